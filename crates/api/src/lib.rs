@@ -1,0 +1,1 @@
+//! Typed async client of the two HTTP APIs, the Venue port, and the clock.

@@ -1,0 +1,1 @@
+//! Replays stored candles through the engine and the simulator.

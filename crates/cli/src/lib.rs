@@ -1,0 +1,1 @@
+//! Arguments, configuration, composition, and the App builder.

@@ -1,0 +1,2 @@
+//! The `candlewick` binary.
+fn main() {}

@@ -1,0 +1,1 @@
+//! The deterministic Session: event in, actions out.

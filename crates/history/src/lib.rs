@@ -1,0 +1,1 @@
+//! Candles at rest: files, checks, generation.

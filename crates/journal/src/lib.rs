@@ -1,0 +1,1 @@
+//! The durable record of a Session's events and actions.

@@ -1,0 +1,1 @@
+//! Runs a Session live: polls candles and prices, sends opens, tracks results.

@@ -1,0 +1,1 @@
+//! The two HTTP APIs served over the simulator, with a fault switchboard.

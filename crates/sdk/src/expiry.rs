@@ -1,0 +1,184 @@
+//! When a trade ends: the closeType code and the expiration type.
+
+use crate::Millis;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// A duration code: `mm:ss`, or `h:mm:ss` from one hour (`observed: expiry`). `01:00` is 60 seconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct CloseType(Millis);
+
+/// Why a text is not a [`CloseType`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "\"{text}\" is not a closeType code: use mm:ss, such as 00:05 or 01:00, or h:mm:ss, such as 1:00:00 (1 s to 24 h)"
+)]
+pub struct CloseTypeError {
+    text: String,
+}
+
+/// What the duration is counted from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum ExpirationType {
+    /// None is sent; the venue then uses `TIME_FIXED` (`observed: expiry`).
+    #[default]
+    Unstated,
+    /// Closes the duration after the open.
+    TimeFixed,
+    /// Closes at the end of the aligned candle of that duration.
+    CandleClose,
+    /// Opens at the next aligned candle's start and closes at its end.
+    NextCandle,
+}
+
+/// Why a text is not an [`ExpirationType`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("\"{text}\" is not an expiration type: use TIME_FIXED, CANDLE_CLOSE or NEXT_CANDLE, or leave it out")]
+pub struct ExpirationTypeError {
+    text: String,
+}
+
+/// How a trade ends: its duration code and what that counts from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Expiry {
+    /// The duration.
+    pub close_type: CloseType,
+    /// What it is counted from.
+    pub expiration_type: ExpirationType,
+}
+
+impl CloseType {
+    /// From a duration of whole seconds.
+    ///
+    /// # Errors
+    /// [`CloseTypeError`] below one second, above 24 hours, or with a part of a second.
+    pub fn new(duration: Millis) -> Result<Self, CloseTypeError> {
+        let whole = duration.is_aligned_to(Millis::SECOND);
+        if whole && duration > Millis::ZERO && duration <= Millis::DAY {
+            Ok(Self(duration))
+        } else {
+            Err(CloseTypeError { text: format!("{duration} ms") })
+        }
+    }
+
+    /// The duration.
+    #[inline]
+    pub const fn duration(self) -> Millis {
+        self.0
+    }
+}
+
+impl FromStr for CloseType {
+    type Err = CloseTypeError;
+
+    fn from_str(text: &str) -> Result<Self, CloseTypeError> {
+        let error = || CloseTypeError { text: text.chars().take(32).collect() };
+        let sexagesimal = |part: &str| {
+            let two_digits = part.len() == 2 && part.bytes().all(|b| b.is_ascii_digit());
+            part.parse::<i64>().ok().filter(|value| two_digits && *value < 60).ok_or_else(error)
+        };
+        let parts: Vec<&str> = text.split(':').collect();
+        let seconds = match parts.as_slice() {
+            [minutes, seconds] => sexagesimal(minutes)? * 60 + sexagesimal(seconds)?,
+            [hours, minutes, seconds] => {
+                let plain = (1..=2).contains(&hours.len()) && hours.bytes().all(|b| b.is_ascii_digit());
+                let hours: i64 = hours.parse().ok().filter(|_| plain).ok_or_else(error)?;
+                hours * 3_600 + sexagesimal(minutes)? * 60 + sexagesimal(seconds)?
+            }
+            _ => return Err(error()),
+        };
+        Self::new(Millis::from_seconds(seconds)).map_err(|_| error())
+    }
+}
+
+impl fmt::Display for CloseType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let seconds = self.0.get() / 1_000;
+        let (hours, minutes, seconds) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
+        if hours > 0 {
+            f.pad(&format!("{hours}:{minutes:02}:{seconds:02}"))
+        } else {
+            f.pad(&format!("{minutes:02}:{seconds:02}"))
+        }
+    }
+}
+
+impl TryFrom<String> for CloseType {
+    type Error = CloseTypeError;
+    fn try_from(text: String) -> Result<Self, CloseTypeError> {
+        text.parse()
+    }
+}
+
+impl From<CloseType> for String {
+    fn from(close_type: CloseType) -> Self {
+        close_type.to_string()
+    }
+}
+
+impl ExpirationType {
+    /// As the venue writes it; one that is not stated counts as `TIME_FIXED`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Unstated | Self::TimeFixed => "TIME_FIXED",
+            Self::CandleClose => "CANDLE_CLOSE",
+            Self::NextCandle => "NEXT_CANDLE",
+        }
+    }
+}
+
+impl fmt::Display for ExpirationType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl FromStr for ExpirationType {
+    type Err = ExpirationTypeError;
+    fn from_str(text: &str) -> Result<Self, ExpirationTypeError> {
+        match text {
+            "TIME_FIXED" => Ok(Self::TimeFixed),
+            "CANDLE_CLOSE" => Ok(Self::CandleClose),
+            "NEXT_CANDLE" => Ok(Self::NextCandle),
+            _ => Err(ExpirationTypeError { text: text.chars().take(32).collect() }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_seen_at_the_venue_parses_and_prints_back() {
+        for (code, seconds) in [
+            ("00:05", 5),
+            ("00:10", 10),
+            ("00:30", 30),
+            ("01:00", 60),
+            ("02:00", 120),
+            ("05:00", 300),
+            ("15:00", 900),
+            ("30:00", 1_800),
+            ("1:00:00", 3_600),
+            ("12:34:56", 45_296),
+            ("24:00:00", 86_400),
+        ] {
+            let close_type: CloseType = code.parse().unwrap();
+            assert_eq!(close_type.duration(), Millis::from_seconds(seconds));
+            assert_eq!(close_type.to_string(), code);
+        }
+    }
+
+    #[test]
+    fn codes_of_another_form_are_refused() {
+        for code in
+            ["", "60", "1:00", "00:00", "00:60", "60:00", "1:60:00", "24:00:01", "+1:00:00", "a:bc", "00:05:"]
+        {
+            assert!(code.parse::<CloseType>().is_err(), "{code:?}");
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! Indicators that know when they are warm.

@@ -1,0 +1,98 @@
+//! What a strategy author sees.
+//!
+//! A strategy receives closed [`Candle`]s (and, when it asks for them, [`Price`]s), keeps whatever state it
+//! needs, and answers with a [`Signal`] when it wants a trade. It never sees the time, the wallet or the venue,
+//! and never chooses a stake: the engine does, after its risk rules have had their say. That is what lets the
+//! very same object run in a backtest and live.
+//!
+//! ```
+//! use candlewick_sdk::{BotContext, BuildError, Candle, Signal, Strategy, StrategyFactory, parameters};
+//!
+//! parameters! {
+//!     /// How far a candle must move.
+//!     pub struct Params {
+//!         /// Smallest move, as a fraction of the open.
+//!         move_fraction: f64 = 0.001, 0.0..=0.5;
+//!     }
+//! }
+//!
+//! /// Bets that a big candle is followed by another in the same direction.
+//! struct Momentum {
+//!     params: Params,
+//! }
+//!
+//! impl Strategy for Momentum {
+//!     fn warmup(&self) -> usize {
+//!         1
+//!     }
+//!
+//!     fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
+//!         let change = candle.close() / candle.open() - 1.0;
+//!         if change >= self.params.move_fraction {
+//!             Some(Signal::buy("rose").with("change", change))
+//!         } else if change <= -self.params.move_fraction {
+//!             Some(Signal::sell("fell").with("change", change))
+//!         } else {
+//!             None
+//!         }
+//!     }
+//! }
+//!
+//! impl StrategyFactory for Momentum {
+//!     const NAME: &'static str = "momentum";
+//!     const VERSION: &'static str = "1.0.0";
+//!     const ABOUT: &'static str = "Bets that a big candle is followed by another in the same direction.";
+//!     type Params = Params;
+//!
+//!     fn build(params: Params, _bot: &BotContext) -> Result<Self, BuildError> {
+//!         Ok(Self { params })
+//!     }
+//! }
+//! ```
+
+// `parameters!` names this crate by its full name, also inside it.
+extern crate self as candlewick_sdk;
+
+// Time and money.
+mod millis;
+mod money;
+mod payout;
+// The market.
+mod candle;
+mod interval;
+mod price;
+mod series;
+mod symbol;
+mod text;
+// A trade.
+mod direction;
+mod expiry;
+mod reason;
+mod settlement;
+mod signal;
+// A strategy.
+pub mod indicator;
+pub mod parameters;
+mod registry;
+mod strategy;
+
+pub use candle::{Candle, CandleError, Ohlcv};
+pub use direction::{Direction, DirectionError};
+pub use expiry::{CloseType, CloseTypeError, ExpirationType, ExpirationTypeError, Expiry};
+pub use interval::{Interval, IntervalError};
+pub use millis::Millis;
+pub use money::{Money, MoneyError, MoneyScale};
+pub use parameters::Parameters;
+pub use payout::{Payout, PayoutError};
+pub use price::Price;
+pub use reason::Reason;
+pub use registry::{Registry, StrategyEntry};
+pub use series::{CandleSeries, Series, SeriesError};
+pub use settlement::{Outcome, Settlement};
+pub use signal::Signal;
+pub use strategy::{BotContext, BuildError, Strategy, StrategyFactory};
+pub use symbol::{Symbol, SymbolError};
+pub use text::Text;
+
+// Re-exported so that a strategy crate needs no dependency but this one; `parameters!` refers to them.
+pub use {schemars, serde, serde_json};

@@ -1,0 +1,280 @@
+//! Exact money: integer minor units inside, decimals at the edges.
+
+use crate::Payout;
+use rust_decimal::{Decimal, RoundingStrategy};
+use serde::{Deserialize, Serialize};
+use std::iter::Sum;
+use std::ops::{Add, AddAssign, Neg, Sub, SubAssign};
+
+/// An amount in minor units (cents at the default scale). The scale is the wallet's and stands in [`MoneyScale`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Money(i64);
+
+/// How many decimals the wallet keeps: 2 means that one minor unit is 0.01.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "u32", into = "u32")]
+pub struct MoneyScale(u32);
+
+/// Why a decimal cannot be an amount.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MoneyError {
+    /// More decimals than the wallet keeps.
+    #[error("{amount} has more than {decimals} decimals, which is all the wallet keeps")]
+    TooFine {
+        /// What it was.
+        amount: String,
+        /// The wallet's scale.
+        decimals: u32,
+    },
+    /// Outside what can be counted.
+    #[error("{amount} is too large to be an amount of money")]
+    TooLarge {
+        /// What it was.
+        amount: String,
+    },
+    /// A scale beyond 8 decimals.
+    #[error("a money scale of {decimals} is too fine: use 0 to 8")]
+    Scale {
+        /// What it was.
+        decimals: u32,
+    },
+}
+
+/// Amounts above this are refused at the edge, so that sums of many stay far from overflow.
+const LARGEST: i64 = 1_000_000_000_000_000;
+
+impl MoneyScale {
+    /// A wallet with this many decimals.
+    ///
+    /// # Errors
+    /// [`MoneyError::Scale`] above 8.
+    pub const fn new(decimals: u32) -> Result<Self, MoneyError> {
+        if decimals <= 8 { Ok(Self(decimals)) } else { Err(MoneyError::Scale { decimals }) }
+    }
+
+    /// The number of decimals.
+    pub const fn decimals(self) -> u32 {
+        self.0
+    }
+
+    /// Converts exactly.
+    ///
+    /// # Errors
+    /// [`MoneyError`] when decimals would be lost or the amount is too large.
+    pub fn exact(self, amount: Decimal) -> Result<Money, MoneyError> {
+        let money = self.rounded(amount)?;
+        if self.to_decimal(money) == amount {
+            Ok(money)
+        } else {
+            Err(MoneyError::TooFine { amount: amount.to_string(), decimals: self.0 })
+        }
+    }
+
+    /// Converts, rounding half to even at the wallet's scale.
+    ///
+    /// # Errors
+    /// [`MoneyError::TooLarge`] when the amount is too large.
+    pub fn rounded(self, amount: Decimal) -> Result<Money, MoneyError> {
+        self.scaled(amount, RoundingStrategy::MidpointNearestEven)
+    }
+
+    /// Converts, rounding towards zero.
+    ///
+    /// # Errors
+    /// [`MoneyError::TooLarge`] when the amount is too large.
+    pub fn truncated(self, amount: Decimal) -> Result<Money, MoneyError> {
+        self.scaled(amount, RoundingStrategy::ToZero)
+    }
+
+    fn scaled(self, amount: Decimal, rounding: RoundingStrategy) -> Result<Money, MoneyError> {
+        let error = || MoneyError::TooLarge { amount: amount.to_string() };
+        let units = amount.checked_mul(Decimal::from(10_i64.pow(self.0))).ok_or_else(error)?;
+        let units = i64::try_from(units.round_dp_with_strategy(0, rounding)).map_err(|_| error())?;
+        if units.abs() <= LARGEST { Ok(Money(units)) } else { Err(error()) }
+    }
+
+    /// The amount as a decimal number.
+    pub fn to_decimal(self, money: Money) -> Decimal {
+        Decimal::new(money.0, self.0)
+    }
+
+    /// The amount as a float, for statistics, charts and JSON numbers; never for arithmetic on money.
+    pub fn to_f64(self, money: Money) -> f64 {
+        money.0 as f64 / 10_f64.powi(self.0.cast_signed())
+    }
+
+    /// The amount with all its decimals: `12.50`.
+    pub fn format(self, money: Money) -> String {
+        self.to_decimal(money).to_string()
+    }
+}
+
+impl Default for MoneyScale {
+    fn default() -> Self {
+        Self(2)
+    }
+}
+
+impl TryFrom<u32> for MoneyScale {
+    type Error = MoneyError;
+    fn try_from(decimals: u32) -> Result<Self, MoneyError> {
+        Self::new(decimals)
+    }
+}
+
+impl From<MoneyScale> for u32 {
+    fn from(scale: MoneyScale) -> Self {
+        scale.0
+    }
+}
+
+impl Money {
+    /// Nothing.
+    pub const ZERO: Self = Self(0);
+
+    /// From minor units.
+    pub const fn from_minor(units: i64) -> Self {
+        Self(units)
+    }
+
+    /// In minor units.
+    #[inline]
+    pub const fn minor(self) -> i64 {
+        self.0
+    }
+
+    /// What a win of this stake earns: `stake x payout / 100`, rounded half to even at the wallet's scale
+    /// (`domain.md`, section 2).
+    #[inline]
+    #[must_use]
+    pub fn profit_at(self, payout: Payout) -> Self {
+        const WHOLE: i128 = 1_000_000; // 100 % in parts of a payout
+        let product = i128::from(self.0) * i128::from(payout.parts());
+        let (quotient, rest) = (product.div_euclid(WHOLE), product.rem_euclid(WHOLE));
+        let up = rest * 2 > WHOLE || (rest * 2 == WHOLE && quotient % 2 != 0);
+        Self(i64::try_from(quotient + i128::from(up)).unwrap_or(i64::MAX))
+    }
+
+    /// The amount times a whole number of times.
+    #[must_use]
+    pub const fn times(self, count: i64) -> Self {
+        Self(self.0.saturating_mul(count))
+    }
+
+    /// The amount times a factor, rounded down (towards minus infinity); NaN gives zero.
+    #[must_use]
+    pub fn scaled_down(self, factor: f64) -> Self {
+        Self((self.0 as f64 * factor).floor() as i64)
+    }
+
+    /// The largest multiple of `step` that is not above; a step of zero leaves the amount alone.
+    #[must_use]
+    pub const fn floor_to(self, step: Self) -> Self {
+        if step.0 <= 0 { self } else { Self(self.0 - self.0.rem_euclid(step.0)) }
+    }
+
+    /// Whether it is above zero.
+    #[inline]
+    pub const fn is_positive(self) -> bool {
+        self.0 > 0
+    }
+}
+
+impl Add for Money {
+    type Output = Self;
+    #[inline]
+    fn add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+}
+
+impl AddAssign for Money {
+    #[inline]
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
+
+impl Sub for Money {
+    type Output = Self;
+    #[inline]
+    fn sub(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
+    }
+}
+
+impl SubAssign for Money {
+    #[inline]
+    fn sub_assign(&mut self, other: Self) {
+        *self = *self - other;
+    }
+}
+
+impl Neg for Money {
+    type Output = Self;
+    #[inline]
+    fn neg(self) -> Self {
+        Self(self.0.saturating_neg())
+    }
+}
+
+impl Sum for Money {
+    fn sum<I: Iterator<Item = Self>>(amounts: I) -> Self {
+        amounts.fold(Self::ZERO, Add::add)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn payout(percent: &str) -> Payout {
+        Payout::from_percent(percent.parse().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn a_win_earns_the_payout_rounded_half_to_even() {
+        // Worked by hand: 0.25 x 70 % = 0.175 -> 0.18 (even), 0.25 x 50 % = 0.125 -> 0.12 (even).
+        for (stake, percent, profit) in
+            [(1_000, "80", 800), (25, "70", 18), (25, "50", 12), (1, "49", 0), (1, "51", 1), (333, "63", 210)]
+        {
+            assert_eq!(Money::from_minor(stake).profit_at(payout(percent)), Money::from_minor(profit));
+        }
+    }
+
+    #[test]
+    fn decimals_convert_exactly_or_not_at_all() {
+        let cents = MoneyScale::default();
+        assert_eq!(cents.exact("12.50".parse().unwrap()), Ok(Money::from_minor(1_250)));
+        assert!(matches!(cents.exact("0.001".parse().unwrap()), Err(MoneyError::TooFine { .. })));
+        assert!(matches!(cents.rounded(Decimal::MAX), Err(MoneyError::TooLarge { .. })));
+        assert_eq!(cents.truncated("0.019".parse().unwrap()), Ok(Money::from_minor(1)));
+        assert_eq!(cents.format(Money::from_minor(-5)), "-0.05");
+    }
+
+    proptest! {
+        #[test]
+        fn profit_agrees_with_decimal_arithmetic(stake in 0_i64..1_000_000_000, parts in 1_u32..10_000_000) {
+            let payout = Payout::from_parts(parts).unwrap();
+            let exact = Decimal::from(stake) * Decimal::new(i64::from(parts), 6);
+            let expected = exact.round_dp_with_strategy(0, RoundingStrategy::MidpointNearestEven);
+            prop_assert_eq!(Decimal::from(Money::from_minor(stake).profit_at(payout).minor()), expected);
+        }
+
+        #[test]
+        fn an_amount_survives_the_trip_through_decimals(units in -LARGEST..LARGEST, decimals in 0_u32..=8) {
+            let scale = MoneyScale::new(decimals).unwrap();
+            let money = Money::from_minor(units);
+            prop_assert_eq!(scale.exact(scale.to_decimal(money)), Ok(money));
+        }
+
+        #[test]
+        fn a_stake_rounded_down_to_its_step_is_a_multiple_and_never_above(units in 0_i64..1_000_000, step in 1_i64..5_000) {
+            let floored = Money::from_minor(units).floor_to(Money::from_minor(step));
+            prop_assert_eq!(floored.minor() % step, 0);
+            prop_assert!(floored.minor() <= units && units - floored.minor() < step);
+        }
+    }
+}

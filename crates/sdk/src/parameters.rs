@@ -1,0 +1,105 @@
+//! Parameters of a strategy: one serde struct with defaults, ranges and documentation.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+/// What a parameter struct can do. Implemented for everything that has the bounds; use [`crate::parameters!`].
+pub trait Parameters: Serialize + DeserializeOwned + schemars::JsonSchema + Default {}
+
+impl<P: Serialize + DeserializeOwned + schemars::JsonSchema + Default> Parameters for P {}
+
+/// One parameter as its schema describes it: for `strategy show`, and for a search that needs the range.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parameter {
+    /// The key.
+    pub name: String,
+    /// The documentation comment.
+    pub about: String,
+    /// The value when none is given.
+    pub default: Value,
+    /// The smallest value, when the schema has one.
+    pub minimum: Option<f64>,
+    /// The largest value, when the schema has one.
+    pub maximum: Option<f64>,
+    /// `integer`, `number`, `string`, `boolean`, or what else the schema says.
+    pub kind: String,
+}
+
+/// The parameters of `P`, in the order of the struct.
+pub fn describe<P: Parameters>() -> Vec<Parameter> {
+    let schema = schemars::schema_for!(P);
+    let defaults = serde_json::to_value(P::default()).unwrap_or_default();
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let parameter = |(name, property): (&String, &Value)| Parameter {
+        name: name.clone(),
+        about: text(property, "description"),
+        default: defaults.get(name).cloned().unwrap_or_default(),
+        minimum: property.get("minimum").and_then(Value::as_f64),
+        maximum: property.get("maximum").and_then(Value::as_f64),
+        kind: text(property, "type"),
+    };
+    properties.into_iter().flatten().map(parameter).collect()
+}
+
+/// Reads `P` from a JSON object; missing keys take their defaults, and every number must be in its range.
+///
+/// # Errors
+/// A sentence that names the key and says what is allowed.
+pub fn read<P: Parameters>(values: &Value) -> Result<P, String> {
+    let params: P = serde_json::from_value(values.clone()).map_err(|error| error.to_string())?;
+    for parameter in describe::<P>() {
+        let Some(value) = values.get(&parameter.name).and_then(Value::as_f64) else { continue };
+        let low = parameter.minimum.unwrap_or(f64::NEG_INFINITY);
+        let high = parameter.maximum.unwrap_or(f64::INFINITY);
+        if !(low..=high).contains(&value) {
+            return Err(format!("{} = {value} is outside {low} to {high}", parameter.name));
+        }
+    }
+    Ok(params)
+}
+
+fn text(property: &Value, key: &str) -> String {
+    property.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
+/// Declares a parameter struct: per line documentation, name, type, default, and optionally a range.
+///
+/// The struct gets `Deserialize` (missing keys take their defaults, unknown keys are refused), `Serialize`,
+/// `JsonSchema`, `Default`, `Clone`, `Debug` and `PartialEq`.
+///
+/// ```
+/// candlewick_sdk::parameters! {
+///     /// Parameters of a moving-average strategy.
+///     pub struct Params {
+///         /// Candles in the average.
+///         period: usize = 20, 1..=500;
+///         /// Price that the average is taken of.
+///         source: String = "close".to_owned();
+///     }
+/// }
+/// assert_eq!(Params::default().period, 20);
+/// ```
+#[macro_export]
+macro_rules! parameters {
+    (
+        $(#[$meta:meta])*
+        $visibility:vis struct $name:ident {
+            $( $(#[$field_meta:meta])* $field:ident : $type:ty = $default:expr $(, $low:literal ..= $high:literal)? ; )*
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, PartialEq, $crate::serde::Serialize, $crate::serde::Deserialize, $crate::schemars::JsonSchema)]
+        #[serde(crate = "candlewick_sdk::serde", default, deny_unknown_fields)]
+        #[schemars(crate = "candlewick_sdk::schemars")]
+        $visibility struct $name {
+            $( $(#[$field_meta])* $(#[schemars(range(min = $low, max = $high))])? pub $field: $type, )*
+        }
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self { $( $field: $default, )* }
+            }
+        }
+    };
+}

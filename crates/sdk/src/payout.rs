@@ -1,0 +1,101 @@
+//! What a win pays.
+
+use rust_decimal::Decimal;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+
+/// Percent of the stake that a win earns, in 1/10,000 of a percent: 80 % is 800,000.
+///
+/// Serialized as a percent (80.0).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Payout(u32);
+
+/// Why a number is not a [`Payout`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{text} is not a payout: use a percent above 0 and at most 1000, with at most four decimals")]
+pub struct PayoutError {
+    text: String,
+}
+
+/// Parts of one percent.
+const PARTS: u32 = 10_000;
+/// A ceiling far above every payout seen (60 to 92), against nonsense from outside.
+const HIGHEST: u32 = 1_000 * PARTS;
+
+impl Payout {
+    /// From a percent; finer than four decimals is refused.
+    ///
+    /// # Errors
+    /// [`PayoutError`] when it is not above zero, above 1000, or too fine.
+    pub fn from_percent(percent: Decimal) -> Result<Self, PayoutError> {
+        let parts = percent.checked_mul(Decimal::from(PARTS)).filter(|parts| parts.fract().is_zero());
+        parts
+            .and_then(|parts| u32::try_from(parts).ok())
+            .and_then(Self::from_parts)
+            .ok_or_else(|| PayoutError { text: percent.to_string() })
+    }
+
+    /// From 1/10,000 of a percent; `None` for 0 and above 1000 %.
+    pub fn from_parts(parts: u32) -> Option<Self> {
+        (1..=HIGHEST).contains(&parts).then_some(Self(parts))
+    }
+
+    /// In 1/10,000 of a percent.
+    #[inline]
+    pub const fn parts(self) -> u32 {
+        self.0
+    }
+
+    /// As a percent.
+    pub fn to_percent(self) -> f64 {
+        f64::from(self.0) / f64::from(PARTS)
+    }
+
+    /// As a fraction of the stake: `b` in the formulas (0.8 for 80 %).
+    #[inline]
+    pub fn to_fraction(self) -> f64 {
+        f64::from(self.0) / f64::from(PARTS * 100)
+    }
+}
+
+impl fmt::Display for Payout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.to_percent())
+    }
+}
+
+impl Serialize for Payout {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(self.to_percent())
+    }
+}
+
+impl<'de> Deserialize<'de> for Payout {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::from_percent(<Decimal as Deserialize>::deserialize(deserializer)?)
+            .map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percents_convert_exactly() {
+        for (text, parts) in
+            [("80", Some(800_000)), ("63.5", Some(635_000)), ("0.0001", Some(1)), ("1000", Some(10_000_000))]
+        {
+            assert_eq!(Payout::from_percent(text.parse().unwrap()).ok().map(Payout::parts), parts);
+        }
+        for text in ["0", "-5", "1000.1", "80.00001", "79228162514264337593543950335"] {
+            assert!(Payout::from_percent(text.parse().unwrap()).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_payout_survives_json() {
+        let payout: Payout = serde_json::from_str("87.5").unwrap();
+        assert_eq!(serde_json::to_string(&payout).unwrap(), "87.5");
+    }
+}

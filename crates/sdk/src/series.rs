@@ -1,0 +1,149 @@
+//! Candles of one symbol and interval, in order, shared without copying.
+
+use crate::{Candle, Interval, Millis, Symbol};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::sync::Arc;
+
+/// A symbol and an interval: what a strategy's candles are of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Series {
+    /// The trading pair.
+    pub symbol: Symbol,
+    /// The candles' length.
+    pub interval: Interval,
+}
+
+/// A series and its candles: ascending, no two of one time. Cloning shares the storage.
+#[derive(Clone)]
+pub struct CandleSeries {
+    series: Series,
+    candles: Arc<dyn AsRef<[Candle]> + Send + Sync>,
+}
+
+/// Why candles are not a series.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SeriesError {
+    /// There are none.
+    #[error("there are no candles")]
+    Empty,
+    /// A candle does not come after the one before it.
+    #[error("candle {index} at {time} does not come after {previous}")]
+    Unsorted {
+        /// Counted from 0.
+        index: usize,
+        /// Its open time.
+        time: Millis,
+        /// The open time of the candle before it.
+        previous: Millis,
+    },
+    /// A candle's open time is not a multiple of the interval.
+    #[error("candle {index} at {time} is not aligned to {interval}")]
+    Misaligned {
+        /// Counted from 0.
+        index: usize,
+        /// Its open time.
+        time: Millis,
+        /// The series' interval.
+        interval: Interval,
+    },
+}
+
+impl CandleSeries {
+    /// Checks order and alignment once; any storage that can lend a slice will do.
+    ///
+    /// # Errors
+    /// [`SeriesError`] names the first candle that breaks a rule.
+    pub fn new(
+        series: Series,
+        candles: impl AsRef<[Candle]> + Send + Sync + 'static,
+    ) -> Result<Self, SeriesError> {
+        let slice = candles.as_ref();
+        if slice.is_empty() {
+            return Err(SeriesError::Empty);
+        }
+        for (index, pair) in slice.windows(2).enumerate() {
+            let (previous, time) = (pair[0].time(), pair[1].time());
+            if time <= previous {
+                return Err(SeriesError::Unsorted { index: index + 1, time, previous });
+            }
+        }
+        let interval = series.interval;
+        if let Some(index) = slice.iter().position(|c| !c.time().is_aligned_to(interval.length())) {
+            return Err(SeriesError::Misaligned { index, time: slice[index].time(), interval });
+        }
+        Ok(Self { series, candles: Arc::new(candles) })
+    }
+
+    /// Which series this is.
+    pub fn series(&self) -> Series {
+        self.series
+    }
+
+    /// The trading pair.
+    pub fn symbol(&self) -> Symbol {
+        self.series.symbol
+    }
+
+    /// The candles' length.
+    pub fn interval(&self) -> Interval {
+        self.series.interval
+    }
+
+    /// The candles; never empty.
+    pub fn candles(&self) -> &[Candle] {
+        (*self.candles).as_ref()
+    }
+
+    /// The open time of the first candle.
+    pub fn start(&self) -> Millis {
+        self.candles().first().map_or(Millis::ZERO, Candle::time)
+    }
+
+    /// The close time of the last candle: `T_end` in the rules of the price path.
+    pub fn end(&self) -> Millis {
+        self.candles().last().map_or(Millis::ZERO, |last| last.close_time(self.series.interval))
+    }
+}
+
+impl fmt::Display for Series {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.symbol, self.interval)
+    }
+}
+
+impl fmt::Debug for CandleSeries {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CandleSeries({}, {} candles)", self.series, self.candles().len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Ohlcv;
+
+    fn candle(time: i64) -> Candle {
+        let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
+        Candle::new(Millis::new(time), Interval::MINUTE, numbers).unwrap()
+    }
+
+    fn check(times: &[i64], expected: Result<(i64, i64), &str>) {
+        let series = Series { symbol: Symbol::new("BTCUSDT").unwrap(), interval: Interval::MINUTE };
+        let made = CandleSeries::new(series, times.iter().map(|time| candle(*time)).collect::<Vec<_>>());
+        let ends = made.map(|made| (made.start().get(), made.end().get())).map_err(|error| error.to_string());
+        assert_eq!(ends, expected.map_err(str::to_owned));
+    }
+
+    #[test]
+    fn candles_in_order_with_a_gap_are_a_series() {
+        check(&[60_000, 120_000, 300_000], Ok((60_000, 360_000)));
+    }
+
+    #[test]
+    fn no_candles_or_candles_out_of_order_are_not() {
+        check(&[], Err("there are no candles"));
+        check(&[60_000, 60_000], Err("candle 1 at 60000 does not come after 60000"));
+        check(&[120_000, 180_000, 60_000], Err("candle 2 at 60000 does not come after 180000"));
+    }
+}

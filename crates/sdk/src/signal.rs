@@ -1,0 +1,55 @@
+//! A strategy's wish.
+
+use crate::{Direction, Expiry, Reason};
+
+/// What a strategy answers when it wants a trade: a direction and a short reason, perhaps an expiry other than
+/// its bot's and a confidence. The stake is not its business.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Signal {
+    /// Up or down.
+    pub direction: Direction,
+    /// An expiry that replaces the bot's own for this trade.
+    pub expiry: Option<Expiry>,
+    /// How sure the strategy is, 0 to 1; recorded, and free for stake rules to use.
+    pub confidence: Option<f64>,
+    /// Why, for people.
+    pub reason: Reason,
+}
+
+impl Signal {
+    /// A wish for a trade in `direction`.
+    pub const fn new(direction: Direction, reason: &'static str) -> Self {
+        Self { direction, expiry: None, confidence: None, reason: Reason::new(reason) }
+    }
+
+    /// A bet on a higher price.
+    pub const fn buy(reason: &'static str) -> Self {
+        Self::new(Direction::Buy, reason)
+    }
+
+    /// A bet on a lower price.
+    pub const fn sell(reason: &'static str) -> Self {
+        Self::new(Direction::Sell, reason)
+    }
+
+    /// Adds a named number to the reason; at most four are kept.
+    #[must_use]
+    pub fn with(mut self, name: &'static str, value: f64) -> Self {
+        self.reason = self.reason.with(name, value);
+        self
+    }
+
+    /// Replaces the bot's expiry for this trade.
+    #[must_use]
+    pub const fn expiring(mut self, expiry: Expiry) -> Self {
+        self.expiry = Some(expiry);
+        self
+    }
+
+    /// States how sure the strategy is, 0 to 1.
+    #[must_use]
+    pub const fn confident(mut self, confidence: f64) -> Self {
+        self.confidence = Some(confidence);
+        self
+    }
+}

@@ -1,0 +1,85 @@
+//! The trait that a strategy implements, and how one is made.
+
+use crate::{Candle, Expiry, Interval, Parameters, Price, Settlement, Signal, Symbol};
+
+/// A strategy of one bot on one series.
+///
+/// Called with every closed candle of its series, in order, in a backtest and live alike. It must be
+/// deterministic: the same calls give the same answers, so it reads no clock, file or random source here.
+/// Anything it reads from outside it reads in [`StrategyFactory::build`].
+pub trait Strategy: Send {
+    /// How many candles it must have seen before its signals mean anything. Live, that many are fetched before
+    /// the start; signals during warm-up are never traded.
+    fn warmup(&self) -> usize;
+
+    /// A candle of the bot's series has closed. Answer with a signal to ask for a trade.
+    fn on_candle(&mut self, candle: &Candle) -> Option<Signal>;
+
+    /// The latest price, on a grid of venue time. Only called when [`StrategyFactory::WANTS_PRICES`] is true.
+    fn on_price(&mut self, price: &Price) -> Option<Signal> {
+        let _ = price;
+        None
+    }
+
+    /// One of the bot's own trades has settled.
+    fn on_settled(&mut self, settlement: &Settlement) {
+        let _ = settlement;
+    }
+}
+
+/// What a bot is told of its place when its strategy is built.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BotContext {
+    /// The bot's name.
+    pub bot: String,
+    /// The symbol it trades.
+    pub symbol: Symbol,
+    /// The interval of its candles.
+    pub interval: Interval,
+    /// The expiry that its trades have unless a signal names another.
+    pub expiry: Expiry,
+}
+
+/// Why a strategy could not be built.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// The parameters do not have the right form.
+    #[error("parameters of strategy \"{strategy}\": {problem}")]
+    Parameters {
+        /// Which strategy.
+        strategy: &'static str,
+        /// What is wrong, with the key.
+        problem: String,
+    },
+    /// A file that the strategy needs cannot be used.
+    #[error("{path}{}: {problem}", line.map(|line| format!(", line {line}")).unwrap_or_default())]
+    File {
+        /// The file.
+        path: String,
+        /// The line, counted from 1, when one is to blame.
+        line: Option<u64>,
+        /// What is wrong and what to do.
+        problem: String,
+    },
+}
+
+/// How a strategy is described and made. Implemented by the strategy's own type; registered with
+/// [`crate::Registry::with`].
+pub trait StrategyFactory: Strategy + Sized + 'static {
+    /// The name in configurations: lower case, with hyphens.
+    const NAME: &'static str;
+    /// The version of its rules. A change of behaviour changes it; results are never mixed across versions.
+    const VERSION: &'static str;
+    /// One sentence.
+    const ABOUT: &'static str;
+    /// Whether [`Strategy::on_price`] is to be called.
+    const WANTS_PRICES: bool = false;
+    /// Its parameters, made with [`crate::parameters!`] or by hand.
+    type Params: Parameters;
+
+    /// Makes the strategy of one bot.
+    ///
+    /// # Errors
+    /// [`BuildError`] when the parameters contradict each other, or something they name cannot be read.
+    fn build(params: Self::Params, bot: &BotContext) -> Result<Self, BuildError>;
+}

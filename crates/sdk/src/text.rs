@@ -1,0 +1,77 @@
+//! Short text that is copied like a number, so that nothing allocates in the hot path.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+
+/// At most `N` bytes of UTF-8, stored in place.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Text<const N: usize> {
+    bytes: [u8; N],
+    length: u8,
+}
+
+impl<const N: usize> Text<N> {
+    /// Copies `text`, or `None` when it is longer than `N` bytes (or than 255).
+    pub fn new(text: &str) -> Option<Self> {
+        let length = u8::try_from(text.len()).ok()?;
+        let mut bytes = [0; N];
+        bytes.get_mut(..text.len())?.copy_from_slice(text.as_bytes());
+        Some(Self { bytes, length })
+    }
+
+    /// Copies as much of `text` as fits, ending on a character.
+    pub fn truncated(text: &str) -> Self {
+        let end = text.floor_char_boundary(N.min(255));
+        Self::new(&text[..end]).unwrap_or(Self { bytes: [0; N], length: 0 })
+    }
+
+    /// The text.
+    #[inline]
+    pub fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.bytes[..usize::from(self.length)]).unwrap_or_default()
+    }
+
+    /// Whether there is no text.
+    pub const fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+}
+
+impl<const N: usize> fmt::Debug for Text<N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.as_str().fmt(f)
+    }
+}
+
+impl<const N: usize> fmt::Display for Text<N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl<const N: usize> Serialize for Text<N> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de, const N: usize> Deserialize<'de> for Text<N> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
+        Self::new(&text).ok_or_else(|| {
+            serde::de::Error::custom(format!("text of {} bytes, at most {N} are allowed", text.len()))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_that_does_not_fit_is_refused_or_cut_at_a_character() {
+        assert_eq!(Text::<3>::new("abcd"), None);
+        assert_eq!(Text::<3>::truncated("aéé").as_str(), "aé");
+        assert_eq!(Text::<8>::new("EURUSD").map(|t| t.as_str().to_owned()), Some("EURUSD".to_owned()));
+    }
+}

@@ -1,0 +1,1 @@
+//! A fixed-time venue in memory: wallets, opens, the price path, settlement.

@@ -1,0 +1,1 @@
+//! Pure mathematics of the edge: break-even, intervals, tests.

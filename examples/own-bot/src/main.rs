@@ -1,0 +1,2 @@
+//! A binary of your own.
+fn main() {}

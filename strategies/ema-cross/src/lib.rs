@@ -1,0 +1,1 @@
+//! Follows the crossing of a fast and a slow exponential moving average.

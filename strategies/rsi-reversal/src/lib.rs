@@ -1,0 +1,1 @@
+//! Buys when Wilder's RSI closes oversold and sells when it closes overbought.

@@ -1,0 +1,1 @@
+//! Trades a list of signals from a CSV file.
