@@ -1,1 +1,3 @@
 //! Typed async client of the two HTTP APIs, the Venue port, and the clock.
+
+pub mod clock;

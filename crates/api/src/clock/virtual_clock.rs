@@ -1,0 +1,254 @@
+//! A clock that stands still while held, and runs at a chosen speed, or jumps, when it is not.
+
+use super::{Clock, Hold, Release};
+use async_trait::async_trait;
+use candlewick_sdk::Millis;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::{Notify, oneshot};
+use tokio::time::Instant;
+
+/// How fast venue time runs while nobody holds the clock.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Speed {
+    /// So many times real time.
+    Times(f64),
+    /// Lock-step: straight to the next moment that somebody waits for.
+    Max,
+}
+
+/// Venue time shared by an embedded venue and its bot. Cloning gives another handle on the same clock.
+#[derive(Clone)]
+pub struct VirtualClock {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    speed: Speed,
+    state: Mutex<State>,
+    /// Wakes sleepers of a running clock when it starts to run again.
+    released: Notify,
+}
+
+struct State {
+    /// Venue time when the clock last started or stopped.
+    time: Millis,
+    /// When it last started, in real time.
+    since: Instant,
+    holds: usize,
+    /// Lock-step sleepers by moment, then by arrival.
+    sleepers: BTreeMap<(Millis, u64), oneshot::Sender<Hold>>,
+    arrivals: u64,
+}
+
+impl VirtualClock {
+    /// A clock that stands at `start`.
+    pub fn new(start: Millis, speed: Speed) -> Self {
+        let state =
+            State { time: start, since: Instant::now(), holds: 0, sleepers: BTreeMap::new(), arrivals: 0 };
+        Self { shared: Arc::new(Shared { speed, state: Mutex::new(state), released: Notify::new() }) }
+    }
+
+    /// How fast it runs.
+    pub fn speed(&self) -> Speed {
+        self.shared.speed
+    }
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn now(&self, state: &State) -> Millis {
+        match self.speed {
+            Speed::Times(factor) if state.holds == 0 => {
+                let elapsed_ms = state.since.elapsed().as_secs_f64() * 1_000.0 * factor;
+                state.time + Millis::new(elapsed_ms as i64)
+            }
+            Speed::Times(_) | Speed::Max => state.time,
+        }
+    }
+
+    fn freeze(&self, state: &mut State) {
+        state.time = self.now(state);
+        state.holds += 1;
+    }
+
+    /// In lock-step with nobody holding: jumps to the next awaited moment and wakes all who wait for it.
+    fn jump(self: &Arc<Self>, state: &mut State) -> Vec<(oneshot::Sender<Hold>, Hold)> {
+        let mut woken = Vec::new();
+        let next = state.sleepers.first_key_value().map(|((moment, _), _)| *moment);
+        let Some(moment) = next.filter(|_| self.speed == Speed::Max && state.holds == 0) else {
+            return woken;
+        };
+        state.time = state.time.max(moment);
+        while let Some(entry) = state.sleepers.first_entry() {
+            if entry.key().0 > state.time {
+                break;
+            }
+            let sleeper = entry.remove();
+            state.holds += 1;
+            woken.push((sleeper, Hold(Some(Arc::clone(self) as Arc<dyn Release>))));
+        }
+        woken
+    }
+
+    /// Hands out the holds after the lock is free: one that its sleeper no longer wants releases itself.
+    fn wake(woken: Vec<(oneshot::Sender<Hold>, Hold)>) {
+        for (sleeper, hold) in woken {
+            drop(sleeper.send(hold));
+        }
+    }
+}
+
+impl Release for Shared {
+    fn take(self: Arc<Self>) -> Arc<dyn Release> {
+        self.freeze(&mut self.state());
+        self
+    }
+
+    fn release(self: Arc<Self>) {
+        let woken = {
+            let mut state = self.state();
+            state.holds = state.holds.saturating_sub(1);
+            if state.holds == 0 {
+                state.since = Instant::now();
+            }
+            self.jump(&mut state)
+        };
+        Self::wake(woken);
+        self.released.notify_waiters();
+    }
+}
+
+#[async_trait]
+impl Clock for VirtualClock {
+    fn now(&self) -> Millis {
+        let state = self.shared.state();
+        self.shared.now(&state)
+    }
+
+    async fn sleep_until(&self, at: Millis) -> Hold {
+        match self.shared.speed {
+            Speed::Max => self.sleep_in_lock_step(at).await,
+            Speed::Times(factor) => self.sleep_at_speed(at, factor).await,
+        }
+    }
+
+    fn hold(&self) -> Hold {
+        self.shared.freeze(&mut self.shared.state());
+        Hold(Some(Arc::clone(&self.shared) as Arc<dyn Release>))
+    }
+
+    fn is_lock_step(&self) -> bool {
+        self.shared.speed == Speed::Max
+    }
+}
+
+impl VirtualClock {
+    async fn sleep_in_lock_step(&self, at: Millis) -> Hold {
+        let (sender, receiver) = oneshot::channel();
+        let woken = {
+            let mut state = self.shared.state();
+            let arrival = state.arrivals;
+            state.arrivals += 1;
+            state.sleepers.insert((at, arrival), sender);
+            self.shared.jump(&mut state)
+        };
+        Shared::wake(woken);
+        match receiver.await {
+            Ok(hold) => hold,
+            // Unreachable while `self` lives: the sender sits in the state that `self` keeps alive.
+            Err(_) => std::future::pending().await,
+        }
+    }
+
+    async fn sleep_at_speed(&self, at: Millis, factor: f64) -> Hold {
+        loop {
+            let mut released = std::pin::pin!(self.shared.released.notified());
+            released.as_mut().enable();
+            let (left, held) = {
+                let mut state = self.shared.state();
+                let left = at - self.shared.now(&state);
+                if left <= Millis::ZERO {
+                    self.shared.freeze(&mut state);
+                    return Hold(Some(Arc::clone(&self.shared) as Arc<dyn Release>));
+                }
+                (left, state.holds > 0)
+            };
+            if held {
+                released.await;
+            } else {
+                let seconds = left.get() as f64 / 1_000.0 / factor.max(1e-9);
+                let wait = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
+                // Never less than tokio's own grain, so that rounding cannot turn this into a busy loop.
+                tokio::time::sleep(wait.clamp(Duration::from_millis(1), Duration::from_hours(1))).await;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn lock_step_jumps_from_moment_to_moment_and_waits_for_holders() {
+        let clock = VirtualClock::new(Millis::ZERO, Speed::Max);
+        let start = clock.hold();
+        let (early, late) = (clock.clone(), clock.clone());
+        let early = tokio::spawn(async move { early.sleep_until(Millis::MINUTE).await });
+        let late = tokio::spawn(async move { late.sleep_until(Millis::HOUR).await });
+        tokio::task::yield_now().await;
+        assert_eq!(clock.now(), Millis::ZERO, "held: nothing moves");
+        drop(start);
+        let held = early.await.unwrap();
+        tokio::task::yield_now().await;
+        assert_eq!(clock.now(), Millis::MINUTE, "the first sleeper woke up holding the clock");
+        let second = held.clone();
+        drop(held);
+        assert_eq!(clock.now(), Millis::MINUTE, "a cloned hold still holds");
+        drop(second);
+        drop(late.await.unwrap());
+        assert_eq!(clock.now(), Millis::HOUR);
+    }
+
+    #[tokio::test]
+    async fn a_sleeper_that_was_dropped_does_not_stop_the_clock() {
+        let clock = VirtualClock::new(Millis::ZERO, Speed::Max);
+        let start = clock.hold();
+        {
+            let mut forgotten = std::pin::pin!(clock.sleep_until(Millis::MINUTE));
+            assert!(futures_poll(forgotten.as_mut()).await.is_none());
+        }
+        let other = clock.clone();
+        let other = tokio::spawn(async move { other.sleep_until(Millis::HOUR).await });
+        tokio::task::yield_now().await;
+        drop(start);
+        drop(other.await.unwrap());
+        assert_eq!(clock.now(), Millis::HOUR);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_running_clock_runs_at_its_speed_and_stands_while_held() {
+        let clock = VirtualClock::new(Millis::ZERO, Speed::Times(60.0));
+        let held = clock.sleep_until(Millis::MINUTE).await;
+        let at = clock.now();
+        assert!((60_000..60_200).contains(&at.get()), "{at}");
+        tokio::time::advance(Duration::from_secs(10)).await;
+        assert_eq!(clock.now(), at, "held: nothing moves");
+        drop(held);
+        tokio::time::advance(Duration::from_secs(1)).await;
+        assert_eq!(clock.now(), at + Millis::MINUTE);
+    }
+
+    async fn futures_poll<F: Future>(mut future: std::pin::Pin<&mut F>) -> Option<F::Output> {
+        std::future::poll_fn(|context| match future.as_mut().poll(context) {
+            std::task::Poll::Ready(output) => std::task::Poll::Ready(Some(output)),
+            std::task::Poll::Pending => std::task::Poll::Ready(None),
+        })
+        .await
+    }
+}
