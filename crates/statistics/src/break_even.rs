@@ -1,0 +1,88 @@
+//! The win rate at which a payout neither earns nor costs.
+
+use crate::StatisticsError;
+use crate::statistics_error::check_payout;
+
+/// The stake of one trade and what a win of it pays.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PaidStake {
+    /// The stake, in any unit of money, above 0.
+    pub stake: f64,
+    /// What a win earns per unit of stake: 0.8 for 80 %.
+    pub payout_fraction: f64,
+}
+
+/// The break-even win rate `p* = 1 / (1 + b)` of the payout fraction `b`.
+///
+/// It solves `p b - (1 - p) = 0`, the expected return per unit of stake with draws left out.
+///
+/// # Errors
+/// [`StatisticsError::NotAPayout`] unless `b` is finite and above 0.
+pub fn break_even(payout_fraction: f64) -> Result<f64, StatisticsError> {
+    check_payout(payout_fraction).map(|b| 1.0 / (1.0 + b))
+}
+
+/// The break-even win rate of trades with different payouts, as a summary: `sum(stake) / sum(stake (1 + b))`.
+///
+/// A test against it would be wrong, since each trade has a break-even of its own: see
+/// [`crate::poisson_binomial_p_value`].
+///
+/// # Errors
+/// [`StatisticsError::NoTrades`] without trades, `NotAStake` and `NotAPayout` for numbers that are not finite and
+/// above 0.
+pub fn mixed_break_even(trades: &[PaidStake]) -> Result<f64, StatisticsError> {
+    if trades.is_empty() {
+        return Err(StatisticsError::NoTrades);
+    }
+    // Shares of the largest stake, so that no sum of finite stakes can overflow.
+    let largest = trades.iter().map(|trade| trade.stake).fold(0.0, f64::max);
+    let (mut staked, mut returned) = (0.0, 0.0);
+    for &PaidStake { stake, payout_fraction } in trades {
+        if !stake.is_finite() || stake <= 0.0 {
+            return Err(StatisticsError::NotAStake { value: stake });
+        }
+        staked += stake / largest;
+        returned += stake / largest * (1.0 + check_payout(payout_fraction)?);
+    }
+    Ok(staked / returned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_known_payouts_break_even_where_the_field_says() {
+        for (payout, percent) in [(80.0, 55.5556), (85.0, 54.0541), (90.0, 52.6316), (100.0, 50.0)] {
+            let found = break_even(payout / 100.0).unwrap() * 100.0;
+            assert!((found - percent).abs() < 5e-5, "{payout}: {found}");
+        }
+    }
+
+    fn check_mixed(trades: &[(f64, f64)], expected: &Result<f64, StatisticsError>) {
+        let paid = |&(stake, payout_fraction)| PaidStake { stake, payout_fraction };
+        let found = mixed_break_even(&trades.iter().map(paid).collect::<Vec<_>>());
+        match (&found, expected) {
+            (Ok(found), Ok(expected)) => assert!((found - expected).abs() < 1e-15, "{found} {expected}"),
+            _ => assert_eq!(&found, expected),
+        }
+    }
+
+    #[test]
+    fn mixed_payouts_weigh_by_stake() {
+        check_mixed(&[(10.0, 0.8), (30.0, 0.8)], &Ok(1.0 / 1.8));
+        // 10 + 30 staked; 18 + 57 returned if all win.
+        check_mixed(&[(10.0, 0.8), (30.0, 0.9)], &Ok(40.0 / 75.0));
+        check_mixed(&[(1e308, 1.0), (1e308, 1.0)], &Ok(0.5));
+        check_mixed(&[], &Err(StatisticsError::NoTrades));
+        check_mixed(&[(0.0, 0.8)], &Err(StatisticsError::NotAStake { value: 0.0 }));
+        check_mixed(&[(f64::INFINITY, 0.8)], &Err(StatisticsError::NotAStake { value: f64::INFINITY }));
+        check_mixed(&[(1.0, -0.8)], &Err(StatisticsError::NotAPayout { value: -0.8 }));
+    }
+
+    #[test]
+    fn a_payout_of_nothing_has_no_break_even() {
+        assert_eq!(break_even(0.0), Err(StatisticsError::NotAPayout { value: 0.0 }));
+        assert!(break_even(f64::NAN).is_err());
+    }
+}

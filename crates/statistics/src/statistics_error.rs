@@ -1,0 +1,88 @@
+//! Why a figure cannot be given.
+
+/// What is wrong with the numbers that a figure was asked for.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum StatisticsError {
+    /// There is nothing to count yet: show no figure.
+    #[error("there are no trades to judge yet")]
+    NoTrades,
+    /// The counts contradict each other.
+    #[error("{won} won is more than {trades} trades")]
+    MoreWonThanTrades {
+        /// Trades won.
+        won: u64,
+        /// Trades in all.
+        trades: u64,
+    },
+    /// The method is not meant for so many: take a sample, or another method.
+    #[error("{trades} trades are too many for this figure: at most {most}")]
+    TooManyTrades {
+        /// Trades in all.
+        trades: u64,
+        /// The bound of the method.
+        most: u64,
+    },
+    /// A number that has to be a probability is not.
+    #[error("{what} {value} is not a probability from 0 to 1")]
+    NotAProbability {
+        /// Which number.
+        what: &'static str,
+        /// What it was.
+        value: f64,
+    },
+    /// A confidence of exactly 0 or 1, or outside: there is no such finite interval.
+    #[error("confidence {value} is not between 0 and 1: use 0.95, for example")]
+    NotAConfidence {
+        /// What it was.
+        value: f64,
+    },
+    /// A payout fraction is not a finite number above 0.
+    #[error("payout fraction {value} is not above 0: 80 percent is 0.8")]
+    NotAPayout {
+        /// What it was.
+        value: f64,
+    },
+    /// A stake is not a finite number above 0.
+    #[error("stake {value} is not above 0")]
+    NotAStake {
+        /// What it was.
+        value: f64,
+    },
+}
+
+/// Lets a probability through and names what is none; NaN is none.
+pub(crate) fn check_probability(what: &'static str, value: f64) -> Result<f64, StatisticsError> {
+    if (0.0..=1.0).contains(&value) {
+        Ok(value)
+    } else {
+        Err(StatisticsError::NotAProbability { what, value })
+    }
+}
+
+/// Lets a payout fraction through: finite and above 0.
+pub(crate) fn check_payout(value: f64) -> Result<f64, StatisticsError> {
+    if value.is_finite() && value > 0.0 { Ok(value) } else { Err(StatisticsError::NotAPayout { value }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_numbers_from_0_to_1_are_probabilities() {
+        for value in [0.0, 0.5, 1.0] {
+            assert_eq!(check_probability("p", value), Ok(value));
+        }
+        for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1e-300, 1.0 + f64::EPSILON] {
+            assert!(check_probability("p", value).is_err(), "{value}");
+        }
+    }
+
+    #[test]
+    fn only_finite_numbers_above_0_are_payouts() {
+        assert_eq!(check_payout(0.8), Ok(0.8));
+        for value in [f64::NAN, f64::INFINITY, 0.0, -0.8] {
+            assert!(check_payout(value).is_err(), "{value}");
+        }
+    }
+}

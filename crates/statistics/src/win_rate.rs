@@ -1,0 +1,67 @@
+//! How many of the decided trades were won.
+
+use crate::StatisticsError;
+
+/// The most decided trades that are counted; the figures are exact up to here.
+pub const MOST_TRADES: u64 = 1_000_000_000;
+
+/// Won among decided trades: at least one trade is decided, and no more are won than decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WinRate {
+    won: u64,
+    lost: u64,
+}
+
+impl WinRate {
+    /// From the counts; draws and cancelled trades belong to neither.
+    ///
+    /// # Errors
+    /// [`StatisticsError::NoTrades`] when both are 0, `TooManyTrades` above [`MOST_TRADES`] in all.
+    pub fn new(won: u64, lost: u64) -> Result<Self, StatisticsError> {
+        match won.saturating_add(lost) {
+            0 => Err(StatisticsError::NoTrades),
+            1..=MOST_TRADES => Ok(Self { won, lost }),
+            trades => Err(StatisticsError::TooManyTrades { trades, most: MOST_TRADES }),
+        }
+    }
+
+    /// Trades won.
+    pub const fn won(self) -> u64 {
+        self.won
+    }
+
+    /// Trades won or lost.
+    pub const fn decided(self) -> u64 {
+        self.won + self.lost
+    }
+
+    /// `won / (won + lost)`, 0 to 1.
+    pub fn to_fraction(self) -> f64 {
+        self.won as f64 / self.decided() as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(won: u64, lost: u64, expected: &Result<f64, StatisticsError>) {
+        assert_eq!(&WinRate::new(won, lost).map(WinRate::to_fraction), expected);
+    }
+
+    #[test]
+    fn a_win_rate_is_won_over_decided() {
+        check(3, 1, &Ok(0.75));
+        check(0, 5, &Ok(0.0));
+        check(5, 0, &Ok(1.0));
+        check(MOST_TRADES, 0, &Ok(1.0));
+    }
+
+    #[test]
+    fn counts_without_a_rate_are_refused() {
+        check(0, 0, &Err(StatisticsError::NoTrades));
+        let too_many = |trades| Err(StatisticsError::TooManyTrades { trades, most: MOST_TRADES });
+        check(MOST_TRADES, 1, &too_many(MOST_TRADES + 1));
+        check(u64::MAX, u64::MAX, &too_many(u64::MAX));
+    }
+}
