@@ -1,1 +1,75 @@
-//! A fixed-time venue in memory: wallets, opens, the price path, settlement.
+//! A fixed-time venue in memory: opens, the price path, settlement, one wallet.
+//!
+//! The [`Simulator`] answers orders from stored candles by the venue's rules. It does no I/O, asks no clock and
+//! draws no random number: the same orders over the same candles and settings give the same events. The backtest
+//! drives it in a loop, paper trading beside live prices, and the sandbox serves it over HTTP.
+//!
+//! An order's way: [`Simulator::submit`] works out its [`Moments`] (open and close time), asks the [`PricePath`]
+//! for both prices, and queues the [`Answer`] and the [`SettledTrade`] for the instants at which they become
+//! known; [`Simulator::pop_due`] hands them out in order.
+//!
+//! ```
+//! use candlewick_sdk::{Candle, CandleSeries, Direction, Interval, Millis, Money, Ohlcv, Series};
+//! use candlewick_sdk::{Expiry, ExpirationType, Outcome};
+//! use candlewick_simulator::{Market, OpenRounding, Order, SimulationSettings, Simulator, VenueEvent};
+//!
+//! let series = Series { symbol: "EURUSD".parse()?, interval: Interval::MINUTE };
+//! let rising = |minute: i64| {
+//!     let open = 1.0 + minute as f64;
+//!     let numbers = Ohlcv { open, high: open + 1.0, low: open, close: open + 1.0, volume: 0.0 };
+//!     Candle::new(Millis::MINUTE * minute, Interval::MINUTE, numbers)
+//! };
+//! let candles = (0..5).map(rising).collect::<Result<Vec<_>, _>>()?;
+//! let market = Market { prices: CandleSeries::new(series, candles)?, detail: None };
+//!
+//! let settings = SimulationSettings {
+//!     latency_ms: Millis::new(1_500),
+//!     open_rounding: OpenRounding::None,
+//!     ..SimulationSettings::default()
+//! };
+//! let mut venue = Simulator::new(settings, Money::from_minor(100_000), vec![market])?;
+//! venue.submit(&Order {
+//!     number: 1,
+//!     symbol: series.symbol,
+//!     direction: Direction::Buy,
+//!     stake: Money::from_minor(1_000),
+//!     expiry: Expiry { close_type: "01:00".parse()?, expiration_type: ExpirationType::TimeFixed },
+//!     time: Millis::new(60_000),
+//! });
+//!
+//! // Opened at 61,500, closed at 121,500, known 4 s later.
+//! assert_eq!(venue.next_due(), Some(Millis::new(61_500)));
+//! let events: Vec<_> = std::iter::from_fn(|| venue.pop_due(Millis::new(125_500))).collect();
+//! let [VenueEvent::Answered(_), VenueEvent::Settled(trade)] = events[..] else { panic!("{events:?}") };
+//! assert_eq!((trade.outcome, trade.open_price, trade.close_price), (Outcome::Won, Some(2.025), Some(3.025)));
+//! assert_eq!(venue.balance(), Money::from_minor(100_800));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+// What a caller sets and gives.
+mod error;
+mod market;
+mod settings;
+// An order and what becomes of it.
+mod event;
+mod order;
+// The rules, each on its own.
+mod moments;
+mod outcome;
+mod path;
+mod stress;
+mod tick;
+mod track;
+// The venue that joins them.
+mod queue;
+mod simulator;
+
+pub use error::SimulatorError;
+pub use event::{Missing, SettledTrade, UnsettledTrade, VenueEvent};
+pub use market::{Market, check_expiry};
+pub use moments::Moments;
+pub use order::{Answer, AnswerKind, Opening, Order, Refusal};
+pub use outcome::{outcome_of, profit_of};
+pub use path::{PathPrice, PriceMoment, PricePath};
+pub use settings::{DrawRule, OpenRounding, PathKind, SimulationSettings};
+pub use simulator::Simulator;

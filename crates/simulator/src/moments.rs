@@ -1,0 +1,204 @@
+//! When an order that arrives opens, when it closes, and at which moments it is priced.
+
+use crate::path::PriceMoment;
+use crate::settings::{OpenRounding, SimulationSettings};
+use candlewick_sdk::{ExpirationType, Expiry, Millis};
+
+/// The open and close of one trade, and where on the price path its two prices stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moments {
+    /// When the trade opens: never before its arrival.
+    pub open_time: Millis,
+    /// When the trade closes: always after its open.
+    pub close_time: Millis,
+    /// Where the open price stands.
+    pub entry: PriceMoment,
+    /// Where the close price stands.
+    pub exit: PriceMoment,
+}
+
+impl Moments {
+    /// The moments of an order that reaches the venue at `arrival` (`observed: expiry`).
+    ///
+    /// - `TIME_FIXED d` opens at the arrival, or at the end of its second, and closes `d` later.
+    /// - `CANDLE_CLOSE d` opens likewise and closes at the end of the aligned candle of length `d` that contains
+    ///   the open, or one candle later when no more than the cut-off is left.
+    /// - `NEXT_CANDLE d` opens with the first aligned candle of length `d` that begins strictly after the
+    ///   arrival and closes at its end; the open is not rounded.
+    #[inline]
+    pub fn of(expiry: Expiry, arrival: Millis, settings: &SimulationSettings) -> Self {
+        let duration = expiry.close_type.duration();
+        let rounding = settings.open_rounding;
+        match expiry.expiration_type {
+            ExpirationType::Unstated | ExpirationType::TimeFixed => {
+                let open_time = rounded_open(arrival, rounding);
+                Self::rounded(open_time, open_time + duration, rounding)
+            }
+            ExpirationType::CandleClose => {
+                let open_time = rounded_open(arrival, rounding);
+                let mut close_time = open_time.floor_to(duration) + duration;
+                if close_time - open_time <= settings.cutoff_of(duration) {
+                    close_time += duration;
+                }
+                Self::rounded(open_time, close_time, rounding)
+            }
+            ExpirationType::NextCandle => {
+                let open_time = arrival.floor_to(duration) + duration;
+                let close_time = open_time + duration;
+                // Whatever the rounding, the entry stays the candle's open.
+                let exit = exit_moment(close_time, rounding);
+                Self { open_time, close_time, entry: PriceMoment::Entry(open_time), exit }
+            }
+        }
+    }
+
+    fn rounded(open_time: Millis, close_time: Millis, rounding: OpenRounding) -> Self {
+        let entry = match rounding {
+            OpenRounding::SecondEnd => PriceMoment::SecondEntry(whole_second(open_time)),
+            OpenRounding::None => PriceMoment::Entry(open_time),
+        };
+        Self { open_time, close_time, entry, exit: exit_moment(close_time, rounding) }
+    }
+}
+
+fn rounded_open(arrival: Millis, rounding: OpenRounding) -> Millis {
+    match rounding {
+        OpenRounding::SecondEnd => arrival.floor_to(Millis::SECOND) + Millis::new(999),
+        OpenRounding::None => arrival,
+    }
+}
+
+fn exit_moment(close_time: Millis, rounding: OpenRounding) -> PriceMoment {
+    match rounding {
+        OpenRounding::SecondEnd => PriceMoment::Exit(whole_second(close_time)),
+        OpenRounding::None => PriceMoment::Exit(close_time),
+    }
+}
+
+/// The whole second whose price is the price at `time`, when prices are those of whole seconds: a trade that
+/// opens or closes in a second's last millisecond takes the price at that second's end.
+fn whole_second(time: Millis) -> Millis {
+    (time + Millis::new(1)).floor_to(Millis::SECOND)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ExpirationType::{CandleClose, NextCandle, TimeFixed, Unstated};
+    use OpenRounding::{None as Exact, SecondEnd};
+    use PriceMoment::{Entry, Exit, SecondEntry};
+    use candlewick_sdk::CloseType;
+    use proptest::prelude::*;
+
+    /// A minute's start: rows count from here.
+    const START: i64 = 1_641_038_400_000;
+
+    fn at(offset: i64) -> Millis {
+        Millis::new(START + offset)
+    }
+
+    fn expiry(expiration_type: ExpirationType, seconds: i64) -> Expiry {
+        Expiry { close_type: CloseType::new(Millis::from_seconds(seconds)).unwrap(), expiration_type }
+    }
+
+    fn moments(kind: ExpirationType, seconds: i64, arrival: i64, rounding: OpenRounding) -> Moments {
+        let settings = SimulationSettings { open_rounding: rounding, ..SimulationSettings::default() };
+        Moments::of(expiry(kind, seconds), at(arrival), &settings)
+    }
+
+    /// `expected` is open and close, counted from a minute's start.
+    fn check(kind: ExpirationType, seconds: i64, arrival: i64, rounding: OpenRounding, expected: (i64, i64)) {
+        let made = moments(kind, seconds, arrival, rounding);
+        let offsets = (made.open_time.get() - START, made.close_time.get() - START);
+        assert_eq!(offsets, expected, "{kind} of {seconds} s, arrival {arrival}, {rounding:?}");
+    }
+
+    #[test]
+    fn the_worked_rows_hold() {
+        check(TimeFixed, 60, 0, Exact, (0, 60_000));
+        check(TimeFixed, 60, 1_500, Exact, (1_500, 61_500));
+        check(CandleClose, 60, 0, Exact, (0, 60_000));
+        check(CandleClose, 60, 29_999, Exact, (29_999, 60_000));
+        check(CandleClose, 60, 30_000, Exact, (30_000, 120_000));
+        check(NextCandle, 60, 0, Exact, (60_000, 120_000));
+        check(NextCandle, 60, 50, Exact, (60_000, 120_000));
+        check(TimeFixed, 60, 0, SecondEnd, (999, 60_999));
+        check(CandleClose, 60, 0, SecondEnd, (999, 60_000));
+    }
+
+    #[test]
+    fn the_worked_rows_are_priced_where_they_say() {
+        let priced = |kind, rounding| {
+            let made = moments(kind, 60, 0, rounding);
+            (made.entry, made.exit)
+        };
+        assert_eq!(priced(TimeFixed, SecondEnd), (SecondEntry(at(1_000)), Exit(at(61_000))));
+        assert_eq!(priced(CandleClose, SecondEnd), (SecondEntry(at(1_000)), Exit(at(60_000))));
+        assert_eq!(priced(NextCandle, SecondEnd), (Entry(at(60_000)), Exit(at(120_000))));
+        assert_eq!(priced(TimeFixed, Exact), (Entry(at(0)), Exit(at(60_000))));
+        assert_eq!(priced(NextCandle, Exact), (Entry(at(60_000)), Exit(at(120_000))));
+    }
+
+    #[test]
+    fn an_arrival_opens_at_the_end_of_its_second() {
+        check(TimeFixed, 5, 2_000, SecondEnd, (2_999, 7_999));
+        check(TimeFixed, 5, 2_999, SecondEnd, (2_999, 7_999));
+        check(TimeFixed, 5, 3_000, SecondEnd, (3_999, 8_999));
+        check(Unstated, 5, 3_000, SecondEnd, (3_999, 8_999));
+        check(CandleClose, 60, 29_000, SecondEnd, (29_999, 60_000));
+        check(CandleClose, 60, 30_000, SecondEnd, (30_999, 120_000));
+        check(NextCandle, 60, 59_999, SecondEnd, (60_000, 120_000));
+        check(NextCandle, 60, 60_000, SecondEnd, (120_000, 180_000));
+    }
+
+    #[test]
+    fn durations_below_a_minute_have_no_cutoff() {
+        check(CandleClose, 30, 29_999, Exact, (29_999, 30_000));
+        check(CandleClose, 30, 30_000, Exact, (30_000, 60_000));
+        check(CandleClose, 5, 4_000, SecondEnd, (4_999, 5_000));
+        check(CandleClose, 300, 269_999, Exact, (269_999, 300_000));
+        check(CandleClose, 300, 270_000, Exact, (270_000, 600_000));
+    }
+
+    #[test]
+    fn a_cutoff_that_is_set_applies_to_every_duration() {
+        let settings = SimulationSettings {
+            open_rounding: Exact,
+            candle_close_cutoff_ms: Some(Millis::new(1_000)),
+            ..SimulationSettings::default()
+        };
+        for (seconds, arrival, close) in
+            [(30, 28_999, 30_000), (30, 29_000, 60_000), (60, 58_999, 60_000), (60, 59_000, 120_000)]
+        {
+            let made = Moments::of(expiry(CandleClose, seconds), at(arrival), &settings);
+            assert_eq!(made.close_time, at(close), "{seconds} s from {arrival}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_trade_opens_at_or_after_its_arrival_and_closes_later(
+            kind in prop::sample::select(vec![Unstated, TimeFixed, CandleClose, NextCandle]),
+            rounding in prop::sample::select(vec![SecondEnd, Exact]),
+            seconds in 1_i64..=86_400,
+            arrival in -100_000_000_i64..100_000_000,
+        ) {
+            let made = moments(kind, seconds, arrival, rounding);
+            let duration = Millis::from_seconds(seconds);
+            prop_assert!(made.open_time >= at(arrival));
+            prop_assert!(made.close_time > made.open_time);
+            match kind {
+                Unstated | TimeFixed => prop_assert_eq!(made.close_time - made.open_time, duration),
+                CandleClose => {
+                    prop_assert!(made.close_time.is_aligned_to(duration));
+                    prop_assert!(made.close_time - made.open_time < duration + duration);
+                }
+                NextCandle => {
+                    prop_assert!(made.open_time.is_aligned_to(duration) && made.open_time > at(arrival));
+                    prop_assert!(made.open_time - at(arrival) <= duration);
+                    prop_assert_eq!(made.close_time - made.open_time, duration);
+                }
+            }
+        }
+    }
+}

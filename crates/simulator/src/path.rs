@@ -1,0 +1,338 @@
+//! The price path: the price of a symbol at any moment, from its candles.
+
+use crate::settings::{PathKind, SimulationSettings};
+use crate::stress::Stress;
+use crate::tick::Tick;
+use crate::track::{Boundary, Slot, Track};
+use crate::{Market, SimulatorError};
+use candlewick_sdk::{Candle, CandleSeries, Millis, Symbol};
+
+/// A moment on the price path, and how a boundary between two candles is read there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PriceMoment {
+    /// An entry: on a boundary, the open of the candle that opens there.
+    Entry(Millis),
+    /// An entry at a whole second: on a boundary, the close of the candle that ends there, as for an exit.
+    SecondEntry(Millis),
+    /// An exit: on a boundary, the close of the candle that ends there, and never the open of the next.
+    Exit(Millis),
+}
+
+/// The answer of the price path.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum PathPrice {
+    /// The price.
+    Price(f64),
+    /// No candle covers the moment, and no earlier close stands in for it.
+    Gap,
+    /// The data is not known so far: an entry at or after the end of the data, or an exit after it.
+    Beyond,
+}
+
+/// A price with its stress shift, or why there is none.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Quote {
+    Price(Priced),
+    Gap,
+    Beyond,
+}
+
+/// A price, and by how much stress moves it against a trade (0 without stress).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Priced {
+    pub(crate) price: f64,
+    pub(crate) shift: f64,
+}
+
+/// The price path of one symbol: a pure function from a moment to a price.
+///
+/// A moment on a boundary between two candles takes a price of the one that its [`PriceMoment`] names. Strictly
+/// inside a candle the price is `open + (close - open) * (x - open_time) / interval`, evaluated in that order and
+/// rounded to the symbol's tick when one is set, or the candle's open ([`PathKind::Open`]).
+///
+/// A candle of the detail series is asked first; where none covers the moment, the price series is. Only where
+/// neither has a candle may the last close of the price series stand in, for at most `max_gap_intervals` missing
+/// candles in a row. The data ends with the later of the two series.
+#[derive(Clone, Debug)]
+pub struct PricePath {
+    symbol: Symbol,
+    prices: Layer,
+    detail: Option<Layer>,
+    end: Millis,
+    kind: PathKind,
+    tick: Option<Tick>,
+    max_gap_intervals: i64,
+}
+
+/// One series of the path with what stress does to its candles.
+#[derive(Clone, Debug)]
+struct Layer {
+    track: Track,
+    stress: Stress,
+}
+
+impl PricePath {
+    /// The path over a market's candles.
+    ///
+    /// # Errors
+    /// [`SimulatorError`] when a setting is out of range, or the detail series does not fit the price series.
+    pub fn new(market: &Market, settings: &SimulationSettings) -> Result<Self, SimulatorError> {
+        settings.check()?;
+        market.check()?;
+        let layer = |series: &CandleSeries| Layer {
+            track: Track::new(series.clone()),
+            stress: Stress::new(settings.stress, settings.latency_ms, series.interval()),
+        };
+        let (prices, detail) = (layer(&market.prices), market.detail.as_ref().map(layer));
+        let symbol = market.symbol();
+        let end = detail.iter().map(|detail| detail.track.end()).fold(prices.track.end(), Millis::max);
+        let tick = settings.ticks.get(&symbol).and_then(|size| Tick::new(*size));
+        let max_gap_intervals = i64::from(settings.max_gap_intervals);
+        Ok(Self { symbol, prices, detail, end, kind: settings.path, tick, max_gap_intervals })
+    }
+
+    /// The trading pair.
+    pub fn symbol(&self) -> Symbol {
+        self.symbol
+    }
+
+    /// `T_end`: the last close of the data.
+    pub fn end(&self) -> Millis {
+        self.end
+    }
+
+    /// The price at a moment, before any stress.
+    pub fn price(&self, moment: PriceMoment) -> PathPrice {
+        match self.quote(moment) {
+            Quote::Price(priced) => PathPrice::Price(priced.price),
+            Quote::Gap => PathPrice::Gap,
+            Quote::Beyond => PathPrice::Beyond,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn quote(&self, moment: PriceMoment) -> Quote {
+        let (at, boundary, beyond) = match moment {
+            PriceMoment::Entry(at) => (at, Boundary::Opens, at >= self.end),
+            PriceMoment::SecondEntry(at) => (at, Boundary::Ends, at >= self.end),
+            PriceMoment::Exit(at) => (at, Boundary::Ends, at > self.end),
+        };
+        if beyond {
+            return Quote::Beyond;
+        }
+        if let Some(detail) = &self.detail
+            && let Slot::Filled(candle) = detail.track.slot_at(at, boundary)
+        {
+            return detail.quote(candle, self.price_in(candle, at, &detail.track));
+        }
+        match self.prices.track.slot_at(at, boundary) {
+            Slot::Filled(candle) => self.prices.quote(candle, self.price_in(candle, at, &self.prices.track)),
+            Slot::Missing { last, intervals } if intervals <= self.max_gap_intervals => {
+                self.prices.quote(last, last.close())
+            }
+            Slot::Missing { .. } | Slot::Before => Quote::Gap,
+        }
+    }
+
+    /// The price at a moment that the candle covers, its two ends included.
+    #[inline]
+    fn price_in(&self, candle: &Candle, at: Millis, track: &Track) -> f64 {
+        let interval = track.interval();
+        if at == candle.time() {
+            return candle.open();
+        }
+        if at == candle.close_time(interval) {
+            return candle.close();
+        }
+        match self.kind {
+            PathKind::Open => candle.open(),
+            PathKind::Linear => {
+                let (open, close) = (candle.open(), candle.close());
+                let elapsed = (at - candle.time()).get() as f64;
+                let price = open + (close - open) * elapsed / interval.length().get() as f64;
+                self.tick.map_or(price, |tick| tick.round(price))
+            }
+        }
+    }
+}
+
+impl Quote {
+    pub(crate) fn priced(self) -> Option<Priced> {
+        match self {
+            Self::Price(priced) => Some(priced),
+            Self::Gap | Self::Beyond => None,
+        }
+    }
+}
+
+impl Layer {
+    #[inline]
+    fn quote(&self, candle: &Candle, price: f64) -> Quote {
+        Quote::Price(Priced { price, shift: self.stress.shift(candle) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use PathPrice::{Beyond, Gap, Price};
+    use PriceMoment::{Entry, Exit, SecondEntry};
+    use candlewick_sdk::{Interval, Ohlcv, Series};
+
+    /// Rows are counted from a moment that is aligned to the minute.
+    const START: i64 = 1_641_038_400_000;
+
+    /// Candles of an interval as (slot, open, close).
+    fn series(interval: &str, rows: &[(i64, f64, f64)]) -> CandleSeries {
+        let interval: Interval = interval.parse().unwrap();
+        let candle = |&(slot, open, close): &(i64, f64, f64)| {
+            let (high, low) = (f64::max(open, close) + 1.0, f64::min(open, close) - 1.0);
+            let time = Millis::new(START) + interval.length() * slot;
+            Candle::new(time, interval, Ohlcv { open, high, low, close, volume: 0.0 }).unwrap()
+        };
+        let series = Series { symbol: Symbol::new("BTCUSDT").unwrap(), interval };
+        CandleSeries::new(series, rows.iter().map(candle).collect::<Vec<_>>()).unwrap()
+    }
+
+    /// Two minutes, a hole of two, two minutes more: the data ends at 360,000.
+    fn minutes() -> CandleSeries {
+        series("1m", &[(0, 10.0, 16.0), (1, 16.5, 14.5), (4, 20.0, 26.0), (5, 25.0, 25.0)])
+    }
+
+    fn path(detail: Option<CandleSeries>, settings: &SimulationSettings) -> PricePath {
+        PricePath::new(&Market { prices: minutes(), detail }, settings).unwrap()
+    }
+
+    fn check(path: &PricePath, moment: fn(Millis) -> PriceMoment, offset: i64, expected: PathPrice) {
+        let moment = moment(Millis::new(START + offset));
+        assert_eq!(path.price(moment), expected, "{moment:?}, {offset} from the start");
+    }
+
+    #[test]
+    fn an_entry_on_a_boundary_takes_the_open_and_an_exit_the_close_before_it() {
+        let path = path(None, &SimulationSettings::default());
+        check(&path, Entry, 0, Price(10.0));
+        check(&path, Entry, 60_000, Price(16.5));
+        check(&path, SecondEntry, 60_000, Price(16.0));
+        check(&path, Exit, 60_000, Price(16.0));
+        check(&path, Exit, 120_000, Price(14.5));
+        check(&path, Entry, 240_000, Price(20.0));
+    }
+
+    #[test]
+    fn inside_a_candle_the_price_is_on_the_line_from_open_to_close() {
+        let path = path(None, &SimulationSettings::default());
+        for moment in [Entry, SecondEntry, Exit] {
+            check(&path, moment, 15_000, Price(11.5)); // 10 + 6 x 15 / 60
+            check(&path, moment, 90_000, Price(15.5)); // 16.5 - 2 x 30 / 60
+            check(&path, moment, 59_999, Price(10.0 + 6.0 * 59_999.0 / 60_000.0));
+        }
+    }
+
+    #[test]
+    fn an_open_path_keeps_the_open_until_the_close() {
+        let path = path(None, &SimulationSettings { path: PathKind::Open, ..SimulationSettings::default() });
+        check(&path, Entry, 1, Price(10.0));
+        check(&path, Exit, 59_999, Price(10.0));
+        check(&path, Exit, 60_000, Price(16.0));
+        check(&path, Entry, 60_000, Price(16.5));
+    }
+
+    #[test]
+    fn only_interpolated_prices_are_rounded_to_the_tick() {
+        let ticks = [(Symbol::new("BTCUSDT").unwrap(), 1.0)].into();
+        let path = path(None, &SimulationSettings { ticks, ..SimulationSettings::default() });
+        check(&path, Entry, 14_000, Price(11.0)); // 11.4
+        check(&path, Entry, 15_000, Price(12.0)); // 11.5
+        check(&path, Entry, 60_000, Price(16.5));
+        check(&path, Exit, 120_000, Price(14.5));
+    }
+
+    #[test]
+    fn a_moment_that_no_candle_covers_is_a_gap() {
+        let path = path(None, &SimulationSettings::default());
+        check(&path, Entry, -1, Gap);
+        check(&path, Exit, 0, Gap);
+        check(&path, Entry, 120_000, Gap);
+        check(&path, Exit, 120_001, Gap);
+        check(&path, Entry, 239_999, Gap);
+        // The candle that would end here is missing; the one that opens here does not answer for it.
+        check(&path, Exit, 240_000, Gap);
+        check(&path, SecondEntry, 240_000, Gap);
+    }
+
+    #[test]
+    fn the_last_close_stands_in_for_as_many_missing_candles_as_are_allowed() {
+        let allow = |max_gap_intervals| {
+            path(None, &SimulationSettings { max_gap_intervals, ..SimulationSettings::default() })
+        };
+        check(&allow(1), Entry, 120_000, Price(14.5));
+        check(&allow(1), Entry, 179_999, Price(14.5));
+        check(&allow(1), Exit, 180_000, Price(14.5));
+        check(&allow(1), Entry, 180_000, Gap);
+        check(&allow(1), Exit, 180_001, Gap);
+        check(&allow(1), Exit, 240_000, Gap);
+        check(&allow(2), Exit, 240_000, Price(14.5));
+        check(&allow(2), Entry, 240_000, Price(20.0));
+        check(&allow(9), Entry, -1, Gap);
+        check(&allow(9), Entry, 360_000, Beyond);
+    }
+
+    #[test]
+    fn the_data_ends_at_the_last_close() {
+        let path = path(None, &SimulationSettings::default());
+        check(&path, Entry, 359_999, Price(25.0));
+        check(&path, Entry, 360_000, Beyond);
+        check(&path, SecondEntry, 360_000, Beyond);
+        check(&path, Exit, 360_000, Price(25.0));
+        check(&path, Exit, 360_001, Beyond);
+        assert_eq!(path.end(), Millis::new(START + 360_000));
+    }
+
+    #[test]
+    fn detail_gives_the_price_where_it_covers_and_the_price_series_elsewhere() {
+        // 30 s candles from 30,000 to 90,000, none from there to 150,000, one in the price series' hole.
+        let detail = series("30s", &[(1, 100.0, 106.0), (2, 107.0, 101.0), (5, 50.0, 56.0)]);
+        let path = path(Some(detail), &SimulationSettings::default());
+        check(&path, Entry, 15_000, Price(11.5));
+        check(&path, Exit, 30_000, Price(13.0)); // no detail candle ends here: 10 + 6 x 30 / 60
+        check(&path, Entry, 30_000, Price(100.0));
+        check(&path, Entry, 45_000, Price(103.0)); // 100 + 6 x 15 / 30
+        check(&path, Exit, 60_000, Price(106.0));
+        check(&path, Entry, 60_000, Price(107.0));
+        check(&path, Exit, 90_000, Price(101.0));
+        check(&path, Entry, 90_000, Price(15.5));
+        check(&path, Exit, 150_000, Gap);
+        check(&path, Entry, 150_000, Price(50.0));
+        check(&path, Exit, 180_000, Price(56.0));
+        check(&path, Entry, 180_000, Gap);
+        check(&path, Exit, 360_000, Price(25.0));
+    }
+
+    #[test]
+    fn detail_that_goes_on_moves_the_end_of_the_data() {
+        let detail = series("30s", &[(12, 30.0, 31.0)]);
+        let path = path(Some(detail), &SimulationSettings::default());
+        check(&path, Entry, 360_000, Price(30.0));
+        check(&path, Exit, 390_000, Price(31.0));
+        check(&path, Entry, 390_000, Beyond);
+    }
+
+    #[test]
+    fn a_shift_is_that_of_the_candle_that_gives_the_price() {
+        // 0.5 x range x sqrt(15 / 60): the ranges are 8 and 4, so the shifts are 2 and 1.
+        let settings = SimulationSettings {
+            stress: 0.5,
+            latency_ms: Millis::from_seconds(15),
+            ..SimulationSettings::default()
+        };
+        let path = path(None, &settings);
+        for (moment, price, shift) in [
+            (Entry(Millis::new(START)), 10.0, 2.0),
+            (Exit(Millis::new(START + 60_000)), 16.0, 2.0),
+            (Entry(Millis::new(START + 60_000)), 16.5, 1.0),
+        ] {
+            assert_eq!(path.quote(moment), Quote::Price(Priced { price, shift }));
+        }
+    }
+}

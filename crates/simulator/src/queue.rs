@@ -1,0 +1,92 @@
+//! What is going to become known, in order.
+
+use candlewick_sdk::Millis;
+use std::collections::VecDeque;
+
+/// Room from the start; a queue grows beyond it only while the caller keeps more orders open than this.
+const ROOM: usize = 256;
+
+/// Items ordered by the instant at which they are due, then by order number.
+///
+/// Orders arrive and close nearly in the order of their submission, so an item nearly always goes to the end.
+#[derive(Clone, Debug)]
+pub(crate) struct DueQueue<T> {
+    entries: VecDeque<Entry<T>>,
+}
+
+#[derive(Clone, Debug)]
+struct Entry<T> {
+    due: Millis,
+    number: u64,
+    item: T,
+}
+
+impl<T> Entry<T> {
+    fn rank(&self) -> (Millis, u64) {
+        (self.due, self.number)
+    }
+}
+
+impl<T> DueQueue<T> {
+    pub(crate) fn new() -> Self {
+        Self { entries: VecDeque::with_capacity(ROOM) }
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, due: Millis, number: u64, item: T) {
+        let entry = Entry { due, number, item };
+        if self.entries.back().is_none_or(|last| last.rank() <= entry.rank()) {
+            self.entries.push_back(entry);
+        } else {
+            let place = self.entries.partition_point(|earlier| earlier.rank() <= entry.rank());
+            self.entries.insert(place, entry);
+        }
+    }
+
+    /// When the first item is due; later than everything when there is none.
+    #[inline]
+    pub(crate) fn next_due(&self) -> Millis {
+        self.entries.front().map_or(Millis::MAX, |first| first.due)
+    }
+
+    #[inline]
+    pub(crate) fn pop(&mut self) -> Option<T> {
+        self.entries.pop_front().map(|entry| entry.item)
+    }
+
+    /// The items that are due at `at` or before.
+    pub(crate) fn due_by(&self, at: Millis) -> impl Iterator<Item = &T> {
+        self.entries.iter().take_while(move |entry| entry.due <= at).map(|entry| &entry.item)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(pushed: &[(i64, u64)], expected: &[(i64, u64)]) {
+        let mut queue = DueQueue::new();
+        for &(due, number) in pushed {
+            queue.push(Millis::new(due), number, (due, number));
+        }
+        let popped: Vec<_> = std::iter::from_fn(|| queue.pop()).collect();
+        assert_eq!(popped, expected);
+        assert_eq!(queue.next_due(), Millis::MAX);
+    }
+
+    #[test]
+    fn items_come_out_by_instant_then_by_number() {
+        check(&[(5, 1), (9, 2), (9, 3)], &[(5, 1), (9, 2), (9, 3)]);
+        check(&[(9, 3), (5, 4), (9, 2), (7, 1)], &[(5, 4), (7, 1), (9, 2), (9, 3)]);
+    }
+
+    #[test]
+    fn items_due_by_an_instant_include_those_due_at_it() {
+        let mut queue = DueQueue::new();
+        for (due, number) in [(5, 1), (7, 2), (8, 3)] {
+            queue.push(Millis::new(due), number, number);
+        }
+        assert_eq!(queue.due_by(Millis::new(7)).copied().collect::<Vec<_>>(), [1, 2]);
+        assert_eq!(queue.next_due(), Millis::new(5));
+    }
+}
