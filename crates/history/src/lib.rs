@@ -1,1 +1,41 @@
 //! Candles at rest: files, checks, generation.
+//!
+//! ```
+//! use candlewick_history::{data_hash, gaps, generate, GenerateSettings};
+//! use candlewick_sdk::{Interval, Millis, Symbol};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let symbol = Symbol::new("BTCUSDT")?;
+//! let market = candlewick_history::known_market(symbol).ok_or("not in the table")?;
+//! let settings = GenerateSettings::of_market(symbol, market, Millis::ZERO, 1);
+//! let minutes = generate(&settings)?;
+//! assert_eq!((minutes.interval(), minutes.candles().len()), (Interval::MINUTE, 1_440));
+//! assert!(gaps(&minutes).is_empty());
+//! println!("{}", data_hash(&[minutes]).to_hex());
+//! # Ok(())
+//! # }
+//! ```
+
+mod error;
+
+// Files.
+mod csv;
+mod source;
+
+// Candles in memory.
+mod gap;
+mod hash;
+mod resample;
+
+// Candles out of nothing.
+mod generate;
+mod market;
+
+pub use csv::{CSV_HEADER, Progress, no_progress, read_csv, read_csv_file, write_csv, write_csv_file};
+pub use error::HistoryError;
+pub use gap::{Gap, gaps};
+pub use generate::{GenerateSettings, generate};
+pub use hash::data_hash;
+pub use market::{AssetType, AssetTypeError, Market, asset_type_of, known_market};
+pub use resample::resample;
+pub use source::DataSource;

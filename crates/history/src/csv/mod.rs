@@ -1,0 +1,14 @@
+//! Candle files as text: one header, one candle per line.
+//!
+//! The format is fixed and holds numbers only, so nothing in it is ever quoted. Lines are therefore split by
+//! hand: the line number in a message stays exact with `\r\n` ends and blank lines, and a stray quote cannot
+//! swallow the rest of a file.
+
+mod read;
+mod write;
+
+pub use read::{Progress, no_progress, read_csv, read_csv_file};
+pub use write::{write_csv, write_csv_file};
+
+/// The first line of every candle file.
+pub const CSV_HEADER: &str = "time,open,high,low,close,volume";

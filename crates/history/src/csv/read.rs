@@ -1,0 +1,366 @@
+//! Text in, checked candles out; every complaint names its line.
+
+use super::CSV_HEADER;
+use crate::HistoryError;
+use candlewick_sdk::{Candle, CandleError, CandleSeries, Interval, Millis, Ohlcv, Series};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
+
+/// How far a long read has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Read until now.
+    pub read_bytes: u64,
+    /// The file's size.
+    pub total_bytes: u64,
+}
+
+/// For callers that draw no progress bar.
+pub fn no_progress(_: Progress) {}
+
+const COLUMNS: usize = 6;
+const BUFFER_BYTES: usize = 256 * 1024;
+/// The longest honest line is a time and five numbers of up to 330 digits; a longer one is some other file.
+const LONGEST_LINE_BYTES: u64 = 4096;
+/// Fewer milliseconds than this is before March 1973, more than the other after the year 5138: such times were
+/// counted in other units.
+const PLAUSIBLE_MS: std::ops::Range<i64> = 100_000_000_000..100_000_000_000_000;
+
+/// Reads the candle file at `path`, calling `progress` about four times per megabyte.
+///
+/// # Errors
+/// [`HistoryError::CheckPath`] when the file cannot be read, and those of [`read_csv`].
+pub fn read_csv_file(
+    path: &Path,
+    series: Series,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<CandleSeries, HistoryError> {
+    let check_path = |source| HistoryError::CheckPath { path: path.to_owned(), action: "open", source };
+    let file = File::open(path).map_err(check_path)?;
+    let total_bytes = file.metadata().map_err(check_path)?.len();
+    let watched = WatchedFile { file, at: Progress { read_bytes: 0, total_bytes }, progress };
+    read_csv(BufReader::with_capacity(BUFFER_BYTES, watched), path, series)
+}
+
+/// Reads candles from `reader`; `path` is the name that its errors carry.
+///
+/// The first line must be [`CSV_HEADER`]; then each line holds an open time in milliseconds and five numbers,
+/// times ascending. A byte order mark, `\r\n` ends and blank lines are tolerated.
+///
+/// # Errors
+/// [`HistoryError::FixLine`] names the first broken line, [`HistoryError::AddCandles`] an empty file.
+pub fn read_csv(mut reader: impl BufRead, path: &Path, series: Series) -> Result<CandleSeries, HistoryError> {
+    let mut candles: Vec<Candle> = Vec::new();
+    let mut line = Vec::with_capacity(128);
+    let mut number = 0;
+    let mut header_seen = false;
+    loop {
+        number += 1;
+        let fix_line = |problem| HistoryError::FixLine { path: path.to_owned(), line: number, problem };
+        line.clear();
+        let length =
+            reader.by_ref().take(LONGEST_LINE_BYTES).read_until(b'\n', &mut line).map_err(|source| {
+                HistoryError::CheckPath { path: path.to_owned(), action: "read", source }
+            })?;
+        if length == 0 {
+            break;
+        }
+        if length as u64 == LONGEST_LINE_BYTES && !line.ends_with(b"\n") {
+            let problem = format!("longer than {LONGEST_LINE_BYTES} bytes; is this a candle file?");
+            return Err(fix_line(problem));
+        }
+        let content = content_of(&line, number);
+        if content.is_empty() {
+            continue;
+        }
+        if !header_seen {
+            check_header(content).map_err(fix_line)?;
+            header_seen = true;
+            continue;
+        }
+        let candle = parse_candle(content, series.interval).map_err(fix_line)?;
+        if let Some(previous) = candles.last() {
+            check_order(previous.time(), candle.time()).map_err(fix_line)?;
+        }
+        candles.push(candle);
+    }
+    let add_candles = |problem: &str| HistoryError::AddCandles {
+        place: path.display().to_string(),
+        problem: problem.to_owned(),
+    };
+    if !header_seen {
+        return Err(add_candles("the file is empty; it needs the header and at least one candle"));
+    }
+    CandleSeries::new(series, candles)
+        .map_err(|error| add_candles(&format!("{error} after the header; add at least one")))
+}
+
+/// The line without its end, and the first one without a byte order mark.
+fn content_of(line: &[u8], number: u64) -> &[u8] {
+    let content = line.strip_suffix(b"\n").unwrap_or(line);
+    let content = content.strip_suffix(b"\r").unwrap_or(content);
+    if number == 1 { content.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(content) } else { content }
+}
+
+fn check_header(content: &[u8]) -> Result<(), String> {
+    if content == CSV_HEADER.as_bytes() {
+        return Ok(());
+    }
+    if content.first().is_some_and(u8::is_ascii_digit) {
+        return Err(format!("the header is missing; write \"{CSV_HEADER}\" above the first candle"));
+    }
+    Err(format!("the header is \"{}\"; it must be \"{CSV_HEADER}\"", excerpt(content)))
+}
+
+fn check_order(previous: Millis, time: Millis) -> Result<(), String> {
+    match time.cmp(&previous) {
+        std::cmp::Ordering::Greater => Ok(()),
+        std::cmp::Ordering::Equal => Err(format!("time {time} is there twice; remove one of the two lines")),
+        std::cmp::Ordering::Less => {
+            Err(format!("time {time} comes after {previous}; sort the lines by time, oldest first"))
+        }
+    }
+}
+
+fn parse_candle(content: &[u8], interval: Interval) -> Result<Candle, String> {
+    let Ok(text) = std::str::from_utf8(content) else {
+        return Err(format!("\"{}\" is not text in UTF-8; is this a candle file?", excerpt(content)));
+    };
+    let mut columns = text.split(',');
+    let mut cells = [""; COLUMNS];
+    for (index, cell) in cells.iter_mut().enumerate() {
+        let Some(column) = columns.next() else { return Err(wrong_columns(index)) };
+        *cell = column;
+    }
+    let surplus = columns.count();
+    if surplus > 0 {
+        return Err(wrong_columns(COLUMNS + surplus));
+    }
+    let [time, open, high, low, close, volume] = cells;
+    let time = parse_time(time)?;
+    let numbers = Ohlcv {
+        open: parse_number("open", open)?,
+        high: parse_number("high", high)?,
+        low: parse_number("low", low)?,
+        close: parse_number("close", close)?,
+        volume: parse_number("volume", volume)?,
+    };
+    Candle::new(time, interval, numbers).map_err(|error| match error {
+        CandleError::Misaligned { .. } => format!("{error}; {}", alignment_advice(time, interval)),
+        CandleError::NotFinite { .. }
+        | CandleError::NotPositive { .. }
+        | CandleError::NegativeVolume { .. }
+        | CandleError::OutsideRange { .. } => format!("{error}; correct or remove the line"),
+    })
+}
+
+fn wrong_columns(found: usize) -> String {
+    format!("{found} columns where {COLUMNS} belong ({CSV_HEADER}); is the line cut off?")
+}
+
+fn parse_time(text: &str) -> Result<Millis, String> {
+    text.parse().map(Millis::new).map_err(|_| {
+        format!("time \"{}\" is not a whole number of milliseconds since 1970", excerpt(text.as_bytes()))
+    })
+}
+
+fn parse_number(column: &str, text: &str) -> Result<f64, String> {
+    text.parse().map_err(|_| {
+        let text = excerpt(text.as_bytes());
+        format!("{column} \"{text}\" is not a number; use digits and a decimal point only")
+    })
+}
+
+/// What probably went wrong when a time does not fit the interval: other units, or a shorter interval.
+fn alignment_advice(time: Millis, interval: Interval) -> String {
+    if !PLAUSIBLE_MS.contains(&time.get().saturating_abs()) {
+        return "times are milliseconds since 1970: were these counted in other units?".to_owned();
+    }
+    // What venues offer (observed: values), longest first.
+    let usual = ["12h", "1h", "30m", "15m", "5m", "2m", "1m", "30s", "5s", "1s"];
+    let fitting = usual.iter().filter_map(|text| text.parse::<Interval>().ok());
+    let fitting = fitting.filter(|shorter| *shorter < interval).find(|i| time.is_aligned_to(i.length()));
+    match fitting {
+        Some(shorter) => format!("it would be aligned to {shorter}: is that the file's interval?"),
+        None => format!("candles of {interval} open at multiples of {interval} since 1970, in UTC"),
+    }
+}
+
+/// The start of something that came from outside, fit to be shown.
+fn excerpt(bytes: &[u8]) -> String {
+    const LONGEST: usize = 60;
+    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(4 * LONGEST)]);
+    let shown: String = text.chars().take(LONGEST).flat_map(char::escape_debug).collect();
+    if text.chars().nth(LONGEST).is_some() { shown + "..." } else { shown }
+}
+
+/// A file that tells how much of it was read.
+struct WatchedFile<'a> {
+    file: File,
+    at: Progress,
+    progress: &'a mut dyn FnMut(Progress),
+}
+
+impl Read for WatchedFile<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.file.read(buffer)?;
+        self.at.read_bytes += length as u64;
+        (self.progress)(self.at);
+        Ok(length)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_sdk::Symbol;
+    use proptest::prelude::*;
+
+    fn read(content: &[u8], interval: &str) -> Result<CandleSeries, String> {
+        let series = Series { symbol: Symbol::new("BTCUSDT").unwrap(), interval: interval.parse().unwrap() };
+        read_csv(content, Path::new("x.csv"), series).map_err(|error| error.to_string())
+    }
+
+    fn check(rows: &str, interval: &str, expected: Result<usize, &str>) {
+        let content = format!("{CSV_HEADER}\n{rows}");
+        let read = read(content.as_bytes(), interval).map(|series| series.candles().len());
+        assert_eq!(read, expected.map_err(str::to_owned));
+    }
+
+    #[test]
+    fn good_lines_are_candles_whatever_their_ends() {
+        for content in [
+            "time,open,high,low,close,volume\n60000,1.5,2,1,1.75,10\n120000,1,1,1,1,0\n",
+            "time,open,high,low,close,volume\n60000,1.5,2,1,1.75,10\n120000,1,1,1,1,0",
+            "\u{feff}time,open,high,low,close,volume\r\n60000,1.5,2,1,1.75,10\r\n\r\n120000,1,1,1,1,0\r\n\r\n",
+        ] {
+            let series = read(content.as_bytes(), "1m").unwrap();
+            let first = series.candles()[0];
+            assert_eq!(
+                (first.time().get(), first.open(), first.high(), first.low(), first.close(), first.volume()),
+                (60_000, 1.5, 2.0, 1.0, 1.75, 10.0)
+            );
+            assert_eq!((series.candles().len(), series.end().get()), (2, 180_000));
+        }
+    }
+
+    #[test]
+    fn broken_lines_are_named_with_what_to_do() {
+        check(
+            "60000,1,1,1,1,0\n120000,1,1,1",
+            "1m",
+            Err(
+                "x.csv, line 3: 4 columns where 6 belong (time,open,high,low,close,volume); is the line cut off?",
+            ),
+        );
+        check(
+            "60000,1,1,1,1,0,7,8\n",
+            "1m",
+            Err(
+                "x.csv, line 2: 8 columns where 6 belong (time,open,high,low,close,volume); is the line cut off?",
+            ),
+        );
+        check(
+            "60000,1,\"1\",1,1,0\n",
+            "1m",
+            Err("x.csv, line 2: high \"\\\"1\\\"\" is not a number; use digits and a decimal point only"),
+        );
+        check(
+            "\n1.5,1,1,1,1,0\n",
+            "1m",
+            Err("x.csv, line 3: time \"1.5\" is not a whole number of milliseconds since 1970"),
+        );
+        check(
+            "60000,1,1,2,1,0\r\n",
+            "1m",
+            Err(
+                "x.csv, line 2: low 2 and high 1 do not enclose open 1 and close 1; correct or remove the line",
+            ),
+        );
+        check(
+            "60000,NaN,1,1,1,0",
+            "1m",
+            Err("x.csv, line 2: open is not a finite number; correct or remove the line"),
+        );
+    }
+
+    #[test]
+    fn times_off_the_grid_get_a_hint() {
+        for (time, interval, advice) in [
+            ("1515560100000", "1h", "it would be aligned to 5m: is that the file's interval?"),
+            ("1515560100000", "1d", "it would be aligned to 5m: is that the file's interval?"),
+            ("1640991660123", "1m", "candles of 1m open at multiples of 1m since 1970, in UTC"),
+            ("1640991665", "1m", "times are milliseconds since 1970: were these counted in other units?"),
+        ] {
+            let problem = format!("x.csv, line 2: time {time} is not aligned to {interval}; {advice}");
+            check(&format!("{time},1,1,1,1,0"), interval, Err(&problem));
+        }
+    }
+
+    #[test]
+    fn unsorted_and_duplicate_times_are_told_apart() {
+        check(
+            "120000,1,1,1,1,0\r\n60000,1,1,1,1,0\r\n",
+            "1m",
+            Err("x.csv, line 3: time 60000 comes after 120000; sort the lines by time, oldest first"),
+        );
+        check(
+            "60000,1,1,1,1,0\n120000,1,1,1,1,0\n120000,1,1,1,1,0\n",
+            "1m",
+            Err("x.csv, line 4: time 120000 is there twice; remove one of the two lines"),
+        );
+    }
+
+    #[test]
+    fn files_without_candles_or_header_are_told_apart() {
+        for (content, expected) in [
+            ("", "x.csv: the file is empty; it needs the header and at least one candle"),
+            ("\r\n", "x.csv: the file is empty; it needs the header and at least one candle"),
+            (
+                "time,open,high,low,close,volume\n",
+                "x.csv: there are no candles after the header; add at least one",
+            ),
+            (
+                "60000,1,1,1,1,0\n",
+                "x.csv, line 1: the header is missing; write \"time,open,high,low,close,volume\" above the first candle",
+            ),
+            (
+                "Date,Open\n60000,1,1,1,1,0\n",
+                "x.csv, line 1: the header is \"Date,Open\"; it must be \"time,open,high,low,close,volume\"",
+            ),
+        ] {
+            assert_eq!(read(content.as_bytes(), "1m").map(|_| ()), Err(expected.to_owned()), "{content:?}");
+        }
+    }
+
+    #[test]
+    fn a_line_without_end_is_refused_early() {
+        let mut content = CSV_HEADER.as_bytes().to_vec();
+        content.resize(100_000, b'1');
+        let expected = "x.csv, line 1: longer than 4096 bytes; is this a candle file?";
+        assert_eq!(read(&content, "1m").map(|_| ()), Err(expected.to_owned()));
+    }
+
+    #[test]
+    fn a_missing_file_is_named() {
+        let series = Series { symbol: Symbol::new("BTCUSDT").unwrap(), interval: Interval::MINUTE };
+        let error = read_csv_file(Path::new("absent.csv"), series, &mut no_progress).unwrap_err();
+        assert_eq!(error.to_string(), "absent.csv: cannot open the file");
+    }
+
+    proptest! {
+        #[test]
+        fn garbage_never_panics(content in prop::collection::vec(any::<u8>(), 0..400)) {
+            let _ = read(&content, "1m");
+        }
+
+        #[test]
+        fn garbage_that_looks_like_candles_never_panics(
+            rows in "([-+0-9.eE,\"\r\u{feff}éNaif]{0,24}\n){0,6}", interval in "[1-9]{1,2}[smhd]",
+        ) {
+            prop_assume!(interval.parse::<Interval>().is_ok());
+            let _ = read(format!("{CSV_HEADER}\n{rows}").as_bytes(), &interval);
+        }
+    }
+}

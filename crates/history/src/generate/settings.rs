@@ -1,0 +1,113 @@
+//! What to generate, and the ranges that make sense.
+
+use super::tick::Tick;
+use super::walk::step_interval;
+use crate::{AssetType, HistoryError, Market};
+use candlewick_sdk::{Interval, Millis, Symbol};
+
+/// A wish for synthetic candles.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GenerateSettings {
+    /// The name of the pair. It takes part in the randomness: two symbols of one seed walk apart.
+    pub symbol: Symbol,
+    /// Decides over open hours and volumes.
+    pub asset_type: AssetType,
+    /// The candles' length, a multiple of 5 s. The candles of all intervals agree.
+    pub interval: Interval,
+    /// The first candle's open time, aligned to whole minutes and to the interval.
+    pub start: Millis,
+    /// How many days to walk from the start.
+    pub days: u32,
+    /// Return only the candles of that many days at the end; without it, all.
+    pub last_days: Option<u32>,
+    /// The same seed gives the same candles.
+    pub seed: u64,
+    /// The step of prices, such as 0.01: at most eight decimals.
+    pub tick: f64,
+    /// The first price; rounded to a tick.
+    pub start_price: f64,
+    /// The standard deviation of one-minute moves, as a fraction of the price, on an average minute.
+    pub volatility: f64,
+}
+
+/// What [`GenerateSettings::check`] works out.
+pub(super) struct Checked {
+    /// The walk's own interval.
+    pub(super) step: Interval,
+    pub(super) tick: Tick,
+    /// Candles that open before this are not returned.
+    pub(super) kept_from: Millis,
+    /// The walk stops here.
+    pub(super) end: Millis,
+}
+
+const MOST_DAYS: u32 = 36_600;
+const MOST_CANDLES: i64 = 50_000_000;
+const MOST_VOLATILITY: f64 = 0.05;
+/// Enough ticks to move by, and few enough to be counted exactly.
+const PRICE_TICKS: std::ops::RangeInclusive<f64> = 1e3..=1e11;
+
+impl GenerateSettings {
+    /// One-minute candles of a market, with its usual prices and seed 1.
+    pub fn of_market(symbol: Symbol, market: Market, start: Millis, days: u32) -> Self {
+        Self {
+            symbol,
+            asset_type: market.asset_type,
+            interval: Interval::MINUTE,
+            start,
+            days,
+            last_days: None,
+            seed: 1,
+            tick: market.tick,
+            start_price: market.usual_price,
+            volatility: market.volatility,
+        }
+    }
+
+    pub(super) fn check(&self) -> Result<Checked, HistoryError> {
+        let fail = |setting, problem| Err(HistoryError::ChangeSetting { setting, problem });
+        let Self { days, start, interval, volatility, start_price, .. } = *self;
+        if !(1..=MOST_DAYS).contains(&days) {
+            return fail("days", format!("{days} is not within 1 to {MOST_DAYS}"));
+        }
+        let last_days = self.last_days.unwrap_or(days);
+        if !(1..=days).contains(&last_days) {
+            return fail("last_days", format!("{last_days} is not within 1 to {days}"));
+        }
+        let step = step_interval();
+        if !interval.length().is_aligned_to(step.length()) {
+            return fail("interval", format!("{interval} is not a multiple of {step}"));
+        }
+        for grid in [Interval::MINUTE, interval] {
+            if !start.is_aligned_to(grid.length()) {
+                return fail("start", format!("{start} is not aligned to {grid}"));
+            }
+        }
+        let count = i64::from(last_days) * Millis::DAY.get() / interval.length().get();
+        if count > MOST_CANDLES {
+            let advice = "take fewer days or a longer interval";
+            return fail(
+                "days",
+                format!("{count} candles of {interval} are more than {MOST_CANDLES}; {advice}"),
+            );
+        }
+        let Some(tick) = Tick::from_step(self.tick) else {
+            let range = "a decimal step from 0.00000001 to 1000000";
+            return fail("tick", format!("{} is not {range}", self.tick));
+        };
+        let ticks = start_price / self.tick;
+        if !PRICE_TICKS.contains(&ticks) {
+            let (least, most) = (PRICE_TICKS.start(), PRICE_TICKS.end());
+            return fail(
+                "price",
+                format!("{start_price} is not within {least} to {most} ticks of {}", self.tick),
+            );
+        }
+        if !(volatility > 0.0 && volatility <= MOST_VOLATILITY) {
+            return fail("volatility", format!("{volatility} is not above 0 and at most {MOST_VOLATILITY}"));
+        }
+        let end = start + Millis::DAY * i64::from(days);
+        let kept_from = end - Millis::DAY * i64::from(last_days);
+        Ok(Checked { step, tick, kept_from, end })
+    }
+}

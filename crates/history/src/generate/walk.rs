@@ -1,0 +1,135 @@
+//! The price itself: twelve steps a minute, in whole ticks.
+
+use super::GenerateSettings;
+use super::calendar;
+use super::dice::Dice;
+use super::mood::{Mood, Outlook};
+use super::tick::Tick;
+use crate::AssetType;
+use candlewick_sdk::{Interval, Millis, Ohlcv};
+
+const STEP_SECONDS: usize = 5;
+const STEPS_PER_MINUTE: usize = 60 / STEP_SECONDS;
+
+/// The share of one-minute candles that close where they opened: fixed-time trades settle such a minute as a
+/// draw, and in the currency markets 4 to 5 % of minutes are of that kind.
+const TIE_SHARE: f64 = 0.045;
+/// How far a weekend moves the price, in deviations of an average minute.
+const WEEKEND_REACH: f64 = 20.0;
+/// How far highs and lows reach beyond open and close, in deviations of a step.
+const WICK_REACH: f64 = 0.4;
+/// However long the walk, the price stays within this factor of the first.
+const FARTHEST: i64 = 8;
+
+/// The length of a step.
+pub(super) fn step_interval() -> Interval {
+    Interval::from_seconds(STEP_SECONDS as i64).expect("a few seconds are an interval")
+}
+
+/// The walk of one price.
+pub(super) struct Walk {
+    asset_type: AssetType,
+    tick: Tick,
+    volatility: f64,
+    dice: Dice,
+    mood: Mood,
+    /// The first price, in ticks.
+    home: i64,
+    /// The last price, in ticks.
+    price: i64,
+    market_was_closed: bool,
+}
+
+impl Walk {
+    pub(super) fn new(settings: &GenerateSettings, tick: Tick) -> Self {
+        let home = tick.ticks_of(settings.start_price);
+        Self {
+            asset_type: settings.asset_type,
+            tick,
+            volatility: settings.volatility,
+            dice: Dice::new(settings.symbol, settings.seed),
+            mood: Mood::new(home as f64),
+            home,
+            price: home,
+            market_was_closed: false,
+        }
+    }
+
+    /// A minute passes without trading: the next price may be elsewhere, in another mood.
+    pub(super) fn close_market(&mut self) {
+        self.market_was_closed = true;
+    }
+
+    /// The steps of the next minute, which starts at `minute`.
+    pub(super) fn minute(&mut self, minute: Millis) -> [Ohlcv; STEPS_PER_MINUTE] {
+        let usual = self.price as f64 * self.volatility * calendar::activity(self.asset_type, minute);
+        if self.market_was_closed {
+            self.market_was_closed = false;
+            let jump = self.dice.normal() * usual * WEEKEND_REACH;
+            self.price = self.within_reach(self.price as f64 + jump);
+            self.mood.forget();
+        }
+        let outlook = self.mood.outlook(self.price as f64, usual, &mut self.dice);
+        let closes = self.closes(outlook);
+        let step_deviation = outlook.deviation / (STEPS_PER_MINUTE as f64).sqrt();
+        let liveliness = outlook.deviation / (self.price as f64 * self.volatility);
+        closes.map(|close| {
+            let open = self.price;
+            self.price = close;
+            let high = open.max(close) + self.wick(step_deviation);
+            let low = (open.min(close) - self.wick(step_deviation)).max(1);
+            let moved = (close - open).abs() as f64 / step_deviation;
+            Ohlcv {
+                open: self.tick.price_of(open),
+                high: self.tick.price_of(high),
+                low: self.tick.price_of(low),
+                close: self.tick.price_of(close),
+                volume: self.volume(liveliness, moved),
+            }
+        })
+    }
+
+    /// Where each step ends. A tie is a walk that is bent back, evenly over its steps, to where it began; any
+    /// other walk that happens to end there goes one tick on.
+    fn closes(&mut self, outlook: Outlook) -> [i64; STEPS_PER_MINUTE] {
+        let is_tie = self.dice.share() < TIE_SHARE;
+        let steps = STEPS_PER_MINUTE as f64;
+        let (step_drift, step_deviation) = (outlook.drift / steps, outlook.deviation / steps.sqrt());
+        let mut moved = 0.0;
+        let path: [f64; STEPS_PER_MINUTE] = std::array::from_fn(|_| {
+            moved += step_drift + step_deviation * self.dice.normal();
+            moved
+        });
+        let bend = if is_tie { moved / steps } else { 0.0 };
+        let start = self.price as f64;
+        let mut closes: [i64; STEPS_PER_MINUTE] =
+            std::array::from_fn(|index| self.within_reach(start + path[index] - bend * (index + 1) as f64));
+        let last = &mut closes[STEPS_PER_MINUTE - 1];
+        if is_tie {
+            *last = self.price;
+        } else if *last == self.price {
+            *last += if moved < 0.0 { -1 } else { 1 };
+        }
+        self.mood.remember((moved - outlook.drift) / outlook.deviation);
+        closes
+    }
+
+    fn wick(&mut self, step_deviation: f64) -> i64 {
+        (self.dice.normal().abs() * step_deviation * WICK_REACH) as i64
+    }
+
+    /// Whole numbers: quote currency for crypto, price changes for the others, which report no volume.
+    fn volume(&mut self, liveliness: f64, moved: f64) -> f64 {
+        let usual = match self.asset_type {
+            AssetType::Crypto => 90_000.0,
+            AssetType::Forex | AssetType::Otc => 9.0,
+        };
+        // The square makes a few candles much bigger than most.
+        let luck = self.dice.share();
+        (usual * liveliness * (0.4 + moved) * (0.2 + 2.4 * luck * luck)).round().max(1.0)
+    }
+
+    fn within_reach(&self, ticks: f64) -> i64 {
+        (ticks.round() as i64).clamp(self.home / FARTHEST, self.home * FARTHEST)
+    }
+}

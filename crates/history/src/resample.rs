@@ -1,0 +1,156 @@
+//! Coarse candles from fine ones.
+
+use crate::HistoryError;
+use candlewick_sdk::{Candle, CandleSeries, Interval, Millis, Ohlcv, Series};
+
+/// The series in longer candles: first open, highest high, lowest low, last close, sum of volumes.
+///
+/// A long candle is made only when every short candle inside it is there.
+///
+/// # Errors
+/// [`HistoryError::ChangeSetting`] when `interval` is not a multiple of the series' own,
+/// [`HistoryError::AddCandles`] when no long candle is complete.
+pub fn resample(series: &CandleSeries, interval: Interval) -> Result<CandleSeries, HistoryError> {
+    let mut resampler = Resampler::new(series.interval(), interval)?;
+    let candles: Vec<Candle> = series.candles().iter().filter_map(|fine| resampler.push(fine)).collect();
+    let resampled = Series { symbol: series.symbol(), interval };
+    CandleSeries::new(resampled, candles).map_err(|error| HistoryError::AddCandles {
+        place: resampled.to_string(),
+        problem: format!("{error}: no candle of {interval} is complete"),
+    })
+}
+
+/// Builds long candles while short ones pass by, in order.
+pub(crate) struct Resampler {
+    from: Interval,
+    to: Interval,
+    open_time: Millis,
+    numbers: Ohlcv,
+    /// The short candle that must come next; another one means that the long candle has a hole.
+    expected: Option<Millis>,
+}
+
+impl Resampler {
+    pub(crate) fn new(from: Interval, to: Interval) -> Result<Self, HistoryError> {
+        if !to.length().is_aligned_to(from.length()) {
+            let problem = format!("{to} is not a multiple of {from}");
+            return Err(HistoryError::ChangeSetting { setting: "interval", problem });
+        }
+        let numbers = Ohlcv { open: 0.0, high: 0.0, low: 0.0, close: 0.0, volume: 0.0 };
+        Ok(Self { from, to, open_time: Millis::ZERO, numbers, expected: None })
+    }
+
+    /// Takes the next short candle and returns the long one that it completes.
+    pub(crate) fn push(&mut self, fine: &Candle) -> Option<Candle> {
+        let open_time = fine.time().floor_to(self.to.length());
+        if fine.time() == open_time {
+            self.open_time = open_time;
+            self.numbers = Ohlcv {
+                open: fine.open(),
+                high: fine.high(),
+                low: fine.low(),
+                close: fine.close(),
+                volume: fine.volume(),
+            };
+        } else if self.expected == Some(fine.time()) {
+            self.numbers.high = self.numbers.high.max(fine.high());
+            self.numbers.low = self.numbers.low.min(fine.low());
+            self.numbers.close = fine.close();
+            self.numbers.volume += fine.volume();
+        } else {
+            self.expected = None;
+            return None;
+        }
+        let end = fine.close_time(self.from);
+        if end < self.open_time + self.to.length() {
+            self.expected = Some(end);
+            return None;
+        }
+        self.expected = None;
+        // Sound whenever the short candles are, unless their volumes add up to infinity: then there is none.
+        Candle::new(self.open_time, self.to, self.numbers).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_sdk::Symbol;
+    use proptest::prelude::*;
+
+    /// Rows of (time in seconds, open, high, low, close, volume).
+    type Row = (i64, f64, f64, f64, f64, f64);
+
+    fn series_of(interval: &str, rows: &[Row]) -> CandleSeries {
+        let series = Series { symbol: Symbol::new("EURUSD").unwrap(), interval: interval.parse().unwrap() };
+        let candle = |&(seconds, open, high, low, close, volume): &Row| {
+            let numbers = Ohlcv { open, high, low, close, volume };
+            Candle::new(Millis::from_seconds(seconds), series.interval, numbers).unwrap()
+        };
+        CandleSeries::new(series, rows.iter().map(candle).collect::<Vec<_>>()).unwrap()
+    }
+
+    fn rows_of(series: &CandleSeries) -> Vec<Row> {
+        let row = |c: &Candle| (c.time().get() / 1_000, c.open(), c.high(), c.low(), c.close(), c.volume());
+        series.candles().iter().map(row).collect()
+    }
+
+    #[test]
+    fn complete_candles_are_joined() {
+        let fine = series_of(
+            "30s",
+            &[(60, 2.0, 3.0, 1.5, 2.5, 1.0), (90, 2.5, 2.75, 1.0, 1.25, 2.0), (120, 9.0, 9.0, 9.0, 9.0, 4.0)],
+        );
+        let joined = resample(&fine, Interval::MINUTE).unwrap();
+        assert_eq!(rows_of(&joined), [(60, 2.0, 3.0, 1.0, 1.25, 3.0)]);
+        assert_eq!(rows_of(&resample(&fine, "30s".parse().unwrap()).unwrap()), rows_of(&fine));
+    }
+
+    #[test]
+    fn intervals_that_do_not_divide_and_series_without_a_complete_candle_are_refused() {
+        let fine = series_of("30s", &[(90, 1.0, 1.0, 1.0, 1.0, 0.0), (120, 1.0, 1.0, 1.0, 1.0, 0.0)]);
+        for (interval, expected) in [
+            ("45s", "interval: 45s is not a multiple of 30s"),
+            ("5s", "interval: 5s is not a multiple of 30s"),
+            ("1m", "EURUSD 1m: there are no candles: no candle of 1m is complete"),
+        ] {
+            let error = resample(&fine, interval.parse().unwrap()).unwrap_err();
+            assert_eq!(error.to_string(), expected);
+        }
+    }
+
+    proptest! {
+        /// The plain way: look at every long candle in turn and at all the short ones inside it.
+        #[test]
+        fn joining_equals_looking_up_every_candle(
+            present in prop::collection::vec(prop::bool::weighted(0.9), 1..200),
+            steps in prop::collection::vec((1_u32..50, 0_u32..9, 0_u32..9, 0_u32..100), 200),
+            first in 0_i64..30,
+        ) {
+            let fine: Vec<Row> = present
+                .iter()
+                .zip(&steps)
+                .enumerate()
+                .filter(|(_, (present, _))| **present)
+                .map(|(index, (_, &(open, up, down, volume)))| {
+                    let (open, close) = (f64::from(open), f64::from(open + up));
+                    let low = open / f64::from(down + 1);
+                    ((first + index as i64) * 10, open, close + 1.0, low, close, f64::from(volume))
+                })
+                .collect();
+            prop_assume!(!fine.is_empty());
+            let mut expected: Vec<Row> = Vec::new();
+            for minute in 0..50 {
+                let inside: Vec<&Row> = fine.iter().filter(|row| row.0.div_euclid(60) == minute).collect();
+                if inside.len() == 6 {
+                    let high = inside.iter().map(|row| row.2).fold(0.0, f64::max);
+                    let low = inside.iter().map(|row| row.3).fold(f64::MAX, f64::min);
+                    let volume = inside.iter().map(|row| row.5).sum();
+                    expected.push((minute * 60, inside[0].1, high, low, inside[5].4, volume));
+                }
+            }
+            let joined = resample(&series_of("10s", &fine), Interval::MINUTE);
+            prop_assert_eq!(joined.map(|joined| rows_of(&joined)).unwrap_or_default(), expected);
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! What `--data` takes: a file, and the series that it holds.
+
+use crate::{HistoryError, Progress, read_csv_file};
+use candlewick_sdk::{CandleSeries, Interval, Series, Symbol};
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+/// A candle file and the series that it holds: `SYMBOL_INTERVAL.csv`, or `SYMBOL@INTERVAL=PATH` for any other
+/// name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DataSource {
+    /// What the file holds.
+    pub series: Series,
+    /// Where it is.
+    pub path: PathBuf,
+}
+
+impl DataSource {
+    /// Tells the series from the file's name. A symbol may contain `_`; the interval follows the last one.
+    ///
+    /// # Errors
+    /// [`HistoryError::NameSeries`] when the name does not say both, [`HistoryError::ConvertToCsv`] for Parquet.
+    pub fn from_path(path: &Path) -> Result<Self, HistoryError> {
+        let error = |problem: String| HistoryError::NameSeries { text: path.display().to_string(), problem };
+        require_csv(path)?;
+        if !has_extension(path, "csv") {
+            return Err(error("the file name does not end in .csv".to_owned()));
+        }
+        let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+        let (symbol, interval) =
+            stem.rsplit_once('_').ok_or_else(|| error("the file name has no interval".to_owned()))?;
+        let interval = interval.parse().map_err(|e| error(format!("the file name has no interval: {e}")))?;
+        let symbol = Symbol::new(symbol).map_err(|e| error(e.to_string()))?;
+        Ok(Self { series: Series { symbol, interval }, path: path.to_owned() })
+    }
+
+    /// The file in `folder` whose name tells `series`.
+    ///
+    /// # Errors
+    /// [`HistoryError::NameSeries`] when the symbol holds a path separator and so cannot be part of a file name.
+    pub fn in_folder(folder: &Path, series: Series) -> Result<Self, HistoryError> {
+        let name = format!("{}_{}.csv", series.symbol, series.interval);
+        if name.contains(['/', '\\']) {
+            let problem = "the symbol cannot be part of a file name".to_owned();
+            return Err(HistoryError::NameSeries { text: name, problem });
+        }
+        Ok(Self { series, path: folder.join(name) })
+    }
+
+    /// Reads the candles.
+    ///
+    /// # Errors
+    /// Those of [`read_csv_file`].
+    pub fn read(&self, progress: &mut dyn FnMut(Progress)) -> Result<CandleSeries, HistoryError> {
+        read_csv_file(&self.path, self.series, progress)
+    }
+}
+
+/// `SYMBOL@INTERVAL=PATH`. Symbols and paths may hold `@` and `=` themselves, so the first `=` that ends an
+/// interval decides.
+fn split_named(text: &str) -> Option<(&str, Interval, &str)> {
+    text.match_indices('=').find_map(|(at, _)| {
+        let (symbol, interval) = text[..at].rsplit_once('@')?;
+        Some((symbol, interval.parse().ok()?, &text[at + 1..]))
+    })
+}
+
+fn require_csv(path: &Path) -> Result<(), HistoryError> {
+    if has_extension(path, "parquet") {
+        return Err(HistoryError::ConvertToCsv { path: path.to_owned() });
+    }
+    Ok(())
+}
+
+fn has_extension(path: &Path, expected: &str) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(expected))
+}
+
+impl FromStr for DataSource {
+    type Err = HistoryError;
+
+    fn from_str(text: &str) -> Result<Self, HistoryError> {
+        let Some((symbol, interval, path)) = split_named(text) else {
+            return Self::from_path(Path::new(text));
+        };
+        let error = |problem| HistoryError::NameSeries { text: text.to_owned(), problem };
+        let symbol = Symbol::new(symbol).map_err(|e| error(e.to_string()))?;
+        if path.is_empty() {
+            return Err(error("there is no path after the =".to_owned()));
+        }
+        require_csv(Path::new(path))?;
+        Ok(Self { series: Series { symbol, interval }, path: PathBuf::from(path) })
+    }
+}
+
+impl fmt::Display for DataSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}@{}={}", self.series.symbol, self.series.interval, self.path.display())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn check(text: &str, expected: (&str, &str, &str)) {
+        let source: DataSource = text.parse().unwrap();
+        let found = (source.series.symbol.to_string(), source.series.interval.to_string(), source.path);
+        assert_eq!(found, (expected.0.to_owned(), expected.1.to_owned(), PathBuf::from(expected.2)));
+    }
+
+    fn check_refused(text: &str, expected: &str) {
+        const FORMS: &str = "; name the file SYMBOL_INTERVAL.csv, such as BTCUSDT_1m.csv, or write SYMBOL@INTERVAL=PATH, such as BTCUSDT@1m=prices.csv";
+        let error = text.parse::<DataSource>().unwrap_err().to_string();
+        assert_eq!(error.strip_suffix(FORMS).unwrap_or(&error), format!("\"{text}\": {expected}"));
+        assert!(error.ends_with(FORMS));
+    }
+
+    #[test]
+    fn file_names_tell_the_series() {
+        check("BTCUSDT_1m.csv", ("BTCUSDT", "1m", "BTCUSDT_1m.csv"));
+        check("a=b/some@where/BTC_USDT_5s.CSV", ("BTC_USDT", "5s", "a=b/some@where/BTC_USDT_5s.CSV"));
+        check("/x/EURUSD.OTC_1h.csv", ("EURUSD.OTC", "1h", "/x/EURUSD.OTC_1h.csv"));
+    }
+
+    #[test]
+    fn other_names_take_the_series_before_them() {
+        check("BTCUSDT@1m=prices.txt", ("BTCUSDT", "1m", "prices.txt"));
+        check("PEPE/USDT@60s=/x/GBPUSD_5s.csv", ("PEPE/USDT", "1m", "/x/GBPUSD_5s.csv"));
+        check("EURUSD=X@1m=a@5s=b.csv", ("EURUSD=X", "1m", "a@5s=b.csv"));
+    }
+
+    #[test]
+    fn names_that_do_not_tell_are_refused_with_both_forms() {
+        check_refused("prices.csv", "the file name has no interval");
+        check_refused(
+            "gbpusd_m1_bid_2012-02.csv",
+            "the file name has no interval: \"2012-02\" is not an interval: use a whole number from 1 and a unit s, m, h or d, such as 5s, 1m, 2h or 1d (at most 31d)",
+        );
+        check_refused("BTCUSDT_1m", "the file name does not end in .csv");
+        check_refused("BTCUSDT@1m=", "there is no path after the =");
+        check_refused(
+            "@1m=x.csv",
+            "\"\" is not a symbol: use 1 to 31 bytes without control characters or outer white space",
+        );
+        check_refused("", "the file name does not end in .csv");
+    }
+
+    #[test]
+    fn parquet_is_refused_and_csv_named() {
+        for text in ["BTCUSDT_1m.parquet", "BTCUSDT@1m=x.parquet"] {
+            let error = text.parse::<DataSource>().unwrap_err();
+            assert!(matches!(error, HistoryError::ConvertToCsv { .. }) && error.to_string().contains(".csv"));
+        }
+    }
+
+    #[test]
+    fn a_source_in_a_folder_reads_back_from_its_name() {
+        let series = Series { symbol: Symbol::new("BTC_USDT").unwrap(), interval: "90s".parse().unwrap() };
+        let source = DataSource::in_folder(Path::new("data"), series).unwrap();
+        assert_eq!(DataSource::from_path(&source.path).unwrap(), source);
+        assert_eq!(source.to_string().parse::<DataSource>().unwrap(), source);
+        let slash = Series { symbol: Symbol::new("../x").unwrap(), ..series };
+        assert!(DataSource::in_folder(Path::new("data"), slash).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn garbage_never_panics(text in "[A-Z_@=./1m é]{0,16}") {
+            let _ = text.parse::<DataSource>();
+        }
+    }
+}
