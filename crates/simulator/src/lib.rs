@@ -61,8 +61,10 @@ mod stress;
 mod tick;
 mod track;
 // The venue that joins them.
+mod fate;
 mod queue;
 mod simulator;
+mod wallet;
 
 pub use error::SimulatorError;
 pub use event::{Missing, SettledTrade, UnsettledTrade, VenueEvent};

@@ -76,15 +76,15 @@ impl PricePath {
     ///
     /// # Errors
     /// [`SimulatorError`] when a setting is out of range, or the detail series does not fit the price series.
-    pub fn new(market: &Market, settings: &SimulationSettings) -> Result<Self, SimulatorError> {
+    pub fn new(market: Market, settings: &SimulationSettings) -> Result<Self, SimulatorError> {
         settings.check()?;
         market.check()?;
-        let layer = |series: &CandleSeries| Layer {
-            track: Track::new(series.clone()),
-            stress: Stress::new(settings.stress, settings.latency_ms, series.interval()),
-        };
-        let (prices, detail) = (layer(&market.prices), market.detail.as_ref().map(layer));
         let symbol = market.symbol();
+        let layer = |series: CandleSeries| Layer {
+            stress: Stress::new(settings.stress, settings.latency_ms, series.interval()),
+            track: Track::new(series),
+        };
+        let (prices, detail) = (layer(market.prices), market.detail.map(layer));
         let end = detail.iter().map(|detail| detail.track.end()).fold(prices.track.end(), Millis::max);
         let tick = settings.ticks.get(&symbol).and_then(|size| Tick::new(*size));
         let max_gap_intervals = i64::from(settings.max_gap_intervals);
@@ -200,7 +200,7 @@ mod tests {
     }
 
     fn path(detail: Option<CandleSeries>, settings: &SimulationSettings) -> PricePath {
-        PricePath::new(&Market { prices: minutes(), detail }, settings).unwrap()
+        PricePath::new(Market { prices: minutes(), detail }, settings).unwrap()
     }
 
     fn check(path: &PricePath, moment: fn(Millis) -> PriceMoment, offset: i64, expected: PathPrice) {
