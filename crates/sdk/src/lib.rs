@@ -75,6 +75,8 @@ pub mod indicator;
 pub mod parameters;
 mod registry;
 mod strategy;
+#[cfg(any(test, feature = "testkit"))]
+pub mod testkit;
 
 pub use candle::{Candle, CandleError, Ohlcv};
 pub use direction::{Direction, DirectionError};
@@ -95,4 +97,4 @@ pub use symbol::{Symbol, SymbolError};
 pub use text::Text;
 
 // Re-exported so that a strategy crate needs no dependency but this one; `parameters!` refers to them.
-pub use {schemars, serde, serde_json};
+pub use {rust_decimal, schemars, serde, serde_json};

@@ -1,0 +1,81 @@
+//! Exponential smoothing that starts from a simple mean: the piece that EMA, RSI, MACD, ATR and ADX share.
+
+use ta::Next;
+use ta::indicators::ExponentialMovingAverage;
+
+/// How small the weight of the past must be to be forgotten.
+const FORGOTTEN: f64 = 1e-9;
+
+/// Answers first with the simple mean of its first `period` values, then smooths on from there.
+#[derive(Clone, Debug)]
+pub(super) struct Smoothing {
+    period: usize,
+    /// Values that the seed still lacks.
+    missing: usize,
+    sum: f64,
+    mean: ExponentialMovingAverage,
+    weight: f64,
+}
+
+impl Smoothing {
+    /// The usual weight of an average over `period` values, 2 / (period + 1).
+    pub(super) fn exponential(period: usize) -> Self {
+        Self::new(period, period)
+    }
+
+    /// Wilder's weight, 1 / period: that of an exponential average over 2 x period - 1 values.
+    pub(super) fn wilder(period: usize) -> Self {
+        Self::new(period, 2 * period - 1)
+    }
+
+    fn new(period: usize, length: usize) -> Self {
+        let mean = ExponentialMovingAverage::new(length).expect("every indicator refuses a period of 0");
+        Self { period, missing: period, sum: 0.0, mean, weight: 2.0 / (length + 1) as f64 }
+    }
+
+    /// Takes a finite value; answers from the `period`th on.
+    #[inline]
+    pub(super) fn update(&mut self, value: f64) -> Option<f64> {
+        if self.missing == 0 {
+            return Some(self.mean.next(value));
+        }
+        self.sum += value;
+        self.missing -= 1;
+        // The wrapped average takes its first value as it is: here, the seed.
+        (self.missing == 0).then(|| self.mean.next(self.sum / self.period as f64))
+    }
+
+    /// Values until the first answer.
+    pub(super) fn warmup(&self) -> usize {
+        self.period
+    }
+
+    /// Further values until the seed's weight is below 1e-9.
+    pub(super) fn memory(&self) -> usize {
+        (FORGOTTEN.ln() / (1.0 - self.weight).ln()).ceil() as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_seed_is_the_simple_mean_and_the_weight_is_applied_after_it() {
+        // Exponential over 3: weight 1/2. Wilder over 3: weight 1/3. Seed (1 + 2 + 6) / 3 = 3.
+        for (mut smoothing, expected) in
+            [(Smoothing::exponential(3), 6.0), (Smoothing::wilder(3), 3.0 + 6.0 / 3.0)]
+        {
+            let answers = [1.0, 2.0, 6.0, 9.0].map(|value| smoothing.update(value));
+            assert_eq!(answers, [None, None, Some(3.0), Some(expected)]);
+        }
+    }
+
+    #[test]
+    fn memory_is_the_power_at_which_the_weight_of_the_past_is_forgotten() {
+        // 0.5^30 = 9.3e-10, 0.5^29 = 1.9e-9; (13/14)^280 = 9.8e-10, (13/14)^279 = 1.05e-9.
+        assert_eq!(Smoothing::exponential(3).memory(), 30);
+        assert_eq!(Smoothing::wilder(14).memory(), 280);
+        assert_eq!(Smoothing::exponential(1).memory(), 0);
+    }
+}
