@@ -1,0 +1,566 @@
+//! The oracle: what a list of signals must yield, calculated as plainly as the rules are written.
+//!
+//! It shares no code with the simulator, nor with any other crate: plain numbers in, rows out, the standard library
+//! only. Where the two disagree, one of them has misread the rules. Times are integer milliseconds since the epoch,
+//! prices are floats, money is whole cents.
+
+use std::collections::BTreeMap;
+
+/// Open time, open, high, low, close.
+pub(crate) type CandleRow = (i64, f64, f64, f64, f64);
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Direction {
+    Buy,
+    Sell,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Expiration {
+    TimeFixed,
+    CandleClose,
+    NextCandle,
+}
+
+/// `open_rounding`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Rounding {
+    None,
+    SecondEnd,
+}
+
+/// `path`: the price strictly inside a candle.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Path {
+    Linear,
+    Open,
+}
+
+/// `draw`: what equal prices mean.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Draw {
+    Refund,
+    Loss,
+}
+
+/// `candle_close_cutoff_ms`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Cutoff {
+    /// 30,000 for durations of 60 s and more, 0 below.
+    ByDuration,
+    Ms(i64),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Signal {
+    pub(crate) decision_time: i64,
+    pub(crate) direction: Direction,
+    pub(crate) duration_ms: i64,
+    pub(crate) expiration: Expiration,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Settings {
+    /// The length of the candles that prices come from.
+    pub(crate) interval_ms: i64,
+    pub(crate) latency_ms: i64,
+    pub(crate) rounding: Rounding,
+    pub(crate) cutoff: Cutoff,
+    pub(crate) payout_percent: f64,
+    pub(crate) settle_delay_ms: i64,
+    pub(crate) path: Path,
+    pub(crate) draw: Draw,
+    pub(crate) max_gap_intervals: i64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Outcome {
+    Won,
+    Lost,
+    Draw,
+    Cancelled,
+    RefusedNoPrice,
+    Unsettled,
+}
+
+/// What became of one signal. A value that never comes to be is `None`: a refused signal has no times or prices,
+/// an unsettled trade has no close, no profit and is never known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Row {
+    pub(crate) decision_time: i64,
+    pub(crate) open_time: Option<i64>,
+    pub(crate) open_price: Option<f64>,
+    pub(crate) close_time: Option<i64>,
+    pub(crate) close_price: Option<f64>,
+    pub(crate) outcome: Outcome,
+    pub(crate) pnl_cents: Option<i64>,
+    pub(crate) known_at: Option<i64>,
+}
+
+/// Makes a trade of every signal, however many overlap: no limit of risk is set, and the wallet never runs dry.
+/// The rows stand in the order of the signals. There must be at least one candle.
+pub(crate) fn trade_every_signal(
+    candles: &[CandleRow],
+    signals: &[Signal],
+    settings: &Settings,
+    stake_cents: i64,
+) -> Vec<Row> {
+    let prices = Prices::from_candles(candles, settings);
+    signals.iter().map(|signal| trade(&prices, signal, settings, stake_cents)).collect()
+}
+
+/// Follows one signal from its decision to its end.
+fn trade(prices: &Prices, signal: &Signal, settings: &Settings, stake_cents: i64) -> Row {
+    let arrival = signal.decision_time + settings.latency_ms;
+    let open_time = open_moment(signal, arrival, settings);
+    let close_time = close_moment(signal, open_time, settings);
+
+    let unsettled = Row {
+        decision_time: signal.decision_time,
+        open_time: Some(open_time),
+        open_price: None,
+        close_time: None,
+        close_price: None,
+        outcome: Outcome::Unsettled,
+        pnl_cents: None,
+        known_at: None,
+    };
+    let cancelled = Row {
+        close_time: Some(close_time),
+        outcome: Outcome::Cancelled,
+        pnl_cents: Some(0),
+        known_at: Some(close_time + settings.settle_delay_ms),
+        ..unsettled
+    };
+    // Refused by the venue's answer, which is given at the arrival.
+    let refused =
+        Row { open_time: None, outcome: Outcome::RefusedNoPrice, known_at: Some(arrival), ..unsettled };
+
+    let open_price = match (entry_price(prices, signal, open_time, settings), signal.expiration) {
+        (Price::At(price), _) => price,
+        (Price::AfterEnd, _) => return unsettled,
+        (Price::Missing, Expiration::TimeFixed | Expiration::CandleClose) => return refused,
+        // Accepted at its arrival already, so that it can no longer be refused.
+        (Price::Missing, Expiration::NextCandle) => return cancelled,
+    };
+    let close_price = match exit_price(prices, close_time, settings) {
+        Price::At(price) => price,
+        Price::AfterEnd => return Row { open_price: Some(open_price), ..unsettled },
+        Price::Missing => return Row { open_price: Some(open_price), ..cancelled },
+    };
+    let outcome = outcome_of(signal.direction, open_price, close_price, settings.draw);
+    Row {
+        decision_time: signal.decision_time,
+        open_time: Some(open_time),
+        open_price: Some(open_price),
+        close_time: Some(close_time),
+        close_price: Some(close_price),
+        outcome,
+        pnl_cents: Some(pnl_cents(outcome, stake_cents, settings.payout_percent)),
+        known_at: Some(close_time + settings.settle_delay_ms),
+    }
+}
+
+/// Rules 1 and 4: the open moment `o` of a signal that arrives at `arrival`.
+fn open_moment(signal: &Signal, arrival: i64, settings: &Settings) -> i64 {
+    match (signal.expiration, settings.rounding) {
+        (Expiration::NextCandle, _) => start_of(arrival, signal.duration_ms) + signal.duration_ms,
+        (_, Rounding::None) => arrival,
+        (_, Rounding::SecondEnd) => start_of(arrival, 1_000) + 999,
+    }
+}
+
+/// Rules 2, 3 and 4: the close moment `c`.
+fn close_moment(signal: &Signal, open_time: i64, settings: &Settings) -> i64 {
+    let duration = signal.duration_ms;
+    match signal.expiration {
+        Expiration::TimeFixed | Expiration::NextCandle => open_time + duration,
+        Expiration::CandleClose => {
+            let cutoff = match settings.cutoff {
+                Cutoff::Ms(cutoff) => cutoff,
+                Cutoff::ByDuration if duration >= 60_000 => 30_000,
+                Cutoff::ByDuration => 0,
+            };
+            let end = start_of(open_time, duration) + duration;
+            if end - open_time <= cutoff { end + duration } else { end }
+        }
+    }
+}
+
+/// The start of the span of `length`, aligned to the epoch, that contains `moment`.
+fn start_of(moment: i64, length: i64) -> i64 {
+    moment - moment.rem_euclid(length)
+}
+
+/// The price at which a trade opens.
+fn entry_price(prices: &Prices, signal: &Signal, open_time: i64, settings: &Settings) -> Price {
+    match (signal.expiration, settings.rounding) {
+        (Expiration::NextCandle, _) | (_, Rounding::None) => prices.entry_at(open_time),
+        (_, Rounding::SecondEnd) => {
+            let second = start_of(open_time + 1, 1_000);
+            // An entry at the very end of the data is unsettled, though a candle ends there.
+            if second >= prices.end { Price::AfterEnd } else { prices.exit_at(second) }
+        }
+    }
+}
+
+/// The price at which a trade closes.
+fn exit_price(prices: &Prices, close_time: i64, settings: &Settings) -> Price {
+    match settings.rounding {
+        Rounding::None => prices.exit_at(close_time),
+        Rounding::SecondEnd => prices.exit_at(start_of(close_time + 1, 1_000)),
+    }
+}
+
+fn outcome_of(direction: Direction, open_price: f64, close_price: f64, draw: Draw) -> Outcome {
+    if open_price == close_price {
+        return match draw {
+            Draw::Refund => Outcome::Draw,
+            Draw::Loss => Outcome::Lost,
+        };
+    }
+    let won = match direction {
+        Direction::Buy => close_price > open_price,
+        Direction::Sell => close_price < open_price,
+    };
+    if won { Outcome::Won } else { Outcome::Lost }
+}
+
+fn pnl_cents(outcome: Outcome, stake_cents: i64, payout_percent: f64) -> i64 {
+    match outcome {
+        Outcome::Won => win_cents(stake_cents, payout_percent),
+        Outcome::Lost => -stake_cents,
+        Outcome::Draw | Outcome::Cancelled | Outcome::RefusedNoPrice | Outcome::Unsettled => 0,
+    }
+}
+
+/// `stake x payout / 100`, to the cent, half to even. The payout counts in 1/10,000 of a percent.
+fn win_cents(stake_cents: i64, payout_percent: f64) -> i64 {
+    let parts = (payout_percent * 10_000.0).round() as i128;
+    let (product, whole) = (i128::from(stake_cents) * parts, 1_000_000);
+    let (cents, rest) = (product / whole, product % whole);
+    let up = rest * 2 > whole || (rest * 2 == whole && cents % 2 == 1);
+    (cents + i128::from(up)) as i64
+}
+
+/// The answer of the price path.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Price {
+    At(f64),
+    /// No candle covers the moment, and none stands in.
+    Missing,
+    /// The data end too early to tell.
+    AfterEnd,
+}
+
+/// The price path.
+struct Prices {
+    by_open_time: BTreeMap<i64, CandleRow>,
+    /// `T_end`: the close time of the last candle.
+    end: i64,
+    interval_ms: i64,
+    path: Path,
+    max_gap_intervals: i64,
+}
+
+impl Prices {
+    fn from_candles(candles: &[CandleRow], settings: &Settings) -> Self {
+        let &Settings { interval_ms, path, max_gap_intervals, .. } = settings;
+        let by_open_time: BTreeMap<_, _> = candles.iter().map(|candle| (candle.0, *candle)).collect();
+        let last = by_open_time.keys().next_back().expect("there is at least one candle");
+        Self { end: last + interval_ms, by_open_time, interval_ms, path, max_gap_intervals }
+    }
+
+    /// As an entry: on a boundary it is the open of the candle that begins there.
+    fn entry_at(&self, moment: i64) -> Price {
+        if moment >= self.end {
+            return Price::AfterEnd;
+        }
+        let slot = start_of(moment, self.interval_ms);
+        match self.covering(slot) {
+            Covering::Candle(candle) if moment == slot => Price::At(candle.1),
+            covering => self.inside(covering, moment),
+        }
+    }
+
+    /// As an exit: on a boundary it is the close of the candle that ends there.
+    fn exit_at(&self, moment: i64) -> Price {
+        if moment > self.end {
+            return Price::AfterEnd;
+        }
+        let slot = start_of(moment, self.interval_ms);
+        if moment > slot {
+            return self.inside(self.covering(slot), moment);
+        }
+        match self.covering(slot - self.interval_ms) {
+            Covering::Candle(candle) => Price::At(candle.4),
+            Covering::StandIn { last_close } => Price::At(last_close),
+            Covering::Nothing => Price::Missing,
+        }
+    }
+
+    /// Strictly inside a candle, or anywhere in a gap.
+    fn inside(&self, covering: Covering, moment: i64) -> Price {
+        match covering {
+            Covering::Candle((open_time, open, _, _, close)) => match self.path {
+                Path::Linear => {
+                    let (elapsed, interval) = ((moment - open_time) as f64, self.interval_ms as f64);
+                    Price::At(open + (close - open) * elapsed / interval)
+                }
+                Path::Open => Price::At(open),
+            },
+            Covering::StandIn { last_close } => Price::At(last_close),
+            Covering::Nothing => Price::Missing,
+        }
+    }
+
+    /// The candle that opens at `slot`, or what stands in for it.
+    fn covering(&self, slot: i64) -> Covering {
+        let Some((open_time, candle)) = self.by_open_time.range(..=slot).next_back() else {
+            return Covering::Nothing;
+        };
+        let missing = (slot - open_time) / self.interval_ms;
+        if missing == 0 {
+            Covering::Candle(*candle)
+        } else if missing <= self.max_gap_intervals {
+            Covering::StandIn { last_close: candle.4 }
+        } else {
+            Covering::Nothing
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Covering {
+    Candle(CandleRow),
+    StandIn { last_close: f64 },
+    Nothing,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Outcome::{Cancelled, Draw as Drawn, Lost, RefusedNoPrice, Unsettled, Won};
+    use super::*;
+
+    /// An aligned hour, so that the hand numbers can count from 0.
+    const ZERO: i64 = 1_700_002_800_000;
+    const MINUTE: i64 = 60_000;
+
+    const EXACT: Settings = Settings {
+        interval_ms: MINUTE,
+        latency_ms: 0,
+        rounding: Rounding::None,
+        cutoff: Cutoff::ByDuration,
+        payout_percent: 80.0,
+        settle_delay_ms: 4_000,
+        path: Path::Linear,
+        draw: Draw::Refund,
+        max_gap_intervals: 0,
+    };
+    const ROUNDED: Settings = Settings { rounding: Rounding::SecondEnd, ..EXACT };
+
+    const fn late(latency_ms: i64, settings: Settings) -> Settings {
+        Settings { latency_ms, ..settings }
+    }
+
+    /// Minute k opens at 100 + 10 k and closes 6 above, so that no close is the next open.
+    fn minutes(present: &[i64]) -> Vec<CandleRow> {
+        let price = |k: i64| 100.0 + 10.0 * k as f64;
+        present
+            .iter()
+            .map(|k| (ZERO + k * MINUTE, price(*k), price(*k) + 6.0, price(*k), price(*k) + 6.0))
+            .collect()
+    }
+
+    fn signal(decision_time: i64, expiration: Expiration) -> Signal {
+        Signal {
+            decision_time: ZERO + decision_time,
+            direction: Direction::Buy,
+            duration_ms: MINUTE,
+            expiration,
+        }
+    }
+
+    fn run(candles: &[CandleRow], signal: Signal, settings: Settings) -> Row {
+        trade_every_signal(candles, &[signal], &settings, 1_000)[0]
+    }
+
+    #[test]
+    fn the_worked_rows_open_and_close_when_the_rules_say() {
+        use Expiration::{CandleClose, NextCandle, TimeFixed};
+        for (expiration, settings, open, close, open_price, close_price) in [
+            (TimeFixed, late(0, EXACT), 0, 60_000, 100.0, 106.0),
+            (TimeFixed, late(1_500, EXACT), 1_500, 61_500, 100.15, 110.15),
+            (CandleClose, late(0, EXACT), 0, 60_000, 100.0, 106.0),
+            (CandleClose, late(29_999, EXACT), 29_999, 60_000, 102.9999, 106.0),
+            (CandleClose, late(30_000, EXACT), 30_000, 120_000, 103.0, 116.0),
+            (NextCandle, late(0, EXACT), 60_000, 120_000, 110.0, 116.0),
+            (NextCandle, late(50, EXACT), 60_000, 120_000, 110.0, 116.0),
+            (NextCandle, late(61_000, EXACT), 120_000, 180_000, 120.0, 126.0),
+            (TimeFixed, late(0, ROUNDED), 999, 60_999, 100.1, 110.1),
+            (CandleClose, late(0, ROUNDED), 999, 60_000, 100.1, 106.0),
+            (TimeFixed, late(1_500, ROUNDED), 1_999, 61_999, 100.2, 110.2),
+            (NextCandle, late(0, ROUNDED), 60_000, 120_000, 110.0, 116.0),
+            // The second that ends on the minute: the candle that ends there, for entry and exit.
+            (TimeFixed, late(59_000, ROUNDED), 59_999, 119_999, 106.0, 116.0),
+        ] {
+            let row = run(&minutes(&[0, 1, 2, 3]), signal(0, expiration), settings);
+            let case = format!("{expiration:?} {settings:?}");
+            assert_eq!((row.open_time, row.close_time), (Some(ZERO + open), Some(ZERO + close)), "{case}");
+            assert!((row.open_price.unwrap() - open_price).abs() < 1e-12, "{case}: {row:?}");
+            assert!((row.close_price.unwrap() - close_price).abs() < 1e-12, "{case}: {row:?}");
+            assert_eq!(row.outcome, Won, "{case}");
+            assert_eq!((row.pnl_cents, row.known_at), (Some(800), Some(ZERO + close + 4_000)), "{case}");
+        }
+    }
+
+    #[test]
+    fn a_short_candle_close_has_no_cutoff_and_a_set_one_is_obeyed() {
+        let short = |settings| {
+            run(
+                &minutes(&[0, 1, 2]),
+                Signal { duration_ms: 30_000, ..signal(29_999, Expiration::CandleClose) },
+                settings,
+            )
+        };
+        assert_eq!(short(EXACT).close_time, Some(ZERO + 30_000));
+        assert_eq!(short(Settings { cutoff: Cutoff::Ms(1), ..EXACT }).close_time, Some(ZERO + 60_000));
+    }
+
+    #[test]
+    fn a_path_of_opens_stands_still_inside_a_candle() {
+        let row = run(
+            &minutes(&[0, 1, 2]),
+            signal(1_500, Expiration::TimeFixed),
+            Settings { path: Path::Open, ..EXACT },
+        );
+        assert_eq!((row.open_price, row.close_price), (Some(100.0), Some(110.0)));
+    }
+
+    fn check_outcome(
+        candles: &[CandleRow],
+        signal: Signal,
+        settings: Settings,
+        expected: (Outcome, Option<i64>),
+    ) {
+        let row = run(candles, signal, settings);
+        let known_at = row.known_at.map(|known_at| known_at - ZERO);
+        assert_eq!((row.outcome, known_at), expected, "{signal:?} {settings:?}: {row:?}");
+        let counted = matches!(row.outcome, RefusedNoPrice | Unsettled) == row.pnl_cents.is_none();
+        assert!(counted, "{row:?}");
+    }
+
+    #[test]
+    fn an_entry_without_a_price_is_refused_and_an_exit_without_one_cancels() {
+        use Expiration::{NextCandle, TimeFixed};
+        let gap = minutes(&[0, 1, 4, 5, 6]); // minutes 2 and 3 are missing
+        let one = Settings { max_gap_intervals: 1, ..EXACT };
+        let two = Settings { max_gap_intervals: 2, ..EXACT };
+        for (time, expiration, settings, expected) in [
+            // The exit needs the candle that ends: minute 1 is there, minute 2 is not.
+            (60_000, TimeFixed, EXACT, (Won, Some(124_000))),
+            (60_001, TimeFixed, EXACT, (Cancelled, Some(124_001))),
+            (120_000, TimeFixed, EXACT, (RefusedNoPrice, Some(120_000))),
+            (120_000, TimeFixed, late(1_500, EXACT), (RefusedNoPrice, Some(121_500))),
+            // Accepted before the gap is met: cancelled, and known when its close would be.
+            (119_999, NextCandle, EXACT, (Cancelled, Some(184_000))),
+            (180_000, TimeFixed, EXACT, (RefusedNoPrice, Some(180_000))),
+            (240_000, TimeFixed, EXACT, (Won, Some(304_000))),
+            // Taken as an exit, a whole second on the gap's edge: before the gap priced, after it not.
+            (119_000, TimeFixed, ROUNDED, (Cancelled, Some(183_999))),
+            (239_000, TimeFixed, ROUNDED, (RefusedNoPrice, Some(239_000))),
+            (239_000, NextCandle, ROUNDED, (Won, Some(304_000))),
+            // The last close stands in for one missing candle, or two.
+            (60_001, TimeFixed, one, (Won, Some(124_001))),
+            (120_000, TimeFixed, one, (Drawn, Some(184_000))),
+            (120_001, TimeFixed, one, (Cancelled, Some(184_001))),
+            (180_000, TimeFixed, one, (RefusedNoPrice, Some(180_000))),
+            (180_000, TimeFixed, two, (Drawn, Some(244_000))),
+            (-60_000, TimeFixed, two, (RefusedNoPrice, Some(-60_000))),
+        ] {
+            check_outcome(&gap, signal(time, expiration), settings, expected);
+        }
+    }
+
+    #[test]
+    fn only_the_two_end_points_decide() {
+        let long =
+            |minutes| Signal { duration_ms: minutes * MINUTE, ..signal(60_000, Expiration::TimeFixed) };
+        let gap = minutes(&[0, 1, 4, 5]);
+        check_outcome(&gap, long(4), EXACT, (Won, Some(304_000)));
+        // Minute 4 opens at the exit, but the candle that ends there is minute 3.
+        check_outcome(&gap, long(3), EXACT, (Cancelled, Some(244_000)));
+    }
+
+    #[test]
+    fn an_entry_in_a_gap_is_decided_before_an_exit_after_the_end() {
+        let gap = minutes(&[0, 1, 4]); // T_end is 300,000
+        let long = |expiration| Signal { duration_ms: 3 * MINUTE, ..signal(120_000, expiration) };
+        check_outcome(&gap, long(Expiration::TimeFixed), late(1_000, EXACT), (RefusedNoPrice, Some(121_000)));
+        check_outcome(&gap, long(Expiration::NextCandle), EXACT, (Cancelled, Some(364_000)));
+    }
+
+    #[test]
+    fn what_the_end_of_the_data_leaves_open_is_unsettled() {
+        use Expiration::{CandleClose, NextCandle, TimeFixed};
+        let data = minutes(&[0, 1]); // T_end is 120,000
+        for (time, expiration, settings, expected) in [
+            (60_000, TimeFixed, EXACT, (Won, Some(124_000))),
+            (60_001, TimeFixed, EXACT, (Unsettled, None)),
+            (120_000, TimeFixed, EXACT, (Unsettled, None)),
+            (0, NextCandle, EXACT, (Won, Some(124_000))),
+            (60_000, NextCandle, EXACT, (Unsettled, None)),
+            (59_000, TimeFixed, ROUNDED, (Won, Some(123_999))),
+            (60_000, TimeFixed, ROUNDED, (Unsettled, None)),
+            (60_000, CandleClose, ROUNDED, (Won, Some(124_000))),
+            (119_000, CandleClose, Settings { cutoff: Cutoff::Ms(0), ..ROUNDED }, (Unsettled, None)),
+        ] {
+            check_outcome(&data, signal(time, expiration), settings, expected);
+        }
+        let row = run(&data, signal(61_000, Expiration::TimeFixed), EXACT);
+        assert_eq!((row.open_time, row.close_time), (Some(ZERO + 61_000), None));
+        assert!((row.open_price.unwrap() - 110.1).abs() < 1e-12);
+    }
+
+    #[test]
+    fn equal_prices_draw_or_lose_and_a_sell_is_a_buy_turned_over() {
+        let flat = [(ZERO, 1.5, 1.5, 1.5, 1.5), (ZERO + MINUTE, 1.5, 1.5, 1.4, 1.4)];
+        let pnl = |time, direction, draw| {
+            let signal = Signal { direction, ..signal(time, Expiration::TimeFixed) };
+            let row = run(&flat, signal, Settings { draw, ..EXACT });
+            (row.outcome, row.pnl_cents)
+        };
+        assert_eq!(pnl(0, Direction::Buy, Draw::Refund), (Drawn, Some(0)));
+        assert_eq!(pnl(0, Direction::Sell, Draw::Refund), (Drawn, Some(0)));
+        assert_eq!(pnl(0, Direction::Buy, Draw::Loss), (Lost, Some(-1_000)));
+        assert_eq!(pnl(MINUTE, Direction::Buy, Draw::Refund), (Lost, Some(-1_000)));
+        assert_eq!(pnl(MINUTE, Direction::Sell, Draw::Refund), (Won, Some(800)));
+    }
+
+    #[test]
+    fn a_win_is_rounded_half_to_even() {
+        for (stake_cents, payout_percent, expected) in [
+            (1_000, 80.0, 800),
+            (1, 50.0, 0),     // 0.5
+            (3, 50.0, 2),     // 1.5
+            (5, 50.0, 2),     // 2.5
+            (333, 85.0, 283), // 283.05
+            (10, 85.0, 8),    // 8.5
+            (30, 85.0, 26),   // 25.5
+            (100, 92.5001, 93),
+            (100, 92.5, 92),
+            (i64::MAX, 100.0, i64::MAX),
+        ] {
+            assert_eq!(win_cents(stake_cents, payout_percent), expected, "{stake_cents} at {payout_percent}");
+        }
+    }
+
+    #[test]
+    fn every_overlapping_signal_becomes_a_row_in_its_order() {
+        let signals: Vec<_> = (0..5).map(|k| signal(k * 10_000, Expiration::TimeFixed)).collect();
+        let rows = trade_every_signal(&minutes(&[0, 1]), &signals, &EXACT, 1_000);
+        let times: Vec<_> = rows.iter().map(|row| row.decision_time - ZERO).collect();
+        assert_eq!(times, [0, 10_000, 20_000, 30_000, 40_000]);
+        assert!(rows.iter().all(|row| row.outcome == Won));
+    }
+}
