@@ -56,7 +56,7 @@ pub enum HistoryError {
     /// A setting is out of its range: change it.
     #[error("{setting}: {problem}")]
     ChangeSetting {
-        /// The setting's name.
+        /// The setting's name, as the flag of `data generate`.
         setting: &'static str,
         /// What is wrong and what is allowed.
         problem: String,

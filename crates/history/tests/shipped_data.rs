@@ -10,6 +10,8 @@ use std::fs;
 use std::path::PathBuf;
 
 const SYMBOLS: [&str; 3] = ["BTCUSDT", "EURUSD", "GBPUSD"];
+/// 2026-01-05 00:00 UTC.
+const MONDAY: Millis = Millis::new(1_767_571_200_000);
 
 fn shipped(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../backtest-data").join(name)
@@ -29,8 +31,7 @@ fn settings_of(command: &str) -> GenerateSettings {
     let words: Vec<&str> = command.split_whitespace().collect();
     let flags: HashMap<&str, &str> = words[3..].chunks(2).map(|pair| (pair[0], pair[1])).collect();
     let symbol = Symbol::new(flags["--symbol"]).unwrap();
-    let start: chrono::NaiveDate = flags["--start"].parse().unwrap();
-    let start = Millis::new(start.and_time(chrono::NaiveTime::MIN).and_utc().timestamp_millis());
+    assert_eq!(flags["--start"], "2026-01-05");
     GenerateSettings {
         asset_type: flags["--asset-type"].parse().unwrap(),
         interval: flags["--interval"].parse().unwrap(),
@@ -41,7 +42,7 @@ fn settings_of(command: &str) -> GenerateSettings {
         ..GenerateSettings::of_market(
             symbol,
             known_market(symbol).unwrap(),
-            start,
+            MONDAY,
             flags["--days"].parse().unwrap(),
         )
     }

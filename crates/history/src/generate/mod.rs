@@ -117,7 +117,7 @@ mod tests {
         let good = settings("EURUSD", 1);
         for (bad, expected) in [
             (GenerateSettings { days: 0, ..good }, "days: 0 is not within 1 to 36600"),
-            (GenerateSettings { last_days: Some(2), ..good }, "last_days: 2 is not within 1 to 1"),
+            (GenerateSettings { last_days: Some(2), ..good }, "last-days: 2 is not within 1 to 1"),
             (GenerateSettings { interval: interval("7s"), ..good }, "interval: 7s is not a multiple of 5s"),
             (
                 GenerateSettings { start: MONDAY + Millis::HOUR, interval: interval("12h"), ..good },

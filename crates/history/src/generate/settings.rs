@@ -72,7 +72,7 @@ impl GenerateSettings {
         }
         let last_days = self.last_days.unwrap_or(days);
         if !(1..=days).contains(&last_days) {
-            return fail("last_days", format!("{last_days} is not within 1 to {days}"));
+            return fail("last-days", format!("{last_days} is not within 1 to {days}"));
         }
         let step = step_interval();
         if !interval.length().is_aligned_to(step.length()) {
