@@ -1,1 +1,38 @@
-//! The deterministic Session: event in, actions out.
+//! The deterministic Session: an event goes in, actions come out.
+//!
+//! [`Session::handle`] is the whole of trading: candles, prices, answers and settlements arrive as [`Event`]s,
+//! approved opens and refusals leave as [`Action`]s. It never asks for the time, a price or the wallet, and it
+//! does no I/O, so a backtest, a live run and a paper run are three drivers of this one function, and a journal
+//! is the list of its events.
+//!
+//! Only an [`Approved`] trade can be opened, and only [`risk`](crate::Rule) can make one.
+
+mod action;
+mod book;
+mod bot;
+mod encode;
+mod event;
+mod hash;
+mod id;
+mod intent;
+mod ladder;
+mod ledger;
+mod nominal;
+mod record;
+mod risk;
+mod session;
+mod settings;
+mod stake;
+
+pub use action::{Action, Refused};
+pub use book::{IntentRow, IntentState, TradeBook};
+pub use event::{Control, Edge, Event, EventKind, Opened, Origin, Rejection, Settled, VenueId};
+pub use hash::JournalHash;
+pub use id::{BotId, IntentId, SeriesId, SymbolId};
+pub use ladder::{LadderNotice, check_ladders};
+pub use ledger::Ledger;
+pub use record::{Entry, Header, Recorder};
+pub use risk::{Approved, CooldownScope, Hours, RiskSettings, Rule, Weekday};
+pub use session::Session;
+pub use settings::{BotSettings, EngineError, SessionSettings};
+pub use stake::StakeSettings;

@@ -1,0 +1,37 @@
+//! What a Session answers.
+
+use crate::{Approved, BotId, Rule};
+use candlewick_sdk::{Direction, Millis, Money, Reason};
+use serde::Serialize;
+
+/// Something for the driver to do or to note.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(tag = "action", rename_all = "snake_case")]
+pub enum Action {
+    /// Open this trade; the only thing that may ever be opened.
+    Open(Approved),
+    /// A signal was refused.
+    Refuse(Refused),
+    /// A day began.
+    DayOpened {
+        /// When it began.
+        start: Millis,
+        /// Free balance + open stakes at its first event.
+        equity: Money,
+    },
+}
+
+/// A refused signal.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Refused {
+    /// Whose signal.
+    pub bot: BotId,
+    /// When it was given.
+    pub decision_time: Millis,
+    /// Its direction.
+    pub direction: Direction,
+    /// The first rule that refused it.
+    pub rule: Rule,
+    /// The strategy's reason.
+    pub reason: Reason,
+}

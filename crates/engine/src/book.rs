@@ -1,0 +1,188 @@
+//! The list of intents with what became of them: the fold of events and actions into rows that people read.
+
+use crate::{Action, Approved, Event, EventKind, IntentId, Opened, Rejection, Rule, Settled, VenueId};
+use candlewick_sdk::{Millis, Money, Outcome, Payout};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Where an intent stands, as people are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum IntentState {
+    /// Its request left, its answer is awaited.
+    InFlight,
+    /// Its answer will not be known without looking.
+    InDoubt,
+    /// A trade that has not settled.
+    Open,
+    /// A trade that has.
+    Settled,
+    /// The venue refused it.
+    Rejected,
+    /// Its request never left.
+    NotSent,
+}
+
+/// An intent and what became of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct IntentRow {
+    /// What was approved.
+    pub approved: Approved,
+    /// Where it stands.
+    pub state: IntentState,
+    /// The venue's name of the trade.
+    pub venue_id: Option<VenueId>,
+    /// Venue time at which its answer arrived.
+    pub answered_at: Option<Millis>,
+    /// When it opened.
+    pub open_time: Option<Millis>,
+    /// The price at which it opened.
+    pub open_price: Option<f64>,
+    /// When it closes or closed.
+    pub close_time: Option<Millis>,
+    /// The price at which it closed.
+    pub close_price: Option<f64>,
+    /// What a win pays.
+    pub payout: Option<Payout>,
+    /// How it ended.
+    pub outcome: Option<Outcome>,
+    /// Net profit; zero until settled.
+    pub profit: Money,
+    /// Venue time at which its settlement became known.
+    pub settled_at: Option<Millis>,
+}
+
+/// All intents, in their order, and the count of refusals by name.
+#[derive(Debug, Default)]
+pub struct TradeBook {
+    rows: Vec<IntentRow>,
+    refused: [u64; Rule::ALL.len()],
+    no_price: u64,
+    rejected: u64,
+    not_sent: u64,
+}
+
+impl TradeBook {
+    /// A book with room for so many intents before it has to grow.
+    pub fn with_capacity(intents: usize) -> Self {
+        Self { rows: Vec::with_capacity(intents), ..Self::default() }
+    }
+
+    /// Takes an event, after the Session has.
+    #[inline]
+    pub fn see_event(&mut self, event: &Event) {
+        match &event.kind {
+            EventKind::Candle { .. }
+            | EventKind::Price { .. }
+            | EventKind::Balance { .. }
+            | EventKind::Skew { .. }
+            | EventKind::Verdict { .. }
+            | EventKind::Time
+            | EventKind::Control(_) => {}
+            EventKind::Opened(opened) => self.see_opened(opened, event.at),
+            EventKind::Settled(settled) => self.see_settled(settled, event.at),
+            EventKind::Rejected { intent, rejection } => {
+                match rejection {
+                    Rejection::NoPrice => self.no_price += 1,
+                    Rejection::InsufficientBalance => self.refused[Rule::InsufficientBalance as usize] += 1,
+                    Rejection::Other(_) => self.rejected += 1,
+                }
+                self.end(*intent, IntentState::Rejected, event.at);
+            }
+            EventKind::NotSent { intent } => {
+                self.not_sent += 1;
+                self.end(*intent, IntentState::NotSent, event.at);
+            }
+            EventKind::InDoubt { intent } => {
+                if let Some(row) = self.row_mut(*intent) {
+                    row.state = IntentState::InDoubt;
+                }
+            }
+        }
+    }
+
+    /// Takes an action.
+    #[inline]
+    pub fn see_action(&mut self, action: &Action) {
+        match action {
+            Action::Open(approved) => self.rows.push(IntentRow {
+                approved: *approved,
+                state: IntentState::InFlight,
+                venue_id: None,
+                answered_at: None,
+                open_time: None,
+                open_price: None,
+                close_time: None,
+                close_price: None,
+                payout: None,
+                outcome: None,
+                profit: Money::ZERO,
+                settled_at: None,
+            }),
+            Action::Refuse(refused) => self.refused[refused.rule as usize] += 1,
+            Action::DayOpened { .. } => {}
+        }
+    }
+
+    /// All intents, in the order in which they were decided.
+    pub fn rows(&self) -> &[IntentRow] {
+        &self.rows
+    }
+
+    /// The row of an intent.
+    pub fn row(&self, intent: IntentId) -> Option<&IntentRow> {
+        self.rows.get(self.position(intent)?)
+    }
+
+    /// How often each rule refused, by name: the rules of the engine, and the venue's `NoPrice`, `Rejected` and
+    /// `NotSent`. Only names that occurred.
+    pub fn refused(&self) -> BTreeMap<&'static str, u64> {
+        let rules = Rule::ALL.iter().map(|rule| (rule.as_str(), self.refused[*rule as usize]));
+        let venue = [("NoPrice", self.no_price), ("Rejected", self.rejected), ("NotSent", self.not_sent)];
+        rules.chain(venue).filter(|(_, count)| *count > 0).collect()
+    }
+
+    fn see_opened(&mut self, opened: &Opened, at: Millis) {
+        let Some(row) = self.row_mut(opened.intent) else { return };
+        if matches!(row.state, IntentState::InFlight | IntentState::InDoubt) {
+            row.state = IntentState::Open;
+            row.answered_at = Some(at);
+        }
+        row.venue_id = opened.venue_id.or(row.venue_id);
+        row.open_time = opened.open_time.or(row.open_time);
+        row.open_price = opened.open_price.or(row.open_price);
+        row.close_time = opened.close_time.or(row.close_time);
+        row.payout = opened.payout.or(row.payout);
+    }
+
+    fn see_settled(&mut self, settled: &Settled, at: Millis) {
+        let Some(row) = self.row_mut(settled.intent) else { return };
+        row.state = IntentState::Settled;
+        row.outcome = Some(settled.outcome);
+        row.profit = settled.profit;
+        row.open_time = settled.open_time.or(row.open_time);
+        row.open_price = settled.open_price.or(row.open_price);
+        row.close_time = settled.close_time.or(row.close_time);
+        row.close_price = settled.close_price;
+        row.payout = settled.payout.or(row.payout);
+        row.settled_at = Some(at);
+    }
+
+    fn end(&mut self, intent: IntentId, state: IntentState, at: Millis) {
+        if let Some(row) = self.row_mut(intent) {
+            row.state = state;
+            row.answered_at = Some(at);
+        }
+    }
+
+    fn row_mut(&mut self, intent: IntentId) -> Option<&mut IntentRow> {
+        let position = self.position(intent)?;
+        self.rows.get_mut(position)
+    }
+
+    /// Intents are numbered without holes, so a row's place follows from its number.
+    fn position(&self, intent: IntentId) -> Option<usize> {
+        let first = self.rows.first()?.approved.intent().number();
+        usize::try_from(intent.number().checked_sub(first)?).ok()
+    }
+}

@@ -1,0 +1,55 @@
+//! A bot inside a Session: its strategy, its place and its stake.
+
+use crate::stake::Stake;
+use crate::{Edge, SymbolId};
+use candlewick_sdk::{Candle, Expiry, Millis, Price, Signal, Strategy};
+
+pub(crate) struct Bot {
+    pub(crate) symbol: SymbolId,
+    /// The length of its candles.
+    pub(crate) interval: Millis,
+    pub(crate) expiry: Expiry,
+    pub(crate) stake: Stake,
+    pub(crate) edge: Edge,
+    /// Close time of the last candle it saw.
+    pub(crate) last_close: Millis,
+    strategy: Box<dyn Strategy>,
+    /// Candles until its signals mean anything.
+    cold: usize,
+}
+
+impl Bot {
+    pub(crate) fn new(
+        symbol: SymbolId,
+        interval: Millis,
+        expiry: Expiry,
+        stake: Stake,
+        strategy: Box<dyn Strategy>,
+    ) -> Self {
+        let cold = strategy.warmup();
+        let last_close = Millis::new(i64::MIN);
+        Self { symbol, interval, expiry, stake, edge: Edge::Open, last_close, strategy, cold }
+    }
+
+    /// How many candles it wants to have seen.
+    pub(crate) fn warmup(&self) -> usize {
+        self.strategy.warmup()
+    }
+
+    /// Shows the strategy a candle; what it says before it is warm is not heard.
+    #[inline]
+    pub(crate) fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
+        self.last_close = candle.time() + self.interval;
+        let signal = self.strategy.on_candle(candle);
+        self.cold = self.cold.saturating_sub(1);
+        signal.filter(|_| self.cold == 0)
+    }
+
+    pub(crate) fn on_price(&mut self, price: &Price) -> Option<Signal> {
+        self.strategy.on_price(price).filter(|_| self.cold == 0)
+    }
+
+    pub(crate) fn on_settled(&mut self, settlement: &candlewick_sdk::Settlement) {
+        self.strategy.on_settled(settlement);
+    }
+}

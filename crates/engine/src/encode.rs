@@ -1,0 +1,232 @@
+//! The canonical bytes of journal entries: tags and little-endian numbers, so that hashing costs little.
+//!
+//! A change of this form changes every `journal_hash`; the header's `format` changes with it.
+
+use crate::{
+    Action, Approved, Control, Edge, Entry, Event, EventKind, Header, Opened, Origin, Refused, Rejection,
+    Settled,
+};
+use candlewick_sdk::{Candle, Direction, ExpirationType, Expiry, Millis, Money, Outcome, Payout, Reason};
+
+/// Appends the canonical bytes of an entry.
+pub(crate) fn encode(entry: Entry<'_>, out: &mut Vec<u8>) {
+    match entry {
+        Entry::Header(header) => encode_header(header, out),
+        Entry::Event(event) => encode_event(event, out),
+        Entry::Action(action) => encode_action(action, out),
+    }
+}
+
+fn encode_header(header: &Header, out: &mut Vec<u8>) {
+    out.push(b'H');
+    out.extend(header.format.to_le_bytes());
+    // serde_json writes object keys in sorted order, so equal settings have equal bytes.
+    put_text(&header.settings.to_string(), out);
+    put_number(header.strategies.len() as u64, out);
+    for (name, version) in &header.strategies {
+        put_text(name, out);
+        put_text(version, out);
+    }
+    put_text(header.data_hash.as_deref().unwrap_or_default(), out);
+}
+
+fn encode_event(event: &Event, out: &mut Vec<u8>) {
+    out.push(b'E');
+    put_time(event.at, out);
+    put_time(event.received, out);
+    match &event.kind {
+        EventKind::Candle { series, candle, origin } => {
+            out.push(0);
+            put_number(series.index() as u64, out);
+            put_candle(candle, out);
+            out.push(match origin {
+                Origin::Live => 0,
+                Origin::Backfill => 1,
+            });
+        }
+        EventKind::Price { symbol, price } => {
+            out.push(1);
+            put_number(symbol.index() as u64, out);
+            put_time(price.time, out);
+            put_float(price.value, out);
+        }
+        EventKind::Opened(opened) => {
+            out.push(2);
+            encode_opened(opened, out);
+        }
+        EventKind::Rejected { intent, rejection } => {
+            out.push(3);
+            put_number(intent.number(), out);
+            match rejection {
+                Rejection::NoPrice => out.push(0),
+                Rejection::InsufficientBalance => out.push(1),
+                Rejection::Other(text) => {
+                    out.push(2);
+                    put_text(text.as_str(), out);
+                }
+            }
+        }
+        EventKind::NotSent { intent } => {
+            out.push(4);
+            put_number(intent.number(), out);
+        }
+        EventKind::InDoubt { intent } => {
+            out.push(5);
+            put_number(intent.number(), out);
+        }
+        EventKind::Settled(settled) => {
+            out.push(6);
+            encode_settled(settled, out);
+        }
+        EventKind::Balance { amount } => {
+            out.push(7);
+            put_money(*amount, out);
+        }
+        EventKind::Skew { offset } => {
+            out.push(8);
+            put_time(*offset, out);
+        }
+        EventKind::Verdict { bot, edge } => {
+            out.push(9);
+            put_number(bot.index() as u64, out);
+            out.push(match edge {
+                Edge::Open => 0,
+                Edge::Shown => 1,
+                Edge::Rejected => 2,
+            });
+        }
+        EventKind::Time => out.push(10),
+        EventKind::Control(Control::Halt) => out.extend([11, 0]),
+        EventKind::Control(Control::Resume) => out.extend([11, 1]),
+    }
+}
+
+fn encode_opened(opened: &Opened, out: &mut Vec<u8>) {
+    put_number(opened.intent.number(), out);
+    put_option(opened.venue_id.as_ref(), out, |id, out| put_text(id.as_str(), out));
+    put_option(opened.open_time, out, put_time);
+    put_option(opened.open_price, out, put_float);
+    put_option(opened.close_time, out, put_time);
+    put_option(opened.payout, out, put_payout);
+}
+
+fn encode_settled(settled: &Settled, out: &mut Vec<u8>) {
+    put_number(settled.intent.number(), out);
+    out.push(match settled.outcome {
+        Outcome::Won => 0,
+        Outcome::Lost => 1,
+        Outcome::Draw => 2,
+        Outcome::Cancelled => 3,
+    });
+    put_money(settled.profit, out);
+    put_option(settled.open_time, out, put_time);
+    put_option(settled.open_price, out, put_float);
+    put_option(settled.close_time, out, put_time);
+    put_option(settled.close_price, out, put_float);
+    put_option(settled.payout, out, put_payout);
+}
+
+fn encode_action(action: &Action, out: &mut Vec<u8>) {
+    match action {
+        Action::Open(approved) => {
+            out.extend(*b"AO");
+            encode_approved(approved, out);
+        }
+        Action::Refuse(refused) => {
+            out.extend(*b"AR");
+            encode_refused(refused, out);
+        }
+        Action::DayOpened { start, equity } => {
+            out.extend(*b"AD");
+            put_time(*start, out);
+            put_money(*equity, out);
+        }
+    }
+}
+
+fn encode_approved(approved: &Approved, out: &mut Vec<u8>) {
+    put_number(approved.intent().number(), out);
+    put_number(approved.bot().index() as u64, out);
+    put_number(approved.symbol().index() as u64, out);
+    put_direction(approved.direction(), out);
+    put_expiry(approved.expiry(), out);
+    put_money(approved.stake(), out);
+    put_time(approved.decision_time(), out);
+    put_reason(&approved.reason(), out);
+}
+
+fn encode_refused(refused: &Refused, out: &mut Vec<u8>) {
+    put_number(refused.bot.index() as u64, out);
+    put_time(refused.decision_time, out);
+    put_direction(refused.direction, out);
+    out.push(refused.rule as u8);
+    put_reason(&refused.reason, out);
+}
+
+fn put_number(number: u64, out: &mut Vec<u8>) {
+    out.extend(number.to_le_bytes());
+}
+
+fn put_time(time: Millis, out: &mut Vec<u8>) {
+    out.extend(time.get().to_le_bytes());
+}
+
+fn put_money(money: Money, out: &mut Vec<u8>) {
+    out.extend(money.minor().to_le_bytes());
+}
+
+fn put_float(value: f64, out: &mut Vec<u8>) {
+    out.extend(value.to_bits().to_le_bytes());
+}
+
+fn put_payout(payout: Payout, out: &mut Vec<u8>) {
+    out.extend(payout.parts().to_le_bytes());
+}
+
+fn put_text(text: &str, out: &mut Vec<u8>) {
+    put_number(text.len() as u64, out);
+    out.extend(text.as_bytes());
+}
+
+fn put_option<T>(value: Option<T>, out: &mut Vec<u8>, put: impl Fn(T, &mut Vec<u8>)) {
+    match value {
+        None => out.push(0),
+        Some(value) => {
+            out.push(1);
+            put(value, out);
+        }
+    }
+}
+
+fn put_direction(direction: Direction, out: &mut Vec<u8>) {
+    out.push(match direction {
+        Direction::Buy => 0,
+        Direction::Sell => 1,
+    });
+}
+
+fn put_expiry(expiry: Expiry, out: &mut Vec<u8>) {
+    put_time(expiry.close_type.duration(), out);
+    out.push(match expiry.expiration_type {
+        ExpirationType::Unstated => 0,
+        ExpirationType::TimeFixed => 1,
+        ExpirationType::CandleClose => 2,
+        ExpirationType::NextCandle => 3,
+    });
+}
+
+fn put_candle(candle: &Candle, out: &mut Vec<u8>) {
+    put_time(candle.time(), out);
+    for value in [candle.open(), candle.high(), candle.low(), candle.close(), candle.volume()] {
+        put_float(value, out);
+    }
+}
+
+fn put_reason(reason: &Reason, out: &mut Vec<u8>) {
+    put_text(reason.text(), out);
+    out.push(reason.numbers().len() as u8);
+    for (name, value) in reason.numbers() {
+        put_text(name, out);
+        put_float(*value, out);
+    }
+}

@@ -1,0 +1,167 @@
+//! What a Session is told.
+
+use crate::{BotId, IntentId, SeriesId, SymbolId};
+use candlewick_sdk::{Candle, Millis, Money, Outcome, Payout, Price, Text};
+use serde::Serialize;
+
+/// The venue's name of a trade.
+pub type VenueId = Text<47>;
+
+/// Something that happened, and when.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Event {
+    /// Venue time of the fact. Decisions are stamped with it.
+    pub at: Millis,
+    /// Venue time of its arrival; equal to `at` in a backtest. Lateness and staleness compare the two.
+    pub received: Millis,
+    /// What happened.
+    #[serde(flatten)]
+    pub kind: EventKind,
+}
+
+/// The kinds of event.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum EventKind {
+    /// A candle has closed.
+    Candle {
+        /// Of which series.
+        series: SeriesId,
+        /// The candle.
+        candle: Candle,
+        /// Whether it may lead to trades.
+        origin: Origin,
+    },
+    /// The latest price of a symbol, on the price grid.
+    Price {
+        /// Of which symbol.
+        symbol: SymbolId,
+        /// The price.
+        price: Price,
+    },
+    /// The venue accepted an intent, or told more of a trade that it accepted.
+    Opened(Opened),
+    /// The venue refused an intent: the stake is free again.
+    Rejected {
+        /// Which intent.
+        intent: IntentId,
+        /// Why.
+        rejection: Rejection,
+    },
+    /// The request of an intent never left: the stake is free again.
+    NotSent {
+        /// Which intent.
+        intent: IntentId,
+    },
+    /// The answer to an intent's request will not be known without looking.
+    InDoubt {
+        /// Which intent.
+        intent: IntentId,
+    },
+    /// A trade's final outcome is known.
+    Settled(Settled),
+    /// The wallet was read. The ledger decides; the wallet audits.
+    Balance {
+        /// What the wallet holds.
+        amount: Money,
+    },
+    /// The clock was compared with the venue's.
+    Skew {
+        /// Ours minus theirs.
+        offset: Millis,
+    },
+    /// The verdict on a bot's edge.
+    Verdict {
+        /// Which bot.
+        bot: BotId,
+        /// The verdict.
+        edge: Edge,
+    },
+    /// Time has passed, and nothing else.
+    Time,
+    /// A person, or the program's own end, has spoken.
+    Control(Control),
+}
+
+/// Where a candle came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    /// It closed just now: a signal on it may be traded.
+    Live,
+    /// It was fetched later, for warm-up or after an outage: strategies see it, nothing is opened on it.
+    Backfill,
+}
+
+/// An accepted trade. What the reply did not tell is `None` and may come in a later event.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Opened {
+    /// Which intent.
+    pub intent: IntentId,
+    /// The venue's name of the trade; a simulator has none.
+    pub venue_id: Option<VenueId>,
+    /// When it opened.
+    pub open_time: Option<Millis>,
+    /// The price at which it opened.
+    pub open_price: Option<f64>,
+    /// When it will close.
+    pub close_time: Option<Millis>,
+    /// What a win pays.
+    pub payout: Option<Payout>,
+}
+
+/// A settlement. What the venue did not tell is `None`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Settled {
+    /// Which intent.
+    pub intent: IntentId,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Net profit.
+    pub profit: Money,
+    /// When it opened.
+    pub open_time: Option<Millis>,
+    /// The price at which it opened.
+    pub open_price: Option<f64>,
+    /// When it closed.
+    pub close_time: Option<Millis>,
+    /// The price at which it closed.
+    pub close_price: Option<f64>,
+    /// What a win paid.
+    pub payout: Option<Payout>,
+}
+
+/// Why the venue refused an intent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Rejection {
+    /// It has no price for the moment.
+    NoPrice,
+    /// The wallet does not cover the stake.
+    InsufficientBalance,
+    /// Anything else, in its own words.
+    Other(Text<79>),
+}
+
+/// What is known of a bot's edge.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Edge {
+    /// Not enough trades yet.
+    #[default]
+    Open,
+    /// Shown.
+    Shown,
+    /// Ruled out.
+    Rejected,
+}
+
+/// Orders from outside the market.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Control {
+    /// No new opens until resumed.
+    Halt,
+    /// Opens are allowed again; peak and loss streak start anew.
+    Resume,
+}

@@ -1,0 +1,94 @@
+//! The hash of a journal.
+
+use crate::encode::encode;
+use crate::{Entry, EventKind, Recorder};
+use std::io;
+
+/// Entries are gathered to this size before they are hashed: large updates hash several times faster.
+const BLOCK: usize = 64 * 1_024;
+
+/// blake3 over the canonical form of every entry except candles, which `data_hash` covers.
+pub struct JournalHash {
+    hasher: blake3::Hasher,
+    block: Vec<u8>,
+}
+
+impl JournalHash {
+    /// The hash of no entries.
+    pub fn new() -> Self {
+        Self { hasher: blake3::Hasher::new(), block: Vec::with_capacity(BLOCK + 4_096) }
+    }
+
+    /// The hash so far, in hexadecimal.
+    pub fn finish(mut self) -> String {
+        self.hasher.update(&self.block);
+        self.hasher.finalize().to_hex().to_string()
+    }
+}
+
+impl Default for JournalHash {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Recorder for JournalHash {
+    #[inline]
+    fn record(&mut self, entry: Entry<'_>) -> io::Result<()> {
+        if let Entry::Event(event) = entry
+            && matches!(event.kind, EventKind::Candle { .. })
+        {
+            return Ok(());
+        }
+        encode(entry, &mut self.block);
+        if self.block.len() >= BLOCK {
+            self.hasher.update(&self.block);
+            self.block.clear();
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Event, IntentId};
+    use candlewick_sdk::{Candle, Interval, Millis, Ohlcv};
+
+    fn hash(events: &[EventKind]) -> String {
+        let mut hash = JournalHash::new();
+        for kind in events {
+            let event = Event { at: Millis::ZERO, received: Millis::ZERO, kind: *kind };
+            hash.record(Entry::Event(&event)).unwrap();
+        }
+        hash.finish()
+    }
+
+    #[test]
+    fn the_order_and_content_of_entries_matter_and_candles_do_not() {
+        let doubt = EventKind::InDoubt { intent: IntentId::new(1) };
+        let unsent = EventKind::NotSent { intent: IntentId::new(1) };
+        let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
+        let candle = EventKind::Candle {
+            series: crate::SeriesId::FIRST,
+            candle: Candle::new(Millis::ZERO, Interval::MINUTE, numbers).unwrap(),
+            origin: crate::Origin::Live,
+        };
+        assert_ne!(hash(&[doubt, unsent]), hash(&[unsent, doubt]));
+        assert_ne!(hash(&[doubt]), hash(&[EventKind::InDoubt { intent: IntentId::new(2) }]));
+        assert_eq!(hash(&[doubt, candle]), hash(&[doubt]));
+    }
+
+    #[test]
+    fn a_long_journal_hashes_like_its_bytes_in_one_piece() {
+        let doubt = |number| EventKind::InDoubt { intent: IntentId::new(number) };
+        let events: Vec<EventKind> = (0..20_000).map(doubt).collect();
+        let mut bytes = Vec::new();
+        for kind in &events {
+            let event = Event { at: Millis::ZERO, received: Millis::ZERO, kind: *kind };
+            encode(Entry::Event(&event), &mut bytes);
+        }
+        assert!(bytes.len() > 2 * BLOCK);
+        assert_eq!(hash(&events), blake3::hash(&bytes).to_hex().to_string());
+    }
+}

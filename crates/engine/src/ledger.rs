@@ -1,0 +1,163 @@
+//! Whose money is where: free balance, open stakes, the day, the peak, the streak.
+
+use candlewick_sdk::{Millis, Money};
+
+/// The Session's own account of the wallet. Exact; folded from events, never read from a venue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ledger {
+    free: Money,
+    open_stakes: Money,
+    peak: Money,
+    loss_streak: u32,
+    day_end: Millis,
+    day_equity: Money,
+    day_profit: Money,
+    wallet: Option<Money>,
+}
+
+impl Ledger {
+    pub(crate) fn new(balance: Money) -> Self {
+        Self {
+            free: balance,
+            open_stakes: Money::ZERO,
+            peak: balance,
+            loss_streak: 0,
+            day_end: Millis::new(i64::MIN),
+            day_equity: balance,
+            day_profit: Money::ZERO,
+            wallet: None,
+        }
+    }
+
+    /// What can be staked.
+    pub const fn free(&self) -> Money {
+        self.free
+    }
+
+    /// Stakes of intents that are not over; they count as lost until they settle.
+    pub const fn open_stakes(&self) -> Money {
+        self.open_stakes
+    }
+
+    /// Free balance + open stakes.
+    pub fn equity(&self) -> Money {
+        self.free + self.open_stakes
+    }
+
+    /// The highest equity so far, or since the last resume.
+    pub const fn peak(&self) -> Money {
+        self.peak
+    }
+
+    /// Losses in a row, over all bots; draws and cancellations neither add nor end one.
+    pub const fn loss_streak(&self) -> u32 {
+        self.loss_streak
+    }
+
+    /// Profit settled since the day began.
+    pub const fn day_profit(&self) -> Money {
+        self.day_profit
+    }
+
+    /// Equity at the day's first event.
+    pub const fn day_equity(&self) -> Money {
+        self.day_equity
+    }
+
+    /// What the wallet held when it was last read.
+    pub const fn wallet(&self) -> Option<Money> {
+        self.wallet
+    }
+
+    #[inline]
+    pub(crate) fn is_day_over(&self, now: Millis) -> bool {
+        now >= self.day_end
+    }
+
+    pub(crate) fn open_day(&mut self, end: Millis) {
+        self.day_end = end;
+        self.day_equity = self.equity();
+        self.day_profit = Money::ZERO;
+    }
+
+    pub(crate) fn reserve(&mut self, stake: Money) {
+        self.free -= stake;
+        self.open_stakes += stake;
+    }
+
+    pub(crate) fn release(&mut self, stake: Money) {
+        self.free += stake;
+        self.open_stakes -= stake;
+    }
+
+    pub(crate) fn settle(&mut self, stake: Money, profit: Money) {
+        self.release(stake);
+        self.free += profit;
+        self.day_profit += profit;
+        self.peak = self.peak.max(self.equity());
+    }
+
+    pub(crate) fn count_win(&mut self) {
+        self.loss_streak = 0;
+    }
+
+    pub(crate) fn count_loss(&mut self) {
+        self.loss_streak += 1;
+    }
+
+    pub(crate) fn see_wallet(&mut self, amount: Money) {
+        self.wallet = Some(amount);
+    }
+
+    /// After a person resumed: drawdown and streak are counted from here.
+    pub(crate) fn rebase(&mut self) {
+        self.peak = self.equity();
+        self.loss_streak = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn money(units: i64) -> Money {
+        Money::from_minor(units)
+    }
+
+    #[test]
+    fn a_stake_leaves_the_free_balance_and_a_win_brings_it_back_with_profit() {
+        let mut ledger = Ledger::new(money(1_000));
+        ledger.reserve(money(100));
+        assert_eq!(
+            (ledger.free(), ledger.open_stakes(), ledger.equity()),
+            (money(900), money(100), money(1_000))
+        );
+        ledger.settle(money(100), money(80));
+        assert_eq!(
+            (ledger.free(), ledger.open_stakes(), ledger.peak()),
+            (money(1_080), Money::ZERO, money(1_080))
+        );
+    }
+
+    #[test]
+    fn a_loss_lowers_equity_but_not_the_peak() {
+        let mut ledger = Ledger::new(money(1_000));
+        ledger.reserve(money(100));
+        ledger.settle(money(100), money(-100));
+        assert_eq!(
+            (ledger.equity(), ledger.peak(), ledger.day_profit()),
+            (money(900), money(1_000), money(-100))
+        );
+    }
+
+    #[test]
+    fn a_new_day_starts_with_the_equity_and_no_profit() {
+        let mut ledger = Ledger::new(money(1_000));
+        ledger.reserve(money(100));
+        ledger.settle(money(100), money(80));
+        ledger.reserve(money(50));
+        ledger.open_day(Millis::DAY);
+        assert_eq!((ledger.day_equity(), ledger.day_profit()), (money(1_080), Money::ZERO));
+        assert!(!ledger.is_day_over(Millis::DAY - Millis::new(1)) && ledger.is_day_over(Millis::DAY));
+    }
+}

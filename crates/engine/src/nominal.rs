@@ -1,0 +1,45 @@
+//! The close that an expiry means, counted from the decision, before any latency.
+
+use candlewick_sdk::{ExpirationType, Expiry, Millis};
+
+/// Within this much of a candle's end, a `CANDLE_CLOSE` of 60 s or more belongs to the next candle.
+const CUTOFF: Millis = Millis::from_seconds(30);
+
+/// The close time that a trade decided at `at` would have if it opened at once.
+pub(crate) fn nominal_close(expiry: Expiry, at: Millis) -> Millis {
+    let duration = expiry.close_type.duration();
+    let next_candle = at.floor_to(duration) + duration;
+    match expiry.expiration_type {
+        ExpirationType::Unstated | ExpirationType::TimeFixed => at + duration,
+        ExpirationType::CandleClose => {
+            let cutoff = if duration >= Millis::MINUTE { CUTOFF } else { Millis::ZERO };
+            if next_candle - at <= cutoff { next_candle + duration } else { next_candle }
+        }
+        ExpirationType::NextCandle => next_candle + duration,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_meant_close_follows_the_expiration_type() {
+        use ExpirationType::{CandleClose, NextCandle, TimeFixed};
+        for (expiration_type, at, expected) in [
+            (TimeFixed, 1_500, 61_500),
+            (CandleClose, 0, 60_000),
+            (CandleClose, 29_999, 60_000),
+            (CandleClose, 30_000, 120_000),
+            (NextCandle, 0, 120_000),
+            (NextCandle, 59_999, 120_000),
+        ] {
+            let expiry = Expiry { close_type: "01:00".parse().unwrap(), expiration_type };
+            assert_eq!(
+                nominal_close(expiry, Millis::new(at)),
+                Millis::new(expected),
+                "{expiration_type} {at}"
+            );
+        }
+    }
+}

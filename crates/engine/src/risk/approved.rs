@@ -1,0 +1,75 @@
+//! The only thing that can be opened.
+
+use super::Proposal;
+use crate::{BotId, IntentId, SymbolId};
+use candlewick_sdk::{Direction, Expiry, Millis, Money, Reason};
+use serde::Serialize;
+
+/// A trade that every rule let pass. Its fields are private and its constructor belongs to the risk rules, so
+/// nothing else can make one.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Approved {
+    intent: IntentId,
+    bot: BotId,
+    symbol: SymbolId,
+    direction: Direction,
+    expiry: Expiry,
+    stake: Money,
+    decision_time: Millis,
+    reason: Reason,
+}
+
+impl Approved {
+    pub(super) const fn new(proposal: &Proposal, intent: IntentId) -> Self {
+        Self {
+            intent,
+            bot: proposal.bot,
+            symbol: proposal.symbol,
+            direction: proposal.direction,
+            expiry: proposal.expiry,
+            stake: proposal.stake,
+            decision_time: proposal.at,
+            reason: proposal.reason,
+        }
+    }
+
+    /// Its number.
+    pub const fn intent(&self) -> IntentId {
+        self.intent
+    }
+
+    /// The bot that wants it.
+    pub const fn bot(&self) -> BotId {
+        self.bot
+    }
+
+    /// The symbol to trade.
+    pub const fn symbol(&self) -> SymbolId {
+        self.symbol
+    }
+
+    /// Up or down.
+    pub const fn direction(&self) -> Direction {
+        self.direction
+    }
+
+    /// When it ends.
+    pub const fn expiry(&self) -> Expiry {
+        self.expiry
+    }
+
+    /// How much it stakes.
+    pub const fn stake(&self) -> Money {
+        self.stake
+    }
+
+    /// When the signal was given.
+    pub const fn decision_time(&self) -> Millis {
+        self.decision_time
+    }
+
+    /// Why.
+    pub const fn reason(&self) -> Reason {
+        self.reason
+    }
+}

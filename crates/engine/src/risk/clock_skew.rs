@@ -1,0 +1,29 @@
+//! `ClockSkew`: our clock and the venue's disagree.
+
+use super::{Proposal, Ruling, View, refuse_if};
+use candlewick_sdk::Millis;
+
+pub(super) fn check(_proposal: &Proposal, view: View<'_>) -> Ruling {
+    let limit = view.limits.max_clock_skew;
+    refuse_if(limit > Millis::ZERO && view.state.skew().abs_diff(Millis::ZERO) > limit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Scene;
+    use super::*;
+
+    #[test]
+    fn a_clock_beyond_the_limit_on_either_side_refuses() {
+        for (skew_ms, limit_ms, expected) in [
+            (2_000, 2_000, Ruling::Pass),
+            (2_001, 2_000, Ruling::Refuse),
+            (-2_001, 2_000, Ruling::Refuse),
+            (99_999, 0, Ruling::Pass),
+        ] {
+            let mut scene = Scene::with(|risk| risk.max_clock_skew_ms = limit_ms);
+            scene.state.see_skew(Millis::new(skew_ms));
+            assert_eq!(scene.ask(check), expected, "{skew_ms} ms");
+        }
+    }
+}

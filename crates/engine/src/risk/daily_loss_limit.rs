@@ -1,0 +1,33 @@
+//! `DailyLossLimit`: the day's loss could go beyond its limit. An open trade counts as lost until it settles.
+
+use super::{Proposal, Ruling, View, refuse_if};
+use candlewick_sdk::Money;
+
+pub(super) fn check(proposal: &Proposal, view: View<'_>) -> Ruling {
+    let limit = view.limits.daily_loss_limit;
+    let worst = view.ledger.day_profit() - view.ledger.open_stakes() - proposal.stake;
+    refuse_if(limit > Money::ZERO && worst < -limit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Scene;
+    use super::*;
+
+    #[test]
+    fn settled_losses_open_stakes_and_this_stake_together_stay_within_the_limit() {
+        // The limit is 100.00, this stake 10.00.
+        for (lost, open, expected) in [
+            (0, 0, Ruling::Pass),
+            (9_000, 0, Ruling::Pass),
+            (9_001, 0, Ruling::Refuse),
+            (4_000, 5_000, Ruling::Pass),
+            (4_000, 5_001, Ruling::Refuse),
+        ] {
+            let mut scene = Scene::default();
+            scene.lose(Money::from_minor(lost));
+            scene.ledger.reserve(Money::from_minor(open));
+            assert_eq!(scene.ask(check), expected, "lost {lost}, open {open}");
+        }
+    }
+}

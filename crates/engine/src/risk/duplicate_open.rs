@@ -1,0 +1,31 @@
+//! `DuplicateOpen`: a trade of the same direction and close time is open on the symbol.
+//!
+//! Close times are those that the expiries mean, counted from the decisions; the venue's own differ by its latency.
+
+use super::{Proposal, Ruling, View, refuse_if};
+
+pub(super) fn check(proposal: &Proposal, view: View<'_>) -> Ruling {
+    let mut trades = view.intents.on_symbol(proposal.symbol);
+    let same = trades
+        .any(|trade| trade.direction == proposal.direction && trade.nominal_close == proposal.nominal_close);
+    refuse_if(!view.limits.allow_duplicate && same)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Scene;
+    use super::*;
+    use crate::intent::Stage;
+    use candlewick_sdk::Millis;
+
+    #[test]
+    fn the_same_bet_twice_refuses_unless_allowed() {
+        for (allowed, expected) in [(false, Ruling::Refuse), (true, Ruling::Pass)] {
+            let mut scene = Scene::with(|risk| risk.allow_duplicate = allowed);
+            scene.begin(Scene::SYMBOL, Stage::Open);
+            assert_eq!(scene.ask(check), expected, "allow_duplicate = {allowed}");
+            scene.proposal.nominal_close += Millis::MINUTE;
+            assert_eq!(scene.ask(check), Ruling::Pass, "another close time");
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Days and times of day in a time zone.
+
+use crate::EngineError;
+use candlewick_sdk::Millis;
+use chrono::{DateTime, Datelike, Days, NaiveDate, NaiveTime, TimeZone, Timelike};
+use chrono_tz::Tz;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A window of trading hours: `{ days = ["mon", "tue"], from = "22:00", to = "06:00", timezone = "Europe/London" }`.
+///
+/// A window whose end is not after its start crosses midnight and belongs to the day on which it starts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Hours {
+    /// The days on which the window starts; none means every day.
+    #[serde(default)]
+    pub days: Vec<Weekday>,
+    /// When it starts, `HH:MM`.
+    pub from: String,
+    /// When it ends, `HH:MM`; that minute is outside.
+    pub to: String,
+    /// The time zone of both, such as `UTC` or `America/New_York`.
+    #[serde(default = "default_timezone")]
+    pub timezone: String,
+}
+
+/// A day of the week.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs)] // the names say it
+pub enum Weekday {
+    Mon,
+    Tue,
+    Wed,
+    Thu,
+    Fri,
+    Sat,
+    Sun,
+}
+
+/// A checked window.
+#[derive(Clone, Debug)]
+pub(super) struct Window {
+    days: Vec<Weekday>,
+    from: NaiveTime,
+    to: NaiveTime,
+    timezone: Tz,
+}
+
+/// When the day of the daily limits begins.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct DayStart {
+    time: NaiveTime,
+    timezone: Tz,
+}
+
+fn default_timezone() -> String {
+    "UTC".to_owned()
+}
+
+impl Window {
+    pub(super) fn new(hours: &Hours, key: &str) -> Result<Self, EngineError> {
+        Ok(Self {
+            days: hours.days.clone(),
+            from: parse_time(&hours.from, &format!("{key}.from"))?,
+            to: parse_time(&hours.to, &format!("{key}.to"))?,
+            timezone: parse_timezone(&hours.timezone, &format!("{key}.timezone"))?,
+        })
+    }
+
+    pub(super) fn contains(&self, at: Millis) -> bool {
+        let Some(moment) = DateTime::from_timestamp_millis(at.get()) else { return false };
+        let local = moment.with_timezone(&self.timezone);
+        let (time, today) = (local.time(), local.weekday());
+        let starts_on = |day: chrono::Weekday| {
+            self.days.is_empty() || self.days.iter().any(|chosen| chosen.to_chrono() == day)
+        };
+        if self.from < self.to {
+            starts_on(today) && self.from <= time && time < self.to
+        } else {
+            (starts_on(today) && time >= self.from) || (starts_on(today.pred()) && time < self.to)
+        }
+    }
+}
+
+impl DayStart {
+    pub(super) fn new(time: &str, timezone: &str) -> Result<Self, EngineError> {
+        Ok(Self {
+            time: parse_time(time, "risk.day_start")?,
+            timezone: parse_timezone(timezone, "risk.day_timezone")?,
+        })
+    }
+
+    /// The start of the day that contains `at`, and of the next one.
+    pub(super) fn day_of(self, at: Millis) -> (Millis, Millis) {
+        let fallback = (at.floor_to(Millis::DAY), at.floor_to(Millis::DAY) + Millis::DAY);
+        let Some(moment) = DateTime::from_timestamp_millis(at.get()) else { return fallback };
+        let today = moment.with_timezone(&self.timezone).date_naive();
+        let start = self.start_of(today);
+        let days = if start.is_some_and(|start| start <= at) {
+            (Some(today), today.checked_add_days(Days::new(1)))
+        } else {
+            (today.checked_sub_days(Days::new(1)), Some(today))
+        };
+        let starts = (days.0.and_then(|day| self.start_of(day)), days.1.and_then(|day| self.start_of(day)));
+        match starts {
+            (Some(start), Some(end)) => (start, end),
+            _ => fallback,
+        }
+    }
+
+    /// The moment the day starts; where the clocks skip it, the first moment after the skip.
+    fn start_of(self, day: NaiveDate) -> Option<Millis> {
+        let mut local = day.and_time(self.time);
+        for _ in 0..25 {
+            if let Some(moment) = self.timezone.from_local_datetime(&local).earliest() {
+                return Some(Millis::new(moment.timestamp_millis()));
+            }
+            // Clocks skip by whole minutes; a quarter of an hour steps past every skip there is.
+            local = local.checked_add_signed(chrono::Duration::minutes(15))?;
+        }
+        None
+    }
+}
+
+impl Weekday {
+    const fn to_chrono(self) -> chrono::Weekday {
+        match self {
+            Self::Mon => chrono::Weekday::Mon,
+            Self::Tue => chrono::Weekday::Tue,
+            Self::Wed => chrono::Weekday::Wed,
+            Self::Thu => chrono::Weekday::Thu,
+            Self::Fri => chrono::Weekday::Fri,
+            Self::Sat => chrono::Weekday::Sat,
+            Self::Sun => chrono::Weekday::Sun,
+        }
+    }
+}
+
+fn parse_time(text: &str, key: &str) -> Result<NaiveTime, EngineError> {
+    NaiveTime::parse_from_str(text, "%H:%M").ok().filter(|time| time.second() == 0).ok_or_else(|| {
+        EngineError::setting(key, format!("\"{text}\" is not a time of day: use HH:MM, such as 09:30"))
+    })
+}
+
+fn parse_timezone(text: &str, key: &str) -> Result<Tz, EngineError> {
+    text.parse().map_err(|_| {
+        EngineError::setting(
+            key,
+            format!("\"{text}\" is not a time zone: use an IANA name, such as UTC or Europe/London"),
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(text: &str) -> Millis {
+        Millis::new(text.parse::<DateTime<chrono::Utc>>().unwrap().timestamp_millis())
+    }
+
+    fn day(start: &str, timezone: &str, moment: &str, expected: (&str, &str)) {
+        let day = DayStart::new(start, timezone).unwrap().day_of(at(moment));
+        assert_eq!(day, (at(expected.0), at(expected.1)), "{start} {timezone} {moment}");
+    }
+
+    #[test]
+    fn the_day_starts_at_its_time_in_its_zone() {
+        day("00:00", "UTC", "2026-01-05T00:00:00Z", ("2026-01-05T00:00:00Z", "2026-01-06T00:00:00Z"));
+        day("00:00", "UTC", "2026-01-05T23:59:59Z", ("2026-01-05T00:00:00Z", "2026-01-06T00:00:00Z"));
+        day(
+            "17:00",
+            "America/New_York",
+            "2026-01-05T21:59:00Z",
+            ("2026-01-04T22:00:00Z", "2026-01-05T22:00:00Z"),
+        );
+    }
+
+    #[test]
+    fn a_day_on_which_the_clocks_change_is_23_or_25_hours_long() {
+        day(
+            "00:00",
+            "Europe/London",
+            "2026-03-29T12:00:00Z",
+            ("2026-03-29T00:00:00Z", "2026-03-29T23:00:00Z"),
+        );
+        day(
+            "00:00",
+            "Europe/London",
+            "2026-10-25T12:00:00Z",
+            ("2026-10-24T23:00:00Z", "2026-10-26T00:00:00Z"),
+        );
+    }
+
+    #[test]
+    fn a_start_that_the_clocks_skip_moves_to_after_the_skip() {
+        // In London 01:30 does not exist on 2026-03-29: the clocks go from 01:00 to 02:00 local.
+        day(
+            "01:30",
+            "Europe/London",
+            "2026-03-29T12:00:00Z",
+            ("2026-03-29T01:00:00Z", "2026-03-30T00:30:00Z"),
+        );
+    }
+
+    #[test]
+    fn windows_hold_their_start_and_not_their_end_and_may_cross_midnight() {
+        let window = |days: &[Weekday], from: &str, to: &str| {
+            let hours =
+                Hours { days: days.to_vec(), from: from.into(), to: to.into(), timezone: "UTC".into() };
+            Window::new(&hours, "risk.hours").unwrap()
+        };
+        let day = window(&[], "09:00", "17:00");
+        assert!(day.contains(at("2026-01-05T09:00:00Z")) && !day.contains(at("2026-01-05T17:00:00Z")));
+        // 2026-01-05 is a Monday.
+        let night = window(&[Weekday::Mon], "22:00", "06:00");
+        assert!(night.contains(at("2026-01-05T23:00:00Z")) && night.contains(at("2026-01-06T05:59:00Z")));
+        assert!(!night.contains(at("2026-01-05T05:00:00Z")) && !night.contains(at("2026-01-06T23:00:00Z")));
+    }
+
+    #[test]
+    fn broken_times_and_zones_are_refused_by_key() {
+        assert!(DayStart::new("24:00", "UTC").unwrap_err().to_string().starts_with("risk.day_start"));
+        assert!(
+            DayStart::new("00:00", "Mars/Base").unwrap_err().to_string().starts_with("risk.day_timezone")
+        );
+    }
+}

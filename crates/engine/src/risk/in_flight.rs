@@ -1,0 +1,23 @@
+//! `InFlight`: an open on the symbol is not answered yet, whoever's it is.
+
+use super::{Proposal, Ruling, View, refuse_if};
+use crate::intent::Stage;
+
+pub(super) fn check(proposal: &Proposal, view: View<'_>) -> Ruling {
+    refuse_if(view.intents.on_symbol(proposal.symbol).any(|intent| intent.stage == Stage::InFlight))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Scene;
+    use super::*;
+
+    #[test]
+    fn an_unanswered_open_blocks_its_symbol_for_every_bot() {
+        let mut scene = Scene::default();
+        scene.begin(Scene::SYMBOL, Stage::InFlight);
+        assert_eq!(scene.ask(check), Ruling::Refuse);
+        scene.proposal.symbol = Scene::other_symbol();
+        assert_eq!(scene.ask(check), Ruling::Pass);
+    }
+}

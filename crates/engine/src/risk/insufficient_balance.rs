@@ -1,0 +1,23 @@
+//! `InsufficientBalance`: the free balance does not cover the stake.
+
+use super::{Proposal, Ruling, View, refuse_if};
+
+pub(super) fn check(proposal: &Proposal, view: View<'_>) -> Ruling {
+    refuse_if(proposal.stake > view.ledger.free())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Scene;
+    use super::*;
+    use candlewick_sdk::Money;
+
+    #[test]
+    fn the_last_cent_can_be_staked_and_no_more() {
+        let mut scene = Scene::default();
+        scene.proposal.stake = scene.ledger.free();
+        assert_eq!(scene.ask(check), Ruling::Pass);
+        scene.proposal.stake += Money::from_minor(1);
+        assert_eq!(scene.ask(check), Ruling::Refuse);
+    }
+}

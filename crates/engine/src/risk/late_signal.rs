@@ -1,0 +1,44 @@
+//! `LateSignal`: the moment of the signal has passed.
+
+use super::{Proposal, Ruling, View, refuse_if};
+use crate::Origin;
+use candlewick_sdk::Millis;
+
+pub(super) fn check(proposal: &Proposal, view: View<'_>) -> Ruling {
+    // Candles that arrive by backfill warm strategies and never open.
+    if proposal.origin == Origin::Backfill {
+        return Ruling::Refuse;
+    }
+    let half_interval = Millis::new(proposal.interval.get() / 2);
+    let most = view.limits.max_signal_delay.min(half_interval);
+    refuse_if(view.limits.max_signal_delay > Millis::ZERO && proposal.received - proposal.at > most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Scene;
+    use super::*;
+
+    fn ask(delay_ms: i64, interval_ms: i64, limit_ms: u32) -> Ruling {
+        let mut scene = Scene::with(|risk| risk.max_signal_delay_ms = limit_ms);
+        scene.proposal.interval = Millis::new(interval_ms);
+        scene.proposal.received = scene.proposal.at + Millis::new(delay_ms);
+        scene.ask(check)
+    }
+
+    #[test]
+    fn a_signal_is_late_beyond_the_limit_or_half_its_interval() {
+        assert_eq!(ask(5_000, 60_000, 5_000), Ruling::Pass);
+        assert_eq!(ask(5_001, 60_000, 5_000), Ruling::Refuse);
+        assert_eq!(ask(2_500, 5_000, 5_000), Ruling::Pass);
+        assert_eq!(ask(2_501, 5_000, 5_000), Ruling::Refuse);
+        assert_eq!(ask(50_000, 60_000, 0), Ruling::Pass);
+    }
+
+    #[test]
+    fn a_signal_on_a_backfilled_candle_is_always_late() {
+        let mut scene = Scene::default();
+        scene.proposal.origin = Origin::Backfill;
+        assert_eq!(scene.ask(check), Ruling::Refuse);
+    }
+}

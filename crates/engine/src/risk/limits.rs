@@ -1,0 +1,144 @@
+//! The `[risk]` section, checked and in the engine's own units.
+
+use super::hours::{DayStart, Window};
+use super::{CooldownScope, RiskSettings};
+use crate::EngineError;
+use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::{Millis, Money, MoneyScale, Payout};
+
+/// What the rules compare with. Zero means off.
+#[derive(Clone, Debug)]
+pub(crate) struct Limits {
+    pub(super) max_open_trades: usize,
+    pub(super) max_open_trades_per_symbol: usize,
+    pub(super) max_trades_per_hour: usize,
+    pub(super) max_trades_per_day: u32,
+    pub(super) daily_loss_limit: Money,
+    pub(super) daily_profit_target: Money,
+    pub(super) max_drawdown: f64,
+    pub(super) max_loss_streak: u32,
+    pub(super) cooldown_after_loss: Millis,
+    pub(super) cooldown_after_losses: u32,
+    pub(super) cooldown_after_losses_span: Millis,
+    pub(super) cooldown_scope: CooldownScope,
+    pub(super) min_payout: Option<Payout>,
+    pub(super) payout_max_age: Millis,
+    pub(super) stale_after_intervals: i64,
+    pub(super) max_signal_delay: Millis,
+    pub(super) allow_opposite: bool,
+    pub(super) allow_duplicate: bool,
+    pub(super) max_clock_skew: Millis,
+    pub(super) hours: Vec<Window>,
+    pub(super) day_start: DayStart,
+    pub(super) min_stake: Money,
+    pub(super) max_stake: Money,
+    pub(super) stake_step: Money,
+    pub(super) max_stake_fraction: f64,
+    pub(super) enforce_verdict: bool,
+}
+
+impl Limits {
+    pub(crate) fn new(settings: &RiskSettings, scale: MoneyScale) -> Result<Self, EngineError> {
+        let seconds = |count: u32| Millis::from_seconds(i64::from(count));
+        let hours = settings.hours.iter().enumerate();
+        Ok(Self {
+            max_open_trades: settings.max_open_trades as usize,
+            max_open_trades_per_symbol: settings.max_open_trades_per_symbol as usize,
+            max_trades_per_hour: settings.max_trades_per_hour as usize,
+            max_trades_per_day: settings.max_trades_per_day,
+            daily_loss_limit: amount(scale, settings.daily_loss_limit, "risk.daily_loss_limit")?,
+            daily_profit_target: amount(scale, settings.daily_profit_target, "risk.daily_profit_target")?,
+            max_drawdown: percent(settings.max_drawdown_percent, "risk.max_drawdown_percent")?,
+            max_loss_streak: settings.max_loss_streak,
+            cooldown_after_loss: seconds(settings.cooldown_after_loss_s),
+            cooldown_after_losses: settings.cooldown_after_losses,
+            cooldown_after_losses_span: seconds(settings.cooldown_after_losses_s),
+            cooldown_scope: settings.cooldown_scope,
+            min_payout: payout(settings.min_payout_percent)?,
+            payout_max_age: seconds(settings.payout_max_age_s),
+            stale_after_intervals: i64::from(settings.stale_after_intervals),
+            max_signal_delay: Millis::new(i64::from(settings.max_signal_delay_ms)),
+            allow_opposite: settings.allow_opposite,
+            allow_duplicate: settings.allow_duplicate,
+            max_clock_skew: Millis::new(i64::from(settings.max_clock_skew_ms)),
+            hours: hours
+                .map(|(index, hours)| Window::new(hours, &format!("risk.hours[{index}]")))
+                .collect::<Result<_, _>>()?,
+            day_start: DayStart::new(&settings.day_start, &settings.day_timezone)?,
+            min_stake: amount(scale, settings.min_stake, "risk.min_stake")?,
+            max_stake: amount(scale, settings.max_stake, "risk.max_stake")?,
+            stake_step: amount(scale, settings.stake_step, "risk.stake_step")?,
+            max_stake_fraction: percent(settings.max_stake_percent, "risk.max_stake_percent")?,
+            enforce_verdict: settings.enforce_verdict,
+        })
+    }
+
+    /// The smallest stake, and at least one minor unit.
+    pub(crate) fn minimum_stake(&self) -> Money {
+        self.min_stake.max(Money::from_minor(1))
+    }
+
+    /// How many trades can be open together; at least 1.
+    pub(crate) fn most_together(&self, symbols: usize) -> u32 {
+        let per_symbol = self.max_open_trades_per_symbol.saturating_mul(symbols.max(1));
+        let caps = [self.max_open_trades, per_symbol].into_iter().filter(|cap| *cap > 0);
+        caps.min().and_then(|cap| u32::try_from(cap).ok()).unwrap_or(1).max(1)
+    }
+
+    /// A stake as the rules let it be: rounded down to the step.
+    pub(crate) const fn step_down(&self, stake: Money) -> Money {
+        stake.floor_to(self.stake_step)
+    }
+
+    /// The largest stake, where there is one.
+    pub(crate) fn largest_stake(&self) -> Option<Money> {
+        self.max_stake.is_positive().then_some(self.max_stake)
+    }
+
+    /// The daily loss limit, where there is one.
+    pub(crate) fn daily_loss(&self) -> Option<Money> {
+        self.daily_loss_limit.is_positive().then_some(self.daily_loss_limit)
+    }
+
+    /// How far equity may fall below a peak, where that is limited.
+    pub(crate) fn drawdown_below(&self, peak: Money) -> Option<Money> {
+        (self.max_drawdown > 0.0).then(|| peak.scaled_down(self.max_drawdown))
+    }
+
+    /// The start of the day that contains `at`, and of the next one.
+    pub(crate) fn day_of(&self, at: Millis) -> (Millis, Millis) {
+        self.day_start.day_of(at)
+    }
+}
+
+fn amount(scale: MoneyScale, amount: Decimal, key: &str) -> Result<Money, EngineError> {
+    let money = scale.exact(amount).map_err(|source| EngineError::Amount { key: key.to_owned(), source })?;
+    if money < Money::ZERO {
+        return Err(EngineError::setting(key, "an amount cannot be below 0; 0 turns the limit off"));
+    }
+    Ok(money)
+}
+
+fn percent(value: f64, key: &str) -> Result<f64, EngineError> {
+    if (0.0..=100.0).contains(&value) {
+        Ok(value / 100.0)
+    } else {
+        Err(EngineError::setting(
+            key,
+            format!("{value} is not a percent from 0 to 100; 0 turns the limit off"),
+        ))
+    }
+}
+
+fn payout(percent: f64) -> Result<Option<Payout>, EngineError> {
+    if percent == 0.0 {
+        return Ok(None);
+    }
+    let decimal = Decimal::try_from(percent).ok().and_then(|decimal| Payout::from_percent(decimal).ok());
+    decimal.map(Some).ok_or_else(|| {
+        EngineError::setting(
+            "risk.min_payout_percent",
+            format!("{percent} is not a payout in percent, such as 80"),
+        )
+    })
+}

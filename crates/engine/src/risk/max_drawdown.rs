@@ -1,0 +1,39 @@
+//! `MaxDrawdown`: equity could fall too far below its peak. An open trade counts as lost until it settles.
+
+use super::{Proposal, Ruling, View, refuse_if};
+
+pub(super) fn check(proposal: &Proposal, view: View<'_>) -> Ruling {
+    let peak = view.ledger.peak();
+    // Free balance already excludes everything that is open.
+    let worst = view.ledger.free() - proposal.stake;
+    refuse_if(view.limits.drawdown_below(peak).is_some_and(|most| peak - worst > most))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Scene;
+    use super::*;
+    use candlewick_sdk::Money;
+
+    #[test]
+    fn the_worst_case_stays_within_the_drawdown_from_the_peak() {
+        // The peak is 10,000.00, the limit 20 %, this stake 10.00.
+        for (lost, open, expected) in
+            [(199_000, 0, Ruling::Pass), (199_001, 0, Ruling::Refuse), (99_000, 100_001, Ruling::Refuse)]
+        {
+            let mut scene = Scene::default();
+            scene.lose(Money::from_minor(lost));
+            scene.ledger.reserve(Money::from_minor(open));
+            assert_eq!(scene.ask(check), expected, "lost {lost}, open {open}");
+        }
+    }
+
+    #[test]
+    fn after_a_resume_the_peak_is_the_present_equity() {
+        let mut scene = Scene::default();
+        scene.lose(Money::from_minor(300_000));
+        assert_eq!(scene.ask(check), Ruling::Refuse);
+        scene.ledger.rebase();
+        assert_eq!(scene.ask(check), Ruling::Pass);
+    }
+}

@@ -1,0 +1,37 @@
+//! `MaxOpenTrades`: enough trades are open, in all or on the symbol.
+
+use super::{Proposal, Ruling, View, refuse_if};
+
+pub(super) fn check(proposal: &Proposal, view: View<'_>) -> Ruling {
+    let reached = |most: usize, count: usize| most > 0 && count >= most;
+    let on_symbol = view.intents.on_symbol(proposal.symbol).count();
+    refuse_if(
+        reached(view.limits.max_open_trades, view.intents.all().len())
+            || reached(view.limits.max_open_trades_per_symbol, on_symbol),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Scene;
+    use super::*;
+    use crate::intent::Stage;
+
+    fn ask(all: u32, per_symbol: u32, here: usize, elsewhere: usize) -> Ruling {
+        let mut scene = Scene::with(|risk| {
+            risk.max_open_trades = all;
+            risk.max_open_trades_per_symbol = per_symbol;
+        });
+        (0..here).for_each(|_| scene.begin(Scene::SYMBOL, Stage::Open));
+        (0..elsewhere).for_each(|_| scene.begin(Scene::other_symbol(), Stage::InFlight));
+        scene.ask(check)
+    }
+
+    #[test]
+    fn both_limits_hold_and_zero_turns_them_off() {
+        assert_eq!(ask(3, 1, 0, 2), Ruling::Pass);
+        assert_eq!(ask(3, 1, 0, 3), Ruling::Refuse);
+        assert_eq!(ask(3, 1, 1, 0), Ruling::Refuse);
+        assert_eq!(ask(0, 0, 50, 50), Ruling::Pass);
+    }
+}

@@ -1,0 +1,75 @@
+//! `MinPayout`: the symbol pays too little. Payouts are unknown before an open's reply, so one trade at the
+//! minimum stake may find out.
+
+use super::{Limits, RiskState};
+use super::{Proposal, Ruling, View, refuse_if};
+use crate::SymbolId;
+use candlewick_sdk::Millis;
+
+/// Whether a trade on a symbol would find out its payout, and so bets the minimum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Probe {
+    NotNeeded,
+    Needed,
+}
+
+impl Probe {
+    pub(crate) fn of(limits: &Limits, state: &RiskState, symbol: SymbolId, now: Millis) -> Self {
+        let unknown = state.payout(symbol, now, limits.payout_max_age).is_none();
+        if limits.min_payout.is_some() && unknown { Self::Needed } else { Self::NotNeeded }
+    }
+}
+
+pub(super) fn check(proposal: &Proposal, view: View<'_>) -> Ruling {
+    let Some(least) = view.limits.min_payout else { return Ruling::Pass };
+    match view.state.payout(proposal.symbol, proposal.at, view.limits.payout_max_age) {
+        Some(payout) => refuse_if(payout < least),
+        None => refuse_if(view.state.probe(proposal.symbol).is_some()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Scene;
+    use super::*;
+    use crate::IntentId;
+    use candlewick_sdk::Payout;
+
+    fn scene() -> Scene {
+        Scene::with(|risk| {
+            risk.min_payout_percent = 80.0;
+            risk.payout_max_age_s = 60;
+        })
+    }
+
+    #[test]
+    fn a_known_payout_below_the_minimum_refuses() {
+        for (percent, expected) in [(79, Ruling::Refuse), (80, Ruling::Pass)] {
+            let mut scene = scene();
+            let payout = Payout::from_parts(percent * 10_000).unwrap();
+            scene.state.see_payout(Scene::SYMBOL, payout, scene.proposal.at);
+            assert_eq!(scene.ask(check), expected, "{percent} %");
+        }
+    }
+
+    #[test]
+    fn an_unknown_payout_lets_one_probe_through() {
+        let mut scene = scene();
+        let now = scene.proposal.at;
+        assert_eq!(Probe::of(&scene.limits, &scene.state, Scene::SYMBOL, now), Probe::Needed);
+        assert_eq!(scene.ask(check), Ruling::Pass);
+        scene.state.begin_probe(Scene::SYMBOL, IntentId::new(1));
+        assert_eq!(scene.ask(check), Ruling::Refuse);
+        scene.state.end_probe(Scene::SYMBOL, IntentId::new(1));
+        assert_eq!(scene.ask(check), Ruling::Pass, "the probe was refused: another may try");
+    }
+
+    #[test]
+    fn an_old_payout_is_unknown() {
+        let mut scene = scene();
+        let seen = scene.proposal.at - Millis::from_seconds(61);
+        scene.state.see_payout(Scene::SYMBOL, Payout::from_parts(10_000).unwrap(), seen);
+        assert_eq!(scene.ask(check), Ruling::Pass);
+        assert_eq!(Probe::of(&scene.limits, &scene.state, Scene::SYMBOL, scene.proposal.at), Probe::Needed);
+    }
+}

@@ -1,0 +1,162 @@
+//! The rules before every open, in their order; the first refusal wins.
+//!
+//! Each rule is a function in a file of its own: it is shown the [`Proposal`] and the [`View`] and rules. This
+//! module is the only place that can make an [`Approved`] trade.
+
+mod approved;
+mod clock_skew;
+mod cooldown;
+mod daily_loss_limit;
+mod daily_profit_target;
+mod duplicate_open;
+mod edge_rejected;
+mod halted;
+mod hours;
+mod in_doubt;
+mod in_flight;
+mod insufficient_balance;
+mod late_signal;
+mod limits;
+mod loss_streak;
+mod max_drawdown;
+mod max_open_trades;
+mod max_trades_per_day;
+mod max_trades_per_hour;
+mod min_payout;
+mod opposite_open;
+mod outside_hours;
+mod rule;
+mod settings;
+mod stake_bounds;
+mod stale_data;
+mod state;
+#[cfg(test)]
+mod testing;
+
+pub use approved::Approved;
+pub use hours::{Hours, Weekday};
+pub use rule::Rule;
+pub use settings::{CooldownScope, RiskSettings};
+
+pub(crate) use limits::Limits;
+pub(crate) use min_payout::Probe;
+pub(crate) use state::RiskState;
+
+use crate::intent::Intents;
+use crate::ledger::Ledger;
+use crate::{BotId, Edge, Origin, SymbolId};
+use candlewick_sdk::{Direction, Expiry, Millis, Money, Reason};
+
+/// A signal with its stake, before anybody has approved it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Proposal {
+    pub(crate) bot: BotId,
+    pub(crate) symbol: SymbolId,
+    pub(crate) direction: Direction,
+    pub(crate) expiry: Expiry,
+    pub(crate) stake: Money,
+    /// Venue time of the decision.
+    pub(crate) at: Millis,
+    /// Venue time of its arrival.
+    pub(crate) received: Millis,
+    /// Where the candle behind it came from.
+    pub(crate) origin: Origin,
+    /// Close time of the bot's last candle.
+    pub(crate) last_close: Millis,
+    /// The length of the bot's candles.
+    pub(crate) interval: Millis,
+    /// The close that its expiry means, counted from the decision.
+    pub(crate) nominal_close: Millis,
+    /// What is known of the bot's edge.
+    pub(crate) edge: Edge,
+    pub(crate) reason: Reason,
+}
+
+/// What the rules look at.
+#[derive(Clone, Copy)]
+pub(crate) struct View<'a> {
+    pub(crate) limits: &'a Limits,
+    pub(crate) state: &'a RiskState,
+    pub(crate) ledger: &'a Ledger,
+    pub(crate) intents: &'a Intents,
+}
+
+/// A rule's answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ruling {
+    Pass,
+    Refuse,
+}
+
+type Check = fn(&Proposal, View<'_>) -> Ruling;
+
+/// All rules in the order in which they are asked.
+const CHAIN: [(Rule, Check); 21] = [
+    (Rule::Halted, halted::check),
+    (Rule::LateSignal, late_signal::check),
+    (Rule::StaleData, stale_data::check),
+    (Rule::ClockSkew, clock_skew::check),
+    (Rule::InFlight, in_flight::check),
+    (Rule::InDoubt, in_doubt::check),
+    (Rule::OutsideHours, outside_hours::check),
+    (Rule::Cooldown, cooldown::check),
+    (Rule::OppositeOpen, opposite_open::check),
+    (Rule::DuplicateOpen, duplicate_open::check),
+    (Rule::MaxOpenTrades, max_open_trades::check),
+    (Rule::MaxTradesPerHour, max_trades_per_hour::check),
+    (Rule::MaxTradesPerDay, max_trades_per_day::check),
+    (Rule::DailyLossLimit, daily_loss_limit::check),
+    (Rule::DailyProfitTarget, daily_profit_target::check),
+    (Rule::MaxDrawdown, max_drawdown::check),
+    (Rule::LossStreak, loss_streak::check),
+    (Rule::MinPayout, min_payout::check),
+    (Rule::StakeBounds, stake_bounds::check),
+    (Rule::InsufficientBalance, insufficient_balance::check),
+    (Rule::EdgeRejected, edge_rejected::check),
+];
+
+/// Asks every rule in turn.
+///
+/// # Errors
+/// The first rule that refuses.
+pub(crate) fn approve(proposal: &Proposal, view: View<'_>) -> Result<Approved, Rule> {
+    for (rule, check) in CHAIN {
+        if check(proposal, view) == Ruling::Refuse {
+            return Err(rule);
+        }
+    }
+    Ok(Approved::new(proposal, view.intents.next_id()))
+}
+
+/// Refuses when the condition of a rule is met.
+const fn refuse_if(condition: bool) -> Ruling {
+    if condition { Ruling::Refuse } else { Ruling::Pass }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::testing::Scene;
+    use super::*;
+
+    #[test]
+    fn the_chain_asks_in_the_order_of_the_rules() {
+        let order: Vec<Rule> = CHAIN.iter().map(|(rule, _)| *rule).collect();
+        assert_eq!(order, Rule::ALL);
+    }
+
+    #[test]
+    fn the_first_refusal_wins() {
+        let mut scene = Scene::default();
+        scene.state.halt();
+        scene.proposal.origin = Origin::Backfill;
+        assert_eq!(approve(&scene.proposal, scene.view()).map(|_| ()), Err(Rule::Halted));
+    }
+
+    #[test]
+    fn a_sound_proposal_becomes_an_approved_trade_with_the_next_number() {
+        let scene = Scene::default();
+        let approved = approve(&scene.proposal, scene.view()).expect("nothing speaks against it");
+        assert_eq!(approved.intent().number(), 1);
+        assert_eq!(approved.stake(), scene.proposal.stake);
+    }
+}

@@ -1,0 +1,27 @@
+//! `OppositeOpen`: a trade in the other direction is open on the symbol.
+
+use super::{Proposal, Ruling, View, refuse_if};
+
+pub(super) fn check(proposal: &Proposal, view: View<'_>) -> Ruling {
+    let opposite = proposal.direction.opposite();
+    let mut trades = view.intents.on_symbol(proposal.symbol);
+    refuse_if(!view.limits.allow_opposite && trades.any(|trade| trade.direction == opposite))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Scene;
+    use super::*;
+    use crate::intent::Stage;
+
+    #[test]
+    fn an_open_trade_the_other_way_refuses_unless_allowed() {
+        for (allowed, expected) in [(false, Ruling::Refuse), (true, Ruling::Pass)] {
+            let mut scene = Scene::with(|risk| risk.allow_opposite = allowed);
+            scene.begin(Scene::SYMBOL, Stage::Open);
+            assert_eq!(scene.ask(check), Ruling::Pass, "same direction");
+            scene.proposal.direction = scene.proposal.direction.opposite();
+            assert_eq!(scene.ask(check), expected, "allow_opposite = {allowed}");
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! `OutsideHours`: the moment lies in none of the trading windows.
+
+use super::{Proposal, Ruling, View, refuse_if};
+
+pub(super) fn check(proposal: &Proposal, view: View<'_>) -> Ruling {
+    let hours = &view.limits.hours;
+    refuse_if(!hours.is_empty() && !hours.iter().any(|window| window.contains(proposal.at)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Scene;
+    use super::*;
+    use crate::Hours;
+    use candlewick_sdk::Millis;
+
+    #[test]
+    fn a_signal_outside_every_window_is_refused() {
+        let window = |from: &str, to: &str| Hours {
+            days: Vec::new(),
+            from: from.to_owned(),
+            to: to.to_owned(),
+            timezone: "UTC".to_owned(),
+        };
+        let mut scene =
+            Scene::with(|risk| risk.hours = vec![window("08:00", "10:00"), window("20:00", "21:00")]);
+        for (hour, expected) in
+            [(8, Ruling::Pass), (10, Ruling::Refuse), (20, Ruling::Pass), (21, Ruling::Refuse)]
+        {
+            scene.proposal.at = Millis::HOUR * hour;
+            assert_eq!(scene.ask(check), expected, "{hour}:00");
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! The `[risk]` section of the configuration.
+
+use super::Hours;
+use candlewick_sdk::rust_decimal::Decimal;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The rules before every open. 0 turns any limit off.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct RiskSettings {
+    /// Most trades open together.
+    pub max_open_trades: u32,
+    /// Most trades open together on one symbol.
+    pub max_open_trades_per_symbol: u32,
+    /// Most trades within any 60 minutes.
+    pub max_trades_per_hour: u32,
+    /// Most trades in a day.
+    pub max_trades_per_day: u32,
+    /// No open that could bring the day's loss beyond this amount.
+    #[schemars(with = "f64")]
+    pub daily_loss_limit: Decimal,
+    /// No open once the day's settled profit has reached this amount.
+    #[schemars(with = "f64")]
+    pub daily_profit_target: Decimal,
+    /// No open that could bring equity this many percent below its peak.
+    pub max_drawdown_percent: f64,
+    /// No open after this many losses in a row.
+    pub max_loss_streak: u32,
+    /// Seconds without opens after any loss.
+    pub cooldown_after_loss_s: u32,
+    /// After this many losses in a row, `cooldown_after_losses_s` applies.
+    pub cooldown_after_losses: u32,
+    /// Seconds without opens after `cooldown_after_losses` losses in a row.
+    pub cooldown_after_losses_s: u32,
+    /// Whether a cooldown rests only the symbol that lost, or all.
+    pub cooldown_scope: CooldownScope,
+    /// No open on a symbol that pays less than this percent.
+    pub min_payout_percent: f64,
+    /// A payout seen longer ago than this is unknown, in seconds.
+    pub payout_max_age_s: u32,
+    /// No open when the last candle closed more than this many intervals ago.
+    pub stale_after_intervals: u32,
+    /// No open on a signal older than this, or than half the interval if that is smaller, in milliseconds.
+    pub max_signal_delay_ms: u32,
+    /// Whether trades in both directions may be open on one symbol.
+    pub allow_opposite: bool,
+    /// Whether two trades of one direction and close time may be open on one symbol.
+    pub allow_duplicate: bool,
+    /// No open when our clock and the venue's differ by more than this, in milliseconds.
+    pub max_clock_skew_ms: u32,
+    /// Trading hours; none means always.
+    pub hours: Vec<Hours>,
+    /// When the day of the daily limits begins, `HH:MM`.
+    pub day_start: String,
+    /// The time zone of `day_start`, such as `UTC` or `Europe/London`.
+    pub day_timezone: String,
+    /// The smallest stake.
+    #[schemars(with = "f64")]
+    pub min_stake: Decimal,
+    /// The largest stake.
+    #[schemars(with = "f64")]
+    pub max_stake: Decimal,
+    /// Stakes are rounded down to a multiple of this.
+    #[schemars(with = "f64")]
+    pub stake_step: Decimal,
+    /// The largest stake in percent of the free balance.
+    pub max_stake_percent: f64,
+    /// Whether a bot whose edge is ruled out may open no more.
+    pub enforce_verdict: bool,
+}
+
+/// Whom a cooldown rests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CooldownScope {
+    /// Every bot.
+    #[default]
+    All,
+    /// Only bots on the symbol that lost.
+    Symbol,
+}
+
+impl Default for RiskSettings {
+    fn default() -> Self {
+        Self {
+            max_open_trades: 3,
+            max_open_trades_per_symbol: 1,
+            max_trades_per_hour: 0,
+            max_trades_per_day: 200,
+            daily_loss_limit: Decimal::ONE_HUNDRED,
+            daily_profit_target: Decimal::ZERO,
+            max_drawdown_percent: 20.0,
+            max_loss_streak: 0,
+            cooldown_after_loss_s: 0,
+            cooldown_after_losses: 0,
+            cooldown_after_losses_s: 0,
+            cooldown_scope: CooldownScope::All,
+            min_payout_percent: 0.0,
+            payout_max_age_s: 3_600,
+            stale_after_intervals: 2,
+            max_signal_delay_ms: 5_000,
+            allow_opposite: false,
+            allow_duplicate: false,
+            max_clock_skew_ms: 2_000,
+            hours: Vec::new(),
+            day_start: "00:00".to_owned(),
+            day_timezone: "UTC".to_owned(),
+            min_stake: Decimal::ONE,
+            max_stake: Decimal::ZERO,
+            stake_step: Decimal::ZERO,
+            max_stake_percent: 0.0,
+            enforce_verdict: false,
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! What the rules remember besides ledger and intents.
+
+use super::{CooldownScope, Limits};
+use crate::{IntentId, SymbolId};
+use candlewick_sdk::{Millis, Payout};
+use std::collections::VecDeque;
+
+/// Folded from events; bounded by the number of symbols and the limits.
+#[derive(Debug)]
+pub(crate) struct RiskState {
+    halted: bool,
+    skew: Millis,
+    /// Decision times of the last 60 minutes' trades; only kept when they are limited.
+    recent: VecDeque<Millis>,
+    day_start: Millis,
+    trades_today: u32,
+    symbols: Vec<SymbolState>,
+    /// When the cooldown of all ends.
+    rested_at: Millis,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct SymbolState {
+    rested_at: Millis,
+    loss_streak: u32,
+    payout: Option<(Payout, Millis)>,
+    probe: Option<IntentId>,
+}
+
+impl RiskState {
+    pub(crate) fn new(limits: &Limits, symbols: usize) -> Self {
+        let symbol =
+            SymbolState { rested_at: Millis::new(i64::MIN), loss_streak: 0, payout: None, probe: None };
+        Self {
+            halted: false,
+            skew: Millis::ZERO,
+            recent: VecDeque::with_capacity(limits.max_trades_per_hour + 1),
+            day_start: Millis::new(i64::MIN),
+            trades_today: 0,
+            symbols: vec![symbol; symbols],
+            rested_at: Millis::new(i64::MIN),
+        }
+    }
+
+    pub(super) const fn is_halted(&self) -> bool {
+        self.halted
+    }
+
+    pub(super) const fn skew(&self) -> Millis {
+        self.skew
+    }
+
+    pub(super) const fn trades_today(&self) -> u32 {
+        self.trades_today
+    }
+
+    /// Trades decided after `since`.
+    pub(super) fn trades_after(&self, since: Millis) -> usize {
+        self.recent.iter().rev().take_while(|decided| **decided > since).count()
+    }
+
+    /// When opens on the symbol may begin again.
+    pub(super) fn rested_at(&self, symbol: SymbolId) -> Millis {
+        let own = self.symbols.get(symbol.index()).map_or(Millis::new(i64::MIN), |state| state.rested_at);
+        own.max(self.rested_at)
+    }
+
+    /// The last known payout of the symbol, unless it is older than `max_age` (zero: never too old).
+    pub(super) fn payout(&self, symbol: SymbolId, now: Millis, max_age: Millis) -> Option<Payout> {
+        let (payout, seen) = self.symbols.get(symbol.index())?.payout?;
+        (max_age == Millis::ZERO || now - seen <= max_age).then_some(payout)
+    }
+
+    /// The trade that is finding out the symbol's payout.
+    pub(super) fn probe(&self, symbol: SymbolId) -> Option<IntentId> {
+        self.symbols.get(symbol.index())?.probe
+    }
+
+    pub(crate) fn halt(&mut self) {
+        self.halted = true;
+    }
+
+    pub(crate) fn resume(&mut self) {
+        self.halted = false;
+    }
+
+    pub(crate) fn see_skew(&mut self, offset: Millis) {
+        self.skew = offset;
+    }
+
+    pub(crate) fn open_day(&mut self, start: Millis) {
+        self.day_start = start;
+        self.trades_today = 0;
+    }
+
+    pub(crate) fn count_trade(&mut self, limits: &Limits, decided: Millis) {
+        self.trades_today += 1;
+        if limits.max_trades_per_hour > 0 {
+            if self.recent.len() >= limits.max_trades_per_hour {
+                self.recent.pop_front();
+            }
+            self.recent.push_back(decided);
+        }
+    }
+
+    /// An approved trade never came to be: it is not counted.
+    pub(crate) fn uncount_trade(&mut self, decided: Millis) {
+        if decided >= self.day_start {
+            self.trades_today = self.trades_today.saturating_sub(1);
+        }
+        if let Some(position) = self.recent.iter().rposition(|time| *time == decided) {
+            self.recent.remove(position);
+        }
+    }
+
+    pub(crate) fn begin_probe(&mut self, symbol: SymbolId, intent: IntentId) {
+        if let Some(state) = self.symbols.get_mut(symbol.index()) {
+            state.probe = Some(intent);
+        }
+    }
+
+    pub(crate) fn end_probe(&mut self, symbol: SymbolId, intent: IntentId) {
+        if let Some(state) = self.symbols.get_mut(symbol.index()) {
+            state.probe = state.probe.filter(|probe| *probe != intent);
+        }
+    }
+
+    pub(crate) fn see_payout(&mut self, symbol: SymbolId, payout: Payout, at: Millis) {
+        if let Some(state) = self.symbols.get_mut(symbol.index()) {
+            state.payout = Some((payout, at));
+            state.probe = None;
+        }
+    }
+
+    pub(crate) fn count_win(&mut self, symbol: SymbolId) {
+        if let Some(state) = self.symbols.get_mut(symbol.index()) {
+            state.loss_streak = 0;
+        }
+    }
+
+    /// A loss starts the cooldowns. `streak` is the number of losses in a row over all bots, this one included.
+    pub(crate) fn count_loss(&mut self, limits: &Limits, symbol: SymbolId, at: Millis, streak: u32) {
+        let Some(state) = self.symbols.get_mut(symbol.index()) else { return };
+        state.loss_streak += 1;
+        let (streak, rested_at) = match limits.cooldown_scope {
+            CooldownScope::All => (streak, &mut self.rested_at),
+            CooldownScope::Symbol => (state.loss_streak, &mut state.rested_at),
+        };
+        let mut span = limits.cooldown_after_loss;
+        if limits.cooldown_after_losses > 0 && streak >= limits.cooldown_after_losses {
+            span = span.max(limits.cooldown_after_losses_span);
+        }
+        if span > Millis::ZERO {
+            *rested_at = (*rested_at).max(at + span);
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! A scene in which every rule passes, for the tests of the rules to change.
+
+use super::{Limits, Proposal, RiskSettings, RiskState, Ruling, View};
+use crate::intent::{Intents, Stage};
+use crate::ledger::Ledger;
+use crate::{BotId, Edge, IntentId, Origin, SymbolId};
+use candlewick_sdk::{Direction, Expiry, Millis, Money, MoneyScale, Reason};
+
+pub(super) struct Scene {
+    pub(super) limits: Limits,
+    pub(super) state: RiskState,
+    pub(super) ledger: Ledger,
+    pub(super) intents: Intents,
+    pub(super) proposal: Proposal,
+}
+
+impl Default for Scene {
+    /// Default limits, a balance of 10,000.00, a stake of 10.00, on the minute of 2026-01-05 00:01 UTC.
+    fn default() -> Self {
+        Self::with(|_| {})
+    }
+}
+
+impl Scene {
+    pub(super) const SYMBOL: SymbolId = SymbolId::FIRST;
+
+    pub(super) fn other_symbol() -> SymbolId {
+        SymbolId::new(1).expect("1 is a position")
+    }
+
+    pub(super) fn with(change: impl Fn(&mut RiskSettings)) -> Self {
+        let mut settings = RiskSettings::default();
+        change(&mut settings);
+        let limits = Limits::new(&settings, MoneyScale::default()).expect("sound settings");
+        let at = Millis::new(1_767_571_260_000);
+        Self {
+            state: RiskState::new(&limits, 2),
+            ledger: Ledger::new(Money::from_minor(1_000_000)),
+            intents: Intents::with_capacity(8),
+            limits,
+            proposal: Proposal {
+                bot: BotId::FIRST,
+                symbol: Self::SYMBOL,
+                direction: Direction::Buy,
+                expiry: Expiry {
+                    close_type: "01:00".parse().expect("a code"),
+                    expiration_type: candlewick_sdk::ExpirationType::TimeFixed,
+                },
+                stake: Money::from_minor(1_000),
+                at,
+                received: at,
+                origin: Origin::Live,
+                last_close: at,
+                interval: Millis::MINUTE,
+                nominal_close: at + Millis::MINUTE,
+                edge: Edge::Open,
+                reason: Reason::new("test"),
+            },
+        }
+    }
+
+    pub(super) fn view(&self) -> View<'_> {
+        View { limits: &self.limits, state: &self.state, ledger: &self.ledger, intents: &self.intents }
+    }
+
+    pub(super) fn ask(&self, check: fn(&Proposal, View<'_>) -> Ruling) -> Ruling {
+        check(&self.proposal, self.view())
+    }
+
+    /// Begins an intent like the proposal on `symbol` and brings it to `stage`.
+    pub(super) fn begin(&mut self, symbol: SymbolId, stage: Stage) {
+        let proposal = Proposal { symbol, ..self.proposal };
+        let id: IntentId = self.intents.next_id();
+        self.intents.begin(&super::Approved::new(&proposal, id), proposal.nominal_close);
+        self.intents.advance(id, stage);
+    }
+
+    pub(super) fn lose(&mut self, amount: Money) {
+        self.ledger.reserve(amount);
+        self.ledger.settle(amount, -amount);
+    }
+}

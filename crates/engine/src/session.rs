@@ -1,0 +1,313 @@
+//! The Session: bots, risk, ledger and intents behind one function.
+
+use crate::bot::Bot;
+use crate::intent::{Intents, Stage};
+use crate::nominal::nominal_close;
+use crate::risk::{self, Limits, Probe, Proposal, RiskState, View};
+use crate::stake::{Purse, Stake};
+use crate::{
+    Action, BotId, Control, EngineError, Event, EventKind, IntentId, Ledger, Opened, Origin, Refused,
+    SeriesId, SessionSettings, Settled, SymbolId,
+};
+use candlewick_sdk::{
+    Candle, Millis, Money, MoneyScale, Outcome, Price, Series, Settlement, Signal, Strategy, Symbol,
+};
+
+/// Trades that can be open together before a list has to grow.
+const USUAL_OPEN_TRADES: usize = 64;
+
+/// Events in, actions out; deterministic, synchronous, without I/O or a clock.
+pub struct Session {
+    bots: Vec<Bot>,
+    names: Vec<String>,
+    symbols: Vec<Symbol>,
+    series: Vec<Series>,
+    /// The bots of each series, in their order.
+    listeners: Vec<Vec<BotId>>,
+    limits: Limits,
+    state: RiskState,
+    ledger: Ledger,
+    intents: Intents,
+    money_scale: MoneyScale,
+    together: u32,
+}
+
+/// What a signal was given on.
+#[derive(Clone, Copy)]
+struct Moment {
+    at: Millis,
+    received: Millis,
+    origin: Origin,
+}
+
+impl Session {
+    /// A Session of these bots, each with its strategy, in the same order.
+    ///
+    /// # Errors
+    /// [`EngineError`] names the setting that has to be corrected.
+    pub fn new(settings: &SessionSettings, strategies: Vec<Box<dyn Strategy>>) -> Result<Self, EngineError> {
+        let scale = settings.money_scale;
+        let balance = scale
+            .exact(settings.balance)
+            .map_err(|source| EngineError::Amount { key: "account.initial_balance".to_owned(), source })?;
+        let limits = Limits::new(&settings.risk, scale)?;
+        check_bots(settings, strategies.len())?;
+        let (mut symbols, mut series) = (Vec::new(), Vec::new());
+        let mut listeners: Vec<Vec<BotId>> = Vec::new();
+        let mut bots = Vec::with_capacity(strategies.len());
+        for (index, (bot, strategy)) in settings.bots.iter().zip(strategies).enumerate() {
+            let too_many = || EngineError::setting("bots", "at most 65,535 bots are possible");
+            let id = BotId::new(index).ok_or_else(too_many)?;
+            let symbol = SymbolId::new(position_or_push(&mut symbols, bot.symbol)).ok_or_else(too_many)?;
+            let place = position_or_push(&mut series, bot.series());
+            listeners.resize(series.len(), Vec::new());
+            listeners[place].push(id);
+            SeriesId::new(place).ok_or_else(too_many)?;
+            let stake = Stake::new(&bot.stake, scale, &format!("bots[{index}].stake"))?;
+            bots.push(Bot::new(symbol, bot.interval.length(), bot.expiry(), stake, strategy));
+        }
+        Ok(Self {
+            state: RiskState::new(&limits, symbols.len()),
+            together: limits.most_together(symbols.len()),
+            names: settings.bots.iter().map(|bot| bot.name.clone()).collect(),
+            bots,
+            symbols,
+            series,
+            listeners,
+            limits,
+            ledger: Ledger::new(balance),
+            intents: Intents::with_capacity(USUAL_OPEN_TRADES),
+            money_scale: scale,
+        })
+    }
+
+    /// Takes an event and appends what follows from it to `actions`.
+    pub fn handle(&mut self, event: &Event, actions: &mut Vec<Action>) {
+        if self.ledger.is_day_over(event.at) {
+            self.open_day(event.at, actions);
+        }
+        match &event.kind {
+            EventKind::Candle { series, candle, origin } => {
+                let moment = Moment { at: event.at, received: event.received, origin: *origin };
+                self.on_candle(*series, candle, moment, actions);
+            }
+            EventKind::Price { symbol, price } => {
+                let moment = Moment { at: event.at, received: event.received, origin: Origin::Live };
+                self.on_price(*symbol, price, moment, actions);
+            }
+            EventKind::Opened(opened) => self.on_opened(opened, event.at),
+            EventKind::Rejected { intent, .. } | EventKind::NotSent { intent } => self.on_refused(*intent),
+            EventKind::InDoubt { intent } => {
+                self.intents.advance(*intent, Stage::InDoubt);
+            }
+            EventKind::Settled(settled) => self.on_settled(settled, event.at),
+            EventKind::Balance { amount } => self.ledger.see_wallet(*amount),
+            EventKind::Skew { offset } => self.state.see_skew(*offset),
+            EventKind::Verdict { bot, edge } => {
+                if let Some(bot) = self.bots.get_mut(bot.index()) {
+                    bot.edge = *edge;
+                }
+            }
+            EventKind::Time => {}
+            EventKind::Control(Control::Halt) => self.state.halt(),
+            EventKind::Control(Control::Resume) => {
+                self.state.resume();
+                self.ledger.rebase();
+            }
+        }
+    }
+
+    /// The money in its accounts.
+    pub const fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// How many decimals its money has.
+    pub const fn money_scale(&self) -> MoneyScale {
+        self.money_scale
+    }
+
+    /// The symbols, by first appearance among the bots.
+    pub fn symbols(&self) -> &[Symbol] {
+        &self.symbols
+    }
+
+    /// The series, by first appearance among the bots.
+    pub fn series(&self) -> &[Series] {
+        &self.series
+    }
+
+    /// The bots' names, in their order.
+    pub fn bots(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Positions of all series, in the order in which candles of one instant are handed in: shorter interval
+    /// first, then first appearance.
+    pub fn series_order(&self) -> Vec<SeriesId> {
+        let mut order: Vec<SeriesId> = (0..self.series.len()).filter_map(SeriesId::new).collect();
+        order.sort_by_key(|id| (self.series[id.index()].interval, *id));
+        order
+    }
+
+    /// Position of a symbol.
+    pub fn symbol_id(&self, symbol: Symbol) -> Option<SymbolId> {
+        self.symbols.iter().position(|known| *known == symbol).and_then(SymbolId::new)
+    }
+
+    /// How many candles of a series its bots want to have seen before the start.
+    pub fn warmup(&self, series: SeriesId) -> usize {
+        let bots = self.listeners.get(series.index()).into_iter().flatten();
+        bots.map(|bot| self.bots[bot.index()].warmup()).max().unwrap_or(0)
+    }
+
+    #[inline]
+    fn on_candle(&mut self, series: SeriesId, candle: &Candle, moment: Moment, actions: &mut Vec<Action>) {
+        let count = self.listeners.get(series.index()).map_or(0, Vec::len);
+        for position in 0..count {
+            let bot = self.listeners[series.index()][position];
+            if let Some(signal) = self.bots[bot.index()].on_candle(candle) {
+                self.decide(bot, &signal, moment, actions);
+            }
+        }
+    }
+
+    fn on_price(&mut self, symbol: SymbolId, price: &Price, moment: Moment, actions: &mut Vec<Action>) {
+        for index in 0..self.bots.len() {
+            let bot = &mut self.bots[index];
+            if bot.symbol != symbol {
+                continue;
+            }
+            if let (Some(signal), Some(id)) = (bot.on_price(price), BotId::new(index)) {
+                self.decide(id, &signal, moment, actions);
+            }
+        }
+    }
+
+    /// Holds a signal against the rules: the answer is an approved trade or the first rule that refuses it.
+    fn decide(&mut self, id: BotId, signal: &Signal, moment: Moment, actions: &mut Vec<Action>) {
+        let bot = &self.bots[id.index()];
+        let probe = Probe::of(&self.limits, &self.state, bot.symbol, moment.at);
+        let expiry = signal.expiry.unwrap_or(bot.expiry);
+        let proposal = Proposal {
+            bot: id,
+            symbol: bot.symbol,
+            direction: signal.direction,
+            expiry,
+            stake: self.stake(bot, probe),
+            at: moment.at,
+            received: moment.received,
+            origin: moment.origin,
+            last_close: bot.last_close,
+            interval: bot.interval,
+            nominal_close: nominal_close(expiry, moment.at),
+            edge: bot.edge,
+            reason: signal.reason,
+        };
+        let view =
+            View { limits: &self.limits, state: &self.state, ledger: &self.ledger, intents: &self.intents };
+        match risk::approve(&proposal, view) {
+            Ok(approved) => {
+                self.intents.begin(&approved, proposal.nominal_close);
+                self.ledger.reserve(approved.stake());
+                self.state.count_trade(&self.limits, approved.decision_time());
+                if probe == Probe::Needed {
+                    self.state.begin_probe(approved.symbol(), approved.intent());
+                }
+                actions.push(Action::Open(approved));
+            }
+            Err(rule) => actions.push(Action::Refuse(Refused {
+                bot: id,
+                decision_time: proposal.at,
+                direction: proposal.direction,
+                rule,
+                reason: proposal.reason,
+            })),
+        }
+    }
+
+    fn stake(&self, bot: &Bot, probe: Probe) -> Money {
+        let minimum = self.limits.minimum_stake();
+        let purse = Purse { free: self.ledger.free(), minimum, together: self.together };
+        match probe {
+            Probe::Needed => minimum,
+            Probe::NotNeeded => self.limits.step_down(bot.stake.next(purse)),
+        }
+    }
+
+    fn on_opened(&mut self, opened: &Opened, at: Millis) {
+        let Some(intent) = self.intents.advance(opened.intent, Stage::Open) else { return };
+        if let Some(payout) = opened.payout {
+            self.state.see_payout(intent.symbol, payout, at);
+        }
+    }
+
+    fn on_refused(&mut self, intent: IntentId) {
+        let Some(intent) = self.intents.finish(intent) else { return };
+        self.ledger.release(intent.stake);
+        self.state.uncount_trade(intent.decision_time);
+        self.state.end_probe(intent.symbol, intent.id);
+    }
+
+    fn on_settled(&mut self, settled: &Settled, at: Millis) {
+        let Some(intent) = self.intents.finish(settled.intent) else { return };
+        self.ledger.settle(intent.stake, settled.profit);
+        self.state.end_probe(intent.symbol, intent.id);
+        match settled.outcome {
+            Outcome::Won => {
+                self.ledger.count_win();
+                self.state.count_win(intent.symbol);
+            }
+            Outcome::Lost => {
+                self.ledger.count_loss();
+                self.state.count_loss(&self.limits, intent.symbol, at, self.ledger.loss_streak());
+            }
+            Outcome::Draw | Outcome::Cancelled => {}
+        }
+        let bot = &mut self.bots[intent.bot.index()];
+        bot.stake.settled(settled.outcome, settled.profit, settled.payout);
+        bot.on_settled(&Settlement {
+            direction: intent.direction,
+            decision_time: intent.decision_time,
+            outcome: settled.outcome,
+            profit: settled.profit,
+        });
+    }
+
+    fn open_day(&mut self, at: Millis, actions: &mut Vec<Action>) {
+        let (start, end) = self.limits.day_of(at);
+        self.ledger.open_day(end);
+        self.state.open_day(start);
+        actions.push(Action::DayOpened { start, equity: self.ledger.equity() });
+    }
+}
+
+fn check_bots(settings: &SessionSettings, strategies: usize) -> Result<(), EngineError> {
+    if settings.bots.is_empty() {
+        return Err(EngineError::setting("bots", "there is no bot: add a section [[bots]]"));
+    }
+    if settings.bots.len() != strategies {
+        return Err(EngineError::setting(
+            "bots",
+            format!("{strategies} strategies for {} bots", settings.bots.len()),
+        ));
+    }
+    for (index, bot) in settings.bots.iter().enumerate() {
+        if bot.name.is_empty() || bot.name.contains([',', '"', '\n', '\r']) {
+            let problem = "a name is not empty and has no comma, quote or line break";
+            return Err(EngineError::setting(format!("bots[{index}].name"), problem));
+        }
+        if settings.bots[..index].iter().any(|other| other.name == bot.name) {
+            let problem = format!("\"{}\" is the name of another bot; names are unique", bot.name);
+            return Err(EngineError::setting(format!("bots[{index}].name"), problem));
+        }
+    }
+    Ok(())
+}
+
+fn position_or_push<T: PartialEq>(list: &mut Vec<T>, value: T) -> usize {
+    list.iter().position(|known| *known == value).unwrap_or_else(|| {
+        list.push(value);
+        list.len() - 1
+    })
+}

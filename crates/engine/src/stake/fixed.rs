@@ -1,0 +1,18 @@
+//! The same stake every time.
+
+use candlewick_sdk::Money;
+
+#[derive(Debug)]
+pub(crate) struct Fixed {
+    amount: Money,
+}
+
+impl Fixed {
+    pub(super) const fn new(amount: Money) -> Self {
+        Self { amount }
+    }
+
+    pub(super) const fn next(&self) -> Money {
+        self.amount
+    }
+}

@@ -1,0 +1,74 @@
+//! A ladder that grows after losses.
+
+use super::LadderCost;
+use candlewick_sdk::{Money, Outcome};
+
+/// Level 0 stakes the base; a loss climbs one level, a win or a loss at the top starts anew; a draw or a
+/// cancellation leaves the level alone.
+#[derive(Debug)]
+pub(crate) struct Martingale {
+    stakes: Vec<Money>,
+    level: usize,
+}
+
+impl Martingale {
+    pub(super) fn new(base: Money, factor: f64, levels: u32) -> Self {
+        let stake = |level: u32| base.scaled_down(factor.powi(level.cast_signed()));
+        Self { stakes: (0..levels.max(1)).map(stake).collect(), level: 0 }
+    }
+
+    pub(super) fn next(&self) -> Money {
+        self.stakes.get(self.level).copied().unwrap_or_default()
+    }
+
+    pub(super) fn settled(&mut self, outcome: Outcome) {
+        match outcome {
+            Outcome::Won => self.level = 0,
+            Outcome::Lost => self.level = (self.level + 1) % self.stakes.len(),
+            Outcome::Draw | Outcome::Cancelled => {}
+        }
+    }
+
+    pub(super) fn cost(&self) -> LadderCost {
+        LadderCost {
+            total: self.stakes.iter().copied().sum(),
+            largest: self.stakes.iter().copied().max().unwrap_or_default(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Outcome::{Cancelled, Draw, Lost, Won};
+
+    fn check(outcomes: &[Outcome], expected: i64) {
+        let mut ladder = Martingale::new(Money::from_minor(1_000), 2.0, 3);
+        for outcome in outcomes {
+            ladder.settled(*outcome);
+        }
+        assert_eq!(ladder.next(), Money::from_minor(expected), "after {outcomes:?}");
+    }
+
+    #[test]
+    fn losses_climb_and_a_win_or_the_top_starts_anew() {
+        check(&[], 1_000);
+        check(&[Lost], 2_000);
+        check(&[Lost, Lost], 4_000);
+        check(&[Lost, Lost, Lost], 1_000);
+        check(&[Lost, Lost, Won], 1_000);
+    }
+
+    #[test]
+    fn draws_and_cancellations_leave_the_level_alone() {
+        check(&[Lost, Draw, Cancelled], 2_000);
+    }
+
+    #[test]
+    fn a_six_step_ladder_that_recovers_all_at_payout_85_costs_89_and_a_half_bases() {
+        // The known value: 1 + 2.176 + ... + 2.176^5 = (2.176^6 - 1) / 1.176 = 89.5 to one decimal.
+        let ladder = Martingale::new(Money::from_minor(1_000_000), 2.176, 6);
+        let bases = ladder.cost().total.minor() as f64 / 1_000_000.0;
+        assert!((bases - 89.5).abs() < 0.1, "{bases}");
+    }
+}

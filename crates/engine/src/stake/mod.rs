@@ -1,0 +1,172 @@
+//! How much a bot stakes. One file per rule; each is told how its trades ended and answers with the next stake.
+
+mod fixed;
+mod kelly;
+mod martingale;
+mod share;
+mod soros;
+
+use crate::EngineError;
+use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::{Money, MoneyScale, Outcome, Payout};
+use fixed::Fixed;
+use kelly::Kelly;
+use martingale::Martingale;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use share::Share;
+use soros::Soros;
+
+/// How much a bot stakes: `stake = { kind = "fixed", amount = 10.0 }`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum StakeSettings {
+    /// The same amount every time.
+    Fixed {
+        /// The amount.
+        #[schemars(with = "f64")]
+        amount: Decimal,
+    },
+    /// A share of the free balance.
+    Share {
+        /// Percent of the free balance.
+        percent: f64,
+    },
+    /// After a loss the stake grows by a factor, up to a number of levels; after a win, or a loss at the top, it
+    /// starts anew. Also called gale.
+    Martingale {
+        /// The stake of the first level.
+        #[schemars(with = "f64")]
+        amount: Decimal,
+        /// How much larger each level is than the one before.
+        factor: f64,
+        /// How many levels there are, the first included.
+        levels: u32,
+    },
+    /// After a win its profit is added to the stake, for a number of wins in a row; then it starts anew.
+    Soros {
+        /// The stake of the first level.
+        #[schemars(with = "f64")]
+        amount: Decimal,
+        /// How many wins in a row are staked again.
+        wins: u32,
+    },
+    /// A fraction of the Kelly stake, by the lower bound of the win rate seen and the lowest recent payout.
+    Kelly {
+        /// Fraction of the full Kelly stake, above 0 and at most 1.
+        fraction: f64,
+        /// How many trades bet the minimum stake first.
+        #[serde(default = "default_kelly_floor_trades")]
+        kelly_floor_trades: u32,
+    },
+}
+
+/// What a stake rule may know when it is asked.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Purse {
+    /// Free balance; open stakes are not in it and count as lost.
+    pub(crate) free: Money,
+    /// The smallest stake allowed.
+    pub(crate) minimum: Money,
+    /// How many trades can be open together, at least 1.
+    pub(crate) together: u32,
+}
+
+/// A stake rule with its state.
+#[derive(Debug)]
+pub(crate) enum Stake {
+    Fixed(Fixed),
+    Share(Share),
+    Martingale(Martingale),
+    Soros(Soros),
+    Kelly(Kelly),
+}
+
+impl Default for StakeSettings {
+    fn default() -> Self {
+        Self::Fixed { amount: Decimal::TEN }
+    }
+}
+
+const fn default_kelly_floor_trades() -> u32 {
+    200
+}
+
+impl Stake {
+    /// Checks the settings and makes the rule at its first level. `key` is where the settings stand.
+    pub(crate) fn new(settings: &StakeSettings, scale: MoneyScale, key: &str) -> Result<Self, EngineError> {
+        let money = |amount: Decimal| positive(scale, amount, key);
+        match settings {
+            StakeSettings::Fixed { amount } => Ok(Self::Fixed(Fixed::new(money(*amount)?))),
+            StakeSettings::Share { percent } => {
+                within(*percent, 0.0, 100.0, &format!("{key}.percent"))?;
+                Ok(Self::Share(Share::new(*percent)))
+            }
+            StakeSettings::Martingale { amount, factor, levels } => {
+                within(*factor, 1.0, 100.0, &format!("{key}.factor"))?;
+                within(f64::from(*levels), 0.0, 64.0, &format!("{key}.levels"))?;
+                Ok(Self::Martingale(Martingale::new(money(*amount)?, *factor, *levels)))
+            }
+            StakeSettings::Soros { amount, wins } => {
+                within(f64::from(*wins), 0.0, 64.0, &format!("{key}.wins"))?;
+                Ok(Self::Soros(Soros::new(money(*amount)?, *wins)))
+            }
+            StakeSettings::Kelly { fraction, kelly_floor_trades } => {
+                within(*fraction, 0.0, 1.0, &format!("{key}.fraction"))?;
+                Ok(Self::Kelly(Kelly::new(*fraction, *kelly_floor_trades)))
+            }
+        }
+    }
+
+    /// The next stake, before it is rounded down to the step and held against the bounds.
+    pub(crate) fn next(&self, purse: Purse) -> Money {
+        match self {
+            Self::Fixed(rule) => rule.next(),
+            Self::Share(rule) => rule.next(purse),
+            Self::Martingale(rule) => rule.next(),
+            Self::Soros(rule) => rule.next(),
+            Self::Kelly(rule) => rule.next(purse),
+        }
+    }
+
+    /// One of the bot's trades has ended.
+    pub(crate) fn settled(&mut self, outcome: Outcome, profit: Money, payout: Option<Payout>) {
+        match self {
+            Self::Fixed(_) | Self::Share(_) => {}
+            Self::Martingale(rule) => rule.settled(outcome),
+            Self::Soros(rule) => rule.settled(outcome, profit),
+            Self::Kelly(rule) => rule.settled(outcome, payout),
+        }
+    }
+
+    /// What all levels of a ladder cost together; `None` for a rule that is not a ladder.
+    pub(crate) fn ladder_cost(&self) -> Option<LadderCost> {
+        match self {
+            Self::Fixed(_) | Self::Share(_) | Self::Kelly(_) | Self::Soros(_) => None,
+            Self::Martingale(rule) => Some(rule.cost()),
+        }
+    }
+}
+
+/// What a ladder can cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LadderCost {
+    /// All its levels together: what is lost when every one loses.
+    pub(crate) total: Money,
+    /// Its largest stake.
+    pub(crate) largest: Money,
+}
+
+fn positive(scale: MoneyScale, amount: Decimal, key: &str) -> Result<Money, EngineError> {
+    let key = || format!("{key}.amount");
+    let money = scale.exact(amount).map_err(|source| EngineError::Amount { key: key(), source })?;
+    if money.is_positive() { Ok(money) } else { Err(EngineError::setting(key(), "a stake is above 0")) }
+}
+
+fn within(value: f64, above: f64, most: f64, key: &str) -> Result<(), EngineError> {
+    if value > above && value <= most {
+        Ok(())
+    } else {
+        Err(EngineError::setting(key, format!("{value} is not above {above} and at most {most}")))
+    }
+}

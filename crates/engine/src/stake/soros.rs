@@ -1,0 +1,59 @@
+//! Profits staked again after wins.
+
+use candlewick_sdk::{Money, Outcome};
+
+/// A win adds its profit to the next stake, for so many wins in a row; the win after them, or a loss, starts
+/// anew; a draw or a cancellation changes nothing.
+#[derive(Debug)]
+pub(crate) struct Soros {
+    base: Money,
+    most_wins: u32,
+    wins: u32,
+    stake: Money,
+}
+
+impl Soros {
+    pub(super) const fn new(base: Money, most_wins: u32) -> Self {
+        Self { base, most_wins, wins: 0, stake: base }
+    }
+
+    pub(super) const fn next(&self) -> Money {
+        self.stake
+    }
+
+    pub(super) fn settled(&mut self, outcome: Outcome, profit: Money) {
+        match outcome {
+            Outcome::Won if self.wins < self.most_wins => {
+                self.wins += 1;
+                self.stake += profit;
+            }
+            Outcome::Won | Outcome::Lost => {
+                self.wins = 0;
+                self.stake = self.base;
+            }
+            Outcome::Draw | Outcome::Cancelled => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn profits_are_staked_again_for_so_many_wins() {
+        let mut soros = Soros::new(Money::from_minor(1_000), 2);
+        let rows = [
+            (Outcome::Won, 800, 1_800),
+            (Outcome::Draw, 0, 1_800),
+            (Outcome::Won, 1_440, 3_240),
+            (Outcome::Won, 2_592, 1_000),
+            (Outcome::Won, 800, 1_800),
+            (Outcome::Lost, -1_800, 1_000),
+        ];
+        for (outcome, profit, next) in rows {
+            soros.settled(outcome, Money::from_minor(profit));
+            assert_eq!(soros.next(), Money::from_minor(next), "after {outcome}");
+        }
+    }
+}
