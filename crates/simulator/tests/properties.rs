@@ -1,5 +1,7 @@
 //! What holds for any orders over any candles.
 
+#![allow(clippy::unwrap_used, reason = "the helpers of a test are tests")]
+
 use candlewick_sdk::{
     Candle, CandleSeries, CloseType, Direction, ExpirationType, Expiry, Interval, Millis, Money, Ohlcv,
     Outcome, Series, Symbol,
