@@ -1,4 +1,4 @@
-//! One series of candles, found by time without a search where no candle is missing.
+//! One series of candles, found by time: at once where none is missing, else by a search over its gaps.
 
 use candlewick_sdk::{Candle, CandleSeries, Interval, Millis};
 
@@ -15,7 +15,7 @@ pub(crate) enum Boundary {
 pub(crate) enum Slot<'a> {
     /// Its candle is there.
     Filled(&'a Candle),
-    /// Its candle is missing; the last one before it closed this many intervals before the slot's end.
+    /// Its candle is missing.
     Missing {
         /// The last candle before the slot.
         last: &'a Candle,
@@ -26,22 +26,28 @@ pub(crate) enum Slot<'a> {
     Before,
 }
 
-/// A series of candles with what is needed to guess an index from a time.
+/// A series of candles, cut into runs in which no candle is missing: one run where none is missing at all.
 #[derive(Clone, Debug)]
 pub(crate) struct Track {
     series: CandleSeries,
-    start: i64,
-    interval: i64,
-    /// How many candles are missing between the first and the last.
-    missing: usize,
+    interval: Millis,
+    /// Ascending, and never empty: a series is not.
+    runs: Vec<Run>,
+}
+
+/// Candles that follow each other without a gap, up to the next run.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    opens: Millis,
+    index: usize,
 }
 
 impl Track {
     pub(crate) fn new(series: CandleSeries) -> Self {
-        let (start, interval) = (series.start().get(), series.interval().length().get());
-        let slots = usize::try_from((series.end().get() - start) / interval).unwrap_or(0);
-        let missing = slots.saturating_sub(series.candles().len());
-        Self { series, start, interval, missing }
+        let interval = series.interval().length();
+        let mut runs = vec![Run { opens: series.start(), index: 0 }];
+        cut_at_gaps(series.candles(), 0, interval, &mut runs);
+        Self { series, interval, runs }
     }
 
     pub(crate) fn interval(&self) -> Interval {
@@ -59,36 +65,35 @@ impl Track {
             Boundary::Opens => at,
             Boundary::Ends => at - Millis::new(1),
         };
-        let opens = inside.floor_to(Millis::new(self.interval));
+        let next = self.runs.partition_point(|run| run.opens <= inside);
+        let Some(run) = next.checked_sub(1).map(|last| self.runs[last]) else { return Slot::Before };
         let candles = self.series.candles();
-        match self.find(candles, opens) {
-            Ok(index) => Slot::Filled(&candles[index]),
-            Err(0) => Slot::Before,
-            Err(next) => {
-                let last = &candles[next - 1];
-                Slot::Missing { last, intervals: (opens - last.time()).get() / self.interval }
-            }
+        let end = self.runs.get(next).map_or(candles.len(), |run| run.index);
+        let intervals = (inside - run.opens).get() / self.interval.get();
+        let index = run.index + intervals as usize;
+        if index < end {
+            Slot::Filled(&candles[index])
+        } else {
+            Slot::Missing { last: &candles[end - 1], intervals: (index - end + 1) as i64 }
         }
     }
+}
 
-    /// The index of the candle that opens at `opens`, or of the first one after it.
-    ///
-    /// Times ascend by one interval at least, so a candle's index is at most the number of intervals since the
-    /// start, and less than that by at most the candles missing in the whole series.
-    #[inline]
-    fn find(&self, candles: &[Candle], opens: Millis) -> Result<usize, usize> {
-        let Ok(guess) = usize::try_from(opens.get().saturating_sub(self.start)) else { return Err(0) };
-        let guess = guess / self.interval as usize;
-        if candles.get(guess).is_some_and(|candle| candle.time() == opens) {
-            return Ok(guess);
-        }
-        let high = guess.min(candles.len());
-        let low = guess.saturating_sub(self.missing).min(high);
-        match candles[low..high].binary_search_by_key(&opens, Candle::time) {
-            Ok(offset) => Ok(low + offset),
-            Err(offset) => Err(low + offset),
-        }
+/// Finds every candle that does not follow the one before it at once, by halves: a stretch whose ends are as far
+/// apart as its candles are many has no gap inside, so a series with few gaps is hardly looked at.
+fn cut_at_gaps(candles: &[Candle], first: usize, interval: Millis, runs: &mut Vec<Run>) {
+    let [head, .., tail] = candles else { return };
+    let steps = candles.len() - 1;
+    if tail.time() - head.time() == interval * steps as i64 {
+        return;
     }
+    if steps == 1 {
+        runs.push(Run { opens: tail.time(), index: first + 1 });
+        return;
+    }
+    let middle = steps / 2;
+    cut_at_gaps(&candles[..=middle], first, interval, runs);
+    cut_at_gaps(&candles[middle..], first + middle, interval, runs);
 }
 
 #[cfg(test)]
@@ -140,7 +145,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_guess_finds_what_a_plain_search_finds(
+        fn the_runs_find_what_a_plain_search_finds(
             slots in prop::collection::btree_set(0_i64..60, 1..40),
             probe in -5_i64..80,
         ) {
