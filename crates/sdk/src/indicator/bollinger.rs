@@ -2,22 +2,30 @@
 
 use super::error::checked_period;
 use super::{IndicatorError, is_usable};
-use ta::indicators::BollingerBands as Bands;
-use ta::{Next, Reset};
+
+/// Windows after which the running sums are made afresh, so that rounding errors do not pile up.
+const REFRESH_WINDOWS: usize = 32;
+/// Squares that have shrunk to this share of their peak hold little but its rounding errors.
+const SHRUNK: f64 = 1e-6;
 
 /// The mean of the last `period` values with a band at some standard deviations on either side (TA-Lib `BBANDS`
 /// with a simple average; the deviation is the population's, divided by `period`).
 ///
-/// The wrapped deviation is kept up from value to value and never loses its rounding errors, so where all values
-/// of the window are equal it is started afresh: the bands then meet exactly.
+/// Our own: the wrapped crate's deviation never loses a rounding error again, and after a jump, or a million
+/// candles, that is more than 1e-9 of the price.
 #[derive(Clone, Debug)]
 pub struct Bollinger {
-    period: usize,
+    deviations: f64,
+    window: Box<[f64]>,
+    /// Where the next value goes.
+    next: usize,
     missing: usize,
-    bands: Bands,
-    last: f64,
-    /// How many times the last value has come in a row.
-    repeated: usize,
+    mean: f64,
+    /// Sum of the squared distances from the mean, and its largest value since they were made afresh.
+    squares: f64,
+    peak: f64,
+    /// Values until the sums are made afresh.
+    fresh_for: usize,
 }
 
 /// The three lines of a [`Bollinger`], in the unit of the price.
@@ -41,8 +49,9 @@ impl Bollinger {
         if !(deviations > 0.0 && deviations <= 1_000.0) {
             return Err(IndicatorError::ChangeDeviations { deviations });
         }
-        let bands = Bands::new(period, deviations).expect("the period is not 0");
-        Ok(Self { period, missing: period, bands, last: f64::NAN, repeated: 0 })
+        let window = vec![0.0; period].into_boxed_slice();
+        let (mean, squares, peak) = (0.0, 0.0, 0.0);
+        Ok(Self { deviations, window, next: 0, missing: period, mean, squares, peak, fresh_for: 0 })
     }
 
     /// Takes the next value, usually a close.
@@ -51,31 +60,55 @@ impl Bollinger {
         if !is_usable(value) {
             return None;
         }
-        self.repeated = if value == self.last { self.repeated + 1 } else { 1 };
-        self.last = value;
-        if self.repeated == self.period {
-            // As many updates as equal values came before: constant time on the whole.
-            self.bands.reset();
-            for _ in 1..self.period {
-                self.bands.next(value);
+        let oldest = std::mem::replace(&mut self.window[self.next], value);
+        self.next = if self.next + 1 < self.window.len() { self.next + 1 } else { 0 };
+        if self.missing > 0 {
+            self.missing -= 1;
+            if self.missing > 0 {
+                return None;
             }
+            self.refresh();
+        } else {
+            self.replace(oldest, value);
         }
-        let bands = self.bands.next(value);
-        // The wrapped bands answer from their first value on, over what they have.
-        self.missing = self.missing.saturating_sub(1);
-        let bands = BollingerBands { upper: bands.upper, middle: bands.average, lower: bands.lower };
-        (self.missing == 0).then_some(bands)
+        let distance = self.deviations * (self.squares / self.window.len() as f64).sqrt();
+        let middle = self.mean;
+        Some(BollingerBands { upper: middle + distance, middle, lower: middle - distance })
+    }
+
+    /// Moves the sums from one window to the next (Welford's update, applied to an exchange).
+    #[inline]
+    fn replace(&mut self, oldest: f64, newest: f64) {
+        let (change, mean) = (newest - oldest, self.mean);
+        self.mean += change / self.window.len() as f64;
+        self.squares += change * (newest - self.mean + oldest - mean);
+        self.peak = self.peak.max(self.squares);
+        self.fresh_for = self.fresh_for.saturating_sub(1);
+        if self.fresh_for == 0 || self.squares < SHRUNK * self.peak {
+            self.refresh();
+        }
+    }
+
+    /// Makes the sums afresh: two passes over the window, around a value of it, so that equal values have no
+    /// deviation at all.
+    fn refresh(&mut self) {
+        let (period, origin) = (self.window.len(), self.window[0]);
+        self.mean = origin + self.window.iter().map(|value| value - origin).sum::<f64>() / period as f64;
+        self.squares = self.window.iter().map(|value| (value - self.mean).powi(2)).sum();
+        self.peak = self.squares;
+        self.fresh_for = REFRESH_WINDOWS * period;
     }
 
     /// Candles until the first value: `period`. Values depend on nothing older.
     pub fn warmup(&self) -> usize {
-        self.period
+        self.window.len()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Candle;
     use crate::indicator::reference::check;
     use crate::testkit::random_walk;
 
@@ -106,5 +139,21 @@ mod tests {
         }
         let last = (0..50).filter_map(|_| bollinger.update(1.1)).last();
         assert_eq!(last, Some(BollingerBands { upper: 1.1, middle: 1.1, lower: 1.1 }));
+    }
+
+    #[test]
+    fn rounding_errors_of_a_jump_and_of_many_candles_are_lost_again() {
+        let mut bollinger = Bollinger::new(20, 1.0).unwrap();
+        let mut closes: Vec<f64> = random_walk(9, 50_000).iter().map(Candle::close).collect();
+        // A price 1,000 times as high, for one candle in ten thousand.
+        closes.iter_mut().step_by(10_000).for_each(|close| *close *= 1_000.0);
+        for (index, window) in closes.windows(20).enumerate() {
+            let bands = closes[if index == 0 { 0..20 } else { index + 19..index + 20 }].iter();
+            let bands = bands.fold(None, |_, close| bollinger.update(*close)).unwrap();
+            let mean = window.iter().sum::<f64>() / 20.0;
+            let variance = window.iter().map(|close| (close - mean) * (close - mean)).sum::<f64>() / 20.0;
+            let (deviation, expected) = (bands.upper - bands.middle, variance.sqrt());
+            assert!((deviation - expected).abs() <= 1e-9 * mean, "{index}: {deviation} {expected}");
+        }
     }
 }
