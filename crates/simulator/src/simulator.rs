@@ -208,6 +208,10 @@ mod tests {
     /// Minutes 0 to 3, a hole at 4, minutes 5 and 6. Each rises by 6 from 100 x (minute + 1), but minute 2 falls
     /// by 6 and minute 3 is flat at minute 2's close. The data ends at 420,000.
     fn market() -> Market {
+        market_of(symbol())
+    }
+
+    fn market_of(symbol: Symbol) -> Market {
         let rows = [
             (0, 100.0, 106.0),
             (1, 200.0, 206.0),
@@ -221,7 +225,7 @@ mod tests {
             let numbers = Ohlcv { open, high, low, close, volume: 0.0 };
             Candle::new(millis(minute * 60_000), Interval::MINUTE, numbers).unwrap()
         };
-        let series = Series { symbol: symbol(), interval: Interval::MINUTE };
+        let series = Series { symbol, interval: Interval::MINUTE };
         Market { prices: CandleSeries::new(series, rows.map(candle).to_vec()).unwrap(), detail: None }
     }
 
@@ -486,6 +490,15 @@ mod tests {
     }
 
     #[test]
+    fn every_market_is_found_whatever_their_order() {
+        let symbols = ["ZECUSDT", "ADAUSDT", "BTCUSDT"].map(|name| Symbol::new(name).unwrap());
+        let venue = Simulator::new(exact(0), Money::ZERO, symbols.map(market_of).to_vec()).unwrap();
+        for symbol in symbols {
+            assert_eq!(venue.price_at(symbol, millis(60_000)), PathPrice::Price(106.0), "{symbol}");
+        }
+    }
+
+    #[test]
     fn a_venue_that_cannot_be_is_refused() {
         let made = |settings, balance, markets| Simulator::new(settings, Money::from_minor(balance), markets);
         let error = |made: Result<Simulator, SimulatorError>| made.unwrap_err().to_string();
@@ -495,7 +508,7 @@ mod tests {
             "the wallet cannot start with -1 minor units: use 0 or more"
         );
         assert_eq!(
-            error(made(exact(0), 0, vec![market(), market()])),
+            error(made(exact(0), 0, vec![market(), market_of(Symbol::new("ZECUSDT").unwrap()), market()])),
             "BTCUSDT is given twice: give one market for each symbol, with its finer candles as detail"
         );
     }
