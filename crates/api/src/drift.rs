@@ -1,0 +1,88 @@
+//! Counts what the venue sends that this client does not know.
+//!
+//! Fields and values appear at the venue over time (`observed: values`). They never stop the program, and they
+//! never pass unseen: each is counted, logged once, and shown.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+/// How many different names are kept; the rest share one count.
+const NAMES: usize = 256;
+/// How long a name may be, in bytes.
+const NAME_LENGTH: usize = 96;
+/// The shared count of all names beyond the bound.
+const OVERFLOW: &str = "(others)";
+
+/// Counts per unknown field (`Trade.reverted`), unknown value (`Trade.status=FROZEN`) and unreadable field
+/// (`Trade.payout unreadable`). One is shared by all requests of a client.
+#[derive(Debug, Default)]
+pub struct SchemaDrift {
+    counts: Mutex<BTreeMap<String, u64>>,
+}
+
+impl SchemaDrift {
+    /// No drift seen yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// All counts so far, by name.
+    pub fn snapshot(&self) -> BTreeMap<String, u64> {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// A field that this client does not know.
+    pub(crate) fn count_field(&self, record: &str, field: &str) {
+        self.count(format!("{record}.{field}"));
+    }
+
+    /// A value that this client does not know, in a field that it does.
+    pub(crate) fn count_value(&self, record: &str, field: &str, value: &str) {
+        self.count(format!("{record}.{field}={value}"));
+    }
+
+    /// A known field whose content has the wrong type.
+    pub(crate) fn count_unreadable(&self, record: &str, field: &str) {
+        self.count(format!("{record}.{field} unreadable"));
+    }
+
+    fn count(&self, mut name: String) {
+        name.truncate(name.floor_char_boundary(NAME_LENGTH));
+        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = counts.get_mut(&name) {
+            *count += 1;
+        } else if counts.len() < NAMES {
+            tracing::warn!(what = %name, "the venue sent something unknown");
+            counts.insert(name, 1);
+        } else {
+            *counts.entry(OVERFLOW.to_owned()).or_insert(0) += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_drift_is_counted_under_one_name() {
+        let drift = SchemaDrift::new();
+        drift.count_field("Trade", "reverted");
+        drift.count_field("Trade", "reverted");
+        drift.count_value("Trade", "status", "FROZEN");
+        drift.count_unreadable("Trade", "payout");
+        let expected = [("Trade.payout unreadable", 1), ("Trade.reverted", 2), ("Trade.status=FROZEN", 1)];
+        assert_eq!(drift.snapshot(), expected.map(|(name, count)| (name.to_owned(), count)).into());
+    }
+
+    #[test]
+    fn a_flood_of_names_is_bounded_and_none_goes_uncounted() {
+        let drift = SchemaDrift::new();
+        for number in 0..1_000 {
+            drift.count_field("Trade", &format!("{number}{}", "é".repeat(200)));
+        }
+        let counts = drift.snapshot();
+        assert_eq!((counts.len(), counts.values().sum::<u64>()), (NAMES + 1, 1_000));
+        assert!(counts.keys().all(|name| name.len() <= NAME_LENGTH));
+    }
+}

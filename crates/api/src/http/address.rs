@@ -1,0 +1,143 @@
+//! Base URLs: checked once, then joined with path segments that are percent-encoded.
+
+use crate::ApiError;
+use url::{Host, Url};
+
+/// A base URL, with its path prefix.
+#[derive(Clone, Debug)]
+pub(super) struct Address(Url);
+
+/// What goes to an address besides the request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cargo {
+    /// A credential: it must not travel in the clear.
+    Credential,
+    /// Nothing worth hiding.
+    Plain,
+}
+
+impl Address {
+    /// Checks the base URL in `broker.<key>`.
+    pub(super) fn new(key: &str, text: &str, cargo: Cargo, proxy: Option<&Self>) -> Result<Self, ApiError> {
+        let refused = |problem: &str| Err(ApiError::settings(key, text, problem));
+        let url = match Url::parse(text) {
+            Ok(url) => url,
+            Err(error) => return refused(&format!("{error}; write it like https://host/prefix")),
+        };
+        if !url.username().is_empty() || url.password().is_some() {
+            // Not even the message may show what may be a password.
+            return Err(ApiError::settings(
+                key,
+                "[hidden]",
+                "a URL here must not hold a user name or password",
+            ));
+        }
+        if !matches!(url.scheme(), "http" | "https") {
+            return refused("use https:// (or http:// to this machine)");
+        }
+        if url.query().is_some() || url.fragment().is_some() {
+            return refused("leave out everything from ? or #");
+        }
+        let address = Self(url);
+        let in_the_clear = address.0.scheme() == "http";
+        let stays_here = address.is_loopback() && proxy.is_none_or(Self::is_loopback);
+        if cargo == Cargo::Credential && in_the_clear && !stays_here {
+            return refused("a credential would travel unencrypted: use https://");
+        }
+        Ok(address)
+    }
+
+    /// The URL below this one whose path ends in these segments.
+    ///
+    /// A segment that is empty or would climb (`.`, `..`) names nothing at the venue.
+    pub(super) fn join<'s>(&self, segments: impl IntoIterator<Item = &'s str>) -> Result<Url, ApiError> {
+        let mut url = self.0.clone();
+        {
+            let mut path =
+                url.path_segments_mut().map_err(|()| ApiError::NotFound { text: self.0.to_string() })?;
+            path.pop_if_empty();
+            for segment in segments {
+                if matches!(segment, "" | "." | "..") {
+                    return Err(ApiError::NotFound { text: format!("\"{segment}\" is not a name") });
+                }
+                path.push(segment);
+            }
+        }
+        Ok(url)
+    }
+
+    fn is_loopback(&self) -> bool {
+        match self.0.host() {
+            Some(Host::Domain(name)) => name.eq_ignore_ascii_case("localhost"),
+            Some(Host::Ipv4(address)) => address.is_loopback(),
+            Some(Host::Ipv6(address)) => address.is_loopback(),
+            None => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check_base(text: &str, cargo: Cargo, problem: Option<&str>) {
+        let made = Address::new("base_url", text, cargo, None).map(|_| ()).map_err(|e| e.to_string());
+        match problem {
+            None => assert_eq!(made, Ok(()), "{text}"),
+            Some(problem) => {
+                let message = made.expect_err(text);
+                assert!(message.starts_with("broker.base_url = ") && message.contains(problem), "{message}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_credential_travels_encrypted_or_not_beyond_this_machine() {
+        for text in ["https://venue.example", "http://127.0.0.1:7701", "http://localhost/x", "http://[::1]:1"]
+        {
+            check_base(text, Cargo::Credential, None);
+        }
+        for text in ["http://venue.example", "http://localhost.example", "http://10.0.0.1", "http://[::2]"] {
+            check_base(text, Cargo::Credential, Some("unencrypted"));
+            check_base(text, Cargo::Plain, None);
+        }
+    }
+
+    #[test]
+    fn a_far_proxy_ends_the_privacy_of_this_machine() {
+        let far = Address::new("proxy", "http://proxy.example:3128", Cargo::Plain, None).unwrap();
+        let near = Address::new("proxy", "http://127.0.0.1:3128", Cargo::Plain, None).unwrap();
+        let base = |text, proxy| Address::new("base_url", text, Cargo::Credential, Some(proxy)).is_ok();
+        assert!(!base("http://127.0.0.1:7701", &far));
+        assert!(base("http://127.0.0.1:7701", &near));
+        assert!(base("https://venue.example", &far));
+    }
+
+    #[test]
+    fn texts_that_are_no_base_are_refused_with_a_way_out() {
+        check_base("venue.example", Cargo::Plain, Some("write it like https://"));
+        check_base("ftp://venue.example", Cargo::Plain, Some("use https://"));
+        check_base("https://venue.example/?a=b", Cargo::Plain, Some("leave out"));
+        check_base("https://me:pass-1@venue.example", Cargo::Plain, Some("user name"));
+        let error =
+            Address::new("base_url", "https://me:pass-1@venue.example", Cargo::Plain, None).unwrap_err();
+        assert!(!error.to_string().contains("pass-1"));
+    }
+
+    fn check_join(base: &str, segments: &[&str], expected: Option<&str>) {
+        let address = Address::new("base_url", base, Cargo::Plain, None).unwrap();
+        let joined = address.join(segments.iter().copied()).ok().map(String::from);
+        assert_eq!(joined.as_deref(), expected, "{base} {segments:?}");
+    }
+
+    #[test]
+    fn segments_are_encoded_and_the_prefix_is_kept() {
+        check_join("https://h", &["token", "wallets"], Some("https://h/token/wallets"));
+        check_join("https://h/v1/", &["a"], Some("https://h/v1/a"));
+        check_join("https://h/v1/x", &["default", "BTC/USDT"], Some("https://h/v1/x/default/BTC%2FUSDT"));
+        check_join("https://h", &["A&B?c#d%2f é"], Some("https://h/A&B%3Fc%23d%252f%20%C3%A9"));
+        for climbing in ["", ".", ".."] {
+            check_join("https://h/v1", &["token", climbing], None);
+        }
+    }
+}

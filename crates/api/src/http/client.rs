@@ -1,0 +1,108 @@
+//! The two HTTP clients: one that reads, and one that opens.
+//!
+//! Neither follows redirects (a credential must not travel to another host) nor takes a proxy from the
+//! environment. The opening client must let at most one request reach the venue, so whatever could send it
+//! again is off: redirects, the client's retry of protocol refusals, HTTP/2 with its refused streams, and
+//! connection reuse. The last matters because the HTTP library sends a request again, silently, when a *reused*
+//! connection turns out to be closed before the request was seen to start. On a connection of its own the
+//! request has one chance: the price is a handshake per open.
+
+use super::address::{Address, Cargo};
+use crate::{ApiError, Settings};
+use reqwest::header::{
+    CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue, TRANSFER_ENCODING,
+};
+use reqwest::{Client, ClientBuilder, Proxy, redirect, retry};
+
+/// For requests that may be repeated.
+pub(super) fn reading_client(settings: &Settings) -> Result<Client, ApiError> {
+    build(bounded(settings)?)
+}
+
+/// For requests that must not.
+pub(super) fn opening_client(settings: &Settings) -> Result<Client, ApiError> {
+    build(bounded(settings)?.retry(retry::never()).http1_only().pool_max_idle_per_host(0))
+}
+
+/// The address of the proxy, if one is set.
+pub(super) fn proxy_address(settings: &Settings) -> Result<Option<Address>, ApiError> {
+    settings.proxy.as_deref().map(|text| Address::new("proxy", text, Cargo::Plain, None)).transpose()
+}
+
+fn bounded(settings: &Settings) -> Result<ClientBuilder, ApiError> {
+    let builder = Client::builder()
+        .user_agent(concat!("candlewick/", env!("CARGO_PKG_VERSION")))
+        .redirect(redirect::Policy::none())
+        .no_proxy()
+        .connect_timeout(settings.connect_timeout())
+        .timeout(settings.timeout())
+        .default_headers(extra_headers(settings)?);
+    let Some(text) = &settings.proxy else { return Ok(builder) };
+    let proxy = Proxy::all(text).map_err(|error| ApiError::settings("proxy", text, &error.to_string()))?;
+    Ok(builder.proxy(proxy))
+}
+
+fn build(builder: ClientBuilder) -> Result<Client, ApiError> {
+    builder.build().map_err(|error| ApiError::settings("base_url", "", &format!("no HTTP client: {error}")))
+}
+
+/// The headers of `[broker.headers]`, without those that are ours to set.
+fn extra_headers(settings: &Settings) -> Result<HeaderMap, ApiError> {
+    let mut headers = HeaderMap::new();
+    for (name, value) in &settings.headers {
+        let key = format!("headers.{name}");
+        let refused = |problem: &str| ApiError::settings(&key, value, problem);
+        let name: HeaderName = name.parse().map_err(|_| refused("is not the name of a header"))?;
+        if matches!(name.as_str(), "api-token" | "api-key") {
+            let problem = "a credential comes from the environment (CANDLEWICK_BROKER__API_TOKEN, ...API_KEY) or a file";
+            return Err(ApiError::settings(&key, "[hidden]", problem));
+        }
+        let ours =
+            name == "x-timestamp" || [HOST, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING].contains(&name);
+        if ours {
+            return Err(refused("is set by the program"));
+        }
+        let value: HeaderValue =
+            value.parse().map_err(|_| refused("holds characters that no header can carry"))?;
+        headers.insert(name, value);
+    }
+    Ok(headers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(name: &str, value: &str, problem: Option<&str>) {
+        let headers = [(name.to_owned(), value.to_owned())].into();
+        let made = reading_client(&Settings { headers, ..Settings::default() }).map(|_| ());
+        match (made, problem) {
+            (Ok(()), None) => {}
+            (Err(error), Some(problem)) => {
+                let message = error.to_string();
+                assert!(message.starts_with(&format!("broker.headers.{name} = ")), "{message}");
+                assert!(message.contains(problem), "{message}");
+            }
+            (made, _) => panic!("{name}: {made:?}"),
+        }
+    }
+
+    #[test]
+    fn extra_headers_are_checked_and_credentials_are_not_among_them() {
+        check("x-partner", "7", None);
+        check("Origin", "https://venue.example", None);
+        check("x partner", "7", Some("not the name of a header"));
+        check("x-partner", "7\n8", Some("no header can carry"));
+        check("X-Timestamp", "0", Some("set by the program"));
+        check("API-Token", "tok-123", Some("comes from the environment"));
+        let headers = [("api-key".to_owned(), "tok-123".to_owned())].into();
+        let error = reading_client(&Settings { headers, ..Settings::default() }).unwrap_err();
+        assert!(!error.to_string().contains("tok-123"));
+    }
+
+    #[test]
+    fn a_proxy_must_be_a_url() {
+        let settings = Settings { proxy: Some("not a url".into()), ..Settings::default() };
+        assert!(matches!(proxy_address(&settings), Err(ApiError::Settings { key, .. }) if key == "proxy"));
+    }
+}

@@ -1,0 +1,211 @@
+//! The eight requests (contract 4.1 and 4.2).
+
+use super::{Api, HttpVenue};
+use crate::model::{
+    CandleQuery, CandleRows, LastPrice, LimitTime, PriceRecord, Record, TradePage, TradeQuery, TradeRecord,
+    User, Wallet, read_all, read_list, read_record,
+};
+use crate::{ApiError, OpenOrder, OpenReply, Reply, Venue};
+use async_trait::async_trait;
+use candlewick_sdk::Symbol;
+use url::Url;
+
+impl HttpVenue {
+    async fn read_as<R: Record>(&self, api: Api, url: Url) -> Result<Reply<R>, ApiError> {
+        let answer = self.read(api, url).await?;
+        self.parse(&answer, |json| read_record(json, &self.drift))
+    }
+}
+
+#[async_trait]
+impl Venue for HttpVenue {
+    async fn wallets(&self) -> Result<Reply<Vec<Wallet>>, ApiError> {
+        let answer = self.read(Api::Trading, self.url(Api::Trading, ["token", "wallets"], &[])?).await?;
+        // A sum over a part of the wallets would be a wrong balance: all are read, or none.
+        self.parse(&answer, |json| read_all(json, &self.drift))
+    }
+
+    async fn trades(&self, query: &TradeQuery) -> Result<Reply<TradePage>, ApiError> {
+        let mut pairs = vec![("page", query.page.to_string()), ("pageSize", query.page_size.to_string())];
+        pairs.extend(query.user_id.iter().map(|id| ("userId", id.clone())));
+        let url = self.url(Api::Trading, ["token", "trades"], &pairs)?;
+        self.read_as(Api::Trading, url).await
+    }
+
+    async fn trade(&self, id: &str) -> Result<Reply<TradeRecord>, ApiError> {
+        let url = self.url(Api::Trading, ["token", "trades", id], &[])?;
+        self.read_as(Api::Trading, url).await
+    }
+
+    async fn open(&self, order: &OpenOrder) -> Result<Reply<OpenReply>, ApiError> {
+        self.open_once(order).await
+    }
+
+    async fn me(&self) -> Result<Reply<User>, ApiError> {
+        let url = self.url(Api::Trading, ["token", "users", "me"], &[])?;
+        self.read_as(Api::Trading, url).await
+    }
+
+    async fn last_price(&self, pair: &Symbol, limit: LimitTime) -> Result<Reply<LastPrice>, ApiError> {
+        let mut pairs = vec![("pair", pair.to_string()), ("slot", self.settings.slot.clone())];
+        if let LimitTime::At(moment) = limit {
+            pairs.push(("limitTime", moment.to_string()));
+        }
+        let answer = self.read(Api::Prices, self.url(Api::Prices, ["symbol-price", "last"], &pairs)?).await?;
+        // Plain text `OK` for a time in the venue's future (contract 4.2); as JSON it would be in quotes.
+        if matches!(answer.body.bytes().trim_ascii(), b"OK" | b"\"OK\"") {
+            return Ok(answer.carry(LastPrice::Future));
+        }
+        self.parse(&answer, |json| read_record(json, &self.drift).map(LastPrice::Record))
+    }
+
+    async fn default_price(&self, pair: &Symbol) -> Result<Reply<PriceRecord>, ApiError> {
+        let url = self.url(Api::Prices, ["symbol-price", "default", pair.as_str()], &[])?;
+        self.read_as(Api::Prices, url).await
+    }
+
+    async fn candles(&self, query: &CandleQuery) -> Result<Reply<CandleRows>, ApiError> {
+        let pairs = [
+            ("pair", query.symbol.to_string()),
+            ("slot", self.settings.slot.clone()),
+            ("type", query.asset_type.clone()),
+            ("interval", query.interval.to_string()),
+            ("skip", query.skip.to_string()),
+            ("limit", query.limit.to_string()),
+            ("startTime", query.start_time.to_string()),
+            ("endTime", query.end_time.to_string()),
+        ];
+        let answer =
+            self.read(Api::Prices, self.url(Api::Prices, ["aggregated-prices", "prices"], &pairs)?).await?;
+        self.parse(&answer, |json| {
+            read_list(json, &self.drift).map(|(rows, unreadable)| CandleRows { rows, unreadable })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::script::{Act, Script, answer};
+    use super::*;
+    use crate::{Settings, TimestampFormat};
+    use candlewick_sdk::{Interval, Millis};
+
+    async fn script(body: &str) -> (Script, HttpVenue) {
+        let dated = "200 OK\r\nDate: Fri, 20 Nov 2026 12:00:00 GMT";
+        let script = Script::start(vec![Act::Reply(answer(dated, body))]).await;
+        let venue = script.venue(Settings { requests_per_second: 0.0, ..Settings::default() });
+        (script, venue)
+    }
+
+    #[tokio::test]
+    async fn each_reading_request_is_what_the_contract_says() {
+        let (script, venue) = script("[]").await;
+        let pair: Symbol = "A&B/C D".parse().unwrap();
+        let query = TradeQuery { page: 2, page_size: 100, user_id: Some("u&1".into()) };
+        let candles = CandleQuery {
+            symbol: pair,
+            asset_type: "crypto".into(),
+            interval: Interval::MINUTE,
+            skip: 0,
+            limit: 500,
+            start_time: Millis::new(60_000),
+            end_time: Millis::new(120_000),
+        };
+        venue.wallets().await.unwrap();
+        let _ = venue.trades(&TradeQuery::default()).await;
+        let _ = venue.trades(&query).await;
+        let _ = venue.trade("01J/T").await;
+        let _ = venue.me().await;
+        let _ = venue.last_price(&pair, LimitTime::Latest).await;
+        let _ = venue.last_price(&pair, LimitTime::At(Millis::new(7))).await;
+        let _ = venue.default_price(&pair).await;
+        venue.candles(&candles).await.unwrap();
+        let expected = [
+            "/token/wallets",
+            "/token/trades?page=1&pageSize=10",
+            "/token/trades?page=2&pageSize=100&userId=u%261",
+            "/token/trades/01J%2FT",
+            "/token/users/me",
+            "/symbol-price/last?pair=A%26B%2FC+D&slot=default",
+            "/symbol-price/last?pair=A%26B%2FC+D&slot=default&limitTime=7",
+            "/symbol-price/default/A&B%2FC%20D",
+            "/aggregated-prices/prices?pair=A%26B%2FC+D&slot=default&type=crypto&interval=1m&skip=0&limit=500\
+             &startTime=60000&endTime=120000",
+        ];
+        for (number, (request, path)) in script.requests().iter().zip(expected).enumerate() {
+            assert_eq!(request.line, format!("GET {path} HTTP/1.1"));
+            let headers = ["api-token: tok-123", "x-timestamp: ", "api-key: key-456"];
+            let present = headers.map(|header| request.head.contains(header));
+            assert_eq!(
+                present,
+                if number < 5 { [true, true, false] } else { [false, false, true] },
+                "{path}"
+            );
+        }
+        assert_eq!(script.requests().len(), expected.len());
+    }
+
+    #[tokio::test]
+    async fn a_name_that_climbs_out_of_the_path_asks_nothing() {
+        let (script, venue) = script("{}").await;
+        assert!(matches!(venue.trade("..").await, Err(ApiError::NotFound { .. })));
+        assert!(matches!(venue.default_price(&".".parse().unwrap()).await, Err(ApiError::NotFound { .. })));
+        assert_eq!(script.requests().len(), 0);
+    }
+
+    #[tokio::test]
+    async fn a_limit_in_the_future_is_answered_with_ok() {
+        let pair: Symbol = "BTCUSDT".parse().unwrap();
+        for body in ["OK", "OK\n", "\"OK\""] {
+            let (_script, venue) = script(body).await;
+            let reply = venue.last_price(&pair, LimitTime::At(Millis::MAX)).await.unwrap();
+            assert_eq!((reply.value, reply.date), (LastPrice::Future, Some(Millis::new(1_795_176_000_000))));
+        }
+        let record =
+            r#"{"time": 1000, "openPrice": "1", "closePrice": "2", "highPrice": "3", "lowPrice": "0.5"}"#;
+        let (_script, venue) = script(record).await;
+        let got = venue.last_price(&pair, LimitTime::Latest).await.unwrap().value;
+        assert!(matches!(got, LastPrice::Record(record) if record.close_price == 2.0));
+        let (_script, venue) = script("NOT OK").await;
+        assert!(matches!(venue.last_price(&pair, LimitTime::Latest).await, Err(ApiError::Malformed { .. })));
+    }
+
+    #[tokio::test]
+    async fn drift_is_counted_across_requests() {
+        let (_script, venue) = script(r#"{"id": "01JT", "status": "FROZEN", "reverted": true}"#).await;
+        venue.trade("01JT").await.unwrap();
+        venue.trade("01JT").await.unwrap();
+        let counts = venue.drift().snapshot();
+        assert_eq!(
+            counts.into_iter().collect::<Vec<_>>(),
+            [("Trade.reverted".to_owned(), 2), ("Trade.status=FROZEN".to_owned(), 2)]
+        );
+    }
+
+    #[tokio::test]
+    async fn a_path_prefix_and_the_timestamp_form_are_respected() {
+        let script = Script::start(vec![Act::Reply(answer("200 OK", "[]"))]).await;
+        let prefixed = Settings {
+            base_url: format!("{}/v1/", script.address()),
+            timestamp: TimestampFormat::Iso8601,
+            ..Settings::default()
+        };
+        script.venue(prefixed).wallets().await.unwrap();
+        let request = &script.requests()[0];
+        assert_eq!(request.line, "GET /v1/token/wallets HTTP/1.1");
+        let stamp = request.head.lines().find(|line| line.starts_with("x-timestamp: 20")).unwrap();
+        assert!(stamp.ends_with('Z'), "{stamp}");
+    }
+
+    #[tokio::test]
+    async fn a_missing_credential_is_named_and_nothing_is_sent() {
+        let script = Script::start(vec![Act::Reply(answer("200 OK", "[]"))]).await;
+        let venue = script.venue_with(Settings::default(), crate::Credentials::default());
+        let error = venue.wallets().await.unwrap_err();
+        assert!(
+            error.is_unauthorized() && error.to_string().contains("CANDLEWICK_BROKER__API_TOKEN"),
+            "{error}"
+        );
+        assert_eq!(script.requests().len(), 0);
+    }
+}

@@ -1,0 +1,147 @@
+//! One request and its answer, within a deadline and a size.
+
+use crate::clock::Clock;
+use crate::model::one_line;
+use candlewick_sdk::Millis;
+use reqwest::header::{DATE, HeaderMap, HeaderName, RETRY_AFTER};
+use reqwest::{Client, Request, Response, StatusCode};
+use std::error::Error;
+use std::time::{Duration, UNIX_EPOCH};
+
+/// What came back.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) status: StatusCode,
+    /// The `Date` header.
+    pub(super) date: Option<Millis>,
+    /// The `Retry-After` header.
+    pub(super) retry_after: Option<Duration>,
+    pub(super) body: Body,
+    pub(super) sent: Millis,
+    pub(super) received: Millis,
+}
+
+/// What of the body could be read.
+#[derive(Debug)]
+pub(super) enum Body {
+    /// All of it.
+    Whole(Vec<u8>),
+    /// More than the limit: this is its beginning.
+    TooLong(Vec<u8>),
+    /// The connection ended first.
+    Cut(String),
+}
+
+/// Why nothing came back.
+#[derive(Debug)]
+pub(super) enum NoAnswer {
+    /// There was no connection, so nothing left.
+    NotConnected(String),
+    /// Anything later: the venue may have the request.
+    Lost(String),
+}
+
+/// How much of a body is shown in a message, in bytes.
+const HEAD_LENGTH: usize = 200;
+
+impl Body {
+    /// What there is of it.
+    pub(super) fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Whole(bytes) | Self::TooLong(bytes) => bytes,
+            Self::Cut(_) => &[],
+        }
+    }
+
+    /// Its beginning, in one line.
+    pub(super) fn head(&self) -> String {
+        let bytes = self.bytes();
+        one_line(&String::from_utf8_lossy(&bytes[..bytes.len().min(HEAD_LENGTH)]))
+    }
+}
+
+/// Sends a request and reads the answer. The request carries its own deadline.
+pub(super) async fn exchange(
+    client: &Client,
+    request: Request,
+    limit_bytes: usize,
+    clock: &dyn Clock,
+) -> Result<Answer, NoAnswer> {
+    let sent = clock.now();
+    let response = client.execute(request).await.map_err(|error| {
+        let connected = !error.is_connect();
+        let text = describe(&error.without_url());
+        if connected { NoAnswer::Lost(text) } else { NoAnswer::NotConnected(text) }
+    })?;
+    let status = response.status();
+    let date = moment_in(response.headers(), &DATE);
+    let retry_after = pause_in(response.headers(), date.unwrap_or_else(|| clock.now()));
+    let body = read_body(response, limit_bytes).await;
+    Ok(Answer { status, date, retry_after, body, sent, received: clock.now() })
+}
+
+async fn read_body(mut response: Response, limit_bytes: usize) -> Body {
+    let mut bytes = Vec::new();
+    loop {
+        match response.chunk().await {
+            Ok(Some(chunk)) => bytes.extend_from_slice(&chunk),
+            Ok(None) => return Body::Whole(bytes),
+            Err(error) => return Body::Cut(describe(&error.without_url())),
+        }
+        if bytes.len() > limit_bytes {
+            return Body::TooLong(bytes);
+        }
+    }
+}
+
+fn moment_in(headers: &HeaderMap, name: &HeaderName) -> Option<Millis> {
+    let moment = httpdate::parse_http_date(headers.get(name)?.to_str().ok()?).ok()?;
+    i64::try_from(moment.duration_since(UNIX_EPOCH).ok()?.as_millis()).ok().map(Millis::new)
+}
+
+/// `Retry-After` as a number of seconds, or as a date counted from the venue's now.
+fn pause_in(headers: &HeaderMap, now: Millis) -> Option<Duration> {
+    let text = headers.get(RETRY_AFTER)?.to_str().ok()?;
+    let milliseconds = match text.trim().parse::<u64>() {
+        Ok(seconds) => return Some(Duration::from_secs(seconds)),
+        Err(_) => (moment_in(headers, &RETRY_AFTER)? - now).get(),
+    };
+    Some(Duration::from_millis(u64::try_from(milliseconds).unwrap_or(0)))
+}
+
+/// An error with its causes.
+fn describe(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let words = error.to_string();
+        if !text.ends_with(&words) {
+            text = format!("{text}: {words}");
+        }
+        cause = error.source();
+    }
+    one_line(&text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use reqwest::header::HeaderValue;
+
+    #[test]
+    fn a_wish_to_be_left_alone_is_read_in_both_forms() {
+        let now = Millis::new(1_795_176_000_000); // Fri, 20 Nov 2026 12:00:00 GMT
+        for (text, expected) in [
+            ("0", Some(0)),
+            ("7", Some(7_000)),
+            ("Fri, 20 Nov 2026 12:00:30 GMT", Some(30_000)),
+            ("Fri, 20 Nov 2026 11:00:00 GMT", Some(0)),
+            ("soon", None),
+            ("-1", None),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(RETRY_AFTER, HeaderValue::from_static(text));
+            assert_eq!(pause_in(&headers, now), expected.map(Duration::from_millis), "{text}");
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! The venue over HTTP.
+
+// Making a request.
+mod address;
+mod client;
+mod exchange;
+mod limit;
+// The two kinds of request, and the eight that there are.
+mod endpoint;
+mod open;
+mod read;
+#[cfg(test)]
+mod script;
+
+use crate::clock::Clock;
+use crate::{ApiError, Credentials, SchemaDrift, Settings, TimestampFormat};
+use address::{Address, Cargo};
+use candlewick_sdk::Millis;
+use chrono::{DateTime, SecondsFormat, Utc};
+use limit::RateLimit;
+use reqwest::header::{HeaderMap, HeaderValue};
+use std::fmt;
+use std::sync::Arc;
+
+/// The two HTTP APIs behind the [`Venue`](crate::Venue) port.
+pub struct HttpVenue {
+    settings: Settings,
+    credentials: Credentials,
+    clock: Arc<dyn Clock>,
+    drift: Arc<SchemaDrift>,
+    rate_limit: RateLimit,
+    trading: Address,
+    prices: Address,
+    reading_client: reqwest::Client,
+    opening_client: reqwest::Client,
+}
+
+/// Which of the two APIs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Api {
+    /// The trading token API.
+    Trading,
+    /// The symbol price API.
+    Prices,
+}
+
+impl HttpVenue {
+    /// A client of the venue that the settings describe. `clock` tells the venue's time, for `x-timestamp` and
+    /// for measuring skew. No request is made yet.
+    ///
+    /// # Errors
+    /// [`ApiError::Settings`] names the setting that cannot be used, such as an `http://` address of another
+    /// machine when a credential would travel to it.
+    pub fn new(
+        settings: Settings,
+        credentials: Credentials,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, ApiError> {
+        settings.check()?;
+        let proxy = client::proxy_address(&settings)?;
+        let address = |key, text: &str, secret| {
+            let cargo = if secret { Cargo::Credential } else { Cargo::Plain };
+            Address::new(key, text, cargo, proxy.as_ref())
+        };
+        let trading = address("base_url", &settings.base_url, credentials.api_token.is_some())?;
+        let prices = address("price_url", &settings.price_url, credentials.api_key.is_some())?;
+        Ok(Self {
+            rate_limit: RateLimit::new(settings.requests_per_second),
+            reading_client: client::reading_client(&settings)?,
+            opening_client: client::opening_client(&settings)?,
+            drift: Arc::new(SchemaDrift::new()),
+            settings,
+            credentials,
+            clock,
+            trading,
+            prices,
+        })
+    }
+
+    /// What the venue sent that this client does not know.
+    pub fn drift(&self) -> Arc<SchemaDrift> {
+        Arc::clone(&self.drift)
+    }
+
+    const fn address(&self, api: Api) -> &Address {
+        match api {
+            Api::Trading => &self.trading,
+            Api::Prices => &self.prices,
+        }
+    }
+
+    /// The headers that an API asks for (contract 5): its credential, and a fresh timestamp on every trading
+    /// request, also where the contract leaves open whether it is needed (`observed: headers and hosts`).
+    fn headers(&self, api: Api) -> Result<HeaderMap, ApiError> {
+        let (name, secret, variable) = match api {
+            Api::Trading => ("api-token", &self.credentials.api_token, "CANDLEWICK_BROKER__API_TOKEN"),
+            Api::Prices => ("api-key", &self.credentials.api_key, "CANDLEWICK_BROKER__API_KEY"),
+        };
+        let Some(secret) = secret else {
+            return Err(ApiError::Unauthorized { text: format!("there is no {name}: set {variable}") });
+        };
+        let mut headers = HeaderMap::new();
+        headers.insert(name, secret.to_header());
+        if api == Api::Trading {
+            headers.insert("x-timestamp", timestamp(self.settings.timestamp, self.clock.now()));
+        }
+        Ok(headers)
+    }
+}
+
+impl fmt::Debug for HttpVenue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpVenue").field("settings", &self.settings).finish_non_exhaustive()
+    }
+}
+
+/// The `x-timestamp` value.
+fn timestamp(format: TimestampFormat, now: Millis) -> HeaderValue {
+    let iso8601 = || DateTime::<Utc>::from_timestamp_millis(now.get());
+    match format {
+        TimestampFormat::Ms => HeaderValue::from(now.get()),
+        TimestampFormat::S => HeaderValue::from(now.get().div_euclid(1_000)),
+        TimestampFormat::Iso8601 => iso8601()
+            .and_then(|moment| {
+                HeaderValue::from_str(&moment.to_rfc3339_opts(SecondsFormat::Millis, true)).ok()
+            })
+            .unwrap_or_else(|| HeaderValue::from(now.get())), // a moment outside the calendar
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Secret;
+    use crate::clock::SystemClock;
+
+    fn credentials() -> Credentials {
+        Credentials { api_token: Secret::new("tok-123").ok(), api_key: Secret::new("key-456").ok() }
+    }
+
+    fn problem(settings: Settings, credentials: Credentials) -> Option<String> {
+        HttpVenue::new(settings, credentials, Arc::new(SystemClock::new()))
+            .err()
+            .map(|error| error.to_string())
+    }
+
+    #[test]
+    fn an_unencrypted_far_address_is_refused_only_where_a_credential_would_travel() {
+        let far = |key: &str| match key {
+            "base_url" => Settings { base_url: "http://venue.example".into(), ..Settings::default() },
+            _ => Settings { price_url: "http://venue.example".into(), ..Settings::default() },
+        };
+        for key in ["base_url", "price_url"] {
+            let message = problem(far(key), credentials()).unwrap();
+            assert!(message.starts_with(&format!("broker.{key} = \"http://venue.example\"")), "{message}");
+            assert_eq!(problem(far(key), Credentials::default()), None);
+        }
+        let only_token = Credentials { api_key: None, ..credentials() };
+        assert_eq!(problem(far("price_url"), only_token), None);
+    }
+
+    #[test]
+    fn the_client_prints_without_its_credentials() {
+        let venue = HttpVenue::new(Settings::default(), credentials(), Arc::new(SystemClock::new())).unwrap();
+        let printed = format!("{venue:?}");
+        assert!(printed.contains("base_url") && !printed.contains("tok-123") && !printed.contains("key-456"));
+    }
+
+    #[test]
+    fn the_timestamp_takes_the_form_that_is_set() {
+        let now = Millis::new(1_795_176_000_999);
+        assert_eq!(timestamp(TimestampFormat::Ms, now), "1795176000999");
+        assert_eq!(timestamp(TimestampFormat::S, now), "1795176000");
+        assert_eq!(timestamp(TimestampFormat::Iso8601, now), "2026-11-20T12:00:00.999Z");
+    }
+}

@@ -1,0 +1,215 @@
+//! Opening a trade: at most one request, and the truth about what is known of it (`domain.md`, section 5).
+
+use super::exchange::{Answer, Body, NoAnswer, exchange};
+use super::{Api, HttpVenue};
+use crate::model::{FailureBody, TradeRecord, read_record};
+use crate::{ApiError, OpenOrder, OpenReply, Reply};
+use reqwest::header::{CONTENT_TYPE, HeaderValue};
+use reqwest::{Method, Request, StatusCode};
+
+impl HttpVenue {
+    /// Sends the one request of an order.
+    pub(super) async fn open_once(&self, order: &OpenOrder) -> Result<Reply<OpenReply>, ApiError> {
+        let request = self.open_request(order).await?;
+        let limit = self.settings.response_limit_bytes;
+        match exchange(&self.opening_client, request, limit, self.clock.as_ref()).await {
+            Ok(answer) => self.judge_open(&answer),
+            Err(NoAnswer::NotConnected(text)) => {
+                Err(ApiError::NotSent { text: self.credentials.hide_in(&text) })
+            }
+            Err(NoAnswer::Lost(text)) => Err(self.ambiguous(&text)),
+        }
+    }
+
+    /// Makes the request when its turn has come. Whatever fails in here fails before anything left.
+    async fn open_request(&self, order: &OpenOrder) -> Result<Request, ApiError> {
+        let not_sent = |text: String| ApiError::NotSent { text };
+        let segments = self.settings.open_path.split('/').skip(1);
+        let url = self.address(Api::Trading).join(segments).map_err(|error| not_sent(error.to_string()))?;
+        let body = order.to_body(self.settings.open_body).map_err(|error| not_sent(error.to_string()))?;
+        if let Err(turn) = self.rate_limit.wait(self.settings.timeout()).await {
+            return Err(not_sent(format!("the rate limit's next turn is {:?} away", turn.0)));
+        }
+        let mut request = Request::new(Method::POST, url);
+        *request.headers_mut() = self.headers(Api::Trading).map_err(|error| not_sent(error.to_string()))?;
+        request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        *request.timeout_mut() = Some(self.settings.timeout());
+        *request.body_mut() = Some(body.into());
+        Ok(request)
+    }
+
+    /// 200 that parses: a trade. 400, 401, 403, 404, 422: no trade. Everything else: nobody knows
+    /// (`domain.md`, section 5, rule 2).
+    fn judge_open(&self, answer: &Answer) -> Result<Reply<OpenReply>, ApiError> {
+        let status = answer.status.as_u16();
+        match answer.status {
+            StatusCode::OK => self.accepted(answer),
+            StatusCode::BAD_REQUEST
+            | StatusCode::UNAUTHORIZED
+            | StatusCode::FORBIDDEN
+            | StatusCode::NOT_FOUND
+            | StatusCode::UNPROCESSABLE_ENTITY => {
+                let FailureBody { text, venue_time } = FailureBody::read(status, answer.body.bytes());
+                Err(ApiError::Rejected { status, text: self.credentials.hide_in(&text), venue_time })
+            }
+            _ => {
+                let text = FailureBody::read(status, answer.body.bytes()).text;
+                Err(self.ambiguous(&format!("HTTP {status}: {text}")))
+            }
+        }
+    }
+
+    fn accepted(&self, answer: &Answer) -> Result<Reply<OpenReply>, ApiError> {
+        match &answer.body {
+            Body::Whole(_) => {
+                let trade = self.parse(answer, |json| read_record::<TradeRecord>(json, &self.drift));
+                trade
+                    .map(|reply| reply.map(OpenReply::from))
+                    .map_err(|error| self.ambiguous(&error.to_string()))
+            }
+            Body::TooLong(_) => Err(self.ambiguous("HTTP 200 with a body beyond the limit")),
+            Body::Cut(text) => Err(self.ambiguous(&format!("HTTP 200 with a body that broke off: {text}"))),
+        }
+    }
+
+    fn ambiguous(&self, text: &str) -> ApiError {
+        ApiError::Ambiguous { text: self.credentials.hide_in(text) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::script::{Act, Script, answer};
+    use super::*;
+    use crate::{Account, OpenBody, Settings, Venue};
+    use candlewick_sdk::{Direction, ExpirationType, Millis};
+    use rust_decimal::Decimal;
+    use serde_json::{Value, json};
+
+    const REPLY: &str = r#"{"tradeId": "01JT", "status": "OPEN"}"#;
+
+    fn order() -> OpenOrder {
+        OpenOrder {
+            symbol: "BTC/USDT".parse().unwrap(),
+            direction: Direction::Buy,
+            amount: Decimal::TEN,
+            close_type: "01:00".parse().unwrap(),
+            expiration_type: ExpirationType::Unstated,
+            account: Account::Demo,
+        }
+    }
+
+    fn quick() -> Settings {
+        Settings { timeout_ms: 150, retry_pause_ms: 1, ..Settings::default() }
+    }
+
+    async fn check(act: Act, expected: &str) {
+        let script = Script::start(vec![act, Act::Reply(answer("200 OK", REPLY))]).await;
+        let shown = format!("{:?}", script.venue(quick()).open(&order()).await.map(|reply| reply.value.id));
+        assert!(shown.contains(expected), "{shown} should contain {expected}");
+        assert!(!shown.contains("tok-123"), "{shown}");
+        // Whoever would send it again has had the time: the second act would have answered at once.
+        assert_eq!(script.requests().len(), 1, "{expected}");
+    }
+
+    #[tokio::test]
+    async fn whatever_happens_one_request_reaches_the_venue() {
+        check(Act::Reply(answer("200 OK", REPLY)), "Ok(\"01JT\")").await;
+        let moved = "307 Temporary Redirect\r\nLocation: /token/trades/open";
+        check(Act::Reply(answer(moved, "")), "Ambiguous { text: \"HTTP 307").await;
+        check(Act::Reply(answer("308 Permanent Redirect\r\nLocation: /x", "")), "Ambiguous").await;
+        check(Act::Reply(answer("500 Internal Server Error", "{}")), "Ambiguous { text: \"HTTP 500").await;
+        check(Act::Reply(answer("502 Bad Gateway", "<html>tok-123")), "Ambiguous").await;
+        check(
+            Act::Reply(answer("429 Too Many Requests\r\nRetry-After: 0", "{}")),
+            "Ambiguous { text: \"HTTP 429",
+        )
+        .await;
+        check(Act::Reply(answer("503 Service Unavailable\r\nRetry-After: 0", "{}")), "Ambiguous").await;
+        check(Act::Reply(answer("408 Request Timeout", "")), "Ambiguous").await;
+        check(Act::Reset, "Ambiguous").await;
+        check(Act::Close, "Ambiguous").await;
+        check(Act::Hang, "Ambiguous").await;
+        check(Act::Reply(answer("200 OK", "<html>tok-123")), "Ambiguous").await;
+        check(Act::Reply(answer("200 OK", "{}")), "Ambiguous").await;
+        check(Act::Reply("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{".into()), "Ambiguous").await;
+        check(Act::Reply("garbage\r\n\r\n".into()), "Ambiguous").await;
+        check(Act::Flood, "Ambiguous").await;
+    }
+
+    #[tokio::test]
+    async fn a_refusal_is_certain_and_carries_the_venues_time() {
+        let body = r#"{"statusCode": 400, "timestamp": "2026-11-20T12:00:00.000Z", "data": {"message": "tok-123 low"}}"#;
+        let expected = format!(
+            "Rejected {{ status: 400, text: \"[hidden] low\", venue_time: Some({:?})",
+            Millis::new(1_795_176_000_000)
+        );
+        check(Act::Reply(answer("400 Bad Request", body)), &expected).await;
+        for status in ["401 Unauthorized", "403 Forbidden", "404 Not Found", "422 Unprocessable Entity"] {
+            check(Act::Reply(answer(status, "")), "Rejected { status: 4").await;
+        }
+        for status in ["405 Method Not Allowed", "409 Conflict", "201 Created"] {
+            check(Act::Reply(answer(status, "")), "Ambiguous").await;
+        }
+    }
+
+    #[tokio::test]
+    async fn no_open_trusts_a_connection_that_an_earlier_one_left_behind() {
+        // The venue promises to keep each connection and closes it: a client that reused one would find it dead,
+        // and might send again.
+        let script = Script::start(vec![Act::ReplyThenClose(answer("200 OK", REPLY))]).await;
+        let venue = script.venue(Settings { requests_per_second: 0.0, ..quick() });
+        for _ in 0..50 {
+            venue.open(&order()).await.unwrap();
+        }
+        assert_eq!((script.requests().len(), script.connections()), (50, 50));
+
+        let script = Script::start(vec![Act::Reply(answer("200 OK", REPLY))]).await;
+        let venue = script.venue(Settings { requests_per_second: 0.0, ..quick() });
+        for _ in 0..5 {
+            venue.open(&order()).await.unwrap();
+        }
+        assert_eq!((script.requests().len(), script.connections()), (5, 5));
+    }
+
+    #[tokio::test]
+    async fn an_open_that_could_not_leave_was_not_sent() {
+        let script = Script::start(vec![Act::Reply(answer("200 OK", REPLY))]).await;
+        let nobody = Settings { base_url: "http://127.0.0.1:1".into(), ..quick() };
+        let got = script.venue(nobody).open(&order()).await;
+        assert!(matches!(&got, Err(ApiError::NotSent { .. })), "{got:?}");
+
+        let limited = script.venue(Settings { requests_per_second: 0.1, ..quick() });
+        limited.open(&order()).await.unwrap();
+        let got = limited.open(&order()).await;
+        assert!(matches!(&got, Err(ApiError::NotSent { text }) if text.contains("rate limit")), "{got:?}");
+        assert_eq!(script.requests().len(), 1);
+    }
+
+    #[tokio::test]
+    async fn the_request_is_what_the_contract_says() {
+        let script = Script::start(vec![Act::Reply(answer("200 OK", REPLY))]).await;
+        script.venue(quick()).open(&order()).await.unwrap();
+        let short = Settings {
+            open_body: OpenBody::Short,
+            open_path: "/token/trades/open-async".into(),
+            headers: [("x-partner".to_owned(), "7".to_owned())].into(),
+            ..quick()
+        };
+        script.venue(short).open(&order()).await.unwrap();
+        let requests = script.requests();
+        assert_eq!(requests[0].line, "POST /token/trades/open HTTP/1.1");
+        for header in ["api-token: tok-123", "content-type: application/json", "x-timestamp: "] {
+            assert!(requests[0].head.contains(header), "{}", requests[0].head);
+        }
+        let body: Value = serde_json::from_str(&requests[0].body).unwrap();
+        let expected = json!({
+            "isDemo": true, "closeType": "01:00", "direction": "BUY", "symbol": "BTC/USDT", "amount": 10,
+        });
+        assert_eq!(body, expected);
+        assert_eq!(requests[1].line, "POST /token/trades/open-async HTTP/1.1");
+        assert!(requests[1].head.contains("x-partner: 7"));
+        let body: Value = serde_json::from_str(&requests[1].body).unwrap();
+        assert_eq!(body, json!({"symbol": "BTC/USDT", "volume": 10, "direction": "BUY"}));
+    }
+}

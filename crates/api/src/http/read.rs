@@ -1,0 +1,232 @@
+//! Reading requests: repeated on trouble that may pass, within a number and a deadline.
+
+use super::exchange::{Answer, Body, NoAnswer, exchange};
+use super::{Api, HttpVenue};
+use crate::model::{FailureBody, Unreadable};
+use crate::{ApiError, Reply};
+use backon::{ExponentialBuilder, Retryable};
+use reqwest::{Method, Request, StatusCode};
+use serde_json::Value;
+use std::time::Duration;
+use tokio::time::Instant;
+use url::Url;
+
+impl HttpVenue {
+    /// The URL of a reading request.
+    pub(super) fn url<'s>(
+        &self,
+        api: Api,
+        segments: impl IntoIterator<Item = &'s str>,
+        query: &[(&str, String)],
+    ) -> Result<Url, ApiError> {
+        let mut url = self.address(api).join(segments)?;
+        if !query.is_empty() {
+            url.query_pairs_mut().extend_pairs(query);
+        }
+        Ok(url)
+    }
+
+    /// Gets an answer of 200 with a whole body, by as many requests as the settings allow.
+    pub(super) async fn read(&self, api: Api, url: Url) -> Result<Answer, ApiError> {
+        let deadline = Instant::now() + Duration::from_millis(self.settings.read_deadline_ms);
+        let pauses = ExponentialBuilder::default()
+            .with_min_delay(Duration::from_millis(self.settings.retry_pause_ms))
+            .with_max_times(self.settings.read_attempts.saturating_sub(1) as usize)
+            .with_jitter();
+        let attempt = || self.read_once(api, url.clone(), deadline);
+        attempt
+            .retry(pauses)
+            .when(ApiError::is_temporary)
+            .adjust(|error, pause| {
+                let pause = pause?.max(wished_pause(error));
+                (pause < deadline.saturating_duration_since(Instant::now())).then_some(pause)
+            })
+            .notify(|error, pause| tracing::debug!(%error, ?pause, path = url.path(), "reading again"))
+            .await
+    }
+
+    async fn read_once(&self, api: Api, url: Url, deadline: Instant) -> Result<Answer, ApiError> {
+        let path = url.path().to_owned();
+        let unavailable = |text: String| ApiError::Unavailable {
+            text: self.credentials.hide_in(&format!("{text} (GET {path})")),
+        };
+        let left = || deadline.saturating_duration_since(Instant::now());
+        if self.rate_limit.wait(left()).await.is_err() {
+            return Err(unavailable("the rate limit leaves no turn before the deadline".into()));
+        }
+        let mut request = Request::new(Method::GET, url);
+        *request.headers_mut() = self.headers(api)?;
+        *request.timeout_mut() = Some(left().min(self.settings.timeout()));
+        let limit = self.settings.response_limit_bytes;
+        match exchange(&self.reading_client, request, limit, self.clock.as_ref()).await {
+            Ok(answer) => self.judge(answer, &path),
+            Err(NoAnswer::NotConnected(text) | NoAnswer::Lost(text)) => Err(unavailable(text)),
+        }
+    }
+
+    /// What to do about an answer to a reading request, by its status.
+    fn judge(&self, answer: Answer, path: &str) -> Result<Answer, ApiError> {
+        let status = answer.status;
+        if status == StatusCode::OK {
+            return match &answer.body {
+                Body::Whole(_) => Ok(answer),
+                Body::TooLong(_) => {
+                    let limit = self.settings.response_limit_bytes;
+                    Err(self.malformed(format!("longer than {limit} bytes (GET {path})"), &answer.body))
+                }
+                Body::Cut(text) => Err(ApiError::Unavailable { text: format!("{text} (GET {path})") }),
+            };
+        }
+        if status.is_success() {
+            return Err(self.malformed(format!("with status {status} (GET {path})"), &answer.body));
+        }
+        let FailureBody { text, venue_time } = FailureBody::read(status.as_u16(), answer.body.bytes());
+        let text = self.credentials.hide_in(&format!("{text} (GET {path})"));
+        Err(match status {
+            StatusCode::UNAUTHORIZED => ApiError::Unauthorized { text },
+            StatusCode::NOT_FOUND => ApiError::NotFound { text },
+            StatusCode::TOO_MANY_REQUESTS => ApiError::RateLimited { text, retry_after: answer.retry_after },
+            StatusCode::REQUEST_TIMEOUT => ApiError::Unavailable { text },
+            _ if status.is_server_error() => ApiError::Unavailable { text },
+            _ if status.is_redirection() => {
+                let text =
+                    format!("{text}, a redirect, which is not followed: check broker.base_url and price_url");
+                ApiError::Rejected { status: status.as_u16(), text, venue_time }
+            }
+            _ => ApiError::Rejected { status: status.as_u16(), text, venue_time },
+        })
+    }
+
+    /// Reads the JSON of an answer.
+    pub(super) fn parse<T>(
+        &self,
+        answer: &Answer,
+        read: impl FnOnce(Value) -> Result<T, Unreadable>,
+    ) -> Result<Reply<T>, ApiError> {
+        let json = serde_json::from_slice(answer.body.bytes())
+            .map_err(|error| self.malformed(format!("it is not JSON ({error})"), &answer.body))?;
+        let value = read(json).map_err(|error| self.malformed(error.to_string(), &answer.body))?;
+        Ok(answer.carry(value))
+    }
+
+    fn malformed(&self, problem: String, body: &Body) -> ApiError {
+        ApiError::Malformed { problem, head: self.credentials.hide_in(&body.head()) }
+    }
+}
+
+impl Answer {
+    /// A value with this answer's moments.
+    pub(super) const fn carry<T>(&self, value: T) -> Reply<T> {
+        Reply { value, date: self.date, sent: self.sent, received: self.received }
+    }
+}
+
+/// How long the venue wants to be left alone.
+fn wished_pause(error: &ApiError) -> Duration {
+    match error {
+        ApiError::RateLimited { retry_after: Some(pause), .. } => *pause,
+        _ => Duration::ZERO,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::script::{Act, Script, answer};
+    use super::*;
+    use crate::{Settings, Venue};
+
+    const WALLETS: &str = r#"[{"id": "w", "type": "DEMO", "balance": 10000}]"#;
+
+    async fn check(acts: Vec<Act>, settings: Settings, expected: Result<(), &str>, requests: usize) {
+        let script = Script::start(acts).await;
+        let got = script.venue(settings).wallets().await;
+        match (got, expected) {
+            (Ok(reply), Ok(())) => assert_eq!(reply.value.len(), 1),
+            (Err(error), Err(expected)) => {
+                let shown = format!("{error:?}");
+                assert!(shown.contains(expected), "{shown} should contain {expected}");
+                assert!(!shown.contains("tok-123"), "{shown}");
+            }
+            (got, _) => panic!("{got:?} instead of {expected:?}"),
+        }
+        assert_eq!(script.requests().len(), requests);
+    }
+
+    fn quick() -> Settings {
+        Settings { retry_pause_ms: 1, timeout_ms: 100, ..Settings::default() }
+    }
+
+    #[tokio::test]
+    async fn trouble_that_passes_is_overcome() {
+        for trouble in [
+            Act::Reply(answer("500 Internal Server Error", "{}")),
+            Act::Reply(answer("429 Too Many Requests\r\nRetry-After: 0", "{}")),
+            Act::Reply("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n[".into()),
+            Act::Close,
+            Act::Reset,
+            Act::Hang,
+        ] {
+            let good = Act::Reply(answer("200 OK", WALLETS));
+            check(vec![trouble, good], quick(), Ok(()), 2).await;
+        }
+    }
+
+    #[tokio::test]
+    async fn trouble_that_stays_ends_after_the_attempts() {
+        let unavailable = Act::Reply(answer("503 Service Unavailable", r#"{"message": "later"}"#));
+        check(vec![unavailable], quick(), Err(r#"Unavailable { text: "later (GET /token/wallets)""#), 4)
+            .await;
+        check(vec![Act::Reset], Settings { read_attempts: 1, ..quick() }, Err("Unavailable"), 1).await;
+        let busy = Act::Reply(answer("429 Too Many Requests\r\nRetry-After: 3600", "{}"));
+        check(
+            vec![busy],
+            quick(),
+            Err("RateLimited { text: \"HTTP 429 (GET /token/wallets)\", retry_after: Some(3600s)"),
+            1,
+        )
+        .await;
+        let settings = Settings { read_deadline_ms: 60, retry_pause_ms: 100, ..quick() };
+        check(vec![Act::Close], settings, Err("Unavailable"), 1).await;
+    }
+
+    #[tokio::test]
+    async fn a_clear_answer_is_not_asked_for_again() {
+        let enveloped =
+            r#"{"statusCode": 401, "status": "error", "data": {"message": "Invalid token tok-123"}}"#;
+        for (status, body, expected) in [
+            ("401 Unauthorized", enveloped, r#"Unauthorized { text: "Invalid token [hidden]"#),
+            (
+                "401 Unauthorized",
+                r#"{"statusCode": 401, "message": "Unauthorized"}"#,
+                "Unauthorized { text: \"Unauth",
+            ),
+            ("404 Not Found", r#"{"message": "pair"}"#, "NotFound { text: \"pair"),
+            ("400 Bad Request", r#"{"message": ["a", "b"]}"#, r#"Rejected { status: 400, text: "a; b"#),
+            ("403 Forbidden", "<html>", r#"Rejected { status: 403, text: "HTTP 403"#),
+            ("301 Moved\r\nLocation: /elsewhere", "", "Rejected { status: 301"),
+            ("204 No Content", "", "Malformed"),
+            ("200 OK", "<html>tok-123", r#"head: "<html>[hidden]""#),
+            ("200 OK", r#"{"message": "hello"}"#, "Malformed { problem: \"Wallet is not in an array\""),
+            ("200 OK", r#"[{"id": "w"}]"#, "Malformed { problem: \"Wallet"),
+        ] {
+            check(vec![Act::Reply(answer(status, body))], quick(), Err(expected), 1).await;
+        }
+    }
+
+    #[tokio::test]
+    async fn an_answer_beyond_the_limit_is_left_unread() {
+        let settings = Settings { response_limit_bytes: 1_000, ..quick() };
+        let long = format!("[{}]", " ".repeat(100_000));
+        check(vec![Act::Reply(answer("200 OK", &long))], settings.clone(), Err("longer than 1000 bytes"), 1)
+            .await;
+        check(vec![Act::Flood], settings, Err("longer than 1000 bytes"), 1).await;
+    }
+
+    #[tokio::test]
+    async fn a_venue_that_is_not_there_is_unavailable() {
+        let script = Script::start(vec![Act::Close]).await;
+        let venue = script.venue(Settings { price_url: "http://127.0.0.1:1".into(), ..quick() });
+        let pair = "BTCUSDT".parse().unwrap();
+        assert!(matches!(venue.default_price(&pair).await, Err(ApiError::Unavailable { .. })));
+    }
+}

@@ -1,0 +1,163 @@
+//! Bodies of answers that are not 200 (contract 5, `observed: opening a trade`).
+
+use super::fields::Field;
+use super::wire;
+use candlewick_sdk::Millis;
+use serde::Serialize;
+use serde_json::Value;
+
+/// The error body of trade and user endpoints (contract 5, rule 2).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ErrorEnvelope {
+    /// HTTP status.
+    pub status_code: u16,
+    /// `error`.
+    pub status: String,
+    /// When it happened.
+    #[serde(serialize_with = "wire::iso8601")]
+    pub timestamp: Millis,
+    /// Request path.
+    pub path: String,
+    /// What happened.
+    pub data: ErrorEnvelopeData,
+}
+
+/// What an [`ErrorEnvelope`] encloses.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ErrorEnvelopeData {
+    /// `ApiKey not provided`, `Invalid token` and the like.
+    pub message: String,
+    /// Name of the status, such as `Unauthorized`.
+    pub error: String,
+    /// HTTP status.
+    pub status_code: u16,
+}
+
+/// The error body of the wallet endpoint and of the symbol price API (contract 5, rule 3).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PlainError {
+    /// HTTP status.
+    pub status_code: u16,
+    /// Name of the status, such as `Unauthorized`.
+    pub message: String,
+}
+
+/// What can be learned from the body of a refusal, whatever its form.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FailureBody {
+    /// The venue's words, in one line; `HTTP <status>` when it has none.
+    pub(crate) text: String,
+    /// The venue's time of the refusal.
+    pub(crate) venue_time: Option<Millis>,
+}
+
+/// How much of the venue's words is kept, in bytes.
+const TEXT_LENGTH: usize = 300;
+
+impl FailureBody {
+    /// Reads a body by the rule of the clients seen: `data.message`, else `message`, else `error`, else the
+    /// status; `data` may be a text, `message` an object or an array.
+    pub(crate) fn read(status: u16, body: &[u8]) -> Self {
+        let json: Value = serde_json::from_slice(body).unwrap_or_default();
+        let data = json.get("data").unwrap_or(&Value::Null);
+        let candidates =
+            [data.get("message"), data.as_str().map(|_| data), json.get("message"), json.get("error")];
+        let text = candidates.into_iter().flatten().find_map(words);
+        Self {
+            text: text.map_or_else(|| format!("HTTP {status}"), |text| one_line(&text)),
+            venue_time: json.get("timestamp").and_then(Millis::from_value),
+        }
+    }
+}
+
+/// The words in a message of any shape; `None` when there are none.
+fn words(message: &Value) -> Option<String> {
+    let text = match message {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => parts.iter().filter_map(words).collect::<Vec<_>>().join("; "),
+        Value::Object(object) => match object.get("message").and_then(Value::as_str) {
+            Some(text) => text.to_owned(),
+            None if object.is_empty() => return None,
+            None => message.to_string(),
+        },
+        Value::Number(number) => number.to_string(),
+        Value::Null | Value::Bool(_) => return None,
+    };
+    Some(text).filter(|text| !text.trim().is_empty())
+}
+
+/// Cuts a text to a bounded line without control characters.
+pub(crate) fn one_line(text: &str) -> String {
+    let words: Vec<_> =
+        text.split(|c: char| c.is_control() || c == ' ').filter(|word| !word.is_empty()).collect();
+    let mut line = words.join(" ");
+    line.truncate(line.floor_char_boundary(TEXT_LENGTH));
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn check(body: &Value, expected: &str) {
+        assert_eq!(FailureBody::read(400, body.to_string().as_bytes()).text, expected, "{body}");
+    }
+
+    #[test]
+    fn the_text_is_found_wherever_the_venue_puts_it() {
+        check(&json!({"data": {"message": "a"}, "message": "b", "error": "c"}), "a");
+        check(&json!({"data": {"error": "x"}, "message": "b", "error": "c"}), "b");
+        check(&json!({"error": "c"}), "c");
+        check(&json!({"data": "d", "message": "b"}), "d");
+        check(
+            &json!({"data": {"message": ["amount too low", "symbol not active"]}}),
+            "amount too low; symbol not active",
+        );
+        check(&json!({"message": {"message": "inner", "code": 7}}), "inner");
+        check(&json!({"message": {"code": 7}}), "{\"code\":7}");
+        check(&json!({"message": []}), "HTTP 400");
+        check(&json!({"message": null, "error": "  "}), "HTTP 400");
+        check(&json!("text"), "HTTP 400");
+        check(&json!({"message": "two\r\n lines\u{7}"}), "two lines");
+        assert_eq!(FailureBody::read(502, b"<html>").text, "HTTP 502");
+        assert_eq!(
+            FailureBody::read(400, json!({"message": "é".repeat(900)}).to_string().as_bytes()).text.len(),
+            300
+        );
+    }
+
+    #[test]
+    fn both_401_bodies_are_read_and_written_as_in_the_contract() {
+        let envelope = ErrorEnvelope {
+            status_code: 401,
+            status: "error".into(),
+            timestamp: Millis::new(1_795_176_000_000),
+            path: "/token/trades".into(),
+            data: ErrorEnvelopeData {
+                message: "Invalid token".into(),
+                error: "Unauthorized".into(),
+                status_code: 401,
+            },
+        };
+        let json = json!({
+            "statusCode": 401, "status": "error", "timestamp": "2026-11-20T12:00:00.000Z",
+            "path": "/token/trades",
+            "data": {"message": "Invalid token", "error": "Unauthorized", "statusCode": 401},
+        });
+        assert_eq!(serde_json::to_value(&envelope).unwrap(), json);
+        let read = FailureBody::read(401, json.to_string().as_bytes());
+        let expected =
+            FailureBody { text: "Invalid token".into(), venue_time: Some(Millis::new(1_795_176_000_000)) };
+        assert_eq!(read, expected);
+
+        let plain = PlainError { status_code: 401, message: "Unauthorized".into() };
+        let json = json!({"statusCode": 401, "message": "Unauthorized"});
+        assert_eq!(serde_json::to_value(&plain).unwrap(), json);
+        let read = FailureBody::read(401, json.to_string().as_bytes());
+        assert_eq!(read, FailureBody { text: "Unauthorized".into(), venue_time: None });
+    }
+}

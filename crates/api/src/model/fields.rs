@@ -1,0 +1,263 @@
+//! Reads one JSON object field by field, and counts what is left over.
+
+use crate::SchemaDrift;
+use candlewick_sdk::Millis;
+use chrono::{DateTime, NaiveDateTime};
+use rust_decimal::Decimal;
+use serde_json::{Map, Value};
+
+/// A record that can be read from a JSON object.
+pub(crate) trait Record: Sized {
+    /// Its name in drift counts and messages.
+    const NAME: &'static str;
+
+    /// Takes the fields that it knows.
+    fn read(fields: &mut Fields<'_>) -> Result<Self, Unreadable>;
+}
+
+/// Why some JSON is not the record that was expected.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Unreadable {
+    /// The JSON is of another kind.
+    #[error("{record} is not {expected}")]
+    Kind { record: &'static str, expected: &'static str },
+    /// A field without which the record means nothing.
+    #[error("{record} has no readable \"{field}\"")]
+    Field { record: &'static str, field: &'static str },
+}
+
+/// A type that a field may have.
+pub(crate) trait Field: Sized {
+    /// Reads it, or `None` when the content is of another type.
+    fn from_value(value: &Value) -> Option<Self>;
+
+    /// The text of a value that is not known.
+    fn unknown(&self) -> Option<&str> {
+        None
+    }
+}
+
+/// The fields of one object that nobody has taken yet.
+pub(crate) struct Fields<'a> {
+    record: &'static str,
+    object: Map<String, Value>,
+    drift: &'a SchemaDrift,
+}
+
+/// Reads one record.
+pub(crate) fn read_record<R: Record>(value: Value, drift: &SchemaDrift) -> Result<R, Unreadable> {
+    let Value::Object(object) = value else {
+        return Err(Unreadable::Kind { record: R::NAME, expected: "an object" });
+    };
+    let mut fields = Fields { record: R::NAME, object, drift };
+    let record = R::read(&mut fields)?;
+    for field in fields.object.keys() {
+        drift.count_field(R::NAME, field);
+    }
+    Ok(record)
+}
+
+/// Reads an array of records of which none may be missing.
+pub(crate) fn read_all<R: Record>(value: Value, drift: &SchemaDrift) -> Result<Vec<R>, Unreadable> {
+    rows_of::<R>(value)?.into_iter().map(|row| read_record(row, drift)).collect()
+}
+
+/// Reads an array of records: those that can be read, and how many could not.
+pub(crate) fn read_list<R: Record>(value: Value, drift: &SchemaDrift) -> Result<(Vec<R>, usize), Unreadable> {
+    let rows = rows_of::<R>(value)?;
+    let count = rows.len();
+    let mut records = Vec::with_capacity(count);
+    for row in rows {
+        match read_record(row, drift) {
+            Ok(record) => records.push(record),
+            Err(Unreadable::Field { .. }) => {} // counted where it was met
+            Err(Unreadable::Kind { record, .. }) => drift.count_unreadable(record, "row"),
+        }
+    }
+    let unreadable = count - records.len();
+    Ok((records, unreadable))
+}
+
+fn rows_of<R: Record>(value: Value) -> Result<Vec<Value>, Unreadable> {
+    match value {
+        Value::Array(rows) => Ok(rows),
+        _ => Err(Unreadable::Kind { record: R::NAME, expected: "in an array" }),
+    }
+}
+
+impl Fields<'_> {
+    /// Takes a field that may be absent, null or unreadable.
+    pub(crate) fn optional<T: Field>(&mut self, field: &'static str) -> Option<T> {
+        let value = self.object.remove(field).filter(|value| !value.is_null())?;
+        let read = T::from_value(&value);
+        match &read {
+            None => self.drift.count_unreadable(self.record, field),
+            Some(known) => {
+                if let Some(text) = known.unknown() {
+                    self.drift.count_value(self.record, field, text);
+                }
+            }
+        }
+        read
+    }
+
+    /// Takes a field without which the record means nothing.
+    pub(crate) fn required<T: Field>(&mut self, field: &'static str) -> Result<T, Unreadable> {
+        if self.object.get(field).is_none_or(Value::is_null) {
+            self.drift.count_unreadable(self.record, field);
+        }
+        self.optional(field).ok_or(Unreadable::Field { record: self.record, field })
+    }
+
+    /// Takes a time or a price where 0 stands for "not known yet" (contract 2.3: zeros in the open response).
+    pub(crate) fn beyond_zero<T: Field + PartialOrd + Default>(&mut self, field: &'static str) -> Option<T> {
+        self.optional(field).filter(|value| *value > T::default())
+    }
+
+    /// Takes a nested object.
+    pub(crate) fn nested<R: Record>(&mut self, field: &'static str) -> Option<R> {
+        let value = self.object.remove(field).filter(|value| !value.is_null())?;
+        let read = read_record(value, self.drift);
+        if read.is_err() {
+            self.drift.count_unreadable(self.record, field);
+        }
+        read.ok()
+    }
+
+    /// Takes a nested array of objects; empty when it is absent.
+    pub(crate) fn list<R: Record>(&mut self, field: &'static str) -> Vec<R> {
+        let Some(value) = self.object.remove(field).filter(|value| !value.is_null()) else {
+            return Vec::new();
+        };
+        let read = read_list(value, self.drift);
+        if read.is_err() {
+            self.drift.count_unreadable(self.record, field);
+        }
+        read.map(|(records, _)| records).unwrap_or_default()
+    }
+
+    /// Takes a field as it is.
+    pub(crate) fn raw(&mut self, field: &'static str) -> Option<Value> {
+        self.object.remove(field)
+    }
+
+    /// Where drift of nested parts is counted.
+    pub(crate) const fn drift(&self) -> &SchemaDrift {
+        self.drift
+    }
+}
+
+/// The text of a number or a string: "numbers may arrive as strings" (`observed: prices and candles`).
+fn number_text(value: &Value) -> Option<String> {
+    match value {
+        Value::Number(number) => Some(number.to_string()),
+        Value::String(text) => Some(text.trim().to_owned()),
+        _ => None,
+    }
+}
+
+impl Field for String {
+    fn from_value(value: &Value) -> Option<Self> {
+        match value {
+            Value::String(text) => Some(text.clone()),
+            Value::Number(number) => Some(number.to_string()),
+            _ => None,
+        }
+    }
+}
+
+impl Field for bool {
+    fn from_value(value: &Value) -> Option<Self> {
+        match value {
+            Value::Bool(flag) => Some(*flag),
+            Value::String(text) => text.parse().ok(),
+            _ => None,
+        }
+    }
+}
+
+impl Field for u64 {
+    fn from_value(value: &Value) -> Option<Self> {
+        Decimal::from_value(value).filter(|number| number.fract().is_zero())?.try_into().ok()
+    }
+}
+
+impl Field for f64 {
+    fn from_value(value: &Value) -> Option<Self> {
+        number_text(value)?.parse().ok().filter(|number: &Self| number.is_finite())
+    }
+}
+
+impl Field for Decimal {
+    fn from_value(value: &Value) -> Option<Self> {
+        let text = number_text(value)?;
+        text.parse().or_else(|_| Self::from_scientific(&text)).ok()
+    }
+}
+
+impl Field for Millis {
+    fn from_value(value: &Value) -> Option<Self> {
+        if let Some(number) = Decimal::from_value(value) {
+            return i64::try_from(number.floor()).ok().map(Self::new);
+        }
+        let text = value.as_str()?.trim();
+        let moment = DateTime::parse_from_rfc3339(text).map(|moment| moment.timestamp_millis());
+        let moment = moment.or_else(|_| text.parse().map(|m: NaiveDateTime| m.and_utc().timestamp_millis()));
+        moment.ok().map(Self::new)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[allow(clippy::needless_pass_by_value)] // rows are written in place
+    fn check<T: Field + PartialEq + std::fmt::Debug>(json: Value, expected: Option<T>) {
+        assert_eq!(T::from_value(&json), expected, "{json}");
+    }
+
+    #[test]
+    fn numbers_are_read_from_numbers_and_strings() {
+        for json in [json!(12.5), json!("12.5"), json!(" 12.50 "), json!("1.25e1")] {
+            check(json.clone(), Some(12.5_f64));
+            check(json, Some(Decimal::new(125, 1)));
+        }
+        for json in [json!(""), json!("NaN"), json!("inf"), json!(true), json!([1]), json!("12,5")] {
+            check::<f64>(json.clone(), None);
+            check::<Decimal>(json, None);
+        }
+        check(json!(0.1), Some(Decimal::new(1, 1)));
+        check(json!(1e-7), Some(Decimal::new(1, 7)));
+        check(json!("7"), Some(7_u64));
+        check::<u64>(json!(7.5), None);
+        check::<u64>(json!(-1), None);
+    }
+
+    #[test]
+    fn times_are_read_from_integers_strings_and_iso_8601() {
+        // 2026-11-20 12:00:00 UTC is 20,777 days and a half after the epoch.
+        let noon = Millis::new(20_777 * 86_400_000 + 43_200_000);
+        for json in [
+            json!(1_795_176_000_000_i64),
+            json!(1_795_176_000_000.0),
+            json!("1795176000000"),
+            json!("2026-11-20T12:00:00.000Z"),
+            json!("2026-11-20T13:00:00+01:00"),
+            json!("2026-11-20T12:00:00"),
+        ] {
+            check(json, Some(noon));
+        }
+        for json in [json!("yesterday"), json!({}), json!(1e300), json!("")] {
+            check::<Millis>(json, None);
+        }
+    }
+
+    #[test]
+    fn texts_and_flags_are_read_from_what_means_the_same() {
+        check(json!(17), Some("17".to_owned()));
+        check::<String>(json!(["x"]), None);
+        check(json!("true"), Some(true));
+        check::<bool>(json!(1), None);
+    }
+}

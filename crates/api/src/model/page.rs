@@ -1,0 +1,183 @@
+//! One page of the trade list (contract 2.5).
+
+use super::fields::{Fields, Record, Unreadable, read_list};
+use super::trade::TradeRecord;
+use serde::Serialize;
+
+/// Which page of the trade list to ask for (contract 4.1, endpoint 2).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TradeQuery {
+    /// From 1.
+    pub page: u64,
+    /// Rows per page.
+    pub page_size: u64,
+    /// Restricts the list to one trader, and makes its rows full projections.
+    pub user_id: Option<String>,
+}
+
+impl Default for TradeQuery {
+    fn default() -> Self {
+        Self { page: 1, page_size: 10, user_id: None }
+    }
+}
+
+/// The pagination envelope, for whoever serves it; the rows are list items or full projections.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Page<T> {
+    /// This page, from 1.
+    pub current_page: u64,
+    /// Rows per page.
+    pub per_page: u64,
+    /// The last page.
+    pub last_page: u64,
+    /// The page after this one; null at the end (`observed: results`).
+    pub next_page: Option<u64>,
+    /// The page before this one; null at the beginning.
+    pub prev_page: Option<u64>,
+    /// Number of pages.
+    pub pages: u64,
+    /// All rows; how it differs from `count` is not said (contract 2.5).
+    pub total: u64,
+    /// See `total`.
+    pub count: u64,
+    /// The rows of this page.
+    pub data: Vec<T>,
+}
+
+/// The pagination envelope as it was received.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TradePage {
+    /// This page, from 1.
+    pub current_page: Option<u64>,
+    /// Rows per page.
+    pub per_page: Option<u64>,
+    /// The last page.
+    pub last_page: Option<u64>,
+    /// The page after this one.
+    pub next_page: Option<u64>,
+    /// The page before this one.
+    pub prev_page: Option<u64>,
+    /// Number of pages.
+    pub pages: Option<u64>,
+    /// All rows, or this page's: not said (contract 2.5).
+    pub total: Option<u64>,
+    /// See `total`.
+    pub count: Option<u64>,
+    /// The rows, in no certain order (`observed: results`).
+    pub data: Vec<TradeRecord>,
+    /// Rows that could not be read: a listing that has any is not complete.
+    pub unreadable: usize,
+}
+
+impl TradePage {
+    /// The query for the page after this one, or `None` at the end of the list: at a short page, or where
+    /// neither `nextPage` nor `lastPage` promises more (`observed: results`).
+    pub fn following(&self, query: &TradeQuery) -> Option<TradeQuery> {
+        let rows = (self.data.len() + self.unreadable) as u64;
+        let promised = match (self.next_page, self.last_page) {
+            (Some(next), _) => next > query.page,
+            (None, Some(last)) => last > query.page,
+            (None, None) => true,
+        };
+        (promised && rows > 0 && rows >= query.page_size)
+            .then(|| TradeQuery { page: query.page + 1, ..query.clone() })
+    }
+}
+
+impl Record for TradePage {
+    const NAME: &'static str = "TradePage";
+
+    fn read(fields: &mut Fields<'_>) -> Result<Self, Unreadable> {
+        let rows = fields.raw("data").ok_or(Unreadable::Field { record: Self::NAME, field: "data" })?;
+        let (data, unreadable) = read_list(rows, fields.drift())?;
+        Ok(Self {
+            current_page: fields.optional("currentPage"),
+            per_page: fields.optional("perPage"),
+            last_page: fields.optional("lastPage"),
+            next_page: fields.optional("nextPage"),
+            prev_page: fields.optional("prevPage"),
+            pages: fields.optional("pages"),
+            total: fields.optional("total"),
+            count: fields.optional("count"),
+            data,
+            unreadable,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SchemaDrift;
+    use crate::model::read_record;
+    use serde_json::{Value, json};
+
+    fn envelope(rows: &Value, next: &Value, last: &Value) -> Value {
+        json!({
+            "currentPage": 1, "perPage": 2, "lastPage": last, "nextPage": next, "prevPage": null, "pages": 2,
+            "total": 3, "count": 2, "data": rows,
+        })
+    }
+
+    #[test]
+    fn the_envelope_is_read_and_a_broken_row_is_counted() {
+        let drift = SchemaDrift::new();
+        let json =
+            envelope(&json!([{"id": "a", "status": "OPEN"}, {"status": "OPEN"}]), &json!(2), &json!("2"));
+        let page: TradePage = read_record(json, &drift).unwrap();
+        let expected = TradePage {
+            current_page: Some(1),
+            per_page: Some(2),
+            last_page: Some(2),
+            next_page: Some(2),
+            prev_page: None,
+            pages: Some(2),
+            total: Some(3),
+            count: Some(2),
+            data: page.data.clone(),
+            unreadable: 1,
+        };
+        assert_eq!((page.data.len(), &page), (1, &expected));
+        assert_eq!(drift.snapshot().into_keys().collect::<Vec<_>>(), ["Trade.id unreadable"]);
+        for not_a_page in [json!({"currentPage": 1}), json!([]), json!({"data": "none"})] {
+            assert!(read_record::<TradePage>(not_a_page, &drift).is_err());
+        }
+    }
+
+    #[test]
+    fn the_list_goes_on_until_a_short_page_or_the_last() {
+        let query = TradeQuery { page: 1, page_size: 2, user_id: Some("u".into()) };
+        let two = json!([{"id": "a"}, {"id": "b"}]);
+        for (rows, next, last, more) in [
+            (&two, json!(2), json!(2), true),
+            (&two, Value::Null, json!(2), true),
+            (&two, Value::Null, Value::Null, true),
+            (&two, Value::Null, json!(1), false),
+            (&two, json!(1), json!(9), false),
+            (&json!([{"id": "a"}]), json!(2), json!(2), false),
+            (&json!([]), json!(2), json!(2), false),
+        ] {
+            let page: TradePage = read_record(envelope(rows, &next, &last), &SchemaDrift::new()).unwrap();
+            let expected = more.then(|| TradeQuery { page: 2, ..query.clone() });
+            assert_eq!(page.following(&query), expected, "{rows} {next} {last}");
+        }
+    }
+
+    #[test]
+    fn the_envelope_is_written_with_the_contracts_names() {
+        let page = Page {
+            current_page: 1,
+            per_page: 2,
+            last_page: 2,
+            next_page: Some(2),
+            prev_page: None,
+            pages: 2,
+            total: 3,
+            count: 2,
+            data: vec!["row"],
+        };
+        let written = serde_json::to_value(page).unwrap();
+        assert_eq!(written, envelope(&json!(["row"]), &json!(2), &json!(2)));
+    }
+}

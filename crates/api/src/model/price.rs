@@ -1,0 +1,183 @@
+//! Price records and aggregated candles (contract 2.7 and 2.8).
+
+use super::fields::{Fields, Record, Unreadable};
+use super::wire;
+use candlewick_sdk::{Interval, Millis, Symbol};
+use serde::Serialize;
+
+/// A price record: by what is seen, a bar of one second (`observed: prices and candles`).
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PriceRecord {
+    /// Record identifier.
+    pub id: Option<String>,
+    /// Slot name.
+    pub slot: Option<String>,
+    /// Trading pair.
+    pub pair: Option<String>,
+    /// Asset type, for example crypto.
+    #[serde(rename = "type")]
+    pub asset_type: Option<String>,
+    /// Open time.
+    pub time: Millis,
+    /// 0 if unavailable.
+    pub volume: f64,
+    /// First price.
+    pub open_price: f64,
+    /// Last price.
+    pub close_price: f64,
+    /// Highest price.
+    pub high_price: f64,
+    /// Lowest price.
+    pub low_price: f64,
+    /// When the record was made.
+    #[serde(serialize_with = "wire::optional_iso8601")]
+    pub created_at: Option<Millis>,
+    /// When the record was last changed.
+    #[serde(serialize_with = "wire::optional_iso8601")]
+    pub updated_at: Option<Millis>,
+}
+
+impl Record for PriceRecord {
+    const NAME: &'static str = "PriceRecord";
+
+    fn read(fields: &mut Fields<'_>) -> Result<Self, Unreadable> {
+        Ok(Self {
+            id: fields.optional("id"),
+            slot: fields.optional("slot"),
+            pair: fields.optional("pair"),
+            asset_type: fields.optional("type"),
+            time: fields.required("time")?,
+            volume: fields.optional("volume").unwrap_or_default(),
+            open_price: fields.required("openPrice")?,
+            close_price: fields.required("closePrice")?,
+            high_price: fields.required("highPrice")?,
+            low_price: fields.required("lowPrice")?,
+            created_at: fields.optional("createdAt"),
+            updated_at: fields.optional("updatedAt"),
+        })
+    }
+}
+
+/// Which latest price to ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LimitTime {
+    /// The latest there is.
+    Latest,
+    /// The latest at or before this moment.
+    At(Millis),
+}
+
+/// The answer to a question for the latest price (contract 4.2, endpoint 6).
+#[derive(Clone, Debug, PartialEq)]
+pub enum LastPrice {
+    /// The record.
+    Record(PriceRecord),
+    /// The limit lies in the venue's future: it answered with the plain text `OK`.
+    Future,
+}
+
+/// Which candles to ask for (contract 4.2, endpoint 8). The slot comes from the settings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CandleQuery {
+    /// Trading pair.
+    pub symbol: Symbol,
+    /// Asset type, for example crypto.
+    pub asset_type: String,
+    /// Length of the candles.
+    pub interval: Interval,
+    /// Records to skip.
+    pub skip: u64,
+    /// At most so many records; the venue's default is 1000.
+    pub limit: u64,
+    /// First moment.
+    pub start_time: Millis,
+    /// Last moment; whether it is included is not known (`observed: prices and candles`).
+    pub end_time: Millis,
+}
+
+/// An aggregated candle as the venue sends it: nothing about it has been checked.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CandleRow {
+    /// 0 if unavailable.
+    pub volume: f64,
+    /// First price.
+    pub open_price: f64,
+    /// Last price.
+    pub close_price: f64,
+    /// Highest price.
+    pub high_price: f64,
+    /// Lowest price.
+    pub low_price: f64,
+    /// Open time (`observed: prices and candles`).
+    pub time: Millis,
+}
+
+impl Record for CandleRow {
+    const NAME: &'static str = "Candle";
+
+    fn read(fields: &mut Fields<'_>) -> Result<Self, Unreadable> {
+        Ok(Self {
+            volume: fields.optional("volume").unwrap_or_default(),
+            open_price: fields.required("openPrice")?,
+            close_price: fields.required("closePrice")?,
+            high_price: fields.required("highPrice")?,
+            low_price: fields.required("lowPrice")?,
+            time: fields.required("time")?,
+        })
+    }
+}
+
+/// The rows of one answer, in no certain order, the forming candle perhaps among them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CandleRows {
+    /// Those that could be read.
+    pub rows: Vec<CandleRow>,
+    /// How many could not.
+    pub unreadable: usize,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SchemaDrift;
+    use crate::model::{read_list, read_record};
+    use serde_json::json;
+
+    #[test]
+    fn a_price_record_is_read_and_written_with_the_contracts_names() {
+        let json = json!({
+            "id": "01JPRICE", "slot": "default", "pair": "BTCUSDT", "type": "crypto",
+            "time": 1_795_176_000_000_i64, "volume": 1.5, "openPrice": 64000.5, "closePrice": 64001.25,
+            "highPrice": 64002.5, "lowPrice": 63999.75, "createdAt": "2026-11-20T12:00:01.300Z",
+            "updatedAt": "2026-11-20T12:00:01.300Z",
+        });
+        let drift = SchemaDrift::new();
+        let record: PriceRecord = read_record(json.clone(), &drift).unwrap();
+        assert_eq!(serde_json::to_value(&record).unwrap(), json);
+        assert!(drift.snapshot().is_empty());
+    }
+
+    #[test]
+    fn candles_are_read_from_numbers_and_strings_and_broken_rows_are_counted() {
+        let drift = SchemaDrift::new();
+        let rows = json!([
+            {"volume": 0.5, "openPrice": 1.5, "closePrice": 1.75, "highPrice": 2.5, "lowPrice": 1.25, "time": 60_000},
+            {"volume": null, "openPrice": "1.5", "closePrice": "1.75", "highPrice": "2.5", "lowPrice": "1.25", "time": "60000"},
+            {"volume": 0, "openPrice": "n/a", "closePrice": 1, "highPrice": 1, "lowPrice": 1, "time": 60_000},
+            {"volume": 0, "openPrice": 1, "closePrice": 1, "highPrice": 1, "lowPrice": 1},
+        ]);
+        let (read, unreadable) = read_list::<CandleRow>(rows.clone(), &drift).unwrap();
+        let first = CandleRow {
+            volume: 0.5,
+            open_price: 1.5,
+            close_price: 1.75,
+            high_price: 2.5,
+            low_price: 1.25,
+            time: Millis::MINUTE,
+        };
+        assert_eq!((read.as_slice(), unreadable), (&[first, CandleRow { volume: 0.0, ..first }][..], 2));
+        assert_eq!(serde_json::to_value(first).unwrap(), rows[0]);
+    }
+}

@@ -1,0 +1,230 @@
+//! A trade as the venue tells of it, whichever projection it used (contract 2.3 and 2.4).
+
+use super::fields::{Fields, Record, Unreadable};
+use super::value::{Tolerant, TradeResult, TradeStatus};
+use super::wallet::WalletEntry;
+use candlewick_sdk::{CloseType, Direction, ExpirationType, Millis, Outcome};
+use rust_decimal::Decimal;
+
+/// Any of the venue's trade records: the short, list item and full projections, the acknowledgement and the
+/// `open-async` reply. Only the identifier is certain; what a projection leaves out is `None`.
+///
+/// Times and prices of 0 stand for "not known yet" (contract 2.3) and are `None` here.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TradeRecord {
+    /// Trade identifier (`id`, or `tradeId` in the acknowledgement).
+    pub id: String,
+    /// Owner identifier.
+    pub user_id: Option<String>,
+    /// Tenant identifier.
+    pub tenant_id: Option<String>,
+    /// Affiliate identifier.
+    pub affiliate_id: Option<String>,
+    /// Identifier of an outside system.
+    pub extra_id: Option<String>,
+    /// Where it stands.
+    pub status: Option<TradeStatus>,
+    /// What came of it.
+    pub result: Option<TradeResult>,
+    /// Trading pair.
+    pub symbol: Option<String>,
+    /// Price slot.
+    pub symbol_slot_name: Option<String>,
+    /// Up or down.
+    pub direction: Option<Tolerant<Direction>>,
+    /// What the duration is counted from.
+    pub expiration_type: Option<Tolerant<ExpirationType>>,
+    /// Duration code.
+    pub close_type: Option<Tolerant<CloseType>>,
+    /// Stake.
+    pub amount: Option<Decimal>,
+    /// Percent of the stake that a win earns.
+    pub payout: Option<Decimal>,
+    /// Net profit; 0 while the trade runs.
+    pub pnl: Option<Decimal>,
+    /// When the request arrived at the venue.
+    pub request_time: Option<Millis>,
+    /// When the trade opened.
+    pub open_time: Option<Millis>,
+    /// Price at the open.
+    pub open_price: Option<f64>,
+    /// Time of the open price's record.
+    pub open_price_time: Option<Millis>,
+    /// When the trade closes.
+    pub close_time: Option<Millis>,
+    /// Price at the close.
+    pub close_price: Option<f64>,
+    /// Time of the close price's record.
+    pub close_price_time: Option<Millis>,
+    /// How often the venue tried to close it.
+    pub attempts_to_close: Option<u64>,
+    /// Whether play money is at stake.
+    pub is_demo: Option<bool>,
+    /// Whether the account is an influencer's.
+    pub is_influencer: Option<bool>,
+    /// Whether the venue's own bot opened it.
+    pub from_bot: Option<bool>,
+    /// Whether an API token opened it.
+    pub from_api_token: Option<bool>,
+    /// Whether it copies another trade.
+    pub from_copy: Option<bool>,
+    /// Whether it was synchronised to a bot (list items only).
+    pub bot_synced: Option<bool>,
+    /// The wallets that paid the stake.
+    pub wallets: Vec<WalletEntry>,
+    /// The trade's share of all wallets, in percent.
+    pub total_wallets_balance_percent: Option<Decimal>,
+    /// Rate of the commission for copying.
+    pub copy_commission_rate: Option<Decimal>,
+    /// Commission for copying.
+    pub copy_commission_amount: Option<Decimal>,
+    /// The tenant's fee.
+    pub tenant_fee_amount: Option<Decimal>,
+    /// When the record was made.
+    pub created_at: Option<Millis>,
+    /// When the record was last changed.
+    pub updated_at: Option<Millis>,
+}
+
+impl TradeRecord {
+    /// Whether nothing follows any more, by result or by status (`observed: values`). A value that is not
+    /// known is never final.
+    pub fn is_final(&self) -> bool {
+        self.result.as_ref().is_some_and(TradeResult::is_final)
+            || self.status.as_ref().is_some_and(TradeStatus::is_final)
+    }
+
+    /// How the trade ended. `None` while it runs, and also for one that is final by its status alone: the
+    /// short projection says that it is over, not how.
+    pub fn outcome(&self) -> Option<Outcome> {
+        let by_result = self.result.as_ref().and_then(TradeResult::outcome);
+        by_result.or_else(|| (self.status == Some(TradeStatus::Cancelled)).then_some(Outcome::Cancelled))
+    }
+}
+
+impl Record for TradeRecord {
+    const NAME: &'static str = "Trade";
+
+    fn read(fields: &mut Fields<'_>) -> Result<Self, Unreadable> {
+        let acknowledged: Option<String> = fields.optional("tradeId");
+        let id = match acknowledged {
+            Some(id) => fields.optional("id").unwrap_or(id),
+            None => fields.required("id")?,
+        };
+        Ok(Self {
+            id,
+            user_id: fields.optional("userId"),
+            tenant_id: fields.optional("tenantId"),
+            affiliate_id: fields.optional("affiliateId"),
+            extra_id: fields.optional("extraId"),
+            status: fields.optional("status"),
+            result: fields.optional("result"),
+            symbol: fields.optional("symbol"),
+            symbol_slot_name: fields.optional("symbolSlotName"),
+            direction: fields.optional("direction"),
+            expiration_type: fields.optional("expirationType"),
+            close_type: fields.optional("closeType"),
+            amount: fields.optional("amount"),
+            payout: fields.optional("payout"),
+            pnl: fields.optional("pnl"),
+            request_time: fields.beyond_zero("requestTime"),
+            open_time: fields.beyond_zero("openTime"),
+            open_price: fields.beyond_zero("openPrice"),
+            open_price_time: fields.beyond_zero("openPriceTime"),
+            close_time: fields.beyond_zero("closeTime"),
+            close_price: fields.beyond_zero("closePrice"),
+            close_price_time: fields.beyond_zero("closePriceTime"),
+            attempts_to_close: fields.optional("attemptsToClose"),
+            is_demo: fields.optional("isDemo"),
+            is_influencer: fields.optional("isInfluencer"),
+            from_bot: fields.optional("fromBot"),
+            from_api_token: fields.optional("fromApiToken"),
+            from_copy: fields.optional("fromCopy"),
+            bot_synced: fields.optional("botSynced"),
+            wallets: fields.list("wallets"),
+            total_wallets_balance_percent: fields.optional("totalWalletsBalancePercent"),
+            copy_commission_rate: fields.optional("copyCommissionRate"),
+            copy_commission_amount: fields.optional("copyCommissionAmount"),
+            tenant_fee_amount: fields.optional("tenantFeeAmount"),
+            created_at: fields.optional("createdAt"),
+            updated_at: fields.optional("updatedAt"),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SchemaDrift;
+    use crate::model::read_record;
+    use serde_json::{Value, json};
+
+    fn read(json: Value) -> TradeRecord {
+        read_record(json, &SchemaDrift::new()).unwrap()
+    }
+
+    #[test]
+    fn an_acknowledgement_is_a_trade_without_times_and_prices() {
+        let trade = read(json!({"tradeId": "01JT", "status": "OPEN"}));
+        let expected =
+            TradeRecord { id: "01JT".into(), status: Some(TradeStatus::Open), ..TradeRecord::default() };
+        assert_eq!(trade, expected);
+    }
+
+    #[test]
+    fn zeros_of_a_running_trade_are_not_times_or_prices() {
+        let trade = read(json!({
+            "id": "01JT", "openPrice": 0, "closePrice": 0, "closePriceTime": 0, "openTime": "0",
+            "closeTime": 1_795_176_060_999_i64, "pnl": 0, "attemptsToClose": 0, "result": "PENDING",
+        }));
+        assert_eq!((trade.open_price, trade.close_price, trade.close_price_time), (None, None, None));
+        assert_eq!((trade.open_time, trade.close_time), (None, Some(Millis::new(1_795_176_060_999))));
+        assert_eq!((trade.pnl, trade.attempts_to_close), (Some(Decimal::ZERO), Some(0)));
+    }
+
+    #[test]
+    fn the_outcome_is_known_only_when_the_venue_says_it() {
+        for (status, result, is_final, outcome) in [
+            (json!("OPEN"), json!("PENDING"), false, None),
+            (json!("COMPLETED"), Value::Null, true, None),
+            (json!("COMPLETED"), json!("REFUNDED"), true, None),
+            (json!("COMPLETED"), json!("LOST"), true, Some(Outcome::Lost)),
+            (json!("CANCELLED"), json!("PENDING"), true, Some(Outcome::Cancelled)),
+            (json!("FROZEN"), json!("won"), false, None),
+            (Value::Null, json!("WON"), true, Some(Outcome::Won)),
+        ] {
+            let trade = read(json!({"id": "01JT", "status": status, "result": result}));
+            assert_eq!((trade.is_final(), trade.outcome()), (is_final, outcome), "{status} {result}");
+        }
+    }
+
+    #[test]
+    fn a_record_without_an_identifier_is_no_trade() {
+        let drift = SchemaDrift::new();
+        assert!(read_record::<TradeRecord>(json!({"status": "OPEN"}), &drift).is_err());
+        assert!(read_record::<TradeRecord>(json!("OK"), &drift).is_err());
+    }
+
+    #[test]
+    fn what_is_unknown_is_counted_and_the_rest_is_read() {
+        let drift = SchemaDrift::new();
+        let json = json!({
+            "id": "01JT", "status": "FROZEN", "direction": "UP", "closeType": "soon", "payout": [80],
+            "amount": "10.50", "reverted": false, "wallets": [{"id": "w"}],
+        });
+        let trade: TradeRecord = read_record(json, &drift).unwrap();
+        assert_eq!(trade.amount, Some(Decimal::new(1_050, 2)));
+        assert_eq!(trade.direction, Some(Tolerant::Unknown("UP".into())));
+        assert_eq!((trade.payout, trade.wallets.len()), (None, 0));
+        let names: Vec<_> = drift.snapshot().into_keys().collect();
+        let expected = [
+            "Trade.closeType=soon",
+            "Trade.direction=UP",
+            "Trade.payout unreadable",
+            "Trade.reverted",
+            "Trade.status=FROZEN",
+            "WalletEntry.type unreadable",
+        ];
+        assert_eq!(names, expected);
+    }
+}

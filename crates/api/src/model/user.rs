@@ -1,0 +1,197 @@
+//! The profile of the authenticated user (contract 2.6).
+
+use super::fields::{Fields, Record, Unreadable};
+use super::wire;
+use candlewick_sdk::Millis;
+use rust_decimal::Decimal;
+use serde::Serialize;
+use serde_json::Value;
+
+/// A user. Only the identifier is needed for trading; the rest is as the venue says it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct User {
+    /// User identifier.
+    pub id: String,
+    /// Tenant identifier.
+    pub tenant_id: Option<String>,
+    /// Level of identity check.
+    pub kyc_level_id: Option<String>,
+    /// Second factor.
+    pub two_factor_id: Option<String>,
+    /// E-mail address.
+    pub email: Option<String>,
+    /// Affiliate identifier.
+    pub affiliate_id: Option<String>,
+    /// Full name.
+    pub name: Option<String>,
+    /// Public name.
+    pub nickname: Option<String>,
+    /// Whether the account is an influencer's.
+    pub influencer: Option<bool>,
+    /// Whether the account is a bot's.
+    pub bot: Option<bool>,
+    /// Whether others see the profile.
+    pub public_profile: Option<bool>,
+    /// Whether the password has the newer form.
+    pub password_v2: Option<bool>,
+    /// Two-letter country code.
+    pub country: Option<String>,
+    /// Language code.
+    pub language: Option<String>,
+    /// Whether the account may be used.
+    pub active: Option<bool>,
+    /// Whether it was barred.
+    pub banned: Option<bool>,
+    /// Whether it was deleted.
+    pub deleted: Option<bool>,
+    /// Whether the e-mail address was confirmed.
+    pub email_verified: Option<bool>,
+    /// Whether the account comes from an older system.
+    pub legacy: Option<bool>,
+    /// Digits of the telephone country code.
+    pub phone_country_code: Option<String>,
+    /// Digits of the telephone number.
+    pub phone: Option<String>,
+    /// Limits of the account.
+    pub params: Option<UserParams>,
+    /// What copying the account costs and allows.
+    pub copy_trade_params: Option<CopyTradeParams>,
+    /// When the user last came.
+    #[serde(serialize_with = "wire::optional_iso8601")]
+    pub last_login_at: Option<Millis>,
+    /// Elements of a shape that is not given.
+    pub flags: Vec<Value>,
+    /// When the record was made.
+    #[serde(serialize_with = "wire::optional_iso8601")]
+    pub created_at: Option<Millis>,
+    /// When the record was last changed.
+    #[serde(serialize_with = "wire::optional_iso8601")]
+    pub updated_at: Option<Millis>,
+}
+
+/// Limits of an account.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct UserParams {
+    /// Largest withdrawal.
+    #[serde(serialize_with = "wire::optional_number")]
+    pub max_withdrawal_amount: Option<Decimal>,
+    /// Whether the tenant's limits are set aside.
+    pub ignore_tenant_user_limitation: Option<bool>,
+}
+
+/// What copying an account costs and allows.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CopyTradeParams {
+    /// Rate of the commission.
+    #[serde(serialize_with = "wire::optional_number")]
+    pub copy_commission_rate: Option<Decimal>,
+    /// Largest stake of a follower.
+    #[serde(serialize_with = "wire::optional_number")]
+    pub max_follower_amount_per_trade: Option<Decimal>,
+    /// Whether followers need no approval.
+    pub auto_approve_copy_followers: Option<bool>,
+}
+
+impl Record for User {
+    const NAME: &'static str = "User";
+
+    fn read(fields: &mut Fields<'_>) -> Result<Self, Unreadable> {
+        Ok(Self {
+            id: fields.required("id")?,
+            tenant_id: fields.optional("tenantId"),
+            kyc_level_id: fields.optional("kycLevelId"),
+            two_factor_id: fields.optional("twoFactorId"),
+            email: fields.optional("email"),
+            affiliate_id: fields.optional("affiliateId"),
+            name: fields.optional("name"),
+            nickname: fields.optional("nickname"),
+            influencer: fields.optional("influencer"),
+            bot: fields.optional("bot"),
+            public_profile: fields.optional("publicProfile"),
+            password_v2: fields.optional("passwordV2"),
+            country: fields.optional("country"),
+            language: fields.optional("language"),
+            active: fields.optional("active"),
+            banned: fields.optional("banned"),
+            deleted: fields.optional("deleted"),
+            email_verified: fields.optional("emailVerified"),
+            legacy: fields.optional("legacy"),
+            phone_country_code: fields.optional("phoneCountryCode"),
+            phone: fields.optional("phone"),
+            params: fields.nested("params"),
+            copy_trade_params: fields.nested("copyTradeParams"),
+            last_login_at: fields.optional("lastLoginAt"),
+            flags: match fields.raw("flags") {
+                Some(Value::Array(flags)) => flags,
+                _ => Vec::new(),
+            },
+            created_at: fields.optional("createdAt"),
+            updated_at: fields.optional("updatedAt"),
+        })
+    }
+}
+
+impl Record for UserParams {
+    const NAME: &'static str = "User.params";
+
+    fn read(fields: &mut Fields<'_>) -> Result<Self, Unreadable> {
+        Ok(Self {
+            max_withdrawal_amount: fields.optional("maxWithdrawalAmount"),
+            ignore_tenant_user_limitation: fields.optional("ignoreTenantUserLimitation"),
+        })
+    }
+}
+
+impl Record for CopyTradeParams {
+    const NAME: &'static str = "User.copyTradeParams";
+
+    fn read(fields: &mut Fields<'_>) -> Result<Self, Unreadable> {
+        Ok(Self {
+            copy_commission_rate: fields.optional("copyCommissionRate"),
+            max_follower_amount_per_trade: fields.optional("maxFollowerAmountPerTrade"),
+            auto_approve_copy_followers: fields.optional("autoApproveCopyFollowers"),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SchemaDrift;
+    use crate::model::read_record;
+    use serde_json::json;
+
+    #[test]
+    fn a_user_is_read_and_written_with_the_contracts_names() {
+        let json = json!({
+            "id": "01JUSER", "tenantId": "01JTENANT", "kycLevelId": "01JKYC", "twoFactorId": "01JTWO",
+            "email": "someone@example.com", "affiliateId": "01JAFF", "name": "Some One", "nickname": "one",
+            "influencer": false, "bot": false, "publicProfile": true, "passwordV2": true, "country": "BR",
+            "language": "pt", "active": true, "banned": false, "deleted": false, "emailVerified": true,
+            "legacy": false, "phoneCountryCode": "55", "phone": "11999999999",
+            "params": {"maxWithdrawalAmount": 1000, "ignoreTenantUserLimitation": false},
+            "copyTradeParams": {
+                "copyCommissionRate": 0.1, "maxFollowerAmountPerTrade": 50, "autoApproveCopyFollowers": true,
+            },
+            "lastLoginAt": "2026-11-20T11:00:00.000Z", "flags": ["vip"],
+            "createdAt": "2025-01-02T03:04:05.006Z", "updatedAt": "2026-11-20T11:00:01.000Z",
+        });
+        let drift = SchemaDrift::new();
+        let user: User = read_record(json.clone(), &drift).unwrap();
+        assert_eq!(serde_json::to_value(&user).unwrap(), json);
+        assert!(drift.snapshot().is_empty(), "{:?}", drift.snapshot());
+    }
+
+    #[test]
+    fn a_user_needs_an_identifier_and_nothing_else() {
+        let drift = SchemaDrift::new();
+        let user: User =
+            read_record(json!({"id": "01JUSER", "twoFactorId": null, "tier": 3}), &drift).unwrap();
+        assert_eq!(user, User { id: "01JUSER".into(), ..User::default() });
+        assert_eq!(drift.snapshot().into_keys().collect::<Vec<_>>(), ["User.tier"]);
+        assert!(read_record::<User>(json!({"email": "someone@example.com"}), &drift).is_err());
+    }
+}

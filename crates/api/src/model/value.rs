@@ -1,0 +1,230 @@
+//! Values from short lists that may grow (`observed: values`).
+
+use super::fields::Field;
+use candlewick_sdk::{CloseType, Direction, ExpirationType, Outcome};
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+use std::fmt;
+
+/// An enum of the texts that are known, and `Unknown` with whatever else arrives.
+macro_rules! wire_values {
+    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $text:literal,)+ }) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub enum $name {
+            $($(#[$variant_doc])* $variant,)+
+            /// Anything else, as it came: counted, and never taken for an outcome.
+            Unknown(String),
+        }
+
+        impl $name {
+            /// As the venue writes it.
+            pub fn as_str(&self) -> &str {
+                match self {
+                    $(Self::$variant => $text,)+
+                    Self::Unknown(text) => text,
+                }
+            }
+        }
+
+        impl From<&str> for $name {
+            fn from(text: &str) -> Self {
+                match text {
+                    $($text => Self::$variant,)+
+                    _ => Self::Unknown(text.to_owned()),
+                }
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(self.as_str())
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_str())
+            }
+        }
+
+        impl Field for $name {
+            fn from_value(value: &Value) -> Option<Self> {
+                value.as_str().map(Self::from)
+            }
+
+            fn unknown(&self) -> Option<&str> {
+                match self {
+                    Self::Unknown(text) => Some(text),
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+wire_values! {
+    /// Where a trade stands.
+    TradeStatus {
+        /// Running.
+        Open = "OPEN",
+        /// Accepted, its details come later (`observed: opening a trade`).
+        Processing = "PROCESSING",
+        /// Not begun.
+        Pending = "PENDING",
+        /// Over.
+        Completed = "COMPLETED",
+        /// Called off; the stake is returned.
+        Cancelled = "CANCELLED",
+    }
+}
+
+wire_values! {
+    /// What came of a trade.
+    TradeResult {
+        /// Nothing yet.
+        Pending = "PENDING",
+        /// Nothing yet.
+        Hold = "HOLD",
+        /// Nothing yet.
+        Opened = "OPENED",
+        /// Stake and profit return.
+        Won = "WON",
+        /// The stake is gone.
+        Lost = "LOST",
+        /// The stake returns.
+        Draw = "DRAW",
+        /// Called off; the stake returns.
+        Cancelled = "CANCELLED",
+    }
+}
+
+wire_values! {
+    /// What a wallet holds.
+    WalletType {
+        /// Real money.
+        Real = "REAL",
+        /// Play money.
+        Demo = "DEMO",
+        /// Money with conditions.
+        Bonus = "BONUS",
+    }
+}
+
+impl TradeStatus {
+    /// Whether nothing follows any more.
+    pub const fn is_final(&self) -> bool {
+        matches!(self, Self::Completed | Self::Cancelled)
+    }
+}
+
+impl TradeResult {
+    /// Whether nothing follows any more.
+    pub const fn is_final(&self) -> bool {
+        self.outcome().is_some()
+    }
+
+    /// The outcome, once there is one.
+    pub const fn outcome(&self) -> Option<Outcome> {
+        match self {
+            Self::Won => Some(Outcome::Won),
+            Self::Lost => Some(Outcome::Lost),
+            Self::Draw => Some(Outcome::Draw),
+            Self::Cancelled => Some(Outcome::Cancelled),
+            Self::Pending | Self::Hold | Self::Opened | Self::Unknown(_) => None,
+        }
+    }
+}
+
+impl From<Outcome> for TradeResult {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Won => Self::Won,
+            Outcome::Lost => Self::Lost,
+            Outcome::Draw => Self::Draw,
+            Outcome::Cancelled => Self::Cancelled,
+        }
+    }
+}
+
+/// A value of our own vocabulary as the venue sent it, or a text that is not in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Tolerant<T> {
+    /// One that we know.
+    Known(T),
+    /// Anything else, as it came.
+    Unknown(String),
+}
+
+impl<T> Tolerant<T> {
+    /// The value, when it is one that we know.
+    pub const fn known(&self) -> Option<&T> {
+        match self {
+            Self::Known(value) => Some(value),
+            Self::Unknown(_) => None,
+        }
+    }
+
+    fn unknown_text(&self) -> Option<&str> {
+        match self {
+            Self::Known(_) => None,
+            Self::Unknown(text) => Some(text),
+        }
+    }
+}
+
+macro_rules! tolerant_field {
+    ($name:ty) => {
+        impl Field for Tolerant<$name> {
+            fn from_value(value: &Value) -> Option<Self> {
+                let text = value.as_str()?;
+                Some(text.parse().map_or_else(|_| Self::Unknown(text.to_owned()), Self::Known))
+            }
+
+            fn unknown(&self) -> Option<&str> {
+                self.unknown_text()
+            }
+        }
+    };
+}
+
+tolerant_field!(Direction);
+tolerant_field!(ExpirationType);
+tolerant_field!(CloseType);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn only_the_listed_values_are_final() {
+        let is_final = |text| (TradeStatus::from(text).is_final(), TradeResult::from(text).is_final());
+        for (text, expected) in [
+            ("OPEN", (false, false)),
+            ("PROCESSING", (false, false)),
+            ("PENDING", (false, false)),
+            ("HOLD", (false, false)),
+            ("OPENED", (false, false)),
+            ("COMPLETED", (true, false)),
+            ("CANCELLED", (true, true)),
+            ("WON", (false, true)),
+            ("LOST", (false, true)),
+            ("DRAW", (false, true)),
+            ("won", (false, false)),
+            ("REFUNDED", (false, false)),
+        ] {
+            assert_eq!(is_final(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_value_keeps_its_text_both_ways() {
+        let kind = WalletType::from_value(&json!("LOYALTY")).unwrap();
+        assert_eq!(kind.unknown(), Some("LOYALTY"));
+        assert_eq!(serde_json::to_value(&kind).unwrap(), json!("LOYALTY"));
+        assert_eq!(serde_json::to_value(WalletType::from("DEMO")).unwrap(), json!("DEMO"));
+        let direction = Tolerant::<Direction>::from_value(&json!("UP")).unwrap();
+        assert_eq!((direction.known(), direction.unknown()), (None, Some("UP")));
+    }
+}

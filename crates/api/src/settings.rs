@@ -1,0 +1,189 @@
+//! The `[broker]` section: where the venue is and how to speak to it. No secrets: those are [`Credentials`].
+//!
+//! [`Credentials`]: crate::Credentials
+
+use crate::ApiError;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// Where the venue is and how to speak to it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Settings {
+    /// The trading token API, with a path prefix where the venue has one.
+    pub base_url: String,
+    /// The symbol price API, with a path prefix where the venue has one.
+    pub price_url: String,
+    /// Price slot to ask for.
+    pub slot: String,
+    /// Where trades are opened: `/token/trades/open` or `/token/trades/open-async`.
+    pub open_path: String,
+    /// Shape of the open request's body.
+    pub open_body: OpenBody,
+    /// Form of the `x-timestamp` header.
+    pub timestamp: TimestampFormat,
+    /// How long one request may take from its start to the last byte of its answer, in ms.
+    #[schemars(range(min = 1))]
+    pub timeout_ms: u64,
+    /// How long the connection may take, in ms.
+    #[schemars(range(min = 1))]
+    pub connect_timeout_ms: u64,
+    /// How long a reading request may take with all its repeats and pauses, in ms.
+    #[schemars(range(min = 1))]
+    pub read_deadline_ms: u64,
+    /// How often a reading request is sent at most. An open is sent once, whatever this says.
+    #[schemars(range(min = 1))]
+    pub read_attempts: u32,
+    /// The pause before the first repeat, in ms; it doubles from one to the next, with jitter.
+    pub retry_pause_ms: u64,
+    /// Rate limit over both APIs together; 0 means none.
+    #[schemars(range(min = 0.0))]
+    pub requests_per_second: f64,
+    /// Answers longer than this are not read, in bytes.
+    #[schemars(range(min = 1))]
+    pub response_limit_bytes: usize,
+    /// Proxy for all requests. None is taken from the environment.
+    pub proxy: Option<String>,
+    /// Extra headers for every request. Credentials do not belong here.
+    pub headers: BTreeMap<String, String>,
+}
+
+/// Shape of the open request's body (contract 4.1, endpoint 4).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum OpenBody {
+    /// Shape A: `isDemo`, `closeType`, `direction`, `symbol`, `amount`, and `expirationType` when it is stated.
+    #[default]
+    Full,
+    /// Shape B: `symbol`, `volume`, `direction`.
+    Short,
+}
+
+/// Form of the `x-timestamp` header (`observed: headers and hosts`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum TimestampFormat {
+    /// Unix time in milliseconds.
+    #[default]
+    Ms,
+    /// Unix time in whole seconds.
+    S,
+    /// `2026-11-20T12:00:00.000Z`.
+    Iso8601,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            base_url: "http://127.0.0.1:7701".into(),
+            price_url: "http://127.0.0.1:7701".into(),
+            slot: "default".into(),
+            open_path: "/token/trades/open".into(),
+            open_body: OpenBody::Full,
+            timestamp: TimestampFormat::Ms,
+            timeout_ms: 5_000,
+            connect_timeout_ms: 2_000,
+            read_deadline_ms: 15_000,
+            read_attempts: 4,
+            retry_pause_ms: 250,
+            requests_per_second: 5.0,
+            response_limit_bytes: 8 * 1024 * 1024,
+            proxy: None,
+            headers: BTreeMap::new(),
+        }
+    }
+}
+
+impl Settings {
+    /// Checks what its type does not say; the addresses and headers are checked where they are used.
+    pub(crate) fn check(&self) -> Result<(), ApiError> {
+        let whole_numbers = [
+            ("timeout_ms", self.timeout_ms),
+            ("connect_timeout_ms", self.connect_timeout_ms),
+            ("read_deadline_ms", self.read_deadline_ms),
+            ("read_attempts", u64::from(self.read_attempts)),
+            ("response_limit_bytes", self.response_limit_bytes as u64),
+        ];
+        for (key, value) in whole_numbers {
+            if value == 0 {
+                return Err(ApiError::settings(key, value, "use at least 1"));
+            }
+        }
+        let rate = self.requests_per_second;
+        if rate != 0.0 && !(0.001..=10_000.0).contains(&rate) {
+            let problem = "use 0 for no limit, or 0.001 to 10000";
+            return Err(ApiError::settings("requests_per_second", rate, problem));
+        }
+        let segments = self.open_path.strip_prefix('/').map(|path| path.split('/'));
+        let sound = |segment: &str| !matches!(segment, "" | "." | "..") && !segment.contains(['?', '#']);
+        if !segments.is_some_and(|mut segments| segments.all(sound)) {
+            return Err(ApiError::settings(
+                "open_path",
+                &self.open_path,
+                "use a path such as /token/trades/open",
+            ));
+        }
+        Ok(())
+    }
+
+    /// For one request.
+    pub(crate) const fn timeout(&self) -> Duration {
+        Duration::from_millis(self.timeout_ms)
+    }
+
+    /// For one connection, never longer than for the request that needs it.
+    pub(crate) fn connect_timeout(&self) -> Duration {
+        Duration::from_millis(self.connect_timeout_ms.min(self.timeout_ms))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_of_the_section_is_enough_and_unknown_keys_are_refused() {
+        let read = |json: &str| serde_json::from_str::<Settings>(json).map_err(|e| e.to_string());
+        let expected = Settings {
+            open_body: OpenBody::Short,
+            timestamp: TimestampFormat::Iso8601,
+            requests_per_second: 0.0,
+            ..Settings::default()
+        };
+        let json = r#"{"open_body": "short", "timestamp": "iso8601", "requests_per_second": 0}"#;
+        assert_eq!(read(json), Ok(expected));
+        assert!(read(r#"{"api_token": "x"}"#).unwrap_err().contains("unknown field `api_token`"));
+    }
+
+    #[test]
+    fn values_that_cannot_be_used_are_named() {
+        let check = |change: fn(&mut Settings), expected: &str| {
+            let mut settings = Settings::default();
+            change(&mut settings);
+            let message = settings.check().map_err(|error| error.to_string());
+            assert!(message.clone().is_err_and(|message| message.starts_with(expected)), "{message:?}");
+        };
+        check(|s| s.timeout_ms = 0, "broker.timeout_ms = \"0\": use at least 1");
+        check(|s| s.read_attempts = 0, "broker.read_attempts");
+        check(|s| s.requests_per_second = -1.0, "broker.requests_per_second = \"-1\"");
+        check(|s| s.requests_per_second = f64::NAN, "broker.requests_per_second");
+        check(|s| s.requests_per_second = 1e-300, "broker.requests_per_second");
+        for path in ["", "token/open", "/", "/token//open", "/token/../open", "/open?x=1"] {
+            let settings = Settings { open_path: path.into(), ..Settings::default() };
+            assert!(settings.check().is_err(), "{path:?}");
+        }
+        assert_eq!(Settings::default().check(), Ok(()));
+    }
+
+    #[test]
+    fn the_schema_documents_every_key() {
+        let schema = serde_json::to_value(schemars::schema_for!(Settings)).unwrap();
+        let properties = schema["properties"].as_object().unwrap();
+        assert_eq!(properties.len(), 15);
+        for (key, property) in properties {
+            assert!(property.to_string().contains("description"), "{key}");
+        }
+    }
+}
