@@ -1,1 +1,126 @@
 //! Follows the crossing of a fast and a slow exponential moving average.
+//!
+//! A model for a strategy that compares a candle with the one before it: the state that it keeps is the last
+//! comparison, and one more candle of warm-up.
+
+use candlewick_sdk::indicator::Ema;
+use candlewick_sdk::{BotContext, BuildError, Candle, Signal, Strategy, StrategyFactory, parameters};
+use std::cmp::Ordering;
+
+/// Averages closer than this share of the slow one are equal: on prices that stand still the two differ by
+/// rounding alone, and rounding is not a crossing.
+const ROUNDING: f64 = 1e-12;
+
+parameters! {
+    /// The two averages.
+    pub struct Params {
+        /// Candles in the fast average; fewer than in the slow one.
+        fast: usize = 9, 1..=500;
+        /// Candles in the slow average.
+        slow: usize = 21, 2..=1000;
+    }
+}
+
+/// Buys at the candle whose close takes the fast average above the slow one, sells at the candle whose close
+/// takes it below. Averages that were equal at the candle before count as crossed.
+#[derive(Debug)]
+pub struct EmaCross {
+    fast: Ema,
+    slow: Ema,
+    /// Where the fast average stood against the slow one at the candle before.
+    before: Option<Ordering>,
+}
+
+impl Strategy for EmaCross {
+    /// Until the slow average no longer tells where the series began, and one more candle to compare with.
+    fn warmup(&self) -> usize {
+        self.slow.stable_after() + 1
+    }
+
+    fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
+        // Both are updated before either may end the function.
+        let (fast, slow) = (self.fast.update(candle.close()), self.slow.update(candle.close()));
+        let (fast, slow) = (fast?, slow?);
+        let now = compare(fast, slow);
+        let before = self.before.replace(now)?;
+        let signal = match now {
+            Ordering::Equal => return None,
+            _ if now == before => return None,
+            Ordering::Greater => Signal::buy("crossed above"),
+            Ordering::Less => Signal::sell("crossed below"),
+        };
+        Some(signal.with("fast", fast).with("slow", slow))
+    }
+}
+
+fn compare(fast: f64, slow: f64) -> Ordering {
+    if (fast - slow).abs() <= ROUNDING * slow { Ordering::Equal } else { fast.total_cmp(&slow) }
+}
+
+impl StrategyFactory for EmaCross {
+    const NAME: &'static str = "ema-cross";
+    const VERSION: &'static str = "1.0.0";
+    const ABOUT: &'static str = "Follows the crossing of a fast and a slow exponential moving average.";
+    type Params = Params;
+
+    fn build(params: Params, _bot: &BotContext) -> Result<Self, BuildError> {
+        let Params { fast, slow } = params;
+        let refuse = |problem| BuildError::Parameters { strategy: Self::NAME, problem };
+        if fast >= slow {
+            return Err(refuse(format!("fast = {fast} must be below slow = {slow}")));
+        }
+        let ema = |period| Ema::new(period).map_err(|error| refuse(error.to_string()));
+        Ok(Self { fast: ema(fast)?, slow: ema(slow)?, before: None })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_sdk::testkit::{bot, conformance, flat, from_closes, random_walk};
+
+    fn check(closes: &[f64], expected: &[(usize, &str)]) {
+        let mut strategy = EmaCross::build(Params { fast: 1, slow: 3 }, &bot("BTCUSDT")).unwrap();
+        let candles = from_closes(closes);
+        let signals = candles.iter().map(|candle| strategy.on_candle(candle)).enumerate();
+        let told: Vec<_> =
+            signals.filter_map(|(index, signal)| Some((index, signal?.reason.to_string()))).collect();
+        let expected: Vec<_> =
+            expected.iter().map(|(index, reason)| (*index, (*reason).to_owned())).collect();
+        assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn a_signal_comes_at_the_candle_of_the_crossing_and_not_after() {
+        // Over 1 the average is the close. Over 3 it is 12, then half-way to each close: 11, 13, 14.5, 11.25, 9.625.
+        check(
+            &[14.0, 12.0, 10.0, 10.0, 15.0, 16.0, 8.0, 8.0],
+            &[(4, "crossed above fast=15 slow=13"), (6, "crossed below fast=8 slow=11.25")],
+        );
+        // The average is 13, 13 and 13 at the equal closes, then 14 and 14.
+        check(&[14.0, 12.0, 13.0, 13.0, 13.0, 15.0, 14.0], &[(5, "crossed above fast=15 slow=14")]);
+    }
+
+    #[test]
+    fn prices_that_stand_still_cross_nothing() {
+        let mut strategy = EmaCross::build(Params::default(), &bot("BTCUSDT")).unwrap();
+        assert!(flat(500).iter().all(|candle| strategy.on_candle(candle).is_none()));
+    }
+
+    #[test]
+    fn a_fast_average_that_is_not_faster_is_refused() {
+        let error = EmaCross::build(Params { fast: 21, slow: 21 }, &bot("BTCUSDT")).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "parameters of strategy \"ema-cross\": fast = 21 must be below slow = 21"
+        );
+    }
+
+    #[test]
+    fn it_conforms_and_is_warm_a_candle_after_the_slow_average() {
+        // 21 candles of seed; (20/22)^218 is the first power below 1e-9; one candle to compare with.
+        assert_eq!(EmaCross::build(Params::default(), &bot("BTCUSDT")).unwrap().warmup(), 21 + 218 + 1);
+        let signals = conformance::<EmaCross>(&Params::default(), &bot("BTCUSDT"), &random_walk(2, 5_000));
+        assert!(signals.unwrap() > 100);
+    }
+}

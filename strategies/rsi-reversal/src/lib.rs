@@ -1,1 +1,118 @@
 //! Buys when Wilder's RSI closes oversold and sells when it closes overbought.
+//!
+//! A model for a strategy of one indicator: the parameters contradict each other in one way, which `build`
+//! refuses, and everything that can be wrong is wrong there; `on_candle` only decides.
+
+use candlewick_sdk::indicator::Rsi;
+use candlewick_sdk::{BotContext, BuildError, Candle, Signal, Strategy, StrategyFactory, parameters};
+
+parameters! {
+    /// When the index counts as extreme.
+    pub struct Params {
+        /// Candles in the index.
+        period: usize = 14, 2..=500;
+        /// Buy when the index closes below this.
+        oversold: f64 = 30.0, 0.0..=100.0;
+        /// Sell when the index closes above this.
+        overbought: f64 = 70.0, 0.0..=100.0;
+    }
+}
+
+/// Bets on a return from an extreme of the relative strength index. It signals at every candle that closes in the
+/// extreme; how many of these become trades is for the risk rules.
+#[derive(Debug)]
+pub struct RsiReversal {
+    rsi: Rsi,
+    oversold: f64,
+    overbought: f64,
+}
+
+impl Strategy for RsiReversal {
+    /// The index remembers old candles ever more faintly. It is warm once it no longer tells where the series
+    /// began, so that a bot started live and its backtest see the same index.
+    fn warmup(&self) -> usize {
+        self.rsi.stable_after()
+    }
+
+    fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
+        let rsi = self.rsi.update(candle.close())?;
+        if rsi < self.oversold {
+            Some(Signal::buy("oversold").with("rsi", rsi).with("level", self.oversold))
+        } else if rsi > self.overbought {
+            Some(Signal::sell("overbought").with("rsi", rsi).with("level", self.overbought))
+        } else {
+            None
+        }
+    }
+}
+
+impl StrategyFactory for RsiReversal {
+    const NAME: &'static str = "rsi-reversal";
+    const VERSION: &'static str = "1.0.0";
+    const ABOUT: &'static str = "Buys when Wilder's RSI closes oversold and sells when it closes overbought.";
+    type Params = Params;
+
+    fn build(params: Params, _bot: &BotContext) -> Result<Self, BuildError> {
+        let Params { period, oversold, overbought } = params;
+        let refuse = |problem| BuildError::Parameters { strategy: Self::NAME, problem };
+        if oversold >= overbought {
+            return Err(refuse(format!("oversold = {oversold} must be below overbought = {overbought}")));
+        }
+        let rsi = Rsi::new(period).map_err(|error| refuse(error.to_string()))?;
+        Ok(Self { rsi, oversold, overbought })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_sdk::testkit::{bot, conformance, from_closes, random_walk};
+
+    fn params(period: usize, oversold: f64, overbought: f64) -> Params {
+        Params { period, oversold, overbought }
+    }
+
+    /// Signals over 2 candles of index, as the candle's index and what it says.
+    fn check((oversold, overbought): (f64, f64), expected: &[(usize, &str)]) {
+        let mut strategy = RsiReversal::build(params(2, oversold, overbought), &bot("BTCUSDT")).unwrap();
+        let candles = from_closes(&[10.0, 11.0, 10.0, 12.0, 8.0, 6.0, 14.0]);
+        let signals = candles.iter().map(|candle| strategy.on_candle(candle)).enumerate();
+        let tell = |signal: Signal| format!("{} {}", signal.direction, signal.reason);
+        let told: Vec<_> = signals.filter_map(|(index, signal)| Some((index, tell(signal?)))).collect();
+        let expected: Vec<_> = expected.iter().map(|(index, text)| (*index, (*text).to_owned())).collect();
+        assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn signals_come_at_closes_beyond_a_level_and_not_on_it() {
+        // Gains 1, 0, 2, 0, 0, 8 and losses 0, 1, 0, 4, 2, 0, smoothed from the second on to
+        // gain 0.5, 1.25, 0.625, 0.3125, 4.15625 and loss 0.5, 0.25, 2.125, 2.0625, 1.03125:
+        // RSI 50, 83.333, 22.727, 13.158, 80.120 at candles 2 to 6.
+        check((20.0, 85.0), &[(5, "BUY oversold rsi=13.157895 level=20")]);
+        let sold =
+            [(3, "SELL overbought rsi=83.333333 level=50"), (6, "SELL overbought rsi=80.120482 level=50")];
+        check((10.0, 50.0), &sold);
+        check(
+            (50.0, 90.0),
+            &[(4, "BUY oversold rsi=22.727273 level=50"), (5, "BUY oversold rsi=13.157895 level=50")],
+        );
+        check((13.0, 84.0), &[]);
+    }
+
+    #[test]
+    fn levels_in_the_wrong_order_are_refused() {
+        for (oversold, overbought) in [(70.0, 30.0), (50.0, 50.0)] {
+            let error = RsiReversal::build(params(14, oversold, overbought), &bot("BTCUSDT")).unwrap_err();
+            let problem = format!("oversold = {oversold} must be below overbought = {overbought}");
+            assert_eq!(error.to_string(), format!("parameters of strategy \"rsi-reversal\": {problem}"));
+        }
+    }
+
+    #[test]
+    fn it_conforms_and_is_warm_once_the_index_is_stable() {
+        // 14 changes need 15 candles; (13/14)^280 is the first power below 1e-9.
+        assert_eq!(RsiReversal::build(Params::default(), &bot("BTCUSDT")).unwrap().warmup(), 15 + 280);
+        let signals = conformance::<RsiReversal>(&Params::default(), &bot("BTCUSDT"), &random_walk(2, 5_000));
+        assert!(signals.unwrap() > 100);
+    }
+}

@@ -1,1 +1,136 @@
 //! Trades a list of signals from a CSV file.
+//!
+//! A model for a strategy that reads something from outside: all of it is read and checked in `build`, so that
+//! `on_candle` touches no file and every mistake is told, with its line, before the first candle.
+
+mod list;
+
+use candlewick_sdk::{
+    BotContext, BuildError, Candle, Interval, Signal, Strategy, StrategyFactory, parameters,
+};
+use list::Row;
+use std::path::Path;
+
+parameters! {
+    /// Which list to trade.
+    pub struct Params {
+        /// CSV file with the header time,symbol,direction or time,symbol,direction,close_type.
+        file: String = String::new();
+    }
+}
+
+/// Signals at the close of each candle whose close time (ms) is in the list; rows of other symbols are left to
+/// their bots. A row's `close_type` replaces the bot's and keeps its expiration type.
+#[derive(Debug)]
+pub struct SignalList {
+    interval: Interval,
+    /// Ascending in time, no two of one time.
+    rows: Vec<Row>,
+    /// The first row that has not been passed yet.
+    next: usize,
+}
+
+impl Strategy for SignalList {
+    /// A list needs no history.
+    fn warmup(&self) -> usize {
+        0
+    }
+
+    fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
+        let time = candle.close_time(self.interval);
+        while self.rows.get(self.next).is_some_and(|row| row.time < time) {
+            self.next += 1;
+        }
+        let row = self.rows.get(self.next).filter(|row| row.time == time)?;
+        let signal = Signal::new(row.direction, "listed");
+        Some(row.expiry.map_or(signal, |expiry| signal.expiring(expiry)))
+    }
+}
+
+impl StrategyFactory for SignalList {
+    const NAME: &'static str = "signal-list";
+    const VERSION: &'static str = "1.0.0";
+    const ABOUT: &'static str = "Trades a list of signals from a CSV file.";
+    type Params = Params;
+
+    fn build(params: Params, bot: &BotContext) -> Result<Self, BuildError> {
+        if params.file.is_empty() {
+            let problem = "file is missing: name a CSV file of signals".to_owned();
+            return Err(BuildError::Parameters { strategy: Self::NAME, problem });
+        }
+        let rows = list::read(Path::new(&params.file), bot)?;
+        Ok(Self { interval: bot.interval, rows, next: 0 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_sdk::testkit::{bot, conformance, from_closes, random_walk};
+    use candlewick_sdk::{Direction, ExpirationType, Expiry};
+    use std::fmt::Write as _;
+
+    /// Close time of the first candle of a test.
+    const FIRST_CLOSE: i64 = 1_735_689_660_000;
+
+    fn params(file: &str) -> Params {
+        Params { file: file.to_owned() }
+    }
+
+    /// Writes the rows as a list of this test's own and says where.
+    fn list(name: &str, rows: &str) -> (tempfile::TempDir, Params) {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join(name);
+        std::fs::write(&path, format!("time,symbol,direction,close_type\n{rows}")).unwrap();
+        let params = params(path.to_str().unwrap());
+        (directory, params)
+    }
+
+    #[test]
+    fn it_signals_at_the_candle_that_closes_at_the_time_and_at_no_other() {
+        let mut bot = bot("BTCUSDT");
+        bot.expiry.expiration_type = ExpirationType::CandleClose;
+        // Candle 0, one in a hole of the candles, candle 4; one before all candles.
+        let rows = [(0, "BUY", ""), (2, "BUY", ""), (4, "SELL", "05:00"), (-9, "SELL", "")];
+        let rows = rows.map(|(index, direction, close_type)| {
+            format!("{},BTCUSDT,{direction},{close_type}\n", FIRST_CLOSE + index * 60_000)
+        });
+        let (_directory, params) = list("signals.csv", &rows.concat());
+        let mut strategy = SignalList::build(params, &bot).unwrap();
+        let mut candles = from_closes(&[1.0; 6]);
+        candles.remove(2);
+        let signals = candles.iter().map(|candle| strategy.on_candle(candle));
+        let told: Vec<_> =
+            signals.map(|signal| signal.map(|signal| (signal.direction, signal.expiry))).collect();
+        let five_minutes = Expiry { close_type: "05:00".parse().unwrap(), ..bot.expiry };
+        let (buy, sell) = (Some((Direction::Buy, None)), Some((Direction::Sell, Some(five_minutes))));
+        assert_eq!(told, [buy, None, None, sell, None]);
+    }
+
+    #[test]
+    fn a_list_that_cannot_be_used_is_told_with_its_path_and_line() {
+        let tell = |params| SignalList::build(params, &bot("BTCUSDT")).unwrap_err().to_string();
+        assert_eq!(
+            tell(Params::default()),
+            "parameters of strategy \"signal-list\": file is missing: name a CSV file of signals"
+        );
+        assert!(
+            tell(params("no/such.csv")).starts_with("no/such.csv: the list cannot be read: No such file")
+        );
+        let (_directory, broken) = list("broken.csv", "1,BTCUSDT,BUY\n");
+        let path = broken.file.clone();
+        let problem = "no 1m candle closes at 1: use a multiple of 60000 ms";
+        assert_eq!(tell(broken), format!("{path}, line 2: {problem}"));
+    }
+
+    #[test]
+    fn it_conforms() {
+        let mut rows = String::new();
+        for index in (0..500).step_by(7) {
+            writeln!(rows, "{},BTCUSDT,BUY,", FIRST_CLOSE + index * 60_000).unwrap();
+        }
+        let (_directory, params) = list("signals.csv", &rows);
+        let signals = conformance::<SignalList>(&params, &bot("BTCUSDT"), &random_walk(2, 500));
+        assert_eq!(signals.unwrap(), 72);
+    }
+}

@@ -1,0 +1,151 @@
+//! The file: `time,symbol,direction[,close_type]`, one signal per line.
+
+use candlewick_sdk::{BotContext, BuildError, CloseType, Direction, Expiry, Millis, Symbol};
+use std::path::Path;
+
+const HEADERS: [&str; 2] = ["time,symbol,direction", "time,symbol,direction,close_type"];
+
+/// A signal of the bot's symbol.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Row {
+    /// Close time of the candle that it belongs to.
+    pub(crate) time: Millis,
+    pub(crate) direction: Direction,
+    /// The bot's expiry with the row's duration, when the row has one.
+    pub(crate) expiry: Option<Expiry>,
+    /// Counted from 1, for messages.
+    line: u64,
+}
+
+/// A line that cannot be used, and why.
+#[derive(Debug, PartialEq)]
+struct Fault {
+    line: u64,
+    problem: String,
+}
+
+/// The rows of the bot's symbol, ascending in time, no two of one time.
+pub(crate) fn read(path: &Path, bot: &BotContext) -> Result<Vec<Row>, BuildError> {
+    let refuse = |line, problem| BuildError::File { path: path.display().to_string(), line, problem };
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        refuse(None, format!("the list cannot be read: {error}; check the parameter file"))
+    })?;
+    parse(&text, bot).map_err(|fault| refuse(Some(fault.line), fault.problem))
+}
+
+fn parse(text: &str, bot: &BotContext) -> Result<Vec<Row>, Fault> {
+    let mut lines = (1..).zip(text.trim_start_matches('\u{feff}').lines());
+    let header = lines.next().map_or("", |(_, header)| header.trim());
+    if !HEADERS.contains(&header) {
+        let problem = format!("the header is \"{header}\": use {} or {}", HEADERS[0], HEADERS[1]);
+        return Err(Fault { line: 1, problem });
+    }
+    let columns = header.split(',').count();
+    let mut rows = Vec::new();
+    for (line, row) in lines.filter(|(_, row)| !row.trim().is_empty()) {
+        rows.extend(parse_row(line, row, columns, bot).map_err(|problem| Fault { line, problem })?);
+    }
+    rows.sort_by_key(|row| (row.time, row.line));
+    match rows.windows(2).find(|pair| pair[0].time == pair[1].time) {
+        None => Ok(rows),
+        Some(pair) => {
+            let (symbol, Row { time, line, .. }) = (bot.symbol, pair[0]);
+            let problem = format!("time {time} of {symbol} is on line {line} already: keep one of them");
+            Err(Fault { line: pair[1].line, problem })
+        }
+    }
+}
+
+/// The row, when it is one of the bot's symbol. Rows of other symbols must be well formed too.
+fn parse_row(line: u64, row: &str, columns: usize, bot: &BotContext) -> Result<Option<Row>, String> {
+    let fields: Vec<&str> = row.split(',').map(str::trim).collect();
+    let (time, symbol, direction, close_type) = match fields.as_slice() {
+        [time, symbol, direction] => (time, symbol, direction, ""),
+        [time, symbol, direction, close_type] if columns == 4 => (time, symbol, direction, *close_type),
+        _ => return Err(format!("there are {} fields: the header has {columns}", fields.len())),
+    };
+    let time: i64 = time
+        .parse()
+        .map_err(|_| format!("\"{time}\" is not a time: use milliseconds since 1970-01-01 UTC"))?;
+    let symbol: Symbol = symbol.parse().map_err(|error| format!("{error}"))?;
+    let direction: Direction = direction.parse().map_err(|error| format!("{error}"))?;
+    let close_type: Option<CloseType> = match close_type {
+        "" => None,
+        code => Some(code.parse().map_err(|error| format!("{error}"))?),
+    };
+    if symbol != bot.symbol {
+        return Ok(None);
+    }
+    let (time, interval) = (Millis::new(time), bot.interval);
+    if !time.is_aligned_to(interval.length()) {
+        let step = interval.length();
+        return Err(format!("no {interval} candle closes at {time}: use a multiple of {step} ms"));
+    }
+    let expiry = close_type.map(|close_type| Expiry { close_type, ..bot.expiry });
+    Ok(Some(Row { time, direction, expiry, line }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_sdk::testkit::bot;
+
+    /// Time, direction, and duration in seconds.
+    type Told<'a> = (i64, &'a str, Option<i64>);
+
+    fn check(text: &str, expected: Result<&[Told], (u64, &str)>) {
+        let rows = parse(text, &bot("BTCUSDT")).map(|rows| {
+            let seconds = |row: &Row| row.expiry.map(|expiry| expiry.close_type.duration().get() / 1_000);
+            rows.iter().map(|row| (row.time.get(), row.direction.as_str(), seconds(row))).collect()
+        });
+        let expected = expected
+            .map(<[_]>::to_vec)
+            .map_err(|(line, problem)| Fault { line, problem: problem.to_owned() });
+        assert_eq!(rows, expected, "{text}");
+    }
+
+    #[test]
+    fn rows_of_the_symbol_are_sorted_and_others_left_out() {
+        check("time,symbol,direction\n", Ok(&[]));
+        check(
+            "time,symbol,direction\n120000,BTCUSDT,SELL\n60000,BTCUSDT,BUY\n60000,ETHUSDT,SELL\n",
+            Ok(&[(60_000, "BUY", None), (120_000, "SELL", None)]),
+        );
+        // Off the grid of this bot, which another bot's row may be.
+        check("time,symbol,direction\n1,ETHUSDT,BUY", Ok(&[]));
+    }
+
+    #[test]
+    fn a_close_type_may_be_left_out_of_the_column_and_of_a_row() {
+        check(
+            "\u{feff}time,symbol,direction,close_type\r\n0,BTCUSDT,BUY,05:00\r\n60000,BTCUSDT,BUY,\r\n\r\n120000,BTCUSDT,SELL\r\n",
+            Ok(&[(0, "BUY", Some(300)), (60_000, "BUY", None), (120_000, "SELL", None)]),
+        );
+    }
+
+    #[test]
+    fn a_line_that_cannot_be_used_is_named_with_what_to_do() {
+        let header = "time,symbol,direction,close_type\n60000,BTCUSDT,BUY,\n";
+        for (row, line, problem) in [
+            ("60000,BTCUSDT", 3, "there are 2 fields: the header has 4"),
+            ("60000,BTCUSDT,BUY,01:00,1", 3, "there are 5 fields: the header has 4"),
+            (
+                "2025-01-01,BTCUSDT,BUY",
+                3,
+                "\"2025-01-01\" is not a time: use milliseconds since 1970-01-01 UTC",
+            ),
+            ("60001,BTCUSDT,BUY", 3, "no 1m candle closes at 60001: use a multiple of 60000 ms"),
+            ("120000,BTCUSDT,UP", 3, "\"UP\" is not a direction: use BUY or SELL"),
+            ("\n60000,BTCUSDT,SELL", 4, "time 60000 of BTCUSDT is on line 2 already: keep one of them"),
+        ] {
+            check(&format!("{header}{row}\n"), Err((line, problem)));
+        }
+        let wrong = "use time,symbol,direction or time,symbol,direction,close_type";
+        check("", Err((1, &format!("the header is \"\": {wrong}"))));
+        check("60000,BTCUSDT,BUY\n", Err((1, &format!("the header is \"60000,BTCUSDT,BUY\": {wrong}"))));
+        check(
+            "time,symbol,direction\n60000,BTCUSDT,BUY,01:00",
+            Err((2, "there are 4 fields: the header has 3")),
+        );
+    }
+}
