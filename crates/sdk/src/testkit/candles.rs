@@ -43,7 +43,9 @@ pub fn random_walk(seed: u64, count: usize) -> Vec<Candle> {
     };
     let mut next = |minute| {
         let open = close * (1.0 + 1e-4 * step());
-        close = open * (1.0 + 2e-3 * step());
+        let change = step();
+        // Squared with its sign: many small moves, few large ones, as in markets.
+        close = open * (1.0 + 4e-3 * change * change.abs());
         candle(minute, open, close, 1e-3 * step().abs())
     };
     (0..count).map(&mut next).collect()
