@@ -1,1 +1,16 @@
 //! Replays stored candles through the engine and the simulator.
+//!
+//! A backtest is a loop: hand the Session what the venue has to say by now, hand it the next candle, hand the
+//! venue what the Session approved. There is no trading logic here; a live run drives the same Session.
+
+mod driver;
+mod error;
+mod feed;
+pub mod metric;
+mod settings;
+mod summary;
+
+pub use driver::{Backtest, Finished};
+pub use error::BacktestError;
+pub use settings::BacktestSettings;
+pub use summary::Summary;

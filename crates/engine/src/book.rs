@@ -78,7 +78,7 @@ impl TradeBook {
             | EventKind::Skew { .. }
             | EventKind::Verdict { .. }
             | EventKind::Time
-            | EventKind::Control(_) => {}
+            | EventKind::Control { .. } => {}
             EventKind::Opened(opened) => self.see_opened(opened, event.at),
             EventKind::Settled(settled) => self.see_settled(settled, event.at),
             EventKind::Rejected { intent, rejection } => {

@@ -96,8 +96,8 @@ fn encode_event(event: &Event, out: &mut Vec<u8>) {
             });
         }
         EventKind::Time => out.push(10),
-        EventKind::Control(Control::Halt) => out.extend([11, 0]),
-        EventKind::Control(Control::Resume) => out.extend([11, 1]),
+        EventKind::Control { control: Control::Halt } => out.extend([11, 0]),
+        EventKind::Control { control: Control::Resume } => out.extend([11, 1]),
     }
 }
 

@@ -80,7 +80,10 @@ pub enum EventKind {
     /// Time has passed, and nothing else.
     Time,
     /// A person, or the program's own end, has spoken.
-    Control(Control),
+    Control {
+        /// What was ordered.
+        control: Control,
+    },
 }
 
 /// Where a candle came from.

@@ -109,8 +109,8 @@ impl Session {
                 }
             }
             EventKind::Time => {}
-            EventKind::Control(Control::Halt) => self.state.halt(),
-            EventKind::Control(Control::Resume) => {
+            EventKind::Control { control: Control::Halt } => self.state.halt(),
+            EventKind::Control { control: Control::Resume } => {
                 self.state.resume();
                 self.ledger.rebase();
             }

@@ -1,0 +1,248 @@
+//! The loop: the venue's events, then the candle, then the Session's orders to the venue.
+
+use crate::feed::Feed;
+use crate::{BacktestError, BacktestSettings};
+use candlewick_engine::{
+    Action, Entry, Event, EventKind, Header, IntentId, Opened, Recorder, Rejection, Session, Settled,
+    TradeBook,
+};
+use candlewick_sdk::{CandleSeries, Millis, Money, MoneyScale, Strategy, Symbol};
+use candlewick_simulator::{AnswerKind, Market, Order, Refusal, SettledTrade, Simulator, VenueEvent};
+
+/// Candles between two reports of progress.
+const PROGRESS_STEP: u64 = 50_000;
+
+/// A run over stored candles, ready to start.
+pub struct Backtest {
+    session: Session,
+    simulator: Simulator,
+    /// Candles of each of the Session's series, in the Session's own order of series.
+    candles: Vec<CandleSeries>,
+    /// Detail candles of symbols whose strategies want prices.
+    prices: Vec<(candlewick_engine::SymbolId, CandleSeries)>,
+    price_every: Millis,
+    symbols: Vec<Symbol>,
+    book: TradeBook,
+    actions: Vec<Action>,
+}
+
+/// What a run leaves behind.
+pub struct Finished {
+    /// All intents and refusals.
+    pub book: TradeBook,
+    /// How many candles were handed to the Session.
+    pub candles: u64,
+    /// Free balance at the end, stakes of unsettled trades returned.
+    pub final_balance: Money,
+    /// Stakes of trades that the data never ends.
+    pub unsettled_stakes: Money,
+    /// The wallet's scale.
+    pub money_scale: MoneyScale,
+}
+
+impl Backtest {
+    /// A run of these bots over these candles.
+    ///
+    /// `candles` holds every series that a bot listens to; `markets` holds what the venue prices trades with, one
+    /// for each symbol. `wants_prices` says of each bot whether its strategy wants prices between candles.
+    ///
+    /// # Errors
+    /// [`BacktestError`] names what is missing or has to be corrected.
+    pub fn new(
+        settings: &BacktestSettings,
+        strategies: Vec<Box<dyn Strategy>>,
+        wants_prices: &[bool],
+        candles: &[CandleSeries],
+        markets: Vec<Market>,
+    ) -> Result<Self, BacktestError> {
+        let session = Session::new(&settings.session, strategies)?;
+        let mut own = Vec::with_capacity(session.series().len());
+        for series in session.series() {
+            let found = candles.iter().find(|candles| candles.series() == *series);
+            own.push(found.cloned().ok_or_else(|| BacktestError::GiveCandles {
+                series: *series,
+                bot: bot_of(settings, |bot| bot.series() == *series),
+            })?);
+        }
+        let prices = price_sources(settings, &session, wants_prices, &markets)?;
+        let simulator = Simulator::new(settings.simulation.clone(), session.ledger().free(), markets)?;
+        Ok(Self {
+            symbols: session.symbols().to_vec(),
+            candles: own,
+            prices,
+            price_every: settings.price_every_ms,
+            simulator,
+            session,
+            book: TradeBook::with_capacity(4_096),
+            actions: Vec::with_capacity(64),
+        })
+    }
+
+    /// Runs to the end of the candles and of every trade that they end. `progress` is told now and then how many
+    /// candles are done, of how many.
+    ///
+    /// # Errors
+    /// [`BacktestError::Journal`] when the recorder fails.
+    pub fn run(
+        mut self,
+        header: &Header,
+        recorder: &mut dyn Recorder,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<Finished, BacktestError> {
+        recorder.record(Entry::Header(header))?;
+        let candles = std::mem::take(&mut self.candles);
+        let prices = std::mem::take(&mut self.prices);
+        let mut feed = Feed::new();
+        for id in self.session.series_order() {
+            feed.add_candles(id, &candles[id.index()]);
+        }
+        for (symbol, detail) in &prices {
+            feed.add_prices(*symbol, detail, self.price_every);
+        }
+        let total = feed.len() as u64;
+        let mut done = 0;
+        let mut instant = Millis::new(i64::MIN);
+        while let Some((at, kind)) = feed.next() {
+            if at != instant {
+                // What an instant's own candles cause comes after all of them, as over the wire.
+                self.hear_venue(at, recorder)?;
+                instant = at;
+            }
+            self.tell(&Event { at, received: at, kind }, recorder)?;
+            done += 1;
+            if done % PROGRESS_STEP == 0 {
+                progress(done, total);
+            }
+        }
+        self.hear_venue(Millis::MAX, recorder)?;
+        progress(total, total);
+        let unsettled_stakes = self.session.ledger().open_stakes();
+        Ok(Finished {
+            final_balance: self.session.ledger().free() + unsettled_stakes,
+            unsettled_stakes,
+            money_scale: self.session.money_scale(),
+            candles: candles.iter().map(|series| series.candles().len() as u64).sum(),
+            book: self.book,
+        })
+    }
+
+    /// Hands the Session everything the venue has to say until `now`.
+    #[inline]
+    fn hear_venue(&mut self, now: Millis, recorder: &mut dyn Recorder) -> Result<(), BacktestError> {
+        while let Some(event) = self.simulator.pop_due(now) {
+            if let Some(event) = self.translate(&event) {
+                self.tell(&event, recorder)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn translate(&self, event: &VenueEvent) -> Option<Event> {
+        let (at, kind) = match event {
+            VenueEvent::Answered(answer) => {
+                let intent = IntentId::new(answer.number);
+                let kind = match answer.kind {
+                    AnswerKind::Opened(opening) => EventKind::Opened(Opened {
+                        intent,
+                        venue_id: None,
+                        open_time: Some(opening.open_time),
+                        open_price: opening.open_price,
+                        close_time: Some(opening.close_time),
+                        payout: Some(opening.payout),
+                    }),
+                    AnswerKind::Refused(refusal) => {
+                        EventKind::Rejected { intent, rejection: to_rejection(refusal) }
+                    }
+                    AnswerKind::Unanswered => return None,
+                };
+                (answer.at, kind)
+            }
+            VenueEvent::Settled(trade) => (trade.known_at, EventKind::Settled(self.to_settled(trade))),
+        };
+        Some(Event { at, received: at, kind })
+    }
+
+    fn to_settled(&self, trade: &SettledTrade) -> Settled {
+        let intent = IntentId::new(trade.number);
+        Settled {
+            intent,
+            outcome: trade.outcome,
+            profit: trade.profit,
+            open_time: Some(trade.open_time),
+            open_price: trade.open_price,
+            close_time: Some(trade.close_time),
+            close_price: trade.close_price,
+            payout: self.book.row(intent).and_then(|row| row.payout),
+        }
+    }
+
+    #[inline]
+    fn tell(&mut self, event: &Event, recorder: &mut dyn Recorder) -> Result<(), BacktestError> {
+        recorder.record(Entry::Event(event))?;
+        self.session.handle(event, &mut self.actions);
+        self.book.see_event(event);
+        if !self.actions.is_empty() {
+            self.act(recorder)?;
+        }
+        Ok(())
+    }
+
+    fn act(&mut self, recorder: &mut dyn Recorder) -> Result<(), BacktestError> {
+        for action in &self.actions {
+            recorder.record(Entry::Action(action))?;
+            self.book.see_action(action);
+            if let Action::Open(approved) = action {
+                self.simulator.submit(&Order {
+                    number: approved.intent().number(),
+                    symbol: self.symbols[approved.symbol().index()],
+                    direction: approved.direction(),
+                    stake: approved.stake(),
+                    expiry: approved.expiry(),
+                    time: approved.decision_time(),
+                });
+            }
+        }
+        self.actions.clear();
+        Ok(())
+    }
+}
+
+fn to_rejection(refusal: Refusal) -> Rejection {
+    match refusal {
+        Refusal::NoPrice => Rejection::NoPrice,
+        Refusal::InsufficientBalance => Rejection::InsufficientBalance,
+        Refusal::UnknownSymbol => Rejection::Other(candlewick_sdk::Text::truncated("unknown symbol")),
+    }
+}
+
+fn price_sources(
+    settings: &BacktestSettings,
+    session: &Session,
+    wants_prices: &[bool],
+    markets: &[Market],
+) -> Result<Vec<(candlewick_engine::SymbolId, CandleSeries)>, BacktestError> {
+    let mut sources = Vec::new();
+    for (bot, _) in settings.session.bots.iter().zip(wants_prices).filter(|(_, wants)| **wants) {
+        let every = settings.price_every_ms;
+        let market = markets.iter().find(|market| market.symbol() == bot.symbol);
+        let detail = market.and_then(|market| market.detail.as_ref());
+        let fine = detail.filter(|detail| every.is_aligned_to(detail.interval().length()));
+        let (Some(detail), Some(id)) = (fine, session.symbol_id(bot.symbol)) else {
+            return Err(BacktestError::GiveDetail {
+                series: bot.series(),
+                bot: bot.name.clone(),
+                every_ms: every.get(),
+            });
+        };
+        if !sources.iter().any(|(known, _)| *known == id) {
+            sources.push((id, detail.clone()));
+        }
+    }
+    sources.sort_by_key(|(id, _)| *id);
+    Ok(sources)
+}
+
+fn bot_of(settings: &BacktestSettings, is_it: impl Fn(&candlewick_engine::BotSettings) -> bool) -> String {
+    let bot = settings.session.bots.iter().find(|bot| is_it(bot));
+    bot.map(|bot| bot.name.clone()).unwrap_or_default()
+}

@@ -1,0 +1,89 @@
+//! A journal in an append-only file, one line of JSON an entry.
+
+use crate::{Journal, JournalError};
+use candlewick_engine::{Entry, Recorder};
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+/// Appends entries to a file that did not exist before.
+#[derive(Debug)]
+pub struct FileJournal {
+    writer: BufWriter<File>,
+}
+
+impl FileJournal {
+    /// Begins a journal.
+    ///
+    /// # Errors
+    /// [`JournalError`] when the file exists or cannot be written.
+    pub fn create(path: &Path) -> Result<Self, JournalError> {
+        let file = OpenOptions::new().append(true).create_new(true).open(path).map_err(|source| {
+            let path = path.to_owned();
+            if source.kind() == io::ErrorKind::AlreadyExists {
+                JournalError::NameAnother { path }
+            } else {
+                JournalError::MakeWritable { path, source }
+            }
+        })?;
+        Ok(Self { writer: BufWriter::with_capacity(1 << 16, file) })
+    }
+}
+
+impl Recorder for FileJournal {
+    fn record(&mut self, entry: Entry<'_>) -> io::Result<()> {
+        serde_json::to_writer(&mut self.writer, &entry)?;
+        self.writer.write_all(b"\n")
+    }
+}
+
+impl Journal for FileJournal {
+    fn make_durable(&mut self) -> io::Result<()> {
+        self.writer.flush()?;
+        self.writer.get_ref().sync_data()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_engine::{Control, Event, EventKind, Header, IntentId, Origin, Rejection, SeriesId};
+    use candlewick_sdk::{Candle, Interval, Millis, Ohlcv, Text};
+    use serde_json::{Value, json};
+
+    fn lines(kinds: &[EventKind]) -> Vec<Value> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.jsonl");
+        let mut journal = FileJournal::create(&path).unwrap();
+        let header = Header { format: 1, settings: json!({"a": 1}), strategies: Vec::new(), data_hash: None };
+        journal.record(Entry::Header(&header)).unwrap();
+        for kind in kinds {
+            let event = Event { at: Millis::new(7), received: Millis::new(8), kind: *kind };
+            journal.record(Entry::Event(&event)).unwrap();
+        }
+        journal.make_durable().unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(matches!(FileJournal::create(&path), Err(JournalError::NameAnother { .. })));
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    #[test]
+    fn entries_are_lines_of_json_in_their_order() {
+        let numbers = Ohlcv { open: 1.5, high: 2.0, low: 1.0, close: 1.25, volume: 0.0 };
+        let candle = Candle::new(Millis::ZERO, Interval::MINUTE, numbers).unwrap();
+        let rejection = Rejection::Other(Text::truncated("too small"));
+        let told = lines(&[
+            EventKind::Candle { series: SeriesId::FIRST, candle, origin: Origin::Live },
+            EventKind::Rejected { intent: IntentId::new(1), rejection },
+            EventKind::Control { control: Control::Halt },
+        ]);
+        assert_eq!(told[0]["settings"], json!({"a": 1}));
+        assert_eq!(
+            told[1],
+            json!({"at": 7, "received": 8, "event": "candle", "series": 0, "origin": "live",
+                   "candle": {"time": 0, "open": 1.5, "high": 2.0, "low": 1.0, "close": 1.25, "volume": 0.0}})
+        );
+        assert_eq!(told[2]["rejection"], json!({"other": "too small"}));
+        assert_eq!(told[3]["control"], "halt");
+    }
+}
