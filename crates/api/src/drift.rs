@@ -47,6 +47,7 @@ impl SchemaDrift {
     }
 
     fn count(&self, mut name: String) {
+        name.retain(|c| !c.is_control());
         name.truncate(name.floor_char_boundary(NAME_LENGTH));
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(count) = counts.get_mut(&name) {
@@ -68,7 +69,7 @@ mod tests {
     fn equal_drift_is_counted_under_one_name() {
         let drift = SchemaDrift::new();
         drift.count_field("Trade", "reverted");
-        drift.count_field("Trade", "reverted");
+        drift.count_field("Trade", "re\u{1b}verted");
         drift.count_value("Trade", "status", "FROZEN");
         drift.count_unreadable("Trade", "payout");
         let expected = [("Trade.payout unreadable", 1), ("Trade.reverted", 2), ("Trade.status=FROZEN", 1)];

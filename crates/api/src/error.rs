@@ -40,7 +40,7 @@ pub enum ApiError {
         /// The venue's words.
         text: String,
     },
-    /// Slow down (429).
+    /// Slow down (429, or 503 with a `Retry-After`).
     #[error("the venue asks for fewer requests: {text}")]
     RateLimited {
         /// The venue's words.

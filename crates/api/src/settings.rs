@@ -38,7 +38,7 @@ pub struct Settings {
     pub read_attempts: u32,
     /// The pause before the first repeat, in ms; it doubles from one to the next, with jitter.
     pub retry_pause_ms: u64,
-    /// Rate limit over both APIs together; 0 means none.
+    /// Rate limit over both APIs together; 0 means none. An open does not queue behind reading requests.
     #[schemars(range(min = 0.0))]
     pub requests_per_second: f64,
     /// Answers longer than this are not read, in bytes.
@@ -133,9 +133,10 @@ impl Settings {
         Duration::from_millis(self.timeout_ms)
     }
 
-    /// For one connection, never longer than for the request that needs it.
+    /// For one connection. It ends clearly before the request that needs it does, so that an open without a
+    /// connection is known to be not sent, and not taken for one that went unanswered.
     pub(crate) fn connect_timeout(&self) -> Duration {
-        Duration::from_millis(self.connect_timeout_ms.min(self.timeout_ms))
+        Duration::from_millis(self.connect_timeout_ms).min(self.timeout() * 3 / 4)
     }
 }
 

@@ -7,18 +7,23 @@ use url::{Host, Url};
 #[derive(Clone, Debug)]
 pub(super) struct Address(Url);
 
-/// What goes to an address besides the request.
+/// What requests to an address carry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cargo {
+pub(super) enum Carries {
     /// A credential: it must not travel in the clear.
     Credential,
-    /// Nothing worth hiding.
-    Plain,
+    /// Nothing secret.
+    Nothing,
 }
 
 impl Address {
     /// Checks the base URL in `broker.<key>`.
-    pub(super) fn new(key: &str, text: &str, cargo: Cargo, proxy: Option<&Self>) -> Result<Self, ApiError> {
+    pub(super) fn new(
+        key: &str,
+        text: &str,
+        carries: Carries,
+        proxy: Option<&Self>,
+    ) -> Result<Self, ApiError> {
         let refused = |problem: &str| Err(ApiError::settings(key, text, problem));
         let url = match Url::parse(text) {
             Ok(url) => url,
@@ -41,7 +46,7 @@ impl Address {
         let address = Self(url);
         let in_the_clear = address.0.scheme() == "http";
         let stays_here = address.is_loopback() && proxy.is_none_or(Self::is_loopback);
-        if cargo == Cargo::Credential && in_the_clear && !stays_here {
+        if carries == Carries::Credential && in_the_clear && !stays_here {
             return refused("a credential would travel unencrypted: use https://");
         }
         Ok(address)
@@ -80,8 +85,8 @@ impl Address {
 mod tests {
     use super::*;
 
-    fn check_base(text: &str, cargo: Cargo, problem: Option<&str>) {
-        let made = Address::new("base_url", text, cargo, None).map(|_| ()).map_err(|e| e.to_string());
+    fn check_base(text: &str, carries: Carries, problem: Option<&str>) {
+        let made = Address::new("base_url", text, carries, None).map(|_| ()).map_err(|e| e.to_string());
         match problem {
             None => assert_eq!(made, Ok(()), "{text}"),
             Some(problem) => {
@@ -95,19 +100,19 @@ mod tests {
     fn a_credential_travels_encrypted_or_not_beyond_this_machine() {
         for text in ["https://venue.example", "http://127.0.0.1:7701", "http://localhost/x", "http://[::1]:1"]
         {
-            check_base(text, Cargo::Credential, None);
+            check_base(text, Carries::Credential, None);
         }
         for text in ["http://venue.example", "http://localhost.example", "http://10.0.0.1", "http://[::2]"] {
-            check_base(text, Cargo::Credential, Some("unencrypted"));
-            check_base(text, Cargo::Plain, None);
+            check_base(text, Carries::Credential, Some("unencrypted"));
+            check_base(text, Carries::Nothing, None);
         }
     }
 
     #[test]
     fn a_far_proxy_ends_the_privacy_of_this_machine() {
-        let far = Address::new("proxy", "http://proxy.example:3128", Cargo::Plain, None).unwrap();
-        let near = Address::new("proxy", "http://127.0.0.1:3128", Cargo::Plain, None).unwrap();
-        let base = |text, proxy| Address::new("base_url", text, Cargo::Credential, Some(proxy)).is_ok();
+        let far = Address::new("proxy", "http://proxy.example:3128", Carries::Nothing, None).unwrap();
+        let near = Address::new("proxy", "http://127.0.0.1:3128", Carries::Nothing, None).unwrap();
+        let base = |text, proxy| Address::new("base_url", text, Carries::Credential, Some(proxy)).is_ok();
         assert!(!base("http://127.0.0.1:7701", &far));
         assert!(base("http://127.0.0.1:7701", &near));
         assert!(base("https://venue.example", &far));
@@ -115,17 +120,17 @@ mod tests {
 
     #[test]
     fn texts_that_are_no_base_are_refused_with_a_way_out() {
-        check_base("venue.example", Cargo::Plain, Some("write it like https://"));
-        check_base("ftp://venue.example", Cargo::Plain, Some("use https://"));
-        check_base("https://venue.example/?a=b", Cargo::Plain, Some("leave out"));
-        check_base("https://me:pass-1@venue.example", Cargo::Plain, Some("user name"));
+        check_base("venue.example", Carries::Nothing, Some("write it like https://"));
+        check_base("ftp://venue.example", Carries::Nothing, Some("use https://"));
+        check_base("https://venue.example/?a=b", Carries::Nothing, Some("leave out"));
+        check_base("https://me:pass-1@venue.example", Carries::Nothing, Some("user name"));
         let error =
-            Address::new("base_url", "https://me:pass-1@venue.example", Cargo::Plain, None).unwrap_err();
+            Address::new("base_url", "https://me:pass-1@venue.example", Carries::Nothing, None).unwrap_err();
         assert!(!error.to_string().contains("pass-1"));
     }
 
     fn check_join(base: &str, segments: &[&str], expected: Option<&str>) {
-        let address = Address::new("base_url", base, Cargo::Plain, None).unwrap();
+        let address = Address::new("base_url", base, Carries::Nothing, None).unwrap();
         let joined = address.join(segments.iter().copied()).ok().map(String::from);
         assert_eq!(joined.as_deref(), expected, "{base} {segments:?}");
     }

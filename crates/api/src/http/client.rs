@@ -7,7 +7,7 @@
 //! connection turns out to be closed before the request was seen to start. On a connection of its own the
 //! request has one chance: the price is a handshake per open.
 
-use super::address::{Address, Cargo};
+use super::address::{Address, Carries};
 use crate::{ApiError, Settings};
 use reqwest::header::{
     CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue, TRANSFER_ENCODING,
@@ -26,7 +26,7 @@ pub(super) fn opening_client(settings: &Settings) -> Result<Client, ApiError> {
 
 /// The address of the proxy, if one is set.
 pub(super) fn proxy_address(settings: &Settings) -> Result<Option<Address>, ApiError> {
-    settings.proxy.as_deref().map(|text| Address::new("proxy", text, Cargo::Plain, None)).transpose()
+    settings.proxy.as_deref().map(|text| Address::new("proxy", text, Carries::Nothing, None)).transpose()
 }
 
 fn bounded(settings: &Settings) -> Result<ClientBuilder, ApiError> {

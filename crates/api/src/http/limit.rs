@@ -5,14 +5,32 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// At most so many requests per second, with a burst of one second's worth.
+///
+/// An open is worth nothing late, so it does not queue behind reading requests: it waits for earlier opens
+/// only, and the reading requests that follow make up for it.
 #[derive(Debug)]
 pub(super) struct RateLimit {
     /// Time between requests; zero means no limit.
     spacing: Duration,
     /// How far ahead of an even pace a burst may run.
     tolerance: Duration,
-    /// When the next request is due at an even pace.
-    due: Mutex<Option<Instant>>,
+    due: Mutex<Due>,
+}
+
+/// When the next request is due at an even pace.
+#[derive(Debug, Default)]
+struct Due {
+    any: Option<Instant>,
+    open: Option<Instant>,
+}
+
+/// What wants a turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// A reading request.
+    Read,
+    /// An open.
+    Open,
 }
 
 /// The wait that a request's turn would take is longer than the caller can wait.
@@ -25,29 +43,37 @@ impl RateLimit {
         let spacing =
             if per_second > 0.0 { Duration::from_secs_f64(1.0 / per_second) } else { Duration::ZERO };
         let burst = per_second.floor().max(1.0) as u32;
-        Self { spacing, tolerance: spacing * (burst - 1), due: Mutex::new(None) }
+        Self { spacing, tolerance: spacing * (burst - 1), due: Mutex::default() }
     }
 
     /// Waits for a request's turn, or gives the turn up at once when it is further off than `longest`.
-    pub(super) async fn wait(&self, longest: Duration) -> Result<(), TooLong> {
-        let wait = self.reserve(Instant::now(), longest)?;
+    pub(super) async fn wait(&self, turn: Turn, longest: Duration) -> Result<(), TooLong> {
+        let wait = self.reserve(turn, Instant::now(), longest)?;
         if !wait.is_zero() {
             tokio::time::sleep(wait).await;
         }
         Ok(())
     }
 
-    fn reserve(&self, now: Instant, longest: Duration) -> Result<Duration, TooLong> {
+    fn reserve(&self, turn: Turn, now: Instant, longest: Duration) -> Result<Duration, TooLong> {
         if self.spacing.is_zero() {
             return Ok(Duration::ZERO);
         }
         let mut due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = due.map_or(now, |due| due.max(now));
+        let not_before_now = |due: Option<Instant>| due.map_or(now, |due| due.max(now));
+        let (any, open) = (not_before_now(due.any), not_before_now(due.open));
+        let at = match turn {
+            Turn::Read => any,
+            Turn::Open => open,
+        };
         let wait = at.duration_since(now).saturating_sub(self.tolerance);
         if wait > longest {
             return Err(TooLong(wait));
         }
-        *due = Some(at + self.spacing);
+        due.any = Some(any + self.spacing);
+        if turn == Turn::Open {
+            due.open = Some(open + self.spacing);
+        }
         Ok(wait)
     }
 }
@@ -56,41 +82,51 @@ impl RateLimit {
 mod tests {
     use super::*;
 
+    fn check(limit: &RateLimit, turn: Turn, now: Instant, waits: &[u128]) {
+        for expected in waits {
+            let wait = limit.reserve(turn, now, Duration::MAX).unwrap();
+            assert_eq!(wait.as_millis(), *expected, "{turn:?}");
+        }
+    }
+
     #[test]
     fn a_burst_passes_and_the_rest_is_spaced() {
-        let limit = RateLimit::new(5.0);
-        let start = Instant::now();
-        let waits: Vec<_> =
-            (0..8).map(|_| limit.reserve(start, Duration::MAX).unwrap().as_millis()).collect();
-        assert_eq!(waits, [0, 0, 0, 0, 0, 200, 400, 600]);
+        let (limit, start) = (RateLimit::new(5.0), Instant::now());
+        check(&limit, Turn::Read, start, &[0, 0, 0, 0, 0, 200, 400, 600]);
         // Ten quiet seconds fill the burst and no more.
-        let later = start + Duration::from_secs(10);
-        let waits: Vec<_> =
-            (0..6).map(|_| limit.reserve(later, Duration::MAX).unwrap().as_millis()).collect();
-        assert_eq!(waits, [0, 0, 0, 0, 0, 200]);
+        check(&limit, Turn::Read, start + Duration::from_secs(10), &[0, 0, 0, 0, 0, 200]);
+    }
+
+    #[test]
+    fn an_open_overtakes_reading_requests_and_they_make_up_for_it() {
+        let (limit, start) = (RateLimit::new(2.0), Instant::now());
+        check(&limit, Turn::Read, start, &[0, 0, 500, 1_000]);
+        check(&limit, Turn::Open, start, &[0, 0, 500]);
+        check(&limit, Turn::Read, start, &[3_000]);
     }
 
     #[test]
     fn a_turn_too_far_off_is_given_up_without_taking_it() {
-        let limit = RateLimit::new(0.5);
-        let now = Instant::now();
-        assert_eq!(limit.reserve(now, Duration::ZERO), Ok(Duration::ZERO));
+        let (limit, now) = (RateLimit::new(0.5), Instant::now());
+        check(&limit, Turn::Open, now, &[0]);
         for _ in 0..3 {
-            assert_eq!(limit.reserve(now, Duration::from_secs(1)), Err(TooLong(Duration::from_secs(2))));
+            let refused = limit.reserve(Turn::Open, now, Duration::from_secs(1));
+            assert_eq!(refused, Err(TooLong(Duration::from_secs(2))));
         }
-        assert_eq!(limit.reserve(now, Duration::from_secs(2)), Ok(Duration::from_secs(2)));
+        check(&limit, Turn::Open, now, &[2_000]);
     }
 
     #[tokio::test(start_paused = true)]
     async fn no_limit_never_waits_and_a_limit_does() {
         let start = Instant::now();
+        let none = RateLimit::new(0.0);
         for _ in 0..1_000 {
-            RateLimit::new(0.0).wait(Duration::ZERO).await.unwrap();
+            none.wait(Turn::Read, Duration::ZERO).await.unwrap();
         }
         assert_eq!(start.elapsed(), Duration::ZERO);
         let limit = RateLimit::new(1.0);
         for _ in 0..3 {
-            limit.wait(Duration::MAX).await.unwrap();
+            limit.wait(Turn::Read, Duration::MAX).await.unwrap();
         }
         assert_eq!(start.elapsed().as_millis(), 2_000);
     }

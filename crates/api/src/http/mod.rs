@@ -13,8 +13,8 @@ mod read;
 mod script;
 
 use crate::clock::Clock;
-use crate::{ApiError, Credentials, SchemaDrift, Settings, TimestampFormat};
-use address::{Address, Cargo};
+use crate::{ApiError, Credentials, SchemaDrift, Secret, Settings, TimestampFormat};
+use address::{Address, Carries};
 use candlewick_sdk::Millis;
 use chrono::{DateTime, SecondsFormat, Utc};
 use limit::RateLimit;
@@ -58,12 +58,12 @@ impl HttpVenue {
     ) -> Result<Self, ApiError> {
         settings.check()?;
         let proxy = client::proxy_address(&settings)?;
-        let address = |key, text: &str, secret| {
-            let cargo = if secret { Cargo::Credential } else { Cargo::Plain };
-            Address::new(key, text, cargo, proxy.as_ref())
+        let address = |key, text: &str, secret: &Option<Secret>| {
+            let carries = if secret.is_some() { Carries::Credential } else { Carries::Nothing };
+            Address::new(key, text, carries, proxy.as_ref())
         };
-        let trading = address("base_url", &settings.base_url, credentials.api_token.is_some())?;
-        let prices = address("price_url", &settings.price_url, credentials.api_key.is_some())?;
+        let trading = address("base_url", &settings.base_url, &credentials.api_token)?;
+        let prices = address("price_url", &settings.price_url, &credentials.api_key)?;
         Ok(Self {
             rate_limit: RateLimit::new(settings.requests_per_second),
             reading_client: client::reading_client(&settings)?,
@@ -110,7 +110,12 @@ impl HttpVenue {
 
 impl fmt::Debug for HttpVenue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HttpVenue").field("settings", &self.settings).finish_non_exhaustive()
+        // Not all settings: an extra header may hold what nobody should read in a log.
+        let Settings { base_url, price_url, .. } = &self.settings;
+        f.debug_struct("HttpVenue")
+            .field("base_url", base_url)
+            .field("price_url", price_url)
+            .finish_non_exhaustive()
     }
 }
 
@@ -131,7 +136,6 @@ fn timestamp(format: TimestampFormat, now: Millis) -> HeaderValue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Secret;
     use crate::clock::SystemClock;
 
     fn credentials() -> Credentials {
@@ -161,9 +165,14 @@ mod tests {
 
     #[test]
     fn the_client_prints_without_its_credentials() {
-        let venue = HttpVenue::new(Settings::default(), credentials(), Arc::new(SystemClock::new())).unwrap();
+        let headers = [("x-session".to_owned(), "session-789".to_owned())].into();
+        let settings = Settings { headers, ..Settings::default() };
+        let venue = HttpVenue::new(settings, credentials(), Arc::new(SystemClock::new())).unwrap();
         let printed = format!("{venue:?}");
-        assert!(printed.contains("base_url") && !printed.contains("tok-123") && !printed.contains("key-456"));
+        assert!(printed.contains("127.0.0.1:7701"), "{printed}");
+        for secret in ["tok-123", "key-456", "session-789"] {
+            assert!(!printed.contains(secret), "{printed}");
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Opening a trade: at most one request, and the truth about what is known of it (`domain.md`, section 5).
 
 use super::exchange::{Answer, Body, NoAnswer, exchange};
+use super::limit::Turn;
 use super::{Api, HttpVenue};
 use crate::model::{FailureBody, TradeRecord, read_record};
 use crate::{ApiError, OpenOrder, OpenReply, Reply};
@@ -27,7 +28,7 @@ impl HttpVenue {
         let segments = self.settings.open_path.split('/').skip(1);
         let url = self.address(Api::Trading).join(segments).map_err(|error| not_sent(error.to_string()))?;
         let body = order.to_body(self.settings.open_body).map_err(|error| not_sent(error.to_string()))?;
-        if let Err(turn) = self.rate_limit.wait(self.settings.timeout()).await {
+        if let Err(turn) = self.rate_limit.wait(Turn::Open, self.settings.timeout()).await {
             return Err(not_sent(format!("the rate limit's next turn is {:?} away", turn.0)));
         }
         let mut request = Request::new(Method::POST, url);
@@ -132,8 +133,9 @@ mod tests {
         check(Act::Hang, "Ambiguous").await;
         check(Act::Reply(answer("200 OK", "<html>tok-123")), "Ambiguous").await;
         check(Act::Reply(answer("200 OK", "{}")), "Ambiguous").await;
-        check(Act::Reply("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{".into()), "Ambiguous").await;
-        check(Act::Reply("garbage\r\n\r\n".into()), "Ambiguous").await;
+        check(Act::ReplyThenClose("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{".into()), "Ambiguous")
+            .await;
+        check(Act::ReplyThenClose("garbage\r\n\r\n".into()), "Ambiguous").await;
         check(Act::Flood, "Ambiguous").await;
     }
 
@@ -178,6 +180,12 @@ mod tests {
         let nobody = Settings { base_url: "http://127.0.0.1:1".into(), ..quick() };
         let got = script.venue(nobody).open(&order()).await;
         assert!(matches!(&got, Err(ApiError::NotSent { .. })), "{got:?}");
+
+        // Nobody answers the handshake of an encrypted connection.
+        let silent = Settings { base_url: script.address().replace("http", "https"), ..quick() };
+        let got = script.venue(silent).open(&order()).await;
+        assert!(matches!(&got, Err(ApiError::NotSent { .. })), "{got:?}");
+        assert_eq!(script.requests().len(), 0);
 
         let limited = script.venue(Settings { requests_per_second: 0.1, ..quick() });
         limited.open(&order()).await.unwrap();

@@ -1,6 +1,7 @@
 //! Reading requests: repeated on trouble that may pass, within a number and a deadline.
 
 use super::exchange::{Answer, Body, NoAnswer, exchange};
+use super::limit::Turn;
 use super::{Api, HttpVenue};
 use crate::model::{FailureBody, Unreadable};
 use crate::{ApiError, Reply};
@@ -51,7 +52,7 @@ impl HttpVenue {
             text: self.credentials.hide_in(&format!("{text} (GET {path})")),
         };
         let left = || deadline.saturating_duration_since(Instant::now());
-        if self.rate_limit.wait(left()).await.is_err() {
+        if self.rate_limit.wait(Turn::Read, left()).await.is_err() {
             return Err(unavailable("the rate limit leaves no turn before the deadline".into()));
         }
         let mut request = Request::new(Method::GET, url);
@@ -85,6 +86,9 @@ impl HttpVenue {
         Err(match status {
             StatusCode::UNAUTHORIZED => ApiError::Unauthorized { text },
             StatusCode::NOT_FOUND => ApiError::NotFound { text },
+            StatusCode::SERVICE_UNAVAILABLE if answer.retry_after.is_some() => {
+                ApiError::RateLimited { text, retry_after: answer.retry_after }
+            }
             StatusCode::TOO_MANY_REQUESTS => ApiError::RateLimited { text, retry_after: answer.retry_after },
             StatusCode::REQUEST_TIMEOUT => ApiError::Unavailable { text },
             _ if status.is_server_error() => ApiError::Unavailable { text },
@@ -161,7 +165,7 @@ mod tests {
         for trouble in [
             Act::Reply(answer("500 Internal Server Error", "{}")),
             Act::Reply(answer("429 Too Many Requests\r\nRetry-After: 0", "{}")),
-            Act::Reply("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n[".into()),
+            Act::ReplyThenClose("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n[".into()),
             Act::Close,
             Act::Reset,
             Act::Hang,
@@ -185,6 +189,8 @@ mod tests {
             1,
         )
         .await;
+        let busy = Act::Reply(answer("503 Service Unavailable\r\nRetry-After: 60", "{}"));
+        check(vec![busy], quick(), Err("retry_after: Some(60s)"), 1).await;
         let settings = Settings { read_deadline_ms: 60, retry_pause_ms: 100, ..quick() };
         check(vec![Act::Close], settings, Err("Unavailable"), 1).await;
     }

@@ -7,7 +7,8 @@ use rust_decimal::prelude::ToPrimitive;
 use serde::Serializer;
 use serde::ser::Error;
 
-/// A decimal as a JSON number: an integer where it is one, else the shortest float with its digits.
+/// A decimal as a JSON number: an integer where it is one, else the shortest float with its digits (exact up
+/// to 15 of them).
 pub(crate) fn number<S: Serializer>(amount: &Decimal, serializer: S) -> Result<S::Ok, S::Error> {
     match amount.to_i64().filter(|_| amount.fract().is_zero()) {
         Some(whole) => serializer.serialize_i64(whole),
@@ -51,6 +52,9 @@ pub(crate) fn optional_iso8601<S: Serializer>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::fields::Field;
+    use proptest::prelude::*;
+    use serde_json::Value;
 
     #[test]
     fn decimals_are_written_as_numbers_with_their_own_digits() {
@@ -61,6 +65,34 @@ mod tests {
             let mut serializer = serde_json::Serializer::new(&mut buffer);
             number(&text.parse().unwrap(), &mut serializer).unwrap();
             assert_eq!(String::from_utf8(buffer).unwrap(), written);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn an_amount_of_up_to_fifteen_digits_survives_json(units in -999_999_999_999_999_i64..=999_999_999_999_999, scale in 0_u32..=8) {
+            let amount = Decimal::new(units, scale);
+            let mut buffer = Vec::new();
+            number(&amount, &mut serde_json::Serializer::new(&mut buffer)).unwrap();
+            let json: Value = serde_json::from_slice(&buffer).unwrap();
+            prop_assert!(json.is_number());
+            prop_assert_eq!(Decimal::from_value(&json), Some(amount));
+        }
+
+        #[test]
+        fn a_moment_survives_iso_8601(milliseconds in -62_135_596_800_000_i64..253_402_300_800_000) {
+            let mut buffer = Vec::new();
+            iso8601(&Millis::new(milliseconds), &mut serde_json::Serializer::new(&mut buffer)).unwrap();
+            let json: Value = serde_json::from_slice(&buffer).unwrap();
+            prop_assert_eq!(Millis::from_value(&json), Some(Millis::new(milliseconds)));
+        }
+
+        #[test]
+        fn no_text_or_number_from_outside_is_too_strange_to_read(text in ".*", exponent in "-?[0-9]{1,4}e-?[0-9]{1,12}", number in any::<f64>()) {
+            for value in [Value::from(text), Value::from(exponent), Value::from(number)] {
+                let _ = (Decimal::from_value(&value), f64::from_value(&value), u64::from_value(&value));
+                let _ = Millis::from_value(&value);
+            }
         }
     }
 
