@@ -111,6 +111,9 @@ impl Record for TradeRecord {
             Some(id) => fields.optional("id").unwrap_or(id),
             None => fields.required("id")?,
         };
+        if id.is_empty() {
+            return Err(Unreadable::Field { record: Self::NAME, field: "id" });
+        }
         Ok(Self {
             id,
             user_id: fields.optional("userId"),
@@ -201,8 +204,11 @@ mod tests {
     #[test]
     fn a_record_without_an_identifier_is_no_trade() {
         let drift = SchemaDrift::new();
-        assert!(read_record::<TradeRecord>(json!({"status": "OPEN"}), &drift).is_err());
-        assert!(read_record::<TradeRecord>(json!("OK"), &drift).is_err());
+        for json in
+            [json!({"status": "OPEN"}), json!({"id": ""}), json!({"tradeId": "", "id": null}), json!("OK")]
+        {
+            assert!(read_record::<TradeRecord>(json.clone(), &drift).is_err(), "{json}");
+        }
     }
 
     #[test]
