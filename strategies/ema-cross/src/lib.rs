@@ -77,7 +77,7 @@ impl StrategyFactory for EmaCross {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candlewick_sdk::testkit::{bot, conformance, flat, from_closes, random_walk};
+    use candlewick_sdk::testkit::{bot, conformance, from_closes, random_walk};
 
     fn check(closes: &[f64], expected: &[(usize, &str)]) {
         let mut strategy = EmaCross::build(Params { fast: 1, slow: 3 }, &bot("BTCUSDT")).unwrap();
@@ -103,8 +103,10 @@ mod tests {
 
     #[test]
     fn prices_that_stand_still_cross_nothing() {
-        let mut strategy = EmaCross::build(Params::default(), &bot("BTCUSDT")).unwrap();
-        assert!(flat(500).iter().all(|candle| strategy.on_candle(candle).is_none()));
+        for price in (1..50).map(|n| 0.07 * f64::from(n)) {
+            let mut strategy = EmaCross::build(Params::default(), &bot("BTCUSDT")).unwrap();
+            assert!(from_closes(&[price; 300]).iter().all(|candle| strategy.on_candle(candle).is_none()));
+        }
     }
 
     #[test]

@@ -108,6 +108,7 @@ impl Adx {
 mod tests {
     use super::*;
     use crate::indicator::reference::{check, check_stability};
+    use crate::testkit::from_closes;
 
     #[test]
     fn values_are_those_of_ta_lib() {
@@ -124,5 +125,15 @@ mod tests {
             adx.update(candle).map(|lines| lines.adx)
         });
         assert_eq!(adx().stable_after(), 588);
+    }
+
+    #[test]
+    fn candles_without_direction_leave_the_index_as_it_was() {
+        // Upward movement alone, then candles that span the same range again and again: the directional
+        // indicators fade out, until neither shows.
+        let closes = (1..=10).chain((0..200).map(|i| 11 - i % 2)).map(f64::from).collect::<Vec<_>>();
+        let mut adx = Adx::new(2).unwrap();
+        let last = from_closes(&closes).iter().filter_map(|candle| adx.update(candle)).last().unwrap();
+        assert!((last.adx - 100.0).abs() < 1e-9 && last.plus_di < NO_DIRECTION, "{last:?}");
     }
 }
