@@ -1,1 +1,44 @@
-//! The two HTTP APIs served over the simulator, with a fault switchboard.
+//! The two HTTP APIs of the contract, served over the simulator and stored candles, with a fault switchboard.
+//!
+//! A [`Sandbox`] is a venue for anybody's client: the trading token API and the symbol price API on one address,
+//! a demo wallet, candles and one-second prices from files, and venue time from a clock that may run faster
+//! than the real one or in lock-step with a bot beside it. Its [`Switchboard`] makes things go wrong on purpose.
+//! `GET /openapi.json` describes every endpoint.
+//!
+//! Where the contract leaves behaviour open, this is what the sandbox does:
+//!
+//! | Open in the contract | Here |
+//! |---|---|
+//! | bodies of 400, 404, 500 | the shape of that endpoint's 401, with the reason as message |
+//! | a missing `x-timestamp` on wallets and list | 400 (`missing_timestamp`); its value is not looked at |
+//! | order of the trade list | the latest request first |
+//! | `total` and `count` | all rows, and the rows on this page; `lastPage` and `pages` are at least 1 |
+//! | largest `pageSize`, largest `limit` | 1000; larger ones count as 1000 |
+//! | `endTime` | inclusive; candles count by their open time |
+//! | the forming candle | returned (`include_forming`) |
+//! | which end `limit` cuts | the late one: `skip` and `limit` count from the earliest candle |
+//! | a pair asked for under another asset type, or in another slot | 404 |
+//! | an interval that is neither stored nor made of stored candles | 400 |
+//! | an expiry shorter than the candles | 400 (`allow_coarse`) |
+//! | an order whose price lies beyond the end of the candles | an open trade with `openPrice` 0 that never settles |
+
+mod chance;
+mod identifier;
+// The venue: trades on the one side, prices on the other.
+mod market;
+mod venue;
+// What goes over the wire.
+mod server;
+mod wire;
+// What goes wrong.
+mod fault;
+// The whole.
+mod error;
+mod sandbox;
+mod settings;
+
+pub use error::SandboxError;
+pub use fault::{Fault, FaultCounts, FaultError, FaultProfile, FaultRate, Switchboard};
+pub use market::markets_of;
+pub use sandbox::{Foundation, RunningSandbox, Sandbox};
+pub use settings::{MissingTimestamp, NamedSpeed, Replies, SandboxSettings, SandboxSpeed, StartTime};

@@ -1,0 +1,93 @@
+//! Seeded draws: the same seed, subject, keys and index give the same draw on every machine and in every order.
+
+use candlewick_sdk::Symbol;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+/// What a draw is about, so that one subject's draws never move another's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Subject {
+    Identifier = 1,
+    Fault = 2,
+    Bridge = 3,
+    RowOrder = 4,
+    PageOrder = 5,
+}
+
+/// The source of every draw of one sandbox.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Chance {
+    seed: u64,
+}
+
+impl Chance {
+    pub(crate) const fn new(seed: u64) -> Self {
+        Self { seed }
+    }
+
+    /// 64 random bits.
+    pub(crate) fn word(self, subject: Subject, keys: [u64; 2], index: u64) -> u64 {
+        let mut seed = [0; 32];
+        let parts = [self.seed, subject as u64, keys[0], keys[1]];
+        for (bytes, part) in seed.chunks_exact_mut(8).zip(parts) {
+            bytes.copy_from_slice(&part.to_le_bytes());
+        }
+        let mut generator = ChaCha8Rng::from_seed(seed);
+        generator.set_word_pos(u128::from(index) * 16); // one block of 16 words for each index
+        generator.next_u64()
+    }
+
+    /// A number in [0, 1).
+    pub(crate) fn fraction(self, subject: Subject, keys: [u64; 2], index: u64) -> f64 {
+        (self.word(subject, keys, index) >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// A bell-shaped number of mean 0 and variance 1: the sum of four uniform ones, in exact arithmetic (a
+    /// logarithm or a cosine may differ between machines).
+    pub(crate) fn bell(self, subject: Subject, keys: [u64; 2], index: u64) -> f64 {
+        let word = self.word(subject, keys, index);
+        let sum: u64 = (0..4).map(|part| (word >> (part * 16)) & 0xffff).sum();
+        (sum as f64 / 65_535.0 - 2.0) * 3_f64.sqrt()
+    }
+}
+
+/// A key made of a symbol's name (FNV-1a).
+pub(crate) fn symbol_key(symbol: Symbol) -> u64 {
+    symbol
+        .as_str()
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_part_of_a_draw_matters_and_nothing_else_does() {
+        let draw = |seed, subject, keys, index| Chance::new(seed).word(subject, keys, index);
+        let reference = draw(1, Subject::Fault, [2, 3], 4);
+        assert_eq!(reference, draw(1, Subject::Fault, [2, 3], 4));
+        for other in [
+            draw(9, Subject::Fault, [2, 3], 4),
+            draw(1, Subject::Bridge, [2, 3], 4),
+            draw(1, Subject::Fault, [9, 3], 4),
+            draw(1, Subject::Fault, [2, 9], 4),
+            draw(1, Subject::Fault, [2, 3], 9),
+        ] {
+            assert_ne!(reference, other);
+        }
+    }
+
+    #[test]
+    fn fractions_are_even_and_bells_have_variance_one() {
+        let chance = Chance::new(7);
+        let mean = |of: &dyn Fn(u64) -> f64| (0..20_000).map(of).sum::<f64>() / 20_000.0;
+        let fraction = mean(&|index| chance.fraction(Subject::Fault, [0, 0], index));
+        let bell = mean(&|index| chance.bell(Subject::Bridge, [0, 0], index));
+        let variance = mean(&|index| chance.bell(Subject::Bridge, [0, 0], index).powi(2));
+        assert!((fraction - 0.5).abs() < 0.01, "{fraction}");
+        assert!(bell.abs() < 0.03, "{bell}");
+        assert!((variance - 1.0).abs() < 0.03, "{variance}");
+    }
+}

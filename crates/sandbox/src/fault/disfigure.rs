@@ -1,0 +1,53 @@
+//! Answers that a client must survive: values and fields that nobody has documented, and bodies that are no JSON.
+
+use serde_json::{Value, json};
+
+/// Adds unknown fields to every object, and replaces the state of every trade, wherever it stands, by values
+/// that no page documents.
+pub(crate) fn disfigure(body: &mut Value) {
+    match body {
+        Value::Array(items) => items.iter_mut().for_each(disfigure),
+        Value::Object(fields) => {
+            for (name, value) in fields.iter_mut() {
+                match name.as_str() {
+                    "status" | "result" if value.is_string() => *value = json!("UNDER_REVIEW"),
+                    "type" | "expirationType" | "country" if value.is_string() => {
+                        *value = json!("UNHEARD_OF");
+                    }
+                    _ => disfigure(value),
+                }
+            }
+            fields.insert("withBonus".to_owned(), json!(false));
+            fields.insert("reviewedBy".to_owned(), json!({ "team": null, "steps": [1, "two"] }));
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// Bytes that are not the document that they are said to be; which ones, an index chooses.
+pub(crate) fn garbage(index: u64) -> &'static [u8] {
+    const BODIES: [&[u8]; 5] = [
+        b"",
+        b"<html><head><title>502</title></head><body>upstream</body></html>",
+        b"{\"id\":\"01ARZ3NDEK",
+        b"{\"data\":{\"nothing\":[null]}}",
+        b"\xff\xfe\x00\x01[[[[",
+    ];
+    BODIES[(index % BODIES.len() as u64) as usize]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn states_become_unknown_and_numbers_stay() {
+        let mut body = json!({ "data": [{ "id": "A", "status": "OPEN", "amount": 10.0, "result": "WON" }] });
+        disfigure(&mut body);
+        let row = &body["data"][0];
+        assert_eq!((&row["status"], &row["result"]), (&json!("UNDER_REVIEW"), &json!("UNDER_REVIEW")));
+        assert_eq!((&row["id"], &row["amount"]), (&json!("A"), &json!(10.0)));
+        assert_eq!(row["withBonus"], json!(false));
+        assert!(body["reviewedBy"].is_object());
+    }
+}

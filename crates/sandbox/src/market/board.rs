@@ -1,0 +1,118 @@
+//! The pairs on offer, each with its stored candles.
+
+use crate::chance::{Chance, symbol_key};
+use crate::{SandboxError, SandboxSettings};
+use candlewick_history::{AssetType, asset_type_of, known_market, resample};
+use candlewick_sdk::{CandleSeries, Interval, Millis, Symbol};
+use candlewick_simulator::SimulationSettings;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+/// Intervals seen at the venue (`observed: values`); those stored come on top.
+const OFFERED: [&str; 10] = ["5s", "30s", "1m", "2m", "5m", "15m", "30m", "1h", "12h", "1d"];
+
+/// All pairs.
+pub(crate) struct Boards {
+    boards: BTreeMap<Symbol, Board>,
+}
+
+/// One pair: its candles, and what its prices look like.
+pub(crate) struct Board {
+    pub(crate) symbol: Symbol,
+    pub(crate) asset_type: AssetType,
+    /// As given; the finest first, never empty.
+    pub(super) stored: Vec<CandleSeries>,
+    /// Made from the stored ones when first asked for; `None` where no long candle is complete.
+    resampled: Mutex<BTreeMap<Interval, Option<CandleSeries>>>,
+    pub(super) tick: Option<f64>,
+    pub(crate) chance: Chance,
+    pub(crate) symbol_key: u64,
+}
+
+impl Boards {
+    pub(crate) fn new(
+        series: &[CandleSeries],
+        settings: &SandboxSettings,
+        simulation: &SimulationSettings,
+    ) -> Result<Self, SandboxError> {
+        let mut boards: BTreeMap<Symbol, Board> = BTreeMap::new();
+        for one in series {
+            let symbol = one.symbol();
+            let board = match boards.entry(symbol) {
+                std::collections::btree_map::Entry::Occupied(board) => board.into_mut(),
+                std::collections::btree_map::Entry::Vacant(free) => free.insert(Board {
+                    symbol,
+                    asset_type: asset_type_in(settings, symbol)?,
+                    stored: Vec::new(),
+                    resampled: Mutex::default(),
+                    tick: tick_of(simulation, symbol),
+                    chance: Chance::new(settings.seed),
+                    symbol_key: symbol_key(symbol),
+                }),
+            };
+            board.stored.push(one.clone());
+        }
+        if boards.is_empty() {
+            return Err(SandboxError::AddCandles);
+        }
+        for board in boards.values_mut() {
+            board.stored.sort_by_key(CandleSeries::interval);
+            board.stored.dedup_by_key(|one| one.interval());
+        }
+        Ok(Self { boards })
+    }
+
+    /// The pair of this name.
+    pub(crate) fn of(&self, pair: &str) -> Option<&Board> {
+        self.boards.get(&Symbol::new(pair).ok()?)
+    }
+
+    /// Whether all these symbols, and no others, are on offer.
+    pub(crate) fn check_symbols(&self, symbols: impl Iterator<Item = Symbol>) -> Result<(), SandboxError> {
+        let with_market: std::collections::BTreeSet<Symbol> = symbols.collect();
+        let with_candles = self.boards.keys().copied().collect();
+        match with_market.symmetric_difference(&with_candles).next() {
+            None => Ok(()),
+            Some(symbol) => Err(SandboxError::CompleteMarket { symbol: *symbol }),
+        }
+    }
+}
+
+fn asset_type_in(settings: &SandboxSettings, symbol: Symbol) -> Result<AssetType, SandboxError> {
+    let Some(text) = settings.asset_types.get(&symbol) else { return Ok(asset_type_of(symbol)) };
+    text.parse().map_err(|_| SandboxError::ChangeSetting {
+        key: "asset_types",
+        value: text.clone(),
+        allowed: "crypto, forex or otc",
+    })
+}
+
+fn tick_of(simulation: &SimulationSettings, symbol: Symbol) -> Option<f64> {
+    let set = simulation.ticks.get(&symbol).copied();
+    set.or_else(|| known_market(symbol).map(|market| market.tick))
+}
+
+impl Board {
+    /// The candles of an interval: those stored, or made of the coarsest stored ones that divide it.
+    ///
+    /// `Err` when the interval is not on offer, `Ok(None)` when no candle of it is complete.
+    pub(super) fn series_of(&self, interval: Interval) -> Result<Option<CandleSeries>, NotOffered> {
+        if let Some(stored) = self.stored.iter().find(|one| one.interval() == interval) {
+            return Ok(Some(stored.clone()));
+        }
+        let offered = OFFERED.iter().any(|text| text.parse() == Ok(interval));
+        let divides = |one: &&CandleSeries| interval.length().is_aligned_to(one.interval().length());
+        let source = self.stored.iter().rev().find(divides).filter(|_| offered).ok_or(NotOffered)?;
+        let mut resampled = self.resampled.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(resampled.entry(interval).or_insert_with(|| resample(source, interval).ok()).clone())
+    }
+
+    /// The length of its finest candles.
+    pub(super) fn finest(&self) -> Millis {
+        self.stored.first().map_or(Millis::SECOND, |series| series.interval().length())
+    }
+}
+
+/// The interval is neither stored nor made of stored candles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct NotOffered;

@@ -1,0 +1,128 @@
+//! Where the switchboard's faults meet a request.
+
+use super::connection::Connection;
+use super::desk::Desk;
+use super::refusal::Refused;
+use crate::fault::{Fault, disfigure, garbage};
+use axum::body::{Body, Bytes, HttpBody};
+use axum::extract::{ConnectInfo, Request, State};
+use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER};
+use axum::http::{HeaderValue, Method, StatusCode, Uri};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use candlewick_sdk::Millis;
+use http_body::Frame;
+use serde_json::Value;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+/// The longest answer that is held in memory to be disfigured.
+const LONGEST_BODY: usize = 16 << 20;
+
+/// Runs a request through the faults that strike it, in the order of [`Fault::ALL`].
+pub(crate) async fn meet_faults(State(desk): State<Arc<Desk>>, request: Request, next: Next) -> Response {
+    let connection = request.extensions().get::<ConnectInfo<Connection>>().map(|info| info.0.clone());
+    let uri = request.uri().clone();
+    let opens = request.method() == Method::POST && uri.path().starts_with("/token/trades/open");
+    if let Some(span) = desk.switchboard.strike(Fault::Latency) {
+        wait(&desk, span).await;
+    }
+    if desk.switchboard.strike(Fault::DropBefore).is_some() {
+        return sever(connection.as_ref());
+    }
+    if desk.switchboard.strike(Fault::Errors).is_some() {
+        return server_error(&desk, Fault::Errors, &uri);
+    }
+    let response = next.run(request).await;
+    if opens && response.status().is_success() {
+        if desk.switchboard.strike(Fault::DropAfter).is_some() {
+            return sever(connection.as_ref());
+        }
+        if desk.switchboard.strike(Fault::ErrorsAfter).is_some() {
+            return server_error(&desk, Fault::ErrorsAfter, &uri);
+        }
+    }
+    if let Some(span) = desk.switchboard.strike(Fault::Hang) {
+        wait(&desk, span).await;
+        return sever(connection.as_ref());
+    }
+    if desk.switchboard.strike(Fault::Garbage).is_some() {
+        let index = desk.switchboard.counts().of(Fault::Garbage);
+        let (mut parts, _) = response.into_parts();
+        parts.headers.remove(CONTENT_LENGTH);
+        return Response::from_parts(parts, Body::from(garbage(index)));
+    }
+    if response.status().is_success() && desk.switchboard.strike(Fault::UnknownValues).is_some() {
+        return disfigured(response).await;
+    }
+    response
+}
+
+/// Waits in real time, but not beyond the end of the sandbox.
+async fn wait(desk: &Desk, span: Millis) {
+    let span = Duration::from_millis(u64::try_from(span.get()).unwrap_or(0));
+    tokio::select! {
+        () = tokio::time::sleep(span) => {}
+        () = desk.stopped() => {}
+    }
+}
+
+/// Ends the connection without an answer. Where there is no connection (a router that is called in process), the
+/// body of the answer fails instead.
+fn sever(connection: Option<&Connection>) -> Response {
+    if let Some(connection) = connection {
+        connection.sever();
+    }
+    Response::new(Body::new(Broken))
+}
+
+/// 500 and 503 in turns; 503 says when to come back.
+fn server_error(desk: &Desk, fault: Fault, uri: &Uri) -> Response {
+    let even = desk.switchboard.counts().of(fault).is_multiple_of(2);
+    let (status, message) = if even {
+        (StatusCode::SERVICE_UNAVAILABLE, "Service Unavailable")
+    } else {
+        (StatusCode::INTERNAL_SERVER_ERROR, "Internal Server Error")
+    };
+    let mut response = Refused { status, message, at: desk.now(), uri }.answer();
+    if even {
+        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
+    }
+    response
+}
+
+async fn disfigured(response: Response) -> Response {
+    let (mut parts, body) = response.into_parts();
+    let Ok(bytes) = axum::body::to_bytes(body, LONGEST_BODY).await else {
+        return StatusCode::INTERNAL_SERVER_ERROR.into_response();
+    };
+    let is_json = parts.headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes() == b"application/json");
+    let parsed = serde_json::from_slice::<Value>(&bytes).ok().filter(|_| is_json);
+    let bytes = match parsed {
+        None => bytes,
+        Some(mut value) => {
+            disfigure(&mut value);
+            Bytes::from(value.to_string())
+        }
+    };
+    parts.headers.remove(CONTENT_LENGTH);
+    Response::from_parts(parts, Body::from(bytes))
+}
+
+/// A body that fails at once.
+struct Broken;
+
+impl HttpBody for Broken {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
+        Poll::Ready(Some(Err(io::ErrorKind::ConnectionReset.into())))
+    }
+}

@@ -1,0 +1,61 @@
+//! The routes, and the `OpenAPI` document that is made of them.
+
+use super::date::date;
+use super::desk::Desk;
+use super::faults::meet_faults;
+use super::refusal::Refused;
+use super::{opening, prices, trading};
+use axum::extract::{DefaultBodyLimit, State};
+use axum::http::{StatusCode, Uri};
+use axum::response::Response;
+use axum::routing::get;
+use axum::{Json, Router, middleware};
+use std::sync::Arc;
+use utoipa::OpenApi;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+/// The largest request body.
+const LARGEST_BODY: usize = 64 << 10;
+
+#[derive(OpenApi)]
+#[openapi(
+    info(title = "Candlewick sandbox", description = "The trading token API and the symbol price API over stored candles."),
+    tags(
+        (name = "trading token API", description = "Wallets, trades, the user. Header `api-token`."),
+        (name = "symbol price API", description = "Price records and candles. Header `api-key`."),
+    )
+)]
+struct Document;
+
+/// Every route over one desk.
+pub(crate) fn router(desk: Arc<Desk>) -> Router {
+    let (endpoints, document) = OpenApiRouter::with_openapi(Document::openapi())
+        .routes(routes!(trading::wallets))
+        .routes(routes!(trading::trades))
+        .routes(routes!(opening::open))
+        .routes(routes!(opening::open_async))
+        .routes(routes!(trading::trade))
+        .routes(routes!(trading::user))
+        .routes(routes!(prices::last_price))
+        .routes(routes!(prices::default_price))
+        .routes(routes!(prices::candles))
+        .split_for_parts();
+    endpoints
+        .layer(middleware::from_fn_with_state(Arc::clone(&desk), meet_faults))
+        .layer(DefaultBodyLimit::max(LARGEST_BODY))
+        .route("/openapi.json", get(move || std::future::ready(Json(document.clone()))))
+        .fallback(unknown_path)
+        .method_not_allowed_fallback(unknown_method)
+        .layer(middleware::from_fn_with_state(Arc::clone(&desk), date))
+        .with_state(desk)
+}
+
+async fn unknown_path(State(desk): State<Arc<Desk>>, uri: Uri) -> Response {
+    Refused { status: StatusCode::NOT_FOUND, message: "Not Found", at: desk.now(), uri: &uri }.answer()
+}
+
+async fn unknown_method(State(desk): State<Arc<Desk>>, uri: Uri) -> Response {
+    let status = StatusCode::METHOD_NOT_ALLOWED;
+    Refused { status, message: "Method Not Allowed", at: desk.now(), uri: &uri }.answer()
+}

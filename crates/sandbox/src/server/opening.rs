@@ -1,0 +1,138 @@
+//! Opening a trade (contract 4.1, endpoint 4, and `observed: opening a trade`).
+
+use super::credentials::{Timestamp, check_token};
+use super::desk::Desk;
+use super::refusal::Refused;
+use crate::settings::Replies;
+use crate::venue::{BodyShape, Opened, OrderRequest, Priced, Visible, read_body};
+use crate::wire::{AsyncTrade, ErrorEnvelope, FullTrade, OpenBody};
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderMap, StatusCode, Uri};
+use axum::response::{IntoResponse, Response};
+use candlewick_sdk::Millis;
+use std::sync::Arc;
+
+/// Opens a trade. The full body is answered by the full projection, the short one by an acknowledgement.
+#[utoipa::path(
+    post, path = "/token/trades/open", tag = "trading token API",
+    params(
+        ("api-token" = String, Header, description = "The token"),
+        ("x-timestamp" = Option<String>, Header, description = "Unix time in milliseconds; not enforced"),
+    ),
+    request_body(content = OpenBody, content_type = "application/json"),
+    responses(
+        (status = 200, description = "The trade; the short body is answered by `{tradeId, status}`", body = FullTrade),
+        (status = 400, description = "Bad Request: the message names the reason", body = ErrorEnvelope),
+        (status = 401, description = "Credential missing or invalid", body = ErrorEnvelope),
+        (status = 500, description = "Unexpected server error", body = ErrorEnvelope),
+    )
+)]
+pub(crate) async fn open(
+    State(desk): State<Arc<Desk>>,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let asked = match accept(&desk, &uri, &headers, &body) {
+        Ok(asked) => asked,
+        Err(refusal) => return refusal,
+    };
+    let (shape, request) = asked;
+    let visible = match desk.replies {
+        Replies::AtOnce => Visible::AtOnce,
+        Replies::WhenArrived => Visible::OnArrival,
+    };
+    let now = desk.now();
+    let opened = desk.venue().open(&request, visible, now);
+    let arrival = match &opened {
+        Opened::Accepted { arrival, .. } | Opened::Refused { arrival, .. } => *arrival,
+    };
+    // Holding the clock until the answer leaves, so that what it says is as of the arrival.
+    let _hold = match desk.replies {
+        Replies::AtOnce => None,
+        Replies::WhenArrived => tokio::select! {
+            hold = desk.clock.sleep_until(arrival) => Some(hold),
+            () = desk.stopped() => None,
+        },
+    };
+    let now = desk.now();
+    match opened {
+        Opened::Refused { message, arrival } => refuse(message, arrival, &uri),
+        Opened::Accepted { place, .. } => match shape {
+            BodyShape::Full => answer(desk.venue().opened_trade(place, now)),
+            BodyShape::Short => answer(desk.venue().acknowledgement(place)),
+        },
+    }
+}
+
+/// Opens a trade and answers before it is processed.
+#[utoipa::path(
+    post, path = "/token/trades/open-async", tag = "trading token API",
+    params(
+        ("api-token" = String, Header, description = "The token"),
+        ("x-timestamp" = Option<String>, Header, description = "Unix time in milliseconds; not enforced"),
+    ),
+    request_body(content = OpenBody, content_type = "application/json"),
+    responses(
+        (status = 200, description = "Accepted; details follow in the list", body = AsyncTrade),
+        (status = 400, description = "Bad Request: the message names the reason", body = ErrorEnvelope),
+        (status = 401, description = "Credential missing or invalid", body = ErrorEnvelope),
+        (status = 500, description = "Unexpected server error", body = ErrorEnvelope),
+    )
+)]
+pub(crate) async fn open_async(
+    State(desk): State<Arc<Desk>>,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let (_, request) = match accept(&desk, &uri, &headers, &body) {
+        Ok(asked) => asked,
+        Err(refusal) => return refusal,
+    };
+    let now = desk.now();
+    let opened = desk.venue().open(&request, Visible::AtOnce, now);
+    match opened {
+        Opened::Refused { message, arrival } => refuse(message, arrival, &uri),
+        Opened::Accepted { place, .. } => answer(desk.venue().async_trade(place)),
+    }
+}
+
+/// Checks everything that can be checked before the simulator is asked.
+#[allow(clippy::result_large_err)] // made once per refused request
+fn accept(
+    desk: &Desk,
+    uri: &Uri,
+    headers: &HeaderMap,
+    body: &Bytes,
+) -> Result<(BodyShape, OrderRequest), Response> {
+    check_token(desk, headers, uri, Timestamp::Optional)?;
+    let refuse = |message| refuse(message, desk.now(), uri);
+    let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    if !kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json")) {
+        return Err(refuse("Content-Type must be application/json"));
+    }
+    let (shape, request) = read_body(body, &desk.rules).map_err(refuse)?;
+    match desk.venue().prices(&request) {
+        Priced::NoSuchSymbol => Err(refuse("Symbol not active")),
+        Priced::TooCoarse if !desk.allow_coarse => {
+            Err(refuse("closeType is shorter than the candles of this pair"))
+        }
+        Priced::TooCoarse | Priced::Finely => Ok((shape, request)),
+    }
+}
+
+fn refuse(message: &str, at: Millis, uri: &Uri) -> Response {
+    Refused { status: StatusCode::BAD_REQUEST, message, at, uri }.answer()
+}
+
+fn answer<T: serde::Serialize>(trade: Option<T>) -> Response {
+    // The place comes from the same table a moment ago; nothing is ever removed from it.
+    trade.map_or_else(
+        || StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+        |trade| Json(trade).into_response(),
+    )
+}

@@ -1,0 +1,204 @@
+//! The symbol price API (contract 4.2).
+
+use super::credentials::check_key;
+use super::desk::Desk;
+use super::query::{Parameters, read, read_or};
+use super::refusal::Refused;
+use crate::identifier::{Named, identify};
+use crate::market::{Board, Forming, Second, Window};
+use crate::wire::{AggregatedCandle, PlainError, PriceRecord, iso8601};
+use axum::Json;
+use axum::extract::{Path, Query, State};
+use axum::http::{HeaderMap, StatusCode, Uri};
+use axum::response::{IntoResponse, Response};
+use candlewick_sdk::{Interval, Millis};
+use std::sync::Arc;
+
+/// The only slot that has prices.
+const SLOT: &str = "default";
+/// The most candles in one answer; a larger `limit` counts as this (contract 8: not shown).
+const LARGEST_LIMIT: usize = 1_000;
+
+/// What there is to say against a price request.
+enum Objection {
+    BadRequest(String),
+    NotFound,
+}
+
+/// The newest price record, or the newest at or before a time.
+#[utoipa::path(
+    get, path = "/symbol-price/last", tag = "symbol price API",
+    params(
+        ("api-key" = String, Header, description = "The key"),
+        ("pair" = String, Query, description = "The trading pair"),
+        ("slot" = Option<String>, Query, description = "Default `default`, the only one"),
+        ("limitTime" = Option<i64>, Query, description = "Maximum time, in ms since the epoch"),
+    ),
+    responses(
+        (status = 200, description = "The record; the plain text `OK` for a time in the future", content(
+            (PriceRecord = "application/json"),
+            (String = "text/plain"),
+        )),
+        (status = 400, description = "A parameter is missing or unreadable", body = PlainError),
+        (status = 401, description = "Credential missing or invalid", body = PlainError),
+        (status = 404, description = "Trading pair not found, or it has no price so far", body = PlainError),
+        (status = 500, description = "Unexpected server error", body = PlainError),
+    )
+)]
+pub(crate) async fn last_price(
+    State(desk): State<Arc<Desk>>,
+    Query(parameters): Query<Parameters>,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Response {
+    if let Err(refusal) = check_key(&desk, &headers, &uri) {
+        return refusal;
+    }
+    let now = desk.now();
+    let answer = || {
+        let board = board_of(&desk, &parameters)?;
+        let limit_time = read_or(&parameters, "limitTime", now.get()).map_err(Objection::BadRequest)?;
+        if limit_time > now.get() {
+            return Ok("OK".into_response());
+        }
+        Ok(Json(record_of(board, Millis::new(limit_time), now)?).into_response())
+    };
+    answer().unwrap_or_else(|objection: Objection| objection.answer(now, &uri))
+}
+
+/// The newest price record of a pair in the default slot.
+#[utoipa::path(
+    get, path = "/symbol-price/default/{pair}", tag = "symbol price API",
+    params(
+        ("pair" = String, Path, description = "The trading pair"),
+        ("api-key" = String, Header, description = "The key"),
+    ),
+    responses(
+        (status = 200, description = "The record", body = PriceRecord),
+        (status = 401, description = "Credential missing or invalid", body = PlainError),
+        (status = 404, description = "Trading pair not found, or it has no price so far", body = PlainError),
+        (status = 500, description = "Unexpected server error", body = PlainError),
+    )
+)]
+pub(crate) async fn default_price(
+    State(desk): State<Arc<Desk>>,
+    Path(pair): Path<String>,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Response {
+    if let Err(refusal) = check_key(&desk, &headers, &uri) {
+        return refusal;
+    }
+    let now = desk.now();
+    let board = desk.boards.of(&pair).ok_or(Objection::NotFound);
+    match board.and_then(|board| record_of(board, now, now)) {
+        Ok(record) => Json(record).into_response(),
+        Err(objection) => objection.answer(now, &uri),
+    }
+}
+
+/// Candles of an interval whose open times lie in a window, ascending.
+#[utoipa::path(
+    get, path = "/aggregated-prices/prices", tag = "symbol price API",
+    params(
+        ("api-key" = String, Header, description = "The key"),
+        ("pair" = String, Query, description = "The trading pair"),
+        ("slot" = Option<String>, Query, description = "Default `default`, the only one"),
+        ("type" = String, Query, description = "Asset type: crypto, forex or otc"),
+        ("interval" = String, Query, description = "Such as 1m"),
+        ("skip" = Option<usize>, Query, description = "Candles to skip; default 0"),
+        ("limit" = Option<usize>, Query, description = "Most candles; default and at most 1000"),
+        ("startTime" = i64, Query, description = "Open times from here, in ms since the epoch"),
+        ("endTime" = i64, Query, description = "Open times up to and including this"),
+    ),
+    responses(
+        (status = 200, description = "The candles", body = [AggregatedCandle]),
+        (status = 400, description = "A parameter is missing, unreadable, or not on offer", body = PlainError),
+        (status = 401, description = "Credential missing or invalid", body = PlainError),
+        (status = 404, description = "Trading pair not found, or not of this type", body = PlainError),
+        (status = 500, description = "Unexpected server error", body = PlainError),
+    )
+)]
+pub(crate) async fn candles(
+    State(desk): State<Arc<Desk>>,
+    Query(parameters): Query<Parameters>,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Response {
+    if let Err(refusal) = check_key(&desk, &headers, &uri) {
+        return refusal;
+    }
+    let now = desk.now();
+    match candles_of(&desk, &parameters, now) {
+        Ok(candles) => Json(candles).into_response(),
+        Err(objection) => objection.answer(now, &uri),
+    }
+}
+
+fn candles_of(desk: &Desk, parameters: &Parameters, now: Millis) -> Result<Vec<AggregatedCandle>, Objection> {
+    let asset_type: String = read(parameters, "type").map_err(Objection::BadRequest)?;
+    let window = window_of(parameters).map_err(Objection::BadRequest)?;
+    let board = board_of(desk, parameters)?;
+    if asset_type != board.asset_type.as_str() {
+        return Err(Objection::NotFound);
+    }
+    let forming = if desk.include_forming { Forming::Included } else { Forming::LeftOut };
+    let candles = board.candles(window, forming, now);
+    let candles = candles.map_err(|_| Objection::BadRequest("interval is not on offer".to_owned()))?;
+    let wire = |candle: &candlewick_sdk::Candle| AggregatedCandle {
+        volume: candle.volume(),
+        open_price: candle.open(),
+        close_price: candle.close(),
+        high_price: candle.high(),
+        low_price: candle.low(),
+        time: candle.time().get(),
+    };
+    Ok(candles.iter().map(wire).collect())
+}
+
+fn window_of(parameters: &Parameters) -> Result<Window, String> {
+    let interval: Interval = read(parameters, "interval")?;
+    let (start, end) = (read(parameters, "startTime")?, read(parameters, "endTime")?);
+    let limit = read_or(parameters, "limit", LARGEST_LIMIT)?.min(LARGEST_LIMIT);
+    let skip = read_or(parameters, "skip", 0)?;
+    Ok(Window { interval, start: Millis::new(start), end: Millis::new(end), skip, limit })
+}
+
+/// The pair of a request, when it has prices in the slot.
+fn board_of<'a>(desk: &'a Desk, parameters: &Parameters) -> Result<&'a Board, Objection> {
+    let pair: String = read(parameters, "pair").map_err(Objection::BadRequest)?;
+    let slot = parameters.get("slot").map_or(SLOT, String::as_str);
+    desk.boards.of(&pair).filter(|_| slot == SLOT).ok_or(Objection::NotFound)
+}
+
+/// The newest record at or before `limit` that is complete by `now`.
+fn record_of(board: &Board, limit: Millis, now: Millis) -> Result<PriceRecord, Objection> {
+    let complete = now - Millis::SECOND;
+    let second = board.newest_second(limit.min(complete)).ok_or(Objection::NotFound)?;
+    let Second { time, open, high, low, close, volume } = second;
+    let stored = iso8601(time + Millis::SECOND);
+    Ok(PriceRecord {
+        id: identify(board.chance, Named::Record, time, [board.symbol_key, time.get().cast_unsigned()]),
+        slot: SLOT.to_owned(),
+        pair: board.symbol.to_string(),
+        asset_type: board.asset_type.as_str().to_owned(),
+        time: time.get(),
+        volume,
+        open_price: open,
+        close_price: close,
+        high_price: high,
+        low_price: low,
+        created_at: stored.clone(),
+        updated_at: stored,
+    })
+}
+
+impl Objection {
+    fn answer(&self, at: Millis, uri: &Uri) -> Response {
+        let (status, message) = match self {
+            Self::BadRequest(message) => (StatusCode::BAD_REQUEST, message.as_str()),
+            Self::NotFound => (StatusCode::NOT_FOUND, "Not Found"),
+        };
+        Refused { status, message, at, uri }.answer()
+    }
+}

@@ -1,0 +1,218 @@
+//! The trading side: the simulator, and the table of trades that the API shows of it.
+
+mod account;
+mod listing;
+mod order;
+mod projection;
+mod trade;
+
+pub(crate) use listing::{PageRequest, RowOrder};
+pub(crate) use order::{BodyShape, OrderRequest, OrderRules, read_body};
+pub(crate) use projection::ShortForm;
+
+use crate::chance::Chance;
+use crate::fault::{Fault, Switchboard};
+use crate::identifier::{Named, identify};
+use crate::wire;
+use account::Account;
+use candlewick_sdk::{ExpirationType, Millis, Money, MoneyScale, Symbol};
+use candlewick_simulator::{
+    AnswerKind, Market, Moments, Order, PathPrice, PriceMoment, PricePath, Refusal, SimulationSettings,
+    Simulator, SimulatorError, VenueEvent, check_expiry,
+};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use trade::{Ending, Trade};
+
+/// How many trades one sandbox keeps; an open beyond it is refused.
+const MOST_TRADES: usize = 1_000_000;
+
+/// The venue as the API sees it. Every method first lets venue time pass up to `now`.
+pub(crate) struct Venue {
+    simulator: Simulator,
+    simulation: SimulationSettings,
+    markets: Vec<Market>,
+    /// For the entry of a `NEXT_CANDLE`, which the simulator tells only with the settlement.
+    paths: BTreeMap<Symbol, PricePath>,
+    trades: Vec<Trade>,
+    by_id: HashMap<String, usize>,
+    by_number: HashMap<u64, usize>,
+    orders: u64,
+    account: Account,
+    chance: Chance,
+    switchboard: Arc<Switchboard>,
+}
+
+/// When an accepted trade can be seen in lists and by id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Visible {
+    AtOnce,
+    OnArrival,
+}
+
+/// What became of an order.
+pub(crate) enum Opened {
+    /// The trade with this place in the table; the answer is due at the time.
+    Accepted {
+        place: usize,
+        arrival: Millis,
+    },
+    Refused {
+        message: &'static str,
+        arrival: Millis,
+    },
+}
+
+impl Venue {
+    pub(crate) fn new(
+        simulation: SimulationSettings,
+        balance: Money,
+        scale: MoneyScale,
+        markets: Vec<Market>,
+        start: Millis,
+        chance: Chance,
+        switchboard: Arc<Switchboard>,
+    ) -> Result<Self, SimulatorError> {
+        let paths =
+            markets.iter().map(|market| Ok((market.symbol(), PricePath::new(market.clone(), &simulation)?)));
+        Ok(Self {
+            paths: paths.collect::<Result<_, SimulatorError>>()?,
+            simulator: Simulator::new(simulation.clone(), balance, markets.clone())?,
+            simulation,
+            markets,
+            trades: Vec::new(),
+            by_id: HashMap::new(),
+            by_number: HashMap::new(),
+            orders: 0,
+            account: Account::new(chance, start, scale),
+            chance,
+            switchboard,
+        })
+    }
+
+    /// Whether the candles can price this order's expiry; a pair that is not on offer can price none.
+    pub(crate) fn prices(&self, request: &OrderRequest) -> Priced {
+        match self.markets.iter().find(|market| market.symbol() == request.symbol) {
+            None => Priced::NoSuchSymbol,
+            Some(market) if check_expiry(request.expiry, market).is_err() => Priced::TooCoarse,
+            Some(_) => Priced::Finely,
+        }
+    }
+
+    /// Takes an order at `now`; it arrives one latency later.
+    pub(crate) fn open(&mut self, request: &OrderRequest, visible: Visible, now: Millis) -> Opened {
+        self.pass_until(now);
+        if self.trades.len() >= MOST_TRADES {
+            return Opened::Refused { message: "Too many trades", arrival: now };
+        }
+        self.orders += 1;
+        let OrderRequest { symbol, direction, stake, expiry } = *request;
+        let order = Order { number: self.orders, symbol, direction, stake, expiry, time: now };
+        let balance = self.simulator.balance() - self.promised(now);
+        let answer = self.simulator.submit(&order);
+        let arrival = answer.at;
+        let Moments { open_time, close_time, .. } = Moments::of(expiry, arrival, &self.simulation);
+        let (open_price, ending) = match answer.kind {
+            AnswerKind::Opened(opening) => (opening.open_price, Ending::Running),
+            AnswerKind::Refused(refusal) => return Opened::Refused { message: message_of(refusal), arrival },
+            AnswerKind::Unanswered => (None, Ending::Never),
+        };
+        let shown = match visible {
+            Visible::AtOnce => now,
+            Visible::OnArrival => arrival,
+        };
+        let lag = self.switchboard.strike(Fault::ListLag).unwrap_or_default();
+        let trade = Trade {
+            id: identify(self.chance, Named::Trade, arrival, [order.number, 0]),
+            order,
+            request_time: arrival,
+            open_time,
+            open_price,
+            close_time,
+            payout: self.simulation.payout_percent,
+            balance_before: balance,
+            listed_from: shown + lag,
+            ending,
+        };
+        let place = self.trades.len();
+        self.by_id.insert(trade.id.clone(), place);
+        self.by_number.insert(order.number, place);
+        self.trades.push(trade);
+        Opened::Accepted { place, arrival }
+    }
+
+    /// Lets everything happen that is due at `now`.
+    fn pass_until(&mut self, now: Millis) {
+        while let Some(event) = self.simulator.pop_due(now) {
+            let Some(trade) =
+                self.by_number.get(&event.number()).and_then(|place| self.trades.get_mut(*place))
+            else {
+                continue; // a refused order
+            };
+            match event {
+                VenueEvent::Answered(_) => {
+                    trade.balance_before = self.simulator.balance() + trade.order.stake;
+                }
+                VenueEvent::Settled(settled) => {
+                    let late = self.switchboard.strike(Fault::LateSettlement).unwrap_or_default();
+                    trade.ending = Ending::Settled { trade: settled, shown_from: settled.known_at + late };
+                }
+            }
+        }
+    }
+
+    /// Stakes of accepted orders that have not arrived yet: still in the balance.
+    fn promised(&self, now: Millis) -> Money {
+        let on_the_way = self.trades.iter().rev().take_while(|trade| trade.request_time > now);
+        on_the_way.filter(|trade| !matches!(trade.ending, Ending::Never)).map(|trade| trade.order.stake).sum()
+    }
+
+    /// What the demo wallet shows: a settlement that is shown late pays late.
+    pub(crate) fn balance(&mut self, now: Millis) -> Money {
+        self.pass_until(now);
+        let hidden = self.trades.iter().filter_map(|trade| trade.hidden_return(now)).sum();
+        self.simulator.balance() - hidden
+    }
+
+    pub(crate) fn wallets(&mut self, now: Millis) -> Vec<wire::Wallet> {
+        let balance = self.balance(now);
+        self.account.wallets(balance)
+    }
+
+    pub(crate) fn user(&self, now: Millis) -> wire::User {
+        self.account.user(now)
+    }
+
+    /// The entry of a trade as far as it is known at `now`: that of a `NEXT_CANDLE` from its open on. (Under
+    /// `stress` the settlement replaces it by the shifted price.)
+    fn open_price_at(&self, trade: &Trade, now: Millis) -> Option<f64> {
+        if let Some(settled) = trade.settled_at(now) {
+            return settled.open_price;
+        }
+        let next_candle = trade.order.expiry.expiration_type == ExpirationType::NextCandle;
+        if trade.open_price.is_some() || !next_candle || now < trade.open_time {
+            return trade.open_price;
+        }
+        match self.paths.get(&trade.order.symbol)?.price(PriceMoment::Entry(trade.open_time)) {
+            PathPrice::Price(price) => Some(price),
+            PathPrice::Gap | PathPrice::Beyond => None,
+        }
+    }
+}
+
+/// Whether an expiry can be priced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Priced {
+    Finely,
+    TooCoarse,
+    NoSuchSymbol,
+}
+
+/// The venue's wording is not known (`observed: opening a trade`); these are the sandbox's.
+const fn message_of(refusal: Refusal) -> &'static str {
+    match refusal {
+        Refusal::NoPrice => "Outdated price",
+        Refusal::InsufficientBalance => "Insufficient balance",
+        Refusal::UnknownSymbol => "Symbol not active",
+    }
+}

@@ -1,0 +1,190 @@
+//! Reads the body of an open, and names the reason when it is not one (contract 4.1, endpoint 4).
+
+use candlewick_sdk::{CloseType, Direction, ExpirationType, Expiry, Money, MoneyScale, Symbol};
+use rust_decimal::Decimal;
+use serde_json::{Map, Value};
+
+/// An order as its sender wishes it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct OrderRequest {
+    pub(crate) symbol: Symbol,
+    pub(crate) direction: Direction,
+    pub(crate) stake: Money,
+    pub(crate) expiry: Expiry,
+}
+
+/// Which of the contract's two bodies it came in, and so which answer it gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BodyShape {
+    /// Shape A: answered by the full projection.
+    Full,
+    /// Shape B: answered by an acknowledgement.
+    Short,
+}
+
+/// What bodies are held to.
+#[derive(Clone, Debug)]
+pub(crate) struct OrderRules {
+    pub(crate) scale: MoneyScale,
+    pub(crate) short_close_type: CloseType,
+    /// Empty: all.
+    pub(crate) close_types: Vec<CloseType>,
+    /// Zero: no limit.
+    pub(crate) min_amount: Decimal,
+    /// Zero: no limit.
+    pub(crate) max_amount: Decimal,
+}
+
+/// The order in a body, or the reason why there is none.
+pub(crate) fn read_body(body: &[u8], rules: &OrderRules) -> Result<(BodyShape, OrderRequest), &'static str> {
+    let Ok(Value::Object(fields)) = serde_json::from_slice(body) else {
+        return Err("The body must be a JSON object");
+    };
+    let shape = if fields.contains_key("volume") && !fields.contains_key("amount") {
+        BodyShape::Short
+    } else {
+        BodyShape::Full
+    };
+    let (amount, close_type) = match shape {
+        BodyShape::Short => (fields.get("volume"), rules.short_close_type),
+        BodyShape::Full => {
+            match fields.get("isDemo") {
+                Some(Value::Bool(true)) => {}
+                Some(Value::Bool(false)) => return Err("Only demo trades are possible"),
+                _ => return Err("isDemo must be a boolean"),
+            }
+            (fields.get("amount"), close_type_of(&fields, rules)?)
+        }
+    };
+    let symbol = text_of(&fields, "symbol").and_then(|text| Symbol::new(text).ok());
+    let direction = text_of(&fields, "direction").and_then(|text| text.parse().ok());
+    let request = OrderRequest {
+        symbol: symbol.ok_or("symbol must be the name of a trading pair")?,
+        direction: direction.ok_or("direction must be BUY or SELL")?,
+        stake: stake_of(amount, rules)?,
+        expiry: Expiry { close_type, expiration_type: expiration_type_of(&fields)? },
+    };
+    Ok((shape, request))
+}
+
+fn text_of<'a>(fields: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
+    fields.get(name).and_then(Value::as_str)
+}
+
+fn close_type_of(fields: &Map<String, Value>, rules: &OrderRules) -> Result<CloseType, &'static str> {
+    let close_type = text_of(fields, "closeType").and_then(|text| text.parse().ok());
+    let close_type = close_type.ok_or("closeType must be a code of the form mm:ss or h:mm:ss")?;
+    if rules.close_types.is_empty() || rules.close_types.contains(&close_type) {
+        Ok(close_type)
+    } else {
+        Err("closeType is not on offer")
+    }
+}
+
+fn expiration_type_of(fields: &Map<String, Value>) -> Result<ExpirationType, &'static str> {
+    let error = "expirationType must be TIME_FIXED, CANDLE_CLOSE or NEXT_CANDLE";
+    match fields.get("expirationType") {
+        None => Ok(ExpirationType::Unstated),
+        Some(Value::String(text)) => text.parse().map_err(|_| error),
+        Some(_) => Err(error),
+    }
+}
+
+/// The stake in a JSON number, exactly as its digits say.
+fn stake_of(amount: Option<&Value>, rules: &OrderRules) -> Result<Money, &'static str> {
+    let Some(Value::Number(number)) = amount else { return Err("amount must be a number") };
+    let text = number.to_string();
+    let amount: Decimal =
+        text.parse().or_else(|_| Decimal::from_scientific(&text)).map_err(|_| "amount must be a number")?;
+    if amount <= Decimal::ZERO {
+        return Err("amount must be above zero");
+    }
+    if amount < rules.min_amount {
+        return Err("amount is below the minimum");
+    }
+    if rules.max_amount > Decimal::ZERO && amount > rules.max_amount {
+        return Err("amount is above the maximum");
+    }
+    rules.scale.exact(amount).map_err(|_| "amount has more decimals than the wallet")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn rules() -> OrderRules {
+        OrderRules {
+            scale: MoneyScale::default(),
+            short_close_type: "01:00".parse().unwrap(),
+            close_types: vec!["01:00".parse().unwrap(), "05:00".parse().unwrap()],
+            min_amount: Decimal::ONE,
+            max_amount: Decimal::from(500),
+        }
+    }
+
+    fn full() -> Value {
+        json!({ "isDemo": true, "closeType": "05:00", "direction": "SELL", "symbol": "BTCUSDT", "amount": 12.34 })
+    }
+
+    fn check(change: (&str, Value), expected: &'static str) {
+        let mut body = full();
+        body[change.0] = change.1;
+        assert_eq!(read_body(body.to_string().as_bytes(), &rules()), Err(expected), "{body}");
+    }
+
+    #[test]
+    fn both_shapes_are_read() {
+        let expected = OrderRequest {
+            symbol: "BTCUSDT".parse().unwrap(),
+            direction: Direction::Sell,
+            stake: Money::from_minor(1_234),
+            expiry: Expiry {
+                close_type: "05:00".parse().unwrap(),
+                expiration_type: ExpirationType::Unstated,
+            },
+        };
+        let read = |body: Value| read_body(body.to_string().as_bytes(), &rules());
+        assert_eq!(read(full()), Ok((BodyShape::Full, expected)));
+        let mut next_candle = full();
+        next_candle["expirationType"] = json!("NEXT_CANDLE");
+        assert_eq!(
+            read(next_candle).map(|(_, order)| order.expiry.expiration_type),
+            Ok(ExpirationType::NextCandle)
+        );
+        let short = json!({ "symbol": "BTCUSDT", "volume": 1e1, "direction": "BUY" });
+        let (shape, order) = read(short).unwrap();
+        assert_eq!((shape, order.stake), (BodyShape::Short, Money::from_minor(1_000)));
+        assert_eq!(order.expiry.close_type.to_string(), "01:00");
+    }
+
+    #[test]
+    fn each_reason_has_its_message() {
+        for (field, value, message) in [
+            ("isDemo", json!("true"), "isDemo must be a boolean"),
+            ("isDemo", Value::Null, "isDemo must be a boolean"),
+            ("isDemo", json!(false), "Only demo trades are possible"),
+            ("closeType", json!("5m"), "closeType must be a code of the form mm:ss or h:mm:ss"),
+            ("closeType", json!("02:00"), "closeType is not on offer"),
+            ("direction", json!("UP"), "direction must be BUY or SELL"),
+            ("symbol", json!(""), "symbol must be the name of a trading pair"),
+            ("amount", json!("12.34"), "amount must be a number"),
+            ("amount", json!(0), "amount must be above zero"),
+            ("amount", json!(-5), "amount must be above zero"),
+            ("amount", json!(0.5), "amount is below the minimum"),
+            ("amount", json!(500.01), "amount is above the maximum"),
+            ("amount", json!(1.005), "amount has more decimals than the wallet"),
+            ("amount", json!(1e300), "amount must be a number"),
+            (
+                "expirationType",
+                json!("LATER"),
+                "expirationType must be TIME_FIXED, CANDLE_CLOSE or NEXT_CANDLE",
+            ),
+        ] {
+            check((field, value), message);
+        }
+        for body in ["", "[]", "{", "null"] {
+            assert_eq!(read_body(body.as_bytes(), &rules()), Err("The body must be a JSON object"));
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! What the sandbox sends, field by field, exactly as the contract names it.
+//!
+//! The client's models are tolerant and full of absences; these are strict and complete, and are written apart
+//! from them on purpose: a misspelt field cannot be misspelt on both sides.
+
+mod account;
+mod price;
+mod refusal;
+mod trade;
+
+pub(crate) use account::{CopyTradeParams, User, UserParams, Wallet};
+pub(crate) use price::{AggregatedCandle, PriceRecord};
+pub(crate) use refusal::{ErrorDetail, ErrorEnvelope, PlainError};
+pub(crate) use trade::{
+    Acknowledgement, AsyncTrade, FullTrade, ListItem, OpenBody, ShortTrade, TradeListing, TradePage,
+    WalletEntry,
+};
+
+use candlewick_sdk::Millis;
+use chrono::{DateTime, SecondsFormat};
+
+/// A moment as the contract's `At` fields have it.
+pub(crate) fn iso8601(moment: Millis) -> String {
+    let moment = DateTime::from_timestamp_millis(moment.get()).unwrap_or_default();
+    moment.to_rfc3339_opts(SecondsFormat::Millis, true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_are_written_in_utc_with_milliseconds() {
+        assert_eq!(iso8601(Millis::new(1_700_000_000_007)), "2023-11-14T22:13:20.007Z");
+        assert_eq!(iso8601(Millis::MAX), "1970-01-01T00:00:00.000Z");
+    }
+}

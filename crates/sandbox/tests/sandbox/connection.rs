@@ -1,0 +1,106 @@
+//! A sandbox on a port: real requests, resets, and its end.
+
+use crate::harness::{NOON, Premises, body};
+use candlewick_sandbox::{FaultProfile, RunningSandbox, SandboxError};
+use serde_json::Value;
+use std::io::ErrorKind;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::sync::oneshot;
+
+async fn running(profile: &str) -> RunningSandbox {
+    let (sandbox, _clock) = Premises::with_faults(profile).sandbox();
+    sandbox.bind(std::future::pending()).await.unwrap()
+}
+
+/// What a raw socket gets back for an open: its bytes, or how the connection failed.
+async fn raw_open(sandbox: &RunningSandbox) -> Result<Vec<u8>, ErrorKind> {
+    let body = body("BTCUSDT", "BUY").to_string();
+    let request = format!(
+        "POST /token/trades/open HTTP/1.1\r\nhost: sandbox\r\napi-token: {}\r\ncontent-type: application/json\r\n\
+         content-length: {}\r\nconnection: close\r\n\r\n{body}",
+        sandbox.token,
+        body.len(),
+    );
+    let mut stream = TcpStream::connect(sandbox.address).await.unwrap();
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).await.map_err(|error| error.kind())?;
+    Ok(answer)
+}
+
+async fn count_trades(sandbox: &RunningSandbox) -> Value {
+    sandbox.switchboard.set(FaultProfile::none());
+    let request = reqwest::Client::new().get(format!("{}/token/trades", sandbox.base_url));
+    let request = request.header("api-token", &sandbox.token).header("x-timestamp", "1");
+    request.send().await.unwrap().json::<Value>().await.unwrap()["total"].clone()
+}
+
+#[tokio::test]
+async fn a_real_client_is_served_on_a_free_port() {
+    let sandbox = running("none").await;
+    assert_ne!(sandbox.address.port(), 0);
+    assert_eq!(sandbox.base_url, format!("http://{}", sandbox.address));
+    let url = format!("{}/symbol-price/default/BTCUSDT", sandbox.base_url);
+    let answer = reqwest::Client::new().get(url).header("api-key", &sandbox.api_key).send().await.unwrap();
+    assert_eq!(answer.headers()["date"], "Tue, 14 Nov 2023 22:30:00 GMT");
+    assert_eq!(answer.headers().get_all("date").iter().count(), 1);
+    let record: Value = answer.json().await.unwrap();
+    assert_eq!(record["time"], NOON - 1_000);
+    sandbox.stop().await;
+}
+
+#[tokio::test]
+async fn a_drop_is_a_reset_without_a_single_byte() {
+    for (profile, trades) in [("drop-before:1", 0), ("drop-after:1", 1)] {
+        let sandbox = running(profile).await;
+        assert_eq!(raw_open(&sandbox).await, Err(ErrorKind::ConnectionReset), "{profile}");
+        let client = reqwest::Client::builder().retry(reqwest::retry::never()).build().unwrap();
+        let request = client.post(format!("{}/token/trades/open", sandbox.base_url));
+        let request = request.header("api-token", &sandbox.token).json(&body("BTCUSDT", "BUY"));
+        let error = request.send().await.unwrap_err();
+        assert!(error.is_request() && !error.is_connect(), "{error:?}");
+        assert_eq!(count_trades(&sandbox).await, trades * 2, "{profile}");
+        sandbox.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn without_faults_the_same_socket_is_answered() {
+    let sandbox = running("none").await;
+    let answer = String::from_utf8(raw_open(&sandbox).await.unwrap()).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
+    sandbox.stop().await;
+}
+
+#[tokio::test]
+async fn stopping_ends_even_a_hanging_request() {
+    let (sandbox, _clock) = Premises::with_faults("hang:1:10m").sandbox();
+    let (stop, stopped) = oneshot::channel::<()>();
+    let mut sandbox = sandbox.bind(async { drop(stopped.await) }).await.unwrap();
+    let asking = raw_open(&sandbox);
+    let stopping = async {
+        while sandbox_is_idle(&sandbox).await {}
+        stop.send(()).unwrap();
+    };
+    let (answer, ()) = tokio::join!(asking, stopping);
+    assert_eq!(answer, Err(ErrorKind::ConnectionReset));
+    sandbox.stopped().await;
+    assert!(TcpStream::connect(sandbox.address).await.is_err(), "nobody listens any longer");
+}
+
+async fn sandbox_is_idle(sandbox: &RunningSandbox) -> bool {
+    tokio::task::yield_now().await;
+    sandbox.switchboard.counts().total() == 0
+}
+
+#[tokio::test]
+async fn an_address_that_is_taken_is_named() {
+    let first = running("none").await;
+    let mut premises = Premises::default();
+    premises.settings.listen = first.address;
+    let (sandbox, _clock) = premises.sandbox();
+    let Err(error) = sandbox.bind(std::future::pending()).await else { panic!("bound twice") };
+    assert!(matches!(error, SandboxError::ChooseAddress { address, .. } if address == first.address));
+    first.stop().await;
+}

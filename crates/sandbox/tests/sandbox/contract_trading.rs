@@ -1,0 +1,300 @@
+//! Contract 2, 4.1, 5, 7 and 8: the trading token API.
+
+use crate::harness::{CREDENTIALS, Premises, TestVenue, body, fields_of, request, sorted};
+use candlewick_sandbox::MissingTimestamp;
+use serde_json::{Value, json};
+
+const FULL: &str = "id affiliateId isDemo isInfluencer fromBot fromApiToken tenantId wallets \
+    totalWalletsBalancePercent symbolSlotName extraId symbol userId payout amount fromCopy copyCommissionRate \
+    copyCommissionAmount direction expirationType closeType requestTime openTime openPrice pnl closePrice closeTime \
+    closePriceTime attemptsToClose result tenantFeeAmount createdAt updatedAt";
+const PATHS: [(&str, &str); 6] = [
+    ("GET", "/token/wallets"),
+    ("GET", "/token/trades?page=1&pageSize=10"),
+    ("GET", "/token/trades/01ARZ3NDEKTSV4RRFFQ69G5FAV"),
+    ("POST", "/token/trades/open"),
+    ("POST", "/token/trades/open-async"),
+    ("GET", "/token/users/me"),
+];
+
+fn venue() -> TestVenue {
+    Premises::default().venue()
+}
+
+#[tokio::test]
+async fn each_401_has_its_endpoints_shape_and_message() {
+    let venue = venue();
+    let wrong = [("api-token", "other"), ("x-timestamp", "1")];
+    let missing = [("x-timestamp", "1")];
+    for (method, path) in PATHS {
+        for (headers, message) in [(&wrong[..], "Invalid token"), (&missing[..], "ApiKey not provided")] {
+            let answer = venue.send(request(method, path, headers, &Value::Null)).await;
+            assert_eq!(answer.status, 401, "{path}");
+            if path == "/token/wallets" {
+                assert_eq!(answer.json(), json!({ "statusCode": 401, "message": "Unauthorized" }));
+                continue;
+            }
+            let expected = json!({
+                "statusCode": 401,
+                "status": "error",
+                "timestamp": "2023-11-14T22:30:00.000Z",
+                "path": path.split('?').next(),
+                "data": { "message": message, "error": "Unauthorized", "statusCode": 401 },
+            });
+            assert_eq!(answer.json(), expected, "{path}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn x_timestamp_is_required_on_wallets_and_list_only() {
+    let token = [("api-token", "sandbox-token")];
+    for (tolerated, setting) in [(false, MissingTimestamp::Refuse), (true, MissingTimestamp::Tolerate)] {
+        let mut premises = Premises::default();
+        premises.settings.missing_timestamp = setting;
+        let venue = premises.venue();
+        for (method, path) in PATHS {
+            let posted = if method == "POST" { body("BTCUSDT", "BUY") } else { Value::Null };
+            let answer = venue.send(request(method, path, &token, &posted)).await;
+            let required = path == "/token/wallets" || path.starts_with("/token/trades?");
+            let expected = match path {
+                "/token/trades/01ARZ3NDEKTSV4RRFFQ69G5FAV" => 404,
+                _ if required && !tolerated => 400,
+                _ => 200,
+            };
+            assert_eq!(answer.status, expected, "{path}: {}", answer.text);
+        }
+    }
+}
+
+#[tokio::test]
+async fn wallets_are_an_array_of_a_demo_and_a_real_one() {
+    let wallets = venue().get("/token/wallets").await.json();
+    for wallet in wallets.as_array().unwrap() {
+        assert_eq!(fields_of(wallet), sorted("id userId type balance createdAt"));
+        assert_eq!(wallet["id"].as_str().map(str::len), Some(26));
+        assert_eq!(wallet["createdAt"], "2023-11-14T22:30:00.000Z");
+    }
+    let balance_of = |kind: &str| {
+        let of_kind = wallets.as_array().unwrap().iter().filter(|wallet| wallet["type"] == kind);
+        of_kind.map(|wallet| wallet["balance"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(balance_of("DEMO"), [json!(10_000.0)]);
+    assert_eq!(balance_of("REAL"), [json!(0.0)]);
+}
+
+#[tokio::test]
+async fn the_user_has_every_field() {
+    let user = venue().get("/token/users/me").await.json();
+    let fields = "id tenantId kycLevelId twoFactorId email affiliateId name nickname influencer bot publicProfile \
+        passwordV2 country language active banned deleted emailVerified legacy phoneCountryCode phone params \
+        copyTradeParams lastLoginAt flags createdAt updatedAt";
+    assert_eq!(fields_of(&user), sorted(fields));
+    assert_eq!(fields_of(&user["params"]), sorted("maxWithdrawalAmount ignoreTenantUserLimitation"));
+    let copy = "copyCommissionRate maxFollowerAmountPerTrade autoApproveCopyFollowers";
+    assert_eq!(fields_of(&user["copyTradeParams"]), sorted(copy));
+    assert!(user["flags"].is_array());
+}
+
+#[tokio::test]
+async fn an_open_answers_the_full_projection_without_status() {
+    let venue = venue();
+    let trade = venue.open("BTCUSDT", "BUY").await;
+    assert_eq!(fields_of(&trade), sorted(FULL));
+    for (field, expected) in [
+        ("pnl", json!(0.0)),
+        ("closePrice", json!(0.0)),
+        ("closePriceTime", json!(0)),
+        ("attemptsToClose", json!(0)),
+        ("result", json!("PENDING")),
+        ("fromApiToken", json!(true)),
+        ("isDemo", json!(true)),
+        ("symbolSlotName", json!("default")),
+        ("symbol", json!("BTCUSDT")),
+        ("direction", json!("BUY")),
+        ("expirationType", json!("TIME_FIXED")),
+        ("closeType", json!("01:00")),
+        ("amount", json!(10.0)),
+        ("payout", json!(80.0)),
+    ] {
+        assert_eq!(trade[field], expected, "{field}");
+    }
+    assert!(trade["closeTime"].as_i64() > trade["openTime"].as_i64());
+    let wallet = &trade["wallets"][0];
+    assert_eq!(fields_of(wallet), sorted("id type amount tradePercent balancePercent balance"));
+    assert_eq!((&wallet["type"], &wallet["amount"]), (&json!("DEMO"), &json!(10.0)));
+    assert_eq!(wallet["balance"], json!(10_000.0), "before the debit");
+}
+
+#[tokio::test]
+async fn a_short_body_is_acknowledged() {
+    let venue = venue();
+    let short = json!({ "symbol": "BTCUSDT", "volume": 25, "direction": "BUY" });
+    let answer = venue.post("/token/trades/open", short).await;
+    assert_eq!((answer.status.as_u16(), answer.fields()), (200, sorted("tradeId status")));
+    assert_eq!(answer.json()["status"], "OPEN");
+    let rows = venue.full_rows().await;
+    assert_eq!((rows.len(), &rows[0]["id"]), (1, &answer.json()["tradeId"]));
+    assert_eq!((&rows[0]["amount"], &rows[0]["closeType"]), (&json!(25.0), &json!("01:00")));
+}
+
+#[tokio::test]
+async fn an_async_open_is_processing_until_it_arrives() {
+    let venue = venue();
+    let answer = venue.post("/token/trades/open-async", body("BTCUSDT", "SELL")).await;
+    let fields = "id openTime closeTime status result openPrice";
+    assert_eq!((answer.status.as_u16(), answer.fields()), (200, sorted(fields)));
+    let trade = answer.json();
+    assert_eq!((&trade["status"], &trade["result"]), (&json!("PROCESSING"), &json!("HOLD")));
+    assert_eq!(trade["openPrice"], json!(0.0));
+    let path = format!("/token/trades/{}", trade["id"].as_str().unwrap());
+    for (after_ms, status, result) in
+        [(0, "PROCESSING", "HOLD"), (1_999, "PROCESSING", "HOLD"), (2_000, "OPEN", "PENDING")]
+    {
+        venue.clock.set(crate::harness::NOON + after_ms);
+        let seen = venue.get(&path).await.json();
+        assert_eq!(
+            (&seen["status"], &seen["result"]),
+            (&json!(status), &json!(result)),
+            "after {after_ms} ms"
+        );
+    }
+}
+
+#[tokio::test]
+async fn an_invalid_payload_is_400_with_its_reason() {
+    let venue = venue();
+    for (field, value, message) in [
+        ("isDemo", json!(false), "Only demo trades are possible"),
+        ("isDemo", Value::Null, "isDemo must be a boolean"),
+        ("closeType", json!("60"), "closeType must be a code of the form mm:ss or h:mm:ss"),
+        ("closeType", json!("00:05"), "closeType is shorter than the candles of this pair"),
+        ("direction", json!("CALL"), "direction must be BUY or SELL"),
+        ("symbol", json!("DOGEUSDT"), "Symbol not active"),
+        ("amount", json!(0), "amount must be above zero"),
+        ("amount", json!(10_000.01), "Insufficient balance"),
+    ] {
+        let mut payload = body("BTCUSDT", "BUY");
+        payload[field] = value;
+        let answer = venue.post("/token/trades/open", payload).await;
+        let told = answer.json();
+        assert_eq!(answer.status, 400, "{field}");
+        assert_eq!(fields_of(&told), sorted("statusCode status timestamp path data"));
+        let data = json!({ "message": message, "error": "Bad Request", "statusCode": 400 });
+        assert_eq!((&told["data"], &told["path"]), (&data, &json!("/token/trades/open")));
+    }
+    let mut form = request("POST", "/token/trades/open", &CREDENTIALS, &body("BTCUSDT", "BUY"));
+    form.headers_mut().insert("content-type", "text/plain".parse().unwrap());
+    let answer = venue.send(form).await;
+    assert_eq!(answer.json()["data"]["message"], "Content-Type must be application/json");
+    assert!(venue.full_rows().await.is_empty(), "nothing was opened");
+}
+
+#[tokio::test]
+async fn a_trade_by_id_has_the_short_projection() {
+    let contract = "id userId tenantId status symbol amount createdAt";
+    for (rich, fields) in
+        [(false, contract.to_owned()), (true, format!("{contract} result pnl openPrice closePrice"))]
+    {
+        let mut premises = Premises::default();
+        premises.settings.rich_short = rich;
+        let venue = premises.venue();
+        let id = venue.open("BTCUSDT", "BUY").await["id"].as_str().unwrap().to_owned();
+        venue.clock.set(crate::harness::NOON + 2_000);
+        let trade = venue.get(&format!("/token/trades/{id}")).await;
+        assert_eq!(trade.fields(), sorted(&fields));
+        let trade = trade.json();
+        assert_eq!((&trade["id"], &trade["status"]), (&json!(id), &json!("OPEN")));
+        assert_eq!(trade["createdAt"], "2023-11-14T22:30:02.000Z", "when it arrived");
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_trade_is_404() {
+    let answer = venue().get("/token/trades/01ARZ3NDEKTSV4RRFFQ69G5FAV").await;
+    assert_eq!(answer.status, 404);
+    assert_eq!(answer.json()["data"]["error"], "Not Found");
+}
+
+#[tokio::test]
+async fn rows_are_list_items_without_user_and_full_with_user() {
+    let venue = venue();
+    venue.open("BTCUSDT", "BUY").await;
+    let item = venue.get("/token/trades?page=1&pageSize=10").await.json()["data"][0].clone();
+    assert_eq!(fields_of(&item), sorted("id symbol userId amount status createdAt"));
+    let full = venue.full_rows().await;
+    assert_eq!(fields_of(&full[0]), sorted(&format!("{FULL} status botSynced openPriceTime")));
+    let other = venue.get("/token/trades?page=1&pageSize=10&userId=01ARZ3NDEKTSV4RRFFQ69G5FAV").await.json();
+    assert_eq!((&other["total"], &other["data"]), (&json!(0), &json!([])), "another trader has no trades");
+}
+
+#[tokio::test]
+async fn the_list_defaults_to_page_1_of_size_10() {
+    let venue = venue();
+    for _ in 0..11 {
+        venue.open("BTCUSDT", "BUY").await;
+    }
+    let page = venue.get("/token/trades").await;
+    let fields = "currentPage perPage lastPage nextPage prevPage pages total count data";
+    assert_eq!(page.fields(), sorted(fields));
+    assert_eq!(page.json(), venue.get("/token/trades?page=1&pageSize=10").await.json());
+    assert_eq!((&page.json()["perPage"], &page.json()["count"]), (&json!(10), &json!(10)));
+}
+
+#[tokio::test]
+async fn pages_end_with_nulls_and_hold_every_trade_once() {
+    let venue = venue();
+    let empty = venue.get("/token/trades?page=1&pageSize=5").await.json();
+    let expected = json!({
+        "currentPage": 1, "perPage": 5, "lastPage": 1, "nextPage": null, "prevPage": null, "pages": 1, "total": 0,
+        "count": 0, "data": [],
+    });
+    assert_eq!(empty, expected);
+    let mut opened = Vec::new();
+    for step in 0..12 {
+        venue.clock.set(crate::harness::NOON + step * 1_000);
+        opened.push(venue.open("BTCUSDT", "BUY").await["id"].clone());
+    }
+    let mut seen = Vec::new();
+    for (page, count, previous, next) in [
+        (1, 5, Value::Null, json!(2)),
+        (2, 5, json!(1), json!(3)),
+        (3, 2, json!(2), Value::Null),
+        (4, 0, json!(3), Value::Null),
+    ] {
+        let listed = venue.get(&format!("/token/trades?page={page}&pageSize=5")).await.json();
+        assert_eq!((&listed["prevPage"], &listed["nextPage"]), (&previous, &next), "page {page}");
+        assert_eq!((&listed["count"], &listed["total"]), (&json!(count), &json!(12)));
+        assert_eq!((&listed["lastPage"], &listed["pages"]), (&json!(3), &json!(3)));
+        seen.extend(listed["data"].as_array().unwrap().iter().map(|row| row["id"].clone()));
+    }
+    opened.reverse();
+    assert_eq!(seen, opened, "the latest first");
+}
+
+#[tokio::test]
+async fn page_numbers_that_cannot_be_read_are_400() {
+    let venue = venue();
+    for query in ["page=0&pageSize=10", "page=1&pageSize=0", "page=x&pageSize=10", "page=-1&pageSize=10"] {
+        let answer = venue.get(&format!("/token/trades?{query}")).await;
+        assert_eq!(
+            (answer.status.as_u16(), &answer.json()["data"]["error"]),
+            (400, &json!("Bad Request")),
+            "{query}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn unknown_paths_and_methods_are_answered_in_shape() {
+    let venue = venue();
+    assert_eq!(
+        venue.get("/token/nothing").await.json(),
+        json!({ "statusCode": 404, "message": "Not Found" })
+    );
+    let answer = venue.get("/token/trades/open").await;
+    assert_eq!(
+        (answer.status.as_u16(), &answer.json()["data"]["message"]),
+        (405, &json!("Method Not Allowed"))
+    );
+}

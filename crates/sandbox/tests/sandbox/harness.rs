@@ -1,0 +1,241 @@
+//! A sandbox on candles whose prices can be worked out by head, a clock moved by hand, and requests to it.
+
+use async_trait::async_trait;
+use axum::Router;
+use axum::body::Body;
+use axum::http::{HeaderMap, Request, StatusCode};
+use candlewick_api::clock::{Clock, Hold};
+use candlewick_sandbox::{Foundation, Replies, Sandbox, SandboxSettings, Switchboard, markets_of};
+use candlewick_sdk::{Candle, CandleSeries, Millis, Money, MoneyScale, Ohlcv, Series};
+use candlewick_simulator::SimulationSettings;
+use serde_json::Value;
+use std::sync::Arc;
+use tokio::sync::watch;
+use tower::ServiceExt;
+
+/// The open time of the first candle: a whole hour.
+pub(crate) const START: i64 = 1_699_999_200_000;
+/// When tests begin: thirty candles are closed.
+pub(crate) const NOON: i64 = START + 30 * 60_000;
+
+/// Venue time that moves when a test says so.
+pub(crate) struct ManualClock {
+    time: watch::Sender<i64>,
+}
+
+impl ManualClock {
+    pub(crate) fn at(time: i64) -> Arc<Self> {
+        Arc::new(Self { time: watch::channel(time).0 })
+    }
+
+    pub(crate) fn set(&self, time: i64) {
+        self.time.send_replace(time);
+    }
+}
+
+#[async_trait]
+impl Clock for ManualClock {
+    fn now(&self) -> Millis {
+        Millis::new(*self.time.borrow())
+    }
+
+    async fn sleep_until(&self, at: Millis) -> Hold {
+        let mut time = self.time.subscribe();
+        time.wait_for(|time| *time >= at.get()).await.expect("the clock lives as long as its sleepers");
+        Hold::none()
+    }
+
+    fn hold(&self) -> Hold {
+        Hold::none()
+    }
+
+    fn is_lock_step(&self) -> bool {
+        false
+    }
+}
+
+/// Candles of `interval` seconds from START; `open_of` is the open of each, or `None` for a hole. A candle closes
+/// at what the next would open at, one above and one below enclose it, and its volume is one per second.
+pub(crate) fn candles(
+    symbol: &str,
+    interval: &str,
+    count: i64,
+    open_of: impl Fn(f64) -> Option<f64>,
+) -> CandleSeries {
+    let series = Series { symbol: symbol.parse().unwrap(), interval: interval.parse().unwrap() };
+    let length = series.interval.length();
+    let minutes = length.get() as f64 / 60_000.0;
+    let candle = |index: i64| {
+        let open = open_of(index as f64 * minutes)?;
+        let close = open_of((index + 1) as f64 * minutes).unwrap_or(open);
+        let (high, low) = (open.max(close) + 1.0, open.min(close) - 1.0);
+        let numbers = Ohlcv { open, high, low, close, volume: minutes * 60.0 };
+        Some(Candle::new(Millis::new(START) + length * index, series.interval, numbers).unwrap())
+    };
+    CandleSeries::new(series, (0..count).filter_map(candle).collect::<Vec<_>>()).unwrap()
+}
+
+/// Four pairs over two hours. BTCUSDT: 100 at the start, rising by 1 a minute. ETHUSDT: 500, falling by 1 a
+/// minute. EURUSD: 50 for ever, and no candles in minutes 40 to 44. XRPUSDT: as BTCUSDT, in minutes and seconds.
+pub(crate) fn stored() -> Vec<CandleSeries> {
+    vec![
+        candles("BTCUSDT", "1m", 120, |minute| Some(100.0 + minute)),
+        candles("ETHUSDT", "1m", 120, |minute| Some(500.0 - minute)),
+        candles("EURUSD", "1m", 120, |minute| Some(50.0).filter(|_| !(40.0..45.0).contains(&minute))),
+        candles("XRPUSDT", "1m", 120, |minute| Some(100.0 + minute)),
+        candles("XRPUSDT", "1s", 7_200, |minute| Some(100.0 + minute)),
+    ]
+}
+
+/// What a test may want otherwise.
+pub(crate) struct Premises {
+    pub(crate) settings: SandboxSettings,
+    pub(crate) simulation: SimulationSettings,
+    pub(crate) time: i64,
+}
+
+impl Default for Premises {
+    fn default() -> Self {
+        let settings = SandboxSettings {
+            listen: "127.0.0.1:0".parse().unwrap(),
+            replies: Replies::AtOnce,
+            ..SandboxSettings::default()
+        };
+        Self { settings, simulation: SimulationSettings::default(), time: NOON }
+    }
+}
+
+impl Premises {
+    pub(crate) fn with_faults(profile: &str) -> Self {
+        let mut premises = Self::default();
+        premises.settings.faults = profile.parse().unwrap();
+        premises
+    }
+
+    pub(crate) fn sandbox(self) -> (Sandbox, Arc<ManualClock>) {
+        let clock = ManualClock::at(self.time);
+        let series = stored();
+        let foundation = Foundation {
+            clock: Arc::clone(&clock) as Arc<dyn Clock>,
+            markets: markets_of(&series),
+            series,
+            simulation: self.simulation,
+            balance: Money::from_minor(1_000_000),
+            scale: MoneyScale::default(),
+        };
+        (Sandbox::new(self.settings, foundation).unwrap(), clock)
+    }
+
+    pub(crate) fn venue(self) -> TestVenue {
+        let (sandbox, clock) = self.sandbox();
+        TestVenue { router: sandbox.router(), clock, switchboard: sandbox.switchboard() }
+    }
+}
+
+/// A sandbox in process.
+pub(crate) struct TestVenue {
+    pub(crate) router: Router,
+    pub(crate) clock: Arc<ManualClock>,
+    pub(crate) switchboard: Arc<Switchboard>,
+}
+
+/// An answer, read to its end.
+pub(crate) struct Answered {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) text: String,
+}
+
+impl Answered {
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {}", self.text))
+    }
+
+    /// The names of the body's fields, in alphabetical order.
+    pub(crate) fn fields(&self) -> Vec<String> {
+        fields_of(&self.json())
+    }
+}
+
+pub(crate) fn fields_of(value: &Value) -> Vec<String> {
+    value.as_object().unwrap_or_else(|| panic!("not an object: {value}")).keys().cloned().collect()
+}
+
+/// The names of a table in the contract, sorted as `fields_of` sorts.
+pub(crate) fn sorted(names: &str) -> Vec<String> {
+    let mut names: Vec<String> = names.split_whitespace().map(str::to_owned).collect();
+    names.sort();
+    names
+}
+
+pub(crate) const CREDENTIALS: [(&str, &str); 3] =
+    [("api-token", "sandbox-token"), ("api-key", "sandbox-key"), ("x-timestamp", "1700000000000")];
+
+impl TestVenue {
+    /// Sends a request; `None` when the answer breaks off.
+    pub(crate) async fn try_send(&self, request: Request<Body>) -> Option<Answered> {
+        let response = self.router.clone().oneshot(request).await.unwrap();
+        let (status, headers) = (response.status(), response.headers().clone());
+        let bytes = axum::body::to_bytes(response.into_body(), 1 << 24).await.ok()?;
+        Some(Answered { status, headers, text: String::from_utf8_lossy(&bytes).into_owned() })
+    }
+
+    pub(crate) async fn send(&self, request: Request<Body>) -> Answered {
+        self.try_send(request).await.expect("an answer")
+    }
+
+    /// GET with every credential.
+    pub(crate) async fn get(&self, path: &str) -> Answered {
+        self.send(request("GET", path, &CREDENTIALS, &Value::Null)).await
+    }
+
+    /// POST of a body with every credential.
+    pub(crate) async fn post(&self, path: &str, body: Value) -> Answered {
+        self.send(request("POST", path, &CREDENTIALS, &body)).await
+    }
+
+    /// Opens a trade of 10.00 for a minute and returns the answer's body.
+    pub(crate) async fn open(&self, symbol: &str, direction: &str) -> Value {
+        let answer = self.post("/token/trades/open", body(symbol, direction)).await;
+        assert_eq!(answer.status, StatusCode::OK, "{}", answer.text);
+        answer.json()
+    }
+
+    /// The demo wallet's balance.
+    pub(crate) async fn balance(&self) -> f64 {
+        let wallets = self.get("/token/wallets").await.json();
+        let demo = wallets.as_array().unwrap().iter().find(|wallet| wallet["type"] == "DEMO").unwrap();
+        demo["balance"].as_f64().unwrap()
+    }
+
+    /// All rows of the list with the user's full trades, the latest first.
+    pub(crate) async fn full_rows(&self) -> Vec<Value> {
+        let user = self.get("/token/users/me").await.json()["id"].as_str().unwrap().to_owned();
+        let page = self.get(&format!("/token/trades?page=1&pageSize=100&userId={user}")).await.json();
+        page["data"].as_array().unwrap().clone()
+    }
+}
+
+/// The contract's shape A.
+pub(crate) fn body(symbol: &str, direction: &str) -> Value {
+    serde_json::json!({
+        "isDemo": true, "closeType": "01:00", "direction": direction, "symbol": symbol, "amount": 10.0,
+    })
+}
+
+pub(crate) fn request(method: &str, path: &str, headers: &[(&str, &str)], body: &Value) -> Request<Body> {
+    let mut request = Request::builder().method(method).uri(path);
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    if body.is_null() {
+        return request.body(Body::empty()).unwrap();
+    }
+    request.header("content-type", "application/json").body(Body::from(body.to_string())).unwrap()
+}
+
+/// Compares prices that were worked out by head.
+pub(crate) fn assert_close(left: &Value, right: f64) {
+    let value = left.as_f64().unwrap_or_else(|| panic!("not a number: {left}"));
+    assert!((value - right).abs() < 1e-9, "{value} is not {right}");
+}
