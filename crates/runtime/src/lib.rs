@@ -1,1 +1,30 @@
 //! Runs a Session live: polls candles and prices, sends opens, tracks results.
+//!
+//! One task conducts everything. Its [`agenda`](agenda) says what is due when; what is due is asked of the venue
+//! in tasks of their own, each with a deadline; their reports become events; the [`queue`](queue) puts the events
+//! of one instant into the order of the rules before the Session sees them. No decision is made here.
+
+// What is due, and in which order it is told.
+mod agenda;
+mod gate;
+mod queue;
+// What is asked of the venue, and what its answers mean.
+mod candle_watch;
+mod request;
+mod settlement;
+mod skew;
+mod trade_watch;
+// The run.
+mod conductor;
+mod connect;
+mod error;
+mod observer;
+mod settings;
+mod stop;
+
+pub use conductor::{Conductor, Finished, Parts};
+pub use connect::{Account, connect};
+pub use error::RuntimeError;
+pub use observer::{Notice, Observer};
+pub use settings::RuntimeSettings;
+pub use stop::Stop;

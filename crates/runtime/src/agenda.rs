@@ -1,0 +1,69 @@
+//! What is due when.
+
+use candlewick_engine::{IntentId, SeriesId, SymbolId};
+use candlewick_sdk::Millis;
+use std::collections::BTreeSet;
+
+/// Something to ask of the venue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Job {
+    /// The result of a trade, or what its open reply left out.
+    Trade(IntentId),
+    /// The wallets.
+    Wallets,
+    /// Closed candles of a series.
+    Candles(SeriesId),
+    /// The price of a symbol at this moment of the price grid.
+    Price(SymbolId),
+}
+
+impl Job {
+    /// Whether events of the same instant wait for it.
+    pub(crate) const fn is_awaited(self) -> bool {
+        match self {
+            Self::Trade(_) | Self::Candles(_) | Self::Price(_) => true,
+            Self::Wallets => false,
+        }
+    }
+}
+
+/// Jobs by their moment; each job is on it at most once at a time.
+#[derive(Debug, Default)]
+pub(crate) struct Agenda {
+    due: BTreeSet<(Millis, Job)>,
+}
+
+impl Agenda {
+    pub(crate) fn add(&mut self, at: Millis, job: Job) {
+        self.due.insert((at, job));
+    }
+
+    pub(crate) fn next_at(&self) -> Option<Millis> {
+        self.due.first().map(|(at, _)| *at)
+    }
+
+    /// Takes the next job that is due at `now` or before.
+    pub(crate) fn pop_due(&mut self, now: Millis) -> Option<(Millis, Job)> {
+        if self.next_at()? <= now { self.due.pop_first() } else { None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jobs_come_by_moment_and_only_when_due() {
+        let mut agenda = Agenda::default();
+        let (early, late) = (Millis::new(10), Millis::new(20));
+        agenda.add(late, Job::Wallets);
+        agenda.add(early, Job::Candles(SeriesId::FIRST));
+        agenda.add(early, Job::Trade(IntentId::new(1)));
+        assert_eq!(agenda.pop_due(Millis::new(9)), None);
+        assert_eq!(agenda.pop_due(early), Some((early, Job::Trade(IntentId::new(1)))));
+        assert_eq!(agenda.pop_due(early), Some((early, Job::Candles(SeriesId::FIRST))));
+        assert_eq!((agenda.pop_due(early), agenda.next_at()), (None, Some(late)));
+        assert_eq!(agenda.pop_due(late), Some((late, Job::Wallets)));
+        assert_eq!(agenda.next_at(), None);
+    }
+}

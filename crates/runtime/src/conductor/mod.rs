@@ -1,0 +1,353 @@
+//! The one task that conducts a run.
+//!
+//! Its loop: tell the Session what may be told, begin what is due, then wait for the next answer, the next
+//! moment, or the order to stop. It holds the clock while anything is unanswered, so that on a virtual clock a
+//! question takes no venue time.
+
+mod answer;
+mod due;
+mod tell;
+
+use crate::agenda::{Agenda, Job};
+use crate::candle_watch::CandleWatch;
+use crate::gate::Gate;
+use crate::queue::Queue;
+use crate::request::{self, Report, Wanted};
+use crate::skew::SkewWatch;
+use crate::trade_watch::TradeWatch;
+use crate::{Account, Notice, Observer, RuntimeError, RuntimeSettings, Stop};
+use candlewick_api::Venue;
+use candlewick_api::clock::{Clock, Hold};
+use candlewick_engine::{
+    Action, BotSettings, Control, EventKind, Header, Origin, Rule, SeriesId, Session, SymbolId, TradeBook,
+};
+use candlewick_journal::Journal;
+use candlewick_sdk::{Millis, Money};
+use std::sync::Arc;
+use tokio::task::JoinSet;
+
+/// How often the window of past candles grows before the start makes do with what there is.
+const WARMUP_WINDOWS: u32 = 6;
+
+/// A live run, ready to start.
+pub struct Conductor {
+    settings: RuntimeSettings,
+    venue: Arc<dyn Venue>,
+    clock: Arc<dyn Clock>,
+    account: Account,
+    session: Session,
+    journal: Box<dyn Journal>,
+    observer: Box<dyn Observer>,
+    book: TradeBook,
+    /// Asset type of each series, in the Session's order.
+    asset_types: Vec<String>,
+    /// Place of each series among the candles of an instant.
+    ranks: Vec<usize>,
+    /// Whether a strategy wants the symbol's prices, in the Session's order.
+    priced: Vec<bool>,
+    agenda: Agenda,
+    queue: Queue,
+    gate: Gate,
+    candles: Vec<CandleWatch>,
+    trades: TradeWatch,
+    skew: SkewWatch,
+    requests: JoinSet<Report>,
+    /// Opens whose answers are awaited.
+    opening: usize,
+    actions: Vec<Action>,
+    stopping: Option<Stopping>,
+    /// A limit that only a person can lift has been reached.
+    limit: Option<Rule>,
+    counts: Counts,
+}
+
+/// A run that opens no more.
+#[derive(Clone, Copy, Debug)]
+struct Stopping {
+    why: Stop,
+    /// When even unsettled trades are not waited for any longer.
+    ends_at: Millis,
+}
+
+/// What a run counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Counts {
+    candles: u64,
+    rejected_rows: u64,
+}
+
+/// What a run leaves behind.
+pub struct Finished {
+    /// Why it ended.
+    pub stop: Stop,
+    /// All intents and refusals.
+    pub book: TradeBook,
+    /// Free balance at the end.
+    pub free: Money,
+    /// Stakes of intents that are not over.
+    pub open_stakes: Money,
+    /// What the wallet held when it was last read.
+    pub wallet: Option<Money>,
+    /// Candles told to the Session.
+    pub candles: u64,
+    /// Rows of the venue that were no candles.
+    pub rejected_rows: u64,
+}
+
+/// Everything a run is made from.
+pub struct Parts {
+    /// How it polls and waits.
+    pub settings: RuntimeSettings,
+    /// Who accepts trades.
+    pub venue: Arc<dyn Venue>,
+    /// Venue time.
+    pub clock: Arc<dyn Clock>,
+    /// Whose account it trades on.
+    pub account: Account,
+    /// What decides.
+    pub session: Session,
+    /// The bots, in the Session's order.
+    pub bots: Vec<BotSettings>,
+    /// Whether each bot's strategy wants prices.
+    pub wants_prices: Vec<bool>,
+    /// What remembers.
+    pub journal: Box<dyn Journal>,
+    /// Who watches.
+    pub observer: Box<dyn Observer>,
+}
+
+impl Conductor {
+    /// A run of these parts.
+    pub fn new(parts: Parts) -> Self {
+        let Parts { settings, venue, clock, account, session, bots, wants_prices, journal, observer } = parts;
+        let mut ranks = vec![0; session.series().len()];
+        for (rank, id) in session.series_order().into_iter().enumerate() {
+            ranks[id.index()] = rank;
+        }
+        let asset_type = |series: &candlewick_sdk::Series| {
+            let bot = bots.iter().find(|bot| bot.series() == *series);
+            bot.map(|bot| bot.asset_type.clone()).unwrap_or_default()
+        };
+        let is_priced = |symbol: &candlewick_sdk::Symbol| {
+            bots.iter().zip(&wants_prices).any(|(bot, wants)| *wants && bot.symbol == *symbol)
+        };
+        Self {
+            asset_types: session.series().iter().map(asset_type).collect(),
+            priced: session.symbols().iter().map(is_priced).collect(),
+            ranks,
+            agenda: Agenda::default(),
+            queue: Queue::default(),
+            gate: Gate::new(Millis::new(i64::from(settings.hold_ms))),
+            candles: Vec::new(),
+            trades: TradeWatch::new(Millis::new(i64::from(settings.settle_after_ms))),
+            skew: SkewWatch::default(),
+            requests: JoinSet::new(),
+            opening: 0,
+            actions: Vec::with_capacity(64),
+            stopping: None,
+            limit: None,
+            counts: Counts::default(),
+            book: TradeBook::default(),
+            settings,
+            venue,
+            clock,
+            account,
+            session,
+            journal,
+            observer,
+        }
+    }
+
+    /// Runs until `stop` tells it to end and what is open has settled, or patience is over.
+    ///
+    /// `stop` may tell more than once; the second [`Stop::Interrupted`] ends the run at once. `until` ends it
+    /// when venue time reaches that moment.
+    ///
+    /// # Errors
+    /// [`RuntimeError`] when the venue cannot be reached at the start, or the journal cannot be written.
+    pub async fn run(
+        mut self,
+        header: &Header,
+        until: Option<Millis>,
+        mut stop: tokio::sync::mpsc::Receiver<Stop>,
+    ) -> Result<Finished, RuntimeError> {
+        let mut hold = self.clock.hold();
+        self.begin(header).await?;
+        loop {
+            self.begin_due();
+            self.tell_due()?;
+            if let Some(why) = self.ended() {
+                return Ok(self.finish(why));
+            }
+            self.watch_end(until)?;
+            let wake = self.wake_at(until);
+            if self.requests.is_empty() {
+                drop(std::mem::replace(&mut hold, Hold::none()));
+            }
+            tokio::select! {
+                biased;
+                Some(report) = self.requests.join_next() => match report {
+                    Ok(report) => self.hear(report)?,
+                    Err(error) => self.warn(&format!("a request's task failed: {error}")),
+                },
+                Some(why) = stop.recv() => {
+                    if why == Stop::Interrupted && self.stopping.is_some() {
+                        return Ok(self.finish(why));
+                    }
+                    self.stop(why)?;
+                }
+                woken = self.clock.sleep_until(wake) => hold = woken,
+            }
+        }
+    }
+
+    /// Journals the header, warms the strategies, and puts the first jobs on the agenda.
+    async fn begin(&mut self, header: &Header) -> Result<(), RuntimeError> {
+        self.journal.record(candlewick_engine::Entry::Header(header))?;
+        let now = self.clock.now();
+        let balance = self.session.ledger().free();
+        self.tell(now, EventKind::Balance { amount: balance })?;
+        let mut watches = Vec::new();
+        for id in self.session.series_order() {
+            let watch = self.warm_up(id, now).await?;
+            self.agenda.add(watch.ask_at(), Job::Candles(id));
+            watches.push((id, watch));
+        }
+        watches.sort_by_key(|(id, _)| *id);
+        self.candles = watches.into_iter().map(|(_, watch)| watch).collect();
+        self.begin_prices(now);
+        if self.settings.wallet_every_s > 0 {
+            self.agenda.add(now + self.wallet_pace(), Job::Wallets);
+        }
+        Ok(())
+    }
+
+    /// Tells the candles that the series' bots want to have seen; the watch goes on from there.
+    async fn warm_up(&mut self, id: SeriesId, now: Millis) -> Result<CandleWatch, RuntimeError> {
+        let series = self.session.series()[id.index()];
+        let (length, wanted) = (series.interval.length(), self.session.warmup(id));
+        let mut bars = i64::try_from(wanted).unwrap_or(i64::MAX / 2).max(1);
+        let mut candles = Vec::new();
+        for _ in 0..WARMUP_WINDOWS {
+            // Gaps (weekends) make a window hold fewer candles than bars: it grows until it holds enough.
+            let start = now.floor_to(length) - length * bars;
+            let window = Wanted {
+                symbol: series.symbol,
+                asset_type: self.asset_types[id.index()].clone(),
+                interval: series.interval,
+                start,
+                now,
+            };
+            let fetched = request::fetch_candles(self.venue.as_ref(), &window).await;
+            let reply = fetched.map_err(|source| RuntimeError::Venue { question: "past candles", source })?;
+            candles = reply.value.candles;
+            if candles.len() >= wanted {
+                break;
+            }
+            bars *= 3;
+        }
+        let known = candles.last().map_or(now.floor_to(length), |last| last.close_time(series.interval));
+        for candle in candles.iter().skip(candles.len().saturating_sub(wanted)) {
+            let kind = EventKind::Candle { series: id, candle: *candle, origin: Origin::Backfill };
+            self.tell(candle.close_time(series.interval), kind)?;
+        }
+        let first_ask = Millis::new(i64::from(self.settings.first_ask_ms));
+        Ok(CandleWatch::new(series.interval, known, now, first_ask, self.settings.quick_repeats))
+    }
+
+    /// When there is something to do without any answer.
+    fn wake_at(&self, until: Option<Millis>) -> Millis {
+        let now = self.clock.now();
+        let ends = self.stopping.map(|stopping| stopping.ends_at);
+        let until = until.filter(|_| self.stopping.is_none());
+        let told = self.queue.next_at().map(|at| match self.gate.opens_at(now) {
+            Some(opens) if at <= now => opens,
+            _ => at,
+        });
+        [self.agenda.next_at(), told, ends, until].into_iter().flatten().min().unwrap_or(Millis::MAX)
+    }
+
+    /// Begins to stop when the run's end, or a final limit, is reached.
+    fn watch_end(&mut self, until: Option<Millis>) -> Result<(), RuntimeError> {
+        if let Some(rule) = self.limit {
+            self.stop(Stop::Limit(rule))?;
+        }
+        // The last instant belongs to the run: its candles are told before it ends.
+        let reached = |until: &Millis| self.clock.now() >= *until && !self.has_due(*until);
+        match until.filter(reached) {
+            Some(until) if self.requests.is_empty() => self.stop(Stop::DataEnds(until)),
+            _ => Ok(()),
+        }
+    }
+
+    fn has_due(&self, until: Millis) -> bool {
+        let due = |at: Option<Millis>| at.is_some_and(|at| at <= until);
+        due(self.agenda.next_at()) || due(self.queue.next_at())
+    }
+
+    /// No more opens; what is open is tracked to its end.
+    fn stop(&mut self, why: Stop) -> Result<(), RuntimeError> {
+        if self.stopping.is_some() {
+            return Ok(());
+        }
+        let now = self.clock.now();
+        self.tell(now, EventKind::Control { control: Control::Halt })?;
+        let patience = Millis::from_seconds(i64::from(self.settings.stop_patience_s));
+        let mut ends_at = self.trades.patience_ends(patience, now);
+        if why == Stop::Interrupted {
+            ends_at = ends_at.min(now + Millis::from_seconds(i64::from(self.settings.interrupt_patience_s)));
+        }
+        self.stopping = Some(Stopping { why, ends_at });
+        let words = match why {
+            Stop::TimeUp => "the time is up",
+            Stop::DataEnds(_) => "the candles end",
+            Stop::Interrupted => "interrupted; once more to end at once",
+            Stop::Limit(rule) => rule.as_str(),
+        };
+        self.observer.see(
+            Notice::Stopping(words, self.trades.len() + self.opening),
+            self.session.ledger(),
+            &self.book,
+        );
+        Ok(())
+    }
+
+    fn ended(&self) -> Option<Stop> {
+        let stopping = self.stopping?;
+        let is_quiet = self.trades.len() == 0 && self.opening == 0 && self.queue.is_empty();
+        let is_over = self.clock.now() >= stopping.ends_at && self.opening == 0;
+        (is_quiet || is_over).then_some(stopping.why)
+    }
+
+    fn finish(mut self, stop: Stop) -> Finished {
+        if let Err(error) = self.journal.make_durable() {
+            self.warn(&format!("the journal's end could not be made durable: {error}"));
+        }
+        let ledger = self.session.ledger();
+        Finished {
+            stop,
+            free: ledger.free(),
+            open_stakes: ledger.open_stakes(),
+            wallet: ledger.wallet(),
+            candles: self.counts.candles,
+            rejected_rows: self.counts.rejected_rows,
+            book: self.book,
+        }
+    }
+
+    fn warn(&mut self, text: &str) {
+        tracing::warn!("{text}");
+        self.observer.see(Notice::Warning(text), self.session.ledger(), &self.book);
+    }
+
+    fn wallet_pace(&self) -> Millis {
+        Millis::from_seconds(i64::from(self.settings.wallet_every_s))
+    }
+
+    fn symbol_ids(&self) -> impl Iterator<Item = SymbolId> + use<> {
+        let symbols = self.session.symbols().to_vec();
+        let ids: Vec<SymbolId> =
+            symbols.iter().filter_map(|symbol| self.session.symbol_id(*symbol)).collect();
+        ids.into_iter()
+    }
+}

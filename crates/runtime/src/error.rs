@@ -1,0 +1,40 @@
+//! What keeps a live run from starting or going on.
+
+use candlewick_api::ApiError;
+use candlewick_engine::EngineError;
+use std::io;
+
+/// Why a live run cannot start or go on, named by what to mend.
+#[derive(Debug, thiserror::Error)]
+pub enum RuntimeError {
+    /// Mend the connection or the credentials.
+    #[error("the venue did not answer \"{question}\"")]
+    Venue {
+        /// What was asked.
+        question: &'static str,
+        /// What came back.
+        source: ApiError,
+    },
+    /// Open a wallet of this kind at the venue.
+    #[error("the account has no {kind} wallet")]
+    OpenWallet {
+        /// `DEMO` or `REAL`.
+        kind: &'static str,
+    },
+    /// The venue's wallet cannot be counted at the configured money scale.
+    #[error(
+        "the wallet's balance {balance} cannot be counted with {decimals} decimals: set account.money_scale"
+    )]
+    SetMoneyScale {
+        /// What the wallet holds.
+        balance: String,
+        /// The configured scale.
+        decimals: u32,
+    },
+    /// Mend the bots or the risk settings.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// Make room for the journal.
+    #[error("the journal cannot be written")]
+    Journal(#[from] io::Error),
+}

@@ -1,0 +1,64 @@
+//! Events that are known but not told yet, in the order of the rules.
+
+use candlewick_engine::{EventKind, IntentId};
+use candlewick_sdk::Millis;
+use std::collections::BTreeMap;
+
+/// Where an event stands among those of its instant: settlements by close time and intent, answers by intent,
+/// balances, candles by their series' place, prices by symbol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Place {
+    Settlement(Millis, IntentId),
+    Answer(IntentId),
+    Balance,
+    Candle(usize),
+    Price(usize),
+}
+
+/// Events by moment and place.
+#[derive(Debug, Default)]
+pub(crate) struct Queue {
+    events: BTreeMap<(Millis, Place, u64), EventKind>,
+    arrivals: u64,
+}
+
+impl Queue {
+    pub(crate) fn add(&mut self, at: Millis, place: Place, kind: EventKind) {
+        self.arrivals += 1;
+        self.events.insert((at, place, self.arrivals), kind);
+    }
+
+    pub(crate) fn next_at(&self) -> Option<Millis> {
+        self.events.first_key_value().map(|((at, _, _), _)| *at)
+    }
+
+    pub(crate) fn pop(&mut self) -> Option<(Millis, EventKind)> {
+        self.events.pop_first().map(|((at, _, _), kind)| (at, kind))
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.events.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_of_one_instant_come_in_the_order_of_the_rules() {
+        let doubt = |number| EventKind::InDoubt { intent: IntentId::new(number) };
+        let mut queue = Queue::default();
+        let at = Millis::MINUTE;
+        queue.add(at, Place::Price(0), doubt(8));
+        queue.add(at, Place::Candle(1), doubt(7));
+        queue.add(at, Place::Candle(0), doubt(6));
+        queue.add(at, Place::Answer(IntentId::new(9)), doubt(5));
+        queue.add(at, Place::Settlement(at, IntentId::new(1)), doubt(3));
+        queue.add(at, Place::Settlement(at, IntentId::new(2)), doubt(4));
+        queue.add(at, Place::Settlement(at - Millis::SECOND, IntentId::new(3)), doubt(2));
+        queue.add(at - Millis::SECOND, Place::Price(0), doubt(1));
+        let order: Vec<EventKind> = std::iter::from_fn(|| queue.pop()).map(|(_, kind)| kind).collect();
+        assert_eq!(order, (1..=8).map(doubt).collect::<Vec<_>>());
+    }
+}

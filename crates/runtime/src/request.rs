@@ -1,0 +1,160 @@
+//! Questions to the venue, each in a task of its own, and the reports that come back.
+
+use crate::agenda::Job;
+use candlewick_api::model::{CandleQuery, LastPrice, LimitTime, TradeQuery, TradeRecord, Wallet};
+use candlewick_api::{ApiError, OpenOrder, OpenReply, Reply, Skew, Venue, closed_candles};
+use candlewick_engine::IntentId;
+use candlewick_sdk::{Candle, Interval, Millis, Symbol};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A question's last deadline, in real time: above every deadline of the client itself, so that a client that
+/// forgets its own cannot stop a run.
+const LAST_DEADLINE: Duration = Duration::from_mins(1);
+/// Candles asked for at once (`observed: prices and candles`).
+const CANDLE_PAGE: u64 = 500;
+/// Trades asked for at once (`observed: results`).
+const TRADE_PAGE: u64 = 100;
+/// Pages of the trade list that are looked through for one trade.
+const MOST_PAGES: usize = 50;
+
+/// What came of a question.
+#[derive(Debug)]
+pub(crate) struct Report {
+    pub(crate) question: Question,
+    /// The bounds of the clock skew that the answer gives.
+    pub(crate) skew: Option<Skew>,
+}
+
+/// A question with its answer.
+#[derive(Debug)]
+pub(crate) enum Question {
+    Candles(Job, Result<Fetched, ApiError>),
+    Price(Job, Millis, Result<LastPrice, ApiError>),
+    Trade(Job, IntentId, Result<Box<TradeRecord>, ApiError>),
+    Wallets(Result<Vec<Wallet>, ApiError>),
+    Open(IntentId, Result<OpenReply, ApiError>),
+}
+
+/// Closed candles, sorted, and how many rows were none.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Fetched {
+    pub(crate) candles: Vec<Candle>,
+    pub(crate) rejected: usize,
+}
+
+/// Which candles are wanted: those that open from `start` on and have closed by `now`.
+#[derive(Clone, Debug)]
+pub(crate) struct Wanted {
+    pub(crate) symbol: Symbol,
+    pub(crate) asset_type: String,
+    pub(crate) interval: Interval,
+    pub(crate) start: Millis,
+    pub(crate) now: Millis,
+}
+
+pub(crate) async fn ask_candles(venue: Arc<dyn Venue>, job: Job, wanted: Wanted) -> Report {
+    let (answer, skew) = split(within_deadline(fetch_candles(venue.as_ref(), &wanted)).await);
+    Report { question: Question::Candles(job, answer), skew }
+}
+
+pub(crate) async fn ask_price(venue: Arc<dyn Venue>, job: Job, symbol: Symbol, at: Millis) -> Report {
+    let (answer, skew) = split(within_deadline(venue.last_price(&symbol, LimitTime::At(at))).await);
+    Report { question: Question::Price(job, at, answer), skew }
+}
+
+pub(crate) async fn ask_trade(venue: Arc<dyn Venue>, job: Job, intent: IntentId, id: String) -> Report {
+    let (answer, skew) = split(within_deadline(venue.trade(&id)).await);
+    Report { question: Question::Trade(job, intent, answer.map(Box::new)), skew }
+}
+
+/// Looks a trade up in the list by user, whose projection has the result that get-by-id may lack.
+pub(crate) async fn look_up_trade(
+    venue: Arc<dyn Venue>,
+    job: Job,
+    intent: IntentId,
+    (id, user_id): (String, String),
+) -> Report {
+    let (answer, skew) = split(within_deadline(find_in_list(venue.as_ref(), &id, user_id)).await);
+    Report { question: Question::Trade(job, intent, answer.map(Box::new)), skew }
+}
+
+pub(crate) async fn ask_wallets(venue: Arc<dyn Venue>) -> Report {
+    let (answer, skew) = split(within_deadline(venue.wallets()).await);
+    Report { question: Question::Wallets(answer), skew }
+}
+
+/// Sends an open: once. Whatever is not an answer leaves it in doubt.
+pub(crate) async fn open(venue: Arc<dyn Venue>, intent: IntentId, order: OpenOrder) -> Report {
+    let answer = match tokio::time::timeout(LAST_DEADLINE, venue.open(&order)).await {
+        Ok(answer) => answer,
+        Err(_) => Err(ApiError::Ambiguous { text: "no answer within the last deadline".to_owned() }),
+    };
+    let (answer, skew) = split(answer);
+    Report { question: Question::Open(intent, answer), skew }
+}
+
+/// Fetches the wanted candles page by page, whichever end the venue's limit cuts.
+pub(crate) async fn fetch_candles(venue: &dyn Venue, wanted: &Wanted) -> Result<Reply<Fetched>, ApiError> {
+    let length = wanted.interval.length();
+    let page = length * i64::try_from(CANDLE_PAGE).unwrap_or(i64::MAX);
+    let mut fetched = Fetched::default();
+    let mut start = wanted.start;
+    loop {
+        let end = (start + page - Millis::new(1)).min(wanted.now);
+        let query = CandleQuery {
+            symbol: wanted.symbol,
+            asset_type: wanted.asset_type.clone(),
+            interval: wanted.interval,
+            skip: 0,
+            limit: CANDLE_PAGE + 1,
+            start_time: start,
+            end_time: end,
+        };
+        let reply = venue.candles(&query).await?;
+        let closed = closed_candles(&reply.value, wanted.interval, wanted.now);
+        fetched.rejected += closed.rejected;
+        let inside =
+            closed.candles.into_iter().filter(|candle| candle.time() >= start && candle.time() <= end);
+        fetched.candles.extend(inside);
+        start += page;
+        if start > wanted.now {
+            return Ok(reply.map(|_| fetched));
+        }
+    }
+}
+
+async fn find_in_list(venue: &dyn Venue, id: &str, user_id: String) -> Result<Reply<TradeRecord>, ApiError> {
+    let mut query = TradeQuery { page: 1, page_size: TRADE_PAGE, user_id: Some(user_id) };
+    for _ in 0..MOST_PAGES {
+        let reply = venue.trades(&query).await?;
+        if let Some(record) = reply.value.data.iter().find(|record| record.id == id) {
+            let record = record.clone();
+            return Ok(reply.map(|_| record));
+        }
+        match reply.value.following(&query) {
+            Some(next) => query = next,
+            None => break,
+        }
+    }
+    Err(ApiError::NotFound { text: format!("trade {id} is not in the list") })
+}
+
+async fn within_deadline<T>(
+    question: impl Future<Output = Result<Reply<T>, ApiError>>,
+) -> Result<Reply<T>, ApiError> {
+    match tokio::time::timeout(LAST_DEADLINE, question).await {
+        Ok(answer) => answer,
+        Err(_) => Err(ApiError::Unavailable { text: "no answer within the last deadline".to_owned() }),
+    }
+}
+
+fn split<T>(answer: Result<Reply<T>, ApiError>) -> (Result<T, ApiError>, Option<Skew>) {
+    match answer {
+        Ok(reply) => {
+            let skew = reply.skew();
+            (Ok(reply.value), skew)
+        }
+        Err(error) => (Err(error), None),
+    }
+}

@@ -1,0 +1,45 @@
+//! The `[runtime]` section of the configuration.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How a live run polls and waits. Times are venue time, in milliseconds unless their names say otherwise.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct RuntimeSettings {
+    /// The pace of prices: strategies that want them get one at every multiple of this.
+    #[schemars(range(min = 100))]
+    pub price_every_ms: u32,
+    /// Whether the latest price is also polled for symbols whose strategies do not want prices, to be shown.
+    pub watch_prices: bool,
+    /// How long after a candle's close it is first asked for.
+    pub first_ask_ms: u32,
+    /// How often a candle that is not there yet is asked for again before its next close.
+    pub quick_repeats: u32,
+    /// How long the candles of one instant wait for each other.
+    pub hold_ms: u32,
+    /// How long after its close time a trade is first asked for its result.
+    pub settle_after_ms: u32,
+    /// How often the wallets are read, in seconds; 0 means only at the start.
+    pub wallet_every_s: u32,
+    /// How long a stopping run tracks an open trade beyond its close time, in seconds.
+    pub stop_patience_s: u32,
+    /// How long an interrupted run tracks open trades at most, in seconds. A second interrupt ends it at once.
+    pub interrupt_patience_s: u32,
+}
+
+impl Default for RuntimeSettings {
+    fn default() -> Self {
+        Self {
+            price_every_ms: 5_000,
+            watch_prices: true,
+            first_ask_ms: 0,
+            quick_repeats: 10,
+            hold_ms: 1_000,
+            settle_after_ms: 4_000,
+            wallet_every_s: 60,
+            stop_patience_s: 30,
+            interrupt_patience_s: 90,
+        }
+    }
+}
