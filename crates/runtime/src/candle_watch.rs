@@ -59,10 +59,6 @@ impl CandleWatch {
         self.next_open
     }
 
-    pub(crate) const fn interval(&self) -> Interval {
-        self.interval
-    }
-
     /// Takes closed candles, sorted, at `now`.
     pub(crate) fn take(&mut self, candles: &[Candle], now: Millis) -> Polled {
         let length = self.interval.length();
