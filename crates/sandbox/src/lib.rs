@@ -3,7 +3,9 @@
 //! A [`Sandbox`] is a venue for anybody's client: the trading token API and the symbol price API on one address,
 //! a demo wallet, candles and one-second prices from files, and venue time from a clock that may run faster
 //! than the real one or in lock-step with a bot beside it. Its [`Switchboard`] makes things go wrong on purpose.
-//! `GET /openapi.json` describes every endpoint.
+//! `GET /openapi.json` describes every endpoint. Every answer carries venue time in its `Date` header.
+//!
+//! In lock-step every order is answered at once, as of its arrival; else [`Replies`] says when.
 //!
 //! Where the contract leaves behaviour open, this is what the sandbox does:
 //!
@@ -20,6 +22,7 @@
 //! | a pair asked for under another asset type, or in another slot | 404 |
 //! | an interval that is neither stored nor made of stored candles | 400 |
 //! | an expiry shorter than the candles | 400 (`allow_coarse`) |
+//! | the wording of refusals on arrival | `Outdated price`, `Insufficient balance`; `timestamp` is the arrival |
 //! | an order whose price lies beyond the end of the candles | an open trade with `openPrice` 0 that never settles |
 
 mod chance;

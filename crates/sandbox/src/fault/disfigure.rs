@@ -2,18 +2,19 @@
 
 use serde_json::{Value, json};
 
-/// Adds unknown fields to every object, and replaces the state of every trade, wherever it stands, by values
-/// that no page documents.
+/// Adds unknown fields to every object, replaces the state of every trade, wherever it stands, by values that no
+/// page documents, and adds a wallet of an unknown type to the list of wallets.
 pub(crate) fn disfigure(body: &mut Value) {
     match body {
-        Value::Array(items) => items.iter_mut().for_each(disfigure),
+        Value::Array(items) => {
+            items.extend(unheard_of_wallet(items));
+            items.iter_mut().for_each(disfigure);
+        }
         Value::Object(fields) => {
             for (name, value) in fields.iter_mut() {
                 match name.as_str() {
                     "status" | "result" if value.is_string() => *value = json!("UNDER_REVIEW"),
-                    "type" | "expirationType" | "country" if value.is_string() => {
-                        *value = json!("UNHEARD_OF");
-                    }
+                    "expirationType" if value.is_string() => *value = json!("UNHEARD_OF"),
                     _ => disfigure(value),
                 }
             }
@@ -22,6 +23,18 @@ pub(crate) fn disfigure(body: &mut Value) {
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
+}
+
+/// A further wallet like the first one, if these are wallets.
+fn unheard_of_wallet(items: &[Value]) -> Option<Value> {
+    let mut wallet = items.first()?.clone();
+    let is_wallet = ["id", "userId", "type", "balance"].iter().all(|field| wallet.get(field).is_some());
+    if !is_wallet {
+        return None;
+    }
+    wallet["id"] = json!("00000000000000000000000000");
+    wallet["type"] = json!("UNHEARD_OF");
+    Some(wallet)
 }
 
 /// Bytes that are not the document that they are said to be; which ones, an index chooses.
@@ -49,5 +62,13 @@ mod tests {
         assert_eq!((&row["id"], &row["amount"]), (&json!("A"), &json!(10.0)));
         assert_eq!(row["withBonus"], json!(false));
         assert!(body["reviewedBy"].is_object());
+    }
+
+    #[test]
+    fn the_list_of_wallets_gets_one_that_nobody_knows() {
+        let mut body = json!([{ "id": "A", "userId": "U", "type": "DEMO", "balance": 7.0 }]);
+        disfigure(&mut body);
+        assert_eq!((&body[0]["type"], &body[1]["type"]), (&json!("DEMO"), &json!("UNHEARD_OF")));
+        assert_eq!(body.as_array().map(Vec::len), Some(2));
     }
 }

@@ -37,11 +37,11 @@ impl Board {
         let Window { interval, start, end, skip, limit } = window;
         let series = self.series_of(interval)?;
         let closed = series.as_ref().map_or(&[][..], |series| closed_between(series, start, end, now));
+        let asked_for = (start..=end).contains(&now.floor_to(interval.length()));
         let forming = match forming {
-            Forming::Included => self.forming_candle(interval, now),
-            Forming::LeftOut => None,
+            Forming::Included if asked_for => self.forming_candle(interval, now),
+            Forming::Included | Forming::LeftOut => None,
         };
-        let forming = forming.filter(|candle| (start..=end).contains(&candle.time()));
         Ok(closed.iter().copied().chain(forming).skip(skip).take(limit).collect())
     }
 

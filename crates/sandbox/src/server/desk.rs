@@ -42,13 +42,14 @@ impl Desk {
         stopping: watch::Receiver<bool>,
     ) -> Self {
         Self {
-            clock,
             boards,
             switchboard,
             rules,
             token: settings.token.clone(),
             api_key: settings.api_key.clone(),
-            replies: settings.replies,
+            // In lock-step the caller holds the clock until it is answered: waiting for the clock would never end.
+            replies: if clock.is_lock_step() { Replies::AtOnce } else { settings.replies },
+            clock,
             missing_timestamp: settings.missing_timestamp,
             short_form: if settings.rich_short { ShortForm::Rich } else { ShortForm::Plain },
             include_forming: settings.include_forming,

@@ -38,6 +38,8 @@ pub(crate) struct Venue {
     by_id: HashMap<String, usize>,
     by_number: HashMap<u64, usize>,
     orders: u64,
+    /// Trades whose settlement is shown late.
+    late: Vec<usize>,
     account: Account,
     chance: Chance,
     switchboard: Arc<Switchboard>,
@@ -84,6 +86,7 @@ impl Venue {
             by_id: HashMap::new(),
             by_number: HashMap::new(),
             orders: 0,
+            late: Vec::new(),
             account: Account::new(chance, start, scale),
             chance,
             switchboard,
@@ -144,18 +147,17 @@ impl Venue {
     /// Lets everything happen that is due at `now`.
     fn pass_until(&mut self, now: Millis) {
         while let Some(event) = self.simulator.pop_due(now) {
-            let Some(trade) =
-                self.by_number.get(&event.number()).and_then(|place| self.trades.get_mut(*place))
-            else {
-                continue; // a refused order
-            };
+            let Some(&place) = self.by_number.get(&event.number()) else { continue }; // a refused order
+            let Some(trade) = self.trades.get_mut(place) else { continue };
             match event {
                 VenueEvent::Answered(_) => {
                     trade.balance_before = self.simulator.balance() + trade.order.stake;
                 }
                 VenueEvent::Settled(settled) => {
-                    let late = self.switchboard.strike(Fault::LateSettlement).unwrap_or_default();
-                    trade.ending = Ending::Settled { trade: settled, shown_from: settled.known_at + late };
+                    let lateness = self.switchboard.strike(Fault::LateSettlement);
+                    let shown_from = settled.known_at + lateness.unwrap_or_default();
+                    trade.ending = Ending::Settled { trade: settled, shown_from };
+                    self.late.extend(lateness.map(|_| place));
                 }
             }
         }
@@ -170,8 +172,10 @@ impl Venue {
     /// What the demo wallet shows: a settlement that is shown late pays late.
     pub(crate) fn balance(&mut self, now: Millis) -> Money {
         self.pass_until(now);
-        let hidden = self.trades.iter().filter_map(|trade| trade.hidden_return(now)).sum();
-        self.simulator.balance() - hidden
+        let trades = &self.trades;
+        let hidden = |place: &usize| trades.get(*place).and_then(|trade| trade.hidden_return(now));
+        self.late.retain(|place| hidden(place).is_some());
+        self.simulator.balance() - self.late.iter().filter_map(hidden).sum()
     }
 
     pub(crate) fn wallets(&mut self, now: Millis) -> Vec<wire::Wallet> {

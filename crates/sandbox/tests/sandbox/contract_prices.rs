@@ -303,6 +303,15 @@ async fn parameters_that_are_required_are_asked_for() {
 }
 
 #[tokio::test]
+async fn irregular_names_are_percent_encoded() {
+    let venue = venue();
+    for path in ["/symbol-price/default/A%26B%2FC%20D", "/symbol-price/last?pair=A%26B%2FC+D"] {
+        let answer = venue.get(path).await;
+        assert_eq!((answer.status.as_u16(), &answer.json()["pair"]), (200, &json!("A&B/C D")), "{path}");
+    }
+}
+
+#[tokio::test]
 async fn another_asset_type_is_404() {
     let venue = venue();
     assert_eq!(venue.get(&candles_path("").replace("crypto", "forex")).await.status, 404);

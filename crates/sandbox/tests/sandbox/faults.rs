@@ -168,7 +168,13 @@ async fn unknown_values_and_fields_appear_in_good_answers_only() {
     let venue = venue("unknown-values:1");
     let trade = venue.open("BTCUSDT", "BUY").await;
     assert_eq!((&trade["result"], &trade["withBonus"]), (&json!("UNDER_REVIEW"), &json!(false)));
-    assert_eq!(trade["wallets"][0]["type"], "UNHEARD_OF");
+    assert_eq!(
+        (&trade["wallets"][0]["type"], &trade["wallets"][0]["withBonus"]),
+        (&json!("DEMO"), &json!(false))
+    );
+    let wallets = venue.get("/token/wallets").await.json();
+    let types: Vec<&Value> = wallets.as_array().unwrap().iter().map(|wallet| &wallet["type"]).collect();
+    assert_eq!(types, ["REAL", "DEMO", "UNHEARD_OF"]);
     assert_eq!(trade["openTime"], json!(NOON + 2_999), "what is known stays");
     let refused = venue.post("/token/trades/open", json!({})).await.json();
     assert_eq!(refused["status"], "error");

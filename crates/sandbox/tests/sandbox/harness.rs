@@ -75,8 +75,9 @@ pub(crate) fn candles(
     CandleSeries::new(series, (0..count).filter_map(candle).collect::<Vec<_>>()).unwrap()
 }
 
-/// Four pairs over two hours. BTCUSDT: 100 at the start, rising by 1 a minute. ETHUSDT: 500, falling by 1 a
+/// Five pairs over two hours. BTCUSDT: 100 at the start, rising by 1 a minute. ETHUSDT: 500, falling by 1 a
 /// minute. EURUSD: 50 for ever, and no candles in minutes 40 to 44. XRPUSDT: as BTCUSDT, in minutes and seconds.
+/// "A&B/C D": as BTCUSDT.
 pub(crate) fn stored() -> Vec<CandleSeries> {
     vec![
         candles("BTCUSDT", "1m", 120, |minute| Some(100.0 + minute)),
@@ -84,6 +85,7 @@ pub(crate) fn stored() -> Vec<CandleSeries> {
         candles("EURUSD", "1m", 120, |minute| Some(50.0).filter(|_| !(40.0..45.0).contains(&minute))),
         candles("XRPUSDT", "1m", 120, |minute| Some(100.0 + minute)),
         candles("XRPUSDT", "1s", 7_200, |minute| Some(100.0 + minute)),
+        candles("A&B/C D", "1m", 120, |minute| Some(100.0 + minute)),
     ]
 }
 
@@ -114,16 +116,20 @@ impl Premises {
 
     pub(crate) fn sandbox(self) -> (Sandbox, Arc<ManualClock>) {
         let clock = ManualClock::at(self.time);
+        (self.sandbox_over(Arc::clone(&clock) as Arc<dyn Clock>), clock)
+    }
+
+    pub(crate) fn sandbox_over(self, clock: Arc<dyn Clock>) -> Sandbox {
         let series = stored();
         let foundation = Foundation {
-            clock: Arc::clone(&clock) as Arc<dyn Clock>,
+            clock,
             markets: markets_of(&series),
             series,
             simulation: self.simulation,
             balance: Money::from_minor(1_000_000),
             scale: MoneyScale::default(),
         };
-        (Sandbox::new(self.settings, foundation).unwrap(), clock)
+        Sandbox::new(self.settings, foundation).unwrap()
     }
 
     pub(crate) fn venue(self) -> TestVenue {

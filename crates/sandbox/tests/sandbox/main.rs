@@ -6,6 +6,8 @@ mod connection;
 mod contract_prices;
 mod contract_trading;
 mod faults;
+mod foundation;
 mod harness;
+mod meeting;
 mod openapi;
 mod settlement;

@@ -1,0 +1,78 @@
+//! What a sandbox cannot stand on, and what it makes of a set of series.
+
+use crate::harness::{ManualClock, NOON, candles};
+use candlewick_sandbox::{Foundation, Sandbox, SandboxSettings, markets_of};
+use candlewick_sdk::{CandleSeries, Money, MoneyScale};
+use candlewick_simulator::{Market, SimulationSettings};
+
+fn check(
+    series: Vec<CandleSeries>,
+    markets: Vec<Market>,
+    change: impl Fn(&mut SandboxSettings),
+    expected: &str,
+) {
+    let mut settings = SandboxSettings::default();
+    change(&mut settings);
+    let foundation = Foundation {
+        clock: ManualClock::at(NOON),
+        series,
+        markets,
+        simulation: SimulationSettings::default(),
+        balance: Money::from_minor(1_000_000),
+        scale: MoneyScale::default(),
+    };
+    let message = Sandbox::new(settings, foundation).err().map(|error| error.to_string());
+    assert_eq!(message.as_deref(), Some(expected));
+}
+
+fn flat(symbol: &str, interval: &str) -> CandleSeries {
+    candles(symbol, interval, 10, |_| Some(50.0))
+}
+
+#[test]
+fn what_is_missing_or_wrong_is_named() {
+    let series = vec![flat("BTCUSDT", "1m")];
+    let markets = markets_of(&series);
+    check(
+        vec![],
+        vec![],
+        |_| (),
+        "the sandbox has no candles: give it at least one file of them (`data` in [sandbox])",
+    );
+    let incomplete = "BTCUSDT has a market but no candles, or candles but no market: give both";
+    check(series.clone(), vec![], |_| (), incomplete);
+    check(
+        vec![flat("ETHUSDT", "1m")],
+        markets_of(&[flat("ETHUSDT", "1m"), flat("BTCUSDT", "1m")]),
+        |_| (),
+        incomplete,
+    );
+    check(
+        series.clone(),
+        markets.clone(),
+        |settings| settings.token.clear(),
+        "[sandbox] token = : use visible ASCII characters",
+    );
+    check(
+        series,
+        markets,
+        |settings| drop(settings.asset_types.insert("BTCUSDT".parse().unwrap(), "gold".to_owned())),
+        "[sandbox] asset_types = gold: use crypto, forex or otc",
+    );
+}
+
+#[test]
+fn the_coarsest_series_is_the_price_series_and_the_finest_its_detail() {
+    let series = [flat("BTCUSDT", "5s"), flat("ETHUSDT", "1m"), flat("BTCUSDT", "5m"), flat("BTCUSDT", "1m")];
+    let markets = markets_of(&series);
+    let told: Vec<(String, Option<String>)> = markets
+        .iter()
+        .map(|market| {
+            let detail = market.detail.as_ref().map(|detail| detail.series().to_string());
+            (market.prices.series().to_string(), detail)
+        })
+        .collect();
+    let expected =
+        [("BTCUSDT 5m".to_owned(), Some("BTCUSDT 5s".to_owned())), ("ETHUSDT 1m".to_owned(), None)];
+    assert_eq!(told, expected);
+}
