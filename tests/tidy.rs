@@ -1,0 +1,169 @@
+//! The rules of the house that a machine can hold: arrows between crates, length and headings of files, words.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Who may depend on whom. Everybody may name `sdk`; nobody may name what does not stand here.
+const ARROWS: [(&str, &[&str]); 11] = [
+    ("sdk", &[]),
+    ("statistics", &[]),
+    ("engine", &["sdk", "statistics"]),
+    ("simulator", &["sdk"]),
+    ("history", &["sdk"]),
+    ("api", &["sdk"]),
+    ("backtest", &["sdk", "engine", "simulator", "history", "statistics"]),
+    ("sandbox", &["sdk", "simulator", "history", "api"]),
+    ("journal", &["sdk", "engine"]),
+    ("runtime", &["sdk", "engine", "api", "journal", "simulator", "statistics"]),
+    (
+        "cli",
+        &[
+            "sdk",
+            "engine",
+            "simulator",
+            "statistics",
+            "history",
+            "backtest",
+            "api",
+            "journal",
+            "sandbox",
+            "runtime",
+            "strategies",
+        ],
+    ),
+];
+
+/// Lines of a source file without its tests, and with them.
+const MOST_LINES: usize = 400;
+const MOST_LINES_WITH_TESTS: usize = 600;
+
+fn root() -> PathBuf {
+    let cli = Path::new(env!("CARGO_MANIFEST_DIR"));
+    cli.ancestors().nth(2).expect("the cli lies two folders below the root").to_owned()
+}
+
+/// Every file that git tracks, so that nothing built or private is read.
+fn tracked(ending: &str) -> Vec<PathBuf> {
+    let output = Command::new("git").args(["ls-files", "-z"]).current_dir(root()).output();
+    let output = output.expect("git must be installed to check the files of the repository");
+    assert!(output.status.success(), "git ls-files failed: {}", String::from_utf8_lossy(&output.stderr));
+    let names = String::from_utf8(output.stdout).expect("file names are text");
+    let files: Vec<PathBuf> =
+        names.split('\0').filter(|name| name.ends_with(ending)).map(|name| root().join(name)).collect();
+    assert!(!files.is_empty(), "git tracks no {ending} file");
+    files.into_iter().filter(|file| file.exists()).collect()
+}
+
+fn sources() -> Vec<(PathBuf, String)> {
+    let read = |file: PathBuf| {
+        let text = fs::read_to_string(&file).expect("a source file is text");
+        (file.strip_prefix(root()).expect("it lies below the root").to_owned(), text)
+    };
+    tracked(".rs").into_iter().map(read).collect()
+}
+
+/// Names of the workspace's crates that each crate depends on, tests left out.
+fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--no-deps", "--format-version", "1", "--offline"])
+        .current_dir(root())
+        .output()
+        .expect("cargo runs these tests");
+    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).expect("cargo prints JSON");
+    let packages = metadata["packages"].as_array().expect("a workspace has packages");
+    let is_ours = |dependency: &&serde_json::Value| {
+        dependency["path"].is_string() && dependency["kind"].is_null()
+    };
+    let short = |package: &serde_json::Value| {
+        let name = package["name"].as_str().unwrap_or_default();
+        let folder = package["manifest_path"].as_str().or(package["path"].as_str()).unwrap_or_default();
+        let is_strategy = Path::new(folder).components().any(|part| part.as_os_str() == "strategies");
+        if is_strategy { "strategies".to_owned() } else { name.trim_start_matches("candlewick-").to_owned() }
+    };
+    let arrows = |package: &serde_json::Value| {
+        let named = package["dependencies"].as_array().into_iter().flatten().filter(is_ours).map(short);
+        (package["name"].as_str().unwrap_or_default().to_owned(), named.collect())
+    };
+    packages.iter().map(arrows).collect()
+}
+
+#[test]
+fn crates_depend_only_along_the_arrows() {
+    let dependencies = dependencies();
+    for (name, allowed) in ARROWS {
+        let used = &dependencies[&format!("candlewick-{name}")];
+        let strangers: Vec<_> = used.iter().filter(|other| !allowed.contains(&other.as_str())).collect();
+        assert!(strangers.is_empty(), "{name} must not depend on {strangers:?}");
+    }
+    for strategy in ["rsi-reversal", "ema-cross", "signal-list"] {
+        let expected = BTreeSet::from(["sdk".to_owned()]);
+        assert_eq!(dependencies[strategy], expected, "{strategy} depends on the sdk alone");
+    }
+    let known = ARROWS.len() + 3 + 1;
+    assert_eq!(dependencies.len(), known, "a crate was added or removed: {:?}", dependencies.keys());
+}
+
+#[test]
+fn files_are_one_idea_long() {
+    for (file, text) in sources() {
+        let lines = text.lines().count();
+        let code = text.lines().take_while(|line| !line.starts_with("#[cfg(test)]")).count();
+        assert!(code <= MOST_LINES || is_test(&file), "{}: {code} lines of code", file.display());
+        assert!(lines <= MOST_LINES_WITH_TESTS, "{}: {lines} lines", file.display());
+    }
+}
+
+#[test]
+fn files_begin_by_saying_what_they_are() {
+    for (file, text) in sources() {
+        assert!(text.starts_with("//! "), "{} does not begin with a heading", file.display());
+    }
+}
+
+#[test]
+fn rooms_have_names_that_say_what_is_in_them() {
+    let vague = ["utils", "util", "common", "helpers", "helper", "types", "misc"];
+    for (file, _) in sources() {
+        let names: Vec<_> = file.iter().map(|part| part.to_string_lossy().replace(".rs", "")).collect();
+        assert!(!names.iter().any(|name| vague.contains(&name.as_str())), "{}", file.display());
+    }
+}
+
+#[test]
+fn code_has_no_stubs_and_tests_are_not_skipped() {
+    // Put together here, so that this file does not hold them.
+    let stubs = ["todo", "unimplemented"].map(|name| format!("{name}!("));
+    let skipped = format!("#[{}]", "ignore");
+    for (file, text) in sources() {
+        for word in stubs.iter().chain([&skipped]) {
+            assert!(!text.contains(word), "{} holds {word}", file.display());
+        }
+    }
+}
+
+#[test]
+fn the_repository_speaks_of_the_product_only() {
+    let mut files = sources();
+    for ending in [".md", ".toml", ".yaml", ".sh", ".py", "run"] {
+        let listed = tracked_or_none(ending);
+        files.extend(listed.into_iter().filter_map(|file| Some((file.clone(), fs::read_to_string(file).ok()?))));
+    }
+    let words = [format!("/{}/", "work"), format!("issue {}", "#"), format!("{}.md", "DEVELOPERS")];
+    for (file, text) in files {
+        for word in &words {
+            assert!(!text.contains(word), "{} holds {word:?}", file.display());
+        }
+    }
+}
+
+fn tracked_or_none(ending: &str) -> Vec<PathBuf> {
+    let names = Command::new("git").args(["ls-files"]).current_dir(root()).output().expect("git is installed");
+    let names = String::from_utf8(names.stdout).expect("file names are text");
+    names.lines().filter(|name| name.ends_with(ending)).map(|name| root().join(name)).collect()
+}
+
+fn is_test(file: &Path) -> bool {
+    file.iter().any(|part| part == "tests" || part == "benches")
+}
