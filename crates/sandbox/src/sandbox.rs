@@ -55,7 +55,8 @@ pub struct RunningSandbox {
     /// Its faults.
     pub switchboard: Arc<Switchboard>,
     stop: watch::Sender<bool>,
-    server: JoinHandle<()>,
+    /// Until it has ended.
+    server: Option<JoinHandle<()>>,
 }
 
 impl Sandbox {
@@ -131,7 +132,7 @@ impl Sandbox {
             api_key: self.settings.api_key,
             switchboard: Arc::clone(&self.desk.switchboard),
             stop: self.stop,
-            server,
+            server: Some(server),
         })
     }
 }
@@ -140,16 +141,16 @@ impl RunningSandbox {
     /// Stops it; requests under way get a moment to end.
     pub async fn stop(mut self) {
         self.stop.send_replace(true);
-        if let Err(error) = (&mut self.server).await {
-            tracing::warn!(%error, "the sandbox did not end well");
-        }
+        self.stopped().await;
     }
 
     /// Ends when it has stopped, by its shutdown future.
     pub async fn stopped(&mut self) {
-        if let Err(error) = (&mut self.server).await {
+        let Some(server) = &mut self.server else { return };
+        if let Err(error) = server.await {
             tracing::warn!(%error, "the sandbox did not end well");
         }
+        self.server = None;
     }
 }
 

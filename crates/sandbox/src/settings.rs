@@ -218,6 +218,19 @@ mod tests {
     }
 
     #[test]
+    fn the_schema_documents_every_key() {
+        let schema = schemars::schema_for!(SandboxSettings).to_value();
+        let written = serde_json::to_value(SandboxSettings::default()).unwrap();
+        for key in written.as_object().unwrap().keys().map(String::as_str).chain(["start"]) {
+            assert!(
+                schema["properties"][key]["description"].is_string(),
+                "{key}: {}",
+                schema["properties"][key]
+            );
+        }
+    }
+
+    #[test]
     fn speed_and_start_are_written_as_people_write_them() {
         let section = json!({ "speed": "max", "start": "2024-03-01T00:00:00Z", "faults": "errors:0.5" });
         let settings: SandboxSettings = serde_json::from_value(section).unwrap();

@@ -13,8 +13,8 @@ use candlewick_sdk::CandleSeries;
 use candlewick_simulator::Market;
 use std::collections::BTreeMap;
 
-/// The simulator's markets for a set of series: of each symbol the coarsest series is its price series and the
-/// finest one, where there are several, its detail. Series between the two are only served as candles.
+/// The simulator's markets for a set of series: of each symbol the finest series is the detail and the next longer
+/// one the price series; a symbol with one series has no detail. Longer series are only served as candles.
 pub fn markets_of(series: &[CandleSeries]) -> Vec<Market> {
     let mut by_symbol: BTreeMap<_, Vec<&CandleSeries>> = BTreeMap::new();
     for one in series {
@@ -22,9 +22,12 @@ pub fn markets_of(series: &[CandleSeries]) -> Vec<Market> {
     }
     let market = |mut of_symbol: Vec<&CandleSeries>| {
         of_symbol.sort_by_key(|one| one.interval());
-        let (finest, coarsest) = (*of_symbol.first()?, *of_symbol.last()?);
-        let detail = (finest.interval() < coarsest.interval()).then(|| finest.clone());
-        Some(Market { prices: coarsest.clone(), detail })
+        let finest = *of_symbol.first()?;
+        let longer = of_symbol.iter().find(|one| one.interval() > finest.interval());
+        Some(match longer {
+            Some(longer) => Market { prices: (*longer).clone(), detail: Some(finest.clone()) },
+            None => Market { prices: finest.clone(), detail: None },
+        })
     };
     by_symbol.into_values().filter_map(market).collect()
 }

@@ -5,7 +5,7 @@ use super::desk::Desk;
 use super::refusal::Refused;
 use crate::settings::Replies;
 use crate::venue::{BodyShape, Opened, OrderRequest, Priced, Visible, read_body};
-use crate::wire::{AsyncTrade, ErrorEnvelope, FullTrade, OpenBody};
+use crate::wire::{AsyncTrade, ErrorEnvelope, OpenAnswer, OpenBody};
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::State;
@@ -24,7 +24,7 @@ use std::sync::Arc;
     ),
     request_body(content = OpenBody, content_type = "application/json"),
     responses(
-        (status = 200, description = "The trade; the short body is answered by `{tradeId, status}`", body = FullTrade),
+        (status = 200, description = "The trade; the short body is acknowledged", body = OpenAnswer),
         (status = 400, description = "Bad Request: the message names the reason", body = ErrorEnvelope),
         (status = 401, description = "Credential missing or invalid", body = ErrorEnvelope),
         (status = 500, description = "Unexpected server error", body = ErrorEnvelope),
@@ -62,8 +62,11 @@ pub(crate) async fn open(
     match opened {
         Opened::Refused { message, arrival } => refuse(message, arrival, &uri),
         Opened::Accepted { place, .. } => match shape {
-            BodyShape::Full => answer(desk.venue().opened_trade(place, now)),
-            BodyShape::Short => answer(desk.venue().acknowledgement(place)),
+            BodyShape::Full => {
+                let trade = desk.venue().opened_trade(place, now);
+                answer(trade.map(|trade| OpenAnswer::Trade(Box::new(trade))))
+            }
+            BodyShape::Short => answer(desk.venue().acknowledgement(place).map(OpenAnswer::Acknowledged)),
         },
     }
 }

@@ -112,6 +112,11 @@ impl Venue {
         let OrderRequest { symbol, direction, stake, expiry } = *request;
         let order = Order { number: self.orders, symbol, direction, stake, expiry, time: now };
         let balance = self.simulator.balance() - self.promised(now);
+        if self.is_ever_late() && stake > balance - self.hidden(now) {
+            // The simulator has money that the wallet does not show.
+            let arrival = now + self.simulation.latency_ms;
+            return Opened::Refused { message: message_of(Refusal::InsufficientBalance), arrival };
+        }
         let answer = self.simulator.submit(&order);
         let arrival = answer.at;
         let Moments { open_time, close_time, .. } = Moments::of(expiry, arrival, &self.simulation);
@@ -169,13 +174,23 @@ impl Venue {
         on_the_way.filter(|trade| !matches!(trade.ending, Ending::Never)).map(|trade| trade.order.stake).sum()
     }
 
-    /// What the demo wallet shows: a settlement that is shown late pays late.
-    pub(crate) fn balance(&mut self, now: Millis) -> Money {
-        self.pass_until(now);
+    /// Whether settlements are, or may become, paid later than the simulator pays them.
+    fn is_ever_late(&self) -> bool {
+        !self.late.is_empty() || self.switchboard.profile().rate(Fault::LateSettlement).is_some()
+    }
+
+    /// What late settlements have brought to the simulator's wallet and not to the one that is shown.
+    fn hidden(&mut self, now: Millis) -> Money {
         let trades = &self.trades;
         let hidden = |place: &usize| trades.get(*place).and_then(|trade| trade.hidden_return(now));
         self.late.retain(|place| hidden(place).is_some());
-        self.simulator.balance() - self.late.iter().filter_map(hidden).sum()
+        self.late.iter().filter_map(hidden).sum()
+    }
+
+    /// What the demo wallet shows: a settlement that is shown late pays late.
+    pub(crate) fn balance(&mut self, now: Millis) -> Money {
+        self.pass_until(now);
+        self.simulator.balance() - self.hidden(now)
     }
 
     pub(crate) fn wallets(&mut self, now: Millis) -> Vec<wire::Wallet> {

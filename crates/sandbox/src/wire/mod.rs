@@ -12,8 +12,8 @@ pub(crate) use account::{CopyTradeParams, User, UserParams, Wallet};
 pub(crate) use price::{AggregatedCandle, PriceRecord};
 pub(crate) use refusal::{ErrorDetail, ErrorEnvelope, PlainError};
 pub(crate) use trade::{
-    Acknowledgement, AsyncTrade, FullTrade, ListItem, OpenBody, ShortTrade, TradeListing, TradePage,
-    WalletEntry,
+    Acknowledgement, AsyncTrade, FullTrade, ListItem, OpenAnswer, OpenBody, ShortTrade, TradeListing,
+    TradePage, WalletEntry,
 };
 
 use candlewick_sdk::Millis;

@@ -134,6 +134,14 @@ pub(crate) struct Acknowledgement {
     pub(crate) status: &'static str,
 }
 
+/// The answer to an open: shape A's or shape B's.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(untagged)]
+pub(crate) enum OpenAnswer {
+    Trade(Box<FullTrade>),
+    Acknowledged(Acknowledgement),
+}
+
 /// The answer of `open-async` (`observed: opening a trade`).
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]

@@ -87,6 +87,7 @@ async fn stopping_ends_even_a_hanging_request() {
     assert_eq!(answer, Err(ErrorKind::ConnectionReset));
     sandbox.stopped().await;
     assert!(TcpStream::connect(sandbox.address).await.is_err(), "nobody listens any longer");
+    sandbox.stop().await; // once more does no harm
 }
 
 async fn sandbox_is_idle(sandbox: &RunningSandbox) -> bool {

@@ -62,7 +62,7 @@ fn what_is_missing_or_wrong_is_named() {
 }
 
 #[test]
-fn the_coarsest_series_is_the_price_series_and_the_finest_its_detail() {
+fn the_finest_series_is_the_detail_of_the_next_longer_one() {
     let series = [flat("BTCUSDT", "5s"), flat("ETHUSDT", "1m"), flat("BTCUSDT", "5m"), flat("BTCUSDT", "1m")];
     let markets = markets_of(&series);
     let told: Vec<(String, Option<String>)> = markets
@@ -73,6 +73,6 @@ fn the_coarsest_series_is_the_price_series_and_the_finest_its_detail() {
         })
         .collect();
     let expected =
-        [("BTCUSDT 5m".to_owned(), Some("BTCUSDT 5s".to_owned())), ("ETHUSDT 1m".to_owned(), None)];
+        [("BTCUSDT 1m".to_owned(), Some("BTCUSDT 5s".to_owned())), ("ETHUSDT 1m".to_owned(), None)];
     assert_eq!(told, expected);
 }

@@ -10,4 +10,5 @@ mod foundation;
 mod harness;
 mod meeting;
 mod openapi;
+mod properties;
 mod settlement;

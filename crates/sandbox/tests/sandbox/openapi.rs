@@ -41,6 +41,8 @@ async fn the_document_names_every_endpoint_parameter_and_status() {
     let schemas = document["components"]["schemas"].as_object().unwrap();
     for schema in [
         "FullTrade",
+        "Acknowledgement",
+        "OpenBody",
         "ShortTrade",
         "ListItem",
         "TradePage",
