@@ -1,1 +1,45 @@
-//! Arguments, configuration, composition, and the App builder.
+//! Arguments, configuration, composition, and the [`App`] builder.
+//!
+//! A binary of your own, with a strategy of your own beside those that come along:
+//!
+//! ```no_run
+//! use candlewick_cli::App;
+//! # use candlewick_sdk::{BotContext, BuildError, Candle, Signal, Strategy, StrategyFactory, parameters};
+//! # parameters! { pub struct Params { period: usize = 14, 1..=500; } }
+//! # struct MyStrategy;
+//! # impl Strategy for MyStrategy {
+//! #     fn warmup(&self) -> usize { 1 }
+//! #     fn on_candle(&mut self, _: &Candle) -> Option<Signal> { None }
+//! # }
+//! # impl StrategyFactory for MyStrategy {
+//! #     const NAME: &'static str = "my-strategy";
+//! #     const VERSION: &'static str = "1.0.0";
+//! #     const ABOUT: &'static str = "Mine.";
+//! #     type Params = Params;
+//! #     fn build(_: Params, _: &BotContext) -> Result<Self, BuildError> { Ok(Self) }
+//! # }
+//!
+//! fn main() -> std::process::ExitCode {
+//!     App::with_builtin_strategies().with_strategy::<MyStrategy>().run()
+//! }
+//! ```
+
+// The way in.
+mod app;
+mod arguments;
+mod command;
+// What the commands work with.
+mod configuration;
+mod crew;
+mod data;
+mod interrupt;
+// What the user sees.
+mod failure;
+mod logging;
+mod output;
+mod progress;
+mod report;
+mod suggestion;
+
+pub use app::App;
+pub use configuration::{AccountSettings, BrokerSettings, Config, DashboardSettings, JournalSettings, Mode};

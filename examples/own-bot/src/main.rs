@@ -1,2 +1,48 @@
-//! A binary of your own.
-fn main() {}
+//! A binary of your own: one strategy, and all that Candlewick can do with it.
+
+use candlewick_cli::App;
+use candlewick_sdk::{BotContext, BuildError, Candle, Signal, Strategy, StrategyFactory, parameters};
+use std::process::ExitCode;
+
+parameters! {
+    /// Parameters of three in a row.
+    pub struct Params {
+        /// So many candles of one colour call for the other.
+        count: usize = 3, 1..=20;
+    }
+}
+
+/// Bets against a run of candles of one colour.
+pub struct ThreeInARow {
+    count: usize,
+    /// Above zero after rising candles, below after falling ones.
+    run: isize,
+}
+
+impl Strategy for ThreeInARow {
+    fn warmup(&self) -> usize {
+        self.count
+    }
+
+    fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
+        let colour = if candle.close() > candle.open() { 1 } else { -1 };
+        self.run = if self.run.signum() == colour { self.run + colour } else { colour };
+        let due = self.run.unsigned_abs() >= self.count;
+        due.then(|| if colour > 0 { Signal::sell("rising run") } else { Signal::buy("falling run") })
+    }
+}
+
+impl StrategyFactory for ThreeInARow {
+    const NAME: &'static str = "three-in-a-row";
+    const VERSION: &'static str = "1.0.0";
+    const ABOUT: &'static str = "Bets against a run of candles of one colour.";
+    type Params = Params;
+
+    fn build(params: Params, _bot: &BotContext) -> Result<Self, BuildError> {
+        Ok(Self { count: params.count, run: 0 })
+    }
+}
+
+fn main() -> ExitCode {
+    App::with_builtin_strategies().with_strategy::<ThreeInARow>().run()
+}

@@ -1,0 +1,128 @@
+//! What every command takes, and the kinds of arguments that several of them read.
+
+use crate::command::Command;
+use candlewick_sandbox::{NamedSpeed, SandboxSpeed};
+use candlewick_sdk::{Interval, Millis};
+use clap::{ArgAction, Args, Parser};
+use std::path::PathBuf;
+
+/// Fixed-time trading bots: backtest a strategy, then run it live on the same code.
+#[derive(Debug, Parser)]
+#[command(
+    version,
+    arg_required_else_help = true,
+    subcommand_required = true,
+    after_help = "Examples:\n  candlewick backtest\n  candlewick live --sandbox\n  candlewick strategy list"
+)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    #[command(flatten)]
+    pub(crate) global: GlobalArguments,
+}
+
+/// Arguments of every command.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Global options")]
+pub(crate) struct GlobalArguments {
+    /// Configuration file; repeat it, and later ones win
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) config: Vec<PathBuf>,
+    /// Print one JSON document on stdout, all else on stderr
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// No progress bars, notices or warnings
+    #[arg(long, short, global = true, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+    /// Tell more on stderr; repeat for more still
+    #[arg(long, short, global = true, action = ArgAction::Count)]
+    pub(crate) verbose: u8,
+}
+
+/// `--speed`: a factor, or `max`.
+pub(crate) fn parse_speed(text: &str) -> Result<SandboxSpeed, String> {
+    if text == "max" {
+        return Ok(SandboxSpeed::Named(NamedSpeed::Max));
+    }
+    let factor = text.parse().ok().filter(|factor: &f64| *factor > 0.0 && *factor <= 1e6);
+    factor
+        .map(SandboxSpeed::Times)
+        .ok_or_else(|| "use a factor above 0 and at most 1000000, or max".to_owned())
+}
+
+/// `--for`: a span of real time.
+pub(crate) fn parse_span(text: &str) -> Result<Millis, String> {
+    let span = text.parse().map(Interval::length);
+    span.map_err(|_| {
+        "use a whole number and a unit s, m, h or d, such as 90s or 10m (at most 31d)".to_owned()
+    })
+}
+
+/// A moment: a date, a time in ISO 8601, or milliseconds since the epoch.
+pub(crate) fn parse_moment(text: &str) -> Result<Millis, String> {
+    let date = || text.parse::<chrono::NaiveDate>().ok()?.and_hms_opt(0, 0, 0);
+    let time = || chrono::DateTime::parse_from_rfc3339(text).ok();
+    let milliseconds = (text.parse().ok())
+        .or_else(|| time().map(|time| time.timestamp_millis()))
+        .or_else(|| date().map(|date| date.and_utc().timestamp_millis()));
+    milliseconds.map(Millis::new).ok_or_else(|| {
+        "use a date such as 2026-01-05, a time such as 2026-01-05T12:00:00Z, or milliseconds since 1970"
+            .to_owned()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_of_the_arguments_is_sound() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_shows_an_example() {
+        fn check(command: &clap::Command) {
+            let example = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(example.contains("candlewick "), "{} has no example", command.get_name());
+            command.get_subcommands().filter(|inner| inner.get_name() != "help").for_each(check);
+        }
+        check(&Arguments::command());
+    }
+
+    #[test]
+    fn speeds_are_factors_or_max() {
+        for (text, expected) in [
+            ("max", Some(SandboxSpeed::Named(NamedSpeed::Max))),
+            ("0.5", Some(SandboxSpeed::Times(0.5))),
+            ("120", Some(SandboxSpeed::Times(120.0))),
+            ("0", None),
+            ("-1", None),
+            ("NaN", None),
+            ("inf", None),
+            ("fast", None),
+        ] {
+            assert_eq!(parse_speed(text).ok(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn moments_are_dates_times_or_milliseconds() {
+        for (text, expected) in [
+            ("2026-01-05", Some(1_767_571_200_000)),
+            ("2026-01-05T01:00:00+01:00", Some(1_767_571_200_000)),
+            ("1767571200000", Some(1_767_571_200_000)),
+            ("2026-13-05", None),
+            ("yesterday", None),
+        ] {
+            assert_eq!(parse_moment(text).ok(), expected.map(Millis::new), "{text}");
+        }
+    }
+
+    #[test]
+    fn spans_have_a_unit() {
+        assert_eq!(parse_span("10m"), Ok(Millis::MINUTE * 10));
+        assert!(parse_span("10").is_err() && parse_span("soon").is_err());
+    }
+}

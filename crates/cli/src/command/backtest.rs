@@ -1,0 +1,175 @@
+//! `backtest`: stored candles through the configured bots.
+
+use super::Context;
+use crate::configuration::{Base, Flag, Loaded, Problems, RealMoney};
+use crate::crew::{Crew, problem_of_session, session_settings};
+use crate::data;
+use crate::failure::{Ending, Failure, FailureKind};
+use crate::output::{print, print_json};
+use crate::progress::Progress;
+use crate::report::{Report, Run, write_trades};
+use candlewick_api::clock::Stopwatch;
+use candlewick_backtest::{Backtest, BacktestError, BacktestSettings, Finished};
+use candlewick_engine::{Header, JournalHash, check_ladders};
+use candlewick_history::data_hash;
+use candlewick_journal::{FileJournal, Journal, NoJournal, Tee};
+use candlewick_sdk::{CandleSeries, Millis};
+use clap::Args;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// What to replay.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Without --config, three bots that come along; without --data and [sandbox].data, two weeks of \
+                  synthetic candles.\n\nExamples:\n  candlewick backtest\n  candlewick backtest --config my.toml \
+                  --data BTCUSDT_1m.csv --trades trades.csv\n  candlewick backtest --json --quiet"
+)]
+pub(crate) struct BacktestArguments {
+    /// Candle file, SYMBOL_INTERVAL.csv or SYMBOL@INTERVAL=PATH; repeatable; finer candles of a symbol price its trades
+    #[arg(long, value_name = "FILE")]
+    data: Vec<String>,
+    /// Write the trades as CSV
+    #[arg(long, value_name = "FILE")]
+    trades: Option<PathBuf>,
+    /// Write the journal, one line of JSON an entry; the file must not exist
+    #[arg(long, value_name = "FILE")]
+    journal: Option<PathBuf>,
+    /// Shift entry and exit against each trade: the factor k of the price path's stress
+    #[arg(long, value_name = "K", num_args = 0..=1, default_missing_value = "0.5")]
+    stress: Option<f64>,
+    /// Run expiries that are shorter than the candles; such a result proves nothing
+    #[arg(long)]
+    allow_coarse: bool,
+}
+
+/// The candles of a run and what is to be said of them.
+struct Candles {
+    series: Vec<CandleSeries>,
+    markets: Vec<candlewick_simulator::Market>,
+    hash: String,
+    notices: Vec<String>,
+}
+
+pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Result<Ending, Failure> {
+    let loaded = Loaded::read(&context.global.config, Base::Sandbox, flags_of(arguments))?;
+    loaded.check_mode(RealMoney::NotAsked).map_err(Problems::from)?;
+    loaded.config.simulation.check()?;
+    let crew = Crew::build(&loaded, context.registry)?;
+    let settings = BacktestSettings {
+        session: session_settings(&loaded),
+        simulation: loaded.config.simulation.clone(),
+        price_every_ms: PRICE_EVERY,
+    };
+    let refused = |error| Failure::from(Problems::from(problem_of_session(&error, &loaded)));
+    let ladders = check_ladders(&settings.session).map_err(refused)?;
+    let mut candles = candles_of(arguments, &loaded, context)?;
+    candles.notices.extend(ladders.into_iter().map(|notice| notice.text));
+    let header = settings.header(crew.versions, Some(candles.hash.clone()));
+    let (series, markets) = (&candles.series, std::mem::take(&mut candles.markets));
+    let backtest = Backtest::new(&settings, crew.strategies, &crew.wants_prices, series, markets);
+    let backtest = backtest.map_err(|error| to_failure(error, &loaded))?;
+    let (finished, journal_hash, elapsed) = replay(backtest, &header, arguments.journal.as_deref(), context)?;
+    if let Some(path) = &arguments.trades {
+        let written = write_trades(path, &finished.book, &loaded.config.bots, finished.money_scale);
+        written.map_err(|error| unwritable("--trades", path, error))?;
+    }
+    let report = Report::of(Run {
+        book: &finished.book,
+        bots: &loaded.config.bots,
+        scale: finished.money_scale,
+        balance: loaded.initial_balance()?,
+        final_balance: finished.final_balance,
+        unsettled_stakes: finished.unsettled_stakes,
+        candles: finished.candles,
+        data_hash: Some(candles.hash),
+        journal_hash,
+        elapsed,
+        notices: candles.notices,
+    });
+    if context.global.json {
+        print_json(&report)?;
+    } else {
+        print(&report.to_string())?;
+    }
+    Ok(Ending::Done)
+}
+
+fn flags_of(arguments: &BacktestArguments) -> Vec<Flag> {
+    let data = (!arguments.data.is_empty()).then_some(&arguments.data);
+    let flags = [
+        Flag::new("--data", "sandbox", "data", data),
+        Flag::new("--stress", "simulation", "stress", arguments.stress),
+    ];
+    flags.into_iter().flatten().collect()
+}
+
+/// Reads the candles and sorts out who hears and who prices.
+fn candles_of(
+    arguments: &BacktestArguments,
+    loaded: &Loaded,
+    context: &Context<'_>,
+) -> Result<Candles, Failure> {
+    let config = &loaded.config;
+    let sources = data::sources(&config.sandbox.data)?;
+    let series = data::select_series(&config.bots, data::load(&sources, context.global)?)?;
+    let markets = data::markets_for(&config.bots, &series);
+    let mut notices = Vec::new();
+    if sources.is_empty() {
+        notices.push("synthetic candles: a profit on them says nothing about a strategy".to_owned());
+    }
+    match data::check_expiries(loaded, &markets) {
+        Ok(()) => {}
+        Err(_) if arguments.allow_coarse => notices.push(
+            "coarse: an expiry is shorter than the candles that price it, so this run proves nothing"
+                .to_owned(),
+        ),
+        Err(failure) => return Err(failure),
+    }
+    let hash = data_hash(&series).to_hex().to_string();
+    Ok(Candles { series, markets, hash, notices })
+}
+
+/// Runs to the end; the journal's hash and the time it took come along.
+fn replay(
+    backtest: Backtest,
+    header: &Header,
+    journal: Option<&Path>,
+    context: &Context<'_>,
+) -> Result<(Finished, String, Duration), Failure> {
+    let mut journal: Box<dyn Journal> = match journal {
+        Some(path) => Box::new(
+            FileJournal::create(path)
+                .map_err(|error| Failure::new(FailureKind::Configuration, error).context("--journal"))?,
+        ),
+        None => Box::new(NoJournal),
+    };
+    let mut hash = JournalHash::new();
+    let mut progress = Progress::new("Replaying candles", context.global);
+    let watch = Stopwatch::start();
+    let mut recorder = Tee { journal: &mut *journal, other: &mut hash };
+    let unexpected = |error| Failure::new(FailureKind::Unexpected, error);
+    let finished = backtest.run(header, &mut recorder, &mut |done, total| progress.update(done, total));
+    let finished = finished.map_err(unexpected)?;
+    journal.make_durable().map_err(|error| unexpected(BacktestError::from(error)))?;
+    Ok((finished, hash.finish(), watch.elapsed()))
+}
+
+fn to_failure(error: BacktestError, loaded: &Loaded) -> Failure {
+    match error {
+        BacktestError::Engine(error) => Problems::from(problem_of_session(&error, loaded)).into(),
+        BacktestError::Simulator(error) => error.into(),
+        BacktestError::GiveCandles { .. } | BacktestError::GiveDetail { .. } => {
+            Failure::new(FailureKind::Data, error)
+        }
+        BacktestError::Journal(_) => Failure::new(FailureKind::Unexpected, error),
+    }
+}
+
+fn unwritable(flag: &str, path: &Path, error: std::io::Error) -> Failure {
+    let problem = format!("{flag}: cannot write {}", path.display());
+    Failure::new(FailureKind::Configuration, anyhow::Error::new(error)).context(problem)
+}
+
+/// The pace of prices for strategies that want them.
+const PRICE_EVERY: Millis = Millis::from_seconds(5);

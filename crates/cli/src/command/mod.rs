@@ -1,0 +1,57 @@
+//! The commands: one file each.
+#![allow(
+    clippy::doc_markdown,
+    reason = "the documentation of arguments is the help that clap prints as it stands"
+)]
+
+mod backtest;
+mod config;
+mod data;
+mod live;
+mod sandbox;
+mod strategy;
+
+use crate::arguments::GlobalArguments;
+use crate::failure::{Ending, Failure};
+use candlewick_sdk::Registry;
+use clap::Subcommand;
+
+/// What the program can do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Replay stored candles through the configured bots
+    Backtest(backtest::BacktestArguments),
+    /// Run the bots against a venue's demo wallet; with --sandbox, against one that comes along
+    Live(live::LiveArguments),
+    /// Serve both HTTP APIs over stored candles, with a demo wallet, for anyone's client
+    Sandbox(sandbox::SandboxArguments),
+    /// Candles at rest
+    #[command(subcommand)]
+    Data(data::DataCommand),
+    /// The strategies of this program
+    #[command(subcommand)]
+    Strategy(strategy::StrategyCommand),
+    /// The merged configuration
+    #[command(subcommand)]
+    Config(config::ConfigCommand),
+}
+
+/// What every command is given.
+pub(crate) struct Context<'a> {
+    /// The strategies that the program knows.
+    pub(crate) registry: &'a Registry,
+    /// The arguments that every command takes.
+    pub(crate) global: &'a GlobalArguments,
+}
+
+/// Does what the user asked for.
+pub(crate) fn run(command: &Command, context: &Context<'_>) -> Result<Ending, Failure> {
+    match command {
+        Command::Backtest(arguments) => backtest::run(arguments, context),
+        Command::Live(arguments) => live::run(arguments, context),
+        Command::Sandbox(arguments) => sandbox::run(arguments, context),
+        Command::Data(command) => data::run(command, context),
+        Command::Strategy(command) => strategy::run(command, context),
+        Command::Config(command) => config::run(command, context),
+    }
+}

@@ -1,0 +1,144 @@
+//! `sandbox`: both HTTP APIs over stored candles, for anyone's client.
+
+use super::Context;
+use crate::arguments::{parse_moment, parse_speed};
+use crate::configuration::{Base, Flag, Loaded, Problems, RealMoney};
+use crate::data;
+use crate::failure::{Ending, Failure, FailureKind};
+use crate::interrupt::Interrupt;
+use crate::output::{print, print_json_line};
+use candlewick_api::clock::{Clock, Speed, SystemClock, VirtualClock};
+use candlewick_sandbox::{
+    FaultProfile, Foundation, NamedSpeed, RunningSandbox, Sandbox, SandboxSettings, SandboxSpeed, StartTime,
+    markets_of,
+};
+use candlewick_sdk::{CandleSeries, Millis};
+use clap::Args;
+use serde_json::json;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use tokio::runtime::Runtime;
+
+/// What to serve, and how.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "With speed 1 and no start, the candles are moved by whole days so that venue time is real time.\n\n\
+                  Examples:\n  candlewick sandbox\n  candlewick sandbox --listen 127.0.0.1:0 --speed 60 --faults mixed --json"
+)]
+pub(crate) struct SandboxArguments {
+    /// Where to listen; port 0 takes a free port
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<SocketAddr>,
+    /// How many times faster than real time the clock runs; 1 unless configured
+    #[arg(long, value_name = "N", value_parser = parse_speed)]
+    speed: Option<SandboxSpeed>,
+    /// What goes wrong: none, mixed, all, or names such as errors:0.2,latency:300ms
+    #[arg(long, value_name = "PROFILE")]
+    faults: Option<FaultProfile>,
+    /// Candle file, SYMBOL_INTERVAL.csv or SYMBOL@INTERVAL=PATH; repeatable
+    #[arg(long, value_name = "FILE")]
+    data: Vec<String>,
+    /// Venue time at the start: a date, a time, or milliseconds since 1970
+    #[arg(long, value_name = "TIME", value_parser = parse_moment)]
+    start: Option<Millis>,
+}
+
+pub(super) fn run(arguments: &SandboxArguments, context: &Context<'_>) -> Result<Ending, Failure> {
+    let loaded = Loaded::read(&context.global.config, Base::Sandbox, flags_of(arguments))?;
+    loaded.check_mode(RealMoney::NotAsked).map_err(Problems::from)?;
+    let mut settings = loaded.config.sandbox.clone();
+    if !loaded.is_set("sandbox.speed") {
+        settings.speed = SandboxSpeed::Times(1.0); // the default there is that of an embedded venue
+    }
+    settings.check()?;
+    let series = data::load(&data::sources(&settings.data)?, context.global)?;
+    let runtime = Runtime::new().map_err(|error| Failure::new(FailureKind::Unexpected, error))?;
+    runtime.block_on(serve(settings, series, &loaded, context))
+}
+
+fn flags_of(arguments: &SandboxArguments) -> Vec<Flag> {
+    let SandboxArguments { listen, speed, faults, data, start } = arguments;
+    let data = (!data.is_empty()).then_some(data);
+    [
+        Flag::new("--listen", "sandbox", "listen", listen.as_ref()),
+        Flag::new("--speed", "sandbox", "speed", speed.as_ref()),
+        Flag::new("--faults", "sandbox", "faults", faults.as_ref()),
+        Flag::new("--data", "sandbox", "data", data),
+        Flag::new("--start", "sandbox", "start", start.as_ref()),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// Serves until it is interrupted.
+async fn serve(
+    settings: SandboxSettings,
+    series: Vec<CandleSeries>,
+    loaded: &Loaded,
+    context: &Context<'_>,
+) -> Result<Ending, Failure> {
+    // Listened for before anybody is told that the sandbox is ready.
+    let mut interrupt = Interrupt::new()?;
+    let (clock, series) = clock_of(&settings, series)?;
+    let start = clock.now();
+    let foundation = Foundation {
+        clock,
+        markets: markets_of(&series),
+        series,
+        simulation: loaded.config.simulation.clone(),
+        balance: loaded.initial_balance()?,
+        scale: loaded.config.account.money_scale,
+    };
+    let mut running = Sandbox::new(settings, foundation)?.bind(std::future::pending()).await?;
+    announce(&running, start, context)?;
+    let ending = tokio::select! {
+        ending = interrupt.wait() => ending,
+        () = running.stopped() => {
+            let problem = anyhow::Error::msg("the sandbox ended by itself");
+            return Err(Failure::new(FailureKind::Unexpected, problem));
+        }
+    };
+    running.stop().await;
+    Ok(ending)
+}
+
+/// Venue time, and the candles around it.
+///
+/// At speed 1 without a start, venue time is real time and the candles are moved to it by whole days, so that a
+/// client that reads its own clock finds them where it looks. Otherwise the candles stay, and venue time begins
+/// among them.
+fn clock_of(
+    settings: &SandboxSettings,
+    series: Vec<CandleSeries>,
+) -> Result<(Arc<dyn Clock>, Vec<CandleSeries>), Failure> {
+    let speed = match settings.speed {
+        SandboxSpeed::Times(factor) => factor,
+        SandboxSpeed::Named(NamedSpeed::Max) => {
+            let problem = "--speed max is lock-step with a bot in the same process";
+            return Err(
+                Failure::configuration(problem).help("use `live --sandbox --speed max`, or give a factor")
+            );
+        }
+    };
+    if speed == 1.0 && settings.start.is_none() {
+        let clock = SystemClock::new();
+        let series = data::shift_to(clock.now(), &series)?;
+        return Ok((Arc::new(clock), series));
+    }
+    let start = data::start_among(&series, settings.start.map(|start| start.0))?;
+    Ok((Arc::new(VirtualClock::new(start, Speed::Times(speed))), series))
+}
+
+fn announce(running: &RunningSandbox, start: Millis, context: &Context<'_>) -> Result<(), Failure> {
+    let RunningSandbox { base_url, token, api_key, .. } = running;
+    if context.global.json {
+        return print_json_line(&json!({
+            "base_url": base_url, "start": start, "start_time": String::from(StartTime(start)), "token": token, "api_key": api_key,
+        }));
+    }
+    print(&format!(
+        "Both APIs:   {base_url}\nDocument:    {base_url}/openapi.json\nVenue time:  {}\napi-token:   {token}\napi-key:     {api_key}\nCtrl-C stops.",
+        String::from(StartTime(start)),
+    ))
+}

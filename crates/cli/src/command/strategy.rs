@@ -1,0 +1,101 @@
+//! `strategy list` and `strategy show`.
+
+use super::Context;
+use crate::crew::suggest_strategy;
+use crate::failure::{Ending, Failure};
+use crate::output::{print, print_json, table};
+use candlewick_sdk::parameters::Parameter;
+use candlewick_sdk::{Registry, StrategyEntry};
+use clap::Subcommand;
+use serde_json::{Value, json};
+
+/// The strategies of this program.
+#[derive(Debug, Subcommand)]
+#[command(after_help = "Example:\n  candlewick strategy show rsi-reversal")]
+pub(crate) enum StrategyCommand {
+    /// All strategies, one line each
+    #[command(after_help = "Example:\n  candlewick strategy list")]
+    List,
+    /// One strategy and its parameters
+    #[command(after_help = "Example:\n  candlewick strategy show rsi-reversal")]
+    Show {
+        /// The strategy's name
+        name: String,
+    },
+}
+
+pub(super) fn run(command: &StrategyCommand, context: &Context<'_>) -> Result<Ending, Failure> {
+    match command {
+        StrategyCommand::List => list(context)?,
+        StrategyCommand::Show { name } => show(find(name, context.registry)?, context)?,
+    }
+    Ok(Ending::Done)
+}
+
+fn list(context: &Context<'_>) -> Result<(), Failure> {
+    let entries = context.registry.entries();
+    if context.global.json {
+        return print_json(&entries.iter().map(document).collect::<Vec<_>>());
+    }
+    let mut lines = table(["strategy", "version", "about"]);
+    for entry in entries {
+        lines.add_row([entry.name, entry.version, entry.about]);
+    }
+    print(&lines.trim_fmt())
+}
+
+fn show(entry: &StrategyEntry, context: &Context<'_>) -> Result<(), Failure> {
+    if context.global.json {
+        return print_json(&document(entry));
+    }
+    let prices = if entry.wants_prices { "\nIt wants prices between candles." } else { "" };
+    let head = format!("{} {}\n{}{prices}", entry.name, entry.version, entry.about);
+    if entry.parameters.is_empty() {
+        return print(&format!("{head}\n\nIt has no parameters."));
+    }
+    let mut lines = table(["parameter", "type", "default", "range", "about"]);
+    for parameter in &entry.parameters {
+        let Parameter { name, about, default, kind, .. } = parameter;
+        lines.add_row([name.clone(), kind.clone(), default.to_string(), range(parameter), about.clone()]);
+    }
+    let example = format!("[[bots]]\nstrategy = \"{}\"\nparams = {{ {} }}", entry.name, defaults(entry));
+    print(&format!("{head}\n\n{}\n\n{example}", lines.trim_fmt()))
+}
+
+fn find<'a>(name: &str, registry: &'a Registry) -> Result<&'a StrategyEntry, Failure> {
+    registry.find(name).ok_or_else(|| {
+        let problem = format!("there is no strategy \"{name}\"");
+        Failure::configuration(problem).help(suggest_strategy(name, registry))
+    })
+}
+
+fn range(parameter: &Parameter) -> String {
+    match (parameter.minimum, parameter.maximum) {
+        (Some(low), Some(high)) => format!("{low} to {high}"),
+        (Some(low), None) => format!("{low} or more"),
+        (None, Some(high)) => format!("{high} or less"),
+        (None, None) => String::new(),
+    }
+}
+
+/// The defaults, as they are written in a configuration.
+fn defaults(entry: &StrategyEntry) -> String {
+    let pair = |parameter: &Parameter| format!("{} = {}", parameter.name, parameter.default);
+    entry.parameters.iter().map(pair).collect::<Vec<_>>().join(", ")
+}
+
+fn document(entry: &StrategyEntry) -> Value {
+    let parameter = |parameter: &Parameter| {
+        let Parameter { name, about, default, minimum, maximum, kind } = parameter;
+        json!({
+            "name": name, "type": kind, "default": default, "minimum": minimum, "maximum": maximum, "about": about,
+        })
+    };
+    json!({
+        "name": entry.name,
+        "version": entry.version,
+        "about": entry.about,
+        "wants_prices": entry.wants_prices,
+        "parameters": entry.parameters.iter().map(parameter).collect::<Vec<_>>(),
+    })
+}

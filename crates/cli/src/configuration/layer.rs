@@ -1,0 +1,144 @@
+//! Where values come from: layers, each over the one before it.
+
+use crate::failure::{Failure, FailureKind};
+use figment::providers::{Env, Format, Toml};
+use figment::value::{Dict, Map, Value};
+use figment::{Metadata, Profile, Provider};
+use serde::Serialize;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// `config/default.toml`: every key with its default.
+const DEFAULTS: &str = include_str!("../../../../config/default.toml");
+/// `config/sandbox.toml`: the bots of the first run.
+const SANDBOX: &str = include_str!("../../../../config/sandbox.toml");
+
+const PREFIX: &str = "CANDLEWICK_";
+/// In the environment, but read elsewhere and never kept with the settings.
+const APART: [&str; 3] = ["allow_real", "broker__api_token", "broker__api_key"];
+/// Keys below `[broker]` that no file may hold.
+const SECRETS: [&str; 2] = ["api_token", "api_key"];
+
+/// Values of one origin.
+pub(crate) struct Layer {
+    origin: Origin,
+    values: Dict,
+}
+
+/// Where values come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// `config/default.toml`, as it was when the program was built.
+    Default,
+    /// `config/sandbox.toml`, as it was when the program was built.
+    BuiltIn,
+    /// A file that was named.
+    File(PathBuf),
+    /// The environment.
+    Environment,
+    /// An argument.
+    Flag(&'static str),
+}
+
+/// A setting that an argument gives.
+pub(crate) struct Flag {
+    /// The argument, such as `--speed`.
+    name: &'static str,
+    section: &'static str,
+    key: &'static str,
+    value: Value,
+}
+
+impl Flag {
+    /// The setting that an argument gives, when it is given. `None` also for what cannot be a setting, which no
+    /// type of ours can be.
+    pub(crate) fn new(
+        name: &'static str,
+        section: &'static str,
+        key: &'static str,
+        value: Option<impl Serialize>,
+    ) -> Option<Self> {
+        let value = Value::serialize(value?).ok()?;
+        Some(Self { name, section, key, value })
+    }
+}
+
+impl Layer {
+    pub(crate) fn defaults() -> Result<Self, Failure> {
+        Self::parse(Origin::Default, DEFAULTS)
+    }
+
+    pub(crate) fn built_in() -> Result<Self, Failure> {
+        Self::parse(Origin::BuiltIn, SANDBOX)
+    }
+
+    pub(crate) fn read_file(path: &Path) -> Result<Self, Failure> {
+        let text = std::fs::read_to_string(path).map_err(|source| {
+            let problem = format!("{}: cannot read the configuration file", path.display());
+            let failure =
+                Failure::new(FailureKind::Configuration, anyhow::Error::new(source)).context(problem);
+            failure.help("--config takes a TOML file, such as config/demo.toml")
+        })?;
+        let layer = Self::parse(Origin::File(path.to_owned()), &text)?;
+        layer.refuse_secrets()?;
+        Ok(layer)
+    }
+
+    pub(crate) fn environment() -> Result<Self, Failure> {
+        let provider = Env::prefixed(PREFIX).ignore(&APART).split("__");
+        let unexpected = |error| Failure::new(FailureKind::Configuration, anyhow::Error::new(error));
+        let mut data = provider.data().map_err(unexpected)?;
+        Ok(Self { origin: Origin::Environment, values: data.remove(&Profile::Default).unwrap_or_default() })
+    }
+
+    pub(crate) fn flag(flag: Flag) -> Self {
+        let section = Value::from(Dict::from([(flag.key.to_owned(), flag.value)]));
+        let values = Dict::from([(flag.section.to_owned(), section)]);
+        Self { origin: Origin::Flag(flag.name), values }
+    }
+
+    fn parse(origin: Origin, text: &str) -> Result<Self, Failure> {
+        match Toml::from_str::<Dict>(text) {
+            Ok(values) => Ok(Self { origin, values }),
+            // The parser would print the line itself, and that might hold a secret.
+            Err(error) => {
+                let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
+                Err(Failure::configuration(format!("{origin}, line {line}: {}", error.message().trim_end())))
+            }
+        }
+    }
+
+    /// A file lies around, is copied, is committed: no secret belongs in one. Its value is never shown.
+    fn refuse_secrets(&self) -> Result<(), Failure> {
+        let Some(Value::Dict(_, broker)) = self.values.get("broker") else { return Ok(()) };
+        let Some(key) = SECRETS.iter().find(|key| broker.contains_key(**key)) else { return Ok(()) };
+        let problem =
+            format!("broker.{key} ({}): a secret does not belong in a configuration file", self.origin);
+        let variable = format!("{PREFIX}BROKER__{}", key.to_uppercase());
+        Err(Failure::configuration(problem).help(format!(
+            "remove it there and set {variable} in the environment, or broker.{key}_file to a file that only you can read"
+        )))
+    }
+}
+
+impl Provider for Layer {
+    fn metadata(&self) -> Metadata {
+        Metadata::named(self.origin.to_string())
+    }
+
+    fn data(&self) -> Result<Map<Profile, Dict>, figment::Error> {
+        Ok(Map::from([(Profile::Default, self.values.clone())]))
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => f.write_str("default"),
+            Self::BuiltIn => f.write_str("built in"),
+            Self::File(path) => write!(f, "{}", path.display()),
+            Self::Environment => f.write_str("environment"),
+            Self::Flag(name) => f.write_str(name),
+        }
+    }
+}

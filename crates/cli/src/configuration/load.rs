@@ -1,0 +1,121 @@
+//! The configuration as it stands after all layers, and where each value came from.
+
+use super::check::Checker;
+use super::layer::{Flag, Layer, Origin};
+use super::{Config, KeyPath, Mode, Problem, Problems};
+use crate::failure::{Failure, FailureKind};
+use candlewick_sdk::{Money, MoneyError};
+use figment::value::{Tag, Value};
+use figment::{Figment, Profile, Provider};
+use std::path::PathBuf;
+
+/// What lies below the environment when no file is named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Base {
+    /// The bots for the embedded venue that come along (`config/sandbox.toml`).
+    Sandbox,
+    /// The defaults alone: no bot.
+    Bare,
+}
+
+/// Whether the user asked for real money on the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RealMoney {
+    /// `--real` was given.
+    Asked,
+    /// It was not.
+    NotAsked,
+}
+
+/// A configuration that is read in full; its values have the right types.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    pub(crate) config: Config,
+    figment: Figment,
+    root: Value,
+}
+
+impl Loaded {
+    /// Lays `files` over the defaults (or over `base` when there is none), then the environment, then `flags`.
+    pub(crate) fn read(files: &[PathBuf], base: Base, flags: Vec<Flag>) -> Result<Self, Failure> {
+        let mut figment = Figment::new().merge(Layer::defaults()?);
+        if files.is_empty() && base == Base::Sandbox {
+            figment = figment.merge(Layer::built_in()?);
+        }
+        for file in files {
+            figment = figment.merge(Layer::read_file(file)?);
+        }
+        figment = figment.merge(Layer::environment()?);
+        for flag in flags {
+            figment = figment.merge(Layer::flag(flag));
+        }
+        let unexpected = |error| Failure::new(FailureKind::Unexpected, anyhow::Error::new(error));
+        let values = figment.data().map_err(unexpected)?.remove(&Profile::Default).unwrap_or_default();
+        let root = Value::Dict(Tag::Default, values);
+        let config = to_config(&figment, &root)?;
+        Ok(Self { config, figment, root })
+    }
+
+    /// The merged values.
+    pub(crate) const fn root(&self) -> &Value {
+        &self.root
+    }
+
+    /// Where a value came from.
+    pub(crate) fn origin_of(&self, value: &Value) -> Option<String> {
+        origin_of(&self.figment, value.tag())
+    }
+
+    /// A problem with the value at `key`, written as in errors (`bots[0].strategy`).
+    pub(crate) fn problem(&self, key: &str, problem: impl Into<String>) -> Problem {
+        let path = KeyPath::parse(key);
+        let origin = self.origin_of(path.deepest(&self.root));
+        Problem::of_key(&path, origin, problem)
+    }
+
+    /// Whether anybody set `key`: a file, the environment or a flag.
+    pub(crate) fn is_set(&self, key: &str) -> bool {
+        let path = KeyPath::parse(key);
+        let default = Origin::Default.to_string();
+        self.origin_of(path.deepest(&self.root)).is_some_and(|origin| origin != default)
+    }
+
+    /// The balance at the start, exact at the wallet's scale.
+    pub(crate) fn initial_balance(&self) -> Result<Money, Failure> {
+        let account = &self.config.account;
+        let wrong =
+            |error: MoneyError| Problems::from(self.problem("account.initial_balance", error.to_string()));
+        Ok(account.money_scale.exact(account.initial_balance).map_err(wrong)?)
+    }
+
+    /// Real money needs two yeses, in two places.
+    pub(crate) fn check_mode(&self, real: RealMoney) -> Result<(), Problem> {
+        let allowed = std::env::var("CANDLEWICK_ALLOW_REAL").is_ok_and(|value| value == "yes");
+        match self.config.account.mode {
+            Mode::Demo => Ok(()),
+            Mode::Real if allowed && real == RealMoney::Asked => Ok(()),
+            Mode::Real => {
+                let problem = "real money is refused unless the environment has CANDLEWICK_ALLOW_REAL=yes and \
+                               `live` is given --real, both; set it to \"demo\" otherwise";
+                Err(self.problem("account.mode", problem).value("\"real\""))
+            }
+        }
+    }
+}
+
+fn to_config(figment: &Figment, root: &Value) -> Result<Config, Failure> {
+    let schema = serde_json::to_value(schemars::schema_for!(Config));
+    let schema = schema.map_err(|error| Failure::new(FailureKind::Unexpected, error))?;
+    let checker = Checker::new(&schema, |tag| origin_of(figment, tag));
+    Problems::check(checker.check(root))?;
+    // What a schema does not say, such as the form of an interval, the types themselves refuse.
+    root.deserialize::<Config>().map_err(|error| {
+        let path = KeyPath::from_parts(error.path.iter().map(String::as_str));
+        let origin = origin_of(figment, path.deepest(root).tag());
+        Problems::from(Problem::of_key(&path, origin, error.kind.to_string())).into()
+    })
+}
+
+fn origin_of(figment: &Figment, tag: Tag) -> Option<String> {
+    figment.get_metadata(tag).map(|metadata| metadata.name.to_string())
+}

@@ -1,0 +1,150 @@
+//! Which candles the bots listen to, and which price their trades.
+
+use crate::configuration::{Loaded, Problems};
+use crate::failure::Failure;
+use crate::suggestion::nearest;
+use candlewick_engine::BotSettings;
+use candlewick_sdk::{CandleSeries, Series, Symbol};
+use candlewick_simulator::{Market, check_expiry};
+
+/// The series that each bot listens to must be there; the others are kept where they are finer candles of a
+/// traded symbol.
+///
+/// # Errors
+/// A bot whose series is missing, with what there is.
+pub(crate) fn select_series(
+    bots: &[BotSettings],
+    all: Vec<CandleSeries>,
+) -> Result<Vec<CandleSeries>, Failure> {
+    for bot in bots {
+        if !all.iter().any(|one| one.series() == bot.series()) {
+            return Err(missing(bot, &all));
+        }
+    }
+    let is_traded = |symbol: Symbol| bots.iter().any(|bot| bot.symbol == symbol);
+    Ok(all.into_iter().filter(|one| is_traded(one.symbol())).collect())
+}
+
+/// One market for each traded symbol. Its price series is the finest one that a bot listens to; its detail the
+/// finest one below that, if any.
+pub(crate) fn markets_for(bots: &[BotSettings], series: &[CandleSeries]) -> Vec<Market> {
+    let mut markets: Vec<Market> = Vec::new();
+    for bot in bots {
+        if markets.iter().any(|market| market.symbol() == bot.symbol) {
+            continue;
+        }
+        let is_heard = |one: &&CandleSeries| bots.iter().any(|bot| bot.series() == one.series());
+        let of_symbol = || series.iter().filter(|one| one.symbol() == bot.symbol);
+        let Some(prices) = of_symbol().filter(is_heard).min_by_key(|one| one.interval()) else { continue };
+        let finest = of_symbol().min_by_key(|one| one.interval());
+        let detail = finest.filter(|finest| finest.interval() < prices.interval()).cloned();
+        markets.push(Market { prices: prices.clone(), detail });
+    }
+    markets
+}
+
+/// Holds every bot's expiry to the candles that would price it.
+///
+/// # Errors
+/// Every bot whose expiry is shorter than its symbol's finest candles.
+pub(crate) fn check_expiries(loaded: &Loaded, markets: &[Market]) -> Result<(), Failure> {
+    let mut problems = Vec::new();
+    for (index, bot) in loaded.config.bots.iter().enumerate() {
+        let Some(market) = markets.iter().find(|market| market.symbol() == bot.symbol) else { continue };
+        if let Err(error) = check_expiry(bot.expiry(), market) {
+            let problem = loaded.problem(&format!("bots[{index}].close_type"), error.to_string());
+            problems.push(problem.value(format!("\"{}\"", bot.close_type)));
+        }
+    }
+    let coarse = "--allow-coarse runs it all the same, with prices from inside single candles; such a result proves nothing";
+    Problems::check(problems).map_err(|problems| Failure::from(problems).help(coarse))
+}
+
+fn missing(bot: &BotSettings, all: &[CandleSeries]) -> Failure {
+    let Series { symbol, interval } = bot.series();
+    let there: Vec<String> = all.iter().map(|one| one.series().to_string()).collect();
+    let problem = format!(
+        "there are no candles of {symbol} {interval} for bot \"{}\"; there are: {}",
+        bot.name,
+        there.join(", ")
+    );
+    let names: Vec<String> = all.iter().map(|one| one.symbol().to_string()).collect();
+    let of_symbol = all.iter().find(|one| one.symbol() == symbol);
+    let help = match (of_symbol, nearest(symbol.as_str(), names.iter().map(String::as_str))) {
+        (Some(other), _) => format!("did you mean interval = \"{}\"?", other.interval()),
+        (None, Some(near)) => format!("did you mean symbol = \"{near}\"?"),
+        (None, None) => format!(
+            "give a file of them: --data {symbol}_{interval}.csv; `candlewick data generate` makes synthetic ones"
+        ),
+    };
+    Failure::data(problem).help(help)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_engine::StakeSettings;
+    use candlewick_sdk::{Candle, ExpirationType, Millis, Ohlcv};
+
+    fn bot(symbol: &str, interval: &str) -> BotSettings {
+        BotSettings {
+            name: "a".to_owned(),
+            symbol: symbol.parse().unwrap(),
+            asset_type: "crypto".to_owned(),
+            interval: interval.parse().unwrap(),
+            strategy: "x".to_owned(),
+            close_type: "01:00".parse().unwrap(),
+            expiration_type: ExpirationType::TimeFixed,
+            params: serde_json::json!({}),
+            stake: StakeSettings::default(),
+        }
+    }
+
+    fn series(text: &str) -> CandleSeries {
+        let (symbol, interval) = text.split_once(' ').unwrap();
+        let series = Series { symbol: symbol.parse().unwrap(), interval: interval.parse().unwrap() };
+        let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
+        let candle = Candle::new(Millis::ZERO, series.interval, numbers).unwrap();
+        CandleSeries::new(series, vec![candle]).unwrap()
+    }
+
+    fn check(bots: &[(&str, &str)], there: &[&str], expected: &[(&str, Option<&str>)]) {
+        let bots: Vec<BotSettings> = bots.iter().map(|(symbol, interval)| bot(symbol, interval)).collect();
+        let all: Vec<CandleSeries> = there.iter().map(|text| series(text)).collect();
+        let markets = markets_for(&bots, &select_series(&bots, all).unwrap());
+        let found: Vec<(String, Option<String>)> = markets
+            .iter()
+            .map(|market| {
+                (market.prices.series().to_string(), market.detail.as_ref().map(|d| d.series().to_string()))
+            })
+            .collect();
+        let expected: Vec<_> = expected
+            .iter()
+            .map(|(prices, detail)| ((*prices).to_owned(), detail.map(str::to_owned)))
+            .collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn trades_are_priced_by_the_finest_candles_heard_and_the_finest_below_them() {
+        let all = ["A 5m", "A 1m", "A 5s", "A 30s", "B 1m"];
+        check(&[("A", "1m")], &all, &[("A 1m", Some("A 5s"))]);
+        check(&[("A", "5m"), ("A", "1m")], &all, &[("A 1m", Some("A 5s"))]);
+        check(&[("B", "1m"), ("A", "5s")], &all, &[("B 1m", None), ("A 5s", None)]);
+    }
+
+    #[test]
+    fn a_missing_series_is_named_with_what_there_is() {
+        for (symbol, interval, help) in [
+            ("A", "2m", "did you mean interval = \"1m\"?"),
+            ("BTCUSD", "1m", "did you mean symbol = \"BTCUSDT\"?"),
+            ("Gold", "1m", "give a file of them: --data Gold_1m.csv"),
+        ] {
+            let all = vec![series("A 1m"), series("BTCUSDT 1m")];
+            let failure = select_series(&[bot(symbol, interval)], all).unwrap_err().render();
+            let there =
+                format!("no candles of {symbol} {interval} for bot \"a\"; there are: A 1m, BTCUSDT 1m");
+            assert!(failure.contains(&there) && failure.contains(help), "{failure}");
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! A live run: what it is made from, how it is shown, how it ends.
+
+mod embedded;
+mod ending;
+mod remote;
+mod screen;
+
+pub(crate) use embedded::{Embedded, Span};
+pub(crate) use ending::report;
+pub(crate) use remote::connect_remote;
+pub(crate) use screen::Screen;
+
+use crate::configuration::Loaded;
+use crate::crew::{Crew, session_settings};
+use crate::failure::{Failure, FailureKind};
+use crate::interrupt::Interrupt;
+use candlewick_api::clock::Clock;
+use candlewick_api::{Account as AccountKind, ApiError, Venue};
+use candlewick_engine::{Header, Session, SessionSettings, check_ladders};
+use candlewick_journal::{FileJournal, Journal, JournalError, NoJournal};
+use candlewick_runtime::{Conductor, Finished, Observer, Parts, RuntimeError, RuntimeSettings, Stop, connect};
+use candlewick_sdk::Millis;
+use serde_json::json;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::mpsc;
+
+/// The version of the journal's form.
+const FORMAT: u32 = 1;
+
+/// Who accepts the trades, and by which clock.
+pub(crate) struct Connection {
+    pub(crate) venue: Arc<dyn Venue>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) runtime: RuntimeSettings,
+    pub(crate) account: AccountKind,
+    /// When the venue's candles end and the run with them.
+    pub(crate) until: Option<Millis>,
+}
+
+/// A finished run with what it began with.
+pub(crate) struct Outcome {
+    pub(crate) finished: Finished,
+    pub(crate) settings: SessionSettings,
+}
+
+/// Connects, builds the Session, and runs it until it is told to stop.
+///
+/// # Errors
+/// Wrong settings, a venue that does not answer, a journal that cannot be written.
+pub(crate) async fn run(
+    loaded: &Loaded,
+    crew: Crew,
+    connection: Connection,
+    (journal, observer): (Option<&Path>, Box<dyn Observer>),
+    (interrupt, run_for): (Interrupt, Option<Millis>),
+) -> Result<Outcome, Failure> {
+    let Connection { venue, clock, runtime, account, until } = connection;
+    // Whatever is asked until the run begins takes no venue time.
+    let hold = clock.hold();
+    let account = connect(venue.as_ref(), account).await?;
+    let settings = SessionSettings { balance: account.balance, ..session_settings(loaded) };
+    let ladders = check_ladders(&settings)?;
+    for notice in ladders {
+        tracing::warn!("{}", notice.text);
+    }
+    let session = Session::new(&settings, crew.strategies)?;
+    let header = Header {
+        format: FORMAT,
+        settings: json!({ "session": settings, "runtime": runtime }),
+        strategies: crew.versions,
+        data_hash: None,
+    };
+    let conductor = Conductor::new(Parts {
+        settings: runtime,
+        venue,
+        clock,
+        account,
+        session,
+        bots: settings.bots.clone(),
+        wants_prices: crew.wants_prices,
+        journal: open_journal(journal)?,
+        observer,
+    });
+    let (sender, stop) = mpsc::channel(4);
+    let watcher = tokio::spawn(watch(interrupt, run_for, sender));
+    drop(hold);
+    let finished = conductor.run(&header, until, stop).await;
+    watcher.abort();
+    Ok(Outcome { finished: finished?, settings })
+}
+
+/// Tells the run to stop: when its time is up, and whenever a person or the system says so.
+async fn watch(mut interrupt: Interrupt, run_for: Option<Millis>, stop: mpsc::Sender<Stop>) {
+    let span = run_for.and_then(|span| u64::try_from(span.get()).ok());
+    let mut time_up = std::pin::pin!(async move {
+        match span {
+            Some(span) => tokio::time::sleep(Duration::from_millis(span)).await,
+            None => std::future::pending().await,
+        }
+    });
+    let mut is_up = false;
+    loop {
+        let why = tokio::select! {
+            () = &mut time_up, if !is_up => {
+                is_up = true;
+                Stop::TimeUp
+            }
+            _ = interrupt.wait() => Stop::Interrupted,
+        };
+        if stop.send(why).await.is_err() {
+            return;
+        }
+    }
+}
+
+fn open_journal(path: Option<&Path>) -> Result<Box<dyn Journal>, Failure> {
+    match path {
+        None => Ok(Box::new(NoJournal)),
+        Some(path) => Ok(Box::new(FileJournal::create(path)?)),
+    }
+}
+
+impl From<JournalError> for Failure {
+    fn from(error: JournalError) -> Self {
+        Self::new(FailureKind::Configuration, error)
+    }
+}
+
+impl From<ApiError> for Failure {
+    fn from(error: ApiError) -> Self {
+        let kind = match &error {
+            ApiError::Settings { .. } => FailureKind::Configuration,
+            _ => FailureKind::Venue,
+        };
+        Self::new(kind, error)
+    }
+}
+
+impl From<RuntimeError> for Failure {
+    fn from(error: RuntimeError) -> Self {
+        match error {
+            RuntimeError::Venue { ref source, .. } => {
+                let help = venue_help(source);
+                Self::new(FailureKind::Venue, error).help(help)
+            }
+            RuntimeError::OpenWallet { .. } => Self::new(FailureKind::Venue, error),
+            RuntimeError::SetMoneyScale { .. } => Self::new(FailureKind::Configuration, error),
+            RuntimeError::Engine(error) => error.into(),
+            RuntimeError::Journal(error) => Self::new(FailureKind::Unexpected, error).context("the journal cannot be written"),
+        }
+    }
+}
+
+fn venue_help(error: &ApiError) -> &'static str {
+    match error {
+        ApiError::Unauthorized { .. } => {
+            "check CANDLEWICK_BROKER__API_TOKEN and CANDLEWICK_BROKER__API_KEY, or the files that hold them"
+        }
+        ApiError::NotFound { .. } => "check the bots' symbols and asset types against what the venue offers",
+        ApiError::Unavailable { .. } => {
+            "check broker.base_url and broker.price_url, and that the venue can be reached from here"
+        }
+        _ => "run with -v to see the requests; `candlewick live --sandbox` needs no venue",
+    }
+}

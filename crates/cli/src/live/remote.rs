@@ -1,0 +1,23 @@
+//! A venue over the network.
+
+use super::Connection;
+use crate::configuration::{Loaded, Mode, credentials};
+use crate::failure::Failure;
+use candlewick_api::clock::{Clock, SystemClock};
+use candlewick_api::{Account, HttpVenue};
+use std::sync::Arc;
+
+/// The client of the configured venue, on the system's clock.
+///
+/// # Errors
+/// Wrong settings or credentials that cannot be read.
+pub(crate) fn connect_remote(loaded: &Loaded) -> Result<Connection, Failure> {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+    let venue = HttpVenue::new(loaded.config.broker.client.clone(), credentials(loaded)?, Arc::clone(&clock))?;
+    let account = match loaded.config.account.mode {
+        Mode::Demo => Account::Demo,
+        Mode::Real => Account::Real,
+    };
+    let runtime = loaded.config.runtime.clone();
+    Ok(Connection { venue: Arc::new(venue), clock, runtime, account, until: None })
+}

@@ -1,0 +1,78 @@
+//! Progress on stderr: only on a terminal, and only for what takes longer than a second.
+
+use crate::arguments::GlobalArguments;
+use candlewick_api::clock::Stopwatch;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::IsTerminal;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
+
+/// What takes longer gets a bar.
+const PATIENCE: Duration = Duration::from_secs(1);
+const FRAME: Duration = Duration::from_millis(120);
+
+/// The progress of one piece of work.
+pub(crate) struct Progress {
+    what: String,
+    watch: Stopwatch,
+    visible: bool,
+    bar: Option<ProgressBar>,
+}
+
+impl Progress {
+    /// Starts with nothing shown.
+    pub(crate) fn new(what: impl Into<String>, global: &GlobalArguments) -> Self {
+        Self { what: what.into(), watch: Stopwatch::start(), visible: is_visible(global), bar: None }
+    }
+
+    /// So much of so much is done.
+    pub(crate) fn update(&mut self, done: u64, total: u64) {
+        if !self.visible || self.watch.elapsed() < PATIENCE {
+            return;
+        }
+        let bar = self.bar.get_or_insert_with(|| draw(&self.what, total));
+        bar.set_length(total);
+        bar.set_position(done);
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// Does work that cannot tell how far it is, with a sign of life when it takes long.
+pub(crate) fn with_spinner<T>(what: &str, global: &GlobalArguments, work: impl FnOnce() -> T) -> T {
+    if !is_visible(global) {
+        return work();
+    }
+    let (done, is_done) = mpsc::channel::<()>();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            if is_done.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                let spinner = ProgressBar::new_spinner().with_message(what.to_owned());
+                spinner.enable_steady_tick(FRAME);
+                // Ends when the sender is dropped, that is when the work is done.
+                let _ = is_done.recv();
+                spinner.finish_and_clear();
+            }
+        });
+        let result = work();
+        drop(done);
+        result
+    })
+}
+
+fn is_visible(global: &GlobalArguments) -> bool {
+    !global.quiet && std::io::stderr().is_terminal()
+}
+
+fn draw(what: &str, total: u64) -> ProgressBar {
+    const LOOK: &str = "{msg} {wide_bar} {percent:>3} %  {eta} left";
+    let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr());
+    let style = ProgressStyle::with_template(LOOK).unwrap_or_else(|_| ProgressStyle::default_bar());
+    bar.with_style(style).with_message(what.to_owned())
+}

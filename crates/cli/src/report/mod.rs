@@ -1,0 +1,160 @@
+//! The figures of a run: one struct, printed as a table or as JSON with fixed keys.
+
+mod figures;
+mod trades;
+
+pub(crate) use trades::write_trades;
+
+use candlewick_backtest::Summary;
+use candlewick_engine::{BotSettings, IntentRow, IntentState, TradeBook};
+use candlewick_sdk::{Money, MoneyScale, Outcome};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// What a report is made from.
+pub(crate) struct Run<'a> {
+    /// All intents and refusals.
+    pub(crate) book: &'a TradeBook,
+    /// The bots, in their order.
+    pub(crate) bots: &'a [BotSettings],
+    /// The wallet's scale.
+    pub(crate) scale: MoneyScale,
+    /// The balance at the start.
+    pub(crate) balance: Money,
+    /// Free balance at the end, stakes of unsettled trades returned.
+    pub(crate) final_balance: Money,
+    /// Stakes of trades that did not settle.
+    pub(crate) unsettled_stakes: Money,
+    /// How many candles the bots saw.
+    pub(crate) candles: u64,
+    /// Over all candles; a live run has none.
+    pub(crate) data_hash: Option<String>,
+    /// Over settings, events and actions.
+    pub(crate) journal_hash: String,
+    /// Real time that it took.
+    pub(crate) elapsed: Duration,
+    /// What the reader should know besides.
+    pub(crate) notices: Vec<String>,
+}
+
+/// The figures, with the keys that machines rely on. Rates are fractions; money is in the wallet's currency.
+#[derive(Debug, Serialize)]
+pub(crate) struct Report {
+    candles: u64,
+    trades: u64,
+    won: u64,
+    lost: u64,
+    draw: u64,
+    cancelled: u64,
+    unsettled: u64,
+    refused: BTreeMap<&'static str, u64>,
+    pnl: f64,
+    /// `pnl` if every trade that was cancelled had lost: what gaps in the data hide at worst.
+    pnl_if_cancelled_lost: f64,
+    final_balance: f64,
+    unsettled_stakes: f64,
+    win_rate: Option<f64>,
+    break_even: Option<f64>,
+    /// The payout at which the decided trades would have earned nothing.
+    break_even_payout_percent: Option<f64>,
+    p_value: Option<f64>,
+    /// Nobody has judged yet.
+    verdict: Option<String>,
+    max_drawdown: f64,
+    max_drawdown_percent: f64,
+    longest_losing_streak: u64,
+    data_hash: Option<String>,
+    journal_hash: String,
+    elapsed_ms: u64,
+    candles_per_second: f64,
+    notices: Vec<String>,
+    /// Figures by bot, where there are several.
+    bots: Vec<BotLine>,
+    #[serde(skip)]
+    scale: MoneyScale,
+}
+
+/// The figures of one bot.
+#[derive(Debug, Serialize)]
+struct BotLine {
+    bot: String,
+    symbol: String,
+    trades: u64,
+    won: u64,
+    lost: u64,
+    draw: u64,
+    win_rate: Option<f64>,
+    pnl: f64,
+}
+
+impl Report {
+    /// The figures of a run.
+    pub(crate) fn of(run: Run<'_>) -> Self {
+        let summary = Summary::of(run.book, run.balance);
+        let scale = run.scale;
+        let money = |amount: Money| scale.to_f64(amount);
+        let cancelled = stakes_of(run.book, Outcome::Cancelled);
+        let (stakes_won, stakes_lost) =
+            (stakes_of(run.book, Outcome::Won), stakes_of(run.book, Outcome::Lost));
+        let seconds = run.elapsed.as_secs_f64().max(1e-9);
+        let bot_line = |(index, bot): (usize, &BotSettings)| bot_line(index, bot, run.book, scale);
+        Self {
+            candles: run.candles,
+            trades: summary.trades,
+            won: summary.won,
+            lost: summary.lost,
+            draw: summary.draw,
+            cancelled: summary.cancelled,
+            unsettled: summary.unsettled,
+            pnl: money(summary.pnl),
+            pnl_if_cancelled_lost: money(summary.pnl - cancelled),
+            final_balance: money(run.final_balance),
+            unsettled_stakes: money(run.unsettled_stakes),
+            win_rate: summary.win_rate,
+            break_even: summary.break_even,
+            break_even_payout_percent: stakes_won
+                .is_positive()
+                .then(|| stakes_lost.minor() as f64 / stakes_won.minor() as f64 * 100.0),
+            p_value: summary.p_value,
+            verdict: None,
+            max_drawdown: money(summary.max_drawdown.amount),
+            max_drawdown_percent: summary.max_drawdown.percent,
+            longest_losing_streak: summary.longest_losing_streak,
+            refused: summary.refused,
+            data_hash: run.data_hash,
+            journal_hash: run.journal_hash,
+            elapsed_ms: u64::try_from(run.elapsed.as_millis()).unwrap_or(u64::MAX),
+            candles_per_second: run.candles as f64 / seconds,
+            notices: run.notices,
+            bots: run.bots.iter().enumerate().map(bot_line).collect(),
+            scale,
+        }
+    }
+}
+
+/// What was staked on settled trades of one outcome.
+fn stakes_of(book: &TradeBook, outcome: Outcome) -> Money {
+    let ended_so = |row: &&IntentRow| row.outcome == Some(outcome);
+    book.rows().iter().filter(ended_so).map(|row| row.approved.stake()).sum()
+}
+
+fn bot_line(index: usize, bot: &BotSettings, book: &TradeBook, scale: MoneyScale) -> BotLine {
+    let settled: Vec<&IntentRow> = book
+        .rows()
+        .iter()
+        .filter(|row| row.state == IntentState::Settled && row.approved.bot().index() == index)
+        .collect();
+    let count = |outcome| settled.iter().filter(|row| row.outcome == Some(outcome)).count() as u64;
+    let (won, lost) = (count(Outcome::Won), count(Outcome::Lost));
+    BotLine {
+        bot: bot.name.clone(),
+        symbol: bot.symbol.to_string(),
+        trades: settled.len() as u64,
+        won,
+        lost,
+        draw: count(Outcome::Draw),
+        win_rate: (won + lost > 0).then(|| won as f64 / (won + lost) as f64),
+        pnl: scale.to_f64(settled.iter().map(|row| row.profit).sum()),
+    }
+}
