@@ -42,6 +42,13 @@ impl Crew {
     }
 }
 
+impl Crew {
+    /// Each bot with the number of candles that its strategy wants to have seen.
+    pub(crate) fn warmups(&self, bots: &[BotSettings]) -> Vec<(BotSettings, usize)> {
+        bots.iter().zip(&self.strategies).map(|(bot, strategy)| (bot.clone(), strategy.warmup())).collect()
+    }
+}
+
 fn build<'a>(
     index: usize,
     bot: &BotSettings,

@@ -27,10 +27,8 @@ pub(crate) enum FailureKind {
     /// The data is wrong.
     Data,
     /// The venue refused or cannot be reached.
-    #[expect(dead_code, reason = "the live command's")]
     Venue,
     /// Stopped by a risk limit or the kill switch.
-    #[expect(dead_code, reason = "the live command's")]
     Stopped,
     /// Another process holds the journal.
     #[expect(dead_code, reason = "the live command's")]

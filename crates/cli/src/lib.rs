@@ -33,6 +33,7 @@ mod configuration;
 mod crew;
 mod data;
 mod interrupt;
+mod live;
 // What the user sees.
 mod failure;
 mod logging;

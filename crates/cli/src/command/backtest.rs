@@ -59,7 +59,7 @@ pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Resul
     let settings = BacktestSettings {
         session: session_settings(&loaded),
         simulation: loaded.config.simulation.clone(),
-        price_every_ms: PRICE_EVERY,
+        price_every_ms: Millis::new(i64::from(loaded.config.runtime.price_every_ms)),
     };
     let refused = |error| Failure::from(Problems::from(problem_of_session(&error, &loaded)));
     let ladders = check_ladders(&settings.session).map_err(refused)?;
@@ -170,6 +170,3 @@ fn unwritable(flag: &str, path: &Path, error: std::io::Error) -> Failure {
     let problem = format!("{flag}: cannot write {}", path.display());
     Failure::new(FailureKind::Configuration, anyhow::Error::new(error)).context(problem)
 }
-
-/// The pace of prices for strategies that want them.
-const PRICE_EVERY: Millis = Millis::from_seconds(5);

@@ -2,14 +2,20 @@
 
 use super::Context;
 use crate::arguments::{parse_span, parse_speed};
-use crate::configuration::{Base, Flag, Loaded, Problems, RealMoney, credentials};
+use crate::configuration::{Base, Flag, Loaded, Problems, RealMoney};
 use crate::crew::Crew;
-use crate::failure::{Ending, Failure};
-use candlewick_sandbox::{FaultProfile, SandboxSpeed};
+use crate::data;
+use crate::failure::{Ending, Failure, FailureKind};
+use crate::interrupt::Interrupt;
+use crate::live::{self, Detail, Embedded, Outcome, Screen, Span, Stream, connect_remote};
+use candlewick_api::clock::{Speed, Stopwatch};
+use candlewick_runtime::Observer;
+use candlewick_sandbox::{FaultProfile, SandboxSpeed, StartTime};
 use candlewick_sdk::Millis;
 use clap::Args;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use tokio::runtime::Runtime;
 
 /// How to run.
 #[derive(Debug, Args)]
@@ -52,36 +58,68 @@ pub(crate) struct LiveArguments {
 
 pub(super) fn run(arguments: &LiveArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let base = if arguments.sandbox { Base::Sandbox } else { Base::Bare };
-    let real = if arguments.real { RealMoney::Asked } else { RealMoney::NotAsked };
     let loaded = Loaded::read(&context.global.config, base, flags_of(arguments))?;
+    let real = if arguments.real { RealMoney::Asked } else { RealMoney::NotAsked };
     loaded.check_mode(real).map_err(Problems::from)?;
-    loaded.config.simulation.check()?;
-    loaded.config.sandbox.check()?;
     let crew = Crew::build(&loaded, context.registry)?;
-    compose(arguments, &loaded, crew, context)
+    let runtime = Runtime::new().map_err(|error| Failure::new(FailureKind::Unexpected, error))?;
+    let stopwatch = Stopwatch::start();
+    let outcome = runtime.block_on(run_bots(arguments, &loaded, crew, context))?;
+    let shown = (arguments.trades.as_deref(), context.global.json);
+    live::report(&outcome, &loaded, shown, stopwatch.elapsed())
+}
+
+async fn run_bots(
+    arguments: &LiveArguments,
+    loaded: &Loaded,
+    crew: Crew,
+    context: &Context<'_>,
+) -> Result<Outcome, Failure> {
+    // Listened for before anything begins, so that no interrupt is lost.
+    let interrupt = Interrupt::new()?;
+    let ends = (interrupt, arguments.run_for);
+    let files = (arguments.journal.as_deref(), screen(arguments, loaded, context));
+    if !arguments.sandbox {
+        return live::run(loaded, crew, connect_remote(loaded)?, files, ends).await;
+    }
+    let series = data::load(&data::sources(&loaded.config.sandbox.data)?, context.global)?;
+    let series = data::select_series(&loaded.config.bots, series)?;
+    let markets = data::markets_for(&loaded.config.bots, &series);
+    data::check_expiries(loaded, &markets)?;
+    let span = if arguments.until_end { Span::Whole } else { Span::Open };
+    let Embedded { running, connection, start } =
+        Embedded::start(loaded, (series, markets), (span, &crew.warmups(&loaded.config.bots))).await?;
+    tracing::info!(
+        url = running.base_url,
+        start = String::from(StartTime(start)),
+        "the embedded venue is ready"
+    );
+    let outcome = live::run(loaded, crew, connection, files, ends).await;
+    running.stop().await;
+    outcome
+}
+
+/// Lines go to stdout, unless a JSON document does. In lock-step there are too many of them to read.
+fn screen(arguments: &LiveArguments, loaded: &Loaded, context: &Context<'_>) -> Box<dyn Observer> {
+    let is_lock_step = arguments.sandbox && loaded.config.sandbox.speed.to_speed() == Speed::Max;
+    let detail = match (context.global.quiet, is_lock_step || context.global.json) {
+        (true, _) => Detail::Quiet,
+        (false, true) => Detail::Trades,
+        (false, false) => Detail::All,
+    };
+    let stream = if context.global.json { Stream::Error } else { Stream::Out };
+    Box::new(Screen::new((detail, stream), loaded.config.account.money_scale, &loaded.config.bots))
 }
 
 fn flags_of(arguments: &LiveArguments) -> Vec<Flag> {
-    let LiveArguments { listen, speed, faults, data, .. } = arguments;
-    let data = (!data.is_empty()).then_some(data);
+    let data = (!arguments.data.is_empty()).then_some(&arguments.data);
     [
-        Flag::new("--listen", "sandbox", "listen", listen.as_ref()),
-        Flag::new("--speed", "sandbox", "speed", speed.as_ref()),
-        Flag::new("--faults", "sandbox", "faults", faults.as_ref()),
+        Flag::new("--speed", "sandbox", "speed", arguments.speed.as_ref()),
         Flag::new("--data", "sandbox", "data", data),
+        Flag::new("--faults", "sandbox", "faults", arguments.faults.as_ref()),
+        Flag::new("--listen", "sandbox", "listen", arguments.listen.as_ref()),
     ]
     .into_iter()
     .flatten()
     .collect()
-}
-
-/// Puts clock, venue, Session and runtime together, and runs them.
-fn compose(
-    _arguments: &LiveArguments,
-    loaded: &Loaded,
-    _crew: Crew,
-    _context: &Context<'_>,
-) -> Result<Ending, Failure> {
-    let _credentials = credentials(loaded)?;
-    Err(Failure::configuration("the live command is not composed yet"))
 }

@@ -64,8 +64,7 @@ impl Embedded {
         let venue = venue_at(&running, loaded, Arc::clone(&clock))?;
         drop(hold);
         let runtime = runtime_for(loaded, speed);
-        let connection =
-            Connection { venue: Arc::new(venue), clock, runtime, account: Account::Demo, until };
+        let connection = Connection { venue: Arc::new(venue), clock, runtime, account: Account::Demo, until };
         Ok(Self { running, connection, start })
     }
 }
@@ -77,7 +76,8 @@ fn venue_at(running: &RunningSandbox, loaded: &Loaded, clock: Arc<dyn Clock>) ->
     broker.price_url.clone_from(&running.base_url);
     broker.requests_per_second = 0.0;
     broker.proxy = None;
-    let secret = |text: &str| Secret::new(text).map_err(|error| Failure::new(FailureKind::Configuration, error));
+    let secret =
+        |text: &str| Secret::new(text).map_err(|error| Failure::new(FailureKind::Configuration, error));
     let credentials =
         Credentials { api_token: Some(secret(&running.token)?), api_key: Some(secret(&running.api_key)?) };
     Ok(HttpVenue::new(broker, credentials, clock)?)
@@ -131,4 +131,3 @@ fn end_of(series: &[CandleSeries], warmups: &[(BotSettings, usize)]) -> Millis {
     let heard = |one: &&CandleSeries| warmups.iter().any(|(bot, _)| bot.series() == one.series());
     series.iter().filter(heard).map(CandleSeries::end).max().unwrap_or_default()
 }
-

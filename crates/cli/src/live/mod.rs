@@ -8,7 +8,7 @@ mod screen;
 pub(crate) use embedded::{Embedded, Span};
 pub(crate) use ending::report;
 pub(crate) use remote::connect_remote;
-pub(crate) use screen::Screen;
+pub(crate) use screen::{Detail, Screen, Stream};
 
 use crate::configuration::Loaded;
 use crate::crew::{Crew, session_settings};
@@ -18,7 +18,9 @@ use candlewick_api::clock::Clock;
 use candlewick_api::{Account as AccountKind, ApiError, Venue};
 use candlewick_engine::{Header, Session, SessionSettings, check_ladders};
 use candlewick_journal::{FileJournal, Journal, JournalError, NoJournal};
-use candlewick_runtime::{Conductor, Finished, Observer, Parts, RuntimeError, RuntimeSettings, Stop, connect};
+use candlewick_runtime::{
+    Conductor, Finished, Observer, Parts, RuntimeError, RuntimeSettings, Stop, connect,
+};
 use candlewick_sdk::Millis;
 use serde_json::json;
 use std::path::Path;
@@ -148,7 +150,9 @@ impl From<RuntimeError> for Failure {
             RuntimeError::OpenWallet { .. } => Self::new(FailureKind::Venue, error),
             RuntimeError::SetMoneyScale { .. } => Self::new(FailureKind::Configuration, error),
             RuntimeError::Engine(error) => error.into(),
-            RuntimeError::Journal(error) => Self::new(FailureKind::Unexpected, error).context("the journal cannot be written"),
+            RuntimeError::Journal(error) => {
+                Self::new(FailureKind::Unexpected, error).context("the journal cannot be written")
+            }
         }
     }
 }

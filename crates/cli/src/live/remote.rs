@@ -13,7 +13,8 @@ use std::sync::Arc;
 /// Wrong settings or credentials that cannot be read.
 pub(crate) fn connect_remote(loaded: &Loaded) -> Result<Connection, Failure> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
-    let venue = HttpVenue::new(loaded.config.broker.client.clone(), credentials(loaded)?, Arc::clone(&clock))?;
+    let venue =
+        HttpVenue::new(loaded.config.broker.client.clone(), credentials(loaded)?, Arc::clone(&clock))?;
     let account = match loaded.config.account.mode {
         Mode::Demo => Account::Demo,
         Mode::Real => Account::Real,

@@ -2,7 +2,7 @@
 
 use anstyle::{AnsiColor, Style};
 use candlewick_engine::{
-    Action, Approved, Event, EventKind, Ledger, Opened, Refused, Settled, TradeBook, VenueId,
+    Action, Approved, Event, EventKind, IntentId, Ledger, Opened, Refused, Settled, TradeBook, VenueId,
 };
 use candlewick_runtime::{Notice, Observer};
 use candlewick_sdk::{ExpirationType, Millis, Money, MoneyScale, Outcome, Series, Symbol};
@@ -107,19 +107,31 @@ impl Screen {
     fn see_event(&mut self, event: &Event, ledger: &Ledger, book: &TradeBook) {
         match &event.kind {
             EventKind::Candle { series, candle, origin } => {
-                if let (candlewick_engine::Origin::Live, Some(series)) = (origin, self.series.get(series.index())) {
+                if let (candlewick_engine::Origin::Live, Some(series)) =
+                    (origin, self.series.get(series.index()))
+                {
                     self.see_candle(event, *series, candle.close());
                 }
             }
             EventKind::Opened(opened) => self.see_opened(event.at, opened),
             EventKind::Settled(settled) => self.see_settled(event.at, settled, (ledger, book)),
-            EventKind::Rejected { intent, .. } => self.line(event.at, NOTE, "rejected", &format!("#{intent}")),
-            EventKind::NotSent { intent } => self.line(event.at, NOTE, "not sent", &format!("#{intent}")),
+            EventKind::Rejected { intent, .. } => self.see_end(event.at, "rejected", *intent),
+            EventKind::NotSent { intent } => self.see_end(event.at, "not sent", *intent),
             EventKind::InDoubt { intent } => {
-                self.line(event.at, BAD, "in doubt", &format!("#{intent}: its symbol is blocked until that is resolved"));
+                self.line(
+                    event.at,
+                    BAD,
+                    "in doubt",
+                    &format!("#{intent}: its symbol is blocked until that is resolved"),
+                );
             }
             EventKind::Skew { offset } => {
-                self.line(event.at, NOTE, "clock", &format!("differs from the venue's by {offset} ms at least"));
+                self.line(
+                    event.at,
+                    NOTE,
+                    "clock",
+                    &format!("differs from the venue's by {offset} ms at least"),
+                );
             }
             EventKind::Price { .. }
             | EventKind::Balance { .. }
@@ -129,8 +141,13 @@ impl Screen {
         }
     }
 
+    fn see_end(&self, at: Millis, label: &str, intent: IntentId) {
+        self.line(at, NOTE, label, &format!("#{intent}: its stake is free again"));
+    }
+
     fn see_opened(&self, at: Millis, opened: &Opened) {
-        let price = opened.open_price.map_or_else(|| "a price not known yet".to_owned(), |price| price.to_string());
+        let price =
+            opened.open_price.map_or_else(|| "a price not known yet".to_owned(), |price| price.to_string());
         let until = opened.close_time.map_or_else(|| "an end not known yet".to_owned(), clock_time);
         let payout = opened.payout.map(|payout| format!(", pays {payout} %")).unwrap_or_default();
         let id = opened.venue_id.as_ref().map(VenueId::as_str).unwrap_or_default();
@@ -154,7 +171,12 @@ impl Screen {
         let profit = self.signed(settled.profit);
         let (free, open) = (self.scale.format(ledger.free()), self.scale.format(ledger.open_stakes()));
         let balance = format!("balance {BOLD}{free}{BOLD:#}, at stake {open}");
-        self.line(at, style, label, &format!("#{} {style}{profit}{style:#}  {prices}   {balance}", settled.intent));
+        self.line(
+            at,
+            style,
+            label,
+            &format!("#{} {style}{profit}{style:#}  {prices}   {balance}", settled.intent),
+        );
     }
 
     fn see_action(&self, action: &Action) {
@@ -191,8 +213,10 @@ impl Screen {
     fn see_refused(&self, refused: &Refused) {
         if self.detail == Detail::All {
             let bot = self.bots.get(refused.bot.index()).map_or("", String::as_str);
-            let text =
-                format!("{DIM}{bot} {} refused by {}: {}{DIM:#}", refused.direction, refused.rule, refused.reason);
+            let text = format!(
+                "{DIM}{bot} {} refused by {}: {}{DIM:#}",
+                refused.direction, refused.rule, refused.reason
+            );
             self.line(refused.decision_time, DIM, "signal", &text);
         }
     }
@@ -219,7 +243,9 @@ impl Observer for Screen {
                 if !actions.is_empty() {
                     self.print_closes();
                 }
-                actions.iter().for_each(|action| self.see_action(action));
+                for action in actions {
+                    self.see_action(action);
+                }
             }
             Notice::Price(..) => {}
             Notice::Warning(text) => {
@@ -228,7 +254,12 @@ impl Observer for Screen {
             }
             Notice::Stopping(why, open) => {
                 self.print_closes();
-                self.line(self.instant, BOLD, "stopping", &format!("{why}; {open} open trades are tracked to their end"));
+                self.line(
+                    self.instant,
+                    BOLD,
+                    "stopping",
+                    &format!("{why}; {open} open trades are tracked to their end"),
+                );
             }
         }
     }

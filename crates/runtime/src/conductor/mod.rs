@@ -19,7 +19,8 @@ use crate::{Account, Notice, Observer, RuntimeError, RuntimeSettings, Stop};
 use candlewick_api::Venue;
 use candlewick_api::clock::{Clock, Hold};
 use candlewick_engine::{
-    Action, BotSettings, Control, EventKind, Header, Origin, Rule, SeriesId, Session, SymbolId, TradeBook,
+    Action, BotSettings, Control, Entry, EventKind, Header, JournalHash, Origin, Rule, SeriesId, Session,
+    SymbolId, TradeBook,
 };
 use candlewick_journal::Journal;
 use candlewick_sdk::{Millis, Money};
@@ -37,6 +38,7 @@ pub struct Conductor {
     account: Account,
     session: Session,
     journal: Box<dyn Journal>,
+    hash: JournalHash,
     observer: Box<dyn Observer>,
     book: TradeBook,
     /// Asset type of each series, in the Session's order.
@@ -92,6 +94,8 @@ pub struct Finished {
     pub candles: u64,
     /// Rows of the venue that were no candles.
     pub rejected_rows: u64,
+    /// The hash of the run's journal.
+    pub journal_hash: String,
 }
 
 /// Everything a run is made from.
@@ -148,6 +152,7 @@ impl Conductor {
             limit: None,
             counts: Counts::default(),
             book: TradeBook::default(),
+            hash: JournalHash::new(),
             settings,
             venue,
             clock,
@@ -203,7 +208,7 @@ impl Conductor {
 
     /// Journals the header, warms the strategies, and puts the first jobs on the agenda.
     async fn begin(&mut self, header: &Header) -> Result<(), RuntimeError> {
-        self.journal.record(candlewick_engine::Entry::Header(header))?;
+        self.record(Entry::Header(header))?;
         let now = self.clock.now();
         let balance = self.session.ledger().free();
         self.tell(now, EventKind::Balance { amount: balance })?;
@@ -331,6 +336,7 @@ impl Conductor {
             wallet: ledger.wallet(),
             candles: self.counts.candles,
             rejected_rows: self.counts.rejected_rows,
+            journal_hash: self.hash.finish(),
             book: self.book,
         }
     }

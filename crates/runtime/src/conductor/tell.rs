@@ -4,7 +4,7 @@ use super::Conductor;
 use crate::request;
 use crate::{Notice, RuntimeError};
 use candlewick_api::OpenOrder;
-use candlewick_engine::{Action, Approved, Entry, Event, EventKind, Rule};
+use candlewick_engine::{Action, Approved, Entry, Event, EventKind, Recorder, Rule};
 use candlewick_sdk::Millis;
 use std::sync::Arc;
 
@@ -29,13 +29,13 @@ impl Conductor {
         if let EventKind::Candle { .. } = kind {
             self.counts.candles += 1;
         }
-        self.journal.record(Entry::Event(&event))?;
+        self.record(Entry::Event(&event))?;
         let mut actions = std::mem::take(&mut self.actions);
         self.session.handle(&event, &mut actions);
         self.book.see_event(&event);
         let mut is_opening = false;
         for action in &actions {
-            self.journal.record(Entry::Action(action))?;
+            self.record(Entry::Action(action))?;
             self.book.see_action(action);
             is_opening |= matches!(action, Action::Open(_));
         }
@@ -54,6 +54,12 @@ impl Conductor {
         actions.clear();
         self.actions = actions;
         Ok(())
+    }
+
+    /// Hands an entry to the journal and to its hash.
+    pub(super) fn record(&mut self, entry: Entry<'_>) -> Result<(), RuntimeError> {
+        self.hash.record(entry)?;
+        Ok(self.journal.record(entry)?)
     }
 
     fn send_open(&mut self, approved: &Approved) {

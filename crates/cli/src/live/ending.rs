@@ -1,0 +1,107 @@
+//! How a live run ended: the same figures as a backtest's, and what only a live run has.
+
+use super::Outcome;
+use crate::configuration::Loaded;
+use crate::failure::{Ending, Failure, FailureKind};
+use crate::output::{print, print_json};
+use crate::report::{Report, Run, write_trades};
+use candlewick_engine::{IntentState, TradeBook};
+use candlewick_runtime::Stop;
+use serde::Serialize;
+use std::path::Path;
+use std::time::Duration;
+
+/// The figures of a live run.
+#[derive(Serialize)]
+struct LiveReport {
+    #[serde(flatten)]
+    report: Report,
+    /// Intents that may or may not be trades.
+    in_doubt: usize,
+    /// Why it ended: `time_up`, `data_ends`, `interrupted`, or the name of a risk rule.
+    stop: &'static str,
+    /// What the wallet held when it was last read.
+    wallet: Option<f64>,
+    /// Rows of the venue that were no candles.
+    rejected_rows: u64,
+}
+
+/// Writes the trades, prints the figures, and says how the program ends.
+///
+/// # Errors
+/// A file that cannot be written, or a run that a risk limit ended.
+pub(crate) fn report(
+    outcome: &Outcome,
+    loaded: &Loaded,
+    (trades, json): (Option<&Path>, bool),
+    elapsed: Duration,
+) -> Result<Ending, Failure> {
+    let Outcome { finished, settings } = outcome;
+    let scale = settings.money_scale;
+    if let Some(path) = trades {
+        let written = write_trades(path, &finished.book, &loaded.config.bots, scale);
+        written.map_err(|error| {
+            let context = format!("{}: the trades cannot be written", path.display());
+            Failure::new(FailureKind::Unexpected, error).context(context)
+        })?;
+    }
+    let in_doubt = count(&finished.book, IntentState::InDoubt);
+    let balance = scale.rounded(settings.balance).unwrap_or_default();
+    let report = Report::of(Run {
+        book: &finished.book,
+        bots: &settings.bots,
+        scale,
+        balance,
+        final_balance: finished.free + finished.open_stakes,
+        unsettled_stakes: finished.open_stakes,
+        candles: finished.candles,
+        data_hash: None,
+        journal_hash: finished.journal_hash.clone(),
+        elapsed,
+        notices: notices(in_doubt, finished.rejected_rows),
+    });
+    if json {
+        print_json(&LiveReport {
+            report,
+            in_doubt,
+            stop: name_of(finished.stop),
+            wallet: finished.wallet.map(|wallet| scale.to_f64(wallet)),
+            rejected_rows: finished.rejected_rows,
+        })?;
+    } else {
+        print(&format!("\n{report}"))?;
+    }
+    match finished.stop {
+        Stop::TimeUp | Stop::DataEnds(_) => Ok(Ending::Done),
+        Stop::Interrupted => Ok(Ending::Interrupted),
+        Stop::Limit(rule) => {
+            let problem = anyhow::anyhow!("the risk limit {rule} was reached, and only a person can lift it");
+            let help = "look at what happened; a new run starts with the limits of its configuration";
+            Err(Failure::new(FailureKind::Stopped, problem).help(help))
+        }
+    }
+}
+
+fn notices(in_doubt: usize, rejected_rows: u64) -> Vec<String> {
+    let mut notices = Vec::new();
+    if in_doubt > 0 {
+        notices.push(format!("{in_doubt} intents are in doubt: look at the venue's own list of trades"));
+    }
+    if rejected_rows > 0 {
+        notices.push(format!("{rejected_rows} rows of the venue were no candles and count as gaps"));
+    }
+    notices
+}
+
+fn count(book: &TradeBook, state: IntentState) -> usize {
+    book.rows().iter().filter(|row| row.state == state).count()
+}
+
+const fn name_of(stop: Stop) -> &'static str {
+    match stop {
+        Stop::TimeUp => "time_up",
+        Stop::DataEnds(_) => "data_ends",
+        Stop::Interrupted => "interrupted",
+        Stop::Limit(rule) => rule.as_str(),
+    }
+}

@@ -1,0 +1,13 @@
+//! The example runs as its own binary.
+
+use std::process::Command;
+
+#[test]
+fn its_own_strategy_stands_beside_those_that_come_along() {
+    let output = Command::new(env!("CARGO_BIN_EXE_own-bot")).args(["strategy", "list"]).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        output.status.success() && text.contains("three-in-a-row") && text.contains("ema-cross"),
+        "{text}"
+    );
+}
