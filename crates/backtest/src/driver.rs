@@ -102,13 +102,13 @@ impl Backtest {
         let total = feed.len() as u64;
         let mut done = 0;
         let mut instant = Millis::new(i64::MIN);
-        while let Some((at, kind)) = feed.next() {
-            if at != instant {
+        while let Some(item) = feed.next() {
+            if item.at != instant {
                 // What an instant's own candles cause comes after all of them, as over the wire.
-                self.hear_venue(at, recorder)?;
-                instant = at;
+                self.hear_venue(item.at, recorder)?;
+                instant = item.at;
             }
-            self.tell(&Event { at, received: at, kind }, recorder)?;
+            self.tell(&item.to_event(), recorder)?;
             done += 1;
             if done % PROGRESS_STEP == 0 {
                 progress(done, total);
@@ -129,6 +129,15 @@ impl Backtest {
     /// Hands the Session everything the venue has to say until `now`.
     #[inline]
     fn hear_venue(&mut self, now: Millis, recorder: &mut dyn Recorder) -> Result<(), BacktestError> {
+        match self.simulator.next_due() {
+            Some(due) if due <= now => self.pop_all(now, recorder),
+            // Nearly always: nothing is due at most candles.
+            _ => Ok(()),
+        }
+    }
+
+    #[inline(never)]
+    fn pop_all(&mut self, now: Millis, recorder: &mut dyn Recorder) -> Result<(), BacktestError> {
         while let Some(event) = self.simulator.pop_due(now) {
             if let Some(event) = self.translate(&event) {
                 self.tell(&event, recorder)?;

@@ -1,11 +1,19 @@
 //! Candles and prices of all series in the order in which they become known.
 
-use candlewick_engine::{EventKind, Origin, SeriesId, SymbolId};
+use candlewick_engine::{Event, EventKind, Origin, SeriesId, SymbolId};
 use candlewick_sdk::{Candle, CandleSeries, Millis, Price};
 
 /// Several sources merged by moment; at one moment in the order in which they were added.
 pub(crate) struct Feed<'a> {
     sources: Vec<Source<'a>>,
+}
+
+/// What becomes known next. It lends its candle, so that the event is made once, where it is told.
+#[derive(Clone, Copy)]
+pub(crate) struct Item<'a> {
+    pub(crate) at: Millis,
+    candle: &'a Candle,
+    kind: Kind,
 }
 
 struct Source<'a> {
@@ -50,9 +58,9 @@ impl<'a> Feed<'a> {
         self.sources.iter().map(|source| source.rest.len()).sum()
     }
 
-    /// The next item and its moment.
+    /// The next item.
     #[inline]
-    pub(crate) fn next(&mut self) -> Option<(Millis, EventKind)> {
+    pub(crate) fn next(&mut self) -> Option<Item<'a>> {
         let source = match self.sources.as_mut_slice() {
             [only] => only,
             many => many.iter_mut().min_by_key(|source| source.next_at)?,
@@ -61,20 +69,33 @@ impl<'a> Feed<'a> {
     }
 }
 
-impl Source<'_> {
+impl Item<'_> {
+    /// The event that tells of it.
     #[inline]
-    fn take(&mut self) -> Option<(Millis, EventKind)> {
+    pub(crate) fn to_event(self) -> Event {
+        let Self { at, candle, kind } = self;
+        // Each arm makes the whole event, so that none is moved after it is made.
+        match kind {
+            Kind::Candles(series) => {
+                let kind = EventKind::Candle { series, candle: *candle, origin: Origin::Live };
+                Event { at, received: at, kind }
+            }
+            Kind::Prices(symbol, _) => {
+                let price = Price { time: at, value: candle.close() };
+                Event { at, received: at, kind: EventKind::Price { symbol, price } }
+            }
+        }
+    }
+}
+
+impl<'a> Source<'a> {
+    #[inline]
+    fn take(&mut self) -> Option<Item<'a>> {
         let (candle, rest) = self.rest.split_first()?;
-        let at = self.next_at;
+        let item = Item { at: self.next_at, candle, kind: self.kind };
         self.rest = rest;
         self.find_next();
-        let kind = match self.kind {
-            Kind::Candles(series) => EventKind::Candle { series, candle: *candle, origin: Origin::Live },
-            Kind::Prices(symbol, _) => {
-                EventKind::Price { symbol, price: Price { time: at, value: candle.close() } }
-            }
-        };
-        Some((at, kind))
+        Some(item)
     }
 
     #[inline]
@@ -109,7 +130,8 @@ mod tests {
         feed.add_candles(SeriesId::FIRST, &fives);
         feed.add_prices(SymbolId::FIRST, &minutes, Millis::MINUTE * 2);
         assert_eq!(feed.len(), 13);
-        let told = std::iter::from_fn(|| feed.next()).map(|(at, kind)| {
+        let told = std::iter::from_fn(|| feed.next()).map(|item| {
+            let Event { at, kind, .. } = item.to_event();
             let name = match kind {
                 EventKind::Candle { candle, .. } => format!("candle of {}", candle.time().get() / 60_000),
                 EventKind::Price { .. } => "price".to_owned(),

@@ -1,8 +1,8 @@
 //! The figures of a run, from its trade book; the same for a backtest and a live session.
 
 use crate::metric::{Drawdown, longest_losing_streak, max_drawdown};
-use candlewick_engine::{IntentRow, IntentState, TradeBook};
-use candlewick_sdk::{Money, Outcome};
+use candlewick_engine::{IntentId, IntentRow, IntentState, TradeBook};
+use candlewick_sdk::{Millis, Money, Outcome, Payout};
 use candlewick_statistics::{
     PaidStake, WinRate, binomial_p_value, mixed_break_even, poisson_binomial_p_value,
 };
@@ -40,47 +40,76 @@ pub struct Summary {
     pub longest_losing_streak: u64,
 }
 
+/// What the figures need of a settled trade: a fifth of its row, so that many pass through the cache at once.
+struct Ended {
+    known_at: Option<Millis>,
+    close_time: Option<Millis>,
+    intent: IntentId,
+    outcome: Option<Outcome>,
+    stake: Money,
+    profit: Money,
+    payout: Option<Payout>,
+}
+
 impl Summary {
     /// Of all trades in a book that started with `balance`.
     pub fn of(book: &TradeBook, balance: Money) -> Self {
-        let mut settled: Vec<&IntentRow> =
-            book.rows().iter().filter(|row| row.state == IntentState::Settled).collect();
-        settled.sort_by_key(|row| (row.settled_at, row.close_time, row.approved.intent()));
-        let outcomes = || settled.iter().filter_map(|row| row.outcome);
+        let mut settled = Vec::with_capacity(book.rows().len());
+        let mut unsettled = 0;
+        for row in book.rows() {
+            match row.state {
+                IntentState::Settled => settled.push(Ended::of(row)),
+                IntentState::InFlight | IntentState::InDoubt | IntentState::Open => unsettled += 1,
+                IntentState::Rejected | IntentState::NotSent => {}
+            }
+        }
+        settled.sort_by_key(|ended| (ended.known_at, ended.close_time, ended.intent));
+        let outcomes = || settled.iter().filter_map(|ended| ended.outcome);
         let count = |wanted: Outcome| outcomes().filter(|outcome| *outcome == wanted).count() as u64;
         let (won, lost) = (count(Outcome::Won), count(Outcome::Lost));
         let rate = WinRate::new(won, lost).ok();
-        let unfinished = |row: &&IntentRow| {
-            matches!(row.state, IntentState::InFlight | IntentState::InDoubt | IntentState::Open)
-        };
         Self {
             trades: settled.len() as u64,
             won,
             lost,
             draw: count(Outcome::Draw),
             cancelled: count(Outcome::Cancelled),
-            unsettled: book.rows().iter().filter(unfinished).count() as u64,
+            unsettled,
             refused: book.refused(),
-            pnl: settled.iter().map(|row| row.profit).sum(),
+            pnl: settled.iter().map(|ended| ended.profit).sum(),
             win_rate: rate.map(WinRate::to_fraction),
             break_even: break_even(&settled),
             p_value: rate.and_then(|rate| p_value(&settled, rate)),
-            max_drawdown: max_drawdown(balance, settled.iter().map(|row| row.profit)),
+            max_drawdown: max_drawdown(balance, settled.iter().map(|ended| ended.profit)),
             longest_losing_streak: longest_losing_streak(outcomes()),
         }
     }
 }
 
+impl Ended {
+    const fn of(row: &IntentRow) -> Self {
+        Self {
+            known_at: row.settled_at,
+            close_time: row.close_time,
+            intent: row.approved.intent(),
+            outcome: row.outcome,
+            stake: row.approved.stake(),
+            profit: row.profit,
+            payout: row.payout,
+        }
+    }
+}
+
 /// Payout fractions and stakes of the trades that won or lost and whose payout is known.
-fn decided<'a>(settled: &'a [&IntentRow]) -> impl Iterator<Item = PaidStake> + 'a {
-    let decided = |row: &&&IntentRow| matches!(row.outcome, Some(Outcome::Won | Outcome::Lost));
-    settled.iter().filter(decided).filter_map(|row| {
-        let payout_fraction = row.payout?.to_fraction();
-        Some(PaidStake { stake: row.approved.stake().minor() as f64, payout_fraction })
+fn decided(settled: &[Ended]) -> impl Iterator<Item = PaidStake> {
+    let decided = |ended: &&Ended| matches!(ended.outcome, Some(Outcome::Won | Outcome::Lost));
+    settled.iter().filter(decided).filter_map(|ended| {
+        let payout_fraction = ended.payout?.to_fraction();
+        Some(PaidStake { stake: ended.stake.minor() as f64, payout_fraction })
     })
 }
 
-fn break_even(settled: &[&IntentRow]) -> Option<f64> {
+fn break_even(settled: &[Ended]) -> Option<f64> {
     let stakes: Vec<PaidStake> = decided(settled).collect();
     let first = stakes.first()?.payout_fraction;
     if stakes.iter().all(|paid| paid.payout_fraction == first) {
@@ -90,7 +119,7 @@ fn break_even(settled: &[&IntentRow]) -> Option<f64> {
     }
 }
 
-fn p_value(settled: &[&IntentRow], rate: WinRate) -> Option<f64> {
+fn p_value(settled: &[Ended], rate: WinRate) -> Option<f64> {
     let nulls: Vec<f64> = decided(settled).map(|paid| 1.0 / (1.0 + paid.payout_fraction)).collect();
     let first = *nulls.first()?;
     if nulls.len() as u64 != rate.decided() {

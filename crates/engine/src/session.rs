@@ -82,15 +82,24 @@ impl Session {
     }
 
     /// Takes an event and appends what follows from it to `actions`.
+    #[inline]
     pub fn handle(&mut self, event: &Event, actions: &mut Vec<Action>) {
         if self.ledger.is_day_over(event.at) {
             self.open_day(event.at, actions);
         }
+        if let EventKind::Candle { series, candle, origin } = &event.kind {
+            let moment = Moment { at: event.at, received: event.received, origin: *origin };
+            self.on_candle(*series, candle, moment, actions);
+        } else {
+            self.hear(event, actions);
+        }
+    }
+
+    /// Everything but candles; apart, so that the way of a candle stays short.
+    #[inline(never)]
+    fn hear(&mut self, event: &Event, actions: &mut Vec<Action>) {
         match &event.kind {
-            EventKind::Candle { series, candle, origin } => {
-                let moment = Moment { at: event.at, received: event.received, origin: *origin };
-                self.on_candle(*series, candle, moment, actions);
-            }
+            EventKind::Candle { .. } | EventKind::Time => {}
             EventKind::Price { symbol, price } => {
                 let moment = Moment { at: event.at, received: event.received, origin: Origin::Live };
                 self.on_price(*symbol, price, moment, actions);
@@ -108,7 +117,6 @@ impl Session {
                     bot.edge = *edge;
                 }
             }
-            EventKind::Time => {}
             EventKind::Control { control: Control::Halt } => self.state.halt(),
             EventKind::Control { control: Control::Resume } => {
                 self.state.resume();
@@ -274,6 +282,7 @@ impl Session {
         });
     }
 
+    #[cold]
     fn open_day(&mut self, at: Millis, actions: &mut Vec<Action>) {
         let (start, end) = self.limits.day_of(at);
         self.ledger.open_day(end);
