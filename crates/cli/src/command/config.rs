@@ -5,9 +5,13 @@ use crate::configuration::{self, Base, Loaded, Problem, Problems, RealMoney, che
 use crate::crew::{Crew, problem_of_session, session_settings};
 use crate::failure::{Ending, Failure};
 use crate::output::{print, print_json};
+use candlewick_api::clock::SystemClock;
+use candlewick_api::{ApiError, HttpVenue};
 use candlewick_engine::{Session, check_ladders};
+use candlewick_history::DataSource;
 use clap::Subcommand;
 use serde_json::json;
+use std::sync::Arc;
 
 /// The merged configuration.
 #[derive(Debug, Subcommand)]
@@ -68,6 +72,12 @@ fn problems_of(loaded: &Loaded, real: RealMoney, context: &Context<'_>) -> Vec<P
     let config = &loaded.config;
     let mut problems: Vec<Problem> = loaded.check_mode(real).err().into_iter().collect();
     problems.extend(check_secrets(loaded));
+    problems.extend(problem_of_client(loaded));
+    for (index, text) in config.sandbox.data.iter().enumerate() {
+        if let Err(error) = text.parse::<DataSource>() {
+            problems.push(loaded.problem(&format!("sandbox.data[{index}]"), error.to_string()));
+        }
+    }
     if let Err(error) = config.simulation.check() {
         problems.push(loaded.problem("simulation", error.to_string()));
     }
@@ -83,6 +93,20 @@ fn problems_of(loaded: &Loaded, real: RealMoney, context: &Context<'_>) -> Vec<P
         Err(found) => problems.extend(found.into_list()),
     }
     problems
+}
+
+/// What keeps the client from being made; no request leaves.
+fn problem_of_client(loaded: &Loaded) -> Option<Problem> {
+    // Credentials that cannot be read are a problem of their own.
+    let credentials = configuration::credentials(loaded).unwrap_or_default();
+    let client =
+        HttpVenue::new(loaded.config.broker.client.clone(), credentials, Arc::new(SystemClock::new()));
+    client.err().map(|error| match error {
+        ApiError::Settings { key, value, problem } => {
+            loaded.problem(&format!("broker.{key}"), problem).value(format!("{value:?}"))
+        }
+        other => loaded.problem("broker", other.to_string()),
+    })
 }
 
 fn notices_of(loaded: &Loaded) -> Vec<String> {

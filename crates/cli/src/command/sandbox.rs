@@ -43,6 +43,13 @@ pub(crate) struct SandboxArguments {
     start: Option<Millis>,
 }
 
+/// Venue time, where it starts, and the candles around that.
+struct Timeline {
+    clock: Arc<dyn Clock>,
+    start: Millis,
+    series: Vec<CandleSeries>,
+}
+
 pub(super) fn run(arguments: &SandboxArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let loaded = Loaded::read(&context.global.config, Base::Sandbox, flags_of(arguments))?;
     loaded.check_mode(RealMoney::NotAsked).map_err(Problems::from)?;
@@ -80,8 +87,7 @@ async fn serve(
 ) -> Result<Ending, Failure> {
     // Listened for before anybody is told that the sandbox is ready.
     let mut interrupt = Interrupt::new()?;
-    let (clock, series) = clock_of(&settings, series)?;
-    let start = clock.now();
+    let Timeline { clock, start, series } = timeline_of(&settings, series)?;
     let foundation = Foundation {
         clock,
         markets: markets_of(&series),
@@ -103,15 +109,10 @@ async fn serve(
     Ok(ending)
 }
 
-/// Venue time, and the candles around it.
-///
 /// At speed 1 without a start, venue time is real time and the candles are moved to it by whole days, so that a
 /// client that reads its own clock finds them where it looks. Otherwise the candles stay, and venue time begins
 /// among them.
-fn clock_of(
-    settings: &SandboxSettings,
-    series: Vec<CandleSeries>,
-) -> Result<(Arc<dyn Clock>, Vec<CandleSeries>), Failure> {
+fn timeline_of(settings: &SandboxSettings, series: Vec<CandleSeries>) -> Result<Timeline, Failure> {
     let speed = match settings.speed {
         SandboxSpeed::Times(factor) => factor,
         SandboxSpeed::Named(NamedSpeed::Max) => {
@@ -123,11 +124,12 @@ fn clock_of(
     };
     if speed == 1.0 && settings.start.is_none() {
         let clock = SystemClock::new();
-        let series = data::shift_to(clock.now(), &series)?;
-        return Ok((Arc::new(clock), series));
+        let start = clock.now();
+        let series = data::shift_to(start, &series)?;
+        return Ok(Timeline { clock: Arc::new(clock), start, series });
     }
     let start = data::start_among(&series, settings.start.map(|start| start.0))?;
-    Ok((Arc::new(VirtualClock::new(start, Speed::Times(speed))), series))
+    Ok(Timeline { clock: Arc::new(VirtualClock::new(start, Speed::Times(speed))), start, series })
 }
 
 fn announce(running: &RunningSandbox, start: Millis, context: &Context<'_>) -> Result<(), Failure> {

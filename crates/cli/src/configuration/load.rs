@@ -38,17 +38,20 @@ pub(crate) struct Loaded {
 impl Loaded {
     /// Lays `files` over the defaults (or over `base` when there is none), then the environment, then `flags`.
     pub(crate) fn read(files: &[PathBuf], base: Base, flags: Vec<Flag>) -> Result<Self, Failure> {
-        let mut figment = Figment::new().merge(Layer::defaults()?);
+        let mut layers = vec![Layer::defaults()?];
         if files.is_empty() && base == Base::Sandbox {
-            figment = figment.merge(Layer::built_in()?);
+            layers.push(Layer::built_in()?);
         }
         for file in files {
-            figment = figment.merge(Layer::read_file(file)?);
+            layers.push(Layer::read_file(file)?);
         }
-        figment = figment.merge(Layer::environment()?);
-        for flag in flags {
-            figment = figment.merge(Layer::flag(flag));
-        }
+        layers.push(Layer::environment()?);
+        layers.extend(flags.into_iter().map(Layer::flag));
+        Self::stack(layers)
+    }
+
+    fn stack(layers: Vec<Layer>) -> Result<Self, Failure> {
+        let figment = layers.into_iter().fold(Figment::new(), Figment::merge);
         let unexpected = |error| Failure::new(FailureKind::Unexpected, anyhow::Error::new(error));
         let values = figment.data().map_err(unexpected)?.remove(&Profile::Default).unwrap_or_default();
         let root = Value::Dict(Tag::Default, values);
@@ -118,4 +121,41 @@ fn to_config(figment: &Figment, root: &Value) -> Result<Config, Failure> {
 
 fn origin_of(figment: &Figment, tag: Tag) -> Option<String> {
     figment.get_metadata(tag).map(|metadata| metadata.name.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value as Json;
+
+    fn defaults() -> Loaded {
+        Loaded::stack(vec![Layer::defaults().unwrap()]).unwrap()
+    }
+
+    #[test]
+    fn the_file_of_defaults_is_what_the_code_says() {
+        assert_eq!(defaults().config, Config::default());
+    }
+
+    #[test]
+    fn the_file_of_defaults_shows_every_key() {
+        fn check(code: &Json, file: &Json, path: &str) {
+            for (key, value) in code.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null()) {
+                let shown = &file[key];
+                assert!(!shown.is_null() || *key == "bots", "config/default.toml lacks {path}{key}");
+                check(value, shown, &format!("{path}{key}."));
+            }
+        }
+        let file = serde_json::to_value(defaults().root()).unwrap();
+        check(&serde_json::to_value(Config::default()).unwrap(), &file, "");
+    }
+
+    #[test]
+    fn a_problem_carries_the_origin_of_its_key() {
+        let loaded = defaults();
+        for (key, origin) in [("account.mode", Some("default")), ("risk", Some("default")), ("", None)] {
+            assert_eq!(loaded.problem(key, "x").origin.as_deref(), origin, "{key}");
+        }
+        assert!(!loaded.is_set("sandbox.speed"));
+    }
 }

@@ -54,6 +54,7 @@ pub struct Config {
 /// come from the environment (`CANDLEWICK_BROKER__API_TOKEN`, `CANDLEWICK_BROKER__API_KEY`) or from these files.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
+#[schemars(extend("additionalProperties" = false))] // serde cannot refuse keys beside a flattened struct
 pub struct BrokerSettings {
     /// Where the venue is and how to speak to it.
     #[serde(flatten)]

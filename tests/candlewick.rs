@@ -1,0 +1,135 @@
+//! The binary as a user runs it: in a folder of its own, with nothing in the environment.
+
+use serde_json::Value;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use tempfile::TempDir;
+
+/// A configuration of one bot.
+pub(crate) const BOT: &str = r#"
+[[bots]]
+name = "btc"
+symbol = "BTCUSDT"
+interval = "1m"
+strategy = "rsi-reversal"
+close_type = "01:00"
+params = { period = 2 }
+"#;
+
+/// One-minute candles, one line each, from minute 0 of 2026-01-05.
+pub(crate) fn candles(count: i64) -> String {
+    let mut text = String::from("time,open,high,low,close,volume\n");
+    for minute in 0..count {
+        let price = 100 + minute % 7;
+        let time = 1_767_571_200_000 + minute * 60_000;
+        let _ = writeln!(text, "{time},{price},{},{price},{},1", price + 1, price + minute % 2);
+    }
+    text
+}
+
+/// A folder with that bot, changed in one place, and candles for it.
+pub(crate) fn folder_with_bot(from: &str, to: &str) -> Folder {
+    assert!(BOT.contains(from), "{from}");
+    Folder::new().with("bot.toml", &BOT.replace(from, to)).with("BTCUSDT_1m.csv", &candles(50))
+}
+
+/// Replays them.
+pub(crate) const BACKTEST: [&str; 5] = ["backtest", "--config", "bot.toml", "--data", "BTCUSDT_1m.csv"];
+
+/// What a run left behind.
+pub(crate) struct Run {
+    /// The exit code.
+    pub(crate) code: i32,
+    /// What it printed.
+    pub(crate) stdout: String,
+    /// What it told.
+    pub(crate) stderr: String,
+}
+
+/// A folder with files, and the binary in it.
+pub(crate) struct Folder {
+    dir: TempDir,
+    variables: Vec<(String, String)>,
+}
+
+/// Runs the binary in an empty folder.
+pub(crate) fn candlewick(arguments: &[&str]) -> Run {
+    Folder::new().run(arguments)
+}
+
+/// The repository.
+pub(crate) fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+impl Folder {
+    /// An empty one.
+    pub(crate) fn new() -> Self {
+        Self { dir: tempfile::tempdir().unwrap(), variables: Vec::new() }
+    }
+
+    /// With a file.
+    pub(crate) fn with(self, name: &str, content: &str) -> Self {
+        std::fs::write(self.path(name), content).unwrap();
+        self
+    }
+
+    /// With a variable in the environment.
+    pub(crate) fn with_variable(mut self, name: &str, value: &str) -> Self {
+        self.variables.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Where a file is.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    /// A file's content.
+    pub(crate) fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    /// The command, not yet run.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_candlewick"));
+        command.args(arguments).current_dir(self.dir.path()).env_clear().stdin(Stdio::null());
+        for name in ["PATH", "HOME"] {
+            if let Some(value) = std::env::var_os(name) {
+                command.env(name, value);
+            }
+        }
+        command.envs(self.variables.iter().cloned());
+        command
+    }
+
+    /// Runs the binary to its end.
+    pub(crate) fn run(&self, arguments: &[&str]) -> Run {
+        Run::of(&self.command(arguments).output().unwrap())
+    }
+}
+
+impl Run {
+    fn of(output: &Output) -> Self {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let code = output.status.code().unwrap_or(-1);
+        Self { code, stdout: text(&output.stdout), stderr: text(&output.stderr) }
+    }
+
+    /// The one JSON document on stdout of a run that went well.
+    pub(crate) fn json(&self) -> Value {
+        assert_eq!(self.code, 0, "{}", self.stderr);
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {}", self.stdout))
+    }
+
+    /// Asserts the exit code and what stderr says; a failed run prints nothing on stdout.
+    #[track_caller]
+    pub(crate) fn fails(&self, code: i32, parts: &[&str]) {
+        assert_eq!(self.code, code, "{}{}", self.stdout, self.stderr);
+        for part in parts {
+            assert!(self.stderr.contains(part), "no {part:?} in:\n{}", self.stderr);
+        }
+        assert_eq!(self.stdout, "");
+    }
+}

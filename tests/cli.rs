@@ -1,0 +1,278 @@
+//! What a user types wrong, and what they are told: each kind of bad input with its message and exit code.
+
+use crate::candlewick::{BACKTEST, BOT, Folder, candles, candlewick, folder_with_bot};
+
+#[test]
+fn a_wrong_configuration_is_told_with_key_value_file_and_way_out() {
+    let check =
+        |from: &str, to: &str, expected: &str| folder_with_bot(from, to).run(&BACKTEST).fails(2, &[expected]);
+    check(
+        "rsi-reversal",
+        "rsi-reversl",
+        "bots[0].strategy = \"rsi-reversl\" (bot.toml): there is no such strategy; did you mean \"rsi-reversal\"?",
+    );
+    check("symbol", "symbl", "bots[0].symbl (bot.toml): there is no such key; did you mean \"symbol\"?");
+    check("close_type", "x", "bots[0].close_type (bot.toml): this key is missing");
+    check("\"1m\"", "60", "bots[0].interval = 60 (bot.toml): use a text in quotes");
+    check("\"1m\"", "\"1w\"", "\"1w\" is not an interval");
+    check("\"01:00\"", "\"1:00\"", "bots[0].close_type (bot.toml): \"1:00\" is not a closeType code");
+    check("period", "perod", "unknown field `perod`");
+    check("{ period = 2 }", "{ period = 1 }", "period = 1 is outside 2 to 500");
+    check(
+        "[[bots]]",
+        "stake = 1\n[[bots]]",
+        "stake (bot.toml): there is no such key; known are: account, bots",
+    );
+    let risk = |line: &str| format!("[risk]\n{line}\n[[bots]]");
+    check(
+        "[[bots]]",
+        &risk("max_open_trade = 1"),
+        "risk.max_open_trade (bot.toml): there is no such key; did you mean \"max_open_trades\"?",
+    );
+    check(
+        "[[bots]]",
+        &risk("max_open_trades = \"many\""),
+        "risk.max_open_trades = \"many\" (bot.toml): use a whole number",
+    );
+    check(
+        "[[bots]]",
+        &risk("max_open_trades = -1"),
+        "risk.max_open_trades = -1 (bot.toml): use a whole number from 0",
+    );
+    check(
+        "[[bots]]",
+        &risk("cooldown_scope = \"al\""),
+        "use one of \"all\", \"symbol\"; did you mean \"all\"?",
+    );
+    check(
+        "[[bots]]",
+        "[simulation]\npayout_percent = 0\n[[bots]]",
+        "simulation.payout_percent (bot.toml): 0 is not a payout",
+    );
+    check("[[bots]]", "[simulation]\nlatency_ms = -1\n[[bots]]", "simulation.latency_ms = -1");
+    check(
+        "[[bots]]",
+        "[sandbox]\nspeed = \"fast\"\n[[bots]]",
+        "sandbox.speed = \"fast\" (bot.toml): use a number or \"max\"",
+    );
+    check(
+        "params",
+        "stake = { kind = \"flat\" }\nparams",
+        "bots[0].stake.kind = \"flat\" (bot.toml): use one of \"fixed\"",
+    );
+    check("params", "stake = { kind = \"fixed\", amunt = 1 }\nparams", "did you mean \"amount\"?");
+    check(
+        "params",
+        "stake = { kind = \"fixed\", amount = 0.001 }\nparams",
+        "bots[0].stake.amount (bot.toml): 0.001 has more than 2 decimals",
+    );
+    check("[[bots]]", "[[bots]", "bot.toml, line 2: ");
+    check(
+        "[[bots]]",
+        "[account]\nmode = \"real\"\n[[bots]]",
+        "account.mode = \"real\" (bot.toml): real money is refused",
+    );
+}
+
+#[test]
+fn everything_that_is_wrong_is_told_at_once() {
+    let check = |text: String, parts: &[&str]| {
+        let folder = Folder::new().with("bot.toml", &text);
+        folder.run(&["config", "check", "--config", "bot.toml"]).fails(2, parts);
+    };
+    check(
+        format!("{BOT}[risk]\nmax_open = 1\nhours = 3\n[broker]\nslot = 5\n"),
+        &["3 problems in the configuration", "risk.max_open (", "risk.hours = 3 (", "broker.slot = 5 ("],
+    );
+    // What only the parts themselves know is told when the form is right.
+    let unknown = BOT.replace("rsi-reversal", "rsi");
+    check(
+        format!("{BOT}{unknown}[simulation]\nlatency_ms = 99999999\n"),
+        &["2 problems", "[simulation] latency_ms = 99999999", "bots[1].strategy = \"rsi\""],
+    );
+}
+
+#[test]
+fn addresses_and_files_are_checked_before_anything_is_asked() {
+    let check = |line: &str, part: &str| {
+        let folder = Folder::new().with("bot.toml", &format!("{line}\n{BOT}"));
+        let folder = folder.with_variable("CANDLEWICK_BROKER__API_TOKEN", "hush-4711");
+        folder.run(&["config", "check", "--config", "bot.toml"]).fails(2, &[part]);
+    };
+    check(
+        "broker.base_url = \"http://venue.example\"",
+        "broker.base_url = \"http://venue.example\" (bot.toml): ",
+    );
+    check("broker.price_url = \"venue\"", "price_url");
+    check("sandbox.data = [\"prices.csv\"]", "sandbox.data[0] (bot.toml): \"prices.csv\"");
+}
+
+#[test]
+fn a_secret_in_a_file_is_refused_and_never_shown() {
+    for (key, line) in [("api_token", "api_token = \"hush-4711\""), ("api_key", "api_key = \"hush-4711\"")] {
+        let folder = Folder::new().with("bot.toml", &format!("[broker]\n{line}\n"));
+        for command in [&["config", "show"][..], &["config", "check"], &["backtest"], &["live", "--sandbox"]]
+        {
+            let run = folder.run(&[command, &["--config", "bot.toml"]].concat());
+            let variable = format!("CANDLEWICK_BROKER__{}", key.to_uppercase());
+            run.fails(2, &[&format!("broker.{key} (bot.toml): a secret does not belong"), &variable]);
+            assert!(!run.stderr.contains("hush"), "{}", run.stderr);
+        }
+    }
+    let folder = Folder::new().with("bot.toml", "[broker]\napi_token = hush-4711\n");
+    let run = folder.run(&["config", "check", "--config", "bot.toml"]);
+    run.fails(2, &["bot.toml, line 2: "]);
+    assert!(!run.stderr.contains("hush"), "{}", run.stderr);
+}
+
+#[test]
+fn a_secret_is_taken_from_the_environment_and_shown_as_a_mask() {
+    let folder = Folder::new().with_variable("CANDLEWICK_BROKER__API_TOKEN", "hush-4711");
+    for arguments in [&["config", "show"][..], &["config", "show", "--json"]] {
+        let run = folder.run(arguments);
+        assert!(
+            run.code == 0 && run.stdout.contains("********") && !run.stdout.contains("hush"),
+            "{}",
+            run.stdout
+        );
+    }
+    let run =
+        Folder::new().with_variable("CANDLEWICK_BROKER__API_TOKEN", "hush 4711").run(&["config", "check"]);
+    run.fails(2, &["CANDLEWICK_BROKER__API_TOKEN is empty or holds characters"]);
+    assert!(!run.stderr.contains("hush"), "{}", run.stderr);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_token_file_that_others_can_read_is_refused() {
+    use std::os::unix::fs::PermissionsExt;
+    let config = "[broker]\napi_token_file = \"token.secret\"\n".to_owned() + BOT;
+    let folder = Folder::new().with("bot.toml", &config).with("token.secret", "hush-4711\n");
+    let check = ["config", "check", "--config", "bot.toml"];
+    let allow = |mode| {
+        std::fs::set_permissions(folder.path("token.secret"), std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    for mode in [0o644, 0o640, 0o604] {
+        allow(mode);
+        folder
+            .run(&check)
+            .fails(2, &["broker.api_token_file = token.secret (bot.toml)", "chmod 600 token.secret"]);
+    }
+    allow(0o600);
+    assert_eq!(folder.run(&check).code, 0);
+    std::fs::remove_file(folder.path("token.secret")).unwrap();
+    folder.run(&check).fails(2, &["broker.api_token_file = token.secret (bot.toml): cannot read the file"]);
+}
+
+#[test]
+fn real_money_needs_both_yeses() {
+    let config = "[account]\nmode = \"real\"\n".to_owned() + BOT;
+    for (variable, flag, allowed) in [("yes", true, true), ("yes", false, false), ("no", true, false)] {
+        let folder = Folder::new().with("bot.toml", &config).with_variable("CANDLEWICK_ALLOW_REAL", variable);
+        let mut arguments = vec!["config", "check", "--config", "bot.toml"];
+        arguments.extend(flag.then_some("--real"));
+        let run = folder.run(&arguments);
+        assert_eq!(run.code == 0, allowed, "{variable} {flag}: {}", run.stderr);
+    }
+    let live = ["live", "--config", "bot.toml", "--real"];
+    let told = ["CANDLEWICK_ALLOW_REAL=yes", "--real", "account.mode = \"real\" (bot.toml)"];
+    Folder::new().with("bot.toml", &config).run(&live).fails(2, &told);
+}
+
+#[test]
+fn bad_candles_are_told_with_file_and_line() {
+    let good = candles(4);
+    let lines: Vec<&str> = good.lines().collect();
+    let join = |lines: &[&str]| lines.join("\n");
+    let broken = good.replace(lines[2], "1767571260000,1,2");
+    let check = |content: &str, parts: &[&str]| {
+        let folder = Folder::new().with("bot.toml", BOT).with("BTCUSDT_1m.csv", content);
+        folder.run(&BACKTEST).fails(3, &[&["BTCUSDT_1m.csv"], parts].concat());
+    };
+    check(&broken, &["line 3: "]);
+    check(&good.replace("100,101", "100,99"), &["line 2: "]);
+    check(&join(&[lines[0], lines[2], lines[1]]), &["line 3: ", "sort the lines"]);
+    check(&join(&[lines[0], lines[1], lines[1]]), &["line 3: ", "is there twice"]);
+    check("", &["the file is empty"]);
+    check(lines[0], &["no candles after the header"]);
+    check(&good.replace("time,", ""), &["line 1: ", "the header is"]);
+    let missing = Folder::new().with("bot.toml", BOT);
+    missing.run(&BACKTEST).fails(3, &["BTCUSDT_1m.csv: cannot open the file", "cause: "]);
+}
+
+#[test]
+fn data_arguments_that_do_not_tell_their_series_are_refused() {
+    let folder = folder_with_bot("1m", "1m");
+    let run = |data: &[&str]| folder.run(&[&BACKTEST[..3], data].concat());
+    run(&["--data", "prices.csv"])
+        .fails(2, &["\"prices.csv\": the file name has no interval", "SYMBOL@INTERVAL=PATH"]);
+    run(&["--data", "BTCUSDT_1m.parquet"]).fails(2, &["only CSV files can be read"]);
+    let twice = ["--data", "BTCUSDT_1m.csv", "--data", "BTCUSDT@1m=BTCUSDT_1m.csv"];
+    run(&twice).fails(2, &["BTCUSDT 1m is given twice"]);
+    assert_eq!(run(&["--data", "BTCUSDT@60s=BTCUSDT_1m.csv"]).code, 0);
+}
+
+#[test]
+fn a_bot_without_candles_hears_what_there_is() {
+    let check =
+        |from: &str, to: &str, parts: &[&str]| folder_with_bot(from, to).run(&BACKTEST).fails(3, parts);
+    check(
+        "\"1m\"",
+        "\"5m\"",
+        &["no candles of BTCUSDT 5m for bot \"btc\"; there are: BTCUSDT 1m", "interval = \"1m\""],
+    );
+    check("BTCUSDT", "BTCUSD", &["no candles of BTCUSD 1m", "did you mean symbol = \"BTCUSDT\"?"]);
+    check("BTCUSDT", "EURUSD", &["--data EURUSD_1m.csv"]);
+}
+
+#[test]
+fn an_expiry_shorter_than_the_candles_needs_a_yes() {
+    let folder = folder_with_bot("01:00", "00:05");
+    let run = folder.run(&BACKTEST);
+    run.fails(
+        2,
+        &["bots[0].close_type = \"00:05\" (bot.toml)", "shorter than the 1m candles", "--allow-coarse"],
+    );
+    let report = folder.run(&[&BACKTEST[..], &["--allow-coarse", "--json"]].concat()).json();
+    assert!(report["notices"][0].as_str().unwrap().starts_with("coarse: "), "{report}");
+}
+
+#[test]
+fn files_that_are_missing_or_in_the_way_are_named() {
+    candlewick(&["config", "show", "--config", "no.toml"])
+        .fails(2, &["no.toml: cannot read the configuration file"]);
+    let folder = folder_with_bot("1m", "1m").with("run.jsonl", "");
+    let journal = [&BACKTEST[..], &["--journal", "run.jsonl"]].concat();
+    folder.run(&journal).fails(2, &["run.jsonl exists already"]);
+    let trades = [&BACKTEST[..], &["--trades", "no/such/folder.csv"]].concat();
+    folder.run(&trades).fails(2, &["--trades: cannot write no/such/folder.csv"]);
+    let generate = ["data", "generate", "--symbol", "BTCUSDT", "--days", "1"];
+    folder.run(&generate).fails(2, &["BTCUSDT_1m.csv: the file is there already", "--force"]);
+    assert_eq!(folder.run(&[&generate[..], &["--force"]].concat()).code, 0);
+    assert_eq!(folder.read("BTCUSDT_1m.csv").lines().count(), 1_441);
+}
+
+#[test]
+fn bad_arguments_are_refused_before_anything_happens() {
+    for (arguments, part) in [
+        (&["sandbox", "--speed", "fast"][..], "use a factor above 0 and at most 1000000, or max"),
+        (&["sandbox", "--speed", "max"], "use `live --sandbox --speed max`"),
+        (&["sandbox", "--faults", "eror"], "\"eror\" is not a fault"),
+        (&["sandbox", "--listen", "here"], "--listen"),
+        (&["sandbox", "--start", "2020-01-01"], "outside the candles, 2026-01-05T00:00:00Z to 2026-01-19"),
+        (&["live", "--speed", "2"], "--sandbox"),
+        (&["live", "--sandbox", "--for", "10"], "a whole number and a unit"),
+        (&["live"], "there is no bot"),
+        (&["backtst"], "backtest"),
+        (&["strategy", "show", "ema-corss"], "did you mean \"ema-cross\"?"),
+        (&["strategy", "show", "momentum"], "known are: rsi-reversal, ema-cross, signal-list"),
+        (&["data", "generate", "--symbol", "GOLD"], "--tick is missing: GOLD is not a well-known pair"),
+        (
+            &["data", "generate", "--symbol", "BTCUSDT", "--interval", "7s"],
+            "--interval: 7s is not a multiple of 5s",
+        ),
+        (&["backtest", "--quiet", "-v"], "cannot be used with"),
+    ] {
+        candlewick(arguments).fails(2, &[part]);
+    }
+}

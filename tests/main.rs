@@ -1,0 +1,8 @@
+//! Whole-program tests: the binary, and the libraries as they work together.
+#![allow(clippy::unwrap_used, reason = "what cannot be read or run fails its test")]
+
+mod answers;
+mod candlewick;
+mod cli;
+mod serving;
+mod tidy;

@@ -1,0 +1,81 @@
+//! The sandbox in a process of its own: ready in one line, an answer, a clean stop.
+#![cfg(unix)]
+
+use crate::candlewick::Folder;
+use serde_json::Value;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+
+struct Served {
+    child: Child,
+    ready: Value,
+}
+
+impl Served {
+    fn start(arguments: &[&str]) -> Self {
+        let arguments = [&["sandbox", "--json", "--listen", "127.0.0.1:0"], arguments].concat();
+        let mut child =
+            Folder::new().command(&arguments).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        let ready = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"));
+        Self { child, ready }
+    }
+
+    fn text(&self, key: &str) -> &str {
+        self.ready[key].as_str().unwrap()
+    }
+
+    fn get(&self, path: &str, header: &str) -> String {
+        let address = self.text("base_url").strip_prefix("http://").unwrap();
+        let mut stream = TcpStream::connect(address).unwrap();
+        let request = format!(
+            "GET {path} HTTP/1.1\r\nhost: {address}\r\n{header}\r\nx-timestamp: 1\r\nconnection: close\r\n\r\n"
+        );
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    }
+
+    fn end(mut self, signal: &str) -> Option<i32> {
+        let id = self.child.id().to_string();
+        assert!(Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
+        self.child.wait().unwrap().code()
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        // Of a test that failed; a child that has ended cannot be killed, and need not be.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn a_client_reads_the_demo_wallet_and_ctrl_c_ends_it_cleanly() {
+    let served = Served::start(&["--speed", "60", "--start", "2026-01-07"]);
+    assert_eq!(served.ready["start"], 1_767_744_000_000_i64);
+    let token = format!("api-token: {}", served.text("token"));
+    let answer = served.get("/token/wallets", &token);
+    assert!(answer.starts_with("HTTP/1.1 200") && answer.contains("\"balance\":10000"), "{answer}");
+    assert!(served.get("/token/wallets", "api-token: wrong").starts_with("HTTP/1.1 401"));
+    assert_eq!(served.end("INT"), Some(130));
+}
+
+#[test]
+fn at_speed_one_the_candles_lie_around_the_present() {
+    let served = Served::start(&[]);
+    let start = served.ready["start"].as_i64().unwrap();
+    let key = format!("api-key: {}", served.text("api_key"));
+    // The candle of the minute before, at real time.
+    let minute = start - start % 60_000 - 60_000;
+    let path = format!(
+        "/aggregated-prices/prices?pair=BTCUSDT&type=crypto&interval=1m&startTime={minute}&endTime={minute}"
+    );
+    let answer = served.get(&path, &key);
+    assert!(answer.contains(&format!("\"time\":{minute}")), "{answer}");
+    assert_eq!(served.end("TERM"), Some(0));
+}
