@@ -1,6 +1,8 @@
 //! The list of intents with what became of them: the fold of events and actions into rows that people read.
 
-use crate::{Action, Approved, Event, EventKind, IntentId, Opened, Rejection, Rule, Settled, VenueId};
+use crate::{
+    Action, Approved, Event, EventKind, IntentId, Opened, Recorded, Rejection, Rule, Settled, VenueId,
+};
 use candlewick_sdk::{Millis, Money, Outcome, Payout};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -21,6 +23,8 @@ pub enum IntentState {
     Rejected,
     /// Its request never left.
     NotSent,
+    /// Its answer was lost, and the venue has no trade of it.
+    NotOpened,
 }
 
 /// An intent and what became of it.
@@ -52,7 +56,8 @@ pub struct IntentRow {
     pub settled_at: Option<Millis>,
 }
 
-/// All intents, in their order, and the count of refusals by name.
+/// All intents, in their order, and the count of refusals by name. It heeds and ignores what the Session does:
+/// an answer counts once, and what is over stays as it ended.
 #[derive(Debug, Default)]
 pub struct TradeBook {
     rows: Vec<IntentRow>,
@@ -60,6 +65,18 @@ pub struct TradeBook {
     no_price: u64,
     rejected: u64,
     not_sent: u64,
+}
+
+impl IntentRow {
+    /// Whether nothing can happen to it any more.
+    const fn is_over(&self) -> bool {
+        match self.state {
+            IntentState::InFlight | IntentState::InDoubt | IntentState::Open | IntentState::NotOpened => {
+                false
+            }
+            IntentState::Settled | IntentState::Rejected | IntentState::NotSent => true,
+        }
+    }
 }
 
 impl TradeBook {
@@ -78,23 +95,27 @@ impl TradeBook {
             | EventKind::Skew { .. }
             | EventKind::Verdict { .. }
             | EventKind::Time
+            | EventKind::Deposit { .. }
             | EventKind::Control { .. } => {}
-            EventKind::Opened(opened) => self.see_opened(opened, event.at),
-            EventKind::Settled(settled) => self.see_settled(settled, event.at),
-            EventKind::Rejected { intent, rejection } => {
-                match rejection {
-                    Rejection::NoPrice => self.no_price += 1,
-                    Rejection::InsufficientBalance => self.refused[Rule::InsufficientBalance as usize] += 1,
-                    Rejection::Other(_) => self.rejected += 1,
+            EventKind::Opened(opened) | EventKind::Adopted(opened) => self.see_opened(opened, event.at),
+            EventKind::NotOpened { intent, .. } => {
+                if let Some(row) = self.row_mut(*intent)
+                    && row.state == IntentState::InDoubt
+                {
+                    row.state = IntentState::NotOpened;
                 }
-                self.end(*intent, IntentState::Rejected, event.at);
             }
+            EventKind::Settled(settled) => self.see_settled(settled, event.at),
+            EventKind::Rejected { intent, rejection } => self.see_rejected(*intent, rejection, event.at),
             EventKind::NotSent { intent } => {
-                self.not_sent += 1;
-                self.end(*intent, IntentState::NotSent, event.at);
+                if self.end(*intent, IntentState::NotSent, event.at) {
+                    self.not_sent += 1;
+                }
             }
             EventKind::InDoubt { intent } => {
-                if let Some(row) = self.row_mut(*intent) {
+                if let Some(row) = self.row_mut(*intent)
+                    && row.state == IntentState::InFlight
+                {
                     row.state = IntentState::InDoubt;
                 }
             }
@@ -124,6 +145,15 @@ impl TradeBook {
         }
     }
 
+    /// Takes an entry of an earlier run.
+    pub fn recall(&mut self, recorded: &Recorded) {
+        match recorded {
+            Recorded::Event(event) => self.see_event(event),
+            Recorded::Open(approved) => self.see_action(&Action::Open(*approved)),
+            Recorded::Refuse | Recorded::DayOpened { .. } => {}
+        }
+    }
+
     /// All intents, in the order in which they were decided.
     pub fn rows(&self) -> &[IntentRow] {
         &self.rows
@@ -143,8 +173,8 @@ impl TradeBook {
     }
 
     fn see_opened(&mut self, opened: &Opened, at: Millis) {
-        let Some(row) = self.row_mut(opened.intent) else { return };
-        if matches!(row.state, IntentState::InFlight | IntentState::InDoubt) {
+        let Some(row) = self.row_mut(opened.intent).filter(|row| !row.is_over()) else { return };
+        if row.state != IntentState::Open {
             row.state = IntentState::Open;
             row.answered_at = Some(at);
         }
@@ -156,7 +186,7 @@ impl TradeBook {
     }
 
     fn see_settled(&mut self, settled: &Settled, at: Millis) {
-        let Some(row) = self.row_mut(settled.intent) else { return };
+        let Some(row) = self.row_mut(settled.intent).filter(|row| !row.is_over()) else { return };
         row.state = IntentState::Settled;
         row.outcome = Some(settled.outcome);
         row.profit = settled.profit;
@@ -168,11 +198,24 @@ impl TradeBook {
         row.settled_at = Some(at);
     }
 
-    fn end(&mut self, intent: IntentId, state: IntentState, at: Millis) {
-        if let Some(row) = self.row_mut(intent) {
-            row.state = state;
-            row.answered_at = Some(at);
+    fn see_rejected(&mut self, intent: IntentId, rejection: &Rejection, at: Millis) {
+        if !self.end(intent, IntentState::Rejected, at) {
+            return;
         }
+        match rejection {
+            Rejection::NoPrice => self.no_price += 1,
+            Rejection::InsufficientBalance => self.refused[Rule::InsufficientBalance as usize] += 1,
+            Rejection::Other(_) => self.rejected += 1,
+        }
+    }
+
+    /// Ends an intent that never came to be; whether there was one. An open trade is answered already.
+    fn end(&mut self, intent: IntentId, state: IntentState, at: Millis) -> bool {
+        let unanswered = |row: &&mut IntentRow| !row.is_over() && row.state != IntentState::Open;
+        let Some(row) = self.row_mut(intent).filter(unanswered) else { return false };
+        row.state = state;
+        row.answered_at = Some(at);
+        true
     }
 
     fn row_mut(&mut self, intent: IntentId) -> Option<&mut IntentRow> {

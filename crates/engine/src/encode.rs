@@ -96,6 +96,19 @@ fn encode_event(event: &Event, out: &mut Vec<u8>) {
             });
         }
         EventKind::Time => out.push(10),
+        EventKind::Adopted(opened) => {
+            out.push(12);
+            encode_opened(opened, out);
+        }
+        EventKind::NotOpened { intent, reserved_until } => {
+            out.push(13);
+            put_number(intent.number(), out);
+            put_time(*reserved_until, out);
+        }
+        EventKind::Deposit { amount } => {
+            out.push(14);
+            put_money(*amount, out);
+        }
         EventKind::Control { control: Control::Halt } => out.extend([11, 0]),
         EventKind::Control { control: Control::Resume } => out.extend([11, 1]),
     }

@@ -2,13 +2,13 @@
 
 use crate::{BotId, IntentId, SeriesId, SymbolId};
 use candlewick_sdk::{Candle, Millis, Money, Outcome, Payout, Price, Text};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The venue's name of a trade.
 pub type VenueId = Text<47>;
 
 /// Something that happened, and when.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Event {
     /// Venue time of the fact. Decisions are stamped with it.
     pub at: Millis,
@@ -20,7 +20,7 @@ pub struct Event {
 }
 
 /// The kinds of event.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum EventKind {
     /// A candle has closed.
@@ -58,8 +58,22 @@ pub enum EventKind {
         /// Which intent.
         intent: IntentId,
     },
+    /// A trade that was found at the venue is this intent's: what was in doubt, or taken as not opened, is open.
+    Adopted(Opened),
+    /// The venue has no trade of an intent in doubt. Its stake stays reserved, because a trade may yet be found.
+    NotOpened {
+        /// Which intent.
+        intent: IntentId,
+        /// Until when its stake stays reserved.
+        reserved_until: Millis,
+    },
     /// A trade's final outcome is known.
     Settled(Settled),
+    /// Money came into the wallet, or left it (below zero), and no trade explains it.
+    Deposit {
+        /// How much.
+        amount: Money,
+    },
     /// The wallet was read. The ledger decides; the wallet audits.
     Balance {
         /// What the wallet holds.
@@ -87,7 +101,7 @@ pub enum EventKind {
 }
 
 /// Where a candle came from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
     /// It closed just now: a signal on it may be traded.
@@ -97,7 +111,7 @@ pub enum Origin {
 }
 
 /// An accepted trade. What the reply did not tell is `None` and may come in a later event.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Opened {
     /// Which intent.
     pub intent: IntentId,
@@ -114,7 +128,7 @@ pub struct Opened {
 }
 
 /// A settlement. What the venue did not tell is `None`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settled {
     /// Which intent.
     pub intent: IntentId,
@@ -135,7 +149,7 @@ pub struct Settled {
 }
 
 /// Why the venue refused an intent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rejection {
     /// It has no price for the moment.
@@ -147,7 +161,7 @@ pub enum Rejection {
 }
 
 /// What is known of a bot's edge.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Edge {
     /// Not enough trades yet.
@@ -160,7 +174,7 @@ pub enum Edge {
 }
 
 /// Orders from outside the market.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Control {
     /// No new opens until resumed.

@@ -14,9 +14,12 @@ macro_rules! position {
             /// The first one.
             pub const FIRST: Self = Self(0);
 
+            /// One that is no longer in the list.
+            pub const RETIRED: Self = Self(u16::MAX);
+
             /// From a position in the Session's list; there are at most 65,535.
             pub(crate) fn new(position: usize) -> Option<Self> {
-                u16::try_from(position).ok().map(Self)
+                u16::try_from(position).ok().map(Self).filter(|id| *id != Self::RETIRED)
             }
 
             /// The position in the Session's list.

@@ -32,12 +32,33 @@ pub(crate) struct Intent {
 #[derive(Debug)]
 pub(crate) struct Intents {
     unfinished: Vec<Intent>,
+    unopened: Vec<Unopened>,
     next: IntentId,
 }
 
+/// An intent of which the venue has no trade; one may yet be found.
+#[derive(Clone, Copy, Debug)]
+struct Unopened {
+    intent: Intent,
+    reserved_until: Millis,
+    is_reserved: bool,
+}
+
+/// A found trade of an intent that was taken as not opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Revived {
+    /// Its stake was still reserved.
+    Reserved,
+    /// Its stake had been released.
+    Released(Money),
+}
+
+/// How long after its decision a trade of an intent may still be found.
+const FORGOTTEN_AFTER: Millis = Millis::DAY;
+
 impl Intents {
     pub(crate) fn with_capacity(capacity: usize) -> Self {
-        Self { unfinished: Vec::with_capacity(capacity), next: IntentId::new(1) }
+        Self { unfinished: Vec::with_capacity(capacity), unopened: Vec::new(), next: IntentId::new(1) }
     }
 
     pub(crate) const fn next_id(&self) -> IntentId {
@@ -58,16 +79,69 @@ impl Intents {
         });
     }
 
-    /// Moves an intent to another stage; `None` when it is not unfinished.
-    pub(crate) fn advance(&mut self, id: IntentId, stage: Stage) -> Option<&Intent> {
+    /// The venue accepted an intent; `None` when it is not unfinished.
+    pub(crate) fn open(&mut self, id: IntentId) -> Option<&Intent> {
         let intent = self.unfinished.iter_mut().find(|intent| intent.id == id)?;
-        intent.stage = stage;
+        intent.stage = Stage::Open;
         Some(intent)
     }
 
-    /// Takes an intent out; `None` when it is not unfinished.
-    pub(crate) fn finish(&mut self, id: IntentId) -> Option<Intent> {
-        let position = self.unfinished.iter().position(|intent| intent.id == id)?;
+    /// An intent's answer will not be known without looking. A trade that is open has been answered.
+    pub(crate) fn doubt(&mut self, id: IntentId) {
+        let unanswered = |intent: &&mut Intent| intent.id == id && intent.stage == Stage::InFlight;
+        if let Some(intent) = self.unfinished.iter_mut().find(unanswered) {
+            intent.stage = Stage::InDoubt;
+        }
+    }
+
+    /// Takes out an intent that never came to be; `None` when it is not unfinished, or is an open trade: that one
+    /// stays until it settles.
+    pub(crate) fn refuse(&mut self, id: IntentId) -> Option<Intent> {
+        self.take(|intent| intent.id == id && intent.stage != Stage::Open)
+    }
+
+    /// Takes out an intent that has settled; `None` when it is not unfinished.
+    pub(crate) fn settle(&mut self, id: IntentId) -> Option<Intent> {
+        self.take(|intent| intent.id == id)
+    }
+
+    /// The venue has no trade of an intent in doubt: it no longer blocks its symbol, and its stake stays reserved.
+    pub(crate) fn give_up(&mut self, id: IntentId, reserved_until: Millis) -> Option<Intent> {
+        let intent = self.take(|intent| intent.id == id && intent.stage == Stage::InDoubt)?;
+        self.unopened.push(Unopened { intent, reserved_until, is_reserved: true });
+        Some(intent)
+    }
+
+    /// A trade of an intent that was taken as not opened has been found: it is unfinished again.
+    pub(crate) fn revive(&mut self, id: IntentId) -> Option<Revived> {
+        let position = self.unopened.iter().position(|unopened| unopened.intent.id == id)?;
+        let Unopened { intent, is_reserved, .. } = self.unopened.remove(position);
+        self.unfinished.push(intent);
+        Some(if is_reserved { Revived::Reserved } else { Revived::Released(intent.stake) })
+    }
+
+    /// When the next reserved stake is to be released; the end of time when there is none.
+    pub(crate) fn next_release(&self) -> Millis {
+        let reserved = self.unopened.iter().filter(|unopened| unopened.is_reserved);
+        reserved.map(|unopened| unopened.reserved_until).min().unwrap_or(Millis::MAX)
+    }
+
+    /// Takes back the stakes whose time is over, and forgets intents that are too old to be found.
+    pub(crate) fn release_until(&mut self, now: Millis) -> Money {
+        let mut released = Money::ZERO;
+        for unopened in &mut self.unopened {
+            if unopened.is_reserved && unopened.reserved_until <= now {
+                unopened.is_reserved = false;
+                released += unopened.intent.stake;
+            }
+        }
+        let is_young = |unopened: &Unopened| now - unopened.intent.decision_time < FORGOTTEN_AFTER;
+        self.unopened.retain(|unopened| unopened.is_reserved || is_young(unopened));
+        released
+    }
+
+    fn take(&mut self, is_it: impl Fn(&Intent) -> bool) -> Option<Intent> {
+        let position = self.unfinished.iter().position(is_it)?;
         Some(self.unfinished.remove(position))
     }
 

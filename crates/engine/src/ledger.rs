@@ -97,6 +97,13 @@ impl Ledger {
         self.peak = self.peak.max(self.equity());
     }
 
+    /// Money that no trade explains: neither profit nor loss, so day and peak move with it.
+    pub(crate) fn deposit(&mut self, amount: Money) {
+        self.free += amount;
+        self.day_equity += amount;
+        self.peak += amount;
+    }
+
     pub(crate) fn count_win(&mut self) {
         self.loss_streak = 0;
     }

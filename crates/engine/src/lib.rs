@@ -18,11 +18,14 @@ mod intent;
 mod ladder;
 mod ledger;
 mod nominal;
+mod recall;
 mod record;
 mod risk;
 mod session;
 mod settings;
 mod stake;
+#[cfg(test)]
+mod testing;
 
 pub use action::{Action, Refused};
 pub use book::{IntentRow, IntentState, TradeBook};
@@ -31,6 +34,7 @@ pub use hash::JournalHash;
 pub use id::{BotId, IntentId, SeriesId, SymbolId};
 pub use ladder::{LadderNotice, check_ladders};
 pub use ledger::Ledger;
+pub use recall::{Recall, RecallError, Recorded, to_recorded_form};
 pub use record::{Entry, Header, Recorder};
 pub use risk::{Approved, CooldownScope, Hours, RiskSettings, Rule, Weekday};
 pub use session::Session;

@@ -1,12 +1,12 @@
 //! What a journal is made of, and where it goes.
 
 use crate::{Action, Event};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::io;
 
 /// The first entry of a journal: everything besides events that decides what happens.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Header {
     /// The version of the journal's form.
     pub format: u32,

@@ -1,13 +1,13 @@
 //! The Session: bots, risk, ledger and intents behind one function.
 
 use crate::bot::Bot;
-use crate::intent::{Intents, Stage};
+use crate::intent::{Intents, Revived};
 use crate::nominal::nominal_close;
 use crate::risk::{self, Limits, Probe, Proposal, RiskState, View};
 use crate::stake::{Purse, Stake};
 use crate::{
-    Action, BotId, Control, EngineError, Event, EventKind, IntentId, Ledger, Opened, Origin, Refused,
-    SeriesId, SessionSettings, Settled, SymbolId,
+    Action, BotId, Control, EngineError, Event, EventKind, IntentId, Ledger, Opened, Origin, Recorded,
+    Refused, SeriesId, SessionSettings, Settled, SymbolId,
 };
 use candlewick_sdk::{
     Candle, Millis, Money, MoneyScale, Outcome, Price, Series, Settlement, Signal, Strategy, Symbol,
@@ -28,6 +28,8 @@ pub struct Session {
     state: RiskState,
     ledger: Ledger,
     intents: Intents,
+    /// When a reserved stake is next released.
+    next_release: Millis,
     money_scale: MoneyScale,
     together: u32,
 }
@@ -77,6 +79,7 @@ impl Session {
             limits,
             ledger: Ledger::new(balance),
             intents: Intents::with_capacity(USUAL_OPEN_TRADES),
+            next_release: Millis::MAX,
             money_scale: scale,
         })
     }
@@ -86,6 +89,9 @@ impl Session {
     pub fn handle(&mut self, event: &Event, actions: &mut Vec<Action>) {
         if self.ledger.is_day_over(event.at) {
             self.open_day(event.at, actions);
+        }
+        if event.at >= self.next_release {
+            self.release(event.at);
         }
         if let EventKind::Candle { series, candle, origin } = &event.kind {
             let moment = Moment { at: event.at, received: event.received, origin: *origin };
@@ -106,10 +112,17 @@ impl Session {
             }
             EventKind::Opened(opened) => self.on_opened(opened, event.at),
             EventKind::Rejected { intent, .. } | EventKind::NotSent { intent } => self.on_refused(*intent),
-            EventKind::InDoubt { intent } => {
-                self.intents.advance(*intent, Stage::InDoubt);
+            EventKind::InDoubt { intent } => self.intents.doubt(*intent),
+            EventKind::Adopted(opened) => self.on_adopted(opened, event.at),
+            EventKind::NotOpened { intent, reserved_until } => self.on_not_opened(*intent, *reserved_until),
+            EventKind::Deposit { amount } => self.ledger.deposit(*amount),
+            EventKind::Settled(settled) => {
+                if let Some((bot, settlement)) = self.on_settled(settled, event.at)
+                    && let Some(bot) = self.bots.get_mut(bot.index())
+                {
+                    bot.on_settled(&settlement);
+                }
             }
-            EventKind::Settled(settled) => self.on_settled(settled, event.at),
             EventKind::Balance { amount } => self.ledger.see_wallet(*amount),
             EventKind::Skew { offset } => self.state.see_skew(*offset),
             EventKind::Verdict { bot, edge } => {
@@ -123,6 +136,42 @@ impl Session {
                 self.ledger.rebase();
             }
         }
+    }
+
+    /// Takes an entry of an earlier run: ledger, limits, ladders and doubts become what they were. Strategies are
+    /// shown nothing, and nothing is answered.
+    pub fn recall(&mut self, recorded: &Recorded) {
+        match recorded {
+            Recorded::Refuse => {}
+            Recorded::Open(approved) => {
+                self.intents.begin(approved, nominal_close(approved.expiry(), approved.decision_time()));
+                self.ledger.reserve(approved.stake());
+                self.state.count_trade(&self.limits, approved.decision_time());
+            }
+            Recorded::DayOpened { start } => {
+                let (start, end) = self.limits.day_of(*start);
+                self.ledger.open_day(end);
+                self.state.open_day(start);
+            }
+            Recorded::Event(event) => match &event.kind {
+                EventKind::Candle { .. } | EventKind::Price { .. } => {}
+                EventKind::Settled(settled) => {
+                    self.release(event.at);
+                    self.on_settled(settled, event.at);
+                }
+                _ => {
+                    self.release(event.at);
+                    self.hear(event, &mut Vec::new());
+                }
+            },
+        }
+    }
+
+    /// Position of a symbol that an earlier run traded; one that no bot trades any more is added at the end.
+    pub(crate) fn remember_symbol(&mut self, symbol: Symbol) -> SymbolId {
+        let place = position_or_push(&mut self.symbols, symbol);
+        self.state.make_room(self.symbols.len());
+        SymbolId::new(place).unwrap_or(SymbolId::RETIRED)
     }
 
     /// The money in its accounts.
@@ -244,22 +293,28 @@ impl Session {
     }
 
     fn on_opened(&mut self, opened: &Opened, at: Millis) {
-        let Some(intent) = self.intents.advance(opened.intent, Stage::Open) else { return };
+        let Some(intent) = self.intents.open(opened.intent) else { return };
         if let Some(payout) = opened.payout {
             self.state.see_payout(intent.symbol, payout, at);
         }
     }
 
     fn on_refused(&mut self, intent: IntentId) {
-        let Some(intent) = self.intents.finish(intent) else { return };
+        let Some(intent) = self.intents.refuse(intent) else { return };
         self.ledger.release(intent.stake);
         self.state.uncount_trade(intent.decision_time);
         self.state.end_probe(intent.symbol, intent.id);
     }
 
-    fn on_settled(&mut self, settled: &Settled, at: Millis) {
-        let Some(intent) = self.intents.finish(settled.intent) else { return };
+    /// Books a settlement; the strategy that is to be told of it, and what.
+    fn on_settled(&mut self, settled: &Settled, at: Millis) -> Option<(BotId, Settlement)> {
+        self.revive(settled.intent);
+        let intent = self.intents.settle(settled.intent)?;
         self.ledger.settle(intent.stake, settled.profit);
+        if let Some(payout) = settled.payout {
+            // It was this when the trade opened, which the reply to the open may not have told.
+            self.state.see_payout(intent.symbol, payout, intent.decision_time);
+        }
         self.state.end_probe(intent.symbol, intent.id);
         match settled.outcome {
             Outcome::Won => {
@@ -272,17 +327,44 @@ impl Session {
             }
             Outcome::Draw | Outcome::Cancelled => {}
         }
-        let bot = &mut self.bots[intent.bot.index()];
-        bot.stake.settled(settled.outcome, settled.profit, settled.payout);
-        bot.on_settled(&Settlement {
+        if let Some(bot) = self.bots.get_mut(intent.bot.index()) {
+            bot.stake.settled(settled.outcome, settled.profit, settled.payout);
+        }
+        let settlement = Settlement {
             direction: intent.direction,
             decision_time: intent.decision_time,
             outcome: settled.outcome,
             profit: settled.profit,
-        });
+        };
+        Some((intent.bot, settlement))
     }
 
-    #[cold]
+    fn on_adopted(&mut self, opened: &Opened, at: Millis) {
+        self.revive(opened.intent);
+        self.on_opened(opened, at);
+    }
+
+    /// What was taken as not opened is a trade after all: its stake is at risk again.
+    fn revive(&mut self, intent: IntentId) {
+        if let Some(Revived::Released(stake)) = self.intents.revive(intent) {
+            self.ledger.reserve(stake);
+        }
+        self.next_release = self.intents.next_release();
+    }
+
+    fn on_not_opened(&mut self, intent: IntentId, reserved_until: Millis) {
+        let Some(intent) = self.intents.give_up(intent, reserved_until) else { return };
+        self.state.uncount_trade(intent.decision_time);
+        self.state.end_probe(intent.symbol, intent.id);
+        self.next_release = self.intents.next_release();
+    }
+
+    fn release(&mut self, now: Millis) {
+        let stakes = self.intents.release_until(now);
+        self.ledger.release(stakes);
+        self.next_release = self.intents.next_release();
+    }
+
     fn open_day(&mut self, at: Millis, actions: &mut Vec<Action>) {
         let (start, end) = self.limits.day_of(at);
         self.ledger.open_day(end);

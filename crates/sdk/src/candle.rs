@@ -1,7 +1,7 @@
 //! Candles, checked once where they enter.
 
 use crate::{Interval, Millis};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Five numbers of a candle before anybody has checked them.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,7 +22,8 @@ pub struct Ohlcv {
 ///
 /// A value of this type is sound: all numbers are finite, prices are positive, the volume is not negative,
 /// `low <= open, close <= high`, and the open time is aligned to the interval from the epoch.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Unchecked")]
 #[repr(C)]
 pub struct Candle {
     time: Millis,
@@ -31,6 +32,26 @@ pub struct Candle {
     low: f64,
     close: f64,
     volume: f64,
+}
+
+/// A candle as it is read back. Its interval is not known here, so only whole seconds are asked of its time.
+#[derive(Deserialize)]
+struct Unchecked {
+    time: Millis,
+    open: f64,
+    high: f64,
+    low: f64,
+    close: f64,
+    volume: f64,
+}
+
+impl TryFrom<Unchecked> for Candle {
+    type Error = CandleError;
+
+    fn try_from(read: Unchecked) -> Result<Self, CandleError> {
+        let Unchecked { time, open, high, low, close, volume } = read;
+        Self::new(time, Interval::SECOND, Ohlcv { open, high, low, close, volume })
+    }
 }
 
 /// Why five numbers and a time are not a candle.

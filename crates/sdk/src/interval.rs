@@ -23,6 +23,8 @@ const UNITS: [(char, i64); 4] = [('d', 86_400), ('h', 3_600), ('m', 60), ('s', 1
 const LONGEST_SECONDS: i64 = 31 * 86_400;
 
 impl Interval {
+    /// One second, the shortest candle.
+    pub const SECOND: Self = Self(Millis::SECOND);
     /// One minute, the usual candle.
     pub const MINUTE: Self = Self(Millis::MINUTE);
 

@@ -33,6 +33,18 @@ impl Approved {
         }
     }
 
+    /// One that was approved in an earlier run, as its journal has it. Nothing opens it: it only lets a Session
+    /// know what is under way.
+    pub(crate) const fn recorded(
+        intent: IntentId,
+        (bot, symbol): (BotId, SymbolId),
+        (direction, expiry, stake): (Direction, Expiry, Money),
+        decision_time: Millis,
+        reason: Reason,
+    ) -> Self {
+        Self { intent, bot, symbol, direction, expiry, stake, decision_time, reason }
+    }
+
     /// Its number.
     pub const fn intent(&self) -> IntentId {
         self.intent

@@ -73,9 +73,11 @@ impl Limits {
         })
     }
 
-    /// The smallest stake, and at least one minor unit.
+    /// The smallest stake that the rules let be: at least one minor unit, and a multiple of the step.
     pub(crate) fn minimum_stake(&self) -> Money {
-        self.min_stake.max(Money::from_minor(1))
+        let least = self.min_stake.max(Money::from_minor(1));
+        let floor = self.step_down(least);
+        if floor < least { floor + self.stake_step } else { floor }
     }
 
     /// How many trades can be open together; at least 1.

@@ -5,6 +5,9 @@ use crate::{IntentId, SymbolId};
 use candlewick_sdk::{Millis, Payout};
 use std::collections::VecDeque;
 
+/// Trades of an hour before the list of them has to grow.
+const USUAL_TRADES_PER_HOUR: usize = 1_024;
+
 /// Folded from events; bounded by the number of symbols and the limits.
 #[derive(Debug)]
 pub(crate) struct RiskState {
@@ -27,17 +30,19 @@ struct SymbolState {
     probe: Option<IntentId>,
 }
 
+impl SymbolState {
+    const NEW: Self = Self { rested_at: Millis::new(i64::MIN), loss_streak: 0, payout: None, probe: None };
+}
+
 impl RiskState {
     pub(crate) fn new(limits: &Limits, symbols: usize) -> Self {
-        let symbol =
-            SymbolState { rested_at: Millis::new(i64::MIN), loss_streak: 0, payout: None, probe: None };
         Self {
             halted: false,
             skew: Millis::ZERO,
-            recent: VecDeque::with_capacity(limits.max_trades_per_hour + 1),
+            recent: VecDeque::with_capacity(limits.max_trades_per_hour.min(USUAL_TRADES_PER_HOUR)),
             day_start: Millis::new(i64::MIN),
             trades_today: 0,
-            symbols: vec![symbol; symbols],
+            symbols: vec![SymbolState::NEW; symbols],
             rested_at: Millis::new(i64::MIN),
         }
     }
@@ -76,12 +81,21 @@ impl RiskState {
         self.symbols.get(symbol.index())?.probe
     }
 
+    /// Makes room for so many symbols.
+    pub(crate) fn make_room(&mut self, symbols: usize) {
+        if self.symbols.len() < symbols {
+            self.symbols.resize(symbols, SymbolState::NEW);
+        }
+    }
+
     pub(crate) fn halt(&mut self) {
         self.halted = true;
     }
 
+    /// A person resumed: opens are allowed, and losses in a row are counted from here.
     pub(crate) fn resume(&mut self) {
         self.halted = false;
+        self.symbols.iter_mut().for_each(|symbol| symbol.loss_streak = 0);
     }
 
     pub(crate) fn see_skew(&mut self, offset: Millis) {
@@ -125,8 +139,10 @@ impl RiskState {
         }
     }
 
+    /// The symbol paid this at `at`; what is known of a later moment stays.
     pub(crate) fn see_payout(&mut self, symbol: SymbolId, payout: Payout, at: Millis) {
-        if let Some(state) = self.symbols.get_mut(symbol.index()) {
+        let Some(state) = self.symbols.get_mut(symbol.index()) else { return };
+        if state.payout.is_none_or(|(_, seen)| seen <= at) {
             state.payout = Some((payout, at));
             state.probe = None;
         }

@@ -72,7 +72,11 @@ impl Scene {
         let proposal = Proposal { symbol, ..self.proposal };
         let id: IntentId = self.intents.next_id();
         self.intents.begin(&super::Approved::new(&proposal, id), proposal.nominal_close);
-        self.intents.advance(id, stage);
+        match stage {
+            Stage::InFlight => {}
+            Stage::InDoubt => self.intents.doubt(id),
+            Stage::Open => assert!(self.intents.open(id).is_some()),
+        }
     }
 
     pub(super) fn lose(&mut self, amount: Money) {

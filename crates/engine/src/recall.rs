@@ -1,0 +1,289 @@
+//! Entries of earlier runs, read back: the way from a journal to a Session that knows what happened.
+//!
+//! A restart folds them into a new Session ([`Session::recall`](crate::Session::recall)): ledger, limits, ladders
+//! and doubts become what they were, while strategies start afresh and are shown none of it. A replay hands the
+//! events of one run to a Session again and compares what it answers.
+
+use crate::{Action, Approved, BotId, Event, Header, IntentId, Session, SymbolId};
+use candlewick_sdk::{Direction, Expiry, Millis, Money, Reason, Symbol};
+use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, Visitor};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// An entry that was read back.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Recorded {
+    /// What the Session was told.
+    Event(Event),
+    /// What it approved.
+    Open(Approved),
+    /// A signal that it refused, which changed nothing.
+    Refuse,
+    /// A day that began.
+    DayOpened {
+        /// When it began.
+        start: Millis,
+    },
+}
+
+/// Why an entry cannot be read back.
+#[derive(Debug, thiserror::Error)]
+pub enum RecallError {
+    /// The entry has not the form that this program writes.
+    #[error("this is not an entry of a journal")]
+    CheckJournal(#[from] serde_json::Error),
+    /// The header does not name its bots.
+    #[error("the header of a run does not say which bots it had")]
+    CheckHeader,
+}
+
+/// Reads the entries of one run, and says which of its bots and symbols are which of the Session's.
+#[derive(Debug, Default)]
+pub struct Recall {
+    bots: Vec<BotId>,
+    symbols: Vec<SymbolId>,
+    /// Texts of reasons, each kept once for the life of the program: a reason holds a fixed text.
+    texts: BTreeSet<&'static str>,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "action", rename_all = "snake_case")]
+enum RecordedAction {
+    Open {
+        intent: IntentId,
+        bot: BotId,
+        symbol: SymbolId,
+        direction: Direction,
+        expiry: Expiry,
+        stake: Money,
+        decision_time: Millis,
+        reason: RecordedReason,
+    },
+    Refuse {},
+    DayOpened {
+        start: Millis,
+    },
+}
+
+/// A reason's text and its named numbers, in their order. A number that was not finite was written as null.
+struct RecordedReason(String, Vec<(String, f64)>);
+
+impl Recall {
+    /// For the entries of a run whose bots are the Session's own: a replay.
+    pub fn of_same_bots(session: &Session) -> Self {
+        let bots = (0..session.bots().len()).filter_map(BotId::new).collect();
+        let symbols = (0..session.symbols().len()).filter_map(SymbolId::new).collect();
+        Self { bots, symbols, texts: BTreeSet::new() }
+    }
+
+    /// For the entries of the run with this header. A bot that is no longer there is retired; its trades are still
+    /// folded into the ledger.
+    ///
+    /// # Errors
+    /// [`RecallError::CheckHeader`] when the header does not name its bots.
+    pub fn of_run(header: &Header, session: &mut Session) -> Result<Self, RecallError> {
+        #[derive(Deserialize)]
+        struct Bot {
+            name: String,
+            symbol: Symbol,
+        }
+        let named = header.settings.pointer("/session/bots").cloned().unwrap_or(Value::Null);
+        let named: Vec<Bot> = serde_json::from_value(named).map_err(|_| RecallError::CheckHeader)?;
+        let place = |bot: &Bot| session.bots().iter().position(|name| *name == bot.name).and_then(BotId::new);
+        let bots = named.iter().map(|bot| place(bot).unwrap_or(BotId::RETIRED)).collect();
+        let mut own: Vec<Symbol> = Vec::new();
+        for bot in named {
+            if !own.contains(&bot.symbol) {
+                own.push(bot.symbol);
+            }
+        }
+        let symbols = own.into_iter().map(|symbol| session.remember_symbol(symbol)).collect();
+        Ok(Self { bots, symbols, texts: BTreeSet::new() })
+    }
+
+    /// Reads an event.
+    ///
+    /// # Errors
+    /// [`RecallError::CheckJournal`] when it is none.
+    pub fn read_event(&self, body: &str) -> Result<Recorded, RecallError> {
+        Ok(Recorded::Event(serde_json::from_str(body)?))
+    }
+
+    /// Reads an action.
+    ///
+    /// # Errors
+    /// [`RecallError::CheckJournal`] when it is none.
+    pub fn read_action(&mut self, body: &str) -> Result<Recorded, RecallError> {
+        Ok(match serde_json::from_str(body)? {
+            RecordedAction::Refuse {} => Recorded::Refuse,
+            RecordedAction::DayOpened { start } => Recorded::DayOpened { start },
+            RecordedAction::Open { intent, bot, symbol, direction, expiry, stake, decision_time, reason } => {
+                Recorded::Open(Approved::recorded(
+                    intent,
+                    (
+                        self.bots.get(bot.index()).copied().unwrap_or(BotId::RETIRED),
+                        self.symbols.get(symbol.index()).copied().unwrap_or(SymbolId::RETIRED),
+                    ),
+                    (direction, expiry, stake),
+                    decision_time,
+                    self.read_reason(&reason),
+                ))
+            }
+        })
+    }
+
+    fn read_reason(&mut self, recorded: &RecordedReason) -> Reason {
+        let reason = Reason::new(self.keep(&recorded.0));
+        recorded.1.iter().fold(reason, |reason, (name, value)| {
+            let name = self.keep(name);
+            reason.with(name, *value)
+        })
+    }
+
+    /// The text, for the life of the program. Strategies have few, so what is kept is bounded by them.
+    fn keep(&mut self, text: &str) -> &'static str {
+        if let Some(kept) = self.texts.get(text) {
+            return kept;
+        }
+        let kept: &'static str = Box::leak(text.to_owned().into_boxed_str());
+        self.texts.insert(kept);
+        kept
+    }
+}
+
+/// The action as its journal's bytes, for comparing a replay with what was recorded.
+///
+/// # Errors
+/// None in practice: an action is always JSON.
+pub fn to_recorded_form(action: &Action) -> Result<Value, RecallError> {
+    Ok(serde_json::to_value(action)?)
+}
+
+impl<'de> Deserialize<'de> for RecordedReason {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct InOrder;
+
+        impl<'de> Visitor<'de> for InOrder {
+            type Value = RecordedReason;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a reason: a text and named numbers")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<RecordedReason, A::Error> {
+                let (mut text, mut numbers) = (String::new(), Vec::new());
+                while let Some(name) = map.next_key::<String>()? {
+                    if name == "text" && text.is_empty() {
+                        text = map.next_value()?;
+                    } else {
+                        numbers.push((name, map.next_value::<Option<f64>>()?.unwrap_or(f64::NAN)));
+                    }
+                }
+                Ok(RecordedReason(text, numbers))
+            }
+        }
+
+        deserializer.deserialize_map(InOrder)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{candle_event, one_bot};
+    use crate::{Control, EventKind, IntentState, Opened, Origin, Rejection, Settled, TradeBook, VenueId};
+    use candlewick_sdk::{Outcome, Payout, Price, Text};
+
+    fn every_event() -> Vec<EventKind> {
+        let intent = IntentId::new(3);
+        let opened = Opened {
+            intent,
+            venue_id: Some(VenueId::truncated("01KE60F1KJQNJN26HJFP5WRFZE")),
+            open_time: Some(Millis::new(7)),
+            open_price: Some(0.1 + 0.2),
+            close_time: None,
+            payout: Payout::from_parts(875_000),
+        };
+        let settled = Settled {
+            intent,
+            outcome: Outcome::Won,
+            profit: Money::from_minor(-5),
+            open_time: None,
+            open_price: None,
+            close_time: Some(Millis::new(9)),
+            close_price: Some(1.0 / 3.0),
+            payout: None,
+        };
+        vec![
+            candle_event(1, Origin::Backfill).kind,
+            EventKind::Price { symbol: SymbolId::FIRST, price: Price { time: Millis::new(5), value: 2.5 } },
+            EventKind::Opened(opened),
+            EventKind::Adopted(opened),
+            EventKind::Rejected { intent, rejection: Rejection::NoPrice },
+            EventKind::Rejected { intent, rejection: Rejection::Other(Text::truncated("too small")) },
+            EventKind::NotSent { intent },
+            EventKind::InDoubt { intent },
+            EventKind::NotOpened { intent, reserved_until: Millis::MINUTE },
+            EventKind::Settled(settled),
+            EventKind::Balance { amount: Money::from_minor(1) },
+            EventKind::Deposit { amount: Money::from_minor(-1) },
+            EventKind::Skew { offset: Millis::new(-3) },
+            EventKind::Verdict { bot: BotId::FIRST, edge: crate::Edge::Shown },
+            EventKind::Time,
+            EventKind::Control { control: Control::Resume },
+        ]
+    }
+
+    #[test]
+    fn every_kind_of_event_is_read_back_as_it_was_written() {
+        for kind in every_event() {
+            let event = Event { at: Millis::new(1), received: Millis::new(2), kind };
+            let body = serde_json::to_string(&event).unwrap();
+            assert_eq!(Recall::default().read_event(&body).unwrap(), Recorded::Event(event), "{body}");
+        }
+    }
+
+    #[test]
+    fn a_session_that_recalls_a_run_has_its_ledger_its_intents_and_its_numbers() {
+        let mut first = one_bot(&[1, 2, 3]);
+        let (mut actions, mut told) = (Vec::new(), Vec::new());
+        let mut tell = |session: &mut Session, event: Event| {
+            told.push((true, serde_json::to_string(&event).unwrap()));
+            session.handle(&event, &mut actions);
+            told.extend(actions.drain(..).map(|action| (false, serde_json::to_string(&action).unwrap())));
+        };
+        tell(&mut first, candle_event(1, Origin::Live));
+        let settled = Settled {
+            intent: IntentId::new(1),
+            outcome: Outcome::Lost,
+            profit: Money::from_minor(-1_000),
+            open_time: None,
+            open_price: None,
+            close_time: None,
+            close_price: None,
+            payout: None,
+        };
+        let later = Millis::MINUTE * 3;
+        tell(&mut first, Event { at: later, received: later, kind: EventKind::Settled(settled) });
+        tell(&mut first, candle_event(3, Origin::Live));
+
+        let mut second = one_bot(&[]);
+        let mut recall = Recall::of_same_bots(&second);
+        let mut book = TradeBook::default();
+        for (is_event, body) in &told {
+            let recorded = if *is_event { recall.read_event(body) } else { recall.read_action(body) };
+            let recorded = recorded.unwrap();
+            second.recall(&recorded);
+            book.recall(&recorded);
+        }
+        assert_eq!(second.ledger(), first.ledger());
+        let states: Vec<_> = book.rows().iter().map(|row| row.state).collect();
+        assert_eq!(states, [IntentState::Settled, IntentState::InFlight]);
+        let mut next = Vec::new();
+        second.handle(&candle_event(5, Origin::Live), &mut next);
+        assert!(next.is_empty(), "strategies start afresh");
+        assert_eq!(book.rows()[1].approved.reason().to_string(), "test minute=3");
+    }
+}

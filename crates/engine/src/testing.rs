@@ -1,0 +1,48 @@
+//! A Session of one bot whose strategy signals on chosen minutes, for tests.
+
+use crate::{BotSettings, Event, EventKind, Origin, RiskSettings, SeriesId, Session, SessionSettings};
+use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::{Candle, ExpirationType, Interval, Millis, MoneyScale, Ohlcv, Signal, Strategy, Symbol};
+
+struct OnMinutes(Vec<i64>);
+
+impl Strategy for OnMinutes {
+    fn warmup(&self) -> usize {
+        0
+    }
+
+    fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
+        let minute = candle.time().get() / 60_000;
+        self.0.contains(&minute).then(|| Signal::buy("test").with("minute", minute as f64))
+    }
+}
+
+/// One bot on one-minute candles with a balance of 10,000.00 and a stake of 10.00, that buys on these minutes.
+pub(crate) fn one_bot(minutes: &[i64]) -> Session {
+    let bot = BotSettings {
+        name: "bot".to_owned(),
+        symbol: Symbol::new("BTCUSDT").expect("a symbol"),
+        asset_type: "crypto".to_owned(),
+        interval: Interval::MINUTE,
+        strategy: "test".to_owned(),
+        close_type: "01:00".parse().expect("a code"),
+        expiration_type: ExpirationType::TimeFixed,
+        params: serde_json::json!({}),
+        stake: crate::StakeSettings::default(),
+    };
+    let settings = SessionSettings {
+        money_scale: MoneyScale::default(),
+        balance: Decimal::from(10_000),
+        risk: RiskSettings::default(),
+        bots: vec![bot],
+    };
+    Session::new(&settings, vec![Box::new(OnMinutes(minutes.to_vec()))]).expect("sound settings")
+}
+
+/// The candle of a minute, at its close.
+pub(crate) fn candle_event(minute: i64, origin: Origin) -> Event {
+    let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
+    let candle = Candle::new(Millis::MINUTE * minute, Interval::MINUTE, numbers).expect("a sound candle");
+    let at = Millis::MINUTE * (minute + 1);
+    Event { at, received: at, kind: EventKind::Candle { series: SeriesId::FIRST, candle, origin } }
+}
