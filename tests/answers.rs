@@ -21,7 +21,7 @@ fn a_backtest_runs_anywhere_on_the_candles_that_are_shipped() {
 
 #[test]
 fn the_report_has_its_keys_and_they_agree() {
-    let folder = folder_with_bot("1m", "1m");
+    let folder = folder_with_bot("01:00", "05:00");
     let run = folder
         .run(&[&BACKTEST[..], &["--json", "--trades", "trades.csv", "--journal", "run.jsonl"]].concat());
     let report = run.json();
@@ -56,7 +56,7 @@ fn the_report_has_its_keys_and_they_agree() {
     assert_eq!((&report["candles"], &report["verdict"]), (&json!(50), &Value::Null));
     let count = |key: &str| report[key].as_u64().unwrap();
     assert_eq!(count("trades"), count("won") + count("lost") + count("draw") + count("cancelled"));
-    assert!(count("trades") > 0);
+    assert!(count("trades") > 0 && count("unsettled") > 0, "{report}");
     let balance = 10_000.0 + report["pnl"].as_f64().unwrap();
     assert_eq!(report["final_balance"].as_f64(), Some(balance));
     let trades = folder.read("trades.csv");
@@ -68,15 +68,22 @@ fn the_report_has_its_keys_and_they_agree() {
     assert_eq!(rows.len() as u64, count("trades") + count("unsettled"));
     let pnl: f64 = rows.iter().filter_map(|row| row[13].parse::<f64>().ok()).sum();
     assert_eq!(Some(pnl), report["pnl"].as_f64());
-    assert!(rows.iter().all(|row| row[..6] == ["btc", "BTCUSDT", row[2], "10.00", "01:00", "TIME_FIXED"]));
-    assert!(rows.iter().filter(|row| row[9].is_empty()).all(|row| row[10].is_empty() && row[13].is_empty()));
+    assert!(rows.iter().all(|row| row[..6] == ["btc", "BTCUSDT", row[2], "10.00", "05:00", "TIME_FIXED"]));
+    let settled = |row: &&Vec<&str>| row[9..14].iter().all(|cell| !cell.is_empty());
+    let unsettled = |row: &&Vec<&str>| [9, 10, 12, 13].iter().all(|column| row[*column].is_empty());
+    assert_eq!(rows.iter().filter(settled).count() as u64, count("trades"));
+    assert_eq!(rows.iter().filter(unsettled).count() as u64, count("unsettled"));
     assert!(folder.read("run.jsonl").lines().all(|line| serde_json::from_str::<Value>(line).is_ok()));
 }
 
 #[test]
 fn later_origins_win_and_are_told() {
     let folder = Folder::new()
-        .with("one.toml", &("[account]\ninitial_balance = 1\nmoney_scale = 1\n".to_owned() + BOT))
+        .with(
+            "one.toml",
+            &("[account]\ninitial_balance = 1\nmoney_scale = 1\n[risk]\nmax_open_trades = 5\n".to_owned()
+                + BOT),
+        )
         .with("two.toml", &("[account]\ninitial_balance = 2.5\n".to_owned() + &BOT.replace("btc", "other")))
         .with_variable("CANDLEWICK_RISK__MAX_OPEN_TRADES", "7");
     let shown =

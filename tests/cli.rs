@@ -127,17 +127,17 @@ fn a_secret_in_a_file_is_refused_and_never_shown() {
 
 #[test]
 fn a_secret_is_taken_from_the_environment_and_shown_as_a_mask() {
-    let folder = Folder::new().with_variable("CANDLEWICK_BROKER__API_TOKEN", "hush-4711");
-    for arguments in [&["config", "show"][..], &["config", "show", "--json"]] {
-        let run = folder.run(arguments);
-        assert!(
-            run.code == 0 && run.stdout.contains("********") && !run.stdout.contains("hush"),
-            "{}",
-            run.stdout
-        );
+    let elsewhere =
+        "journal.url = \"postgres://me:hush-4711@localhost/db\"\nbroker.headers.x-auth = \"hush-4711\"\n";
+    let token = "CANDLEWICK_BROKER__API_TOKEN";
+    let folder = Folder::new().with("bot.toml", elsewhere).with_variable(token, "hush-4711");
+    for form in [&[][..], &["--json"]] {
+        let run = folder.run(&[&["config", "show", "--config", "bot.toml"], form].concat());
+        assert!(run.code == 0 && !run.stdout.contains("hush"), "{}", run.stdout);
+        assert!(run.stdout.contains("postgres://me:********@localhost/db"), "{}", run.stdout);
+        assert_eq!(run.stdout.matches("********").count(), 3, "{}", run.stdout);
     }
-    let run =
-        Folder::new().with_variable("CANDLEWICK_BROKER__API_TOKEN", "hush 4711").run(&["config", "check"]);
+    let run = Folder::new().with_variable(token, "hush 4711").run(&["config", "check"]);
     run.fails(2, &["CANDLEWICK_BROKER__API_TOKEN is empty or holds characters"]);
     assert!(!run.stderr.contains("hush"), "{}", run.stderr);
 }
