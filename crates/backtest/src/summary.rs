@@ -60,7 +60,7 @@ impl Summary {
             match row.state {
                 IntentState::Settled => settled.push(Ended::of(row)),
                 IntentState::InFlight | IntentState::InDoubt | IntentState::Open => unsettled += 1,
-                IntentState::Rejected | IntentState::NotSent => {}
+                IntentState::Rejected | IntentState::NotSent | IntentState::NotOpened => {}
             }
         }
         settled.sort_by_key(|ended| (ended.known_at, ended.close_time, ended.intent));

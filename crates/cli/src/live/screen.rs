@@ -113,7 +113,7 @@ impl Screen {
                     self.see_candle(event, *series, candle.close());
                 }
             }
-            EventKind::Opened(opened) => self.see_opened(event.at, opened),
+            EventKind::Opened(opened) | EventKind::Adopted(opened) => self.see_opened(event.at, opened),
             EventKind::Settled(settled) => self.see_settled(event.at, settled, (ledger, book)),
             EventKind::Rejected { intent, .. } => self.see_end(event.at, "rejected", *intent),
             EventKind::NotSent { intent } => self.see_end(event.at, "not sent", *intent),
@@ -124,6 +124,13 @@ impl Screen {
                     "in doubt",
                     &format!("#{intent}: its symbol is blocked until that is resolved"),
                 );
+            }
+            EventKind::NotOpened { intent, .. } => {
+                self.line(event.at, NOTE, "not open", &format!("#{intent}: the venue has no trade of it"));
+            }
+            EventKind::Deposit { amount } => {
+                let text = format!("{} that no trade explains", self.signed(*amount));
+                self.line(event.at, NOTE, "wallet", &text);
             }
             EventKind::Skew { offset } => {
                 self.line(

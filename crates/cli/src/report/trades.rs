@@ -54,7 +54,7 @@ fn write(writer: impl Write, book: &TradeBook, bots: &[BotSettings], scale: Mone
 const fn is_trade(row: &IntentRow) -> bool {
     match row.state {
         IntentState::InFlight | IntentState::InDoubt | IntentState::Open | IntentState::Settled => true,
-        IntentState::Rejected | IntentState::NotSent => false,
+        IntentState::Rejected | IntentState::NotSent | IntentState::NotOpened => false,
     }
 }
 
