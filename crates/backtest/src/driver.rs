@@ -139,14 +139,12 @@ impl Backtest {
     #[inline(never)]
     fn pop_all(&mut self, now: Millis, recorder: &mut dyn Recorder) -> Result<(), BacktestError> {
         while let Some(event) = self.simulator.pop_due(now) {
-            if let Some(event) = self.translate(&event) {
-                self.tell(&event, recorder)?;
-            }
+            self.tell(&self.translate(&event), recorder)?;
         }
         Ok(())
     }
 
-    fn translate(&self, event: &VenueEvent) -> Option<Event> {
+    fn translate(&self, event: &VenueEvent) -> Event {
         let (at, kind) = match event {
             VenueEvent::Answered(answer) => {
                 let intent = IntentId::new(answer.number);
@@ -162,13 +160,12 @@ impl Backtest {
                     AnswerKind::Refused(refusal) => {
                         EventKind::Rejected { intent, rejection: to_rejection(refusal) }
                     }
-                    AnswerKind::Unanswered => return None,
                 };
                 (answer.at, kind)
             }
             VenueEvent::Settled(trade) => (trade.known_at, EventKind::Settled(self.to_settled(trade))),
         };
-        Some(Event { at, received: at, kind })
+        Event { at, received: at, kind }
     }
 
     fn to_settled(&self, trade: &SettledTrade) -> Settled {

@@ -33,24 +33,13 @@ pub struct SettledTrade {
     pub close_time: Millis,
 }
 
-/// An order or trade that the data never ends.
+/// A trade that the data never ends: its stake leaves the wallet when the answer is due, and does not return.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnsettledTrade {
     /// The order's number.
     pub number: u64,
     /// Its stake.
     pub stake: Money,
-    /// What is missing.
-    pub missing: Missing,
-}
-
-/// What an unsettled trade waits for in vain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Missing {
-    /// Its answer: the stake never left the wallet.
-    Answer,
-    /// Its exit price: the stake leaves the wallet when the answer is due, and does not return.
-    ExitPrice,
 }
 
 impl VenueEvent {

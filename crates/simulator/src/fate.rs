@@ -13,11 +13,9 @@ use candlewick_sdk::{Direction, ExpirationType, Millis, Outcome};
 pub(crate) enum Fate {
     /// No trade.
     Refused(Refusal),
-    /// The entry needs a price at or after the end of the data.
-    Unanswered,
     /// A trade that settles.
     Settles(Opening, SettledTrade),
-    /// A trade whose exit lies after the end of the data.
+    /// A trade that this data never ends: its entry needs a price at or after the end, or its exit one after it.
     StaysOpen(Opening),
 }
 
@@ -33,10 +31,9 @@ impl Fate {
         let entry = path.quote(moments.entry);
         let open_price = match (order.expiry.expiration_type, entry) {
             // Accepted at its arrival; its price is fixed when its candle opens.
-            (ExpirationType::NextCandle, _) => None,
+            (ExpirationType::NextCandle, _) | (_, Quote::Beyond) => None,
             (_, Quote::Price(priced)) => Some(opened_at(priced, order.direction)),
             (_, Quote::Gap) => return Self::Refused(Refusal::NoPrice),
-            (_, Quote::Beyond) => return Self::Unanswered,
         };
         let Moments { open_time, close_time, .. } = moments;
         let opening = Opening { open_time, open_price, close_time, payout: settings.payout_percent };
@@ -50,7 +47,6 @@ impl Fate {
     pub(crate) fn answer(&self) -> AnswerKind {
         match *self {
             Self::Refused(refusal) => AnswerKind::Refused(refusal),
-            Self::Unanswered => AnswerKind::Unanswered,
             Self::Settles(opening, _) | Self::StaysOpen(opening) => AnswerKind::Opened(opening),
         }
     }

@@ -67,7 +67,7 @@ mod simulator;
 mod wallet;
 
 pub use error::SimulatorError;
-pub use event::{Missing, SettledTrade, UnsettledTrade, VenueEvent};
+pub use event::{SettledTrade, UnsettledTrade, VenueEvent};
 pub use market::{Market, check_expiry};
 pub use moments::Moments;
 pub use order::{Answer, AnswerKind, Opening, Order, Refusal};

@@ -30,16 +30,13 @@ pub struct Answer {
     pub kind: AnswerKind,
 }
 
-/// The three ways an order can fare at its arrival.
+/// The two ways an order can fare at its arrival.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum AnswerKind {
     /// A trade: its stake leaves the wallet when the answer is due.
     Opened(Opening),
     /// No trade.
     Refused(Refusal),
-    /// The entry needs a price at or after the end of the data. No event ever tells of it: the order stays in
-    /// flight and its stake stays in the wallet.
-    Unanswered,
 }
 
 /// The trade that an order became.
@@ -47,7 +44,8 @@ pub enum AnswerKind {
 pub struct Opening {
     /// When the trade opens.
     pub open_time: Millis,
-    /// The entry price; `None` for a `NEXT_CANDLE`, which is accepted before its candle opens and fixes its price.
+    /// The entry price; `None` for a `NEXT_CANDLE`, which is accepted before its candle opens and fixes its price,
+    /// and for an entry at or after the end of the data.
     pub open_price: Option<f64>,
     /// When the trade closes.
     pub close_time: Millis,

@@ -1,6 +1,6 @@
 //! The venue: orders in, answers and settlements out, one wallet.
 
-use crate::event::{Missing, SettledTrade, UnsettledTrade, VenueEvent};
+use crate::event::{SettledTrade, UnsettledTrade, VenueEvent};
 use crate::fate::Fate;
 use crate::order::{Answer, AnswerKind, Order, Refusal};
 use crate::path::{PathPrice, PriceMoment, PricePath};
@@ -74,9 +74,8 @@ impl Simulator {
 
     /// Takes an order at its decision time and says what the venue will answer when it arrives.
     ///
-    /// The answer and, for a trade, its settlement are queued as events. An answer that can never come
-    /// ([`AnswerKind::Unanswered`]) is not, nor is a settlement whose exit lies after the end of the data: those
-    /// are [`unsettled`](Self::unsettled).
+    /// The answer and, for a trade, its settlement are queued as events. A trade with an entry at or after the end
+    /// of the data, or an exit after it, has no settlement: it stays [`unsettled`](Self::unsettled).
     pub fn submit(&mut self, order: &Order) -> Answer {
         let Order { number, stake, .. } = *order;
         let at = order.time + self.settings.latency_ms;
@@ -84,16 +83,13 @@ impl Simulator {
         let answer = Answer { number, at, kind: fate.answer() };
         match fate {
             Fate::Refused(_) => self.answers.push(at, number, PendingAnswer { answer, stake }),
-            Fate::Unanswered => {
-                self.unsettled.push(UnsettledTrade { number, stake, missing: Missing::Answer });
-            }
             Fate::Settles(_, trade) => {
                 self.accept(answer, stake);
                 self.settlements.push(trade.known_at, number, PendingSettlement { trade, stake });
             }
             Fate::StaysOpen(_) => {
                 self.accept(answer, stake);
-                self.unsettled.push(UnsettledTrade { number, stake, missing: Missing::ExitPrice });
+                self.unsettled.push(UnsettledTrade { number, stake });
             }
         }
         self.update_next_due();
@@ -121,7 +117,7 @@ impl Simulator {
             let PendingAnswer { answer, stake } = self.answers.pop()?;
             match answer.kind {
                 AnswerKind::Opened(_) => self.wallet.take(stake),
-                AnswerKind::Refused(_) | AnswerKind::Unanswered => {}
+                AnswerKind::Refused(_) => {}
             }
             VenueEvent::Answered(answer)
         };
@@ -148,7 +144,7 @@ impl Simulator {
         self.path_of(symbol).map_or(PathPrice::Gap, |path| path.price(PriceMoment::Exit(at)))
     }
 
-    /// Orders and trades that this data never ends, in the order of their submission.
+    /// Trades that this data never ends, in the order of their submission.
     pub fn unsettled(&self) -> &[UnsettledTrade] {
         &self.unsettled
     }
@@ -399,26 +395,26 @@ mod tests {
     fn a_trade_that_closes_with_the_data_settles_and_a_later_one_never_does() {
         let settled = (Outcome::Won, 800, Some(700.0), Some(706.0), 360_000, 420_000, 424_000);
         check(exact(0), TimeFixed, 360_000, settled);
-        let stays = |latency, kind, offset, missing, balance| {
+        let stays = |latency, kind, close_type, offset, open_price| {
             let mut venue = venue(exact(latency), 5_000);
-            let answer = venue.submit(&order(7, kind, "01:00", offset));
-            let expected = match missing {
-                Missing::Answer => vec![],
-                Missing::ExitPrice => vec![VenueEvent::Answered(answer)],
-            };
-            assert_eq!(drain(&mut venue), expected);
+            let answer = venue.submit(&order(7, kind, close_type, offset));
+            let AnswerKind::Opened(opening) = answer.kind else { panic!("{answer:?}") };
+            assert_eq!(opening.open_price, open_price, "{kind:?} at {offset}");
+            assert_eq!(drain(&mut venue), [VenueEvent::Answered(answer)]);
             let stake = Money::from_minor(1_000);
-            assert_eq!(venue.unsettled(), [UnsettledTrade { number: 7, stake, missing }]);
-            assert_eq!(venue.balance().minor(), balance);
-            assert_eq!(venue.open_stakes().minor(), 5_000 - balance);
+            assert_eq!(venue.unsettled(), [UnsettledTrade { number: 7, stake }]);
+            assert_eq!((venue.balance().minor(), venue.open_stakes().minor()), (4_000, 1_000));
         };
-        stays(1, TimeFixed, 360_000, Missing::ExitPrice, 4_000);
-        stays(0, CandleClose, 390_000, Missing::ExitPrice, 4_000);
-        stays(0, TimeFixed, 420_000, Missing::Answer, 5_000);
-        stays(1_500, CandleClose, 419_000, Missing::Answer, 5_000);
+        stays(6_000, TimeFixed, "01:00", 360_000, Some(700.6));
+        stays(0, CandleClose, "01:00", 390_000, Some(703.0));
+        // The entry itself lies at or after the end.
+        stays(0, TimeFixed, "01:00", 420_000, None);
+        stays(1_500, CandleClose, "01:00", 419_000, None);
         // A NEXT_CANDLE needs no price to be accepted.
-        stays(0, NextCandle, 360_000, Missing::ExitPrice, 4_000);
-        stays(0, NextCandle, 420_000, Missing::ExitPrice, 4_000);
+        stays(0, NextCandle, "01:00", 360_000, None);
+        stays(0, NextCandle, "01:00", 420_000, None);
+        // Opens in the gap at 240,000; what needs an exit after the end is never cancelled.
+        stays(0, NextCandle, "04:00", 230_000, None);
     }
 
     #[test]

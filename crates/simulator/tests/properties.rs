@@ -7,7 +7,7 @@ use candlewick_sdk::{
     Outcome, Series, Symbol,
 };
 use candlewick_simulator::{
-    AnswerKind, DrawRule, Market, Missing, OpenRounding, Order, SimulationSettings, Simulator, VenueEvent,
+    AnswerKind, DrawRule, Market, OpenRounding, Order, SimulationSettings, Simulator, VenueEvent,
 };
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -137,8 +137,7 @@ proptest! {
             prop_assert_eq!(step.balance + step.open_stakes, BALANCE + earned);
             prop_assert!(step.balance >= Money::ZERO);
         }
-        let open = venue.unsettled().iter().filter(|trade| trade.missing == Missing::ExitPrice);
-        prop_assert_eq!(venue.open_stakes(), open.map(|trade| trade.stake).sum::<Money>());
+        prop_assert_eq!(venue.open_stakes(), venue.unsettled().iter().map(|trade| trade.stake).sum::<Money>());
     }
 
     #[test]
@@ -170,17 +169,15 @@ proptest! {
             }
         }
         for order in &orders {
-            let missing = venue.unsettled().iter().find(|trade| trade.number == order.number).map(|t| t.missing);
+            let stays_open = venue.unsettled().iter().any(|trade| trade.number == order.number);
             let answer = answers.get(&order.number).map(|answer| answer.kind);
             let settled = ends.contains_key(&order.number);
-            let sound = match (answer, missing) {
-                (Some(AnswerKind::Opened(_)), Some(Missing::ExitPrice))
-                | (Some(AnswerKind::Refused(_)), None)
-                | (None, Some(Missing::Answer)) => !settled,
-                (Some(AnswerKind::Opened(_)), None) => settled,
-                _ => false,
+            let sound = match answer {
+                Some(AnswerKind::Opened(_)) => settled != stays_open,
+                Some(AnswerKind::Refused(_)) => !settled && !stays_open,
+                None => false,
             };
-            prop_assert!(sound, "order {}: {answer:?}, {missing:?}, settled {settled}", order.number);
+            prop_assert!(sound, "order {}: {answer:?}, open {stays_open}, settled {settled}", order.number);
         }
     }
 

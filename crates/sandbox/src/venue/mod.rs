@@ -120,10 +120,9 @@ impl Venue {
         let answer = self.simulator.submit(&order);
         let arrival = answer.at;
         let Moments { open_time, close_time, .. } = Moments::of(expiry, arrival, &self.simulation);
-        let (open_price, ending) = match answer.kind {
-            AnswerKind::Opened(opening) => (opening.open_price, Ending::Running),
+        let open_price = match answer.kind {
+            AnswerKind::Opened(opening) => opening.open_price,
             AnswerKind::Refused(refusal) => return Opened::Refused { message: message_of(refusal), arrival },
-            AnswerKind::Unanswered => (None, Ending::Never),
         };
         let shown = match visible {
             Visible::AtOnce => now,
@@ -140,7 +139,7 @@ impl Venue {
             payout: self.simulation.payout_percent,
             balance_before: balance,
             listed_from: shown + lag,
-            ending,
+            ending: Ending::Running,
         };
         let place = self.trades.len();
         self.by_id.insert(trade.id.clone(), place);
@@ -171,7 +170,7 @@ impl Venue {
     /// Stakes of accepted orders that have not arrived yet: still in the balance.
     fn promised(&self, now: Millis) -> Money {
         let on_the_way = self.trades.iter().rev().take_while(|trade| trade.request_time > now);
-        on_the_way.filter(|trade| !matches!(trade.ending, Ending::Never)).map(|trade| trade.order.stake).sum()
+        on_the_way.map(|trade| trade.order.stake).sum()
     }
 
     /// Whether settlements are, or may become, paid later than the simulator pays them.

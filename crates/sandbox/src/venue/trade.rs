@@ -25,8 +25,6 @@ pub(super) struct Trade {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Ending {
     Running,
-    /// The data ends before its entry: no answer, no settlement, and the stake stays in the wallet.
-    Never,
     /// Settled at the venue; shown from a moment on.
     Settled {
         trade: SettledTrade,
@@ -39,7 +37,7 @@ impl Trade {
     pub(super) fn settled_at(&self, now: Millis) -> Option<&SettledTrade> {
         match &self.ending {
             Ending::Settled { trade, shown_from } if *shown_from <= now => Some(trade),
-            Ending::Settled { .. } | Ending::Running | Ending::Never => None,
+            Ending::Settled { .. } | Ending::Running => None,
         }
     }
 
@@ -49,7 +47,7 @@ impl Trade {
             Ending::Settled { trade, shown_from } if *shown_from > now => {
                 Some(self.order.stake + trade.profit)
             }
-            Ending::Settled { .. } | Ending::Running | Ending::Never => None,
+            Ending::Settled { .. } | Ending::Running => None,
         }
     }
 

@@ -178,7 +178,7 @@ async fn what_the_data_never_ends_stays_open() {
         let seen = by_id(&venue, &trade).await;
         assert_eq!((&seen["status"], &seen["result"]), (&json!("OPEN"), &json!("PENDING")));
     }
-    assert_eq!(venue.balance().await, 9_990.0, "the stake of the unanswered order never left");
+    assert_eq!(venue.balance().await, 9_980.0, "both stakes left with their answers, and do not return");
 }
 
 #[tokio::test]
