@@ -16,6 +16,7 @@ mod error;
 pub mod model;
 mod order;
 mod reply;
+mod tap;
 mod venue;
 // The client.
 mod credentials;
@@ -31,6 +32,7 @@ pub use http::HttpVenue;
 pub use order::{Account, OpenOrder, OpenReply};
 pub use reply::{Reply, Skew};
 pub use settings::{OpenBody, Settings, TimestampFormat};
+pub use tap::{Exchange, Tap, about};
 #[cfg(any(test, feature = "mock"))]
 pub use venue::MockVenue;
 pub use venue::Venue;

@@ -79,6 +79,10 @@ impl Shared {
     /// In lock-step with nobody holding: jumps to the next awaited moment and wakes all who wait for it.
     fn jump(self: &Arc<Self>, state: &mut State) -> Vec<(oneshot::Sender<Hold>, Hold)> {
         let mut woken = Vec::new();
+        // Whoever no longer waits does not move the clock.
+        while state.sleepers.first_key_value().is_some_and(|(_, sleeper)| sleeper.is_closed()) {
+            state.sleepers.pop_first();
+        }
         let next = state.sleepers.first_key_value().map(|((moment, _), _)| *moment);
         let Some(moment) = next.filter(|_| self.speed == Speed::Max && state.holds == 0) else {
             return woken;
@@ -229,6 +233,20 @@ mod tests {
         drop(start);
         drop(other.await.unwrap());
         assert_eq!(clock.now(), Millis::HOUR);
+    }
+
+    #[tokio::test]
+    async fn a_sleeper_that_was_dropped_does_not_move_the_clock() {
+        let clock = VirtualClock::new(Millis::ZERO, Speed::Max);
+        let start = clock.hold();
+        {
+            let mut forgotten = std::pin::pin!(clock.sleep_until(Millis::HOUR));
+            assert!(futures_poll(forgotten.as_mut()).await.is_none());
+        }
+        drop(start);
+        assert_eq!(clock.now(), Millis::ZERO, "nobody waits for the hour any more");
+        drop(clock.sleep_until(Millis::MINUTE).await);
+        assert_eq!(clock.now(), Millis::MINUTE);
     }
 
     #[tokio::test(start_paused = true)]

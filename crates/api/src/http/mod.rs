@@ -13,11 +13,14 @@ mod read;
 mod script;
 
 use crate::clock::Clock;
+use crate::tap::{self, Exchange, Tap};
 use crate::{ApiError, Credentials, SchemaDrift, Secret, Settings, TimestampFormat};
 use address::{Address, Carries};
 use candlewick_sdk::Millis;
 use chrono::{DateTime, SecondsFormat, Utc};
+use exchange::{Answer, NoAnswer, exchange};
 use limit::RateLimit;
+use reqwest::Request;
 use reqwest::header::{HeaderMap, HeaderValue};
 use std::fmt;
 use std::sync::Arc;
@@ -33,6 +36,7 @@ pub struct HttpVenue {
     prices: Address,
     reading_client: reqwest::Client,
     opening_client: reqwest::Client,
+    tap: Option<Arc<dyn Tap>>,
 }
 
 /// Which of the two APIs.
@@ -68,6 +72,7 @@ impl HttpVenue {
             rate_limit: RateLimit::new(settings.requests_per_second),
             reading_client: client::reading_client(&settings)?,
             opening_client: client::opening_client(&settings)?,
+            tap: None,
             drift: Arc::new(SchemaDrift::new()),
             settings,
             credentials,
@@ -75,6 +80,40 @@ impl HttpVenue {
             trading,
             prices,
         })
+    }
+
+    /// Shows every exchange with the trading API to `tap`.
+    #[must_use]
+    pub fn with_tap(mut self, tap: Arc<dyn Tap>) -> Self {
+        self.tap = Some(tap);
+        self
+    }
+
+    /// Sends a request, reads its answer, and shows both to the tap.
+    async fn exchange(
+        &self,
+        api: Api,
+        client: &reqwest::Client,
+        request: Request,
+    ) -> Result<Answer, NoAnswer> {
+        let limit = self.settings.response_limit_bytes;
+        let clock = self.clock.as_ref();
+        let Some(tap) = self.tap.as_ref().filter(|_| api == Api::Trading) else {
+            return exchange(client, request, limit, clock).await;
+        };
+        let (what, body) = (words_of(&request), body_of(&request));
+        let sent = clock.now();
+        let answer = exchange(client, request, limit, clock).await;
+        let (received, status, response) = match &answer {
+            Ok(answer) => {
+                let text = String::from_utf8_lossy(answer.body.bytes()).into_owned();
+                (Some(answer.received), Some(answer.status.as_u16()), text)
+            }
+            Err(NoAnswer::NotConnected(text) | NoAnswer::Lost(text)) => (None, None, text.clone()),
+        };
+        let [what, request, response] = [what, body, response].map(|text| self.credentials.hide_in(&text));
+        tap.see(Exchange { about: tap::present(), sent, received, what, request, status, response });
+        answer
     }
 
     /// What the venue sent that this client does not know.
@@ -117,6 +156,18 @@ impl fmt::Debug for HttpVenue {
             .field("price_url", price_url)
             .finish_non_exhaustive()
     }
+}
+
+/// Method, path and query.
+fn words_of(request: &Request) -> String {
+    let url = request.url();
+    let query = url.query().map(|query| format!("?{query}")).unwrap_or_default();
+    format!("{} {}{query}", request.method(), url.path())
+}
+
+fn body_of(request: &Request) -> String {
+    let bytes = request.body().and_then(reqwest::Body::as_bytes).unwrap_or_default();
+    String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// The `x-timestamp` value.

@@ -1,6 +1,6 @@
 //! Opening a trade: at most one request, and the truth about what is known of it (`domain.md`, section 5).
 
-use super::exchange::{Answer, Body, NoAnswer, exchange};
+use super::exchange::{Answer, Body, NoAnswer};
 use super::limit::Turn;
 use super::{Api, HttpVenue};
 use crate::model::{FailureBody, TradeRecord, read_record};
@@ -12,8 +12,7 @@ impl HttpVenue {
     /// Sends the one request of an order.
     pub(super) async fn open_once(&self, order: &OpenOrder) -> Result<Reply<OpenReply>, ApiError> {
         let request = self.open_request(order).await?;
-        let limit = self.settings.response_limit_bytes;
-        match exchange(&self.opening_client, request, limit, self.clock.as_ref()).await {
+        match self.exchange(Api::Trading, &self.opening_client, request).await {
             Ok(answer) => self.judge_open(&answer),
             Err(NoAnswer::NotConnected(text)) => {
                 Err(ApiError::NotSent { text: self.credentials.hide_in(&text) })
@@ -102,6 +101,31 @@ mod tests {
 
     fn quick() -> Settings {
         Settings { timeout_ms: 150, retry_pause_ms: 1, ..Settings::default() }
+    }
+
+    /// Keeps what it sees.
+    #[derive(Default)]
+    struct Seen(std::sync::Mutex<Vec<crate::Exchange>>);
+
+    impl crate::Tap for Seen {
+        fn see(&self, exchange: crate::Exchange) {
+            self.0.lock().unwrap().push(exchange);
+        }
+    }
+
+    #[tokio::test]
+    async fn the_tap_sees_both_bodies_and_never_a_credential() {
+        let echo = r#"{"message": "token tok-123 has no right"}"#;
+        let script = Script::start(vec![Act::Reply(answer("403 Forbidden", echo))]).await;
+        let seen = std::sync::Arc::new(Seen::default());
+        let venue = script.venue(quick()).with_tap(std::sync::Arc::clone(&seen) as _);
+        let _ = crate::about(7, venue.open(&order())).await;
+        let seen = seen.0.lock().unwrap();
+        let [exchange] = &seen[..] else { panic!("{seen:?}") };
+        assert_eq!((exchange.about, exchange.status), (Some(7), Some(403)));
+        assert_eq!(exchange.what, "POST /token/trades/open");
+        assert!(exchange.request.contains("BTC/USDT") && exchange.response.contains("has no right"));
+        assert!(!format!("{exchange:?}").contains("tok-123"));
     }
 
     async fn check(act: Act, expected: &str) {

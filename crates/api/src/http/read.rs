@@ -1,6 +1,6 @@
 //! Reading requests: repeated on trouble that may pass, within a number and a deadline.
 
-use super::exchange::{Answer, Body, NoAnswer, exchange};
+use super::exchange::{Answer, Body, NoAnswer};
 use super::limit::Turn;
 use super::{Api, HttpVenue};
 use crate::model::{FailureBody, Unreadable};
@@ -58,8 +58,7 @@ impl HttpVenue {
         let mut request = Request::new(Method::GET, url);
         *request.headers_mut() = self.headers(api)?;
         *request.timeout_mut() = Some(left().min(self.settings.timeout()));
-        let limit = self.settings.response_limit_bytes;
-        match exchange(&self.reading_client, request, limit, self.clock.as_ref()).await {
+        match self.exchange(api, &self.reading_client, request).await {
             Ok(answer) => self.judge(answer, &path),
             Err(NoAnswer::NotConnected(text) | NoAnswer::Lost(text)) => Err(unavailable(text)),
         }

@@ -1,0 +1,54 @@
+//! Watching what passes over the wire: requests and answers of the trading API as they were, without credentials.
+
+use candlewick_sdk::Millis;
+
+/// One request of the trading API and what came back. Credentials never stand in it: headers are left out, and a
+/// credential that the venue echoes is hidden.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exchange {
+    /// What the caller said that this is about ([`about`]).
+    pub about: Option<u64>,
+    /// When it left, by our clock.
+    pub sent: Millis,
+    /// When the answer was complete; none when there was none.
+    pub received: Option<Millis>,
+    /// Method, path and query, such as `GET /token/trades?page=1`.
+    pub what: String,
+    /// The request's body; empty when it had none.
+    pub request: String,
+    /// The answer's status.
+    pub status: Option<u16>,
+    /// The answer's body, or why there was none.
+    pub response: String,
+}
+
+/// Sees every exchange; must return quickly.
+pub trait Tap: Send + Sync {
+    /// An exchange has ended.
+    fn see(&self, exchange: Exchange);
+}
+
+tokio::task_local! {
+    static ABOUT: u64;
+}
+
+/// Does something, and lets every exchange that it causes say what it was about.
+pub async fn about<F: Future>(number: u64, doing: F) -> F::Output {
+    ABOUT.scope(number, doing).await
+}
+
+/// What the present task is about.
+pub(crate) fn present() -> Option<u64> {
+    ABOUT.try_with(|number| *number).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_a_task_is_about_ends_with_it() {
+        assert_eq!(about(7, async { present() }).await, Some(7));
+        assert_eq!(present(), None);
+    }
+}
