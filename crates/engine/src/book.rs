@@ -97,7 +97,12 @@ impl TradeBook {
             | EventKind::Time
             | EventKind::Deposit { .. }
             | EventKind::Control { .. } => {}
-            EventKind::Opened(opened) | EventKind::Adopted(opened) => self.see_opened(opened, event.at),
+            EventKind::Opened(opened) => {
+                if self.row(opened.intent).is_some_and(|row| row.state != IntentState::NotOpened) {
+                    self.see_opened(opened, event.at);
+                }
+            }
+            EventKind::Adopted(opened) => self.see_opened(opened, event.at),
             EventKind::NotOpened { intent, .. } => {
                 if let Some(row) = self.row_mut(*intent)
                     && row.state == IntentState::InDoubt
@@ -211,7 +216,8 @@ impl TradeBook {
 
     /// Ends an intent that never came to be; whether there was one. An open trade is answered already.
     fn end(&mut self, intent: IntentId, state: IntentState, at: Millis) -> bool {
-        let unanswered = |row: &&mut IntentRow| !row.is_over() && row.state != IntentState::Open;
+        let unanswered =
+            |row: &&mut IntentRow| matches!(row.state, IntentState::InFlight | IntentState::InDoubt);
         let Some(row) = self.row_mut(intent).filter(unanswered) else { return false };
         row.state = state;
         row.answered_at = Some(at);

@@ -1,0 +1,147 @@
+//! The trade book: what became of each intent, and what was refused.
+
+use crate::desk::Desk;
+use crate::event::{
+    adopted, at, backfilled, bare, candle, drew, in_doubt, lost, not_opened, not_sent, opened, payout,
+    rejected, second, settled, won,
+};
+use crate::script::Script;
+use candlewick_engine::{
+    Event, EventKind, IntentId, IntentState, Opened, Rejection, Settled, TradeBook, VenueId,
+};
+use candlewick_sdk::{Millis, Money, Outcome, Text};
+use std::collections::BTreeMap;
+
+fn desk() -> Desk {
+    Desk::new(&[Script::new("a").buys(&[1, 2, 3])], |_| {})
+}
+
+/// An intent that these events happen to, at the seconds 62, 63, ...: its state, the second of its answer and of its
+/// settlement, and its profit.
+fn check(events: &[EventKind], state: IntentState, answered: Option<i64>, known: Option<i64>, profit: i64) {
+    let mut desk = desk();
+    desk.tell(&candle(0, 1));
+    for (moment, kind) in (62..).zip(events) {
+        desk.tell(&at(moment, *kind));
+    }
+    let row = desk.book.row(IntentId::new(1)).unwrap();
+    let expected = (state, answered.map(second), known.map(second), Money::from_minor(profit));
+    assert_eq!((row.state, row.answered_at, row.settled_at, row.profit), expected, "{events:?}");
+}
+
+#[test]
+fn an_intent_goes_from_in_flight_to_its_end() {
+    use IntentState::{InDoubt, InFlight, NotOpened, NotSent, Open, Rejected, Settled};
+    check(&[], InFlight, None, None, 0);
+    check(&[in_doubt(1)], InDoubt, None, None, 0);
+    check(&[opened(1)], Open, Some(62), None, 0);
+    check(&[in_doubt(1), opened(1)], Open, Some(63), None, 0);
+    check(&[rejected(1)], Rejected, Some(62), None, 0);
+    check(&[in_doubt(1), rejected(1)], Rejected, Some(63), None, 0);
+    check(&[not_sent(1)], NotSent, Some(62), None, 0);
+    check(&[opened(1), won(1, 800)], Settled, Some(62), Some(63), 800);
+    check(&[in_doubt(1), lost(1, 1_000)], Settled, None, Some(63), -1_000);
+    check(&[drew(1)], Settled, None, Some(62), 0);
+    check(&[in_doubt(1), not_opened(1, 200)], NotOpened, None, None, 0);
+    check(&[in_doubt(1), not_opened(1, 200), adopted(1)], Open, Some(64), None, 0);
+    check(&[in_doubt(1), not_opened(1, 200), won(1, 800)], Settled, None, Some(64), 800);
+}
+
+#[test]
+fn what_is_over_stays_as_it_ended() {
+    use IntentState::{NotOpened, NotSent, Open, Rejected, Settled};
+    check(&[opened(1), opened(1)], Open, Some(62), None, 0);
+    check(&[opened(1), in_doubt(1)], Open, Some(62), None, 0);
+    check(&[opened(1), rejected(1)], Open, Some(62), None, 0);
+    check(&[rejected(1), opened(1), won(1, 800)], Rejected, Some(62), None, 0);
+    check(&[not_sent(1), in_doubt(1), rejected(1)], NotSent, Some(62), None, 0);
+    check(&[opened(1), not_opened(1, 200)], Open, Some(62), None, 0);
+    // A trade that was looked for in vain is found by being adopted or settled, in no other way.
+    let unopened = [in_doubt(1), not_opened(1, 200), rejected(1), not_sent(1), in_doubt(1), opened(1)];
+    check(&unopened, NotOpened, None, None, 0);
+    check(&[won(1, 800), lost(1, 1_000), in_doubt(1)], Settled, None, Some(62), 800);
+}
+
+#[test]
+fn details_gather_and_are_not_lost() {
+    let mut desk = desk();
+    desk.tell(&candle(0, 1));
+    let id = VenueId::new("01JG");
+    let first = Opened { venue_id: id, open_time: Some(second(62)), ..bare(1) };
+    let second_reply = Opened { open_price: Some(1.5), close_time: Some(second(122)), ..bare(1) };
+    let end = Settled { close_price: Some(1.6), payout: payout(85), ..settled(1, Outcome::Won, 850) };
+    for (moment, kind) in [
+        (62, EventKind::Opened(first)),
+        (64, EventKind::Opened(second_reply)),
+        (126, EventKind::Settled(end)),
+    ] {
+        desk.tell(&at(moment, kind));
+    }
+    let row = desk.book.rows()[0];
+    assert_eq!((row.venue_id, row.open_time, row.open_price), (id, Some(second(62)), Some(1.5)));
+    assert_eq!((row.close_time, row.close_price), (Some(second(122)), Some(1.6)));
+    assert_eq!((row.payout, row.outcome), (payout(85), Some(Outcome::Won)));
+}
+
+#[test]
+fn rows_stand_in_the_order_of_their_intents() {
+    let mut desk = desk();
+    desk.check(&[
+        (candle(0, 1), "#1 a BUY 10.00"),
+        (at(62, rejected(1)), ""),
+        (candle(0, 2), "#2 a BUY 10.00"),
+    ]);
+    let rows = desk.book.rows().iter().map(|row| (row.approved.intent().number(), row.state));
+    let expected = [(1, IntentState::Rejected), (2, IntentState::InFlight)];
+    assert_eq!(rows.collect::<Vec<_>>(), expected);
+    for unknown in [0, 3, u64::MAX] {
+        assert_eq!(desk.book.row(IntentId::new(unknown)), None);
+    }
+    assert_eq!(TradeBook::with_capacity(8).row(IntentId::new(1)), None);
+}
+
+#[test]
+fn refusals_are_counted_by_name_the_venues_beside_the_rules() {
+    let rejection = |intent, rejection| EventKind::Rejected { intent: IntentId::new(intent), rejection };
+    let short = Rejection::InsufficientBalance;
+    let other = Rejection::Other(Text::truncated("symbol not active"));
+    let minutes: Vec<i64> = (1..=8).collect();
+    let mut desk = Desk::new(&[Script::new("a").buys(&minutes)], |_| {});
+    let events: [Event; 14] = [
+        backfilled(0, 1),
+        candle(0, 2),
+        candle(0, 3),
+        at(190, rejected(1)),
+        at(191, rejected(1)),
+        at(192, rejected(99)),
+        candle(0, 4),
+        at(242, rejection(2, short)),
+        candle(0, 5),
+        at(302, rejection(3, other)),
+        at(303, not_sent(3)),
+        candle(0, 6),
+        at(362, not_sent(4)),
+        candle(0, 7),
+    ];
+    for event in events {
+        desk.tell(&event);
+    }
+    let expected = [
+        ("InFlight", 1),
+        ("InsufficientBalance", 1),
+        ("LateSignal", 1),
+        ("NoPrice", 1),
+        ("NotSent", 1),
+        ("Rejected", 1),
+    ];
+    assert_eq!(desk.book.refused(), BTreeMap::from(expected));
+}
+
+#[test]
+fn events_that_are_about_no_intent_leave_the_book_alone() {
+    let mut book = TradeBook::default();
+    for kind in [EventKind::Time, opened(1), rejected(1), not_sent(1), in_doubt(1), won(1, 800)] {
+        book.see_event(&Event { at: Millis::ZERO, received: Millis::ZERO, kind });
+    }
+    assert!(book.rows().is_empty() && book.refused().is_empty());
+}

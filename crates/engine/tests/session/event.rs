@@ -1,0 +1,134 @@
+//! Events in few words. Minutes and seconds are counted from 2026-01-05 00:00 UTC.
+
+use candlewick_engine::{
+    Control, Event, EventKind, IntentId, Opened, Origin, Rejection, SeriesId, Settled, SymbolId,
+};
+use candlewick_sdk::serde_json::{from_value, json};
+use candlewick_sdk::{Candle, Interval, Millis, Money, Ohlcv, Outcome, Payout, Price};
+
+pub(crate) const START: i64 = 1_767_571_200_000;
+
+pub(crate) fn minute(minute: i64) -> Millis {
+    Millis::new(START) + Millis::MINUTE * minute
+}
+
+pub(crate) fn second(second: i64) -> Millis {
+    Millis::new(START) + Millis::SECOND * second
+}
+
+pub(crate) fn series_id(position: u16) -> SeriesId {
+    from_value(json!(position)).unwrap()
+}
+
+pub(crate) fn symbol_id(position: u16) -> SymbolId {
+    from_value(json!(position)).unwrap()
+}
+
+/// Something at a second, known at once.
+pub(crate) fn at(moment: i64, kind: EventKind) -> Event {
+    Event { at: second(moment), received: second(moment), kind }
+}
+
+/// The one-minute candle of a series that closes at a minute.
+pub(crate) fn candle(series: u16, close: i64) -> Event {
+    at(close * 60, candle_kind(series, Interval::MINUTE, close, Origin::Live))
+}
+
+/// The same, fetched later.
+pub(crate) fn backfilled(series: u16, close: i64) -> Event {
+    at(close * 60, candle_kind(series, Interval::MINUTE, close, Origin::Backfill))
+}
+
+pub(crate) fn candle_kind(series: u16, interval: Interval, close: i64, origin: Origin) -> EventKind {
+    let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
+    let candle = Candle::new(minute(close) - interval.length(), interval, numbers).unwrap();
+    EventKind::Candle { series: series_id(series), candle, origin }
+}
+
+/// The price of a symbol at a second.
+pub(crate) fn price(symbol: u16, moment: i64) -> Event {
+    let price = Price { time: second(moment), value: 1.0 };
+    at(moment, EventKind::Price { symbol: symbol_id(symbol), price })
+}
+
+/// Accepted, and nothing told of it.
+pub(crate) fn bare(intent: u64) -> Opened {
+    Opened {
+        intent: IntentId::new(intent),
+        venue_id: None,
+        open_time: None,
+        open_price: None,
+        close_time: None,
+        payout: None,
+    }
+}
+
+pub(crate) fn opened(intent: u64) -> EventKind {
+    EventKind::Opened(bare(intent))
+}
+
+pub(crate) fn opened_paying(intent: u64, percent: u32) -> EventKind {
+    EventKind::Opened(Opened { payout: payout(percent), ..bare(intent) })
+}
+
+pub(crate) fn payout(percent: u32) -> Option<Payout> {
+    Payout::from_parts(percent * 10_000)
+}
+
+pub(crate) fn rejected(intent: u64) -> EventKind {
+    EventKind::Rejected { intent: IntentId::new(intent), rejection: Rejection::NoPrice }
+}
+
+pub(crate) fn not_sent(intent: u64) -> EventKind {
+    EventKind::NotSent { intent: IntentId::new(intent) }
+}
+
+pub(crate) fn in_doubt(intent: u64) -> EventKind {
+    EventKind::InDoubt { intent: IntentId::new(intent) }
+}
+
+pub(crate) fn adopted(intent: u64) -> EventKind {
+    EventKind::Adopted(bare(intent))
+}
+
+/// Not opened; the stake stays reserved until a second.
+pub(crate) fn not_opened(intent: u64, until: i64) -> EventKind {
+    EventKind::NotOpened { intent: IntentId::new(intent), reserved_until: second(until) }
+}
+
+pub(crate) fn deposit(amount: i64) -> EventKind {
+    EventKind::Deposit { amount: Money::from_minor(amount) }
+}
+
+pub(crate) fn settled(intent: u64, outcome: Outcome, profit: i64) -> Settled {
+    Settled {
+        intent: IntentId::new(intent),
+        outcome,
+        profit: Money::from_minor(profit),
+        open_time: None,
+        open_price: None,
+        close_time: None,
+        close_price: None,
+        payout: None,
+    }
+}
+
+pub(crate) fn won(intent: u64, profit: i64) -> EventKind {
+    EventKind::Settled(settled(intent, Outcome::Won, profit))
+}
+
+pub(crate) fn lost(intent: u64, stake: i64) -> EventKind {
+    EventKind::Settled(settled(intent, Outcome::Lost, -stake))
+}
+
+pub(crate) fn drew(intent: u64) -> EventKind {
+    EventKind::Settled(settled(intent, Outcome::Draw, 0))
+}
+
+pub(crate) fn cancelled(intent: u64) -> EventKind {
+    EventKind::Settled(settled(intent, Outcome::Cancelled, 0))
+}
+
+pub(crate) fn control(control: Control) -> EventKind {
+    EventKind::Control { control }
+}

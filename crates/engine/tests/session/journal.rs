@@ -1,0 +1,307 @@
+//! What the hash of a journal covers: every kind of entry, and every part of each.
+
+use crate::desk::Desk;
+use crate::event::{at, bare, candle, control, deposit, minute, not_opened, rejected, settled, symbol_id};
+use crate::script::Script;
+use candlewick_engine::{
+    Action, BotId, Control, Edge, Entry, Event, EventKind, Header, IntentId, JournalHash, Opened, Recorder,
+    Refused, Rejection, Rule, Settled, StakeSettings, VenueId,
+};
+use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::serde_json::{from_str, json};
+use candlewick_sdk::{
+    CloseType, Direction, ExpirationType, Expiry, Millis, Money, Outcome, Payout, Price, Reason, Signal, Text,
+};
+use std::collections::BTreeMap;
+
+fn hash_of(entry: Entry<'_>) -> String {
+    let mut hash = JournalHash::new();
+    hash.record(entry).unwrap();
+    hash.finish()
+}
+
+/// No two of these hash alike.
+fn check<T: std::fmt::Debug>(all: &[T], entry: impl Fn(&T) -> Entry<'_>) {
+    let mut seen: BTreeMap<String, &T> = BTreeMap::new();
+    for one in all {
+        if let Some(other) = seen.insert(hash_of(entry(one)), one) {
+            panic!("hash alike:\n{one:?}\n{other:?}");
+        }
+    }
+}
+
+fn bot_id(position: u16) -> BotId {
+    from_str(&position.to_string()).unwrap()
+}
+
+/// One of each, and one for every part of it that differs from the first in that part alone. A new part does not
+/// compile here until it is listed.
+fn openings() -> Vec<Opened> {
+    let base = Opened {
+        intent: IntentId::new(1),
+        venue_id: None,
+        open_time: None,
+        open_price: None,
+        close_time: None,
+        payout: None,
+    };
+    let time = Some(Millis::new(1));
+    vec![
+        base,
+        Opened { intent: IntentId::new(2), ..base },
+        Opened { venue_id: VenueId::new("a"), ..base },
+        Opened { venue_id: VenueId::new(""), ..base },
+        Opened { open_time: time, ..base },
+        Opened { open_price: Some(1.0), ..base },
+        Opened { open_price: Some(0.0), ..base },
+        Opened { close_time: time, ..base },
+        Opened { payout: Payout::from_parts(1), ..base },
+        Opened { payout: Payout::from_parts(2), ..base },
+    ]
+}
+
+fn settlements() -> Vec<Settled> {
+    let base = Settled {
+        intent: IntentId::new(1),
+        outcome: Outcome::Won,
+        profit: Money::ZERO,
+        open_time: None,
+        open_price: None,
+        close_time: None,
+        close_price: None,
+        payout: None,
+    };
+    let time = Some(Millis::new(1));
+    let outcomes = [Outcome::Lost, Outcome::Draw, Outcome::Cancelled];
+    let mut all = vec![
+        base,
+        Settled { intent: IntentId::new(2), ..base },
+        Settled { profit: Money::from_minor(1), ..base },
+        Settled { profit: Money::from_minor(-1), ..base },
+        Settled { open_time: time, ..base },
+        Settled { open_price: Some(1.0), ..base },
+        Settled { close_time: time, ..base },
+        Settled { close_price: Some(1.0), ..base },
+        Settled { payout: Payout::from_parts(1), ..base },
+    ];
+    all.extend(outcomes.map(|outcome| Settled { outcome, ..base }));
+    all
+}
+
+fn kinds() -> Vec<EventKind> {
+    let intent = IntentId::new(1);
+    let price = |time, value| Price { time: Millis::new(time), value };
+    let rejections = [
+        Rejection::NoPrice,
+        Rejection::InsufficientBalance,
+        Rejection::Other(Text::truncated("")),
+        Rejection::Other(Text::truncated("a")),
+    ];
+    let mut kinds = vec![
+        EventKind::Price { symbol: symbol_id(0), price: price(1, 1.0) },
+        EventKind::Price { symbol: symbol_id(1), price: price(1, 1.0) },
+        EventKind::Price { symbol: symbol_id(0), price: price(2, 1.0) },
+        EventKind::Price { symbol: symbol_id(0), price: price(1, 2.0) },
+        EventKind::Rejected { intent: IntentId::new(2), rejection: Rejection::NoPrice },
+        EventKind::NotSent { intent },
+        EventKind::NotSent { intent: IntentId::new(2) },
+        EventKind::InDoubt { intent },
+        EventKind::InDoubt { intent: IntentId::new(2) },
+        EventKind::Balance { amount: Money::ZERO },
+        EventKind::Balance { amount: Money::from_minor(1) },
+        EventKind::Skew { offset: Millis::ZERO },
+        EventKind::Skew { offset: Millis::new(-1) },
+        EventKind::Verdict { bot: bot_id(1), edge: Edge::Open },
+        EventKind::Time,
+        not_opened(1, 1),
+        not_opened(2, 1),
+        not_opened(1, 2),
+        deposit(0),
+        deposit(-1),
+        control(Control::Halt),
+        control(Control::Resume),
+    ];
+    let edges = [Edge::Open, Edge::Shown, Edge::Rejected];
+    kinds.extend(openings().into_iter().map(EventKind::Opened));
+    kinds.extend(openings().into_iter().map(EventKind::Adopted));
+    kinds.extend(settlements().into_iter().map(EventKind::Settled));
+    kinds.extend(rejections.map(|rejection| EventKind::Rejected { intent, rejection }));
+    kinds.extend(edges.map(|edge| EventKind::Verdict { bot: bot_id(0), edge }));
+    kinds
+}
+
+/// The place of a kind in this list; a new one does not compile until it stands in it.
+const fn place(kind: &EventKind) -> Option<usize> {
+    match kind {
+        EventKind::Candle { .. } => None, // `data_hash` covers it
+        EventKind::Price { .. } => Some(0),
+        EventKind::Opened(_) => Some(1),
+        EventKind::Rejected { .. } => Some(2),
+        EventKind::NotSent { .. } => Some(3),
+        EventKind::InDoubt { .. } => Some(4),
+        EventKind::Settled(_) => Some(5),
+        EventKind::Balance { .. } => Some(6),
+        EventKind::Skew { .. } => Some(7),
+        EventKind::Verdict { .. } => Some(8),
+        EventKind::Time => Some(9),
+        EventKind::Control { .. } => Some(10),
+        EventKind::Adopted(_) => Some(11),
+        EventKind::NotOpened { .. } => Some(12),
+        EventKind::Deposit { .. } => Some(13),
+    }
+}
+
+#[test]
+fn every_part_of_every_event_matters() {
+    let event = |kind| Event { at: Millis::ZERO, received: Millis::ZERO, kind };
+    let mut events: Vec<Event> = kinds().into_iter().map(event).collect();
+    let places: std::collections::BTreeSet<_> =
+        events.iter().filter_map(|event| place(&event.kind)).collect();
+    assert_eq!(places.len(), 14, "a kind is missing from the table");
+    events.push(Event { at: Millis::new(1), ..event(EventKind::Time) });
+    events.push(Event { received: Millis::new(1), ..event(EventKind::Time) });
+    check(&events, |event| Entry::Event(event));
+}
+
+#[test]
+fn candles_do_not_matter_as_the_data_has_a_hash_of_its_own() {
+    let nothing = JournalHash::new().finish();
+    assert_eq!(hash_of(Entry::Event(&candle(0, 1))), nothing);
+}
+
+#[test]
+fn every_part_of_a_refusal_and_of_a_day_matters() {
+    let reason = Reason::new("a");
+    let base = Refused {
+        bot: bot_id(0),
+        decision_time: Millis::ZERO,
+        direction: Direction::Buy,
+        rule: Rule::Cooldown,
+        reason,
+    };
+    let refused = |change: fn(&mut Refused)| {
+        let mut refused = base;
+        change(&mut refused);
+        Action::Refuse(refused)
+    };
+    let day =
+        |start, equity| Action::DayOpened { start: Millis::new(start), equity: Money::from_minor(equity) };
+    let mut actions = vec![
+        day(0, 0),
+        day(1, 0),
+        day(0, 1),
+        refused(|_| {}),
+        refused(|refused| refused.bot = bot_id(1)),
+        refused(|refused| refused.decision_time = Millis::new(1)),
+        refused(|refused| refused.direction = Direction::Sell),
+        refused(|refused| refused.reason = Reason::new("b")),
+        refused(|refused| refused.reason = Reason::new("a").with("n", 1.0)),
+        refused(|refused| refused.reason = Reason::new("a").with("m", 1.0)),
+        refused(|refused| refused.reason = Reason::new("a").with("n", 2.0)),
+        refused(|refused| refused.reason = Reason::new("a").with("n", 1.0).with("n", 1.0)),
+    ];
+    let rules = Rule::ALL.into_iter().filter(|rule| *rule != Rule::Cooldown);
+    actions.extend(rules.map(|rule| Action::Refuse(Refused { rule, ..base })));
+    check(&actions, |action| Entry::Action(action));
+}
+
+/// The trade that scripts open at a minute; nobody but a Session can make one.
+fn approved(scripts: &[Script], at_minute: i64) -> Action {
+    let mut desk = Desk::new(scripts, |_| {});
+    let actions = (0..2).flat_map(|series| desk.actions(&candle(series, at_minute)));
+    actions.into_iter().find(|action| matches!(action, Action::Open(_))).unwrap()
+}
+
+/// The same trade with the number 2: the first was rejected.
+fn approved_again(script: &Script) -> Action {
+    let mut desk = Desk::new(std::slice::from_ref(script), |_| {});
+    desk.tell(&candle(0, 1));
+    desk.tell(&at(60, rejected(1)));
+    desk.actions(&candle(0, 1))[0]
+}
+
+#[test]
+fn every_part_of_an_approved_trade_matters() {
+    let signal = || Signal::buy("told to");
+    let says = |signal| Script::new("a").says(1, signal);
+    let expiring = |code: &str, expiration_type| {
+        let close_type: CloseType = code.parse().unwrap();
+        says(signal().expiring(Expiry { close_type, expiration_type }))
+    };
+    let (base, silent) = (says(signal()), Script::new("silent"));
+    let stake = StakeSettings::Fixed { amount: Decimal::ONE };
+    let alone = |script: Script| approved(&[script], 1);
+    let actions = [
+        alone(base.clone()),
+        approved_again(&base),
+        approved(&[silent.clone(), base.clone()], 1),
+        approved(&[silent, base.clone().on("ETHUSDT")], 1),
+        alone(says(Signal::sell("told to"))),
+        alone(expiring("02:00", ExpirationType::TimeFixed)),
+        alone(expiring("01:00", ExpirationType::Unstated)),
+        alone(expiring("01:00", ExpirationType::CandleClose)),
+        alone(expiring("01:00", ExpirationType::NextCandle)),
+        alone(base.staking(stake)),
+        approved(&[Script::new("a").buys(&[2])], 2),
+        alone(says(Signal::buy("otherwise"))),
+        alone(says(signal().with("n", 1.0))),
+    ];
+    check(&actions, |action| Entry::Action(action));
+}
+
+#[test]
+fn a_signals_own_expiry_replaces_its_bots() {
+    let expiry = |code: &str, expiration_type| Expiry { close_type: code.parse().unwrap(), expiration_type };
+    let (bots, own) =
+        (expiry("05:00", ExpirationType::CandleClose), expiry("00:30", ExpirationType::NextCandle));
+    for (signal, expected) in [(Signal::buy("a"), bots), (Signal::buy("a").expiring(own), own)] {
+        let Action::Open(approved) = approved(&[Script::new("a").expiring(bots).says(1, signal)], 1) else {
+            unreachable!("it was looked for")
+        };
+        assert_eq!((approved.expiry(), approved.decision_time()), (expected, minute(1)));
+    }
+}
+
+#[test]
+fn every_part_of_a_header_matters_and_the_order_of_keys_does_not() {
+    let base = Header {
+        format: 1,
+        settings: json!({ "a": 1, "b": 2 }),
+        strategies: vec![("x".to_owned(), "1.0.0".to_owned())],
+        data_hash: None,
+    };
+    let header = |change: fn(&mut Header)| {
+        let mut header = base.clone();
+        change(&mut header);
+        header
+    };
+    let headers = [
+        base.clone(),
+        header(|header| header.format = 2),
+        header(|header| header.settings = json!({ "a": 1, "b": 3 })),
+        header(|header| header.strategies[0].0 = "y".to_owned()),
+        header(|header| header.strategies[0].1 = "1.0.1".to_owned()),
+        header(|header| header.strategies.clear()),
+        header(|header| header.data_hash = Some("00".to_owned())),
+    ];
+    check(&headers, |header| Entry::Header(header));
+    let turned = header(|header| header.settings = json!({ "b": 2, "a": 1 }));
+    assert_eq!(hash_of(Entry::Header(&turned)), hash_of(Entry::Header(&base)));
+}
+
+#[test]
+fn a_place_between_entries_cannot_be_moved() {
+    // Two opens, of which one has a name: which one it is matters.
+    let named = Opened { venue_id: VenueId::new("a"), ..bare(1) };
+    let both = |kinds: [EventKind; 2]| {
+        let mut hash = JournalHash::new();
+        for kind in kinds {
+            hash.record(Entry::Event(&at(0, kind))).unwrap();
+        }
+        hash.finish()
+    };
+    let (bare, named) = (EventKind::Opened(bare(1)), EventKind::Opened(named));
+    assert_ne!(both([bare, named]), both([named, bare]));
+    let end = |profit| EventKind::Settled(settled(1, Outcome::Won, profit));
+    assert_ne!(both([end(1), end(2)]), both([end(2), end(1)]));
+}

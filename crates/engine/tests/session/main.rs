@@ -1,0 +1,18 @@
+//! The Session as a whole: events in, actions out, as rows of data.
+
+#![allow(clippy::unwrap_used, reason = "the parts of a test are tests")]
+
+// A Session to tell events to, and bots that follow a script.
+mod desk;
+mod event;
+mod script;
+// What it does.
+mod answers;
+mod limits;
+mod openings;
+mod staking;
+// What is kept of it.
+mod book;
+mod journal;
+// What always holds.
+mod properties;

@@ -1,0 +1,270 @@
+//! What holds for any events in any order, sensible or not.
+
+use crate::event::{
+    adopted, candle_kind, deposit, minute, not_opened, opened_paying, price, rejected, settled,
+};
+use crate::script::{Restless, Script};
+use candlewick_engine::{
+    Action, Control, Entry, Event, EventKind, IntentId, IntentState, JournalHash, Origin, Recorder,
+    RiskSettings, Session, SessionSettings, StakeSettings, TradeBook,
+};
+use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::{Interval, Millis, Money, MoneyScale, Outcome, Strategy};
+use proptest::prelude::{Strategy as Draw, *};
+use std::collections::BTreeMap;
+
+const BALANCE: i64 = 200;
+
+/// An event of a kind, some milliseconds after the one before (or before it).
+type Drawn = (i64, i64, Kind);
+
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Candle(u16, Origin),
+    Price(u16),
+    Opened(u64, u32),
+    Rejected(u64),
+    NotSent(u64),
+    InDoubt(u64),
+    Adopted(u64),
+    NotOpened(u64, i64),
+    Deposit(i64),
+    Settled(u64, Outcome, i64),
+    Balance(i64),
+    Skew(i64),
+    Control(Control),
+    Time,
+}
+
+/// Intents that exist, most of the time, and some that do not.
+fn intents() -> impl Draw<Value = u64> {
+    prop_oneof![9 => 0_u64..40, 1 => Just(u64::MAX)]
+}
+
+fn drawn() -> impl Draw<Value = Drawn> {
+    let outcome = prop::sample::select(vec![Outcome::Won, Outcome::Lost, Outcome::Draw, Outcome::Cancelled]);
+    let origin = prop_oneof![5 => Just(Origin::Live), 1 => Just(Origin::Backfill)];
+    let control = prop_oneof![1 => Just(Control::Halt), 4 => Just(Control::Resume)];
+    let kind = prop_oneof![
+        8 => (0_u16..4, origin).prop_map(|(series, origin)| Kind::Candle(series, origin)),
+        1 => (0_u16..3).prop_map(Kind::Price),
+        6 => (intents(), 60_u32..95).prop_map(|(intent, percent)| Kind::Opened(intent, percent)),
+        2 => intents().prop_map(Kind::Rejected),
+        1 => intents().prop_map(Kind::NotSent),
+        2 => intents().prop_map(Kind::InDoubt),
+        1 => intents().prop_map(Kind::Adopted),
+        2 => (intents(), 0_i64..20_000).prop_map(|(intent, until)| Kind::NotOpened(intent, until)),
+        1 => (-500_i64..500).prop_map(Kind::Deposit),
+        6 => (intents(), outcome, -3_000_i64..3_000)
+            .prop_map(|(intent, outcome, profit)| Kind::Settled(intent, outcome, profit)),
+        1 => any::<i64>().prop_map(Kind::Balance),
+        1 => (-2_200_i64..2_200).prop_map(Kind::Skew),
+        1 => control.prop_map(Kind::Control),
+        1 => Just(Kind::Time),
+    ];
+    let step = prop_oneof![20 => 0_i64..90_000, 1 => -100_000_i64..0];
+    let delay = prop_oneof![9 => Just(0_i64), 1 => -10_000_i64..10_000];
+    (step, delay, kind)
+}
+
+fn events(drawn: &[Drawn]) -> Vec<Event> {
+    // At most some hours of events, and midnight among them.
+    let mut now = minute(22 * 60);
+    let event = |(step, delay, kind): &Drawn| {
+        now += Millis::new(*step);
+        let close = (now - minute(0)).get().div_euclid(60_000);
+        let kind = match *kind {
+            Kind::Candle(series, origin) => candle_kind(series, Interval::MINUTE, close, origin),
+            Kind::Price(symbol) => price(symbol, close * 60).kind,
+            Kind::Opened(intent, percent) => opened_paying(intent, percent),
+            Kind::Rejected(intent) => rejected(intent),
+            Kind::NotSent(intent) => EventKind::NotSent { intent: IntentId::new(intent) },
+            Kind::InDoubt(intent) => EventKind::InDoubt { intent: IntentId::new(intent) },
+            Kind::Adopted(intent) => adopted(intent),
+            Kind::NotOpened(intent, until) => not_opened(intent, 22 * 3_600 + until),
+            Kind::Deposit(amount) => deposit(amount),
+            Kind::Settled(intent, outcome, profit) => EventKind::Settled(settled(intent, outcome, profit)),
+            Kind::Balance(amount) => EventKind::Balance { amount: Money::from_minor(amount) },
+            Kind::Skew(offset) => EventKind::Skew { offset: Millis::new(offset) },
+            Kind::Control(control) => EventKind::Control { control },
+            Kind::Time => EventKind::Time,
+        };
+        Event { at: now, received: now + Millis::new(*delay), kind }
+    };
+    drawn.iter().map(event).collect()
+}
+
+/// Five bots of every kind of stake on three series and two symbols, under limits loose enough to trade.
+fn session(min_payout_percent: f64) -> Session {
+    let amount = Decimal::ONE;
+    let stakes = [
+        StakeSettings::Fixed { amount },
+        StakeSettings::Share { percent: 1.0 },
+        StakeSettings::Martingale { amount, factor: 2.0, levels: 4 },
+        StakeSettings::Soros { amount, wins: 2 },
+        StakeSettings::Kelly { fraction: 0.5, kelly_floor_trades: 3 },
+    ];
+    let script = |(index, stake): (usize, StakeSettings)| {
+        let (symbol, interval) = [("A", "1m"), ("B", "1m"), ("A", "5m")][index % 3];
+        Script::new(&format!("bot-{index}")).on(symbol).every(interval).staking(stake)
+    };
+    let bots = stakes.into_iter().enumerate().map(|row| script(row).bot).collect();
+    let risk = RiskSettings {
+        max_open_trades: 4,
+        max_open_trades_per_symbol: 3,
+        max_trades_per_hour: 20,
+        allow_opposite: true,
+        cooldown_after_losses: 3,
+        cooldown_after_losses_s: 60,
+        min_payout_percent,
+        ..RiskSettings::default()
+    };
+    let balance = Decimal::from(BALANCE);
+    let settings = SessionSettings { money_scale: MoneyScale::default(), balance, risk, bots };
+    let strategies = (0..5).map(|seed| Box::new(Restless(seed)) as Box<dyn Strategy>).collect();
+    Session::new(&settings, strategies).unwrap()
+}
+
+/// What a careful clerk without any engine would book: stakes of what is not over, and profits of what was.
+#[derive(Default)]
+struct Clerk {
+    unfinished: BTreeMap<u64, (Money, Stage)>,
+    earned: Money,
+    deposited: Money,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    InFlight,
+    InDoubt,
+    Open,
+    /// Not opened; the stake is reserved until then.
+    Reserved(Millis),
+    /// Not opened; the stake is free, and a trade may yet be found.
+    Released,
+}
+
+impl Clerk {
+    fn see(&mut self, event: &Event, actions: &[Action]) {
+        use Stage::{InDoubt, InFlight, Open, Released, Reserved};
+        for (_, stage) in self.unfinished.values_mut() {
+            if matches!(stage, Reserved(until) if *until <= event.at) {
+                *stage = Released;
+            }
+        }
+        match event.kind {
+            EventKind::Opened(opened) => self.turn(opened.intent, &[InFlight, InDoubt], Open),
+            EventKind::InDoubt { intent } => self.turn(intent, &[InFlight], InDoubt),
+            EventKind::NotOpened { intent, reserved_until } => {
+                self.turn(intent, &[InDoubt], Reserved(reserved_until));
+            }
+            EventKind::Adopted(opened) => {
+                if let Some((_, stage)) = self.unfinished.get_mut(&opened.intent.number()) {
+                    *stage = Open;
+                }
+            }
+            EventKind::Rejected { intent, .. } | EventKind::NotSent { intent } => {
+                let stage = self.unfinished.get(&intent.number()).map(|(_, stage)| *stage);
+                if matches!(stage, Some(InFlight | InDoubt)) {
+                    self.unfinished.remove(&intent.number());
+                }
+            }
+            EventKind::Settled(settled) => {
+                let row = self.unfinished.remove(&settled.intent.number());
+                self.earned += row.map_or(Money::ZERO, |_| settled.profit);
+            }
+            EventKind::Deposit { amount } => self.deposited += amount,
+            _ => {}
+        }
+        for action in actions {
+            if let Action::Open(approved) = action {
+                let row = (approved.stake(), InFlight);
+                let known = self.unfinished.insert(approved.intent().number(), row);
+                assert!(known.is_none() && approved.stake().is_positive());
+            }
+        }
+    }
+
+    fn turn(&mut self, intent: IntentId, from: &[Stage], to: Stage) {
+        if let Some((_, stage)) = self.unfinished.get_mut(&intent.number())
+            && from.contains(stage)
+        {
+            *stage = to;
+        }
+    }
+
+    fn staked(&self) -> Money {
+        let reserved = self.unfinished.values().filter(|(_, stage)| *stage != Stage::Released);
+        reserved.map(|(stake, _)| *stake).sum()
+    }
+
+    fn count(&self, is_it: impl Fn(Stage) -> bool) -> usize {
+        self.unfinished.values().filter(|(_, stage)| is_it(*stage)).count()
+    }
+}
+
+/// Tells all events, holding the books to the clerk's after each, and answers with every action and the hash.
+fn run(events: &[Event], min_payout: f64) -> (Vec<Action>, String) {
+    let mut session = session(min_payout);
+    let (mut book, mut clerk, mut hash) = (TradeBook::default(), Clerk::default(), JournalHash::new());
+    let mut all = Vec::new();
+    for event in events {
+        let mut actions = Vec::new();
+        session.handle(event, &mut actions);
+        hash.record(Entry::Event(event)).unwrap();
+        book.see_event(event);
+        for action in &actions {
+            book.see_action(action);
+            hash.record(Entry::Action(action)).unwrap();
+        }
+        clerk.see(event, &actions);
+        let ledger = session.ledger();
+        assert_eq!(ledger.open_stakes(), clerk.staked(), "{event:?}");
+        let equity = Money::from_minor(BALANCE * 100) + clerk.earned + clerk.deposited;
+        assert_eq!(ledger.equity(), equity, "{event:?}");
+        all.extend(actions);
+    }
+    let profits: Money = book.rows().iter().map(|row| row.profit).sum();
+    assert_eq!(profits, clerk.earned, "the book agrees with the ledger");
+    let rows = |wanted: IntentState| book.rows().iter().filter(|row| row.state == wanted).count();
+    assert_eq!(rows(IntentState::InFlight), clerk.count(|stage| stage == Stage::InFlight));
+    assert_eq!(rows(IntentState::InDoubt), clerk.count(|stage| stage == Stage::InDoubt));
+    assert_eq!(rows(IntentState::Open), clerk.count(|stage| stage == Stage::Open));
+    let is_unopened = |stage| matches!(stage, Stage::Reserved(_) | Stage::Released);
+    assert_eq!(rows(IntentState::NotOpened), clerk.count(is_unopened));
+    (all, hash.finish())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn no_money_comes_or_goes_but_by_settlements(drawn in prop::collection::vec(drawn(), 1..250)) {
+        run(&events(&drawn), 0.0);
+    }
+
+    #[test]
+    fn the_same_events_give_the_same_actions(drawn in prop::collection::vec(drawn(), 1..250)) {
+        let events = events(&drawn);
+        prop_assert_eq!(run(&events, 80.0), run(&events, 80.0));
+    }
+
+    #[test]
+    fn what_comes_later_changes_nothing_of_before(drawn in prop::collection::vec(drawn(), 2..120)) {
+        let events = events(&drawn);
+        let (all, _) = run(&events, 0.0);
+        let (first, _) = run(&events[..events.len() / 2], 0.0);
+        prop_assert_eq!(&all[..first.len()], first);
+    }
+}
+
+#[test]
+fn events_drawn_at_random_do_trade() {
+    // A property over sessions that never trade would hold nothing.
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let tree = prop::collection::vec(drawn(), 2_000).new_tree(&mut runner).unwrap();
+    let drawn = proptest::strategy::ValueTree::current(&tree);
+    let (actions, _) = run(&events(&drawn), 0.0);
+    let opens = actions.iter().filter(|action| matches!(action, Action::Open(_))).count();
+    assert!(opens > 20, "{opens}");
+}

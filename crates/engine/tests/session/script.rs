@@ -1,0 +1,144 @@
+//! A strategy that signals when its script says so, and a bot that has one.
+
+use candlewick_engine::{BotSettings, StakeSettings};
+use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::{
+    Candle, Direction, ExpirationType, Expiry, Interval, Millis, Price, Settlement, Signal, Strategy,
+};
+use std::sync::{Arc, Mutex};
+
+use crate::event::{START, minute};
+
+/// What a strategy was told of its settlements.
+pub(crate) type Heard = Arc<Mutex<Vec<String>>>;
+
+/// A bot of a test: on `BTCUSDT` at `1m`, staking 10.00 for a minute, until told otherwise.
+#[derive(Clone)]
+pub(crate) struct Script {
+    pub(crate) bot: BotSettings,
+    warmup: usize,
+    signals: Vec<(Millis, Signal)>,
+    heard: Heard,
+}
+
+impl Script {
+    pub(crate) fn new(name: &str) -> Self {
+        let bot = BotSettings {
+            name: name.to_owned(),
+            symbol: "BTCUSDT".parse().unwrap(),
+            asset_type: "crypto".to_owned(),
+            interval: Interval::MINUTE,
+            strategy: "scripted".to_owned(),
+            close_type: "01:00".parse().unwrap(),
+            expiration_type: ExpirationType::TimeFixed,
+            params: candlewick_sdk::serde_json::json!({}),
+            stake: StakeSettings::Fixed { amount: Decimal::TEN },
+        };
+        Self { bot, warmup: 0, signals: Vec::new(), heard: Heard::default() }
+    }
+
+    pub(crate) fn on(mut self, symbol: &str) -> Self {
+        self.bot.symbol = symbol.parse().unwrap();
+        self
+    }
+
+    pub(crate) fn every(mut self, interval: &str) -> Self {
+        self.bot.interval = interval.parse().unwrap();
+        self
+    }
+
+    pub(crate) fn staking(mut self, stake: StakeSettings) -> Self {
+        self.bot.stake = stake;
+        self
+    }
+
+    pub(crate) fn expiring(mut self, expiry: Expiry) -> Self {
+        self.bot.close_type = expiry.close_type;
+        self.bot.expiration_type = expiry.expiration_type;
+        self
+    }
+
+    pub(crate) fn warm_after(mut self, candles: usize) -> Self {
+        self.warmup = candles;
+        self
+    }
+
+    /// Buys at the candles that close, and the prices that are seen, at these minutes.
+    pub(crate) fn buys(self, minutes: &[i64]) -> Self {
+        minutes.iter().fold(self, |script, at| script.says(*at, Signal::buy("told to")))
+    }
+
+    pub(crate) fn sells(self, minutes: &[i64]) -> Self {
+        minutes.iter().fold(self, |script, at| script.says(*at, Signal::sell("told to")))
+    }
+
+    pub(crate) fn says(mut self, at: i64, signal: Signal) -> Self {
+        self.signals.push((minute(at), signal));
+        self
+    }
+
+    pub(crate) fn heard(&self) -> Heard {
+        Arc::clone(&self.heard)
+    }
+
+    pub(crate) fn strategy(&self) -> Box<dyn Strategy> {
+        Box::new(Scripted { interval: self.bot.interval, script: self.clone() })
+    }
+}
+
+struct Scripted {
+    interval: Interval,
+    script: Script,
+}
+
+impl Scripted {
+    fn signal_at(&self, at: Millis) -> Option<Signal> {
+        self.script.signals.iter().find(|(moment, _)| *moment == at).map(|(_, signal)| *signal)
+    }
+}
+
+impl Strategy for Scripted {
+    fn warmup(&self) -> usize {
+        self.script.warmup
+    }
+
+    fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
+        self.signal_at(candle.close_time(self.interval))
+    }
+
+    fn on_price(&mut self, price: &Price) -> Option<Signal> {
+        self.signal_at(price.time)
+    }
+
+    fn on_settled(&mut self, settlement: &Settlement) {
+        let Settlement { direction, decision_time, outcome, profit } = settlement;
+        let minute = (decision_time.get() - START) / 60_000;
+        let told = format!("{direction} of minute {minute} {outcome} {}", profit.minor());
+        self.script.heard.lock().unwrap().push(told);
+    }
+}
+
+/// Buys and sells in turn, at every candle and price.
+pub(crate) struct Restless(pub(crate) u64);
+
+impl Restless {
+    fn next(&mut self) -> Signal {
+        self.0 += 1;
+        let direction = if self.0.is_multiple_of(2) { Direction::Buy } else { Direction::Sell };
+        Signal::new(direction, "restless")
+    }
+}
+
+impl Strategy for Restless {
+    fn warmup(&self) -> usize {
+        0
+    }
+
+    fn on_candle(&mut self, _: &Candle) -> Option<Signal> {
+        Some(self.next())
+    }
+
+    fn on_price(&mut self, _: &Price) -> Option<Signal> {
+        Some(self.next())
+    }
+}

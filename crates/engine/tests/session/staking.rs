@@ -1,0 +1,164 @@
+//! How much is staked, from trade to trade.
+
+use crate::desk::Desk;
+use crate::event::{
+    at, cancelled, candle, drew, lost, not_sent, opened, opened_paying, payout, rejected, settled, won,
+};
+use crate::script::Script;
+use candlewick_engine::{EventKind, RiskSettings, Settled, StakeSettings};
+use candlewick_sdk::Outcome;
+use candlewick_sdk::rust_decimal::Decimal;
+
+/// How the intent of a number ends.
+type Ending = fn(u64) -> EventKind;
+
+/// Every trade is told of, answered and settled within its minute; `stakes` are those of the trades in turn.
+fn check(stake: StakeSettings, endings: &[Ending], stakes: &[&str]) {
+    let minutes: Vec<i64> = (1..=stakes.len() as i64).collect();
+    let mut desk = Desk::new(&[Script::new("a").buys(&minutes).staking(stake)], |_| {});
+    for (number, stake) in (1..).zip(stakes) {
+        desk.check(&[(candle(0, number), &format!("#{number} a BUY {stake}"))]);
+        if let Some(ending) = endings.get(number as usize - 1) {
+            let ending = ending(number.cast_unsigned());
+            if matches!(ending, EventKind::Settled(_)) {
+                desk.check(&[(at(number * 60 + 2, opened(number.cast_unsigned())), "")]);
+            }
+            desk.check(&[(at(number * 60 + 59, ending), "")]);
+        }
+    }
+}
+
+#[test]
+fn a_martingale_climbs_with_losses_and_only_with_them() {
+    let ladder = StakeSettings::Martingale { amount: Decimal::TEN, factor: 2.0, levels: 3 };
+    let win: Ending = |intent| won(intent, 800);
+    let lose: Ending = |intent| lost(intent, 1_000);
+    check(
+        ladder.clone(),
+        &[lose, drew, cancelled, rejected, not_sent, lose, win, lose],
+        &["10.00", "20.00", "20.00", "20.00", "20.00", "20.00", "40.00", "10.00", "20.00"],
+    );
+    check(ladder, &[lose, lose, lose], &["10.00", "20.00", "40.00", "10.00"]);
+}
+
+#[test]
+fn soros_stakes_what_the_venue_paid() {
+    let soros = StakeSettings::Soros { amount: Decimal::TEN, wins: 2 };
+    check(
+        soros,
+        // 10.00 wins 8.00, 18.00 wins 14.39, 32.39 wins and starts anew, 10.00 is lost.
+        &[|n| won(n, 800), drew, |n| won(n, 1_439), rejected, |n| won(n, 2_591), |n| lost(n, 1_000)],
+        &["10.00", "18.00", "18.00", "32.39", "32.39", "10.00", "10.00"],
+    );
+}
+
+#[test]
+fn each_bot_climbs_its_own_ladder() {
+    let ladder = StakeSettings::Martingale { amount: Decimal::TEN, factor: 2.0, levels: 3 };
+    let scripts = [
+        Script::new("a").buys(&[1, 3]).staking(ladder.clone()),
+        Script::new("b").buys(&[2]).staking(ladder.clone()),
+        Script::new("e").on("ETHUSDT").buys(&[3]).staking(ladder),
+    ];
+    let mut desk = Desk::new(&scripts, |_| {});
+    desk.check(&[
+        (candle(0, 1), "#1 a BUY 10.00"),
+        (at(62, opened(1)), ""),
+        (at(119, lost(1, 1_000)), ""),
+        (candle(0, 2), "#2 b BUY 10.00"),
+        (at(122, opened(2)), ""),
+        (at(179, won(2, 800)), ""),
+        (candle(0, 3), "#3 a BUY 20.00"),
+        (candle(1, 3), "#4 e BUY 10.00"),
+    ]);
+}
+
+#[test]
+fn a_stake_is_rounded_down_to_the_step_and_refused_below_the_minimum() {
+    // 0.1 % of what is free: 10.00, rounded down to 9.90; nothing is left of 0.1 % of 100.00.
+    for (balance, told) in [(10_000, "#1 a BUY 9.90"), (100, "a StakeBounds")] {
+        let script = Script::new("a").buys(&[1]).staking(StakeSettings::Share { percent: 0.1 });
+        let mut desk = Desk::with_balance(balance, &[script], |risk| risk.stake_step = Decimal::new(30, 2));
+        desk.check(&[(candle(0, 1), told)]);
+    }
+}
+
+fn probing(risk: &mut RiskSettings) {
+    risk.min_payout_percent = 80.0;
+    risk.max_open_trades_per_symbol = 0;
+    risk.max_open_trades = 0;
+}
+
+fn patient(minutes: &[i64]) -> Script {
+    Script::new("a").buys(minutes)
+}
+
+#[test]
+fn an_unknown_payout_is_found_out_by_one_trade_at_the_minimum_stake() {
+    let scripts = [patient(&[1, 2, 3, 4]), Script::new("e").on("ETHUSDT").buys(&[2])];
+    let mut desk = Desk::new(&scripts, probing);
+    desk.check(&[
+        (candle(0, 1), "#1 a BUY 1.00"),
+        (at(62, opened(1)), ""),
+        (candle(0, 2), "a MinPayout"),
+        (candle(1, 2), "#2 e BUY 1.00"),
+        (at(150, opened_paying(1, 80)), ""),
+        (candle(0, 3), "#3 a BUY 10.00"),
+        (at(182, opened_paying(3, 79)), ""),
+        (candle(0, 4), "a MinPayout"),
+    ]);
+}
+
+#[test]
+fn a_probe_that_never_came_to_be_lets_another_try() {
+    for answer in [rejected(1), not_sent(1)] {
+        let mut desk = Desk::new(&[patient(&[1, 2])], probing);
+        desk.check(&[(candle(0, 1), "#1 a BUY 1.00"), (at(62, answer), ""), (candle(0, 2), "#2 a BUY 1.00")]);
+    }
+}
+
+#[test]
+fn a_settlement_tells_the_payout_that_the_open_did_not() {
+    // Some deployments answer an open without details (`observed: opening a trade`).
+    for (percent, told) in [(Some(85), "#2 a BUY 10.00"), (Some(79), "a MinPayout"), (None, "#2 a BUY 1.00")]
+    {
+        let mut desk = Desk::new(&[patient(&[1, 2])], probing);
+        let ended = Settled { payout: percent.and_then(payout), ..settled(1, Outcome::Won, 80) };
+        desk.check(&[
+            (candle(0, 1), "#1 a BUY 1.00"),
+            (at(62, opened(1)), ""),
+            (at(119, EventKind::Settled(ended)), ""),
+            (candle(0, 2), told),
+        ]);
+    }
+}
+
+#[test]
+fn a_settlement_tells_an_older_payout_than_an_open_since() {
+    let mut desk = Desk::new(&[patient(&[1, 2, 3])], probing);
+    let ended = Settled { payout: payout(70), ..settled(1, Outcome::Won, 80) };
+    desk.check(&[
+        (candle(0, 1), "#1 a BUY 1.00"),
+        (at(62, opened_paying(1, 85)), ""),
+        (candle(0, 2), "#2 a BUY 10.00"),
+        (at(122, opened_paying(2, 90)), ""),
+        (at(125, EventKind::Settled(ended)), ""),
+        (candle(0, 3), "#3 a BUY 10.00"),
+    ]);
+}
+
+#[test]
+fn the_minimum_stake_is_a_multiple_of_the_step() {
+    // The smallest multiple of 0.40 that is not below 1.00.
+    let kelly = StakeSettings::Kelly { fraction: 0.5, kelly_floor_trades: 200 };
+    for (script, change) in [
+        (patient(&[1]), probing as fn(&mut RiskSettings)),
+        (patient(&[1]).staking(kelly), |_: &mut RiskSettings| {}),
+    ] {
+        let mut desk = Desk::new(&[script], |risk| {
+            change(risk);
+            risk.stake_step = Decimal::new(40, 2);
+        });
+        desk.check(&[(candle(0, 1), "#1 a BUY 1.20")]);
+    }
+}
