@@ -1,8 +1,12 @@
 //! Whole-program tests: the binary, and the libraries as they work together.
 #![allow(clippy::unwrap_used, reason = "what cannot be read or run fails its test")]
 
+mod agreement;
 mod answers;
 mod candlewick;
 mod cli;
+mod excerpt;
+mod oracle;
+mod oracle_agreement;
 mod serving;
 mod tidy;

@@ -136,17 +136,17 @@ fn trade(prices: &Prices, signal: &Signal, settings: &Settings, stake_cents: i64
     let refused =
         Row { open_time: None, outcome: Outcome::RefusedNoPrice, known_at: Some(arrival), ..unsettled };
 
-    let open_price = match (entry_price(prices, signal, open_time, settings), signal.expiration) {
-        (Price::At(price), _) => price,
-        (Price::AfterEnd, _) => return unsettled,
-        (Price::Missing, Expiration::TimeFixed | Expiration::CandleClose) => return refused,
-        // Accepted at its arrival already, so that it can no longer be refused.
-        (Price::Missing, Expiration::NextCandle) => return cancelled,
-    };
-    let close_price = match exit_price(prices, close_time, settings) {
-        Price::At(price) => price,
-        Price::AfterEnd => return Row { open_price: Some(open_price), ..unsettled },
-        Price::Missing => return Row { open_price: Some(open_price), ..cancelled },
+    let entry = entry_price(prices, signal, open_time, settings);
+    let exit = exit_price(prices, close_time, settings);
+    let (open_price, close_price) = match (entry, exit) {
+        (Price::At(open), Price::At(close)) => (open, close),
+        // A NEXT_CANDLE is accepted at its arrival already, so that it can no longer be refused.
+        (Price::Missing, _) if signal.expiration != Expiration::NextCandle => return refused,
+        // What needs a price after the end is never cancelled, even with a gap at its entry.
+        (Price::AfterEnd, _) | (_, Price::AfterEnd) => return Row { open_price: entry.at(), ..unsettled },
+        (Price::Missing, _) | (_, Price::Missing) => {
+            return Row { open_price: entry.at(), close_price: exit.at(), ..cancelled };
+        }
     };
     let outcome = outcome_of(signal.direction, open_price, close_price, settings.draw);
     Row {
@@ -251,6 +251,15 @@ enum Price {
     Missing,
     /// The data end too early to tell.
     AfterEnd,
+}
+
+impl Price {
+    fn at(self) -> Option<f64> {
+        match self {
+            Self::At(price) => Some(price),
+            Self::Missing | Self::AfterEnd => None,
+        }
+    }
 }
 
 /// The price path.
@@ -493,11 +502,11 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_in_a_gap_is_decided_before_an_exit_after_the_end() {
+    fn an_entry_in_a_gap_is_refused_and_a_next_candle_that_ends_after_the_data_is_unsettled() {
         let gap = minutes(&[0, 1, 4]); // T_end is 300,000
         let long = |expiration| Signal { duration_ms: 3 * MINUTE, ..signal(120_000, expiration) };
         check_outcome(&gap, long(Expiration::TimeFixed), late(1_000, EXACT), (RefusedNoPrice, Some(121_000)));
-        check_outcome(&gap, long(Expiration::NextCandle), EXACT, (Cancelled, Some(364_000)));
+        check_outcome(&gap, long(Expiration::NextCandle), EXACT, (Unsettled, None));
     }
 
     #[test]

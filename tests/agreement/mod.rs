@@ -1,0 +1,246 @@
+//! Lists of signals through the program and through the oracle: the same trades, one by one.
+
+use crate::candlewick::Folder;
+use crate::oracle::{
+    CandleRow, Cutoff, Direction, Draw, Expiration, Outcome, Path, Rounding, Row, Settings, Signal,
+    trade_every_signal,
+};
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+const STAKE_CENTS: i64 = 1_000;
+const PAYOUT: f64 = 85.0;
+
+/// Candles to trade on.
+pub(crate) struct Ground {
+    /// As `--data` takes it, without the path: `EURUSD@1m`.
+    pub(crate) series: &'static str,
+    pub(crate) interval_ms: i64,
+    /// The content of the file.
+    pub(crate) candles: String,
+    /// A signal at every so many candles.
+    pub(crate) pace: usize,
+    /// The durations of the trades in turn: code and milliseconds.
+    pub(crate) durations: [(&'static str, i64); 2],
+}
+
+/// What is varied over a ground.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Variation {
+    pub(crate) expiration: Expiration,
+    pub(crate) latency_ms: i64,
+    pub(crate) rounding: Rounding,
+    pub(crate) path: Path,
+    pub(crate) draw: Draw,
+    pub(crate) max_gap_intervals: i64,
+}
+
+/// Every expiration type with every latency, rounding and gap; paths and draws take turns.
+pub(crate) fn variations(latencies: &[i64]) -> Vec<Variation> {
+    let mut all = Vec::new();
+    for expiration in [Expiration::TimeFixed, Expiration::CandleClose, Expiration::NextCandle] {
+        for (number, latency_ms) in latencies.iter().enumerate() {
+            for (rounding, path) in [
+                (Rounding::None, [Path::Linear, Path::Open][number % 2]),
+                (Rounding::SecondEnd, [Path::Open, Path::Linear][number % 2]),
+            ] {
+                for (max_gap_intervals, draw) in [(0, Draw::Refund), (1, Draw::Loss)] {
+                    let latency_ms = *latency_ms;
+                    all.push(Variation { expiration, latency_ms, rounding, path, draw, max_gap_intervals });
+                }
+            }
+        }
+    }
+    all
+}
+
+impl Ground {
+    /// Runs both, compares every trade, and says which outcomes were met.
+    pub(crate) fn check(&self, variation: Variation) -> BTreeSet<&'static str> {
+        let candles: Vec<CandleRow> = self.candles.lines().skip(1).map(read_candle).collect();
+        let codes = |index: usize| self.durations[index % 2];
+        let signals: Vec<(Signal, &str)> = candles
+            .iter()
+            .step_by(self.pace)
+            .enumerate()
+            .map(|(index, candle)| {
+                let (code, duration_ms) = codes(index);
+                let direction = if index % 3 == 0 { Direction::Sell } else { Direction::Buy };
+                let decision_time = candle.0 + self.interval_ms;
+                let expiration = variation.expiration;
+                (Signal { decision_time, direction, duration_ms, expiration }, code)
+            })
+            .collect();
+        let (sent, in_flight) = while_nothing_is_in_flight(&signals, variation.latency_ms);
+        let expected = trade_every_signal(
+            &candles,
+            &sent.iter().map(|(signal, _)| *signal).collect::<Vec<_>>(),
+            &self.settings(variation),
+            STAKE_CENTS,
+        );
+        self.compare(&signals, (&sent, &expected), in_flight, variation);
+        expected.iter().map(|row| name_of(row.outcome)).collect()
+    }
+
+    fn settings(&self, variation: Variation) -> Settings {
+        Settings {
+            interval_ms: self.interval_ms,
+            latency_ms: variation.latency_ms,
+            rounding: variation.rounding,
+            cutoff: Cutoff::ByDuration,
+            payout_percent: PAYOUT,
+            settle_delay_ms: 4_000,
+            path: variation.path,
+            draw: variation.draw,
+            max_gap_intervals: variation.max_gap_intervals,
+        }
+    }
+
+    fn compare(
+        &self,
+        signals: &[(Signal, &str)],
+        (sent, expected): (&[(Signal, &str)], &[Row]),
+        in_flight: usize,
+        variation: Variation,
+    ) {
+        let symbol = self.series.split('@').next().unwrap();
+        let mut list = String::from("time,symbol,direction,close_type\n");
+        for (signal, code) in signals {
+            let _ =
+                writeln!(list, "{},{symbol},{},{code}", signal.decision_time, direction_of(signal.direction));
+        }
+        let folder = Folder::new()
+            .with("candles.csv", &self.candles)
+            .with("signals.csv", &list)
+            .with("bot.toml", &self.configuration(variation));
+        let data = format!("{}=candles.csv", self.series);
+        let arguments =
+            ["backtest", "--config", "bot.toml", "--data", &data, "--trades", "trades.csv", "--json"];
+        let report = folder.run(&arguments).json();
+        let refused = |rule: &str| report["refused"][rule].as_u64().unwrap_or(0) as usize;
+        let is_refused = |row: &&Row| row.outcome == Outcome::RefusedNoPrice;
+        assert_eq!(refused("InFlight"), in_flight, "{variation:?}");
+        assert_eq!(refused("NoPrice"), expected.iter().filter(is_refused).count(), "{variation:?}");
+        let text = folder.read("trades.csv");
+        let found: Vec<Vec<&str>> = text.lines().skip(1).map(|line| line.split(',').collect()).collect();
+        let wanted: Vec<_> = sent.iter().zip(expected).filter(|(_, row)| !is_refused(&row)).collect();
+        assert_eq!(found.len(), wanted.len(), "{variation:?}");
+        for (fields, ((signal, code), row)) in found.iter().zip(wanted) {
+            compare_trade(fields, (signal, code), row, &format!("{variation:?}"));
+        }
+        let earned: i64 = expected.iter().filter_map(|row| row.pnl_cents).sum();
+        assert_eq!(report["pnl"].as_f64(), Some(earned as f64 / 100.0), "{variation:?}");
+    }
+
+    fn configuration(&self, variation: Variation) -> String {
+        let (symbol, interval) = self.series.split_once('@').unwrap();
+        let Variation { expiration, latency_ms, rounding, path, draw, max_gap_intervals } = variation;
+        let rounding = match rounding {
+            Rounding::None => "none",
+            Rounding::SecondEnd => "second_end",
+        };
+        let path = match path {
+            Path::Linear => "linear",
+            Path::Open => "open",
+        };
+        let draw = match draw {
+            Draw::Refund => "refund",
+            Draw::Loss => "loss",
+        };
+        let (expiration, close_type) = (expiration_of(expiration), self.durations[0].0);
+        format!(
+            "[account]\ninitial_balance = 100000000\n\
+             [simulation]\npayout_percent = {PAYOUT}\nlatency_ms = {latency_ms}\nopen_rounding = \"{rounding}\"\n\
+             path = \"{path}\"\ndraw = \"{draw}\"\nmax_gap_intervals = {max_gap_intervals}\n\
+             [risk]\nmax_open_trades = 0\nmax_open_trades_per_symbol = 0\nmax_trades_per_day = 0\n\
+             daily_loss_limit = 0\nmax_drawdown_percent = 0\nallow_opposite = true\nallow_duplicate = true\n\
+             [[bots]]\nname = \"list\"\nsymbol = \"{symbol}\"\ninterval = \"{interval}\"\n\
+             strategy = \"signal-list\"\nclose_type = \"{close_type}\"\nexpiration_type = \"{expiration}\"\n\
+             params = {{ file = \"signals.csv\" }}\nstake = {{ kind = \"fixed\", amount = 10 }}\n"
+        )
+    }
+}
+
+/// The signals that are not refused because an open on the symbol is not answered yet, and how many are. An answer
+/// at the instant of a candle comes before it.
+fn while_nothing_is_in_flight<'a>(
+    signals: &[(Signal, &'a str)],
+    latency_ms: i64,
+) -> (Vec<(Signal, &'a str)>, usize) {
+    let mut answered_at = i64::MIN;
+    let mut sent = Vec::new();
+    for signal in signals {
+        if signal.0.decision_time >= answered_at {
+            answered_at = signal.0.decision_time + latency_ms;
+            sent.push(*signal);
+        }
+    }
+    let in_flight = signals.len() - sent.len();
+    (sent, in_flight)
+}
+
+/// A line of the trades file against a row of the oracle.
+fn compare_trade(fields: &[&str], (signal, code): (&Signal, &str), row: &Row, case: &str) {
+    let context = || format!("{case}\n{}\n{row:?}", fields.join(","));
+    let [_, _, direction, amount, close_type, expiration, decision_time, rest @ ..] = fields else {
+        panic!("{}", context())
+    };
+    let [open_time, open_price, close_time, close_price, _, result, pnl, _] = rest else {
+        panic!("{}", context())
+    };
+    assert_eq!((*direction, *amount), (direction_of(signal.direction), "10.00"), "{}", context());
+    assert_eq!((*close_type, *expiration), (code, expiration_of(signal.expiration)), "{}", context());
+    assert_eq!(decision_time.parse(), Ok(row.decision_time), "{}", context());
+    let time = |text: &str| text.parse::<i64>().ok();
+    assert_eq!((time(open_time), time(close_time)), (row.open_time, row.close_time), "{}", context());
+    let is_settled = row.outcome != Outcome::Unsettled;
+    // Nobody tells the entry of a NEXT_CANDLE before its settlement.
+    if is_settled || signal.expiration != Expiration::NextCandle {
+        assert!(is_price(open_price, row.open_price), "{}", context());
+    }
+    assert!(is_price(close_price, row.close_price), "{}", context());
+    assert_eq!(*result, if is_settled { name_of(row.outcome) } else { "" }, "{}", context());
+    let cents = pnl.parse::<f64>().ok().map(|pnl| (pnl * 100.0).round() as i64);
+    assert_eq!(cents, row.pnl_cents, "{}", context());
+}
+
+/// Both evaluate the same expression, so that they agree to the bit, or nearly.
+fn is_price(text: &str, expected: Option<f64>) -> bool {
+    match (text.parse::<f64>(), expected) {
+        (Ok(price), Some(expected)) => (price - expected).abs() <= 1e-12 * expected.abs(),
+        (Err(_), None) => text.is_empty(),
+        _ => false,
+    }
+}
+
+fn read_candle(line: &str) -> CandleRow {
+    let fields: Vec<&str> = line.split(',').collect();
+    let price = |index: usize| fields[index].parse().expect("a price");
+    (fields[0].parse().expect("a time"), price(1), price(2), price(3), price(4))
+}
+
+const fn direction_of(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Buy => "BUY",
+        Direction::Sell => "SELL",
+    }
+}
+
+const fn expiration_of(expiration: Expiration) -> &'static str {
+    match expiration {
+        Expiration::TimeFixed => "TIME_FIXED",
+        Expiration::CandleClose => "CANDLE_CLOSE",
+        Expiration::NextCandle => "NEXT_CANDLE",
+    }
+}
+
+const fn name_of(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Won => "WON",
+        Outcome::Lost => "LOST",
+        Outcome::Draw => "DRAW",
+        Outcome::Cancelled => "CANCELLED",
+        Outcome::RefusedNoPrice => "NoPrice",
+        Outcome::Unsettled => "unsettled",
+    }
+}

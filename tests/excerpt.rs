@@ -1,0 +1,48 @@
+//! Candles as text: parts of the files that are shipped, candles by hand, and candles with holes.
+
+use crate::candlewick::repository;
+use std::fmt::Write as _;
+
+pub(crate) const MINUTE: i64 = 60_000;
+pub(crate) const HOUR: i64 = 60 * MINUTE;
+pub(crate) const DAY: i64 = 24 * HOUR;
+/// Monday, 2026-01-05 00:00 UTC: where the files begin.
+pub(crate) const MONDAY: i64 = 1_767_571_200_000;
+
+const HEADER: &str = "time,open,high,low,close,volume\n";
+
+/// The candles of a shipped file that open within `from..to`, in its own form.
+pub(crate) fn shipped(file: &str, from: i64, to: i64) -> String {
+    let path = repository().join("backtest-data").join(file);
+    let text = std::fs::read_to_string(path).unwrap();
+    let mut part = String::from(HEADER);
+    for line in text.lines().skip(1).filter(|line| (from..to).contains(&open_time(line))) {
+        part.push_str(line);
+        part.push('\n');
+    }
+    assert!(part.len() > HEADER.len(), "{file} has no candles from {from} to {to}");
+    part
+}
+
+/// One-minute candles that rise, fall and stand still, with holes of one, two and four minutes.
+pub(crate) fn with_holes(minutes: i64) -> String {
+    let is_there = |minute: &i64| !matches!(minute % 40, 7 | 15 | 16 | 27..=30);
+    let mut text = String::from(HEADER);
+    for minute in (0..minutes).filter(is_there) {
+        let open = 100.0 + ((minute * 7) % 11) as f64 / 3.0;
+        let close = open + [0.7, 0.0, -0.9, 1.3, 0.0][usize::try_from(minute % 5).unwrap()];
+        let (high, low) = (open.max(close) + 0.5, open.min(close) - 0.5);
+        let _ = writeln!(text, "{},{open},{high},{low},{close},1", MONDAY + minute * MINUTE);
+    }
+    text
+}
+
+/// The first candles of a text, those that open before `to`.
+pub(crate) fn before(candles: &str, to: i64) -> String {
+    let kept = candles.lines().skip(1).filter(|line| open_time(line) < to);
+    kept.fold(String::from(HEADER), |text, line| text + line + "\n")
+}
+
+fn open_time(line: &str) -> i64 {
+    line.split(',').next().and_then(|time| time.parse().ok()).expect("a candle begins with its time")
+}
