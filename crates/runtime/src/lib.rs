@@ -14,6 +14,8 @@ mod request;
 mod settlement;
 mod skew;
 mod trade_watch;
+// What people order.
+pub mod control;
 // The run.
 mod conductor;
 mod connect;

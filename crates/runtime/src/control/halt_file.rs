@@ -1,0 +1,206 @@
+//! The file whose appearance halts a run: the kill switch that needs nothing but a file system.
+
+use super::{ControlAnswer, ControlOrder, ControlRequest};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tokio::sync::mpsc;
+
+/// How often it is looked for.
+const PACE: Duration = Duration::from_millis(500);
+/// How much of its first line is told as the reason.
+const REASON_BYTES: u64 = 200;
+
+/// The file. A run that finds it is halted, at its start as later; its removal resumes nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HaltFile(PathBuf);
+
+/// Whether it had to be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Raised {
+    /// It was not there.
+    Now,
+    /// It was there, and stays as it was.
+    Before,
+}
+
+/// Whether there was one to remove.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Removed {
+    /// It is gone now.
+    Now,
+    /// It was not there.
+    Before,
+}
+
+impl HaltFile {
+    /// At this path.
+    pub const fn new(path: PathBuf) -> Self {
+        Self(path)
+    }
+
+    /// Where it is, or would be.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Whether it is there. What cannot be looked at is taken to be there: a kill switch fails on the safe side.
+    pub fn is_there(&self) -> bool {
+        !matches!(fs::symlink_metadata(&self.0), Err(error) if is_absence(&error))
+    }
+
+    /// Makes it, with the reason inside, durably.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn raise(&self, reason: &str) -> io::Result<Raised> {
+        match OpenOptions::new().write(true).create_new(true).open(&self.0) {
+            Ok(mut file) => {
+                writeln!(file, "{reason}")?;
+                file.sync_all()?;
+                Ok(Raised::Now)
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(Raised::Before),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Removes it. A run that it halted stays halted.
+    ///
+    /// # Errors
+    /// When it is there and cannot be removed.
+    pub fn remove(&self) -> io::Result<Removed> {
+        match fs::remove_file(&self.0) {
+            Ok(()) => Ok(Removed::Now),
+            Err(error) if is_absence(&error) => Ok(Removed::Before),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Why it is there: that it is, and its first line.
+    pub fn reason(&self) -> String {
+        let mut text = Vec::new();
+        let read = File::open(&self.0).and_then(|file| file.take(REASON_BYTES).read_to_end(&mut text));
+        let text = String::from_utf8_lossy(&text);
+        let line = text.lines().next().map(str::trim).unwrap_or_default();
+        let there = format!("the file {} is there", self.0.display());
+        if read.is_err() || line.is_empty() { there } else { format!("{there}: {line}") }
+    }
+
+    /// Orders a halt whenever the file appears, at once when it is there already, until `stop`. An order that is
+    /// not carried out is repeated.
+    pub async fn watch(&self, orders: mpsc::Sender<ControlRequest>, stop: impl Future<Output = ()>) {
+        let mut stop = std::pin::pin!(stop);
+        let mut pace = tokio::time::interval(PACE);
+        let mut is_halted = false;
+        loop {
+            tokio::select! {
+                () = &mut stop => return,
+                _ = pace.tick() => {}
+            }
+            let file = self.clone();
+            let look = move || file.is_there().then(|| file.reason());
+            let Ok(seen) = tokio::task::spawn_blocking(look).await else { return };
+            is_halted = match seen {
+                None => false,
+                Some(_) if is_halted => true,
+                Some(reason) => {
+                    let answer = tokio::select! {
+                        () = &mut stop => return,
+                        answer = ControlOrder::Halt { reason }.deliver(&orders) => answer,
+                    };
+                    matches!(answer, ControlAnswer::Done { .. })
+                }
+            };
+        }
+    }
+}
+
+fn is_absence(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::{Phase, RunState};
+    use candlewick_sdk::Millis;
+    use tokio::sync::oneshot;
+
+    fn halted() -> ControlAnswer {
+        let state = RunState {
+            phase: Phase::Halted,
+            reason: None,
+            in_flight: 0,
+            in_doubt: Vec::new(),
+            open: 0,
+            at: Millis::ZERO,
+        };
+        ControlAnswer::Done { state }
+    }
+
+    #[test]
+    fn it_is_made_once_and_its_removal_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = HaltFile::new(folder.path().join("run.db.HALT"));
+        assert!(!file.is_there());
+        assert_eq!(file.remove().unwrap(), Removed::Before);
+        assert_eq!(file.raise("news").unwrap(), Raised::Now);
+        assert_eq!(file.raise("other news").unwrap(), Raised::Before);
+        assert!(file.is_there());
+        assert_eq!(file.reason(), format!("the file {} is there: news", file.path().display()));
+        assert_eq!(file.remove().unwrap(), Removed::Now);
+        assert!(!file.is_there());
+        let nowhere = HaltFile::new(folder.path().join("no/folder.HALT"));
+        assert!(nowhere.raise("news").is_err());
+    }
+
+    #[test]
+    fn an_empty_file_or_a_folder_halts_as_well() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = HaltFile::new(folder.path().join("HALT"));
+        fs::create_dir(file.path()).unwrap();
+        assert!(file.is_there() && file.reason().ends_with("is there"));
+        fs::remove_dir(file.path()).unwrap();
+        fs::write(file.path(), "").unwrap();
+        assert!(file.is_there() && file.reason().ends_with("is there"));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn each_appearance_orders_one_halt_and_a_removal_orders_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = HaltFile::new(folder.path().join("HALT"));
+        file.raise("first").unwrap();
+        let (sender, mut orders) = mpsc::channel(1);
+        let (stop, stopped) = oneshot::channel::<()>();
+        let watched = file.clone();
+        let watcher = tokio::spawn(async move {
+            let stopped = async {
+                let _ = stopped.await;
+            };
+            watched.watch(sender, stopped).await;
+        });
+        let mut heard = Vec::new();
+        // The first order goes unanswered, so it is given again.
+        drop(orders.recv().await.unwrap());
+        for reason in ["first", "second"] {
+            let heard_in_time = tokio::time::timeout(PACE * 4, orders.recv()).await;
+            let ControlRequest { order, answer } =
+                heard_in_time.expect("an appearance orders a halt").unwrap();
+            answer.send(halted()).unwrap();
+            assert!(
+                matches!(&order, ControlOrder::Halt { reason: told } if told.ends_with(reason)),
+                "{order:?}"
+            );
+            heard.push(order);
+            file.remove().unwrap();
+            // Two paces, so that the watcher has seen that it is gone.
+            tokio::time::timeout(PACE * 2, orders.recv()).await.expect_err("a removal orders nothing");
+            file.raise("second").unwrap();
+        }
+        assert_eq!(heard.len(), 2);
+        stop.send(()).unwrap();
+        watcher.await.unwrap();
+    }
+}

@@ -1,0 +1,42 @@
+//! Orders from outside to a run: halt, resume, status, and the end of a doubt.
+//!
+//! A person speaks to a running bot in two ways, both beside its journal ([`ControlPaths`]):
+//!
+//! - through a **socket** that only its owner can open. A message is one line of JSON, its answer another
+//!   ([`ControlOrder`], [`ControlAnswer`]): `{"order":"halt","reason":"..."}`, `{"order":"resume"}`,
+//!   `{"order":"status"}`, `{"order":"resolve","intent":7,"resolution":{"adopt":"01J..."},"reason":"..."}` (or
+//!   `"resolution":"not_opened"`);
+//! - through a **file**, `HALT`, for when the socket is out of reach. Its appearance halts. Its removal resumes
+//!   nothing: that takes an order, and while the file is there, the order to resume is refused.
+//!
+//! Orders reach the conductor as [`ControlRequest`]s through a bounded channel; nothing is decided here. Every
+//! read, write and answer has a deadline, in real time.
+
+// What is said, and where.
+mod halt_file;
+mod order;
+mod paths;
+// Who says it to whom.
+#[cfg(unix)]
+mod client;
+#[cfg(unix)]
+mod line;
+#[cfg(unix)]
+mod server;
+#[cfg(unix)]
+mod socket_file;
+#[cfg(not(unix))]
+mod without_sockets;
+// What goes wrong.
+mod error;
+
+#[cfg(unix)]
+pub use client::send_order;
+pub use error::ControlError;
+pub use halt_file::{HaltFile, Raised, Removed};
+pub use order::{ControlAnswer, ControlOrder, ControlRequest, Phase, Resolution, RunState};
+pub use paths::ControlPaths;
+#[cfg(unix)]
+pub use server::ControlServer;
+#[cfg(not(unix))]
+pub use without_sockets::{ControlServer, send_order};

@@ -1,0 +1,204 @@
+//! What is ordered, and what is answered.
+
+use candlewick_engine::{IntentId, VenueId};
+use candlewick_sdk::Millis;
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot};
+
+/// How long the conductor may take to answer an order.
+const ANSWER_PATIENCE: Duration = Duration::from_secs(10);
+
+/// What a person orders.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "order", rename_all = "snake_case", deny_unknown_fields)]
+pub enum ControlOrder {
+    /// Open nothing more until resumed; what is open is tracked on.
+    Halt {
+        /// Why, in the person's words.
+        #[serde(default)]
+        reason: String,
+    },
+    /// Opens are allowed again; peak and loss streak start anew.
+    Resume,
+    /// Change nothing; say how the run stands.
+    Status,
+    /// End a doubt that only a person can end (`domain.md`, section 5, rule 5).
+    Resolve {
+        /// Which intent.
+        intent: IntentId,
+        /// What became of it.
+        resolution: Resolution,
+        /// How the person knows.
+        #[serde(default)]
+        reason: String,
+    },
+}
+
+/// What a person found out about an intent in doubt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Resolution {
+    /// It is this trade of the venue.
+    Adopt(VenueId),
+    /// The venue has no trade of it.
+    NotOpened,
+}
+
+/// What came of an order.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "answer", rename_all = "snake_case")]
+pub enum ControlAnswer {
+    /// It is done, and journalled where it changes something.
+    Done {
+        /// How the run stands now.
+        state: RunState,
+    },
+    /// It is not done.
+    Refused {
+        /// Why not, and what to do.
+        problem: String,
+    },
+    /// The run has not answered in time: it may yet be done.
+    Unanswered {
+        /// What is known.
+        problem: String,
+    },
+}
+
+/// How a run stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunState {
+    /// What it does with signals.
+    pub phase: Phase,
+    /// Why it is halted or stopping.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Opens whose answers are awaited.
+    pub in_flight: usize,
+    /// Intents that may or may not be trades.
+    pub in_doubt: Vec<IntentId>,
+    /// Trades that have not settled.
+    pub open: usize,
+    /// Venue time.
+    pub at: Millis,
+}
+
+/// What a run does with signals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// They become trades, as far as risk approves.
+    Trading,
+    /// They are refused until somebody resumes.
+    Halted,
+    /// They are refused, and the run ends once what is open has settled.
+    Stopping,
+}
+
+/// An order on its way to the conductor, which answers it once.
+#[derive(Debug)]
+pub struct ControlRequest {
+    /// What is ordered.
+    pub order: ControlOrder,
+    /// Where the answer goes. Whoever asked may have gone: a failed send is no error.
+    pub answer: oneshot::Sender<ControlAnswer>,
+}
+
+impl ControlOrder {
+    /// Hands the order to the conductor and waits for its answer, within a deadline.
+    pub(super) async fn deliver(self, orders: &mpsc::Sender<ControlRequest>) -> ControlAnswer {
+        let (answer, answered) = oneshot::channel();
+        let request = ControlRequest { order: self, answer };
+        let delivered = async {
+            orders.send(request).await.ok()?;
+            answered.await.ok()
+        };
+        match tokio::time::timeout(ANSWER_PATIENCE, delivered).await {
+            Ok(Some(answer)) => answer,
+            Ok(None) => ControlAnswer::Unanswered { problem: "the run has ended, or is about to".to_owned() },
+            Err(_) => {
+                let seconds = ANSWER_PATIENCE.as_secs();
+                ControlAnswer::Unanswered {
+                    problem: format!("the run has not answered within {seconds} s; ask for its status"),
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, from_str, json, to_value};
+
+    fn check(text: &str, expected: Option<&ControlOrder>) {
+        assert_eq!(from_str(text).ok().as_ref(), expected, "{text}");
+    }
+
+    fn resolve(resolution: Resolution) -> ControlOrder {
+        ControlOrder::Resolve { intent: IntentId::new(7), resolution, reason: "seen".to_owned() }
+    }
+
+    #[test]
+    fn orders_are_lines_of_json_and_nothing_else_is_one() {
+        check(r#"{"order":"halt","reason":"news"}"#, Some(&ControlOrder::Halt { reason: "news".to_owned() }));
+        check(r#"{"order":"halt"}"#, Some(&ControlOrder::Halt { reason: String::new() }));
+        check(r#" {"order" : "resume"} "#, Some(&ControlOrder::Resume));
+        check(r#"{"order":"status"}"#, Some(&ControlOrder::Status));
+        let adopt = Resolution::Adopt(VenueId::new("01JT").unwrap());
+        let text = r#"{"order":"resolve","intent":7,"resolution":{"adopt":"01JT"},"reason":"seen"}"#;
+        check(text, Some(&resolve(adopt)));
+        let text = r#"{"order":"resolve","intent":7,"resolution":"not_opened","reason":"seen"}"#;
+        check(text, Some(&resolve(Resolution::NotOpened)));
+        for text in [
+            "",
+            "halt",
+            r#"{"order":"open"}"#,
+            r#"{"order":"halt","because":"news"}"#,
+            r#"{"order":"resolve","intent":7}"#,
+            r#"{"order":"resolve","intent":-7,"resolution":"not_opened"}"#,
+            r#"{"order":"status"}{"order":"resume"}"#,
+        ] {
+            check(text, None);
+        }
+    }
+
+    #[test]
+    fn answers_are_read_as_they_are_written() {
+        let state = RunState {
+            phase: Phase::Halted,
+            reason: Some("news".to_owned()),
+            in_flight: 1,
+            in_doubt: vec![IntentId::new(7)],
+            open: 2,
+            at: Millis::MINUTE,
+        };
+        let json = json!({"answer": "done", "state":
+            {"phase": "halted", "reason": "news", "in_flight": 1, "in_doubt": [7], "open": 2, "at": 60_000}});
+        let refused = ControlAnswer::Refused { problem: "no".to_owned() };
+        for (answer, json) in
+            [(ControlAnswer::Done { state }, json), (refused, json!({"answer": "refused", "problem": "no"}))]
+        {
+            assert_eq!(to_value(&answer).ok().as_ref(), Some(&json));
+            assert_eq!(serde_json::from_value::<ControlAnswer>(json).ok(), Some(answer));
+        }
+    }
+
+    fn is_unanswered(answer: &ControlAnswer, part: &str) -> bool {
+        let json: Value = to_value(answer).unwrap();
+        json["answer"] == "unanswered" && json["problem"].as_str().unwrap().contains(part)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_order_that_the_run_does_not_answer_is_neither_done_nor_refused() {
+        let (orders, mut taken) = mpsc::channel(1);
+        let silent = ControlOrder::Status.deliver(&orders).await;
+        assert!(is_unanswered(&silent, "within 10 s"), "{silent:?}");
+        let request = taken.recv().await.unwrap();
+        assert!(request.answer.is_closed());
+        drop(taken);
+        let ended = ControlOrder::Status.deliver(&orders).await;
+        assert!(is_unanswered(&ended, "has ended"), "{ended:?}");
+    }
+}

@@ -1,0 +1,258 @@
+//! Listens for orders, and hands them to the conductor.
+
+use super::line::{MOST_BYTES, NoLine, PATIENCE, read_line, write_line};
+use super::socket_file::SocketFile;
+use super::{ControlAnswer, ControlError, ControlOrder, ControlPaths, ControlRequest, HaltFile};
+use std::time::Duration;
+use tokio::io::BufReader;
+use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+
+/// Connections at a time; others wait until one ends, as each does by itself.
+const MOST_CONNECTIONS: usize = 8;
+/// Orders on one connection.
+const MOST_ORDERS: usize = 64;
+/// The pause after a connection that could not be taken, such as for want of file descriptors.
+const BREATH: Duration = Duration::from_millis(200);
+
+/// A socket that takes orders for a run. Whoever makes it holds the journal's lease, so that of two processes with
+/// one journal only one listens.
+#[derive(Debug)]
+pub struct ControlServer {
+    listener: UnixListener,
+    /// Removed when the server ends, however it ends.
+    file: SocketFile,
+    halt_file: HaltFile,
+}
+
+impl ControlServer {
+    /// Makes the socket, with rights for its owner alone. Needs a running tokio runtime.
+    ///
+    /// # Errors
+    /// [`ControlError`] when another bot listens there, or the socket cannot be made.
+    pub async fn bind(paths: &ControlPaths) -> Result<Self, ControlError> {
+        let (listener, file) = SocketFile::make(&paths.socket).await?;
+        Ok(Self { listener, file, halt_file: paths.halt_file.clone() })
+    }
+
+    /// Takes orders until `stop`, then removes the socket. Conversations that are not over by then are cut off.
+    pub async fn serve(self, orders: mpsc::Sender<ControlRequest>, stop: impl Future<Output = ()>) {
+        let Self { listener, file, halt_file } = self;
+        let mut stop = std::pin::pin!(stop);
+        let mut connections = JoinSet::new();
+        loop {
+            tokio::select! {
+                () = &mut stop => break,
+                Some(_) = connections.join_next() => {}
+                accepted = listener.accept(), if connections.len() < MOST_CONNECTIONS => match accepted {
+                    Ok((stream, _)) => {
+                        connections.spawn(converse(stream, orders.clone(), halt_file.clone()));
+                    }
+                    Err(error) => {
+                        tracing::warn!(%error, "a person's order could not be taken");
+                        tokio::time::sleep(BREATH).await;
+                    }
+                },
+            }
+        }
+        drop(file);
+    }
+}
+
+/// Answers one order after the other.
+async fn converse(stream: UnixStream, orders: mpsc::Sender<ControlRequest>, halt_file: HaltFile) {
+    let (reader, mut writer) = stream.into_split();
+    let mut reader = BufReader::new(reader);
+    for _ in 0..MOST_ORDERS {
+        let (answer, is_over) = match read_line(&mut reader, PATIENCE).await {
+            Ok(line) => (obey(&line, &orders, &halt_file).await, false),
+            Err(NoLine::End | NoLine::Broken(_)) => return,
+            Err(NoLine::TooLong) => {
+                (refuse(format!("an order has at most {MOST_BYTES} bytes and ends with a line")), true)
+            }
+            Err(NoLine::Late) => (refuse(format!("no order came within {} s", PATIENCE.as_secs())), true),
+        };
+        if write_line(&mut writer, &answer).await.is_err() || is_over {
+            return;
+        }
+    }
+}
+
+async fn obey(line: &[u8], orders: &mpsc::Sender<ControlRequest>, halt_file: &HaltFile) -> ControlAnswer {
+    let order: ControlOrder = match serde_json::from_slice(line) {
+        Ok(order) => order,
+        Err(error) => return refuse(format!("this is no order: {error}")),
+    };
+    if order == ControlOrder::Resume && halt_file.is_there() {
+        let path = halt_file.path().display();
+        return refuse(format!("the file {path} is there: remove it first; `candlewick resume` does both"));
+    }
+    order.deliver(orders).await
+}
+
+const fn refuse(problem: String) -> ControlAnswer {
+    ControlAnswer::Refused { problem }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Phase, RunState, send_order};
+    use super::*;
+    use candlewick_sdk::Millis;
+    use std::path::Path;
+    use tempfile::TempDir;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::sync::oneshot;
+    use tokio::task::JoinHandle;
+
+    /// A server with a conductor that obeys everything, and counts.
+    struct Stage {
+        paths: ControlPaths,
+        _folder: TempDir,
+        stop: oneshot::Sender<()>,
+        server: JoinHandle<()>,
+        heard: JoinHandle<Vec<ControlOrder>>,
+    }
+
+    fn state(open: usize) -> ControlAnswer {
+        let (phase, at) = (Phase::Trading, Millis::ZERO);
+        let state = RunState { phase, reason: None, in_flight: 0, in_doubt: Vec::new(), open, at };
+        ControlAnswer::Done { state }
+    }
+
+    impl Stage {
+        async fn set() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let paths = ControlPaths::beside(&folder.path().join("run.db"));
+            let (stop, stopped) = oneshot::channel::<()>();
+            let (sender, mut orders) = mpsc::channel::<ControlRequest>(1);
+            let server = ControlServer::bind(&paths).await.unwrap();
+            let server = tokio::spawn(server.serve(sender, async {
+                let _ = stopped.await;
+            }));
+            let heard = tokio::spawn(async move {
+                let mut heard = Vec::new();
+                while let Some(ControlRequest { order, answer }) = orders.recv().await {
+                    heard.push(order);
+                    let _ = answer.send(state(heard.len()));
+                }
+                heard
+            });
+            Self { paths, _folder: folder, stop, server, heard }
+        }
+
+        fn socket(&self) -> &Path {
+            &self.paths.socket
+        }
+
+        async fn say(&self, text: &str) -> String {
+            let mut stream = UnixStream::connect(self.socket()).await.unwrap();
+            stream.write_all(text.as_bytes()).await.unwrap();
+            // A server that has heard enough may have closed already.
+            let _ = stream.shutdown().await;
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer).await.unwrap();
+            answer
+        }
+
+        async fn end(self) -> Vec<ControlOrder> {
+            self.stop.send(()).unwrap();
+            self.server.await.unwrap();
+            assert!(!self.paths.socket.exists(), "a server that ends removes its socket");
+            self.heard.await.unwrap()
+        }
+    }
+
+    #[tokio::test]
+    async fn orders_reach_the_conductor_in_turn_and_its_answers_come_back() {
+        let stage = Stage::set().await;
+        let answers = stage.say("{\"order\":\"status\"}\n{\"order\":\"halt\",\"reason\":\"news\"}").await;
+        let answers: Vec<ControlAnswer> =
+            answers.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(answers, [state(1), state(2)]);
+        assert_eq!(send_order(stage.socket(), &ControlOrder::Resume).await.unwrap(), state(3));
+        let halt = ControlOrder::Halt { reason: "news".to_owned() };
+        assert_eq!(stage.end().await, [ControlOrder::Status, halt, ControlOrder::Resume]);
+    }
+
+    #[tokio::test]
+    async fn what_is_no_order_is_refused_and_reaches_nobody() {
+        let stage = Stage::set().await;
+        for garbage in ["hello\n", "\n", "{\"order\":\"open\"}\n", "\u{0}\u{1b}[2J\n", "[1,2", "{}"] {
+            let answer = stage.say(garbage).await;
+            assert!(
+                answer.contains("refused") && answer.contains("this is no order"),
+                "{garbage:?}: {answer}"
+            );
+        }
+        assert_eq!(stage.end().await, []);
+    }
+
+    #[tokio::test]
+    async fn an_order_beyond_the_bound_is_refused_and_the_next_is_heard() {
+        let stage = Stage::set().await;
+        let long = format!("{{\"order\":\"halt\",\"reason\":\"{}\"}}\n", "x".repeat(MOST_BYTES));
+        let mut stream = UnixStream::connect(stage.socket()).await.unwrap();
+        stream.write_all(long.as_bytes()).await.unwrap();
+        let mut answer = [0; 512];
+        let length = stream.read(&mut answer).await.unwrap();
+        let answer = String::from_utf8_lossy(&answer[..length]).into_owned();
+        assert!(answer.contains("refused") && answer.contains("at most 4096 bytes"), "{answer}");
+        let refused =
+            send_order(stage.socket(), &ControlOrder::Halt { reason: "x".repeat(MOST_BYTES) }).await;
+        assert!(matches!(refused, Err(ControlError::ShortenReason { .. })), "{refused:?}");
+        assert_eq!(send_order(stage.socket(), &ControlOrder::Status).await.unwrap(), state(1));
+        assert_eq!(stage.end().await, [ControlOrder::Status]);
+    }
+
+    #[tokio::test]
+    async fn a_silent_client_does_not_keep_others_waiting() {
+        let stage = Stage::set().await;
+        let _silent = UnixStream::connect(stage.socket()).await.unwrap();
+        let (status, resume) = (ControlOrder::Status, ControlOrder::Resume);
+        let both = tokio::join!(send_order(stage.socket(), &status), send_order(stage.socket(), &resume));
+        let mut answers = [both.0.unwrap(), both.1.unwrap()];
+        answers.sort_by_key(|answer| *answer == state(2));
+        assert_eq!(answers, [state(1), state(2)]);
+        assert_eq!(stage.end().await.len(), 2);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn connections_beyond_the_bound_wait_until_silent_ones_are_cut_off() {
+        let stage = Stage::set().await;
+        let mut silent = Vec::new();
+        for _ in 0..MOST_CONNECTIONS {
+            silent.push(UnixStream::connect(stage.socket()).await.unwrap());
+        }
+        let before = tokio::time::Instant::now();
+        assert_eq!(send_order(stage.socket(), &ControlOrder::Status).await.unwrap(), state(1));
+        assert!(before.elapsed() >= PATIENCE, "{:?}", before.elapsed());
+        let mut told = String::new();
+        silent[0].read_to_string(&mut told).await.unwrap();
+        assert!(told.contains("no order came within 5 s"), "{told}");
+        assert_eq!(stage.end().await, [ControlOrder::Status]);
+    }
+
+    #[tokio::test]
+    async fn a_resume_is_refused_while_the_halt_file_is_there() {
+        let stage = Stage::set().await;
+        stage.paths.halt_file.raise("news").unwrap();
+        let refused = send_order(stage.socket(), &ControlOrder::Resume).await.unwrap();
+        assert!(
+            matches!(&refused, ControlAnswer::Refused { problem } if problem.contains("run.db.HALT")),
+            "{refused:?}"
+        );
+        stage.paths.halt_file.remove().unwrap();
+        assert_eq!(send_order(stage.socket(), &ControlOrder::Resume).await.unwrap(), state(1));
+        assert_eq!(stage.end().await, [ControlOrder::Resume]);
+    }
+
+    #[tokio::test]
+    async fn a_server_that_is_dropped_removes_its_socket() {
+        let stage = Stage::set().await;
+        stage.server.abort();
+        assert!(stage.server.await.unwrap_err().is_cancelled());
+        assert!(!stage.paths.socket.exists());
+    }
+}

@@ -1,0 +1,34 @@
+//! Where the system has no sockets in the file system: nobody listens, and says so.
+
+use super::{ControlAnswer, ControlError, ControlOrder, ControlPaths, ControlRequest};
+use std::path::Path;
+use tokio::sync::mpsc;
+
+/// A socket that takes orders for a run; here there is none.
+#[derive(Debug)]
+pub struct ControlServer {
+    never: std::convert::Infallible,
+}
+
+impl ControlServer {
+    /// Makes no socket.
+    ///
+    /// # Errors
+    /// Always [`ControlError::UseHaltFile`].
+    pub async fn bind(_paths: &ControlPaths) -> Result<Self, ControlError> {
+        Err(ControlError::UseHaltFile)
+    }
+
+    /// Is never called.
+    pub async fn serve(self, _orders: mpsc::Sender<ControlRequest>, _stop: impl Future<Output = ()>) {
+        match self.never {}
+    }
+}
+
+/// Gives no order.
+///
+/// # Errors
+/// Always [`ControlError::UseHaltFile`].
+pub async fn send_order(_path: &Path, _order: &ControlOrder) -> Result<ControlAnswer, ControlError> {
+    Err(ControlError::UseHaltFile)
+}
