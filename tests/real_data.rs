@@ -1,0 +1,99 @@
+//! Real candles, which are not part of the repository: the program against the oracle, and every strategy.
+//!
+//! `CANDLEWICK_REAL_DATA` names the folder that holds them.
+#![allow(clippy::unwrap_used, reason = "what cannot be read or run fails its test")]
+
+mod agreement;
+#[allow(dead_code, reason = "made for the other tests, of which there are more")]
+mod candlewick;
+mod oracle;
+
+use agreement::{Ground, variations};
+use candlewick::Folder;
+use serde_json::Value;
+use std::path::PathBuf;
+
+const LATENCIES_MS: [i64; 3] = [0, 1_500, 61_000];
+
+/// A file: its name, its series, its interval, how many candles lie between two signals, and two durations.
+type File = (&'static str, &'static str, i64, usize, [(&'static str, i64); 2]);
+
+const MINUTES: [(&str, i64); 2] = [("01:00", 60_000), ("05:00", 300_000)];
+const FIVE_MINUTES: [(&str, i64); 2] = [("05:00", 300_000), ("15:00", 900_000)];
+
+const BTC: File = ("btcperp_m1_2022-01.csv", "BTCPERP@1m", 60_000, 3, MINUTES);
+const GBPUSD: File = ("gbpusd_m1_bid_2012-02.csv", "GBPUSD@1m", 60_000, 1, MINUTES);
+const ETHBTC: File = ("ethbtc_m5_2018-01.csv", "ETHBTC@5m", 300_000, 1, FIVE_MINUTES);
+
+fn path_of(name: &str) -> PathBuf {
+    let folder = std::env::var_os("CANDLEWICK_REAL_DATA")
+        .expect("set CANDLEWICK_REAL_DATA to the folder that holds the real candles");
+    let path = PathBuf::from(folder).join(name);
+    assert!(path.is_file(), "{} is missing: CANDLEWICK_REAL_DATA must name a folder that has it", path.display());
+    path.canonicalize().expect("the file is there")
+}
+
+fn agree((name, series, interval_ms, pace, durations): File) {
+    let candles = std::fs::read_to_string(path_of(name)).unwrap();
+    let ground = Ground { series, interval_ms, candles, pace, durations };
+    for variation in variations(&LATENCIES_MS) {
+        let met = ground.check(variation);
+        assert!(met.contains("WON") && met.contains("LOST"), "{name}: {met:?}");
+    }
+}
+
+/// Every strategy that decides by itself: sane figures, and the same ones in a second process.
+fn trade((name, series, _, _, durations): File) {
+    let (symbol, interval) = series.split_once('@').unwrap();
+    let data = format!("{series}={}", path_of(name).display());
+    for strategy in ["rsi-reversal", "ema-cross"] {
+        let bot = format!(
+            "[[bots]]\nname = \"bot\"\nsymbol = \"{symbol}\"\ninterval = \"{interval}\"\nstrategy = \"{strategy}\"\n\
+             close_type = \"{}\"\n[risk]\ndaily_loss_limit = 0\nmax_drawdown_percent = 0\nmax_trades_per_day = 0\n",
+            durations[0].0
+        );
+        let folder = Folder::new().with("bot.toml", &bot);
+        let run = || folder.run(&["backtest", "--config", "bot.toml", "--data", &data, "--json"]).json();
+        let (report, again) = (run(), run());
+        assert_sane(&report, &format!("{strategy} on {name}"));
+        for key in ["journal_hash", "data_hash", "trades", "pnl"] {
+            assert_eq!(report[key], again[key], "{strategy} on {name}: {key}");
+        }
+    }
+}
+
+fn assert_sane(report: &Value, case: &str) {
+    let count = |key: &str| report[key].as_u64().unwrap();
+    assert!(count("trades") > 100, "{case}: {report}");
+    assert_eq!(count("trades"), count("won") + count("lost") + count("draw") + count("cancelled"), "{case}");
+    let cents = |key: &str| (report[key].as_f64().unwrap() * 100.0).round() as i64;
+    assert_eq!(cents("final_balance"), 1_000_000 + cents("pnl"), "{case}");
+    let decided = (count("won") + count("lost")) as f64;
+    let win_rate = report["win_rate"].as_f64().unwrap();
+    assert!((win_rate - count("won") as f64 / decided).abs() < 1e-12, "{case}: {report}");
+    // Nobody sees the future of real candles: a rate far from chance would be a look ahead.
+    assert!((0.35..0.65).contains(&win_rate), "{case}: {report}");
+    assert!((0.0..=1.0).contains(&report["p_value"].as_f64().unwrap()), "{case}");
+}
+
+#[test]
+fn on_bitcoin_every_trade_is_the_oracles() {
+    agree(BTC);
+}
+
+#[test]
+fn on_the_pound_with_its_gaps_every_trade_is_the_oracles() {
+    agree(GBPUSD);
+}
+
+#[test]
+fn on_ether_every_trade_is_the_oracles() {
+    agree(ETHBTC);
+}
+
+#[test]
+fn every_strategy_trades_every_file_and_repeats_itself() {
+    for file in [BTC, GBPUSD, ETHBTC] {
+        trade(file);
+    }
+}
