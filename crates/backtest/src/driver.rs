@@ -3,8 +3,8 @@
 use crate::feed::Feed;
 use crate::{BacktestError, BacktestSettings};
 use candlewick_engine::{
-    Action, Entry, Event, EventKind, Header, IntentId, Opened, Recorder, Rejection, Session, Settled,
-    TradeBook,
+    Action, EngineError, Entry, Event, EventKind, Header, IntentId, Opened, Recorder, Rejection, Session,
+    Settled, TradeBook,
 };
 use candlewick_sdk::{CandleSeries, Millis, Money, MoneyScale, Strategy, Symbol};
 use candlewick_simulator::{AnswerKind, Market, Order, Refusal, SettledTrade, Simulator, VenueEvent};
@@ -228,8 +228,12 @@ fn price_sources(
     markets: &[Market],
 ) -> Result<Vec<(candlewick_engine::SymbolId, CandleSeries)>, BacktestError> {
     let mut sources = Vec::new();
+    let every = settings.price_every_ms;
     for (bot, _) in settings.session.bots.iter().zip(wants_prices).filter(|(_, wants)| **wants) {
-        let every = settings.price_every_ms;
+        if every <= Millis::ZERO {
+            let problem = format!("{every} is not a pace; prices come every so many milliseconds, above 0");
+            return Err(EngineError::Setting { key: "runtime.price_every_ms".to_owned(), problem }.into());
+        }
         let market = markets.iter().find(|market| market.symbol() == bot.symbol);
         let detail = market.and_then(|market| market.detail.as_ref());
         let fine = detail.filter(|detail| every.is_aligned_to(detail.interval().length()));

@@ -1,0 +1,150 @@
+//! What the loop of a backtest takes from the allocator once it has started: nothing but room for its results.
+
+#![allow(clippy::unwrap_used, reason = "the parts of a test are tests")]
+
+use candlewick_backtest::{Backtest, BacktestSettings, Finished};
+use candlewick_engine::{
+    BotSettings, Entry, EventKind, JournalHash, Recorder, RiskSettings, SessionSettings, StakeSettings,
+};
+use candlewick_sdk::indicator::Rsi;
+use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::testkit::random_walk;
+use candlewick_sdk::{
+    Candle, CandleSeries, ExpirationType, Interval, Millis, MoneyScale, Series, Signal, Strategy,
+};
+use candlewick_simulator::{Market, SimulationSettings};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::io;
+
+thread_local! {
+    /// How often this thread has asked for memory, or for more of it.
+    static ASKED: Cell<u64> = const { Cell::new(0) };
+}
+
+struct Counting;
+
+#[allow(
+    unsafe_code,
+    reason = "an allocator is unsafe by its trait; this one counts and hands on what it is asked"
+)]
+// SAFETY: every call is handed to the system's allocator as it is; the counter takes no memory itself.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ASKED.set(ASKED.get() + 1);
+        // SAFETY: the caller keeps the promises of `alloc`.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        ASKED.set(ASKED.get() + 1);
+        // SAFETY: the caller keeps the promises of `realloc`.
+        unsafe { System.realloc(block, layout, size) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        // SAFETY: the caller keeps the promises of `dealloc`.
+        unsafe { System.dealloc(block, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+const CANDLES: usize = 400_000;
+const MARK: usize = 100_000;
+/// Rows that the trade book has room for at the start.
+const BOOK: usize = 4_096;
+
+/// Hashes the journal, and notes how often memory was asked for at every mark.
+struct Meter {
+    hash: JournalHash,
+    candles: usize,
+    marks: [u64; CANDLES / MARK + 1],
+}
+
+impl Recorder for Meter {
+    fn record(&mut self, entry: Entry<'_>) -> io::Result<()> {
+        if let Entry::Event(event) = entry
+            && matches!(event.kind, EventKind::Candle { .. })
+        {
+            if self.candles == 0 {
+                self.marks[0] = ASKED.get();
+            }
+            self.candles += 1;
+            if self.candles.is_multiple_of(MARK) {
+                self.marks[self.candles / MARK] = ASKED.get();
+            }
+        }
+        self.hash.record(entry)
+    }
+}
+
+struct RsiExtremes(Rsi);
+
+impl Strategy for RsiExtremes {
+    fn warmup(&self) -> usize {
+        self.0.warmup()
+    }
+
+    fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
+        let rsi = self.0.update(candle.close())?;
+        match rsi {
+            ..30.0 => Some(Signal::buy("oversold").with("rsi", rsi)),
+            70.0.. => Some(Signal::sell("overbought").with("rsi", rsi)),
+            _ => None,
+        }
+    }
+}
+
+fn settings(series: Series) -> BacktestSettings {
+    let bot = BotSettings {
+        name: "rsi".to_owned(),
+        symbol: series.symbol,
+        asset_type: "crypto".to_owned(),
+        interval: series.interval,
+        strategy: "rsi-extremes".to_owned(),
+        close_type: "05:00".parse().unwrap(),
+        expiration_type: ExpirationType::TimeFixed,
+        params: candlewick_sdk::serde_json::json!({}),
+        stake: StakeSettings::Fixed { amount: Decimal::TEN },
+    };
+    BacktestSettings {
+        session: SessionSettings {
+            money_scale: MoneyScale::default(),
+            balance: Decimal::from(1_000_000),
+            risk: RiskSettings { daily_loss_limit: Decimal::from(1_000), ..RiskSettings::default() },
+            bots: vec![bot],
+        },
+        simulation: SimulationSettings::default(),
+        price_every_ms: Millis::from_seconds(5),
+    }
+}
+
+fn run() -> (Finished, [u64; CANDLES / MARK + 1]) {
+    let series = Series { symbol: "BTCUSDT".parse().unwrap(), interval: Interval::MINUTE };
+    let candles = CandleSeries::new(series, random_walk(1, CANDLES)).unwrap();
+    let settings = settings(series);
+    let strategies: Vec<Box<dyn Strategy>> = vec![Box::new(RsiExtremes(Rsi::new(14).unwrap()))];
+    let market = Market { prices: candles.clone(), detail: None };
+    let backtest = Backtest::new(&settings, strategies, &[false], &[candles], vec![market]).unwrap();
+    let mut meter = Meter { hash: JournalHash::new(), candles: 0, marks: [0; CANDLES / MARK + 1] };
+    let finished = backtest.run(&settings.header(Vec::new(), None), &mut meter, &mut |_, _| {}).unwrap();
+    (finished, meter.marks)
+}
+
+#[test]
+fn the_loop_asks_for_memory_only_to_double_its_trade_book() {
+    let (finished, marks) = run();
+    let rows = finished.book.rows().len();
+    let refusals: u64 = finished.book.refused().values().sum();
+    assert!(
+        rows > 2 * BOOK && refusals > 10_000,
+        "{rows} rows and {refusals} refusals are too few to show it"
+    );
+    // The book starts with room for its first rows and doubles from there: its rows are the run's result.
+    let doublings = rows.div_ceil(BOOK).next_power_of_two().ilog2();
+    let asked: Vec<u64> = marks.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    println!("{rows} rows, {refusals} refusals; asked for memory per {MARK} candles: {asked:?}");
+    assert_eq!(asked.iter().sum::<u64>(), u64::from(doublings), "{asked:?}");
+}

@@ -1,0 +1,79 @@
+//! Recorders of a test: the journal as lines of JSON, or in few words.
+
+use crate::stage::START;
+use candlewick_engine::{Action, Entry, EventKind, JournalHash, Recorder};
+use candlewick_sdk::Millis;
+use candlewick_sdk::serde_json;
+use std::io;
+
+/// Every entry as a line of JSON with the moment of its event, and the hash of them all.
+#[derive(Default)]
+pub(crate) struct Lines {
+    pub(crate) entries: Vec<(Millis, String)>,
+    hash: JournalHash,
+    now: Millis,
+}
+
+impl Lines {
+    pub(crate) fn hash(self) -> String {
+        self.hash.finish()
+    }
+
+    /// The lines of all events until a moment, with the actions that they caused.
+    pub(crate) fn until(&self, end: Millis) -> &[(Millis, String)] {
+        &self.entries[..self.entries.partition_point(|(at, _)| *at <= end)]
+    }
+}
+
+impl Recorder for Lines {
+    fn record(&mut self, entry: Entry<'_>) -> io::Result<()> {
+        if let Entry::Event(event) = entry {
+            assert!(event.at >= self.now, "time went back from {} to {}", self.now, event.at);
+            self.now = event.at;
+        }
+        self.entries.push((self.now, serde_json::to_string(&entry)?));
+        self.hash.record(entry)
+    }
+}
+
+/// Every entry in few words, with the seconds from the start.
+#[derive(Default)]
+pub(crate) struct Words(pub(crate) Vec<String>);
+
+impl Recorder for Words {
+    fn record(&mut self, entry: Entry<'_>) -> io::Result<()> {
+        let words = match entry {
+            Entry::Header(_) | Entry::Action(Action::DayOpened { .. }) => return Ok(()),
+            Entry::Action(Action::Open(approved)) => {
+                format!("  open #{} bot {}", approved.intent(), approved.bot().index())
+            }
+            Entry::Action(Action::Refuse(refused)) => {
+                format!("  refuse bot {} {}", refused.bot.index(), refused.rule)
+            }
+            Entry::Event(event) => {
+                let second = (event.at - START).get() / 1_000;
+                match &event.kind {
+                    EventKind::Candle { series, .. } => {
+                        format!("{second} candle of series {}", series.index())
+                    }
+                    EventKind::Price { price, .. } => format!("{second} price {}", price.value),
+                    EventKind::Opened(opened) => format!("{second} opened #{}", opened.intent),
+                    EventKind::Settled(settled) => format!("{second} settled #{}", settled.intent),
+                    other => format!("{second} {other:?}"),
+                }
+            }
+        };
+        self.0.push(words);
+        Ok(())
+    }
+}
+
+/// A journal that has no more room after so many entries.
+pub(crate) struct Full(pub(crate) usize);
+
+impl Recorder for Full {
+    fn record(&mut self, _: Entry<'_>) -> io::Result<()> {
+        self.0 = self.0.checked_sub(1).ok_or(io::ErrorKind::StorageFull)?;
+        Ok(())
+    }
+}

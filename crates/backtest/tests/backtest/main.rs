@@ -1,0 +1,15 @@
+//! Whole backtests over candles made for the purpose.
+
+#![allow(clippy::unwrap_used, reason = "the parts of a test are tests")]
+
+// Candles, bots that follow a script, and a journal to read.
+mod lines;
+mod stage;
+// What a run does.
+mod accounting;
+mod errors;
+mod order;
+mod prices;
+mod repetition;
+// What is said of it.
+mod summary;

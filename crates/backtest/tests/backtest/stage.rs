@@ -1,0 +1,157 @@
+//! Candles, scripted bots and settings. Minutes are counted from 2026-01-05 00:00 UTC.
+
+use candlewick_backtest::{Backtest, BacktestError, BacktestSettings, Finished};
+use candlewick_engine::{BotSettings, Recorder, RiskSettings, SessionSettings, StakeSettings};
+use candlewick_sdk::indicator::Rsi;
+use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::{
+    Candle, CandleSeries, ExpirationType, Interval, Millis, MoneyScale, Ohlcv, Price, Series, Signal,
+    Strategy,
+};
+use candlewick_simulator::{Market, OpenRounding, SimulationSettings};
+use std::sync::{Arc, Mutex};
+
+pub(crate) const START: Millis = Millis::new(1_767_571_200_000);
+
+pub(crate) fn minute(minute: i64) -> Millis {
+    START + Millis::MINUTE * minute
+}
+
+pub(crate) fn series(symbol: &str, interval: &str) -> Series {
+    Series { symbol: symbol.parse().unwrap(), interval: interval.parse().unwrap() }
+}
+
+/// Candles from the start on, each closing at one of these prices and opening where the one before closed.
+pub(crate) fn closing(symbol: &str, interval: &str, closes: &[f64]) -> CandleSeries {
+    let series = series(symbol, interval);
+    let opens = closes.iter().take(1).chain(closes);
+    let candle = |(index, (open, close)): (usize, (&f64, &f64))| {
+        let numbers =
+            Ohlcv { open: *open, high: open.max(*close), low: open.min(*close), close: *close, volume: 0.0 };
+        let time = START + series.interval.length() * index as i64;
+        Candle::new(time, series.interval, numbers).unwrap()
+    };
+    CandleSeries::new(series, opens.zip(closes).enumerate().map(candle).collect::<Vec<_>>()).unwrap()
+}
+
+/// A bot on a series, staking 10.00 for a minute from the moment of its signal.
+pub(crate) fn bot(name: &str, series: Series) -> BotSettings {
+    BotSettings {
+        name: name.to_owned(),
+        symbol: series.symbol,
+        asset_type: "crypto".to_owned(),
+        interval: series.interval,
+        strategy: "test".to_owned(),
+        close_type: "01:00".parse().unwrap(),
+        expiration_type: ExpirationType::TimeFixed,
+        params: candlewick_sdk::serde_json::json!({}),
+        stake: StakeSettings::Fixed { amount: Decimal::TEN },
+    }
+}
+
+/// 1,000.00, the default limits, and a venue that opens at once and tells of a settlement when it happens.
+pub(crate) fn settings(bots: Vec<BotSettings>) -> BacktestSettings {
+    BacktestSettings {
+        session: SessionSettings {
+            money_scale: MoneyScale::default(),
+            balance: Decimal::from(1_000),
+            risk: RiskSettings::default(),
+            bots,
+        },
+        simulation: SimulationSettings {
+            latency_ms: Millis::ZERO,
+            settle_delay_ms: Millis::ZERO,
+            open_rounding: OpenRounding::None,
+            ..SimulationSettings::default()
+        },
+        price_every_ms: Millis::from_seconds(5),
+    }
+}
+
+/// What a scripted strategy saw of prices: seconds from the start, and the price.
+pub(crate) type SeenPrices = Arc<Mutex<Vec<(i64, f64)>>>;
+
+/// Buys at the candles that close, and the prices that are seen, at these minutes.
+pub(crate) struct Scripted {
+    pub(crate) interval: Interval,
+    pub(crate) buys: Vec<Millis>,
+    pub(crate) seen: SeenPrices,
+}
+
+impl Scripted {
+    pub(crate) fn on(series: Series, minutes: &[i64]) -> Self {
+        let buys = minutes.iter().map(|at| minute(*at)).collect();
+        Self { interval: series.interval, buys, seen: SeenPrices::default() }
+    }
+
+    fn buys_at(&self, at: Millis) -> Option<Signal> {
+        self.buys.contains(&at).then(|| Signal::buy("told to"))
+    }
+}
+
+impl Strategy for Scripted {
+    fn warmup(&self) -> usize {
+        0
+    }
+
+    fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
+        self.buys_at(candle.close_time(self.interval))
+    }
+
+    fn on_price(&mut self, price: &Price) -> Option<Signal> {
+        self.seen.lock().unwrap().push(((price.time - START).get() / 1_000, price.value));
+        self.buys_at(price.time)
+    }
+}
+
+/// Bets on a return whenever a short index leaves its middle: many signals, and a state that remembers.
+pub(crate) struct Extremes(Rsi);
+
+impl Extremes {
+    pub(crate) fn new() -> Self {
+        Self(Rsi::new(4).unwrap())
+    }
+}
+
+impl Strategy for Extremes {
+    fn warmup(&self) -> usize {
+        self.0.warmup()
+    }
+
+    fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
+        let rsi = self.0.update(candle.close())?;
+        match rsi {
+            ..30.0 => Some(Signal::buy("low").with("rsi", rsi)),
+            70.0.. => Some(Signal::sell("high").with("rsi", rsi)),
+            _ => None,
+        }
+    }
+}
+
+/// Runs with each symbol's finest series as the venue's prices, unless `details` gives finer ones.
+pub(crate) fn run(
+    settings: &BacktestSettings,
+    strategies: Vec<Box<dyn Strategy>>,
+    candles: &[CandleSeries],
+    details: &[CandleSeries],
+    recorder: &mut dyn Recorder,
+) -> Result<Finished, BacktestError> {
+    let wants_prices = vec![!details.is_empty(); strategies.len()];
+    let backtest = Backtest::new(settings, strategies, &wants_prices, candles, markets(candles, details))?;
+    let header = settings.header(vec![("test".to_owned(), "1.0.0".to_owned())], None);
+    backtest.run(&header, recorder, &mut |_, _| {})
+}
+
+pub(crate) fn markets(candles: &[CandleSeries], details: &[CandleSeries]) -> Vec<Market> {
+    let mut finest: Vec<&CandleSeries> = Vec::new();
+    for series in candles {
+        match finest.iter_mut().find(|known| known.symbol() == series.symbol()) {
+            Some(known) if series.interval() < known.interval() => *known = series,
+            Some(_) => {}
+            None => finest.push(series),
+        }
+    }
+    let detail =
+        |series: &CandleSeries| details.iter().find(|detail| detail.symbol() == series.symbol()).cloned();
+    finest.into_iter().map(|prices| Market { prices: prices.clone(), detail: detail(prices) }).collect()
+}

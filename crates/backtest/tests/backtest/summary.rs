@@ -1,0 +1,198 @@
+//! The figures of a run, against figures worked out by hand.
+
+use crate::stage::{Scripted, bot, minute, series, settings};
+use Outcome::{Cancelled, Draw, Lost, Won};
+use candlewick_backtest::Summary;
+use candlewick_backtest::metric::Drawdown;
+use candlewick_engine::{
+    Event, EventKind, IntentId, Opened, Origin, Rejection, SeriesId, Session, Settled, StakeSettings,
+    TradeBook,
+};
+use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::{Candle, Interval, Millis, Money, Ohlcv, Outcome, Payout};
+use std::collections::BTreeMap;
+
+/// What becomes of an intent: nothing, no trade, or a settlement some seconds after its open, with a profit in cents
+/// and, when it was told, a payout in percent.
+#[derive(Clone, Copy)]
+enum Fate {
+    StaysOpen,
+    NoPrice,
+    NotSent,
+    Ends(Outcome, i64, Option<u32>),
+    EndsLate(Outcome, i64, Option<u32>),
+}
+use Fate::{Ends, EndsLate, NoPrice, NotSent, StaysOpen};
+
+const BALANCE: Money = Money::from_minor(1_000_000);
+
+/// The book of a bot that buys every minute, on a ladder of 10, 20 and 40, or always 10.
+fn book(stake: StakeSettings, fates: &[Fate]) -> TradeBook {
+    let place = series("BTCUSDT", "1m");
+    let mut settings = settings(vec![bot("a", place)]).session;
+    settings.balance = Decimal::from(10_000);
+    settings.bots[0].stake = stake;
+    settings.risk.max_open_trades_per_symbol = 0;
+    let minutes: Vec<i64> = (1..=fates.len() as i64).collect();
+    let mut session = Session::new(&settings, vec![Box::new(Scripted::on(place, &minutes))]).unwrap();
+    let mut events: Vec<Event> = Vec::new();
+    for (number, fate) in (1..).zip(fates) {
+        let open = minute(number);
+        let mut add = |after: i64, kind| {
+            let at = open + Millis::from_seconds(after);
+            events.push(Event { at, received: at, kind });
+        };
+        add(0, candle(number));
+        let intent = IntentId::new(number.cast_unsigned());
+        let opened = Opened {
+            intent,
+            venue_id: None,
+            open_time: None,
+            open_price: None,
+            close_time: None,
+            payout: None,
+        };
+        match *fate {
+            StaysOpen => add(2, EventKind::Opened(opened)),
+            NoPrice => add(2, EventKind::Rejected { intent, rejection: Rejection::NoPrice }),
+            NotSent => add(2, EventKind::NotSent { intent }),
+            Ends(outcome, profit, percent) => add(30, settled(intent, outcome, profit, percent)),
+            EndsLate(outcome, profit, percent) => {
+                add(2, EventKind::Opened(opened));
+                add(3_600, settled(intent, outcome, profit, percent));
+            }
+        }
+    }
+    events.sort_by_key(|event| event.at);
+    let mut book = TradeBook::default();
+    for event in &events {
+        let mut actions = Vec::new();
+        session.handle(event, &mut actions);
+        book.see_event(event);
+        for action in &actions {
+            book.see_action(action);
+        }
+    }
+    assert_eq!(book.rows().len(), fates.len());
+    book
+}
+
+fn candle(close: i64) -> EventKind {
+    let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
+    let candle = Candle::new(minute(close - 1), Interval::MINUTE, numbers).unwrap();
+    EventKind::Candle { series: SeriesId::FIRST, candle, origin: Origin::Live }
+}
+
+fn settled(intent: IntentId, outcome: Outcome, profit: i64, percent: Option<u32>) -> EventKind {
+    EventKind::Settled(Settled {
+        intent,
+        outcome,
+        profit: Money::from_minor(profit),
+        open_time: None,
+        open_price: None,
+        close_time: None,
+        close_price: None,
+        payout: percent.and_then(|percent| Payout::from_parts(percent * 10_000)),
+    })
+}
+
+fn fixed() -> StakeSettings {
+    StakeSettings::Fixed { amount: Decimal::TEN }
+}
+
+fn ladder() -> StakeSettings {
+    StakeSettings::Martingale { amount: Decimal::TEN, factor: 2.0, levels: 3 }
+}
+
+fn check_near(found: Option<f64>, expected: f64) {
+    assert!(found.is_some_and(|found| (found - expected).abs() < 1e-12), "{found:?} instead of {expected}");
+}
+
+#[test]
+fn mixed_stakes_and_payouts_are_each_judged_by_their_own() {
+    // Stakes 10, 20, 10, 10, 20, 40, 10, 10.
+    let fates = [
+        Ends(Lost, -1_000, Some(80)),
+        Ends(Won, 1_800, Some(90)),
+        Ends(Draw, 0, Some(70)),
+        Ends(Lost, -1_000, Some(80)),
+        Ends(Lost, -2_000, Some(85)),
+        Ends(Won, 3_400, Some(85)),
+        Ends(Cancelled, 0, None),
+        StaysOpen,
+    ];
+    let summary = Summary::of(&book(ladder(), &fates), BALANCE);
+    let counts =
+        [summary.trades, summary.won, summary.lost, summary.draw, summary.cancelled, summary.unsettled];
+    assert_eq!(counts, [7, 2, 3, 1, 1, 1]);
+    assert_eq!((summary.pnl, summary.longest_losing_streak), (Money::from_minor(1_200), 2));
+    check_near(summary.win_rate, 0.4);
+    // Staked 10 + 20 + 10 + 20 + 40 = 100; returned by wins only 18 + 38 + 18 + 37 + 74 = 185.
+    check_near(summary.break_even, 100.0 / 185.0);
+    // P(2 wins or more) over all 32 outcomes of wins at 1/1.8, 1/1.9, 1/1.8, 1/1.85 and 1/1.85.
+    check_near(summary.p_value, 0.862_443_761_922_187_7);
+    // 9,990 / 10,008 / 9,998 / 9,978 / 10,012.
+    let Drawdown { amount, percent } = summary.max_drawdown;
+    assert_eq!(amount, Money::from_minor(3_000));
+    check_near(Some(percent), 30.0 / 10_008.0 * 100.0);
+    assert_eq!(summary.refused, BTreeMap::new());
+}
+
+#[test]
+fn one_payout_gives_its_break_even_and_the_exact_binomial() {
+    let fates = [Won, Won, Lost, Won]
+        .map(|outcome| Ends(outcome, if outcome == Won { 800 } else { -1_000 }, Some(80)));
+    let summary = Summary::of(&book(fixed(), &fates), BALANCE);
+    check_near(summary.win_rate, 0.75);
+    check_near(summary.break_even, 5.0 / 9.0);
+    // 4 (5/9)^3 (4/9) + (5/9)^4 = 2,625 / 6,561.
+    check_near(summary.p_value, 2_625.0 / 6_561.0);
+    assert_eq!(summary.pnl, Money::from_minor(1_400));
+}
+
+#[test]
+fn without_every_payout_there_is_nothing_to_test_against() {
+    let summary = Summary::of(&book(fixed(), &[Ends(Won, 800, Some(80)), Ends(Lost, -1_000, None)]), BALANCE);
+    check_near(summary.break_even, 5.0 / 9.0);
+    assert_eq!(summary.p_value, None);
+}
+
+#[test]
+fn without_a_decided_trade_there_are_no_rates() {
+    for fates in [&[][..], &[Ends(Draw, 0, Some(80)), Ends(Cancelled, 0, Some(80))], &[StaysOpen, StaysOpen]]
+    {
+        let summary = Summary::of(&book(fixed(), fates), BALANCE);
+        assert_eq!((summary.win_rate, summary.break_even, summary.p_value), (None, None, None));
+        assert_eq!((summary.pnl, summary.max_drawdown), (Money::ZERO, Drawdown::default()));
+    }
+}
+
+#[test]
+fn intents_that_never_came_to_be_are_refusals_and_no_trades() {
+    let summary =
+        Summary::of(&book(fixed(), &[NoPrice, Ends(Won, 800, Some(80)), NotSent, NoPrice]), BALANCE);
+    assert_eq!((summary.trades, summary.unsettled), (1, 0));
+    assert_eq!(summary.refused, BTreeMap::from([("NoPrice", 2), ("NotSent", 1)]));
+}
+
+#[test]
+fn streaks_and_drawdowns_follow_the_order_of_settlements_and_not_of_decisions() {
+    // Decided: won, lost, won, lost. The first win settles last.
+    let fates = [
+        EndsLate(Won, 800, Some(80)),
+        Ends(Lost, -1_000, Some(80)),
+        Ends(Won, 800, Some(80)),
+        Ends(Lost, -1_000, Some(80)),
+    ];
+    let summary = Summary::of(&book(fixed(), &fates), BALANCE);
+    // 9,990 / 9,998 / 9,988 / 9,996, from 10,000; as decided it would have been from a peak of 10,008.
+    assert_eq!(summary.max_drawdown.amount, Money::from_minor(1_200));
+    check_near(Some(summary.max_drawdown.percent), 0.12);
+    let fates = [
+        EndsLate(Won, 800, Some(80)),
+        Ends(Lost, -1_000, Some(80)),
+        EndsLate(Won, 800, Some(80)),
+        Ends(Lost, -1_000, Some(80)),
+    ];
+    assert_eq!(Summary::of(&book(fixed(), &fates), BALANCE).longest_losing_streak, 2);
+}
