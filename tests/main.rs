@@ -5,6 +5,7 @@ mod agreement;
 mod answers;
 mod candlewick;
 mod cli;
+mod control;
 mod excerpt;
 mod oracle;
 mod oracle_agreement;

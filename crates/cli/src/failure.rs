@@ -28,10 +28,11 @@ pub(crate) enum FailureKind {
     Data,
     /// The venue refused or cannot be reached.
     Venue,
+    /// A check failed: parity, look-ahead, data, doctor.
+    Check,
     /// Stopped by a risk limit or the kill switch.
     Stopped,
     /// Another process holds the journal.
-    #[expect(dead_code, reason = "the live command's")]
     JournalHeld,
 }
 
@@ -59,6 +60,7 @@ impl FailureKind {
             Self::Configuration => 2,
             Self::Data => 3,
             Self::Venue => 4,
+            Self::Check => 5,
             Self::Stopped => 6,
             Self::JournalHeld => 7,
         }

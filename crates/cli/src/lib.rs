@@ -30,8 +30,10 @@ mod arguments;
 mod command;
 // What the commands work with.
 mod configuration;
+mod control;
 mod crew;
 mod data;
+mod inspection;
 mod interrupt;
 mod live;
 // What the user sees.
@@ -43,4 +45,6 @@ mod report;
 mod suggestion;
 
 pub use app::App;
-pub use configuration::{AccountSettings, BrokerSettings, Config, DashboardSettings, JournalSettings, Mode};
+pub use configuration::{
+    AccountSettings, BrokerSettings, Config, ControlSettings, DashboardSettings, JournalSettings, Mode,
+};

@@ -1,17 +1,12 @@
 //! `config show`, `config check` and `config schema`.
 
 use super::Context;
-use crate::configuration::{self, Base, Loaded, Problem, Problems, RealMoney, check_secrets};
-use crate::crew::{Crew, problem_of_session, session_settings};
+use crate::configuration::{self, Base, Loaded, Problems, RealMoney};
 use crate::failure::{Ending, Failure};
+use crate::inspection::{notices_of, problems_of};
 use crate::output::{print, print_json};
-use candlewick_api::clock::SystemClock;
-use candlewick_api::{ApiError, HttpVenue};
-use candlewick_engine::{Session, check_ladders};
-use candlewick_history::DataSource;
 use clap::Subcommand;
 use serde_json::json;
-use std::sync::Arc;
 
 /// The merged configuration.
 #[derive(Debug, Subcommand)]
@@ -55,7 +50,8 @@ fn show(context: &Context<'_>) -> Result<(), Failure> {
 
 fn check(real: RealMoney, context: &Context<'_>) -> Result<(), Failure> {
     let loaded = Loaded::read(&context.global.config, Base::Sandbox, Vec::new())?;
-    let notices = Problems::check(problems_of(&loaded, real, context)).map(|()| notices_of(&loaded))?;
+    let notices =
+        Problems::check(problems_of(&loaded, real, context.registry)).map(|()| notices_of(&loaded))?;
     let bots = loaded.config.bots.len();
     if context.global.json {
         return print_json(&json!({ "bots": bots, "notices": notices }));
@@ -65,51 +61,4 @@ fn check(real: RealMoney, context: &Context<'_>) -> Result<(), Failure> {
     }
     let plural = if bots == 1 { "" } else { "s" };
     print(&format!("The configuration is sound: {bots} bot{plural}."))
-}
-
-/// Everything that is wrong, as far as it can be told without candles and without the venue.
-fn problems_of(loaded: &Loaded, real: RealMoney, context: &Context<'_>) -> Vec<Problem> {
-    let config = &loaded.config;
-    let mut problems: Vec<Problem> = loaded.check_mode(real).err().into_iter().collect();
-    problems.extend(check_secrets(loaded));
-    problems.extend(problem_of_client(loaded));
-    for (index, text) in config.sandbox.data.iter().enumerate() {
-        if let Err(error) = text.parse::<DataSource>() {
-            problems.push(loaded.problem(&format!("sandbox.data[{index}]"), error.to_string()));
-        }
-    }
-    if let Err(error) = config.simulation.check() {
-        problems.push(loaded.problem("simulation", error.to_string()));
-    }
-    if let Err(error) = config.sandbox.check() {
-        problems.push(loaded.problem("sandbox", error.to_string()));
-    }
-    match Crew::build(loaded, context.registry) {
-        Ok(crew) => {
-            let settings = session_settings(loaded);
-            let made = Session::new(&settings, crew.strategies).and_then(|_| check_ladders(&settings));
-            problems.extend(made.err().map(|error| problem_of_session(&error, loaded)));
-        }
-        Err(found) => problems.extend(found.into_list()),
-    }
-    problems
-}
-
-/// What keeps the client from being made; no request leaves.
-fn problem_of_client(loaded: &Loaded) -> Option<Problem> {
-    // Credentials that cannot be read are a problem of their own.
-    let credentials = configuration::credentials(loaded).unwrap_or_default();
-    let client =
-        HttpVenue::new(loaded.config.broker.client.clone(), credentials, Arc::new(SystemClock::new()));
-    client.err().map(|error| match error {
-        ApiError::Settings { key, value, problem } => {
-            loaded.problem(&format!("broker.{key}"), problem).value(format!("{value:?}"))
-        }
-        other => loaded.problem("broker", other.to_string()),
-    })
-}
-
-fn notices_of(loaded: &Loaded) -> Vec<String> {
-    let ladders = check_ladders(&session_settings(loaded)).unwrap_or_default();
-    ladders.into_iter().map(|notice| notice.text).collect()
 }

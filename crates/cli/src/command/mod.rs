@@ -7,7 +7,9 @@
 mod backtest;
 mod config;
 mod data;
+mod halt;
 mod live;
+mod resume;
 mod sandbox;
 mod strategy;
 
@@ -25,6 +27,10 @@ pub(crate) enum Command {
     Live(live::LiveArguments),
     /// Serve both HTTP APIs over stored candles, with a demo wallet, for anyone's client
     Sandbox(sandbox::SandboxArguments),
+    /// Let a running bot open no more trades; where none runs, keep one that starts from opening any
+    Halt(halt::HaltArguments),
+    /// Let a halted bot open trades again
+    Resume(resume::ResumeArguments),
     /// Candles at rest
     #[command(subcommand)]
     Data(data::DataCommand),
@@ -50,6 +56,8 @@ pub(crate) fn run(command: &Command, context: &Context<'_>) -> Result<Ending, Fa
         Command::Backtest(arguments) => backtest::run(arguments, context),
         Command::Live(arguments) => live::run(arguments, context),
         Command::Sandbox(arguments) => sandbox::run(arguments, context),
+        Command::Halt(arguments) => halt::run(arguments, context),
+        Command::Resume(arguments) => resume::run(arguments, context),
         Command::Data(command) => data::run(command, context),
         Command::Strategy(command) => strategy::run(command, context),
         Command::Config(command) => config::run(command, context),

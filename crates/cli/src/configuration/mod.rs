@@ -1,6 +1,7 @@
 //! The configuration: one struct, and the way from files, environment and flags to it.
 
 mod check;
+mod control;
 mod key;
 mod layer;
 mod load;
@@ -8,6 +9,8 @@ mod problem;
 mod secret;
 mod show;
 
+pub use control::ControlSettings;
+pub(crate) use control::{control_paths, journal_url};
 use key::KeyPath;
 pub(crate) use layer::Flag;
 pub(crate) use load::{Base, Loaded, RealMoney};
@@ -42,6 +45,8 @@ pub struct Config {
     pub runtime: RuntimeSettings,
     /// Where events are recorded.
     pub journal: JournalSettings,
+    /// Where a running bot takes orders.
+    pub control: ControlSettings,
     /// The web page.
     pub dashboard: DashboardSettings,
     /// The embedded or standalone venue.

@@ -1,0 +1,81 @@
+//! `halt`: no more opens, from another terminal.
+
+use super::Context;
+use crate::configuration::{Base, Loaded, control_paths};
+use crate::control::{describe, done, give_order};
+use crate::failure::{Ending, Failure, FailureKind};
+use crate::output::{print, print_json};
+use candlewick_runtime::control::{ControlError, ControlOrder, ControlPaths, Raised, RunState};
+use clap::Args;
+use serde_json::json;
+
+/// Why.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "What is open cannot be cut short: it is tracked to its end. The bot is found by the journal of its \
+                        configuration.\nWhere no bot runs, a file is made that halts one that starts; `touch \
+                        candlewick.db.HALT` does the same by hand.\n\n\
+                        Examples:\n  candlewick halt\n  candlewick halt --reason \"news at noon\" --config config/demo.toml"
+)]
+pub(crate) struct HaltArguments {
+    /// Why, for the journal
+    #[arg(long, value_name = "TEXT", default_value = "ordered by hand")]
+    reason: String,
+}
+
+const BY_HAND: &str = "to halt a bot all the same, make the file that lies beside its journal, with .HALT after its \
+                       name: candlewick.db.HALT";
+
+pub(super) fn run(arguments: &HaltArguments, context: &Context<'_>) -> Result<Ending, Failure> {
+    let paths = Loaded::read(&context.global.config, Base::Bare, Vec::new())
+        .and_then(|loaded| control_paths(&loaded))
+        .map_err(|failure| failure.help(BY_HAND))?;
+    let order = ControlOrder::Halt { reason: arguments.reason.clone() };
+    let failure = match give_order(&paths.socket, &order)? {
+        Ok(answer) => match done(answer) {
+            Ok(state) => return tell_halted(&state, context),
+            Err(failure) => failure,
+        },
+        Err(ControlError::StartBot { .. } | ControlError::UseHaltFile) => {
+            raise(&paths, &arguments.reason)?;
+            return tell_raised(&paths, context);
+        }
+        // Nothing was sent, and nothing else is wrong.
+        Err(error @ ControlError::ShortenReason { .. }) => return Err(error.into()),
+        Err(error) => Failure::from(error),
+    };
+    // The bot was not seen to halt by order: it may yet see the file.
+    raise(&paths, &arguments.reason)?;
+    let path = paths.halt_file.path().display();
+    Err(failure
+        .help(format!("the file {path} is there now, and a bot that looks for it halts within a second")))
+}
+
+fn raise(paths: &ControlPaths, reason: &str) -> Result<Raised, Failure> {
+    let path = paths.halt_file.path().display();
+    paths.halt_file.raise(reason).map_err(|error| {
+        Failure::new(FailureKind::Unexpected, error).context(format!("the file {path} cannot be made"))
+    })
+}
+
+fn tell_halted(state: &RunState, context: &Context<'_>) -> Result<Ending, Failure> {
+    if context.global.json {
+        print_json(&json!({ "halted": true, "bot_runs": true, "state": state }))?;
+    } else {
+        print(&describe(state))?;
+    }
+    Ok(Ending::Done)
+}
+
+fn tell_raised(paths: &ControlPaths, context: &Context<'_>) -> Result<Ending, Failure> {
+    let path = paths.halt_file.path();
+    if context.global.json {
+        print_json(&json!({ "halted": true, "bot_runs": false, "halt_file": path }))?;
+    } else {
+        print(&format!(
+            "No bot runs here. The file {} is there now: a bot that starts opens no trade until `candlewick resume`.",
+            path.display()
+        ))?;
+    }
+    Ok(Ending::Done)
+}

@@ -1,0 +1,75 @@
+//! `resume`: opens are allowed again.
+
+use super::Context;
+use crate::configuration::{Base, Loaded, control_paths};
+use crate::control::{describe, done, give_order};
+use crate::failure::{Ending, Failure, FailureKind};
+use crate::output::{print, print_json};
+use candlewick_runtime::control::{ControlError, ControlOrder, ControlPaths, Removed, RunState};
+use clap::Args;
+use serde_json::json;
+
+/// Nothing but what every command takes.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Removes the HALT file, if there is one, and orders the running bot to go on; peak and loss streak start \
+                        anew.\n\nExamples:\n  candlewick resume\n  candlewick resume --config config/demo.toml"
+)]
+pub(crate) struct ResumeArguments {}
+
+pub(super) fn run(_arguments: &ResumeArguments, context: &Context<'_>) -> Result<Ending, Failure> {
+    let loaded = Loaded::read(&context.global.config, Base::Bare, Vec::new())?;
+    let paths = control_paths(&loaded)?;
+    let path = paths.halt_file.path().display();
+    // First: while the file is there, a bot refuses the order.
+    let removed = paths.halt_file.remove().map_err(|error| {
+        let failure = Failure::new(FailureKind::Unexpected, error);
+        failure.context(format!("the file {path} cannot be removed, so the bot stays halted"))
+    })?;
+    match (give_order(&paths.socket, &ControlOrder::Resume)?, removed) {
+        (Ok(answer), _) => tell_resumed(&done(answer)?, removed, &paths, context),
+        (Err(ControlError::StartBot { .. } | ControlError::UseHaltFile), Removed::Now) => {
+            tell_removed(&paths, context)
+        }
+        (Err(ControlError::StartBot { .. }), Removed::Before) => {
+            let socket = paths.socket.display();
+            let problem =
+                format!("nothing to resume: no bot listens at {socket}, and there is no file {path}");
+            Err(Failure::configuration(problem).help("name the configuration of the bot with --config"))
+        }
+        (Err(error), _) => Err(error.into()),
+    }
+}
+
+fn tell_resumed(
+    state: &RunState,
+    removed: Removed,
+    paths: &ControlPaths,
+    context: &Context<'_>,
+) -> Result<Ending, Failure> {
+    let path = paths.halt_file.path();
+    if context.global.json {
+        let removed = (removed == Removed::Now).then_some(path);
+        print_json(&json!({ "bot_runs": true, "removed": removed, "state": state }))?;
+    } else {
+        if removed == Removed::Now {
+            print(&format!("The file {} is removed.", path.display()))?;
+        }
+        print(&describe(state))?;
+    }
+    Ok(Ending::Done)
+}
+
+fn tell_removed(paths: &ControlPaths, context: &Context<'_>) -> Result<Ending, Failure> {
+    let path = paths.halt_file.path();
+    if context.global.json {
+        print_json(&json!({ "bot_runs": false, "removed": path }))?;
+    } else {
+        print(&format!(
+            "The file {} is removed. No bot runs here; one that was halted while it ran is still halted when it \
+             starts again, until it is resumed then.",
+            path.display()
+        ))?;
+    }
+    Ok(Ending::Done)
+}

@@ -1,0 +1,59 @@
+//! Everything that is wrong with a configuration, as far as it can be told without candles and without the venue.
+
+use crate::configuration::{self, Loaded, Problem, RealMoney, check_secrets, journal_url};
+use crate::crew::{Crew, problem_of_session, session_settings};
+use candlewick_api::clock::SystemClock;
+use candlewick_api::{ApiError, HttpVenue};
+use candlewick_engine::{Session, check_ladders};
+use candlewick_history::DataSource;
+use candlewick_sdk::Registry;
+use std::sync::Arc;
+
+/// Down to each bot's strategy.
+pub(crate) fn problems_of(loaded: &Loaded, real: RealMoney, registry: &Registry) -> Vec<Problem> {
+    let config = &loaded.config;
+    let mut problems: Vec<Problem> = loaded.check_mode(real).err().into_iter().collect();
+    problems.extend(check_secrets(loaded));
+    problems.extend(problem_of_client(loaded));
+    problems.extend(journal_url(loaded).err());
+    for (index, text) in config.sandbox.data.iter().enumerate() {
+        if let Err(error) = text.parse::<DataSource>() {
+            problems.push(loaded.problem(&format!("sandbox.data[{index}]"), error.to_string()));
+        }
+    }
+    if let Err(error) = config.simulation.check() {
+        problems.push(loaded.problem("simulation", error.to_string()));
+    }
+    if let Err(error) = config.sandbox.check() {
+        problems.push(loaded.problem("sandbox", error.to_string()));
+    }
+    match Crew::build(loaded, registry) {
+        Ok(crew) => {
+            let settings = session_settings(loaded);
+            let made = Session::new(&settings, crew.strategies).and_then(|_| check_ladders(&settings));
+            problems.extend(made.err().map(|error| problem_of_session(&error, loaded)));
+        }
+        Err(found) => problems.extend(found.into_list()),
+    }
+    problems
+}
+
+/// What is sound, and worth knowing.
+pub(crate) fn notices_of(loaded: &Loaded) -> Vec<String> {
+    let ladders = check_ladders(&session_settings(loaded)).unwrap_or_default();
+    ladders.into_iter().map(|notice| notice.text).collect()
+}
+
+/// What keeps the client from being made; no request leaves.
+fn problem_of_client(loaded: &Loaded) -> Option<Problem> {
+    // Credentials that cannot be read are a problem of their own.
+    let credentials = configuration::credentials(loaded).unwrap_or_default();
+    let client =
+        HttpVenue::new(loaded.config.broker.client.clone(), credentials, Arc::new(SystemClock::new()));
+    client.err().map(|error| match error {
+        ApiError::Settings { key, value, problem } => {
+            loaded.problem(&format!("broker.{key}"), problem).value(format!("{value:?}"))
+        }
+        other => loaded.problem("broker", other.to_string()),
+    })
+}

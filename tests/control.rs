@@ -1,0 +1,102 @@
+//! The kill switch as a user types it: with a bot that listens, and with none.
+#![cfg(unix)]
+
+use crate::candlewick::Folder;
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::UnixListener;
+use std::path::Path;
+use std::thread::JoinHandle;
+
+const STATE: &str =
+    r#"{"phase":"halted","reason":"news","in_flight":0,"in_doubt":[],"open":2,"at":1767571200000}"#;
+
+/// A bot as far as orders go: it hears one, and answers with these words.
+fn bot(socket: &Path, answer: String) -> JoinHandle<Value> {
+    let listener = UnixListener::bind(socket).unwrap();
+    std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut line = String::new();
+        BufReader::new(stream.try_clone().unwrap()).read_line(&mut line).unwrap();
+        stream.write_all(format!("{answer}\n").as_bytes()).unwrap();
+        serde_json::from_str(&line).unwrap()
+    })
+}
+
+#[test]
+fn without_a_bot_a_file_halts_the_next_one_until_resumed() {
+    let folder = Folder::new();
+    let file = folder.path("candlewick.db.HALT");
+    let halted = folder.run(&["halt", "--reason", "news at noon"]);
+    assert_eq!(halted.code, 0, "{}", halted.stderr);
+    assert!(halted.stdout.contains("No bot runs") && halted.stdout.contains("candlewick.db.HALT"));
+    assert_eq!(folder.read("candlewick.db.HALT"), "news at noon\n");
+    let again = folder.run(&["halt", "--json"]).json();
+    assert_eq!(again, json!({"halted": true, "bot_runs": false, "halt_file": "candlewick.db.HALT"}));
+    let resumed = folder.run(&["resume", "--json"]).json();
+    assert_eq!(resumed, json!({"bot_runs": false, "removed": "candlewick.db.HALT"}));
+    assert!(!file.exists());
+    let nothing = ["nothing to resume", "candlewick.db.sock", "candlewick.db.HALT", "--config"];
+    folder.run(&["resume"]).fails(2, &nothing);
+}
+
+#[test]
+fn the_places_follow_the_journal_and_the_settings() {
+    for (config, socket, file) in [
+        ("[journal]\nurl = \"sqlite://demo.db\"\n", "demo.db.sock", "demo.db.HALT"),
+        ("[journal]\nurl = \"postgres://ann@db/trading\"\n", "trading.sock", "trading.HALT"),
+        ("[control]\nsocket = \"a.sock\"\nhalt_file = \"STOP\"\n", "a.sock", "STOP"),
+    ] {
+        let folder = Folder::new().with("bot.toml", config);
+        assert_eq!(folder.run(&["halt", "--config", "bot.toml"]).code, 0);
+        assert!(folder.path(file).exists(), "{file}");
+        let bot = bot(&folder.path(socket), format!("{{\"answer\":\"done\",\"state\":{STATE}}}"));
+        let halted = folder.run(&["halt", "--json", "--config", "bot.toml", "--reason", "news"]).json();
+        assert_eq!(bot.join().unwrap(), json!({"order": "halt", "reason": "news"}));
+        let state: Value = serde_json::from_str(STATE).unwrap();
+        assert_eq!(halted, json!({"halted": true, "bot_runs": true, "state": state}));
+    }
+}
+
+#[test]
+fn a_resume_removes_the_file_before_it_gives_the_order() {
+    let folder = Folder::new().with("candlewick.db.HALT", "news\n");
+    let state = STATE.replace("halted", "trading").replace("\"reason\":\"news\",", "");
+    let bot = bot(&folder.path("candlewick.db.sock"), format!("{{\"answer\":\"done\",\"state\":{state}}}"));
+    let resumed = folder.run(&["resume"]);
+    assert_eq!(bot.join().unwrap(), json!({"order": "resume"}));
+    let expected =
+        "The file candlewick.db.HALT is removed.\nThe bot opens trades; 2 trades open, 0 in flight.\n";
+    assert_eq!((resumed.code, resumed.stdout.as_str()), (0, expected));
+    assert!(!folder.path("candlewick.db.HALT").exists());
+}
+
+#[test]
+fn a_bot_that_does_not_halt_by_order_finds_the_file() {
+    for (answer, part) in [
+        ("", "did not answer"),
+        ("what?", "cannot be read"),
+        (r#"{"answer":"refused","problem":"not today"}"#, "the bot refused: not today"),
+        (r#"{"answer":"unanswered","problem":"too busy"}"#, "nobody knows whether it is done: too busy"),
+    ] {
+        let folder = Folder::new();
+        let bot = bot(&folder.path("candlewick.db.sock"), answer.to_owned());
+        folder.run(&["halt"]).fails(1, &[part, "candlewick.db.HALT is there now"]);
+        bot.join().unwrap();
+        assert!(folder.path("candlewick.db.HALT").exists());
+    }
+}
+
+#[test]
+fn a_configuration_that_cannot_be_read_still_tells_how_to_halt() {
+    let folder = Folder::new().with("bot.toml", "[risk]\nmax_open = 1\n");
+    folder.run(&["halt", "--config", "bot.toml"]).fails(2, &["risk.max_open", "candlewick.db.HALT"]);
+    let folder = Folder::new().with("bot.toml", "[journal]\nurl = \"mysql://ann:hush@db/x\"\n");
+    let run = folder.run(&["halt", "--config", "bot.toml"]);
+    run.fails(2, &["journal.url (bot.toml)"]);
+    assert!(!run.stderr.contains("hush"), "{}", run.stderr);
+    let long = "x".repeat(5_000);
+    Folder::new().run(&["resume", "--config", "no.toml"]).fails(2, &["no.toml"]);
+    let folder = Folder::new();
+    folder.run(&["halt", "--reason", &long]).fails(2, &["shorten the reason"]);
+}
