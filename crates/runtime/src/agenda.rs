@@ -17,16 +17,6 @@ pub(crate) enum Job {
     Price(SymbolId),
 }
 
-impl Job {
-    /// Whether events of the same instant wait for it.
-    pub(crate) const fn is_awaited(self) -> bool {
-        match self {
-            Self::Trade(_) | Self::Candles(_) | Self::Price(_) => true,
-            Self::Wallets => false,
-        }
-    }
-}
-
 /// Jobs by their moment; each job is on it at most once at a time.
 #[derive(Debug, Default)]
 pub(crate) struct Agenda {

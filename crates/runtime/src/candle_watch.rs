@@ -5,6 +5,9 @@ use candlewick_sdk::{Candle, Interval, Millis};
 
 /// The pause before a candle that is not there yet is asked for again; the last one repeats.
 const PAUSES_MS: [i64; 6] = [250, 250, 500, 1_000, 2_000, 4_000];
+/// How many intervals later a candle may still come when answers lack it. Without such a bound every question of
+/// a weekend would reach back to its beginning.
+const MOST_BEHIND: i64 = 400;
 
 /// Polling of one series: right after the close, quickly until the candle is there, then silence.
 #[derive(Debug)]
@@ -54,6 +57,11 @@ impl CandleWatch {
         self.due_close + self.first_ask
     }
 
+    /// The close that is waited for: the candles of that moment wait for each other.
+    pub(crate) const fn due_close(&self) -> Millis {
+        self.due_close
+    }
+
     /// The open times to ask for: from the first unknown candle to now.
     pub(crate) const fn window_start(&self) -> Millis {
         self.next_open
@@ -76,6 +84,7 @@ impl CandleWatch {
         if has_come {
             return Polled { news, ask_at: self.wait_for_next(now), is_settled: true };
         }
+        self.next_open = self.next_open.max(now.floor_to(length) - length * MOST_BEHIND);
         let (ask_at, is_settled) = self.ask_again(now);
         Polled { news, ask_at, is_settled }
     }
@@ -93,7 +102,8 @@ impl CandleWatch {
     fn wait_for_next(&mut self, now: Millis) -> Millis {
         let length = self.interval.length();
         self.repeats = 0;
-        self.due_close = (now.floor_to(length) + length).max(self.due_close);
+        // A close that went by while an answer was awaited is asked for at once.
+        self.due_close = (self.due_close.max(self.next_open) + length).max(now.floor_to(length));
         self.ask_at()
     }
 }
@@ -148,6 +158,25 @@ mod tests {
         assert_eq!(origins, expected);
         assert_eq!(polled.ask_at, minute(14));
         assert!(watch.take(&[candle(12)], minute(14)).news.is_empty(), "no candle is told twice");
+    }
+
+    #[test]
+    fn a_close_that_went_by_during_an_answer_is_asked_for_at_once() {
+        let late = minute(13) + Millis::SECOND;
+        let mut came = watch();
+        assert_eq!(came.take(&[candle(10)], late).ask_at, minute(13));
+        let mut failed = watch();
+        assert_eq!(failed.ask_again(late), (minute(13), true));
+        assert_eq!((failed.due_close(), failed.window_start()), (minute(13), minute(10)));
+    }
+
+    #[test]
+    fn the_window_of_a_long_silence_is_bounded_but_not_that_of_an_outage() {
+        let (mut silent, mut broken) = (watch(), watch());
+        let later = minute(10 + 1_000);
+        silent.take(&[], later);
+        broken.ask_again(later);
+        assert_eq!((silent.window_start(), broken.window_start()), (minute(10 + 600), minute(10)));
     }
 
     #[test]

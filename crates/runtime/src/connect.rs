@@ -1,6 +1,7 @@
 //! What has to be known before a Session can trade: whose account it is, and what the wallet holds.
 
 use crate::RuntimeError;
+use crate::request::within_deadline;
 use candlewick_api::model::{Wallet, WalletType};
 use candlewick_api::{Account as Kind, Venue};
 use candlewick_sdk::rust_decimal::Decimal;
@@ -23,8 +24,8 @@ pub struct Account {
 /// [`RuntimeError::Venue`] when the venue does not answer, [`RuntimeError::OpenWallet`] without such a wallet.
 pub async fn connect(venue: &dyn Venue, kind: Kind) -> Result<Account, RuntimeError> {
     let failed = |question| move |source| RuntimeError::Venue { question, source };
-    let user = venue.me().await.map_err(failed("who am I"))?.value;
-    let wallets = venue.wallets().await.map_err(failed("what do the wallets hold"))?.value;
+    let user = within_deadline(venue.me()).await.map_err(failed("who am I"))?.value;
+    let wallets = within_deadline(venue.wallets()).await.map_err(failed("what do the wallets hold"))?.value;
     let balance = balance_of(&wallets, kind).ok_or(RuntimeError::OpenWallet { kind: name_of(kind) })?;
     Ok(Account { user_id: user.id, kind, balance })
 }

@@ -2,29 +2,31 @@
 
 use crate::agenda::Job;
 use candlewick_sdk::Millis;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
-/// Closed from an instant on while answers that belong to it are awaited, but never longer than the hold.
+/// Closed to events of an instant while answers that belong to it are awaited, but never longer than the hold.
 #[derive(Debug)]
 pub(crate) struct Gate {
     hold: Millis,
+    awaited: BTreeMap<Job, Wait>,
+}
+
+/// What an unanswered job keeps back: events from `instant` on, before `until`.
+#[derive(Clone, Copy, Debug)]
+struct Wait {
     instant: Millis,
-    awaited: BTreeSet<Job>,
+    until: Millis,
 }
 
 impl Gate {
-    pub(crate) const fn new(hold: Millis) -> Self {
-        Self { hold, instant: Millis::ZERO, awaited: BTreeSet::new() }
+    /// With no hold at all, answers are still awaited while the clock stands.
+    pub(crate) fn new(hold: Millis) -> Self {
+        Self { hold: hold.max(Millis::new(1)), awaited: BTreeMap::new() }
     }
 
-    /// A job that was due at `due` has begun at `now`; events from its instant on wait for it.
-    pub(crate) fn await_job(&mut self, due: Millis, now: Millis, job: Job) {
-        if !self.is_closed(now) {
-            self.awaited.clear();
-            self.instant = due;
-        }
-        self.instant = self.instant.min(due);
-        self.awaited.insert(job);
+    /// A job about `instant`, first due at `due`, has begun; events from the instant on wait for it.
+    pub(crate) fn await_job(&mut self, instant: Millis, due: Millis, job: Job) {
+        self.awaited.insert(job, Wait { instant, until: due + self.hold });
     }
 
     /// A job has brought what it was to bring, or never will.
@@ -32,20 +34,10 @@ impl Gate {
         self.awaited.remove(&job);
     }
 
-    /// Whether an event of the moment `at` may be told at `now`.
-    pub(crate) fn lets_pass(&self, at: Millis, now: Millis) -> bool {
-        at < self.instant || !self.is_closed(now)
-    }
-
-    /// When the gate opens by itself; none while it is open.
-    pub(crate) fn opens_at(&self, now: Millis) -> Option<Millis> {
-        self.is_closed(now).then(|| self.instant + self.hold)
-    }
-
-    fn is_closed(&self, now: Millis) -> bool {
-        // With no hold at all, the first answers are still awaited: the clock stands still meanwhile.
-        let over = now - self.instant >= self.hold && now > self.instant;
-        !self.awaited.is_empty() && !over
+    /// When an event of the moment `at` may be told; none when it may be told `now`.
+    pub(crate) fn opens_at(&self, at: Millis, now: Millis) -> Option<Millis> {
+        let waits = self.awaited.values().filter(|wait| wait.instant <= at && now < wait.until);
+        waits.map(|wait| wait.until).max()
     }
 }
 
@@ -55,31 +47,46 @@ mod tests {
     use candlewick_engine::{IntentId, SeriesId};
 
     const CANDLES: Job = Job::Candles(SeriesId::FIRST);
+    const TRADE: Job = Job::Trade(IntentId::new(1));
 
     #[test]
     fn an_instant_waits_for_its_jobs_but_not_beyond_the_hold() {
         let at = Millis::MINUTE;
         let mut gate = Gate::new(Millis::SECOND);
         gate.await_job(at, at, CANDLES);
-        gate.await_job(at, at, Job::Trade(IntentId::new(1)));
-        assert!(gate.lets_pass(at - Millis::new(1), at), "what is older passes");
-        assert!(!gate.lets_pass(at, at));
+        gate.await_job(at, at, TRADE);
+        assert_eq!(gate.opens_at(at - Millis::new(1), at), None, "what is older passes");
+        assert_eq!(gate.opens_at(at, at), Some(at + Millis::SECOND));
         gate.settle_job(CANDLES);
-        assert_eq!(gate.opens_at(at), Some(at + Millis::SECOND));
-        assert!(!gate.lets_pass(at, at + Millis::new(999)));
-        assert!(gate.lets_pass(at, at + Millis::SECOND), "the hold is over");
+        assert_eq!(gate.opens_at(at, at + Millis::new(999)), Some(at + Millis::SECOND));
+        assert_eq!(gate.opens_at(at, at + Millis::SECOND), None, "the hold is over");
     }
 
     #[test]
-    fn it_opens_when_all_have_answered() {
+    fn an_older_wait_does_not_shorten_the_hold_of_an_instant() {
+        let (at, half) = (Millis::MINUTE, Millis::new(500));
+        let mut gate = Gate::new(Millis::SECOND);
+        gate.await_job(at - half, at - half, TRADE);
+        gate.await_job(at, at, CANDLES);
+        assert_eq!(gate.opens_at(at - half, at), Some(at + half));
+        assert_eq!(gate.opens_at(at, at + half), Some(at + Millis::SECOND));
+    }
+
+    #[test]
+    fn the_hold_is_counted_from_the_first_question() {
+        let (at, later) = (Millis::MINUTE, Millis::MINUTE + Millis::new(300));
+        let mut gate = Gate::new(Millis::SECOND);
+        gate.await_job(at, later, CANDLES);
+        assert_eq!(gate.opens_at(at, later), Some(later + Millis::SECOND));
+    }
+
+    #[test]
+    fn without_a_hold_answers_are_awaited_while_the_clock_stands() {
+        let at = Millis::MINUTE;
         let mut gate = Gate::new(Millis::ZERO);
-        gate.await_job(Millis::MINUTE, Millis::MINUTE, CANDLES);
-        assert!(
-            !gate.lets_pass(Millis::MINUTE, Millis::MINUTE),
-            "even without a hold the first answer is awaited"
-        );
+        gate.await_job(at, at, CANDLES);
+        assert_eq!(gate.opens_at(at, at), Some(at + Millis::new(1)));
         gate.settle_job(CANDLES);
-        assert!(gate.lets_pass(Millis::MINUTE, Millis::MINUTE));
-        assert_eq!(gate.opens_at(Millis::MINUTE), None);
+        assert_eq!(gate.opens_at(at, at), None);
     }
 }

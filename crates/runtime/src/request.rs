@@ -3,7 +3,7 @@
 use crate::agenda::Job;
 use candlewick_api::model::{CandleQuery, LastPrice, LimitTime, TradeQuery, TradeRecord, Wallet};
 use candlewick_api::{ApiError, OpenOrder, OpenReply, Reply, Skew, Venue, closed_candles};
-use candlewick_engine::IntentId;
+use candlewick_engine::{IntentId, SeriesId, SymbolId};
 use candlewick_sdk::{Candle, Interval, Millis, Symbol};
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,11 +29,42 @@ pub(crate) struct Report {
 /// A question with its answer.
 #[derive(Debug)]
 pub(crate) enum Question {
-    Candles(Job, Result<Fetched, ApiError>),
-    Price(Job, Millis, Result<LastPrice, ApiError>),
-    Trade(Job, IntentId, Result<Box<TradeRecord>, ApiError>),
+    Candles(SeriesId, Result<Fetched, ApiError>),
+    Price(SymbolId, Result<(Millis, LastPrice), ApiError>),
+    Trade(IntentId, Source, Result<Box<TradeRecord>, ApiError>),
     Wallets(Result<Vec<Wallet>, ApiError>),
     Open(IntentId, Result<OpenReply, ApiError>),
+}
+
+/// Where a trade's record comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// Get-by-id, which may have only the short projection.
+    ById,
+    /// The list by user, which has the full one (contract 4.1, endpoint 2).
+    List,
+}
+
+/// What a running request is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Asked {
+    Job(Job),
+    Open(IntentId),
+}
+
+impl Report {
+    /// Of a request whose own code broke: an open is in doubt then, anything else can be asked again.
+    pub(crate) fn broken(asked: Asked, text: String) -> Self {
+        let unavailable = |text| ApiError::Unavailable { text };
+        let question = match asked {
+            Asked::Job(Job::Candles(series)) => Question::Candles(series, Err(unavailable(text))),
+            Asked::Job(Job::Price(symbol)) => Question::Price(symbol, Err(unavailable(text))),
+            Asked::Job(Job::Trade(intent)) => Question::Trade(intent, Source::ById, Err(unavailable(text))),
+            Asked::Job(Job::Wallets) => Question::Wallets(Err(unavailable(text))),
+            Asked::Open(intent) => Question::Open(intent, Err(ApiError::Ambiguous { text })),
+        };
+        Self { question, skew: None }
+    }
 }
 
 /// Closed candles, sorted, and how many rows were none.
@@ -53,30 +84,29 @@ pub(crate) struct Wanted {
     pub(crate) now: Millis,
 }
 
-pub(crate) async fn ask_candles(venue: Arc<dyn Venue>, job: Job, wanted: Wanted) -> Report {
-    let (answer, skew) = split(within_deadline(fetch_candles(venue.as_ref(), &wanted)).await);
-    Report { question: Question::Candles(job, answer), skew }
+pub(crate) async fn ask_candles(venue: Arc<dyn Venue>, series: SeriesId, wanted: Wanted) -> Report {
+    let (answer, skew) = split(fetch_candles(venue.as_ref(), &wanted).await);
+    Report { question: Question::Candles(series, answer), skew }
 }
 
-pub(crate) async fn ask_price(venue: Arc<dyn Venue>, job: Job, symbol: Symbol, at: Millis) -> Report {
+pub(crate) async fn ask_price(venue: Arc<dyn Venue>, id: SymbolId, symbol: Symbol, at: Millis) -> Report {
     let (answer, skew) = split(within_deadline(venue.last_price(&symbol, LimitTime::At(at))).await);
-    Report { question: Question::Price(job, at, answer), skew }
+    Report { question: Question::Price(id, answer.map(|price| (at, price))), skew }
 }
 
-pub(crate) async fn ask_trade(venue: Arc<dyn Venue>, job: Job, intent: IntentId, id: String) -> Report {
+pub(crate) async fn ask_trade(venue: Arc<dyn Venue>, intent: IntentId, id: String) -> Report {
     let (answer, skew) = split(within_deadline(venue.trade(&id)).await);
-    Report { question: Question::Trade(job, intent, answer.map(Box::new)), skew }
+    Report { question: Question::Trade(intent, Source::ById, answer.map(Box::new)), skew }
 }
 
 /// Looks a trade up in the list by user, whose projection has the result that get-by-id may lack.
 pub(crate) async fn look_up_trade(
     venue: Arc<dyn Venue>,
-    job: Job,
     intent: IntentId,
     (id, user_id): (String, String),
 ) -> Report {
-    let (answer, skew) = split(within_deadline(find_in_list(venue.as_ref(), &id, user_id)).await);
-    Report { question: Question::Trade(job, intent, answer.map(Box::new)), skew }
+    let (answer, skew) = split(find_in_list(venue.as_ref(), &id, user_id).await);
+    Report { question: Question::Trade(intent, Source::List, answer.map(Box::new)), skew }
 }
 
 pub(crate) async fn ask_wallets(venue: Arc<dyn Venue>) -> Report {
@@ -111,14 +141,14 @@ pub(crate) async fn fetch_candles(venue: &dyn Venue, wanted: &Wanted) -> Result<
             start_time: start,
             end_time: end,
         };
-        let reply = venue.candles(&query).await?;
+        let reply = within_deadline(venue.candles(&query)).await?;
         let closed = closed_candles(&reply.value, wanted.interval, wanted.now);
         fetched.rejected += closed.rejected;
         let inside =
             closed.candles.into_iter().filter(|candle| candle.time() >= start && candle.time() <= end);
         fetched.candles.extend(inside);
         start += page;
-        if start > wanted.now {
+        if start + length > wanted.now {
             return Ok(reply.map(|_| fetched));
         }
     }
@@ -127,7 +157,7 @@ pub(crate) async fn fetch_candles(venue: &dyn Venue, wanted: &Wanted) -> Result<
 async fn find_in_list(venue: &dyn Venue, id: &str, user_id: String) -> Result<Reply<TradeRecord>, ApiError> {
     let mut query = TradeQuery { page: 1, page_size: TRADE_PAGE, user_id: Some(user_id) };
     for _ in 0..MOST_PAGES {
-        let reply = venue.trades(&query).await?;
+        let reply = within_deadline(venue.trades(&query)).await?;
         if let Some(record) = reply.value.data.iter().find(|record| record.id == id) {
             let record = record.clone();
             return Ok(reply.map(|_| record));
@@ -140,7 +170,8 @@ async fn find_in_list(venue: &dyn Venue, id: &str, user_id: String) -> Result<Re
     Err(ApiError::NotFound { text: format!("trade {id} is not in the list") })
 }
 
-async fn within_deadline<T>(
+/// An answer, or the news that there is none within the last deadline.
+pub(crate) async fn within_deadline<T>(
     question: impl Future<Output = Result<Reply<T>, ApiError>>,
 ) -> Result<Reply<T>, ApiError> {
     match tokio::time::timeout(LAST_DEADLINE, question).await {

@@ -50,6 +50,7 @@ pub(crate) fn read(record: &TradeRecord, intent: IntentId, trade: &OpenTrade, sc
 mod tests {
     use super::*;
     use crate::trade_watch::TradeWatch;
+    use candlewick_api::OpenReply;
     use candlewick_api::model::TradeResult;
     use candlewick_sdk::rust_decimal::Decimal;
     use candlewick_sdk::{Millis, Money};
@@ -57,7 +58,8 @@ mod tests {
     fn check(change: impl Fn(&mut TradeRecord), expected: Option<(Outcome, i64)>) -> Reading {
         let mut watch = TradeWatch::new(Millis::ZERO);
         let intent = IntentId::new(1);
-        watch.begin(intent, ("id".into(), Money::from_minor(1_000)), (None, None), Millis::ZERO);
+        let terms = (Money::from_minor(1_000), Millis::MINUTE);
+        watch.begin(intent, &OpenReply::default(), terms, Millis::ZERO);
         let mut record = TradeRecord::default();
         change(&mut record);
         let reading = read(&record, intent, watch.find(intent).unwrap(), MoneyScale::default());

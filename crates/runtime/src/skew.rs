@@ -15,8 +15,14 @@ pub(crate) struct SkewWatch {
 impl SkewWatch {
     /// Takes an answer's bounds; a new offset (ours minus theirs) when it is worth telling.
     pub(crate) fn take(&mut self, skew: Option<Skew>) -> Option<Millis> {
-        let offset = Millis::ZERO - skew?.certain();
-        let changed = offset.abs_diff(self.told) >= STEP || (offset == Millis::ZERO && self.told != offset);
+        let skew = skew?;
+        let known = Millis::ZERO - self.told;
+        if skew.low <= known && known <= skew.high {
+            // The wide bounds of a slow answer take nothing back that a quick one has proved.
+            return None;
+        }
+        let offset = Millis::ZERO - skew.certain();
+        let changed = offset.abs_diff(self.told) >= STEP || offset == Millis::ZERO;
         if changed {
             self.told = offset;
         }
@@ -36,6 +42,7 @@ mod tests {
         assert_eq!(watch.take(bounds(-300, 900)), None);
         assert_eq!(watch.take(bounds(3_000, 4_000)), Some(Millis::new(-3_000)));
         assert_eq!(watch.take(bounds(3_100, 4_000)), None);
+        assert_eq!(watch.take(bounds(-1_000, 9_000)), None, "nothing speaks against 3,000");
         assert_eq!(watch.take(bounds(-900, 100)), Some(Millis::ZERO));
     }
 }

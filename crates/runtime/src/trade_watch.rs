@@ -1,5 +1,6 @@
 //! Accepted trades that are not final: when each is asked for.
 
+use candlewick_api::OpenReply;
 use candlewick_engine::IntentId;
 use candlewick_sdk::{Millis, Money};
 use std::collections::BTreeMap;
@@ -15,8 +16,9 @@ pub(crate) struct OpenTrade {
     /// The venue's identifier, in full.
     pub(crate) venue_id: String,
     pub(crate) stake: Money,
-    pub(crate) open_time: Option<Millis>,
     pub(crate) close_time: Option<Millis>,
+    /// When it is taken to close while the venue does not say.
+    assumed_close: Millis,
     asked: usize,
 }
 
@@ -36,27 +38,28 @@ impl TradeWatch {
     pub(crate) fn begin(
         &mut self,
         intent: IntentId,
-        (venue_id, stake): (String, Money),
-        (open_time, close_time): (Option<Millis>, Option<Millis>),
+        reply: &OpenReply,
+        (stake, duration): (Money, Millis),
         now: Millis,
     ) -> Millis {
-        self.trades.insert(intent, OpenTrade { venue_id, stake, open_time, close_time, asked: 0 });
-        self.first_ask(close_time, now)
+        let close_time = reply.close_time;
+        let (venue_id, assumed_close) = (reply.id.clone(), now + duration);
+        self.trades.insert(intent, OpenTrade { venue_id, stake, close_time, assumed_close, asked: 0 });
+        close_time.map_or(now + DETAILS_AFTER, |close| (close + self.settle_after).max(now))
     }
 
     pub(crate) fn find(&self, intent: IntentId) -> Option<&OpenTrade> {
         self.trades.get(&intent)
     }
 
-    /// A trade's details came; answers when to ask for its result.
+    /// A trade is not final, and its close time may be news; answers when to ask for its result.
     pub(crate) fn detail(
         &mut self,
         intent: IntentId,
-        (open_time, close_time): (Option<Millis>, Option<Millis>),
+        close_time: Option<Millis>,
         now: Millis,
     ) -> Option<Millis> {
         let trade = self.trades.get_mut(&intent)?;
-        trade.open_time = open_time.or(trade.open_time);
         trade.close_time = close_time.or(trade.close_time);
         let first = trade.close_time.map(|close| close + self.settle_after).filter(|first| *first > now);
         if first.is_some() {
@@ -65,7 +68,7 @@ impl TradeWatch {
         Some(first.unwrap_or_else(|| trade.pause(now)))
     }
 
-    /// A trade is not final or did not answer; answers when to ask again.
+    /// A trade did not answer; answers when to ask again.
     pub(crate) fn ask_again(&mut self, intent: IntentId, now: Millis) -> Option<Millis> {
         let trade = self.trades.get_mut(&intent)?;
         Some(trade.pause(now))
@@ -79,15 +82,9 @@ impl TradeWatch {
         self.trades.len()
     }
 
-    /// Until when a stopping run tracks its trades: the last known close + `patience`, or `now` + `patience`
-    /// where no close is known.
-    pub(crate) fn patience_ends(&self, patience: Millis, now: Millis) -> Millis {
-        let closes = self.trades.values().map(|trade| trade.close_time.unwrap_or(now));
-        closes.max().unwrap_or(now) + patience
-    }
-
-    fn first_ask(&self, close_time: Option<Millis>, now: Millis) -> Millis {
-        close_time.map_or(now + DETAILS_AFTER, |close| (close + self.settle_after).max(now))
+    /// When the last of them closes, as far as is known.
+    pub(crate) fn last_close(&self) -> Option<Millis> {
+        self.trades.values().map(|trade| trade.close_time.unwrap_or(trade.assumed_close)).max()
     }
 }
 
@@ -109,11 +106,16 @@ mod tests {
         TradeWatch::new(Millis::from_seconds(4))
     }
 
+    /// A trade of 30 seconds, begun at 0.
+    fn begin(watch: &mut TradeWatch, close_time: Option<Millis>) -> Millis {
+        let reply = OpenReply { close_time, ..OpenReply::default() };
+        watch.begin(INTENT, &reply, (Money::ZERO, Millis::from_seconds(30)), Millis::ZERO)
+    }
+
     #[test]
     fn a_trade_is_first_asked_for_after_its_close_and_the_settle_delay() {
         let mut watch = watch();
-        let begun = ("id".to_owned(), Money::ZERO);
-        let first = watch.begin(INTENT, begun, (None, Some(Millis::MINUTE)), Millis::ZERO);
+        let first = begin(&mut watch, Some(Millis::MINUTE));
         assert_eq!(first, Millis::new(64_000));
         let again: Vec<_> = (0..8).filter_map(|_| watch.ask_again(INTENT, first)).collect();
         let pauses: Vec<_> = again.iter().map(|at| (*at - first).get()).collect();
@@ -123,10 +125,9 @@ mod tests {
     #[test]
     fn a_trade_without_times_is_asked_for_its_details_first() {
         let mut watch = watch();
-        let first = watch.begin(INTENT, ("id".to_owned(), Money::ZERO), (None, None), Millis::ZERO);
-        assert_eq!(first, Millis::SECOND);
-        let close = Millis::MINUTE;
-        assert_eq!(watch.detail(INTENT, (None, Some(close)), first), Some(Millis::new(64_000)));
-        assert_eq!(watch.patience_ends(Millis::from_seconds(30), first), Millis::new(90_000));
+        let first = begin(&mut watch, None);
+        assert_eq!((first, watch.last_close()), (Millis::SECOND, Some(Millis::new(30_000))));
+        assert_eq!(watch.detail(INTENT, Some(Millis::MINUTE), first), Some(Millis::new(64_000)));
+        assert_eq!(watch.last_close(), Some(Millis::MINUTE));
     }
 }

@@ -4,7 +4,7 @@ use super::Conductor;
 use crate::agenda::Job;
 use crate::connect;
 use crate::queue::Place;
-use crate::request::{self, Fetched, Question, Report};
+use crate::request::{self, Asked, Fetched, Question, Report, Source};
 use crate::settlement::{self, Reading};
 use crate::{Notice, RuntimeError};
 use candlewick_api::model::{LastPrice, TradeRecord, Wallet};
@@ -25,12 +25,11 @@ impl Conductor {
             self.tell(now, EventKind::Skew { offset })?;
         }
         match report.question {
-            Question::Candles(Job::Candles(series), answer) => self.hear_candles(series, answer),
-            Question::Price(Job::Price(symbol), at, answer) => self.hear_price(symbol, at, answer),
-            Question::Trade(job, intent, answer) => self.hear_trade(job, intent, answer),
+            Question::Candles(series, answer) => self.hear_candles(series, answer),
+            Question::Price(symbol, answer) => self.hear_price(symbol, answer),
+            Question::Trade(intent, source, answer) => self.hear_trade(intent, source, answer),
             Question::Wallets(answer) => self.hear_wallets(answer),
             Question::Open(intent, answer) => self.hear_open(intent, answer),
-            Question::Candles(..) | Question::Price(..) => {}
         }
         Ok(())
     }
@@ -70,11 +69,13 @@ impl Conductor {
         }
     }
 
-    fn hear_price(&mut self, id: SymbolId, at: Millis, answer: Result<LastPrice, ApiError>) {
+    fn hear_price(&mut self, id: SymbolId, answer: Result<(Millis, LastPrice), ApiError>) {
         self.gate.settle_job(Job::Price(id));
+        // Only now the next: prices come one at a time, so that none overtakes another.
+        self.agenda.add(self.next_grid(self.clock.now()), Job::Price(id));
         let symbol = self.session.symbols()[id.index()];
         match answer {
-            Ok(LastPrice::Record(record)) if record.close_price > 0.0 => {
+            Ok((at, LastPrice::Record(record))) if record.close_price > 0.0 => {
                 let price = Price { time: at, value: record.close_price };
                 if self.priced[id.index()] {
                     self.queue.add(at, Place::Price(id.index()), EventKind::Price { symbol: id, price });
@@ -82,13 +83,13 @@ impl Conductor {
                     self.observer.see(Notice::Price(symbol, price), self.session.ledger(), &self.book);
                 }
             }
-            Ok(LastPrice::Record(_) | LastPrice::Future) => {}
+            Ok((_, LastPrice::Record(_) | LastPrice::Future)) => {}
             Err(error) => self.warn(&format!("{symbol}: no price: {error}")),
         }
     }
 
-    fn hear_trade(&mut self, job: Job, intent: IntentId, answer: Result<Box<TradeRecord>, ApiError>) {
-        let now = self.clock.now();
+    fn hear_trade(&mut self, intent: IntentId, source: Source, answer: Result<Box<TradeRecord>, ApiError>) {
+        let (now, job) = (self.clock.now(), Job::Trade(intent));
         let Some(trade) = self.trades.find(intent) else { return self.gate.settle_job(job) };
         let record = match answer {
             Ok(record) => record,
@@ -106,10 +107,9 @@ impl Conductor {
                 self.trades.end(intent);
                 self.gate.settle_job(job);
             }
-            Reading::EndedSomehow if record.result.is_none() && record.direction.is_none() => {
-                // Get-by-id has only the short projection: the list by user has the result.
-                let asked = (trade.venue_id.clone(), self.account.user_id.clone());
-                self.requests.spawn(request::look_up_trade(Arc::clone(&self.venue), job, intent, asked));
+            Reading::EndedSomehow if source == Source::ById => {
+                let names = (trade.venue_id.clone(), self.account.user_id.clone());
+                self.ask(Asked::Job(job), request::look_up_trade(Arc::clone(&self.venue), intent, names));
             }
             Reading::EndedSomehow | Reading::NotFinal => {
                 self.learn_details(intent, &record, now);
@@ -121,9 +121,11 @@ impl Conductor {
     /// A trade that is not final may still tell what its open reply left out.
     fn learn_details(&mut self, intent: IntentId, record: &TradeRecord, now: Millis) {
         let known = self.book.row(intent);
-        let was_bare = known.is_some_and(|row| row.open_price.is_none() || row.close_time.is_none());
-        let tells = record.open_price.is_some() || record.close_time.is_some();
-        if was_bare && tells {
+        let is_news = known.is_some_and(|row| {
+            let has_price = row.open_price.is_none() && record.open_price.is_some();
+            has_price || row.close_time.is_none() && record.close_time.is_some()
+        });
+        if is_news {
             let kind = EventKind::Opened(Opened {
                 intent,
                 venue_id: None,
@@ -134,12 +136,13 @@ impl Conductor {
             });
             self.queue.add(now, Place::Answer(intent), kind);
         }
-        if let Some(again) = self.trades.detail(intent, (record.open_time, record.close_time), now) {
+        if let Some(again) = self.trades.detail(intent, record.close_time, now) {
             self.agenda.add(again, Job::Trade(intent));
         }
     }
 
     fn hear_wallets(&mut self, answer: Result<Vec<Wallet>, ApiError>) {
+        self.agenda.add(self.clock.now() + self.wallet_pace(), Job::Wallets);
         match answer {
             Ok(wallets) => {
                 let scale = self.session.money_scale();
@@ -153,7 +156,6 @@ impl Conductor {
 
     fn hear_open(&mut self, intent: IntentId, answer: Result<OpenReply, ApiError>) {
         let now = self.clock.now();
-        self.opening = self.opening.saturating_sub(1);
         let (at, kind) = match answer {
             Ok(reply) => {
                 let at = not_far(reply.request_time, now);
@@ -177,15 +179,10 @@ impl Conductor {
     }
 
     fn begin_tracking(&mut self, intent: IntentId, reply: &OpenReply, now: Millis) {
-        let stake = self.book.row(intent).map(|row| row.approved.stake()).unwrap_or_default();
-        let times = (reply.open_time, reply.close_time);
-        let first = self.trades.begin(intent, (reply.id.clone(), stake), times, now);
+        let approved = self.book.row(intent).map(|row| row.approved);
+        let terms = approved.map(|one| (one.stake(), one.expiry().close_type.duration()));
+        let first = self.trades.begin(intent, reply, terms.unwrap_or_default(), now);
         self.agenda.add(first, Job::Trade(intent));
-        if let Some(stopping) = &mut self.stopping {
-            // It was on its way when the run began to stop: it is tracked like the others.
-            let patience = Millis::from_seconds(i64::from(self.settings.stop_patience_s));
-            stopping.ends_at = stopping.ends_at.max(self.trades.patience_ends(patience, now));
-        }
     }
 }
 

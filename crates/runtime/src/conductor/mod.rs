@@ -6,26 +6,34 @@
 
 mod answer;
 mod due;
+mod end;
 mod tell;
+
+pub use end::Finished;
 
 use crate::agenda::{Agenda, Job};
 use crate::candle_watch::CandleWatch;
 use crate::gate::Gate;
 use crate::queue::Queue;
-use crate::request::{self, Report, Wanted};
+use crate::request::{self, Asked, Report, Wanted};
 use crate::skew::SkewWatch;
 use crate::trade_watch::TradeWatch;
 use crate::{Account, Notice, Observer, RuntimeError, RuntimeSettings, Stop};
 use candlewick_api::Venue;
 use candlewick_api::clock::{Clock, Hold};
 use candlewick_engine::{
-    Action, BotSettings, Control, Entry, EventKind, Header, JournalHash, Origin, Rule, SeriesId, Session,
-    SymbolId, TradeBook,
+    Action, BotSettings, Entry, EventKind, Header, JournalHash, Origin, Rule, SeriesId, Session, SymbolId,
+    TradeBook,
 };
 use candlewick_journal::Journal;
-use candlewick_sdk::{Millis, Money};
+use candlewick_sdk::Millis;
+use end::Stopping;
+use std::collections::HashMap;
+use std::future::poll_fn;
 use std::sync::Arc;
-use tokio::task::JoinSet;
+use std::task::Poll;
+use tokio::sync::mpsc;
+use tokio::task::{Id, JoinError, JoinSet};
 
 /// How often the window of past candles grows before the start makes do with what there is.
 const WARMUP_WINDOWS: u32 = 6;
@@ -54,8 +62,8 @@ pub struct Conductor {
     trades: TradeWatch,
     skew: SkewWatch,
     requests: JoinSet<Report>,
-    /// Opens whose answers are awaited.
-    opening: usize,
+    /// What each running request is about.
+    asked: HashMap<Id, Asked>,
     actions: Vec<Action>,
     stopping: Option<Stopping>,
     /// A limit that only a person can lift has been reached.
@@ -63,39 +71,11 @@ pub struct Conductor {
     counts: Counts,
 }
 
-/// A run that opens no more.
-#[derive(Clone, Copy, Debug)]
-struct Stopping {
-    why: Stop,
-    /// When even unsettled trades are not waited for any longer.
-    ends_at: Millis,
-}
-
 /// What a run counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Counts {
     candles: u64,
     rejected_rows: u64,
-}
-
-/// What a run leaves behind.
-pub struct Finished {
-    /// Why it ended.
-    pub stop: Stop,
-    /// All intents and refusals.
-    pub book: TradeBook,
-    /// Free balance at the end.
-    pub free: Money,
-    /// Stakes of intents that are not over.
-    pub open_stakes: Money,
-    /// What the wallet held when it was last read.
-    pub wallet: Option<Money>,
-    /// Candles told to the Session.
-    pub candles: u64,
-    /// Rows of the venue that were no candles.
-    pub rejected_rows: u64,
-    /// The hash of the run's journal.
-    pub journal_hash: String,
 }
 
 /// Everything a run is made from.
@@ -146,7 +126,7 @@ impl Conductor {
             trades: TradeWatch::new(Millis::new(i64::from(settings.settle_after_ms))),
             skew: SkewWatch::default(),
             requests: JoinSet::new(),
-            opening: 0,
+            asked: HashMap::new(),
             actions: Vec::with_capacity(64),
             stopping: None,
             limit: None,
@@ -174,34 +154,39 @@ impl Conductor {
         mut self,
         header: &Header,
         until: Option<Millis>,
-        mut stop: tokio::sync::mpsc::Receiver<Stop>,
+        mut stop: mpsc::Receiver<Stop>,
     ) -> Result<Finished, RuntimeError> {
         let mut hold = self.clock.hold();
-        self.begin(header).await?;
+        tokio::select! {
+            biased;
+            Some(why) = stop.recv() => return self.finish(why),
+            begun = self.begin(header) => begun?,
+        }
+        let clock = Arc::clone(&self.clock);
         loop {
             self.begin_due();
             self.tell_due()?;
-            if let Some(why) = self.ended() {
-                return Ok(self.finish(why));
-            }
             self.watch_end(until)?;
-            let wake = self.wake_at(until);
-            if self.requests.is_empty() {
-                drop(std::mem::replace(&mut hold, Hold::none()));
+            if let Some(why) = self.ended() {
+                return self.finish(why);
             }
+            let wake = self.wake_at(until);
+            let spent = if self.requests.is_empty() {
+                std::mem::replace(&mut hold, Hold::none())
+            } else {
+                Hold::none()
+            };
             tokio::select! {
                 biased;
-                Some(report) = self.requests.join_next() => match report {
-                    Ok(report) => self.hear(report)?,
-                    Err(error) => self.warn(&format!("a request's task failed: {error}")),
-                },
-                Some(why) = stop.recv() => {
-                    if why == Stop::Interrupted && self.stopping.is_some() {
-                        return Ok(self.finish(why));
+                Some(done) = self.requests.join_next_with_id() => self.hear_end_of(done)?,
+                Some((why, held)) = told_to_stop(&mut stop, clock.as_ref()) => {
+                    hold = held;
+                    if why == Stop::Interrupted && self.is_interrupted() {
+                        return self.finish(why);
                     }
                     self.stop(why)?;
                 }
-                woken = self.clock.sleep_until(wake) => hold = woken,
+                woken = rest(clock.as_ref(), wake, spent) => hold = woken,
             }
         }
     }
@@ -263,81 +248,27 @@ impl Conductor {
     /// When there is something to do without any answer.
     fn wake_at(&self, until: Option<Millis>) -> Millis {
         let now = self.clock.now();
-        let ends = self.stopping.map(|stopping| stopping.ends_at);
-        let until = until.filter(|_| self.stopping.is_none());
-        let told = self.queue.next_at().map(|at| match self.gate.opens_at(now) {
+        // What is over already, and only waits for an answer, is no reason to wake.
+        let ends = self.patience_ends().filter(|at| *at > now);
+        let until = until.filter(|at| *at > now && self.stopping.is_none());
+        let told = self.queue.next_at().map(|at| match self.gate.opens_at(at, now) {
             Some(opens) if at <= now => opens,
             _ => at,
         });
         [self.agenda.next_at(), told, ends, until].into_iter().flatten().min().unwrap_or(Millis::MAX)
     }
 
-    /// Begins to stop when the run's end, or a final limit, is reached.
-    fn watch_end(&mut self, until: Option<Millis>) -> Result<(), RuntimeError> {
-        if let Some(rule) = self.limit {
-            self.stop(Stop::Limit(rule))?;
-        }
-        // The last instant belongs to the run: its candles are told before it ends.
-        let reached = |until: &Millis| self.clock.now() >= *until && !self.has_due(*until);
-        match until.filter(reached) {
-            Some(until) if self.requests.is_empty() => self.stop(Stop::DataEnds(until)),
-            _ => Ok(()),
-        }
-    }
-
-    fn has_due(&self, until: Millis) -> bool {
-        let due = |at: Option<Millis>| at.is_some_and(|at| at <= until);
-        due(self.agenda.next_at()) || due(self.queue.next_at())
-    }
-
-    /// No more opens; what is open is tracked to its end.
-    fn stop(&mut self, why: Stop) -> Result<(), RuntimeError> {
-        if self.stopping.is_some() {
-            return Ok(());
-        }
-        let now = self.clock.now();
-        self.tell(now, EventKind::Control { control: Control::Halt })?;
-        let patience = Millis::from_seconds(i64::from(self.settings.stop_patience_s));
-        let mut ends_at = self.trades.patience_ends(patience, now);
-        if why == Stop::Interrupted {
-            ends_at = ends_at.min(now + Millis::from_seconds(i64::from(self.settings.interrupt_patience_s)));
-        }
-        self.stopping = Some(Stopping { why, ends_at });
-        let words = match why {
-            Stop::TimeUp => "the time is up",
-            Stop::DataEnds(_) => "the candles end",
-            Stop::Interrupted => "interrupted; once more to end at once",
-            Stop::Limit(rule) => rule.as_str(),
+    /// A request has ended; one whose code broke counts as unanswered.
+    fn hear_end_of(&mut self, done: Result<(Id, Report), JoinError>) -> Result<(), RuntimeError> {
+        let id = match &done {
+            Ok((id, _)) => *id,
+            Err(error) => error.id(),
         };
-        self.observer.see(
-            Notice::Stopping(words, self.trades.len() + self.opening),
-            self.session.ledger(),
-            &self.book,
-        );
-        Ok(())
-    }
-
-    fn ended(&self) -> Option<Stop> {
-        let stopping = self.stopping?;
-        let is_quiet = self.trades.len() == 0 && self.opening == 0 && self.queue.is_empty();
-        let is_over = self.clock.now() >= stopping.ends_at && self.opening == 0;
-        (is_quiet || is_over).then_some(stopping.why)
-    }
-
-    fn finish(mut self, stop: Stop) -> Finished {
-        if let Err(error) = self.journal.make_durable() {
-            self.warn(&format!("the journal's end could not be made durable: {error}"));
-        }
-        let ledger = self.session.ledger();
-        Finished {
-            stop,
-            free: ledger.free(),
-            open_stakes: ledger.open_stakes(),
-            wallet: ledger.wallet(),
-            candles: self.counts.candles,
-            rejected_rows: self.counts.rejected_rows,
-            journal_hash: self.hash.finish(),
-            book: self.book,
+        let asked = self.asked.remove(&id);
+        match (done, asked) {
+            (Ok((_, report)), _) => self.hear(report),
+            (Err(error), Some(asked)) => self.hear(Report::broken(asked, error.to_string())),
+            (Err(_), None) => Ok(()),
         }
     }
 
@@ -355,5 +286,23 @@ impl Conductor {
         let ids: Vec<SymbolId> =
             symbols.iter().filter_map(|symbol| self.session.symbol_id(*symbol)).collect();
         ids.into_iter()
+    }
+}
+
+/// The next order to stop, with the clock held from its arrival on.
+async fn told_to_stop(stop: &mut mpsc::Receiver<Stop>, clock: &dyn Clock) -> Option<(Stop, Hold)> {
+    let why = stop.recv().await?;
+    Some((why, clock.hold()))
+}
+
+/// Sleeps, and lets go of the clock only once it knows until when: it could jump past that moment otherwise, to
+/// one that somebody else waits for.
+async fn rest(clock: &dyn Clock, wake: Millis, spent: Hold) -> Hold {
+    let mut sleep = clock.sleep_until(wake);
+    let first = poll_fn(|context| Poll::Ready(sleep.as_mut().poll(context))).await;
+    drop(spent);
+    match first {
+        Poll::Ready(held) => held,
+        Poll::Pending => sleep.await,
     }
 }

@@ -1,7 +1,7 @@
 //! Tells the Session what may be told, journals it, and sends what it approved.
 
 use super::Conductor;
-use crate::request;
+use crate::request::{self, Asked};
 use crate::{Notice, RuntimeError};
 use candlewick_api::OpenOrder;
 use candlewick_engine::{Action, Approved, Entry, Event, EventKind, Recorder, Rule};
@@ -14,7 +14,7 @@ impl Conductor {
         loop {
             let now = self.clock.now();
             match self.queue.next_at() {
-                Some(at) if at <= now && self.gate.lets_pass(at, now) => {}
+                Some(at) if at <= now && self.gate.opens_at(at, now).is_none() => {}
                 _ => return Ok(()),
             }
             if let Some((at, kind)) = self.queue.pop() {
@@ -71,8 +71,8 @@ impl Conductor {
             expiration_type: approved.expiry().expiration_type,
             account: self.account.kind,
         };
-        self.opening += 1;
-        self.requests.spawn(request::open(Arc::clone(&self.venue), approved.intent(), order));
+        let (venue, intent) = (Arc::clone(&self.venue), approved.intent());
+        self.ask(Asked::Open(intent), request::open(venue, intent, order));
     }
 
     /// A limit that only a person can lift ends the run, once nothing is open that could still lift it.
