@@ -1,0 +1,85 @@
+//! Opens that are refused, never sent, or of unknown fate.
+
+use crate::script::{Ask, OpenScript, Trouble, Which};
+use crate::stage::{Stage, btc, eth};
+use candlewick_api::ApiError;
+use candlewick_api::model::TradeResult;
+use candlewick_engine::{EventKind, IntentState, Rejection, Rule};
+use candlewick_runtime::Stop;
+use candlewick_sdk::Outcome;
+
+const MINUTE: i64 = 60_000;
+
+fn rejected(text: &str) -> ApiError {
+    ApiError::Rejected { status: 400, text: text.to_owned(), venue_time: None }
+}
+
+/// An open fails so; then the state of its intent, the open stakes, and what refuses the next signal.
+async fn check(error: ApiError, state: IntentState, open_stakes: i64, refusal: Option<Rule>) {
+    let mut stage = Stage::paused().await.bot(btc(), &[MINUTE, 2 * MINUTE]);
+    stage.script.opens.push_back(OpenScript::failed(error.clone()));
+    stage.script.opens.push_back(OpenScript::failed(rejected("again")));
+    let ran = stage.stop(2 * MINUTE + 30_000, Stop::TimeUp).run().await;
+    let finished = ran.finished();
+    assert_eq!(finished.book.rows()[0].state, state, "{error}");
+    assert_eq!((finished.open_stakes.minor(), finished.free.minor()), (open_stakes, 100_000 - open_stakes));
+    let refused: Vec<_> = refusal.map(|rule| (2 * MINUTE, rule)).into_iter().collect();
+    assert_eq!(ran.refused(), refused, "{error}");
+    assert_eq!(ran.asked(&Ask::Open(btc())).len(), 2 - refused.len(), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_open_that_made_no_trade_gives_its_stake_back_and_one_of_unknown_fate_blocks_its_symbol() {
+    let text = || "lost".to_owned();
+    check(rejected("Too many pending"), IntentState::Rejected, 0, None).await;
+    check(ApiError::NotSent { text: text() }, IntentState::NotSent, 0, None).await;
+    for doubt in [
+        ApiError::Ambiguous { text: text() },
+        // No other variant is promised; whatever comes all the same is doubt.
+        ApiError::Unavailable { text: text() },
+        ApiError::RateLimited { text: text(), retry_after: None },
+        ApiError::Malformed { problem: text(), head: text() },
+    ] {
+        check(doubt, IntentState::InDoubt, 1_000, Some(Rule::InDoubt)).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_open_that_breaks_or_is_never_answered_is_in_doubt_and_not_forgotten() {
+    for trouble in [Trouble::Hang, Trouble::Panic] {
+        let mut stage = Stage::paused().await.bot(btc(), &[MINUTE, 3 * MINUTE]);
+        stage.script.opens.push_back(OpenScript::failed(rejected("not reached")));
+        let stage = stage.spell(Which::Opens(btc()), (0, 2 * MINUTE), trouble);
+        let ran = stage.stop(3 * MINUTE + 30_000, Stop::TimeUp).run().await;
+        assert_eq!(ran.finished().book.rows()[0].state, IntentState::InDoubt);
+        assert_eq!(ran.refused(), [(3 * MINUTE, Rule::InDoubt)]);
+        assert_eq!(ran.asked(&Ask::Open(btc())), [MINUTE]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_doubt_does_not_stop_the_other_symbols() {
+    let mut stage = Stage::paused().await.bot(btc(), &[MINUTE, 2 * MINUTE]).bot(eth(), &[2 * MINUTE]);
+    let (open, close) = (stage.at(2 * MINUTE + 999), stage.at(3 * MINUTE + 999));
+    stage.script.opens.push_back(OpenScript::failed(ApiError::Ambiguous { text: "lost".to_owned() }));
+    let script = OpenScript::accepted("eth-1", open, close).ending(close, TradeResult::Won, 8);
+    stage.script.opens.push_back(script);
+    let ran = stage.stop(2 * MINUTE + 30_000, Stop::TimeUp).run().await;
+    assert_eq!(ran.opens(), [(MINUTE, 0), (2 * MINUTE, 1)]);
+    assert_eq!(ran.refused(), [(2 * MINUTE, Rule::InDoubt)]);
+    assert_eq!(ran.settled(), [(3 * MINUTE + 4_999, 2, Outcome::Won, 800)]);
+    assert_eq!(ran.ended, 3 * MINUTE + 4_999, "a doubt is not waited for");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_unanswered_open_blocks_its_symbol() {
+    let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]).bot(btc(), &[MINUTE]);
+    stage.script.opens.push_back(OpenScript::failed(rejected("Outdated price")));
+    let ran = stage.stop(90_000, Stop::TimeUp).run().await;
+    assert_eq!((ran.opens(), ran.refused()), (vec![(MINUTE, 0)], vec![(MINUTE, Rule::InFlight)]));
+    let rejections = ran.picked(|kind| match kind {
+        EventKind::Rejected { rejection, .. } => Some(*rejection),
+        _ => None,
+    });
+    assert_eq!(rejections, [(MINUTE, MINUTE, Rejection::NoPrice)]);
+}

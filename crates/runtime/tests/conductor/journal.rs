@@ -1,0 +1,70 @@
+//! A journal that keeps its lines in memory, knows which of them are durable, and fails when told to.
+
+use candlewick_engine::{Action, Approved, Entry, EventKind, Recorder};
+use candlewick_journal::Journal;
+use std::io;
+use std::sync::{Arc, Mutex};
+
+/// When a journal fails.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Failing {
+    /// Never.
+    #[default]
+    Never,
+    /// When it is to take the entry after so many.
+    AfterEntries(usize),
+    /// When it is to make an entry durable.
+    Durability,
+}
+
+/// What is shared between the journal, the venue that checks it, and the test that reads it.
+#[derive(Debug, Default)]
+pub(crate) struct Record {
+    pub(crate) lines: Vec<String>,
+    /// How many lines would survive a crash.
+    pub(crate) durable: usize,
+    /// Intents with the number of lines up to theirs, whose request the venue has not seen.
+    pub(crate) unsent: Vec<(usize, Approved)>,
+    /// Whether the Session was told to open no more.
+    pub(crate) is_halted: bool,
+    /// Whether it has failed.
+    pub(crate) has_failed: bool,
+    pub(crate) failing: Failing,
+}
+
+/// A journal in memory.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct MemoryJournal(pub(crate) Arc<Mutex<Record>>);
+
+impl Recorder for MemoryJournal {
+    fn record(&mut self, entry: Entry<'_>) -> io::Result<()> {
+        let mut record = self.0.lock().unwrap();
+        assert!(!record.has_failed, "an entry after the journal failed");
+        if record.failing == Failing::AfterEntries(record.lines.len()) {
+            record.has_failed = true;
+            return Err(io::Error::other("no room"));
+        }
+        record.lines.push(serde_json::to_string(&entry)?);
+        match entry {
+            Entry::Action(Action::Open(approved)) => {
+                let lines = record.lines.len();
+                record.unsent.push((lines, *approved));
+            }
+            Entry::Event(event) => record.is_halted |= matches!(event.kind, EventKind::Control { .. }),
+            Entry::Header(_) | Entry::Action(_) => {}
+        }
+        Ok(())
+    }
+}
+
+impl Journal for MemoryJournal {
+    fn make_durable(&mut self) -> io::Result<()> {
+        let mut record = self.0.lock().unwrap();
+        if record.failing == Failing::Durability {
+            record.has_failed = true;
+            return Err(io::Error::other("no room"));
+        }
+        record.durable = record.lines.len();
+        Ok(())
+    }
+}

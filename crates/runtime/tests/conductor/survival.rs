@@ -1,0 +1,87 @@
+//! What a run survives, and what it does not.
+
+use crate::journal::Failing;
+use crate::script::{Ask, OpenScript, Trouble, Which};
+use crate::stage::{Stage, btc, eth};
+use candlewick_api::ApiError;
+use candlewick_api::model::TradeResult;
+use candlewick_runtime::{RuntimeError, Stop};
+use candlewick_sdk::Outcome;
+
+const MINUTE: i64 = 60_000;
+
+fn accepted(stage: &Stage, id: &str, minute: i64) -> OpenScript {
+    let (open, close) = (stage.at(minute * MINUTE + 999), stage.at((minute + 1) * MINUTE + 999));
+    OpenScript::accepted(id, open, close).ending(close, TradeResult::Won, 8)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_journal_that_fails_ends_the_run_and_nothing_is_opened_after() {
+    // Entries are header, balance and day, then the candle of minute 1, its intent, the other candle, the answer.
+    for (failing, opens) in [
+        (Failing::AfterEntries(0), 0),
+        (Failing::AfterEntries(3), 0),
+        (Failing::AfterEntries(4), 0),
+        (Failing::Durability, 0),
+        (Failing::AfterEntries(5), 0),
+        (Failing::AfterEntries(6), 1),
+    ] {
+        let mut stage = Stage::paused().await.bot(btc(), &[MINUTE, 2 * MINUTE]).bot(eth(), &[2 * MINUTE]);
+        let script = accepted(&stage, "trade-1", 1);
+        stage.script.opens.push_back(script);
+        stage.failing = failing;
+        let ran = stage.stop(3 * MINUTE, Stop::TimeUp).run().await;
+        assert!(matches!(ran.result, Err(RuntimeError::Journal(_))), "{failing:?}");
+        let asked = ran.asked(&Ask::Open(btc())).len() + ran.asked(&Ask::Open(eth())).len();
+        assert_eq!(asked, opens, "{failing:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_venue_that_does_not_accept_the_credentials_for_a_while_does_not_end_the_run() {
+    let mut stage = Stage::paused().await.bot(btc(), &[MINUTE, 6 * MINUTE]);
+    stage.settings.wallet_every_s = 60;
+    stage.settings.watch_prices = true;
+    let scripts = [accepted(&stage, "trade-1", 1), accepted(&stage, "trade-2", 6)];
+    stage.script.opens.extend(scripts);
+    let error = ApiError::Unauthorized { text: "Invalid token".to_owned() };
+    let stage = stage.spell(Which::All, (MINUTE + 1, 4 * MINUTE + 30_000), Trouble::Fail(error));
+    let ran = stage.stop(7 * MINUTE + 30_000, Stop::TimeUp).run().await;
+    assert_eq!(ran.opens(), [(MINUTE, 0), (6 * MINUTE, 0)]);
+    let outcomes: Vec<_> = ran.settled().iter().map(|(_, intent, outcome, _)| (*intent, *outcome)).collect();
+    assert_eq!(outcomes, [(1, Outcome::Won), (2, Outcome::Won)]);
+    let closes: Vec<i64> = ran.candles().iter().map(|(_, close, ..)| close / MINUTE).collect();
+    assert_eq!(closes, [1, 2, 3, 4, 5, 6, 7]);
+    assert!(ran.warnings.iter().any(|text| text.contains("Invalid token")));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_that_breaks_is_asked_again() {
+    let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]);
+    stage.settings.wallet_every_s = 60;
+    stage.settings.watch_prices = true;
+    let script = accepted(&stage, "trade-1", 1);
+    stage.script.opens.push_back(script);
+    let stage = stage.spell(Which::All, (MINUTE + 1, 2 * MINUTE + 20_000), Trouble::Panic);
+    let ran = stage.stop(4 * MINUTE + 30_000, Stop::TimeUp).run().await;
+    let closes: Vec<i64> = ran.candles().iter().map(|(_, close, ..)| close / MINUTE).collect();
+    assert_eq!(closes, [1, 2, 3, 4]);
+    assert_eq!(ran.settled().len(), 1);
+    assert_eq!(ran.asked(&Ask::Wallets).last(), Some(&(4 * MINUTE)));
+    assert_eq!(ran.asked(&Ask::Price(btc())).last(), Some(&(4 * MINUTE + 30_000)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_start_that_is_not_answered_fails_and_does_not_hang() {
+    let stage = Stage::paused().await.bot(btc(), &[]);
+    let ran = stage.spell(Which::All, (0, 1), Trouble::Hang).run().await;
+    assert!(matches!(ran.result, Err(RuntimeError::Venue { .. })));
+    assert_eq!(ran.ended, MINUTE);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_interrupt_ends_a_start_that_is_not_answered() {
+    let stage = Stage::paused().await.bot(btc(), &[]).spell(Which::All, (0, 1), Trouble::Hang);
+    let ran = stage.stop(2_000, Stop::Interrupted).run().await;
+    assert_eq!((ran.stop(), ran.ended), (Stop::Interrupted, 2_000));
+}

@@ -1,0 +1,311 @@
+//! A venue that does what its script says, and calls a breach whatever a sound client never does.
+
+use crate::journal::MemoryJournal;
+use crate::script::{Ask, OpenScript, Script, Trouble, since};
+use async_trait::async_trait;
+use candlewick_api::clock::Clock;
+use candlewick_api::model::{
+    CandleQuery, CandleRow, CandleRows, LastPrice, LimitTime, PriceRecord, TradePage, TradeQuery,
+    TradeRecord, User, Wallet, WalletType,
+};
+use candlewick_api::{Account, ApiError, OpenOrder, OpenReply, Reply, Venue};
+use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::{Millis, Symbol};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+pub(crate) const USER: &str = "user-1";
+/// More questions than any test has reason for.
+const MOST_ASKS: usize = 5_000;
+
+/// The venue.
+pub(crate) struct ScriptedVenue {
+    clock: Arc<dyn Clock>,
+    /// Where intents have to be durable before their request; none when the run keeps no journal.
+    journal: Option<MemoryJournal>,
+    /// When the run begins: the windows of the warm-up may overlap.
+    start: Millis,
+    script: Script,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    asks: Vec<(Millis, Ask)>,
+    waiting: Vec<Ask>,
+    breaches: Vec<String>,
+    /// Open time of the newest closed candle that was answered.
+    newest: BTreeMap<Symbol, Millis>,
+    opens: usize,
+    trades: Vec<OpenScript>,
+    /// Trades whose outcome was answered.
+    ended: Vec<String>,
+}
+
+/// Takes a question off the list of those that wait, also when its client gives up.
+struct Waiting<'a>(&'a ScriptedVenue, Ask);
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        let mut state = self.0.state();
+        let place = state.waiting.iter().position(|ask| *ask == self.1);
+        place.map(|place| state.waiting.remove(place));
+    }
+}
+
+/// The row of a candle, sound and deterministic.
+fn row(open: Millis) -> CandleRow {
+    let price = 100.0 + (open.get() / 60_000 % 7) as f64;
+    CandleRow {
+        volume: 1.0,
+        open_price: price,
+        high_price: price + 2.0,
+        low_price: price - 1.0,
+        close_price: price + 1.0,
+        time: open,
+    }
+}
+
+impl ScriptedVenue {
+    pub(crate) fn new(
+        clock: Arc<dyn Clock>,
+        journal: Option<MemoryJournal>,
+        start: Millis,
+        script: Script,
+    ) -> Self {
+        Self { clock, journal, start, script, state: Mutex::default() }
+    }
+
+    pub(crate) fn asks(&self) -> Vec<(Millis, Ask)> {
+        self.state().asks.clone()
+    }
+
+    pub(crate) fn breaches(&self) -> Vec<String> {
+        self.state().breaches.clone()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap()
+    }
+
+    fn require(&self, holds: bool, text: impl FnOnce() -> String) {
+        if !holds {
+            let text = text();
+            self.state().breaches.push(text);
+        }
+    }
+
+    /// Notes a question, lets its trouble happen, and sees that a clock in lock-step stands meanwhile.
+    async fn hear(&self, ask: Ask) -> Result<(), ApiError> {
+        let now = self.clock.now();
+        let count = {
+            let mut state = self.state();
+            if state.waiting.contains(&ask) {
+                state.breaches.push(format!("{ask:?} asked again before it was answered"));
+            }
+            state.waiting.push(ask.clone());
+            state.asks.push((now, ask.clone()));
+            state.asks.len()
+        };
+        let _waiting = Waiting(self, ask.clone());
+        if count > MOST_ASKS {
+            self.require(count > MOST_ASKS + 1, || "questions without end".to_owned());
+            return std::future::pending().await;
+        }
+        let answer = match self.script.trouble(&ask, now) {
+            None => {
+                tokio::task::yield_now().await;
+                Ok(())
+            }
+            Some(Trouble::Slow(span)) => {
+                tokio::time::sleep(Duration::from_millis(span.get() as u64)).await;
+                Ok(())
+            }
+            Some(Trouble::Fail(error)) => Err(error),
+            Some(Trouble::Hang) => std::future::pending().await,
+            Some(Trouble::Panic) => panic!("the client breaks, as scripted"),
+        };
+        let stood = !self.clock.is_lock_step() || self.clock.now() == now;
+        self.require(stood, || format!("the clock moved before {ask:?} was answered"));
+        answer
+    }
+
+    fn reply<T>(&self, value: T, sent: Millis) -> Reply<T> {
+        let received = self.clock.now();
+        let date =
+            since(&self.script.ahead, received).map(|ahead| (received + ahead).floor_to(Millis::SECOND));
+        Reply { value, date, sent, received }
+    }
+
+    /// The intent of an order must be durable and unsent: one intent, at most one request.
+    fn check_order(&self, order: &OpenOrder) {
+        let Some(journal) = &self.journal else { return };
+        let (found, is_halted) = {
+            let mut record = journal.0.lock().unwrap();
+            let durable = record.durable;
+            let amount = |units: i64| Decimal::new(units, 2);
+            let place = record.unsent.iter().position(|(line, approved)| {
+                *line <= durable
+                    && approved.direction() == order.direction
+                    && amount(approved.stake().minor()) == order.amount
+            });
+            place.map(|place| record.unsent.remove(place));
+            (place.is_some(), record.is_halted)
+        };
+        self.require(found, || format!("{} opened without a durable intent of its own", order.symbol));
+        self.require(!is_halted, || format!("{} opened while stopped", order.symbol));
+        self.require(order.account == Account::Demo, || "real money".to_owned());
+    }
+
+    fn record_of(&self, id: &str, listed: bool) -> Option<TradeRecord> {
+        let now = self.clock.now();
+        let mut state = self.state();
+        let is_it = |trade: &&OpenScript| trade.answer.as_ref().is_ok_and(|reply| reply.id == id);
+        let found = state.trades.iter().find(is_it).cloned();
+        let record = found.and_then(|trade| since(if listed { &trade.listed.1 } else { &trade.by_id }, now));
+        let is_over = record.as_ref().is_some_and(|record| record.outcome().is_some());
+        if state.ended.iter().any(|ended| ended == id) {
+            state.breaches.push(format!("trade {id} asked for after its outcome was told"));
+        } else if is_over {
+            state.ended.push(id.to_owned());
+        }
+        record
+    }
+}
+
+#[async_trait]
+impl Venue for ScriptedVenue {
+    async fn wallets(&self) -> Result<Reply<Vec<Wallet>>, ApiError> {
+        let sent = self.clock.now();
+        self.hear(Ask::Wallets).await?;
+        let balance = since(&self.script.balances, self.clock.now()).unwrap_or(1_000);
+        let wallet = Wallet {
+            id: "wallet-1".to_owned(),
+            user_id: Some(USER.to_owned()),
+            wallet_type: WalletType::Demo,
+            balance: Decimal::from(balance),
+            created_at: None,
+        };
+        Ok(self.reply(vec![wallet], sent))
+    }
+
+    async fn trades(&self, query: &TradeQuery) -> Result<Reply<TradePage>, ApiError> {
+        let sent = self.clock.now();
+        self.require(query.user_id.as_deref() == Some(USER), || {
+            "the list asked for without its user".to_owned()
+        });
+        self.hear(Ask::List(query.page)).await?;
+        let ids: Vec<String> = {
+            let state = self.state();
+            let here = state.trades.iter().filter(|trade| trade.listed.0 == query.page);
+            here.filter_map(|trade| trade.answer.as_ref().ok().map(|reply| reply.id.clone())).collect()
+        };
+        let last = self.state().trades.iter().map(|trade| trade.listed.0).max().unwrap_or(1);
+        let mut data: Vec<TradeRecord> = ids.iter().filter_map(|id| self.record_of(id, true)).collect();
+        if query.page < last {
+            let strangers = (data.len() as u64..query.page_size).map(|number| TradeRecord {
+                id: format!("stranger-{}-{number}", query.page),
+                ..TradeRecord::default()
+            });
+            data.extend(strangers);
+        }
+        let page = TradePage { current_page: Some(query.page), data, ..TradePage::default() };
+        Ok(self.reply(page, sent))
+    }
+
+    async fn trade(&self, id: &str) -> Result<Reply<TradeRecord>, ApiError> {
+        let sent = self.clock.now();
+        self.hear(Ask::Trade(id.to_owned())).await?;
+        let record = self.record_of(id, false);
+        self.require(record.is_some(), || format!("trade {id} is not known here"));
+        match record {
+            Some(record) => Ok(self.reply(record, sent)),
+            None => Err(ApiError::NotFound { text: id.to_owned() }),
+        }
+    }
+
+    async fn open(&self, order: &OpenOrder) -> Result<Reply<OpenReply>, ApiError> {
+        let sent = self.clock.now();
+        self.check_order(order);
+        let script = {
+            let mut state = self.state();
+            state.opens += 1;
+            self.script.opens.get(state.opens - 1).cloned()
+        };
+        self.require(script.is_some(), || format!("{}: one open more than scripted", order.symbol));
+        let Some(script) = script else { return Err(ApiError::NotSent { text: "not scripted".to_owned() }) };
+        if script.answer.is_ok() {
+            self.state().trades.push(script.clone());
+        }
+        self.hear(Ask::Open(order.symbol)).await?;
+        script.answer.map(|reply| self.reply(reply, sent))
+    }
+
+    async fn me(&self) -> Result<Reply<User>, ApiError> {
+        Ok(self.reply(User { id: USER.to_owned(), ..User::default() }, self.clock.now()))
+    }
+
+    async fn last_price(&self, pair: &Symbol, limit: LimitTime) -> Result<Reply<LastPrice>, ApiError> {
+        let sent = self.clock.now();
+        let LimitTime::At(at) = limit else { panic!("a price asked for without its moment") };
+        self.require(at <= sent, || format!("the price of {at} asked for at {sent}"));
+        self.hear(Ask::Price(*pair)).await?;
+        let CandleRow { volume, open_price, close_price, high_price, low_price, .. } = row(at);
+        let record = PriceRecord {
+            id: None,
+            slot: None,
+            pair: None,
+            asset_type: None,
+            time: at,
+            volume,
+            open_price,
+            close_price,
+            high_price,
+            low_price,
+            created_at: None,
+            updated_at: None,
+        };
+        Ok(self.reply(LastPrice::Record(record), sent))
+    }
+
+    async fn default_price(&self, _pair: &Symbol) -> Result<Reply<PriceRecord>, ApiError> {
+        panic!("the conductor has no use for the default slot's price")
+    }
+
+    async fn candles(&self, query: &CandleQuery) -> Result<Reply<CandleRows>, ApiError> {
+        let now = self.clock.now();
+        let (symbol, length) = (query.symbol, query.interval.length());
+        let newest = self.state().newest.get(&symbol).copied();
+        self.require(query.start_time + length <= now, || {
+            format!("{symbol}: a window at {now} in which no candle can have closed")
+        });
+        self.require(query.end_time <= now, || format!("{symbol}: candles of the future asked for"));
+        let is_news = now == self.start || newest.is_none_or(|newest| query.start_time > newest);
+        self.require(is_news, || format!("{symbol}: a candle that was answered is asked for again at {now}"));
+        self.hear(Ask::Candles(symbol)).await?;
+        let answered = self.clock.now();
+        let first = query.start_time.floor_to(length).max(self.start - length * 5);
+        let opens = std::iter::successors(Some(first), |open| Some(*open + length));
+        let window = opens.take_while(|open| *open <= query.end_time);
+        let there = |open: &Millis| {
+            let close = *open + length;
+            let lag = self.script.lags.get(&(symbol, close)).copied().unwrap_or(Millis::ZERO);
+            // A candle is listed while it forms, and not from its close until its lag is over.
+            *open >= query.start_time && (answered < close || answered >= close + lag)
+        };
+        let mut rows: Vec<CandleRow> = window.filter(there).map(row).collect();
+        for row in &mut rows {
+            if self.script.broken.contains(&(symbol, row.time)) {
+                row.low_price = -1.0;
+            }
+        }
+        let sound = rows.iter().filter(|row| row.low_price > 0.0).map(|row| row.time);
+        let closed = sound.filter(|open| *open + length <= now).max();
+        if let Some(closed) = closed.max(newest) {
+            self.state().newest.insert(symbol, closed);
+        }
+        rows.reverse();
+        Ok(self.reply(CandleRows { rows, unreadable: 0 }, now))
+    }
+}
