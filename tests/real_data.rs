@@ -29,7 +29,11 @@ fn path_of(name: &str) -> PathBuf {
     let folder = std::env::var_os("CANDLEWICK_REAL_DATA")
         .expect("set CANDLEWICK_REAL_DATA to the folder that holds the real candles");
     let path = PathBuf::from(folder).join(name);
-    assert!(path.is_file(), "{} is missing: CANDLEWICK_REAL_DATA must name a folder that has it", path.display());
+    assert!(
+        path.is_file(),
+        "{} is missing: CANDLEWICK_REAL_DATA must name a folder that has it",
+        path.display()
+    );
     path.canonicalize().expect("the file is there")
 }
 

@@ -89,6 +89,8 @@ fn runtime_for(loaded: &Loaded, speed: Speed) -> RuntimeSettings {
     let mut runtime = loaded.config.runtime.clone();
     let delay = loaded.config.simulation.settle_delay_ms.get();
     runtime.settle_after_ms = u32::try_from(delay).unwrap_or(u32::MAX);
+    // Patience with an open trade begins when its settlement can be known.
+    runtime.stop_patience_s = runtime.stop_patience_s.saturating_add(runtime.settle_after_ms.div_ceil(1_000));
     runtime.first_ask_ms = 0;
     if speed == Speed::Max {
         runtime.hold_ms = 0;

@@ -1,0 +1,139 @@
+//! One set of bots, once as a backtest and once live in lock-step over HTTP: the same trades, to the byte.
+
+use crate::candlewick::Folder;
+use crate::excerpt::{DAY, HOUR, MINUTE, MONDAY, shipped, thinned};
+
+/// The figures of both reports that must be equal beside the trades.
+const FIGURES: [&str; 11] = [
+    "candles",
+    "trades",
+    "won",
+    "lost",
+    "draw",
+    "cancelled",
+    "unsettled",
+    "refused",
+    "pnl",
+    "final_balance",
+    "max_drawdown",
+];
+
+/// A bot that trades often: name, symbol, interval, close type, expiration type, stake.
+type Bot = (&'static str, &'static str, &'static str, &'static str, &'static str, &'static str);
+
+const TEN: &str = "{ kind = \"fixed\", amount = 10 }";
+
+fn bots(rows: &[Bot]) -> String {
+    rows.iter()
+        .map(|(name, symbol, interval, close_type, expiration_type, stake)| {
+            let asset_type = if symbol.starts_with("BTC") { "crypto" } else { "forex" };
+            format!(
+                "[[bots]]\nname = \"{name}\"\nsymbol = \"{symbol}\"\ninterval = \"{interval}\"\n\
+                 asset_type = \"{asset_type}\"\nstrategy = \"rsi-reversal\"\nparams = {{ period = 3, oversold = 45.0, overbought = 55.0 }}\n\
+                 close_type = \"{close_type}\"\nexpiration_type = \"{expiration_type}\"\nstake = {stake}\n"
+            )
+        })
+        .collect()
+}
+
+/// Limits that let much through, and some of which are met.
+fn risk(rules: &str) -> String {
+    format!(
+        "[risk]\nmax_open_trades = 0\nmax_open_trades_per_symbol = 2\nmax_trades_per_day = 0\n\
+         daily_loss_limit = 0\nmax_drawdown_percent = 0\n{rules}\n"
+    )
+}
+
+/// Runs both and compares every line; answers how many trades there were.
+fn check(folder: &Folder, settings: &str, data: &[&str]) -> usize {
+    std::fs::write(folder.path("bots.toml"), settings).unwrap();
+    let data: Vec<&str> = data.iter().flat_map(|file| ["--data", file]).collect();
+    let run = |command: &[&str], trades: &str| {
+        let common = ["--config", "bots.toml", "--json", "--quiet", "--trades", trades];
+        folder.run(&[command, &common, &data].concat()).json()
+    };
+    let stored = run(&["backtest"], "stored.csv");
+    let live = run(&["live", "--sandbox", "--speed", "max", "--until-end"], "live.csv");
+    let (stored_trades, live_trades) = (folder.read("stored.csv"), folder.read("live.csv"));
+    for (stored, live) in stored_trades.lines().zip(live_trades.lines()) {
+        assert_eq!(stored, live, "{settings}");
+    }
+    assert_eq!(stored_trades, live_trades, "{settings}");
+    for key in FIGURES {
+        assert_eq!(stored[key], live[key], "{key}: {settings}");
+    }
+    assert_eq!(live["in_doubt"], 0);
+    stored_trades.lines().count() - 1
+}
+
+#[test]
+fn two_bots_on_two_symbols_trade_alike_over_a_weekend() {
+    let from = MONDAY + 4 * DAY + 20 * HOUR;
+    let folder = Folder::new()
+        .with("BTCUSDT_1m.csv", &shipped("BTCUSDT_1m.csv", from, from + 6 * HOUR))
+        .with("EURUSD_1m.csv", &shipped("EURUSD_1m.csv", from, from + 50 * HOUR + 20 * MINUTE));
+    let bots = bots(&[
+        ("a", "BTCUSDT", "1m", "01:00", "TIME_FIXED", TEN),
+        ("b", "EURUSD", "1m", "05:00", "CANDLE_CLOSE", TEN),
+    ]);
+    let settings = risk("allow_opposite = true") + &bots;
+    let trades = check(&folder, &settings, &["BTCUSDT_1m.csv", "EURUSD_1m.csv"]);
+    assert!(trades > 150, "{trades}");
+}
+
+#[test]
+fn bots_of_two_intervals_on_one_symbol_trade_alike_whatever_the_latency() {
+    let (from, to) = (MONDAY + 11 * DAY, MONDAY + 11 * DAY + 20 * MINUTE);
+    let folder = Folder::new()
+        .with("BTCUSDT_1m.csv", &shipped("BTCUSDT_1m.csv", from, to))
+        .with("BTCUSDT_5s.csv", &shipped("BTCUSDT_5s.csv", from, to));
+    for latency_ms in [0, 1_500, 2_000, 61_000] {
+        for expiration in ["CANDLE_CLOSE", "NEXT_CANDLE"] {
+            let simulation = format!("[simulation]\nlatency_ms = {latency_ms}\nopen_rounding = \"none\"\n");
+            let bots = bots(&[
+                ("slow", "BTCUSDT", "1m", "01:00", expiration, TEN),
+                ("fast", "BTCUSDT", "5s", "00:05", expiration, TEN),
+            ]);
+            let settings = simulation + &risk("cooldown_after_loss_s = 10") + &bots;
+            let trades = check(&folder, &settings, &["BTCUSDT_1m.csv", "BTCUSDT_5s.csv"]);
+            assert!(trades >= 10, "{trades} trades at {latency_ms} ms");
+        }
+    }
+}
+
+/// Latencies and delays that let answers, settlements and candles fall on one instant, candles with holes, a wallet
+/// that runs dry, and stakes that depend on what happened before.
+#[test]
+fn four_bots_trade_alike_when_everything_meets_at_one_instant() {
+    let (from, to) = (MONDAY + 11 * DAY, MONDAY + 11 * DAY + 20 * MINUTE);
+    let part = |file: &str, every: usize| thinned(&shipped(file, from, to), every);
+    let folder = Folder::new()
+        .with("b1.csv", &part("BTCUSDT_1m.csv", 5))
+        .with("b5.csv", &part("BTCUSDT_5s.csv", 7))
+        .with("e1.csv", &part("EURUSD_1m.csv", 6))
+        .with("g5.csv", &part("GBPUSD_5s.csv", 4));
+    let data = ["BTCUSDT@1m=b1.csv", "BTCUSDT@5s=b5.csv", "EURUSD@1m=e1.csv", "GBPUSD@5s=g5.csv"];
+    let share = "{ kind = \"share\", percent = 7 }";
+    let gale = "{ kind = \"martingale\", amount = 1, factor = 2, levels = 3 }";
+    let soros = "{ kind = \"soros\", amount = 2, wins = 3 }";
+    for (latency_ms, delay_ms, rounding, gaps, balance, rules) in [
+        (0, 0, "none", 0, "10000", "allow_opposite = true\nallow_duplicate = true"),
+        (5_000, 5_000, "none", 1, "10000", "cooldown_after_loss_s = 10"),
+        (60_000, 5_000, "second_end", 0, "10000", "allow_duplicate = true"),
+        (300, 4_700, "none", 1, "35.5", "allow_opposite = true"),
+        (10_000, 60_000, "second_end", 0, "60", "cooldown_after_loss_s = 60"),
+    ] {
+        let simulation = format!(
+            "[account]\ninitial_balance = {balance}\n[simulation]\nlatency_ms = {latency_ms}\n\
+             settle_delay_ms = {delay_ms}\nopen_rounding = \"{rounding}\"\nmax_gap_intervals = {gaps}\n"
+        );
+        let bots = bots(&[
+            ("a", "BTCUSDT", "1m", "00:30", "TIME_FIXED", gale),
+            ("b", "BTCUSDT", "5s", "00:10", "CANDLE_CLOSE", TEN),
+            ("c", "EURUSD", "1m", "01:00", "NEXT_CANDLE", share),
+            ("d", "GBPUSD", "5s", "00:05", "TIME_FIXED", soros),
+        ]);
+        let trades = check(&folder, &(simulation + &risk(rules) + &bots), &data);
+        assert!(trades >= 10, "{trades} trades at {latency_ms} ms");
+    }
+}

@@ -1,0 +1,84 @@
+//! No look-ahead: what a run does until a moment does not depend on what comes after it.
+
+use crate::candlewick::Folder;
+use crate::excerpt::{HOUR, MINUTE, MONDAY, before, shipped};
+use serde_json::Value;
+
+/// Bots of every built-in strategy and expiration type.
+fn bots(latency_ms: i64, rounding: &str) -> String {
+    let bot = |name: &str, symbol: &str, strategy: &str, expiry: [&str; 2], params: &str| {
+        let [close_type, expiration_type] = expiry;
+        format!(
+            "[[bots]]\nname = \"{name}\"\nsymbol = \"{symbol}\"\ninterval = \"1m\"\nstrategy = \"{strategy}\"\n\
+             close_type = \"{close_type}\"\nexpiration_type = \"{expiration_type}\"\nparams = {params}\n"
+        )
+    };
+    let often = "{ period = 3, oversold = 45.0, overbought = 55.0 }";
+    let simulation =
+        format!("[simulation]\nlatency_ms = {latency_ms}\nopen_rounding = \"{rounding}\"\n[risk]\n");
+    let limits = "max_open_trades = 0\nmax_open_trades_per_symbol = 3\ndaily_loss_limit = 0\n";
+    let list = [
+        bot("fixed", "BTCUSDT", "rsi-reversal", ["01:00", "TIME_FIXED"], often),
+        bot("close", "EURUSD", "rsi-reversal", ["02:00", "CANDLE_CLOSE"], often),
+        bot("next", "BTCUSDT", "ema-cross", ["05:00", "NEXT_CANDLE"], "{ fast = 2, slow = 4 }"),
+        bot("list", "EURUSD", "signal-list", ["01:00", "TIME_FIXED"], "{ file = \"signals.csv\" }"),
+    ];
+    simulation + limits + &list.concat()
+}
+
+/// The journal of a run over these candles, without its header.
+fn journal(settings: &str, candles: [&str; 2]) -> Vec<String> {
+    let signals = (1..60).map(|index| format!("{},EURUSD,BUY\n", MONDAY + index * 4 * MINUTE));
+    let folder = Folder::new()
+        .with("bots.toml", settings)
+        .with("signals.csv", &signals.fold("time,symbol,direction\n".to_owned(), |list, line| list + &line))
+        .with("BTCUSDT_1m.csv", candles[0])
+        .with("EURUSD_1m.csv", candles[1]);
+    let run = folder.run(&[
+        "backtest",
+        "--json",
+        "--config",
+        "bots.toml",
+        "--data",
+        "BTCUSDT_1m.csv",
+        "--data",
+        "EURUSD_1m.csv",
+        "--journal",
+        "run.jsonl",
+    ]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    folder.read("run.jsonl").lines().skip(1).map(str::to_owned).collect()
+}
+
+/// The entries up to a moment: actions belong to the event before them.
+fn until(journal: &[String], moment: i64) -> &[String] {
+    let is_later = |line: &String| {
+        let entry: Value = serde_json::from_str(line).expect("a line of JSON");
+        entry["at"].as_i64().is_some_and(|at| at > moment)
+    };
+    &journal[..journal.iter().position(is_later).unwrap_or(journal.len())]
+}
+
+#[test]
+fn a_run_over_the_first_candles_is_the_beginning_of_the_run() {
+    let candles = ["BTCUSDT_1m.csv", "EURUSD_1m.csv"].map(|file| shipped(file, MONDAY, MONDAY + 4 * HOUR));
+    for (latency_ms, rounding) in [(0, "none"), (1_500, "second_end"), (61_000, "second_end")] {
+        let settings = bots(latency_ms, rounding);
+        let whole = journal(&settings, [&candles[0], &candles[1]]);
+        for minutes in [1, 7, 60, 61, 62, 63, 64, 65, 120, 179, 239] {
+            let end = MONDAY + minutes * MINUTE;
+            let prefix = [before(&candles[0], end), before(&candles[1], end)];
+            let part = journal(&settings, [&prefix[0], &prefix[1]]);
+            // In the last second an order may arrive whose price is not known yet.
+            let (part, whole) = (until(&part, end - 1_000), until(&whole, end - 1_000));
+            let differ = part.iter().zip(whole).find(|(part, whole)| part != whole);
+            assert_eq!(differ, None, "after {minutes} minutes, at {latency_ms} ms");
+            assert_eq!(part.len(), whole.len(), "after {minutes} minutes, at {latency_ms} ms");
+            assert!(
+                part.len() as i64 > 2 * minutes + minutes / 3 - 2,
+                "{} entries in {minutes} minutes",
+                part.len()
+            );
+        }
+    }
+}
