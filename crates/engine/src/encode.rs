@@ -111,6 +111,8 @@ fn encode_event(event: &Event, out: &mut Vec<u8>) {
         }
         EventKind::Control { control: Control::Halt } => out.extend([11, 0]),
         EventKind::Control { control: Control::Resume } => out.extend([11, 1]),
+        EventKind::Control { control: Control::Suspend } => out.extend([11, 2]),
+        EventKind::Control { control: Control::Continue } => out.extend([11, 3]),
     }
 }
 

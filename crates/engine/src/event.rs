@@ -5,7 +5,7 @@ use candlewick_sdk::{Candle, Millis, Money, Outcome, Payout, Price, Text};
 use serde::{Deserialize, Serialize};
 
 /// The venue's name of a trade.
-pub type VenueId = Text<47>;
+pub type VenueId = Text<63>;
 
 /// Something that happened, and when.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -181,4 +181,8 @@ pub enum Control {
     Halt,
     /// Opens are allowed again; peak and loss streak start anew.
     Resume,
+    /// No new opens while the program cannot keep its promises, such as that of the journal.
+    Suspend,
+    /// The reason to suspend is gone.
+    Continue,
 }

@@ -131,6 +131,8 @@ impl Session {
                 }
             }
             EventKind::Control { control: Control::Halt } => self.state.halt(),
+            EventKind::Control { control: Control::Suspend } => self.state.suspend(),
+            EventKind::Control { control: Control::Continue } => self.state.go_on(),
             EventKind::Control { control: Control::Resume } => {
                 self.state.resume();
                 self.ledger.rebase();

@@ -1,15 +1,18 @@
 //! A journal in an append-only file, one line of JSON an entry.
 
 use crate::{Journal, JournalError};
+use async_trait::async_trait;
 use candlewick_engine::{Entry, Recorder};
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Appends entries to a file that did not exist before.
 #[derive(Debug)]
 pub struct FileJournal {
+    path: PathBuf,
     writer: BufWriter<File>,
+    pending: usize,
 }
 
 impl FileJournal {
@@ -26,21 +29,39 @@ impl FileJournal {
                 JournalError::MakeWritable { path, source }
             }
         })?;
-        Ok(Self { writer: BufWriter::with_capacity(1 << 16, file) })
+        Ok(Self { path: path.to_owned(), writer: BufWriter::with_capacity(1 << 16, file), pending: 0 })
+    }
+}
+
+impl FileJournal {
+    /// Returns when every entry so far is on the disk.
+    ///
+    /// # Errors
+    /// [`JournalError::MakeWritable`] when the system says no.
+    pub fn sync(&mut self) -> Result<(), JournalError> {
+        let synced = self.writer.flush().and_then(|()| self.writer.get_ref().sync_data());
+        synced.map_err(|source| JournalError::MakeWritable { path: self.path.clone(), source })?;
+        self.pending = 0;
+        Ok(())
     }
 }
 
 impl Recorder for FileJournal {
     fn record(&mut self, entry: Entry<'_>) -> io::Result<()> {
+        self.pending += 1;
         serde_json::to_writer(&mut self.writer, &entry)?;
         self.writer.write_all(b"\n")
     }
 }
 
+#[async_trait]
 impl Journal for FileJournal {
-    fn make_durable(&mut self) -> io::Result<()> {
-        self.writer.flush()?;
-        self.writer.get_ref().sync_data()
+    async fn make_durable(&mut self) -> Result<(), JournalError> {
+        self.sync()
+    }
+
+    fn pending(&self) -> usize {
+        self.pending
     }
 }
 
@@ -51,7 +72,7 @@ mod tests {
     use candlewick_sdk::{Candle, Interval, Millis, Ohlcv, Text};
     use serde_json::{Value, json};
 
-    fn lines(kinds: &[EventKind]) -> Vec<Value> {
+    async fn lines(kinds: &[EventKind]) -> Vec<Value> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.jsonl");
         let mut journal = FileJournal::create(&path).unwrap();
@@ -61,14 +82,14 @@ mod tests {
             let event = Event { at: Millis::new(7), received: Millis::new(8), kind: *kind };
             journal.record(Entry::Event(&event)).unwrap();
         }
-        journal.make_durable().unwrap();
+        journal.make_durable().await.unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
         assert!(matches!(FileJournal::create(&path), Err(JournalError::NameAnother { .. })));
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
-    #[test]
-    fn entries_are_lines_of_json_in_their_order() {
+    #[tokio::test]
+    async fn entries_are_lines_of_json_in_their_order() {
         let numbers = Ohlcv { open: 1.5, high: 2.0, low: 1.0, close: 1.25, volume: 0.0 };
         let candle = Candle::new(Millis::ZERO, Interval::MINUTE, numbers).unwrap();
         let rejection = Rejection::Other(Text::truncated("too small"));
@@ -76,7 +97,8 @@ mod tests {
             EventKind::Candle { series: SeriesId::FIRST, candle, origin: Origin::Live },
             EventKind::Rejected { intent: IntentId::new(1), rejection },
             EventKind::Control { control: Control::Halt },
-        ]);
+        ])
+        .await;
         assert_eq!(told[0]["settings"], json!({"a": 1}));
         assert_eq!(
             told[1],

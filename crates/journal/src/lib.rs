@@ -3,25 +3,61 @@
 //! An entry is a line of JSON: first the header, then every event that the Session was told, each followed by the
 //! actions that it answered. Folding the events again gives the Session again. An intent is durable before its
 //! request leaves: the driver calls [`Journal::make_durable`] between the two.
+//!
+//! A [`Store`] keeps the lines in SQLite or PostgreSQL, chained by their hashes, for the one process that holds its
+//! lease; a [`Reader`] reads them meanwhile.
 
+mod append;
+mod chain;
+mod database;
 mod error;
 mod file;
+mod holder;
+mod lease;
+mod line;
 mod nowhere;
+mod reader;
+mod store;
 mod tee;
+mod wire;
 
+pub use chain::{ChainHash, Head};
+pub use database::JournalUrl;
 pub use error::JournalError;
 pub use file::FileJournal;
+pub use holder::{Holder, Lease, LeaseTerms};
+pub use line::{Line, LineKind, StoredLine};
 pub use nowhere::NoJournal;
+pub use reader::{Reader, Verified};
+pub use store::{MAX_PENDING, Store};
 pub use tee::Tee;
+pub use wire::{MAX_WIRE_BYTES, Wire};
 
+use async_trait::async_trait;
 use candlewick_engine::Recorder;
-use std::io;
+use candlewick_sdk::Millis;
 
 /// A recorder that can promise that what it has taken survives a crash.
+#[async_trait]
 pub trait Journal: Recorder + Send {
-    /// Returns when every entry so far would survive a crash of the machine.
+    /// Returns when every entry so far would survive a crash of the machine. Called now and then even when there is
+    /// nothing new, so that a journal with a lease can renew it.
     ///
     /// # Errors
-    /// When that cannot be promised. The driver then opens nothing more.
-    fn make_durable(&mut self) -> io::Result<()>;
+    /// When that cannot be promised. Nothing is lost: what was taken is kept, and this may be tried again unless
+    /// [`JournalError::is_temporary`] says no.
+    async fn make_durable(&mut self) -> Result<(), JournalError>;
+
+    /// How many entries were taken since it was last durable.
+    fn pending(&self) -> usize;
+
+    /// Keeps a request and its answer beside the entries, where the journal has room for that.
+    fn note_wire(&mut self, wire: Wire) {
+        let _ = wire;
+    }
+
+    /// Keeps what is neither an event nor an action: an alarm, a finding.
+    fn note(&mut self, at: Millis, body: String) {
+        let _ = (at, body);
+    }
 }

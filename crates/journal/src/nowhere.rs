@@ -1,6 +1,7 @@
 //! No journal, for runs that keep none.
 
-use crate::Journal;
+use crate::{Journal, JournalError};
+use async_trait::async_trait;
 use candlewick_engine::{Entry, Recorder};
 use std::io;
 
@@ -14,8 +15,13 @@ impl Recorder for NoJournal {
     }
 }
 
+#[async_trait]
 impl Journal for NoJournal {
-    fn make_durable(&mut self) -> io::Result<()> {
+    async fn make_durable(&mut self) -> Result<(), JournalError> {
         Ok(())
+    }
+
+    fn pending(&self) -> usize {
+        0
     }
 }

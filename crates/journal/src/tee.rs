@@ -1,20 +1,19 @@
 //! Two recorders that take the same entries.
 
-use crate::Journal;
 use candlewick_engine::{Entry, Recorder};
 use std::io;
 
-/// Hands every entry to a journal and to another recorder, such as a hash.
+/// Hands every entry to both, such as a hash and a journal.
 pub struct Tee<'a> {
-    /// The journal.
-    pub journal: &'a mut dyn Journal,
-    /// The other.
-    pub other: &'a mut dyn Recorder,
+    /// Is handed each entry first.
+    pub first: &'a mut dyn Recorder,
+    /// Is handed each entry second.
+    pub second: &'a mut dyn Recorder,
 }
 
 impl Recorder for Tee<'_> {
     fn record(&mut self, entry: Entry<'_>) -> io::Result<()> {
-        self.other.record(entry)?;
-        self.journal.record(entry)
+        self.first.record(entry)?;
+        self.second.record(entry)
     }
 }

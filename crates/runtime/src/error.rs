@@ -2,7 +2,7 @@
 
 use candlewick_api::ApiError;
 use candlewick_engine::EngineError;
-use std::io;
+use candlewick_journal::JournalError;
 
 /// Why a live run cannot start or go on, named by what to mend.
 #[derive(Debug, thiserror::Error)]
@@ -34,7 +34,7 @@ pub enum RuntimeError {
     /// Mend the bots or the risk settings.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// Make room for the journal.
-    #[error("the journal cannot be written")]
-    Journal(#[from] io::Error),
+    /// Mend the journal, or end the other process that holds it.
+    #[error("the journal cannot be kept")]
+    Journal(#[from] JournalError),
 }

@@ -14,6 +14,9 @@ mod request;
 mod settlement;
 mod skew;
 mod trade_watch;
+// What became of requests without an answer.
+#[allow(dead_code, unused_imports)] // until the conductor asks it
+mod resolver;
 // What people order.
 pub mod control;
 // The run.
@@ -21,6 +24,7 @@ mod conductor;
 mod connect;
 mod error;
 mod observer;
+pub mod paper;
 mod settings;
 mod stop;
 

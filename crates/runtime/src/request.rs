@@ -2,7 +2,7 @@
 
 use crate::agenda::Job;
 use candlewick_api::model::{CandleQuery, LastPrice, LimitTime, TradeQuery, TradeRecord, Wallet};
-use candlewick_api::{ApiError, OpenOrder, OpenReply, Reply, Skew, Venue, closed_candles};
+use candlewick_api::{ApiError, OpenOrder, OpenReply, Reply, Skew, Venue, about, closed_candles};
 use candlewick_engine::{IntentId, SeriesId, SymbolId};
 use candlewick_sdk::{Candle, Interval, Millis, Symbol};
 use std::sync::Arc;
@@ -95,7 +95,7 @@ pub(crate) async fn ask_price(venue: Arc<dyn Venue>, id: SymbolId, symbol: Symbo
 }
 
 pub(crate) async fn ask_trade(venue: Arc<dyn Venue>, intent: IntentId, id: String) -> Report {
-    let (answer, skew) = split(within_deadline(venue.trade(&id)).await);
+    let (answer, skew) = split(within_deadline(about(intent.number(), venue.trade(&id))).await);
     Report { question: Question::Trade(intent, Source::ById, answer.map(Box::new)), skew }
 }
 
@@ -116,7 +116,8 @@ pub(crate) async fn ask_wallets(venue: Arc<dyn Venue>) -> Report {
 
 /// Sends an open: once. Whatever is not an answer leaves it in doubt.
 pub(crate) async fn open(venue: Arc<dyn Venue>, intent: IntentId, order: OpenOrder) -> Report {
-    let answer = match tokio::time::timeout(LAST_DEADLINE, venue.open(&order)).await {
+    let opened = about(intent.number(), venue.open(&order));
+    let answer = match tokio::time::timeout(LAST_DEADLINE, opened).await {
         Ok(answer) => answer,
         Err(_) => Err(ApiError::Ambiguous { text: "no answer within the last deadline".to_owned() }),
     };

@@ -30,6 +30,9 @@ pub trait Clock: Send + Sync {
     /// Holds the clock from now on.
     fn hold(&self) -> Hold;
 
+    /// Whether venue time is made here and not the world's.
+    fn is_virtual(&self) -> bool;
+
     /// Whether venue time stands still while somebody holds it and jumps when nobody does.
     fn is_lock_step(&self) -> bool;
 }

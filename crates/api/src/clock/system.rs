@@ -49,6 +49,10 @@ impl Clock for SystemClock {
         Hold::none()
     }
 
+    fn is_virtual(&self) -> bool {
+        false
+    }
+
     fn is_lock_step(&self) -> bool {
         false
     }

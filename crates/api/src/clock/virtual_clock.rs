@@ -146,6 +146,10 @@ impl Clock for VirtualClock {
         Hold(Some(Arc::clone(&self.shared) as Arc<dyn Release>))
     }
 
+    fn is_virtual(&self) -> bool {
+        true
+    }
+
     fn is_lock_step(&self) -> bool {
         self.shared.speed == Speed::Max
     }

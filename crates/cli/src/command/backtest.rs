@@ -10,9 +10,9 @@ use crate::progress::Progress;
 use crate::report::{Report, Run, write_trades};
 use candlewick_api::clock::Stopwatch;
 use candlewick_backtest::{Backtest, BacktestError, BacktestSettings, Finished};
-use candlewick_engine::{Header, JournalHash, check_ladders};
+use candlewick_engine::{Header, JournalHash, Recorder, check_ladders};
 use candlewick_history::data_hash;
-use candlewick_journal::{FileJournal, Journal, NoJournal, Tee};
+use candlewick_journal::{FileJournal, NoJournal, Tee};
 use candlewick_sdk::{CandleSeries, Millis};
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -137,21 +137,23 @@ fn replay(
     journal: Option<&Path>,
     context: &Context<'_>,
 ) -> Result<(Finished, String, Duration), Failure> {
-    let mut journal: Box<dyn Journal> = match journal {
-        Some(path) => Box::new(
-            FileJournal::create(path)
-                .map_err(|error| Failure::new(FailureKind::Configuration, error).context("--journal"))?,
-        ),
-        None => Box::new(NoJournal),
-    };
+    let created = journal.map(FileJournal::create).transpose();
+    let mut journal =
+        created.map_err(|error| Failure::new(FailureKind::Configuration, error).context("--journal"))?;
     let mut hash = JournalHash::new();
     let mut progress = Progress::new("Replaying candles", context.global);
     let watch = Stopwatch::start();
-    let mut recorder = Tee { journal: &mut *journal, other: &mut hash };
-    let unexpected = |error| Failure::new(FailureKind::Unexpected, error);
+    let mut nowhere = NoJournal;
+    let second: &mut dyn Recorder = match &mut journal {
+        Some(journal) => journal,
+        None => &mut nowhere,
+    };
+    let mut recorder = Tee { first: &mut hash, second };
     let finished = backtest.run(header, &mut recorder, &mut |done, total| progress.update(done, total));
-    let finished = finished.map_err(unexpected)?;
-    journal.make_durable().map_err(|error| unexpected(BacktestError::from(error)))?;
+    let finished = finished.map_err(|error| Failure::new(FailureKind::Unexpected, error))?;
+    if let Some(mut journal) = journal {
+        journal.sync()?;
+    }
     Ok((finished, hash.finish(), watch.elapsed()))
 }
 

@@ -83,6 +83,7 @@ pub(crate) async fn run(
         bots: settings.bots.clone(),
         wants_prices: crew.wants_prices,
         journal: open_journal(journal)?,
+        wires: mpsc::channel(1).1,
         observer,
     });
     let (sender, stop) = mpsc::channel(4);
@@ -126,7 +127,21 @@ fn open_journal(path: Option<&Path>) -> Result<Box<dyn Journal>, Failure> {
 
 impl From<JournalError> for Failure {
     fn from(error: JournalError) -> Self {
-        Self::new(FailureKind::Configuration, error)
+        let kind = match &error {
+            JournalError::HeldBy { .. } | JournalError::LostLease { .. } => FailureKind::JournalHeld,
+            JournalError::NameAnother { .. }
+            | JournalError::NameExisting { .. }
+            | JournalError::CorrectUrl { .. }
+            | JournalError::MakeWritable { .. }
+            | JournalError::GrantWriting { .. }
+            | JournalError::NotAJournal { .. }
+            | JournalError::NewerSchema { .. } => FailureKind::Configuration,
+            JournalError::BrokenChain { .. } | JournalError::Restore { .. } => FailureKind::Data,
+            JournalError::MakeRoom { .. }
+            | JournalError::Unavailable { .. }
+            | JournalError::Report { .. } => FailureKind::Unexpected,
+        };
+        Self::new(kind, error)
     }
 }
 
@@ -150,9 +165,7 @@ impl From<RuntimeError> for Failure {
             RuntimeError::OpenWallet { .. } => Self::new(FailureKind::Venue, error),
             RuntimeError::SetMoneyScale { .. } => Self::new(FailureKind::Configuration, error),
             RuntimeError::Engine(error) => error.into(),
-            RuntimeError::Journal(error) => {
-                Self::new(FailureKind::Unexpected, error).context("the journal cannot be written")
-            }
+            RuntimeError::Journal(error) => error.into(),
         }
     }
 }

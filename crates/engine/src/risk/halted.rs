@@ -20,4 +20,14 @@ mod tests {
         scene.state.resume();
         assert_eq!(scene.ask(check), Ruling::Pass);
     }
+
+    #[test]
+    fn a_suspended_program_opens_nothing_and_no_person_lifts_that() {
+        let mut scene = Scene::default();
+        scene.state.suspend();
+        scene.state.resume();
+        assert_eq!(scene.ask(check), Ruling::Refuse);
+        scene.state.go_on();
+        assert_eq!(scene.ask(check), Ruling::Pass);
+    }
 }

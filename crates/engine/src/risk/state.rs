@@ -12,6 +12,7 @@ const USUAL_TRADES_PER_HOUR: usize = 1_024;
 #[derive(Debug)]
 pub(crate) struct RiskState {
     halted: bool,
+    suspended: bool,
     skew: Millis,
     /// Decision times of the last 60 minutes' trades; only kept when they are limited.
     recent: VecDeque<Millis>,
@@ -38,6 +39,7 @@ impl RiskState {
     pub(crate) fn new(limits: &Limits, symbols: usize) -> Self {
         Self {
             halted: false,
+            suspended: false,
             skew: Millis::ZERO,
             recent: VecDeque::with_capacity(limits.max_trades_per_hour.min(USUAL_TRADES_PER_HOUR)),
             day_start: Millis::new(i64::MIN),
@@ -48,7 +50,7 @@ impl RiskState {
     }
 
     pub(super) const fn is_halted(&self) -> bool {
-        self.halted
+        self.halted || self.suspended
     }
 
     pub(super) const fn skew(&self) -> Millis {
@@ -96,6 +98,14 @@ impl RiskState {
     pub(crate) fn resume(&mut self) {
         self.halted = false;
         self.symbols.iter_mut().for_each(|symbol| symbol.loss_streak = 0);
+    }
+
+    pub(crate) fn suspend(&mut self) {
+        self.suspended = true;
+    }
+
+    pub(crate) fn go_on(&mut self) {
+        self.suspended = false;
     }
 
     pub(crate) fn see_skew(&mut self, offset: Millis) {

@@ -1,12 +1,12 @@
 //! Turns the venue's answers into events, and into what is to be asked next.
 
 use super::Conductor;
+use crate::Notice;
 use crate::agenda::Job;
 use crate::connect;
 use crate::queue::Place;
 use crate::request::{self, Asked, Fetched, Question, Report, Source};
 use crate::settlement::{self, Reading};
-use crate::{Notice, RuntimeError};
 use candlewick_api::model::{LastPrice, TradeRecord, Wallet};
 use candlewick_api::{ApiError, OpenReply};
 use candlewick_engine::{EventKind, IntentId, Opened, Rejection, SeriesId, SymbolId, VenueId};
@@ -19,10 +19,10 @@ const FAR_FUTURE: Millis = Millis::from_seconds(300);
 
 impl Conductor {
     /// Takes the report of a question.
-    pub(super) fn hear(&mut self, report: Report) -> Result<(), RuntimeError> {
+    pub(super) fn hear(&mut self, report: Report) {
         if let Some(offset) = self.skew.take(report.skew) {
             let now = self.clock.now();
-            self.tell(now, EventKind::Skew { offset })?;
+            self.tell(now, EventKind::Skew { offset });
         }
         match report.question {
             Question::Candles(series, answer) => self.hear_candles(series, answer),
@@ -31,7 +31,6 @@ impl Conductor {
             Question::Wallets(answer) => self.hear_wallets(answer),
             Question::Open(intent, answer) => self.hear_open(intent, answer),
         }
-        Ok(())
     }
 
     fn hear_candles(&mut self, id: SeriesId, answer: Result<Fetched, ApiError>) {

@@ -1,8 +1,9 @@
 //! How a run ends: no more opens, what is open tracked to its settlement, within patience.
 
 use super::Conductor;
+use super::keep::Urgency;
 use crate::request::Asked;
-use crate::{Notice, RuntimeError, Stop};
+use crate::{Notice, Stop};
 use candlewick_engine::{Control, EventKind, IntentId, TradeBook};
 use candlewick_sdk::{Millis, Money};
 
@@ -35,15 +36,15 @@ pub struct Finished {
 
 impl Conductor {
     /// Begins to stop when the run's end, or a final limit, is reached.
-    pub(super) fn watch_end(&mut self, until: Option<Millis>) -> Result<(), RuntimeError> {
+    pub(super) fn watch_end(&mut self, until: Option<Millis>) {
         if let Some(rule) = self.limit {
-            self.stop(Stop::Limit(rule))?;
+            self.stop(Stop::Limit(rule));
         }
         // The last instant belongs to the run: its candles are told before it ends.
         let reached = |until: &Millis| self.clock.now() >= *until && !self.has_due(*until);
         match until.filter(reached) {
             Some(until) if self.requests.is_empty() => self.stop(Stop::DataEnds(until)),
-            _ => Ok(()),
+            _ => {}
         }
     }
 
@@ -54,11 +55,11 @@ impl Conductor {
 
     /// No more opens; what is open is tracked to its end. An interrupt of a run that is stopping already bounds
     /// its patience; anything else changes nothing any more.
-    pub(super) fn stop(&mut self, why: Stop) -> Result<(), RuntimeError> {
+    pub(super) fn stop(&mut self, why: Stop) {
         match self.stopping {
-            None => self.tell(self.clock.now(), EventKind::Control { control: Control::Halt })?,
+            None => self.tell(self.clock.now(), EventKind::Control { control: Control::Halt }),
             Some(_) if why == Stop::Interrupted => {}
-            Some(_) => return Ok(()),
+            Some(_) => return,
         }
         self.stopping = Some(Stopping { why, since: self.clock.now() });
         let words = match why {
@@ -69,7 +70,6 @@ impl Conductor {
         };
         let unfinished = self.trades.len() + self.opening().len();
         self.observer.see(Notice::Stopping(words, unfinished), self.session.ledger(), &self.book);
-        Ok(())
     }
 
     pub(super) fn is_interrupted(&self) -> bool {
@@ -109,21 +109,21 @@ impl Conductor {
 
     /// Ends the run now. What is known is told, although its moment or its turn has not come; an open whose
     /// answer nobody waits for is in doubt.
-    pub(super) fn finish(mut self, stop: Stop) -> Result<Finished, RuntimeError> {
+    pub(super) async fn finish(mut self, stop: Stop) -> Finished {
         while let Some(done) = self.requests.try_join_next_with_id() {
-            self.hear_end_of(done)?;
+            self.hear_end_of(done);
         }
         while let Some((at, kind)) = self.queue.pop() {
-            self.tell(at, kind)?;
+            self.tell(at, kind);
         }
         for intent in self.opening() {
-            self.tell(self.clock.now(), EventKind::InDoubt { intent })?;
+            self.tell(self.clock.now(), EventKind::InDoubt { intent });
         }
-        if let Err(error) = self.journal.make_durable() {
+        if let Err(error) = self.keep(Urgency::Now).await {
             self.warn(&format!("the journal's end could not be made durable: {error}"));
         }
         let ledger = self.session.ledger();
-        Ok(Finished {
+        Finished {
             stop,
             free: ledger.free(),
             open_stakes: ledger.open_stakes(),
@@ -132,6 +132,6 @@ impl Conductor {
             rejected_rows: self.counts.rejected_rows,
             journal_hash: self.hash.finish(),
             book: self.book,
-        })
+        }
     }
 }

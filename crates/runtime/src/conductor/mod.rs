@@ -5,38 +5,42 @@
 //! question takes no venue time.
 
 mod answer;
+mod begin;
 mod due;
 mod end;
+mod keep;
 mod tell;
 
 pub use end::Finished;
 
-use crate::agenda::{Agenda, Job};
+use crate::agenda::Agenda;
 use crate::candle_watch::CandleWatch;
 use crate::gate::Gate;
 use crate::queue::Queue;
-use crate::request::{self, Asked, Report, Wanted};
+use crate::request::{Asked, Report};
 use crate::skew::SkewWatch;
 use crate::trade_watch::TradeWatch;
 use crate::{Account, Notice, Observer, RuntimeError, RuntimeSettings, Stop};
 use candlewick_api::Venue;
 use candlewick_api::clock::{Clock, Hold};
 use candlewick_engine::{
-    Action, BotSettings, Entry, EventKind, Header, JournalHash, Origin, Rule, SeriesId, Session, SymbolId,
-    TradeBook,
+    Action, Approved, BotSettings, Header, JournalHash, Rule, Session, SymbolId, TradeBook,
 };
-use candlewick_journal::Journal;
+use candlewick_journal::{Journal, Wire};
 use candlewick_sdk::Millis;
 use end::Stopping;
+use keep::Urgency;
 use std::collections::HashMap;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
+use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::{Id, JoinError, JoinSet};
+use tokio::time::Instant;
 
-/// How often the window of past candles grows before the start makes do with what there is.
-const WARMUP_WINDOWS: u32 = 6;
+/// How often a quiet run makes its journal durable, in real time, so that its lease is renewed.
+const RENEWAL: Duration = Duration::from_secs(5);
 
 /// A live run, ready to start.
 pub struct Conductor {
@@ -65,6 +69,16 @@ pub struct Conductor {
     /// What each running request is about.
     asked: HashMap<Id, Asked>,
     actions: Vec<Action>,
+    /// Approved trades whose intents are not durable yet.
+    outbox: Vec<Approved>,
+    /// Whether opens are suspended because the journal cannot be kept.
+    suspended: bool,
+    /// Whether the journal has refused an entry: it has a hole, and nothing can be promised any more.
+    is_journal_torn: bool,
+    /// Whether venue time is virtual.
+    is_simulated: bool,
+    /// Requests and answers of the trading API, to be kept beside the entries.
+    wires: mpsc::Receiver<Wire>,
     stopping: Option<Stopping>,
     /// A limit that only a person can lift has been reached.
     limit: Option<Rule>,
@@ -96,6 +110,8 @@ pub struct Parts {
     pub wants_prices: Vec<bool>,
     /// What remembers.
     pub journal: Box<dyn Journal>,
+    /// Requests and answers of the trading API.
+    pub wires: mpsc::Receiver<Wire>,
     /// Who watches.
     pub observer: Box<dyn Observer>,
 }
@@ -103,7 +119,8 @@ pub struct Parts {
 impl Conductor {
     /// A run of these parts.
     pub fn new(parts: Parts) -> Self {
-        let Parts { settings, venue, clock, account, session, bots, wants_prices, journal, observer } = parts;
+        let Parts { settings, venue, clock, account, session, bots, wants_prices, journal, wires, observer } =
+            parts;
         let mut ranks = vec![0; session.series().len()];
         for (rank, id) in session.series_order().into_iter().enumerate() {
             ranks[id.index()] = rank;
@@ -128,6 +145,11 @@ impl Conductor {
             requests: JoinSet::new(),
             asked: HashMap::new(),
             actions: Vec::with_capacity(64),
+            outbox: Vec::new(),
+            suspended: false,
+            is_journal_torn: false,
+            is_simulated: clock.is_virtual(),
+            wires,
             stopping: None,
             limit: None,
             counts: Counts::default(),
@@ -159,16 +181,18 @@ impl Conductor {
         let mut hold = self.clock.hold();
         tokio::select! {
             biased;
-            Some(why) = stop.recv() => return self.finish(why),
+            Some(why) = stop.recv() => return Ok(self.finish(why).await),
             begun = self.begin(header) => begun?,
         }
         let clock = Arc::clone(&self.clock);
+        let mut renewal = tokio::time::interval_at(Instant::now() + RENEWAL, RENEWAL);
         loop {
             self.begin_due();
-            self.tell_due()?;
-            self.watch_end(until)?;
+            self.tell_due();
+            self.keep(Urgency::WhenWorthwhile).await?;
+            self.watch_end(until);
             if let Some(why) = self.ended() {
-                return self.finish(why);
+                return Ok(self.finish(why).await);
             }
             let wake = self.wake_at(until);
             let spent = if self.requests.is_empty() {
@@ -178,71 +202,18 @@ impl Conductor {
             };
             tokio::select! {
                 biased;
-                Some(done) = self.requests.join_next_with_id() => self.hear_end_of(done)?,
+                Some(done) = self.requests.join_next_with_id() => self.hear_end_of(done),
                 Some((why, held)) = told_to_stop(&mut stop, clock.as_ref()) => {
                     hold = held;
                     if why == Stop::Interrupted && self.is_interrupted() {
-                        return self.finish(why);
+                        return Ok(self.finish(why).await);
                     }
-                    self.stop(why)?;
+                    self.stop(why);
                 }
+                _ = renewal.tick() => self.keep(Urgency::Now).await?,
                 woken = rest(clock.as_ref(), wake, spent) => hold = woken,
             }
         }
-    }
-
-    /// Journals the header, warms the strategies, and puts the first jobs on the agenda.
-    async fn begin(&mut self, header: &Header) -> Result<(), RuntimeError> {
-        self.record(Entry::Header(header))?;
-        let now = self.clock.now();
-        let balance = self.session.ledger().free();
-        self.tell(now, EventKind::Balance { amount: balance })?;
-        let mut watches = Vec::new();
-        for id in self.session.series_order() {
-            let watch = self.warm_up(id, now).await?;
-            self.agenda.add(watch.ask_at(), Job::Candles(id));
-            watches.push((id, watch));
-        }
-        watches.sort_by_key(|(id, _)| *id);
-        self.candles = watches.into_iter().map(|(_, watch)| watch).collect();
-        self.begin_prices(now);
-        if self.settings.wallet_every_s > 0 {
-            self.agenda.add(now + self.wallet_pace(), Job::Wallets);
-        }
-        Ok(())
-    }
-
-    /// Tells the candles that the series' bots want to have seen; the watch goes on from there.
-    async fn warm_up(&mut self, id: SeriesId, now: Millis) -> Result<CandleWatch, RuntimeError> {
-        let series = self.session.series()[id.index()];
-        let (length, wanted) = (series.interval.length(), self.session.warmup(id));
-        let mut bars = i64::try_from(wanted).unwrap_or(i64::MAX / 2).max(1);
-        let mut candles = Vec::new();
-        for _ in 0..WARMUP_WINDOWS {
-            // Gaps (weekends) make a window hold fewer candles than bars: it grows until it holds enough.
-            let start = now.floor_to(length) - length * bars;
-            let window = Wanted {
-                symbol: series.symbol,
-                asset_type: self.asset_types[id.index()].clone(),
-                interval: series.interval,
-                start,
-                now,
-            };
-            let fetched = request::fetch_candles(self.venue.as_ref(), &window).await;
-            let reply = fetched.map_err(|source| RuntimeError::Venue { question: "past candles", source })?;
-            candles = reply.value.candles;
-            if candles.len() >= wanted {
-                break;
-            }
-            bars *= 3;
-        }
-        let known = candles.last().map_or(now.floor_to(length), |last| last.close_time(series.interval));
-        for candle in candles.iter().skip(candles.len().saturating_sub(wanted)) {
-            let kind = EventKind::Candle { series: id, candle: *candle, origin: Origin::Backfill };
-            self.tell(candle.close_time(series.interval), kind)?;
-        }
-        let first_ask = Millis::new(i64::from(self.settings.first_ask_ms));
-        Ok(CandleWatch::new(series.interval, known, now, first_ask, self.settings.quick_repeats))
     }
 
     /// When there is something to do without any answer.
@@ -259,7 +230,7 @@ impl Conductor {
     }
 
     /// A request has ended; one whose code broke counts as unanswered.
-    fn hear_end_of(&mut self, done: Result<(Id, Report), JoinError>) -> Result<(), RuntimeError> {
+    fn hear_end_of(&mut self, done: Result<(Id, Report), JoinError>) {
         let id = match &done {
             Ok((id, _)) => *id,
             Err(error) => error.id(),
@@ -268,7 +239,7 @@ impl Conductor {
         match (done, asked) {
             (Ok((_, report)), _) => self.hear(report),
             (Err(error), Some(asked)) => self.hear(Report::broken(asked, error.to_string())),
-            (Err(_), None) => Ok(()),
+            (Err(_), None) => {}
         }
     }
 

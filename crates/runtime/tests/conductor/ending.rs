@@ -137,6 +137,24 @@ async fn the_last_instant_of_the_data_belongs_to_the_run() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_last_candle_is_told_in_its_turn_although_another_never_comes() {
+    let mut stage = Stage::paused().await.bot(eth(), &[]).bot(btc(), &[3 * MINUTE]).until(3 * MINUTE);
+    stage.script.opens.push_back(OpenScript::failed(ApiError::NotSent { text: "no line".to_owned() }));
+    let ran = stage.lag(eth(), 3 * MINUTE, 60 * MINUTE).run().await;
+    assert_eq!((ran.opens(), ran.refused()), (vec![(3 * MINUTE, 1)], vec![]));
+    assert_eq!(ran.ended, 3 * MINUTE + 1_000);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_open_on_its_way_is_waited_for_beyond_patience() {
+    let stage = stage_with_trade(None).await;
+    let stage = stage.spell(Which::Opens(btc()), (0, 2 * MINUTE), Trouble::Hang);
+    let ran = stage.stop(MINUTE + 1_000, Stop::TimeUp).run().await;
+    check(&ran, Stop::TimeUp, 2 * MINUTE, 0);
+    assert_eq!(ran.finished().book.rows()[0].state, IntentState::InDoubt);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_limit_that_only_a_person_can_lift_ends_the_run_once_nothing_is_open() {
     let signals = [MINUTE, 2 * MINUTE, 3 * MINUTE, 4 * MINUTE];
     let mut stage = Stage::paused().await.bot(btc(), &signals).bot(eth(), &[MINUTE]);

@@ -1,7 +1,8 @@
 //! A journal that keeps its lines in memory, knows which of them are durable, and fails when told to.
 
+use async_trait::async_trait;
 use candlewick_engine::{Action, Approved, Entry, EventKind, Recorder};
-use candlewick_journal::Journal;
+use candlewick_journal::{Journal, JournalError};
 use std::io;
 use std::sync::{Arc, Mutex};
 
@@ -39,8 +40,7 @@ pub(crate) struct MemoryJournal(pub(crate) Arc<Mutex<Record>>);
 impl Recorder for MemoryJournal {
     fn record(&mut self, entry: Entry<'_>) -> io::Result<()> {
         let mut record = self.0.lock().unwrap();
-        assert!(!record.has_failed, "an entry after the journal failed");
-        if record.failing == Failing::AfterEntries(record.lines.len()) {
+        if matches!(record.failing, Failing::AfterEntries(most) if record.lines.len() >= most) {
             record.has_failed = true;
             return Err(io::Error::other("no room"));
         }
@@ -57,14 +57,20 @@ impl Recorder for MemoryJournal {
     }
 }
 
+#[async_trait]
 impl Journal for MemoryJournal {
-    fn make_durable(&mut self) -> io::Result<()> {
+    async fn make_durable(&mut self) -> Result<(), JournalError> {
         let mut record = self.0.lock().unwrap();
         if record.failing == Failing::Durability {
             record.has_failed = true;
-            return Err(io::Error::other("no room"));
+            return Err(JournalError::MakeRoom { url: "memory".to_owned(), source: "no room".into() });
         }
         record.durable = record.lines.len();
         Ok(())
+    }
+
+    fn pending(&self) -> usize {
+        let record = self.0.lock().unwrap();
+        record.lines.len() - record.durable
     }
 }

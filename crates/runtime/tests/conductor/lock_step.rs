@@ -101,6 +101,18 @@ async fn a_trade_open_at_the_end_of_the_data_is_tracked_to_its_settlement() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_order_to_stop_does_not_let_go_of_the_clock() {
+    let mut stage = Stage::lock_step().bot(btc(), &[MINUTE, 2 * MINUTE]);
+    let (open, close) = (stage.at(60_999), stage.at(180_999));
+    let script = OpenScript::accepted("btc-1", open, close).ending(close, TradeResult::Won, 8);
+    stage.script.opens.push_back(script);
+    // The clock jumps on to the next close as the order comes.
+    let ran = slow_everywhere(stage).stop(90_000, Stop::TimeUp).run().await;
+    assert_eq!(ran.refused(), [(2 * MINUTE, Rule::Halted)]);
+    assert_eq!((ran.ended, ran.settled().len()), (184_999, 1));
+}
+
+#[tokio::test(start_paused = true)]
 async fn no_moment_is_missed_when_somebody_else_waits_on_the_same_clock() {
     let stage = Stage::lock_step().bot(btc(), &[]).until(5 * MINUTE);
     let (clock, other) = (Arc::clone(&stage.clock), stage.at(90_000));

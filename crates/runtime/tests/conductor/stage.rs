@@ -262,6 +262,7 @@ impl Stage {
             wants_prices: vec![self.wants_prices; settings.bots.len()],
             bots: settings.bots,
             journal,
+            wires: tokio::sync::mpsc::channel(1).1,
             observer: Box::new(Watcher(seen)),
         });
         let header =

@@ -22,7 +22,6 @@ async fn a_journal_that_fails_ends_the_run_and_nothing_is_opened_after() {
         (Failing::AfterEntries(0), 0),
         (Failing::AfterEntries(3), 0),
         (Failing::AfterEntries(4), 0),
-        (Failing::Durability, 0),
         (Failing::AfterEntries(5), 0),
         (Failing::AfterEntries(6), 1),
     ] {
@@ -35,6 +34,22 @@ async fn a_journal_that_fails_ends_the_run_and_nothing_is_opened_after() {
         let asked = ran.asked(&Ask::Open(btc())).len() + ran.asked(&Ask::Open(eth())).len();
         assert_eq!(asked, opens, "{failing:?}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_journal_without_room_suspends_opens_and_the_run_goes_on() {
+    let mut stage = Stage::paused().await.bot(btc(), &[MINUTE, 2 * MINUTE]);
+    stage.failing = Failing::Durability;
+    let ran = stage.stop(3 * MINUTE, Stop::TimeUp).run().await;
+    assert_eq!(ran.stop(), Stop::TimeUp);
+    assert_eq!(ran.asked(&Ask::Open(btc())), Vec::<i64>::new(), "nothing leaves that is not durable");
+    let refused = ran.finished().book.refused();
+    assert_eq!(refused.get("Halted"), Some(&2), "{refused:?}");
+    assert!(
+        ran.warnings.iter().any(|text| text.contains("nothing is opened until it can")),
+        "{:?}",
+        ran.warnings
+    );
 }
 
 #[tokio::test(start_paused = true)]

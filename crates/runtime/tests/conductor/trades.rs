@@ -57,6 +57,7 @@ async fn check_not_final(change: impl Fn(&mut TradeRecord), end_after: i64, poll
     .await;
     let expected: Vec<i64> = polls.iter().map(|after| FIRST_POLL + after).collect();
     assert_eq!(ran.asked(&by_id()), expected);
+    assert_eq!(ran.asked(&Ask::List(1)), [0; 0], "only what has ended is looked up");
     let last = *expected.last().unwrap();
     assert_eq!(ran.settled(), [(last, 1, Outcome::Lost, -1_000)]);
 }

@@ -49,6 +49,10 @@ impl Clock for ManualClock {
         Hold::none()
     }
 
+    fn is_virtual(&self) -> bool {
+        true
+    }
+
     fn is_lock_step(&self) -> bool {
         false
     }

@@ -1,0 +1,125 @@
+//! Statements that add to a journal, within a transaction of its holder.
+
+use crate::chain::{ChainHash, Head};
+use crate::database::JournalUrl;
+use crate::database::fault::from_sqlx;
+use crate::store::Pending;
+use crate::{JournalError, Wire};
+use sqlx::{AnyConnection, Row};
+use std::fmt::Write as _;
+use std::sync::LazyLock;
+
+const COLUMNS: usize = 8;
+
+/// One statement for each of these numbers of lines, so that the driver prepares three statements and no more.
+static INSERTS: LazyLock<[(usize, String); 3]> =
+    LazyLock::new(|| [64, 8, 1].map(|rows| (rows, insert(rows))));
+
+fn insert(rows: usize) -> String {
+    let mut text =
+        "INSERT INTO entries (seq, run, kind, intent, at, received, body, hash) VALUES ".to_owned();
+    for row in 0..rows {
+        let mut place = row * COLUMNS;
+        text.push_str(if row == 0 { "(" } else { ", (" });
+        for column in 0..COLUMNS {
+            place += 1;
+            let comma = if column == 0 { "" } else { ", " };
+            write!(text, "{comma}${place}").expect("a String takes all text");
+        }
+        text.push(')');
+    }
+    text
+}
+
+/// Adds the lines, many to a statement.
+pub(crate) async fn lines(
+    any: &mut AnyConnection,
+    url: &JournalUrl,
+    lines: &[Pending],
+) -> Result<(), JournalError> {
+    let mut rest = lines;
+    for (rows, statement) in INSERTS.iter() {
+        while rest.len() >= *rows {
+            let (now, later) = rest.split_at(*rows);
+            let mut query = sqlx::query(statement.as_str());
+            for Pending { line, head } in now {
+                query = query
+                    .bind(head.seq.cast_signed())
+                    .bind(line.run.cast_signed())
+                    .bind(line.kind.as_str())
+                    .bind(line.intent.map(u64::cast_signed))
+                    .bind(line.at.get())
+                    .bind(line.received.get())
+                    .bind(line.body.as_str())
+                    .bind(head.hash.to_string());
+            }
+            query.execute(&mut *any).await.map_err(|error| from_sqlx(error, url))?;
+            rest = later;
+        }
+    }
+    Ok(())
+}
+
+/// Adds the wires after number `last`.
+pub(crate) async fn wires(
+    any: &mut AnyConnection,
+    url: &JournalUrl,
+    last: u64,
+    wires: &[Wire],
+) -> Result<(), JournalError> {
+    let statement = "INSERT INTO wires (id, intent, sent, received, what, request, response, status) \
+                     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+    for (id, wire) in (last + 1..).zip(wires) {
+        sqlx::query(statement)
+            .bind(id.cast_signed())
+            .bind(wire.intent.map(u64::cast_signed))
+            .bind(wire.sent.get())
+            .bind(wire.received.map(candlewick_sdk::Millis::get))
+            .bind(wire.what.as_str())
+            .bind(wire.request.as_str())
+            .bind(wire.response.as_deref())
+            .bind(wire.status.map(i64::from))
+            .execute(&mut *any)
+            .await
+            .map_err(|error| from_sqlx(error, url))?;
+    }
+    Ok(())
+}
+
+/// The last line of the entries.
+pub(crate) async fn last_line(any: &mut AnyConnection, url: &JournalUrl) -> Result<Head, JournalError> {
+    let text = "SELECT seq, hash FROM entries ORDER BY seq DESC LIMIT 1";
+    let row = sqlx::query(text).fetch_optional(any).await.map_err(|error| from_sqlx(error, url))?;
+    let Some(row) = row else {
+        return Ok(Head::EMPTY);
+    };
+    let seq: Option<u64> = row.try_get::<i64, _>("seq").ok().and_then(|seq| u64::try_from(seq).ok());
+    let hash: Option<ChainHash> =
+        row.try_get::<String, _>("hash").ok().as_deref().and_then(ChainHash::from_hex);
+    seq.zip(hash).map(|(seq, hash)| Head { seq, hash }).ok_or_else(|| JournalError::BrokenChain {
+        url: url.to_string(),
+        seq: seq.unwrap_or_default(),
+        reason: "the last entry cannot be read".to_owned(),
+    })
+}
+
+/// The number of the last wire.
+pub(crate) async fn last_wire(any: &mut AnyConnection, url: &JournalUrl) -> Result<u64, JournalError> {
+    let text = "SELECT COALESCE(MAX(id), 0) FROM wires";
+    let last: i64 = sqlx::query_scalar(text).fetch_one(any).await.map_err(|error| from_sqlx(error, url))?;
+    Ok(u64::try_from(last).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::insert;
+
+    #[test]
+    fn each_row_has_its_own_places() {
+        assert_eq!(
+            insert(2),
+            "INSERT INTO entries (seq, run, kind, intent, at, received, body, hash) VALUES \
+             ($1, $2, $3, $4, $5, $6, $7, $8), ($9, $10, $11, $12, $13, $14, $15, $16)"
+        );
+    }
+}

@@ -1,0 +1,133 @@
+//! The hash chain: each line's hash covers the line and the hash before it.
+
+use crate::Line;
+use std::fmt;
+
+/// The hash of a line and of all lines before it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ChainHash(blake3::Hash);
+
+impl ChainHash {
+    /// What the first line is chained to.
+    pub const GENESIS: Self = Self(blake3::Hash::from_bytes([0; 32]));
+
+    /// The hash of the line number `seq` that follows the line of this hash: blake3 over this hash, the number, and
+    /// the line's fields with their lengths.
+    #[must_use]
+    pub fn of_next(self, seq: u64, line: &Line) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(self.0.as_bytes());
+        for number in [seq, line.run] {
+            hasher.update(&number.to_le_bytes());
+        }
+        // A missing intent and the intent 0 differ by the first byte.
+        hasher.update(&[u8::from(line.intent.is_some())]);
+        hasher.update(&line.intent.unwrap_or_default().to_le_bytes());
+        for time in [line.at, line.received] {
+            hasher.update(&time.get().to_le_bytes());
+        }
+        for text in [line.kind.as_str(), &line.body] {
+            hasher.update(&(text.len() as u64).to_le_bytes());
+            hasher.update(text.as_bytes());
+        }
+        Self(hasher.finalize())
+    }
+
+    pub(crate) fn from_hex(text: &str) -> Option<Self> {
+        blake3::Hash::from_hex(text).ok().map(Self)
+    }
+}
+
+impl fmt::Display for ChainHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl fmt::Debug for ChainHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// The last line of a journal; of an empty one, number 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// The line's number.
+    pub seq: u64,
+    /// Its hash.
+    pub hash: ChainHash,
+}
+
+impl Head {
+    pub(crate) const EMPTY: Self = Self { seq: 0, hash: ChainHash::GENESIS };
+
+    /// The head once this line is written.
+    pub(crate) fn followed_by(self, line: &Line) -> Self {
+        let seq = self.seq + 1;
+        Self { seq, hash: self.hash.of_next(seq, line) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::LineKind;
+    use candlewick_sdk::Millis;
+
+    fn line() -> Line {
+        Line {
+            run: 1,
+            kind: LineKind::Event,
+            intent: Some(2),
+            at: Millis::new(3),
+            received: Millis::new(4),
+            body: "{}".to_owned(),
+        }
+    }
+
+    #[test]
+    fn every_field_and_the_hash_before_count() {
+        let mut hashes = vec![
+            ChainHash::GENESIS.of_next(1, &line()),
+            ChainHash::GENESIS.of_next(2, &line()),
+            ChainHash::GENESIS.of_next(1, &line()).of_next(1, &line()),
+        ];
+        let changes: [fn(&mut Line); 8] = [
+            |line| line.run = 2,
+            |line| line.kind = LineKind::Action,
+            |line| line.intent = None,
+            |line| line.intent = Some(0),
+            |line| line.at = Millis::new(4),
+            |line| line.received = Millis::new(3),
+            |line| line.body = "{ }".to_owned(),
+            |line| line.body.clear(),
+        ];
+        for change in changes {
+            let mut other = line();
+            change(&mut other);
+            hashes.push(ChainHash::GENESIS.of_next(1, &other));
+        }
+        let count = hashes.len();
+        let distinct: std::collections::HashSet<_> = hashes.into_iter().collect();
+        assert_eq!(distinct.len(), count);
+    }
+
+    #[test]
+    fn the_hash_is_of_bytes_that_anybody_can_put_together() {
+        let mut bytes = vec![0; 32];
+        for number in [1_u64, 1] {
+            bytes.extend(number.to_le_bytes());
+        }
+        bytes.push(1);
+        for number in [2_u64, 3, 4, 5] {
+            bytes.extend(number.to_le_bytes());
+        }
+        bytes.extend(b"event");
+        bytes.extend(2_u64.to_le_bytes());
+        bytes.extend(b"{}");
+        let expected = blake3::hash(&bytes).to_hex().to_string();
+        assert_eq!(ChainHash::GENESIS.of_next(1, &line()).to_string(), expected);
+        assert_eq!(ChainHash::from_hex(&expected), Some(ChainHash::GENESIS.of_next(1, &line())));
+    }
+}

@@ -1,0 +1,240 @@
+//! One connection to the database, set up so that a commit is durable when it returns.
+
+use super::JournalUrl;
+use super::fault::from_sqlx;
+use super::url::Place;
+use crate::JournalError;
+use sqlx::any::AnyConnectOptions;
+use sqlx::{Any, AnyConnection, ConnectOptions, Connection as _, Transaction};
+use std::future::Future;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::time::Duration;
+
+/// How long a server may take for a question, or for a commit.
+pub(crate) const ANSWER_DEADLINE: Duration = Duration::from_secs(10);
+
+/// How long it may take to open a journal: an old one of millions of lines may have to be migrated.
+pub(crate) const OPEN_DEADLINE: Duration = Duration::from_mins(5);
+
+/// How often the switch to write-ahead logging is tried while others open the same file, and the pause between.
+const WAL_ATTEMPTS: u32 = 100;
+const WAL_PAUSE: Duration = Duration::from_millis(50);
+
+/// For what a connection is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// To write, and to make the file when there is none.
+    Begin,
+    /// To write to what exists.
+    Write,
+    /// To read.
+    Read,
+}
+
+/// A connection, and the file that it was made to.
+pub(crate) struct Connection {
+    url: JournalUrl,
+    any: AnyConnection,
+    file: Option<FileMark>,
+}
+
+impl Connection {
+    /// Connects.
+    pub(crate) async fn open(url: &JournalUrl, purpose: Purpose) -> Result<Self, JournalError> {
+        sqlx::any::install_default_drivers();
+        match url.place() {
+            Place::File(path) => open_file(url, path, purpose).await,
+            Place::Server(server) => {
+                let any = within(ANSWER_DEADLINE, url, connect(server.as_str(), url)).await?;
+                let mut connection = Self { url: url.clone(), any, file: None };
+                connection.run(SERVER_SETTINGS).await?;
+                if purpose == Purpose::Read {
+                    connection.run("SET default_transaction_read_only = on").await?;
+                }
+                Ok(connection)
+            }
+        }
+    }
+
+    /// Makes commits to a file durable: write-ahead logging, synced at every commit. A server is so already.
+    pub(crate) async fn make_durable(&mut self) -> Result<(), JournalError> {
+        if self.is_server() {
+            return Ok(());
+        }
+        // A file that may only be read shows here, and not as a mode that it cannot take.
+        self.run("BEGIN IMMEDIATE; ROLLBACK").await?;
+        for attempt in 1.. {
+            let mode = sqlx::query_scalar("PRAGMA journal_mode = WAL").fetch_one(&mut self.any).await;
+            let mode: Result<String, _> = mode.map_err(|error| from_sqlx(error, &self.url));
+            match mode {
+                Ok(mode) if mode == "wal" => break,
+                // SQLite does not wait by itself for those who open the file at the same moment.
+                Err(JournalError::Unavailable { .. }) if attempt < WAL_ATTEMPTS => {
+                    tokio::time::sleep(WAL_PAUSE).await;
+                }
+                Err(error) => return Err(error),
+                Ok(mode) => {
+                    let source = format!("its file system allows the mode {mode} only").into();
+                    return Err(JournalError::Unavailable { url: self.url.to_string(), source });
+                }
+            }
+        }
+        self.run("PRAGMA synchronous = FULL").await
+    }
+
+    /// Begins a transaction that may write; of two that begin on one file, the second waits.
+    pub(crate) async fn begin(&mut self) -> Result<Transaction<'_, Any>, JournalError> {
+        let statement = if self.is_server() {
+            "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+        } else {
+            "BEGIN IMMEDIATE"
+        };
+        let url = self.url.clone();
+        self.any.begin_with(statement).await.map_err(|error| from_sqlx(error, &url))
+    }
+
+    /// Runs statements that answer nothing.
+    pub(crate) async fn run(&mut self, statements: &'static str) -> Result<(), JournalError> {
+        let url = self.url.clone();
+        let run = async {
+            let done = sqlx::raw_sql(statements).execute(&mut self.any).await;
+            done.map(drop).map_err(|error| from_sqlx(error, &url))
+        };
+        within(ANSWER_DEADLINE, &url, run).await
+    }
+
+    /// Whether the file is still where it was: what is written to a file that was deleted or moved is lost.
+    pub(crate) fn is_in_place(&self) -> Result<(), JournalError> {
+        match &self.file {
+            Some(mark) if FileMark::of(&mark.path)?.identity != mark.identity => {
+                let source = "another file has taken its place".into();
+                Err(JournalError::Unavailable { url: self.url.to_string(), source })
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    pub(crate) fn any(&mut self) -> &mut AnyConnection {
+        &mut self.any
+    }
+
+    pub(crate) fn url(&self) -> &JournalUrl {
+        &self.url
+    }
+
+    pub(crate) fn is_server(&self) -> bool {
+        matches!(self.url.place(), Place::Server(_))
+    }
+
+    pub(crate) async fn close(self) {
+        // What was committed is durable; a failing goodbye changes nothing.
+        drop(self.any.close().await);
+    }
+}
+
+/// `synchronous_commit` is raised only where it is off. A transaction whose client has vanished ends by itself, so that
+/// the next connection need not wait for it.
+const SERVER_SETTINGS: &str = "
+    SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
+    SET lock_timeout = '5s';
+    SET idle_in_transaction_session_timeout = '10s'";
+
+/// Ends what takes a server too long. SQLite's waits are bounded by its busy timeout.
+pub(crate) async fn within<T>(
+    deadline: Duration,
+    url: &JournalUrl,
+    answer: impl Future<Output = Result<T, JournalError>>,
+) -> Result<T, JournalError> {
+    match url.place() {
+        Place::File(_) => answer.await,
+        Place::Server(_) => match tokio::time::timeout(deadline, answer).await {
+            Ok(answer) => answer,
+            Err(elapsed) => Err(JournalError::Unavailable { url: url.to_string(), source: elapsed.into() }),
+        },
+    }
+}
+
+async fn connect(driver_url: &str, url: &JournalUrl) -> Result<AnyConnection, JournalError> {
+    let options = AnyConnectOptions::from_str(driver_url).map_err(|error| from_sqlx(error, url))?;
+    options.disable_statement_logging().connect().await.map_err(|error| from_sqlx(error, url))
+}
+
+async fn open_file(url: &JournalUrl, path: &Path, purpose: Purpose) -> Result<Connection, JournalError> {
+    let unwritable = |source| JournalError::MakeWritable { path: path.to_owned(), source };
+    // The driver would fold `..` without looking at links.
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let real = match (std::fs::canonicalize(folder), path.file_name()) {
+        (Ok(folder), Some(name)) => folder.join(name),
+        (Err(source), _) if purpose == Purpose::Begin => return Err(unwritable(source)),
+        (Err(_), _) => PathBuf::new(),
+        (Ok(_), None) => return Err(unwritable(io::ErrorKind::IsADirectory.into())),
+    };
+    let mode = match (purpose, real.exists()) {
+        (Purpose::Begin, _) => "rwc",
+        (Purpose::Write, true) => "rw",
+        (Purpose::Write, false) => {
+            let source = io::Error::from(io::ErrorKind::NotFound).into();
+            return Err(JournalError::Unavailable { url: url.to_string(), source });
+        }
+        (Purpose::Read, true) => "ro",
+        (Purpose::Read, false) => return Err(JournalError::NameExisting { url: url.to_string() }),
+    };
+    let any = open_mode(url, &real, mode).await;
+    let any = match any {
+        // A file that needs no recovery can be read where nothing may be written beside it.
+        Err(JournalError::MakeWritable { .. }) if purpose == Purpose::Read && !has_log(&real) => {
+            open_mode(url, &real, "ro&immutable=1").await?
+        }
+        any => any?,
+    };
+    Ok(Connection { url: url.clone(), any, file: Some(FileMark::of(&real)?) })
+}
+
+async fn open_mode(url: &JournalUrl, path: &Path, mode: &str) -> Result<AnyConnection, JournalError> {
+    let driver_url = JournalUrl::sqlite_url(path, mode).ok_or_else(|| JournalError::CorrectUrl {
+        url: url.to_string(),
+        reason: "the file's name is not UTF-8".to_owned(),
+    })?;
+    let mut any = connect(&driver_url, url).await?;
+    // SQLite opens lazily: only a question shows whether the file can be read.
+    let asked = sqlx::raw_sql("SELECT 1 FROM sqlite_master LIMIT 1").execute(&mut any).await;
+    asked.map_err(|error| from_sqlx(error, url))?;
+    Ok(any)
+}
+
+/// Whether there is a write-ahead log that holds anything.
+fn has_log(path: &Path) -> bool {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    std::fs::metadata(log).is_ok_and(|log| log.len() > 0)
+}
+
+/// A file, and what tells it from another of the same name.
+struct FileMark {
+    path: PathBuf,
+    identity: (u64, u64),
+}
+
+impl FileMark {
+    fn of(path: &Path) -> Result<Self, JournalError> {
+        let unavailable = |source: io::Error| JournalError::Unavailable {
+            url: JournalUrl::from_path(path).to_string(),
+            source: source.into(),
+        };
+        let metadata = std::fs::metadata(path).map_err(unavailable)?;
+        Ok(Self { path: path.to_owned(), identity: identity(&metadata) })
+    }
+}
+
+#[cfg(unix)]
+fn identity(metadata: &std::fs::Metadata) -> (u64, u64) {
+    use std::os::unix::fs::MetadataExt;
+    (metadata.dev(), metadata.ino())
+}
+
+#[cfg(not(unix))]
+fn identity(_: &std::fs::Metadata) -> (u64, u64) {
+    (0, 0)
+}

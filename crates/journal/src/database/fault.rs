@@ -1,0 +1,148 @@
+//! What an error of the database means for a journal.
+
+use super::JournalUrl;
+use super::url::Place;
+use crate::JournalError;
+use sqlx::migrate::MigrateError;
+use std::borrow::Cow;
+use std::io;
+
+/// What to do about an error of the database.
+pub(crate) fn from_sqlx(error: sqlx::Error, place: &JournalUrl) -> JournalError {
+    let url = place.to_string();
+    match &error {
+        sqlx::Error::Database(told) => {
+            let code = told.code().unwrap_or(Cow::Borrowed("")).into_owned();
+            match place.place() {
+                Place::File(path) => match code.parse() {
+                    // A file that cannot be written is a matter of the system, not of the database.
+                    Ok(code) if is_unwritable(code) => {
+                        JournalError::MakeWritable { path: path.clone(), source: io::Error::other(error) }
+                    }
+                    code => from_sqlite(code.unwrap_or_default(), url, error),
+                },
+                Place::Server(_) => from_postgres(&code, url, error),
+            }
+        }
+        sqlx::Error::Io(_) | sqlx::Error::Tls(_) | sqlx::Error::WorkerCrashed | sqlx::Error::BeginFailed => {
+            JournalError::Unavailable { url, source: error.into() }
+        }
+        // A connection that breaks within an answer shows as a breach of the protocol.
+        sqlx::Error::Protocol(_) => JournalError::Unavailable { url, source: error.into() },
+        sqlx::Error::Configuration(_) => {
+            JournalError::CorrectUrl { url, reason: "the driver cannot read it".to_owned() }
+        }
+        _ => JournalError::Report { url, source: error.into() },
+    }
+}
+
+/// What to do about an error while the schema was made or changed.
+pub(crate) fn from_migrate(error: MigrateError, place: &JournalUrl) -> JournalError {
+    match error {
+        MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => from_sqlx(error, place),
+        other => JournalError::NotAJournal { url: place.to_string(), reason: other.to_string() },
+    }
+}
+
+/// READONLY, PERM, CANTOPEN of SQLite's primary codes.
+const fn is_unwritable(code: i32) -> bool {
+    matches!(code & 0xff, 3 | 8 | 14)
+}
+
+/// By SQLite's result codes; the low byte is the primary code.
+fn from_sqlite(code: i32, url: String, error: sqlx::Error) -> JournalError {
+    match code & 0xff {
+        // BUSY, LOCKED, NOMEM, INTERRUPT, IOERR
+        5 | 6 | 7 | 9 | 10 => JournalError::Unavailable { url, source: error.into() },
+        11 => JournalError::Restore { url, source: error.into() },
+        13 => JournalError::MakeRoom { url, source: error.into() },
+        26 => JournalError::NotAJournal { url, reason: "it is not a database of SQLite".to_owned() },
+        _ => JournalError::Report { url, source: error.into() },
+    }
+}
+
+/// By PostgreSQL's SQLSTATE: five characters, the first two the class.
+fn from_postgres(code: &str, url: String, error: sqlx::Error) -> JournalError {
+    let class = code.get(..2).unwrap_or_default();
+    match (class, code) {
+        (_, "53100") => JournalError::MakeRoom { url, source: error.into() },
+        (_, "25006" | "42501") => JournalError::GrantWriting { url, source: error.into() },
+        // Insufficient resources, operator intervention, connection, transaction rollback, lock not available, and the
+        // time-outs of a transaction.
+        ("08" | "40" | "53" | "57" | "58", _) | (_, "55P03" | "25P03" | "25P04") => {
+            JournalError::Unavailable { url, source: error.into() }
+        }
+        ("28" | "3D" | "3F", _) => {
+            let reason = error.as_database_error().map_or(String::new(), |told| told.message().to_owned());
+            JournalError::CorrectUrl { url, reason }
+        }
+        ("XX", "XX001" | "XX002") => JournalError::Restore { url, source: error.into() },
+        _ => JournalError::Report { url, source: error.into() },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(error: &JournalError) -> &'static str {
+        match error {
+            JournalError::Unavailable { .. } => "wait",
+            JournalError::MakeRoom { .. } => "room",
+            JournalError::GrantWriting { .. } => "grant",
+            JournalError::CorrectUrl { .. } => "url",
+            JournalError::NotAJournal { .. } => "not a journal",
+            JournalError::Restore { .. } => "restore",
+            JournalError::Report { .. } => "report",
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn codes_of_postgresql_say_what_to_do() {
+        for (code, expected) in [
+            ("53100", "room"),
+            ("53300", "wait"),
+            ("57P01", "wait"),
+            ("57P03", "wait"),
+            ("08006", "wait"),
+            ("40001", "wait"),
+            ("55P03", "wait"),
+            ("58030", "wait"),
+            ("25006", "grant"),
+            ("42501", "grant"),
+            ("28P01", "url"),
+            ("3D000", "url"),
+            ("XX001", "restore"),
+            ("23505", "report"),
+            ("42P01", "report"),
+            ("", "report"),
+        ] {
+            assert_eq!(
+                name(&from_postgres(code, String::new(), sqlx::Error::RowNotFound)),
+                expected,
+                "{code}"
+            );
+        }
+    }
+
+    #[test]
+    fn codes_of_sqlite_say_what_to_do() {
+        for (code, expected) in [
+            (5, "wait"),
+            (261, "wait"),
+            (10, "wait"),
+            (1034, "wait"),
+            (11, "restore"),
+            (13, "room"),
+            (26, "not a journal"),
+            (1, "report"),
+            (1555, "report"),
+        ] {
+            assert_eq!(name(&from_sqlite(code, String::new(), sqlx::Error::RowNotFound)), expected, "{code}");
+        }
+        for (code, expected) in [(8, true), (776, true), (1032, true), (14, true), (3, true), (5, false)] {
+            assert_eq!(is_unwritable(code), expected, "{code}");
+        }
+    }
+}

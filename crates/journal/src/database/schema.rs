@@ -1,0 +1,84 @@
+//! The schema of a journal: made, migrated, or refused.
+
+use super::JournalUrl;
+use super::connection::Connection;
+use super::fault::{from_migrate, from_sqlx};
+use crate::JournalError;
+use sqlx::migrate::{Migrate, MigrateError, Migration, MigrationType};
+use sqlx::{AnyConnection, SqlSafeStr};
+
+/// The schema that this program writes.
+pub(crate) const SCHEMA: i64 = 2;
+
+/// Where the driver keeps which migrations were applied.
+const TABLE: &str = "_sqlx_migrations";
+
+/// The migrations, in their order; what stands here once is never changed.
+const MIGRATIONS: [(i64, &str, &str); 2] = [
+    (1, "journal", include_str!("../../migrations/1_journal.sql")),
+    (2, "wires", include_str!("../../migrations/2_wires.sql")),
+];
+
+/// What was found where a journal is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// A database without any table.
+    Nothing,
+    /// A journal of this schema.
+    Schema(i64),
+}
+
+/// Looks, and changes nothing.
+pub(crate) async fn inspect(connection: &mut Connection) -> Result<Found, JournalError> {
+    let (url, is_server) = (connection.url().clone(), connection.is_server());
+    inspect_on(connection.any(), is_server, &url).await
+}
+
+/// The same within a transaction.
+pub(crate) async fn inspect_on(
+    any: &mut AnyConnection,
+    is_server: bool,
+    url: &JournalUrl,
+) -> Result<Found, JournalError> {
+    let fault = |error| from_sqlx(error, url);
+    let tables = if is_server {
+        "SELECT CAST(table_name AS TEXT) FROM information_schema.tables WHERE table_schema = current_schema()"
+    } else {
+        "SELECT name FROM sqlite_master WHERE type = 'table'"
+    };
+    let tables: Vec<String> = sqlx::query_scalar(tables).fetch_all(&mut *any).await.map_err(fault)?;
+    if tables.is_empty() {
+        return Ok(Found::Nothing);
+    }
+    for table in [TABLE, "entries", "lease"] {
+        if !tables.iter().any(|name| name == table) {
+            let reason = format!("it holds tables, but none named {table}");
+            return Err(JournalError::NotAJournal { url: url.to_string(), reason });
+        }
+    }
+    let newest = "SELECT COALESCE(MAX(version), 0) FROM _sqlx_migrations";
+    let found: i64 = sqlx::query_scalar(newest).fetch_one(any).await.map_err(fault)?;
+    if found > SCHEMA {
+        return Err(JournalError::NewerSchema { url: url.to_string(), found, known: SCHEMA });
+    }
+    Ok(Found::Schema(found))
+}
+
+/// Brings a journal, or nothing, to [`SCHEMA`]. The caller's transaction keeps others out, and undoes it if it fails.
+pub(crate) async fn migrate(any: &mut AnyConnection, url: &JournalUrl) -> Result<(), JournalError> {
+    let fault = |error| from_migrate(error, url);
+    any.ensure_migrations_table(TABLE).await.map_err(fault)?;
+    let applied = any.list_applied_migrations(TABLE).await.map_err(fault)?;
+    for (version, name, sql) in MIGRATIONS {
+        let migration =
+            Migration::new(version, name.into(), MigrationType::Simple, sql.into_sql_str(), false);
+        match applied.iter().find(|applied| applied.version == version) {
+            Some(applied) if applied.checksum == migration.checksum => {}
+            Some(_) => return Err(from_migrate(MigrateError::VersionMismatch(version), url)),
+            None => {
+                any.apply(TABLE, &migration).await.map_err(fault)?;
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,223 @@
+//! A journal, read; also while another process writes it.
+
+use crate::chain::{ChainHash, Head};
+use crate::database::connection::{ANSWER_DEADLINE, Connection, Purpose, within};
+use crate::database::fault::from_sqlx;
+use crate::database::schema::{self, Found};
+use crate::line::{Line, LineKind, StoredLine};
+use crate::{JournalError, JournalUrl, Lease, Wire, lease};
+use candlewick_sdk::Millis;
+use sqlx::Row;
+use sqlx::any::AnyRow;
+
+/// How many lines a page holds while a chain is verified.
+const PAGE: u32 = 1_000;
+
+/// The schema that brought the wires.
+const WIRES_SINCE: i64 = 2;
+
+/// A journal that is read and never changed; it needs no lease.
+pub struct Reader {
+    connection: Connection,
+    /// Older than this program's where nobody has written since.
+    schema: i64,
+}
+
+/// A chain that holds from its first line to its last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Verified {
+    /// How many lines.
+    pub entries: u64,
+    /// The hash of the last.
+    pub head_hash: ChainHash,
+}
+
+impl Reader {
+    /// Opens a journal that exists.
+    ///
+    /// # Errors
+    /// [`JournalError::NameExisting`] when there is none, and what else may be wrong with it.
+    pub async fn open(url: &JournalUrl) -> Result<Self, JournalError> {
+        let mut connection = Connection::open(url, Purpose::Read).await?;
+        match within(ANSWER_DEADLINE, url, schema::inspect(&mut connection)).await? {
+            Found::Nothing => Err(JournalError::NameExisting { url: url.to_string() }),
+            Found::Schema(schema) => Ok(Self { connection, schema }),
+        }
+    }
+
+    /// At most `limit` lines from number `from` on, in their order.
+    ///
+    /// # Errors
+    /// [`JournalError::BrokenChain`] at a row that is no line.
+    pub async fn lines(&mut self, from: u64, limit: u32) -> Result<Vec<StoredLine>, JournalError> {
+        let text = "SELECT seq, run, kind, intent, at, received, body, hash FROM entries \
+                    WHERE seq >= $1 ORDER BY seq LIMIT $2";
+        let rows = self.rows(text, &[from.cast_signed(), i64::from(limit)]).await?;
+        self.read_lines(&rows)
+    }
+
+    /// All lines about an intent, in their order.
+    ///
+    /// # Errors
+    /// As [`Reader::lines`].
+    pub async fn lines_of(&mut self, intent: u64) -> Result<Vec<StoredLine>, JournalError> {
+        let text = "SELECT seq, run, kind, intent, at, received, body, hash FROM entries \
+                    WHERE intent = $1 ORDER BY seq";
+        let rows = self.rows(text, &[intent.cast_signed()]).await?;
+        self.read_lines(&rows)
+    }
+
+    /// At most `limit` lines of facts from `from` until before `to` (venue time), in their order.
+    ///
+    /// # Errors
+    /// As [`Reader::lines`].
+    pub async fn lines_between(
+        &mut self,
+        from: Millis,
+        to: Millis,
+        limit: u32,
+    ) -> Result<Vec<StoredLine>, JournalError> {
+        let text = "SELECT seq, run, kind, intent, at, received, body, hash FROM entries \
+                    WHERE at >= $1 AND at < $2 ORDER BY seq LIMIT $3";
+        let rows = self.rows(text, &[from.get(), to.get(), i64::from(limit)]).await?;
+        self.read_lines(&rows)
+    }
+
+    /// The requests about an intent, in their order; none in a journal that was last written before they were kept.
+    ///
+    /// # Errors
+    /// When the database does not answer, or holds what is no wire.
+    pub async fn wires_of(&mut self, intent: u64) -> Result<Vec<Wire>, JournalError> {
+        if self.schema < WIRES_SINCE {
+            return Ok(Vec::new());
+        }
+        let text = "SELECT intent, sent, received, what, request, response, status FROM wires \
+                    WHERE intent = $1 ORDER BY id";
+        let rows = self.rows(text, &[intent.cast_signed()]).await?;
+        rows.iter()
+            .map(|row| wire_from(row).map_err(|error| from_sqlx(error, self.connection.url())))
+            .collect()
+    }
+
+    /// The last line.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn head(&mut self) -> Result<Head, JournalError> {
+        let url = self.connection.url().clone();
+        within(ANSWER_DEADLINE, &url, crate::append::last_line(self.connection.any(), &url)).await
+    }
+
+    /// Who holds the journal; nobody after a clean end.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn holder(&mut self) -> Result<Option<Lease>, JournalError> {
+        let url = self.connection.url().clone();
+        within(ANSWER_DEADLINE, &url, async { Ok(lease::read(self.connection.any(), &url).await?.1) }).await
+    }
+
+    /// Computes the chain again, from the first line to the last that the lease remembers.
+    ///
+    /// # Errors
+    /// [`JournalError::BrokenChain`] at the first line that is missing or not as it was written.
+    pub async fn verify(&mut self) -> Result<Verified, JournalError> {
+        let url = self.connection.url().clone();
+        // Read first: lines that are written meanwhile lie after it.
+        let remembered = within(ANSWER_DEADLINE, &url, lease::read_head(self.connection.any(), &url)).await?;
+        let mut head = Head::EMPTY;
+        loop {
+            let page = match self.lines(head.seq + 1, PAGE).await {
+                // A row that cannot be read hides the sound ones of its page: one at a time, then.
+                Err(JournalError::BrokenChain { .. }) => match self.lines(head.seq + 1, 1).await {
+                    Err(JournalError::BrokenChain { reason, .. }) => {
+                        return Err(broken(&url, head.seq + 1, &reason));
+                    }
+                    line => line?,
+                },
+                page => page?,
+            };
+            if page.is_empty() {
+                break;
+            }
+            for stored in page {
+                let next = head.followed_by(&stored.line);
+                let reason = if stored.seq == next.seq { "it was changed" } else { "it is missing" };
+                if next != (Head { seq: stored.seq, hash: stored.hash }) {
+                    return Err(broken(&url, next.seq, reason));
+                }
+                if next.seq == remembered.seq && next.hash != remembered.hash {
+                    return Err(broken(&url, next.seq, "it is not the entry that was written"));
+                }
+                head = next;
+            }
+        }
+        if head.seq < remembered.seq {
+            return Err(broken(&url, head.seq + 1, "it is missing"));
+        }
+        Ok(Verified { entries: head.seq, head_hash: head.hash })
+    }
+
+    async fn rows(&mut self, text: &'static str, numbers: &[i64]) -> Result<Vec<AnyRow>, JournalError> {
+        let url = self.connection.url().clone();
+        let mut query = sqlx::query(text);
+        for number in numbers {
+            query = query.bind(*number);
+        }
+        let rows = async {
+            let rows = query.fetch_all(self.connection.any()).await;
+            rows.map_err(|error| match error {
+                sqlx::Error::Decode(_) | sqlx::Error::ColumnDecode { .. } => broken(&url, 0, UNREADABLE),
+                error => from_sqlx(error, &url),
+            })
+        };
+        within(ANSWER_DEADLINE, &url, rows).await
+    }
+
+    fn read_lines(&self, rows: &[AnyRow]) -> Result<Vec<StoredLine>, JournalError> {
+        let line = |row| {
+            line_from(row).ok_or_else(|| {
+                let seq = row.try_get::<i64, _>("seq").ok().and_then(|seq| u64::try_from(seq).ok());
+                broken(self.connection.url(), seq.unwrap_or_default(), UNREADABLE)
+            })
+        };
+        rows.iter().map(line).collect()
+    }
+}
+
+const UNREADABLE: &str = "it cannot be read";
+
+fn broken(url: &JournalUrl, seq: u64, reason: &str) -> JournalError {
+    JournalError::BrokenChain { url: url.to_string(), seq, reason: reason.to_owned() }
+}
+
+fn line_from(row: &AnyRow) -> Option<StoredLine> {
+    let number = |column: &str| row.try_get::<i64, _>(column).ok();
+    let text = |column: &str| row.try_get::<String, _>(column).ok();
+    let line = Line {
+        run: number("run")?.cast_unsigned(),
+        kind: LineKind::from_text(&text("kind")?)?,
+        intent: row.try_get::<Option<i64>, _>("intent").ok()?.map(i64::cast_unsigned),
+        at: Millis::new(number("at")?),
+        received: Millis::new(number("received")?),
+        body: text("body")?,
+    };
+    Some(StoredLine {
+        seq: u64::try_from(number("seq")?).ok()?,
+        line,
+        hash: ChainHash::from_hex(&text("hash")?)?,
+    })
+}
+
+fn wire_from(row: &AnyRow) -> Result<Wire, sqlx::Error> {
+    let number = |column: &str| row.try_get::<Option<i64>, _>(column);
+    Ok(Wire {
+        intent: number("intent")?.map(i64::cast_unsigned),
+        sent: Millis::new(row.try_get("sent")?),
+        received: number("received")?.map(Millis::new),
+        what: row.try_get("what")?,
+        request: row.try_get("request")?,
+        response: row.try_get("response")?,
+        status: number("status")?.and_then(|status| u16::try_from(status).ok()),
+    })
+}

@@ -1,0 +1,294 @@
+//! The durable journal of a process that may write it.
+
+use crate::chain::Head;
+use crate::database::JournalUrl;
+use crate::database::connection::{ANSWER_DEADLINE, Connection, OPEN_DEADLINE, Purpose, within};
+use crate::database::fault::from_sqlx;
+use crate::database::schema;
+use crate::lease::{self, Token};
+use crate::wire::{Wire, without_nul};
+use crate::{Holder, JournalError, LeaseTerms, Line, append};
+use candlewick_sdk::Millis;
+use sqlx::AnyConnection;
+
+/// How many lines and wires may wait for a commit. The driver commits long before; when the database is gone it takes
+/// no more events once [`Store::is_full`].
+pub const MAX_PENDING: usize = 100_000;
+
+/// A journal that this process alone may write, while it holds the lease.
+///
+/// Lines are buffered by [`Store::record`] and durable when [`Store::commit`] has returned. Every transaction checks
+/// that the lease is still ours, so two processes never both write. Dropping the future of a call is allowed at any
+/// moment: it counts as an error whose outcome is unknown.
+pub struct Store {
+    url: JournalUrl,
+    token: Token,
+    /// Taken out during a call and put back when it succeeds; a connection with an open question is never used again.
+    connection: Option<Connection>,
+    /// Whether `head` and `wires_written` are what the database holds.
+    is_certain: bool,
+    /// The last line that is known to be durable.
+    head: Head,
+    /// How many wires are known to be durable.
+    wires_written: u64,
+    lines: Vec<Pending>,
+    wires: Vec<Wire>,
+}
+
+/// A line that waits for a commit, and what the head will be with it.
+pub(crate) struct Pending {
+    pub(crate) line: Line,
+    pub(crate) head: Head,
+}
+
+impl Store {
+    /// Opens a journal for writing on the usual terms: makes it when there is none, migrates it, takes the lease.
+    /// `now` is real time.
+    ///
+    /// # Errors
+    /// [`JournalError::HeldBy`] when another living process holds it, and what else may be wrong with it.
+    pub async fn open(url: &JournalUrl, holder: &Holder, now: Millis) -> Result<Self, JournalError> {
+        Self::open_on_terms(url, holder, &LeaseTerms::default(), now).await
+    }
+
+    /// The same on terms of one's own.
+    ///
+    /// # Errors
+    /// As [`Store::open`].
+    pub async fn open_on_terms(
+        url: &JournalUrl,
+        holder: &Holder,
+        terms: &LeaseTerms,
+        now: Millis,
+    ) -> Result<Self, JournalError> {
+        within(OPEN_DEADLINE, url, Self::begin(url, holder, terms, now)).await
+    }
+
+    async fn begin(
+        url: &JournalUrl,
+        holder: &Holder,
+        terms: &LeaseTerms,
+        now: Millis,
+    ) -> Result<Self, JournalError> {
+        let mut connection = Connection::open(url, Purpose::Begin).await?;
+        // A look first: nothing that is not a journal is changed, not even its mode.
+        schema::inspect(&mut connection).await?;
+        connection.make_durable().await?;
+        let is_server = connection.is_server();
+        let mut transaction = connection.begin().await?;
+        let any = &mut *transaction;
+        if is_server {
+            // Of those who open at the same moment, one goes first.
+            let wait = sqlx::raw_sql("SELECT 1 FROM pg_advisory_xact_lock(4891157265)");
+            wait.execute(&mut *any).await.map_err(|error| from_sqlx(error, url))?;
+        }
+        schema::inspect_on(any, is_server, url).await?;
+        schema::migrate(any, url).await?;
+        let token = lease::take(any, url, holder, terms, now).await?;
+        let head = checked_head(any, url).await?;
+        let wires_written = append::last_wire(any, url).await?;
+        transaction.commit().await.map_err(|error| from_sqlx(error, url))?;
+        let url = url.clone();
+        let connection = Some(connection);
+        let (lines, wires) = (Vec::new(), Vec::new());
+        Ok(Self { url, token, connection, is_certain: true, head, wires_written, lines, wires })
+    }
+
+    /// Takes a line; it is durable after the next [`Store::commit`] that succeeds.
+    pub fn record(&mut self, line: Line) {
+        let line = Line { body: without_nul(line.body), ..line };
+        let head = self.recorded().followed_by(&line);
+        self.lines.push(Pending { line, head });
+    }
+
+    /// Takes a request and its response, to be kept beside the lines; durable as they are.
+    pub fn record_wire(&mut self, wire: Wire) {
+        self.wires.push(wire.bounded());
+    }
+
+    /// How many lines and wires wait for a commit.
+    pub fn pending(&self) -> usize {
+        self.lines.len() + self.wires.len()
+    }
+
+    /// Whether [`MAX_PENDING`] lines and wires wait: nothing more may be recorded before a commit succeeds.
+    pub fn is_full(&self) -> bool {
+        self.pending() >= MAX_PENDING
+    }
+
+    /// The last line that is durable.
+    pub fn head(&self) -> Head {
+        self.head
+    }
+
+    /// Writes all that is buffered in one transaction, and returns when it would survive a crash of the machine.
+    ///
+    /// # Errors
+    /// Nothing is lost: the buffer stays, and the same call may be repeated when [`JournalError::is_temporary`]. Also
+    /// when the outcome of a transaction is unknown, no line is written twice and none is left out.
+    pub async fn commit(&mut self) -> Result<(), JournalError> {
+        if self.pending() == 0 {
+            return Ok(());
+        }
+        let url = self.url.clone();
+        within(ANSWER_DEADLINE, &url, self.write()).await
+    }
+
+    /// Shows that this process lives. `now` is real time; to be called several times within the lease's duration.
+    ///
+    /// # Errors
+    /// [`JournalError::LostLease`] when another process has taken the journal over.
+    pub async fn heartbeat(&mut self, now: Millis) -> Result<(), JournalError> {
+        let url = self.url.clone();
+        within(ANSWER_DEADLINE, &url, async {
+            let mut connection = self.take_connection().await?;
+            lease::renew(connection.any(), &self.url, &self.token, now).await?;
+            self.connection = Some(connection);
+            Ok(())
+        })
+        .await
+    }
+
+    /// Commits what is buffered and gives the lease back.
+    ///
+    /// # Errors
+    /// When either fails; what was buffered is lost then, so call [`Store::commit`] first.
+    pub async fn close(mut self) -> Result<(), JournalError> {
+        self.commit().await?;
+        let url = self.url.clone();
+        within(ANSWER_DEADLINE, &url, async {
+            let mut connection = self.take_connection().await?;
+            lease::release(connection.any(), &self.url, &self.token).await?;
+            connection.close().await;
+            Ok(())
+        })
+        .await
+    }
+
+    async fn write(&mut self) -> Result<(), JournalError> {
+        let mut connection = self.take_connection().await?;
+        connection.is_in_place()?;
+        let was_certain = std::mem::replace(&mut self.is_certain, false);
+        let mut transaction = connection.begin().await?;
+        let any = &mut *transaction;
+        if !was_certain {
+            // Locked first: a transaction of ours that is still ending has ended after that.
+            let found = lease::lock(any, &self.url, &self.token).await?;
+            let wires = append::last_wire(any, &self.url).await?;
+            self.forget_written(found, wires)?;
+        }
+        lease::advance(any, &self.url, &self.token, self.head, self.recorded()).await?;
+        append::lines(any, &self.url, &self.lines).await?;
+        append::wires(any, &self.url, self.wires_written, &self.wires).await?;
+        transaction.commit().await.map_err(|error| from_sqlx(error, &self.url))?;
+        self.head = self.recorded();
+        self.wires_written += self.wires.len() as u64;
+        self.lines.clear();
+        self.wires.clear();
+        self.is_certain = true;
+        self.connection = Some(connection);
+        Ok(())
+    }
+
+    /// Drops from the buffer what an earlier transaction of unknown outcome has written after all.
+    fn forget_written(&mut self, found: Head, wires: u64) -> Result<(), JournalError> {
+        let written = if found == self.head {
+            0
+        } else {
+            let place = self.lines.iter().position(|pending| pending.head == found);
+            place.map(|place| place + 1).ok_or_else(|| JournalError::BrokenChain {
+                url: self.url.to_string(),
+                seq: found.seq.min(self.head.seq) + 1,
+                reason: format!("it ends with entry {}, which this process did not write", found.seq),
+            })?
+        };
+        self.lines.drain(..written);
+        self.head = found;
+        let wires_landed = usize::try_from(wires.saturating_sub(self.wires_written)).unwrap_or(usize::MAX);
+        self.wires.drain(..wires_landed.min(self.wires.len()));
+        self.wires_written = wires;
+        Ok(())
+    }
+
+    /// The head once everything that is buffered is written.
+    fn recorded(&self) -> Head {
+        self.lines.last().map_or(self.head, |pending| pending.head)
+    }
+
+    async fn take_connection(&mut self) -> Result<Connection, JournalError> {
+        if let Some(connection) = self.connection.take() {
+            return Ok(connection);
+        }
+        let mut connection = Connection::open(&self.url, Purpose::Write).await?;
+        schema::inspect(&mut connection).await?;
+        connection.make_durable().await?;
+        Ok(connection)
+    }
+}
+
+/// The last line, where the lease and the entries agree on it.
+async fn checked_head(any: &mut AnyConnection, url: &JournalUrl) -> Result<Head, JournalError> {
+    let remembered = lease::read_head(any, url).await?;
+    let written = append::last_line(any, url).await?;
+    if remembered == written {
+        return Ok(written);
+    }
+    Err(JournalError::BrokenChain {
+        url: url.to_string(),
+        seq: remembered.seq.min(written.seq) + 1,
+        reason: format!("it ends with entry {}, its last holder wrote {}", written.seq, remembered.seq),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{LineKind, Reader};
+
+    /// The limit on pages stands for the disk's: SQLite answers both alike. A new connection knows no limit.
+    #[tokio::test]
+    async fn a_full_disk_loses_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let url = JournalUrl::from_path(&folder.path().join("journal.db"));
+        let mut store = Store::open(&url, &Holder::of_this_process("test"), Millis::ZERO).await.unwrap();
+        let (at, received) = (Millis::ZERO, Millis::ZERO);
+        let line =
+            Line { run: 1, kind: LineKind::Note, intent: None, at, received, body: "x".repeat(100_000) };
+        store.record(line.clone());
+        store.commit().await.unwrap();
+        for pending in 1..=3 {
+            let mut connection = store.take_connection().await.unwrap();
+            connection.run("PRAGMA max_page_count = 1").await.unwrap();
+            store.connection = Some(connection);
+            store.record(line.clone());
+            let error = store.commit().await.unwrap_err();
+            assert!(matches!(error, JournalError::MakeRoom { .. }) && error.is_temporary(), "{error:?}");
+            assert_eq!(store.pending(), pending);
+            assert_eq!(Reader::open(&url).await.unwrap().verify().await.unwrap().entries, 1);
+        }
+        store.commit().await.unwrap();
+        assert_eq!(Reader::open(&url).await.unwrap().verify().await.unwrap().entries, 4);
+    }
+
+    #[tokio::test]
+    async fn every_connection_syncs_every_commit() {
+        let folder = tempfile::tempdir().unwrap();
+        let url = JournalUrl::from_path(&folder.path().join("journal.db"));
+        let mut store = Store::open(&url, &Holder::of_this_process("test"), Millis::ZERO).await.unwrap();
+        for _ in 0..2 {
+            let mut connection = store.take_connection().await.unwrap();
+            let query = sqlx::query_scalar::<_, i64>("PRAGMA synchronous");
+            assert_eq!(query.fetch_one(connection.any()).await.unwrap(), 2, "2 is FULL");
+        }
+    }
+
+    #[test]
+    fn a_store_may_be_moved_between_threads() {
+        fn is_send<T: Send>(_: &T) {}
+        fn check(store: &mut Store) {
+            is_send(&store.commit());
+            is_send(&store.heartbeat(Millis::ZERO));
+        }
+        let _ = check;
+    }
+}

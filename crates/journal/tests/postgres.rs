@@ -1,0 +1,183 @@
+//! The journal's claims on a PostgreSQL server, and what is true of servers only.
+//!
+//! `CANDLEWICK_TEST_POSTGRES` is the URL of a server on which databases and roles may be made, with its password;
+//! `CANDLEWICK_TEST_POSTGRES_RESTART` is a command that restarts the server at once. `.ci/postgres` provides both.
+
+#![allow(clippy::unwrap_used, reason = "a step of a test that fails is a test that fails")]
+
+#[macro_use]
+mod suite;
+
+use candlewick_journal::{Holder, JournalError, JournalUrl, Reader, Store};
+use candlewick_sdk::Millis;
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+use suite::fixture::{Fixture, line, run_on};
+use tokio::sync::{OwnedRwLockReadGuard, RwLock};
+use url::Url;
+
+/// Held for writing by the test that restarts the server, for reading by all others.
+static SERVER: std::sync::LazyLock<std::sync::Arc<RwLock<()>>> = std::sync::LazyLock::new(Default::default);
+
+fn admin() -> Url {
+    let url = std::env::var("CANDLEWICK_TEST_POSTGRES");
+    let url = url.expect("CANDLEWICK_TEST_POSTGRES must name a server: run .ci/postgres");
+    Url::parse(&url).expect("CANDLEWICK_TEST_POSTGRES is a URL")
+}
+
+async fn postgres() -> Fixture {
+    let guard: OwnedRwLockReadGuard<()> = std::sync::Arc::clone(&SERVER).read_owned().await;
+    database(Box::new(guard)).await
+}
+
+/// A database of one test.
+async fn database(alive: Box<dyn std::any::Any + Send + Sync>) -> Fixture {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let name = format!("candlewick_{}_{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+    run_on(admin().as_str(), &format!("CREATE DATABASE {name}")).await;
+    let mut url = admin();
+    url.set_path(&name);
+    Fixture {
+        url: url.as_str().parse().unwrap(),
+        text: url.to_string(),
+        driver_url: url.to_string(),
+        bytes: |digits| format!("decode('{digits}', 'hex')"),
+        end: Some((admin().to_string(), format!("DROP DATABASE {name} WITH (FORCE)"))),
+        _alive: alive,
+    }
+}
+
+test_claims!(postgres);
+
+#[tokio::test]
+async fn a_full_disk_loses_nothing() {
+    let fixture = postgres().await;
+    let mut store = fixture.open().await.unwrap();
+    store.record(line("1"));
+    store.commit().await.unwrap();
+    fixture
+        .run(
+            "CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$
+             BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$;
+             CREATE TRIGGER full_disk BEFORE INSERT ON entries EXECUTE FUNCTION fail()",
+        )
+        .await;
+    for body in ["2", "3"] {
+        store.record(line(body));
+        let error = store.commit().await.unwrap_err();
+        assert!(matches!(error, JournalError::MakeRoom { .. }) && error.is_temporary(), "{error:?}");
+        assert_eq!(fixture.reader().await.verify().await.unwrap().entries, 1);
+    }
+    fixture.run("DROP TRIGGER full_disk ON entries").await;
+    store.commit().await.unwrap();
+    assert_eq!(fixture.bodies().await, ["1", "2", "3"]);
+    fixture.remove().await;
+}
+
+#[tokio::test]
+async fn a_user_who_may_only_read_is_told_and_reads() {
+    let fixture = postgres().await;
+    let mut store = fixture.open().await.unwrap();
+    store.record(line("1"));
+    store.close().await.unwrap();
+    let role = format!("reader_{}", std::process::id());
+    let make = format!(
+        "CREATE ROLE {role} LOGIN PASSWORD 'hunter2'; GRANT SELECT ON ALL TABLES IN SCHEMA public TO {role}"
+    );
+    fixture.run(&make).await;
+    let mut url = Url::parse(&fixture.text).unwrap();
+    url.set_username(&role).unwrap();
+    url.set_password(Some("hunter2")).unwrap();
+    let url: JournalUrl = url.as_str().parse().unwrap();
+    let error = Store::open(&url, &Holder::of_this_process("test"), Millis::ZERO).await.map(drop);
+    assert!(matches!(error, Err(JournalError::GrantWriting { .. })), "{error:?}");
+    let mut reader = Reader::open(&url).await.unwrap();
+    assert_eq!(reader.verify().await.unwrap().entries, 1);
+    drop(reader);
+    fixture.run(&format!("DROP OWNED BY {role}; DROP ROLE {role}")).await;
+    fixture.remove().await;
+}
+
+#[tokio::test]
+async fn passwords_are_never_told() {
+    let fixture = postgres().await;
+    let good = Url::parse(&fixture.text).unwrap();
+    let change = |change: fn(&mut Url)| {
+        let mut url = good.clone();
+        url.set_password(Some("hunter2")).unwrap();
+        change(&mut url);
+        url
+    };
+    for (url, is_temporary) in [
+        (change(|_| ()), false),
+        (change(|url| url.set_path("no_such_database")), false),
+        (change(|url| url.set_username("nobody_of_this_name").unwrap()), false),
+        (change(|url| url.set_port(Some(1)).unwrap()), true),
+        (change(|url| url.set_host(Some("no-such-host.invalid")).unwrap()), true),
+        (change(|url| url.set_query(Some("password=hunter2&sslmode=what"))), false),
+    ] {
+        let url: JournalUrl = url.as_str().parse().unwrap();
+        let error = Store::open(&url, &Holder::of_this_process("test"), Millis::ZERO).await.map(drop);
+        let error = error.unwrap_err();
+        assert_eq!(error.is_temporary(), is_temporary, "{error:?}");
+        let mut told = format!("{url} {url:?} {error} {error:?}");
+        let mut source = std::error::Error::source(&error);
+        while let Some(cause) = source {
+            told = format!("{told} {cause} {cause:?}");
+            source = cause.source();
+        }
+        assert!(!told.contains("hunter2"), "{told}");
+    }
+    fixture.remove().await;
+}
+
+/// The server is stopped at once and started again, some times, under a writer that commits as fast as it can; and it
+/// is one whose commits would be lazy if the writer did not ask for better.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_restart_of_the_server_loses_and_repeats_nothing() {
+    let restart = std::env::var("CANDLEWICK_TEST_POSTGRES_RESTART");
+    let restart =
+        restart.expect("CANDLEWICK_TEST_POSTGRES_RESTART must restart the server: run .ci/postgres");
+    let guard = std::sync::Arc::clone(&SERVER).write_owned().await;
+    let fixture = database(Box::new(guard)).await;
+    let name = fixture.text.rsplit('/').next().unwrap();
+    fixture.run(&format!("ALTER DATABASE {name} SET synchronous_commit = off")).await;
+    let mut store = fixture.open().await.unwrap();
+    // The writer tells each line that was committed, until nobody listens.
+    let (told, mut committed) = tokio::sync::mpsc::channel(1);
+    let writing = tokio::spawn(async move {
+        let (mut expected, mut failures) = (Vec::new(), 0);
+        loop {
+            expected.push(expected.len().to_string());
+            store.record(line(expected.last().unwrap()));
+            while let Err(error) = store.commit().await {
+                assert!(error.is_temporary(), "{error:?}");
+                failures += 1;
+                tokio::task::yield_now().await;
+            }
+            if told.send(()).await.is_err() {
+                store.close().await.unwrap();
+                return (expected, failures);
+            }
+        }
+    });
+    for _ in 0..3 {
+        for _ in 0..40 {
+            committed.recv().await.unwrap();
+        }
+        let command = restart.clone();
+        let restarting =
+            tokio::task::spawn_blocking(move || Command::new("sh").args(["-c", &command]).status());
+        // The writer is not held up meanwhile.
+        while !restarting.is_finished() {
+            let _ = committed.try_recv();
+            tokio::task::yield_now().await;
+        }
+        assert!(restarting.await.unwrap().unwrap().success(), "{restart}");
+    }
+    drop(committed);
+    let (expected, failures) = writing.await.unwrap();
+    assert!(failures > 0, "the writer noticed nothing");
+    assert_eq!(fixture.bodies().await, expected);
+    fixture.remove().await;
+}

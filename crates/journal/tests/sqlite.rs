@@ -1,0 +1,175 @@
+//! The journal's claims on files of SQLite, and what is true of files only.
+
+#![allow(clippy::unwrap_used, reason = "a step of a test that fails is a test that fails")]
+
+#[macro_use]
+mod suite;
+
+use candlewick_journal::{Holder, JournalError, JournalUrl, Reader, Store};
+use candlewick_sdk::Millis;
+use std::future::{Ready, ready};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use suite::fixture::{Fixture, line, record_all};
+
+fn sqlite() -> Ready<Fixture> {
+    sqlx::any::install_default_drivers();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a journal.db");
+    ready(Fixture {
+        url: JournalUrl::from_path(&path),
+        text: format!("sqlite://{}", path.display()),
+        driver_url: format!("sqlite:{}?mode=rwc", path.display()).replace(' ', "%20"),
+        bytes: |digits| format!("X'{digits}'"),
+        end: None,
+        _alive: Box::new(folder),
+    })
+}
+
+test_claims!(sqlite);
+
+/// Lines of a journal whose row was filled with what no column of it should hold.
+#[tokio::test]
+async fn garbage_in_a_row_is_named() {
+    for garbage in [
+        "seq = 'three'",
+        "at = 'noon'",
+        "run = NULLIF(1, 2) || 1.5",
+        "received = 1.5",
+        "intent = 'one'",
+        "body = X'ff00'",
+        "body = CAST(X'ff' AS TEXT)",
+        "hash = X'00'",
+        "kind = 4",
+    ] {
+        let fixture = sqlite().await;
+        let mut store = fixture.open().await.unwrap();
+        record_all(&mut store, &["1", "2", "3", "4"]);
+        store.close().await.unwrap();
+        // The columns' rules are lifted first, as a damaged or hostile file may have none.
+        fixture.run("CREATE TABLE loose (seq, run, kind, intent, at, received, body, hash)").await;
+        fixture.run("INSERT INTO loose SELECT * FROM entries").await;
+        fixture.run("DROP TABLE entries; ALTER TABLE loose RENAME TO entries").await;
+        fixture.run(&format!("UPDATE entries SET {garbage} WHERE seq = 3")).await;
+        match fixture.reader().await.verify().await {
+            Err(JournalError::BrokenChain { seq, .. }) => assert_eq!(seq, 3, "{garbage}"),
+            other => panic!("{garbage}: {other:?}"),
+        }
+        let two = fixture.reader().await.lines(1, 2).await.unwrap();
+        assert_eq!(two.len(), 2, "{garbage}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_database_is_refused_and_not_touched() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("letter.db");
+    let letter = "Dear Sir or Madam, ".repeat(100);
+    std::fs::write(&path, &letter).unwrap();
+    let url = JournalUrl::from_path(&path);
+    let holder = Holder::of_this_process("test");
+    for error in
+        [Store::open(&url, &holder, Millis::ZERO).await.map(drop), Reader::open(&url).await.map(drop)]
+    {
+        assert!(matches!(error, Err(JournalError::NotAJournal { .. })), "{error:?}");
+    }
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), letter);
+}
+
+#[tokio::test]
+async fn places_that_cannot_be_written_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let holder = Holder::of_this_process("test");
+    for path in [folder.path().join("missing/journal.db"), folder.path().to_owned(), "/".into()] {
+        let error = Store::open(&JournalUrl::from_path(&path), &holder, Millis::ZERO).await.map(drop);
+        assert!(matches!(error, Err(JournalError::MakeWritable { .. })), "{error:?}");
+    }
+}
+
+/// As a user who may write neither the file nor its folder: an administrator may write everywhere.
+#[tokio::test]
+async fn a_read_only_file_is_told_and_can_be_read() {
+    let fixture = sqlite().await;
+    let mut store = fixture.open().await.unwrap();
+    store.record(line("1"));
+    store.close().await.unwrap();
+    let file = Path::new(fixture.text.trim_start_matches("sqlite://"));
+    let folder = file.parent().unwrap();
+    let program = folder.join("program");
+    std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    std::fs::set_permissions(file, PermissionsExt::from_mode(0o444)).unwrap();
+    std::fs::set_permissions(folder, PermissionsExt::from_mode(0o555)).unwrap();
+
+    let mut command = suite::processes::command(&program, &fixture.text);
+    command.env(suite::processes::READING, "yes");
+    let is_administrator = std::fs::write(folder.join("probe"), "").is_ok();
+    if is_administrator {
+        command.uid(65_534).gid(65_534);
+    }
+    let mut child = command.spawn().unwrap();
+    let told = suite::processes::outcome(&mut child);
+    drop(child.stdin.take());
+    child.wait().unwrap();
+    std::fs::set_permissions(folder, PermissionsExt::from_mode(0o755)).unwrap();
+    assert!(told.starts_with("MakeWritable"), "{told}");
+    assert!(told.ends_with("read: 1"), "{told}");
+    assert_eq!(fixture.bodies().await, ["1"]);
+}
+
+#[tokio::test]
+async fn a_file_that_is_gone_takes_no_line_and_loses_none() {
+    let fixture = sqlite().await;
+    let mut store = fixture.open().await.unwrap();
+    store.record(line("1"));
+    store.commit().await.unwrap();
+    let file = Path::new(fixture.text.trim_start_matches("sqlite://")).to_owned();
+    let folder = file.parent().unwrap().to_owned();
+    let away = folder.with_extension("away");
+    std::fs::rename(&folder, &away).unwrap();
+    for body in ["2", "3"] {
+        store.record(line(body));
+        let error = store.commit().await.unwrap_err();
+        assert!(matches!(error, JournalError::Unavailable { .. }), "{error:?}");
+    }
+    // Another journal in its place is not ours.
+    std::fs::create_dir(&folder).unwrap();
+    drop(fixture.open().await.unwrap());
+    let error = store.commit().await.unwrap_err();
+    assert!(matches!(error, JournalError::LostLease { .. }), "{error:?}");
+    std::fs::remove_dir_all(&folder).unwrap();
+    std::fs::rename(&away, &folder).unwrap();
+    store.commit().await.unwrap();
+    assert_eq!(fixture.bodies().await, ["1", "2", "3"]);
+}
+
+#[tokio::test]
+async fn a_path_may_be_relative_and_hold_any_sign() {
+    let fixture = sqlite().await;
+    let mut store = fixture.open().await.unwrap();
+    store.record(line("1"));
+    store.close().await.unwrap();
+    let folder = Path::new(fixture.text.trim_start_matches("sqlite://")).parent().unwrap().to_owned();
+    for name in ["per%20cent.db", "a#b?c.db", "ü:.db"] {
+        let path = folder.join("..").join(folder.file_name().unwrap()).join(name);
+        let url = JournalUrl::from_path(&path);
+        let store = Store::open(&url, &Holder::of_this_process("test"), Millis::ZERO).await.unwrap();
+        store.close().await.unwrap();
+        assert!(folder.join(name).exists(), "{name}");
+        drop(Reader::open(&url).await.unwrap());
+    }
+}
+
+#[tokio::test]
+async fn another_writer_of_the_file_is_waited_for() {
+    use sqlx::{AnyConnection, Connection};
+    let fixture = sqlite().await;
+    let mut store = fixture.open().await.unwrap();
+    let mut other = AnyConnection::connect(&fixture.driver_url).await.unwrap();
+    let transaction = other.begin_with("BEGIN IMMEDIATE").await.unwrap();
+    store.record(line("1"));
+    let writing = tokio::spawn(async move { store.commit().await });
+    transaction.rollback().await.unwrap();
+    writing.await.unwrap().unwrap();
+    assert_eq!(fixture.bodies().await, ["1"]);
+}

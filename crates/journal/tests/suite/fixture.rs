@@ -1,0 +1,164 @@
+//! An empty place for one journal, and the means to tamper with it.
+
+use candlewick_journal::{
+    Head, Holder, JournalError, JournalUrl, LeaseTerms, Line, LineKind, Reader, Store, StoredLine, Wire,
+};
+use candlewick_sdk::Millis;
+use sqlx::{AnyConnection, Connection};
+use std::future::poll_fn;
+use std::pin::pin;
+use std::task::Poll;
+
+/// A database of one test.
+pub(crate) struct Fixture {
+    /// Where the journal lies.
+    pub(crate) url: JournalUrl,
+    /// The same for a process of its own.
+    pub(crate) text: String,
+    /// The same for the driver.
+    pub(crate) driver_url: String,
+    /// How the database writes bytes given as hexadecimal digits.
+    pub(crate) bytes: fn(&str) -> String,
+    /// Where a server is told to forget it, and how.
+    pub(crate) end: Option<(String, String)>,
+    /// What lives as long as the fixture.
+    pub(crate) _alive: Box<dyn std::any::Any + Send + Sync>,
+}
+
+impl Fixture {
+    /// Changes the database behind the journal's back.
+    pub(crate) async fn run(&self, statements: &str) {
+        run_on(&self.driver_url, statements).await;
+    }
+
+    /// A number that a query answers.
+    pub(crate) async fn number(&self, query: &'static str) -> i64 {
+        let mut connection = AnyConnection::connect(&self.driver_url).await.unwrap();
+        let number = sqlx::query_scalar(query).fetch_one(&mut connection).await.unwrap();
+        connection.close().await.unwrap();
+        number
+    }
+
+    pub(crate) async fn open(&self) -> Result<Store, JournalError> {
+        Store::open(&self.url, &holder("first", 1), Millis::ZERO).await
+    }
+
+    pub(crate) async fn reader(&self) -> Reader {
+        Reader::open(&self.url).await.unwrap()
+    }
+
+    /// The bodies of all lines, after their chain was verified.
+    pub(crate) async fn bodies(&self) -> Vec<String> {
+        let mut reader = self.reader().await;
+        let verified = reader.verify().await.unwrap();
+        let lines = reader.lines(1, 1_000_000).await.unwrap();
+        assert_eq!(verified.entries, lines.len() as u64);
+        let numbers: Vec<u64> = lines.iter().map(|line| line.seq).collect();
+        assert_eq!(numbers, (1..=lines.len() as u64).collect::<Vec<_>>());
+        lines.into_iter().map(|stored| stored.line.body).collect()
+    }
+
+    pub(crate) async fn remove(mut self) {
+        if let Some((admin, statement)) = self.end.take() {
+            run_on(&admin, &statement).await;
+        }
+    }
+}
+
+pub(crate) async fn run_on(driver_url: &str, statements: &str) {
+    sqlx::any::install_default_drivers();
+    let mut connection = AnyConnection::connect(driver_url).await.unwrap();
+    let statements = sqlx::AssertSqlSafe(statements.to_owned());
+    sqlx::raw_sql(statements).execute(&mut connection).await.unwrap();
+    connection.close().await.unwrap();
+}
+
+/// Dead processes have numbers from here on, for [`terms`].
+pub(crate) const FIRST_DEAD: u32 = 100;
+
+/// A holder on the machine of the tests.
+pub(crate) fn holder(program: &str, pid: u32) -> Holder {
+    Holder { program: program.into(), pid, host: "here".into(), machine: "this".into() }
+}
+
+/// Thirty seconds; processes from [`FIRST_DEAD`] on are dead.
+pub(crate) fn terms() -> LeaseTerms {
+    LeaseTerms { duration: Millis::from_seconds(30), is_alive: |pid| pid < FIRST_DEAD }
+}
+
+pub(crate) fn line(body: &str) -> Line {
+    Line {
+        run: 1,
+        kind: LineKind::Event,
+        intent: None,
+        at: Millis::new(1_000),
+        received: Millis::new(1_005),
+        body: body.to_owned(),
+    }
+}
+
+pub(crate) fn wire(intent: u64, request: &str) -> Wire {
+    Wire {
+        intent: Some(intent),
+        sent: Millis::new(5),
+        received: Some(Millis::new(9)),
+        what: "POST /token/trades/open".into(),
+        request: request.into(),
+        response: Some("{}".into()),
+        status: Some(200),
+    }
+}
+
+pub(crate) fn record_all(store: &mut Store, bodies: &[impl AsRef<str>]) {
+    for body in bodies {
+        store.record(line(body.as_ref()));
+    }
+}
+
+/// The head that a stored line makes.
+pub(crate) fn head_of(line: &StoredLine) -> Head {
+    Head { seq: line.seq, hash: line.hash }
+}
+
+/// Where a call is cut off.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Cut {
+    /// As soon as its question number so many has been asked.
+    Asked(u32),
+    /// When the answer to that question is there, unheard.
+    Answered(u32),
+}
+
+/// Runs a call until it is cut off, or to its end.
+pub(crate) async fn cut<T>(call: impl Future<Output = T>, cut: Cut) -> Option<T> {
+    let mut call = pin!(call);
+    let mut polls = 0;
+    poll_fn(|context| {
+        let (last, unheard) = match cut {
+            Cut::Asked(last) => (last, false),
+            Cut::Answered(last) => (last, true),
+        };
+        if unheard && polls == last {
+            return Poll::Ready(None);
+        }
+        polls += 1;
+        match call.as_mut().poll(context) {
+            Poll::Ready(done) => Poll::Ready(Some(done)),
+            Poll::Pending if !unheard && polls == last => Poll::Ready(None),
+            Poll::Pending => Poll::Pending,
+        }
+    })
+    .await
+}
+
+/// How many steps a call takes to its end.
+pub(crate) async fn steps_of<T>(call: impl Future<Output = T>) -> u32 {
+    let mut call = pin!(call);
+    let mut steps = 0;
+    poll_fn(|context| {
+        steps += 1;
+        call.as_mut().poll(context).map(drop)
+    })
+    .await;
+    steps
+}

@@ -1,0 +1,104 @@
+//! Lines are kept as they are, in their order.
+
+use super::fixture::{Fixture, head_of, line, record_all, wire};
+use candlewick_journal::{Line, LineKind, MAX_WIRE_BYTES, Wire};
+use candlewick_sdk::Millis;
+
+pub(crate) async fn lines_keep_their_order_and_fields(fixture: &Fixture) {
+    let kinds = [LineKind::Run, LineKind::Event, LineKind::Action, LineKind::Note];
+    let lines: Vec<Line> = kinds
+        .into_iter()
+        .zip([None, Some(0), Some(7), Some(u64::MAX)])
+        .enumerate()
+        .map(|(place, (kind, intent))| Line {
+            run: [1, 2, u64::MAX, 0][place],
+            kind,
+            intent,
+            at: Millis::new([0, -5, i64::MIN, i64::MAX][place]),
+            received: Millis::new(place as i64),
+            body: format!("{{\"n\":{place}}}"),
+        })
+        .collect();
+    let mut store = fixture.open().await.unwrap();
+    assert_eq!((store.head().seq, store.pending()), (0, 0));
+    lines.iter().cloned().for_each(|line| store.record(line));
+    assert_eq!(store.pending(), 4);
+    store.commit().await.unwrap();
+    assert_eq!((store.head().seq, store.pending()), (4, 0));
+
+    let mut reader = fixture.reader().await;
+    let stored = reader.lines(1, 10).await.unwrap();
+    assert_eq!(stored.iter().map(|stored| stored.line.clone()).collect::<Vec<_>>(), lines);
+    assert_eq!(head_of(&stored[3]), store.head());
+    assert_eq!(reader.head().await.unwrap(), store.head());
+    assert_eq!(reader.verify().await.unwrap().head_hash, store.head().hash);
+}
+
+pub(crate) async fn lines_survive_reopening(fixture: &Fixture) {
+    let mut expected = Vec::new();
+    for opening in 0..3 {
+        let mut store = fixture.open().await.unwrap();
+        assert_eq!(store.head().seq, expected.len() as u64);
+        for number in 0..2 {
+            expected.push(format!("\"{opening} {number}\""));
+            store.record(line(expected.last().unwrap()));
+            store.commit().await.unwrap();
+        }
+        store.close().await.unwrap();
+        assert_eq!(fixture.bodies().await, expected);
+    }
+}
+
+pub(crate) async fn what_was_not_committed_was_never_there(fixture: &Fixture) {
+    let mut store = fixture.open().await.unwrap();
+    store.record(line("1"));
+    store.commit().await.unwrap();
+    store.commit().await.unwrap();
+    store.record(line("2"));
+    drop(store);
+    assert_eq!(fixture.bodies().await, ["1"]);
+}
+
+pub(crate) async fn large_commits_are_whole(fixture: &Fixture) {
+    let mut store = fixture.open().await.unwrap();
+    // Each number of lines to a statement occurs, and the verification needs a second page.
+    let expected: Vec<String> = (0..1_500 + 64 + 8 + 7).map(|number| number.to_string()).collect();
+    record_all(&mut store, &expected);
+    assert!(!store.is_full());
+    store.commit().await.unwrap();
+    assert_eq!(fixture.bodies().await, expected);
+}
+
+pub(crate) async fn any_text_is_kept(fixture: &Fixture) {
+    let bodies = ["", "ünïcödé 𝄞", "'; DROP TABLE entries; --", "$1 ? %s \\", "a\u{0}b"];
+    let mut store = fixture.open().await.unwrap();
+    record_all(&mut store, &bodies);
+    store.commit().await.unwrap();
+    let kept = fixture.bodies().await;
+    assert_eq!(kept[..4], bodies[..4]);
+    assert_eq!(kept[4], "a\u{fffd}b", "PostgreSQL keeps no NUL");
+}
+
+pub(crate) async fn wires_are_kept_beside_the_lines(fixture: &Fixture) {
+    let unanswered = Wire { received: None, response: None, status: None, ..wire(2, "c") };
+    let long = wire(3, &"x".repeat(MAX_WIRE_BYTES + 1));
+    let mut store = fixture.open().await.unwrap();
+    store.record_wire(wire(2, "a"));
+    store.commit().await.unwrap();
+    store.record(line("1"));
+    store.record_wire(wire(1, "b"));
+    store.record_wire(unanswered.clone());
+    store.record_wire(long);
+    store.commit().await.unwrap();
+    store.close().await.unwrap();
+    let mut store = fixture.open().await.unwrap();
+    store.record_wire(wire(2, "d"));
+    store.commit().await.unwrap();
+
+    let mut reader = fixture.reader().await;
+    assert_eq!(reader.wires_of(2).await.unwrap(), [wire(2, "a"), unanswered, wire(2, "d")]);
+    assert_eq!(reader.wires_of(1).await.unwrap(), [wire(1, "b")]);
+    assert!(reader.wires_of(3).await.unwrap()[0].request.ends_with("x [cut]"));
+    assert_eq!(reader.wires_of(9).await.unwrap(), []);
+    assert_eq!(fixture.bodies().await, ["1"]);
+}

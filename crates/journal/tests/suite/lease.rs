@@ -1,0 +1,149 @@
+//! One process holds a journal; only the dead and the silent are followed, and who was followed writes nothing.
+
+use super::fixture::{FIRST_DEAD, Fixture, holder, line, terms};
+use candlewick_journal::{JournalError, Store};
+use candlewick_sdk::Millis;
+
+/// Later than every lease of these tests.
+pub(crate) const LONG_AFTER: Millis = Millis::from_seconds(31);
+
+async fn open(fixture: &Fixture, program: &str, pid: u32, now: Millis) -> Result<Store, JournalError> {
+    Store::open_on_terms(&fixture.url, &holder(program, pid), &terms(), now).await
+}
+
+async fn assert_lost(store: &mut Store, to: &str) {
+    for error in [store.commit().await.unwrap_err(), store.heartbeat(LONG_AFTER).await.unwrap_err()] {
+        assert!(!error.is_temporary());
+        let JournalError::LostLease { who, .. } = error else { panic!("{error:?}") };
+        assert_eq!(who, format!("{to} (process 2 on here)"));
+    }
+}
+
+pub(crate) async fn a_second_holder_is_refused_and_told_who(fixture: &Fixture) {
+    let mut first = open(fixture, "first", 1, Millis::new(5_000)).await.unwrap();
+    first.heartbeat(Millis::new(6_000)).await.unwrap();
+    match open(fixture, "second", 2, Millis::new(7_500)).await.map(drop).unwrap_err() {
+        JournalError::HeldBy { who, since, heartbeat_age, url } => {
+            assert_eq!(who, "first (process 1 on here)");
+            assert_eq!((since, heartbeat_age), (Millis::new(5_000), Millis::new(1_500)));
+            assert_eq!(url, fixture.url.to_string());
+        }
+        other => panic!("{other:?}"),
+    }
+    let lease = fixture.reader().await.holder().await.unwrap().unwrap();
+    assert_eq!((lease.holder, lease.heartbeat), (holder("first", 1), Millis::new(6_000)));
+    first.record(line("1"));
+    first.commit().await.unwrap();
+}
+
+pub(crate) async fn of_many_that_open_at_once_one_succeeds(fixture: &Fixture) {
+    let openings: Vec<_> = (1..=8)
+        .map(|pid| {
+            let url = fixture.url.clone();
+            let opening =
+                async move { Store::open_on_terms(&url, &holder("many", pid), &terms(), Millis::ZERO).await };
+            tokio::spawn(opening)
+        })
+        .collect();
+    // Kept until all have tried.
+    let mut winners = Vec::new();
+    for opening in openings {
+        match opening.await.unwrap() {
+            Ok(store) => winners.push(store),
+            Err(JournalError::HeldBy { .. }) => {}
+            Err(error) => panic!("{error:?}"),
+        }
+    }
+    assert_eq!(winners.len(), 1);
+    winners[0].record(line("1"));
+    winners[0].commit().await.unwrap();
+    assert_eq!(fixture.bodies().await, ["1"]);
+}
+
+pub(crate) async fn a_closed_journal_is_free(fixture: &Fixture) {
+    let mut first = open(fixture, "first", 1, Millis::ZERO).await.unwrap();
+    first.record(line("1"));
+    first.close().await.unwrap();
+    assert_eq!(fixture.reader().await.holder().await.unwrap(), None);
+    let second = open(fixture, "second", 2, Millis::ZERO).await.unwrap();
+    assert_eq!(second.head().seq, 1, "what was buffered is committed by closing");
+}
+
+pub(crate) async fn a_silent_holder_is_followed_after_its_time(fixture: &Fixture) {
+    let mut first = open(fixture, "first", 1, Millis::ZERO).await.unwrap();
+    let early = open(fixture, "second", 2, Millis::new(30_000)).await.map(drop);
+    assert!(matches!(early, Err(JournalError::HeldBy { .. })), "{early:?}");
+    let second = open(fixture, "second", 2, Millis::new(30_001)).await.unwrap();
+    first.record(line("1"));
+    assert_lost(&mut first, "second").await;
+    drop(second);
+}
+
+pub(crate) async fn a_dead_holder_is_followed_at_once(fixture: &Fixture) {
+    let mut dead = open(fixture, "dead", FIRST_DEAD, Millis::ZERO).await.unwrap();
+    dead.record(line("1"));
+    dead.commit().await.unwrap();
+    drop(dead);
+    let second = open(fixture, "second", 2, Millis::new(1)).await.unwrap();
+    assert_eq!(second.head().seq, 1);
+}
+
+pub(crate) async fn heartbeats_keep_the_lease(fixture: &Fixture) {
+    let mut first = open(fixture, "first", 1, Millis::ZERO).await.unwrap();
+    for second in [20, 40, 60] {
+        first.heartbeat(Millis::from_seconds(second)).await.unwrap();
+        let other = open(fixture, "second", 2, Millis::from_seconds(second + 29)).await.map(drop);
+        assert!(matches!(other, Err(JournalError::HeldBy { .. })), "{other:?}");
+    }
+}
+
+pub(crate) async fn who_lost_the_lease_writes_nothing(fixture: &Fixture) {
+    let mut first = open(fixture, "first", 1, Millis::ZERO).await.unwrap();
+    first.record(line("1"));
+    first.commit().await.unwrap();
+    let mut second = open(fixture, "second", 2, LONG_AFTER).await.unwrap();
+    first.record(line("stray"));
+    first.record_wire(super::fixture::wire(1, "stray"));
+    for _ in 0..3 {
+        assert_lost(&mut first, "second").await;
+    }
+    assert_eq!(first.pending(), 2);
+    second.record(line("2"));
+    second.commit().await.unwrap();
+    assert_lost(&mut first, "second").await;
+    assert!(matches!(first.close().await, Err(JournalError::LostLease { .. })));
+    assert_eq!(fixture.bodies().await, ["1", "2"]);
+    assert_eq!(fixture.reader().await.wires_of(1).await.unwrap(), []);
+    second.heartbeat(LONG_AFTER).await.unwrap();
+}
+
+/// The first writes as fast as it can while the second takes over: what the first was told is durable is there, before
+/// anything of the second, and nothing else is.
+pub(crate) async fn a_takeover_amid_commits_leaves_one_writer(fixture: &Fixture) {
+    let mut first = open(fixture, "first", 1, Millis::ZERO).await.unwrap();
+    let (begun, mut has_begun) = tokio::sync::mpsc::channel(1);
+    let writing = tokio::spawn(async move {
+        let mut expected = Vec::new();
+        loop {
+            let body = format!("first {}", expected.len());
+            first.record(line(&body));
+            match first.commit().await {
+                Ok(()) => expected.push(body),
+                Err(JournalError::LostLease { .. }) => return expected,
+                Err(error) => panic!("{error:?}"),
+            }
+            if expected.len() == 20 {
+                begun.send(()).await.unwrap();
+            }
+        }
+    });
+    has_begun.recv().await.unwrap();
+    let mut second = open(fixture, "second", 2, LONG_AFTER).await.unwrap();
+    for body in ["second 0", "second 1"] {
+        second.record(line(body));
+        second.commit().await.unwrap();
+    }
+    let mut expected = writing.await.unwrap();
+    expected.extend(["second 0".to_owned(), "second 1".to_owned()]);
+    assert_eq!(fixture.bodies().await, expected);
+}

@@ -1,0 +1,64 @@
+//! What a journal promises, whatever database keeps it: each claim is a function over a fixture.
+
+pub(crate) mod chain;
+pub(crate) mod fixture;
+pub(crate) mod keeping;
+pub(crate) mod lease;
+pub(crate) mod processes;
+pub(crate) mod reading;
+pub(crate) mod refusing;
+pub(crate) mod retrying;
+
+/// Tests every claim on a database of its own.
+macro_rules! test_claims {
+    ($fixture:path) => {
+        test_claims! { $fixture =>
+            keeping::lines_keep_their_order_and_fields,
+            keeping::lines_survive_reopening,
+            keeping::what_was_not_committed_was_never_there,
+            keeping::large_commits_are_whole,
+            keeping::any_text_is_kept,
+            keeping::wires_are_kept_beside_the_lines,
+            retrying::a_failed_commit_is_repeated_whole,
+            retrying::a_commit_of_unknown_outcome_writes_each_line_once,
+            retrying::a_heartbeat_between_leaves_an_unknown_commit_unknown,
+            retrying::an_opening_cut_anywhere_leaves_a_journal_or_nothing,
+            chain::an_untouched_chain_holds,
+            chain::each_change_by_hand_is_named,
+            chain::a_shortened_journal_is_not_written_on,
+            lease::a_second_holder_is_refused_and_told_who,
+            lease::of_many_that_open_at_once_one_succeeds,
+            lease::a_closed_journal_is_free,
+            lease::a_silent_holder_is_followed_after_its_time,
+            lease::a_dead_holder_is_followed_at_once,
+            lease::heartbeats_keep_the_lease,
+            lease::who_lost_the_lease_writes_nothing,
+            lease::a_takeover_amid_commits_leaves_one_writer,
+            reading::a_reader_follows_a_writer,
+            reading::lines_are_found_by_intent_and_by_time,
+            refusing::an_old_journal_is_migrated,
+            refusing::an_old_journal_can_be_read_as_it_is,
+            refusing::a_newer_journal_is_refused,
+            refusing::another_database_is_refused_and_not_touched,
+            refusing::nothing_to_read_is_said,
+            processes::another_process_holds_until_it_is_killed,
+            processes::processes_that_open_at_once_have_one_winner,
+        }
+
+        /// Not a claim: what a process of these tests does that another one starts.
+        #[test]
+        fn child() {
+            suite::processes::play_child();
+        }
+    };
+    ($fixture:path => $($file:ident::$claim:ident,)*) => {
+        $(
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $claim() {
+                let fixture = $fixture().await;
+                suite::$file::$claim(&fixture).await;
+                fixture.remove().await;
+            }
+        )*
+    };
+}

@@ -1,0 +1,101 @@
+//! Two processes and one journal. The second process is this test's program, started again.
+
+use super::fixture::{Fixture, line};
+use candlewick_journal::{Holder, JournalError, JournalUrl, Reader, Store};
+use candlewick_sdk::Millis;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, Command, Stdio};
+
+/// Tells a started process which journal to open.
+pub(crate) const JOURNAL: &str = "CANDLEWICK_TEST_CHILD_JOURNAL";
+
+/// Tells it to read the journal too.
+pub(crate) const READING: &str = "CANDLEWICK_TEST_CHILD_READS";
+
+/// Starts this program again with nothing to do but open a journal.
+pub(crate) fn command(program: &std::path::Path, url: &str) -> Command {
+    let mut command = Command::new(program);
+    command.args(["--exact", "child", "--nocapture"]).env(JOURNAL, url);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    command
+}
+
+/// What a started process said of its opening.
+pub(crate) fn outcome(child: &mut Child) -> String {
+    let said = BufReader::new(child.stdout.take().expect("it was piped"));
+    let mut lines = said.lines().map_while(Result::ok);
+    // Read no further: the process waits for us.
+    let told = lines.find_map(|line| line.split_once("outcome: ").map(|(_, told)| told.to_owned()));
+    told.expect("the started process opens a journal")
+}
+
+fn start(fixture: &Fixture) -> Child {
+    let program = std::env::current_exe().expect("a test has a program");
+    command(&program, &fixture.text).spawn().expect("this program can be started again")
+}
+
+/// The part of the started process: opens, writes a line, says how it went, and lives until told to end.
+pub(crate) fn play_child() {
+    let Ok(url) = std::env::var(JOURNAL) else {
+        return;
+    };
+    let url: JournalUrl = url.parse().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let holder = Holder::of_this_process("child");
+        let told = match Store::open(&url, &holder, Millis::ZERO).await {
+            Ok(mut store) => {
+                store.record(line("child"));
+                store.commit().await.unwrap();
+                Ok(store)
+            }
+            Err(error) => Err(error),
+        };
+        let word = match &told {
+            Ok(_) => "held".to_owned(),
+            Err(error) => format!("{error:?}"),
+        };
+        let read = match std::env::var(READING) {
+            Ok(_) => {
+                let lines = Reader::open(&url).await.unwrap().verify().await.unwrap().entries;
+                format!(" read: {lines}")
+            }
+            Err(_) => String::new(),
+        };
+        writeln!(std::io::stdout().lock(), "\noutcome: {word}{read}").unwrap();
+        std::io::stdin().read_to_end(&mut Vec::new()).unwrap();
+    });
+    // Who started us reads no further.
+    std::process::exit(0);
+}
+
+pub(crate) async fn another_process_holds_until_it_is_killed(fixture: &Fixture) {
+    let mut child = start(fixture);
+    assert_eq!(outcome(&mut child), "held");
+    let us = Holder::of_this_process("parent");
+    match Store::open(&fixture.url, &us, Millis::ZERO).await.map(drop) {
+        Err(JournalError::HeldBy { who, .. }) => {
+            assert_eq!(who, format!("child (process {} on {})", child.id(), us.host));
+        }
+        other => panic!("{other:?}"),
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let mut store = Store::open(&fixture.url, &us, Millis::ZERO).await.unwrap();
+    store.record(line("parent"));
+    store.commit().await.unwrap();
+    assert_eq!(fixture.bodies().await, ["child", "parent"]);
+}
+
+pub(crate) async fn processes_that_open_at_once_have_one_winner(fixture: &Fixture) {
+    let mut children: Vec<Child> = (0..4).map(|_| start(fixture)).collect();
+    let mut outcomes: Vec<String> = children.iter_mut().map(outcome).collect();
+    for child in &mut children {
+        drop(child.stdin.take());
+        child.wait().unwrap();
+    }
+    outcomes.sort_by_key(|outcome| outcome != "held");
+    assert_eq!(outcomes[0], "held");
+    assert!(outcomes[1..].iter().all(|outcome| outcome.starts_with("HeldBy")), "{outcomes:?}");
+    assert_eq!(fixture.bodies().await, ["child"]);
+}

@@ -1,0 +1,52 @@
+//! A journal can be read while it is written.
+
+use super::fixture::{Fixture, line};
+use candlewick_journal::{Line, StoredLine};
+use candlewick_sdk::Millis;
+
+pub(crate) async fn a_reader_follows_a_writer(fixture: &Fixture) {
+    let mut store = fixture.open().await.unwrap();
+    let mut reader = fixture.reader().await;
+    for count in 1..=20_u64 {
+        store.record(line(&count.to_string()));
+        assert_eq!(reader.head().await.unwrap().seq, count - 1, "nobody sees what is not committed");
+        store.commit().await.unwrap();
+        assert_eq!(reader.head().await.unwrap(), store.head());
+        assert_eq!(reader.verify().await.unwrap().entries, count);
+    }
+    let page = reader.lines(7, 3).await.unwrap();
+    assert_eq!(page.iter().map(|stored| stored.seq).collect::<Vec<_>>(), [7, 8, 9]);
+    assert_eq!(reader.lines(21, 3).await.unwrap(), []);
+
+    // A reader amid a verification does not keep the writer from writing, nor the other way round.
+    let writing = tokio::spawn(async move {
+        for _ in 0..50 {
+            store.record(line("more"));
+            store.commit().await.unwrap();
+        }
+    });
+    while !writing.is_finished() {
+        reader.verify().await.unwrap();
+    }
+    writing.await.unwrap();
+    assert_eq!(reader.verify().await.unwrap().entries, 70);
+}
+
+pub(crate) async fn lines_are_found_by_intent_and_by_time(fixture: &Fixture) {
+    let mut store = fixture.open().await.unwrap();
+    for (intent, at) in [(None, 10), (Some(1), 20), (Some(2), 20), (Some(1), 15), (None, 30)] {
+        store.record(Line { intent, at: Millis::new(at), ..line("x") });
+    }
+    store.commit().await.unwrap();
+    let numbers = |lines: Vec<StoredLine>| lines.into_iter().map(|line| line.seq).collect::<Vec<_>>();
+    let mut reader = fixture.reader().await;
+    for (intent, expected) in [(1, vec![2, 4]), (2, vec![3]), (3, vec![])] {
+        assert_eq!(numbers(reader.lines_of(intent).await.unwrap()), expected);
+    }
+    for (from, to, limit, expected) in
+        [(10, 20, 9, vec![1, 4]), (15, 31, 9, vec![2, 3, 4, 5]), (15, 31, 2, vec![2, 3]), (31, 99, 9, vec![])]
+    {
+        let found = reader.lines_between(Millis::new(from), Millis::new(to), limit).await.unwrap();
+        assert_eq!(numbers(found), expected);
+    }
+}

@@ -1,0 +1,110 @@
+//! An intent in doubt, and the moments that follow from it (the rules of opening without an idempotency key).
+
+use super::candidate::Window;
+use candlewick_api::OpenOrder;
+use candlewick_engine::IntentId;
+use candlewick_sdk::{ExpirationType, Millis, Money};
+
+/// How long after a request's end the venue may still take it for new: it can lie in a queue on the way.
+const ARRIVES_WITHIN: Millis = Millis::from_seconds(30);
+/// Beyond the clock's uncertainty, how much earlier than it can have left a request may be stamped.
+const STAMP_SLACK: Millis = Millis::SECOND;
+
+/// An intent whose request may have left and whose answer is not known. Times are venue time.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Doubt {
+    pub(crate) intent: IntentId,
+    /// What was asked for.
+    pub(crate) order: OpenOrder,
+    /// The amount as the ledger counts it.
+    pub(crate) stake: Money,
+    /// The earliest moment at which the request can have left.
+    pub(crate) sent: Millis,
+    /// When the request ended, or the crash was noticed; of one that is in flight, [`Millis::MAX`].
+    pub(crate) ended: Millis,
+    /// When its trade would close at the latest, if there is one.
+    pub(crate) expected_close_latest: Millis,
+}
+
+impl Doubt {
+    /// The latest moment at which the venue may have taken the request.
+    pub(crate) fn latest_arrival(&self) -> Millis {
+        self.ended + ARRIVES_WITHIN
+    }
+
+    /// The latest moment at which its trade may have opened (`observed: expiry`).
+    pub(crate) fn latest_open(&self) -> Millis {
+        let arrival = self.latest_arrival();
+        match self.order.expiration_type {
+            ExpirationType::Unstated | ExpirationType::TimeFixed | ExpirationType::CandleClose => {
+                arrival.floor_to(Millis::SECOND) + Millis::new(999)
+            }
+            ExpirationType::NextCandle => {
+                let duration = self.order.close_type.duration();
+                arrival.floor_to(duration) + duration
+            }
+        }
+    }
+
+    /// From when on a complete list that does not show a trade means something.
+    pub(crate) fn deadline(&self, list_lag: Millis) -> Millis {
+        self.latest_arrival().max(self.latest_open()) + list_lag
+    }
+
+    /// Until when its stake stays reserved after it was taken as not opened.
+    pub(crate) fn reserved_until(&self, list_lag: Millis) -> Millis {
+        self.expected_close_latest + list_lag
+    }
+
+    /// When the request of its trade reached the venue, given how far our clock may be wrong.
+    pub(crate) fn window(&self, uncertainty: Millis, deadline: Millis) -> Window {
+        Window { from: self.sent - uncertainty - STAMP_SLACK, until: deadline }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resolver::testing;
+
+    const LAG: Millis = Millis::from_seconds(120);
+
+    fn check(expiration_type: ExpirationType, ended: i64, (latest_open, deadline): (i64, i64)) {
+        let mut doubt = testing::doubt(1);
+        doubt.order.expiration_type = expiration_type;
+        doubt.order.close_type = "05:00".parse().unwrap();
+        doubt.ended = Millis::new(ended);
+        let found = (doubt.latest_open().get(), doubt.deadline(LAG).get());
+        assert_eq!(found, (latest_open, deadline), "{expiration_type:?} ended at {ended}");
+    }
+
+    #[test]
+    fn the_deadline_is_the_latest_open_and_the_lists_lag() {
+        check(ExpirationType::Unstated, 10_000, (40_999, 160_999));
+        check(ExpirationType::TimeFixed, 10_500, (40_999, 160_999));
+        check(ExpirationType::CandleClose, 10_999, (40_999, 160_999));
+        // The next candle of five minutes after 40.5 s begins at 300 s; after 300 s exactly, at 600 s.
+        check(ExpirationType::NextCandle, 10_500, (300_000, 420_000));
+        check(ExpirationType::NextCandle, 269_999, (300_000, 420_000));
+        check(ExpirationType::NextCandle, 270_000, (600_000, 720_000));
+    }
+
+    #[test]
+    fn the_window_reaches_from_before_the_sending_to_the_deadline() {
+        let doubt = Doubt { sent: Millis::new(50_000), ..testing::doubt(1) };
+        let window = doubt.window(Millis::new(300), Millis::new(99_000));
+        assert_eq!(window, Window { from: Millis::new(48_700), until: Millis::new(99_000) });
+    }
+
+    #[test]
+    fn a_stake_stays_reserved_until_the_expected_close_and_the_lists_lag() {
+        let doubt = Doubt { expected_close_latest: Millis::new(100_000), ..testing::doubt(1) };
+        assert_eq!(doubt.reserved_until(LAG), Millis::new(220_000));
+    }
+
+    #[test]
+    fn the_moments_of_a_request_in_flight_are_beyond_all_others() {
+        let doubt = Doubt { ended: Millis::MAX, ..testing::doubt(1) };
+        assert_eq!(doubt.deadline(LAG), Millis::MAX);
+    }
+}

@@ -1,0 +1,118 @@
+//! What a listing decides about intents that may own the same trades.
+
+use super::case::{Case, Stage};
+use super::sheet::{Group, Sheet};
+use super::wallet::Reserved;
+use super::{Known, Listing, Why};
+use candlewick_sdk::Millis;
+
+/// The ledger releases a reserved stake when it is next told the time: so long after its moment it may still be
+/// taken off.
+const RELEASED_WITHIN: Millis = Millis::MINUTE;
+
+/// What follows for a group. Intents and rows are numbered as in the [`Sheet`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Judgement {
+    /// Nothing yet.
+    Wait,
+    /// These intents own these rows.
+    Adopt(Vec<(usize, usize)>),
+    /// This intent has no trade.
+    NotOpened(usize),
+    /// A person is to be asked.
+    Ask(Why),
+}
+
+/// All that a decision rests on.
+pub(crate) struct Judge<'a> {
+    /// In the order of the sheet.
+    pub(crate) cases: &'a [Case],
+    pub(crate) sheet: &'a Sheet<'a>,
+    pub(crate) listing: &'a Listing,
+    pub(crate) known: &'a Known<'a>,
+    pub(crate) list_lag: Millis,
+    pub(crate) now: Millis,
+}
+
+impl Judge<'_> {
+    /// Decides about a group.
+    pub(crate) fn judge(&self, group: &Group) -> Judgement {
+        match group.intents.first() {
+            Some(intent) if group.rows.is_empty() => self.judge_absent(*intent),
+            _ => self.judge_present(group),
+        }
+    }
+
+    /// Trades are listed that may be theirs. They are adopted when they are as many as the intents and were there
+    /// twice; more of them are for a person at once, fewer and unclear ones when no more can be expected.
+    fn judge_present(&self, group: &Group) -> Judgement {
+        let is_steady = self.listing.is_complete && self.every(group, Case::is_seen_twice);
+        if !is_steady || self.sheet.is_awaited(group) {
+            let is_late = self.every(group, |case| case.is_late(self.list_lag, self.now));
+            return ask_if(is_late, Why::ListUnsteady);
+        }
+        if let Some(pairs) = self.sheet.pairs(group, |intent| self.cases[intent].doubt.sent) {
+            return Judgement::Adopt(pairs);
+        }
+        let is_due = self.every(group, |case| case.deadline(self.list_lag) <= self.listing.began);
+        let venue_ids = self.sheet.names(&group.rows);
+        if !self.sheet.is_certain(group) {
+            ask_if(is_due, Why::UnclearTrades { venue_ids })
+        } else if group.rows.len() < group.intents.len() {
+            ask_if(is_due, Why::TooFewTrades { venue_ids })
+        } else {
+            Judgement::Ask(Why::TooManyTrades { venue_ids })
+        }
+    }
+
+    /// No trade is listed. It is not opened when that was so twice after the deadline and the wallet agrees.
+    fn judge_absent(&self, intent: usize) -> Judgement {
+        let case = &self.cases[intent];
+        match case.stage {
+            Stage::NotOpened { .. } => return Judgement::Wait,
+            Stage::InDoubt => {}
+        }
+        let is_absent = self.listing.is_complete && case.is_absent_twice(case.deadline(self.list_lag));
+        let why = match self.known.wallet {
+            _ if !is_absent => Why::ListUnsteady,
+            None => Why::WalletUnknown,
+            Some(view) if view.proves_not_opened(case.doubt.stake, &self.reserved_by_others(intent)) => {
+                return Judgement::NotOpened(intent);
+            }
+            Some(view) => Why::WalletUnexplained { surplus: view.surplus() },
+        };
+        ask_if(case.is_late(self.list_lag, self.now), why)
+    }
+
+    /// Stakes of the other intents that are taken off the ledger's free balance. One that has a trade in the list
+    /// has left the wallet.
+    fn reserved_by_others(&self, intent: usize) -> Reserved {
+        let mut reserved = Reserved::default();
+        let others = self.cases.iter().enumerate().filter(|(other, _)| *other != intent);
+        for (other, case) in others {
+            let stake = case.doubt.stake;
+            let is_listed = !self.sheet.possible[other].is_empty();
+            match case.stage {
+                Stage::InDoubt if is_listed => {}
+                Stage::InDoubt => reserved.unknown.push(stake),
+                Stage::NotOpened { reserved_until, .. } if self.now < reserved_until && !is_listed => {
+                    reserved.held += stake;
+                }
+                Stage::NotOpened { reserved_until, .. } if self.now < reserved_until + RELEASED_WITHIN => {
+                    reserved.unknown.push(stake);
+                }
+                Stage::NotOpened { .. } => {}
+            }
+        }
+        reserved.unknown.extend(self.known.in_flight.iter().map(|doubt| doubt.stake));
+        reserved
+    }
+
+    fn every(&self, group: &Group, holds: impl Fn(&Case) -> bool) -> bool {
+        group.intents.iter().all(|intent| holds(&self.cases[*intent]))
+    }
+}
+
+fn ask_if(is_time: bool, why: Why) -> Judgement {
+    if is_time { Judgement::Ask(why) } else { Judgement::Wait }
+}

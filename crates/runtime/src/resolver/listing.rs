@@ -1,0 +1,235 @@
+//! The venue's trade list, put together from pages that may shuffle, repeat and shift (`observed: results`).
+//!
+//! When is a listing complete? It must have been read to its end without a row that could not be read, and
+//! - one page alone is complete, unless it says itself that the list is longer;
+//! - of several pages, one of `total` and `count` is the length of the list: the one that says on the first page
+//!   that there is more than that page holds. It must be the same on every page, and as many different trades
+//!   must have been seen. Then none is missing, in whatever order they came and however pages overlap: a list that
+//!   keeps its length lost no trade and gained none, and every trade that it has was seen;
+//! - where neither is, no row may have come twice: rows that move between pages while they are read make one
+//!   appear twice for each that is missed.
+
+use candlewick_api::model::{TradePage, TradeQuery, TradeRecord};
+use candlewick_sdk::Millis;
+use std::collections::BTreeMap;
+
+/// Trades asked for at once (`observed: results`).
+pub(crate) const PAGE_SIZE: u64 = 100;
+/// Pages read at most; an account with more trades has no complete listing.
+pub(crate) const MOST_PAGES: u64 = 100;
+
+/// What the trade list held.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Listing {
+    /// Before its first page was asked for: what was not listed by then may be missing.
+    pub(crate) began: Millis,
+    /// After its last page had come.
+    pub(crate) ended: Millis,
+    /// Whether a trade that is not in it was not in the list. What is in it was in the list in any case.
+    pub(crate) is_complete: bool,
+    /// Each trade once, by identifier.
+    pub(crate) trades: Vec<TradeRecord>,
+}
+
+/// Which figure of a page is the length of the list (contract 2.5 does not say).
+#[derive(Clone, Copy, Debug)]
+enum LengthField {
+    Total,
+    Count,
+}
+
+/// Reads the list page by page: ask for [`ListingBuilder::query`], hand the page in, until there is no query.
+#[derive(Debug)]
+pub(crate) struct ListingBuilder {
+    began: Millis,
+    next: Option<TradeQuery>,
+    pages: u64,
+    most_pages: u64,
+    reached_end: bool,
+    is_readable: bool,
+    has_repeats: bool,
+    length: Option<(LengthField, u64)>,
+    keeps_length: bool,
+    trades: BTreeMap<String, TradeRecord>,
+}
+
+impl LengthField {
+    fn of(self, page: &TradePage) -> Option<u64> {
+        match self {
+            Self::Total => page.total,
+            Self::Count => page.count,
+        }
+    }
+}
+
+impl ListingBuilder {
+    /// Begins to list the trades of a user at `now`.
+    pub(crate) fn new(user_id: String, now: Millis) -> Self {
+        Self::with_pages(user_id, (PAGE_SIZE, MOST_PAGES), now)
+    }
+
+    pub(super) fn with_pages(user_id: String, (page_size, most_pages): (u64, u64), now: Millis) -> Self {
+        Self {
+            began: now,
+            next: Some(TradeQuery { page: 1, page_size, user_id: Some(user_id) }),
+            pages: 0,
+            most_pages,
+            reached_end: false,
+            is_readable: true,
+            has_repeats: false,
+            length: None,
+            keeps_length: true,
+            trades: BTreeMap::new(),
+        }
+    }
+
+    /// The page to ask for next; none at the end of the list, or where it gets too long.
+    pub(crate) fn query(&self) -> Option<&TradeQuery> {
+        self.next.as_ref()
+    }
+
+    /// Takes the page that was asked for.
+    pub(crate) fn take(&mut self, page: TradePage) {
+        let Some(query) = self.next.take() else { return };
+        self.pages += 1;
+        self.check_length(&page);
+        // A venue that gives smaller pages than asked for says so: its full pages are not short ones.
+        let page_size = page.per_page.unwrap_or(u64::MAX).clamp(1, query.page_size);
+        let following = page.following(&TradeQuery { page_size, ..query.clone() });
+        self.reached_end = following.is_none();
+        self.next = following
+            .filter(|_| self.pages < self.most_pages)
+            .map(|following| TradeQuery { page_size: query.page_size, ..following });
+        self.is_readable &= page.unreadable == 0;
+        for trade in page.data {
+            self.has_repeats |= self.trades.insert(trade.id.clone(), trade).is_some();
+        }
+    }
+
+    /// The listing as of `now`; not complete when pages were left out or could not be had.
+    pub(crate) fn finish(self, now: Millis) -> Listing {
+        let distinct = self.trades.len() as u64;
+        let is_whole = match self.length {
+            Some((_, length)) => self.keeps_length && distinct == length,
+            None => self.pages == 1 || !self.has_repeats,
+        };
+        Listing {
+            began: self.began,
+            ended: now,
+            is_complete: self.reached_end && self.is_readable && is_whole,
+            trades: self.trades.into_values().collect(),
+        }
+    }
+
+    fn check_length(&mut self, page: &TradePage) {
+        if self.pages == 1 {
+            let rows = (page.data.len() + page.unreadable) as u64;
+            let fields = [LengthField::Total, LengthField::Count];
+            let lengths = fields.into_iter().filter_map(|field| Some((field, field.of(page)?)));
+            self.length = lengths.into_iter().find(|(_, length)| *length > rows);
+        } else if let Some((field, length)) = self.length {
+            self.keeps_length &= field.of(page) == Some(length);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resolver::testing;
+
+    struct Told {
+        rows: &'static [&'static str],
+        total: Option<u64>,
+        count: Option<u64>,
+    }
+
+    const fn told(rows: &'static [&'static str], total: Option<u64>, count: Option<u64>) -> Told {
+        Told { rows, total, count }
+    }
+
+    fn page(told: &Told) -> TradePage {
+        let data = told.rows.iter().map(|id| testing::record(id, Millis::ZERO)).collect();
+        TradePage { total: told.total, count: told.count, data, ..TradePage::default() }
+    }
+
+    fn read(pages: &[Told]) -> Listing {
+        let mut builder = ListingBuilder::with_pages("user".to_owned(), (3, 5), Millis::new(7));
+        for (number, told) in (1..).zip(pages) {
+            assert_eq!(builder.query().map(|query| query.page), Some(number));
+            builder.take(page(told));
+        }
+        assert_eq!(builder.query(), None);
+        builder.finish(Millis::new(9))
+    }
+
+    fn check(pages: &[Told], (is_complete, ids): (bool, &str)) {
+        let listing = read(pages);
+        let found: Vec<_> = listing.trades.iter().map(|trade| trade.id.as_str()).collect();
+        assert_eq!((listing.is_complete, found.concat()), (is_complete, ids.to_owned()));
+        assert_eq!((listing.began, listing.ended), (Millis::new(7), Millis::new(9)));
+    }
+
+    #[test]
+    fn one_page_is_complete_unless_it_says_that_there_is_more() {
+        check(&[told(&[], None, None)], (true, ""));
+        check(&[told(&["b", "a"], Some(2), Some(2))], (true, "ab"));
+        check(&[told(&["b", "a", "b"], Some(2), Some(3)), told(&[], Some(2), Some(0))], (false, "ab"));
+        check(&[told(&["b", "b"], None, None)], (true, "b"));
+        check(&[told(&["b", "a"], Some(3), Some(2))], (false, "ab"));
+        check(&[told(&["b", "a"], None, Some(3))], (false, "ab"));
+    }
+
+    #[test]
+    fn pages_are_complete_when_as_many_trades_were_seen_as_the_list_is_long() {
+        let (first, second) = (&["f", "e", "d"], &["c", "b"]);
+        check(&[told(first, Some(5), Some(3)), told(second, Some(5), Some(2))], (true, "bcdef"));
+        check(&[told(first, Some(3), Some(5)), told(second, Some(2), Some(5))], (true, "bcdef"));
+        check(&[told(first, Some(5), None), told(second, Some(5), None)], (true, "bcdef"));
+        // Pages that overlap, and yet show everything.
+        let overlapping = &["d", "c", "b"];
+        let end = told(&[], Some(5), Some(0));
+        check(&[told(first, Some(5), Some(3)), told(overlapping, Some(5), Some(3)), end], (true, "bcdef"));
+        // A trade was added meanwhile, or one was missed.
+        check(&[told(first, Some(5), Some(3)), told(&["d", "c"], Some(6), Some(2))], (false, "cdef"));
+        check(&[told(first, Some(6), Some(3)), told(second, Some(6), Some(2))], (false, "bcdef"));
+        check(&[told(first, Some(5), Some(3)), told(second, None, Some(2))], (false, "bcdef"));
+    }
+
+    #[test]
+    fn without_a_length_no_row_may_come_twice() {
+        let first = &["f", "e", "d"];
+        check(&[told(first, None, None), told(&["c", "b"], None, None)], (true, "bcdef"));
+        check(&[told(first, Some(3), Some(3)), told(&["c"], Some(1), Some(1))], (true, "cdef"));
+        check(&[told(first, None, None), told(&["d", "c"], None, None)], (false, "cdef"));
+        check(&[told(first, Some(3), Some(3)), told(&["d"], Some(1), Some(1))], (false, "def"));
+    }
+
+    #[test]
+    fn a_list_that_was_not_read_to_its_end_is_not_complete() {
+        let builder = ListingBuilder::new("user".to_owned(), Millis::ZERO);
+        assert!(!builder.finish(Millis::ZERO).is_complete);
+        let mut builder = ListingBuilder::with_pages("user".to_owned(), (2, 2), Millis::ZERO);
+        builder.take(page(&told(&["a", "b"], None, None)));
+        builder.take(page(&told(&["c", "d"], None, None)));
+        assert_eq!(builder.query(), None);
+        assert!(!builder.finish(Millis::ZERO).is_complete);
+    }
+
+    #[test]
+    fn a_row_that_cannot_be_read_may_be_any_trade() {
+        let mut builder = ListingBuilder::new("user".to_owned(), Millis::ZERO);
+        builder.take(TradePage { unreadable: 1, ..page(&told(&["a"], None, None)) });
+        assert!(!builder.finish(Millis::ZERO).is_complete);
+    }
+
+    #[test]
+    fn a_venue_may_give_smaller_pages_than_asked_for() {
+        let mut builder = ListingBuilder::new("user".to_owned(), Millis::ZERO);
+        builder.take(TradePage { per_page: Some(2), ..page(&told(&["a", "b"], Some(3), None)) });
+        let asked = builder.query().cloned().unwrap();
+        assert_eq!((asked.page, asked.page_size), (2, PAGE_SIZE));
+        builder.take(TradePage { per_page: Some(2), ..page(&told(&["c"], Some(3), None)) });
+        assert!(builder.finish(Millis::ZERO).is_complete);
+    }
+}

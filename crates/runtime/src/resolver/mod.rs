@@ -1,0 +1,263 @@
+//! Resolves doubt: finds out which intents became trades although no answer said so.
+//!
+//! There is no key by which the venue would know a request again, so an intent whose answer was lost is never sent
+//! again; its trade is looked for in the venue's list instead. The [`Resolver`] is told of each [`Doubt`], says when
+//! a look at the list is useful, takes the [`Listing`]s, and answers with [`Resolution`]s. It asks for nothing
+//! itself: no I/O, no clock. The rules are those of opening without an idempotency key; where they leave a choice,
+//! it is made towards asking a person.
+
+mod candidate;
+mod case;
+mod doubt;
+mod judge;
+mod lag;
+mod listing;
+mod resolution;
+mod sheet;
+mod wallet;
+
+#[cfg(test)]
+mod model;
+#[cfg(test)]
+mod properties;
+#[cfg(test)]
+mod scenes;
+#[cfg(test)]
+mod testing;
+
+pub(crate) use doubt::Doubt;
+pub(crate) use lag::LagMeter;
+pub(crate) use listing::{Listing, ListingBuilder};
+pub(crate) use resolution::{Decided, Decision, Resolution, Undecidable, Why};
+pub(crate) use wallet::WalletView;
+
+use candidate::{account_of, request_time_of};
+use candlewick_api::Account;
+use candlewick_api::model::TradeRecord;
+use candlewick_engine::IntentId;
+use candlewick_sdk::Millis;
+use case::{Case, Stage};
+use judge::{Judge, Judgement};
+use sheet::{Group, Sheet, Sought};
+use std::collections::BTreeSet;
+
+/// What is known beside a listing when it is taken.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Known<'a> {
+    /// The venue's identifiers of all trades that intents own, settled ones too.
+    pub(crate) claimed: &'a BTreeSet<String>,
+    /// The requests that are in flight: a trade may be listed before its answer arrives.
+    pub(crate) in_flight: &'a [Doubt],
+    /// The wallet, read after the listing began; none when it could not be read.
+    pub(crate) wallet: Option<WalletView>,
+    /// How far our clock may be wrong.
+    pub(crate) uncertainty: Millis,
+}
+
+/// Finds the trades of intents in doubt.
+#[derive(Debug)]
+pub(crate) struct Resolver {
+    account: Account,
+    since: Millis,
+    lag: LagMeter,
+    cases: Vec<Case>,
+    /// Trades that were given to intents, so that none is given twice however late it is claimed.
+    given: BTreeSet<String>,
+    /// Trades that were reported as unexplained.
+    reported: BTreeSet<String>,
+}
+
+impl Resolver {
+    /// For an account, whose trades since a moment are to be explained.
+    pub(crate) fn new(account: Account, since: Millis, lag: LagMeter) -> Self {
+        let (given, reported) = (BTreeSet::new(), BTreeSet::new());
+        Self { account, since, lag, cases: Vec::new(), given, reported }
+    }
+
+    /// An intent is in doubt since `now`. Told again, it changes nothing.
+    pub(crate) fn begin(&mut self, doubt: Doubt, now: Millis) {
+        if self.find(doubt.intent).is_none() {
+            self.cases.push(Case::new(doubt, now));
+        }
+    }
+
+    /// Trades that were reported as unexplained in an earlier run.
+    pub(crate) fn recall_unexplained(&mut self, venue_ids: impl IntoIterator<Item = String>) {
+        self.reported.extend(venue_ids);
+    }
+
+    /// Measures the list's lag by trades that were accepted at these moments.
+    pub(crate) fn measure_lag<'a>(
+        &mut self,
+        listing: &Listing,
+        accepted: impl IntoIterator<Item = (&'a str, Millis)>,
+    ) {
+        self.lag.take(listing, accepted);
+    }
+
+    /// How long a trade may be missing from the list.
+    pub(crate) fn list_lag(&self) -> Millis {
+        self.lag.allowance()
+    }
+
+    /// When the next listing is useful; none when nothing is in doubt.
+    pub(crate) fn next_look(&self) -> Option<Millis> {
+        self.cases.iter().map(Case::next_look).min()
+    }
+
+    /// A listing is begun at `now`. Whatever comes of it is to be handed in, also when it failed: an incomplete
+    /// one lets time pass.
+    pub(crate) fn begin_look(&mut self, now: Millis) {
+        for case in &mut self.cases {
+            case.begin_look(now);
+        }
+    }
+
+    /// Takes what was listed.
+    pub(crate) fn take_listing(
+        &mut self,
+        listing: &Listing,
+        known: &Known<'_>,
+        now: Millis,
+    ) -> Vec<Resolution> {
+        self.cases.retain(|case| !case.is_forgotten(now));
+        let list_lag = self.lag.allowance();
+        let sheet = self.compare(listing, known, list_lag);
+        for (intent, case) in self.cases.iter_mut().enumerate() {
+            let deadline = case.deadline(list_lag);
+            case.observe(listing, sheet.ids_of(intent), deadline);
+        }
+        let judge = Judge { cases: &self.cases, sheet: &sheet, listing, known, list_lag, now };
+        let judged: Vec<_> = sheet.groups().into_iter().map(|group| (judge.judge(&group), group)).collect();
+        let mut resolutions = Vec::new();
+        for (judgement, group) in judged {
+            self.carry_out(judgement, &group, &sheet, &mut resolutions);
+        }
+        self.report_unexplained(&sheet, &mut resolutions);
+        self.cases.retain(|case| !is_adopted(case.doubt.intent, &resolutions));
+        for case in &mut self.cases {
+            case.hasten_look(case.deadline(list_lag), now);
+        }
+        resolutions
+    }
+
+    /// A person ends a doubt. It is the way to restore an intent that was taken as not opened, too.
+    ///
+    /// # Errors
+    /// [`Undecidable`] when there is no such doubt, or the trade is another intent's.
+    pub(crate) fn resolve_by_person(
+        &mut self,
+        intent: IntentId,
+        decision: Decision,
+        claimed: &BTreeSet<String>,
+    ) -> Result<Decided, Undecidable> {
+        let list_lag = self.lag.allowance();
+        let place = self.find(intent).ok_or(Undecidable::NotInDoubt)?;
+        let stage = self.cases[place].stage;
+        match (decision, stage) {
+            (Decision::NotOpened, Stage::InDoubt) => {
+                Ok(Decided::NotOpened { reserved_until: self.cases[place].give_up(list_lag) })
+            }
+            (Decision::NotOpened, Stage::NotOpened { .. }) => Err(Undecidable::NotInDoubt),
+            (Decision::Adopt { venue_id }, _) if claimed.contains(&venue_id) => Err(Undecidable::TradeTaken),
+            (Decision::Adopt { venue_id }, stage) => {
+                if !self.given.insert(venue_id.clone()) {
+                    return Err(Undecidable::TradeTaken);
+                }
+                self.cases.remove(place);
+                Ok(match stage {
+                    Stage::InDoubt => Decided::Adopt { venue_id },
+                    Stage::NotOpened { .. } => Decided::AdoptLate { venue_id },
+                })
+            }
+        }
+    }
+
+    fn find(&self, intent: IntentId) -> Option<usize> {
+        self.cases.iter().position(|case| case.doubt.intent == intent)
+    }
+
+    fn compare<'a>(&self, listing: &'a Listing, known: &Known<'_>, list_lag: Millis) -> Sheet<'a> {
+        let in_doubt: Vec<Sought<'_>> = self
+            .cases
+            .iter()
+            .map(|case| (&case.doubt, case.doubt.window(known.uncertainty, case.deadline(list_lag))))
+            .collect();
+        let in_flight: Vec<Sought<'_>> = known
+            .in_flight
+            .iter()
+            .map(|doubt| (doubt, doubt.window(known.uncertainty, Millis::MAX)))
+            .collect();
+        let is_free = |row: &TradeRecord| !known.claimed.contains(&row.id) && !self.given.contains(&row.id);
+        Sheet::new(listing, is_free, (&in_doubt, &in_flight))
+    }
+
+    fn carry_out(
+        &mut self,
+        judgement: Judgement,
+        group: &Group,
+        sheet: &Sheet<'_>,
+        resolutions: &mut Vec<Resolution>,
+    ) {
+        match judgement {
+            Judgement::Wait => {}
+            Judgement::Adopt(pairs) => {
+                for (intent, row) in pairs {
+                    resolutions.push(self.adopt(intent, sheet.rows[row]));
+                }
+            }
+            Judgement::NotOpened(intent) => {
+                let case = &mut self.cases[intent];
+                let reserved_until = case.give_up(self.lag.allowance());
+                resolutions.push(Resolution::NotOpened { intent: case.doubt.intent, reserved_until });
+            }
+            Judgement::Ask(why) => {
+                for intent in &group.intents {
+                    let case = &mut self.cases[*intent];
+                    if case.ask() {
+                        let (intent, why) = (case.doubt.intent, why.clone());
+                        resolutions.push(Resolution::AskPerson { intent, why });
+                    }
+                }
+            }
+        }
+    }
+
+    fn adopt(&mut self, intent: usize, record: &TradeRecord) -> Resolution {
+        let case = &self.cases[intent];
+        self.given.insert(record.id.clone());
+        if let Some(missing) = case.last_missing {
+            self.lag.note_found(record, missing);
+        }
+        let (intent, record) = (case.doubt.intent, Box::new(record.clone()));
+        match case.stage {
+            Stage::InDoubt => Resolution::Adopt { intent, record },
+            Stage::NotOpened { .. } => Resolution::AdoptLate { intent, record },
+        }
+    }
+
+    /// Reports trades from a token on this account that nobody can have asked for. What a person opened by hand is
+    /// the person's own, and what tells no time is taken for old.
+    fn report_unexplained(&mut self, sheet: &Sheet<'_>, resolutions: &mut Vec<Resolution>) {
+        for record in sheet.unowned() {
+            let is_ours = account_of(record).is_none_or(|account| account == self.account);
+            let is_young = request_time_of(record).is_some_and(|at| at >= self.since);
+            if record.from_api_token != Some(false)
+                && is_ours
+                && is_young
+                && self.reported.insert(record.id.clone())
+            {
+                resolutions.push(Resolution::Unexplained { record: Box::new(record.clone()) });
+            }
+        }
+    }
+}
+
+fn is_adopted(intent: IntentId, resolutions: &[Resolution]) -> bool {
+    resolutions.iter().any(|resolution| match resolution {
+        Resolution::Adopt { intent: adopted, .. } | Resolution::AdoptLate { intent: adopted, .. } => {
+            *adopted == intent
+        }
+        Resolution::NotOpened { .. } | Resolution::AskPerson { .. } | Resolution::Unexplained { .. } => false,
+    })
+}

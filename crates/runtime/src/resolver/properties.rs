@@ -1,0 +1,232 @@
+//! What holds for any requests and any list.
+
+use super::model::{Habits, Length, Owner, Run, Told, name};
+use super::{Resolution, Why};
+use candlewick_engine::IntentId;
+use candlewick_sdk::{Direction, Millis};
+use proptest::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+
+const HOUR: Millis = Millis::HOUR;
+
+fn habits(fails_one_in: u64) -> impl Strategy<Value = Habits> {
+    let length = prop::sample::select(vec![Length::Total, Length::Count, Length::Untold]);
+    (length, any::<bool>(), 0_u64..5, 0..=fails_one_in, 0_i64..20_000, any::<u64>()).prop_map(
+        |(length, shuffles, repeats_one_in, fails, wallet_lag, seed)| Habits {
+            length,
+            shuffles,
+            // A venue that fails or repeats rows on every page never has a complete list.
+            repeats_one_in: if repeats_one_in < 2 { 0 } else { repeats_one_in + 2 },
+            fails_one_in: if fails < 6 { 0 } else { fails },
+            wallet_lag,
+            seed,
+        },
+    )
+}
+
+/// Requests that take up to 20 s, are accepted up to 30 s after their end, and are listed within 100 s.
+fn told(owners: &[Owner]) -> impl Strategy<Value = Told> + use<> {
+    let owner = prop::sample::select(owners.to_vec());
+    let direction = prop::sample::select(vec![Direction::Buy, Direction::Sell]);
+    let accepted = prop::option::weighted(0.6, (0.0_f64..1.0, 0_i64..100_000));
+    (owner, direction, 1_i64..3, 0_i64..300_000, 1_i64..20_000, accepted).prop_map(
+        |(owner, direction, stake, sent, takes, accepted)| {
+            // One that was answered was accepted before its end, and strangers open their trades at once.
+            let longest = match owner {
+                Owner::Doubted => takes + 30_000,
+                Owner::Answered => takes,
+                Owner::Stranger | Owner::Hand | Owner::RealMoney => 0,
+            };
+            let accepted = accepted.map(|(part, lag)| ((part * longest as f64) as i64, lag));
+            Told { owner, stake: stake * 1_000, direction, sent, takes, accepted }
+        },
+    )
+}
+
+/// Requests of which no two are alike, nor two choices of their stakes worth the same.
+fn distinct(owners: &[Owner]) -> impl Strategy<Value = Vec<Told>> + use<> {
+    prop::collection::vec(told(owners), 1..10).prop_map(|mut all| {
+        for (place, told) in all.iter_mut().enumerate() {
+            told.stake = 100 << place;
+        }
+        all
+    })
+}
+
+fn adopted(run: &Run) -> Vec<(IntentId, String)> {
+    let adoption = |(_, resolution): &(Millis, Resolution)| match resolution {
+        Resolution::Adopt { intent, record } | Resolution::AdoptLate { intent, record } => {
+            Some((*intent, record.id.clone()))
+        }
+        Resolution::NotOpened { .. } | Resolution::AskPerson { .. } | Resolution::Unexplained { .. } => None,
+    };
+    run.resolutions.iter().filter_map(adoption).collect()
+}
+
+/// What was told of an intent, with its own trade.
+fn fate_of(run: &Run, place: usize) -> Vec<&'static str> {
+    let word = |(_, resolution): &(Millis, Resolution)| match resolution {
+        Resolution::Adopt { intent: of, record } if *of == intent(place) => {
+            Some(if record.id == name(place) { "adopted" } else { "another's" })
+        }
+        Resolution::AdoptLate { intent: of, record } if *of == intent(place) => {
+            Some(if record.id == name(place) { "late" } else { "another's" })
+        }
+        Resolution::NotOpened { intent: of, .. } if *of == intent(place) => Some("nothing"),
+        Resolution::AskPerson { intent: of, .. } if *of == intent(place) => Some("asked"),
+        _ => None,
+    };
+    run.resolutions.iter().filter_map(word).collect()
+}
+
+const fn intent(place: usize) -> IntentId {
+    IntentId::new(place as u64 + 1)
+}
+
+/// What is true of every run, whatever the venue does.
+fn check_invariants(all: &[Told], run: &Run) -> Result<(), TestCaseError> {
+    let mut owned: BTreeSet<String> = BTreeSet::new();
+    let answered = all.iter().enumerate().filter(|(_, told)| told.owner == Owner::Answered);
+    owned.extend(answered.filter(|(_, told)| told.accepted.is_some()).map(|(place, _)| name(place)));
+    for (intent, id) in adopted(run) {
+        prop_assert!(owned.insert(id.clone()), "{id} was given twice");
+        let place = intent.number() as usize - 1;
+        let (asked, found) = (&all[place], all.iter().enumerate().find(|(other, _)| name(*other) == id));
+        let found = found.expect("only trades that exist are listed").1;
+        prop_assert_eq!((found.stake, found.direction), (asked.stake, asked.direction));
+        prop_assert!(!matches!(found.owner, Owner::Hand | Owner::RealMoney | Owner::Answered));
+        let at = found.sent + found.accepted.unwrap_or_default().0;
+        prop_assert!(at >= asked.sent - 1_000, "{id} was requested before its intent was sent");
+    }
+    let mut outcomes: BTreeMap<IntentId, usize> = BTreeMap::new();
+    let mut asked = BTreeSet::new();
+    let mut unexplained = BTreeSet::new();
+    for (_, resolution) in &run.resolutions {
+        match resolution {
+            Resolution::Adopt { intent, .. } => *outcomes.entry(*intent).or_default() += 1,
+            Resolution::NotOpened { intent, .. } => {
+                *outcomes.entry(*intent).or_default() += 1;
+                let place = intent.number() as usize - 1;
+                prop_assert!(all[place].accepted.is_none(), "{intent} was opened");
+                // What is asked after it is not opened is another question.
+                asked.remove(intent);
+            }
+            Resolution::AskPerson { intent, .. } => prop_assert!(asked.insert(*intent), "asked twice"),
+            Resolution::AdoptLate { .. } => {}
+            Resolution::Unexplained { record } => prop_assert!(unexplained.insert(record.id.clone())),
+        }
+    }
+    let doubted = all.iter().enumerate().filter(|(_, told)| told.owner == Owner::Doubted);
+    for (place, _) in doubted {
+        let ended = outcomes.get(&intent(place)).copied().unwrap_or_default();
+        let is_asked = run.resolutions.iter().any(|(_, resolution)| {
+            matches!(resolution, Resolution::AskPerson { intent: asked, .. } if *asked == intent(place))
+        });
+        prop_assert!(ended == 1 || (ended == 0 && is_asked), "intent {} ended {ended} times", place + 1);
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Twins, strangers' trades like ours, failing pages, repeated rows: nothing is given twice, nothing that was
+    /// opened is taken for nothing, and every doubt ends or is for a person.
+    #[test]
+    fn whatever_the_venue_does_no_doubt_ends_wrongly(
+        all in prop::collection::vec(
+            told(&[Owner::Doubted, Owner::Doubted, Owner::Answered, Owner::Stranger, Owner::Hand, Owner::RealMoney]),
+            1..12,
+        ),
+        habits in habits(9),
+    ) {
+        let run = Run::new(all.clone(), habits, HOUR);
+        check_invariants(&all, &run)?;
+    }
+
+    /// Without strangers every trade is some intent's, and none is reported.
+    #[test]
+    fn own_trades_are_never_unexplained(
+        all in prop::collection::vec(told(&[Owner::Doubted, Owner::Answered, Owner::Hand]), 1..12),
+        habits in habits(9),
+    ) {
+        let run = Run::new(all.clone(), habits, HOUR);
+        check_invariants(&all, &run)?;
+        let is_report = |resolution: &Resolution| matches!(resolution, Resolution::Unexplained { .. });
+        prop_assert!(!run.resolutions.iter().any(|(_, resolution)| is_report(resolution)));
+    }
+
+    /// Where no two requests are alike, every doubt ends as it truly was, without a person: the list may lag,
+    /// shuffle, repeat and shift.
+    #[test]
+    fn what_can_be_told_apart_is_resolved_rightly(
+        all in distinct(&[Owner::Doubted, Owner::Answered, Owner::RealMoney]),
+        habits in habits(0),
+    ) {
+        let run = Run::new(all.clone(), habits, HOUR);
+        check_invariants(&all, &run)?;
+        let expected: BTreeMap<IntentId, String> = all
+            .iter()
+            .enumerate()
+            .filter(|(_, told)| told.owner == Owner::Doubted && told.accepted.is_some())
+            .map(|(place, _)| (intent(place), name(place)))
+            .collect();
+        prop_assert_eq!(adopted(&run).into_iter().collect::<BTreeMap<_, _>>(), expected);
+        let steady = habits.repeats_one_in == 0 || habits.length != Length::Untold;
+        let asks: Vec<&Why> = run.resolutions.iter().filter_map(|(_, resolution)| match resolution {
+            Resolution::AskPerson { why, .. } => Some(why),
+            _ => None,
+        }).collect();
+        prop_assert!(!steady || asks.is_empty(), "{asks:?}");
+    }
+
+    /// Twins whose requests arrive in the order of their sending each get their own trade.
+    #[test]
+    fn twins_get_their_own_trades(
+        requests in prop::collection::vec((0_i64..40_000, 1_i64..20_000, 0_i64..30_000, 0_i64..100_000), 1..6),
+        habits in habits(0),
+    ) {
+        let (mut sent, mut arrival) = (0, 0);
+        let mut all = Vec::new();
+        for (pause, takes, arrives_after, lag) in requests {
+            sent += pause;
+            arrival = (sent + arrives_after.min(takes)).max(arrival + 1);
+            let accepted = Some((arrival - sent, lag));
+            let (owner, direction) = (Owner::Doubted, Direction::Buy);
+            all.push(Told { owner, stake: 1_000, direction, sent, takes: takes.max(arrival - sent), accepted });
+        }
+        let run = Run::new(all.clone(), habits, HOUR);
+        check_invariants(&all, &run)?;
+        for (intent, id) in adopted(&run) {
+            prop_assert_eq!(name(intent.number() as usize - 1), id);
+        }
+        let steady = habits.repeats_one_in == 0 || habits.length != Length::Untold;
+        prop_assert!(!steady || adopted(&run).len() == all.len());
+    }
+
+    /// A list and a wallet that lag beyond all allowance: what was taken for nothing is adopted late.
+    #[test]
+    fn what_shows_up_within_a_day_is_adopted_late(
+        mut all in distinct(&[Owner::Doubted]),
+        lag in 400_000_i64..4_000_000,
+        habits in habits(0),
+    ) {
+        for told in &mut all {
+            told.accepted = told.accepted.map(|(arrived_after, _)| (arrived_after, lag));
+        }
+        let habits = Habits { wallet_lag: lag, length: Length::Total, repeats_one_in: 0, ..habits };
+        let run = Run::new(all.clone(), habits, HOUR * 3);
+        let mut late = 0;
+        for (place, told) in all.iter().enumerate() {
+            let found = fate_of(&run, place);
+            late += usize::from(found == ["nothing", "late"]);
+            // Once a trade was found late, the lag is known, and the others may be waited for.
+            let expected: &[&[&str]] = match told.accepted {
+                Some(_) => &[&["nothing", "late"], &["adopted"]],
+                None => &[&["nothing"]],
+            };
+            prop_assert!(expected.contains(&found.as_slice()), "intent {}: {found:?}", place + 1);
+        }
+        prop_assert!(late > 0 || all.iter().all(|told| told.accepted.is_none()));
+    }
+}

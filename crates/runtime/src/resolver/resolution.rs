@@ -1,0 +1,101 @@
+//! What a look at the venue's list brings, and what a person may decide.
+
+use candlewick_api::model::TradeRecord;
+use candlewick_engine::IntentId;
+use candlewick_sdk::{Millis, Money};
+use std::fmt;
+
+/// What was found out.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Resolution {
+    /// The trade of an intent in doubt was found.
+    Adopt { intent: IntentId, record: Box<TradeRecord> },
+    /// The trade of an intent that was taken as not opened was found: an alarm.
+    AdoptLate { intent: IntentId, record: Box<TradeRecord> },
+    /// There is no trade. It may yet be found within a day.
+    NotOpened { intent: IntentId, reserved_until: Millis },
+    /// It cannot be told; said once for each intent, which stays as it is and is looked for on.
+    AskPerson { intent: IntentId, why: Why },
+    /// A trade that no intent explains: an alarm, once for each.
+    Unexplained { record: Box<TradeRecord> },
+}
+
+/// Why a person is asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Why {
+    /// More trades than intents that asked for such.
+    TooManyTrades { venue_ids: Vec<String> },
+    /// Fewer trades than intents that asked for such: whose are they?
+    TooFewTrades { venue_ids: Vec<String> },
+    /// Trades that may be meant and do not tell enough of themselves.
+    UnclearTrades { venue_ids: Vec<String> },
+    /// No trade is listed, and the wallet holds so much that is not explained.
+    WalletUnexplained { surplus: Money },
+    /// No trade is listed, and the wallet could not be read.
+    WalletUnknown,
+    /// No listing was complete, or no two were alike.
+    ListUnsteady,
+}
+
+/// What a person decides about an intent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Decision {
+    /// This trade is its trade.
+    Adopt { venue_id: String },
+    /// It has none.
+    NotOpened,
+}
+
+/// What follows from a person's decision.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Decided {
+    /// The intent in doubt is a trade.
+    Adopt { venue_id: String },
+    /// The intent that was taken as not opened is a trade.
+    AdoptLate { venue_id: String },
+    /// It is not.
+    NotOpened { reserved_until: Millis },
+}
+
+/// Why a decision cannot be carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Undecidable {
+    /// The intent is not in doubt.
+    NotInDoubt,
+    /// The trade is another intent's.
+    TradeTaken,
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooManyTrades { venue_ids } => {
+                write!(f, "more trades are listed than were asked for: {}", venue_ids.join(", "))
+            }
+            Self::TooFewTrades { venue_ids } => {
+                write!(f, "fewer trades are listed than were asked for: {}", venue_ids.join(", "))
+            }
+            Self::UnclearTrades { venue_ids } => {
+                write!(f, "trades are listed that may be meant: {}", venue_ids.join(", "))
+            }
+            Self::WalletUnexplained { surplus } => write!(
+                f,
+                "no such trade is listed, and {} minor units in the wallet are not explained by that",
+                surplus.minor()
+            ),
+            Self::WalletUnknown => f.write_str("no such trade is listed, and the wallet could not be read"),
+            Self::ListUnsteady => f.write_str("the venue's trade list could not be read completely"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_person_is_told_which_trades_are_meant() {
+        let why = Why::TooManyTrades { venue_ids: vec!["01A".to_owned(), "01B".to_owned()] };
+        assert_eq!(why.to_string(), "more trades are listed than were asked for: 01A, 01B");
+    }
+}

@@ -1,0 +1,96 @@
+//! The wallet as the second witness: whether it holds the stake of an intent that the list does not show.
+
+use candlewick_sdk::Money;
+use std::collections::BTreeSet;
+
+/// Beyond so many possible sums the wallet proves nothing.
+const MOST_SUMS: usize = 4_096;
+
+/// What the wallet holds, beside what the ledger says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct WalletView {
+    /// What the wallet holds.
+    pub(crate) balance: Money,
+    /// What it would hold if every intent in doubt, in flight or reserved had been opened: the ledger's free
+    /// balance, from which all their stakes are taken off.
+    pub(crate) explained_without_doubts: Money,
+}
+
+/// The stakes that are taken off the ledger's free balance and may be in the wallet all the same.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Reserved {
+    /// Of intents that are taken as not opened: these are in the wallet.
+    pub(crate) held: Money,
+    /// Of intents of which that is not known, one by one.
+    pub(crate) unknown: Vec<Money>,
+}
+
+impl WalletView {
+    /// What the wallet holds beyond the ledger's free balance.
+    pub(crate) fn surplus(&self) -> Money {
+        self.balance - self.explained_without_doubts
+    }
+
+    /// Whether the wallet is explained to the cent by an intent with this stake not having been opened, and is not
+    /// by its having been, whatever became of the others.
+    pub(crate) fn proves_not_opened(&self, stake: Money, others: &Reserved) -> bool {
+        let rest = self.surplus() - others.held;
+        sums_of(&others.unknown).is_some_and(|sums| sums.contains(&(rest - stake)) && !sums.contains(&rest))
+    }
+}
+
+/// The sums of all choices among some stakes, or `None` when there are too many.
+fn sums_of(stakes: &[Money]) -> Option<BTreeSet<Money>> {
+    let mut sums = BTreeSet::from([Money::ZERO]);
+    for stake in stakes {
+        let with: Vec<Money> = sums.iter().map(|sum| *sum + *stake).collect();
+        sums.extend(with);
+        if sums.len() > MOST_SUMS {
+            return None;
+        }
+    }
+    Some(sums)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(balance: i64, stake: i64, held: i64, unknown: &[i64], expected: bool) {
+        let minor = Money::from_minor;
+        let view = WalletView { balance: minor(balance), explained_without_doubts: minor(50_000) };
+        let others = Reserved { held: minor(held), unknown: unknown.iter().copied().map(minor).collect() };
+        assert_eq!(view.proves_not_opened(minor(stake), &others), expected, "{balance} {unknown:?}");
+    }
+
+    #[test]
+    fn the_stake_must_be_in_the_wallet_to_the_cent() {
+        check(51_000, 1_000, 0, &[], true);
+        check(50_000, 1_000, 0, &[], false);
+        check(51_001, 1_000, 0, &[], false);
+        check(50_999, 1_000, 0, &[], false);
+    }
+
+    #[test]
+    fn what_others_hold_explains_the_wallet_only_where_nothing_else_does() {
+        // Another was not opened either, and that is known.
+        check(53_000, 1_000, 2_000, &[], true);
+        check(51_000, 1_000, 1_000, &[], false);
+        // It is not known: both, this one, the other one.
+        check(53_000, 1_000, 0, &[2_000], true);
+        check(51_000, 1_000, 0, &[2_000], true);
+        check(52_000, 1_000, 0, &[2_000], false);
+        // One of two equal ones is in the wallet: nobody knows which. Both are: both are.
+        check(51_000, 1_000, 0, &[1_000], false);
+        check(52_000, 1_000, 0, &[1_000], true);
+        // 30.00 is 10.00 and 20.00, or the other 30.00.
+        check(53_000, 1_000, 0, &[2_000, 3_000], false);
+    }
+
+    #[test]
+    fn too_many_unknown_stakes_prove_nothing() {
+        let distinct: Vec<i64> = (0..13).map(|power| 1 << power).collect();
+        check(50_000 + (1 << 20), 1 << 20, 0, &distinct[..12], true);
+        check(50_000 + (1 << 20), 1 << 20, 0, &distinct, false);
+    }
+}
