@@ -1,0 +1,276 @@
+//! The embedded venue with every fault of its switchboard while bots run: they neither die nor open anything twice.
+//!
+//! What was opened is read from the venue's own list over a socket of the test's own, and held against the intents
+//! of the journal.
+
+use crate::candlewick::{Folder, candlewick};
+use crate::excerpt::{DAY, HOUR, MONDAY, shipped};
+use crate::wire;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, Stdio};
+use std::sync::{Mutex, mpsc};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// One bot on each, in this order.
+const SYMBOLS: [&str; 6] = ["BTCUSDT", "ETHUSDT", "SOLUSDT", "XRPUSDT", "ADAUSDT", "LTCUSDT"];
+const DIRECTIONS: [&str; 2] = ["BUY", "SELL"];
+/// The line of the first intent.
+const FIRST_OPEN: &str = " open     #1 ";
+const MOST_STARTS: u32 = 40;
+
+/// Whether a profile leaves intents in doubt.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Doubt {
+    Never,
+    Possibly,
+    Surely,
+}
+
+/// What a run under faults left behind.
+struct Watched {
+    profile: &'static str,
+    report: Value,
+    journal: Vec<Value>,
+    /// Trades that the venue's list has shown, by identifier.
+    trades: BTreeMap<String, Value>,
+}
+
+/// An intent of the journal.
+struct Intent<'a> {
+    number: u64,
+    symbol: &'a str,
+    direction: &'a str,
+    decision_time: i64,
+}
+
+fn folder() -> Folder {
+    let mut settings = String::from(
+        "[broker]\ntimeout_ms = 500\nretry_pause_ms = 20\n[risk]\nmax_open_trades = 0\nmax_open_trades_per_symbol = 3\n\
+         daily_loss_limit = 0\nmax_drawdown_percent = 0\nmax_trades_per_day = 0\nallow_opposite = true\n\
+         max_signal_delay_ms = 30000\n[runtime]\nwatch_prices = false\n",
+    );
+    let mut folder = Folder::new();
+    for (index, symbol) in SYMBOLS.into_iter().enumerate() {
+        let name = format!("{symbol}_1m.csv");
+        let source = ["BTCUSDT_1m.csv", "EURUSD_1m.csv", "GBPUSD_1m.csv"][index % 3];
+        folder = folder.with(&name, &shipped(source, MONDAY + DAY, MONDAY + DAY + 12 * HOUR));
+        let _ = write!(
+            settings,
+            "[[bots]]\nname = \"{symbol}\"\nsymbol = \"{symbol}\"\ninterval = \"1m\"\nstrategy = \"rsi-reversal\"\n\
+             close_type = \"01:00\"\nparams = {{ period = {}, oversold = 45.0, overbought = 55.0 }}\n",
+            2 + index
+        );
+    }
+    folder.with("bots.toml", &settings)
+}
+
+/// Runs bots for a while, and collects what the venue's list shows meanwhile. Where a fault meets the very first
+/// questions there is no run yet: the program says so, and another seed is tried.
+fn watch(profile: &'static str, seconds: u32) -> Watched {
+    let folder = folder();
+    (1..=MOST_STARTS)
+        .find_map(|seed| run_bots(&folder, (profile, seconds), seed))
+        .unwrap_or_else(|| panic!("{profile}: no run began"))
+}
+
+fn run_bots(folder: &Folder, (profile, seconds): (&'static str, u32), seed: u32) -> Option<Watched> {
+    let (name, span) = (format!("seed-{seed}.jsonl"), format!("{seconds}s"));
+    std::fs::write(folder.path("seed.toml"), format!("[sandbox]\nseed = {seed}\n")).unwrap();
+    let data: Vec<String> = SYMBOLS.iter().map(|symbol| format!("--data={symbol}_1m.csv")).collect();
+    let mut arguments = vec!["live", "--sandbox", "--json", "-v", "--speed", "300", "--for", &span];
+    arguments.extend(["--listen", "127.0.0.1:0", "--journal", &name, "--faults", profile]);
+    arguments.extend(["--config", "bots.toml", "--config", "seed.toml"]);
+    arguments.extend(data.iter().map(String::as_str));
+    let mut command = folder.command(&arguments);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let (told, first_open) = follow_stderr(&mut child);
+    let mut trades = BTreeMap::new();
+    let mut address = None;
+    while child.try_wait().unwrap().is_none() {
+        address = address.or_else(|| first_open.try_recv().ok());
+        if let Some(address) = &address {
+            look_at_list(address, &mut trades);
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let (code, told) = (child.wait().unwrap().code(), told.join().unwrap());
+    if code == Some(4) && told.contains("the venue did not answer") && !told.contains(FIRST_OPEN) {
+        return None;
+    }
+    assert_eq!(code, Some(0), "{profile}: {told}");
+    let mut report = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut report).unwrap();
+    let read_entry = |line: &str| serde_json::from_str(line).unwrap();
+    let journal = folder.read(&name).lines().map(read_entry).collect();
+    Some(Watched { profile, report: serde_json::from_str(&report).unwrap(), journal, trades })
+}
+
+/// Keeps stderr flowing; tells the venue's address when the first intent stands there, and all of it in the end.
+fn follow_stderr(child: &mut Child) -> (JoinHandle<String>, mpsc::Receiver<String>) {
+    let lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let (sender, first_open) = mpsc::channel();
+    let told = std::thread::spawn(move || {
+        let (mut text, mut address) = (String::new(), None);
+        for line in lines.map_while(Result::ok) {
+            if let Some((_, rest)) = line.split_once("url=\"http://") {
+                address = rest.split('"').next().map(str::to_owned);
+            }
+            if line.contains(FIRST_OPEN) {
+                // Nobody listens after the run.
+                let _ = address.take().map(|address| sender.send(address));
+            }
+            text = text + &line + "\n";
+        }
+        text
+    });
+    (told, first_open)
+}
+
+/// Adds the trades of the list's first page, in the projection that has directions and times. The faults meet these
+/// requests too: an answer that does not come or cannot be read is left out.
+fn look_at_list(address: &str, trades: &mut BTreeMap<String, Value>) {
+    let patience = Duration::from_millis(500);
+    let ask = |path: &str| {
+        let answer = wire::get(address, path, "api-token: sandbox-token", patience)?;
+        serde_json::from_str::<Value>(answer.split_once("\r\n\r\n")?.1).ok()
+    };
+    let Some(user) = ask("/token/users/me") else { return };
+    let Some(user) = user["id"].as_str() else { return };
+    let list = ask(&format!("/token/trades?page=1&pageSize=1000&userId={user}"));
+    for trade in list.iter().filter_map(|list| list["data"].as_array()).flatten() {
+        if let (Some(id), Some(_)) = (trade["id"].as_str(), trade["requestTime"].as_i64()) {
+            trades.insert(id.to_owned(), trade.clone());
+        }
+    }
+}
+
+impl Watched {
+    fn intents(&self) -> Vec<Intent<'_>> {
+        let opens = self.journal.iter().filter(|entry| entry["action"] == "open");
+        opens
+            .map(|open| Intent {
+                number: open["intent"].as_u64().unwrap(),
+                symbol: SYMBOLS[open["symbol"].as_u64().unwrap() as usize],
+                direction: open["direction"].as_str().unwrap(),
+                decision_time: open["decision_time"].as_i64().unwrap(),
+            })
+            .collect()
+    }
+
+    /// Each trade of the venue belongs to the last intent of its symbol before it, and to each intent belongs one
+    /// at most.
+    fn assert_opened_once(&self) {
+        let intents = self.intents();
+        let mut taken = BTreeSet::new();
+        for trade in self.trades.values() {
+            let requested = trade["requestTime"].as_i64().unwrap();
+            let is_before =
+                |intent: &&Intent<'_>| trade["symbol"] == intent.symbol && intent.decision_time <= requested;
+            let intent = intents.iter().rfind(is_before);
+            let intent = intent.unwrap_or_else(|| panic!("{}: nobody wanted {trade}", self.profile));
+            // A direction that nobody has documented is one of the faults.
+            let direction = trade["direction"].as_str().filter(|direction| DIRECTIONS.contains(direction));
+            assert_eq!(direction.unwrap_or(intent.direction), intent.direction, "{}: {trade}", self.profile);
+            assert!(taken.insert(intent.number), "{}: twice opened: {trade}", self.profile);
+        }
+    }
+
+    /// From the event that leaves an intent in doubt until one that ends the doubt, its symbol opens nothing.
+    fn assert_doubt_blocks(&self) {
+        let intents = self.intents();
+        let symbol_of = |number: u64| intents.iter().find(|intent| intent.number == number).unwrap().symbol;
+        let mut doubts: BTreeMap<u64, &str> = BTreeMap::new();
+        for entry in &self.journal {
+            let Some(number) = entry["intent"].as_u64() else { continue };
+            if entry["event"] == "in_doubt" {
+                doubts.insert(number, symbol_of(number));
+            } else if entry["event"].is_string() {
+                doubts.remove(&number);
+            } else if entry["action"] == "open" {
+                let symbol = symbol_of(number);
+                let is_free = !doubts.values().any(|blocked| *blocked == symbol);
+                assert!(is_free, "{}: {symbol} is in doubt and was opened by intent {number}", self.profile);
+            }
+        }
+        assert_eq!(self.report["in_doubt"].as_u64(), Some(doubts.len() as u64), "{}", self.profile);
+    }
+}
+
+/// A run of so many seconds.
+fn check(profile: &'static str, seconds: u32, doubt: Doubt) {
+    let watched = watch(profile, seconds);
+    watched.assert_opened_once();
+    watched.assert_doubt_blocks();
+    let (intents, seen) = (watched.intents().len(), watched.trades.len());
+    let told = format!("{profile}: {intents} intents, {seen} trades seen, {}", watched.report);
+    assert!(intents > 0 && seen > 0, "{told}");
+    let is_as_expected = match doubt {
+        Doubt::Never => watched.report["in_doubt"] == 0,
+        Doubt::Possibly => true,
+        Doubt::Surely => watched.report["in_doubt"].as_u64() > Some(0),
+    };
+    assert!(is_as_expected, "{doubt:?}: {told}");
+}
+
+#[test]
+fn under_every_fault_bots_neither_die_nor_open_anything_twice() {
+    let profiles = [
+        // The slow ones first: venue time stands still while a request is under way.
+        ("all", 10, Doubt::Possibly),
+        ("mixed", 6, Doubt::Possibly),
+        ("hang", 6, Doubt::Possibly),
+        ("latency", 6, Doubt::Never),
+        ("garbage", 4, Doubt::Possibly),
+        ("errors", 4, Doubt::Possibly),
+        ("drop-before", 4, Doubt::Possibly),
+        ("errors-after", 3, Doubt::Surely),
+        ("drop-after", 3, Doubt::Surely),
+        ("unknown-values", 3, Doubt::Never),
+        ("expired-token", 3, Doubt::Never),
+        ("list-lag", 3, Doubt::Never),
+        ("late-settlement", 3, Doubt::Never),
+        ("shuffle", 3, Doubt::Never),
+        ("duplicates", 3, Doubt::Never),
+        ("none", 3, Doubt::Never),
+    ];
+    let names: BTreeSet<&str> = profiles.iter().map(|(profile, ..)| *profile).collect();
+    assert_eq!(names, known_profiles().iter().map(String::as_str).collect(), "a fault without a run");
+    let queue = Mutex::new(profiles.into_iter());
+    let next = || queue.lock().unwrap().next();
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                while let Some((profile, seconds, doubt)) = next() {
+                    check(profile, seconds, doubt);
+                }
+            });
+        }
+    });
+}
+
+/// The names that the program itself tells.
+fn known_profiles() -> BTreeSet<String> {
+    let run = candlewick(&["sandbox", "--faults", "no-such-fault"]);
+    let (_, names) = run.stderr.split_once("use ").unwrap();
+    let names = names.lines().next().unwrap().replace("or names from", "");
+    names.split(',').map(|name| name.trim().to_owned()).collect()
+}
+
+#[test]
+#[should_panic(expected = "twice opened")]
+fn a_second_trade_of_one_intent_would_be_noticed() {
+    let trade = |at: i64| json!({ "symbol": "BTCUSDT", "direction": "BUY", "requestTime": at });
+    let open =
+        json!({ "action": "open", "intent": 1, "symbol": 0, "direction": "BUY", "decision_time": 60_000 });
+    Watched {
+        profile: "by hand",
+        report: json!({}),
+        journal: vec![open],
+        trades: [("A".to_owned(), trade(62_000)), ("B".to_owned(), trade(62_500))].into(),
+    }
+    .assert_opened_once();
+}

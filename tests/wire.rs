@@ -1,0 +1,18 @@
+//! One request over a plain socket: no client of ours between a test and the venue.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+/// The whole answer to a GET, head and body. None when it does not come, or not in time.
+pub(crate) fn get(address: &str, path: &str, header: &str, patience: Duration) -> Option<String> {
+    let mut stream = TcpStream::connect(address).ok()?;
+    stream.set_read_timeout(Some(patience)).ok()?;
+    let request = format!(
+        "GET {path} HTTP/1.1\r\nhost: {address}\r\n{header}\r\nx-timestamp: 1\r\nconnection: close\r\n\r\n"
+    );
+    stream.write_all(request.as_bytes()).ok()?;
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).ok()?;
+    String::from_utf8(answer).ok()
+}
