@@ -181,12 +181,12 @@ impl Case {
     }
 
     fn pause(&self) -> Millis {
-        match (self.stage, self.question) {
-            (Stage::InDoubt, Question::Open) => {
-                Millis::from_seconds(PAUSES_S[self.looks.min(PAUSES_S.len() - 1)])
-            }
-            (Stage::InDoubt | Stage::NotOpened { .. }, _) => SLOW_PAUSE,
-        }
+        let is_slow = match (self.stage, self.question) {
+            (Stage::InDoubt, Question::Open) => false,
+            (Stage::NotOpened { .. }, Question::Open) => self.first_seen.is_none(),
+            (Stage::InDoubt | Stage::NotOpened { .. }, Question::Asked) => true,
+        };
+        if is_slow { SLOW_PAUSE } else { Millis::from_seconds(PAUSES_S[self.looks.min(PAUSES_S.len() - 1)]) }
     }
 }
 
@@ -316,6 +316,17 @@ mod tests {
         // The moment has passed and nothing was decided: the pauses decide.
         check(&[(1_000, 1_500, &["a"])], 6_500, 900_000);
         check(&[], 0, 900_000);
+    }
+
+    #[test]
+    fn what_was_not_opened_is_looked_for_slowly_until_it_shows() {
+        let mut case = Case::new(testing::doubt(1), Millis::ZERO);
+        case.looks = 10;
+        case.give_up(Millis::ZERO);
+        assert_eq!(case.pause(), SLOW_PAUSE);
+        let trade = BTreeSet::from(["a".to_owned()]);
+        case.observe(&testing::listing(300_000, Vec::new()), trade, DEADLINE);
+        assert_eq!(case.pause(), Millis::from_seconds(30));
     }
 
     #[test]

@@ -46,8 +46,8 @@ pub(crate) struct ListingBuilder {
     pages: u64,
     most_pages: u64,
     reached_end: bool,
-    is_readable: bool,
-    has_repeats: bool,
+    unreadable: usize,
+    repeats: usize,
     length: Option<(LengthField, u64)>,
     keeps_length: bool,
     trades: BTreeMap<String, TradeRecord>,
@@ -75,8 +75,8 @@ impl ListingBuilder {
             pages: 0,
             most_pages,
             reached_end: false,
-            is_readable: true,
-            has_repeats: false,
+            unreadable: 0,
+            repeats: 0,
             length: None,
             keeps_length: true,
             trades: BTreeMap::new(),
@@ -100,9 +100,9 @@ impl ListingBuilder {
         self.next = following
             .filter(|_| self.pages < self.most_pages)
             .map(|following| TradeQuery { page_size: query.page_size, ..following });
-        self.is_readable &= page.unreadable == 0;
+        self.unreadable += page.unreadable;
         for trade in page.data {
-            self.has_repeats |= self.trades.insert(trade.id.clone(), trade).is_some();
+            self.repeats += usize::from(self.trades.insert(trade.id.clone(), trade).is_some());
         }
     }
 
@@ -111,12 +111,12 @@ impl ListingBuilder {
         let distinct = self.trades.len() as u64;
         let is_whole = match self.length {
             Some((_, length)) => self.keeps_length && distinct == length,
-            None => self.pages == 1 || !self.has_repeats,
+            None => self.pages == 1 || self.repeats == 0,
         };
         Listing {
             began: self.began,
             ended: now,
-            is_complete: self.reached_end && self.is_readable && is_whole,
+            is_complete: self.reached_end && self.unreadable == 0 && is_whole,
             trades: self.trades.into_values().collect(),
         }
     }

@@ -95,11 +95,6 @@ impl Resolver {
         self.lag.take(listing, accepted);
     }
 
-    /// How long a trade may be missing from the list.
-    pub(crate) fn list_lag(&self) -> Millis {
-        self.lag.allowance()
-    }
-
     /// When the next listing is useful; none when nothing is in doubt.
     pub(crate) fn next_look(&self) -> Option<Millis> {
         self.cases.iter().map(Case::next_look).min()

@@ -144,7 +144,7 @@ fn a_late_list_is_waited_for() {
     scene.look(265, &[trade("a", 105)], &[]);
     scene.look(270, &[trade("a", 105)], &["1 is a"]);
     // Missing at 261 s, it had lagged for 156 s at least.
-    assert_eq!(scene.resolver.list_lag(), Millis::from_seconds(312));
+    assert_eq!(scene.resolver.lag.allowance(), Millis::from_seconds(312));
 }
 
 #[test]
