@@ -159,6 +159,14 @@ impl TradeBook {
         }
     }
 
+    /// The book from this intent on: one run's own, when earlier runs were recalled before it. Refusals of earlier
+    /// runs are not in a book.
+    #[must_use]
+    pub fn from_intent(mut self, first: IntentId) -> Self {
+        self.rows.retain(|row| row.approved.intent() >= first);
+        self
+    }
+
     /// All intents, in the order in which they were decided.
     pub fn rows(&self) -> &[IntentRow] {
         &self.rows

@@ -176,6 +176,11 @@ impl Session {
         SymbolId::new(place).unwrap_or(SymbolId::RETIRED)
     }
 
+    /// The number that the next intent will have.
+    pub const fn next_intent(&self) -> crate::IntentId {
+        self.intents.next_id()
+    }
+
     /// The money in its accounts.
     pub const fn ledger(&self) -> &Ledger {
         &self.ledger

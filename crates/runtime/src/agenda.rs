@@ -11,6 +11,8 @@ pub(crate) enum Job {
     Trade(IntentId),
     /// The wallets.
     Wallets,
+    /// The venue's list of trades, and the wallets after it.
+    List,
     /// Closed candles of a series.
     Candles(SeriesId),
     /// The price of a symbol at this moment of the price grid.

@@ -23,7 +23,10 @@ pub struct Account {
 /// # Errors
 /// [`RuntimeError::Venue`] when the venue does not answer, [`RuntimeError::OpenWallet`] without such a wallet.
 pub async fn connect(venue: &dyn Venue, kind: Kind) -> Result<Account, RuntimeError> {
-    let failed = |question| move |source| RuntimeError::Venue { question, source };
+    let failed = |question: &str| {
+        let question = question.to_owned();
+        move |source| RuntimeError::Venue { question, source }
+    };
     let user = within_deadline(venue.me()).await.map_err(failed("who am I"))?.value;
     let wallets = within_deadline(venue.wallets()).await.map_err(failed("what do the wallets hold"))?.value;
     let balance = balance_of(&wallets, kind).ok_or(RuntimeError::OpenWallet { kind: name_of(kind) })?;

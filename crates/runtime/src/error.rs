@@ -11,7 +11,7 @@ pub enum RuntimeError {
     #[error("the venue did not answer \"{question}\"")]
     Venue {
         /// What was asked.
-        question: &'static str,
+        question: String,
         /// What came back.
         source: ApiError,
     },
@@ -34,6 +34,14 @@ pub enum RuntimeError {
     /// Mend the bots or the risk settings.
     #[error(transparent)]
     Engine(#[from] EngineError),
+    /// Do not trust the journal: an entry of an earlier run is not one.
+    #[error("the journal's entry {seq} cannot be folded: {problem}")]
+    Past {
+        /// Its number.
+        seq: u64,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// Mend the journal, or end the other process that holds it.
     #[error("the journal cannot be kept")]
     Journal(#[from] JournalError),

@@ -15,7 +15,6 @@ mod settlement;
 mod skew;
 mod trade_watch;
 // What became of requests without an answer.
-#[allow(dead_code, unused_imports)] // until the conductor asks it
 mod resolver;
 // What people order.
 pub mod control;
@@ -25,6 +24,7 @@ mod connect;
 mod error;
 mod observer;
 pub mod paper;
+mod past;
 mod settings;
 mod stop;
 
@@ -32,5 +32,6 @@ pub use conductor::{Conductor, Finished, Parts};
 pub use connect::{Account, connect};
 pub use error::RuntimeError;
 pub use observer::{Notice, Observer};
+pub use past::Past;
 pub use settings::RuntimeSettings;
 pub use stop::Stop;

@@ -1,6 +1,8 @@
 //! Questions to the venue, each in a task of its own, and the reports that come back.
 
 use crate::agenda::Job;
+use crate::resolver::{Listing, ListingBuilder};
+use candlewick_api::clock::Clock;
 use candlewick_api::model::{CandleQuery, LastPrice, LimitTime, TradeQuery, TradeRecord, Wallet};
 use candlewick_api::{ApiError, OpenOrder, OpenReply, Reply, Skew, Venue, about, closed_candles};
 use candlewick_engine::{IntentId, SeriesId, SymbolId};
@@ -33,6 +35,7 @@ pub(crate) enum Question {
     Price(SymbolId, Result<(Millis, LastPrice), ApiError>),
     Trade(IntentId, Source, Result<Box<TradeRecord>, ApiError>),
     Wallets(Result<Vec<Wallet>, ApiError>),
+    List(Result<Looked, ApiError>),
     Open(IntentId, Result<OpenReply, ApiError>),
 }
 
@@ -60,6 +63,7 @@ impl Report {
             Asked::Job(Job::Candles(series)) => Question::Candles(series, Err(unavailable(text))),
             Asked::Job(Job::Price(symbol)) => Question::Price(symbol, Err(unavailable(text))),
             Asked::Job(Job::Trade(intent)) => Question::Trade(intent, Source::ById, Err(unavailable(text))),
+            Asked::Job(Job::List) => Question::List(Err(unavailable(text))),
             Asked::Job(Job::Wallets) => Question::Wallets(Err(unavailable(text))),
             Asked::Open(intent) => Question::Open(intent, Err(ApiError::Ambiguous { text })),
         };
@@ -107,6 +111,36 @@ pub(crate) async fn look_up_trade(
 ) -> Report {
     let (answer, skew) = split(find_in_list(venue.as_ref(), &id, user_id).await);
     Report { question: Question::Trade(intent, Source::List, answer.map(Box::new)), skew }
+}
+
+/// The venue's list of trades, and the wallets as they stood after it; none when they could not be read.
+#[derive(Debug)]
+pub(crate) struct Looked {
+    pub(crate) listing: Listing,
+    pub(crate) wallets: Option<Vec<Wallet>>,
+}
+
+/// Lists all trades of the user, then reads the wallets. A page that fails leaves the listing incomplete.
+pub(crate) async fn look(venue: Arc<dyn Venue>, clock: Arc<dyn Clock>, user_id: String) -> Report {
+    let mut listing = ListingBuilder::new(user_id, clock.now());
+    let mut failed = None;
+    while let Some(query) = listing.query().cloned() {
+        match within_deadline(venue.trades(&query)).await {
+            Ok(reply) => listing.take(reply.value),
+            Err(error) => {
+                failed = Some(error);
+                break;
+            }
+        }
+    }
+    let answer = match failed {
+        Some(error) => Err(error),
+        None => {
+            let wallets = within_deadline(venue.wallets()).await.ok().map(|reply| reply.value);
+            Ok(Looked { listing: listing.finish(clock.now()), wallets })
+        }
+    };
+    Report { question: Question::List(answer), skew: None }
 }
 
 pub(crate) async fn ask_wallets(venue: Arc<dyn Venue>) -> Report {

@@ -22,6 +22,11 @@ pub struct RuntimeSettings {
     pub settle_after_ms: u32,
     /// How often the wallets are read, in seconds; 0 means only at the start.
     pub wallet_every_s: u32,
+    /// How often the venue's list is looked through for trades that no intent explains, in seconds; 0 means only
+    /// while something is in doubt.
+    pub list_every_s: u32,
+    /// How long a trade may be missing from the venue's list.
+    pub list_lag_ms: u32,
     /// How long a stopping run tracks an open trade beyond its close time, in seconds.
     pub stop_patience_s: u32,
     /// How long an interrupted run tracks open trades at most, in seconds. A second interrupt ends it at once.
@@ -38,6 +43,8 @@ impl Default for RuntimeSettings {
             hold_ms: 1_000,
             settle_after_ms: 4_000,
             wallet_every_s: 60,
+            list_every_s: 300,
+            list_lag_ms: 120_000,
             stop_patience_s: 30,
             interrupt_patience_s: 90,
         }

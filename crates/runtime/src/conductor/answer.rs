@@ -29,6 +29,7 @@ impl Conductor {
             Question::Price(symbol, answer) => self.hear_price(symbol, answer),
             Question::Trade(intent, source, answer) => self.hear_trade(intent, source, answer),
             Question::Wallets(answer) => self.hear_wallets(answer),
+            Question::List(answer) => self.hear_list(answer),
             Question::Open(intent, answer) => self.hear_open(intent, answer),
         }
     }
@@ -171,15 +172,19 @@ impl Conductor {
             }
             Err(error) => {
                 self.warn(&format!("intent {intent} is in doubt: {error}"));
+                if let Some(approved) = self.book.row(intent).map(|row| row.approved) {
+                    self.begin_doubt(&approved, now);
+                }
                 (now, EventKind::InDoubt { intent })
             }
         };
         self.queue.add(at, Place::Answer(intent), kind);
     }
 
-    fn begin_tracking(&mut self, intent: IntentId, reply: &OpenReply, now: Millis) {
+    pub(super) fn begin_tracking(&mut self, intent: IntentId, reply: &OpenReply, now: Millis) {
         let approved = self.book.row(intent).map(|row| row.approved);
         let terms = approved.map(|one| (one.stake(), one.expiry().close_type.duration()));
+        self.claimed.insert(reply.id.clone());
         let first = self.trades.begin(intent, reply, terms.unwrap_or_default(), now);
         self.agenda.add(first, Job::Trade(intent));
     }

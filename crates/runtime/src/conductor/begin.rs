@@ -18,6 +18,7 @@ impl Conductor {
         let now = self.clock.now();
         let balance = self.session.ledger().free();
         self.tell(now, EventKind::Balance { amount: balance });
+        self.recover(now);
         let mut watches = Vec::new();
         for id in self.session.series_order() {
             let watch = self.warm_up(id, now).await?;
@@ -50,7 +51,10 @@ impl Conductor {
                 now,
             };
             let fetched = request::fetch_candles(self.venue.as_ref(), &window).await;
-            let reply = fetched.map_err(|source| RuntimeError::Venue { question: "past candles", source })?;
+            let reply = fetched.map_err(|source| {
+                let question = format!("past candles of {series}");
+                RuntimeError::Venue { question, source }
+            })?;
             candles = reply.value.candles;
             if candles.len() >= wanted {
                 break;

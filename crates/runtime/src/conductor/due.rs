@@ -16,6 +16,7 @@ impl Conductor {
                 Job::Candles(series) => self.ask_candles(series, now),
                 Job::Price(symbol) => self.ask_price(symbol, due),
                 Job::Trade(intent) => self.ask_trade(intent, due),
+                Job::List => self.ask_list(),
                 Job::Wallets => self.ask(Asked::Job(job), request::ask_wallets(Arc::clone(&self.venue))),
             }
         }

@@ -32,6 +32,8 @@ pub struct Finished {
     pub rejected_rows: u64,
     /// The hash of the run's journal.
     pub journal_hash: String,
+    /// Why a person had halted it, if it ended halted.
+    pub halted: Option<String>,
 }
 
 impl Conductor {
@@ -97,7 +99,7 @@ impl Conductor {
     }
 
     /// Intents whose request left and is not answered.
-    fn opening(&self) -> Vec<IntentId> {
+    pub(super) fn opening(&self) -> Vec<IntentId> {
         let intent = |asked: &Asked| match asked {
             Asked::Open(intent) => Some(*intent),
             Asked::Job(_) => None,
@@ -131,7 +133,8 @@ impl Conductor {
             candles: self.counts.candles,
             rejected_rows: self.counts.rejected_rows,
             journal_hash: self.hash.finish(),
-            book: self.book,
+            halted: self.halted,
+            book: self.book.from_intent(self.first),
         }
     }
 }

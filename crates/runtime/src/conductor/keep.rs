@@ -3,7 +3,6 @@
 use super::Conductor;
 use crate::RuntimeError;
 use crate::request::{self, Asked};
-use candlewick_api::OpenOrder;
 use candlewick_engine::{Approved, Control, EventKind};
 use candlewick_journal::JournalError;
 use std::sync::Arc;
@@ -88,14 +87,8 @@ impl Conductor {
     }
 
     fn send_open(&mut self, approved: &Approved) {
-        let order = OpenOrder {
-            symbol: self.session.symbols()[approved.symbol().index()],
-            direction: approved.direction(),
-            amount: self.session.money_scale().to_decimal(approved.stake()).normalize(),
-            close_type: approved.expiry().close_type,
-            expiration_type: approved.expiry().expiration_type,
-            account: self.account.kind,
-        };
+        let order = self.order_of(approved);
+        self.sent.insert(approved.intent(), self.clock.now());
         let (venue, intent) = (Arc::clone(&self.venue), approved.intent());
         self.ask(Asked::Open(intent), request::open(venue, intent, order));
     }

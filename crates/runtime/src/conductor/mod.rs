@@ -6,31 +6,36 @@
 
 mod answer;
 mod begin;
+mod doubt;
 mod due;
 mod end;
 mod keep;
+mod orders;
 mod tell;
 
 pub use end::Finished;
 
 use crate::agenda::Agenda;
 use crate::candle_watch::CandleWatch;
+use crate::control::ControlRequest;
 use crate::gate::Gate;
+use crate::past::Past;
 use crate::queue::Queue;
 use crate::request::{Asked, Report};
+use crate::resolver::{LagMeter, Resolver};
 use crate::skew::SkewWatch;
 use crate::trade_watch::TradeWatch;
 use crate::{Account, Notice, Observer, RuntimeError, RuntimeSettings, Stop};
 use candlewick_api::Venue;
 use candlewick_api::clock::{Clock, Hold};
 use candlewick_engine::{
-    Action, Approved, BotSettings, Header, JournalHash, Rule, Session, SymbolId, TradeBook,
+    Action, Approved, BotSettings, Header, IntentId, JournalHash, Rule, Session, SymbolId, TradeBook,
 };
 use candlewick_journal::{Journal, Wire};
 use candlewick_sdk::Millis;
 use end::Stopping;
 use keep::Urgency;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
@@ -79,6 +84,15 @@ pub struct Conductor {
     is_simulated: bool,
     /// Requests and answers of the trading API, to be kept beside the entries.
     wires: mpsc::Receiver<Wire>,
+    resolver: Resolver,
+    /// Identifiers of all trades that are an intent's.
+    claimed: BTreeSet<String>,
+    /// When each intent's request left, or was about to.
+    sent: BTreeMap<IntentId, Millis>,
+    /// The first intent of this run.
+    first: IntentId,
+    /// Why a person halted the run.
+    halted: Option<String>,
     stopping: Option<Stopping>,
     /// A limit that only a person can lift has been reached.
     limit: Option<Rule>,
@@ -110,6 +124,8 @@ pub struct Parts {
     pub wants_prices: Vec<bool>,
     /// What remembers.
     pub journal: Box<dyn Journal>,
+    /// What earlier runs left.
+    pub past: Past,
     /// Requests and answers of the trading API.
     pub wires: mpsc::Receiver<Wire>,
     /// Who watches.
@@ -119,8 +135,19 @@ pub struct Parts {
 impl Conductor {
     /// A run of these parts.
     pub fn new(parts: Parts) -> Self {
-        let Parts { settings, venue, clock, account, session, bots, wants_prices, journal, wires, observer } =
-            parts;
+        let Parts {
+            settings,
+            venue,
+            clock,
+            account,
+            session,
+            bots,
+            wants_prices,
+            journal,
+            past,
+            wires,
+            observer,
+        } = parts;
         let mut ranks = vec![0; session.series().len()];
         for (rank, id) in session.series_order().into_iter().enumerate() {
             ranks[id.index()] = rank;
@@ -132,6 +159,12 @@ impl Conductor {
         let is_priced = |symbol: &candlewick_sdk::Symbol| {
             bots.iter().zip(&wants_prices).any(|(bot, wants)| *wants && bot.symbol == *symbol)
         };
+        let mut resolver = Resolver::new(
+            account.kind,
+            past.began.unwrap_or_else(|| clock.now()),
+            LagMeter::new(Millis::new(i64::from(settings.list_lag_ms))),
+        );
+        resolver.recall_unexplained(past.unexplained);
         Self {
             asset_types: session.series().iter().map(asset_type).collect(),
             priced: session.symbols().iter().map(is_priced).collect(),
@@ -149,11 +182,16 @@ impl Conductor {
             suspended: false,
             is_journal_torn: false,
             is_simulated: clock.is_virtual(),
+            resolver,
+            claimed: BTreeSet::new(),
+            first: session.next_intent(),
+            sent: past.sent,
+            halted: None,
             wires,
             stopping: None,
             limit: None,
             counts: Counts::default(),
-            book: TradeBook::default(),
+            book: past.book,
             hash: JournalHash::new(),
             settings,
             venue,
@@ -176,7 +214,7 @@ impl Conductor {
         mut self,
         header: &Header,
         until: Option<Millis>,
-        mut stop: mpsc::Receiver<Stop>,
+        (mut stop, mut orders): (mpsc::Receiver<Stop>, mpsc::Receiver<ControlRequest>),
     ) -> Result<Finished, RuntimeError> {
         let mut hold = self.clock.hold();
         tokio::select! {
@@ -209,6 +247,10 @@ impl Conductor {
                         return Ok(self.finish(why).await);
                     }
                     self.stop(why);
+                }
+                Some((request, held)) = ordered(&mut orders, clock.as_ref()) => {
+                    hold = held;
+                    self.obey(request);
                 }
                 _ = renewal.tick() => self.keep(Urgency::Now).await?,
                 woken = rest(clock.as_ref(), wake, spent) => hold = woken,
@@ -248,6 +290,13 @@ impl Conductor {
         self.observer.see(Notice::Warning(text), self.session.ledger(), &self.book);
     }
 
+    /// A warning that is kept in the journal as well: a person must see it.
+    fn alarm(&mut self, text: &str) {
+        self.warn(text);
+        let now = self.clock.now();
+        self.journal.note(now, serde_json::json!({ "alarm": text }).to_string());
+    }
+
     fn wallet_pace(&self) -> Millis {
         Millis::from_seconds(i64::from(self.settings.wallet_every_s))
     }
@@ -258,6 +307,15 @@ impl Conductor {
             symbols.iter().filter_map(|symbol| self.session.symbol_id(*symbol)).collect();
         ids.into_iter()
     }
+}
+
+/// The next order of a person, with the clock held from its arrival on.
+async fn ordered(
+    orders: &mut mpsc::Receiver<ControlRequest>,
+    clock: &dyn Clock,
+) -> Option<(ControlRequest, Hold)> {
+    let request = orders.recv().await?;
+    Some((request, clock.hold()))
 }
 
 /// The next order to stop, with the clock held from its arrival on.

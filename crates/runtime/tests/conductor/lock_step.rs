@@ -114,16 +114,20 @@ async fn an_order_to_stop_does_not_let_go_of_the_clock() {
 
 #[tokio::test(start_paused = true)]
 async fn no_moment_is_missed_when_somebody_else_waits_on_the_same_clock() {
-    let stage = Stage::lock_step().bot(btc(), &[]).until(5 * MINUTE);
-    let (clock, other) = (Arc::clone(&stage.clock), stage.at(90_000));
+    // Slow answers let real time pass, so that what the run does by real time (every five seconds it renews its
+    // journal) comes together with an answer.
+    let slow = Trouble::Slow(Millis::new(1_250));
+    let stage = Stage::lock_step().bot(btc(), &[]).spell(Which::Candles(btc()), (0, 30 * MINUTE), slow);
+    let stage = stage.until(30 * MINUTE);
+    let (clock, start) = (Arc::clone(&stage.clock), stage.at(30_000));
     let other = tokio::spawn(async move {
-        for step in 0..3 {
-            drop(clock.sleep_until(other + Millis::MINUTE * step).await);
+        for step in 0..4 {
+            drop(clock.sleep_until(start + Millis::MINUTE * 7 * step).await);
         }
     });
     let ran = stage.run().await;
     assert!(other.is_finished());
-    let expected: Vec<i64> = (1..=5).map(|minute| minute * MINUTE).collect();
+    let expected: Vec<i64> = (1..=30).map(|minute| minute * MINUTE).collect();
     assert_eq!(ran.asked(&Ask::Candles(btc())), expected);
 }
 

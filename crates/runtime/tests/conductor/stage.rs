@@ -140,6 +140,7 @@ impl Stage {
             start,
             script: Script::default(),
             settings: RuntimeSettings {
+                list_every_s: 0,
                 watch_prices: false,
                 wallet_every_s: 0,
                 ..RuntimeSettings::default()
@@ -220,7 +221,7 @@ impl Stage {
         });
         let seen = Arc::new(Mutex::new(Seen::default()));
         let (conductor, header) = self.conduct(Arc::clone(&venue), journal.clone(), Arc::clone(&seen));
-        let run = conductor.run(&header, until, stop);
+        let run = conductor.run(&header, until, (stop, tokio::sync::mpsc::channel(1).1));
         let result = tokio::time::timeout(NEVER, run).await;
         stopper.abort();
         assert_eq!(venue.breaches(), Vec::<String>::new());
@@ -262,6 +263,7 @@ impl Stage {
             wants_prices: vec![self.wants_prices; settings.bots.len()],
             bots: settings.bots,
             journal,
+            past: candlewick_runtime::Past::default(),
             wires: tokio::sync::mpsc::channel(1).1,
             observer: Box::new(Watcher(seen)),
         });

@@ -1,0 +1,137 @@
+//! What it costs to make lines durable, beside the bare commit of one row through the same driver.
+//!
+//! `cargo bench -p candlewick-journal` measures a file of SQLite in the folder for temporary files, and the PostgreSQL
+//! server that `CANDLEWICK_TEST_POSTGRES` names if it is set: `.ci/postgres cargo bench -p candlewick-journal`.
+
+#![allow(clippy::unwrap_used, reason = "what cannot be measured ends the bench")]
+#![allow(clippy::disallowed_methods, reason = "a bench reads a stopwatch")]
+#![allow(clippy::print_stdout, reason = "figures are printed")]
+
+use candlewick_journal::{Holder, JournalUrl, Line, LineKind, Reader, Store};
+use candlewick_sdk::Millis;
+use sqlx::{AnyConnection, Connection};
+use std::time::{Duration, Instant};
+
+/// Commits of one kind.
+const COMMITS: usize = 1_000;
+
+/// Lines of one commit, and commits, where lines per second are counted.
+const BATCHES: [(usize, usize); 4] = [(4, 500), (64, 200), (1_000, 30), (20_000, 3)];
+
+fn main() {
+    sqlx::any::install_default_drivers();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.db");
+    println!("SQLite");
+    let bare = format!("sqlite:{}?mode=rwc", folder.path().join("bare.db").display());
+    runtime.block_on(measure(&bare, &JournalUrl::from_path(&path)));
+    if let Ok(server) = std::env::var("CANDLEWICK_TEST_POSTGRES") {
+        println!("PostgreSQL");
+        let name = format!("bench_{}", std::process::id());
+        runtime.block_on(run(&server, &format!("CREATE DATABASE {name}")));
+        let mut url = url::Url::parse(&server).unwrap();
+        url.set_path(&name);
+        runtime.block_on(run(&server, &format!("CREATE DATABASE {name}_bare")));
+        let mut bare = url.clone();
+        bare.set_path(&format!("{name}_bare"));
+        runtime.block_on(measure(bare.as_str(), &url.as_str().parse().unwrap()));
+        for name in [name.clone(), format!("{name}_bare")] {
+            runtime.block_on(run(&server, &format!("DROP DATABASE {name} WITH (FORCE)")));
+        }
+    }
+}
+
+async fn run(url: &str, statement: &str) {
+    let mut connection = AnyConnection::connect(url).await.unwrap();
+    sqlx::raw_sql(sqlx::AssertSqlSafe(statement.to_owned())).execute(&mut connection).await.unwrap();
+}
+
+async fn measure(bare: &str, url: &JournalUrl) {
+    show("bare commit of one row", bare_commits(bare).await);
+    let mut store = Store::open(url, &Holder::of_this_process("bench"), Millis::ZERO).await.unwrap();
+    let mut times = Vec::new();
+    for _ in 0..COMMITS {
+        let begun = Instant::now();
+        store.record(line());
+        store.commit().await.unwrap();
+        times.push(begun.elapsed());
+    }
+    show("commit of one line", times);
+    let mut times = Vec::new();
+    for _ in 0..COMMITS / 4 {
+        let begun = Instant::now();
+        store.heartbeat(Millis::ZERO).await.unwrap();
+        times.push(begun.elapsed());
+    }
+    show("heartbeat", times);
+    for (lines, commits) in BATCHES {
+        let begun = Instant::now();
+        for _ in 0..commits {
+            (0..lines).for_each(|_| store.record(line()));
+            store.commit().await.unwrap();
+        }
+        let rate = (lines * commits) as f64 / begun.elapsed().as_secs_f64();
+        println!("  {lines:>6} lines a commit      {rate:>9.0} lines/s");
+    }
+    let begun = Instant::now();
+    (0..10_000).for_each(|_| store.record(line()));
+    println!("  recording a line           {:>9.2} us", begun.elapsed().as_secs_f64() * 100.0);
+    store.commit().await.unwrap();
+    let begun = Instant::now();
+    let verified = Reader::open(url).await.unwrap().verify().await.unwrap();
+    let rate = verified.entries as f64 / begun.elapsed().as_secs_f64();
+    println!("  verifying the chain        {rate:>9.0} lines/s");
+    store.close().await.unwrap();
+}
+
+/// The same row into the same kind of table, with nothing around it.
+async fn bare_commits(url: &str) -> Vec<Duration> {
+    let mut connection = AnyConnection::connect(url).await.unwrap();
+    let wal = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL";
+    if url.starts_with("sqlite") {
+        sqlx::raw_sql(wal).execute(&mut connection).await.unwrap();
+    }
+    let table = "CREATE TABLE entries (seq BIGINT NOT NULL PRIMARY KEY, run BIGINT NOT NULL, kind TEXT NOT NULL, \
+                 intent BIGINT, at BIGINT NOT NULL, received BIGINT NOT NULL, body TEXT NOT NULL, hash TEXT NOT NULL)";
+    sqlx::raw_sql(table).execute(&mut connection).await.unwrap();
+    let mut times = Vec::new();
+    let line = line();
+    for seq in 0..COMMITS {
+        let begun = Instant::now();
+        sqlx::query("INSERT INTO entries VALUES ($1, $2, $3, $4, $5, $6, $7, $8)")
+            .bind(seq as i64)
+            .bind(1_i64)
+            .bind("event")
+            .bind(7_i64)
+            .bind(line.at.get())
+            .bind(line.received.get())
+            .bind(line.body.as_str())
+            .bind("ce3388ffc96fdfcb41f86555192c1e67ef8eb3c0fec63c239a5ae43e8baa1eee")
+            .execute(&mut connection)
+            .await
+            .unwrap();
+        times.push(begun.elapsed());
+    }
+    connection.close().await.unwrap();
+    times
+}
+
+fn show(what: &str, mut times: Vec<Duration>) {
+    times.sort_unstable();
+    let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize].as_secs_f64() * 1e6;
+    println!("  {what:<24} p50 {:>7.0} us   p99 {:>7.0} us", at(0.5), at(0.99));
+}
+
+fn line() -> Line {
+    Line {
+        run: 1,
+        kind: LineKind::Event,
+        intent: Some(7),
+        at: Millis::new(1_700_000_000_000),
+        received: Millis::new(1_700_000_000_005),
+        body: "{\"at\":1700000000000,\"received\":1700000000005,\"event\":\"candle\",\"series\":0,\"origin\":\"live\",\
+               \"candle\":{\"time\":1699999940000,\"open\":1.5,\"high\":2.0,\"low\":1.0,\"close\":1.25,\"volume\":0.0}}"
+            .to_owned(),
+    }
+}

@@ -1,0 +1,120 @@
+//! A run's journal in a store: entries become lines, and the lease is renewed as time passes.
+
+use crate::{Journal, JournalError, Line, LineKind, Store, Wire};
+use async_trait::async_trait;
+use candlewick_engine::{Action, Entry, Event, EventKind, IntentId, Recorder};
+use candlewick_sdk::Millis;
+use std::io;
+
+/// How often the lease is renewed, in real time: several times within its duration.
+const BEAT: Millis = Millis::from_seconds(5);
+
+/// The journal of one run in a store.
+pub struct KeptJournal {
+    store: Store,
+    run: u64,
+    /// Real time, for the lease.
+    real_time: Box<dyn Fn() -> Millis + Send + Sync>,
+    last_beat: Millis,
+    /// When the last event was a fact, and when it arrived: actions follow from it.
+    moment: (Millis, Millis),
+}
+
+impl KeptJournal {
+    /// The journal of run number `run`, which begins at venue time `now`. `real_time` tells the time for the lease.
+    pub fn new(
+        store: Store,
+        run: u64,
+        now: Millis,
+        real_time: impl Fn() -> Millis + Send + Sync + 'static,
+    ) -> Self {
+        let last_beat = real_time();
+        Self { store, run, real_time: Box::new(real_time), last_beat, moment: (now, now) }
+    }
+
+    /// Gives the lease back.
+    ///
+    /// # Errors
+    /// As [`Store::close`].
+    pub async fn close(self) -> Result<(), JournalError> {
+        self.store.close().await
+    }
+
+    fn add(&mut self, kind: LineKind, intent: Option<IntentId>, body: String) {
+        let (at, received) = self.moment;
+        let intent = intent.map(IntentId::number);
+        self.store.record(Line { run: self.run, kind, intent, at, received, body });
+    }
+}
+
+impl Recorder for KeptJournal {
+    fn record(&mut self, entry: Entry<'_>) -> io::Result<()> {
+        if self.store.is_full() {
+            return Err(io::Error::other("too many entries wait for a journal that cannot be kept"));
+        }
+        let body = serde_json::to_string(&entry)?;
+        match entry {
+            Entry::Header(_) => self.add(LineKind::Run, None, body),
+            Entry::Event(event) => {
+                self.moment = (event.at, event.received);
+                self.add(LineKind::Event, intent_of(event), body);
+            }
+            Entry::Action(action) => self.add(LineKind::Action, opened_by(action), body),
+        }
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Journal for KeptJournal {
+    async fn make_durable(&mut self) -> Result<(), JournalError> {
+        if self.store.pending() > 0 {
+            self.store.commit().await?;
+        }
+        let now = (self.real_time)();
+        if now - self.last_beat >= BEAT {
+            self.store.heartbeat(now).await?;
+            self.last_beat = now;
+        }
+        Ok(())
+    }
+
+    fn pending(&self) -> usize {
+        self.store.pending()
+    }
+
+    fn note_wire(&mut self, wire: Wire) {
+        self.store.record_wire(wire);
+    }
+
+    fn note(&mut self, at: Millis, body: String) {
+        self.moment = (at, at);
+        self.add(LineKind::Note, None, body);
+    }
+}
+
+const fn intent_of(event: &Event) -> Option<IntentId> {
+    match &event.kind {
+        EventKind::Opened(opened) | EventKind::Adopted(opened) => Some(opened.intent),
+        EventKind::Settled(settled) => Some(settled.intent),
+        EventKind::Rejected { intent, .. }
+        | EventKind::NotSent { intent }
+        | EventKind::InDoubt { intent }
+        | EventKind::NotOpened { intent, .. } => Some(*intent),
+        EventKind::Candle { .. }
+        | EventKind::Price { .. }
+        | EventKind::Deposit { .. }
+        | EventKind::Balance { .. }
+        | EventKind::Skew { .. }
+        | EventKind::Verdict { .. }
+        | EventKind::Time
+        | EventKind::Control { .. } => None,
+    }
+}
+
+const fn opened_by(action: &Action) -> Option<IntentId> {
+    match action {
+        Action::Open(approved) => Some(approved.intent()),
+        Action::Refuse(_) | Action::DayOpened { .. } => None,
+    }
+}

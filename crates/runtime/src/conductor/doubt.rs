@@ -1,0 +1,217 @@
+//! Intents whose answer was lost: looked for in the venue's list until they are trades, or are none.
+
+use super::Conductor;
+use crate::agenda::Job;
+use crate::connect;
+use crate::queue::Place;
+use crate::request::{self, Asked, Looked};
+use crate::resolver::{Decided, Decision, Doubt, Known, Resolution, Undecidable, WalletView};
+use candlewick_api::model::TradeRecord;
+use candlewick_api::{ApiError, OpenOrder, OpenReply};
+use candlewick_engine::{Approved, EventKind, IntentId, IntentState, Opened, VenueId};
+use candlewick_sdk::Millis;
+use std::sync::Arc;
+
+/// How far our clock may be wrong when nothing better is known.
+const UNCERTAINTY: Millis = Millis::from_seconds(2);
+
+impl Conductor {
+    /// What earlier runs left unfinished: trades are tracked again, unanswered opens are in doubt, doubts are looked
+    /// for.
+    pub(super) fn recover(&mut self, now: Millis) {
+        let rows = self.book.rows().to_vec();
+        for row in rows {
+            if let Some(id) = row.venue_id {
+                self.claimed.insert(id.as_str().to_owned());
+            }
+            let approved = row.approved;
+            match row.state {
+                IntentState::Settled | IntentState::Rejected | IntentState::NotSent => {}
+                IntentState::InFlight => {
+                    // The crash came between the sending and the answer, or before the sending: nobody knows.
+                    self.tell(now, EventKind::InDoubt { intent: approved.intent() });
+                    self.begin_doubt(&approved, now);
+                }
+                IntentState::InDoubt => self.begin_doubt(&approved, now),
+                IntentState::NotOpened => {
+                    if now - approved.decision_time() < Millis::DAY {
+                        self.begin_doubt(&approved, now);
+                        let decided = self.resolver.resolve_by_person(
+                            approved.intent(),
+                            Decision::NotOpened,
+                            &self.claimed,
+                        );
+                        debug_assert!(decided.is_ok(), "a doubt that has just begun can be ended");
+                    }
+                }
+                IntentState::Open => match row.venue_id {
+                    Some(id) => {
+                        let reply = OpenReply {
+                            id: id.as_str().to_owned(),
+                            open_time: row.open_time,
+                            close_time: row.close_time,
+                            ..OpenReply::default()
+                        };
+                        self.begin_tracking(approved.intent(), &reply, now);
+                    }
+                    None => self.begin_doubt(&approved, now),
+                },
+            }
+        }
+        if self.settings.list_every_s > 0 {
+            self.agenda.add(now, Job::List);
+        }
+    }
+
+    /// Begins to look for an intent's trade.
+    pub(super) fn begin_doubt(&mut self, approved: &Approved, now: Millis) {
+        let doubt = self.doubt_of(approved, now);
+        self.resolver.begin(doubt, now);
+        self.plan_look();
+    }
+
+    /// What is known of a request that ended, as far as anybody can tell, at `ended`.
+    fn doubt_of(&self, approved: &Approved, ended: Millis) -> Doubt {
+        let sent = self.sent.get(&approved.intent()).copied().unwrap_or(approved.decision_time());
+        let duration = approved.expiry().close_type.duration();
+        Doubt {
+            intent: approved.intent(),
+            order: self.order_of(approved),
+            stake: approved.stake(),
+            sent,
+            ended,
+            // Opened half a minute after its end at the latest, with the next candle at the latest.
+            expected_close_latest: ended + Millis::from_seconds(30) + duration * 2,
+        }
+    }
+
+    pub(super) fn order_of(&self, approved: &Approved) -> OpenOrder {
+        OpenOrder {
+            symbol: self.session.symbols()[approved.symbol().index()],
+            direction: approved.direction(),
+            amount: self.session.money_scale().to_decimal(approved.stake()).normalize(),
+            close_type: approved.expiry().close_type,
+            expiration_type: approved.expiry().expiration_type,
+            account: self.account.kind,
+        }
+    }
+
+    /// Puts the next useful look on the agenda.
+    fn plan_look(&mut self) {
+        if let Some(at) = self.resolver.next_look() {
+            self.agenda.add(at, Job::List);
+        }
+    }
+
+    pub(super) fn ask_list(&mut self) {
+        if self.asked.values().any(|asked| *asked == Asked::Job(Job::List)) {
+            return;
+        }
+        let now = self.clock.now();
+        self.resolver.begin_look(now);
+        let (venue, clock) = (Arc::clone(&self.venue), Arc::clone(&self.clock));
+        self.ask(Asked::Job(Job::List), request::look(venue, clock, self.account.user_id.clone()));
+    }
+
+    pub(super) fn hear_list(&mut self, answer: Result<Looked, ApiError>) {
+        let now = self.clock.now();
+        match answer {
+            Ok(looked) => self.resolve(&looked, now),
+            Err(error) => self.warn(&format!("the venue's trades could not be listed: {error}")),
+        }
+        if self.settings.list_every_s > 0 {
+            self.agenda.add(now + Millis::from_seconds(i64::from(self.settings.list_every_s)), Job::List);
+        }
+        // A look that did not bring what was hoped for is followed by another, but never at once.
+        if let Some(at) = self.resolver.next_look() {
+            self.agenda.add(at.max(now + Millis::SECOND), Job::List);
+        }
+    }
+
+    fn resolve(&mut self, looked: &Looked, now: Millis) {
+        let scale = self.session.money_scale();
+        let balance =
+            looked.wallets.as_ref().and_then(|all| connect::money_in(all, self.account.kind, scale));
+        let wallet = balance
+            .map(|balance| WalletView { balance, explained_without_doubts: self.session.ledger().free() });
+        let in_flight: Vec<Doubt> = self
+            .opening()
+            .into_iter()
+            .filter_map(|intent| self.book.row(intent).map(|row| self.doubt_of(&row.approved, Millis::MAX)))
+            .collect();
+        let known = Known { claimed: &self.claimed, in_flight: &in_flight, wallet, uncertainty: UNCERTAINTY };
+        let open = self.book.rows().iter().filter(|row| row.state == IntentState::Open);
+        let accepted: Vec<(String, Millis)> =
+            open.filter_map(|row| Some((row.venue_id?.as_str().to_owned(), row.answered_at?))).collect();
+        self.resolver.measure_lag(&looked.listing, accepted.iter().map(|(id, at)| (id.as_str(), *at)));
+        for resolution in self.resolver.take_listing(&looked.listing, &known, now) {
+            self.carry_out(resolution, now);
+        }
+    }
+
+    fn carry_out(&mut self, resolution: Resolution, now: Millis) {
+        match resolution {
+            Resolution::Adopt { intent, record } => {
+                self.warn(&format!("intent {intent} was in doubt and is trade {}", record.id));
+                self.adopt(intent, &record, now);
+            }
+            Resolution::AdoptLate { intent, record } => {
+                self.alarm(&format!("intent {intent} was taken as not opened, but is trade {}", record.id));
+                self.adopt(intent, &record, now);
+            }
+            Resolution::NotOpened { intent, reserved_until } => {
+                self.warn(&format!("intent {intent} was in doubt: the venue has no trade of it"));
+                self.queue.add(now, Place::Answer(intent), EventKind::NotOpened { intent, reserved_until });
+            }
+            Resolution::AskPerson { intent, why } => {
+                self.alarm(&format!(
+                    "intent {intent} stays in doubt: {why}; end it with `candlewick resolve {intent} --adopt VENUE_ID` \
+                     or `--not-opened`"
+                ));
+            }
+            Resolution::Unexplained { record } => {
+                let symbol = record.symbol.as_deref().unwrap_or("an unknown symbol");
+                self.warn(&format!("trade {} on {symbol} is explained by no intent", record.id));
+                self.journal.note(now, serde_json::json!({ "unexplained": record.id }).to_string());
+            }
+        }
+    }
+
+    fn adopt(&mut self, intent: IntentId, record: &TradeRecord, now: Millis) {
+        let reply = OpenReply::from(record.clone());
+        self.begin_tracking(intent, &reply, now);
+        let adopted = Opened {
+            intent,
+            venue_id: Some(VenueId::truncated(&reply.id)),
+            open_time: reply.open_time,
+            open_price: reply.open_price,
+            close_time: reply.close_time,
+            payout: reply.payout,
+        };
+        self.queue.add(now, Place::Answer(intent), EventKind::Adopted(adopted));
+    }
+
+    /// A person ends a doubt.
+    ///
+    /// # Errors
+    /// Why it cannot be ended so.
+    pub(super) fn decide_doubt(&mut self, intent: IntentId, decision: Decision) -> Result<(), String> {
+        let now = self.clock.now();
+        let decided = self.resolver.resolve_by_person(intent, decision, &self.claimed);
+        let problem = |undecidable| match undecidable {
+            Undecidable::NotInDoubt => format!("intent {intent} is not in doubt"),
+            Undecidable::TradeTaken => "that trade is another intent's".to_owned(),
+        };
+        match decided.map_err(problem)? {
+            Decided::Adopt { venue_id } | Decided::AdoptLate { venue_id } => {
+                let record = TradeRecord { id: venue_id, ..TradeRecord::default() };
+                self.adopt(intent, &record, now);
+            }
+            Decided::NotOpened { reserved_until } => {
+                let kind = EventKind::NotOpened { intent, reserved_until };
+                self.queue.add(now, Place::Answer(intent), kind);
+            }
+        }
+        Ok(())
+    }
+}

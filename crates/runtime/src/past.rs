@@ -1,0 +1,113 @@
+//! What earlier runs left in the journal: a start is a recovery.
+
+use crate::RuntimeError;
+use candlewick_engine::{Header, IntentId, Recall, Recorded, Session, TradeBook};
+use candlewick_journal::{LineKind, Reader, StoredLine};
+use candlewick_sdk::Millis;
+use candlewick_sdk::rust_decimal::Decimal;
+use std::collections::BTreeMap;
+
+/// Lines read at once.
+const PAGE: u32 = 5_000;
+
+/// The fold of all earlier runs.
+#[derive(Debug, Default)]
+pub struct Past {
+    /// All intents so far.
+    pub(crate) book: TradeBook,
+    /// When each intent was journalled: its request cannot have left before.
+    pub(crate) sent: BTreeMap<IntentId, Millis>,
+    /// Trades that were reported as explained by no intent.
+    pub(crate) unexplained: Vec<String>,
+    /// How many runs there were.
+    pub runs: u64,
+    /// Venue time of the first entry; none without an earlier run.
+    pub began: Option<Millis>,
+}
+
+impl Past {
+    /// The balance with which the first run began; none without an earlier run.
+    ///
+    /// # Errors
+    /// [`RuntimeError::Journal`] when the journal cannot be read.
+    pub async fn first_balance(reader: &mut Reader) -> Result<Option<Decimal>, RuntimeError> {
+        let first = reader.lines(1, 1).await?.into_iter().next();
+        let Some(first) = first else { return Ok(None) };
+        let header: Header = read_header(&first)?;
+        let balance = header.settings.pointer("/session/balance").cloned().unwrap_or_default();
+        serde_json::from_value(balance).map(Some).map_err(|error| damaged(&first, &error.to_string()))
+    }
+
+    /// Folds every earlier run into a Session that has seen nothing yet.
+    ///
+    /// # Errors
+    /// [`RuntimeError::Journal`] when the journal cannot be read, [`RuntimeError::Past`] when an entry is not one.
+    pub async fn recall(reader: &mut Reader, session: &mut Session) -> Result<Self, RuntimeError> {
+        let mut past = Self::default();
+        let mut recall = None;
+        let mut from = 1;
+        loop {
+            let lines = reader.lines(from, PAGE).await?;
+            let Some(last) = lines.last() else { break };
+            from = last.seq + 1;
+            for line in &lines {
+                past.take(line, &mut recall, session)?;
+            }
+        }
+        Ok(past)
+    }
+
+    fn take(
+        &mut self,
+        stored: &StoredLine,
+        recall: &mut Option<Recall>,
+        session: &mut Session,
+    ) -> Result<(), RuntimeError> {
+        let line = &stored.line;
+        if line.kind == LineKind::Run {
+            self.runs = self.runs.max(line.run);
+            self.began = self.began.or(Some(line.at));
+            let made = Recall::of_run(&read_header(stored)?, session);
+            *recall = Some(made.map_err(|error| damaged(stored, &error.to_string()))?);
+            return Ok(());
+        }
+        if line.kind == LineKind::Note {
+            self.take_note(&line.body);
+            return Ok(());
+        }
+        // Candles are most of a journal and change nothing that is folded.
+        let is_candle = line.kind == LineKind::Event && line.body.contains("\"event\":\"candle\"");
+        if is_candle {
+            return Ok(());
+        }
+        let Some(recall) = recall else { return Err(damaged(stored, "it stands before any run")) };
+        let recorded = match line.kind {
+            LineKind::Action => recall.read_action(&line.body),
+            LineKind::Event | LineKind::Run | LineKind::Note => recall.read_event(&line.body),
+        };
+        let recorded = recorded.map_err(|error| damaged(stored, &error.to_string()))?;
+        if let Recorded::Open(approved) = &recorded {
+            self.sent.insert(approved.intent(), line.received);
+        }
+        session.recall(&recorded);
+        self.book.recall(&recorded);
+        Ok(())
+    }
+}
+
+impl Past {
+    fn take_note(&mut self, body: &str) {
+        let note: serde_json::Value = serde_json::from_str(body).unwrap_or_default();
+        if let Some(id) = note.get("unexplained").and_then(serde_json::Value::as_str) {
+            self.unexplained.push(id.to_owned());
+        }
+    }
+}
+
+fn read_header(stored: &StoredLine) -> Result<Header, RuntimeError> {
+    serde_json::from_str(&stored.line.body).map_err(|error| damaged(stored, &error.to_string()))
+}
+
+fn damaged(stored: &StoredLine, problem: &str) -> RuntimeError {
+    RuntimeError::Past { seq: stored.seq, problem: problem.to_owned() }
+}
