@@ -50,6 +50,12 @@ pub(crate) fn parse_speed(text: &str) -> Result<SandboxSpeed, String> {
         .ok_or_else(|| "use a factor above 0 and at most 1000000, or max".to_owned())
 }
 
+/// `--journal`: a file, or the URL of a database.
+#[expect(clippy::unnecessary_wraps, reason = "the form that clap asks for")]
+pub(crate) fn parse_journal(text: &str) -> Result<String, String> {
+    Ok(if text.contains("://") { text.to_owned() } else { format!("sqlite://{text}") })
+}
+
 /// `--for`: a span of real time.
 pub(crate) fn parse_span(text: &str) -> Result<Millis, String> {
     let span = text.parse().map(Interval::length);

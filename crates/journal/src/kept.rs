@@ -11,7 +11,8 @@ const BEAT: Millis = Millis::from_seconds(5);
 
 /// The journal of one run in a store.
 pub struct KeptJournal {
-    store: Store,
+    /// None once it is closed.
+    store: Option<Store>,
     run: u64,
     /// Real time, for the lease.
     real_time: Box<dyn Fn() -> Millis + Send + Sync>,
@@ -29,28 +30,26 @@ impl KeptJournal {
         real_time: impl Fn() -> Millis + Send + Sync + 'static,
     ) -> Self {
         let last_beat = real_time();
-        Self { store, run, real_time: Box::new(real_time), last_beat, moment: (now, now) }
-    }
-
-    /// Gives the lease back.
-    ///
-    /// # Errors
-    /// As [`Store::close`].
-    pub async fn close(self) -> Result<(), JournalError> {
-        self.store.close().await
+        Self { store: Some(store), run, real_time: Box::new(real_time), last_beat, moment: (now, now) }
     }
 
     fn add(&mut self, kind: LineKind, intent: Option<IntentId>, body: String) {
         let (at, received) = self.moment;
         let intent = intent.map(IntentId::number);
-        self.store.record(Line { run: self.run, kind, intent, at, received, body });
+        if let Some(store) = &mut self.store {
+            store.record(Line { run: self.run, kind, intent, at, received, body });
+        }
     }
 }
 
 impl Recorder for KeptJournal {
     fn record(&mut self, entry: Entry<'_>) -> io::Result<()> {
-        if self.store.is_full() {
-            return Err(io::Error::other("too many entries wait for a journal that cannot be kept"));
+        match &self.store {
+            None => return Err(io::Error::other("the journal is closed")),
+            Some(store) if store.is_full() => {
+                return Err(io::Error::other("too many entries wait for a journal that cannot be kept"));
+            }
+            Some(_) => {}
         }
         let body = serde_json::to_string(&entry)?;
         match entry {
@@ -68,23 +67,34 @@ impl Recorder for KeptJournal {
 #[async_trait]
 impl Journal for KeptJournal {
     async fn make_durable(&mut self) -> Result<(), JournalError> {
-        if self.store.pending() > 0 {
-            self.store.commit().await?;
+        let Some(store) = &mut self.store else { return Ok(()) };
+        if store.pending() > 0 {
+            store.commit().await?;
         }
         let now = (self.real_time)();
         if now - self.last_beat >= BEAT {
-            self.store.heartbeat(now).await?;
+            store.heartbeat(now).await?;
             self.last_beat = now;
         }
         Ok(())
     }
 
+    async fn close(&mut self) -> Result<(), JournalError> {
+        self.make_durable().await?;
+        match self.store.take() {
+            Some(store) => store.close().await,
+            None => Ok(()),
+        }
+    }
+
     fn pending(&self) -> usize {
-        self.store.pending()
+        self.store.as_ref().map_or(0, Store::pending)
     }
 
     fn note_wire(&mut self, wire: Wire) {
-        self.store.record_wire(wire);
+        if let Some(store) = &mut self.store {
+            store.record_wire(wire);
+        }
     }
 
     fn note(&mut self, at: Millis, body: String) {

@@ -50,6 +50,14 @@ pub trait Journal: Recorder + Send {
     /// [`JournalError::is_temporary`] says no.
     async fn make_durable(&mut self) -> Result<(), JournalError>;
 
+    /// Makes everything durable and lets others have the journal. Nothing is taken any more.
+    ///
+    /// # Errors
+    /// As [`Journal::make_durable`].
+    async fn close(&mut self) -> Result<(), JournalError> {
+        self.make_durable().await
+    }
+
     /// How many entries were taken since it was last durable.
     fn pending(&self) -> usize;
 

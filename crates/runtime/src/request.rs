@@ -133,12 +133,11 @@ pub(crate) async fn look(venue: Arc<dyn Venue>, clock: Arc<dyn Clock>, user_id: 
             }
         }
     }
-    let answer = match failed {
-        Some(error) => Err(error),
-        None => {
-            let wallets = within_deadline(venue.wallets()).await.ok().map(|reply| reply.value);
-            Ok(Looked { listing: listing.finish(clock.now()), wallets })
-        }
+    let answer = if let Some(error) = failed {
+        Err(error)
+    } else {
+        let wallets = within_deadline(venue.wallets()).await.ok().map(|reply| reply.value);
+        Ok(Looked { listing: listing.finish(clock.now()), wallets })
     };
     Report { question: Question::List(answer), skew: None }
 }

@@ -1,13 +1,13 @@
 //! `live`: the bots against a venue, embedded or over the network.
 
 use super::Context;
-use crate::arguments::{parse_span, parse_speed};
+use crate::arguments::{parse_journal, parse_span, parse_speed};
 use crate::configuration::{Base, Flag, Loaded, Problems, RealMoney};
 use crate::crew::Crew;
 use crate::data;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::interrupt::Interrupt;
-use crate::live::{self, Detail, Embedded, Outcome, Screen, Span, Stream, connect_remote};
+use crate::live::{self, Detail, Embedded, Keeping, Open, Outcome, Screen, Span, Stream, connect_remote};
 use candlewick_api::clock::{Speed, Stopwatch};
 use candlewick_runtime::Observer;
 use candlewick_sandbox::{FaultProfile, SandboxSpeed, StartTime};
@@ -45,9 +45,9 @@ pub(crate) struct LiveArguments {
     /// Write the trades as CSV
     #[arg(long, value_name = "FILE")]
     pub(crate) trades: Option<PathBuf>,
-    /// Write the journal of this run
-    #[arg(long, value_name = "FILE")]
-    pub(crate) journal: Option<PathBuf>,
+    /// Where the journal is kept: a file, or sqlite://FILE or postgres://...; the embedded venue keeps none without it
+    #[arg(long, value_name = "FILE|URL", value_parser = parse_journal)]
+    pub(crate) journal: Option<String>,
     /// What goes wrong in the embedded venue: none, mixed, all, or names such as errors:0.2,latency:300ms
     #[arg(long, requires = "sandbox", value_name = "PROFILE")]
     pub(crate) faults: Option<FaultProfile>,
@@ -78,10 +78,19 @@ async fn run_bots(
     // Listened for before anything begins, so that no interrupt is lost.
     let interrupt = Interrupt::new()?;
     let ends = (interrupt, arguments.run_for);
-    let files = (arguments.journal.as_deref(), screen(arguments, loaded, context));
+    let screen = screen(arguments, loaded, context);
     if !arguments.sandbox {
-        return live::run(loaded, crew, connect_remote(loaded)?, files, ends).await;
+        let connection = connect_remote(loaded)?;
+        let kept = (Keeping::open(loaded).await?, Open::of(loaded).await?, screen);
+        return live::run(loaded, crew, connection, kept, ends).await;
     }
+    let kept = if arguments.journal.is_some() {
+        let mut keeping = Keeping::open(loaded).await?;
+        keeping.check_fresh().await?;
+        (keeping, Open::of(loaded).await?, screen)
+    } else {
+        (Keeping::Nowhere, Open::to_nobody(), screen)
+    };
     let series = data::load(&data::sources(&loaded.config.sandbox.data)?, context.global)?;
     let series = data::select_series(&loaded.config.bots, series)?;
     let markets = data::markets_for(&loaded.config.bots, &series);
@@ -94,7 +103,7 @@ async fn run_bots(
         start = String::from(StartTime(start)),
         "the embedded venue is ready"
     );
-    let outcome = live::run(loaded, crew, connection, files, ends).await;
+    let outcome = live::run(loaded, crew, connection, kept, ends).await;
     running.stop().await;
     outcome
 }
@@ -118,6 +127,7 @@ fn flags_of(arguments: &LiveArguments) -> Vec<Flag> {
         Flag::new("--data", "sandbox", "data", data),
         Flag::new("--faults", "sandbox", "faults", arguments.faults.as_ref()),
         Flag::new("--listen", "sandbox", "listen", arguments.listen.as_ref()),
+        Flag::new("--journal", "journal", "url", arguments.journal.as_ref()),
     ]
     .into_iter()
     .flatten()

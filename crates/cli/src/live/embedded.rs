@@ -1,6 +1,7 @@
 //! The embedded venue: a sandbox in the same process, on the same clock as the bots.
 
 use super::Connection;
+use super::keeping::tap;
 use crate::configuration::Loaded;
 use crate::data;
 use crate::failure::{Failure, FailureKind};
@@ -61,10 +62,12 @@ impl Embedded {
             scale: loaded.config.account.money_scale,
         };
         let running = Sandbox::new(settings, foundation)?.bind(std::future::pending()).await?;
-        let venue = venue_at(&running, loaded, Arc::clone(&clock))?;
+        let (tap, wires) = tap();
+        let venue = venue_at(&running, loaded, Arc::clone(&clock))?.with_tap(tap);
         drop(hold);
         let runtime = runtime_for(loaded, speed);
-        let connection = Connection { venue: Arc::new(venue), clock, runtime, account: Account::Demo, until };
+        let connection =
+            Connection { venue: Arc::new(venue), clock, runtime, account: Account::Demo, wires, until };
         Ok(Self { running, connection, start })
     }
 }
@@ -96,6 +99,7 @@ fn runtime_for(loaded: &Loaded, speed: Speed) -> RuntimeSettings {
         runtime.hold_ms = 0;
         runtime.quick_repeats = 0;
         runtime.watch_prices = false;
+        runtime.list_every_s = 0;
     }
     runtime
 }

@@ -36,7 +36,7 @@ pub(crate) fn report(
     (trades, json): (Option<&Path>, bool),
     elapsed: Duration,
 ) -> Result<Ending, Failure> {
-    let Outcome { finished, settings } = outcome;
+    let Outcome { finished, settings, start_balance } = outcome;
     let scale = settings.money_scale;
     if let Some(path) = trades {
         let written = write_trades(path, &finished.book, &loaded.config.bots, scale);
@@ -46,12 +46,11 @@ pub(crate) fn report(
         })?;
     }
     let in_doubt = count(&finished.book, IntentState::InDoubt);
-    let balance = scale.rounded(settings.balance).unwrap_or_default();
     let report = Report::of(Run {
         book: &finished.book,
         bots: &settings.bots,
         scale,
-        balance,
+        balance: *start_balance,
         final_balance: finished.free + finished.open_stakes,
         unsettled_stakes: finished.open_stakes,
         candles: finished.candles,
@@ -72,7 +71,14 @@ pub(crate) fn report(
         print(&format!("\n{report}"))?;
     }
     match finished.stop {
-        Stop::TimeUp | Stop::DataEnds(_) => Ok(Ending::Done),
+        Stop::TimeUp | Stop::DataEnds(_) => match &finished.halted {
+            None => Ok(Ending::Done),
+            Some(reason) => {
+                let problem = anyhow::anyhow!("the run ended halted by a person: {reason}");
+                Err(Failure::new(FailureKind::Stopped, problem)
+                    .help("`candlewick resume` allows opens again"))
+            }
+        },
         Stop::Interrupted => Ok(Ending::Interrupted),
         Stop::Limit(rule) => {
             let problem = anyhow::anyhow!("the risk limit {rule} was reached, and only a person can lift it");

@@ -2,11 +2,13 @@
 
 mod embedded;
 mod ending;
+mod keeping;
 mod remote;
 mod screen;
 
 pub(crate) use embedded::{Embedded, Span};
 pub(crate) use ending::report;
+pub(crate) use keeping::{Keeping, Open};
 pub(crate) use remote::connect_remote;
 pub(crate) use screen::{Detail, Screen, Stream};
 
@@ -17,13 +19,12 @@ use crate::interrupt::Interrupt;
 use candlewick_api::clock::Clock;
 use candlewick_api::{Account as AccountKind, ApiError, Venue};
 use candlewick_engine::{Header, Session, SessionSettings, check_ladders};
-use candlewick_journal::{FileJournal, Journal, JournalError, NoJournal};
+use candlewick_journal::{JournalError, Wire};
 use candlewick_runtime::{
     Conductor, Finished, Observer, Parts, RuntimeError, RuntimeSettings, Stop, connect,
 };
-use candlewick_sdk::Millis;
+use candlewick_sdk::{Millis, Money};
 use serde_json::json;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -37,6 +38,8 @@ pub(crate) struct Connection {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) runtime: RuntimeSettings,
     pub(crate) account: AccountKind,
+    /// Requests and answers of the trading API, on their way to the journal.
+    pub(crate) wires: mpsc::Receiver<Wire>,
     /// When the venue's candles end and the run with them.
     pub(crate) until: Option<Millis>,
 }
@@ -45,6 +48,8 @@ pub(crate) struct Connection {
 pub(crate) struct Outcome {
     pub(crate) finished: Finished,
     pub(crate) settings: SessionSettings,
+    /// Equity at the start of this run.
+    pub(crate) start_balance: Money,
 }
 
 /// Connects, builds the Session, and runs it until it is told to stop.
@@ -55,22 +60,25 @@ pub(crate) async fn run(
     loaded: &Loaded,
     crew: Crew,
     connection: Connection,
-    (journal, observer): (Option<&Path>, Box<dyn Observer>),
+    (mut keeping, open, observer): (Keeping, Open, Box<dyn Observer>),
     (interrupt, run_for): (Interrupt, Option<Millis>),
 ) -> Result<Outcome, Failure> {
-    let Connection { venue, clock, runtime, account, until } = connection;
+    let Connection { venue, clock, runtime, account, wires, until } = connection;
     // Whatever is asked until the run begins takes no venue time.
     let hold = clock.hold();
     let account = connect(venue.as_ref(), account).await?;
-    let settings = SessionSettings { balance: account.balance, ..session_settings(loaded) };
+    let balance = keeping.first_balance().await?.unwrap_or(account.balance);
+    let settings = SessionSettings { balance, ..session_settings(loaded) };
     let ladders = check_ladders(&settings)?;
     for notice in ladders {
         tracing::warn!("{}", notice.text);
     }
-    let session = Session::new(&settings, crew.strategies)?;
+    let mut session = Session::new(&settings, crew.strategies)?;
+    let (journal, past) = keeping.begin(&mut session, clock.now()).await?;
+    let start_balance = session.ledger().equity();
     let header = Header {
         format: FORMAT,
-        settings: json!({ "session": settings, "runtime": runtime }),
+        settings: json!({ "session": settings, "runtime": runtime, "simulation": loaded.config.simulation }),
         strategies: crew.versions,
         data_hash: None,
     };
@@ -82,16 +90,18 @@ pub(crate) async fn run(
         session,
         bots: settings.bots.clone(),
         wants_prices: crew.wants_prices,
-        journal: open_journal(journal)?,
-        wires: mpsc::channel(1).1,
+        journal,
+        past,
+        wires,
         observer,
     });
     let (sender, stop) = mpsc::channel(4);
     let watcher = tokio::spawn(watch(interrupt, run_for, sender));
     drop(hold);
-    let finished = conductor.run(&header, until, stop).await;
+    let Open { orders, _closed } = open;
+    let finished = conductor.run(&header, until, (stop, orders)).await;
     watcher.abort();
-    Ok(Outcome { finished: finished?, settings })
+    Ok(Outcome { finished: finished?, settings, start_balance })
 }
 
 /// Tells the run to stop: when its time is up, and whenever a person or the system says so.
@@ -115,13 +125,6 @@ async fn watch(mut interrupt: Interrupt, run_for: Option<Millis>, stop: mpsc::Se
         if stop.send(why).await.is_err() {
             return;
         }
-    }
-}
-
-fn open_journal(path: Option<&Path>) -> Result<Box<dyn Journal>, Failure> {
-    match path {
-        None => Ok(Box::new(NoJournal)),
-        Some(path) => Ok(Box::new(FileJournal::create(path)?)),
     }
 }
 
@@ -162,6 +165,8 @@ impl From<RuntimeError> for Failure {
                 let help = venue_help(source);
                 Self::new(FailureKind::Venue, error).help(help)
             }
+            RuntimeError::Past { .. } => Self::new(FailureKind::Data, error)
+                .help("`candlewick doctor` verifies the journal; name another with --journal"),
             RuntimeError::OpenWallet { .. } => Self::new(FailureKind::Venue, error),
             RuntimeError::SetMoneyScale { .. } => Self::new(FailureKind::Configuration, error),
             RuntimeError::Engine(error) => error.into(),

@@ -124,6 +124,9 @@ impl Conductor {
         if let Err(error) = self.keep(Urgency::Now).await {
             self.warn(&format!("the journal's end could not be made durable: {error}"));
         }
+        if let Err(error) = self.journal.close().await {
+            tracing::warn!(%error, "the journal could not be let go of");
+        }
         let ledger = self.session.ledger();
         Finished {
             stop,
