@@ -102,13 +102,13 @@ impl Backtest {
         let total = feed.len() as u64;
         let mut done = 0;
         let mut instant = Millis::new(i64::MIN);
-        while let Some(item) = feed.next() {
-            if item.at != instant {
+        while let Some(event) = feed.next() {
+            if event.at != instant {
                 // What an instant's own candles cause comes after all of them, as over the wire.
-                self.hear_venue(item.at, recorder)?;
-                instant = item.at;
+                self.hear_venue(event.at, recorder)?;
+                instant = event.at;
             }
-            self.tell(&item.to_event(), recorder)?;
+            self.tell(event, recorder)?;
             done += 1;
             if done % PROGRESS_STEP == 0 {
                 progress(done, total);

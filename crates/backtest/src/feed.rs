@@ -8,20 +8,15 @@ pub(crate) struct Feed<'a> {
     sources: Vec<Source<'a>>,
 }
 
-/// What becomes known next. It lends its candle, so that the event is made once, where it is told.
-#[derive(Clone, Copy)]
-pub(crate) struct Item<'a> {
-    pub(crate) at: Millis,
-    candle: &'a Candle,
-    kind: Kind,
-}
-
 struct Source<'a> {
     rest: &'a [Candle],
     interval: Millis,
     /// The moment of its next item; the end of time when there is none.
     next_at: Millis,
     kind: Kind,
+    /// The event that it tells, written anew for each item: one that is made and handed on is moved several times,
+    /// which takes as long as all else that is done with a candle.
+    event: Event,
 }
 
 #[derive(Clone, Copy)]
@@ -48,7 +43,8 @@ impl<'a> Feed<'a> {
 
     fn add(&mut self, candles: &'a CandleSeries, kind: Kind) {
         let interval = candles.interval().length();
-        let mut source = Source { rest: candles.candles(), interval, next_at: Millis::MAX, kind };
+        let event = Event { at: Millis::MAX, received: Millis::MAX, kind: EventKind::Time };
+        let mut source = Source { rest: candles.candles(), interval, next_at: Millis::MAX, kind, event };
         source.find_next();
         self.sources.push(source);
     }
@@ -58,9 +54,9 @@ impl<'a> Feed<'a> {
         self.sources.iter().map(|source| source.rest.len()).sum()
     }
 
-    /// The next item.
+    /// The event of the next item.
     #[inline]
-    pub(crate) fn next(&mut self) -> Option<Item<'a>> {
+    pub(crate) fn next(&mut self) -> Option<&Event> {
         let source = match self.sources.as_mut_slice() {
             [only] => only,
             many => many.iter_mut().min_by_key(|source| source.next_at)?,
@@ -69,33 +65,25 @@ impl<'a> Feed<'a> {
     }
 }
 
-impl Item<'_> {
-    /// The event that tells of it.
+impl Source<'_> {
     #[inline]
-    pub(crate) fn to_event(self) -> Event {
-        let Self { at, candle, kind } = self;
-        // Each arm makes the whole event, so that none is moved after it is made.
-        match kind {
-            Kind::Candles(series) => {
-                let kind = EventKind::Candle { series, candle: *candle, origin: Origin::Live };
-                Event { at, received: at, kind }
+    fn take(&mut self) -> Option<&Event> {
+        let (candle, rest) = self.rest.split_first()?;
+        let at = self.next_at;
+        (self.event.at, self.event.received) = (at, at);
+        match (self.kind, &mut self.event.kind) {
+            (Kind::Candles(_), EventKind::Candle { candle: told, .. }) => *told = *candle,
+            (Kind::Candles(series), first) => {
+                *first = EventKind::Candle { series, candle: *candle, origin: Origin::Live };
             }
-            Kind::Prices(symbol, _) => {
+            (Kind::Prices(symbol, _), told) => {
                 let price = Price { time: at, value: candle.close() };
-                Event { at, received: at, kind: EventKind::Price { symbol, price } }
+                *told = EventKind::Price { symbol, price };
             }
         }
-    }
-}
-
-impl<'a> Source<'a> {
-    #[inline]
-    fn take(&mut self) -> Option<Item<'a>> {
-        let (candle, rest) = self.rest.split_first()?;
-        let item = Item { at: self.next_at, candle, kind: self.kind };
         self.rest = rest;
         self.find_next();
-        Some(item)
+        Some(&self.event)
     }
 
     #[inline]
@@ -130,15 +118,15 @@ mod tests {
         feed.add_candles(SeriesId::FIRST, &fives);
         feed.add_prices(SymbolId::FIRST, &minutes, Millis::MINUTE * 2);
         assert_eq!(feed.len(), 13);
-        let told = std::iter::from_fn(|| feed.next()).map(|item| {
-            let Event { at, kind, .. } = item.to_event();
+        let mut told = Vec::new();
+        while let Some(Event { at, kind, .. }) = feed.next() {
             let name = match kind {
                 EventKind::Candle { candle, .. } => format!("candle of {}", candle.time().get() / 60_000),
                 EventKind::Price { .. } => "price".to_owned(),
                 _ => unreachable!("a feed has candles and prices"),
             };
-            format!("{} {name}", at.get() / 60_000)
-        });
+            told.push(format!("{} {name}", at.get() / 60_000));
+        }
         let expected = [
             "1 candle of 0",
             "2 candle of 1",
@@ -152,6 +140,6 @@ mod tests {
             "6 price",
             "10 candle of 5",
         ];
-        assert_eq!(told.collect::<Vec<_>>(), expected);
+        assert_eq!(told, expected);
     }
 }

@@ -29,7 +29,7 @@ const WARMUP: usize = 1_000;
 const OVERSOLD: f64 = 30.0;
 const OVERBOUGHT: f64 = 70.0;
 /// How often both are run in turn for the ratio.
-const ROUNDS: usize = 15;
+const ROUNDS: usize = 25;
 
 /// Trades and the balance after them, in cents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,8 +95,8 @@ fn settings(series: Series) -> BacktestSettings {
     }
 }
 
-/// The whole of a backtest but for reading files and printing.
-fn by_session(settings: &BacktestSettings, candles: &CandleSeries) -> Result {
+/// The whole of a backtest but for reading files and printing, and how many signals it refused.
+fn by_session(settings: &BacktestSettings, candles: &CandleSeries) -> (Result, u64) {
     let strategy = RsiExtremes { rsi: Rsi::new(14).expect("a sound period") };
     let market = Market { prices: candles.clone(), detail: None };
     let series = std::slice::from_ref(candles);
@@ -108,7 +108,8 @@ fn by_session(settings: &BacktestSettings, candles: &CandleSeries) -> Result {
     let start = settings.session.money_scale.exact(settings.session.balance).expect("a whole amount");
     let summary = Summary::of(&finished.book, start);
     black_box((hash.finish(), &summary));
-    Result { trades: summary.trades, balance: finished.final_balance.minor() }
+    let result = Result { trades: summary.trades, balance: finished.final_balance.minor() };
+    (result, summary.refused.values().sum())
 }
 
 fn both(criterion: &mut Criterion) {
@@ -136,7 +137,7 @@ fn print_ratio(candles: &CandleSeries, settings: &BacktestSettings) {
 }
 
 #[allow(clippy::disallowed_methods, reason = "a bench measures time; no event takes part")]
-fn time_of(run: impl Fn() -> Result) -> Duration {
+fn time_of<T>(run: impl Fn() -> T) -> Duration {
     let start = std::time::Instant::now();
     black_box(run());
     start.elapsed()
@@ -145,10 +146,11 @@ fn time_of(run: impl Fn() -> Result) -> Duration {
 /// A bench of unequal work would say nothing.
 #[allow(clippy::print_stdout, reason = "the ratio is what this bench is for")]
 fn hold_equal(candles: &CandleSeries, settings: &BacktestSettings) {
-    let (session, hand) = (by_session(settings, candles), by_hand::run(candles.candles()));
+    let ((session, refused), hand) = (by_session(settings, candles), by_hand::run(candles.candles()));
     assert_eq!(session, hand, "the two do not make the same trades");
     assert!(session.trades > CANDLES as u64 / 100, "too few trades to measure what a trade costs");
-    println!("both: {} trades, {} cents at the end", session.trades, session.balance);
+    let Result { trades, balance } = session;
+    println!("both: {trades} trades, {balance} cents at the end; the backtest refused {refused} signals");
 }
 
 criterion_group!(benches, both);
