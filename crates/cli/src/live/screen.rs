@@ -40,6 +40,8 @@ pub(crate) struct Screen {
     /// Closes of an instant that are not printed yet.
     closes: Vec<String>,
     instant: Millis,
+    /// When anything was last told.
+    latest: Millis,
 }
 
 const DIM: Style = Style::new().dimmed();
@@ -73,6 +75,7 @@ impl Screen {
             series,
             closes: Vec::new(),
             instant: Millis::ZERO,
+            latest: Millis::ZERO,
         }
     }
 
@@ -241,6 +244,7 @@ impl Observer for Screen {
         }
         match notice {
             Notice::Told(event, actions) => {
+                self.latest = self.latest.max(event.received);
                 // Candles of an instant share a line, which stands above what they cause.
                 let is_candle = matches!(event.kind, EventKind::Candle { .. });
                 if !is_candle {
@@ -257,12 +261,12 @@ impl Observer for Screen {
             Notice::Price(..) => {}
             Notice::Warning(text) => {
                 self.print_closes();
-                self.line(self.instant, NOTE, "warning", text);
+                self.line(self.latest, NOTE, "warning", text);
             }
             Notice::Stopping(why, open) => {
                 self.print_closes();
                 self.line(
-                    self.instant,
+                    self.latest,
                     BOLD,
                     "stopping",
                     &format!("{why}; {open} open trades are tracked to their end"),
