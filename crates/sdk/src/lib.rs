@@ -98,3 +98,8 @@ pub use text::Text;
 
 // Re-exported so that a strategy crate needs no dependency but this one; `parameters!` refers to them.
 pub use {rust_decimal, schemars, serde, serde_json};
+
+/// Holds the strategy in the README to what compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
