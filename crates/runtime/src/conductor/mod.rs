@@ -42,7 +42,7 @@ use std::task::Poll;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::{Id, JoinError, JoinSet};
-use tokio::time::Instant;
+use tokio::time::{Instant, Interval};
 
 /// How often a quiet run makes its journal durable, in real time, so that its lease is renewed.
 const RENEWAL: Duration = Duration::from_secs(5);
@@ -252,7 +252,10 @@ impl Conductor {
                     hold = held;
                     self.obey(request);
                 }
-                _ = renewal.tick() => self.keep(Urgency::Now).await?,
+                held = renewal_due(&mut renewal, clock.as_ref()) => {
+                    hold = held;
+                    self.keep(Urgency::Now).await?;
+                }
                 woken = rest(clock.as_ref(), wake, spent) => hold = woken,
             }
         }
@@ -322,6 +325,12 @@ async fn ordered(
 async fn told_to_stop(stop: &mut mpsc::Receiver<Stop>, clock: &dyn Clock) -> Option<(Stop, Hold)> {
     let why = stop.recv().await?;
     Some((why, clock.hold()))
+}
+
+/// The next moment to renew the journal, with the clock held from then on.
+async fn renewal_due(renewal: &mut Interval, clock: &dyn Clock) -> Hold {
+    renewal.tick().await;
+    clock.hold()
 }
 
 /// Sleeps, and lets go of the clock only once it knows until when: it could jump past that moment otherwise, to

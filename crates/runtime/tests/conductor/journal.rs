@@ -1,10 +1,11 @@
 //! A journal that keeps its lines in memory, knows which of them are durable, and fails when told to.
 
 use async_trait::async_trait;
-use candlewick_engine::{Action, Approved, Entry, EventKind, Recorder};
+use candlewick_engine::{Action, Approved, Control, Entry, Event, EventKind, Recorder};
 use candlewick_journal::{Journal, JournalError};
 use std::io;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// When a journal fails.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,6 +32,8 @@ pub(crate) struct Record {
     /// Whether it has failed.
     pub(crate) has_failed: bool,
     pub(crate) failing: Failing,
+    /// How long it takes to make entries durable.
+    pub(crate) delay: Duration,
 }
 
 /// A journal in memory.
@@ -50,8 +53,10 @@ impl Recorder for MemoryJournal {
                 let lines = record.lines.len();
                 record.unsent.push((lines, *approved));
             }
-            Entry::Event(event) => record.is_halted |= matches!(event.kind, EventKind::Control { .. }),
-            Entry::Header(_) | Entry::Action(_) => {}
+            Entry::Event(Event { kind: EventKind::Control { control }, .. }) => {
+                record.is_halted = matches!(control, Control::Halt | Control::Suspend);
+            }
+            Entry::Header(_) | Entry::Event(_) | Entry::Action(_) => {}
         }
         Ok(())
     }
@@ -60,12 +65,19 @@ impl Recorder for MemoryJournal {
 #[async_trait]
 impl Journal for MemoryJournal {
     async fn make_durable(&mut self) -> Result<(), JournalError> {
+        let (delay, lines) = {
+            let record = self.0.lock().unwrap();
+            (record.delay, record.lines.len())
+        };
+        if delay > Duration::ZERO {
+            tokio::time::sleep(delay).await;
+        }
         let mut record = self.0.lock().unwrap();
         if record.failing == Failing::Durability {
             record.has_failed = true;
             return Err(JournalError::MakeRoom { url: "memory".to_owned(), source: "no room".into() });
         }
-        record.durable = record.lines.len();
+        record.durable = lines;
         Ok(())
     }
 

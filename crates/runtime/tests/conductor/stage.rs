@@ -74,6 +74,8 @@ pub(crate) struct Stage {
     pub(crate) risk: RiskSettings,
     pub(crate) keeping: Keeping,
     pub(crate) failing: Failing,
+    /// How long the journal takes to make entries durable.
+    pub(crate) journal_delay: Duration,
     pub(crate) warmup: usize,
     pub(crate) wants_prices: bool,
     pub(crate) until: Option<i64>,
@@ -148,6 +150,7 @@ impl Stage {
             risk: RiskSettings::default(),
             keeping: Keeping::Memory,
             failing: Failing::Never,
+            journal_delay: Duration::ZERO,
             warmup: 0,
             wants_prices: false,
             until: None,
@@ -204,7 +207,10 @@ impl Stage {
     /// Runs it to its end. No breach may have happened.
     pub(crate) async fn run(self) -> Ran {
         let journal = MemoryJournal::default();
-        journal.0.lock().unwrap().failing = self.failing;
+        {
+            let mut record = journal.0.lock().unwrap();
+            (record.failing, record.delay) = (self.failing, self.journal_delay);
+        }
         let kept = (self.keeping == Keeping::Memory).then(|| journal.clone());
         let clock = Arc::clone(&self.clock);
         let venue = Arc::new(ScriptedVenue::new(Arc::clone(&clock), kept, self.start, self.script.clone()));
@@ -221,7 +227,7 @@ impl Stage {
         });
         let seen = Arc::new(Mutex::new(Seen::default()));
         let (conductor, header) = self.conduct(Arc::clone(&venue), journal.clone(), Arc::clone(&seen));
-        let run = conductor.run(&header, until, (stop, tokio::sync::mpsc::channel(1).1));
+        let run = Box::pin(conductor.run(&header, until, (stop, tokio::sync::mpsc::channel(1).1)));
         let result = tokio::time::timeout(NEVER, run).await;
         stopper.abort();
         assert_eq!(venue.breaches(), Vec::<String>::new());
