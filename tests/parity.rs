@@ -24,16 +24,17 @@ type Bot = (&'static str, &'static str, &'static str, &'static str, &'static str
 const TEN: &str = "{ kind = \"fixed\", amount = 10 }";
 
 fn bots(rows: &[Bot]) -> String {
-    rows.iter()
-        .map(|(name, symbol, interval, close_type, expiration_type, stake)| {
-            let asset_type = if symbol.starts_with("BTC") { "crypto" } else { "forex" };
-            format!(
-                "[[bots]]\nname = \"{name}\"\nsymbol = \"{symbol}\"\ninterval = \"{interval}\"\n\
-                 asset_type = \"{asset_type}\"\nstrategy = \"rsi-reversal\"\nparams = {{ period = 3, oversold = 45.0, overbought = 55.0 }}\n\
-                 close_type = \"{close_type}\"\nexpiration_type = \"{expiration_type}\"\nstake = {stake}\n"
-            )
-        })
-        .collect()
+    rows.iter().map(bot).collect()
+}
+
+fn bot((name, symbol, interval, close_type, expiration_type, stake): &Bot) -> String {
+    let asset_type = if symbol.starts_with("BTC") { "crypto" } else { "forex" };
+    format!(
+        "[[bots]]\nname = \"{name}\"\nsymbol = \"{symbol}\"\ninterval = \"{interval}\"\n\
+         asset_type = \"{asset_type}\"\nstrategy = \"rsi-reversal\"\nclose_type = \"{close_type}\"\n\
+         params = {{ period = 3, oversold = 45.0, overbought = 55.0 }}\n\
+         expiration_type = \"{expiration_type}\"\nstake = {stake}\n"
+    )
 }
 
 /// Limits that let much through, and some of which are met.

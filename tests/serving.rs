@@ -7,13 +7,14 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 
-struct Served {
+/// A sandbox that has said that it is ready.
+pub(crate) struct Served {
     child: Child,
     ready: Value,
 }
 
 impl Served {
-    fn start(arguments: &[&str]) -> Self {
+    pub(crate) fn start(arguments: &[&str]) -> Self {
         let arguments = [&["sandbox", "--json", "--listen", "127.0.0.1:0"], arguments].concat();
         let mut child =
             Folder::new().command(&arguments).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
@@ -23,7 +24,7 @@ impl Served {
         Self { child, ready }
     }
 
-    fn text(&self, key: &str) -> &str {
+    pub(crate) fn text(&self, key: &str) -> &str {
         self.ready[key].as_str().unwrap()
     }
 

@@ -123,7 +123,7 @@ impl Ground {
         assert_eq!(refused("NoPrice"), expected.iter().filter(is_refused).count(), "{variation:?}");
         let text = folder.read("trades.csv");
         let found: Vec<Vec<&str>> = text.lines().skip(1).map(|line| line.split(',').collect()).collect();
-        let wanted: Vec<_> = sent.iter().zip(expected).filter(|(_, row)| !is_refused(&row)).collect();
+        let wanted: Vec<_> = sent.iter().zip(expected).filter(|(_, row)| !is_refused(row)).collect();
         assert_eq!(found.len(), wanted.len(), "{variation:?}");
         for (fields, ((signal, code), row)) in found.iter().zip(wanted) {
             compare_trade(fields, (signal, code), row, &format!("{variation:?}"));

@@ -1,0 +1,96 @@
+//! The first minutes with the program: `live` in an empty folder, how it is stopped, and what it says when the venue
+//! is not what the configuration promises.
+#![cfg(unix)]
+
+use crate::candlewick::{BOT, Folder, Run, candlewick};
+use crate::serving::Served;
+use serde_json::Value;
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Command, Stdio};
+
+#[test]
+fn in_an_empty_folder_bots_trade_within_ten_seconds() {
+    let report = candlewick(&["live", "--sandbox", "--for", "10s", "--json"]).json();
+    assert!(report["trades"].as_u64() > Some(0), "{report}");
+    assert_eq!((&report["in_doubt"], &report["stop"]), (&0.into(), &"time_up".into()));
+    // The venue's wallet is what the ledger says: nothing is open any more.
+    let wallet = report["final_balance"].as_f64().unwrap() - 10_000.0;
+    assert!((wallet - report["pnl"].as_f64().unwrap()).abs() < 1e-9, "{report}");
+}
+
+/// Sends a signal after the first trade has opened; answers the exit code, stdout and stderr.
+fn interrupted_by(signal: &str, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let folder = Folder::new();
+    let mut command = folder.command(&[&["live", "--sandbox", "--json"], arguments].concat());
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut told = BufReader::new(child.stderr.take().unwrap());
+    let mut text = String::new();
+    while !text.contains(" opened   #1 ") {
+        assert_ne!(told.read_line(&mut text).unwrap(), 0, "it ended by itself: {text}");
+    }
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
+    told.read_to_string(&mut text).unwrap();
+    let mut printed = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut printed).unwrap();
+    (child.wait().unwrap().code(), printed, text)
+}
+
+#[test]
+fn ctrl_c_and_sigterm_end_it_cleanly_with_a_summary() {
+    for signal in ["INT", "TERM"] {
+        let (code, printed, told) = interrupted_by(signal, &[]);
+        assert_eq!(code, Some(130), "{signal}: {told}");
+        assert!(told.contains(" stopping "), "{signal}: {told}");
+        let report: Value = serde_json::from_str(&printed).unwrap();
+        assert_eq!(report["stop"], "interrupted", "{signal}");
+        assert!(report["candles"].as_u64() > Some(0), "{signal}: {report}");
+        let known = report["trades"].as_u64().unwrap() + report["unsettled"].as_u64().unwrap();
+        assert!(known >= 1, "{signal}: the trade that was open is not told: {report}");
+    }
+}
+
+/// `live` of one bot with these credentials against a venue at these two addresses.
+fn live(addresses: [&str; 2], [token, key]: [&str; 2], bot: &str) -> Run {
+    let [base, price] = addresses;
+    let broker = format!("[broker]\nbase_url = \"{base}\"\nprice_url = \"{price}\"\nread_attempts = 1\n");
+    let folder = Folder::new().with("bot.toml", &(broker + bot));
+    let folder = folder.with_variable("CANDLEWICK_BROKER__API_TOKEN", token);
+    folder.with_variable("CANDLEWICK_BROKER__API_KEY", key).run(&["live", "--config", "bot.toml", "--json"])
+}
+
+#[test]
+fn a_venue_that_is_not_there_is_told() {
+    // Nothing listens on the port of a listener that is gone.
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let nobody = format!("http://127.0.0.1:{port}");
+    let run = live([&nobody, &nobody], ["hush-4711", "hush-4712"], BOT);
+    run.fails(4, &["the venue did not answer \"who am I\"", "Connection refused", "broker.base_url"]);
+}
+
+#[test]
+fn credentials_and_symbols_that_the_venue_does_not_know_are_told() {
+    let served = Served::start(&[]);
+    let (address, token, key) = (served.text("base_url"), served.text("token"), served.text("api_key"));
+    let live = |credentials, bot: &str| live([address, address], credentials, bot);
+    let run = live(["hush-4711", key], BOT);
+    run.fails(4, &["Invalid token", "CANDLEWICK_BROKER__API_TOKEN"]);
+    assert!(!run.stderr.contains("hush"), "{}", run.stderr);
+    let run = live([token, "hush-4711"], BOT);
+    run.fails(4, &["Unauthorized", "CANDLEWICK_BROKER__API_KEY"]);
+    assert!(!run.stderr.contains("hush"), "{}", run.stderr);
+    let told = ["past candles of DOGEUSDT 1m", "not found", "check the bots' symbols"];
+    live([token, key], &BOT.replace("BTCUSDT", "DOGEUSDT")).fails(4, &told);
+}
+
+#[test]
+fn a_token_never_travels_unencrypted_to_a_far_host() {
+    for (addresses, key) in [
+        (["http://venue.example", "https://venue.example"], "broker.base_url"),
+        (["https://venue.example", "http://venue.example"], "broker.price_url"),
+    ] {
+        let run = live(addresses, ["hush-4711", "hush-4712"], BOT);
+        run.fails(2, &[key, "http://venue.example", "https://"]);
+        assert!(!run.stderr.contains("hush"), "{}", run.stderr);
+    }
+}
