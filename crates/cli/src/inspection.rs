@@ -1,6 +1,6 @@
 //! Everything that is wrong with a configuration, as far as it can be told without candles and without the venue.
 
-use crate::configuration::{self, Loaded, Problem, RealMoney, check_secrets, journal_url};
+use crate::configuration::{self, Loaded, Problem, RealMoney, journal_url};
 use crate::crew::{Crew, problem_of_session, session_settings};
 use candlewick_api::clock::SystemClock;
 use candlewick_api::{ApiError, HttpVenue};
@@ -9,11 +9,10 @@ use candlewick_history::DataSource;
 use candlewick_sdk::Registry;
 use std::sync::Arc;
 
-/// Down to each bot's strategy.
+/// Down to each bot's strategy; the credentials are looked at elsewhere.
 pub(crate) fn problems_of(loaded: &Loaded, real: RealMoney, registry: &Registry) -> Vec<Problem> {
     let config = &loaded.config;
     let mut problems: Vec<Problem> = loaded.check_mode(real).err().into_iter().collect();
-    problems.extend(check_secrets(loaded));
     problems.extend(problem_of_client(loaded));
     problems.extend(journal_url(loaded).err());
     for (index, text) in config.sandbox.data.iter().enumerate() {

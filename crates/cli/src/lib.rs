@@ -33,6 +33,7 @@ mod configuration;
 mod control;
 mod crew;
 mod data;
+mod doctor;
 mod inspection;
 mod interrupt;
 mod live;

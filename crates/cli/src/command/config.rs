@@ -1,7 +1,7 @@
 //! `config show`, `config check` and `config schema`.
 
 use super::Context;
-use crate::configuration::{self, Base, Loaded, Problems, RealMoney};
+use crate::configuration::{self, Base, Loaded, Problems, RealMoney, check_secrets};
 use crate::failure::{Ending, Failure};
 use crate::inspection::{notices_of, problems_of};
 use crate::output::{print, print_json};
@@ -50,8 +50,9 @@ fn show(context: &Context<'_>) -> Result<(), Failure> {
 
 fn check(real: RealMoney, context: &Context<'_>) -> Result<(), Failure> {
     let loaded = Loaded::read(&context.global.config, Base::Sandbox, Vec::new())?;
-    let notices =
-        Problems::check(problems_of(&loaded, real, context.registry)).map(|()| notices_of(&loaded))?;
+    let mut problems = problems_of(&loaded, real, context.registry);
+    problems.extend(check_secrets(&loaded));
+    let notices = Problems::check(problems).map(|()| notices_of(&loaded))?;
     let bots = loaded.config.bots.len();
     if context.global.json {
         return print_json(&json!({ "bots": bots, "notices": notices }));

@@ -7,6 +7,7 @@
 mod backtest;
 mod config;
 mod data;
+mod doctor;
 mod halt;
 mod live;
 mod resume;
@@ -27,6 +28,8 @@ pub(crate) enum Command {
     Live(live::LiveArguments),
     /// Serve both HTTP APIs over stored candles, with a demo wallet, for anyone's client
     Sandbox(sandbox::SandboxArguments),
+    /// Look at everything that a live run needs: configuration, credentials, both APIs, clocks, disk, journal, data
+    Doctor(doctor::DoctorArguments),
     /// Let a running bot open no more trades; where none runs, keep one that starts from opening any
     Halt(halt::HaltArguments),
     /// Let a halted bot open trades again
@@ -56,6 +59,7 @@ pub(crate) fn run(command: &Command, context: &Context<'_>) -> Result<Ending, Fa
         Command::Backtest(arguments) => backtest::run(arguments, context),
         Command::Live(arguments) => live::run(arguments, context),
         Command::Sandbox(arguments) => sandbox::run(arguments, context),
+        Command::Doctor(arguments) => doctor::run(arguments, context),
         Command::Halt(arguments) => halt::run(arguments, context),
         Command::Resume(arguments) => resume::run(arguments, context),
         Command::Data(command) => data::run(command, context),

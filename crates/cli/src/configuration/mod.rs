@@ -15,7 +15,7 @@ use key::KeyPath;
 pub(crate) use layer::Flag;
 pub(crate) use load::{Base, Loaded, RealMoney};
 pub(crate) use problem::{Problem, Problems};
-pub(crate) use secret::{check_secrets, credentials};
+pub(crate) use secret::{check_secrets, credentials, given as given_secrets};
 pub(crate) use show::{schema, to_json, to_toml};
 
 use candlewick_engine::{BotSettings, RiskSettings};

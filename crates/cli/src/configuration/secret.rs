@@ -41,7 +41,7 @@ pub(crate) fn check_secrets(loaded: &Loaded) -> Vec<Problem> {
 }
 
 /// Keys below `[broker]` whose secret is given, and by what.
-pub(super) fn given(broker: &BrokerSettings) -> Vec<(&'static str, String)> {
+pub(crate) fn given(broker: &BrokerSettings) -> Vec<(&'static str, String)> {
     let given = |place: &Place<'_>| {
         let variable = std::env::var_os(place.variable).map(|_| "environment".to_owned());
         let origin = variable.or_else(|| place.file.map(|path| path.display().to_string()))?;

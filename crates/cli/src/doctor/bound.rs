@@ -1,0 +1,43 @@
+//! How long a check is waited for.
+
+use super::finding::Finding;
+use std::time::Duration;
+
+/// For a question to the venue, above the client's own deadline for it.
+pub(super) const QUESTION: Duration = Duration::from_secs(15);
+/// For a look at a file system or a database.
+pub(super) const LOOK: Duration = Duration::from_secs(10);
+/// For reading a whole journal or file.
+pub(super) const READING: Duration = Duration::from_mins(1);
+
+/// The check's finding, or `late` when it takes longer than `limit`.
+pub(super) async fn within(limit: Duration, late: Finding, check: impl Future<Output = Finding>) -> Finding {
+    tokio::time::timeout(limit, check).await.unwrap_or(late)
+}
+
+/// The same for work that blocks, such as on a disk that does not answer.
+pub(super) async fn blocking(
+    limit: Duration,
+    late: Finding,
+    work: impl FnOnce() -> Finding + Send + 'static,
+) -> Finding {
+    let broken = late.clone();
+    within(limit, late, async { tokio::task::spawn_blocking(work).await.unwrap_or(broken) }).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::finding::Check;
+    use super::*;
+
+    #[tokio::test]
+    async fn what_does_not_end_is_told_as_late() {
+        let late = || Check::Disk.fail("late", "look");
+        assert_eq!(within(Duration::from_millis(1), late(), std::future::pending()).await, late());
+        assert_eq!(
+            within(LOOK, late(), async { Check::Disk.ok("in time") }).await,
+            Check::Disk.ok("in time")
+        );
+        assert_eq!(blocking(LOOK, late(), || panic!("broken")).await, late());
+    }
+}

@@ -1,0 +1,214 @@
+//! Whether the venue has the candles that each bot listens to, and whether it sends the one that still forms.
+
+use super::clock_skew::Witnesses;
+use super::finding::{Check, Finding};
+use super::price_api::span;
+use super::venue::{Api, Asked, ask, remedy};
+use candlewick_api::model::{CandleQuery, CandleRows};
+use candlewick_api::{ApiError, Venue, closed_candles};
+use candlewick_engine::BotSettings;
+use candlewick_sdk::{Candle, Interval, Millis, Series};
+use std::collections::BTreeSet;
+
+/// As many candles at least, also of long intervals.
+const FEWEST: i64 = 3;
+/// And as many at most: half of what a venue gives at once (contract 8).
+const MOST: i64 = 500;
+/// How far back a market that is closed now is asked for its last candles: a long weekend.
+const LONG_AGO: Millis = Millis::from_seconds(4 * 86_400);
+/// A candle that closed just now may not be there yet.
+const JUST_NOW: Millis = Millis::from_seconds(5);
+
+/// One finding for each series that a bot listens to.
+pub(super) async fn check(
+    asked: &Asked,
+    bots: &[BotSettings],
+    witnesses: &mut Witnesses,
+    tell: &mut dyn FnMut(Finding),
+) {
+    let mut known: Vec<Series> = Vec::new();
+    for bot in bots {
+        if !known.contains(&bot.series()) {
+            known.push(bot.series());
+            tell(check_series(asked, bot, witnesses).await);
+        }
+    }
+}
+
+/// What stands in the place of the candles when the price API did not answer.
+pub(super) fn not_asked() -> Finding {
+    Check::Candles.warn("not asked: the price API comes first", "mend that")
+}
+
+async fn check_series(asked: &Asked, bot: &BotSettings, witnesses: &mut Witnesses) -> Finding {
+    let name = format!("{} {}", bot.symbol, bot.interval);
+    let now = witnesses.venue_now();
+    let window = Window::before(now, bot.interval);
+    match ask(asked.venue.candles(&query(bot, window.start, now)), witnesses).await {
+        Ok(rows) => {
+            let seen = window.see(&rows);
+            if seen.closed == 0 {
+                nothing_lately(asked, bot, &name, witnesses).await
+            } else {
+                seen.judge(&name)
+            }
+        }
+        Err(error) => Check::Candles.fail(format!("{name}: {error}"), remedy_of(&error, bot)),
+    }
+}
+
+/// A market that is closed now has candles of earlier days; a series that does not exist has none.
+async fn nothing_lately(asked: &Asked, bot: &BotSettings, name: &str, witnesses: &mut Witnesses) -> Finding {
+    let now = witnesses.venue_now();
+    match ask(asked.venue.candles(&query(bot, now - LONG_AGO, now)), witnesses).await {
+        Ok(rows) if !rows.rows.is_empty() => Check::Candles.warn(
+            format!("{name}: none lately, though there are of the last {}", span(LONG_AGO)),
+            "its market may be closed: the bot waits for the next candle",
+        ),
+        Ok(_) => {
+            let asset_type = &bot.asset_type;
+            let remedy = format!(
+                "check the bot's interval and asset_type (\"{asset_type}\"; crypto, forex and otc are known)"
+            );
+            Check::Candles.fail(format!("{name}: there are none of the last {}", span(LONG_AGO)), remedy)
+        }
+        Err(error) => Check::Candles.fail(format!("{name}: {error}"), remedy_of(&error, bot)),
+    }
+}
+
+fn query(bot: &BotSettings, start_time: Millis, end_time: Millis) -> CandleQuery {
+    CandleQuery {
+        symbol: bot.symbol,
+        asset_type: bot.asset_type.clone(),
+        interval: bot.interval,
+        skip: 0,
+        limit: 2 * MOST as u64,
+        start_time,
+        end_time,
+    }
+}
+
+fn remedy_of(error: &ApiError, bot: &BotSettings) -> String {
+    match error {
+        ApiError::NotFound { .. } | ApiError::Rejected { .. } => format!(
+            "check bot \"{}\": its symbol, its interval, and asset_type (\"{}\"; crypto, forex and otc are known)",
+            bot.name, bot.asset_type
+        ),
+        other => remedy(other, Api::Price),
+    }
+}
+
+/// The candles that should have closed by now: of the last hour, within bounds.
+struct Window {
+    interval: Interval,
+    start: Millis,
+    now: Millis,
+    expected: i64,
+}
+
+/// What came of them.
+struct Seen {
+    window: Window,
+    closed: i64,
+    /// Whether all that is missing is the candle that closed just now.
+    is_only_late: bool,
+    forming: usize,
+    rejected: usize,
+}
+
+impl Window {
+    fn before(now: Millis, interval: Interval) -> Self {
+        let expected = (Millis::HOUR.get() / interval.length().get()).clamp(FEWEST, MOST);
+        let start = now.floor_to(interval.length()) - interval.length() * expected;
+        Self { interval, start, now, expected }
+    }
+
+    fn see(self, rows: &CandleRows) -> Seen {
+        let length = self.interval.length();
+        let read = closed_candles(rows, self.interval, self.now);
+        let times: BTreeSet<Millis> = read.candles.iter().map(Candle::time).collect();
+        let closed = times.range(self.start..self.now).count() as i64;
+        let last_close = self.now.floor_to(length);
+        let is_only_late = closed + 1 == self.expected
+            && !times.contains(&(last_close - length))
+            && self.now - last_close < JUST_NOW;
+        let forms = |time: Millis| time <= self.now && time + length > self.now;
+        let forming = rows.rows.iter().filter(|row| forms(row.time)).count();
+        Seen { window: self, closed, is_only_late, forming, rejected: read.rejected }
+    }
+}
+
+impl Seen {
+    fn judge(&self, name: &str) -> Finding {
+        let Self { window, closed, is_only_late, forming, rejected } = self;
+        let length = window.interval.length() * window.expected;
+        let forming = if *forming > 0 { "sent too, and left out" } else { "not sent" };
+        let text = format!(
+            "{name}: {closed} of {} closed candles of the last {}; the forming one is {forming}",
+            window.expected,
+            span(length)
+        );
+        if *rejected > 0 {
+            let remedy = format!("rows that are no sound candles: {rejected}; each counts as a gap");
+            return Check::Candles.warn(text, remedy);
+        }
+        if *closed < window.expected && !is_only_late {
+            let missing = window.expected - closed;
+            let remedy = format!("missing: {missing}; indicators hear nothing of them");
+            return Check::Candles.warn(text, remedy);
+        }
+        Check::Candles.ok(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::finding::Mark;
+    use super::*;
+    use candlewick_api::model::CandleRow;
+
+    fn check(minutes: &[i64], now: i64, mark: Mark, parts: &[&str]) {
+        let row = |minute: &i64| CandleRow {
+            volume: 0.0,
+            open_price: 1.0,
+            close_price: 1.0,
+            high_price: if *minute < 0 { 0.5 } else { 1.0 },
+            low_price: 1.0,
+            time: Millis::MINUTE * minute.abs(),
+        };
+        let rows = CandleRows { rows: minutes.iter().map(row).collect(), unreadable: 0 };
+        let finding = Window::before(Millis::new(now), Interval::MINUTE).see(&rows).judge("X 1m");
+        let shown = finding.to_string();
+        assert!(finding.mark == mark && parts.iter().all(|part| shown.contains(part)), "{shown}");
+    }
+
+    #[test]
+    fn closed_candles_of_the_last_hour_are_counted_and_the_forming_one_is_not() {
+        let hour: Vec<i64> = (40..100).collect();
+        // It is minute 100 and 30 seconds.
+        let now = 100 * 60_000 + 30_000;
+        check(
+            &hour,
+            now,
+            Mark::Ok,
+            &["60 of 60 closed candles of the last 60 min", "forming one is not sent"],
+        );
+        let longer: Vec<i64> = (30..=100).collect();
+        check(&longer, now, Mark::Ok, &["60 of 60", "forming one is sent too"]);
+        check(&hour[1..], now, Mark::Warn, &["59 of 60", "missing: 1"]);
+        check(&hour[..59], now, Mark::Warn, &["59 of 60"]);
+        // Three seconds after its close a candle may not be there yet.
+        check(&hour[..59], 100 * 60_000 + 3_000, Mark::Ok, &["59 of 60"]);
+        check(&hour[1..], 100 * 60_000 + 3_000, Mark::Warn, &["59 of 60"]);
+        let unsound = [&hour[..], &[-50]].concat();
+        check(&unsound, now, Mark::Warn, &["no sound candles: 1"]);
+    }
+
+    #[test]
+    fn windows_of_short_and_long_intervals_are_bounded() {
+        for (interval, expected) in [("1s", 500), ("5s", 500), ("1m", 60), ("30m", 3), ("1d", 3)] {
+            let window = Window::before(Millis::DAY * 20_000, interval.parse().unwrap());
+            assert_eq!(window.expected, expected, "{interval}");
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! Whether the journal can be read, and is as it was written.
+
+use super::bound::{LOOK, READING, within};
+use super::finding::{Check, Finding};
+use candlewick_journal::{JournalError, JournalUrl, Reader};
+
+/// Opens it as a reader, which needs no lease, and computes its chain again.
+pub(super) async fn check(url: &JournalUrl) -> Finding {
+    let late = format!("{url} was not read to its end within {} s", READING.as_secs());
+    let late = Check::Journal.warn(late, "its chain is not verified: look again when the disk is quiet");
+    within(READING, late, verify(url)).await
+}
+
+async fn verify(url: &JournalUrl) -> Finding {
+    let Ok(opened) = tokio::time::timeout(LOOK, Reader::open(url)).await else {
+        let text = format!("{url} does not answer within {} s", LOOK.as_secs());
+        return Check::Journal.fail(text, "check journal.url, and that the database runs");
+    };
+    let verified = match opened {
+        Ok(mut reader) => reader.verify().await,
+        Err(JournalError::NameExisting { .. }) => {
+            return Check::Journal.ok(format!("there is none yet: the first run begins {url}"));
+        }
+        Err(error) => Err(error),
+    };
+    match verified {
+        Ok(verified) => {
+            Check::Journal.ok(format!("{url} holds {} entries, and their chain is whole", verified.entries))
+        }
+        Err(error) => Check::Journal.fail(error.to_string(), remedy(&error)),
+    }
+}
+
+/// What to do about a journal that cannot be read.
+pub(super) fn remedy(error: &JournalError) -> &'static str {
+    match error {
+        JournalError::BrokenChain { .. } => {
+            "trust no figure from that entry on: restore a copy, or begin another journal once nothing is open"
+        }
+        JournalError::Restore { .. } => "restore a copy, or begin another journal once nothing is open",
+        JournalError::NewerSchema { .. } => "use the newer program",
+        JournalError::NotAJournal { .. } | JournalError::CorrectUrl { .. } => "correct journal.url",
+        JournalError::MakeWritable { .. } | JournalError::GrantWriting { .. } => {
+            "give this user the right to read and write it"
+        }
+        JournalError::MakeRoom { .. } => "make room on the disk",
+        JournalError::Unavailable { .. } => "check journal.url, and that the database runs",
+        JournalError::HeldBy { .. } | JournalError::LostLease { .. } => "stop the other process",
+        JournalError::NameAnother { .. }
+        | JournalError::NameExisting { .. }
+        | JournalError::Report { .. } => "look at the file, and at journal.url",
+    }
+}
