@@ -26,6 +26,15 @@ pub struct Past {
 }
 
 impl Past {
+    /// The header of the first run; none without an earlier run.
+    ///
+    /// # Errors
+    /// [`RuntimeError::Journal`] when the journal cannot be read.
+    pub async fn first_header(reader: &mut Reader) -> Result<Option<Header>, RuntimeError> {
+        let first = reader.lines(1, 1).await?.into_iter().next();
+        first.map(|first| read_header(&first)).transpose()
+    }
+
     /// The balance with which the first run began; none without an earlier run.
     ///
     /// # Errors
@@ -55,6 +64,29 @@ impl Past {
             }
         }
         Ok(past)
+    }
+
+    /// Folds the lines of every earlier run into a Session that has seen nothing yet.
+    ///
+    /// # Errors
+    /// [`RuntimeError::Past`] when a line is no entry.
+    pub fn of_lines(lines: &[StoredLine], session: &mut Session) -> Result<Self, RuntimeError> {
+        let mut past = Self::default();
+        let mut recall = None;
+        for line in lines {
+            past.take(line, &mut recall, session)?;
+        }
+        Ok(past)
+    }
+
+    /// The intents so far.
+    pub const fn book(&self) -> &TradeBook {
+        &self.book
+    }
+
+    /// The trades that were reported as explained by no intent.
+    pub fn unexplained(&self) -> &[String] {
+        &self.unexplained
     }
 
     fn take(

@@ -1,7 +1,7 @@
 //! The embedded venue: a sandbox in the same process, on the same clock as the bots.
 
-use super::Connection;
 use super::keeping::tap;
+use super::{Connection, Trading};
 use crate::configuration::Loaded;
 use crate::data;
 use crate::failure::{Failure, FailureKind};
@@ -66,8 +66,15 @@ impl Embedded {
         let venue = venue_at(&running, loaded, Arc::clone(&clock))?.with_tap(tap);
         drop(hold);
         let runtime = runtime_for(loaded, speed);
-        let connection =
-            Connection { venue: Arc::new(venue), clock, runtime, account: Account::Demo, wires, until };
+        let connection = Connection {
+            venue: Arc::new(venue),
+            clock,
+            runtime,
+            account: Account::Demo,
+            trading: Trading::Sandbox,
+            wires,
+            until,
+        };
         Ok(Self { running, connection, start })
     }
 }

@@ -1,7 +1,7 @@
 //! Where a run keeps its journal, what it finds there, and how people speak to it meanwhile.
 
-use crate::configuration::Problems;
-use crate::configuration::{Loaded, control_paths, journal_url};
+use super::Trading;
+use crate::configuration::{Loaded, Problems, control_paths, journal_url};
 use crate::failure::Failure;
 use candlewick_api::clock::{Clock, SystemClock};
 use candlewick_api::{Exchange, Tap};
@@ -73,6 +73,23 @@ impl Keeping {
         let problem =
             format!("{place} has runs already, and the embedded venue begins anew with every start");
         Err(Failure::configuration(problem).help("name another journal with --journal"))
+    }
+
+    /// Trades of one kind are never folded into a run of another.
+    ///
+    /// # Errors
+    /// The journal holds trades of another kind.
+    pub(crate) async fn check_kind(&mut self, trading: Trading) -> Result<(), Failure> {
+        let Self::Store(held) = self else { return Ok(()) };
+        let Some(header) = Past::first_header(&mut held.reader).await? else { return Ok(()) };
+        let (kept, ours) = (header.settings.get("trading").cloned(), serde_json::json!(trading));
+        match kept {
+            Some(kept) if kept != ours => {
+                let problem = format!("{} holds {kept} trades, and this run makes {ours} ones", held.url);
+                Err(Failure::configuration(problem).help("name another journal with --journal"))
+            }
+            Some(_) | None => Ok(()),
+        }
     }
 
     /// Folds what earlier runs left into the Session, and begins the journal of this one at venue time `now`.

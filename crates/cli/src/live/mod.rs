@@ -3,12 +3,14 @@
 mod embedded;
 mod ending;
 mod keeping;
+mod paper;
 mod remote;
 mod screen;
 
 pub(crate) use embedded::{Embedded, Span};
 pub(crate) use ending::report;
 pub(crate) use keeping::{Keeping, Open};
+pub(crate) use paper::connect_paper;
 pub(crate) use remote::connect_remote;
 pub(crate) use screen::{Detail, Screen, Stream};
 
@@ -24,6 +26,7 @@ use candlewick_runtime::{
     Conductor, Finished, Observer, Parts, RuntimeError, RuntimeSettings, Stop, connect,
 };
 use candlewick_sdk::{Millis, Money};
+use serde::Serialize;
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
@@ -38,10 +41,26 @@ pub(crate) struct Connection {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) runtime: RuntimeSettings,
     pub(crate) account: AccountKind,
+    /// What its trades are worth.
+    pub(crate) trading: Trading,
     /// Requests and answers of the trading API, on their way to the journal.
     pub(crate) wires: mpsc::Receiver<Wire>,
     /// When the venue's candles end and the run with them.
     pub(crate) until: Option<Millis>,
+}
+
+/// What the trades of a run are worth. A journal holds one kind only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Trading {
+    /// The venue's demo wallet.
+    Demo,
+    /// Real money.
+    Real,
+    /// Simulated trades on the venue's prices.
+    Paper,
+    /// The embedded venue.
+    Sandbox,
 }
 
 /// A finished run with what it began with.
@@ -63,7 +82,8 @@ pub(crate) async fn run(
     (mut keeping, open, observer): (Keeping, Open, Box<dyn Observer>),
     (interrupt, run_for): (Interrupt, Option<Millis>),
 ) -> Result<Outcome, Failure> {
-    let Connection { venue, clock, runtime, account, wires, until } = connection;
+    let Connection { venue, clock, runtime, account, trading, wires, until } = connection;
+    keeping.check_kind(trading).await?;
     // Whatever is asked until the run begins takes no venue time.
     let hold = clock.hold();
     let account = connect(venue.as_ref(), account).await?;
@@ -78,7 +98,7 @@ pub(crate) async fn run(
     let start_balance = session.ledger().equity();
     let header = Header {
         format: FORMAT,
-        settings: json!({ "session": settings, "runtime": runtime, "simulation": loaded.config.simulation }),
+        settings: json!({ "trading": trading, "session": settings, "runtime": runtime, "simulation": loaded.config.simulation }),
         strategies: crew.versions,
         data_hash: None,
     };

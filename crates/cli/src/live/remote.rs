@@ -1,7 +1,7 @@
 //! A venue over the network.
 
-use super::Connection;
 use super::keeping::tap;
+use super::{Connection, Trading};
 use crate::configuration::{Loaded, Mode, credentials};
 use crate::failure::Failure;
 use candlewick_api::clock::{Clock, SystemClock};
@@ -18,10 +18,10 @@ pub(crate) fn connect_remote(loaded: &Loaded) -> Result<Connection, Failure> {
         HttpVenue::new(loaded.config.broker.client.clone(), credentials(loaded)?, Arc::clone(&clock))?;
     let (tap, wires) = tap();
     let venue = venue.with_tap(tap);
-    let account = match loaded.config.account.mode {
-        Mode::Demo => Account::Demo,
-        Mode::Real => Account::Real,
+    let (account, trading) = match loaded.config.account.mode {
+        Mode::Demo => (Account::Demo, Trading::Demo),
+        Mode::Real => (Account::Real, Trading::Real),
     };
     let runtime = loaded.config.runtime.clone();
-    Ok(Connection { venue: Arc::new(venue), clock, runtime, account, wires, until: None })
+    Ok(Connection { venue: Arc::new(venue), clock, runtime, account, trading, wires, until: None })
 }

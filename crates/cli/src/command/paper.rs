@@ -1,0 +1,68 @@
+//! `paper`: the venue's candles and prices, and trades that only exist here.
+
+use super::Context;
+use crate::arguments::{parse_journal, parse_span};
+use crate::configuration::{Base, Flag, Loaded, Problems, RealMoney};
+use crate::crew::Crew;
+use crate::failure::{Ending, Failure, FailureKind};
+use crate::interrupt::Interrupt;
+use crate::live::{self, Detail, Keeping, Open, Outcome, Screen, Stream, connect_paper};
+use candlewick_api::clock::Stopwatch;
+use candlewick_sdk::Millis;
+use clap::Args;
+use std::path::PathBuf;
+use tokio::runtime::Runtime;
+
+/// How to run.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Needs the key of the symbol price API and no trading token. Trades open, close and pay by the \
+                  [simulation] section.\n\nExamples:\n  candlewick paper --config config/demo.toml\n  \
+                  candlewick paper --config my.toml --for 1h --trades trades.csv"
+)]
+pub(crate) struct PaperArguments {
+    /// Open nothing more after this much real time, track what is open to its end, and stop
+    #[arg(long = "for", value_name = "SPAN", value_parser = parse_span)]
+    run_for: Option<Millis>,
+    /// Write the trades as CSV
+    #[arg(long, value_name = "FILE")]
+    trades: Option<PathBuf>,
+    /// Where the journal is kept: a file, or sqlite://FILE or postgres://...
+    #[arg(long, value_name = "FILE|URL", value_parser = parse_journal)]
+    journal: Option<String>,
+}
+
+/// Where paper trades are kept unless it is configured: never beside those of a venue.
+const JOURNAL: &str = "sqlite://candlewick-paper.db";
+
+pub(super) fn run(arguments: &PaperArguments, context: &Context<'_>) -> Result<Ending, Failure> {
+    let read = |journal: Option<&str>| {
+        let flag = Flag::new("--journal", "journal", "url", journal);
+        Loaded::read(&context.global.config, Base::Bare, flag.into_iter().collect())
+    };
+    let mut loaded = read(arguments.journal.as_deref())?;
+    if !loaded.is_set("journal.url") {
+        loaded = read(Some(JOURNAL))?;
+    }
+    loaded.check_mode(RealMoney::NotAsked).map_err(Problems::from)?;
+    let crew = Crew::build(&loaded, context.registry)?;
+    let runtime = Runtime::new().map_err(|error| Failure::new(FailureKind::Unexpected, error))?;
+    let stopwatch = Stopwatch::start();
+    let outcome = runtime.block_on(run_bots(arguments, &loaded, crew, context))?;
+    live::report(&outcome, &loaded, (arguments.trades.as_deref(), context.global.json), stopwatch.elapsed())
+}
+
+async fn run_bots(
+    arguments: &PaperArguments,
+    loaded: &Loaded,
+    crew: Crew,
+    context: &Context<'_>,
+) -> Result<Outcome, Failure> {
+    let interrupt = Interrupt::new()?;
+    let detail = if context.global.quiet { Detail::Quiet } else { Detail::All };
+    let stream = if context.global.json { Stream::Error } else { Stream::Out };
+    let screen = Screen::new((detail, stream), loaded.config.account.money_scale, &loaded.config.bots);
+    let connection = connect_paper(loaded)?;
+    let kept = (Keeping::open(loaded).await?, Open::of(loaded).await?, Box::new(screen) as _);
+    live::run(loaded, crew, connection, kept, (interrupt, arguments.run_for)).await
+}

@@ -1,0 +1,39 @@
+//! A venue whose candles and prices are real and whose trades are not.
+
+use super::{Connection, Trading};
+use crate::configuration::{Loaded, credentials};
+use crate::failure::Failure;
+use candlewick_api::clock::{Clock, SystemClock};
+use candlewick_api::{Account, Credentials, HttpVenue};
+use candlewick_runtime::paper::PaperVenue;
+use std::sync::Arc;
+use tokio::sync::mpsc;
+
+/// The configured symbol price API, with simulated trades. No trading token is used, even where there is one.
+///
+/// # Errors
+/// Wrong settings or a key that cannot be read.
+pub(crate) fn connect_paper(loaded: &Loaded) -> Result<Connection, Failure> {
+    let config = &loaded.config;
+    config.simulation.check()?;
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+    let credentials = Credentials { api_token: None, ..credentials(loaded)? };
+    let market = HttpVenue::new(config.broker.client.clone(), credentials, Arc::clone(&clock))?;
+    let balance = config.account.initial_balance;
+    let venue = PaperVenue::new(Arc::new(market), Arc::clone(&clock), config.simulation.clone(), balance);
+    let mut runtime = config.runtime.clone();
+    let delay = config.simulation.settle_delay_ms.get();
+    runtime.settle_after_ms = u32::try_from(delay).unwrap_or(u32::MAX);
+    // The paper wallet holds what it began with; there is nothing to audit and no list to look through.
+    runtime.wallet_every_s = 0;
+    runtime.list_every_s = 0;
+    Ok(Connection {
+        venue: Arc::new(venue),
+        clock,
+        runtime,
+        account: Account::Demo,
+        trading: Trading::Paper,
+        wires: mpsc::channel(1).1,
+        until: None,
+    })
+}
