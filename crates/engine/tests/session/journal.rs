@@ -120,6 +120,8 @@ fn kinds() -> Vec<EventKind> {
         deposit(-1),
         control(Control::Halt),
         control(Control::Resume),
+        control(Control::Suspend),
+        control(Control::Continue),
     ];
     let edges = [Edge::Open, Edge::Shown, Edge::Rejected];
     kinds.extend(openings().into_iter().map(EventKind::Opened));
