@@ -6,10 +6,12 @@
 use crate::candlewick::{Folder, candlewick};
 use crate::excerpt::{DAY, HOUR, MONDAY, shipped};
 use crate::wire;
+use candlewick_journal::{JournalUrl, Reader};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
 use std::process::{Child, Stdio};
 use std::sync::{Mutex, mpsc};
 use std::thread::JoinHandle;
@@ -22,7 +24,7 @@ const DIRECTIONS: [&str; 2] = ["BUY", "SELL"];
 const FIRST_OPEN: &str = " open     #1 ";
 const MOST_STARTS: u32 = 40;
 
-/// Whether a profile leaves intents in doubt.
+/// Whether a profile brings intents into doubt.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Doubt {
     Never,
@@ -78,7 +80,7 @@ fn watch(profile: &'static str, seconds: u32) -> Watched {
 }
 
 fn run_bots(folder: &Folder, (profile, seconds): (&'static str, u32), seed: u32) -> Option<Watched> {
-    let (name, span) = (format!("seed-{seed}.jsonl"), format!("{seconds}s"));
+    let (name, span) = (format!("seed-{seed}.db"), format!("{seconds}s"));
     std::fs::write(folder.path("seed.toml"), format!("[sandbox]\nseed = {seed}\n")).unwrap();
     let data: Vec<String> = SYMBOLS.iter().map(|symbol| format!("--data={symbol}_1m.csv")).collect();
     let mut arguments = vec!["live", "--sandbox", "--json", "-v", "--speed", "300", "--for", &span];
@@ -104,14 +106,23 @@ fn run_bots(folder: &Folder, (profile, seconds): (&'static str, u32), seed: u32)
     assert_eq!(code, Some(0), "{profile}: {told}");
     let mut report = String::new();
     child.stdout.take().unwrap().read_to_string(&mut report).unwrap();
-    let read_entry = |line: &str| serde_json::from_str(line).unwrap();
-    let journal = folder.read(&name).lines().map(read_entry).collect();
+    let journal = read_journal(&folder.path(&name));
     Some(Watched {
         profile,
         report: serde_json::from_str(&report).unwrap(),
         journal,
         trades: onlooker.trades,
     })
+}
+
+/// The entries of a journal, in their order.
+fn read_journal(path: &Path) -> Vec<Value> {
+    let read = async {
+        let mut reader = Reader::open(&JournalUrl::from_path(path)).await.unwrap();
+        reader.lines(0, u32::MAX).await.unwrap()
+    };
+    let lines = tokio::runtime::Runtime::new().unwrap().block_on(read);
+    lines.iter().map(|stored| serde_json::from_str(&stored.line.body).unwrap()).collect()
 }
 
 /// Keeps stderr flowing; tells the venue's address when the first intent stands there, and all of it in the end.
@@ -178,9 +189,10 @@ impl Watched {
     }
 
     /// Each trade of the venue belongs to the last intent of its symbol before it, and to each intent belongs one
-    /// at most.
+    /// at most; none to an intent that ended without a trade.
     fn assert_opened_once(&self) {
         let intents = self.intents();
+        let ends = self.last_events();
         let mut taken = BTreeSet::new();
         for trade in self.trades.values() {
             let requested = trade["requestTime"].as_i64().unwrap();
@@ -192,7 +204,22 @@ impl Watched {
             let direction = trade["direction"].as_str().filter(|direction| DIRECTIONS.contains(direction));
             assert_eq!(direction.unwrap_or(intent.direction), intent.direction, "{}: {trade}", self.profile);
             assert!(taken.insert(intent.number), "{}: twice opened: {trade}", self.profile);
+            let end = ends.get(&intent.number).copied().unwrap_or_default();
+            let is_denied = ["rejected", "not_sent", "not_opened"].contains(&end);
+            assert!(!is_denied, "{}: intent {} is {end}, and there is {trade}", self.profile, intent.number);
         }
+    }
+
+    /// The last event about each intent.
+    fn last_events(&self) -> BTreeMap<u64, &str> {
+        let about = |entry: &'_ Value| entry["intent"].as_u64();
+        let told = self.journal.iter().filter_map(|entry| Some((about(entry)?, entry["event"].as_str()?)));
+        told.collect()
+    }
+
+    /// How many intents were ever in doubt.
+    fn doubts(&self) -> usize {
+        self.journal.iter().filter(|entry| entry["event"] == "in_doubt").count()
     }
 
     /// From the event that leaves an intent in doubt until one that ends the doubt, its symbol opens nothing.
@@ -221,13 +248,14 @@ fn check(profile: &'static str, seconds: u32, doubt: Doubt) {
     let watched = watch(profile, seconds);
     watched.assert_opened_once();
     watched.assert_doubt_blocks();
-    let (intents, seen) = (watched.intents().len(), watched.trades.len());
-    let told = format!("{profile}: {intents} intents, {seen} trades seen, {}", watched.report);
+    let (intents, seen, doubts) = (watched.intents().len(), watched.trades.len(), watched.doubts());
+    let told =
+        format!("{profile}: {intents} intents, {seen} trades seen, {doubts} doubts, {}", watched.report);
     assert!(intents > 0 && seen > 0, "{told}");
     let is_as_expected = match doubt {
-        Doubt::Never => watched.report["in_doubt"] == 0,
+        Doubt::Never => doubts == 0,
         Doubt::Possibly => true,
-        Doubt::Surely => watched.report["in_doubt"].as_u64() > Some(0),
+        Doubt::Surely => doubts > 0,
     };
     assert!(is_as_expected, "{doubt:?}: {told}");
 }
