@@ -1,11 +1,14 @@
 //! The kill switch as a user types it: with a bot that listens, and with none.
 #![cfg(unix)]
 
-use crate::candlewick::Folder;
+use crate::candlewick::{BOT, Folder};
+use crate::serving::Served;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
+use std::process::{Child, Command, Stdio};
 use std::thread::JoinHandle;
 
 const STATE: &str =
@@ -99,4 +102,58 @@ fn a_configuration_that_cannot_be_read_still_tells_how_to_halt() {
     Folder::new().run(&["resume", "--config", "no.toml"]).fails(2, &["no.toml"]);
     let folder = Folder::new();
     folder.run(&["halt", "--reason", &long]).fails(2, &["shorten the reason"]);
+}
+
+/// A bot that trades on a sandbox; ended with the test.
+struct Live(Child);
+
+impl Live {
+    fn start(folder: &Folder) -> Self {
+        let mut command = folder.command(&["live", "--config", "bot.toml"]);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        // Its first line is printed when the run has begun.
+        let mut line = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        assert!(!line.is_empty(), "the run did not begin");
+        Self(child)
+    }
+
+    fn end(mut self) -> Option<i32> {
+        let id = self.0.id().to_string();
+        assert!(Command::new("kill").args(["-s", "INT", &id]).status().unwrap().success());
+        // Read on, so that it can print how it ended.
+        let mut rest = self.0.stdout.take().unwrap();
+        std::io::copy(&mut rest, &mut std::io::sink()).unwrap();
+        self.0.wait().unwrap().code()
+    }
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_running_bot_is_halted_and_resumed_by_order_and_leaves_no_socket() {
+    let served = Served::start(&[]);
+    let folder = Folder::new()
+        .with("bot.toml", BOT)
+        .with_variable("CANDLEWICK_BROKER__BASE_URL", served.text("base_url"))
+        .with_variable("CANDLEWICK_BROKER__PRICE_URL", served.text("base_url"))
+        .with_variable("CANDLEWICK_BROKER__API_TOKEN", served.text("token"))
+        .with_variable("CANDLEWICK_BROKER__API_KEY", served.text("api_key"));
+    let bot = Live::start(&folder);
+    let socket = folder.path("candlewick.db.sock");
+    assert_eq!(std::fs::symlink_metadata(&socket).unwrap().permissions().mode() & 0o777, 0o600);
+    let order = |arguments: &[&str]| {
+        folder.run(&[arguments, &["--json", "--config", "bot.toml"]].concat()).json()["state"].clone()
+    };
+    let halted = order(&["halt", "--reason", "news"]);
+    assert_eq!((&halted["phase"], &halted["reason"]), (&json!("halted"), &json!("news")));
+    assert!(!folder.path("candlewick.db.HALT").exists());
+    assert_eq!(order(&["resume"])["phase"], "trading");
+    assert_eq!(bot.end(), Some(130));
+    assert!(!socket.exists());
 }

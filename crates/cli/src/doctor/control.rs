@@ -24,7 +24,7 @@ async fn ask(paths: &ControlPaths) -> Finding {
             Check::Control.warn(format!("a bot listens at {socket}, but {problem}"), "look at what it does")
         }
         Err(ControlError::StartBot { .. }) => {
-            Check::Control.ok(format!("no bot listens at {socket}; none is halted"))
+            Check::Control.ok(format!("no bot listens at {socket}"))
         }
         Err(error @ ControlError::UseHaltFile) => {
             let path = paths.halt_file.path().display();
