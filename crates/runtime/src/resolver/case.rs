@@ -166,16 +166,19 @@ impl Case {
         }
     }
 
-    /// After a listing: not later than what may now be decided, if that is to come.
+    /// After a listing: not later than what may now be decided, if that is to come. A trade that only an incomplete
+    /// listing showed is not left for a slow pause.
     pub(crate) fn hasten_look(&mut self, deadline: Millis, now: Millis) {
-        let confirmed = self.sighting.as_ref().map(|seen| match seen.ids.is_empty() {
-            true if seen.first_began >= deadline => seen.first_ended + ABSENT_AGAIN_AFTER,
-            true => deadline,
-            false => seen.first_ended + SEEN_AGAIN_AFTER,
-        });
-        let is_awaited =
-            self.stage == Stage::InDoubt || self.sighting.as_ref().is_some_and(Sighting::is_of_trades);
-        if let Some(at) = confirmed.filter(|at| is_awaited && *at > now) {
+        let decided_at = match (&self.sighting, self.stage) {
+            (Some(seen), _) if !seen.ids.is_empty() => Some(seen.first_ended + SEEN_AGAIN_AFTER),
+            (Some(_), Stage::NotOpened { .. }) => None,
+            (Some(seen), Stage::InDoubt) if seen.first_began >= deadline => {
+                Some(seen.first_ended + ABSENT_AGAIN_AFTER)
+            }
+            (Some(_), Stage::InDoubt) => Some(deadline),
+            (None, _) => self.first_seen.map(|_| now + self.pause()),
+        };
+        if let Some(at) = decided_at.filter(|at| *at > now) {
             self.next_look = self.next_look.min(at);
         }
     }
@@ -193,10 +196,6 @@ impl Case {
 impl Sighting {
     fn spans(&self, time: Millis) -> bool {
         self.last_began - self.first_ended >= time
-    }
-
-    fn is_of_trades(&self) -> bool {
-        !self.ids.is_empty()
     }
 }
 
@@ -327,6 +326,12 @@ mod tests {
         let trade = BTreeSet::from(["a".to_owned()]);
         case.observe(&testing::listing(300_000, Vec::new()), trade, DEADLINE);
         assert_eq!(case.pause(), Millis::from_seconds(30));
+        // Only an incomplete listing showed it: its slow pause is cut short.
+        let mut case = Case { looks: 10, next_look: Millis::new(480_000), ..case };
+        let incomplete = Listing { is_complete: false, ..testing::listing(300_000, Vec::new()) };
+        case.observe(&incomplete, BTreeSet::from(["b".to_owned()]), DEADLINE);
+        case.hasten_look(DEADLINE, Millis::new(300_000));
+        assert_eq!(case.next_look(), Millis::new(330_000));
     }
 
     #[test]

@@ -158,6 +158,21 @@ fn a_trade_found_within_a_day_is_adopted_late() {
 }
 
 #[test]
+fn a_trade_that_first_shows_in_an_incomplete_listing_is_soon_looked_for_again() {
+    let mut scene = Scene::new(&[doubt(1)]);
+    scene.wallet = Some(1_000);
+    scene.look(261, &[], &[]);
+    scene.look(271, &[], &["1 is nothing, 321 s"]);
+    let second = scene.resolver.next_look().map_or(0, |at| at.get() / 1_000);
+    let incomplete = Listing { is_complete: false, ..listing(second * 1_000, vec![trade("a", 105)]) };
+    assert!(scene.look_at(&incomplete).is_empty());
+    for expected in [&[][..], &["1 is a after all"]] {
+        let second = scene.resolver.next_look().map_or(0, |at| at.get() / 1_000);
+        scene.look(second, &[trade("a", 105)], expected);
+    }
+}
+
+#[test]
 fn a_trade_found_later_or_asked_for_later_is_unexplained() {
     let mut scene = Scene::new(&[doubt(1)]);
     scene.wallet = Some(1_000);
