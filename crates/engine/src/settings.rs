@@ -42,7 +42,7 @@ pub struct BotSettings {
 }
 
 /// Everything a Session is made from, besides the strategies themselves.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SessionSettings {
     /// How many decimals the wallet keeps.
     pub money_scale: MoneyScale,
