@@ -55,7 +55,7 @@ pub enum JournalError {
         source: Cause,
     },
     /// Wait, and try again: the database is busy, restarting or gone.
-    #[error("{url} is not available: {source}")]
+    #[error("{url} is not available")]
     Unavailable {
         /// Where the journal lies.
         url: String,
@@ -83,7 +83,7 @@ pub enum JournalError {
         known: i64,
     },
     /// Stop the other process, or name another journal: one account is traded by one process.
-    #[error("{url} is held by {who} since {since} ms; its last sign of life is {heartbeat_age} ms old")]
+    #[error("{url} is held by {who}; its last sign of life is {heartbeat_age} ms old")]
     HeldBy {
         /// Where the journal lies.
         url: String,

@@ -16,7 +16,9 @@ use suite::fixture::{Fixture, line, record_all};
 fn sqlite() -> Ready<Fixture> {
     sqlx::any::install_default_drivers();
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a journal.db");
+    // In a folder of its own, so that a test may move that too and leave nothing behind.
+    let path = folder.path().join("journal").join("a journal.db");
+    std::fs::create_dir(folder.path().join("journal")).unwrap();
     ready(Fixture {
         url: JournalUrl::from_path(&path),
         text: format!("sqlite://{}", path.display()),
@@ -98,6 +100,7 @@ async fn a_read_only_file_is_told_and_can_be_read() {
     let folder = file.parent().unwrap();
     let program = folder.join("program");
     std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    std::fs::set_permissions(folder.parent().unwrap(), PermissionsExt::from_mode(0o755)).unwrap();
     std::fs::set_permissions(file, PermissionsExt::from_mode(0o444)).unwrap();
     std::fs::set_permissions(folder, PermissionsExt::from_mode(0o555)).unwrap();
 
