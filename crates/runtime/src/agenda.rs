@@ -26,7 +26,17 @@ pub(crate) struct Agenda {
 }
 
 impl Agenda {
+    /// Puts a job on the agenda; of two moments for one job the earlier stands, so that jobs that follow from each
+    /// other cannot multiply.
     pub(crate) fn add(&mut self, at: Millis, job: Job) {
+        let known = self.due.iter().find(|(_, known)| *known == job).copied();
+        match known {
+            Some((earlier, _)) if earlier <= at => return,
+            Some(later) => {
+                self.due.remove(&later);
+            }
+            None => {}
+        }
         self.due.insert((at, job));
     }
 
@@ -43,6 +53,16 @@ impl Agenda {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_job_is_on_the_agenda_once_at_its_earlier_moment() {
+        let mut agenda = Agenda::default();
+        for at in [20, 10, 30] {
+            agenda.add(Millis::new(at), Job::List);
+        }
+        assert_eq!(agenda.pop_due(Millis::MAX), Some((Millis::new(10), Job::List)));
+        assert_eq!(agenda.next_at(), None);
+    }
 
     #[test]
     fn jobs_come_by_moment_and_only_when_due() {

@@ -1,7 +1,7 @@
 //! How a run ends: no more opens, what is open tracked to its settlement, within patience.
 
 use super::Conductor;
-use super::keep::Urgency;
+use super::keep::{DEADLINE, Urgency};
 use crate::request::Asked;
 use crate::{Notice, Stop};
 use candlewick_engine::{Control, EventKind, IntentId, TradeBook};
@@ -112,9 +112,7 @@ impl Conductor {
     /// Ends the run now. What is known is told, although its moment or its turn has not come; an open whose
     /// answer nobody waits for is in doubt.
     pub(super) async fn finish(mut self, stop: Stop) -> Finished {
-        while let Some(done) = self.requests.try_join_next_with_id() {
-            self.hear_end_of(done);
-        }
+        self.hear_ready();
         while let Some((at, kind)) = self.queue.pop() {
             self.tell(at, kind);
         }
@@ -124,8 +122,10 @@ impl Conductor {
         if let Err(error) = self.keep(Urgency::Now).await {
             self.warn(&format!("the journal's end could not be made durable: {error}"));
         }
-        if let Err(error) = self.journal.close().await {
-            tracing::warn!(%error, "the journal could not be let go of");
+        match tokio::time::timeout(DEADLINE, self.journal.close()).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => tracing::warn!(%error, "the journal could not be let go of"),
+            Err(error) => tracing::warn!(%error, "the journal could not be let go of"),
         }
         let ledger = self.session.ledger();
         Finished {

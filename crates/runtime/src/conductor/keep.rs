@@ -11,7 +11,7 @@ use std::time::Duration;
 /// Entries that a virtual clock's run may leave undurable: nothing of it outlives the process anyway.
 const WORTHWHILE: usize = 256;
 /// A journal that does not answer within this is not available.
-const DEADLINE: Duration = Duration::from_secs(10);
+pub(super) const DEADLINE: Duration = Duration::from_secs(10);
 
 /// When the journal is made durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

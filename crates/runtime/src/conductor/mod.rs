@@ -89,6 +89,9 @@ pub struct Conductor {
     claimed: BTreeSet<String>,
     /// When each intent's request left, or was about to.
     sent: BTreeMap<IntentId, Millis>,
+    /// When doubts of earlier runs began, and until when stakes of theirs stay reserved.
+    doubted: BTreeMap<IntentId, Millis>,
+    reserved: BTreeMap<IntentId, Millis>,
     /// The first intent of this run.
     first: IntentId,
     /// Why a person halted the run.
@@ -186,6 +189,8 @@ impl Conductor {
             claimed: BTreeSet::new(),
             first: session.next_intent(),
             sent: past.sent,
+            doubted: past.doubted,
+            reserved: past.reserved,
             halted: None,
             wires,
             stopping: None,
@@ -240,7 +245,10 @@ impl Conductor {
             };
             tokio::select! {
                 biased;
-                Some(done) = self.requests.join_next_with_id() => self.hear_end_of(done),
+                Some(done) = self.requests.join_next_with_id() => {
+                    self.hear_end_of(done);
+                    self.hear_ready();
+                }
                 Some((why, held)) = told_to_stop(&mut stop, clock.as_ref()) => {
                     hold = held;
                     if why == Stop::Interrupted && self.is_interrupted() {
@@ -255,6 +263,8 @@ impl Conductor {
                 held = renewal_due(&mut renewal, clock.as_ref()) => {
                     hold = held;
                     self.keep(Urgency::Now).await?;
+                    // Counted from here: after a journal that did not answer the run has time of its own.
+                    renewal.reset();
                 }
                 woken = rest(clock.as_ref(), wake, spent) => hold = woken,
             }
@@ -272,6 +282,13 @@ impl Conductor {
             _ => at,
         });
         [self.agenda.next_at(), told, ends, until].into_iter().flatten().min().unwrap_or(Millis::MAX)
+    }
+
+    /// Hears all that has been answered before any of it is told, so that it is told in order however late.
+    fn hear_ready(&mut self) {
+        while let Some(done) = self.requests.try_join_next_with_id() {
+            self.hear_end_of(done);
+        }
     }
 
     /// A request has ended; one whose code broke counts as unanswered.

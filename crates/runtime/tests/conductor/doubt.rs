@@ -72,6 +72,19 @@ async fn a_doubt_does_not_stop_the_other_symbols() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn looks_at_the_list_do_not_multiply() {
+    let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]);
+    stage.script.opens.push_back(OpenScript::failed(ApiError::Ambiguous { text: "lost".to_owned() }));
+    stage.settings.list_every_s = 300;
+    let ran = stage.stop(6 * 60 * MINUTE, Stop::TimeUp).run().await;
+    let asked = ran.asked(&Ask::List(1));
+    let in_hour = |hour: i64| asked.iter().filter(|at| **at / (60 * MINUTE) == hour).count();
+    let hours: Vec<usize> = (0..6).map(in_hour).collect();
+    // One every three minutes while the trade may turn up late; the look for strangers is among them.
+    assert_eq!(hours[1..], [20; 5]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_unanswered_open_blocks_its_symbol() {
     let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]).bot(btc(), &[MINUTE]);
     stage.script.opens.push_back(OpenScript::failed(rejected("Outdated price")));

@@ -17,6 +17,8 @@ pub(crate) enum Failing {
     AfterEntries(usize),
     /// When it is to make an entry durable.
     Durability,
+    /// It does not answer when it is to make an entry durable.
+    Silence,
 }
 
 /// What is shared between the journal, the venue that checks it, and the test that reads it.
@@ -69,6 +71,9 @@ impl Journal for MemoryJournal {
             let record = self.0.lock().unwrap();
             (record.delay, record.lines.len())
         };
+        if self.0.lock().unwrap().failing == Failing::Silence {
+            return std::future::pending().await;
+        }
         if delay > Duration::ZERO {
             tokio::time::sleep(delay).await;
         }

@@ -53,6 +53,28 @@ async fn a_journal_without_room_suspends_opens_and_the_run_goes_on() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_journal_that_does_not_answer_neither_stops_the_candles_nor_the_end() {
+    let series = ["A", "B", "C", "D", "E"].map(crate::stage::symbol);
+    let mut stage = Stage::paused().await;
+    for symbol in series {
+        stage = stage.bot(symbol, &[2 * MINUTE]);
+    }
+    stage.failing = Failing::Silence;
+    let ran = stage.stop(4 * MINUTE + 30_000, Stop::TimeUp).run().await;
+    // Ten seconds are waited for it, then there are five to work in.
+    let late: Vec<_> = ran.candles().into_iter().filter(|(_, close, at, _)| at - close >= 10_000).collect();
+    assert_eq!(late, []);
+    let told: Vec<_> =
+        ran.candles().into_iter().map(|(series, close, ..)| (close / MINUTE, series)).collect();
+    let expected: Vec<_> =
+        (1..=4).flat_map(|minute| [0, 1, 2, 3, 4].map(|series| (minute, series))).collect();
+    assert_eq!(told, expected, "in order, although the hold was over when the run heard them");
+    assert_eq!(ran.stop(), Stop::TimeUp);
+    assert!(ran.ended < 4 * MINUTE + 70_000, "{}", ran.ended);
+    assert!(ran.opens().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_venue_that_does_not_accept_the_credentials_for_a_while_does_not_end_the_run() {
     let mut stage = Stage::paused().await.bot(btc(), &[MINUTE, 6 * MINUTE]);
     stage.settings.wallet_every_s = 60;
