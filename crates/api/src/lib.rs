@@ -32,7 +32,7 @@ pub use http::HttpVenue;
 pub use order::{Account, OpenOrder, OpenReply};
 pub use reply::{Reply, Skew};
 pub use settings::{OpenBody, Settings, TimestampFormat};
-pub use tap::{Exchange, Tap, about};
+pub use tap::{Exchange, Tap, about, present};
 #[cfg(any(test, feature = "mock"))]
 pub use venue::MockVenue;
 pub use venue::Venue;

@@ -71,7 +71,7 @@ impl Default for LeaseTerms {
 
 impl LeaseTerms {
     /// Whether a lease may be taken from its holder: it has been silent for too long, or its process has ended.
-    pub(crate) fn is_over(&self, lease: &Lease, judge: &Holder, now: Millis) -> bool {
+    pub fn is_over(&self, lease: &Lease, judge: &Holder, now: Millis) -> bool {
         let is_near = !lease.holder.machine.is_empty() && lease.holder.machine == judge.machine;
         let is_silent = now - lease.heartbeat > lease.duration;
         is_silent || (is_near && !(self.is_alive)(lease.holder.pid))

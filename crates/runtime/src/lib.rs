@@ -1,7 +1,7 @@
 //! Runs a Session live: polls candles and prices, sends opens, tracks results.
 //!
-//! One task conducts everything. Its [`agenda`](agenda) says what is due when; what is due is asked of the venue
-//! in tasks of their own, each with a deadline; their reports become events; the [`queue`](queue) puts the events
+//! One task conducts everything. Its [`agenda`] says what is due when; what is due is asked of the venue
+//! in tasks of their own, each with a deadline; their reports become events; the [`queue`] puts the events
 //! of one instant into the order of the rules before the Session sees them. No decision is made here.
 
 // What is due, and in which order it is told.

@@ -1,7 +1,7 @@
 //! What earlier runs left in the journal: a start is a recovery.
 
 use crate::RuntimeError;
-use candlewick_engine::{Header, IntentId, Recall, Recorded, Session, TradeBook};
+use candlewick_engine::{Event, EventKind, Header, IntentId, Recall, Recorded, Session, TradeBook};
 use candlewick_journal::{LineKind, Reader, StoredLine};
 use candlewick_sdk::Millis;
 use candlewick_sdk::rust_decimal::Decimal;
@@ -17,6 +17,10 @@ pub struct Past {
     pub(crate) book: TradeBook,
     /// When each intent was journalled: its request cannot have left before.
     pub(crate) sent: BTreeMap<IntentId, Millis>,
+    /// When each doubt began: its request had ended by then.
+    pub(crate) doubted: BTreeMap<IntentId, Millis>,
+    /// Until when the stakes of intents that were taken as not opened stay reserved.
+    pub(crate) reserved: BTreeMap<IntentId, Millis>,
     /// Trades that were reported as explained by no intent.
     pub(crate) unexplained: Vec<String>,
     /// How many runs there were.
@@ -121,6 +125,9 @@ impl Past {
         if let Recorded::Open(approved) = &recorded {
             self.sent.insert(approved.intent(), line.received);
         }
+        if let Recorded::Event(event) = &recorded {
+            self.take_doubt(event);
+        }
         session.recall(&recorded);
         self.book.recall(&recorded);
         Ok(())
@@ -128,6 +135,18 @@ impl Past {
 }
 
 impl Past {
+    fn take_doubt(&mut self, event: &Event) {
+        match event.kind {
+            EventKind::InDoubt { intent } => {
+                self.doubted.insert(intent, event.received);
+            }
+            EventKind::NotOpened { intent, reserved_until } => {
+                self.reserved.insert(intent, reserved_until);
+            }
+            _ => {}
+        }
+    }
+
     fn take_note(&mut self, body: &str) {
         let note: serde_json::Value = serde_json::from_str(body).unwrap_or_default();
         if let Some(id) = note.get("unexplained").and_then(serde_json::Value::as_str) {

@@ -3,7 +3,7 @@
 use crate::agenda::Job;
 use crate::resolver::{Listing, ListingBuilder};
 use candlewick_api::clock::Clock;
-use candlewick_api::model::{CandleQuery, LastPrice, LimitTime, TradeQuery, TradeRecord, Wallet};
+use candlewick_api::model::{CandleQuery, LastPrice, LimitTime, TradeRecord, Wallet};
 use candlewick_api::{ApiError, OpenOrder, OpenReply, Reply, Skew, Venue, about, closed_candles};
 use candlewick_engine::{IntentId, SeriesId, SymbolId};
 use candlewick_sdk::{Candle, Interval, Millis, Symbol};
@@ -15,10 +15,6 @@ use std::time::Duration;
 const LAST_DEADLINE: Duration = Duration::from_mins(1);
 /// Candles asked for at once (`observed: prices and candles`).
 const CANDLE_PAGE: u64 = 500;
-/// Trades asked for at once (`observed: results`).
-const TRADE_PAGE: u64 = 100;
-/// Pages of the trade list that are looked through for one trade.
-const MOST_PAGES: usize = 50;
 
 /// What came of a question.
 #[derive(Debug)]
@@ -118,9 +114,12 @@ pub(crate) async fn look_up_trade(
 pub(crate) struct Looked {
     pub(crate) listing: Listing,
     pub(crate) wallets: Option<Vec<Wallet>>,
+    /// Why it ended early.
+    pub(crate) failed: Option<ApiError>,
 }
 
-/// Lists all trades of the user, then reads the wallets. A page that fails leaves the listing incomplete.
+/// Lists all trades of the user, then reads the wallets. A page that fails leaves the listing incomplete: what it does
+/// not show proves nothing, but time passes for whoever waits for it.
 pub(crate) async fn look(venue: Arc<dyn Venue>, clock: Arc<dyn Clock>, user_id: String) -> Report {
     let mut listing = ListingBuilder::new(user_id, clock.now());
     let mut failed = None;
@@ -133,13 +132,12 @@ pub(crate) async fn look(venue: Arc<dyn Venue>, clock: Arc<dyn Clock>, user_id: 
             }
         }
     }
-    let answer = if let Some(error) = failed {
-        Err(error)
-    } else {
-        let wallets = within_deadline(venue.wallets()).await.ok().map(|reply| reply.value);
-        Ok(Looked { listing: listing.finish(clock.now()), wallets })
+    let wallets = match failed {
+        None => within_deadline(venue.wallets()).await.ok().map(|reply| reply.value),
+        Some(_) => None,
     };
-    Report { question: Question::List(answer), skew: None }
+    let looked = Looked { listing: listing.finish(clock.now()), wallets, failed };
+    Report { question: Question::List(Ok(looked)), skew: None }
 }
 
 pub(crate) async fn ask_wallets(venue: Arc<dyn Venue>) -> Report {
@@ -189,17 +187,14 @@ pub(crate) async fn fetch_candles(venue: &dyn Venue, wanted: &Wanted) -> Result<
 }
 
 async fn find_in_list(venue: &dyn Venue, id: &str, user_id: String) -> Result<Reply<TradeRecord>, ApiError> {
-    let mut query = TradeQuery { page: 1, page_size: TRADE_PAGE, user_id: Some(user_id) };
-    for _ in 0..MOST_PAGES {
+    let mut listing = ListingBuilder::new(user_id, Millis::ZERO);
+    while let Some(query) = listing.query().cloned() {
         let reply = within_deadline(venue.trades(&query)).await?;
         if let Some(record) = reply.value.data.iter().find(|record| record.id == id) {
             let record = record.clone();
             return Ok(reply.map(|_| record));
         }
-        match reply.value.following(&query) {
-            Some(next) => query = next,
-            None => break,
-        }
+        listing.take(reply.value);
     }
     Err(ApiError::NotFound { text: format!("trade {id} is not in the list") })
 }

@@ -8,11 +8,11 @@ use candlewick_api::{Exchange, Tap};
 use candlewick_engine::Session;
 use candlewick_journal::{Holder, Journal, JournalUrl, KeptJournal, NoJournal, Reader, Store, Wire};
 use candlewick_runtime::Past;
-use candlewick_runtime::control::{ControlPaths, ControlRequest, ControlServer};
+use candlewick_runtime::control::{ControlOrder, ControlPaths, ControlRequest, ControlServer};
 use candlewick_sdk::Millis;
 use candlewick_sdk::rust_decimal::Decimal;
 use std::sync::Arc;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 /// Exchanges that may wait for the journal; more are dropped, and the journal has fewer bytes to show.
@@ -153,6 +153,12 @@ impl Open {
         let server = ControlServer::bind(&paths).await?;
         let (listening, taken) = (closed.clone(), sender.clone());
         tokio::spawn(async move { server.serve(taken, listening.cancelled_owned()).await });
+        if paths.halt_file.is_there() {
+            // Known before the first candle is; the watch would say so a little later. Nobody waits for the answer.
+            let order = ControlOrder::Halt { reason: paths.halt_file.reason() };
+            let (answer, _) = oneshot::channel();
+            drop(sender.try_send(ControlRequest { order, answer }));
+        }
         let (file, stop) = (paths.halt_file, closed.clone());
         tokio::spawn(async move { file.watch(sender, stop.cancelled_owned()).await });
         Ok(Self { orders, _closed: closed.drop_guard() })

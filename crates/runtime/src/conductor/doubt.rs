@@ -32,16 +32,16 @@ impl Conductor {
                     self.tell(now, EventKind::InDoubt { intent: approved.intent() });
                     self.begin_doubt(&approved, now);
                 }
-                IntentState::InDoubt => self.begin_doubt(&approved, now),
+                IntentState::InDoubt => {
+                    let ended = self.doubted.get(&approved.intent()).copied().unwrap_or(now);
+                    self.resolver.begin(self.doubt_of(&approved, ended), now);
+                }
                 IntentState::NotOpened => {
+                    let ended = self.doubted.get(&approved.intent()).copied().unwrap_or(now);
+                    let reserved_until = self.reserved.get(&approved.intent()).copied().unwrap_or(ended);
                     if now - approved.decision_time() < Millis::DAY {
-                        self.begin_doubt(&approved, now);
-                        let decided = self.resolver.resolve_by_person(
-                            approved.intent(),
-                            Decision::NotOpened,
-                            &self.claimed,
-                        );
-                        debug_assert!(decided.is_ok(), "a doubt that has just begun can be ended");
+                        let doubt = self.doubt_of(&approved, ended);
+                        self.resolver.recall_not_opened(doubt, reserved_until, now);
                     }
                 }
                 IntentState::Open => match row.venue_id {
@@ -58,6 +58,7 @@ impl Conductor {
                 },
             }
         }
+        self.plan_look();
         if self.settings.list_every_s > 0 {
             self.agenda.add(now, Job::List);
         }
@@ -115,9 +116,16 @@ impl Conductor {
 
     pub(super) fn hear_list(&mut self, answer: Result<Looked, ApiError>) {
         let now = self.clock.now();
-        match answer {
-            Ok(looked) => self.resolve(&looked, now),
-            Err(error) => self.warn(&format!("the venue's trades could not be listed: {error}")),
+        let (looked, failed) = match answer {
+            Ok(looked) => (Some(looked), None),
+            Err(error) => (None, Some(error)),
+        };
+        let failed = looked.as_ref().and_then(|looked| looked.failed.as_ref()).or(failed.as_ref());
+        if let Some(error) = failed {
+            self.warn(&format!("the venue's trades could not be listed: {error}"));
+        }
+        if let Some(looked) = looked {
+            self.resolve(&looked, now);
         }
         if self.settings.list_every_s > 0 {
             self.agenda.add(now + Millis::from_seconds(i64::from(self.settings.list_every_s)), Job::List);

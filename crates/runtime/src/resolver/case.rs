@@ -73,6 +73,14 @@ impl Case {
         }
     }
 
+    /// One that was taken as not opened in an earlier run.
+    pub(crate) fn not_opened(doubt: Doubt, reserved_until: Millis, list_lag: Millis, now: Millis) -> Self {
+        let mut case = Self::new(doubt, now);
+        case.give_up(list_lag);
+        case.stage = Stage::NotOpened { deadline: case.deadline(list_lag), reserved_until };
+        case
+    }
+
     /// From when on its absence means something; the end of its trade's window.
     pub(crate) fn deadline(&self, list_lag: Millis) -> Millis {
         match self.stage {

@@ -81,6 +81,13 @@ impl Resolver {
         }
     }
 
+    /// An intent was taken as not opened in an earlier run; its trade may yet be found.
+    pub(crate) fn recall_not_opened(&mut self, doubt: Doubt, reserved_until: Millis, now: Millis) {
+        if self.find(doubt.intent).is_none() {
+            self.cases.push(Case::not_opened(doubt, reserved_until, self.lag.allowance(), now));
+        }
+    }
+
     /// Trades that were reported as unexplained in an earlier run.
     pub(crate) fn recall_unexplained(&mut self, venue_ids: impl IntoIterator<Item = String>) {
         self.reported.extend(venue_ids);
