@@ -29,17 +29,21 @@ mod app;
 mod arguments;
 mod command;
 // What the commands work with.
+mod chronicle;
 mod configuration;
 mod control;
 mod crew;
 mod data;
 mod doctor;
+mod explain;
 mod inspection;
 mod interrupt;
 mod live;
+mod parity;
 // What the user sees.
 mod failure;
 mod logging;
+mod moment;
 mod output;
 mod progress;
 mod report;

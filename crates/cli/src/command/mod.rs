@@ -8,11 +8,19 @@ mod backtest;
 mod config;
 mod data;
 mod doctor;
+mod explain;
 mod halt;
 mod live;
+mod paper;
+mod parity;
+mod report;
+mod resolve;
 mod resume;
 mod sandbox;
+mod status;
 mod strategy;
+mod trades;
+mod why;
 
 use crate::arguments::GlobalArguments;
 use crate::failure::{Ending, Failure};
@@ -26,6 +34,8 @@ pub(crate) enum Command {
     Backtest(backtest::BacktestArguments),
     /// Run the bots against a venue's demo wallet; with --sandbox, against one that comes along
     Live(live::LiveArguments),
+    /// Run the bots on a venue's candles and prices with simulated trades; needs no trading token
+    Paper(paper::PaperArguments),
     /// Serve both HTTP APIs over stored candles, with a demo wallet, for anyone's client
     Sandbox(sandbox::SandboxArguments),
     /// Look at everything that a live run needs: configuration, credentials, both APIs, clocks, disk, journal, data
@@ -34,6 +44,20 @@ pub(crate) enum Command {
     Halt(halt::HaltArguments),
     /// Let a halted bot open trades again
     Resume(resume::ResumeArguments),
+    /// How a journal and its bot stand: money, open trades, doubts
+    Status(status::StatusArguments),
+    /// One trade, from the candles before it to its settlement
+    Explain(explain::ExplainArguments),
+    /// Why no trade was opened at a moment
+    Why(why::WhyArguments),
+    /// The figures of a journal
+    Report(report::ReportArguments),
+    /// End a doubt that only a person can end
+    Resolve(resolve::ResolveArguments),
+    /// Replay a recorded session, and compare decisions and outcomes
+    Parity(parity::ParityArguments),
+    /// The intents of a journal, and what became of them
+    Trades(trades::TradesArguments),
     /// Candles at rest
     #[command(subcommand)]
     Data(data::DataCommand),
@@ -58,10 +82,18 @@ pub(crate) fn run(command: &Command, context: &Context<'_>) -> Result<Ending, Fa
     match command {
         Command::Backtest(arguments) => backtest::run(arguments, context),
         Command::Live(arguments) => live::run(arguments, context),
+        Command::Paper(arguments) => paper::run(arguments, context),
         Command::Sandbox(arguments) => sandbox::run(arguments, context),
         Command::Doctor(arguments) => doctor::run(arguments, context),
         Command::Halt(arguments) => halt::run(arguments, context),
         Command::Resume(arguments) => resume::run(arguments, context),
+        Command::Status(arguments) => status::run(arguments, context),
+        Command::Explain(arguments) => explain::run(arguments, context),
+        Command::Why(arguments) => why::run(arguments, context),
+        Command::Report(arguments) => report::run(arguments, context),
+        Command::Resolve(arguments) => resolve::run(arguments, context),
+        Command::Parity(arguments) => parity::run(arguments, context),
+        Command::Trades(arguments) => trades::run(arguments, context),
         Command::Data(command) => data::run(command, context),
         Command::Strategy(command) => strategy::run(command, context),
         Command::Config(command) => config::run(command, context),

@@ -1,0 +1,119 @@
+//! A journal, read back into runs, intents and money.
+
+mod fold;
+mod lines;
+mod refusal;
+mod run;
+mod source;
+mod trade;
+
+pub(crate) use fold::{Fold, damaged};
+pub(crate) use lines::{Which, is_candle, read_lines};
+pub(crate) use refusal::read_refusal;
+pub(crate) use run::{BETWEEN_RUNS, RecordedRun};
+pub(crate) use source::{JournalArguments, block_on};
+pub(crate) use trade::{Provenance, TradeLine, state_of};
+
+use crate::failure::Failure;
+use candlewick_engine::{Action, Control, EventKind, IntentId, IntentRow, Recorded, Session, TradeBook};
+use candlewick_journal::{LineKind, Reader, StoredLine};
+use std::collections::BTreeMap;
+
+/// Everything that a journal tells, besides its candles.
+pub(crate) struct Chronicle {
+    /// The runs, in their order.
+    pub(crate) runs: Vec<RecordedRun>,
+    /// All intents and refusals.
+    pub(crate) book: TradeBook,
+    /// What the journal tells of each intent beside its row.
+    pub(crate) provenance: BTreeMap<IntentId, Provenance>,
+    /// The money, limits and doubts at its end, as the next run would find them.
+    pub(crate) session: Session,
+    /// Its lines without candles.
+    pub(crate) lines: Vec<StoredLine>,
+    /// How many candles each run was told.
+    pub(crate) candles: BTreeMap<u64, u64>,
+    /// Whether opens are halted or suspended by its last order.
+    pub(crate) is_halted: bool,
+    /// Its last line.
+    pub(crate) last: StoredLine,
+}
+
+impl Chronicle {
+    /// Reads a journal to its present end.
+    ///
+    /// # Errors
+    /// A journal that cannot be read, has no run yet, or holds what is no entry.
+    pub(crate) async fn read(reader: &mut Reader) -> Result<Self, Failure> {
+        let read = read_lines(reader, Which::WithoutCandles).await?;
+        let runs = RecordedRun::all_of(&read.kept)?;
+        let (Some(last_run), Some(last)) = (runs.last(), read.last) else {
+            return Err(
+                Failure::configuration("the journal has no run yet").help("begin one: `candlewick live`")
+            );
+        };
+        let mut fold = Fold::new(last_run.silent_session()?);
+        let (mut book, mut provenance, mut is_halted) = (TradeBook::default(), BTreeMap::new(), false);
+        let mut run = None;
+        for stored in &read.kept {
+            if stored.line.kind == LineKind::Run {
+                run = runs.iter().find(|run| run.seq == stored.seq);
+            }
+            let Some(recorded) = fold.take(stored)? else { continue };
+            book.recall(&recorded);
+            match &recorded {
+                Recorded::Open(approved) => {
+                    let told = run.map(|run| Provenance::of(stored, run)).transpose()?;
+                    provenance.extend(told.map(|told| (approved.intent(), told)));
+                }
+                Recorded::Event(event) => {
+                    if let EventKind::Control { control } = event.kind {
+                        is_halted = matches!(control, Control::Halt | Control::Suspend);
+                    }
+                }
+                Recorded::Refuse => {
+                    if let Some(refused) = read_refusal(stored)? {
+                        book.see_action(&Action::Refuse(refused));
+                    }
+                }
+                Recorded::DayOpened { .. } => {}
+            }
+        }
+        let session = fold.session;
+        Ok(Self { runs, book, provenance, session, lines: read.kept, candles: read.candles, is_halted, last })
+    }
+
+    /// The run with this number.
+    pub(crate) fn run(&self, number: u64) -> Option<&RecordedRun> {
+        self.runs.iter().find(|run| run.number == number)
+    }
+
+    /// The run that began last.
+    ///
+    /// # Panics
+    /// Never: a chronicle without a run is not made.
+    pub(crate) fn last_run(&self) -> &RecordedRun {
+        self.runs.last().expect("a chronicle without a run is not made")
+    }
+
+    /// Every intent with its provenance, in the order of their numbers.
+    pub(crate) fn intents(&self) -> impl Iterator<Item = (&IntentRow, &Provenance)> {
+        let told = |row: &IntentRow| self.provenance.get(&row.approved.intent());
+        self.book.rows().iter().filter_map(move |row| Some((row, told(row)?)))
+    }
+
+    /// The intent with this number, or whose trade the venue calls so.
+    ///
+    /// # Errors
+    /// There is none.
+    pub(crate) fn find(&self, name: &str) -> Result<(&IntentRow, &Provenance), Failure> {
+        let is_it = |row: &IntentRow| {
+            let is_number = name.parse() == Ok(row.approved.intent().number());
+            is_number || row.venue_id.is_some_and(|id| id.as_str() == name)
+        };
+        self.intents().find(|(row, _)| is_it(row)).ok_or_else(|| {
+            let problem = format!("the journal has no intent and no trade \"{name}\"");
+            Failure::configuration(problem).help("`candlewick trades` lists them")
+        })
+    }
+}

@@ -1,0 +1,34 @@
+//! `explain`: one trade, from the candles before it to its settlement.
+
+use super::Context;
+use crate::chronicle::{JournalArguments, block_on};
+use crate::explain::read_trade;
+use crate::failure::{Ending, Failure};
+use crate::output::{print, print_json};
+use candlewick_journal::Reader;
+use clap::Args;
+
+/// Which trade.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The candles, the decision with its numbers, every request with its reply as they went over the wire, \
+                  and the settlement, in UTC.\n\nExamples:\n  candlewick explain 17\n  candlewick explain \
+                  01KE5ZTX2224ERMQE51J8Q9BC0 --journal run.db --json"
+)]
+pub(crate) struct ExplainArguments {
+    /// The number of the intent, or the venue's identifier of the trade
+    trade: String,
+    #[command(flatten)]
+    journal: JournalArguments,
+}
+
+pub(super) fn run(arguments: &ExplainArguments, context: &Context<'_>) -> Result<Ending, Failure> {
+    let (_, url) = arguments.journal.load(context)?;
+    let told = block_on(async { read_trade(&mut Reader::open(&url).await?, &arguments.trade).await })?;
+    if context.global.json {
+        print_json(&told)?;
+    } else {
+        print(&told.to_string())?;
+    }
+    Ok(Ending::Done)
+}

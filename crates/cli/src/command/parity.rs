@@ -1,0 +1,38 @@
+//! `parity`: a recorded session through the engine and the simulator again.
+
+use super::Context;
+use crate::chronicle::{JournalArguments, block_on};
+use crate::failure::{Ending, Failure, FailureKind};
+use crate::output::{print, print_json};
+use crate::parity;
+use candlewick_journal::Reader;
+use clap::Args;
+
+/// Which journal.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "First every recorded event is told to a Session of the recorded settings and the same strategies: it \
+                  must decide as it did. Then every recorded decision goes to the simulator, over the recorded candles: \
+                  a trade that comes out otherwise is given a cause (latency, price_source, payout, refusal, gap, \
+                  end_of_recording). Exit code 5 when an entry is not as it was written, a decision differs, or a \
+                  difference is unexplained.\n\nExamples:\n  candlewick parity\n  candlewick parity --journal run.db --json"
+)]
+pub(crate) struct ParityArguments {
+    #[command(flatten)]
+    journal: JournalArguments,
+}
+
+pub(super) fn run(arguments: &ParityArguments, context: &Context<'_>) -> Result<Ending, Failure> {
+    let (_, url) = arguments.journal.load(context)?;
+    let report = block_on(async { parity::check(&mut Reader::open(&url).await?, context.registry).await })?;
+    if context.global.json {
+        print_json(&report)?;
+    } else {
+        print(&report.to_string())?;
+    }
+    if report.ok {
+        return Ok(Ending::Done);
+    }
+    let problem = anyhow::Error::msg(report.problem());
+    Err(Failure::new(FailureKind::Check, problem).help("trust no figure of this journal from there on"))
+}

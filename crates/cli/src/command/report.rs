@@ -1,0 +1,133 @@
+//! `report`: the figures of a journal.
+
+use super::Context;
+use crate::chronicle::{Chronicle, Fold, JournalArguments, RecordedRun, block_on, read_refusal};
+use crate::failure::{Ending, Failure};
+use crate::output::{print, print_json};
+use crate::report::{Report, Run};
+use candlewick_engine::{Action, Ledger, TradeBook};
+use candlewick_journal::{LineKind, Reader, StoredLine};
+use candlewick_sdk::Money;
+use clap::Args;
+use std::time::Duration;
+
+/// Of which run.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The same figures as a backtest's, over all runs or one: that one's own intents, wherever they settled. \
+                  The hash is that of the journal's last entry, the time that of the venue.\n\nExamples:\n  \
+                  candlewick report\n  candlewick report --journal run.db --run 2 --json"
+)]
+pub(crate) struct ReportArguments {
+    #[command(flatten)]
+    journal: JournalArguments,
+    /// Only this run, counted from 1
+    #[arg(long, value_name = "N")]
+    run: Option<u64>,
+}
+
+/// The part of a journal that is reported.
+struct Part {
+    book: TradeBook,
+    /// Equity before it.
+    balance: Money,
+    /// The money after it.
+    ledger: Ledger,
+    candles: u64,
+    last: StoredLine,
+    span: Duration,
+}
+
+pub(super) fn run(arguments: &ReportArguments, context: &Context<'_>) -> Result<Ending, Failure> {
+    let (_, url) = arguments.journal.load(context)?;
+    let chronicle = block_on(async { Chronicle::read(&mut Reader::open(&url).await?).await })?;
+    let run = match arguments.run {
+        None => chronicle.last_run(),
+        Some(number) => chronicle.run(number).ok_or_else(|| missing(number, &chronicle))?,
+    };
+    let settings = run.settings.clone();
+    let scale = settings.money_scale;
+    let part = match arguments.run {
+        None => whole(chronicle)?,
+        Some(_) => part_of(&chronicle, run)?,
+    };
+    let report = Report::of(Run {
+        book: &part.book,
+        bots: &settings.bots,
+        scale,
+        balance: part.balance,
+        final_balance: part.ledger.equity(),
+        unsettled_stakes: part.ledger.open_stakes(),
+        candles: part.candles,
+        data_hash: None,
+        journal_hash: part.last.hash.to_string(),
+        elapsed: part.span,
+        notices: Vec::new(),
+    });
+    if context.global.json {
+        print_json(&report)?;
+    } else {
+        print(&report.to_string())?;
+    }
+    Ok(Ending::Done)
+}
+
+fn missing(number: u64, chronicle: &Chronicle) -> Failure {
+    let last = chronicle.last_run().number;
+    Failure::configuration(format!("--run {number}: the journal has runs 1 to {last}"))
+}
+
+fn whole(chronicle: Chronicle) -> Result<Part, Failure> {
+    let first = chronicle.runs.first();
+    let balance =
+        first.map(|run| run.silent_session().map(|session| session.ledger().equity())).transpose()?;
+    let began = first.map_or(chronicle.last.line.received, |run| run.began);
+    Ok(Part {
+        balance: balance.unwrap_or_default(),
+        ledger: chronicle.session.ledger().clone(),
+        candles: chronicle.candles.values().sum(),
+        span: span((chronicle.last.line.received - began).get()),
+        last: chronicle.last,
+        book: chronicle.book,
+    })
+}
+
+/// Earlier runs are folded into the Session alone; later ones tell what became of this one's intents.
+fn part_of(chronicle: &Chronicle, run: &RecordedRun) -> Result<Part, Failure> {
+    let mut fold = Fold::new(run.silent_session()?);
+    let mut book = TradeBook::default();
+    let (mut balance, mut ledger, mut last) = (None, None, None);
+    for stored in &chronicle.lines {
+        let is_own = stored.line.run == run.number;
+        let is_header = stored.line.kind == LineKind::Run;
+        if is_own && is_header {
+            balance = Some(fold.session.ledger().equity());
+        }
+        let recorded = fold.take(stored)?;
+        if is_own {
+            last = Some(stored.clone());
+            ledger = Some(fold.session.ledger().clone());
+        }
+        if let (true, Some(recorded)) =
+            (is_own || (balance.is_some() && stored.line.kind == LineKind::Event), &recorded)
+        {
+            book.recall(recorded);
+            if let Some(refused) = read_refusal(stored)? {
+                book.see_action(&Action::Refuse(refused));
+            }
+        }
+    }
+    let last = last.unwrap_or_else(|| chronicle.last.clone());
+    Ok(Part {
+        book,
+        balance: balance.unwrap_or_default(),
+        ledger: ledger.unwrap_or_else(|| chronicle.session.ledger().clone()),
+        candles: chronicle.candles.get(&run.number).copied().unwrap_or_default(),
+        span: span((last.line.received - run.began).get()),
+        last,
+    })
+}
+
+fn span(milliseconds: i64) -> Duration {
+    Duration::from_millis(u64::try_from(milliseconds).unwrap_or_default())
+}

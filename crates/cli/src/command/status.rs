@@ -1,0 +1,172 @@
+//! `status`: how a journal and its bot stand.
+
+use super::Context;
+use crate::chronicle::{Chronicle, JournalArguments, block_on};
+use crate::configuration::{Loaded, control_paths};
+use crate::control::{describe, give_order};
+use crate::failure::{Ending, Failure};
+use crate::moment::utc;
+use crate::output::{print, print_json, table};
+use candlewick_api::clock::{Clock, SystemClock};
+use candlewick_engine::IntentState;
+use candlewick_journal::{Holder, Lease, LeaseTerms, Reader};
+use candlewick_runtime::control::{ControlAnswer, ControlOrder, RunState};
+use candlewick_sdk::Millis;
+use clap::Args;
+use serde::Serialize;
+
+/// Whose.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The journal tells the money and the intents; a bot that runs is asked for its state besides.\n\n\
+                  Examples:\n  candlewick status\n  candlewick status --journal run.db --json"
+)]
+pub(crate) struct StatusArguments {
+    #[command(flatten)]
+    journal: JournalArguments,
+}
+
+/// How it stands.
+#[derive(Debug, Serialize)]
+struct Status {
+    journal: String,
+    holder: Option<HolderLine>,
+    /// What the running bot says; null when none answers.
+    bot: Option<RunState>,
+    runs: usize,
+    /// Free balance.
+    balance: f64,
+    /// Free balance and open stakes.
+    equity: f64,
+    open_stakes: f64,
+    /// What the wallet held when it was last read.
+    wallet: Option<f64>,
+    /// Settled since the day of the last event began.
+    profit_today: f64,
+    loss_streak: u32,
+    /// Numbers of intents.
+    open: Vec<u64>,
+    in_flight: Vec<u64>,
+    in_doubt: Vec<u64>,
+    settled: usize,
+    /// Whether its last order forbids opens.
+    halted: bool,
+    /// Venue time of the last entry's arrival.
+    last_event: Millis,
+    entries: u64,
+}
+
+/// Who holds the journal.
+#[derive(Debug, Serialize)]
+struct HolderLine {
+    program: String,
+    pid: u32,
+    host: String,
+    /// Whether its process and its heartbeat say that it lives.
+    alive: bool,
+    since: Millis,
+    heartbeat: Millis,
+}
+
+pub(super) fn run(arguments: &StatusArguments, context: &Context<'_>) -> Result<Ending, Failure> {
+    let (loaded, url) = arguments.journal.load(context)?;
+    let (chronicle, lease) = block_on(async {
+        let mut reader = Reader::open(&url).await?;
+        let lease = reader.holder().await?;
+        Ok((Chronicle::read(&mut reader).await?, lease))
+    })?;
+    let status = Status::of(&chronicle, url.to_string(), lease.map(HolderLine::of), ask_bot(&loaded)?);
+    if context.global.json {
+        print_json(&status)?;
+    } else {
+        print(&status.to_table())?;
+    }
+    Ok(Ending::Done)
+}
+
+/// The state of the bot that runs, if one answers.
+fn ask_bot(loaded: &Loaded) -> Result<Option<RunState>, Failure> {
+    let paths = control_paths(loaded)?;
+    match give_order(&paths.socket, &ControlOrder::Status)? {
+        Ok(ControlAnswer::Done { state }) => Ok(Some(state)),
+        Ok(ControlAnswer::Refused { problem } | ControlAnswer::Unanswered { problem }) => {
+            tracing::warn!("the bot does not say how it stands: {problem}");
+            Ok(None)
+        }
+        Err(error) => {
+            tracing::debug!("no bot answers: {error}");
+            Ok(None)
+        }
+    }
+}
+
+impl HolderLine {
+    fn of(lease: Lease) -> Self {
+        let judge = Holder::of_this_process("candlewick");
+        let alive = !LeaseTerms::default().is_over(&lease, &judge, SystemClock::new().now());
+        let Lease { holder, since, heartbeat, .. } = lease;
+        Self { program: holder.program, pid: holder.pid, host: holder.host, alive, since, heartbeat }
+    }
+}
+
+impl Status {
+    fn of(chronicle: &Chronicle, journal: String, holder: Option<HolderLine>, bot: Option<RunState>) -> Self {
+        let ledger = chronicle.session.ledger();
+        let scale = chronicle.session.money_scale();
+        let in_state = |state| {
+            let rows = chronicle.book.rows().iter().filter(move |row| row.state == state);
+            rows.map(|row| row.approved.intent().number()).collect::<Vec<_>>()
+        };
+        Self {
+            journal,
+            holder,
+            bot,
+            runs: chronicle.runs.len(),
+            balance: scale.to_f64(ledger.free()),
+            equity: scale.to_f64(ledger.equity()),
+            open_stakes: scale.to_f64(ledger.open_stakes()),
+            wallet: ledger.wallet().map(|wallet| scale.to_f64(wallet)),
+            profit_today: scale.to_f64(ledger.day_profit()),
+            loss_streak: ledger.loss_streak(),
+            open: in_state(IntentState::Open),
+            in_flight: in_state(IntentState::InFlight),
+            in_doubt: in_state(IntentState::InDoubt),
+            settled: in_state(IntentState::Settled).len(),
+            halted: chronicle.is_halted,
+            last_event: chronicle.last.line.received,
+            entries: chronicle.last.seq,
+        }
+    }
+
+    fn to_table(&self) -> String {
+        let intents = |intents: &[u64]| {
+            let numbers: Vec<String> = intents.iter().map(ToString::to_string).collect();
+            if numbers.is_empty() { "none".to_owned() } else { numbers.join(", ") }
+        };
+        let holder = self.holder.as_ref().map_or("nobody".to_owned(), |holder| {
+            let HolderLine { program, pid, host, alive, heartbeat, .. } = holder;
+            let life = if *alive { "alive" } else { "no longer alive" };
+            format!("{program} (process {pid} on {host}), {life}, last sign of life {}", utc(*heartbeat))
+        });
+        let bot = self.bot.as_ref().map_or("none answers".to_owned(), describe);
+        let mut figures = table(["status", ""]);
+        for (name, value) in [
+            ("journal", format!("{}, {} entries", self.journal, self.entries)),
+            ("held by", holder),
+            ("bot", bot),
+            ("runs", self.runs.to_string()),
+            ("balance", format!("{} free, {} equity", self.balance, self.equity)),
+            ("wallet, when last read", self.wallet.map_or("-".to_owned(), |wallet| wallet.to_string())),
+            ("profit today", format!("{:+}", self.profit_today)),
+            ("open trades", intents(&self.open)),
+            ("in flight", intents(&self.in_flight)),
+            ("in doubt", intents(&self.in_doubt)),
+            ("settled trades", self.settled.to_string()),
+            ("opens", if self.halted { "forbidden by the last order" } else { "allowed" }.to_owned()),
+            ("last event", utc(self.last_event)),
+        ] {
+            figures.add_row([name.to_owned(), value]);
+        }
+        figures.trim_fmt()
+    }
+}

@@ -1,0 +1,40 @@
+//! `why`: why no trade was opened at a moment.
+
+use super::Context;
+use crate::arguments::parse_moment;
+use crate::chronicle::{JournalArguments, block_on};
+use crate::explain::read_moment;
+use crate::failure::{Ending, Failure};
+use crate::output::{print, print_json};
+use candlewick_journal::Reader;
+use candlewick_sdk::{Millis, Symbol};
+use clap::Args;
+
+/// Which moment.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Of each bot: the last candle that it saw by then, what its strategy said, and the rule that refused \
+                  it.\n\nExamples:\n  candlewick why 2026-01-05T02:31:00Z\n  candlewick why 1767580260000 GBPUSD --journal \
+                  run.db --json"
+)]
+pub(crate) struct WhyArguments {
+    /// A time such as 2026-01-05T12:00:00Z, or milliseconds since 1970
+    #[arg(value_parser = parse_moment)]
+    time: Millis,
+    /// Only bots on this symbol
+    symbol: Option<Symbol>,
+    #[command(flatten)]
+    journal: JournalArguments,
+}
+
+pub(super) fn run(arguments: &WhyArguments, context: &Context<'_>) -> Result<Ending, Failure> {
+    let (_, url) = arguments.journal.load(context)?;
+    let (time, symbol) = (arguments.time, arguments.symbol);
+    let told = block_on(async { read_moment(&mut Reader::open(&url).await?, time, symbol).await })?;
+    if context.global.json {
+        print_json(&told)?;
+    } else {
+        print(&told.to_string())?;
+    }
+    Ok(Ending::Done)
+}
