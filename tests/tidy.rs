@@ -73,9 +73,8 @@ fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
         .expect("cargo runs these tests");
     let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).expect("cargo prints JSON");
     let packages = metadata["packages"].as_array().expect("a workspace has packages");
-    let is_ours = |dependency: &&serde_json::Value| {
-        dependency["path"].is_string() && dependency["kind"].is_null()
-    };
+    let is_ours =
+        |dependency: &&serde_json::Value| dependency["path"].is_string() && dependency["kind"].is_null();
     let short = |package: &serde_json::Value| {
         let name = package["name"].as_str().unwrap_or_default();
         let folder = package["manifest_path"].as_str().or(package["path"].as_str()).unwrap_or_default();
@@ -148,7 +147,9 @@ fn the_repository_speaks_of_the_product_only() {
     let mut files = sources();
     for ending in [".md", ".toml", ".yaml", ".sh", ".py", "run"] {
         let listed = tracked_or_none(ending);
-        files.extend(listed.into_iter().filter_map(|file| Some((file.clone(), fs::read_to_string(file).ok()?))));
+        files.extend(
+            listed.into_iter().filter_map(|file| Some((file.clone(), fs::read_to_string(file).ok()?))),
+        );
     }
     let words = [format!("/{}/", "work"), format!("issue {}", "#"), format!("{}.md", "DEVELOPERS")];
     for (file, text) in files {
@@ -159,7 +160,8 @@ fn the_repository_speaks_of_the_product_only() {
 }
 
 fn tracked_or_none(ending: &str) -> Vec<PathBuf> {
-    let names = Command::new("git").args(["ls-files"]).current_dir(root()).output().expect("git is installed");
+    let names =
+        Command::new("git").args(["ls-files"]).current_dir(root()).output().expect("git is installed");
     let names = String::from_utf8(names.stdout).expect("file names are text");
     names.lines().filter(|name| name.ends_with(ending)).map(|name| root().join(name)).collect()
 }
