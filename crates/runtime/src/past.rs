@@ -23,6 +23,8 @@ pub struct Past {
     pub(crate) reserved: BTreeMap<IntentId, Millis>,
     /// Trades that were reported as explained by no intent.
     pub(crate) unexplained: Vec<String>,
+    /// Whether a person halted opens, and nobody has resumed since.
+    pub(crate) is_halted: bool,
     /// How many runs there were.
     pub runs: u64,
     /// Venue time of the first entry; none without an earlier run.
@@ -127,6 +129,11 @@ impl Past {
         }
         if let Recorded::Event(event) = &recorded {
             self.take_doubt(event);
+            match event.kind {
+                EventKind::Control { control: Control::Halt } => self.is_halted = true,
+                EventKind::Control { control: Control::Resume } => self.is_halted = false,
+                _ => {}
+            }
         }
         session.recall(&recorded);
         self.book.recall(&recorded);

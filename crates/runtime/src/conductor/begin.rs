@@ -5,7 +5,7 @@ use crate::RuntimeError;
 use crate::agenda::Job;
 use crate::candle_watch::CandleWatch;
 use crate::request::{self, Wanted};
-use candlewick_engine::{Entry, EventKind, Header, Origin, SeriesId};
+use candlewick_engine::{Control, Entry, EventKind, Header, Origin, SeriesId};
 use candlewick_sdk::Millis;
 
 /// How often the window of past candles grows before the start makes do with what there is.
@@ -18,6 +18,10 @@ impl Conductor {
         let now = self.clock.now();
         let balance = self.session.ledger().free();
         self.tell(now, EventKind::Balance { amount: balance });
+        if self.runs_before > 0 {
+            // What suspended an earlier run, its own end above all, is over with it.
+            self.tell(now, EventKind::Control { control: Control::Continue });
+        }
         self.recover(now);
         let mut watches = Vec::new();
         for id in self.session.series_order() {

@@ -59,7 +59,8 @@ impl Conductor {
     /// its patience; anything else changes nothing any more.
     pub(super) fn stop(&mut self, why: Stop) {
         match self.stopping {
-            None => self.tell(self.clock.now(), EventKind::Control { control: Control::Halt }),
+            // Not a halt, which a person orders and which outlives the run.
+            None => self.tell(self.clock.now(), EventKind::Control { control: Control::Suspend }),
             Some(_) if why == Stop::Interrupted => {}
             Some(_) => return,
         }

@@ -43,8 +43,10 @@ impl Conductor {
             Ok(()) => {
                 if self.suspended {
                     self.suspended = false;
-                    self.control(Control::Continue);
-                    self.warn("the journal can be kept again: opens are allowed");
+                    if self.stopping.is_none() {
+                        self.control(Control::Continue);
+                    }
+                    self.warn("the journal can be kept again");
                 }
                 for approved in std::mem::take(&mut self.outbox) {
                     self.send_open(&approved);

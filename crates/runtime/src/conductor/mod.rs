@@ -94,6 +94,8 @@ pub struct Conductor {
     reserved: BTreeMap<IntentId, Millis>,
     /// The first intent of this run.
     first: IntentId,
+    /// How many runs the journal had before this one.
+    runs_before: u64,
     /// Why a person halted the run.
     halted: Option<String>,
     stopping: Option<Stopping>,
@@ -191,7 +193,8 @@ impl Conductor {
             sent: past.sent,
             doubted: past.doubted,
             reserved: past.reserved,
-            halted: None,
+            runs_before: past.runs,
+            halted: past.is_halted.then(|| "halted before this run began".to_owned()),
             wires,
             stopping: None,
             limit: None,

@@ -1,0 +1,92 @@
+//! Many schedules on all cores.
+
+use crate::schedule::{Counts, Story, play};
+use crate::world::Telling;
+use candlewick_api::clock::Stopwatch;
+use std::fmt::Write as _;
+use std::ops::Range;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
+
+/// Failures after which no more schedules are begun.
+const ENOUGH: usize = 5;
+
+/// What came of all of them.
+pub(crate) struct Crowd {
+    pub(crate) failed: Vec<Story>,
+    counts: Counts,
+    elapsed: Duration,
+}
+
+impl Crowd {
+    /// Plays the schedules of these seeds.
+    pub(crate) fn play(seeds: Range<u64>, telling: Telling) -> Self {
+        let watch = Stopwatch::start();
+        let next = AtomicU64::new(seeds.start);
+        let gathered = Mutex::new((Counts::default(), Vec::new()));
+        let work = || {
+            let mut counts = Counts::default();
+            loop {
+                let seed = next.fetch_add(1, Relaxed);
+                if seed >= seeds.end || gathered.lock().unwrap().1.len() >= ENOUGH {
+                    break;
+                }
+                let story = play_caught(seed, telling);
+                counts.add(story.counts);
+                if !story.broken.is_empty() {
+                    gathered.lock().unwrap().1.push(story);
+                }
+            }
+            gathered.lock().unwrap().0.add(counts);
+        };
+        std::thread::scope(|scope| {
+            let cores = std::thread::available_parallelism().map_or(1, usize::from);
+            for _ in 0..cores {
+                scope.spawn(work);
+            }
+        });
+        let (counts, mut failed) = gathered.into_inner().unwrap();
+        failed.sort_by_key(|story: &Story| story.seed);
+        Self { failed, counts, elapsed: watch.elapsed() }
+    }
+
+    pub(crate) fn summary(&self) -> String {
+        let Counts { schedules, runs, crashes, intents, trades, questions, virtual_ms } = self.counts;
+        let seconds = self.elapsed.as_secs_f64();
+        format!(
+            "{schedules} schedules in {seconds:.1} s ({:.0} a second): {runs} runs, {crashes} crashes, {intents} intents, \
+             {trades} trades, {questions} questions, {} hours of venue time",
+            schedules as f64 / seconds,
+            virtual_ms / 3_600_000
+        )
+    }
+
+    /// What broke, and how to see it again.
+    pub(crate) fn failures(&self) -> String {
+        let mut text = String::new();
+        for story in &self.failed {
+            let broken: Vec<_> = story.broken.iter().take(4).map(String::as_str).collect();
+            let seed = story.seed;
+            for line in &story.told {
+                let _ = writeln!(text, "{line}");
+            }
+            let _ = write!(
+                text,
+                "\nseed {seed}: {}\n  CANDLEWICK_FAULT_SEED={seed} cargo test -p candlewick-runtime --test faults\n",
+                broken.join("\n    ")
+            );
+        }
+        text
+    }
+}
+
+/// A panic of a schedule is a failure of its seed.
+fn play_caught(seed: u64, telling: Telling) -> Story {
+    std::panic::catch_unwind(|| play(seed, telling)).unwrap_or_else(|cause| {
+        let text = cause.downcast_ref::<String>().cloned();
+        let text = text.or_else(|| cause.downcast_ref::<&str>().map(ToString::to_string));
+        let broken = vec![format!("it panicked: {}", text.unwrap_or_default())];
+        Story { seed, broken, counts: Counts { schedules: 1, ..Counts::default() }, ..Story::default() }
+    })
+}

@@ -1,0 +1,53 @@
+//! The one source of chance: a schedule is its seed.
+
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+/// Draws, in the order in which they are asked for.
+pub(crate) struct Dice(ChaCha8Rng);
+
+impl Dice {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(ChaCha8Rng::seed_from_u64(seed))
+    }
+
+    /// A whole number, ends included.
+    pub(crate) fn between(&mut self, low: i64, high: i64) -> i64 {
+        let span = (high - low).unsigned_abs() + 1;
+        low + (self.0.next_u64() % span) as i64
+    }
+
+    /// Whether something happens that happens so often in a thousand times.
+    pub(crate) fn per_mille(&mut self, often: i64) -> bool {
+        self.between(0, 999) < often
+    }
+
+    pub(crate) fn one_in(&mut self, times: i64) -> bool {
+        self.between(1, times) == 1
+    }
+
+    pub(crate) fn pick<T: Copy>(&mut self, among: &[T]) -> T {
+        among[self.between(0, among.len() as i64 - 1) as usize]
+    }
+
+    /// Mostly near `low`, seldom near `high`.
+    pub(crate) fn skewed(&mut self, low: i64, high: i64) -> i64 {
+        let top = self.between(low, high);
+        let middle = self.between(low, top);
+        self.between(low, middle)
+    }
+}
+
+/// A number that is always the same for the same keys, whoever asks and when: prices, signals.
+pub(crate) const fn mix(keys: [u64; 3]) -> u64 {
+    let mut hash = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut place = 0;
+    while place < keys.len() {
+        hash = (hash ^ keys[place]).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        hash ^= hash >> 29;
+        hash = hash.wrapping_mul(0x94d0_49bb_1331_11eb);
+        hash ^= hash >> 32;
+        place += 1;
+    }
+    hash
+}

@@ -1,0 +1,80 @@
+//! The end of a process at any await or journal write.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::task::{Context, Poll};
+
+/// More polls than any run has reason for.
+const MOST_POLLS: u64 = 2_000_000;
+
+/// When a process ends by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Crash {
+    Never,
+    /// With this many writes to its journal, entries and durable writes alike.
+    AtWrite(u64),
+    /// When its future has been polled so often.
+    AtPoll(u64),
+}
+
+/// Burns until the process ends.
+#[derive(Debug)]
+pub(crate) struct Fuse {
+    crash: Crash,
+    writes: AtomicU64,
+    polls: AtomicU64,
+    is_burnt: AtomicBool,
+}
+
+impl Fuse {
+    pub(crate) fn new(crash: Crash) -> Arc<Self> {
+        let (writes, polls) = (AtomicU64::new(0), AtomicU64::new(0));
+        Arc::new(Self { crash, writes, polls, is_burnt: AtomicBool::new(false) })
+    }
+
+    /// The journal is written to; whether the process has ended by that.
+    pub(crate) fn burn_by_writing(&self) -> bool {
+        let writes = self.writes.fetch_add(1, Relaxed) + 1;
+        if self.crash == Crash::AtWrite(writes) {
+            self.is_burnt.store(true, Relaxed);
+        }
+        self.is_burnt.load(Relaxed)
+    }
+
+    /// Whether the process has ended.
+    pub(crate) fn is_burnt(&self) -> bool {
+        self.is_burnt.load(Relaxed)
+    }
+
+    /// Whether a run went round in circles.
+    pub(crate) fn is_spinning(&self) -> bool {
+        self.polls.load(Relaxed) > MOST_POLLS
+    }
+
+    fn burn_by_polling(&self) -> bool {
+        let polls = self.polls.fetch_add(1, Relaxed) + 1;
+        if self.crash == Crash::AtPoll(polls) || polls > MOST_POLLS {
+            self.is_burnt.store(true, Relaxed);
+        }
+        self.is_burnt.load(Relaxed)
+    }
+}
+
+/// A future that ends with nothing when its fuse has burnt.
+pub(crate) struct Mortal<T> {
+    pub(crate) life: Pin<Box<dyn Future<Output = T>>>,
+    pub(crate) fuse: Arc<Fuse>,
+}
+
+impl<T> Future for Mortal<T> {
+    type Output = Option<T>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<T>> {
+        if self.fuse.burn_by_polling() {
+            return Poll::Ready(None);
+        }
+        let lived = self.life.as_mut().poll(context);
+        if self.fuse.is_burnt.load(Relaxed) { Poll::Ready(None) } else { lived.map(Some) }
+    }
+}

@@ -1,0 +1,126 @@
+//! A journal in memory of which only the durable part outlives a crash.
+
+use crate::fuse::Fuse;
+use crate::world::World;
+use async_trait::async_trait;
+use candlewick_engine::{Action, Entry, EventKind, Recorder};
+use candlewick_journal::{ChainHash, Journal, JournalError, Line, LineKind, StoredLine};
+use candlewick_sdk::Millis;
+use std::collections::BTreeSet;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What is on the disk.
+#[derive(Default)]
+pub(crate) struct Disk {
+    /// Everything but candles, which no later run reads.
+    pub(crate) lines: Vec<StoredLine>,
+    /// Intents that are on it.
+    pub(crate) intents: BTreeSet<u64>,
+}
+
+/// The journal of one run.
+pub(crate) struct CrashingJournal {
+    world: Arc<World>,
+    fuse: Arc<Fuse>,
+    run: u64,
+    pending: Vec<Line>,
+    /// Entries taken and not durable, candles among them.
+    taken: usize,
+    moment: (Millis, Millis),
+}
+
+impl CrashingJournal {
+    pub(crate) fn new(world: Arc<World>, fuse: Arc<Fuse>, run: u64) -> Self {
+        let now = world.time.now();
+        Self { world, fuse, run, pending: Vec::new(), taken: 0, moment: (now, now) }
+    }
+
+    fn add(&mut self, kind: LineKind, intent: Option<u64>, body: String) {
+        let (at, received) = self.moment;
+        self.pending.push(Line { run: self.run, kind, intent, at, received, body });
+    }
+
+    fn write(&mut self) {
+        let mut disk = self.world.disk();
+        for line in self.pending.drain(..) {
+            let (seq, before) =
+                disk.lines.last().map_or((0, ChainHash::GENESIS), |last| (last.seq, last.hash));
+            disk.intents.extend(line.intent.filter(|_| line.kind == LineKind::Action));
+            disk.lines.push(StoredLine { seq: seq + 1, hash: before.of_next(seq + 1, &line), line });
+        }
+        self.taken = 0;
+    }
+}
+
+impl Recorder for CrashingJournal {
+    fn record(&mut self, entry: Entry<'_>) -> io::Result<()> {
+        self.fuse.burn_by_writing();
+        self.taken += 1;
+        match entry {
+            Entry::Header(_) => self.add(LineKind::Run, None, serde_json::to_string(&entry)?),
+            Entry::Event(event) => {
+                self.moment = (event.at, event.received);
+                if !matches!(event.kind, EventKind::Candle { .. }) {
+                    self.add(LineKind::Event, None, serde_json::to_string(&entry)?);
+                }
+            }
+            Entry::Action(action) => {
+                let intent = match action {
+                    Action::Open(approved) => Some(approved.intent().number()),
+                    Action::Refuse(_) | Action::DayOpened { .. } => None,
+                };
+                self.add(LineKind::Action, intent, serde_json::to_string(&entry)?);
+            }
+        }
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Journal for CrashingJournal {
+    async fn make_durable(&mut self) -> Result<(), JournalError> {
+        if self.fuse.is_burnt() {
+            return std::future::pending().await;
+        }
+        let plan = &self.world.plan;
+        let (from, until) = plan.habits.journal_outage;
+        let elapsed = self.world.time.elapsed();
+        if from <= elapsed && elapsed < until {
+            return Err(JournalError::MakeRoom { url: "memory".to_owned(), source: "no room".into() });
+        }
+        let (is_slow, is_early) = {
+            let mut dice = self.world.dice();
+            let is_slow = dice.per_mille(plan.habits.slow_writes).then(|| dice.skewed(1, 15_000));
+            (is_slow, dice.one_in(2))
+        };
+        // The process may end before the write, after it, or during it, which is one of the two.
+        let is_burnt = self.fuse.burn_by_writing();
+        if !is_burnt || is_early {
+            if let Some(span) = is_slow {
+                // What waits may be on the disk long before that is known.
+                if is_early {
+                    self.write();
+                }
+                tokio::time::sleep(Duration::from_millis(span as u64)).await;
+            }
+            self.write();
+        }
+        if is_burnt {
+            return std::future::pending().await;
+        }
+        Ok(())
+    }
+
+    fn pending(&self) -> usize {
+        self.taken
+    }
+
+    fn note(&mut self, at: Millis, body: String) {
+        self.fuse.burn_by_writing();
+        self.moment = (at, at);
+        self.taken += 1;
+        self.add(LineKind::Note, None, body);
+    }
+}

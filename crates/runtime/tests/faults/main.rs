@@ -1,0 +1,81 @@
+//! The fault machine: random schedules of everything that can go wrong around a run, each from one seed.
+//!
+//! A schedule is a venue with its own truth, a network that loses, delays and garbles, a clock that is off, and
+//! processes that end at any await or journal write and start again from what was durable. After every step and at
+//! the end, when all is quiet, the invariants must hold: one intent, at most one request; no trade forgotten or claimed
+//! by another's intent; no limit exceeded; every profit the venue's; doubts end in time; the ledger is the wallet.
+//!
+//! `CANDLEWICK_FAULT_SCHEDULES` is the number of schedules, `CANDLEWICK_FAULT_FIRST` the seed of the first,
+//! `CANDLEWICK_FAULT_SEED` the one seed to replay. `cargo faults` runs a million.
+
+#![allow(clippy::unwrap_used, reason = "a step of a test that fails is a test that fails")]
+
+// What a schedule is.
+mod dice;
+mod plan;
+mod time;
+// What outlives a process.
+mod truth;
+mod world;
+// What a process meets.
+mod fuse;
+mod kept;
+mod records;
+mod venue;
+mod watcher;
+// How it goes on.
+mod crowd;
+mod process;
+mod schedule;
+
+use crate::crowd::Crowd;
+use crate::world::Telling;
+use std::process::Command;
+
+/// Schedules of a plain test run.
+const SCHEDULES: u64 = 300;
+/// Schedules whose journals are compared between processes.
+const COMPARED: u64 = 12;
+
+fn number(name: &str) -> Option<u64> {
+    let text = std::env::var(name).ok()?;
+    Some(text.replace('_', "").parse().unwrap_or_else(|_| panic!("{name}={text} is no number")))
+}
+
+#[test]
+fn no_schedule_breaks_an_invariant() {
+    let (seeds, telling) = match number("CANDLEWICK_FAULT_SEED") {
+        Some(seed) => (seed..seed + 1, Telling::All),
+        None => {
+            let first = number("CANDLEWICK_FAULT_FIRST").unwrap_or(1);
+            (first..first + number("CANDLEWICK_FAULT_SCHEDULES").unwrap_or(SCHEDULES), Telling::Nothing)
+        }
+    };
+    let crowd = Crowd::play(seeds, telling);
+    println!("{}", crowd.summary());
+    assert!(crowd.failed.is_empty(), "{}", crowd.failures());
+}
+
+#[test]
+fn the_hashes_of_a_process() {
+    for seed in 1..=COMPARED {
+        println!("journal {seed} {}", schedule::play(seed, Telling::Nothing).hash);
+    }
+}
+
+#[test]
+fn a_seed_gives_the_same_journal_in_two_processes() {
+    let hashes = || {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        let output = command.args(["--exact", "the_hashes_of_a_process", "--nocapture"]).output().unwrap();
+        let printed = String::from_utf8(output.stdout).unwrap();
+        let hashes: Vec<String> = printed
+            .lines()
+            .filter_map(|line| line.split_once("journal "))
+            .map(|(_, hash)| hash.to_owned())
+            .collect();
+        assert_eq!(hashes.len() as u64, COMPARED, "{printed}");
+        hashes
+    };
+    assert_eq!(hashes(), hashes());
+}

@@ -1,0 +1,201 @@
+//! What a schedule is made of, drawn from its seed before it begins.
+
+use crate::dice::Dice;
+use candlewick_engine::{BotSettings, RiskSettings, StakeSettings};
+use candlewick_runtime::RuntimeSettings;
+use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::{ExpirationType, Millis, Symbol};
+
+/// A Monday at noon.
+const NOON: Millis = Millis::new(1_767_614_400_000);
+const SYMBOLS: [&str; 3] = ["BTCUSDT", "ETHUSDT", "EURUSD"];
+/// What the wallet holds at first, in minor units.
+pub(crate) const BALANCE: i64 = 100_000;
+
+/// The whole of a schedule that is decided beforehand.
+pub(crate) struct Plan {
+    pub(crate) seed: u64,
+    /// Venue time at its beginning.
+    pub(crate) epoch: Millis,
+    /// For how long bots signal.
+    pub(crate) trading: Millis,
+    /// In a thousand candles, how many lead to a signal.
+    pub(crate) signals: i64,
+    pub(crate) bots: Vec<BotSettings>,
+    pub(crate) risk: RiskSettings,
+    pub(crate) settings: RuntimeSettings,
+    pub(crate) habits: Habits,
+}
+
+/// Which figure of a page is the length of the list (contract 2.5 does not say).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Length {
+    Total,
+    Count,
+    Untold,
+}
+
+/// In which order rows are listed (`observed: results`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    NewestFirst,
+    Mixed,
+    /// Another with every page.
+    Restless,
+}
+
+/// How the venue and the way to it behave. Shares are in a thousand.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Habits {
+    /// How long the client waits for the answer to an open.
+    pub(crate) patience_ms: i64,
+    /// Opens that never reach the venue.
+    pub(crate) lost: i64,
+    /// Answers to accepted opens that never reach the client: resets, 5xx, garbage.
+    pub(crate) unanswered: i64,
+    /// Opens that reach the venue after the client has given up.
+    pub(crate) late: i64,
+    pub(crate) refused: i64,
+    pub(crate) unsent: i64,
+    /// Questions that fail, that take long, and whose answers hold rows that cannot be read.
+    pub(crate) failing: i64,
+    pub(crate) slow: i64,
+    pub(crate) unreadable: i64,
+    pub(crate) list_lag_ms: i64,
+    pub(crate) wallet_lag_ms: i64,
+    pub(crate) settle_late_ms: i64,
+    pub(crate) page_size: u64,
+    pub(crate) order: Order,
+    pub(crate) length: Length,
+    /// Rows that come twice.
+    pub(crate) repeated: i64,
+    /// Candles that never come.
+    pub(crate) gaps: i64,
+    /// Whether results pass through words that nobody knows.
+    pub(crate) has_unknown_words: bool,
+    /// Whether get-by-id never says how a trade ended.
+    pub(crate) is_short_by_id: bool,
+    /// Whether an accepted open is answered by its identifier alone.
+    pub(crate) only_acknowledges: bool,
+    /// Whether answers say the venue's time.
+    pub(crate) has_dates: bool,
+    /// Whether others trade on the account.
+    pub(crate) has_strangers: bool,
+    /// Whether payouts change.
+    pub(crate) cuts_payouts: bool,
+    /// When the trade list cannot be read at all, counted from the beginning.
+    pub(crate) list_outage: (Millis, Millis),
+    /// When the journal cannot be kept, counted from the beginning.
+    pub(crate) journal_outage: (Millis, Millis),
+    /// Durable writes that take long.
+    pub(crate) slow_writes: i64,
+}
+
+impl Plan {
+    pub(crate) fn of(seed: u64) -> (Self, Dice) {
+        let mut dice = Dice::new(seed);
+        let trading = Millis::from_seconds(dice.skewed(60, 1_800));
+        // Some days end within the schedule.
+        let to_midnight = Millis::HOUR * 12 - Millis::from_seconds(dice.between(0, 600));
+        let epoch = if dice.one_in(8) { NOON + to_midnight } else { NOON };
+        let list_lag_s = dice.pick(&[10, 10, 30, 30, 120]);
+        let settings = RuntimeSettings {
+            watch_prices: false,
+            wallet_every_s: dice.pick(&[10, 30, 60]),
+            list_every_s: dice.pick(&[60, 120, 300]),
+            list_lag_ms: list_lag_s * 1_000,
+            settle_after_ms: dice.pick(&[0, 1_000, 4_000]),
+            ..RuntimeSettings::default()
+        };
+        let plan = Self {
+            seed,
+            epoch,
+            trading,
+            signals: dice.pick(&[100, 300, 700]),
+            bots: bots(&mut dice),
+            risk: risk(&mut dice),
+            habits: habits(&mut dice, i64::from(list_lag_s) * 1_000, trading),
+            settings,
+        };
+        (plan, dice)
+    }
+}
+
+fn bots(dice: &mut Dice) -> Vec<BotSettings> {
+    let amount = Decimal::from(dice.pick(&[5, 10, 20]));
+    let bot = |(number, dice): (i64, &mut Dice)| BotSettings {
+        name: format!("bot-{number}"),
+        symbol: Symbol::new(dice.pick(&SYMBOLS)).unwrap(),
+        asset_type: "crypto".to_owned(),
+        interval: dice.pick(&["5s", "10s", "15s", "30s"]).parse().unwrap(),
+        strategy: "random".to_owned(),
+        close_type: dice.pick(&["00:05", "00:10", "00:30", "01:00"]).parse().unwrap(),
+        expiration_type: dice.pick(&[
+            ExpirationType::Unstated,
+            ExpirationType::TimeFixed,
+            ExpirationType::CandleClose,
+        ]),
+        params: serde_json::json!({}),
+        // Equal stakes make trades that cannot be told apart.
+        stake: StakeSettings::Fixed {
+            amount: if dice.one_in(3) { Decimal::from(dice.pick(&[7, 15])) } else { amount },
+        },
+    };
+    (0..dice.between(1, 3)).map(|number| bot((number, &mut *dice))).collect()
+}
+
+fn risk(dice: &mut Dice) -> RiskSettings {
+    RiskSettings {
+        max_open_trades: dice.pick(&[0, 1, 2, 4]),
+        max_open_trades_per_symbol: dice.pick(&[1, 1, 2, 3]),
+        max_trades_per_day: dice.pick(&[0, 0, 3, 12]),
+        daily_loss_limit: Decimal::from(dice.pick(&[0, 0, 40, 100])),
+        max_drawdown_percent: 0.0,
+        cooldown_after_loss_s: dice.pick(&[0, 0, 10]),
+        allow_opposite: dice.one_in(2),
+        allow_duplicate: dice.one_in(2),
+        ..RiskSettings::default()
+    }
+}
+
+fn habits(dice: &mut Dice, list_lag_ms: i64, trading: Millis) -> Habits {
+    let trouble = [0, 0, 30, 100, 300];
+    let mut outage = |times: i64, seconds: i64| {
+        if !dice.one_in(times) {
+            return (Millis::ZERO, Millis::ZERO);
+        }
+        let from = Millis::new(dice.between(0, trading.get()));
+        (from, from + Millis::from_seconds(dice.between(5, seconds)))
+    };
+    let (list_outage, journal_outage) = (outage(12, 900), outage(8, 120));
+    // A list that keeps trades back for longer than it is allowed to must not make trades forgotten either.
+    let lag_most = if dice.one_in(16) { list_lag_ms * 3 } else { list_lag_ms };
+    Habits {
+        patience_ms: dice.pick(&[1_000, 2_000, 5_000]),
+        lost: dice.pick(&trouble),
+        unanswered: dice.pick(&trouble),
+        late: dice.pick(&[0, 0, 30, 150]),
+        refused: dice.pick(&[0, 30, 100]),
+        unsent: dice.pick(&[0, 0, 30]),
+        failing: dice.pick(&[0, 0, 20, 60, 120]),
+        slow: dice.pick(&[0, 10, 50]),
+        unreadable: dice.pick(&[0, 0, 0, 50]),
+        list_lag_ms: dice.pick(&[0, lag_most / 3, lag_most]),
+        wallet_lag_ms: dice.pick(&[0, 0, 2_000, list_lag_ms]),
+        settle_late_ms: dice.pick(&[0, 4_000, 30_000, 90_000]),
+        page_size: dice.pick(&[5, 10, 100, 100]) as u64,
+        order: dice.pick(&[Order::NewestFirst, Order::NewestFirst, Order::Mixed, Order::Restless]),
+        length: dice.pick(&[Length::Total, Length::Total, Length::Count, Length::Untold]),
+        repeated: dice.pick(&[0, 0, 50]),
+        gaps: dice.pick(&[0, 0, 30]),
+        has_unknown_words: dice.one_in(4),
+        is_short_by_id: dice.one_in(4),
+        only_acknowledges: dice.one_in(6),
+        has_dates: !dice.one_in(4),
+        has_strangers: dice.one_in(8),
+        cuts_payouts: dice.one_in(3),
+        list_outage,
+        journal_outage,
+        slow_writes: dice.pick(&[0, 0, 30]),
+    }
+}

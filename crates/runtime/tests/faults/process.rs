@@ -1,0 +1,224 @@
+//! One process of the program: recovery from the disk, a run, its end by crash or by order.
+
+use crate::dice::mix;
+use crate::fuse::{Crash, Fuse, Mortal};
+use crate::kept::CrashingJournal;
+use crate::plan::BALANCE;
+use crate::time::OffClock;
+use crate::truth::STRANGE_AMOUNT;
+use crate::venue::{ModelVenue, USER};
+use crate::watcher::{Seen, Watcher};
+use crate::world::World;
+use candlewick_api::{Account as Kind, OpenOrder};
+use candlewick_engine::{Header, Session, SessionSettings};
+use candlewick_runtime::control::{ControlOrder, ControlRequest, Resolution};
+use candlewick_runtime::{Account, Conductor, Parts, Past, RuntimeError, Stop};
+use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::{Candle, Direction, Millis, MoneyScale, Signal, Strategy};
+use std::sync::{Arc, Mutex};
+use tokio::sync::{mpsc, oneshot};
+
+/// How often a person looks whether somebody was asked for.
+const LOOKS_EVERY: Millis = Millis::from_seconds(7);
+
+/// How a process is to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// At any await or write.
+    Crash(Crash),
+    /// When it has run so long: at once, whatever is under way.
+    Killed(Millis),
+    /// When it has run so long, in an orderly way.
+    Stopped(Millis, Stop),
+    /// When nothing is open, in flight, in doubt or reserved, and the venue agrees.
+    Quiet,
+}
+
+/// How a process ended.
+#[derive(Debug)]
+pub(crate) enum Ended {
+    Crashed,
+    Finished,
+    Failed(RuntimeError),
+    /// It did not become quiet.
+    Never,
+}
+
+/// Signals that depend on nothing but the seed and the candle.
+struct Random {
+    seed: u64,
+    bot: u64,
+    often: u64,
+    until: Millis,
+}
+
+impl Strategy for Random {
+    fn warmup(&self) -> usize {
+        0
+    }
+
+    fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
+        let word = mix([self.seed, self.bot, candle.time().get() as u64]);
+        let direction = if word & 1 == 0 { Direction::Buy } else { Direction::Sell };
+        let is_given = candle.time() < self.until && (word >> 1) % 1_000 < self.often;
+        is_given.then(|| Signal::new(direction, "as it happens"))
+    }
+}
+
+/// The settings of every run of a schedule.
+fn session_settings(world: &World) -> SessionSettings {
+    SessionSettings {
+        money_scale: MoneyScale::default(),
+        balance: Decimal::new(BALANCE, 2),
+        risk: world.plan.risk.clone(),
+        bots: world.plan.bots.clone(),
+    }
+}
+
+/// A Session that has seen nothing yet.
+pub(crate) fn new_session(world: &World) -> Session {
+    let plan = &world.plan;
+    let strategy = |bot: usize| {
+        Box::new(Random {
+            seed: plan.seed,
+            bot: bot as u64,
+            often: plan.signals as u64,
+            until: plan.epoch + plan.trading,
+        }) as Box<dyn Strategy>
+    };
+    Session::new(&session_settings(world), (0..plan.bots.len()).map(strategy).collect()).unwrap()
+}
+
+/// Runs a process to its end.
+pub(crate) async fn live(world: &Arc<World>, end: End, offset: Millis) -> Ended {
+    let mut session = new_session(world);
+    let past = match Past::of_lines(&world.disk().lines, &mut session) {
+        Ok(past) => past,
+        Err(error) => return Ended::Failed(error),
+    };
+    let fuse = Fuse::new(if let End::Crash(crash) = end { crash } else { Crash::Never });
+    let clock = Arc::new(OffClock::new(world.time, offset));
+    let seen = Arc::new(Mutex::new(Seen::of(&past, world.time.now())));
+    let settings = session_settings(world);
+    let journal = CrashingJournal::new(Arc::clone(world), Arc::clone(&fuse), past.runs + 1);
+    let conductor = Conductor::new(Parts {
+        settings: world.plan.settings.clone(),
+        venue: Arc::new(ModelVenue { world: Arc::clone(world), clock: Arc::clone(&clock) }),
+        clock,
+        account: Account { user_id: USER.to_owned(), kind: Kind::Demo, balance: settings.balance },
+        session,
+        wants_prices: vec![false; settings.bots.len()],
+        bots: settings.bots.clone(),
+        journal: Box::new(journal),
+        past,
+        wires: mpsc::channel(1).1,
+        observer: Box::new(Watcher { world: Arc::clone(world), seen: Arc::clone(&seen) }),
+    });
+    let header = Header {
+        format: 1,
+        settings: serde_json::json!({ "session": settings }),
+        strategies: Vec::new(),
+        data_hash: None,
+    };
+    let (stop, stops) = mpsc::channel(4);
+    let (orders, ordered) = mpsc::channel(4);
+    let life = Box::pin(async move { conductor.run(&header, None, (stops, ordered)).await });
+    let mortal = Mortal { life, fuse: Arc::clone(&fuse) };
+    let ended = tokio::select! {
+        biased;
+        ended = mortal => match ended {
+            None => Ended::Crashed,
+            Some(Ok(_)) => Ended::Finished,
+            Some(Err(error)) => Ended::Failed(error),
+        },
+        ended = attend(world, end, &seen, (stop, orders)) => ended,
+    };
+    world.require(!fuse.is_spinning(), || "a run goes round in circles".to_owned());
+    ended
+}
+
+/// The people around a process: they end doubts, stop it and pull its plug.
+async fn attend(
+    world: &Arc<World>,
+    end: End,
+    seen: &Mutex<Seen>,
+    (stop, orders): (mpsc::Sender<Stop>, mpsc::Sender<ControlRequest>),
+) -> Ended {
+    let began = world.time.now();
+    // Trades that come later than any rule allows for are looked for slowly, and only for a day.
+    let patience = world.plan.trading + Millis::from_seconds(3_600);
+    let plan_end = world.plan.trading + Millis::MINUTE;
+    let mut is_told = false;
+    loop {
+        let now = world.time.now();
+        let (why, at) = match end {
+            End::Killed(span) if now >= began + span => return Ended::Crashed,
+            End::Stopped(span, why) => (Some(why), began + span),
+            End::Quiet => (Some(Stop::TimeUp), if is_quiet(world, seen) { now } else { Millis::MAX }),
+            End::Killed(span) => (None, began + span),
+            End::Crash(_) => (None, Millis::MAX),
+        };
+        if let Some(why) = why.filter(|_| now >= at && !is_told) {
+            is_told = true;
+            let _ = stop.try_send(why);
+        }
+        if now >= began + patience {
+            return Ended::Never;
+        }
+        // A fuse that has not burnt by then is too long: the plug is pulled.
+        if matches!(end, End::Crash(_)) && world.time.elapsed() > plan_end {
+            return Ended::Crashed;
+        }
+        end_doubts(world, seen, &orders);
+        trade_besides(world);
+        let next = if now < at { at.min(now + LOOKS_EVERY) } else { now + LOOKS_EVERY };
+        world.time.sleep_until(next).await;
+    }
+}
+
+/// Somebody else trades on the account.
+fn trade_besides(world: &World) {
+    let plan = &world.plan;
+    if !plan.habits.has_strangers || world.time.elapsed() > plan.trading || !world.dice().one_in(8) {
+        return;
+    }
+    let bot = &plan.bots[0];
+    let amount = if world.dice().one_in(2) { STRANGE_AMOUNT } else { Decimal::TEN };
+    let order = OpenOrder {
+        symbol: bot.symbol,
+        direction: Direction::Buy,
+        amount,
+        close_type: bot.close_type,
+        expiration_type: bot.expiration_type,
+        account: Kind::Demo,
+    };
+    world.truth().send(world.time.now(), None, &order, plan, &mut world.dice());
+}
+
+fn is_quiet(world: &World, seen: &Mutex<Seen>) -> bool {
+    let seen = seen.lock().unwrap();
+    let truth = world.truth();
+    let is_over = world.time.elapsed() > world.plan.trading;
+    is_over
+        && truth.is_quiet()
+        && seen.unfinished == 0
+        && seen.open_stakes == 0
+        && truth.is_all_told(&seen.settled, &seen.reported, world.journal_began())
+}
+
+/// A person looks at the venue's own pages and says what became of an intent.
+fn end_doubts(world: &World, seen: &Mutex<Seen>, orders: &mpsc::Sender<ControlRequest>) {
+    let asked: Vec<u64> = seen.lock().unwrap().asked.iter().copied().collect();
+    for number in asked {
+        let truth = world.truth();
+        let resolution = match truth.of_intent(number) {
+            Some(trade) => Resolution::Adopt(candlewick_engine::VenueId::truncated(&trade.id)),
+            None if truth.is_underway(number) => continue,
+            None => Resolution::NotOpened,
+        };
+        let intent = candlewick_engine::IntentId::new(number);
+        let order = ControlOrder::Resolve { intent, resolution, reason: "seen".to_owned() };
+        world.tell(|| format!("a person orders {order:?}"));
+        drop(orders.try_send(ControlRequest { order, answer: oneshot::channel().0 }));
+    }
+}

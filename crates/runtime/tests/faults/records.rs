@@ -1,0 +1,187 @@
+//! What the venue's answers look like: rows in no certain order, twice, cut short, and behind the truth.
+
+use crate::dice::{Dice, mix};
+use crate::plan::{Habits, Length, Order};
+use crate::truth::{Trade, price};
+use crate::venue::USER;
+use crate::world::World;
+use candlewick_api::OpenReply;
+use candlewick_api::model::{
+    CandleQuery, CandleRow, CandleRows, Tolerant, TradePage, TradeQuery, TradeRecord, TradeResult,
+    TradeStatus, Wallet, WalletType,
+};
+use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::{ExpirationType, Millis, Outcome};
+
+/// How long a result may be told in words that nobody knows.
+const UNKNOWN_FOR: Millis = Millis::from_seconds(5);
+
+/// Two demo wallets and one of real money, as they stood a while ago.
+pub(crate) fn wallets(world: &World) -> Vec<Wallet> {
+    let seen = world.time.now() - Millis::new(world.plan.habits.wallet_lag_ms);
+    let balance = world.truth().balance_at(seen);
+    let wallet = |id: &str, wallet_type, minor| Wallet {
+        id: id.to_owned(),
+        user_id: Some(USER.to_owned()),
+        wallet_type,
+        balance: Decimal::new(minor, 2),
+        created_at: None,
+    };
+    vec![
+        wallet("w-1", WalletType::Demo, balance - 500),
+        wallet("w-2", WalletType::Real, 77_700),
+        wallet("w-3", WalletType::Demo, 500),
+    ]
+}
+
+/// A page of the list.
+pub(crate) fn page(world: &World, query: &TradeQuery) -> TradePage {
+    let (habits, now) = (&world.plan.habits, world.time.now());
+    let truth = world.truth();
+    let mut dice = world.dice();
+    let mut listed: Vec<&Trade> = truth.trades.iter().filter(|trade| trade.listed_from <= now).collect();
+    match habits.order {
+        Order::NewestFirst => listed.sort_by_key(|trade| std::cmp::Reverse(trade.request_time)),
+        Order::Mixed => {
+            listed.sort_by_key(|trade| mix([world.plan.seed, trade.request_time.get() as u64, 3]))
+        }
+        Order::Restless => {
+            let salt = dice.between(0, i64::from(u32::MAX)) as u64;
+            listed.sort_by_key(|trade| mix([salt, trade.request_time.get() as u64, trade.stake as u64]));
+        }
+    }
+    let per_page = habits.page_size.min(query.page_size);
+    let total = listed.len() as u64;
+    let last = total.div_ceil(per_page).max(1);
+    let skipped = (query.page.saturating_sub(1) * per_page) as usize;
+    let rows = listed.into_iter().skip(skipped).take(per_page as usize);
+    let mut data: Vec<TradeRecord> = rows.map(|trade| full(habits, trade, now)).collect();
+    let count = data.len() as u64;
+    let unreadable = spoil(habits, &mut dice, &mut data);
+    TradePage {
+        current_page: Some(query.page),
+        per_page: Some(per_page),
+        last_page: Some(last),
+        next_page: (query.page < last).then_some(query.page + 1),
+        prev_page: None,
+        pages: Some(last),
+        total: match habits.length {
+            Length::Total => Some(total),
+            Length::Count => Some(count),
+            Length::Untold => None,
+        },
+        count: match habits.length {
+            Length::Total => Some(count),
+            Length::Count => Some(total),
+            Length::Untold => None,
+        },
+        data,
+        unreadable,
+    }
+}
+
+/// A row comes twice in the place of none, or cannot be read.
+fn spoil(habits: &Habits, dice: &mut Dice, data: &mut Vec<TradeRecord>) -> usize {
+    if data.is_empty() {
+        return 0;
+    }
+    if dice.per_mille(habits.repeated) {
+        let row = data[0].clone();
+        data.push(row);
+    }
+    if dice.per_mille(habits.unreadable) {
+        data.pop();
+        return 1;
+    }
+    0
+}
+
+/// What get-by-id says.
+pub(crate) fn by_id(world: &World, trade: &Trade) -> TradeRecord {
+    let record = full(&world.plan.habits, trade, world.time.now());
+    if !world.plan.habits.is_short_by_id {
+        return record;
+    }
+    TradeRecord { id: record.id, status: record.status, symbol: record.symbol, ..TradeRecord::default() }
+}
+
+/// What the answer to an open says.
+pub(crate) fn reply(world: &World, place: usize) -> OpenReply {
+    let truth = world.truth();
+    let trade = &truth.trades[place];
+    if world.plan.habits.only_acknowledges {
+        return OpenReply { id: trade.id.clone(), ..OpenReply::default() };
+    }
+    OpenReply::from(full(&world.plan.habits, trade, trade.request_time))
+}
+
+fn full(habits: &Habits, trade: &Trade, now: Millis) -> TradeRecord {
+    let mut record = TradeRecord {
+        id: trade.id.clone(),
+        user_id: Some(USER.to_owned()),
+        status: Some(TradeStatus::Open),
+        result: Some(TradeResult::Pending),
+        symbol: Some(trade.order.symbol.to_string()),
+        direction: Some(Tolerant::Known(trade.order.direction)),
+        expiration_type: Some(Tolerant::Known(match trade.order.expiration_type {
+            ExpirationType::Unstated => ExpirationType::TimeFixed,
+            stated => stated,
+        })),
+        close_type: Some(Tolerant::Known(trade.order.close_type)),
+        amount: Some(trade.order.amount),
+        payout: Some(trade.payout),
+        request_time: Some(trade.request_time),
+        open_time: Some(trade.open_time),
+        open_price: Some(trade.open_price),
+        close_time: Some(trade.close_time),
+        is_demo: Some(true),
+        from_api_token: Some(trade.is_by_token),
+        created_at: Some(trade.request_time),
+        ..TradeRecord::default()
+    };
+    if now < trade.settles_at {
+        if habits.has_unknown_words && now >= trade.settles_at - UNKNOWN_FOR && now >= trade.close_time {
+            record.status = Some(TradeStatus::Unknown("AUDITED".to_owned()));
+            record.result = Some(TradeResult::Unknown("REVERTED".to_owned()));
+        }
+        return record;
+    }
+    record.status = Some(if trade.outcome == Outcome::Cancelled {
+        TradeStatus::Cancelled
+    } else {
+        TradeStatus::Completed
+    });
+    record.result = Some(TradeResult::from(trade.outcome));
+    record.pnl = Some(Decimal::new(trade.profit, 2));
+    record.close_price = Some(trade.close_price);
+    record
+}
+
+/// Candles of a window, the forming one among them, each a little after its close or never.
+pub(crate) fn candles(world: &World, query: &CandleQuery) -> CandleRows {
+    let (seed, habits, now) = (world.plan.seed, &world.plan.habits, world.time.now());
+    let length = query.interval.length();
+    let key = |open: Millis| mix([seed, open.get() as u64, length.get() as u64]);
+    let is_there = |open: &Millis| {
+        let is_gap = (key(*open) % 1_000) as i64 <= habits.gaps && habits.gaps > 0;
+        let lag = Millis::new((key(*open) >> 32) as i64 % 400);
+        !is_gap && (now < *open + length || now >= *open + length + lag)
+    };
+    let first = query.start_time.floor_to(length);
+    let opens = std::iter::successors(Some(first), |open| Some(*open + length));
+    let window = opens.take_while(|open| *open <= query.end_time.min(now));
+    let row = |open: Millis| {
+        let price = price(seed, query.symbol, open);
+        CandleRow {
+            volume: 1.0,
+            open_price: price,
+            high_price: price + 2.0,
+            low_price: price - 1.0,
+            close_price: price + 1.0,
+            time: open,
+        }
+    };
+    let mut rows: Vec<CandleRow> = window.filter(is_there).map(row).collect();
+    rows.reverse();
+    CandleRows { rows, unreadable: 0 }
+}

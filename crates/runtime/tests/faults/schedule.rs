@@ -1,0 +1,171 @@
+//! One schedule: processes after one another until everything is quiet, then the reckoning.
+
+use crate::fuse::Crash;
+use crate::process::{End, Ended, live, new_session};
+use crate::watcher::is_unfinished;
+use crate::world::{Telling, World};
+use candlewick_engine::{IntentRow, IntentState};
+use candlewick_runtime::{Past, RuntimeError, Stop};
+use candlewick_sdk::Millis;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What a schedule was.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Story {
+    pub(crate) seed: u64,
+    /// What was broken, in the order in which it was found.
+    pub(crate) broken: Vec<String>,
+    pub(crate) hash: String,
+    /// What happened, when somebody wanted to read it.
+    pub(crate) told: Vec<String>,
+    pub(crate) counts: Counts,
+}
+
+/// How much happened.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) schedules: u64,
+    pub(crate) runs: u64,
+    pub(crate) crashes: u64,
+    pub(crate) intents: u64,
+    pub(crate) trades: u64,
+    pub(crate) questions: u64,
+    pub(crate) virtual_ms: i64,
+}
+
+impl Counts {
+    pub(crate) fn add(&mut self, other: Self) {
+        self.schedules += other.schedules;
+        self.runs += other.runs;
+        self.crashes += other.crashes;
+        self.intents += other.intents;
+        self.trades += other.trades;
+        self.questions += other.questions;
+        self.virtual_ms += other.virtual_ms;
+    }
+}
+
+/// Plays the schedule of a seed.
+pub(crate) fn play(seed: u64, telling: Telling) -> Story {
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+    runtime.block_on(async {
+        let world = World::of(seed, telling);
+        world.tell(|| format!("{:?}\n{:?}\n{:?}", world.plan.habits, world.plan.settings, world.plan.risk));
+        let mut counts = Counts { schedules: 1, ..Counts::default() };
+        play_runs(&world, &mut counts).await;
+        reckon(&world);
+        let disk = world.disk();
+        counts.intents = disk.intents.len() as u64;
+        counts.trades = world.truth().trades.len() as u64;
+        counts.questions = world.questions();
+        counts.virtual_ms = world.time.elapsed().get();
+        let hash = disk.lines.last().map(|last| last.hash.to_string()).unwrap_or_default();
+        Story { seed, broken: world.broken(), hash, told: world.told(), counts }
+    })
+}
+
+async fn play_runs(world: &Arc<World>, counts: &mut Counts) {
+    let mut runs_before_quiet = world.dice().between(0, 4);
+    loop {
+        let (end, offset, pause) = draw(world, runs_before_quiet > 0);
+        runs_before_quiet -= 1;
+        counts.runs += 1;
+        world.note_offset(offset);
+        world.tell(|| format!("a run begins, {offset} ms off, to end by {end:?}"));
+        let ended = live(world, end, offset).await;
+        world.tell(|| format!("it has {ended:?}"));
+        match ended {
+            Ended::Crashed => counts.crashes += 1,
+            // What ends while the journal cannot be kept leaves the rest to the next run.
+            Ended::Finished if end == End::Quiet && (is_all_kept(world) || counts.runs > 100) => return,
+            Ended::Finished => {}
+            // The venue does not answer at the start: it is tried again.
+            Ended::Failed(RuntimeError::Venue { .. }) if counts.runs < 100 => {}
+            Ended::Failed(error) => return world.require(false, || format!("a run failed: {error}")),
+            Ended::Never => return world.require(false, || "a run does not become quiet".to_owned()),
+        }
+        if !world.broken().is_empty() {
+            return;
+        }
+        world.time.sleep_until(world.time.now() + pause).await;
+    }
+}
+
+/// Whether the journal knows that nothing is unfinished.
+fn is_all_kept(world: &World) -> bool {
+    let mut session = new_session(world);
+    let past = Past::of_lines(&world.disk().lines, &mut session);
+    let is_over = past.is_ok_and(|past| !past.book().rows().iter().any(is_unfinished));
+    is_over && !session.ledger().open_stakes().is_positive()
+}
+
+/// How the next run ends, how far its clock is off, and how long it takes until the one after it.
+fn draw(world: &World, may_end: bool) -> (End, Millis, Millis) {
+    let mut dice = world.dice();
+    let offset = match dice.between(1, 100) {
+        1..=60 => 0,
+        61..=90 => dice.between(-800, 800),
+        91..=98 => dice.between(-6_000, 6_000),
+        _ => dice.between(-600_000, 600_000),
+    };
+    let pause = if dice.one_in(8) { dice.between(0, 300_000) } else { dice.skewed(0, 20_000) };
+    let trading = world.plan.trading;
+    let end = match dice.between(0, 9) {
+        _ if !may_end => End::Quiet,
+        0..=3 => End::Crash(Crash::AtWrite(dice.skewed(1, 600) as u64)),
+        4..=6 => End::Crash(Crash::AtPoll(dice.skewed(1, 4_000) as u64)),
+        7 => End::Killed(Millis::new(dice.between(1, trading.get()))),
+        8 => End::Stopped(Millis::new(dice.between(1, trading.get())), Stop::TimeUp),
+        _ => End::Stopped(Millis::new(dice.between(1, trading.get())), Stop::Interrupted),
+    };
+    (end, Millis::new(offset), Millis::new(pause))
+}
+
+/// Folds the journal anew and holds it against the venue's truth.
+fn reckon(world: &World) {
+    if !world.broken().is_empty() {
+        return;
+    }
+    let mut session = new_session(world);
+    let past = match Past::of_lines(&world.disk().lines, &mut session) {
+        Ok(past) => past,
+        Err(error) => return world.require(false, || format!("the journal cannot be folded: {error}")),
+    };
+    let truth = world.truth();
+    let mut claims: BTreeMap<&str, Vec<&IntentRow>> = BTreeMap::new();
+    for row in past.book().rows() {
+        world.require(!is_unfinished(row), || format!("{row:?} is not over"));
+        if let Some(id) = &row.venue_id {
+            claims.entry(id.as_str()).or_default().push(row);
+        }
+    }
+    // By a clock that is off too far a trade may not be known again: then it must have been reported.
+    let mut beside = truth.by_strangers;
+    for trade in &truth.trades {
+        let claimed = claims.remove(trade.id.as_str()).unwrap_or_default();
+        let is_told = match (trade.intent, claimed.as_slice()) {
+            (Some(intent), [row]) => {
+                row.approved.intent().number() == intent && row.state == IntentState::Settled
+            }
+            (None, []) => true,
+            (Some(_), []) => world.is_far_off() && past.unexplained().contains(&trade.id),
+            _ => false,
+        };
+        if trade.intent.is_some() && claimed.is_empty() {
+            beside += trade.profit;
+        }
+        world.require(is_told, || format!("{trade:?} is claimed by {claimed:?}"));
+    }
+    world.require(claims.is_empty(), || format!("trades that do not exist are claimed: {claims:?}"));
+    let (free, wallet) = (session.ledger().free().minor(), truth.balance() - beside);
+    world.require(free == wallet, || format!("the ledger says {free}, the wallet {wallet}"));
+    let staked = session.ledger().open_stakes().minor();
+    world.require(staked == 0, || format!("{staked} are still at stake"));
+    let since = world.journal_began();
+    for trade in truth.trades.iter().filter(|trade| trade.is_alarming(since)) {
+        let is_reported = past.unexplained().contains(&trade.id);
+        world.require(is_reported, || format!("{} of a stranger was not reported", trade.id));
+    }
+}

@@ -1,0 +1,184 @@
+//! Watches a run, and holds every step of it to the invariants.
+
+use crate::world::World;
+use candlewick_engine::{
+    Action, Approved, Event, EventKind, IntentId, IntentRow, IntentState, Ledger, Opened, Settled, TradeBook,
+};
+use candlewick_runtime::{Notice, Observer, Past};
+use candlewick_sdk::{Millis, Money, MoneyScale};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
+
+/// Beyond the rules' own times: failed and slow listings.
+const DOUBT_SLACK: Millis = Millis::from_seconds(240);
+
+/// What is known of a run while it lasts.
+#[derive(Default)]
+pub(crate) struct Seen {
+    /// Intents in doubt that nobody has been asked about, and since when.
+    doubts: BTreeMap<u64, Millis>,
+    /// Intents that a person has been asked about.
+    pub(crate) asked: BTreeSet<u64>,
+    pub(crate) settled: BTreeSet<u64>,
+    /// Trades that were reported as explained by no intent.
+    pub(crate) reported: BTreeSet<String>,
+    /// Intents that are in flight, in doubt or open.
+    pub(crate) unfinished: usize,
+    /// Stakes that are not in the free balance.
+    pub(crate) open_stakes: i64,
+}
+
+impl Seen {
+    /// What a run begins with.
+    pub(crate) fn of(past: &Past, now: Millis) -> Self {
+        let of_state = |state| {
+            let rows = past.book().rows().iter().filter(move |row| row.state == state);
+            rows.map(|row| row.approved.intent().number())
+        };
+        Self {
+            doubts: of_state(IntentState::InDoubt).map(|number| (number, now)).collect(),
+            settled: of_state(IntentState::Settled).collect(),
+            reported: past.unexplained().iter().cloned().collect(),
+            // Nothing is known before the first event.
+            unfinished: 1,
+            ..Self::default()
+        }
+    }
+}
+
+/// The observer of one run.
+pub(crate) struct Watcher {
+    pub(crate) world: Arc<World>,
+    pub(crate) seen: Arc<Mutex<Seen>>,
+}
+
+impl Observer for Watcher {
+    fn see(&mut self, notice: Notice<'_>, ledger: &Ledger, book: &TradeBook) {
+        let mut seen = self.seen.lock().unwrap();
+        match notice {
+            Notice::Told(event, actions) => {
+                if matches!(event.kind, EventKind::Candle { .. }) && actions.is_empty() {
+                    return;
+                }
+                self.world.tell(|| format!("{:?} -> {actions:?}", event.kind));
+                self.check_event(event, book, &mut seen);
+                for action in actions {
+                    if let Action::Open(approved) = action {
+                        self.check_open(approved, book);
+                    }
+                }
+            }
+            Notice::Warning(text) => {
+                self.world.tell(|| text.to_owned());
+                if let Some(rest) = text.strip_prefix("trade ").filter(|_| text.ends_with("by no intent")) {
+                    seen.reported.extend(rest.split(' ').next().map(str::to_owned));
+                }
+                let asked = text.strip_prefix("intent ").filter(|_| text.contains("stays in doubt"));
+                if let Some(number) = asked.and_then(|rest| rest.split(' ').next()?.parse().ok()) {
+                    seen.doubts.remove(&number);
+                    seen.asked.insert(number);
+                }
+            }
+            Notice::Price(..) | Notice::Stopping(..) => {}
+        }
+        seen.unfinished = book.rows().iter().filter(|row| is_unfinished(row)).count();
+        seen.open_stakes = ledger.open_stakes().minor();
+        self.check_doubts(&seen);
+    }
+}
+
+pub(crate) const fn is_unfinished(row: &IntentRow) -> bool {
+    matches!(row.state, IntentState::InFlight | IntentState::InDoubt | IntentState::Open)
+}
+
+impl Watcher {
+    fn check_event(&self, event: &Event, book: &TradeBook, seen: &mut Seen) {
+        match &event.kind {
+            EventKind::InDoubt { intent } => {
+                seen.doubts.insert(intent.number(), self.world.time.now());
+            }
+            EventKind::Opened(opened) => self.check_claim(opened),
+            EventKind::Adopted(opened) => {
+                self.end_doubt(opened.intent, seen);
+                self.check_claim(opened);
+            }
+            EventKind::NotOpened { intent, .. } => self.end_doubt(*intent, seen),
+            EventKind::Settled(settled) => {
+                seen.settled.insert(settled.intent.number());
+                self.check_settled(settled, book);
+            }
+            _ => {}
+        }
+    }
+
+    fn end_doubt(&self, intent: IntentId, seen: &mut Seen) {
+        seen.doubts.remove(&intent.number());
+        seen.asked.remove(&intent.number());
+    }
+
+    /// A trade is the intent's own.
+    fn check_claim(&self, opened: &Opened) {
+        let Some(id) = opened.venue_id else { return };
+        let truth = self.world.truth();
+        let owner = truth.find(id.as_str()).map(|trade| trade.intent);
+        let intent = opened.intent.number();
+        self.world.require(owner == Some(Some(intent)), || {
+            format!("intent {intent} claims {id}, which is that of {owner:?}")
+        });
+    }
+
+    fn check_settled(&self, settled: &Settled, book: &TradeBook) {
+        let intent = settled.intent;
+        let Some(id) = book.row(intent).and_then(|row| row.venue_id) else {
+            return self.world.require(false, || format!("intent {intent} settled without a trade"));
+        };
+        let truth = self.world.truth();
+        let real = truth.find(id.as_str()).map(|trade| (trade.outcome, trade.profit));
+        let told = (settled.outcome, settled.profit.minor());
+        self.world.require(real == Some(told), || format!("intent {intent} ended {told:?}, {id} {real:?}"));
+    }
+
+    /// No limit is exceeded, counted anew from the rows.
+    fn check_open(&self, approved: &Approved, book: &TradeBook) {
+        let (world, risk) = (&self.world, &self.world.plan.risk);
+        let within = |limit: u32, count: usize| limit == 0 || count <= limit as usize;
+        let unfinished: Vec<_> = book.rows().iter().filter(|row| is_unfinished(row)).collect();
+        world.require(within(risk.max_open_trades, unfinished.len()), || "too many trades open".to_owned());
+        let here = unfinished.iter().filter(|row| row.approved.symbol() == approved.symbol());
+        let here: Vec<_> = here.map(|row| row.state).collect();
+        world.require(within(risk.max_open_trades_per_symbol, here.len()), || {
+            format!("too many trades open on a symbol: {here:?}")
+        });
+        let unclear = here.iter().filter(|state| **state != IntentState::Open).count();
+        world.require(unclear <= 1, || format!("opened on a symbol in doubt: {here:?}"));
+        let day = |at: Millis| at.floor_to(Millis::DAY);
+        let today = day(approved.decision_time());
+        let counted = book.rows().iter().filter(|row| {
+            let never =
+                matches!(row.state, IntentState::Rejected | IntentState::NotSent | IntentState::NotOpened);
+            !never && day(row.approved.decision_time()) == today
+        });
+        let count = counted.count();
+        world.require(within(risk.max_trades_per_day, count), || format!("{count} trades in a day"));
+        let limit = MoneyScale::default().rounded(risk.daily_loss_limit).unwrap();
+        let settled_today = |row: &&IntentRow| row.settled_at.is_some_and(|at| day(at) == today);
+        let profit: i64 = book.rows().iter().filter(settled_today).map(|row| row.profit.minor()).sum();
+        let stakes: i64 = unfinished.iter().map(|row| row.approved.stake().minor()).sum();
+        world.require(limit == Money::ZERO || profit - stakes >= -limit.minor(), || {
+            format!("{profit} today and {stakes} at stake are beyond the day's limit")
+        });
+    }
+
+    /// Every doubt ends, or is told to a person, within the rules' time.
+    fn check_doubts(&self, seen: &Seen) {
+        let Some((number, since)) = seen.doubts.iter().min_by_key(|(_, since)| **since) else { return };
+        let plan = &self.world.plan;
+        let lag = i64::from(plan.settings.list_lag_ms).max(plan.habits.list_lag_ms * 2);
+        // A clock that was set back comes to the moments of an earlier run only later.
+        let patience = Millis::new(30_000 + 2 * lag) + DOUBT_SLACK + self.world.most_off() * 2;
+        let waited = self.world.time.now() - *since;
+        self.world.require(waited <= patience, || {
+            format!("intent {number} is in doubt for {} ms, and nobody was asked", waited.get())
+        });
+    }
+}

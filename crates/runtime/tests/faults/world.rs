@@ -1,0 +1,125 @@
+//! What outlives every process of a schedule: the venue, the disk, true time, and what was found broken.
+
+use crate::dice::Dice;
+use crate::kept::Disk;
+use crate::plan::Plan;
+use crate::time::TrueTime;
+use crate::truth::Truth;
+use candlewick_sdk::Millis;
+use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// How far a clock may be off before trades can no longer be told by their times (the rules of opening).
+const CLOCK_UNCERTAINTY: Millis = Millis::from_seconds(2);
+/// More questions than any schedule has reason for.
+const MOST_QUESTIONS: u64 = 400_000;
+
+/// Whether a schedule says what happens in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Telling {
+    Nothing,
+    All,
+}
+
+/// All of it.
+pub(crate) struct World {
+    pub(crate) plan: Plan,
+    pub(crate) time: TrueTime,
+    dice: Mutex<Dice>,
+    truth: Mutex<Truth>,
+    disk: Mutex<Disk>,
+    questions: Mutex<u64>,
+    /// The most that a run's clock was off, in ms.
+    most_off: AtomicI64,
+    broken: Mutex<Vec<String>>,
+    /// What happened, line by line, when somebody wants to read it.
+    told: Option<Mutex<Vec<String>>>,
+}
+
+impl World {
+    pub(crate) fn of(seed: u64, telling: Telling) -> Arc<Self> {
+        let (plan, dice) = Plan::of(seed);
+        Arc::new(Self {
+            time: TrueTime::from(plan.epoch),
+            truth: Mutex::new(Truth::new(&plan)),
+            plan,
+            dice: Mutex::new(dice),
+            disk: Mutex::default(),
+            questions: Mutex::default(),
+            most_off: AtomicI64::new(0),
+            broken: Mutex::default(),
+            told: (telling == Telling::All).then(Mutex::default),
+        })
+    }
+
+    pub(crate) fn dice(&self) -> MutexGuard<'_, Dice> {
+        self.dice.lock().unwrap()
+    }
+
+    pub(crate) fn disk(&self) -> MutexGuard<'_, Disk> {
+        self.disk.lock().unwrap()
+    }
+
+    /// The venue as it stands now.
+    pub(crate) fn truth(&self) -> MutexGuard<'_, Truth> {
+        let mut truth = self.truth.lock().unwrap();
+        truth.advance(self.time.now());
+        truth
+    }
+
+    /// Venue time, as the program took it to be, of the journal's first entry.
+    pub(crate) fn journal_began(&self) -> Millis {
+        self.disk().lines.first().map_or(Millis::MAX, |first| first.line.received)
+    }
+
+    /// Notes how far a run's clock is off.
+    pub(crate) fn note_offset(&self, offset: Millis) {
+        self.most_off.fetch_max(offset.abs_diff(Millis::ZERO).get(), Relaxed);
+    }
+
+    /// The most that a run's clock was off.
+    pub(crate) fn most_off(&self) -> Millis {
+        Millis::new(self.most_off.load(Relaxed))
+    }
+
+    /// Whether a run's clock was off by more than the rules allow for.
+    pub(crate) fn is_far_off(&self) -> bool {
+        self.most_off() > CLOCK_UNCERTAINTY
+    }
+
+    /// An invariant must hold.
+    pub(crate) fn require(&self, holds: bool, text: impl FnOnce() -> String) {
+        if !holds {
+            let text = format!("after {} ms: {}", self.time.elapsed().get(), text());
+            self.tell(|| format!("BROKEN {text}"));
+            self.broken.lock().unwrap().push(text);
+        }
+    }
+
+    /// Tells what happens, if anybody listens.
+    pub(crate) fn tell(&self, text: impl FnOnce() -> String) {
+        if let Some(told) = &self.told {
+            let line = format!("{:>9} {}", self.time.elapsed().get(), text());
+            told.lock().unwrap().push(line);
+        }
+    }
+
+    pub(crate) fn told(&self) -> Vec<String> {
+        self.told.as_ref().map(|told| told.lock().unwrap().clone()).unwrap_or_default()
+    }
+
+    /// Counts a question; false when there were too many of them.
+    pub(crate) fn count_question(&self) -> bool {
+        let mut questions = self.questions.lock().unwrap();
+        *questions += 1;
+        *questions <= MOST_QUESTIONS
+    }
+
+    pub(crate) fn questions(&self) -> u64 {
+        *self.questions.lock().unwrap()
+    }
+
+    pub(crate) fn broken(&self) -> Vec<String> {
+        self.broken.lock().unwrap().clone()
+    }
+}
