@@ -1,7 +1,7 @@
 //! What earlier runs left in the journal: a start is a recovery.
 
 use crate::RuntimeError;
-use candlewick_engine::{Event, EventKind, Header, IntentId, Recall, Recorded, Session, TradeBook};
+use candlewick_engine::{Control, Event, EventKind, Header, IntentId, Recall, Recorded, Session, TradeBook};
 use candlewick_journal::{LineKind, Reader, StoredLine};
 use candlewick_sdk::Millis;
 use candlewick_sdk::rust_decimal::Decimal;
@@ -128,12 +128,7 @@ impl Past {
             self.sent.insert(approved.intent(), line.received);
         }
         if let Recorded::Event(event) = &recorded {
-            self.take_doubt(event);
-            match event.kind {
-                EventKind::Control { control: Control::Halt } => self.is_halted = true,
-                EventKind::Control { control: Control::Resume } => self.is_halted = false,
-                _ => {}
-            }
+            self.take_event(event);
         }
         session.recall(&recorded);
         self.book.recall(&recorded);
@@ -142,7 +137,7 @@ impl Past {
 }
 
 impl Past {
-    fn take_doubt(&mut self, event: &Event) {
+    fn take_event(&mut self, event: &Event) {
         match event.kind {
             EventKind::InDoubt { intent } => {
                 self.doubted.insert(intent, event.received);
@@ -150,6 +145,8 @@ impl Past {
             EventKind::NotOpened { intent, reserved_until } => {
                 self.reserved.insert(intent, reserved_until);
             }
+            EventKind::Control { control: Control::Halt } => self.is_halted = true,
+            EventKind::Control { control: Control::Resume } => self.is_halted = false,
             _ => {}
         }
     }

@@ -33,7 +33,7 @@ pub(crate) struct Chronicle {
     pub(crate) lines: Vec<StoredLine>,
     /// How many candles each run was told.
     pub(crate) candles: BTreeMap<u64, u64>,
-    /// Whether opens are halted or suspended by its last order.
+    /// Whether a person halted opens, and nobody has resumed since.
     pub(crate) is_halted: bool,
     /// Its last line.
     pub(crate) last: StoredLine,
@@ -67,8 +67,10 @@ impl Chronicle {
                     provenance.extend(told.map(|told| (approved.intent(), told)));
                 }
                 Recorded::Event(event) => {
-                    if let EventKind::Control { control } = event.kind {
-                        is_halted = matches!(control, Control::Halt | Control::Suspend);
+                    match event.kind {
+                        EventKind::Control { control: Control::Halt } => is_halted = true,
+                        EventKind::Control { control: Control::Resume } => is_halted = false,
+                        _ => {}
                     }
                 }
                 Recorded::Refuse => {

@@ -49,7 +49,7 @@ struct Status {
     in_flight: Vec<u64>,
     in_doubt: Vec<u64>,
     settled: usize,
-    /// Whether its last order forbids opens.
+    /// Whether a person halted opens, and nobody has resumed since.
     halted: bool,
     /// Venue time of the last entry's arrival.
     last_event: Millis,
@@ -162,7 +162,7 @@ impl Status {
             ("in flight", intents(&self.in_flight)),
             ("in doubt", intents(&self.in_doubt)),
             ("settled trades", self.settled.to_string()),
-            ("opens", if self.halted { "forbidden by the last order" } else { "allowed" }.to_owned()),
+            ("opens", if self.halted { "halted, until somebody resumes" } else { "allowed" }.to_owned()),
             ("last event", utc(self.last_event)),
         ] {
             figures.add_row([name.to_owned(), value]);
