@@ -46,11 +46,10 @@ struct Unopened {
 
 /// A found trade of an intent that was taken as not opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Revived {
-    /// Its stake was still reserved.
-    Reserved,
-    /// Its stake had been released.
-    Released(Money),
+pub(crate) struct Revived {
+    pub(crate) decision_time: Millis,
+    /// Its stake, if that had been released.
+    pub(crate) released: Money,
 }
 
 /// How long after its decision a trade of an intent may still be found.
@@ -117,7 +116,8 @@ impl Intents {
         let position = self.unopened.iter().position(|unopened| unopened.intent.id == id)?;
         let Unopened { intent, is_reserved, .. } = self.unopened.remove(position);
         self.unfinished.push(intent);
-        Some(if is_reserved { Revived::Reserved } else { Revived::Released(intent.stake) })
+        let released = if is_reserved { Money::ZERO } else { intent.stake };
+        Some(Revived { decision_time: intent.decision_time, released })
     }
 
     /// When the next reserved stake is to be released; the end of time when there is none.

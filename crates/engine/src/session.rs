@@ -317,10 +317,11 @@ impl Session {
         self.on_opened(opened, at);
     }
 
-    /// What was taken as not opened is a trade after all: its stake is at risk again.
+    /// What was taken as not opened is a trade after all: its stake is at risk again, and it counts.
     fn revive(&mut self, intent: IntentId) {
-        if let Some(Revived::Released(stake)) = self.intents.revive(intent) {
-            self.ledger.reserve(stake);
+        if let Some(Revived { decision_time, released }) = self.intents.revive(intent) {
+            self.ledger.reserve(released);
+            self.state.recount_trade(&self.limits, decision_time);
         }
         self.next_release = self.intents.next_release();
     }

@@ -137,6 +137,20 @@ impl RiskState {
         }
     }
 
+    /// A trade that was not counted any more came to be after all.
+    pub(crate) fn recount_trade(&mut self, limits: &Limits, decided: Millis) {
+        if decided >= self.day_start {
+            self.trades_today += 1;
+        }
+        if limits.max_trades_per_hour > 0 {
+            let place = self.recent.partition_point(|time| *time <= decided);
+            self.recent.insert(place, decided);
+            if self.recent.len() > limits.max_trades_per_hour {
+                self.recent.pop_front();
+            }
+        }
+    }
+
     pub(crate) fn begin_probe(&mut self, symbol: SymbolId, intent: IntentId) {
         if let Some(state) = self.symbols.get_mut(symbol.index()) {
             state.probe = Some(intent);

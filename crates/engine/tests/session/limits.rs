@@ -1,7 +1,7 @@
 //! Days, halts and resumes.
 
 use crate::desk::Desk;
-use crate::event::{at, candle, control, lost, opened, won};
+use crate::event::{adopted, at, candle, control, in_doubt, lost, not_opened, opened, won};
 use crate::script::Script;
 use candlewick_engine::{Control, CooldownScope, EventKind, StakeSettings};
 use candlewick_sdk::Millis;
@@ -64,6 +64,26 @@ fn trades_of_a_day_are_counted_anew_on_the_next() {
         (at(DAY * 60 + 59, won(2, 800)), ""),
         (candle(0, DAY + 1), "a MaxTradesPerDay"),
     ]);
+}
+
+#[test]
+fn a_trade_that_was_found_late_counts_in_its_day_and_hour() {
+    for (per_day, per_hour, refusal) in [(2, 0, "a MaxTradesPerDay"), (0, 2, "a MaxTradesPerHour")] {
+        let mut desk = Desk::new(&[bot(&[1, 2, 4])], |risk| {
+            (risk.max_trades_per_day, risk.max_trades_per_hour) = (per_day, per_hour);
+        });
+        desk.check(&[
+            (candle(0, 1), "#1 a BUY 10.00"),
+            (at(70, in_doubt(1)), ""),
+            (at(100, not_opened(1, 300)), ""),
+            (candle(0, 2), "#2 a BUY 10.00"),
+            (at(122, opened(2)), ""),
+            (at(179, won(2, 800)), ""),
+            (at(180, adopted(1)), ""),
+            (at(185, won(1, 800)), ""),
+            (candle(0, 4), refusal),
+        ]);
+    }
 }
 
 #[test]

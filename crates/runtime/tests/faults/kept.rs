@@ -32,8 +32,7 @@ pub(crate) struct CrashingJournal {
 }
 
 impl CrashingJournal {
-    pub(crate) fn new(world: Arc<World>, fuse: Arc<Fuse>, run: u64) -> Self {
-        let now = world.time.now();
+    pub(crate) fn new(world: Arc<World>, fuse: Arc<Fuse>, run: u64, now: Millis) -> Self {
         Self { world, fuse, run, pending: Vec::new(), taken: 0, moment: (now, now) }
     }
 

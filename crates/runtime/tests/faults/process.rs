@@ -9,6 +9,7 @@ use crate::truth::STRANGE_AMOUNT;
 use crate::venue::{ModelVenue, USER};
 use crate::watcher::{Seen, Watcher};
 use crate::world::World;
+use candlewick_api::clock::Clock;
 use candlewick_api::{Account as Kind, OpenOrder};
 use candlewick_engine::{Header, Session, SessionSettings};
 use candlewick_runtime::control::{ControlOrder, ControlRequest, Resolution};
@@ -100,7 +101,7 @@ pub(crate) async fn live(world: &Arc<World>, end: End, offset: Millis) -> Ended 
     let clock = Arc::new(OffClock::new(world.time, offset));
     let seen = Arc::new(Mutex::new(Seen::of(&past, world.time.now())));
     let settings = session_settings(world);
-    let journal = CrashingJournal::new(Arc::clone(world), Arc::clone(&fuse), past.runs + 1);
+    let journal = CrashingJournal::new(Arc::clone(world), Arc::clone(&fuse), past.runs + 1, clock.now());
     let conductor = Conductor::new(Parts {
         settings: world.plan.settings.clone(),
         venue: Arc::new(ModelVenue { world: Arc::clone(world), clock: Arc::clone(&clock) }),

@@ -93,12 +93,16 @@ async fn play_runs(world: &Arc<World>, counts: &mut Counts) {
     }
 }
 
-/// Whether the journal knows that nothing is unfinished.
+/// Whether the journal knows that all is over and told.
 fn is_all_kept(world: &World) -> bool {
     let mut session = new_session(world);
-    let past = Past::of_lines(&world.disk().lines, &mut session);
-    let is_over = past.is_ok_and(|past| !past.book().rows().iter().any(is_unfinished));
-    is_over && !session.ledger().open_stakes().is_positive()
+    let Ok(past) = Past::of_lines(&world.disk().lines, &mut session) else { return true };
+    let rows = past.book().rows();
+    let settled = rows.iter().filter(|row| row.state == IntentState::Settled);
+    let settled = settled.map(|row| row.approved.intent().number()).collect();
+    let reported = past.unexplained().iter().cloned().collect();
+    let is_over = !rows.iter().any(is_unfinished) && !session.ledger().open_stakes().is_positive();
+    is_over && world.truth().is_all_told(&settled, &reported, world.journal_began())
 }
 
 /// How the next run ends, how far its clock is off, and how long it takes until the one after it.
@@ -133,7 +137,7 @@ fn reckon(world: &World) {
         Ok(past) => past,
         Err(error) => return world.require(false, || format!("the journal cannot be folded: {error}")),
     };
-    let truth = world.truth();
+    let (truth, since) = (world.truth(), world.journal_began());
     let mut claims: BTreeMap<&str, Vec<&IntentRow>> = BTreeMap::new();
     for row in past.book().rows() {
         world.require(!is_unfinished(row), || format!("{row:?} is not over"));
@@ -150,7 +154,10 @@ fn reckon(world: &World) {
                 row.approved.intent().number() == intent && row.state == IntentState::Settled
             }
             (None, []) => true,
-            (Some(_), []) => world.is_far_off() && past.unexplained().contains(&trade.id),
+            (Some(_), []) => {
+                let is_reported = past.unexplained().contains(&trade.id);
+                world.is_far_off() && (is_reported || trade.request_time < since)
+            }
             _ => false,
         };
         if trade.intent.is_some() && claimed.is_empty() {
@@ -163,7 +170,6 @@ fn reckon(world: &World) {
     world.require(free == wallet, || format!("the ledger says {free}, the wallet {wallet}"));
     let staked = session.ledger().open_stakes().minor();
     world.require(staked == 0, || format!("{staked} are still at stake"));
-    let since = world.journal_began();
     for trade in truth.trades.iter().filter(|trade| trade.is_alarming(since)) {
         let is_reported = past.unexplained().contains(&trade.id);
         world.require(is_reported, || format!("{} of a stranger was not reported", trade.id));
