@@ -66,13 +66,11 @@ impl Chronicle {
                     let told = run.map(|run| Provenance::of(stored, run)).transpose()?;
                     provenance.extend(told.map(|told| (approved.intent(), told)));
                 }
-                Recorded::Event(event) => {
-                    match event.kind {
-                        EventKind::Control { control: Control::Halt } => is_halted = true,
-                        EventKind::Control { control: Control::Resume } => is_halted = false,
-                        _ => {}
-                    }
-                }
+                Recorded::Event(event) => match event.kind {
+                    EventKind::Control { control: Control::Halt } => is_halted = true,
+                    EventKind::Control { control: Control::Resume } => is_halted = false,
+                    _ => {}
+                },
                 Recorded::Refuse => {
                     if let Some(refused) = read_refusal(stored)? {
                         book.see_action(&Action::Refuse(refused));

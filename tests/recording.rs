@@ -1,0 +1,125 @@
+//! Journals to read: recorded by the binary, copied with a change, or edited by hand.
+
+use crate::candlewick::{Folder, Run};
+use crate::excerpt::{DAY, HOUR, MONDAY, shipped};
+use candlewick_journal::{Holder, JournalUrl, Line, Reader, Store, StoredLine};
+use candlewick_sdk::Millis;
+use sqlx::Connection;
+use std::path::Path;
+use tokio::runtime::Builder;
+
+/// Two bots that trade often, each its own symbol.
+const BOTS: &str = r#"
+[risk]
+max_open_trades = 0
+max_open_trades_per_symbol = 2
+max_trades_per_day = 0
+daily_loss_limit = 0
+max_drawdown_percent = 0
+allow_opposite = true
+max_signal_delay_ms = 30000
+[broker]
+timeout_ms = 500
+retry_pause_ms = 20
+[runtime]
+watch_prices = false
+list_lag_ms = 10000
+[[bots]]
+name = "btc"
+symbol = "BTCUSDT"
+interval = "1m"
+strategy = "rsi-reversal"
+params = { period = 2, oversold = 45.0, overbought = 55.0 }
+close_type = "01:00"
+expiration_type = "TIME_FIXED"
+[[bots]]
+name = "gbp"
+symbol = "GBPUSD"
+asset_type = "forex"
+interval = "1m"
+strategy = "rsi-reversal"
+params = { period = 3, oversold = 45.0, overbought = 55.0 }
+close_type = "02:00"
+expiration_type = "CANDLE_CLOSE"
+"#;
+
+/// Starts after which some run has surely begun, whatever the faults.
+const MOST_STARTS: u32 = 20;
+
+/// The candles of six hours and those bots.
+pub(crate) fn folder() -> Folder {
+    let part = |name: &str| shipped(name, MONDAY + DAY, MONDAY + DAY + 6 * HOUR);
+    Folder::new()
+        .with("bots.toml", BOTS)
+        .with("BTCUSDT_1m.csv", &part("BTCUSDT_1m.csv"))
+        .with("GBPUSD_1m.csv", &part("GBPUSD_1m.csv"))
+}
+
+/// Records a run over them into `run.db`, and hands out what it reported.
+pub(crate) fn record(folder: &Folder, arguments: &[&str]) -> Run {
+    let data = ["--data", "BTCUSDT_1m.csv", "--data", "GBPUSD_1m.csv"];
+    let common = ["live", "--sandbox", "--json", "--quiet", "--config", "bots.toml", "--journal", "run.db"];
+    folder.run(&[&common, arguments, &data].concat())
+}
+
+/// The same in lock-step, from the first candle to the last.
+pub(crate) fn record_in_lock_step(folder: &Folder) -> Run {
+    record(folder, &["--speed", "max", "--until-end", "--trades", "live.csv"])
+}
+
+/// The same under faults; a run that a fault keeps from beginning is begun again with another seed.
+pub(crate) fn record_under(folder: &Folder, profile: &str) {
+    for seed in 1..=MOST_STARTS {
+        std::fs::write(folder.path("seed.toml"), format!("[sandbox]\nseed = {seed}\n")).unwrap();
+        let run = ["--speed", "300", "--for", "6s", "--faults", profile, "--config", "seed.toml"];
+        if record(folder, &run).code == 0 {
+            return;
+        }
+        // Its header may stand there already.
+        for name in ["run.db", "run.db-wal", "run.db-shm"] {
+            drop(std::fs::remove_file(folder.path(name)));
+        }
+    }
+    panic!("no run began under {profile}");
+}
+
+pub(crate) fn block_on<T>(work: impl Future<Output = T>) -> T {
+    Builder::new_current_thread().enable_all().build().unwrap().block_on(work)
+}
+
+/// All lines of a journal.
+pub(crate) fn lines(path: &Path) -> Vec<StoredLine> {
+    block_on(async {
+        let mut reader = Reader::open(&JournalUrl::from_path(path)).await.unwrap();
+        let mut lines: Vec<StoredLine> = Vec::new();
+        loop {
+            let from = lines.last().map_or(1, |last| last.seq + 1);
+            let page = reader.lines(from, 5_000).await.unwrap();
+            if page.is_empty() {
+                return lines;
+            }
+            lines.extend(page);
+        }
+    })
+}
+
+/// Writes lines as a journal of their own, with a sound chain.
+pub(crate) fn write(path: &Path, lines: impl IntoIterator<Item = Line>) {
+    block_on(async {
+        let holder = Holder::of_this_process("test");
+        let mut store = Store::open(&JournalUrl::from_path(path), &holder, Millis::ZERO).await.unwrap();
+        lines.into_iter().for_each(|line| store.record(line));
+        store.close().await.unwrap();
+    });
+}
+
+/// Edits a journal as anybody could.
+pub(crate) fn edit(path: &Path, sql: &'static str) {
+    block_on(async {
+        let url = format!("sqlite:{}", path.display());
+        let mut connection = sqlx::SqliteConnection::connect(&url).await.unwrap();
+        let done = sqlx::query(sql).execute(&mut connection).await.unwrap();
+        assert_eq!(done.rows_affected(), 1, "{sql}");
+        connection.close().await.unwrap();
+    });
+}

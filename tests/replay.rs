@@ -1,0 +1,162 @@
+//! `parity` on recorded sessions: in lock-step, under faults, edited, over a restart.
+
+use crate::candlewick::Folder;
+use crate::recording::{edit, folder, lines, record_in_lock_step, record_under, write};
+use candlewick_journal::{Line, LineKind};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+const PARITY: [&str; 4] = ["parity", "--journal", "run.db", "--json"];
+
+#[test]
+fn a_lock_step_session_decides_alike_and_every_trade_comes_out_as_simulated() {
+    let folder = folder();
+    let live = record_in_lock_step(&folder).json();
+    let parity = folder.run(&PARITY).json();
+    assert_eq!(parity["ok"], true);
+    assert_eq!(parity["decisions"]["difference"], Value::Null);
+    let intents = parity["outcomes"]["intents"].as_u64().unwrap();
+    assert!(intents > 100, "{intents}");
+    // What the end of the candles left open is open in both.
+    assert_eq!(live["trades"].as_u64().unwrap() + live["unsettled"].as_u64().unwrap(), intents);
+    assert_eq!(parity["outcomes"]["agree"].as_u64(), Some(intents), "{}", parity["outcomes"]);
+    let told = folder.run(&["parity", "--journal", "run.db"]);
+    assert!(told.stdout.contains("identical") && told.code == 0, "{}", told.stdout);
+}
+
+#[test]
+fn a_session_under_faults_and_latency_decides_alike_and_every_difference_has_a_cause() {
+    let (mut intents, mut causes) = (0, BTreeSet::new());
+    for profile in
+        ["mixed", "mixed,latency:1:20ms", "drop-after:0.5,errors-after:0.3", "errors:0.3,latency:1:40ms"]
+    {
+        let folder = folder();
+        record_under(&folder, profile);
+        let parity = folder.run(&PARITY).json();
+        assert_eq!((&parity["ok"], &parity["unexplained"]), (&json!(true), &json!(0)), "{profile}: {parity}");
+        assert_eq!(parity["decisions"]["difference"], Value::Null, "{profile}");
+        let outcomes = &parity["outcomes"];
+        causes.extend(outcomes["causes"].as_object().unwrap().keys().cloned());
+        intents += outcomes["intents"].as_u64().unwrap();
+        let differing = outcomes["differing"].as_array().unwrap();
+        for trade in differing {
+            assert!(!trade["causes"].as_array().unwrap().is_empty(), "{profile}: {trade}");
+        }
+        let agree = outcomes["agree"].as_u64().unwrap();
+        assert_eq!(outcomes["intents"].as_u64(), Some(agree + differing.len() as u64), "{profile}");
+    }
+    assert!(intents >= 20, "{intents} intents");
+    assert!(causes.contains("refusal"), "{causes:?}");
+}
+
+/// Edits a recorded session; answers what `parity` says of it on stdout and stderr.
+fn check_edited(folder: &Folder, name: &str, sql: &'static str) -> (Value, String) {
+    std::fs::copy(folder.path("run.db"), folder.path(name)).unwrap();
+    edit(&folder.path(name), sql);
+    let run = folder.run(&["parity", "--journal", name, "--json"]);
+    assert_eq!(run.code, 5, "{sql}: {}", run.stderr);
+    (serde_json::from_str(&run.stdout).unwrap(), run.stderr)
+}
+
+#[test]
+fn a_journal_that_was_edited_by_hand_fails_and_the_entry_is_named() {
+    let folder = folder();
+    record_in_lock_step(&folder);
+    let recorded = lines(&folder.path("run.db"));
+    let decision =
+        recorded.iter().find(|stored| stored.line.kind == LineKind::Action && stored.line.intent == Some(7));
+    let decision = decision.unwrap().seq;
+    for (index, (sql, is_decision)) in [
+        ("UPDATE entries SET body = replace(body, '\"stake\":1000', '\"stake\":2000') WHERE kind = 'action' AND intent = 7", true),
+        ("UPDATE entries SET body = replace(replace(body, 'BUY', 'x'), 'SELL', 'BUY') WHERE kind = 'action' AND intent = 7", true),
+        ("UPDATE entries SET body = '{' WHERE kind = 'action' AND intent = 7", true),
+        ("DELETE FROM entries WHERE kind = 'action' AND intent = 7", false),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (report, told) = check_edited(&folder, &format!("edited-{index}.db"), sql);
+        assert_eq!(report["chain"]["state"], "broken", "{sql}");
+        assert_eq!(report["chain"]["seq"].as_u64(), Some(decision), "{sql}");
+        let difference = &report["decisions"]["difference"];
+        let expected = if is_decision { decision } else { decision + 1 };
+        assert_eq!(difference["seq"].as_u64(), Some(expected), "{sql}: {report}");
+        assert!(told.contains(&format!("entry {decision}")), "{sql}: {told}");
+    }
+}
+
+/// A chain can be forged with the program itself; what was decided cannot.
+#[test]
+fn a_forged_journal_fails_by_its_decisions_or_its_outcomes() {
+    let folder = folder();
+    record_in_lock_step(&folder);
+    let recorded = lines(&folder.path("run.db"));
+    for (index, (is_it, from, to, problem)) in [
+        ("\"action\":\"open\",\"intent\":9,", "\"stake\":1000", "\"stake\":900", "decision differs"),
+        ("\"action\":\"refuse\"", "MaxOpenTrades", "Cooldown", "decision differs"),
+        ("\"event\":\"settled\"", "\"profit\":-1000", "\"profit\":-900", "1 outcomes differ without a cause"),
+        ("\"format\":1", "\"rsi-reversal\",\"1.0.0\"", "\"rsi-reversal\",\"0.9.0\"", "had version 0.9.0"),
+        (
+            "\"format\":1",
+            "\"rsi-reversal\",\"1.0.0\"",
+            "\"sold-secrets\",\"1.0.0\"",
+            "no strategy \"sold-secrets\"",
+        ),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let name = format!("forged-{index}.db");
+        let place = recorded
+            .iter()
+            .position(|stored| stored.line.body.contains(is_it) && stored.line.body.contains(from));
+        let place = place.unwrap_or_else(|| panic!("no entry with {is_it} and {from}"));
+        let mut forged: Vec<_> = recorded.iter().map(|stored| stored.line.clone()).collect();
+        forged[place].body = forged[place].body.replacen(from, to, 1);
+        write(&folder.path(&name), forged);
+        let run = folder.run(&["parity", "--journal", &name, "--json"]);
+        assert_eq!(run.code, 5, "{problem}: {}", run.stderr);
+        let report: Value = serde_json::from_str(&run.stdout).unwrap();
+        assert_eq!(report["chain"]["state"], "whole");
+        assert!(run.stderr.contains(problem), "{problem}: {}", run.stderr);
+        if report["decisions"]["difference"] != Value::Null {
+            assert_eq!(
+                report["decisions"]["difference"]["seq"].as_u64(),
+                Some(recorded[place].seq),
+                "{problem}"
+            );
+        }
+    }
+}
+
+/// The same trades, held against a venue of other settings: the setting is the cause.
+#[test]
+fn each_difference_is_given_its_own_cause() {
+    let folder = folder();
+    let live = record_in_lock_step(&folder).json();
+    let recorded = lines(&folder.path("run.db"));
+    let (won, settled) = (live["won"].as_u64().unwrap(), live["trades"].as_u64().unwrap());
+    for (from, to, cause, (least, most)) in [
+        ("\"latency_ms\":2000", "\"latency_ms\":7000", "latency", (settled, u64::MAX)),
+        ("\"payout_percent\":80.0", "\"payout_percent\":85.0", "payout", (won, won)),
+        ("\"path\":\"linear\"", "\"path\":\"open\"", "price_source", (settled / 2, u64::MAX)),
+    ] {
+        let name = format!("{cause}.db");
+        let change = |line: &Line| Line { body: line.body.replacen(from, to, 1), ..line.clone() };
+        assert!(recorded[0].line.body.contains(from), "{from}");
+        write(&folder.path(&name), recorded.iter().map(|stored| change(&stored.line)));
+        let parity = folder.run(&["parity", "--journal", &name, "--json"]).json();
+        let causes = parity["outcomes"]["causes"].as_object().unwrap();
+        // Where a trade's candles were not recorded to their end, that is told before any other cause.
+        let others: Vec<_> =
+            causes.keys().filter(|name| *name != cause && *name != "end_of_recording").collect();
+        assert!(others.is_empty(), "{cause}: {others:?}");
+        let count = causes[cause].as_u64().unwrap();
+        assert!((least..=most).contains(&count), "{cause}: {count} of {settled}");
+    }
+}
+
+#[test]
+fn a_journal_that_is_not_there_is_named() {
+    Folder::new().run(&PARITY).fails(2, &["there is no journal at sqlite://run.db"]);
+}

@@ -1,0 +1,66 @@
+//! `resolve` where no bot runs: the journal is told, and what reads it goes on with it.
+
+use crate::candlewick::Folder;
+use crate::recording::{folder, lines, record_in_lock_step, write};
+use serde_json::{Value, json};
+
+/// A journal that ends where a process died: right after intent 3 was durable.
+fn crashed() -> Folder {
+    let folder = folder();
+    record_in_lock_step(&folder);
+    let recorded = lines(&folder.path("run.db"));
+    let end =
+        recorded.iter().position(|stored| stored.line.body.contains("\"action\":\"open\",\"intent\":3,"));
+    let kept = recorded[..=end.unwrap()].iter().map(|stored| stored.line.clone());
+    write(&folder.path("crashed.db"), kept);
+    folder
+}
+
+fn state_of(folder: &Folder, intent: usize) -> Value {
+    folder.run(&["trades", "--journal", "crashed.db", "--json"]).json()[intent - 1].clone()
+}
+
+#[test]
+fn a_doubt_is_ended_in_the_journal_and_parity_stays_whole() {
+    for (arguments, state, venue_id) in [
+        (&["--not-opened", "--reason", "not in the list"][..], "not_opened", Value::Null),
+        (&["--adopt", "01KE5ZTX2224ERMQE51J8Q9BC0"][..], "open", json!("01KE5ZTX2224ERMQE51J8Q9BC0")),
+    ] {
+        let folder = crashed();
+        let before = folder.run(&["status", "--journal", "crashed.db", "--json"]).json();
+        assert_eq!(before["in_flight"], json!([3]));
+        assert_eq!(state_of(&folder, 3)["state"], "in_doubt");
+        let common = ["resolve", "3", "--journal", "crashed.db", "--json"];
+        let resolved = folder.run(&[&common, arguments].concat()).json();
+        assert_eq!(resolved, json!({"resolved": 3, "bot_runs": false, "state": null}));
+        let trade = state_of(&folder, 3);
+        assert_eq!((&trade["state"], &trade["venue_id"]), (&json!(state), &venue_id));
+        let status = folder.run(&["status", "--journal", "crashed.db", "--json"]).json();
+        assert_eq!((&status["in_flight"], &status["holder"]), (&json!([]), &Value::Null));
+        let parity = folder.run(&["parity", "--journal", "crashed.db", "--json"]).json();
+        assert_eq!(parity["ok"], true, "{parity}");
+        let told = folder.run(&["explain", "3", "--journal", "crashed.db"]).stdout;
+        assert!(told.contains("note"), "{told}");
+        if state == "open" {
+            folder.run(&[&common, arguments].concat()).fails(2, &["intent 3 is not in doubt: it is open"]);
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_resolved_is_refused_and_changes_nothing() {
+    let folder = crashed();
+    let entries = lines(&folder.path("crashed.db")).len();
+    let taken = state_of(&folder, 1)["venue_id"].as_str().unwrap().to_owned();
+    for (arguments, part) in [
+        (vec!["4", "--not-opened"], "the journal has no intent 4".to_owned()),
+        (vec!["1", "--not-opened"], "intent 1 is not in doubt".to_owned()),
+        (vec!["3", "--adopt", &taken], format!("trade {taken} is that of intent 1")),
+    ] {
+        folder.run(&[&["resolve", "--journal", "crashed.db"], &arguments[..]].concat()).fails(2, &[&part]);
+    }
+    assert_eq!(lines(&folder.path("crashed.db")).len(), entries);
+    for arguments in [&["3"][..], &["3", "--not-opened", "--adopt", "x"], &["3", "--adopt", ""]] {
+        assert_eq!(folder.run(&[&["resolve"], arguments].concat()).code, 2, "{arguments:?}");
+    }
+}
