@@ -8,6 +8,7 @@
 //! `CANDLEWICK_FAULT_SCHEDULES` is the number of schedules, `CANDLEWICK_FAULT_FIRST` the seed of the first,
 //! `CANDLEWICK_FAULT_SEED` the one seed to replay. `cargo faults` runs a million.
 
+#![allow(clippy::struct_excessive_bools, reason = "a plan is a list of what may happen")]
 #![allow(clippy::unwrap_used, reason = "a step of a test that fails is a test that fails")]
 
 // What a schedule is.
@@ -44,12 +45,11 @@ fn number(name: &str) -> Option<u64> {
 
 #[test]
 fn no_schedule_breaks_an_invariant() {
-    let (seeds, telling) = match number("CANDLEWICK_FAULT_SEED") {
-        Some(seed) => (seed..seed + 1, Telling::All),
-        None => {
-            let first = number("CANDLEWICK_FAULT_FIRST").unwrap_or(1);
-            (first..first + number("CANDLEWICK_FAULT_SCHEDULES").unwrap_or(SCHEDULES), Telling::Nothing)
-        }
+    let (seeds, telling) = if let Some(seed) = number("CANDLEWICK_FAULT_SEED") {
+        (seed..seed + 1, Telling::All)
+    } else {
+        let first = number("CANDLEWICK_FAULT_FIRST").unwrap_or(1);
+        (first..first + number("CANDLEWICK_FAULT_SCHEDULES").unwrap_or(SCHEDULES), Telling::Nothing)
     };
     let crowd = Crowd::play(seeds, telling);
     println!("{}", crowd.summary());

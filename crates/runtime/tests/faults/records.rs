@@ -43,7 +43,7 @@ pub(crate) fn page(world: &World, query: &TradeQuery) -> TradePage {
     match habits.order {
         Order::NewestFirst => listed.sort_by_key(|trade| std::cmp::Reverse(trade.request_time)),
         Order::Mixed => {
-            listed.sort_by_key(|trade| mix([world.plan.seed, trade.request_time.get() as u64, 3]))
+            listed.sort_by_key(|trade| mix([world.plan.seed, trade.request_time.get() as u64, 3]));
         }
         Order::Restless => {
             let salt = dice.between(0, i64::from(u32::MAX)) as u64;

@@ -99,10 +99,10 @@ impl Watcher {
             }
             EventKind::Opened(opened) => self.check_claim(opened),
             EventKind::Adopted(opened) => {
-                self.end_doubt(opened.intent, seen);
+                Self::end_doubt(opened.intent, seen);
                 self.check_claim(opened);
             }
-            EventKind::NotOpened { intent, .. } => self.end_doubt(*intent, seen),
+            EventKind::NotOpened { intent, .. } => Self::end_doubt(*intent, seen),
             EventKind::Settled(settled) => {
                 seen.settled.insert(settled.intent.number());
                 self.check_settled(settled, book);
@@ -111,7 +111,7 @@ impl Watcher {
         }
     }
 
-    fn end_doubt(&self, intent: IntentId, seen: &mut Seen) {
+    fn end_doubt(intent: IntentId, seen: &mut Seen) {
         seen.doubts.remove(&intent.number());
         seen.asked.remove(&intent.number());
     }
