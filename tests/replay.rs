@@ -147,10 +147,7 @@ fn each_difference_is_given_its_own_cause() {
         write(&folder.path(&name), recorded.iter().map(|stored| change(&stored.line)));
         let parity = folder.run(&["parity", "--journal", &name, "--json"]).json();
         let causes = parity["outcomes"]["causes"].as_object().unwrap();
-        // Where a trade's candles were not recorded to their end, that is told before any other cause.
-        let others: Vec<_> =
-            causes.keys().filter(|name| *name != cause && *name != "end_of_recording").collect();
-        assert!(others.is_empty(), "{cause}: {others:?}");
+        assert_eq!(causes.keys().collect::<Vec<_>>(), [cause]);
         let count = causes[cause].as_u64().unwrap();
         assert!((least..=most).contains(&count), "{cause}: {count} of {settled}");
     }

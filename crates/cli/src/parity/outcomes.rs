@@ -171,8 +171,8 @@ impl Venue {
         causes.extend(self.money_causes(row));
         match own.state {
             "rejected" => _ = causes.insert(Cause::Gap),
-            "open" => _ = causes.insert(Cause::EndOfRecording),
-            _ if row.state == IntentState::Open => _ = causes.insert(Cause::EndOfRecording),
+            // One of the two has settled, the other not.
+            state if state != state_of(row.state) => _ = causes.insert(Cause::EndOfRecording),
             _ => causes.extend(self.price_causes((row, told), &own, candles)),
         }
         if causes.is_empty() {
