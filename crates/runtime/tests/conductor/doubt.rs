@@ -96,3 +96,15 @@ async fn an_unanswered_open_blocks_its_symbol() {
     });
     assert_eq!(rejections, [(MINUTE, MINUTE, Rejection::NoPrice)]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_list_that_cannot_be_read_does_not_keep_a_doubt_from_a_person() {
+    let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]);
+    stage.script.opens.push_back(OpenScript::failed(ApiError::Ambiguous { text: "lost".to_owned() }));
+    let down = ApiError::Unavailable { text: "down".to_owned() };
+    let stage = stage.spell(Which::Trades, (0, 60 * MINUTE), Trouble::Fail(down));
+    // Half a minute on the way, two minutes for the list, and as long again until a person is asked.
+    let ran = stage.bot(eth(), &[8 * MINUTE]).stop(8 * MINUTE, Stop::TimeUp).run().await;
+    let asked: Vec<_> = ran.warnings.iter().filter(|text| text.contains("stays in doubt")).collect();
+    assert_eq!(asked.len(), 1, "{:?}", ran.warnings);
+}

@@ -178,8 +178,9 @@ impl Watcher {
         let Some((number, since)) = seen.doubts.iter().min_by_key(|(_, since)| **since) else { return };
         let plan = &self.world.plan;
         let lag = i64::from(plan.settings.list_lag_ms).max(plan.habits.list_lag_ms * 2);
-        // A clock that was set back comes to the moments of an earlier run only later.
-        let patience = Millis::new(30_000 + 2 * lag) + DOUBT_SLACK + self.world.most_off() * 2;
+        // A clock that was set back comes to the moments of an earlier run only later; one that was set forward passes
+        // for a lag of the list, which is waited for twice over.
+        let patience = Millis::new(30_000 + 2 * lag) + DOUBT_SLACK + self.world.most_off() * 6;
         let waited = self.world.time.now() - *since;
         self.world.require(waited <= patience, || {
             format!("intent {number} is in doubt for {} ms, and nobody was asked", waited.get())
