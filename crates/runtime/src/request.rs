@@ -218,3 +218,25 @@ fn split<T>(answer: Result<Reply<T>, ApiError>) -> (Result<T, ApiError>, Option<
         Err(error) => (Err(error), None),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_api::MockVenue;
+    use candlewick_api::model::TradePage;
+
+    #[tokio::test]
+    async fn a_trade_is_found_on_a_later_page_of_a_venue_that_gives_smaller_pages_than_asked_for() {
+        let mut venue = MockVenue::new();
+        venue.expect_trades().returning(|query| {
+            let row = |place| TradeRecord { id: format!("{}-{place}", query.page), ..TradeRecord::default() };
+            let (per_page, last_page) = (Some(2), Some(3));
+            let data = vec![row(1), row(2)];
+            Ok(Reply::at(TradePage { per_page, last_page, data, ..TradePage::default() }, Millis::ZERO))
+        });
+        for (id, is_found) in [("1-1", true), ("3-2", true), ("4-1", false)] {
+            let found = find_in_list(&venue, id, "user".to_owned()).await;
+            assert_eq!(found.is_ok(), is_found, "{id}");
+        }
+    }
+}
