@@ -1,12 +1,12 @@
 //! The loop: the venue's events, then the candle, then the Session's orders to the venue.
 
-use crate::feed::Feed;
+use crate::feed::{Feed, Item};
 use crate::{BacktestError, BacktestSettings};
 use candlewick_engine::{
-    Action, EngineError, Entry, Event, EventKind, Header, IntentId, Opened, Recorder, Rejection, Session,
-    Settled, TradeBook,
+    Action, EngineError, Entry, Event, EventKind, Header, IntentId, Interest, Opened, Origin, Recorder,
+    Rejection, SeriesId, Session, Settled, TradeBook,
 };
-use candlewick_sdk::{CandleSeries, Millis, Money, MoneyScale, Strategy, Symbol};
+use candlewick_sdk::{Candle, CandleSeries, Millis, Money, MoneyScale, Strategy, Symbol};
 use candlewick_simulator::{AnswerKind, Market, Order, Refusal, SettledTrade, Simulator, VenueEvent};
 
 /// Candles between two reports of progress.
@@ -100,17 +100,32 @@ impl Backtest {
             feed.add_prices(*symbol, detail, self.price_every);
         }
         let total = feed.len() as u64;
-        let mut done = 0;
-        let mut instant = Millis::new(i64::MIN);
-        while let Some(event) = feed.next() {
-            if event.at != instant {
-                // What an instant's own candles cause comes after all of them, as over the wire.
-                self.hear_venue(event.at, recorder)?;
-                instant = event.at;
+        let (mut done, mut told) = (0, 0);
+        let interest = recorder.interest();
+        while let Some(instant) = feed.next_instant() {
+            // What an instant's own candles cause comes after all of them, as over the wire.
+            self.hear_venue(instant, recorder)?;
+            for source in feed.sources() {
+                let Some(item) = source.take_at(instant) else { continue };
+                match item {
+                    Item::Candle(series, candle) => {
+                        if interest == Interest::Everything {
+                            recorder.record(Entry::Event(&closed(series, candle, instant)))?;
+                        }
+                        self.session.handle_candle(series, candle, instant, &mut self.actions);
+                        if !self.actions.is_empty() {
+                            self.act(recorder)?;
+                        }
+                    }
+                    Item::Price(symbol, price) => {
+                        let kind = EventKind::Price { symbol, price };
+                        self.tell(&Event { at: instant, received: instant, kind }, recorder)?;
+                    }
+                }
+                done += 1;
             }
-            self.tell(event, recorder)?;
-            done += 1;
-            if done % PROGRESS_STEP == 0 {
+            if done - told >= PROGRESS_STEP {
+                told = done;
                 progress(done, total);
             }
         }
@@ -211,6 +226,12 @@ impl Backtest {
         self.actions.clear();
         Ok(())
     }
+}
+
+/// The event of a candle that was known the moment it closed.
+fn closed(series: SeriesId, candle: &Candle, at: Millis) -> Event {
+    let kind = EventKind::Candle { series, candle: *candle, origin: Origin::Live };
+    Event { at, received: at, kind }
 }
 
 fn to_rejection(refusal: Refusal) -> Rejection {

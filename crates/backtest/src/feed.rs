@@ -1,22 +1,28 @@
-//! Candles and prices of all series in the order in which they become known.
+//! Candles and prices of all series, instant by instant.
 
-use candlewick_engine::{Event, EventKind, Origin, SeriesId, SymbolId};
+use candlewick_engine::{SeriesId, SymbolId};
 use candlewick_sdk::{Candle, CandleSeries, Millis, Price};
 
-/// Several sources merged by moment; at one moment in the order in which they were added.
+/// Several sources walked together; at one instant in the order in which they were added.
 pub(crate) struct Feed<'a> {
     sources: Vec<Source<'a>>,
 }
 
-struct Source<'a> {
+/// What a source has to tell at an instant. Candles are lent, not copied: handing one through an event costs as
+/// much as all else that is done with it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Item<'a> {
+    Candle(SeriesId, &'a Candle),
+    Price(SymbolId, Price),
+}
+
+/// One series, in the order of time.
+pub(crate) struct Source<'a> {
     rest: &'a [Candle],
     interval: Millis,
     /// The moment of its next item; the end of time when there is none.
     next_at: Millis,
     kind: Kind,
-    /// The event that it tells, written anew for each item: one that is made and handed on is moved several times,
-    /// which takes as long as all else that is done with a candle.
-    event: Event,
 }
 
 #[derive(Clone, Copy)]
@@ -43,8 +49,7 @@ impl<'a> Feed<'a> {
 
     fn add(&mut self, candles: &'a CandleSeries, kind: Kind) {
         let interval = candles.interval().length();
-        let event = Event { at: Millis::MAX, received: Millis::MAX, kind: EventKind::Time };
-        let mut source = Source { rest: candles.candles(), interval, next_at: Millis::MAX, kind, event };
+        let mut source = Source { rest: candles.candles(), interval, next_at: Millis::MAX, kind };
         source.find_next();
         self.sources.push(source);
     }
@@ -54,36 +59,35 @@ impl<'a> Feed<'a> {
         self.sources.iter().map(|source| source.rest.len()).sum()
     }
 
-    /// The event of the next item.
+    /// The next instant at which anything is known; `None` at the end of all series.
     #[inline]
-    pub(crate) fn next(&mut self) -> Option<&Event> {
-        let source = match self.sources.as_mut_slice() {
-            [only] => only,
-            many => many.iter_mut().min_by_key(|source| source.next_at)?,
-        };
-        source.take()
+    pub(crate) fn next_instant(&self) -> Option<Millis> {
+        let next = self.sources.iter().map(|source| source.next_at).min()?;
+        (next != Millis::MAX).then_some(next)
+    }
+
+    /// The sources, in their order.
+    #[inline]
+    pub(crate) fn sources(&mut self) -> impl Iterator<Item = &mut Source<'a>> {
+        self.sources.iter_mut()
     }
 }
 
-impl Source<'_> {
+impl<'a> Source<'a> {
+    /// Takes its item of this instant, if it has one.
     #[inline]
-    fn take(&mut self) -> Option<&Event> {
-        let (candle, rest) = self.rest.split_first()?;
-        let at = self.next_at;
-        (self.event.at, self.event.received) = (at, at);
-        match (self.kind, &mut self.event.kind) {
-            (Kind::Candles(_), EventKind::Candle { candle: told, .. }) => *told = *candle,
-            (Kind::Candles(series), first) => {
-                *first = EventKind::Candle { series, candle: *candle, origin: Origin::Live };
-            }
-            (Kind::Prices(symbol, _), told) => {
-                let price = Price { time: at, value: candle.close() };
-                *told = EventKind::Price { symbol, price };
-            }
+    pub(crate) fn take_at(&mut self, instant: Millis) -> Option<Item<'a>> {
+        if self.next_at != instant {
+            return None;
         }
+        let (candle, rest) = self.rest.split_first()?;
+        let item = match self.kind {
+            Kind::Candles(series) => Item::Candle(series, candle),
+            Kind::Prices(symbol, _) => Item::Price(symbol, Price { time: instant, value: candle.close() }),
+        };
         self.rest = rest;
         self.find_next();
-        Some(&self.event)
+        Some(item)
     }
 
     #[inline]
@@ -119,13 +123,14 @@ mod tests {
         feed.add_prices(SymbolId::FIRST, &minutes, Millis::MINUTE * 2);
         assert_eq!(feed.len(), 13);
         let mut told = Vec::new();
-        while let Some(Event { at, kind, .. }) = feed.next() {
-            let name = match kind {
-                EventKind::Candle { candle, .. } => format!("candle of {}", candle.time().get() / 60_000),
-                EventKind::Price { .. } => "price".to_owned(),
-                _ => unreachable!("a feed has candles and prices"),
-            };
-            told.push(format!("{} {name}", at.get() / 60_000));
+        while let Some(instant) = feed.next_instant() {
+            for item in feed.sources().filter_map(|source| source.take_at(instant)) {
+                let name = match item {
+                    Item::Candle(_, candle) => format!("candle of {}", candle.time().get() / 60_000),
+                    Item::Price(..) => "price".to_owned(),
+                };
+                told.push(format!("{} {name}", instant.get() / 60_000));
+            }
         }
         let expected = [
             "1 candle of 0",

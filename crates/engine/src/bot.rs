@@ -36,17 +36,22 @@ impl Bot {
         self.strategy.warmup()
     }
 
-    /// Shows the strategy a candle; what it says before it is warm is not heard.
+    /// Shows the strategy a candle. What it says before it [is warm](Self::is_warm) is not to be heard.
     #[inline]
     pub(crate) fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
         self.last_close = candle.time() + self.interval;
-        let signal = self.strategy.on_candle(candle);
         self.cold = self.cold.saturating_sub(1);
-        signal.filter(|_| self.cold == 0)
+        self.strategy.on_candle(candle)
     }
 
     pub(crate) fn on_price(&mut self, price: &Price) -> Option<Signal> {
-        self.strategy.on_price(price).filter(|_| self.cold == 0)
+        self.strategy.on_price(price)
+    }
+
+    /// Whether its strategy has seen as many candles as it wanted to.
+    #[inline]
+    pub(crate) const fn is_warm(&self) -> bool {
+        self.cold == 0
     }
 
     pub(crate) fn on_settled(&mut self, settlement: &candlewick_sdk::Settlement) {

@@ -1,7 +1,7 @@
 //! The hash of a journal.
 
 use crate::encode::encode;
-use crate::{Entry, EventKind, Recorder};
+use crate::{Entry, EventKind, Interest, Recorder};
 use std::io;
 
 /// Entries are gathered to this size before they are hashed: large updates hash several times faster.
@@ -33,6 +33,10 @@ impl Default for JournalHash {
 }
 
 impl Recorder for JournalHash {
+    fn interest(&self) -> Interest {
+        Interest::AllButCandles
+    }
+
     #[inline]
     fn record(&mut self, entry: Entry<'_>) -> io::Result<()> {
         if let Entry::Event(event) = entry

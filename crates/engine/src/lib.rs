@@ -35,7 +35,7 @@ pub use id::{BotId, IntentId, SeriesId, SymbolId};
 pub use ladder::{LadderNotice, check_ladders};
 pub use ledger::Ledger;
 pub use recall::{Recall, RecallError, Recorded, to_recorded_form};
-pub use record::{Entry, Header, Recorder};
+pub use record::{Entry, Header, Interest, Recorder};
 pub use risk::{Approved, CooldownScope, Hours, RiskSettings, Rule, Weekday};
 pub use session::Session;
 pub use settings::{BotSettings, EngineError, SessionSettings};

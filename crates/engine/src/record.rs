@@ -30,8 +30,22 @@ pub enum Entry<'a> {
     Action(&'a Action),
 }
 
+/// Which entries a recorder has to be shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interest {
+    /// Every entry.
+    Everything,
+    /// Candles need not be shown: they are kept elsewhere, or covered by the hash of the data.
+    AllButCandles,
+}
+
 /// Where entries go, in their order: a file, a hash, nowhere.
 pub trait Recorder {
+    /// What it has to be shown. What it need not be shown it ignores.
+    fn interest(&self) -> Interest {
+        Interest::Everything
+    }
+
     /// Takes the next entry.
     ///
     /// # Errors

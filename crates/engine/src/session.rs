@@ -1,19 +1,18 @@
 //! The Session: bots, risk, ledger and intents behind one function.
 
+mod answers;
 mod earlier;
 
 use crate::bot::Bot;
-use crate::intent::{Intents, Revived};
+use crate::intent::Intents;
 use crate::nominal::nominal_close;
 use crate::risk::{self, Limits, Probe, Proposal, RiskState, View};
 use crate::stake::{Purse, Stake};
 use crate::{
-    Action, BotId, Control, EngineError, Event, EventKind, IntentId, Ledger, Opened, Origin, Refused,
-    SeriesId, SessionSettings, Settled, SymbolId,
+    Action, BotId, Control, EngineError, Event, EventKind, Ledger, Origin, Refused, SeriesId,
+    SessionSettings, SymbolId,
 };
-use candlewick_sdk::{
-    Candle, Millis, Money, MoneyScale, Outcome, Price, Series, Settlement, Signal, Strategy, Symbol,
-};
+use candlewick_sdk::{Candle, Millis, Money, MoneyScale, Price, Series, Signal, Strategy, Symbol};
 
 /// Trades that can be open together before a list has to grow.
 const USUAL_OPEN_TRADES: usize = 64;
@@ -89,17 +88,37 @@ impl Session {
     /// Takes an event and appends what follows from it to `actions`.
     #[inline]
     pub fn handle(&mut self, event: &Event, actions: &mut Vec<Action>) {
-        if self.ledger.is_day_over(event.at) {
-            self.open_day(event.at, actions);
-        }
-        if event.at >= self.next_release {
-            self.release(event.at);
-        }
+        self.pass_time(event.at, actions);
         if let EventKind::Candle { series, candle, origin } = &event.kind {
             let moment = Moment { at: event.at, received: event.received, origin: *origin };
             self.on_candle(*series, candle, moment, actions);
         } else {
             self.hear(event, actions);
+        }
+    }
+
+    /// Takes a candle that was known the moment it closed, `at`: the same as [`handle`](Self::handle) of its
+    /// event, without making one.
+    #[inline]
+    pub fn handle_candle(
+        &mut self,
+        series: SeriesId,
+        candle: &Candle,
+        at: Millis,
+        actions: &mut Vec<Action>,
+    ) {
+        self.pass_time(at, actions);
+        self.on_candle(series, candle, Moment { at, received: at, origin: Origin::Live }, actions);
+    }
+
+    /// What time alone brings about.
+    #[inline]
+    fn pass_time(&mut self, now: Millis, actions: &mut Vec<Action>) {
+        if self.ledger.is_day_over(now) {
+            self.open_day(now, actions);
+        }
+        if now >= self.next_release {
+            self.release(now);
         }
     }
 
@@ -196,7 +215,10 @@ impl Session {
         let count = self.listeners.get(series.index()).map_or(0, Vec::len);
         for position in 0..count {
             let bot = self.listeners[series.index()][position];
-            if let Some(signal) = self.bots[bot.index()].on_candle(candle) {
+            let listener = &mut self.bots[bot.index()];
+            if let Some(signal) = listener.on_candle(candle)
+                && listener.is_warm()
+            {
                 self.decide(bot, &signal, moment, actions);
             }
         }
@@ -208,7 +230,9 @@ impl Session {
             if bot.symbol != symbol {
                 continue;
             }
-            if let (Some(signal), Some(id)) = (bot.on_price(price), BotId::new(index)) {
+            if let (Some(signal), Some(id)) = (bot.on_price(price), BotId::new(index))
+                && bot.is_warm()
+            {
                 self.decide(id, &signal, moment, actions);
             }
         }
@@ -232,7 +256,7 @@ impl Session {
             interval: bot.interval,
             nominal_close: nominal_close(expiry, moment.at),
             edge: bot.edge,
-            reason: signal.reason,
+            reason: &signal.reason,
         };
         let view =
             View { limits: &self.limits, state: &self.state, ledger: &self.ledger, intents: &self.intents };
@@ -251,7 +275,7 @@ impl Session {
                 decision_time: proposal.at,
                 direction: proposal.direction,
                 rule,
-                reason: proposal.reason,
+                reason: *proposal.reason,
             })),
         }
     }
@@ -263,80 +287,6 @@ impl Session {
             Probe::Needed => minimum,
             Probe::NotNeeded => self.limits.step_down(bot.stake.next(purse)),
         }
-    }
-
-    fn on_opened(&mut self, opened: &Opened, at: Millis) {
-        let Some(intent) = self.intents.open(opened.intent) else { return };
-        if let Some(payout) = opened.payout {
-            self.state.see_payout(intent.symbol, payout, at);
-        }
-    }
-
-    fn on_refused(&mut self, intent: IntentId) {
-        let Some(intent) = self.intents.refuse(intent) else { return };
-        self.ledger.release(intent.stake);
-        self.state.uncount_trade(intent.decision_time);
-        self.state.end_probe(intent.symbol, intent.id);
-    }
-
-    /// Books a settlement; the strategy that is to be told of it, and what.
-    fn on_settled(&mut self, settled: &Settled, at: Millis) -> Option<(BotId, Settlement)> {
-        self.revive(settled.intent);
-        let intent = self.intents.settle(settled.intent)?;
-        self.ledger.settle(intent.stake, settled.profit);
-        if let Some(payout) = settled.payout {
-            // It was this when the trade opened, which the reply to the open may not have told.
-            self.state.see_payout(intent.symbol, payout, intent.decision_time);
-        }
-        self.state.end_probe(intent.symbol, intent.id);
-        match settled.outcome {
-            Outcome::Won => {
-                self.ledger.count_win();
-                self.state.count_win(intent.symbol);
-            }
-            Outcome::Lost => {
-                self.ledger.count_loss();
-                self.state.count_loss(&self.limits, intent.symbol, at, self.ledger.loss_streak());
-            }
-            Outcome::Draw | Outcome::Cancelled => {}
-        }
-        if let Some(bot) = self.bots.get_mut(intent.bot.index()) {
-            bot.stake.settled(settled.outcome, settled.profit, settled.payout);
-        }
-        let settlement = Settlement {
-            direction: intent.direction,
-            decision_time: intent.decision_time,
-            outcome: settled.outcome,
-            profit: settled.profit,
-        };
-        Some((intent.bot, settlement))
-    }
-
-    fn on_adopted(&mut self, opened: &Opened, at: Millis) {
-        self.revive(opened.intent);
-        self.on_opened(opened, at);
-    }
-
-    /// What was taken as not opened is a trade after all: its stake is at risk again, and it counts.
-    fn revive(&mut self, intent: IntentId) {
-        if let Some(Revived { decision_time, released }) = self.intents.revive(intent) {
-            self.ledger.reserve(released);
-            self.state.recount_trade(&self.limits, decision_time);
-        }
-        self.next_release = self.intents.next_release();
-    }
-
-    fn on_not_opened(&mut self, intent: IntentId, reserved_until: Millis) {
-        let Some(intent) = self.intents.give_up(intent, reserved_until) else { return };
-        self.state.uncount_trade(intent.decision_time);
-        self.state.end_probe(intent.symbol, intent.id);
-        self.next_release = self.intents.next_release();
-    }
-
-    fn release(&mut self, now: Millis) {
-        let stakes = self.intents.release_until(now);
-        self.ledger.release(stakes);
-        self.next_release = self.intents.next_release();
     }
 
     fn open_day(&mut self, at: Millis, actions: &mut Vec<Action>) {

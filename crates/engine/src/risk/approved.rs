@@ -20,7 +20,7 @@ pub struct Approved {
 }
 
 impl Approved {
-    pub(super) const fn new(proposal: &Proposal, intent: IntentId) -> Self {
+    pub(super) const fn new(proposal: &Proposal<'_>, intent: IntentId) -> Self {
         Self {
             intent,
             bot: proposal.bot,
@@ -29,7 +29,7 @@ impl Approved {
             expiry: proposal.expiry,
             stake: proposal.stake,
             decision_time: proposal.at,
-            reason: proposal.reason,
+            reason: *proposal.reason,
         }
     }
 

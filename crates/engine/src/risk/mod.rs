@@ -49,7 +49,7 @@ use candlewick_sdk::{Direction, Expiry, Millis, Money, Reason};
 
 /// A signal with its stake, before anybody has approved it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Proposal {
+pub(crate) struct Proposal<'a> {
     pub(crate) bot: BotId,
     pub(crate) symbol: SymbolId,
     pub(crate) direction: Direction,
@@ -69,7 +69,7 @@ pub(crate) struct Proposal {
     pub(crate) nominal_close: Millis,
     /// What is known of the bot's edge.
     pub(crate) edge: Edge,
-    pub(crate) reason: Reason,
+    pub(crate) reason: &'a Reason,
 }
 
 /// What the rules look at.
@@ -88,7 +88,7 @@ pub(crate) enum Ruling {
     Refuse,
 }
 
-type Check = fn(&Proposal, View<'_>) -> Ruling;
+type Check = fn(&Proposal<'_>, View<'_>) -> Ruling;
 
 /// All rules in the order in which they are asked.
 const CHAIN: [(Rule, Check); 21] = [
@@ -119,7 +119,7 @@ const CHAIN: [(Rule, Check); 21] = [
 ///
 /// # Errors
 /// The first rule that refuses.
-pub(crate) fn approve(proposal: &Proposal, view: View<'_>) -> Result<Approved, Rule> {
+pub(crate) fn approve(proposal: &Proposal<'_>, view: View<'_>) -> Result<Approved, Rule> {
     for (rule, check) in CHAIN {
         if check(proposal, view) == Ruling::Refuse {
             return Err(rule);

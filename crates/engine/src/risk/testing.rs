@@ -6,12 +6,14 @@ use crate::ledger::Ledger;
 use crate::{BotId, Edge, IntentId, Origin, SymbolId};
 use candlewick_sdk::{Direction, Expiry, Millis, Money, MoneyScale, Reason};
 
+const REASON: Reason = Reason::new("test");
+
 pub(super) struct Scene {
     pub(super) limits: Limits,
     pub(super) state: RiskState,
     pub(super) ledger: Ledger,
     pub(super) intents: Intents,
-    pub(super) proposal: Proposal,
+    pub(super) proposal: Proposal<'static>,
 }
 
 impl Default for Scene {
@@ -54,7 +56,7 @@ impl Scene {
                 interval: Millis::MINUTE,
                 nominal_close: at + Millis::MINUTE,
                 edge: Edge::Open,
-                reason: Reason::new("test"),
+                reason: &REASON,
             },
         }
     }

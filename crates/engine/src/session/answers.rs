@@ -1,0 +1,82 @@
+//! What becomes of an intent: the venue's answers, settlements, and doubts that end.
+
+use super::Session;
+use crate::intent::Revived;
+use crate::{BotId, IntentId, Opened, Settled};
+use candlewick_sdk::{Millis, Outcome, Settlement};
+
+impl Session {
+    pub(super) fn on_opened(&mut self, opened: &Opened, at: Millis) {
+        let Some(intent) = self.intents.open(opened.intent) else { return };
+        if let Some(payout) = opened.payout {
+            self.state.see_payout(intent.symbol, payout, at);
+        }
+    }
+
+    pub(super) fn on_refused(&mut self, intent: IntentId) {
+        let Some(intent) = self.intents.refuse(intent) else { return };
+        self.ledger.release(intent.stake);
+        self.state.uncount_trade(intent.decision_time);
+        self.state.end_probe(intent.symbol, intent.id);
+    }
+
+    /// Books a settlement; the strategy that is to be told of it, and what.
+    pub(super) fn on_settled(&mut self, settled: &Settled, at: Millis) -> Option<(BotId, Settlement)> {
+        self.revive(settled.intent);
+        let intent = self.intents.settle(settled.intent)?;
+        self.ledger.settle(intent.stake, settled.profit);
+        if let Some(payout) = settled.payout {
+            // It was this when the trade opened, which the reply to the open may not have told.
+            self.state.see_payout(intent.symbol, payout, intent.decision_time);
+        }
+        self.state.end_probe(intent.symbol, intent.id);
+        match settled.outcome {
+            Outcome::Won => {
+                self.ledger.count_win();
+                self.state.count_win(intent.symbol);
+            }
+            Outcome::Lost => {
+                self.ledger.count_loss();
+                self.state.count_loss(&self.limits, intent.symbol, at, self.ledger.loss_streak());
+            }
+            Outcome::Draw | Outcome::Cancelled => {}
+        }
+        if let Some(bot) = self.bots.get_mut(intent.bot.index()) {
+            bot.stake.settled(settled.outcome, settled.profit, settled.payout);
+        }
+        let settlement = Settlement {
+            direction: intent.direction,
+            decision_time: intent.decision_time,
+            outcome: settled.outcome,
+            profit: settled.profit,
+        };
+        Some((intent.bot, settlement))
+    }
+
+    pub(super) fn on_adopted(&mut self, opened: &Opened, at: Millis) {
+        self.revive(opened.intent);
+        self.on_opened(opened, at);
+    }
+
+    /// What was taken as not opened is a trade after all: its stake is at risk again, and it counts.
+    fn revive(&mut self, intent: IntentId) {
+        if let Some(Revived { decision_time, released }) = self.intents.revive(intent) {
+            self.ledger.reserve(released);
+            self.state.recount_trade(&self.limits, decision_time);
+        }
+        self.next_release = self.intents.next_release();
+    }
+
+    pub(super) fn on_not_opened(&mut self, intent: IntentId, reserved_until: Millis) {
+        let Some(intent) = self.intents.give_up(intent, reserved_until) else { return };
+        self.state.uncount_trade(intent.decision_time);
+        self.state.end_probe(intent.symbol, intent.id);
+        self.next_release = self.intents.next_release();
+    }
+
+    pub(super) fn release(&mut self, now: Millis) {
+        let stakes = self.intents.release_until(now);
+        self.ledger.release(stakes);
+        self.next_release = self.intents.next_release();
+    }
+}
