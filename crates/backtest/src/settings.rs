@@ -6,9 +6,6 @@ use candlewick_simulator::SimulationSettings;
 use serde::Serialize;
 use serde_json::json;
 
-/// The version of the journal's form.
-const FORMAT: u32 = 1;
-
 /// Everything besides strategies and candles that decides a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BacktestSettings {
@@ -23,6 +20,6 @@ pub struct BacktestSettings {
 impl BacktestSettings {
     /// The first entry of the run's journal.
     pub fn header(&self, strategies: Vec<(String, String)>, data_hash: Option<String>) -> Header {
-        Header { format: FORMAT, settings: json!(self), strategies, data_hash }
+        Header { format: Header::FORMAT, settings: json!(self), strategies, data_hash }
     }
 }

@@ -18,6 +18,11 @@ pub struct Header {
     pub data_hash: Option<String>,
 }
 
+impl Header {
+    /// The version of the form that this code writes and hashes; raised with every change of what is hashed.
+    pub const FORMAT: u32 = 1;
+}
+
 /// One entry of a journal.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(untagged)]

@@ -1,6 +1,6 @@
 //! The Session: bots, risk, ledger and intents behind one function.
 
-mod answers;
+mod booking;
 mod earlier;
 
 use crate::bot::Bot;

@@ -32,9 +32,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-/// The version of the journal's form.
-const FORMAT: u32 = 1;
-
 /// Who accepts the trades, and by which clock.
 pub(crate) struct Connection {
     pub(crate) venue: Arc<dyn Venue>,
@@ -97,7 +94,7 @@ pub(crate) async fn run(
     let (journal, past) = keeping.begin(&mut session, clock.now()).await?;
     let start_balance = session.ledger().equity();
     let header = Header {
-        format: FORMAT,
+        format: Header::FORMAT,
         settings: json!({ "trading": trading, "session": settings, "runtime": runtime, "simulation": loaded.config.simulation }),
         strategies: crew.versions,
         data_hash: None,

@@ -5,8 +5,8 @@ use crate::{BotId, IntentId, SymbolId};
 use candlewick_sdk::{Direction, Expiry, Millis, Money, Reason};
 use serde::Serialize;
 
-/// A trade that every rule let pass. Its fields are private and its constructor belongs to the risk rules, so
-/// nothing else can make one.
+/// A trade that every rule let pass. Its fields are private and its constructor belongs to the risk rules; one that
+/// is read back from an earlier run's journal is only remembered, never opened.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Approved {
     intent: IntentId,

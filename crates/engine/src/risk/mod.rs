@@ -1,7 +1,7 @@
 //! The rules before every open, in their order; the first refusal wins.
 //!
-//! Each rule is a function in a file of its own: it is shown the [`Proposal`] and the [`View`] and rules. This
-//! module is the only place that can make an [`Approved`] trade.
+//! Each rule is a function in a file of its own: it is shown the [`Proposal`] and the [`View`] and rules. Only
+//! here is a trade approved; what an earlier run approved is read back by `recall`, and nothing opens that.
 
 mod approved;
 mod clock_skew;
@@ -142,6 +142,8 @@ mod tests {
     fn the_chain_asks_in_the_order_of_the_rules() {
         let order: Vec<Rule> = CHAIN.iter().map(|(rule, _)| *rule).collect();
         assert_eq!(order, Rule::ALL);
+        // The number of a rule is hashed.
+        assert!(order.iter().enumerate().all(|(place, rule)| *rule as usize == place));
     }
 
     #[test]

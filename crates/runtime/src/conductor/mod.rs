@@ -1,7 +1,7 @@
 //! The one task that conducts a run.
 //!
-//! Its loop: tell the Session what may be told, begin what is due, then wait for the next answer, the next
-//! moment, or the order to stop. It holds the clock while anything is unanswered, so that on a virtual clock a
+//! Its loop: begin what is due, tell the Session what may be told, keep the journal, then wait for the next reply,
+//! the next moment, or an order. It holds the clock while anything is unanswered, so that on a virtual clock a
 //! question takes no venue time.
 
 mod answer;

@@ -1,4 +1,4 @@
-//! What becomes of an intent: the venue's answers, settlements, and doubts that end.
+//! Books what becomes of an intent: opened, refused, settled, or a doubt that ended.
 
 use super::Session;
 use crate::intent::Revived;
