@@ -206,7 +206,7 @@ fn data_arguments_that_do_not_tell_their_series_are_refused() {
     let run = |data: &[&str]| folder.run(&[&BACKTEST[..3], data].concat());
     run(&["--data", "prices.csv"])
         .fails(2, &["\"prices.csv\": the file name has no interval", "SYMBOL@INTERVAL=PATH"]);
-    run(&["--data", "BTCUSDT_1m.parquet"]).fails(2, &["only CSV files can be read"]);
+    run(&["--data", "BTCUSDT_1m.parquet"]).fails(3, &["BTCUSDT_1m.parquet: cannot open the file"]);
     let twice = ["--data", "BTCUSDT_1m.csv", "--data", "BTCUSDT@1m=BTCUSDT_1m.csv"];
     run(&twice).fails(2, &["BTCUSDT 1m is given twice"]);
     assert_eq!(run(&["--data", "BTCUSDT@60s=BTCUSDT_1m.csv"]).code, 0);

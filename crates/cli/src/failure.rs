@@ -131,11 +131,12 @@ impl From<HistoryError> for Failure {
             HistoryError::ChangeSetting { setting, problem } => {
                 Self::configuration(format!("--{setting}: {problem}"))
             }
-            HistoryError::NameSeries { .. } | HistoryError::ConvertToCsv { .. } => {
-                Self::new(FailureKind::Configuration, error)
-            }
+            HistoryError::NameSeries { .. } => Self::new(FailureKind::Configuration, error),
             HistoryError::CheckPath { .. }
             | HistoryError::FixLine { .. }
+            | HistoryError::FixFile { .. }
+            | HistoryError::FillCatalog { .. }
+            | HistoryError::AwaitWriter { .. }
             | HistoryError::AddCandles { .. } => Self::new(FailureKind::Data, error),
         }
     }

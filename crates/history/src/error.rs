@@ -5,8 +5,7 @@ use std::path::PathBuf;
 
 /// Why candles could not be read, written or made.
 ///
-/// [`NameSeries`](Self::NameSeries), [`ConvertToCsv`](Self::ConvertToCsv) and
-/// [`ChangeSetting`](Self::ChangeSetting) speak of arguments, the others of data.
+/// [`NameSeries`](Self::NameSeries) and [`ChangeSetting`](Self::ChangeSetting) speak of arguments, the others of data.
 #[derive(Debug, thiserror::Error)]
 pub enum HistoryError {
     /// The file cannot be opened, read or written: look at the path, its rights and the disk.
@@ -39,7 +38,7 @@ pub enum HistoryError {
     },
     /// A data argument does not tell its symbol and interval: name them.
     #[error(
-        "\"{text}\": {problem}; name the file SYMBOL_INTERVAL.csv, such as BTCUSDT_1m.csv, or write SYMBOL@INTERVAL=PATH, such as BTCUSDT@1m=prices.csv"
+        "\"{text}\": {problem}; name the file SYMBOL_INTERVAL.csv (or .parquet), such as BTCUSDT_1m.csv, or write SYMBOL@INTERVAL=PATH, such as BTCUSDT@1m=prices.csv"
     )]
     NameSeries {
         /// The argument.
@@ -47,11 +46,29 @@ pub enum HistoryError {
         /// What is wrong with it.
         problem: String,
     },
-    /// The file is in a format that cannot be read: convert it.
-    #[error("{}: only CSV files can be read; convert it to a .csv file with the header time,open,high,low,close,volume", path.display())]
-    ConvertToCsv {
+    /// A file's content is not what it must be: mend or replace it.
+    #[error("{}: {problem}", path.display())]
+    FixFile {
         /// The file.
         path: PathBuf,
+        /// What is wrong and what to do.
+        problem: String,
+    },
+    /// The catalog does not hold this.
+    #[error("the catalog {} holds no candles of {what}", folder.display())]
+    FillCatalog {
+        /// The catalog.
+        folder: PathBuf,
+        /// The series, and the range where one was asked for.
+        what: String,
+    },
+    /// Somebody else writes to the series: wait, or end the other program.
+    #[error("{}: another program has been writing to this series for {seconds} s", folder.display())]
+    AwaitWriter {
+        /// The series' folder.
+        folder: PathBuf,
+        /// How long was waited.
+        seconds: u64,
     },
     /// A setting is out of its range: change it.
     #[error("{setting}: {problem}")]

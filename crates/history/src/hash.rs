@@ -1,35 +1,104 @@
 //! One fingerprint for candles, whatever file they came from.
 
-use blake3::Hasher;
-use candlewick_sdk::{Candle, CandleSeries};
+use crate::block::blocks;
+use blake3::{Hash, Hasher};
+use candlewick_sdk::{Candle, CandleSeries, Series};
 
 /// Candles per update: big pieces let the hash run on the processor's wide registers.
 const CHUNK_CANDLES: usize = 4096;
 const CANDLE_BYTES: usize = 48;
 
-/// The blake3 hash of all candles of `series`, the same in whatever order and from whatever format they come.
+/// A series that carries its [`series_hash`], so that it need not be computed again.
+#[derive(Clone, Debug)]
+pub struct HashedSeries {
+    candles: CandleSeries,
+    hash: Hash,
+}
+
+impl HashedSeries {
+    /// Computes the hash.
+    pub fn new(candles: CandleSeries) -> Self {
+        Self { hash: series_hash(&candles), candles }
+    }
+
+    /// With a hash that a store kept.
+    pub(crate) const fn with_hash(candles: CandleSeries, hash: Hash) -> Self {
+        Self { candles, hash }
+    }
+
+    /// The candles.
+    pub const fn candles(&self) -> &CandleSeries {
+        &self.candles
+    }
+
+    /// Their [`series_hash`].
+    pub const fn hash(&self) -> Hash {
+        self.hash
+    }
+
+    /// The candles alone.
+    pub fn into_candles(self) -> CandleSeries {
+        self.candles
+    }
+}
+
+/// The blake3 hash of a series, the same from whatever format it comes.
 ///
-/// Hashed are, by symbol and then by interval: the symbol's length and bytes, the interval in ms, the number of
-/// candles; then for each candle its open time and the bits of open, high, low, close and volume. All numbers
-/// are 64-bit little-endian.
-pub fn data_hash(series: &[CandleSeries]) -> blake3::Hash {
-    let mut sorted: Vec<&CandleSeries> = series.iter().collect();
-    sorted.sort_by_key(|one| (one.series(), one.start()));
+/// Candles are hashed in blocks of the calendar (UTC): by the day where they are shorter than a minute, by the month
+/// where they are shorter than an hour, else by the year. A block's hash is over its candles: for each its open time
+/// and the bits of open, high, low, close and volume. The series' hash is over the symbol's length and bytes, the
+/// interval in ms, the number of candles, and the blocks' hashes in order. All numbers are 64-bit little-endian. So
+/// that a store which keeps its blocks' hashes knows that of the whole without reading it.
+pub fn series_hash(candles: &CandleSeries) -> Hash {
+    let blocks = blocks(candles.interval(), candles.candles());
+    let parts = blocks.map(|(_, inside)| (inside.len() as u64, block_hash(inside)));
+    hash_of_blocks(candles.series(), &parts.collect::<Vec<_>>())
+}
+
+/// The blake3 hash of all candles of `series`, in whatever order they are given: that of the one series, or that over
+/// the [`series_hash`]es of several, by symbol, then by interval, then by start.
+pub fn data_hash(series: &[CandleSeries]) -> Hash {
+    let hashed: Vec<HashedSeries> = series.iter().cloned().map(HashedSeries::new).collect();
+    data_hash_of(&hashed)
+}
+
+/// The [`data_hash`] of series whose own hashes are known.
+pub fn data_hash_of(series: &[HashedSeries]) -> Hash {
+    if let [only] = series {
+        return only.hash;
+    }
+    let mut sorted: Vec<&HashedSeries> = series.iter().collect();
+    sorted.sort_by_key(|one| (one.candles.series(), one.candles.start()));
     let mut hasher = Hasher::new();
-    let mut buffer = vec![0; CHUNK_CANDLES * CANDLE_BYTES];
     for one in sorted {
-        let symbol = one.symbol();
-        hasher.update(&(symbol.as_str().len() as u64).to_le_bytes());
-        hasher.update(symbol.as_str().as_bytes());
-        hasher.update(&one.interval().length().get().to_le_bytes());
-        hasher.update(&(one.candles().len() as u64).to_le_bytes());
-        for chunk in one.candles().chunks(CHUNK_CANDLES) {
-            let (records, _) = buffer.as_chunks_mut::<CANDLE_BYTES>();
-            for (candle, record) in chunk.iter().zip(records) {
-                *record = record_of(candle);
-            }
-            hasher.update(&buffer[..chunk.len() * CANDLE_BYTES]);
+        hasher.update(one.hash.as_bytes());
+    }
+    hasher.finalize()
+}
+
+/// The hash of the candles of one block.
+pub(crate) fn block_hash(candles: &[Candle]) -> Hash {
+    let mut hasher = Hasher::new();
+    let mut buffer = vec![0; CHUNK_CANDLES.min(candles.len()) * CANDLE_BYTES];
+    for chunk in candles.chunks(CHUNK_CANDLES) {
+        let (records, _) = buffer.as_chunks_mut::<CANDLE_BYTES>();
+        for (candle, record) in chunk.iter().zip(records) {
+            *record = record_of(candle);
         }
+        hasher.update(&buffer[..chunk.len() * CANDLE_BYTES]);
+    }
+    hasher.finalize()
+}
+
+/// The hash of a series from the number of candles and the hash of each of its blocks.
+pub(crate) fn hash_of_blocks(series: Series, blocks: &[(u64, Hash)]) -> Hash {
+    let mut hasher = Hasher::new();
+    hasher.update(&(series.symbol.as_str().len() as u64).to_le_bytes());
+    hasher.update(series.symbol.as_str().as_bytes());
+    hasher.update(&series.interval.length().get().to_le_bytes());
+    hasher.update(&blocks.iter().map(|(count, _)| count).sum::<u64>().to_le_bytes());
+    for (_, hash) in blocks {
+        hasher.update(hash.as_bytes());
     }
     hasher.finalize()
 }
@@ -50,7 +119,7 @@ fn record_of(candle: &Candle) -> [u8; CANDLE_BYTES] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candlewick_sdk::{Millis, Ohlcv, Series, Symbol};
+    use candlewick_sdk::{Millis, Ohlcv, Symbol};
 
     fn series(symbol: &str, interval: &str, rows: &[(i64, f64, f64)]) -> CandleSeries {
         let series = Series { symbol: Symbol::new(symbol).unwrap(), interval: interval.parse().unwrap() };
@@ -61,19 +130,34 @@ mod tests {
         CandleSeries::new(series, rows.iter().copied().map(candle).collect::<Vec<_>>()).unwrap()
     }
 
-    #[test]
-    fn the_hash_is_that_of_the_documented_bytes() {
-        let mut bytes = Vec::new();
-        bytes.extend_from_slice(&[6, 0, 0, 0, 0, 0, 0, 0]);
-        bytes.extend_from_slice(b"EURUSD");
-        bytes.extend_from_slice(&[0x60, 0xEA, 0, 0, 0, 0, 0, 0]); // 60,000 ms
-        bytes.extend_from_slice(&[1, 0, 0, 0, 0, 0, 0, 0]);
-        bytes.extend_from_slice(&[0xC0, 0xD4, 1, 0, 0, 0, 0, 0]); // 120,000 ms
+    /// A candle at 1.5 with volume 2, as the documentation has it.
+    fn record(time: i64) -> Vec<u8> {
+        let mut bytes = time.to_le_bytes().to_vec();
         for _ in 0..4 {
             bytes.extend_from_slice(&[0, 0, 0, 0, 0, 0, 0xF8, 0x3F]); // 1.5
         }
         bytes.extend_from_slice(&[0, 0, 0, 0, 0, 0, 0, 0x40]); // 2.0
-        assert_eq!(data_hash(&[series("EURUSD", "1m", &[(120_000, 1.5, 2.0)])]), blake3::hash(&bytes));
+        bytes
+    }
+
+    #[test]
+    fn the_hash_is_that_of_the_documented_bytes() {
+        const FEBRUARY_1970: i64 = 31 * 86_400_000;
+        let january = [record(120_000), record(180_000)].concat();
+        let mut bytes = Vec::new();
+        bytes.extend_from_slice(&[6, 0, 0, 0, 0, 0, 0, 0]);
+        bytes.extend_from_slice(b"EURUSD");
+        bytes.extend_from_slice(&[0x60, 0xEA, 0, 0, 0, 0, 0, 0]); // 60,000 ms
+        bytes.extend_from_slice(&[3, 0, 0, 0, 0, 0, 0, 0]);
+        bytes.extend_from_slice(blake3::hash(&january).as_bytes());
+        bytes.extend_from_slice(blake3::hash(&record(FEBRUARY_1970)).as_bytes());
+        let rows = [120_000, 180_000, FEBRUARY_1970].map(|time| (time, 1.5, 2.0));
+        let one = series("EURUSD", "1m", &rows);
+        let hash = blake3::hash(&bytes);
+        assert_eq!(data_hash(std::slice::from_ref(&one)), hash);
+        let other = series("A", "1m", &rows);
+        let pair = [*series_hash(&other).as_bytes(), *hash.as_bytes()].concat();
+        assert_eq!(data_hash(&[one, other]), blake3::hash(&pair));
     }
 
     #[test]

@@ -20,9 +20,16 @@ mod error;
 
 // Files.
 mod csv;
+mod disk;
+mod parquet;
 mod source;
 
+// Candles that stay.
+mod cache;
+mod catalog;
+
 // Candles in memory.
+mod block;
 mod gap;
 mod hash;
 mod resample;
@@ -31,11 +38,13 @@ mod resample;
 mod generate;
 mod market;
 
+pub use catalog::{Appended, Catalog, Manifest, Origin, Provenance, Revision, Segment, Version};
 pub use csv::{CSV_HEADER, Progress, no_progress, read_csv, read_csv_file, write_csv, write_csv_file};
 pub use error::HistoryError;
 pub use gap::{Gap, gaps};
 pub use generate::{GenerateSettings, generate};
-pub use hash::data_hash;
+pub use hash::{HashedSeries, data_hash, data_hash_of, series_hash};
 pub use market::{AssetType, AssetTypeError, Market, asset_type_of, known_market};
+pub use parquet::{read_parquet, read_parquet_file, write_parquet, write_parquet_file};
 pub use resample::resample;
 pub use source::DataSource;

@@ -1,13 +1,13 @@
 //! What `--data` takes: a file, and the series that it holds.
 
-use crate::{HistoryError, Progress, read_csv_file};
+use crate::{HistoryError, Progress, read_csv_file, read_parquet_file};
 use candlewick_sdk::{CandleSeries, Interval, Series, Symbol};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// A candle file and the series that it holds: `SYMBOL_INTERVAL.csv`, or `SYMBOL@INTERVAL=PATH` for any other
-/// name.
+/// A candle file and the series that it holds: `SYMBOL_INTERVAL.csv` or `.parquet`, or `SYMBOL@INTERVAL=PATH` for any
+/// other name. A path that ends in `.parquet` is read as Parquet, any other as CSV.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DataSource {
     /// What the file holds.
@@ -20,12 +20,11 @@ impl DataSource {
     /// Tells the series from the file's name. A symbol may contain `_`; the interval follows the last one.
     ///
     /// # Errors
-    /// [`HistoryError::NameSeries`] when the name does not say both, [`HistoryError::ConvertToCsv`] for Parquet.
+    /// [`HistoryError::NameSeries`] when the name does not say both.
     pub fn from_path(path: &Path) -> Result<Self, HistoryError> {
         let error = |problem: String| HistoryError::NameSeries { text: path.display().to_string(), problem };
-        require_csv(path)?;
-        if !has_extension(path, "csv") {
-            return Err(error("the file name does not end in .csv".to_owned()));
+        if !has_extension(path, "csv") && !has_extension(path, "parquet") {
+            return Err(error("the file name does not end in .csv or .parquet".to_owned()));
         }
         let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
         let (symbol, interval) =
@@ -51,8 +50,11 @@ impl DataSource {
     /// Reads the candles.
     ///
     /// # Errors
-    /// Those of [`read_csv_file`].
+    /// Those of [`read_csv_file`] and [`read_parquet_file`].
     pub fn read(&self, progress: &mut dyn FnMut(Progress)) -> Result<CandleSeries, HistoryError> {
+        if has_extension(&self.path, "parquet") {
+            return read_parquet_file(&self.path, self.series);
+        }
         read_csv_file(&self.path, self.series, progress)
     }
 }
@@ -64,13 +66,6 @@ fn split_named(text: &str) -> Option<(&str, Interval, &str)> {
         let (symbol, interval) = text[..at].rsplit_once('@')?;
         Some((symbol, interval.parse().ok()?, &text[at + 1..]))
     })
-}
-
-fn require_csv(path: &Path) -> Result<(), HistoryError> {
-    if has_extension(path, "parquet") {
-        return Err(HistoryError::ConvertToCsv { path: path.to_owned() });
-    }
-    Ok(())
 }
 
 fn has_extension(path: &Path, expected: &str) -> bool {
@@ -89,7 +84,6 @@ impl FromStr for DataSource {
         if path.is_empty() {
             return Err(error("there is no path after the =".to_owned()));
         }
-        require_csv(Path::new(path))?;
         Ok(Self { series: Series { symbol, interval }, path: PathBuf::from(path) })
     }
 }
@@ -112,7 +106,7 @@ mod tests {
     }
 
     fn check_refused(text: &str, expected: &str) {
-        const FORMS: &str = "; name the file SYMBOL_INTERVAL.csv, such as BTCUSDT_1m.csv, or write SYMBOL@INTERVAL=PATH, such as BTCUSDT@1m=prices.csv";
+        const FORMS: &str = "; name the file SYMBOL_INTERVAL.csv (or .parquet), such as BTCUSDT_1m.csv, or write SYMBOL@INTERVAL=PATH, such as BTCUSDT@1m=prices.csv";
         let error = text.parse::<DataSource>().unwrap_err().to_string();
         assert_eq!(error.strip_suffix(FORMS).unwrap_or(&error), format!("\"{text}\": {expected}"));
         assert!(error.ends_with(FORMS));
@@ -139,21 +133,30 @@ mod tests {
             "gbpusd_m1_bid_2012-02.csv",
             "the file name has no interval: \"2012-02\" is not an interval: use a whole number from 1 and a unit s, m, h or d, such as 5s, 1m, 2h or 1d (at most 31d)",
         );
-        check_refused("BTCUSDT_1m", "the file name does not end in .csv");
+        check_refused("BTCUSDT_1m", "the file name does not end in .csv or .parquet");
         check_refused("BTCUSDT@1m=", "there is no path after the =");
         check_refused(
             "@1m=x.csv",
             "\"\" is not a symbol: use 1 to 31 bytes without control characters or outer white space",
         );
-        check_refused("", "the file name does not end in .csv");
+        check_refused("", "the file name does not end in .csv or .parquet");
     }
 
     #[test]
-    fn parquet_is_refused_and_csv_named() {
-        for text in ["BTCUSDT_1m.parquet", "BTCUSDT@1m=x.parquet"] {
-            let error = text.parse::<DataSource>().unwrap_err();
-            assert!(matches!(error, HistoryError::ConvertToCsv { .. }) && error.to_string().contains(".csv"));
+    fn what_ends_in_parquet_is_read_as_such() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = "time,open,high,low,close,volume\n60000,1.5,2,1,1.75,10\n";
+        let csv = folder.path().join("BTC_USDT_1m.csv");
+        std::fs::write(&csv, text).unwrap();
+        let candles = DataSource::from_path(&csv).unwrap().read(&mut |_| {}).unwrap();
+        for name in ["BTC_USDT_1m.parquet", "x.PARQUET"] {
+            let path = folder.path().join(name);
+            crate::write_parquet_file(&candles, &path).unwrap();
+            let source: DataSource = format!("BTC_USDT@1m={}", path.display()).parse().unwrap();
+            assert_eq!(source.read(&mut |_| {}).unwrap().candles(), candles.candles());
         }
+        let named = DataSource::from_path(&folder.path().join("BTC_USDT_1m.parquet")).unwrap();
+        assert_eq!(named.series, candles.series());
     }
 
     #[test]

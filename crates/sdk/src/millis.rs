@@ -1,5 +1,6 @@
 //! Time: whole milliseconds, UTC, no clock.
 
+use bytemuck::{Pod, Zeroable};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::{Add, AddAssign, Mul, Sub};
@@ -7,8 +8,11 @@ use std::ops::{Add, AddAssign, Mul, Sub};
 /// A moment (milliseconds since the Unix epoch, UTC) or a span (milliseconds).
 ///
 /// Arithmetic saturates: a nonsensical time from outside becomes a far one, never a panic.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Pod, Zeroable,
+)]
 #[serde(transparent)]
+#[repr(transparent)]
 pub struct Millis(i64);
 
 impl Millis {

@@ -3,6 +3,7 @@
 use crate::{Candle, Interval, Millis, Symbol};
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A symbol and an interval: what a strategy's candles are of.
@@ -19,6 +20,12 @@ pub struct Series {
 pub struct CandleSeries {
     series: Series,
     candles: Arc<dyn AsRef<[Candle]> + Send + Sync>,
+}
+
+/// Some of the candles of a storage.
+struct Window {
+    whole: Arc<dyn AsRef<[Candle]> + Send + Sync>,
+    place: Range<usize>,
 }
 
 /// Why candles are not a series.
@@ -75,6 +82,40 @@ impl CandleSeries {
         Ok(Self { series, candles: Arc::new(candles) })
     }
 
+    /// Takes the word of a store that these candles were a series when they were written, and have not changed
+    /// since: only that there are any is looked at. All else goes through [`CandleSeries::new`].
+    ///
+    /// # Errors
+    /// [`SeriesError::Empty`] when there are none.
+    pub fn from_checked(
+        series: Series,
+        candles: impl AsRef<[Candle]> + Send + Sync + 'static,
+    ) -> Result<Self, SeriesError> {
+        if candles.as_ref().is_empty() {
+            return Err(SeriesError::Empty);
+        }
+        Ok(Self { series, candles: Arc::new(candles) })
+    }
+
+    /// The candles that lie within `range`: none opens before its start, none closes after its end. They share this
+    /// series' storage.
+    ///
+    /// # Errors
+    /// [`SeriesError::Empty`] when there are none.
+    pub fn within(&self, range: Range<Millis>) -> Result<Self, SeriesError> {
+        let all = self.candles();
+        let first = all.partition_point(|candle| candle.time() < range.start);
+        let end = all.partition_point(|candle| candle.close_time(self.series.interval) <= range.end);
+        if (first, end) == (0, all.len()) {
+            return Ok(self.clone());
+        }
+        if first >= end {
+            return Err(SeriesError::Empty);
+        }
+        let candles = Arc::new(Window { whole: self.candles.clone(), place: first..end });
+        Ok(Self { series: self.series, candles })
+    }
+
     /// Which series this is.
     pub fn series(&self) -> Series {
         self.series
@@ -103,6 +144,12 @@ impl CandleSeries {
     /// The close time of the last candle: `T_end` in the rules of the price path.
     pub fn end(&self) -> Millis {
         self.candles().last().map_or(Millis::ZERO, |last| last.close_time(self.series.interval))
+    }
+}
+
+impl AsRef<[Candle]> for Window {
+    fn as_ref(&self) -> &[Candle] {
+        &(*self.whole).as_ref()[self.place.clone()]
     }
 }
 
@@ -138,6 +185,28 @@ mod tests {
     #[test]
     fn candles_in_order_with_a_gap_are_a_series() {
         check(&[60_000, 120_000, 300_000], Ok((60_000, 360_000)));
+    }
+
+    #[test]
+    fn a_range_holds_what_lies_within_it() {
+        let series = Series { symbol: Symbol::new("BTCUSDT").unwrap(), interval: Interval::MINUTE };
+        let times = [60_000, 120_000, 300_000];
+        let whole = CandleSeries::new(series, times.map(candle)).unwrap();
+        for (from, to, expected) in [
+            (i64::MIN, i64::MAX, Some((60_000, 360_000))),
+            (60_000, 360_000, Some((60_000, 360_000))),
+            (60_001, 360_000, Some((120_000, 360_000))),
+            (60_000, 359_999, Some((60_000, 180_000))),
+            (180_000, 300_000, None),
+            (300_000, 60_000, None),
+        ] {
+            let part = whole.within(Millis::new(from)..Millis::new(to));
+            let ends = part.map(|part| (part.start().get(), part.end().get()));
+            assert_eq!(ends.ok(), expected, "{from} to {to}");
+        }
+        let inner = whole.within(Millis::new(61_000)..Millis::MAX).unwrap();
+        let inner = inner.within(Millis::new(121_000)..Millis::MAX).unwrap();
+        assert_eq!(inner.candles(), &whole.candles()[2..], "a part of a part");
     }
 
     #[test]

@@ -1,31 +1,23 @@
-//! `data generate`.
+//! `data generate`: candles out of a seed.
 
-use super::Context;
 use crate::arguments::parse_moment;
-use crate::failure::{Ending, Failure, FailureKind};
+use crate::command::Context;
+use crate::failure::{Failure, FailureKind};
 use crate::output::{print, print_json};
 use crate::progress::with_spinner;
 use candlewick_history::{
     AssetType, DataSource, GenerateSettings, asset_type_of, data_hash, generate, known_market, write_csv_file,
 };
 use candlewick_sdk::{Interval, Millis, Series, Symbol};
-use clap::{Args, Subcommand};
+use clap::Args;
 use serde_json::json;
 use std::path::PathBuf;
 
-/// Candles at rest.
-#[derive(Debug, Subcommand)]
-#[command(after_help = "Example:\n  candlewick data generate --symbol BTCUSDT --days 14")]
-pub(crate) enum DataCommand {
-    /// Make synthetic candles from a seed; they say nothing about a strategy's profit
-    #[command(
-        after_help = "Example:\n  candlewick data generate --symbol BTCUSDT --interval 1m --start 2026-01-05 --days 14 --seed 1 --out data"
-    )]
-    Generate(GenerateArguments),
-}
-
 /// What to make.
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  candlewick data generate --symbol BTCUSDT --interval 1m --start 2026-01-05 --days 14 --seed 1 --out data"
+)]
 pub(crate) struct GenerateArguments {
     /// Name of the pair; it takes part in the randomness
     #[arg(long)]
@@ -65,14 +57,7 @@ pub(crate) struct GenerateArguments {
     force: bool,
 }
 
-pub(super) fn run(command: &DataCommand, context: &Context<'_>) -> Result<Ending, Failure> {
-    match command {
-        DataCommand::Generate(arguments) => make(arguments, context)?,
-    }
-    Ok(Ending::Done)
-}
-
-fn make(arguments: &GenerateArguments, context: &Context<'_>) -> Result<(), Failure> {
+pub(super) fn run(arguments: &GenerateArguments, context: &Context<'_>) -> Result<(), Failure> {
     let settings = settings_of(arguments)?;
     let series = Series { symbol: settings.symbol, interval: settings.interval };
     let path = DataSource::in_folder(&arguments.out, series)?.path;

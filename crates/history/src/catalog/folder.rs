@@ -1,0 +1,256 @@
+//! The folder of one series: its names, its manifest, its candle files.
+
+use super::manifest::{FORMAT, Manifest, Revision, RevisionFile, Segment, Version};
+use crate::disk::{Disk, PARTIAL, replace};
+use crate::hash::block_hash;
+use crate::parquet::{Table, read_table, to_parquet};
+use crate::{HashedSeries, HistoryError};
+use candlewick_sdk::{Candle, CandleSeries, Millis, Series, Symbol};
+use std::collections::HashSet;
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Where a series lies.
+pub(super) struct SeriesFolder {
+    pub(super) series: Series,
+    pub(super) path: PathBuf,
+}
+
+/// What the name of a cache file ends with.
+pub(super) const CACHE: &str = ".candles";
+const PARQUET: &str = ".parquet";
+const MANIFEST: &str = "manifest.json";
+/// The column of revisions that tells when each was fetched.
+const SEEN: &str = "seen";
+
+impl SeriesFolder {
+    /// The manifest; nothing where there is none.
+    pub(super) fn manifest(&self) -> Result<Option<Manifest>, HistoryError> {
+        let path = self.path.join(MANIFEST);
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(source) => return Err(HistoryError::CheckPath { path, action: "read", source }),
+        };
+        let manifest: Result<Manifest, String> =
+            serde_json::from_str(&text).map_err(|error| error.to_string());
+        let problem = match manifest {
+            Ok(manifest) if manifest.format != FORMAT => {
+                format!("it has format {}, and this program knows format {FORMAT}", manifest.format)
+            }
+            Ok(manifest) if manifest.series() != self.series => {
+                format!("it is of {}, and its folder is that of {}", manifest.series(), self.series)
+            }
+            Ok(manifest) => match manifest.check() {
+                Ok(()) => return Ok(Some(manifest)),
+                Err(problem) => problem,
+            },
+            Err(problem) => problem,
+        };
+        Err(HistoryError::FixFile { path, problem: format!("this is not a sound manifest: {problem}") })
+    }
+
+    /// Puts a manifest, and the files that it names, in force.
+    pub(super) fn put_manifest(&self, disk: &dyn Disk, manifest: &Manifest) -> Result<(), HistoryError> {
+        let text = serde_json::to_string_pretty(manifest).expect("a manifest is plain data") + "\n";
+        self.put(disk, MANIFEST, &[text.as_bytes()])
+    }
+
+    /// Writes a file into the folder.
+    pub(super) fn put(&self, disk: &dyn Disk, name: &str, parts: &[&[u8]]) -> Result<(), HistoryError> {
+        let path = self.path.join(name);
+        replace(disk, &path, parts).map_err(|source| HistoryError::CheckPath {
+            path,
+            action: "write",
+            source,
+        })
+    }
+
+    /// Reads a candle file and holds it to the hash that the manifest has of it.
+    pub(super) fn segment(&self, segment: &Segment) -> Result<Vec<Candle>, HistoryError> {
+        let candles = self.table(&segment.file, &[])?.candles;
+        if block_hash(&candles).to_hex().as_str() != segment.hash {
+            let problem = "its candles are not those that the manifest names; bring the file back, or delete the \
+                           series' folder and fetch or import it anew";
+            return Err(HistoryError::FixFile {
+                path: self.path.join(&segment.file),
+                problem: problem.to_owned(),
+            });
+        }
+        Ok(candles)
+    }
+
+    /// Reads a file of the folder, with further columns.
+    pub(super) fn table(&self, name: &str, extra: &[&str]) -> Result<Table, HistoryError> {
+        let path = self.path.join(name);
+        let file = match File::open(&path) {
+            Ok(file) => file,
+            Err(source) => return Err(HistoryError::CheckPath { path, action: "open", source }),
+        };
+        let table = read_table(file, self.series.interval, extra);
+        table.map_err(|problem| HistoryError::FixFile { path, problem })
+    }
+
+    /// Reads all candles of a version.
+    pub(super) fn candles(&self, version: &Version) -> Result<HashedSeries, HistoryError> {
+        let mut candles: Vec<Candle> = Vec::new();
+        for segment in &version.segments {
+            candles.extend(self.segment(segment)?);
+        }
+        let candles = CandleSeries::new(self.series, candles).map_err(|error| {
+            let problem = format!("the candle files do not follow each other: {error}");
+            HistoryError::FixFile { path: self.path.clone(), problem }
+        })?;
+        Ok(HashedSeries::with_hash(candles, version.hash()))
+    }
+
+    /// Writes the candles of one block.
+    pub(super) fn put_segment(
+        &self,
+        disk: &dyn Disk,
+        block: &str,
+        candles: &[Candle],
+    ) -> Result<Segment, HistoryError> {
+        let hash = block_hash(candles).to_hex().to_string();
+        let file = file_name(block, &hash);
+        self.put(disk, &file, &[&to_parquet(candles, &[])])?;
+        let (first, last) = (candles.first(), candles.last());
+        Ok(Segment {
+            file,
+            start: first.map_or(Millis::ZERO, Candle::time),
+            end: last.map_or(Millis::ZERO, |last| last.close_time(self.series.interval)),
+            candles: candles.len() as u64,
+            hash,
+        })
+    }
+
+    /// Reads the revised values.
+    pub(super) fn revisions(&self, manifest: &Manifest) -> Result<Vec<Revision>, HistoryError> {
+        let Some(named) = &manifest.revisions else { return Ok(Vec::new()) };
+        let table = self.table(&named.file, &[SEEN])?;
+        let seen = table.extra.into_iter().flatten().map(Millis::new);
+        Ok(table.candles.into_iter().zip(seen).map(|(candle, seen)| Revision { seen, candle }).collect())
+    }
+
+    /// Writes the revised values, by time.
+    pub(super) fn put_revisions(
+        &self,
+        disk: &dyn Disk,
+        revisions: &mut [Revision],
+    ) -> Result<RevisionFile, HistoryError> {
+        revisions.sort_by_key(|revision| revision.candle.time());
+        let candles: Vec<Candle> = revisions.iter().map(|revision| revision.candle).collect();
+        let seen: Vec<i64> = revisions.iter().map(|revision| revision.seen.get()).collect();
+        let bytes = to_parquet(&candles, &[(SEEN, &seen)]);
+        let file = file_name("revisions", blake3::hash(&bytes).to_hex().as_str());
+        self.put(disk, &file, &[&bytes])?;
+        Ok(RevisionFile { file, count: candles.len() as u64 })
+    }
+
+    /// Removes candle files, caches and partial files that the manifest does not name. What cannot be removed now
+    /// is removed next time.
+    pub(super) fn sweep(&self, disk: &dyn Disk, manifest: &Manifest) {
+        let named: HashSet<String> =
+            manifest.files().chain(manifest.versions.iter().map(cache_name)).collect();
+        let Ok(entries) = fs::read_dir(&self.path) else { return };
+        for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
+            let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
+            let is_ours = [PARQUET, CACHE, PARTIAL].iter().any(|ending| name.ends_with(ending));
+            if is_ours && !named.contains(name) {
+                let _ = disk.remove(&path);
+            }
+        }
+    }
+}
+
+fn cache_name(version: &Version) -> String {
+    format!("{}{CACHE}", version.data_hash)
+}
+
+/// The name of a file whose content decides it: two contents never share a name.
+pub(super) fn file_name(what: &str, hash: &str) -> String {
+    format!("{what}-{}{PARQUET}", &hash[..hash.len().min(32)])
+}
+
+/// A symbol as the name of a folder: letters, digits, `-`, `_` and inner dots stand for themselves, every other byte
+/// is written `%2F`.
+pub(super) fn name_of(symbol: Symbol) -> String {
+    let mut name = String::new();
+    for (index, byte) in symbol.as_str().bytes().enumerate() {
+        let is_plain =
+            byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_') || (byte == b'.' && index > 0);
+        if is_plain {
+            name.push(char::from(byte));
+        } else {
+            let _ = write!(name, "%{byte:02X}");
+        }
+    }
+    name
+}
+
+/// The symbol whose folder has that name.
+pub(super) fn symbol_of(name: &str) -> Option<Symbol> {
+    let mut bytes = Vec::new();
+    let mut rest = name.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        rest = after;
+        if *first == b'%' {
+            let (digits, after) = rest.split_at_checked(2)?;
+            bytes.push(u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?);
+            rest = after;
+        } else {
+            bytes.push(*first);
+        }
+    }
+    let symbol = Symbol::new(std::str::from_utf8(&bytes).ok()?).ok()?;
+    super::is_name_of(name, symbol).then_some(symbol)
+}
+
+/// Whether a file that a manifest named is gone because another one is in force by now.
+pub(super) fn is_gone(error: &HistoryError) -> bool {
+    matches!(error, HistoryError::CheckPath { source, .. } if source.kind() == io::ErrorKind::NotFound)
+}
+
+/// Whether a name stays inside its folder.
+pub(super) fn is_plain_name(name: &str) -> bool {
+    Path::new(name).file_name().is_some_and(|file| file == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn symbols_are_readable_folders() {
+        for (symbol, name) in [
+            ("BTCUSDT", "BTCUSDT"),
+            ("EURUSD.OTC", "EURUSD.OTC"),
+            ("BTC/USDT", "BTC%2FUSDT"),
+            ("..", "%2E."),
+            ("100%", "100%25"),
+        ] {
+            assert_eq!(name_of(symbol.parse().unwrap()), name);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_symbol_comes_back_from_its_folder(text in "\\PC{1,8}") {
+            if let Ok(symbol) = Symbol::new(&text) {
+                let name = name_of(symbol);
+                prop_assert_eq!(symbol_of(&name), Some(symbol));
+                prop_assert!(is_plain_name(&name));
+            }
+        }
+
+        #[test]
+        fn other_names_are_not_taken_for_symbols(name in "[A-Z%0-9.]{1,8}") {
+            if let Some(symbol) = symbol_of(&name) {
+                prop_assert_eq!(name_of(symbol), name);
+            }
+        }
+    }
+}

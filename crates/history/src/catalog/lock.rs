@@ -1,0 +1,33 @@
+//! One writer at a time.
+
+use crate::HistoryError;
+use std::fs::{File, TryLockError};
+use std::path::Path;
+use std::thread::sleep;
+use std::time::Duration;
+
+const PAUSE: Duration = Duration::from_millis(5);
+const PATIENCE_SECONDS: u64 = 30;
+
+/// The right to write to a series; given back when dropped, or when its process ends.
+pub(super) struct WriteLock {
+    _file: File,
+}
+
+impl WriteLock {
+    /// Waits for the right.
+    pub(super) fn take(folder: &Path) -> Result<Self, HistoryError> {
+        let path = folder.join(".lock");
+        let check_path = |source| HistoryError::CheckPath { path: path.clone(), action: "lock", source };
+        let file = File::options().create(true).append(true).open(&path).map_err(check_path)?;
+        let tries = Duration::from_secs(PATIENCE_SECONDS).as_millis() / PAUSE.as_millis();
+        for _ in 0..tries {
+            match file.try_lock() {
+                Ok(()) => return Ok(Self { _file: file }),
+                Err(TryLockError::WouldBlock) => sleep(PAUSE),
+                Err(TryLockError::Error(error)) => return Err(check_path(error)),
+            }
+        }
+        Err(HistoryError::AwaitWriter { folder: folder.to_owned(), seconds: PATIENCE_SECONDS })
+    }
+}

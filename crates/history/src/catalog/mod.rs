@@ -1,0 +1,119 @@
+//! The catalog: a folder of candles, each series in a folder of its own.
+//!
+//! ```text
+//! data/BTCUSDT/1m/manifest.json                     what there is, where it came from, which files are in force
+//! data/BTCUSDT/1m/2026-01-<hash>.parquet            candles of one block of the calendar, first-seen values
+//! data/BTCUSDT/1m/revisions-<hash>.parquet          values that came later for the same moments
+//! data/BTCUSDT/1m/<hash>.candles                    the cache; may be deleted at any time
+//! ```
+//!
+//! Candle files are never changed: an append writes the files of the blocks that it touches anew, under names of their
+//! own, and then the manifest, which is what puts them in force. So a crash leaves the series as it was before or as
+//! it is after, and a reader meanwhile sees one of the two. One writer at a time holds a series' lock.
+
+mod append;
+#[cfg(test)]
+mod crash;
+mod folder;
+mod lock;
+mod manifest;
+mod merge;
+mod read;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod truth;
+
+pub use append::Appended;
+pub use manifest::{Manifest, Origin, Provenance, Revision, Segment, Version};
+
+use crate::HistoryError;
+use crate::disk::{Disk, SystemDisk};
+use candlewick_sdk::{Series, Symbol};
+use folder::{SeriesFolder, name_of, symbol_of};
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Candles by symbol and interval in a folder, with where they came from.
+///
+/// Any number of programs may read and write a catalog at once.
+#[derive(Clone)]
+pub struct Catalog {
+    folder: PathBuf,
+    disk: Arc<dyn Disk>,
+}
+
+impl Catalog {
+    /// The catalog in `folder`. Nothing is read or made until it is asked for; an absent folder is an empty catalog.
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Self { folder: folder.into(), disk: Arc::new(SystemDisk) }
+    }
+
+    /// Where it is.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The manifests of all series, by symbol, then by interval.
+    ///
+    /// # Errors
+    /// [`HistoryError::CheckPath`] when a folder cannot be read, [`HistoryError::FixFile`] for a broken manifest.
+    pub fn manifests(&self) -> Result<Vec<Manifest>, HistoryError> {
+        let mut found = Vec::new();
+        for (symbol, folder) in folders_in(&self.folder)? {
+            let Some(symbol) = symbol_of(&symbol) else { continue };
+            for (interval, _) in folders_in(&folder)? {
+                let Ok(interval) = interval.parse() else { continue };
+                found.extend(self.manifest(Series { symbol, interval })?);
+            }
+        }
+        found.sort_by_key(Manifest::series);
+        Ok(found)
+    }
+
+    /// What is known of a series; nothing when it is not in the catalog.
+    ///
+    /// # Errors
+    /// [`HistoryError::CheckPath`] and [`HistoryError::FixFile`] when the manifest cannot be read.
+    pub fn manifest(&self, series: Series) -> Result<Option<Manifest>, HistoryError> {
+        self.series_folder(series).manifest()
+    }
+
+    fn series_folder(&self, series: Series) -> SeriesFolder {
+        let path = self.folder.join(name_of(series.symbol)).join(series.interval.to_string());
+        SeriesFolder { series, path }
+    }
+}
+
+impl fmt::Debug for Catalog {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Catalog({})", self.folder.display())
+    }
+}
+
+/// Names and places of the folders in a folder; none when it is absent.
+fn folders_in(folder: &Path) -> Result<Vec<(String, PathBuf)>, HistoryError> {
+    let check_path = |source| HistoryError::CheckPath { path: folder.to_owned(), action: "list", source };
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(check_path(error)),
+    };
+    let mut folders = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(check_path)?.path();
+        if path.is_dir()
+            && let Some(name) = path.file_name().and_then(|name| name.to_str())
+        {
+            folders.push((name.to_owned(), path.clone()));
+        }
+    }
+    Ok(folders)
+}
+
+/// Holds the symbol of a folder to be the one that its name tells.
+fn is_name_of(name: &str, symbol: Symbol) -> bool {
+    name_of(symbol) == name
+}

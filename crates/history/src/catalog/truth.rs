@@ -1,0 +1,194 @@
+//! Whatever comes, in whatever order and from however many writers: the catalog holds the true series.
+
+use super::testing::{Row, candles, origin, rows, series};
+use super::{Appended, Catalog};
+use crate::{HistoryError, data_hash};
+use candlewick_sdk::{CandleSeries, Interval, Millis, Series};
+use proptest::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Long after every candle of these tests.
+const LATER: i64 = 1_000_000;
+
+fn read(catalog: &Catalog) -> Vec<Row> {
+    rows(catalog.read(series()).unwrap().candles().candles())
+}
+
+#[test]
+fn an_append_is_counted_and_the_first_seen_value_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let catalog = Catalog::new(folder.path());
+    let append = |rows: &[Row], at| catalog.append(series(), &candles(rows), &origin(at)).unwrap();
+    let counts = |new, same, revised, forming| Appended { new, same, revised, forming };
+    assert_eq!(append(&[(3, 30), (1, 10), (9, 90)], 9), counts(2, 0, 0, 1));
+    assert_eq!(append(&[(1, 10), (2, 20), (3, 31)], 10), counts(1, 1, 1, 0));
+    assert_eq!(append(&[(3, 31), (3, 30)], 11), counts(0, 2, 0, 0));
+    assert_eq!(append(&[(10, 1)], 10), counts(0, 0, 0, 1));
+    assert_eq!(append(&[], 10), counts(0, 0, 0, 0));
+    assert_eq!(read(&catalog), [(1, 10), (2, 20), (3, 30)]);
+    let revisions = catalog.revisions(series()).unwrap();
+    assert_eq!(revisions.len(), 1);
+    assert_eq!((revisions[0].seen, rows(&[revisions[0].candle])), (Millis::MINUTE * 10, vec![(3, 31)]));
+    let manifest = catalog.manifest(series()).unwrap().unwrap();
+    let source = &manifest.origins[0];
+    assert_eq!((source.first_at, source.last_at), (Millis::MINUTE * 9, Millis::MINUTE * 11));
+    assert_eq!((manifest.origins.len(), source.new, source.revised, manifest.revised()), (1, 3, 1, 1));
+    let version = manifest.current().unwrap();
+    assert_eq!((version.candles(), version.start(), version.end()), (3, Millis::MINUTE, Millis::MINUTE * 4));
+}
+
+#[test]
+fn a_new_version_leaves_the_older_ones_readable_and_is_appended_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let catalog = Catalog::new(folder.path());
+    catalog.append(series(), &candles(&[(1, 10), (2, 20)]), &origin(LATER)).unwrap();
+    let mended = CandleSeries::new(series(), candles(&[(1, 10), (2, 25)])).unwrap();
+    assert_eq!(catalog.add_version(&mended, "a spike is gone", &origin(LATER)).unwrap(), 2);
+    catalog.append(series(), &candles(&[(3, 30)]), &origin(LATER)).unwrap();
+    assert_eq!(read(&catalog), [(1, 10), (2, 25), (3, 30)]);
+    let version = |number| catalog.read_version(series(), number).map(|read| rows(read.candles().candles()));
+    assert_eq!(version(1).unwrap(), [(1, 10), (2, 20)]);
+    assert_eq!(version(2).unwrap(), [(1, 10), (2, 25), (3, 30)]);
+    assert!(version(3).unwrap_err().to_string().ends_with("holds no candles of BTC/USDT 1m in version 3"));
+}
+
+#[test]
+fn appending_a_day_writes_one_month() {
+    let folder = tempfile::tempdir().unwrap();
+    let catalog = Catalog::new(folder.path());
+    let month = 31 * 24 * 60;
+    let year: Vec<Row> = (0..12).map(|number| (number * month, 1)).collect();
+    catalog.append(series(), &candles(&year), &origin(LATER)).unwrap();
+    let files = || -> BTreeSet<String> {
+        let entries = std::fs::read_dir(folder.path().join("BTC%2FUSDT/1m")).unwrap();
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    };
+    let before = files();
+    catalog.append(series(), &candles(&[(11 * month + 1, 1)]), &origin(LATER)).unwrap();
+    let after = files();
+    let new: Vec<_> = after.difference(&before).collect();
+    assert!(new.len() == 1 && new[0].starts_with("1970-12-"), "{new:?}");
+    assert_eq!(before.difference(&after).count(), 1, "the file that it replaces is gone");
+}
+
+#[test]
+fn what_is_not_there_or_not_sound_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let catalog = Catalog::new(folder.path().join("absent"));
+    assert!(catalog.manifests().unwrap().is_empty() && catalog.manifest(series()).unwrap().is_none());
+    let error = catalog.read(series()).unwrap_err().to_string();
+    assert!(error.ends_with("absent holds no candles of BTC/USDT 1m"), "{error}");
+    catalog.append(series(), &candles(&[(1, 1), (2, 2)]), &origin(LATER)).unwrap();
+    let error = catalog.read_within(series(), Millis::MINUTE * 5..Millis::MAX).unwrap_err().to_string();
+    assert!(error.contains("from 300000 to") && error.contains("from 60000 to 180000"), "{error}");
+    let five = Series { interval: "5m".parse().unwrap(), ..series() };
+    let error = catalog.append(five, &candles(&[(5, 1), (6, 1)]), &origin(LATER)).unwrap_err().to_string();
+    assert_eq!(error, "interval: the candle at 360000 does not lie on the grid of BTC/USDT 5m");
+    assert_eq!(catalog.manifests().unwrap().len(), 1);
+}
+
+#[test]
+fn a_file_that_was_exchanged_is_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    let catalog = Catalog::new(folder.path());
+    catalog.append(series(), &candles(&[(1, 1)]), &origin(LATER)).unwrap();
+    let manifest = catalog.manifest(series()).unwrap().unwrap();
+    let path = folder.path().join("BTC%2FUSDT/1m").join(&manifest.current().unwrap().segments[0].file);
+    std::fs::write(&path, crate::parquet::to_parquet(&candles(&[(1, 2)]), &[])).unwrap();
+    let error = catalog.read(series()).unwrap_err();
+    assert!(
+        matches!(&error, HistoryError::FixFile { problem, .. } if problem.contains("not those")),
+        "{error}"
+    );
+    std::fs::write(&path, b"PAR1 nonsense PAR1").unwrap();
+    assert!(matches!(catalog.read(series()).unwrap_err(), HistoryError::FixFile { .. }));
+    std::fs::write(folder.path().join("BTC%2FUSDT/1m/manifest.json"), "{}").unwrap();
+    let error = catalog.manifests().unwrap_err().to_string();
+    assert!(error.contains("manifest.json: this is not a sound manifest"), "{error}");
+}
+
+#[test]
+fn writers_do_not_interleave_and_readers_see_whole_states() {
+    let folder = tempfile::tempdir().unwrap();
+    let all: Vec<Row> = (0..240).map(|minute| (minute, 7)).collect();
+    let catalog = Catalog::new(folder.path());
+    catalog.append(series(), &candles(&all[..1]), &origin(LATER)).unwrap();
+    std::thread::scope(|scope| {
+        for writer in 0..4 {
+            let (catalog, all) = (&catalog, &all);
+            scope.spawn(move || {
+                for part in all.chunks(24).skip(writer).step_by(3) {
+                    catalog.append(series(), &candles(part), &origin(LATER)).unwrap();
+                }
+            });
+        }
+        for _ in 0..40 {
+            let seen = read(&catalog);
+            assert!(!seen.is_empty() && seen.iter().all(|(_, price)| *price == 7));
+        }
+    });
+    assert_eq!(read(&catalog), all);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Candles far apart lie in many files; minutes are few, so that values of one moment meet.
+    #[test]
+    fn any_order_and_overlap_make_the_series_of_first_seen_values(
+        batches in prop::collection::vec(
+            prop::collection::vec((prop::sample::select(vec![0_i64, 1, 2, 3, 44_639, 44_640, 50_000, 90_000]), 1_u32..4), 0..8),
+            1..6,
+        ),
+        cut in 0_i64..100_000,
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let catalog = Catalog::new(folder.path());
+        let mut first_seen: BTreeMap<i64, u32> = BTreeMap::new();
+        let mut revised: BTreeSet<Row> = BTreeSet::new();
+        for batch in &batches {
+            let appended = catalog.append(series(), &candles(batch), &origin(LATER)).unwrap();
+            let mut expected = Appended::default();
+            let mut ordered = batch.clone();
+            ordered.sort_by_key(|(minute, _)| *minute);
+            for (minute, price) in ordered {
+                match first_seen.get(&minute) {
+                    None => {
+                        first_seen.insert(minute, price);
+                        expected.new += 1;
+                    }
+                    Some(known) if *known != price && revised.insert((minute, price)) => expected.revised += 1,
+                    Some(_) => expected.same += 1,
+                }
+            }
+            prop_assert_eq!(appended, expected);
+        }
+        let expected: Vec<Row> = first_seen.into_iter().collect();
+        let Ok(whole) = catalog.read(series()) else {
+            prop_assert!(expected.is_empty());
+            return Ok(());
+        };
+        prop_assert_eq!(rows(whole.candles().candles()), expected.clone());
+        prop_assert_eq!(whole.hash(), data_hash(&[CandleSeries::new(series(), candles(&expected)).unwrap()]));
+        let kept = catalog.revisions(series()).unwrap();
+        prop_assert_eq!(kept.iter().map(|revision| rows(&[revision.candle])[0]).collect::<BTreeSet<_>>(), revised);
+        let part = catalog.read_within(series(), Millis::MINUTE * cut..Millis::MAX);
+        let after: Vec<Row> = expected.into_iter().filter(|(minute, _)| *minute >= cut).collect();
+        prop_assert_eq!(part.map(|part| rows(part.candles().candles())).unwrap_or_default(), after);
+    }
+}
+
+#[test]
+fn series_are_listed_by_symbol_and_interval() {
+    let folder = tempfile::tempdir().unwrap();
+    let catalog = Catalog::new(folder.path());
+    for (symbol, interval) in [("B", "1m"), ("A", "5m"), ("A", "1m")] {
+        let series =
+            Series { symbol: symbol.parse().unwrap(), interval: interval.parse::<Interval>().unwrap() };
+        catalog.append(series, &candles(&[(5, 1)]), &origin(LATER)).unwrap();
+    }
+    std::fs::create_dir_all(folder.path().join("C/not-an-interval")).unwrap();
+    let found: Vec<String> =
+        catalog.manifests().unwrap().iter().map(|manifest| manifest.series().to_string()).collect();
+    assert_eq!(found, ["A 1m", "A 5m", "B 1m"]);
+}

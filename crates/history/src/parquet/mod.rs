@@ -1,0 +1,12 @@
+//! Candle files as columns: `time` (whole milliseconds, UTC), `open`, `high`, `low`, `close`, `volume`.
+
+mod read;
+mod write;
+
+pub(crate) use read::{Table, read_table};
+pub use read::{read_parquet, read_parquet_file};
+pub(crate) use write::to_parquet;
+pub use write::{write_parquet, write_parquet_file};
+
+/// The columns of every candle file, in our order; others may stand beside them.
+const COLUMNS: [&str; 6] = ["time", "open", "high", "low", "close", "volume"];
