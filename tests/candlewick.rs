@@ -100,6 +100,8 @@ impl Folder {
                 command.env(name, value);
             }
         }
+        // Nobody's own cache is filled by tests.
+        command.env("XDG_CACHE_HOME", self.dir.path().join(".cache"));
         command.envs(self.variables.iter().cloned());
         command
     }

@@ -218,8 +218,8 @@ fn a_bot_without_candles_hears_what_there_is() {
         |from: &str, to: &str, parts: &[&str]| folder_with_bot(from, to).run(&BACKTEST).fails(3, parts);
     check(
         "\"1m\"",
-        "\"5m\"",
-        &["no candles of BTCUSDT 5m for bot \"btc\"; there are: BTCUSDT 1m", "interval = \"1m\""],
+        "\"90s\"",
+        &["no candles of BTCUSDT 90s for bot \"btc\"; there are: BTCUSDT 1m", "interval = \"1m\""],
     );
     check("BTCUSDT", "BTCUSD", &["no candles of BTCUSD 1m", "did you mean symbol = \"BTCUSDT\"?"]);
     check("BTCUSDT", "EURUSD", &["--data EURUSD_1m.csv"]);

@@ -4,6 +4,7 @@
 mod agreement;
 mod answers;
 mod candlewick;
+mod catalog;
 mod cli;
 mod contract;
 mod control;
@@ -21,8 +22,6 @@ mod recording;
 mod replay;
 mod resolve;
 mod restart;
-mod seconds;
 mod serving;
-mod survival;
 mod tidy;
 mod wire;

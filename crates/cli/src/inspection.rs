@@ -2,10 +2,10 @@
 
 use crate::configuration::{self, Loaded, Problem, RealMoney, journal_url};
 use crate::crew::{Crew, problem_of_session, session_settings};
+use crate::data::DataName;
 use candlewick_api::clock::SystemClock;
 use candlewick_api::{ApiError, HttpVenue};
 use candlewick_engine::{Session, check_ladders};
-use candlewick_history::DataSource;
 use candlewick_sdk::Registry;
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ pub(crate) fn problems_of(loaded: &Loaded, real: RealMoney, registry: &Registry)
     problems.extend(problem_of_client(loaded));
     problems.extend(journal_url(loaded).err());
     for (index, text) in config.sandbox.data.iter().enumerate() {
-        if let Err(error) = text.parse::<DataSource>() {
+        if let Err(error) = text.parse::<DataName>() {
             problems.push(loaded.problem(&format!("sandbox.data[{index}]"), error.to_string()));
         }
     }

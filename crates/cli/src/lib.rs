@@ -51,5 +51,6 @@ mod suggestion;
 
 pub use app::App;
 pub use configuration::{
-    AccountSettings, BrokerSettings, Config, ControlSettings, DashboardSettings, JournalSettings, Mode,
+    AccountSettings, BrokerSettings, Config, ControlSettings, DashboardSettings, DataSettings,
+    JournalSettings, Mode,
 };

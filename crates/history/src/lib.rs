@@ -21,6 +21,7 @@ mod error;
 // Files.
 mod csv;
 mod disk;
+mod format;
 mod parquet;
 mod source;
 
@@ -38,9 +39,11 @@ mod resample;
 mod generate;
 mod market;
 
+pub use cache::FileCache;
 pub use catalog::{Appended, Catalog, Manifest, Origin, Provenance, Revision, Segment, Version};
 pub use csv::{CSV_HEADER, Progress, no_progress, read_csv, read_csv_file, write_csv, write_csv_file};
 pub use error::HistoryError;
+pub use format::CandleFormat;
 pub use gap::{Gap, gaps};
 pub use generate::{GenerateSettings, generate};
 pub use hash::{HashedSeries, data_hash, data_hash_of, series_hash};

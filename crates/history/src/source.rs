@@ -1,6 +1,6 @@
 //! What `--data` takes: a file, and the series that it holds.
 
-use crate::{HistoryError, Progress, read_csv_file, read_parquet_file};
+use crate::{CandleFormat, HistoryError, Progress};
 use candlewick_sdk::{CandleSeries, Interval, Series, Symbol};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ impl DataSource {
     /// [`HistoryError::NameSeries`] when the name does not say both.
     pub fn from_path(path: &Path) -> Result<Self, HistoryError> {
         let error = |problem: String| HistoryError::NameSeries { text: path.display().to_string(), problem };
-        if !has_extension(path, "csv") && !has_extension(path, "parquet") {
+        if CandleFormat::of_path(path).is_none() {
             return Err(error("the file name does not end in .csv or .parquet".to_owned()));
         }
         let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
@@ -50,12 +50,10 @@ impl DataSource {
     /// Reads the candles.
     ///
     /// # Errors
-    /// Those of [`read_csv_file`] and [`read_parquet_file`].
+    /// Those of [`CandleFormat::read_file`].
     pub fn read(&self, progress: &mut dyn FnMut(Progress)) -> Result<CandleSeries, HistoryError> {
-        if has_extension(&self.path, "parquet") {
-            return read_parquet_file(&self.path, self.series);
-        }
-        read_csv_file(&self.path, self.series, progress)
+        let format = CandleFormat::of_path(&self.path).unwrap_or(CandleFormat::Csv);
+        format.read_file(&self.path, self.series, progress)
     }
 }
 
@@ -66,10 +64,6 @@ fn split_named(text: &str) -> Option<(&str, Interval, &str)> {
         let (symbol, interval) = text[..at].rsplit_once('@')?;
         Some((symbol, interval.parse().ok()?, &text[at + 1..]))
     })
-}
-
-fn has_extension(path: &Path, expected: &str) -> bool {
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(expected))
 }
 
 impl FromStr for DataSource {

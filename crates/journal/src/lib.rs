@@ -14,7 +14,6 @@ mod error;
 mod file;
 mod holder;
 mod kept;
-mod kill_point;
 mod lease;
 mod line;
 mod nowhere;

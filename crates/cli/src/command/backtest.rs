@@ -1,34 +1,48 @@
 //! `backtest`: stored candles through the configured bots.
 
 use super::Context;
+use crate::arguments::parse_moment;
 use crate::configuration::{Base, Flag, Loaded, Problems, RealMoney};
 use crate::crew::{Crew, problem_of_session, session_settings};
-use crate::data;
+use crate::data::{self, StockSource};
 use crate::failure::{Ending, Failure, FailureKind};
+use crate::moment::utc;
 use crate::output::{print, print_json};
 use crate::progress::Progress;
 use crate::report::{Report, Run, write_trades};
 use candlewick_api::clock::Stopwatch;
 use candlewick_backtest::{Backtest, BacktestError, BacktestSettings, Finished};
 use candlewick_engine::{Header, JournalHash, Recorder, check_ladders};
-use candlewick_history::data_hash;
+use candlewick_history::data_hash_of;
 use candlewick_journal::{FileJournal, NoJournal, Tee};
-use candlewick_sdk::{CandleSeries, Millis};
+use candlewick_sdk::{CandleSeries, Millis, Series};
 use clap::Args;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// What to replay.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Without --config, three bots that come along; without --data and [sandbox].data, two weeks of \
-                  synthetic candles.\n\nExamples:\n  candlewick backtest\n  candlewick backtest --config my.toml \
-                  --data BTCUSDT_1m.csv --trades trades.csv\n  candlewick backtest --json --quiet"
+    after_help = "Without --config, three bots that come along; without --data and [sandbox].data, what the catalog has \
+                  of the bots' series, else two weeks of synthetic candles.\n\nExamples:\n  candlewick backtest\n  \
+                  candlewick backtest --config my.toml --data BTCUSDT_1m.csv --trades trades.csv\n  candlewick \
+                  backtest --data BTCUSDT@1m --from 2026-01-06 --to 2026-01-10\n  candlewick backtest --json --quiet"
 )]
 pub(crate) struct BacktestArguments {
-    /// Candle file, SYMBOL_INTERVAL.csv or SYMBOL@INTERVAL=PATH; repeatable; finer candles of a symbol price its trades
+    /// Candle file, SYMBOL_INTERVAL.csv (or .parquet) or SYMBOL@INTERVAL=PATH, or a series of the catalog,
+    /// SYMBOL@INTERVAL; repeatable; finer candles of a symbol price its trades
     #[arg(long, value_name = "FILE")]
     data: Vec<String>,
+    /// Folder of the catalog, from which the bots' series come when no --data is given
+    #[arg(long, value_name = "DIR")]
+    catalog: Option<PathBuf>,
+    /// Leave out candles that open before: a date, a time, or milliseconds since 1970
+    #[arg(long, value_name = "TIME", value_parser = parse_moment)]
+    from: Option<Millis>,
+    /// Leave out candles that close after
+    #[arg(long, value_name = "TIME", value_parser = parse_moment)]
+    to: Option<Millis>,
     /// Write the trades as CSV
     #[arg(long, value_name = "FILE")]
     trades: Option<PathBuf>,
@@ -99,6 +113,7 @@ fn flags_of(arguments: &BacktestArguments) -> Vec<Flag> {
     let data = (!arguments.data.is_empty()).then_some(&arguments.data);
     let flags = [
         Flag::new("--data", "sandbox", "data", data),
+        Flag::new("--catalog", "data", "catalog", arguments.catalog.as_ref()),
         Flag::new("--stress", "simulation", "stress", arguments.stress),
     ];
     flags.into_iter().flatten().collect()
@@ -111,13 +126,18 @@ fn candles_of(
     context: &Context<'_>,
 ) -> Result<Candles, Failure> {
     let config = &loaded.config;
-    let sources = data::sources(&config.sandbox.data)?;
-    let series = data::select_series(&config.bots, data::load(&sources, context.global)?)?;
+    let range = range_of(arguments)?;
+    let stock = data::load(loaded, &range, context.global)?;
+    let given: Vec<Series> = stock.series.iter().map(|one| one.candles().series()).collect();
+    let selected = data::select_series(&config.bots, stock.series)?;
+    let series = data::candles_of(&selected);
     let markets = data::markets_for(&config.bots, &series);
     let mut notices = Vec::new();
-    if sources.is_empty() {
+    if stock.source == StockSource::Synthetic {
         notices.push("synthetic candles: a profit on them says nothing about a strategy".to_owned());
     }
+    let joined = series.iter().map(CandleSeries::series).filter(|one| !given.contains(one));
+    notices.extend(joined.map(|one| format!("the candles of {one} are joined from shorter ones")));
     match data::check_expiries(loaded, &markets) {
         Ok(()) => {}
         Err(_) if arguments.allow_coarse => notices.push(
@@ -126,8 +146,18 @@ fn candles_of(
         ),
         Err(failure) => return Err(failure),
     }
-    let hash = data_hash(&series).to_hex().to_string();
+    let hash = data_hash_of(&selected).to_hex().to_string();
     Ok(Candles { series, markets, hash, notices })
+}
+
+/// What `--from` and `--to` leave.
+fn range_of(arguments: &BacktestArguments) -> Result<Range<Millis>, Failure> {
+    let range = arguments.from.unwrap_or(data::ALWAYS.start)..arguments.to.unwrap_or(data::ALWAYS.end);
+    if range.is_empty() {
+        let [from, to] = [range.start, range.end].map(utc);
+        return Err(Failure::configuration(format!("--from {from} does not lie before --to {to}")));
+    }
+    Ok(range)
 }
 
 /// Runs to the end; the journal's hash and the time it took come along.

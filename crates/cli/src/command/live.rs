@@ -91,8 +91,8 @@ async fn run_bots(
     } else {
         (Keeping::Nowhere, Open::to_nobody(), screen)
     };
-    let series = data::load(&data::sources(&loaded.config.sandbox.data)?, context.global)?;
-    let series = data::select_series(&loaded.config.bots, series)?;
+    let stock = data::load(loaded, &data::ALWAYS, context.global)?;
+    let series = data::candles_of(&data::select_series(&loaded.config.bots, stock.series)?);
     let markets = data::markets_for(&loaded.config.bots, &series);
     data::check_expiries(loaded, &markets)?;
     let span = if arguments.until_end { Span::Whole } else { Span::Open };

@@ -58,7 +58,7 @@ pub(super) fn run(arguments: &SandboxArguments, context: &Context<'_>) -> Result
         settings.speed = SandboxSpeed::Times(1.0); // the default there is that of an embedded venue
     }
     settings.check()?;
-    let series = data::load(&data::sources(&settings.data)?, context.global)?;
+    let series = data::candles_of(&data::load(&loaded, &data::ALWAYS, context.global)?.series);
     let runtime = Runtime::new().map_err(|error| Failure::new(FailureKind::Unexpected, error))?;
     runtime.block_on(serve(settings, series, &loaded, context))
 }

@@ -2,6 +2,7 @@
 
 mod check;
 mod control;
+mod data;
 mod key;
 mod layer;
 mod load;
@@ -11,6 +12,7 @@ mod show;
 
 pub use control::ControlSettings;
 pub(crate) use control::{control_paths, journal_url};
+pub use data::DataSettings;
 use key::KeyPath;
 pub(crate) use layer::Flag;
 pub(crate) use load::{Base, Loaded, RealMoney};
@@ -49,6 +51,8 @@ pub struct Config {
     pub control: ControlSettings,
     /// The web page.
     pub dashboard: DashboardSettings,
+    /// Where candles stay.
+    pub data: DataSettings,
     /// The embedded or standalone venue.
     pub sandbox: SandboxSettings,
     /// The bots, in their order.

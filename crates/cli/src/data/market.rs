@@ -1,28 +1,33 @@
 //! Which candles the bots listen to, and which price their trades.
 
+use super::load::is_part;
 use crate::configuration::{Loaded, Problems};
 use crate::failure::Failure;
 use crate::suggestion::nearest;
 use candlewick_engine::BotSettings;
+use candlewick_history::{HashedSeries, resample};
 use candlewick_sdk::{CandleSeries, Series, Symbol};
 use candlewick_simulator::{Market, check_expiry};
 
-/// The series that each bot listens to must be there; the others are kept where they are finer candles of a
-/// traded symbol.
+/// The series that each bot listens to, and those that are finer candles of a traded symbol. A bot's series that is
+/// missing is joined from the longest candles that make it up, where there are such.
 ///
 /// # Errors
 /// A bot whose series is missing, with what there is.
 pub(crate) fn select_series(
     bots: &[BotSettings],
-    all: Vec<CandleSeries>,
-) -> Result<Vec<CandleSeries>, Failure> {
+    mut all: Vec<HashedSeries>,
+) -> Result<Vec<HashedSeries>, Failure> {
     for bot in bots {
-        if !all.iter().any(|one| one.series() == bot.series()) {
-            return Err(missing(bot, &all));
+        if all.iter().any(|one| one.candles().series() == bot.series()) {
+            continue;
         }
+        let parts = all.iter().map(HashedSeries::candles).filter(|one| is_part(one.series(), bot.series()));
+        let Some(longest) = parts.max_by_key(|one| one.interval()) else { return Err(missing(bot, &all)) };
+        all.push(HashedSeries::new(resample(longest, bot.interval)?));
     }
     let is_traded = |symbol: Symbol| bots.iter().any(|bot| bot.symbol == symbol);
-    Ok(all.into_iter().filter(|one| is_traded(one.symbol())).collect())
+    Ok(all.into_iter().filter(|one| is_traded(one.candles().symbol())).collect())
 }
 
 /// One market for each traded symbol. Its price series is the finest one that a bot listens to; its detail the
@@ -60,16 +65,16 @@ pub(crate) fn check_expiries(loaded: &Loaded, markets: &[Market]) -> Result<(), 
     Problems::check(problems).map_err(|problems| Failure::from(problems).help(coarse))
 }
 
-fn missing(bot: &BotSettings, all: &[CandleSeries]) -> Failure {
+fn missing(bot: &BotSettings, all: &[HashedSeries]) -> Failure {
     let Series { symbol, interval } = bot.series();
-    let there: Vec<String> = all.iter().map(|one| one.series().to_string()).collect();
+    let there: Vec<String> = all.iter().map(|one| one.candles().series().to_string()).collect();
     let problem = format!(
         "there are no candles of {symbol} {interval} for bot \"{}\"; there are: {}",
         bot.name,
         there.join(", ")
     );
-    let names: Vec<String> = all.iter().map(|one| one.symbol().to_string()).collect();
-    let of_symbol = all.iter().find(|one| one.symbol() == symbol);
+    let names: Vec<String> = all.iter().map(|one| one.candles().symbol().to_string()).collect();
+    let of_symbol = all.iter().map(HashedSeries::candles).find(|one| one.symbol() == symbol);
     let help = match (of_symbol, nearest(symbol.as_str(), names.iter().map(String::as_str))) {
         (Some(other), _) => format!("did you mean interval = \"{}\"?", other.interval()),
         (None, Some(near)) => format!("did you mean symbol = \"{near}\"?"),
@@ -83,6 +88,7 @@ fn missing(bot: &BotSettings, all: &[CandleSeries]) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::candles_of;
     use candlewick_engine::StakeSettings;
     use candlewick_sdk::{Candle, ExpirationType, Millis, Ohlcv};
 
@@ -100,18 +106,20 @@ mod tests {
         }
     }
 
-    fn series(text: &str) -> CandleSeries {
+    fn series(text: &str) -> HashedSeries {
         let (symbol, interval) = text.split_once(' ').unwrap();
         let series = Series { symbol: symbol.parse().unwrap(), interval: interval.parse().unwrap() };
         let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
-        let candle = Candle::new(Millis::ZERO, series.interval, numbers).unwrap();
-        CandleSeries::new(series, vec![candle]).unwrap()
+        let step = series.interval.length();
+        let count = (Millis::HOUR.get() / step.get()).max(1);
+        let candle = |index| Candle::new(step * index, series.interval, numbers).unwrap();
+        HashedSeries::new(CandleSeries::new(series, (0..count).map(candle).collect::<Vec<_>>()).unwrap())
     }
 
     fn check(bots: &[(&str, &str)], there: &[&str], expected: &[(&str, Option<&str>)]) {
         let bots: Vec<BotSettings> = bots.iter().map(|(symbol, interval)| bot(symbol, interval)).collect();
-        let all: Vec<CandleSeries> = there.iter().map(|text| series(text)).collect();
-        let markets = markets_for(&bots, &select_series(&bots, all).unwrap());
+        let all: Vec<HashedSeries> = there.iter().map(|text| series(text)).collect();
+        let markets = markets_for(&bots, &candles_of(&select_series(&bots, all).unwrap()));
         let found: Vec<(String, Option<String>)> = markets
             .iter()
             .map(|market| {
@@ -134,9 +142,17 @@ mod tests {
     }
 
     #[test]
+    fn a_series_that_is_missing_is_joined_from_the_longest_candles_that_make_it_up() {
+        check(&[("A", "15m")], &["A 5s", "A 5m", "A 10m"], &[("A 15m", Some("A 5s"))]);
+        let joined = select_series(&[bot("A", "15m")], vec![series("A 5s"), series("A 5m")]).unwrap();
+        let own = joined.iter().find(|one| one.candles().series() == bot("A", "15m").series()).unwrap();
+        assert_eq!((own.candles().candles().len(), own.candles().candles()[0].volume()), (4, 0.0));
+    }
+
+    #[test]
     fn a_missing_series_is_named_with_what_there_is() {
         for (symbol, interval, help) in [
-            ("A", "2m", "did you mean interval = \"1m\"?"),
+            ("A", "90s", "did you mean interval = \"1m\"?"),
             ("BTCUSD", "1m", "did you mean symbol = \"BTCUSDT\"?"),
             ("Gold", "1m", "give a file of them: --data Gold_1m.csv"),
         ] {

@@ -2,39 +2,54 @@
 
 use super::bound::{READING, blocking};
 use super::finding::{Check, Finding};
-use crate::configuration::Config;
+use crate::configuration::Loaded;
+use crate::data::{self, DataName, Shelves};
 use candlewick_engine::BotSettings;
-use candlewick_history::{DataSource, Gap, gaps};
-use candlewick_sdk::{CandleSeries, Millis};
+use candlewick_history::{Gap, gaps};
+use candlewick_sdk::{CandleSeries, Millis, Series};
 use chrono::DateTime;
 
 /// Saturday noon: day 0 was a Thursday.
 const SATURDAY_NOON: Millis = Millis::from_seconds((2 * 24 + 12) * 3_600);
 const WEEK: Millis = Millis::from_seconds(7 * 86_400);
 
-/// One finding for each file of `[sandbox].data`, and for each bot that none is for.
-pub(super) async fn check(config: &Config, tell: &mut dyn FnMut(Finding)) {
+/// One finding for each name in `[sandbox].data`, or for each series that the catalog has for the bots, and for each
+/// bot that none is for.
+pub(super) async fn check(loaded: &Loaded, tell: &mut dyn FnMut(Finding)) {
+    let config = &loaded.config;
+    let shelves = data::shelves(loaded);
+    // What does not tell its series has failed as configuration.
+    let mut names: Vec<DataName> = config.sandbox.data.iter().filter_map(|text| text.parse().ok()).collect();
     if config.sandbox.data.is_empty() {
-        tell(Check::Data.ok("no files are configured: the embedded venue makes synthetic candles"));
-        return;
+        match data::stored_for(&shelves.catalog, &config.bots) {
+            Ok(stored) => names = stored,
+            Err(failure) => {
+                tell(Check::Data.fail(failure.render(), "mend the catalog, or delete what is broken of it"));
+                return;
+            }
+        }
+        if names.is_empty() {
+            let text = "no files are configured and the catalog has nothing for the bots: the embedded venue makes \
+                        synthetic candles";
+            tell(Check::Data.ok(text));
+            return;
+        }
     }
-    let mut covered = Vec::new();
-    for text in &config.sandbox.data {
-        // What does not tell its series has failed as configuration.
-        let Ok(source) = text.parse::<DataSource>() else { continue };
-        covered.push(source.series);
-        let late = format!("{} was not read within {} s", source.path.display(), READING.as_secs());
+    let covered: Vec<Series> = names.iter().map(DataName::series).collect();
+    for name in names {
+        let late = format!("{name} was not read within {} s", READING.as_secs());
         let late = Check::Data.warn(late, "look at the disk");
-        tell(blocking(READING, late, move || read(&source)).await);
+        let shelves = shelves.clone();
+        tell(blocking(READING, late, move || read(&name, &shelves)).await);
     }
     for bot in config.bots.iter().filter(|bot| !covered.contains(&bot.series())) {
         tell(not_covered(bot));
     }
 }
 
-fn read(source: &DataSource) -> Finding {
-    match source.read(&mut |_| {}) {
-        Ok(series) => judge(&series),
+fn read(name: &DataName, shelves: &Shelves) -> Finding {
+    match name.read(shelves, &mut |_| {}) {
+        Ok(series) => judge(series.candles()),
         Err(error) => Check::Data.fail(error.to_string(), "mend the file, or leave it out of sandbox.data"),
     }
 }
@@ -86,7 +101,7 @@ fn not_covered(bot: &BotSettings) -> Finding {
 mod tests {
     use super::super::finding::Mark;
     use super::*;
-    use candlewick_sdk::{Candle, Interval, Ohlcv, Series};
+    use candlewick_sdk::{Candle, Interval, Ohlcv};
 
     fn check(hours: &[i64], mark: Mark, part: &str) {
         let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };

@@ -68,5 +68,5 @@ async fn examine_machine(loaded: &Loaded, tell: &mut dyn FnMut(Finding)) {
         tell(lease::check(&url, SystemClock::new().now()).await);
     }
     control::check(loaded, tell).await;
-    data::check(&loaded.config, tell).await;
+    data::check(loaded, tell).await;
 }

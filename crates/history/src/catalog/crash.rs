@@ -57,7 +57,7 @@ fn check(first: &[Row], second: &[Row]) {
             partial.filter(|entry| entry.as_ref().unwrap().path().extension() == Some("partial".as_ref()));
         assert_eq!(partial.count(), 0, "leftovers are swept away");
         if !disk.has_crashed() {
-            assert!(steps > 15, "{steps} steps are too few to be all of them");
+            assert!(steps > 5, "{steps} steps are fewer than the manifest alone takes");
             break;
         }
     }

@@ -1,6 +1,7 @@
 //! The folder of one series: its names, its manifest, its candle files.
 
 use super::manifest::{FORMAT, Manifest, Revision, RevisionFile, Segment, Version};
+use crate::cache::{self, Copied};
 use crate::disk::{Disk, PARTIAL, replace};
 use crate::hash::block_hash;
 use crate::parquet::{Table, read_table, to_parquet};
@@ -18,8 +19,6 @@ pub(super) struct SeriesFolder {
     pub(super) path: PathBuf,
 }
 
-/// What the name of a cache file ends with.
-pub(super) const CACHE: &str = ".candles";
 const PARQUET: &str = ".parquet";
 const MANIFEST: &str = "manifest.json";
 /// The column of revisions that tells when each was fetched.
@@ -93,8 +92,19 @@ impl SeriesFolder {
         table.map_err(|problem| HistoryError::FixFile { path, problem })
     }
 
-    /// Reads all candles of a version.
-    pub(super) fn candles(&self, version: &Version) -> Result<HashedSeries, HistoryError> {
+    /// The candles of a version: from the cache beside its files, or from them.
+    pub(super) fn candles(&self, disk: &dyn Disk, version: &Version) -> Result<HashedSeries, HistoryError> {
+        let (cache, of) = (self.path.join(cache_name(version)), Copied::Hash(version.hash()));
+        if let Some(cached) = cache::open(&cache, self.series, of) {
+            return Ok(cached);
+        }
+        let read = self.read(version)?;
+        // Without a cache all goes on, only slower.
+        let _ = cache::write(disk, &cache, &read, of);
+        Ok(read)
+    }
+
+    fn read(&self, version: &Version) -> Result<HashedSeries, HistoryError> {
         let mut candles: Vec<Candle> = Vec::new();
         for segment in &version.segments {
             candles.extend(self.segment(segment)?);
@@ -157,7 +167,7 @@ impl SeriesFolder {
         let Ok(entries) = fs::read_dir(&self.path) else { return };
         for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
             let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
-            let is_ours = [PARQUET, CACHE, PARTIAL].iter().any(|ending| name.ends_with(ending));
+            let is_ours = [PARQUET, cache::ENDING, PARTIAL].iter().any(|ending| name.ends_with(ending));
             if is_ours && !named.contains(name) {
                 let _ = disk.remove(&path);
             }
@@ -166,7 +176,7 @@ impl SeriesFolder {
 }
 
 fn cache_name(version: &Version) -> String {
-    format!("{}{CACHE}", version.data_hash)
+    format!("{}{}", version.data_hash, cache::ENDING)
 }
 
 /// The name of a file whose content decides it: two contents never share a name.

@@ -18,7 +18,7 @@ impl Catalog {
     /// when its files cannot be read or are not what the manifest says.
     pub fn read(&self, series: Series) -> Result<HashedSeries, HistoryError> {
         self.consistently(series, |folder, manifest| match manifest.current() {
-            Some(version) => folder.candles(version).map(Some),
+            Some(version) => folder.candles(&*self.disk, version).map(Some),
             None => Ok(None),
         })?
         .flatten()
@@ -47,7 +47,7 @@ impl Catalog {
     /// Those of [`read`](Self::read).
     pub fn read_version(&self, series: Series, number: u32) -> Result<HashedSeries, HistoryError> {
         self.consistently(series, |folder, manifest| match manifest.version(number) {
-            Some(version) => folder.candles(version).map(Some),
+            Some(version) => folder.candles(&*self.disk, version).map(Some),
             None => Ok(None),
         })?
         .flatten()

@@ -94,6 +94,9 @@ fn a_file_that_was_exchanged_is_noticed() {
     catalog.append(series(), &candles(&[(1, 1)]), &origin(LATER)).unwrap();
     let manifest = catalog.manifest(series()).unwrap().unwrap();
     let path = folder.path().join("BTC%2FUSDT/1m").join(&manifest.current().unwrap().segments[0].file);
+    catalog.read(series()).unwrap();
+    std::fs::remove_file(path.with_file_name(format!("{}.candles", manifest.current().unwrap().data_hash)))
+        .unwrap();
     std::fs::write(&path, crate::parquet::to_parquet(&candles(&[(1, 2)]), &[])).unwrap();
     let error = catalog.read(series()).unwrap_err();
     assert!(

@@ -1,17 +1,20 @@
 //! `data generate`: candles out of a seed.
 
+use super::CatalogArgument;
 use crate::arguments::parse_moment;
 use crate::command::Context;
 use crate::failure::{Failure, FailureKind};
 use crate::output::{print, print_json};
 use crate::progress::with_spinner;
+use candlewick_api::clock::{Clock, SystemClock};
 use candlewick_history::{
-    AssetType, DataSource, GenerateSettings, asset_type_of, data_hash, generate, known_market, write_csv_file,
+    AssetType, Catalog, DataSource, GenerateSettings, HistoryError, Origin, asset_type_of, data_hash,
+    generate, known_market, write_csv_file,
 };
-use candlewick_sdk::{Interval, Millis, Series, Symbol};
+use candlewick_sdk::{CandleSeries, Interval, Millis, Series, Symbol};
 use clap::Args;
 use serde_json::json;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What to make.
 #[derive(Debug, Args)]
@@ -49,10 +52,14 @@ pub(crate) struct GenerateArguments {
     /// Standard deviation of one-minute moves, as a fraction of the price
     #[arg(long, value_name = "FRACTION")]
     volatility: Option<f64>,
-    /// Folder to write to
+    /// Folder to write a CSV file to
     #[arg(long, default_value = ".", value_name = "FOLDER")]
     out: PathBuf,
-    /// Replace the file when it is there
+    /// Put the candles into the catalog instead: the one in this folder, or the configured one
+    #[arg(long, value_name = "DIR", conflicts_with = "out")]
+    #[expect(clippy::option_option, reason = "the form of a flag whose value may be left out")]
+    catalog: Option<Option<PathBuf>>,
+    /// Replace the file when it is there; in the catalog, begin a new version of the series
     #[arg(long)]
     force: bool,
 }
@@ -60,24 +67,32 @@ pub(crate) struct GenerateArguments {
 pub(super) fn run(arguments: &GenerateArguments, context: &Context<'_>) -> Result<(), Failure> {
     let settings = settings_of(arguments)?;
     let series = Series { symbol: settings.symbol, interval: settings.interval };
-    let path = DataSource::in_folder(&arguments.out, series)?.path;
-    if path.exists() && !arguments.force {
-        let problem = format!("{}: the file is there already", path.display());
-        return Err(Failure::configuration(problem).help("--force replaces it; --out takes another folder"));
-    }
-    let unwritable = |error| {
-        let problem = format!("--out: cannot make the folder {}", arguments.out.display());
-        Failure::new(FailureKind::Data, anyhow::Error::new(error)).context(problem)
+    let make = |keep: &dyn Fn(&CandleSeries) -> Result<(), HistoryError>| {
+        with_spinner(&format!("Making {series}"), context.global, || {
+            let candles = generate(&settings)?;
+            keep(&candles).map(|()| candles)
+        })
     };
-    std::fs::create_dir_all(&arguments.out).map_err(unwritable)?;
-    let candles = with_spinner(&format!("Making {series}"), context.global, || {
-        let candles = generate(&settings)?;
-        write_csv_file(&candles, &path).map(|()| candles)
-    })?;
+    let (place, candles) = if let Some(folder) = &arguments.catalog {
+        let catalog = CatalogArgument { catalog: folder.clone() }.open(context)?;
+        let place = catalog.folder().to_owned();
+        if catalog.manifest(series)?.is_some() {
+            refuse_present(format!("{}: {series} is there already", place.display()), arguments)?;
+        }
+        (place, make(&|candles| put(&catalog, candles, settings.seed))?)
+    } else {
+        let path = DataSource::in_folder(&arguments.out, series)?.path;
+        if path.exists() {
+            refuse_present(format!("{}: the file is there already", path.display()), arguments)?;
+        }
+        make_folder(&arguments.out)?;
+        let candles = make(&|candles| write_csv_file(candles, &path))?;
+        (path, candles)
+    };
     let count = candles.candles().len();
     if context.global.json {
         return print_json(&json!({
-            "file": path,
+            "file": place,
             "symbol": series.symbol,
             "interval": series.interval,
             "candles": count,
@@ -86,7 +101,30 @@ pub(super) fn run(arguments: &GenerateArguments, context: &Context<'_>) -> Resul
             "data_hash": data_hash(&[candles]).to_hex().as_str(),
         }));
     }
-    print(&format!("{}: {count} candles of {series}, synthetic, seed {}", path.display(), settings.seed))
+    print(&format!("{}: {count} candles of {series}, synthetic, seed {}", place.display(), settings.seed))
+}
+
+fn refuse_present(problem: String, arguments: &GenerateArguments) -> Result<(), Failure> {
+    if arguments.force {
+        return Ok(());
+    }
+    let help = "--force replaces it, in a catalog as a new version; --out and --catalog take another folder";
+    Err(Failure::configuration(problem).help(help))
+}
+
+fn make_folder(folder: &Path) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder).map_err(|error| {
+        let problem = format!("--out: cannot make the folder {}", folder.display());
+        Failure::new(FailureKind::Data, anyhow::Error::new(error)).context(problem)
+    })
+}
+
+/// As a version of its own: candles of another seed are no revisions of these.
+fn put(catalog: &Catalog, candles: &CandleSeries, seed: u64) -> Result<(), HistoryError> {
+    let source = format!("synthetic, seed {seed}");
+    let fetched_at = SystemClock::new().now();
+    let origin = Origin { source: source.clone(), licence: None, fetched_at, files: Vec::new() };
+    catalog.add_version(candles, &source, &origin).map(|_| ())
 }
 
 fn settings_of(arguments: &GenerateArguments) -> Result<GenerateSettings, Failure> {

@@ -1,21 +1,52 @@
 //! `data`: candles at rest.
 
+mod export;
 mod generate;
+mod list;
 
 use super::Context;
+use crate::configuration::{Base, Flag, Loaded};
 use crate::failure::{Ending, Failure};
-use clap::Subcommand;
+use candlewick_history::Catalog;
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
 
 /// Candles at rest.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Example:\n  candlewick data generate --symbol BTCUSDT --days 14")]
 pub(crate) enum DataCommand {
+    /// Show what the catalog holds
+    List(list::ListArguments),
+    /// Write candles of the catalog, or of a file, as CSV or Parquet
+    Export(export::ExportArguments),
     /// Make synthetic candles from a seed; they say nothing about a strategy's profit
     Generate(generate::GenerateArguments),
 }
 
+/// The catalog that a command works on.
+#[derive(Debug, Args)]
+pub(crate) struct CatalogArgument {
+    /// Folder of the catalog; data.catalog of the configuration when left out
+    #[arg(long, value_name = "DIR")]
+    catalog: Option<PathBuf>,
+}
+
+impl CatalogArgument {
+    /// The configuration, with the catalog that was given.
+    fn load(&self, context: &Context<'_>) -> Result<Loaded, Failure> {
+        let flag = Flag::new("--catalog", "data", "catalog", self.catalog.as_ref());
+        Loaded::read(&context.global.config, Base::Bare, flag.into_iter().collect())
+    }
+
+    fn open(&self, context: &Context<'_>) -> Result<Catalog, Failure> {
+        Ok(Catalog::new(self.load(context)?.config.data.catalog))
+    }
+}
+
 pub(super) fn run(command: &DataCommand, context: &Context<'_>) -> Result<Ending, Failure> {
     match command {
+        DataCommand::List(arguments) => list::run(arguments, context)?,
+        DataCommand::Export(arguments) => export::run(arguments, context)?,
         DataCommand::Generate(arguments) => generate::run(arguments, context)?,
     }
     Ok(Ending::Done)

@@ -1,0 +1,38 @@
+//! The `[data]` section: where candles stay.
+
+use candlewick_history::FileCache;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// The `[data]` section.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct DataSettings {
+    /// The folder of the catalog. Bots whose series it holds are backtested on them unless files are named.
+    pub catalog: PathBuf,
+    /// The folder of parsed copies of candle files that are named by path. Left out: `candlewick` in
+    /// `$XDG_CACHE_HOME` or in `~/.cache`; empty: none are kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache: Option<PathBuf>,
+}
+
+impl Default for DataSettings {
+    fn default() -> Self {
+        Self { catalog: PathBuf::from("data"), cache: None }
+    }
+}
+
+impl DataSettings {
+    /// The copies of candle files, unless none are kept.
+    pub(crate) fn file_cache(&self) -> Option<FileCache> {
+        let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let usual = || variable("XDG_CACHE_HOME").or_else(|| Some(variable("HOME")?.join(".cache")));
+        let folder = match &self.cache {
+            Some(folder) if folder.as_os_str().is_empty() => return None,
+            Some(folder) => Some(folder.clone()),
+            None => usual().map(|folder| folder.join("candlewick")),
+        };
+        folder.map(FileCache::new)
+    }
+}

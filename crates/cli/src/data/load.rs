@@ -1,0 +1,139 @@
+//! The candles of a run: from what is named, else from the catalog, else synthetic ones.
+
+use super::name::{DataName, Shelves, names};
+use super::synthetic;
+use crate::arguments::GlobalArguments;
+use crate::configuration::Loaded;
+use crate::failure::Failure;
+use crate::progress::{Progress, with_spinner};
+use candlewick_engine::BotSettings;
+use candlewick_history::{Catalog, HashedSeries, Manifest};
+use candlewick_sdk::{CandleSeries, Millis, Series};
+use std::ops::Range;
+
+/// Every moment.
+pub(crate) const ALWAYS: Range<Millis> = Millis::new(i64::MIN)..Millis::MAX;
+
+/// Candles, and where they are from.
+pub(crate) struct Stock {
+    pub(crate) series: Vec<HashedSeries>,
+    pub(crate) source: StockSource,
+}
+
+/// Where the candles of a run are from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StockSource {
+    /// What `--data` or `[sandbox].data` names.
+    Named,
+    /// The catalog, by the bots' symbols and intervals.
+    Catalog,
+    /// Made from a seed.
+    Synthetic,
+}
+
+/// Reads what is named. Where nothing is, the catalog decides: when it was asked for, or holds a series that a bot
+/// listens to, the bots' series and the finest one of each of their symbols come from there. Else the candles are
+/// synthetic. Only what lies within `range` is kept.
+///
+/// # Errors
+/// Bad data, with file and line; a series that is given twice; a catalog that was asked for and holds nothing.
+pub(crate) fn load(
+    loaded: &Loaded,
+    range: &Range<Millis>,
+    global: &GlobalArguments,
+) -> Result<Stock, Failure> {
+    let config = &loaded.config;
+    let shelves = shelves(loaded);
+    let named = names(&config.sandbox.data)?;
+    if !named.is_empty() {
+        let series = read_all(&named, &shelves, range, global)?;
+        return Ok(Stock { series, source: StockSource::Named });
+    }
+    let stored = stored_for(&shelves.catalog, &config.bots)?;
+    if !stored.is_empty() {
+        let series = read_all(&stored, &shelves, range, global)?;
+        return Ok(Stock { series, source: StockSource::Catalog });
+    }
+    if loaded.is_set("data.catalog") {
+        let problem = format!(
+            "the catalog {} holds no candles of the bots' symbols; it holds: {}",
+            shelves.catalog.folder().display(),
+            listed(&shelves.catalog.manifests()?)
+        );
+        return Err(Failure::data(problem)
+            .help("`candlewick data generate --catalog DIR` makes synthetic candles; --data takes files"));
+    }
+    let made = with_spinner("Making synthetic candles", global, synthetic::candles)?;
+    let kept = made.into_iter().map(|one| within(HashedSeries::new(one), range, "synthetic candles"));
+    Ok(Stock { series: kept.collect::<Result<_, _>>()?, source: StockSource::Synthetic })
+}
+
+/// The catalog and the cache of a configuration.
+pub(crate) fn shelves(loaded: &Loaded) -> Shelves {
+    let settings = &loaded.config.data;
+    Shelves { catalog: Catalog::new(settings.catalog.clone()), cache: settings.file_cache() }
+}
+
+/// What the catalog has for these bots: nothing when it could serve none of them.
+pub(crate) fn stored_for(catalog: &Catalog, bots: &[BotSettings]) -> Result<Vec<DataName>, Failure> {
+    let manifests = catalog.manifests()?;
+    let mut found: Vec<Series> = Vec::new();
+    for bot in bots {
+        let of_symbol = || manifests.iter().map(Manifest::series).filter(|one| one.symbol == bot.symbol);
+        let own = of_symbol().find(|one| *one == bot.series());
+        let parts = || of_symbol().filter(|one| is_part(*one, bot.series())).max_by_key(|one| one.interval);
+        let finest = of_symbol().min_by_key(|one| one.interval);
+        for series in own.or_else(parts).into_iter().chain(finest.filter(|one| one.interval < bot.interval)) {
+            if !found.contains(&series) {
+                found.push(series);
+            }
+        }
+    }
+    Ok(found.into_iter().map(DataName::Stored).collect())
+}
+
+/// Whether candles of one series join to candles of another.
+pub(super) fn is_part(fine: Series, coarse: Series) -> bool {
+    let divides = coarse.interval.length().is_aligned_to(fine.interval.length());
+    fine.symbol == coarse.symbol && fine.interval < coarse.interval && divides
+}
+
+fn read_all(
+    names: &[DataName],
+    shelves: &Shelves,
+    range: &Range<Millis>,
+    global: &GlobalArguments,
+) -> Result<Vec<HashedSeries>, Failure> {
+    let read = |name: &DataName| {
+        let mut progress = Progress::new(format!("Reading {name}"), global);
+        let whole = name.read(shelves, &mut |at| progress.update(at.read_bytes, at.total_bytes))?;
+        within(whole, range, &name.to_string())
+    };
+    names.iter().map(read).collect()
+}
+
+/// What of a series lies within the range.
+pub(crate) fn within(
+    whole: HashedSeries,
+    range: &Range<Millis>,
+    place: &str,
+) -> Result<HashedSeries, Failure> {
+    let candles = whole.candles();
+    let Ok(part) = candles.within(range.clone()) else {
+        let ends = [candles.start(), candles.end()].map(crate::moment::utc);
+        let problem = format!("{place}: no candles of {} lie between --from and --to", candles.series());
+        return Err(Failure::data(problem).help(format!("it has them from {} to {}", ends[0], ends[1])));
+    };
+    let is_whole = part.candles().len() == candles.candles().len();
+    Ok(if is_whole { whole } else { HashedSeries::new(part) })
+}
+
+fn listed(manifests: &[Manifest]) -> String {
+    let names: Vec<String> = manifests.iter().map(|manifest| manifest.series().to_string()).collect();
+    if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
+}
+
+/// The candles alone.
+pub(crate) fn candles_of(series: &[HashedSeries]) -> Vec<CandleSeries> {
+    series.iter().map(|one| one.candles().clone()).collect()
+}

@@ -1,0 +1,213 @@
+//! The candles of files that are named by path, parsed once.
+
+use super::stamp::Stamp;
+use super::{Copied, ENDING, open, write};
+use crate::disk::{Disk, PARTIAL, SystemDisk, make_folder};
+use crate::{DataSource, HashedSeries, HistoryError, Progress};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+/// Files of which a copy is kept; of more, the oldest copies go.
+const MOST_ENTRIES: usize = 64;
+/// A partial file that is so much older than the latest copy belongs to a program that is gone.
+const ABANDONED: Duration = Duration::from_hours(1);
+
+/// A folder with copies of candle files, each as it lies in memory.
+///
+/// It saves time and nothing else: when it cannot be written, files are read as if it were not there.
+#[derive(Clone, Debug)]
+pub struct FileCache {
+    folder: PathBuf,
+}
+
+impl FileCache {
+    /// In this folder, which is made when it is first needed.
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Self { folder: folder.into() }
+    }
+
+    /// The candles of a file: from the copy, or read, checked and copied.
+    ///
+    /// # Errors
+    /// Those of [`DataSource::read`].
+    pub fn read(
+        &self,
+        source: &DataSource,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<HashedSeries, HistoryError> {
+        let stamp = Stamp::of(&source.path);
+        let copy = self.copy_of(source);
+        if let Some(stamp) = stamp
+            && modified(&copy).is_some_and(|written| stamp.is_settled_before(written))
+            && let Some(series) = open(&copy, source.series, Copied::File(stamp.hash))
+        {
+            return Ok(series);
+        }
+        let series = HashedSeries::new(source.read(progress)?);
+        // A file that changed while it was read is copied the next time.
+        if let Some(stamp) = stamp.filter(|stamp| Stamp::of(&source.path) == Some(*stamp)) {
+            self.keep(&copy, &series, stamp);
+        }
+        Ok(series)
+    }
+
+    fn copy_of(&self, source: &DataSource) -> PathBuf {
+        let place = source.path.canonicalize().unwrap_or_else(|_| source.path.clone());
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(source.series.to_string().as_bytes());
+        hasher.update(&[0]);
+        hasher.update(place.as_os_str().as_encoded_bytes());
+        let name = hasher.finalize().to_hex();
+        self.folder.join(format!("{}{ENDING}", &name[..32]))
+    }
+
+    /// Without a copy all goes on, only slower: so nothing that fails here is told.
+    fn keep(&self, copy: &Path, series: &HashedSeries, stamp: Stamp) {
+        let kept = make_folder(&SystemDisk, &self.folder)
+            .and_then(|()| write(&SystemDisk, copy, series, Copied::File(stamp.hash)));
+        if kept.is_ok() {
+            self.prune(modified(copy).unwrap_or(SystemTime::UNIX_EPOCH));
+        }
+    }
+
+    fn prune(&self, now: SystemTime) {
+        let Ok(entries) = fs::read_dir(&self.folder) else { return };
+        let mut copies = Vec::new();
+        for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
+            let (Some(name), Some(written)) = (path.to_str(), modified(&path)) else { continue };
+            if name.ends_with(ENDING) {
+                copies.push((written, path));
+            } else if name.ends_with(PARTIAL) && now.duration_since(written).is_ok_and(|age| age > ABANDONED)
+            {
+                let _ = SystemDisk.remove(&path);
+            }
+        }
+        copies.sort();
+        let surplus = copies.len().saturating_sub(MOST_ENTRIES);
+        for (_, path) in &copies[..surplus] {
+            let _ = SystemDisk.remove(path);
+        }
+    }
+}
+
+fn modified(path: &Path) -> Option<SystemTime> {
+    path.metadata().ok()?.modified().ok()
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use super::*;
+    use std::fs::{File, FileTimes};
+
+    const OLD: &str = "time,open,high,low,close,volume\n60000,1,1,1,1,0\n";
+    const NEW: &str = "time,open,high,low,close,volume\n60000,2,2,2,2,0\n";
+
+    struct Stage {
+        _folder: tempfile::TempDir,
+        source: DataSource,
+        cache: FileCache,
+    }
+
+    impl Stage {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("BTCUSDT_1m.csv");
+            fs::write(&path, OLD).unwrap();
+            let source = DataSource::from_path(&path).unwrap();
+            let cache = FileCache::new(folder.path().join("cache"));
+            Self { _folder: folder, source, cache }
+        }
+
+        /// The first close, and whether the file itself had to be read.
+        fn read(&self) -> (f64, bool) {
+            let mut is_read = false;
+            let series = self.cache.read(&self.source, &mut |_| is_read = true).unwrap();
+            assert_eq!(series.hash(), HashedSeries::new(series.candles().clone()).hash());
+            (series.candles().candles()[0].close(), is_read)
+        }
+
+        /// As if the copy had been written that much after the file last changed.
+        fn age(&self, by: Duration) {
+            use std::os::unix::fs::MetadataExt;
+            let changed = self.source.path.metadata().unwrap();
+            let changed =
+                SystemTime::UNIX_EPOCH + Duration::new(changed.ctime() as u64, changed.ctime_nsec() as u32);
+            let times = FileTimes::new().set_modified(changed + by);
+            let copy = File::options().write(true).open(self.cache.copy_of(&self.source)).unwrap();
+            copy.set_times(times).unwrap();
+        }
+    }
+
+    const LONG_AFTER: Duration = Duration::from_secs(10);
+
+    #[test]
+    fn a_file_is_read_once() {
+        let stage = Stage::new();
+        assert_eq!(stage.read(), (1.0, true));
+        stage.age(LONG_AFTER);
+        assert_eq!(stage.read(), (1.0, false));
+        assert_eq!(stage.read(), (1.0, false));
+    }
+
+    #[test]
+    fn a_copy_that_was_written_in_the_step_of_the_files_last_change_is_not_believed() {
+        let stage = Stage::new();
+        stage.read();
+        stage.age(Duration::from_secs(1));
+        assert_eq!(stage.read(), (1.0, true));
+    }
+
+    #[test]
+    fn a_changed_file_is_read_again_even_when_it_hides_the_change() {
+        let stage = Stage::new();
+        stage.read();
+        let path = &stage.source.path;
+        let modified = path.metadata().unwrap().modified().unwrap();
+        let before = Stamp::of(path);
+        // Until the file system's clock has made its step.
+        while Stamp::of(path) == before {
+            fs::write(path, NEW).unwrap();
+            let times = FileTimes::new().set_modified(modified);
+            File::options().write(true).open(path).unwrap().set_times(times).unwrap();
+        }
+        stage.age(LONG_AFTER);
+        assert_eq!(stage.read(), (2.0, true), "same size, same time of modification, same inode");
+        stage.age(LONG_AFTER);
+        let other = path.with_extension("new");
+        fs::write(&other, OLD).unwrap();
+        fs::rename(&other, path).unwrap();
+        stage.age(LONG_AFTER);
+        assert_eq!(stage.read(), (1.0, true), "another file took its place");
+    }
+
+    #[test]
+    fn a_file_under_two_names_of_a_series_has_two_copies() {
+        let stage = Stage::new();
+        stage.read();
+        let series = candlewick_sdk::Series { symbol: "ETHUSDT".parse().unwrap(), ..stage.source.series };
+        let other = DataSource { series, ..stage.source.clone() };
+        let read = stage.cache.read(&other, &mut |_| {}).unwrap();
+        assert_eq!(read.candles().series(), series);
+        assert_eq!(fs::read_dir(&stage.cache.folder).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn without_a_folder_to_write_to_files_are_read_all_the_same() {
+        let stage = Stage::new();
+        let cache = FileCache::new(stage.source.path.join("not-a-folder"));
+        assert_eq!(cache.read(&stage.source, &mut |_| {}).unwrap().candles().candles().len(), 1);
+    }
+
+    #[test]
+    fn only_so_many_copies_are_kept() {
+        let stage = Stage::new();
+        for number in 0..=MOST_ENTRIES {
+            let symbol = format!("S{number}").parse().unwrap();
+            let series = candlewick_sdk::Series { symbol, ..stage.source.series };
+            stage.cache.read(&DataSource { series, ..stage.source.clone() }, &mut |_| {}).unwrap();
+        }
+        assert_eq!(fs::read_dir(&stage.cache.folder).unwrap().count(), MOST_ENTRIES);
+    }
+}

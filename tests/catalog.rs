@@ -1,0 +1,152 @@
+//! Candles at rest as a user keeps them: the catalog, its ranges, its exports, and what a backtest takes from it.
+
+use crate::candlewick::{BACKTEST, BOT, Folder, candles, folder_with_bot, repository};
+use serde_json::Value;
+
+/// 2026-01-05 00:00 UTC.
+const MONDAY: i64 = 1_767_571_200_000;
+const GENERATE: [&str; 8] =
+    ["data", "generate", "--symbol", "BTCUSDT", "--days", "2", "--catalog", "candles"];
+
+fn hash(answer: &Value) -> &str {
+    answer["data_hash"].as_str().unwrap()
+}
+
+#[test]
+fn an_export_from_format_to_format_comes_back_byte_for_byte() {
+    for name in ["BTCUSDT_1m.csv", "EURUSD_5s.csv"] {
+        let shipped = std::fs::read_to_string(repository().join("backtest-data").join(name)).unwrap();
+        let folder = Folder::new().with(name, &shipped);
+        let (series, _) = name.split_once('.').unwrap();
+        let [parquet, back] = [format!("{series}.parquet"), format!("back_{name}")];
+        let first = folder.run(&["data", "export", name, "--out", &parquet, "--json"]).json();
+        let second = folder.run(&["data", "export", &parquet, "--out", &back, "--json"]).json();
+        assert_eq!(folder.read(&back), shipped);
+        assert_eq!(hash(&first), hash(&second));
+        // The second reading is that of the cache.
+        folder.run(&["data", "export", &parquet, "--out", &back, "--force"]);
+        assert_eq!(folder.read(&back), shipped);
+    }
+}
+
+#[test]
+fn a_backtest_on_the_catalog_is_the_one_on_the_file() {
+    let folder = folder_with_bot("1m", "1m");
+    let listed = folder.run(&GENERATE);
+    assert_eq!(listed.code, 0, "{}", listed.stderr);
+    folder.run(&["data", "export", "BTCUSDT@1m", "--catalog", "candles", "--out", "two_1m.csv"]);
+    let run = |data: &[&str]| {
+        let mut report = folder.run(&[&["backtest", "--config", "bot.toml", "--json"], data].concat()).json();
+        for key in ["elapsed_ms", "candles_per_second"] {
+            report.as_object_mut().unwrap().remove(key);
+        }
+        report
+    };
+    let file = run(&["--data", "BTCUSDT@1m=two_1m.csv"]);
+    assert_eq!(run(&["--catalog", "candles"]), file);
+    assert_eq!(run(&["--catalog", "candles", "--data", "BTCUSDT@1m"]), file);
+    let catalog = folder.run(&["data", "list", "--catalog", "candles", "--json"]).json();
+    assert_eq!(hash(&catalog[0]), hash(&file));
+    // The cache of the catalog and that of the file are there by now.
+    assert_eq!(run(&["--catalog", "candles"]), file);
+    assert_eq!(run(&["--data", "BTCUSDT@1m=two_1m.csv"]), file);
+    let day = ["--from", "2026-01-06", "--to", "2026-01-07"];
+    let part = run(&[&["--catalog", "candles"], &day[..]].concat());
+    assert_eq!(part["candles"], 1_440);
+    assert_eq!(run(&[&["--data", "BTCUSDT@1m=two_1m.csv"], &day[..]].concat()), part);
+}
+
+#[test]
+fn the_catalog_of_the_configuration_is_used_where_it_has_a_bots_series() {
+    let folder = Folder::new().with("bot.toml", BOT);
+    let backtest = ["backtest", "--config", "bot.toml", "--json"];
+    let count = |candles: i64| assert_eq!(folder.run(&backtest).json()["candles"], candles);
+    count(20_160);
+    folder.run(&["data", "generate", "--symbol", "ETHUSDT", "--catalog"]);
+    count(20_160);
+    folder.run(&["data", "generate", "--symbol", "BTCUSDT", "--days", "1", "--catalog"]);
+    count(1_440);
+    let other = ["--catalog", "nowhere"];
+    folder.run(&[&backtest[..], &other].concat()).fails(
+        3,
+        &["the catalog nowhere holds no candles of the bots' symbols; it holds: nothing", "data generate"],
+    );
+}
+
+#[test]
+fn a_series_that_is_missing_is_joined_and_finer_candles_price_trades() {
+    let folder = folder_with_bot("interval = \"1m\"", "interval = \"5m\"");
+    folder.run(&GENERATE);
+    let arguments = ["backtest", "--config", "bot.toml", "--catalog", "candles", "--json"];
+    let joined = folder.run(&arguments).json();
+    assert_eq!(joined["candles"], 576);
+    let five = ["data", "generate", "--symbol", "BTCUSDT", "--days", "2", "--interval", "5m"];
+    folder.run(&[&five[..], &["--catalog", "candles"]].concat());
+    let own = folder.run(&arguments).json();
+    for key in ["journal_hash", "data_hash", "trades", "pnl"] {
+        assert_eq!(own[key], joined[key], "{key}");
+    }
+}
+
+#[test]
+fn versions_and_ranges_are_exported_and_an_absent_one_is_told() {
+    let folder = Folder::new();
+    folder.run(&GENERATE);
+    folder.run(&GENERATE).fails(2, &["candles: BTCUSDT 1m is there already", "--force"]);
+    let second = [&GENERATE[..], &["--seed", "2", "--force"]].concat();
+    assert_eq!(folder.run(&second).code, 0);
+    let export = |more: &[&str]| {
+        let base = ["data", "export", "BTCUSDT@1m", "--catalog", "candles", "--force", "--json"];
+        folder.run(&[&base[..], more].concat())
+    };
+    let [first, current] = ["1", "2"].map(|number| {
+        let answer = export(&["--version", number, "--out", "x.parquet"]).json();
+        hash(&answer).to_owned()
+    });
+    assert_ne!(first, current);
+    assert_eq!(hash(&export(&["--out", "x.csv"]).json()), current);
+    let hour = export(&["--out", "x.csv", "--from", "2026-01-05T01:00:00Z", "--to", "2026-01-05T02:00:00Z"]);
+    let hour = hour.json();
+    assert_eq!(
+        (&hour["candles"], &hour["start"], &hour["end"]),
+        (&60.into(), &(MONDAY + 3_600_000).into(), &(MONDAY + 7_200_000).into())
+    );
+    export(&["--version", "3", "--out", "x.csv"]).fails(3, &["holds no candles of BTCUSDT 1m in version 3"]);
+    export(&["--from", "2027-01-01", "--out", "x.csv"])
+        .fails(3, &["no candles of BTCUSDT 1m lie between", "2026-01-05T00:00:00.000Z"]);
+    export(&["--from", "2026-01-07", "--to", "2026-01-06", "--out", "x.csv"]).fails(2, &["--from"]);
+    export(&["--out", "x.txt"]).fails(2, &["--out x.txt", ".parquet"]);
+}
+
+#[test]
+fn the_list_tells_what_there_is() {
+    let folder = Folder::new();
+    let table = folder.run(&["data", "list"]);
+    assert!(table.code == 0 && table.stdout.contains("the catalog is empty"), "{}", table.stdout);
+    folder.run(&GENERATE);
+    let table = folder.run(&["data", "list", "--catalog", "candles"]).stdout;
+    for part in ["BTCUSDT", "1m", "2026-01-05T00:00:00.000Z", "2026-01-07", "2880", "synthetic, seed 1"] {
+        assert!(table.contains(part), "no {part} in:\n{table}");
+    }
+    let json = folder.run(&["data", "list", "--catalog", "candles", "--json"]).json();
+    assert_eq!((json.as_array().unwrap().len(), &json[0]["missing"]), (1, &0.into()));
+    assert_eq!(json[0]["origins"][0]["source"], "synthetic, seed 1");
+}
+
+#[test]
+fn a_file_that_changes_is_read_anew() {
+    let folder = Folder::new().with("bot.toml", BOT).with("BTCUSDT_1m.csv", &candles(50));
+    let count = |expected: i64| {
+        let report = folder.run(&[&BACKTEST[..], &["--json"]].concat()).json();
+        assert_eq!(report["candles"], expected);
+    };
+    count(50);
+    count(50);
+    std::fs::write(folder.path("BTCUSDT_1m.csv"), candles(40)).unwrap();
+    count(40);
+    assert_eq!(std::fs::read_dir(folder.path(".cache/candlewick")).unwrap().count(), 1);
+    let uncached = folder.with_variable("CANDLEWICK_DATA__CACHE", "");
+    std::fs::remove_dir_all(uncached.path(".cache")).unwrap();
+    assert_eq!(uncached.run(&BACKTEST).code, 0);
+    assert!(!uncached.path(".cache").exists());
+}
