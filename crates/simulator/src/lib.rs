@@ -48,6 +48,7 @@
 
 // What a caller sets and gives.
 mod error;
+mod latency;
 mod market;
 mod settings;
 // An order and what becomes of it.
@@ -68,6 +69,7 @@ mod wallet;
 
 pub use error::SimulatorError;
 pub use event::{SettledTrade, UnsettledTrade, VenueEvent};
+pub use latency::RecordedLatency;
 pub use market::{Market, check_expiry};
 pub use moments::Moments;
 pub use order::{Answer, AnswerKind, Opening, Order, Refusal};

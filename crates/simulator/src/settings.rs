@@ -1,7 +1,7 @@
 //! The settings of the simulated venue: the `[simulation]` section.
 
-use crate::SimulatorError;
 use crate::tick::Tick;
+use crate::{RecordedLatency, SimulatorError};
 use candlewick_sdk::{Millis, Payout, Symbol};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,6 +17,9 @@ pub struct SimulationSettings {
     /// From the decision to the order's arrival at the venue, in milliseconds.
     #[schemars(with = "i64", range(min = 0))]
     pub latency_ms: Millis,
+    /// Latencies that a live session recorded. Each order draws one of them; without them each takes `latency_ms`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recorded_latency: Option<RecordedLatency>,
     /// Which moment an arriving order opens at.
     pub open_rounding: OpenRounding,
     /// From a trade's close to the moment its settlement becomes known, in milliseconds.
@@ -93,6 +96,9 @@ impl SimulationSettings {
                 return Err(change(key.to_owned(), span.to_string(), "0 to 86400000"));
             }
         }
+        if let Some(recorded) = &self.recorded_latency {
+            recorded.check()?;
+        }
         if !(self.stress.is_finite() && self.stress >= 0.0) {
             return Err(change("stress".to_owned(), self.stress.to_string(), "0 or more"));
         }
@@ -102,6 +108,12 @@ impl SimulationSettings {
             }
         }
         Ok(())
+    }
+
+    /// From the decision of the order with this number to its arrival.
+    #[inline]
+    pub fn latency_of(&self, symbol: Symbol, number: u64) -> Millis {
+        self.recorded_latency.as_ref().map_or(self.latency_ms, |recorded| recorded.draw(symbol, number))
     }
 
     /// The cut-off that applies to `CANDLE_CLOSE` trades of `duration`.
@@ -121,6 +133,7 @@ impl Default for SimulationSettings {
         Self {
             payout_percent: Payout::from_parts(800_000).expect("80 % is a payout"),
             latency_ms: Millis::from_seconds(2),
+            recorded_latency: None,
             open_rounding: OpenRounding::default(),
             settle_delay_ms: Millis::from_seconds(4),
             candle_close_cutoff_ms: None,

@@ -78,7 +78,7 @@ impl Simulator {
     /// of the data, or an exit after it, has no settlement: it stays [`unsettled`](Self::unsettled).
     pub fn submit(&mut self, order: &Order) -> Answer {
         let Order { number, stake, .. } = *order;
-        let at = order.time + self.settings.latency_ms;
+        let at = order.time + self.settings.latency_of(order.symbol, number);
         let fate = self.decide(order, at);
         let answer = Answer { number, at, kind: fate.answer() };
         match fate {

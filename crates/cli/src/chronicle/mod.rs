@@ -1,5 +1,6 @@
 //! A journal, read back into runs, intents and money.
 
+mod delays;
 mod fold;
 mod lines;
 mod refusal;
@@ -7,6 +8,7 @@ mod run;
 mod source;
 mod trade;
 
+pub(crate) use delays::{DelayLine, Delays, Spread};
 pub(crate) use fold::{Fold, damaged};
 pub(crate) use lines::{Which, is_candle, read_lines};
 pub(crate) use refusal::read_refusal;

@@ -1,7 +1,8 @@
 //! `backtest`: stored candles through the configured bots.
 
 use super::Context;
-use crate::arguments::parse_moment;
+use crate::arguments::{parse_journal, parse_moment};
+use crate::chronicle::{Delays, block_on};
 use crate::configuration::{Base, Flag, Loaded, Problems, RealMoney};
 use crate::crew::{Crew, problem_of_session, session_settings};
 use crate::data::{self, StockSource};
@@ -14,8 +15,9 @@ use candlewick_api::clock::Stopwatch;
 use candlewick_backtest::{Backtest, BacktestError, BacktestSettings, Finished};
 use candlewick_engine::{Header, JournalHash, Recorder, check_ladders};
 use candlewick_history::data_hash_of;
-use candlewick_journal::{FileJournal, NoJournal, Tee};
+use candlewick_journal::{FileJournal, JournalUrl, NoJournal, Reader, Tee};
 use candlewick_sdk::{CandleSeries, Millis, Series};
+use candlewick_simulator::{RecordedLatency, SimulationSettings};
 use clap::Args;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -52,6 +54,12 @@ pub(crate) struct BacktestArguments {
     /// Shift entry and exit against each trade: the factor k of the price path's stress
     #[arg(long, value_name = "K", num_args = 0..=1, default_missing_value = "0.5")]
     stress: Option<f64>,
+    /// Take each order's latency from those that a live session's journal recorded, instead of latency_ms
+    #[arg(long, value_name = "JOURNAL", value_parser = parse_journal)]
+    latency_from: Option<String>,
+    /// Which of the recorded latencies each order draws
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "latency_from")]
+    latency_seed: u64,
     /// Run expiries that are shorter than the candles; such a result proves nothing
     #[arg(long)]
     allow_coarse: bool,
@@ -72,7 +80,7 @@ pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Resul
     let crew = Crew::build(&loaded, context.registry)?;
     let settings = BacktestSettings {
         session: session_settings(&loaded),
-        simulation: loaded.config.simulation.clone(),
+        simulation: simulation_of(arguments, &loaded)?,
         price_every_ms: Millis::new(i64::from(loaded.config.runtime.price_every_ms)),
     };
     let refused = |error| Failure::from(Problems::from(problem_of_session(&error, &loaded)));
@@ -100,6 +108,7 @@ pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Resul
         journal_hash,
         elapsed,
         notices: candles.notices,
+        delays: Vec::new(),
     });
     if context.global.json {
         print_json(&report)?;
@@ -107,6 +116,21 @@ pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Resul
         print(&report.to_string())?;
     }
     Ok(Ending::Done)
+}
+
+/// The venue's settings, with the latencies of a journal if one is named. What follows one latency alone, as stress
+/// does, takes the middle one.
+fn simulation_of(arguments: &BacktestArguments, loaded: &Loaded) -> Result<SimulationSettings, Failure> {
+    let simulation = loaded.config.simulation.clone();
+    let Some(named) = &arguments.latency_from else { return Ok(simulation) };
+    let url: JournalUrl = named.parse()?;
+    let delays = block_on(async { Delays::read(&mut Reader::open(&url).await?, None).await })?;
+    let recorded = RecordedLatency { seed: arguments.latency_seed, samples_ms: delays.arrivals() };
+    if recorded.samples_ms.is_empty() {
+        return Err(Failure::data(format!("--latency-from {url}: no order of this journal was answered"))
+            .help("record a live or sandbox session first, or set [simulation] latency_ms"));
+    }
+    Ok(SimulationSettings { latency_ms: recorded.median(), recorded_latency: Some(recorded), ..simulation })
 }
 
 fn flags_of(arguments: &BacktestArguments) -> Vec<Flag> {

@@ -1,7 +1,7 @@
 //! `report`: the figures of a journal.
 
 use super::Context;
-use crate::chronicle::{Chronicle, Fold, JournalArguments, RecordedRun, block_on, read_refusal};
+use crate::chronicle::{Chronicle, Delays, Fold, JournalArguments, RecordedRun, block_on, read_refusal};
 use crate::failure::{Ending, Failure};
 use crate::output::{print, print_json};
 use crate::report::{Report, Run};
@@ -40,7 +40,10 @@ struct Part {
 
 pub(super) fn run(arguments: &ReportArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let (_, url) = arguments.journal.load(context)?;
-    let chronicle = block_on(async { Chronicle::read(&mut Reader::open(&url).await?).await })?;
+    let (chronicle, delays) = block_on(async {
+        let mut reader = Reader::open(&url).await?;
+        Ok((Chronicle::read(&mut reader).await?, Delays::read(&mut reader, arguments.run).await?))
+    })?;
     let run = match arguments.run {
         None => chronicle.last_run(),
         Some(number) => chronicle.run(number).ok_or_else(|| missing(number, &chronicle))?,
@@ -63,6 +66,7 @@ pub(super) fn run(arguments: &ReportArguments, context: &Context<'_>) -> Result<
         journal_hash: part.last.hash.to_string(),
         elapsed: part.span,
         notices: Vec::new(),
+        delays: delays.lines(),
     });
     if context.global.json {
         print_json(&report)?;

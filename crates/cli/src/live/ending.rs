@@ -58,6 +58,7 @@ pub(crate) fn report(
         journal_hash: finished.journal_hash.clone(),
         elapsed,
         notices: notices(in_doubt, finished.rejected_rows),
+        delays: Vec::new(),
     });
     if json {
         print_json(&LiveReport {

@@ -111,7 +111,8 @@ impl Outcomes {
 
 impl Venue {
     fn of(run: &RecordedRun, candles: &RecordedCandles) -> Result<Self, Failure> {
-        let settings = run.simulation.clone();
+        // Each order is simulated with its own latency.
+        let settings = SimulationSettings { recorded_latency: None, ..run.simulation.clone() };
         let simulator = Simulator::new(settings.clone(), BOTTOMLESS, candles.markets())?;
         Ok(Self { simulator, settings })
     }

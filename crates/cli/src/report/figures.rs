@@ -1,6 +1,7 @@
 //! The report as people read it.
 
 use super::Report;
+use crate::chronicle::{DelayLine, Spread};
 use crate::output::table;
 use std::fmt::{self, Write as _};
 
@@ -19,6 +20,9 @@ impl fmt::Display for Report {
             figures.add_row([name.to_owned(), value]);
         }
         writeln!(f, "{}\n\n{}", bots.trim_fmt(), figures.trim_fmt())?;
+        if !self.delays.is_empty() {
+            writeln!(f, "\n{}", delays(&self.delays))?;
+        }
         for notice in &self.notices {
             write!(f, "\nnote: {notice}")?;
         }
@@ -31,7 +35,7 @@ impl Report {
         let Self { trades, won, lost, draw, cancelled, unsettled, .. } = self;
         let streak = self.longest_losing_streak;
         let mut figures = vec![
-            ("candles", format!("{}, {:.0} a second", self.candles, self.candles_per_second)),
+            ("candles", self.candles_told()),
             ("trades", format!("{trades}: {won} won, {lost} lost, {draw} drawn, {cancelled} cancelled")),
             ("win rate", format!("{} (break-even {})", percent(self.win_rate), percent(self.break_even))),
             (
@@ -73,6 +77,11 @@ impl Report {
         figures
     }
 
+    fn candles_told(&self) -> String {
+        let pace = self.candles_per_second.map(|pace| format!(", {pace:.0} a second"));
+        format!("{}{}", self.candles, pace.unwrap_or_default())
+    }
+
     fn money(&self, amount: f64) -> String {
         format!("{amount:.*}", self.scale.decimals() as usize)
     }
@@ -80,6 +89,32 @@ impl Report {
     fn signed(&self, amount: f64) -> String {
         format!("{amount:+.*}", self.scale.decimals() as usize)
     }
+}
+
+/// Delays of a live run: the middle one and the one that 99 of 100 do not exceed.
+fn delays(lines: &[DelayLine]) -> String {
+    let mut delays = table([
+        "delays, p50 / p99 ms",
+        "close to available",
+        "decide to arrival",
+        "decide to open",
+        "request to answer",
+    ]);
+    let told = |spread: Option<Spread>| {
+        spread.map_or("-".to_owned(), |Spread { p50, p99, .. }| format!("{p50} / {p99}"))
+    };
+    for line in lines {
+        let spreads = [
+            line.close_to_available_ms,
+            line.decide_to_arrival_ms,
+            line.decide_to_open_ms,
+            line.request_to_answer_ms,
+        ];
+        let mut row = vec![line.symbol.clone()];
+        row.extend(spreads.map(told));
+        delays.add_row(row);
+    }
+    delays.trim_fmt()
 }
 
 fn percent(fraction: Option<f64>) -> String {

@@ -5,6 +5,7 @@ mod trades;
 
 pub(crate) use trades::write_trades;
 
+use crate::chronicle::DelayLine;
 use candlewick_backtest::Summary;
 use candlewick_engine::{BotSettings, IntentRow, IntentState, TradeBook};
 use candlewick_sdk::{Money, MoneyScale, Outcome};
@@ -36,6 +37,8 @@ pub(crate) struct Run<'a> {
     pub(crate) elapsed: Duration,
     /// What the reader should know besides.
     pub(crate) notices: Vec<String>,
+    /// How long things took; a replay has none.
+    pub(crate) delays: Vec<DelayLine>,
 }
 
 /// The figures, with the keys that machines rely on. Rates are fractions; money is in the wallet's currency.
@@ -67,8 +70,12 @@ pub(crate) struct Report {
     data_hash: Option<String>,
     journal_hash: String,
     elapsed_ms: u64,
-    candles_per_second: f64,
+    /// Of a replay; a live run goes no faster than time.
+    candles_per_second: Option<f64>,
     notices: Vec<String>,
+    /// How long things took in a live run, by symbol.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    delays: Vec<DelayLine>,
     /// Figures by bot, where there are several.
     bots: Vec<BotLine>,
     #[serde(skip)]
@@ -97,6 +104,7 @@ impl Report {
         let cancelled = stakes_of(run.book, Outcome::Cancelled);
         let (stakes_won, stakes_lost) =
             (stakes_of(run.book, Outcome::Won), stakes_of(run.book, Outcome::Lost));
+        let is_replay = run.data_hash.is_some();
         let seconds = run.elapsed.as_secs_f64().max(1e-9);
         let bot_line = |(index, bot): (usize, &BotSettings)| bot_line(index, bot, run.book, scale);
         Self {
@@ -125,8 +133,9 @@ impl Report {
             data_hash: run.data_hash,
             journal_hash: run.journal_hash,
             elapsed_ms: u64::try_from(run.elapsed.as_millis()).unwrap_or(u64::MAX),
-            candles_per_second: run.candles as f64 / seconds,
+            candles_per_second: is_replay.then_some(run.candles as f64 / seconds),
             notices: run.notices,
+            delays: run.delays,
             bots: run.bots.iter().enumerate().map(bot_line).collect(),
             scale,
         }

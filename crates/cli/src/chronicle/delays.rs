@@ -1,0 +1,200 @@
+//! How long things took, as a journal tells it: candles until they were there, orders until they arrived and opened.
+
+use super::{RecordedRun, damaged, is_candle};
+use crate::failure::Failure;
+use candlewick_journal::{LineKind, Reader, StoredLine};
+use candlewick_sdk::{Millis, Series, Symbol};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Lines read at once.
+const PAGE: u32 = 5_000;
+
+/// Delays by symbol, in the order in which they were met.
+#[derive(Debug, Default)]
+pub(crate) struct Delays {
+    symbols: BTreeMap<Symbol, Samples>,
+}
+
+#[derive(Debug, Default)]
+struct Samples {
+    /// From a candle's close until it was here.
+    close_to_available: Vec<Millis>,
+    /// From a decision until the order reached the venue, by the venue's own stamp: what a backtest calls latency.
+    decide_to_arrival: Vec<Millis>,
+    /// From a decision to the trade's open time.
+    decide_to_open: Vec<Millis>,
+    /// From the sending of a request to its answer.
+    request_to_answer: Vec<Millis>,
+}
+
+/// The delays of a symbol, for people and machines; null where there is no sample.
+#[derive(Debug, Serialize)]
+pub(crate) struct DelayLine {
+    pub(crate) symbol: String,
+    pub(crate) close_to_available_ms: Option<Spread>,
+    pub(crate) decide_to_arrival_ms: Option<Spread>,
+    pub(crate) decide_to_open_ms: Option<Spread>,
+    pub(crate) request_to_answer_ms: Option<Spread>,
+}
+
+/// How samples spread: each figure is one of them (the nearest rank).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Spread {
+    pub(crate) count: usize,
+    pub(crate) p50: Millis,
+    pub(crate) p90: Millis,
+    pub(crate) p99: Millis,
+    pub(crate) max: Millis,
+}
+
+/// What is read of a candle's event.
+#[derive(Deserialize)]
+struct CandleTold {
+    at: Millis,
+    received: Millis,
+    series: usize,
+    origin: String,
+}
+
+/// What is read of an open.
+#[derive(Deserialize)]
+struct OpenTold {
+    bot: usize,
+    decision_time: Millis,
+}
+
+/// What is read of an answer.
+#[derive(Deserialize)]
+struct OpenedTold {
+    at: Millis,
+    received: Millis,
+    open_time: Option<Millis>,
+}
+
+/// An intent whose answer is awaited.
+struct Asked {
+    symbol: Symbol,
+    decided: Millis,
+    sent: Millis,
+}
+
+impl Delays {
+    /// Reads the delays of a journal, or of one of its runs.
+    ///
+    /// # Errors
+    /// It cannot be read, or holds what is no entry.
+    pub(crate) async fn read(reader: &mut Reader, run: Option<u64>) -> Result<Self, Failure> {
+        let mut told = Self::default();
+        let (mut series, mut bots): (Vec<Series>, Vec<Symbol>) = (Vec::new(), Vec::new());
+        let mut asked = BTreeMap::new();
+        let mut from = 1;
+        loop {
+            let page = reader.lines(from, PAGE).await?;
+            let Some(last) = page.last() else { return Ok(told) };
+            from = last.seq + 1;
+            for stored in &page {
+                if stored.line.kind == LineKind::Run {
+                    for run in RecordedRun::all_of(std::slice::from_ref(stored))? {
+                        series = run.series();
+                        bots = run.settings.bots.iter().map(|bot| bot.symbol).collect();
+                    }
+                } else if run.is_none_or(|run| run == stored.line.run) {
+                    told.take(stored, (&series, &bots), &mut asked)?;
+                }
+            }
+        }
+    }
+
+    fn take(
+        &mut self,
+        stored: &StoredLine,
+        (series, bots): (&[Series], &[Symbol]),
+        asked: &mut BTreeMap<u64, Asked>,
+    ) -> Result<(), Failure> {
+        let body = &stored.line.body;
+        if is_candle(stored) {
+            let candle: CandleTold = read(stored)?;
+            if let ("live", Some(series)) = (candle.origin.as_str(), series.get(candle.series)) {
+                let samples = self.symbols.entry(series.symbol).or_default();
+                samples.close_to_available.push(candle.received - candle.at);
+            }
+        } else if let Some(intent) = stored.line.intent {
+            if stored.line.kind == LineKind::Action {
+                let open: OpenTold = read(stored)?;
+                let sent = stored.line.received;
+                if let Some(symbol) = bots.get(open.bot) {
+                    let open = Asked { symbol: *symbol, decided: open.decision_time, sent };
+                    asked.insert(intent, open);
+                }
+            } else if body.contains("\"event\":\"opened\"")
+                && let Some(open) = asked.remove(&intent)
+            {
+                let answer: OpenedTold = read(stored)?;
+                let samples = self.symbols.entry(open.symbol).or_default();
+                samples.decide_to_arrival.push((answer.at - open.decided).max(Millis::ZERO));
+                samples.decide_to_open.extend(answer.open_time.map(|opened| opened - open.decided));
+                samples.request_to_answer.push(answer.received - open.sent);
+            } else if body.contains("\"event\":\"in_doubt\"") {
+                // Its answer never came; what is learnt later tells nothing of delays.
+                asked.remove(&intent);
+            }
+        }
+        Ok(())
+    }
+
+    /// What orders took from decision to arrival, by symbol; symbols without any are left out.
+    pub(crate) fn arrivals(&self) -> BTreeMap<Symbol, Vec<Millis>> {
+        let told = self.symbols.iter().map(|(symbol, samples)| (*symbol, samples.decide_to_arrival.clone()));
+        told.filter(|(_, samples)| !samples.is_empty()).collect()
+    }
+
+    /// A line for each symbol.
+    pub(crate) fn lines(&self) -> Vec<DelayLine> {
+        let line = |(symbol, samples): (&Symbol, &Samples)| DelayLine {
+            symbol: symbol.to_string(),
+            close_to_available_ms: Spread::of(&samples.close_to_available),
+            decide_to_arrival_ms: Spread::of(&samples.decide_to_arrival),
+            decide_to_open_ms: Spread::of(&samples.decide_to_open),
+            request_to_answer_ms: Spread::of(&samples.request_to_answer),
+        };
+        self.symbols.iter().map(line).collect()
+    }
+}
+
+impl Spread {
+    fn of(samples: &[Millis]) -> Option<Self> {
+        let mut sorted = samples.to_vec();
+        sorted.sort_unstable();
+        let max = *sorted.last()?;
+        // The smallest sample that so many percent of all do not exceed.
+        let at = |percent: usize| sorted[(sorted.len() * percent).div_ceil(100).max(1) - 1];
+        Some(Self { count: sorted.len(), p50: at(50), p90: at(90), p99: at(99), max })
+    }
+}
+
+fn read<'a, T: Deserialize<'a>>(stored: &'a StoredLine) -> Result<T, Failure> {
+    serde_json::from_str(&stored.line.body).map_err(|error| damaged(stored, error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_spread_names_samples_by_nearest_rank() {
+        let spread = |values: &[i64]| {
+            let samples: Vec<Millis> = values.iter().copied().map(Millis::new).collect();
+            Spread::of(&samples).map(|spread| {
+                let Spread { count, p50, p90, p99, max } = spread;
+                (count, [p50, p90, p99, max].map(Millis::get))
+            })
+        };
+        assert_eq!(spread(&[]), None);
+        assert_eq!(spread(&[7]), Some((1, [7, 7, 7, 7])));
+        // Ranks 5, 9 and 10 of ten.
+        assert_eq!(spread(&[10, 9, 8, 7, 6, 5, 4, 3, 2, 1]), Some((10, [5, 9, 10, 10])));
+        let hundred: Vec<i64> = (1..=200).collect();
+        assert_eq!(spread(&hundred), Some((200, [100, 180, 198, 200])));
+    }
+}

@@ -1,0 +1,131 @@
+//! Order latency as a live session recorded it, drawn anew for each order.
+
+use crate::SimulatorError;
+use candlewick_sdk::{Millis, Symbol};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What orders took from their decision to their arrival at the venue, in milliseconds, for each symbol.
+///
+/// Each order draws one of its symbol's, each as likely as the other, by the seed and the order's number alone: the
+/// same order of the same run always takes as long. A symbol without any draws from all.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct RecordedLatency {
+    /// Chooses among the draws.
+    #[serde(default)]
+    pub seed: u64,
+    /// At least one in all, none below zero.
+    #[schemars(with = "BTreeMap<String, Vec<i64>>")]
+    pub samples_ms: BTreeMap<Symbol, Vec<Millis>>,
+}
+
+impl RecordedLatency {
+    /// Holds the samples to their range.
+    ///
+    /// # Errors
+    /// [`SimulatorError::ChangeSetting`] when there is none, or one is below zero or above a day.
+    pub(crate) fn check(&self) -> Result<(), SimulatorError> {
+        let problem = |value: String, allowed| SimulatorError::ChangeSetting {
+            key: "recorded_latency.samples_ms".to_owned(),
+            value,
+            allowed,
+        };
+        if self.all().next().is_none() {
+            return Err(problem("nothing".to_owned(), "at least one latency"));
+        }
+        match self.all().find(|latency| !(Millis::ZERO..=Millis::DAY).contains(latency)) {
+            Some(latency) => Err(problem(latency.to_string(), "0 to 86400000")),
+            None => Ok(()),
+        }
+    }
+
+    /// The latency of the order with this number.
+    pub(crate) fn draw(&self, symbol: Symbol, number: u64) -> Millis {
+        let own = self.samples_ms.get(&symbol).filter(|own| !own.is_empty());
+        let count = own.map_or_else(|| self.all().count(), Vec::len);
+        // The high half of a product spreads 64 bits evenly over any count.
+        let place = ((u128::from(mix(self.seed, number)) * count as u128) >> 64) as usize;
+        let drawn = match own {
+            Some(own) => own.get(place).copied(),
+            None => self.all().nth(place),
+        };
+        drawn.unwrap_or(Millis::ZERO)
+    }
+
+    /// The middle one; zero when there is none.
+    pub fn median(&self) -> Millis {
+        let mut sorted: Vec<Millis> = self.all().collect();
+        sorted.sort_unstable();
+        sorted.get(sorted.len() / 2).copied().unwrap_or(Millis::ZERO)
+    }
+
+    fn all(&self) -> impl Iterator<Item = Millis> {
+        self.samples_ms.values().flatten().copied()
+    }
+}
+
+/// Sixty-four bits that tell nothing of their neighbours' (the finalizer of `SplitMix64`: Steele, Lea and Flood,
+/// "Fast splittable pseudorandom number generators", 2014).
+const fn mix(seed: u64, number: u64) -> u64 {
+    let mut bits = seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    bits ^ (bits >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn recorded(seed: u64, rows: &[(&str, &[i64])]) -> RecordedLatency {
+        let millis = |values: &[i64]| values.iter().copied().map(Millis::new).collect();
+        let samples_ms = rows.iter().map(|(symbol, values)| (symbol.parse().unwrap(), millis(values)));
+        RecordedLatency { seed, samples_ms: samples_ms.collect() }
+    }
+
+    #[test]
+    fn an_order_draws_its_symbols_latencies_alike_often() {
+        let recorded = recorded(7, &[("BTCUSDT", &[100, 200, 300, 400]), ("ETHUSDT", &[9_000])]);
+        let mut counts = BTreeMap::<i64, u32>::new();
+        for number in 0..40_000 {
+            *counts.entry(recorded.draw("BTCUSDT".parse().unwrap(), number).get()).or_default() += 1;
+        }
+        assert_eq!(counts.keys().copied().collect::<Vec<_>>(), [100, 200, 300, 400]);
+        // 10,000 each, with a standard deviation of 87.
+        assert!(counts.values().all(|count| count.abs_diff(10_000) < 4 * 87), "{counts:?}");
+    }
+
+    #[test]
+    fn a_symbol_without_any_draws_from_all() {
+        let recorded = recorded(7, &[("BTCUSDT", &[100]), ("ETHUSDT", &[900])]);
+        let drawn: std::collections::BTreeSet<i64> =
+            (0..64).map(|number| recorded.draw("SOLUSDT".parse().unwrap(), number).get()).collect();
+        assert_eq!(drawn.into_iter().collect::<Vec<_>>(), [100, 900]);
+    }
+
+    #[test]
+    fn the_seed_decides() {
+        let draws = |seed| {
+            let recorded = recorded(seed, &[("BTCUSDT", &[1, 2, 3, 4, 5, 6, 7, 8])]);
+            (0..32).map(|number| recorded.draw("BTCUSDT".parse().unwrap(), number)).collect::<Vec<_>>()
+        };
+        assert_eq!(draws(1), draws(1));
+        assert_ne!(draws(1), draws(2));
+    }
+
+    #[test]
+    fn the_median_is_the_middle_one() {
+        assert_eq!(recorded(0, &[("A", &[5, 1]), ("B", &[9])]).median(), Millis::new(5));
+    }
+
+    #[test]
+    fn no_latency_or_a_negative_one_is_refused() {
+        let told = |rows: &[(&str, &[i64])]| recorded(0, rows).check().map_err(|error| error.to_string());
+        let problem = |text: &str| Err(format!("[simulation] recorded_latency.samples_ms = {text}"));
+        assert_eq!(told(&[("A", &[0, 86_400_000])]), Ok(()));
+        assert_eq!(told(&[("A", &[])]), problem("nothing: use at least one latency"));
+        assert_eq!(told(&[("A", &[3, -1])]), problem("-1: use 0 to 86400000"));
+    }
+}
