@@ -265,7 +265,7 @@ fn bad_arguments_are_refused_before_anything_happens() {
         (&["live"], "there is no bot"),
         (&["backtst"], "backtest"),
         (&["strategy", "show", "ema-corss"], "did you mean \"ema-cross\"?"),
-        (&["strategy", "show", "momentum"], "known are: rsi-reversal, ema-cross, signal-list"),
+        (&["strategy", "show", "momentum"], "known are: rsi-reversal, ema-cross, signal-list, trend-filter"),
         (&["data", "generate", "--symbol", "GOLD"], "--tick is missing: GOLD is not a well-known pair"),
         (
             &["data", "generate", "--symbol", "BTCUSDT", "--interval", "7s"],

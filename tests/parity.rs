@@ -83,6 +83,22 @@ fn two_bots_on_two_symbols_trade_alike_over_a_weekend() {
 }
 
 #[test]
+fn a_bot_that_also_sees_longer_candles_trades_alike_over_gaps() {
+    // Holes of one candle each, inside five-minute candles.
+    let candles = thinned(&shipped("BTCUSDT_1m.csv", MONDAY, MONDAY + 8 * HOUR), 47);
+    let folder = Folder::new().with("BTCUSDT_1m.csv", &candles);
+    let params = "params = { trend_seconds = 300, trend_period = 2, period = 2, distance = 5.0 }";
+    let bot = bots(&[("a", "BTCUSDT", "1m", "01:00", "TIME_FIXED", TEN)]);
+    let bot = bot.replace("rsi-reversal", "trend-filter");
+    let bot = bot.replace("params = { period = 3, oversold = 45.0, overbought = 55.0 }", params);
+    let trades = check(&folder, &(risk("allow_opposite = true") + &bot), &["BTCUSDT_1m.csv"]);
+    assert!(trades > 50, "{trades}");
+    let told = folder.run(&["backtest", "--config", "bots.toml", "--data", "BTCUSDT_1m.csv"]);
+    let told = told.stdout + &told.stderr;
+    assert!(told.contains("10 longer candles were not made"), "{told}");
+}
+
+#[test]
 fn bots_of_two_intervals_on_one_symbol_trade_alike_whatever_the_latency() {
     let (from, to) = (MONDAY + 11 * DAY, MONDAY + 11 * DAY + 20 * MINUTE);
     let folder = Folder::new()

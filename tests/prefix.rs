@@ -14,6 +14,7 @@ fn bots(latency_ms: i64, rounding: &str) -> String {
         )
     };
     let often = "{ period = 3, oversold = 45.0, overbought = 55.0 }";
+    let trend = "{ trend_seconds = 120, trend_period = 2, period = 2, distance = 20.0 }";
     let simulation =
         format!("[simulation]\nlatency_ms = {latency_ms}\nopen_rounding = \"{rounding}\"\n[risk]\n");
     let limits = "max_open_trades = 0\nmax_open_trades_per_symbol = 3\ndaily_loss_limit = 0\n";
@@ -21,6 +22,7 @@ fn bots(latency_ms: i64, rounding: &str) -> String {
         bot("fixed", "BTCUSDT", "rsi-reversal", ["01:00", "TIME_FIXED"], often),
         bot("close", "EURUSD", "rsi-reversal", ["02:00", "CANDLE_CLOSE"], often),
         bot("next", "BTCUSDT", "ema-cross", ["05:00", "NEXT_CANDLE"], "{ fast = 2, slow = 4 }"),
+        bot("trend", "BTCUSDT", "trend-filter", ["03:00", "TIME_FIXED"], trend),
         bot("list", "EURUSD", "signal-list", ["01:00", "TIME_FIXED"], "{ file = \"signals.csv\" }"),
     ];
     simulation + limits + &list.concat()

@@ -36,6 +36,8 @@ pub struct Finished {
     pub final_balance: Money,
     /// Stakes of trades that the data never ends.
     pub unsettled_stakes: Money,
+    /// Longer candles that strategies asked for and did not see, because shorter ones inside them are missing.
+    pub incomplete_candles: u64,
     /// The wallet's scale.
     pub money_scale: MoneyScale,
 }
@@ -135,6 +137,7 @@ impl Backtest {
         Ok(Finished {
             final_balance: self.session.ledger().free() + unsettled_stakes,
             unsettled_stakes,
+            incomplete_candles: self.session.incomplete_candles(),
             money_scale: self.session.money_scale(),
             candles: candles.iter().map(|series| series.candles().len() as u64).sum(),
             book: self.book,

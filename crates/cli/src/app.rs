@@ -19,12 +19,13 @@ impl App {
         Self::default()
     }
 
-    /// A program that knows the strategies of this repository: `rsi-reversal`, `ema-cross`, `signal-list`.
+    /// A program that knows the strategies of this repository: `rsi-reversal`, `ema-cross`, `signal-list`, `trend-filter`.
     pub fn with_builtin_strategies() -> Self {
         Self::new()
             .with_strategy::<rsi_reversal::RsiReversal>()
             .with_strategy::<ema_cross::EmaCross>()
             .with_strategy::<signal_list::SignalList>()
+            .with_strategy::<trend_filter::TrendFilter>()
     }
 
     /// Adds a strategy; one of the same name is replaced.

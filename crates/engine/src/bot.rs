@@ -2,7 +2,7 @@
 
 use crate::stake::Stake;
 use crate::{Edge, SymbolId};
-use candlewick_sdk::{Candle, Expiry, Millis, Price, Signal, Strategy};
+use candlewick_sdk::{Candle, Expiry, LongerCandles, Millis, Price, Signal, Strategy};
 
 pub(crate) struct Bot {
     pub(crate) symbol: SymbolId,
@@ -14,6 +14,7 @@ pub(crate) struct Bot {
     /// Close time of the last candle it saw.
     pub(crate) last_close: Millis,
     strategy: Box<dyn Strategy>,
+    longer: LongerCandles,
     /// Candles until its signals mean anything.
     cold: usize,
 }
@@ -24,11 +25,11 @@ impl Bot {
         interval: Millis,
         expiry: Expiry,
         stake: Stake,
-        strategy: Box<dyn Strategy>,
+        (strategy, longer): (Box<dyn Strategy>, LongerCandles),
     ) -> Self {
         let cold = strategy.warmup();
         let last_close = Millis::new(i64::MIN);
-        Self { symbol, interval, expiry, stake, edge: Edge::Open, last_close, strategy, cold }
+        Self { symbol, interval, expiry, stake, edge: Edge::Open, last_close, strategy, longer, cold }
     }
 
     /// How many candles it wants to have seen.
@@ -41,7 +42,16 @@ impl Bot {
     pub(crate) fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
         self.last_close = candle.time() + self.interval;
         self.cold = self.cold.saturating_sub(1);
-        self.strategy.on_candle(candle)
+        let signal = self.strategy.on_candle(candle);
+        if !self.longer.is_empty() {
+            self.longer.show(candle, &mut *self.strategy);
+        }
+        signal
+    }
+
+    /// How many longer candles its strategy did not see because candles of its own are missing.
+    pub(crate) fn incomplete(&self) -> u64 {
+        self.longer.incomplete()
     }
 
     pub(crate) fn on_price(&mut self, price: &Price) -> Option<Signal> {

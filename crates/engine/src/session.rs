@@ -12,7 +12,9 @@ use crate::{
     Action, BotId, Control, EngineError, Event, EventKind, Ledger, Origin, Refused, SeriesId,
     SessionSettings, SymbolId,
 };
-use candlewick_sdk::{Candle, Millis, Money, MoneyScale, Price, Series, Signal, Strategy, Symbol};
+use candlewick_sdk::{
+    Candle, LongerCandles, Millis, Money, MoneyScale, Price, Series, Signal, Strategy, Symbol,
+};
 
 /// Trades that can be open together before a list has to grow.
 const USUAL_OPEN_TRADES: usize = 64;
@@ -67,7 +69,12 @@ impl Session {
             listeners[place].push(id);
             SeriesId::new(place).ok_or_else(too_many)?;
             let stake = Stake::new(&bot.stake, scale, &format!("bots[{index}].stake"))?;
-            bots.push(Bot::new(symbol, bot.interval.length(), bot.expiry(), stake, strategy));
+            let longer = LongerCandles::new(bot.interval, strategy.longer_intervals());
+            let longer = longer.map_err(|error| {
+                let problem = format!("strategy \"{}\" also wants longer candles: {error}", bot.strategy);
+                EngineError::setting(format!("bots[{index}].interval"), problem)
+            })?;
+            bots.push(Bot::new(symbol, bot.interval.length(), bot.expiry(), stake, (strategy, longer)));
         }
         Ok(Self {
             state: RiskState::new(&limits, symbols.len()),
@@ -202,6 +209,11 @@ impl Session {
     /// Position of a symbol.
     pub fn symbol_id(&self, symbol: Symbol) -> Option<SymbolId> {
         self.symbols.iter().position(|known| *known == symbol).and_then(SymbolId::new)
+    }
+
+    /// How many longer candles strategies did not see because shorter ones inside them are missing.
+    pub fn incomplete_candles(&self) -> u64 {
+        self.bots.iter().map(Bot::incomplete).sum()
     }
 
     /// How many candles of a series its bots want to have seen before the start.

@@ -1,5 +1,6 @@
 //! What can be wrong with candles at rest, named by what the reader must do.
 
+use candlewick_sdk::ResampleError;
 use std::io;
 use std::path::PathBuf;
 
@@ -78,4 +79,10 @@ pub enum HistoryError {
         /// What is wrong and what is allowed.
         problem: String,
     },
+}
+
+impl From<ResampleError> for HistoryError {
+    fn from(error: ResampleError) -> Self {
+        Self::ChangeSetting { setting: "interval", problem: error.to_string() }
+    }
 }

@@ -1,7 +1,7 @@
 //! Coarse candles from fine ones.
 
 use crate::HistoryError;
-use candlewick_sdk::{Candle, CandleSeries, Interval, Millis, Ohlcv, Series};
+use candlewick_sdk::{Candle, CandleSeries, Interval, Resampler, Series};
 
 /// The series in longer candles: first open, highest high, lowest low, last close, sum of volumes.
 ///
@@ -20,62 +20,10 @@ pub fn resample(series: &CandleSeries, interval: Interval) -> Result<CandleSerie
     })
 }
 
-/// Builds long candles while short ones pass by, in order.
-pub(crate) struct Resampler {
-    from: Interval,
-    to: Interval,
-    open_time: Millis,
-    numbers: Ohlcv,
-    /// The short candle that must come next; another one means that the long candle has a hole.
-    expected: Option<Millis>,
-}
-
-impl Resampler {
-    pub(crate) fn new(from: Interval, to: Interval) -> Result<Self, HistoryError> {
-        if !to.length().is_aligned_to(from.length()) {
-            let problem = format!("{to} is not a multiple of {from}");
-            return Err(HistoryError::ChangeSetting { setting: "interval", problem });
-        }
-        let numbers = Ohlcv { open: 0.0, high: 0.0, low: 0.0, close: 0.0, volume: 0.0 };
-        Ok(Self { from, to, open_time: Millis::ZERO, numbers, expected: None })
-    }
-
-    /// Takes the next short candle and returns the long one that it completes.
-    pub(crate) fn push(&mut self, fine: &Candle) -> Option<Candle> {
-        let open_time = fine.time().floor_to(self.to.length());
-        if fine.time() == open_time {
-            self.open_time = open_time;
-            self.numbers = Ohlcv {
-                open: fine.open(),
-                high: fine.high(),
-                low: fine.low(),
-                close: fine.close(),
-                volume: fine.volume(),
-            };
-        } else if self.expected == Some(fine.time()) {
-            self.numbers.high = self.numbers.high.max(fine.high());
-            self.numbers.low = self.numbers.low.min(fine.low());
-            self.numbers.close = fine.close();
-            self.numbers.volume += fine.volume();
-        } else {
-            self.expected = None;
-            return None;
-        }
-        let end = fine.close_time(self.from);
-        if end < self.open_time + self.to.length() {
-            self.expected = Some(end);
-            return None;
-        }
-        self.expected = None;
-        // Sound whenever the short candles are, unless their volumes add up to infinity: then there is none.
-        Candle::new(self.open_time, self.to, self.numbers).ok()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candlewick_sdk::Symbol;
+    use candlewick_sdk::{Millis, Ohlcv, Symbol};
     use proptest::prelude::*;
 
     /// Rows of (time in seconds, open, high, low, close, volume).

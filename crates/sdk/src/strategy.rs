@@ -15,6 +15,23 @@ pub trait Strategy: Send {
     /// A candle of the bot's series has closed. Answer with a signal to ask for a trade.
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal>;
 
+    /// Intervals, besides its bot's own, whose candles it wants to see: longer multiples of it, such as 5m for a trend
+    /// beside 1m for entries. Asked once, after it is built.
+    ///
+    /// Longer candles are joined from the bot's own, never from incomplete ones: where one of those is missing, no
+    /// longer candle is made. [`warmup`](Self::warmup) counts the bot's own candles, also those that make up longer
+    /// ones; the first longer candle may begin before the first of them, and is then left out.
+    fn longer_intervals(&self) -> &[Interval] {
+        &[]
+    }
+
+    /// A candle of one of its [longer intervals](Self::longer_intervals) has closed. It comes after
+    /// [`on_candle`](Self::on_candle) of the last candle inside it, a shorter one before a longer one: what closes at
+    /// one instant is seen from the bot's next candle on.
+    fn on_longer_candle(&mut self, interval: Interval, candle: &Candle) {
+        let _ = (interval, candle);
+    }
+
     /// The latest price, on a grid of venue time. Only called when [`StrategyFactory::WANTS_PRICES`] is true.
     fn on_price(&mut self, price: &Price) -> Option<Signal> {
         let _ = price;

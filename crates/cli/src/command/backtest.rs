@@ -92,6 +92,11 @@ pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Resul
     let backtest = Backtest::new(&settings, crew.strategies, &crew.wants_prices, series, markets);
     let backtest = backtest.map_err(|error| to_failure(error, &loaded))?;
     let (finished, journal_hash, elapsed) = replay(backtest, &header, arguments.journal.as_deref(), context)?;
+    if finished.incomplete_candles > 0 {
+        let count = finished.incomplete_candles;
+        let notice = format!("{count} longer candles were not made: shorter ones inside them are missing");
+        candles.notices.push(notice);
+    }
     if let Some(path) = &arguments.trades {
         let written = write_trades(path, &finished.book, &loaded.config.bots, finished.money_scale);
         written.map_err(|error| unwritable("--trades", path, error))?;

@@ -17,8 +17,7 @@ mod walk;
 pub use settings::GenerateSettings;
 
 use crate::HistoryError;
-use crate::resample::Resampler;
-use candlewick_sdk::{Candle, CandleSeries, Millis, Series};
+use candlewick_sdk::{Candle, CandleSeries, Millis, Resampler, Series};
 use settings::Checked;
 use walk::Walk;
 

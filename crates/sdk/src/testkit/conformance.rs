@@ -2,7 +2,7 @@
 
 use super::candles::{flat, gappy, wild};
 use crate::parameters;
-use crate::{BotContext, BuildError, Candle, Signal, StrategyFactory};
+use crate::{BotContext, BuildError, Candle, LongerCandles, Signal, StrategyFactory};
 
 /// Candles that the warm-up check wants beyond twice the warm-up.
 const SPARE_CANDLES: usize = 100;
@@ -70,7 +70,7 @@ pub enum Nonconformity {
 /// - **Sound signals**: confidences lie in 0 to 1 and numbers are finite, also on candles without movement, with
 ///   gaps, and at the smallest and largest prices; and nothing panics there.
 ///
-/// Only `on_candle` is called.
+/// Only `on_candle` and `on_longer_candle` are called.
 ///
 /// # Errors
 /// [`Nonconformity`] names the first property that does not hold, and where.
@@ -107,7 +107,15 @@ fn run<S: StrategyFactory>(
     candles: &[Candle],
 ) -> Result<Run, BuildError> {
     let mut strategy = build::<S>(params, bot)?;
-    Ok(candles.iter().map(|candle| strategy.on_candle(candle)).collect())
+    let longer = LongerCandles::new(bot.interval, strategy.longer_intervals());
+    let mut longer =
+        longer.map_err(|error| BuildError::Parameters { strategy: S::NAME, problem: error.to_string() })?;
+    let show = |candle| {
+        let signal = strategy.on_candle(candle);
+        longer.show(candle, &mut strategy);
+        signal
+    };
+    Ok(candles.iter().map(show).collect())
 }
 
 fn check_repeat<S: StrategyFactory>(

@@ -1,0 +1,108 @@
+//! The longer candles that a strategy sees besides its bot's own.
+
+use crate::{Candle, Interval, ResampleError, Resampler, Strategy};
+
+/// Joins a bot's candles to those of the [longer intervals](Strategy::longer_intervals) that its strategy asked for.
+///
+/// Whoever runs a strategy, live, in a backtest or in a test, shows it candles through this, and so in the same order.
+#[derive(Clone, Debug, Default)]
+pub struct LongerCandles {
+    /// Shorter first.
+    resamplers: Vec<Resampler>,
+}
+
+impl LongerCandles {
+    /// Of a strategy whose bot has candles of the length `own`.
+    ///
+    /// # Errors
+    /// [`ResampleError`] for an interval that is not a multiple of `own`, or not longer.
+    pub fn new(own: Interval, wanted: &[Interval]) -> Result<Self, ResampleError> {
+        let mut wanted = wanted.to_vec();
+        wanted.sort_unstable();
+        wanted.dedup();
+        let resampler = |to: Interval| match Resampler::new(own, to) {
+            Ok(_) if to == own => Err(ResampleError::NotLonger { from: own, to }),
+            made => made,
+        };
+        Ok(Self { resamplers: wanted.into_iter().map(resampler).collect::<Result<_, _>>()? })
+    }
+
+    /// Whether the strategy asked for none.
+    #[inline]
+    pub const fn is_empty(&self) -> bool {
+        self.resamplers.is_empty()
+    }
+
+    /// Takes the bot's next candle, after the strategy has seen it, and shows the strategy the longer ones that it
+    /// completes: shorter ones first.
+    pub fn show(&mut self, candle: &Candle, strategy: &mut dyn Strategy) {
+        for resampler in &mut self.resamplers {
+            if let Some(longer) = resampler.push(candle) {
+                strategy.on_longer_candle(resampler.interval(), &longer);
+            }
+        }
+    }
+
+    /// How many longer candles were not made because one of the bot's own inside them is missing.
+    pub fn incomplete(&self) -> u64 {
+        self.resamplers.iter().map(Resampler::incomplete).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Millis, Ohlcv, Signal};
+
+    /// Writes down what it sees.
+    struct Witness {
+        seen: Vec<String>,
+    }
+
+    impl Strategy for Witness {
+        fn warmup(&self) -> usize {
+            0
+        }
+
+        fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
+            self.seen.push(format!("{}", candle.time().get() / 60_000));
+            None
+        }
+
+        fn on_longer_candle(&mut self, interval: Interval, candle: &Candle) {
+            self.seen.push(format!("{interval} of {}", candle.time().get() / 60_000));
+        }
+    }
+
+    fn intervals(texts: &[&str]) -> Vec<Interval> {
+        texts.iter().map(|text| text.parse().unwrap()).collect()
+    }
+
+    #[test]
+    fn only_closed_candles_are_seen_and_at_one_instant_the_shorter_first() {
+        let mut longer = LongerCandles::new(Interval::MINUTE, &intervals(&["4m", "2m", "4m"])).unwrap();
+        let mut witness = Witness { seen: Vec::new() };
+        let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
+        for minute in [0, 1, 2, 3, 4, 6, 7] {
+            let candle = Candle::new(Millis::MINUTE * minute, Interval::MINUTE, numbers).unwrap();
+            witness.on_candle(&candle);
+            longer.show(&candle, &mut witness);
+        }
+        let expected = ["0", "1", "2m of 0", "2", "3", "2m of 2", "4m of 0", "4", "6", "7", "2m of 6"];
+        assert_eq!(witness.seen, expected);
+        assert_eq!(longer.incomplete(), 1, "2m of 4; 4m of 4 is not over yet");
+    }
+
+    #[test]
+    fn intervals_that_are_not_longer_multiples_are_refused() {
+        for (wanted, expected) in [
+            ("90s", "90s is not a multiple of 1m"),
+            ("1m", "1m is not longer than 1m"),
+            ("30s", "30s is not a multiple of 1m"),
+        ] {
+            let error = LongerCandles::new(Interval::MINUTE, &intervals(&["2m", wanted])).unwrap_err();
+            assert_eq!(error.to_string(), expected);
+        }
+        assert!(LongerCandles::new(Interval::MINUTE, &[]).unwrap().is_empty());
+    }
+}

@@ -1,0 +1,150 @@
+//! Buys pullbacks in a rising longer trend, sells rallies in a falling one.
+//!
+//! A model for a strategy of several intervals: longer candles tell where the market goes, the bot's own when to enter.
+
+use candlewick_sdk::indicator::{Ema, IndicatorError, Rsi};
+use candlewick_sdk::{
+    BotContext, BuildError, Candle, Direction, Interval, Signal, Strategy, StrategyFactory, parameters,
+};
+
+parameters! {
+    /// The trend and the pullback.
+    pub struct Params {
+        /// Length of the trend's candles in seconds, a longer multiple of the bot's own.
+        trend_seconds: usize = 300, 2..=86_400;
+        /// Candles in the trend's average.
+        trend_period: usize = 20, 1..=500;
+        /// Candles in the RSI of the bot's own candles.
+        period: usize = 7, 2..=200;
+        /// An RSI this far from the middle, 50, is a pullback.
+        distance: f64 = 20.0, 0.0..=50.0;
+    }
+}
+
+/// The trend rises when the last longer candle closed above the average of longer closes, and falls below it. Buys
+/// when the RSI is low in a rising trend, sells when it is high in a falling one.
+#[derive(Debug)]
+pub struct TrendFilter {
+    longer: [Interval; 1],
+    /// How many of the bot's own candles make a longer one.
+    own_in_longer: usize,
+    average: Ema,
+    trend: Option<Direction>,
+    rsi: Rsi,
+    distance: f64,
+}
+
+impl Strategy for TrendFilter {
+    /// Until both indicators no longer tell where the series began. The first longer candle may be cut off, and the
+    /// last is seen one candle after it has closed: together no more than one longer candle.
+    fn warmup(&self) -> usize {
+        self.rsi.stable_after().max((self.average.stable_after() + 1) * self.own_in_longer)
+    }
+
+    fn longer_intervals(&self) -> &[Interval] {
+        &self.longer
+    }
+
+    fn on_longer_candle(&mut self, _interval: Interval, candle: &Candle) {
+        let Some(average) = self.average.update(candle.close()) else { return };
+        self.trend = match candle.close() - average {
+            above if above > average * ROUNDING => Some(Direction::Buy),
+            below if below < -average * ROUNDING => Some(Direction::Sell),
+            _ => None,
+        };
+    }
+
+    fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
+        let rsi = self.rsi.update(candle.close())?;
+        let signal = match self.trend? {
+            Direction::Buy if rsi <= 50.0 - self.distance => Signal::buy("pullback in a rising trend"),
+            Direction::Sell if rsi >= 50.0 + self.distance => Signal::sell("rally in a falling trend"),
+            Direction::Buy | Direction::Sell => return None,
+        };
+        Some(signal.with("rsi", rsi))
+    }
+}
+
+/// A close nearer than this share of the average equals it: rounding is not a trend.
+const ROUNDING: f64 = 1e-9;
+
+impl StrategyFactory for TrendFilter {
+    const NAME: &'static str = "trend-filter";
+    const VERSION: &'static str = "1.0.0";
+    const ABOUT: &'static str = "Buys pullbacks in a rising longer trend, sells rallies in a falling one.";
+    type Params = Params;
+
+    fn build(params: Params, bot: &BotContext) -> Result<Self, BuildError> {
+        let refuse = |problem| BuildError::Parameters { strategy: Self::NAME, problem };
+        let unfit = |error: IndicatorError| refuse(error.to_string());
+        let longer = Interval::from_seconds(params.trend_seconds as i64);
+        let longer = longer.map_err(|error| refuse(format!("trend_seconds: {error}")))?;
+        Ok(Self {
+            longer: [longer],
+            own_in_longer: (longer.length().get() / bot.interval.length().get()) as usize,
+            average: Ema::new(params.trend_period).map_err(unfit)?,
+            trend: None,
+            rsi: Rsi::new(params.period).map_err(unfit)?,
+            distance: params.distance,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_sdk::LongerCandles;
+    use candlewick_sdk::testkit::{bot, conformance, from_closes, random_walk};
+
+    /// Trend from two-minute candles, RSI over 2; the candles with these indices are missing.
+    fn check(closes: &[f64], missing: &[usize], expected: &[(usize, &str)]) {
+        let params = Params { trend_seconds: 120, trend_period: 2, period: 2, distance: 30.0 };
+        let mut strategy = TrendFilter::build(params, &bot("BTCUSDT")).unwrap();
+        let mut longer = LongerCandles::new(Interval::MINUTE, strategy.longer_intervals()).unwrap();
+        let mut told = Vec::new();
+        for (index, candle) in from_closes(closes).iter().enumerate() {
+            if missing.contains(&index) {
+                continue;
+            }
+            if let Some(signal) = strategy.on_candle(candle) {
+                told.push((index, signal.reason.to_string()));
+            }
+            longer.show(candle, &mut strategy);
+        }
+        let expected: Vec<_> =
+            expected.iter().map(|(index, reason)| (*index, (*reason).to_owned())).collect();
+        assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn a_pullback_is_bought_in_a_rising_trend_and_a_rally_sold_in_a_falling_one() {
+        // Two-minute closes 12, 16, 8: the average of two is 14, so the trend rises, then 10, so it falls. Mean gain and
+        // loss at candle 3 are 2 and 0; then 1 and 4 (RSI 20), 0.5 and 2 (20), and after a rise by 7.5 they are 4 and 1.
+        let closes = [10.0, 12.0, 14.0, 16.0, 8.0, 8.0, 15.5];
+        let [bought, sold] = ["pullback in a rising trend rsi=20", "rally in a falling trend rsi=80"];
+        check(&closes, &[], &[(4, bought), (5, bought), (6, sold)]);
+    }
+
+    #[test]
+    fn without_a_trend_nothing_is_traded() {
+        // The second of the two-minute candles that an average needs is not made.
+        check(&[10.0, 12.0, 14.0, 16.0, 8.0, 8.0], &[2], &[]);
+        check(&[5.0; 40], &[], &[]);
+    }
+
+    #[test]
+    fn a_trend_that_no_interval_fits_is_refused() {
+        let params = Params { trend_seconds: 90, ..Params::default() };
+        let strategy = TrendFilter::build(params, &bot("BTCUSDT")).unwrap();
+        assert!(LongerCandles::new(Interval::MINUTE, strategy.longer_intervals()).is_err());
+    }
+
+    #[test]
+    fn it_conforms_and_is_warm_when_the_trend_is() {
+        let params = Params::default();
+        // 20 candles of seed; (19/21)^208 is the first power below 1e-9; one more for the cut-off one and the delay.
+        assert_eq!(TrendFilter::build(params.clone(), &bot("BTCUSDT")).unwrap().warmup(), (20 + 208 + 1) * 5);
+        let signals = conformance::<TrendFilter>(&params, &bot("BTCUSDT"), &random_walk(3, 5_000));
+        assert!(signals.unwrap() > 100);
+    }
+}
