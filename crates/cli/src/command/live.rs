@@ -39,7 +39,8 @@ pub(crate) struct LiveArguments {
     /// The second yes to real money; the first is CANDLEWICK_ALLOW_REAL=yes
     #[arg(long, conflicts_with = "sandbox")]
     pub(crate) real: bool,
-    /// Candle file of the embedded venue: SYMBOL_INTERVAL.csv or SYMBOL@INTERVAL=PATH; repeatable
+    /// Candle file of the embedded venue: SYMBOL_INTERVAL.csv (or .parquet) or SYMBOL@INTERVAL=PATH, or SYMBOL@INTERVAL of
+    /// the catalog; repeatable
     #[arg(long, requires = "sandbox", value_name = "FILE")]
     pub(crate) data: Vec<String>,
     /// Write the trades as CSV

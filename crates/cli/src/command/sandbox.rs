@@ -35,7 +35,7 @@ pub(crate) struct SandboxArguments {
     /// What goes wrong: none, mixed, all, or names such as errors:0.2,latency:300ms
     #[arg(long, value_name = "PROFILE")]
     faults: Option<FaultProfile>,
-    /// Candle file, SYMBOL_INTERVAL.csv or SYMBOL@INTERVAL=PATH; repeatable
+    /// Candle file, SYMBOL_INTERVAL.csv (or .parquet) or SYMBOL@INTERVAL=PATH, or SYMBOL@INTERVAL of the catalog; repeatable
     #[arg(long, value_name = "FILE")]
     data: Vec<String>,
     /// Venue time at the start: a date, a time, or milliseconds since 1970

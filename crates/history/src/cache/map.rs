@@ -1,4 +1,4 @@
-//! A cache file in the address space: the only unsafe line of the project.
+//! A cache file in the address space: the only unsafe line of the project, but for allocators that count in tests.
 
 use super::header::{HEADER_BYTES, Header};
 use candlewick_sdk::Candle;

@@ -106,6 +106,8 @@ impl SeriesFolder {
 
     fn read(&self, version: &Version) -> Result<HashedSeries, HistoryError> {
         let mut candles: Vec<Candle> = Vec::new();
+        // A manifest that promises absurdly many gets no room in advance.
+        let _ = candles.try_reserve_exact(usize::try_from(version.candles()).unwrap_or(0));
         for segment in &version.segments {
             candles.extend(self.segment(segment)?);
         }

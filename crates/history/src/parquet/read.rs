@@ -90,6 +90,9 @@ fn read_groups<R: ChunkReader + 'static>(
     let extra_places = extra.iter().map(|name| find(name)).collect::<Result<Vec<_>, _>>()?;
     let per_ms = unit_of(&columns[candle_places[0]])?;
     let mut table = Table { candles: Vec::new(), extra: vec![Vec::new(); extra.len()] };
+    // A file that promises absurdly many rows gets no room in advance; reading it fails where they end.
+    let _ =
+        table.candles.try_reserve_exact(usize::try_from(metadata.file_metadata().num_rows()).unwrap_or(0));
     for index in 0..metadata.num_row_groups() {
         let group = file.get_row_group(index).map_err(|error| unreadable(&error))?;
         read_group(&*group, candle_places, per_ms, interval, &mut table.candles)?;
@@ -116,7 +119,6 @@ fn read_group(
         }
     }
     let [opens, highs, lows, closes, volumes] = &numbers;
-    candles.reserve(times.len());
     for (row, time) in times.iter().enumerate() {
         let told = |problem: String| format!("row {} (counted from 0): {problem}", candles.len());
         if time % per_ms != 0 {
@@ -178,6 +180,7 @@ where
     }
     let rows = usize::try_from(group.metadata().num_rows()).map_err(|_| "it has no rows".to_owned())?;
     let (mut list, mut levels) = (Vec::new(), Vec::new());
+    let _ = list.try_reserve_exact(rows);
     while list.len() < rows {
         let levels = (column.max_def_level() > 0).then_some(&mut levels);
         let (read, present, _) = reader
@@ -200,4 +203,165 @@ fn wrong_kind(group: &dyn RowGroupReader, place: usize, wanted: &str) -> String 
 
 fn unreadable(error: &ParquetError) -> String {
     format!("this is not a sound Parquet file: {error}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parquet::to_parquet;
+    use parquet::data_type::{DoubleType, FloatType, Int32Type, Int64Type};
+    use parquet::file::properties::WriterProperties;
+    use parquet::file::writer::SerializedFileWriter;
+    use parquet::schema::parser::parse_message_type;
+    use proptest::prelude::*;
+    use std::sync::Arc;
+
+    /// The values of a column, each in the row where its level is 1.
+    enum Column<'a> {
+        Int64(&'a [i64]),
+        Int32(&'a [i32]),
+        Double(&'a [f64]),
+        Float(&'a [f32]),
+        MaybeDouble(&'a [f64], &'a [i16]),
+    }
+
+    /// A file as another program might write it.
+    fn file(schema: &str, columns: &[Column<'_>]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let schema = Arc::new(parse_message_type(&format!("message m {{ {schema} }}")).unwrap());
+        let mut writer =
+            SerializedFileWriter::new(&mut bytes, schema, Arc::new(WriterProperties::default())).unwrap();
+        let mut group = writer.next_row_group().unwrap();
+        for column in columns {
+            let mut next = group.next_column().unwrap().unwrap();
+            match column {
+                Column::Int64(values) => next.typed::<Int64Type>().write_batch(values, None, None),
+                Column::Int32(values) => next.typed::<Int32Type>().write_batch(values, None, None),
+                Column::Double(values) => next.typed::<DoubleType>().write_batch(values, None, None),
+                Column::Float(values) => next.typed::<FloatType>().write_batch(values, None, None),
+                Column::MaybeDouble(values, levels) => {
+                    next.typed::<DoubleType>().write_batch(values, Some(levels), None)
+                }
+            }
+            .unwrap();
+            next.close().unwrap();
+        }
+        group.close().unwrap();
+        writer.close().unwrap();
+        bytes
+    }
+
+    fn read(bytes: &[u8]) -> Result<Vec<(i64, f64, f64)>, String> {
+        let series = Series { symbol: "BTCUSDT".parse().unwrap(), interval: Interval::MINUTE };
+        let read = read_parquet(content(bytes), Path::new("x.parquet"), series);
+        let rows = |series: CandleSeries| {
+            let row = |candle: &Candle| (candle.time().get(), candle.close(), candle.volume());
+            series.candles().iter().map(row).collect()
+        };
+        read.map(rows).map_err(|error| error.to_string())
+    }
+
+    fn content(bytes: &[u8]) -> File {
+        use std::io::{Seek, Write};
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(bytes).unwrap();
+        file.rewind().unwrap();
+        file
+    }
+
+    const NUMBERS: &str =
+        "required double open; required double high; required double low; required double close;";
+    const ONES: Column<'_> = Column::Double(&[1.0, 1.0]);
+
+    fn check(time: &str, times: &[i64], expected: Result<&[i64], &str>) {
+        let schema = format!("required int64 time {time}; {NUMBERS} required double volume;");
+        let columns = [Column::Int64(times), ONES, ONES, ONES, ONES, ONES];
+        let found =
+            read(&file(&schema, &columns)).map(|rows| rows.iter().map(|row| row.0).collect::<Vec<_>>());
+        let expected = expected.map(<[i64]>::to_vec).map_err(|told| format!("x.parquet: {told}"));
+        assert_eq!(found, expected, "{time}");
+    }
+
+    #[test]
+    fn times_of_every_unit_are_whole_milliseconds() {
+        for (time, factor) in [
+            ("", 1),
+            ("(TIMESTAMP(MILLIS,true))", 1),
+            ("(TIMESTAMP(MICROS,true))", 1_000),
+            ("(TIMESTAMP(NANOS,false))", 1_000_000),
+        ] {
+            check(time, &[60_000 * factor, 120_000 * factor], Ok(&[60_000, 120_000]));
+        }
+        let half = Err("row 0 (counted from 0): time 60000001 is not a whole number of milliseconds");
+        check("(TIMESTAMP(MICROS,true))", &[60_000_001, 120_000_000], half);
+    }
+
+    #[test]
+    fn rows_that_are_no_candles_or_out_of_order_are_named() {
+        check("", &[60_001, 120_000], Err("row 0 (counted from 0): time 60001 is not aligned to 1m"));
+        let unsorted = "candle 1 at 60000 does not come after 120000 (counted from 0); sort the rows by time and remove doubles";
+        check("", &[120_000, 60_000], Err(unsorted));
+    }
+
+    #[test]
+    fn columns_are_found_by_name_and_nothing_in_them_may_be_missing() {
+        let schema = "required double Close; optional double volume; required double open; required float high; \
+                      required float low; required int32 other; required int64 Time;";
+        let columns = |levels: &'static [i16]| {
+            let volumes: &[f64] = if levels == [1, 1] { &[7.0, 8.0] } else { &[7.0] };
+            let (floats, times) = (Column::Float(&[1.0, 1.0]), Column::Int64(&[60_000, 120_000]));
+            let other = Column::Int32(&[5, 5]);
+            let high = Column::Float(&[1.0, 1.0]);
+            file(schema, &[ONES, Column::MaybeDouble(volumes, levels), ONES, floats, high, other, times])
+        };
+        assert_eq!(read(&columns(&[1, 1])), Ok(vec![(60_000, 1.0, 7.0), (120_000, 1.0, 8.0)]));
+        let missing = "x.parquet: column volume has rows without a value; fill or remove them";
+        assert_eq!(read(&columns(&[1, 0])), Err(missing.to_owned()));
+    }
+
+    #[test]
+    fn files_without_the_columns_or_of_other_kinds_are_told() {
+        let times = || Column::Int64(&[60_000, 120_000]);
+        let absent = file(&format!("required int64 time; {NUMBERS}"), &[times(), ONES, ONES, ONES, ONES]);
+        let told = "x.parquet: there is no column volume; the columns are time, open, high, low, close";
+        assert_eq!(read(&absent), Err(told.to_owned()));
+        let schema = format!("required int64 time; {NUMBERS} required int32 volume;");
+        let whole = file(&schema, &[times(), ONES, ONES, ONES, ONES, Column::Int32(&[1, 2])]);
+        assert_eq!(
+            read(&whole),
+            Err("x.parquet: column volume holds INT32; it must hold doubles".to_owned())
+        );
+        let none = read(&to_parquet(&[], &[])).unwrap_err();
+        assert_eq!(none, "x.parquet: there are no candles; add at least one");
+        for nonsense in ["", "PAR1", "time,open,high,low,close,volume\n60000,1,1,1,1,0\n"] {
+            let told = read(nonsense.as_bytes()).unwrap_err();
+            assert!(told.starts_with("x.parquet: this is not a sound Parquet file"), "{told}");
+        }
+    }
+
+    fn sound() -> Vec<u8> {
+        let numbers = Ohlcv { open: 1.0, high: 2.0, low: 0.5, close: 1.5, volume: 3.0 };
+        let candle = |minute| Candle::new(Millis::MINUTE * minute, Interval::MINUTE, numbers).unwrap();
+        to_parquet(&(0..50).map(candle).collect::<Vec<_>>(), &[])
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(512))]
+
+        #[test]
+        fn a_damaged_file_never_panics(
+            damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
+            cut in prop::option::of(any::<prop::sample::Index>()),
+        ) {
+            let mut bytes = sound();
+            for (place, value) in damage {
+                let place = place.index(bytes.len());
+                bytes[place] = value;
+            }
+            if let Some(cut) = cut {
+                bytes.truncate(cut.index(bytes.len()));
+            }
+            let _ = read(&bytes);
+        }
+    }
 }

@@ -17,7 +17,7 @@ use std::sync::Arc;
 const SCHEMA: &str = "message candles { required int64 time (TIMESTAMP(MILLIS,true)); required double open; \
     required double high; required double low; required double close; required double volume;";
 /// Candles per row group: what a writer and a reader keep in columns beside the candles.
-const GROUP_CANDLES: usize = 128 * 1024;
+const GROUP_CANDLES: usize = 64 * 1024;
 
 /// Writes candles as a Parquet file.
 ///

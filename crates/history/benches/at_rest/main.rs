@@ -1,0 +1,150 @@
+//! What candles at rest cost: 1,000,000 of them read, opened and scanned, each beside a floor that does nothing else.
+//!
+//! Everything is run in turn, so that whatever slows the machine slows both, and the best of each is printed with its
+//! ratio, and the most memory that was held at once. `cargo bench -p candlewick-history --bench at_rest`
+
+#![allow(clippy::print_stdout, reason = "the table is what this bench is for")]
+
+mod floor;
+mod memory;
+
+use candlewick_history::{
+    Catalog, DataSource, FileCache, GenerateSettings, Origin, generate, known_market, no_progress,
+    read_csv_file, read_parquet_file, write_csv_file, write_parquet_file,
+};
+use candlewick_sdk::{Candle, CandleSeries, Millis, Symbol};
+use std::hint::black_box;
+use std::path::Path;
+use std::time::Duration;
+
+const CANDLES: usize = 1_000_000;
+const CANDLE_BYTES: usize = 48;
+const ROUNDS: usize = 15;
+
+fn candles() -> CandleSeries {
+    let symbol = Symbol::new("BTCUSDT").expect("a sound name");
+    let market = known_market(symbol).expect("it stands in the table");
+    let days = CANDLES.div_ceil(24 * 60) as u32;
+    let start = Millis::new(1_704_067_200_000); // 2024-01-01
+    let made = generate(&GenerateSettings::of_market(symbol, market, start, days)).expect("a sound wish");
+    let candles = made.candles()[..CANDLES].to_vec();
+    CandleSeries::new(made.series(), candles).expect("a part of a series is one")
+}
+
+/// Something to measure: it answers a number that its floor answers too.
+type Work<'a> = (&'a str, Box<dyn Fn() -> f64 + 'a>);
+
+/// Runs both in turn and prints the best of each. What is left out of the time is done by `before`.
+fn compare(ours: &Work<'_>, floor: &Work<'_>, before: &dyn Fn()) {
+    assert_eq!((ours.1)().to_bits(), (floor.1)().to_bits(), "{} and {} do not do the same", ours.0, floor.0);
+    let mut best = [Duration::MAX; 2];
+    for _ in 0..ROUNDS {
+        for (best, work) in best.iter_mut().zip([ours, floor]) {
+            before();
+            *best = (*best).min(time_of(&work.1));
+        }
+    }
+    let held = memory::most_held(|| black_box((ours.1)())) as f64 / (CANDLES * CANDLE_BYTES) as f64;
+    let [time, bare] = best.map(|time| time.as_secs_f64() * 1e3);
+    println!(
+        "{:<34} {time:>9.3} ms | {:<34} {bare:>9.3} ms | ratio {:>6.2} | memory {held:>5.2}",
+        ours.0,
+        floor.0,
+        time / bare
+    );
+}
+
+#[allow(clippy::disallowed_methods, reason = "a bench measures time; no event takes part")]
+fn time_of(run: &dyn Fn() -> f64) -> Duration {
+    let start = std::time::Instant::now();
+    black_box(run());
+    start.elapsed()
+}
+
+/// What a scan does: every candle is looked at.
+fn scan(candles: &[Candle]) -> f64 {
+    candles.iter().map(|candle| candle.close() - candle.open() + candle.volume()).sum()
+}
+
+fn last_close(series: &CandleSeries) -> f64 {
+    series.candles().last().map_or(0.0, Candle::close)
+}
+
+/// The stage: the same candles in every form.
+struct Stage {
+    folder: tempfile::TempDir,
+    memory: CandleSeries,
+    source: DataSource,
+    cache: FileCache,
+    catalog: Catalog,
+}
+
+impl Stage {
+    fn new() -> Self {
+        let memory = candles();
+        let folder = tempfile::tempdir().expect("a folder to write to");
+        let source = DataSource::in_folder(folder.path(), memory.series()).expect("a plain symbol");
+        write_csv_file(&memory, &source.path).expect("room on the disk");
+        write_parquet_file(&memory, &folder.path().join("x.parquet")).expect("room on the disk");
+        let catalog = Catalog::new(folder.path().join("catalog"));
+        let origin =
+            Origin { source: "bench".to_owned(), licence: None, fetched_at: Millis::MAX, files: Vec::new() };
+        catalog.append(memory.series(), memory.candles(), &origin).expect("room on the disk");
+        let cache = FileCache::new(folder.path().join("cache"));
+        Self { folder, memory, source, cache, catalog }
+    }
+
+    /// A copy is believed when the file's last change lies more than two seconds back.
+    fn settle(&self) {
+        std::thread::sleep(Duration::from_millis(2_100));
+        self.cached();
+    }
+
+    fn cached(&self) -> CandleSeries {
+        self.cache.read(&self.source, &mut no_progress).expect("it was written above").into_candles()
+    }
+
+    fn stored(&self) -> CandleSeries {
+        self.catalog.read(self.memory.series()).expect("it was written above").into_candles()
+    }
+
+    fn forget_cache(&self) {
+        let folder = self.catalog.folder().join("BTCUSDT/1m");
+        for entry in std::fs::read_dir(folder).expect("the series is there").flatten() {
+            if entry.path().extension().is_some_and(|ending| ending == "candles") {
+                std::fs::remove_file(entry.path()).expect("it is ours");
+            }
+        }
+    }
+}
+
+fn main() {
+    let stage = Stage::new();
+    let csv: &Path = &stage.source.path;
+    let parquet = stage.folder.path().join("x.parquet");
+    let series = stage.memory.series();
+    let nothing = || {};
+    let read = |series: Result<CandleSeries, _>| last_close(&series.expect("it was written above"));
+    let bare_parquet: Work<'_> = ("bare parquet reader", Box::new(|| floor::parquet(&parquet)));
+    let bare_csv: Work<'_> = ("bare csv loop", Box::new(|| floor::csv(csv)));
+    println!("{CANDLES} candles; the best of {ROUNDS} rounds; memory as a multiple of the candles' own");
+    compare(
+        &("import CSV", Box::new(|| read(read_csv_file(csv, series, &mut no_progress)))),
+        &bare_csv,
+        &nothing,
+    );
+    compare(
+        &("read Parquet", Box::new(|| read(read_parquet_file(&parquet, series)))),
+        &bare_parquet,
+        &nothing,
+    );
+    let first = || last_close(&stage.stored());
+    compare(&("catalog, first open", Box::new(first)), &bare_parquet, &|| stage.forget_cache());
+    stage.settle();
+    compare(&("catalog, cached open", Box::new(first)), &bare_parquet, &nothing);
+    compare(&("CSV file, cached open", Box::new(|| last_close(&stage.cached()))), &bare_csv, &nothing);
+    let plain: Work<'_> = ("scan of a slice", Box::new(|| scan(stage.memory.candles())));
+    let opened = stage.stored();
+    compare(&("scan of the map", Box::new(|| scan(opened.candles()))), &plain, &nothing);
+    compare(&("cached open and first scan", Box::new(|| scan(stage.stored().candles()))), &plain, &nothing);
+}

@@ -1,0 +1,45 @@
+//! Candles go from format to format and come back byte for byte.
+#![allow(clippy::unwrap_used, reason = "a file that cannot be used fails its test")]
+
+use candlewick_history::{
+    Catalog, DataSource, HashedSeries, Origin, no_progress, read_parquet_file, write_csv, write_parquet_file,
+};
+use candlewick_sdk::{CandleSeries, Millis};
+use std::path::Path;
+
+fn text_of(series: &CandleSeries) -> Vec<u8> {
+    let mut text = Vec::new();
+    write_csv(series, &mut text).unwrap();
+    text
+}
+
+#[test]
+fn csv_parquet_catalog_cache_and_csv_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let origin =
+        Origin { source: "test".to_owned(), licence: None, fetched_at: Millis::MAX, files: Vec::new() };
+    for name in ["BTCUSDT_1m.csv", "BTCUSDT_5s.csv", "EURUSD_1m.csv"] {
+        let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../backtest-data").join(name);
+        let text = std::fs::read(&shipped).unwrap();
+        let csv = DataSource::from_path(&shipped).unwrap().read(&mut no_progress).unwrap();
+        let hash = HashedSeries::new(csv.clone()).hash();
+        let path = folder.path().join(name).with_extension("parquet");
+        write_parquet_file(&csv, &path).unwrap();
+        let columns = read_parquet_file(&path, csv.series()).unwrap();
+        assert_eq!(text_of(&columns), text, "{name}: columns");
+        let catalog = Catalog::new(folder.path().join("catalog"));
+        catalog.append(csv.series(), columns.candles(), &origin).unwrap();
+        let first = catalog.read(csv.series()).unwrap();
+        assert_eq!(text_of(first.candles()), text, "{name}: catalog");
+        // From here on the candle files are not needed: the cache is read.
+        let series_folder = catalog.folder().join(csv.symbol().as_str()).join(csv.interval().to_string());
+        for entry in std::fs::read_dir(&series_folder).unwrap().flatten() {
+            if entry.path().extension().is_some_and(|ending| ending == "parquet") {
+                std::fs::remove_file(entry.path()).unwrap();
+            }
+        }
+        let cached = catalog.read(csv.series()).unwrap();
+        assert_eq!(text_of(cached.candles()), text, "{name}: cache");
+        assert_eq!([first.hash(), cached.hash()], [hash, hash], "{name}");
+    }
+}
