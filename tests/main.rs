@@ -23,6 +23,8 @@ mod recording;
 mod replay;
 mod resolve;
 mod restart;
+mod seconds;
 mod serving;
+mod survival;
 mod tidy;
 mod wire;

@@ -2,10 +2,10 @@
 #![cfg(unix)]
 
 use crate::candlewick::Folder;
+use crate::seconds;
 use crate::serving::Served;
 use candlewick_api::clock::{Clock, SystemClock};
 use serde_json::Value;
-use std::fmt::Write as _;
 
 /// A bot on candles of one second.
 const BOT: &str = r#"
@@ -30,22 +30,11 @@ params = { period = 2, oversold = 45.0, overbought = 55.0 }
 close_type = "00:01"
 "#;
 
-/// Candles of one second each that rise and fall, from so many seconds before `now` on.
-fn candles(now: i64, (before, after): (i64, i64)) -> String {
-    let mut text = String::from("time,open,high,low,close,volume\n");
-    for second in -before..after {
-        let price = |second: i64| 100 + (second * second).rem_euclid(7);
-        let (open, close) = (price(second), price(second + 1));
-        let (low, high) = (open.min(close), open.max(close));
-        let _ = writeln!(text, "{},{open},{high},{low},{close},1", now + second * 1_000);
-    }
-    text
-}
-
 #[test]
 fn a_run_after_a_clean_end_trades_on_and_both_are_replayed() {
     let now = SystemClock::new().now().get() / 1_000 * 1_000;
-    let folder = Folder::new().with("BTCUSDT_1s.csv", &candles(now, (600, 300))).with("bot.toml", BOT);
+    let folder =
+        Folder::new().with("BTCUSDT_1s.csv", &seconds::candles(now, (600, 300))).with("bot.toml", BOT);
     let path = |name: &str| folder.path(name).to_string_lossy().into_owned();
     let start = (now + 1_000).to_string();
     let arguments =

@@ -126,6 +126,13 @@ impl Intents {
         reserved.map(|unopened| unopened.reserved_until).min().unwrap_or(Millis::MAX)
     }
 
+    /// Intents without a known trade whose stakes are reserved all the same: in doubt, or taken as not opened.
+    pub(crate) fn reserved(&self) -> impl Iterator<Item = IntentId> {
+        let in_doubt = self.unfinished.iter().filter(|intent| intent.stage == Stage::InDoubt);
+        let unopened = self.unopened.iter().filter(|unopened| unopened.is_reserved);
+        in_doubt.map(|intent| intent.id).chain(unopened.map(|unopened| unopened.intent.id))
+    }
+
     /// Takes back the stakes whose time is over, and forgets intents that are too old to be found.
     pub(crate) fn release_until(&mut self, now: Millis) -> Money {
         let mut released = Money::ZERO;

@@ -173,6 +173,11 @@ impl Session {
         self.intents.next_id()
     }
 
+    /// Intents without a known trade whose stakes are reserved all the same: in doubt, or taken as not opened.
+    pub fn reserved(&self) -> impl Iterator<Item = crate::IntentId> {
+        self.intents.reserved()
+    }
+
     /// The money in its accounts.
     pub const fn ledger(&self) -> &Ledger {
         &self.ledger

@@ -14,6 +14,7 @@ mod error;
 mod file;
 mod holder;
 mod kept;
+mod kill_point;
 mod lease;
 mod line;
 mod nowhere;

@@ -5,6 +5,7 @@ use crate::database::JournalUrl;
 use crate::database::connection::{ANSWER_DEADLINE, Connection, OPEN_DEADLINE, Purpose, within};
 use crate::database::fault::from_sqlx;
 use crate::database::schema;
+use crate::kill_point::{KillPoints, What};
 use crate::lease::{self, Token};
 use crate::wire::{Wire, without_nul};
 use crate::{Holder, JournalError, LeaseTerms, Line, append};
@@ -33,6 +34,7 @@ pub struct Store {
     wires_written: u64,
     lines: Vec<Pending>,
     wires: Vec<Wire>,
+    kill_points: KillPoints,
 }
 
 /// A line that waits for a commit, and what the head will be with it.
@@ -70,11 +72,13 @@ impl Store {
         terms: &LeaseTerms,
         now: Millis,
     ) -> Result<Self, JournalError> {
+        let mut kill_points = KillPoints::from_environment();
         let mut connection = Connection::open(url, Purpose::Begin).await?;
         // A look first: nothing that is not a journal is changed, not even its mode.
         schema::inspect(&mut connection).await?;
         connection.make_durable().await?;
         let is_server = connection.is_server();
+        kill_points.before(&What::Lease);
         let mut transaction = connection.begin().await?;
         let any = &mut *transaction;
         if is_server {
@@ -88,10 +92,12 @@ impl Store {
         let head = checked_head(any, url).await?;
         let wires_written = append::last_wire(any, url).await?;
         transaction.commit().await.map_err(|error| from_sqlx(error, url))?;
+        kill_points.after();
         let url = url.clone();
         let connection = Some(connection);
         let (lines, wires) = (Vec::new(), Vec::new());
-        Ok(Self { url, token, connection, is_certain: true, head, wires_written, lines, wires })
+        let is_certain = true;
+        Ok(Self { url, token, connection, is_certain, head, wires_written, lines, wires, kill_points })
     }
 
     /// Takes a line; it is durable after the next [`Store::commit`] that succeeds.
@@ -142,7 +148,9 @@ impl Store {
         let url = self.url.clone();
         within(ANSWER_DEADLINE, &url, async {
             let mut connection = self.take_connection().await?;
+            self.kill_points.before(&What::Beat);
             lease::renew(connection.any(), &self.url, &self.token, now).await?;
+            self.kill_points.after();
             self.connection = Some(connection);
             Ok(())
         })
@@ -158,7 +166,9 @@ impl Store {
         let url = self.url.clone();
         within(ANSWER_DEADLINE, &url, async {
             let mut connection = self.take_connection().await?;
+            self.kill_points.before(&What::Release);
             lease::release(connection.any(), &self.url, &self.token).await?;
+            self.kill_points.after();
             connection.close().await;
             Ok(())
         })
@@ -177,10 +187,12 @@ impl Store {
             let wires = append::last_wire(any, &self.url).await?;
             self.forget_written(found, wires)?;
         }
+        self.kill_points.before(&What::Entries(&self.lines, &self.wires));
         lease::advance(any, &self.url, &self.token, self.head, self.recorded()).await?;
         append::lines(any, &self.url, &self.lines).await?;
         append::wires(any, &self.url, self.wires_written, &self.wires).await?;
         transaction.commit().await.map_err(|error| from_sqlx(error, &self.url))?;
+        self.kill_points.after();
         self.head = self.recorded();
         self.wires_written += self.wires.len() as u64;
         self.lines.clear();

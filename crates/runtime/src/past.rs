@@ -19,8 +19,6 @@ pub struct Past {
     pub(crate) sent: BTreeMap<IntentId, Millis>,
     /// When each doubt began: its request had ended by then.
     pub(crate) doubted: BTreeMap<IntentId, Millis>,
-    /// Until when the stakes of intents that were taken as not opened stay reserved.
-    pub(crate) reserved: BTreeMap<IntentId, Millis>,
     /// Trades that were reported as explained by no intent.
     pub(crate) unexplained: Vec<String>,
     /// Whether a person halted opens, and nobody has resumed since.
@@ -141,9 +139,6 @@ impl Past {
         match event.kind {
             EventKind::InDoubt { intent } => {
                 self.doubted.insert(intent, event.received);
-            }
-            EventKind::NotOpened { intent, reserved_until } => {
-                self.reserved.insert(intent, reserved_until);
             }
             EventKind::Control { control: Control::Halt } => self.is_halted = true,
             EventKind::Control { control: Control::Resume } => self.is_halted = false,

@@ -38,10 +38,9 @@ impl Conductor {
                 }
                 IntentState::NotOpened => {
                     let ended = self.doubted.get(&approved.intent()).copied().unwrap_or(now);
-                    let reserved_until = self.reserved.get(&approved.intent()).copied().unwrap_or(ended);
                     if now - approved.decision_time() < Millis::DAY {
                         let doubt = self.doubt_of(&approved, ended);
-                        self.resolver.recall_not_opened(doubt, reserved_until, now);
+                        self.resolver.recall_not_opened(doubt, now);
                     }
                 }
                 IntentState::Open => match row.venue_id {
@@ -147,7 +146,13 @@ impl Conductor {
             .into_iter()
             .filter_map(|intent| self.book.row(intent).map(|row| self.doubt_of(&row.approved, Millis::MAX)))
             .collect();
-        let known = Known { claimed: &self.claimed, in_flight: &in_flight, wallet, uncertainty: UNCERTAINTY };
+        let known = Known {
+            claimed: &self.claimed,
+            in_flight: &in_flight,
+            reserved: &self.session.reserved().collect(),
+            wallet,
+            uncertainty: UNCERTAINTY,
+        };
         let open = self.book.rows().iter().filter(|row| row.state == IntentState::Open);
         let accepted: Vec<(String, Millis)> =
             open.filter_map(|row| Some((row.venue_id?.as_str().to_owned(), row.answered_at?))).collect();

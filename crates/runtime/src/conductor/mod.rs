@@ -89,9 +89,8 @@ pub struct Conductor {
     claimed: BTreeSet<String>,
     /// When each intent's request left, or was about to.
     sent: BTreeMap<IntentId, Millis>,
-    /// When doubts of earlier runs began, and until when stakes of theirs stay reserved.
+    /// When doubts of earlier runs began.
     doubted: BTreeMap<IntentId, Millis>,
-    reserved: BTreeMap<IntentId, Millis>,
     /// The first intent of this run.
     first: IntentId,
     /// How many runs the journal had before this one.
@@ -192,7 +191,6 @@ impl Conductor {
             first: session.next_intent(),
             sent: past.sent,
             doubted: past.doubted,
-            reserved: past.reserved,
             runs_before: past.runs,
             halted: past.is_halted.then(|| "halted before this run began".to_owned()),
             wires,

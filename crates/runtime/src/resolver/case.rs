@@ -22,7 +22,7 @@ pub(crate) enum Stage {
     InDoubt,
     /// It is taken as not opened. The window of its trade no longer grows with the list's lag, so that it cannot
     /// come to overlap that of a later intent.
-    NotOpened { deadline: Millis, reserved_until: Millis },
+    NotOpened { deadline: Millis },
 }
 
 /// Whether a person has been asked.
@@ -74,10 +74,9 @@ impl Case {
     }
 
     /// One that was taken as not opened in an earlier run.
-    pub(crate) fn not_opened(doubt: Doubt, reserved_until: Millis, list_lag: Millis, now: Millis) -> Self {
+    pub(crate) fn not_opened(doubt: Doubt, list_lag: Millis, now: Millis) -> Self {
         let mut case = Self::new(doubt, now);
         case.give_up(list_lag);
-        case.stage = Stage::NotOpened { deadline: case.deadline(list_lag), reserved_until };
         case
     }
 
@@ -85,14 +84,14 @@ impl Case {
     pub(crate) fn deadline(&self, list_lag: Millis) -> Millis {
         match self.stage {
             Stage::InDoubt => self.doubt.deadline(list_lag),
-            Stage::NotOpened { deadline, .. } => deadline,
+            Stage::NotOpened { deadline } => deadline,
         }
     }
 
     /// Takes it as not opened; answers until when its stake stays reserved.
     pub(crate) fn give_up(&mut self, list_lag: Millis) -> Millis {
         let reserved_until = self.doubt.reserved_until(list_lag);
-        self.stage = Stage::NotOpened { deadline: self.deadline(list_lag), reserved_until };
+        self.stage = Stage::NotOpened { deadline: self.deadline(list_lag) };
         self.sighting = None;
         self.question = Question::Open;
         reserved_until

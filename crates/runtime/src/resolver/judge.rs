@@ -6,10 +6,6 @@ use super::wallet::Reserved;
 use super::{Known, Listing, Why};
 use candlewick_sdk::Millis;
 
-/// The ledger releases a reserved stake when it is next told the time: so long after its moment it may still be
-/// taken off.
-const RELEASED_WITHIN: Millis = Millis::MINUTE;
-
 /// What follows for a group. Intents and rows are numbered as in the [`Sheet`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Judgement {
@@ -95,13 +91,10 @@ impl Judge<'_> {
             match case.stage {
                 Stage::InDoubt if is_listed => {}
                 Stage::InDoubt => reserved.unknown.push(stake),
-                Stage::NotOpened { reserved_until, .. } if self.now < reserved_until && !is_listed => {
-                    reserved.held += stake;
-                }
-                Stage::NotOpened { reserved_until, .. } if self.now < reserved_until + RELEASED_WITHIN => {
-                    reserved.unknown.push(stake);
-                }
-                Stage::NotOpened { .. } => {}
+                Stage::NotOpened { .. } if !self.known.reserved.contains(&case.doubt.intent) => {}
+                // It may have left the wallet after all.
+                Stage::NotOpened { .. } if is_listed => reserved.unknown.push(stake),
+                Stage::NotOpened { .. } => reserved.held += stake,
             }
         }
         reserved.unknown.extend(self.known.in_flight.iter().map(|doubt| doubt.stake));

@@ -48,6 +48,8 @@ pub(crate) struct Known<'a> {
     pub(crate) claimed: &'a BTreeSet<String>,
     /// The requests that are in flight: a trade may be listed before its answer arrives.
     pub(crate) in_flight: &'a [Doubt],
+    /// Intents without a known trade whose stakes are taken off the ledger's free balance all the same.
+    pub(crate) reserved: &'a BTreeSet<IntentId>,
     /// The wallet, read after the listing began; none when it could not be read.
     pub(crate) wallet: Option<WalletView>,
     /// How far our clock may be wrong.
@@ -82,9 +84,9 @@ impl Resolver {
     }
 
     /// An intent was taken as not opened in an earlier run; its trade may yet be found.
-    pub(crate) fn recall_not_opened(&mut self, doubt: Doubt, reserved_until: Millis, now: Millis) {
+    pub(crate) fn recall_not_opened(&mut self, doubt: Doubt, now: Millis) {
         if self.find(doubt.intent).is_none() {
-            self.cases.push(Case::not_opened(doubt, reserved_until, self.lag.allowance(), now));
+            self.cases.push(Case::not_opened(doubt, self.lag.allowance(), now));
         }
     }
 

@@ -171,9 +171,11 @@ impl Run {
             })
             .map(|(place, told)| Doubt { ended: Millis::MAX, ..told.doubt(place) })
             .collect();
+        let reserved = self.released.iter().filter(|(_, until)| now < **until).map(|(intent, _)| *intent);
         let known = Known {
             claimed: &self.claimed.clone(),
             in_flight: &in_flight,
+            reserved: &reserved.collect(),
             wallet: Some(self.wallet(now)),
             uncertainty: Millis::ZERO,
         };

@@ -8,7 +8,7 @@ use candlewick_api::Account;
 use candlewick_api::model::{Tolerant, TradeRecord};
 use candlewick_engine::IntentId;
 use candlewick_sdk::{Direction, Millis, Money};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The default doubt: sent at 100 s, ended at 110 s, so its deadline is 140.999 s + 120 s, and a person is asked
 /// 120 s later.
@@ -18,6 +18,8 @@ struct Scene {
     in_flight: Vec<Doubt>,
     /// Free balance 0.00; the wallet holds so much.
     wallet: Option<i64>,
+    /// Until when stakes of intents without a trade are taken off the ledger.
+    reserved: BTreeMap<IntentId, Millis>,
 }
 
 impl Scene {
@@ -27,7 +29,13 @@ impl Scene {
         for doubt in doubts {
             resolver.begin(doubt.clone(), Millis::from_seconds(110));
         }
-        Self { resolver, claimed: BTreeSet::new(), in_flight: Vec::new(), wallet: Some(0) }
+        Self {
+            resolver,
+            claimed: BTreeSet::new(),
+            in_flight: Vec::new(),
+            wallet: Some(0),
+            reserved: BTreeMap::new(),
+        }
     }
 
     fn look_at(&mut self, listing: &Listing) -> Vec<String> {
@@ -35,14 +43,21 @@ impl Scene {
             balance: Money::from_minor(balance),
             explained_without_doubts: Money::ZERO,
         };
+        let reserved = self.reserved.iter().filter(|(_, until)| listing.ended < **until);
         let known = Known {
             claimed: &self.claimed,
             in_flight: &self.in_flight,
+            reserved: &reserved.map(|(intent, _)| *intent).collect(),
             wallet: self.wallet.map(view),
             uncertainty: Millis::ZERO,
         };
         self.resolver.begin_look(listing.ended);
         let resolutions = self.resolver.take_listing(listing, &known, listing.ended);
+        for resolution in &resolutions {
+            if let Resolution::NotOpened { intent, reserved_until } = resolution {
+                self.reserved.insert(*intent, *reserved_until);
+            }
+        }
         resolutions.iter().map(shortened).collect()
     }
 

@@ -1,0 +1,171 @@
+//! Kill points: a debug build can be told to die by SIGKILL at a write of the journal, so that a test can show that
+//! any write may have been the last. A release build has nothing of this.
+//!
+//! `JOURNAL_KILL_POINT="before open 2"` kills the process right before the second write that holds an `open` action
+//! is begun, `after ...` right after it is durable. `JOURNAL_KILL_POINT_LOG=FILE` appends a line for each write: what
+//! it holds.
+
+use crate::line::LineKind;
+use crate::store::Pending;
+use crate::wire::Wire;
+
+/// A process's writes, counted by what they hold.
+#[derive(Debug, Default)]
+pub(crate) struct KillPoints {
+    #[cfg(debug_assertions)]
+    told: Option<told::Told>,
+}
+
+impl KillPoints {
+    /// What the environment tells.
+    pub(crate) fn from_environment() -> Self {
+        #[cfg(debug_assertions)]
+        return Self { told: told::Told::from_environment() };
+        #[cfg(not(debug_assertions))]
+        Self::default()
+    }
+
+    /// A write of lines and wires begins; the answer is handed to [`KillPoints::after`].
+    pub(crate) fn before(&mut self, what: &What<'_>) {
+        #[cfg(debug_assertions)]
+        if let Some(told) = &mut self.told {
+            told.begin(&what.names());
+        }
+        let _ = (self, what);
+    }
+
+    /// The write that was begun last is durable.
+    pub(crate) fn after(&mut self) {
+        #[cfg(debug_assertions)]
+        if let Some(told) = &mut self.told {
+            told.end();
+        }
+    }
+}
+
+/// What a write holds.
+pub(crate) enum What<'a> {
+    /// The lease is taken.
+    Lease,
+    /// The lease is renewed.
+    Beat,
+    /// The lease is given back.
+    Release,
+    /// Lines and wires.
+    Entries(&'a [Pending], &'a [Wire]),
+}
+
+#[cfg_attr(not(debug_assertions), allow(dead_code, reason = "only a debug build asks"))]
+impl What<'_> {
+    /// Each name once, in order.
+    fn names(&self) -> Vec<String> {
+        let (lines, wires) = match self {
+            Self::Lease => return vec!["lease".to_owned()],
+            Self::Beat => return vec!["beat".to_owned()],
+            Self::Release => return vec!["release".to_owned()],
+            Self::Entries(lines, wires) => (lines, wires),
+        };
+        let mut names: Vec<String> = lines.iter().map(name_of).collect();
+        names.extend((!wires.is_empty()).then(|| "wire".to_owned()));
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+}
+
+/// The name of an event, action or control; `run` and `note` for the lines that are neither.
+#[cfg_attr(not(debug_assertions), allow(dead_code, reason = "only a debug build asks"))]
+fn name_of(pending: &Pending) -> String {
+    let key = match pending.line.kind {
+        LineKind::Run | LineKind::Note => return pending.line.kind.as_str().to_owned(),
+        LineKind::Event => "event",
+        LineKind::Action => "action",
+    };
+    let body: serde_json::Value = serde_json::from_str(&pending.line.body).unwrap_or_default();
+    let name = body[key].as_str().unwrap_or(key);
+    body["control"].as_str().map_or_else(|| name.to_owned(), |control| format!("{name}-{control}"))
+}
+
+#[cfg(debug_assertions)]
+mod told {
+    use std::io::Write as _;
+
+    /// When to die, and where to tell of writes.
+    #[derive(Debug)]
+    pub(super) struct Told {
+        point: Option<Point>,
+        log: Option<std::fs::File>,
+        /// The write that is under way holds what the point names, for the `count`th time.
+        is_reached: bool,
+        count: u64,
+    }
+
+    #[derive(Debug)]
+    struct Point {
+        side: Side,
+        name: String,
+        count: u64,
+    }
+
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    enum Side {
+        Before,
+        After,
+    }
+
+    impl Told {
+        pub(super) fn from_environment() -> Option<Self> {
+            let point = std::env::var("JOURNAL_KILL_POINT").ok();
+            let log = std::env::var_os("JOURNAL_KILL_POINT_LOG");
+            if point.is_none() && log.is_none() {
+                return None;
+            }
+            let point = point.map(|text| {
+                Point::parse(&text).expect("JOURNAL_KILL_POINT is like \"before open 2\"; a test sets it")
+            });
+            let open = |path| std::fs::OpenOptions::new().create(true).append(true).open(path);
+            let log = log.map(|path| open(path).expect("a test names a file that can be written"));
+            Some(Self { point, log, is_reached: false, count: 0 })
+        }
+
+        pub(super) fn begin(&mut self, names: &[String]) {
+            if let Some(log) = &mut self.log {
+                let _ = writeln!(log, "{}", names.join(" "));
+            }
+            let Some(point) = &self.point else { return };
+            if names.contains(&point.name) {
+                self.count += 1;
+                self.is_reached = self.count == point.count;
+            }
+            if self.is_reached && point.side == Side::Before {
+                die();
+            }
+        }
+
+        pub(super) fn end(&mut self) {
+            if self.is_reached && self.point.as_ref().is_some_and(|point| point.side == Side::After) {
+                die();
+            }
+        }
+    }
+
+    impl Point {
+        fn parse(text: &str) -> Option<Self> {
+            let mut words = text.split(' ');
+            let side = match words.next()? {
+                "before" => Side::Before,
+                "after" => Side::After,
+                _ => return None,
+            };
+            let (name, count) = (words.next()?.to_owned(), words.next()?.parse().ok()?);
+            Some(Self { side, name, count })
+        }
+    }
+
+    /// As the kernel ends a process: nothing is flushed, nothing is dropped.
+    fn die() {
+        #[cfg(unix)]
+        let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
+        std::process::abort();
+    }
+}

@@ -1,0 +1,15 @@
+//! Candles of one second around the present, for a venue in a process of its own.
+
+use std::fmt::Write as _;
+
+/// Candles of one second each that rise and fall, from so many seconds before `now` to so many after it.
+pub(crate) fn candles(now: i64, (before, after): (i64, i64)) -> String {
+    let mut text = String::from("time,open,high,low,close,volume\n");
+    for second in -before..after {
+        let price = |second: i64| 100 + (second * second).rem_euclid(7);
+        let (open, close) = (price(second), price(second + 1));
+        let (low, high) = (open.min(close), open.max(close));
+        let _ = writeln!(text, "{},{open},{high},{low},{close},1", now + second * 1_000);
+    }
+    text
+}

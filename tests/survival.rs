@@ -1,0 +1,322 @@
+//! A bot is killed, by SIGKILL, at each kind of write of its journal in turn, right before and right after it is
+//! durable, while the venue loses replies and shows its list late; it is started again, and nothing is lost.
+//!
+//! What was opened is read from the venue over a socket of the test's own and held against the journal, trade by trade.
+#![cfg(all(unix, debug_assertions))]
+
+use crate::candlewick::Folder;
+use crate::seconds;
+use crate::serving::Served;
+use crate::wire;
+use candlewick_api::clock::{Clock, SystemClock};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::{Child, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+const SIGKILL: i32 = 9;
+const SYMBOLS: [&str; 2] = ["BTCUSDT", "ETHUSDT"];
+/// Trades that may be open together on a symbol.
+const MOST_OPEN: usize = 2;
+/// How often what is waited for is looked for, and how often at most: two minutes.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
+const MOST_LOOKS: u32 = 480;
+
+/// Replies to opens are lost, the list is late and in no order.
+const LOSSES: &str = "drop-after:0.2,errors-after:0.1,list-lag:0.3:2s,shuffle,late-settlement:0.2:2s";
+
+/// A kind of write, which of them, and the faults that bring it about.
+struct Point {
+    name: &'static str,
+    count: u32,
+    faults: &'static str,
+    /// How long the run that is to be killed goes on by itself.
+    span: &'static str,
+    past: Past,
+}
+
+/// What there is before the run that is to be killed.
+#[derive(Clone, Copy, PartialEq)]
+enum Past {
+    Nothing,
+    /// A run that ended cleanly.
+    Run,
+    /// The file that halts.
+    HaltFile,
+}
+
+const fn point(name: &'static str, count: u32) -> Point {
+    Point { name, count, faults: LOSSES, span: "100s", past: Past::Nothing }
+}
+
+/// Everything that a run writes.
+const POINTS: [Point; 26] = [
+    point("lease", 1),
+    point("run", 1),
+    point("day_opened", 1),
+    point("balance", 1),
+    Point { past: Past::Run, ..point("control-continue", 1) },
+    Point { past: Past::HaltFile, ..point("control-halt", 1) },
+    Point { past: Past::HaltFile, ..point("note", 1) },
+    point("candle", 2),
+    point("candle", 9),
+    point("refuse", 1),
+    point("refuse", 5),
+    point("open", 1),
+    point("open", 2),
+    point("open", 4),
+    point("opened", 1),
+    point("opened", 3),
+    point("settled", 1),
+    point("settled", 2),
+    point("wire", 2),
+    point("wire", 9),
+    point("beat", 1),
+    Point { faults: "drop-after:0.6,list-lag:0.5:2s", ..point("in_doubt", 1) },
+    Point { faults: "drop-after:0.6,shuffle", ..point("adopted", 1) },
+    Point { faults: "errors:0.3", ..point("not_opened", 1) },
+    Point { span: "6s", ..point("control-suspend", 1) },
+    Point { span: "6s", ..point("release", 1) },
+];
+
+/// Written only when the clocks are seen to disagree, which those of one machine do by chance.
+const BY_CHANCE: [&str; 1] = ["skew"];
+
+/// What was found after a recovery.
+struct Recovered {
+    intents: usize,
+    trades: usize,
+    balance: f64,
+}
+
+/// A venue and a bot on it.
+struct Scene {
+    folder: Folder,
+    served: Served,
+}
+
+impl Scene {
+    fn new(faults: &str) -> Self {
+        let now = SystemClock::new().now().get() / 1_000 * 1_000;
+        let mut folder = Folder::new().with("bots.toml", &settings());
+        for symbol in SYMBOLS {
+            folder = folder.with(&format!("{symbol}_1s.csv"), &seconds::candles(now, (600, 600)));
+        }
+        let path = |name: &str| folder.path(name).to_string_lossy().into_owned();
+        let data = SYMBOLS.map(|symbol| path(&format!("{symbol}_1s.csv")));
+        let served = serve(&["--config", &path("bots.toml"), "--data", &data[0], "--data", &data[1]], faults);
+        let url = served.text("base_url").to_owned();
+        let folder = folder
+            .with_variable("CANDLEWICK_BROKER__BASE_URL", &url)
+            .with_variable("CANDLEWICK_BROKER__PRICE_URL", &url)
+            .with_variable("CANDLEWICK_BROKER__API_TOKEN", served.text("token"))
+            .with_variable("CANDLEWICK_BROKER__API_KEY", served.text("api_key"));
+        Self { folder, served }
+    }
+
+    fn start(&self, span: &str, kill_point: Option<&str>) -> Child {
+        let arguments =
+            ["live", "--config", "bots.toml", "--journal", "run.db", "--for", span, "--json", "--quiet"];
+        let mut command = self.folder.command(&arguments);
+        if let Some(point) = kill_point {
+            command
+                .env("JOURNAL_KILL_POINT", point)
+                .env("JOURNAL_KILL_POINT_LOG", self.folder.path("writes"));
+        }
+        command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+    }
+
+    fn ask(&self, command: &str) -> Value {
+        self.folder.run(&[command, "--journal", "run.db", "--json"]).json()
+    }
+
+    /// Asks the venue until its faults let an answer through.
+    fn venue(&self, path: &str) -> Value {
+        let address = self.served.text("base_url").strip_prefix("http://").unwrap();
+        let answer = (0..MOST_LOOKS).find_map(|_| {
+            let answer = wire::get(address, path, "api-token: sandbox-token", Duration::from_secs(2))?;
+            let (head, body) = answer.split_once("\r\n\r\n")?;
+            head.starts_with("HTTP/1.1 200").then(|| serde_json::from_str(body).ok())?
+        });
+        answer.unwrap_or_else(|| panic!("{path} was never answered"))
+    }
+
+    /// Starts again, with opens halted, and waits until nothing is under way any more; a person does nothing.
+    fn recover(&self, point: &str) {
+        std::fs::write(self.folder.path("run.db.HALT"), "").unwrap();
+        let mut child = self.start("200s", None);
+        let is_over = |trade: &Value| {
+            let state = trade["state"].as_str().unwrap();
+            ["settled", "rejected", "not_opened", "not_sent"].contains(&state)
+        };
+        let settled = (0..MOST_LOOKS).any(|_| {
+            std::thread::sleep(LOOK_EVERY);
+            if let Some(status) = child.try_wait().unwrap() {
+                let told = std::io::read_to_string(child.stderr.take().unwrap()).unwrap();
+                panic!("{point}: the restarted run ended with {status}: {told}");
+            }
+            self.is_recovered(child.id()) && self.ask("trades").as_array().unwrap().iter().all(is_over)
+        });
+        assert!(settled, "{point}: {}", self.ask("trades"));
+        assert!(std::process::Command::new("kill").arg(child.id().to_string()).status().unwrap().success());
+        assert_eq!(child.wait().unwrap().code(), Some(130), "{point}");
+    }
+
+    /// Whether this process holds the journal and has begun its run. Until then there may be nothing to read.
+    fn is_recovered(&self, process: u32) -> bool {
+        let run = self.folder.run(&["status", "--journal", "run.db", "--json"]);
+        run.code == 0 && {
+            let status = run.json();
+            status["holder"]["pid"] == u64::from(process) && !status["bot"].is_null()
+        }
+    }
+
+    /// One venue trade for each intent that became one, none besides, each profit the venue's, the money the wallet's.
+    fn compare(&self, point: &str) -> Recovered {
+        let user = self.venue("/token/users/me")["id"].as_str().unwrap().to_owned();
+        let list = self.venue(&format!("/token/trades?page=1&pageSize=1000&userId={user}"));
+        let listed = list["data"].as_array().unwrap();
+        let mut at_venue: BTreeMap<&str, &Value> =
+            listed.iter().map(|trade| (trade["id"].as_str().unwrap(), trade)).collect();
+        assert_eq!(at_venue.len() as u64, list["total"].as_u64().unwrap(), "{point}: {list}");
+        assert_few_open(point, listed);
+        let intents = self.ask("trades");
+        let intents = intents.as_array().unwrap();
+        let mut profit = 0.0;
+        for intent in intents.iter().filter(|intent| intent["state"] == "settled") {
+            let id = intent["venue_id"].as_str().unwrap();
+            let trade = at_venue.remove(id).unwrap_or_else(|| panic!("{point}: twice or never: {intent}"));
+            for (ours, theirs) in [
+                ("symbol", "symbol"),
+                ("direction", "direction"),
+                ("amount", "amount"),
+                ("close_type", "closeType"),
+                ("close_time", "closeTime"),
+                ("result", "result"),
+                ("pnl", "pnl"),
+            ] {
+                assert_eq!(intent[ours], trade[theirs], "{point}: {ours} of {intent}");
+            }
+            profit += intent["pnl"].as_f64().unwrap();
+        }
+        assert!(at_venue.is_empty(), "{point}: nobody wanted {at_venue:?}, of {intents:?}");
+        let wallets = self.venue("/token/wallets");
+        let demo = wallets.as_array().unwrap().iter().find(|wallet| wallet["type"] == "DEMO").unwrap();
+        let status = self.ask("status");
+        let balance = demo["balance"].as_f64().unwrap();
+        let reserved = status["open_stakes"].as_f64().unwrap();
+        // The stake of an intent that was not opened stays reserved for a while.
+        assert_eq!(status["balance"].as_f64().unwrap() + reserved, balance, "{point}: {status}");
+        assert!((balance - 10_000.0 - profit).abs() < 1e-6, "{point}: {balance} after {profit}");
+        let parity = self.ask("parity");
+        assert_eq!(parity["ok"], true, "{point}: {parity}");
+        Recovered { intents: intents.len(), trades: listed.len(), balance }
+    }
+}
+
+/// A venue whose clock is the machine's: one that came up late, on a busy machine, is started again.
+fn serve(arguments: &[&str], faults: &str) -> Served {
+    // One after the other, so that each comes up in time.
+    static STARTING: Mutex<()> = Mutex::new(());
+    let _turn = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
+    let clock = SystemClock::new();
+    // How long it takes to come up, as the last attempt tells.
+    let mut lead = 300;
+    let started = (0..20).find_map(|_| {
+        let launched = clock.now().get();
+        let start = (launched + lead).to_string();
+        let timed = ["--speed", "1", "--start", &start, "--faults", faults];
+        let served = Served::start(&[arguments, &timed].concat());
+        let took = clock.now().get() - launched;
+        let is_in_time = (took - lead).abs() < 200;
+        lead = took;
+        is_in_time.then_some(served)
+    });
+    started.expect("a sandbox comes up in the same time twice")
+}
+
+fn settings() -> String {
+    let mut text = format!(
+        "[broker]\ntimeout_ms = 1000\nretry_pause_ms = 50\n[risk]\nmax_open_trades = 0\n\
+         max_open_trades_per_symbol = {MOST_OPEN}\ndaily_loss_limit = 0\nmax_drawdown_percent = 0\n\
+         max_trades_per_day = 0\nallow_opposite = true\nallow_duplicate = true\n[simulation]\nlatency_ms = 0\n\
+         open_rounding = \"none\"\nsettle_delay_ms = 200\n[runtime]\nsettle_after_ms = 200\nlist_lag_ms = 15000\n"
+    );
+    for (symbol, length) in SYMBOLS.into_iter().zip(["00:01", "00:03"]) {
+        let _ = write!(
+            text,
+            "[[bots]]\nname = \"{symbol}\"\nsymbol = \"{symbol}\"\ninterval = \"1s\"\nstrategy = \"rsi-reversal\"\n\
+             params = {{ period = 2, oversold = 45.0, overbought = 55.0 }}\nclose_type = \"{length}\"\n"
+        );
+    }
+    text
+}
+
+/// At no moment were more trades open on a symbol than the limit allows.
+fn assert_few_open(point: &str, trades: &[Value]) {
+    let time = |trade: &Value, key: &str| trade[key].as_i64().unwrap();
+    for trade in trades {
+        let at = time(trade, "openTime");
+        let is_open = |other: &&Value| {
+            other["symbol"] == trade["symbol"]
+                && time(other, "openTime") <= at
+                && at < time(other, "closeTime")
+        };
+        assert!(trades.iter().filter(is_open).count() <= MOST_OPEN, "{point}: at {at}: {trades:?}");
+    }
+}
+
+/// Kills at the point, recovers, compares; also tells what was written until then.
+fn survive(point: &Point, side: &str) -> (Recovered, BTreeSet<String>) {
+    let scene = Scene::new(point.faults);
+    match point.past {
+        Past::Nothing => {}
+        Past::Run => assert_eq!(scene.start("3s", None).wait().unwrap().code(), Some(0)),
+        Past::HaltFile => std::fs::write(scene.folder.path("run.db.HALT"), "").unwrap(),
+    }
+    let told = format!("{side} {} {}", point.name, point.count);
+    let mut child = scene.start(point.span, Some(&told));
+    let stderr = std::thread::spawn({
+        let pipe = child.stderr.take().unwrap();
+        move || std::io::read_to_string(pipe).unwrap()
+    });
+    let status = child.wait().unwrap();
+    assert_eq!(status.signal(), Some(SIGKILL), "{told}: {status}: {}", stderr.join().unwrap());
+    let written = scene.folder.read("writes").split_whitespace().map(str::to_owned).collect();
+    scene.recover(&told);
+    (scene.compare(&told), written)
+}
+
+#[test]
+fn killed_at_any_write_a_run_recovers_by_itself() {
+    let cases = POINTS.iter().flat_map(|point| [(point, "before"), (point, "after")]);
+    let queue = Mutex::new(cases);
+    let next = || queue.lock().unwrap().next();
+    let (rows, written) = (Mutex::new(Vec::new()), Mutex::new(BTreeSet::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..20 {
+            scope.spawn(|| {
+                while let Some((point, side)) = next() {
+                    let (recovered, names) = survive(point, side);
+                    let Recovered { intents, trades, balance } = recovered;
+                    let row = format!("{side:>6} {:16} {intents:7} {trades:6} {balance:9.2}", point.name);
+                    rows.lock().unwrap().push((point.name, point.count, row));
+                    written.lock().unwrap().extend(names);
+                }
+            });
+        }
+    });
+    let mut rows = rows.into_inner().unwrap();
+    rows.sort();
+    println!("killed at                intents trades   balance");
+    for (.., row) in &rows {
+        println!("{row}");
+    }
+    let named = POINTS.iter().map(|point| point.name).chain(BY_CHANCE);
+    let known: BTreeSet<String> = named.map(str::to_owned).collect();
+    let strangers: Vec<String> = written.into_inner().unwrap().difference(&known).cloned().collect();
+    assert!(strangers.is_empty(), "written, and nobody was killed there: {strangers:?}");
+}
