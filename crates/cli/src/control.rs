@@ -84,6 +84,7 @@ mod tests {
             in_doubt: vec![IntentId::new(7), IntentId::new(9)],
             open: 1,
             at: Millis::ZERO,
+            clock: None,
         };
         assert_eq!(describe(&state), "The bot is halted (news); 1 trade open, 0 in flight, in doubt: 7, 9.");
         let state = RunState { phase: Phase::Trading, reason: None, in_doubt: Vec::new(), open: 2, ..state };

@@ -34,4 +34,5 @@ pub use error::RuntimeError;
 pub use observer::{Notice, Observer};
 pub use past::Past;
 pub use settings::RuntimeSettings;
+pub use skew::{ClockEstimate, Witness};
 pub use stop::Stop;

@@ -2,9 +2,10 @@
 
 use crate::agenda::Job;
 use crate::resolver::{Listing, ListingBuilder};
+use crate::skew::Testimony;
 use candlewick_api::clock::Clock;
 use candlewick_api::model::{CandleQuery, LastPrice, LimitTime, TradeRecord, Wallet};
-use candlewick_api::{ApiError, OpenOrder, OpenReply, Reply, Skew, Venue, about, closed_candles};
+use candlewick_api::{ApiError, OpenOrder, OpenReply, Reply, Venue, about, closed_candles};
 use candlewick_engine::{IntentId, SeriesId, SymbolId};
 use candlewick_sdk::{Candle, Interval, Millis, Symbol};
 use std::sync::Arc;
@@ -20,8 +21,8 @@ const CANDLE_PAGE: u64 = 500;
 #[derive(Debug)]
 pub(crate) struct Report {
     pub(crate) question: Question,
-    /// The bounds of the clock skew that the answer gives.
-    pub(crate) skew: Option<Skew>,
+    /// What the answer proves about the venue's clock.
+    pub(crate) testimonies: Vec<Testimony>,
 }
 
 /// A question with its answer.
@@ -63,7 +64,7 @@ impl Report {
             Asked::Job(Job::Wallets) => Question::Wallets(Err(unavailable(text))),
             Asked::Open(intent) => Question::Open(intent, Err(ApiError::Ambiguous { text })),
         };
-        Self { question, skew: None }
+        Self { question, testimonies: Vec::new() }
     }
 }
 
@@ -85,18 +86,21 @@ pub(crate) struct Wanted {
 }
 
 pub(crate) async fn ask_candles(venue: Arc<dyn Venue>, series: SeriesId, wanted: Wanted) -> Report {
-    let (answer, skew) = split(fetch_candles(venue.as_ref(), &wanted).await);
-    Report { question: Question::Candles(series, answer), skew }
+    let (answer, testimonies) = split(fetch_candles(venue.as_ref(), &wanted).await);
+    Report { question: Question::Candles(series, answer), testimonies }
 }
 
 pub(crate) async fn ask_price(venue: Arc<dyn Venue>, id: SymbolId, symbol: Symbol, at: Millis) -> Report {
-    let (answer, skew) = split(within_deadline(venue.last_price(&symbol, LimitTime::At(at))).await);
-    Report { question: Question::Price(id, answer.map(|price| (at, price))), skew }
+    let answer = within_deadline(venue.last_price(&symbol, LimitTime::At(at))).await;
+    let told = answer.as_ref().ok().and_then(Testimony::of_price);
+    let (answer, mut testimonies) = split(answer);
+    testimonies.extend(told);
+    Report { question: Question::Price(id, answer.map(|price| (at, price))), testimonies }
 }
 
 pub(crate) async fn ask_trade(venue: Arc<dyn Venue>, intent: IntentId, id: String) -> Report {
-    let (answer, skew) = split(within_deadline(about(intent.number(), venue.trade(&id))).await);
-    Report { question: Question::Trade(intent, Source::ById, answer.map(Box::new)), skew }
+    let (answer, testimonies) = split(within_deadline(about(intent.number(), venue.trade(&id))).await);
+    Report { question: Question::Trade(intent, Source::ById, answer.map(Box::new)), testimonies }
 }
 
 /// Looks a trade up in the list by user, whose projection has the result that get-by-id may lack.
@@ -105,8 +109,8 @@ pub(crate) async fn look_up_trade(
     intent: IntentId,
     (id, user_id): (String, String),
 ) -> Report {
-    let (answer, skew) = split(find_in_list(venue.as_ref(), &id, user_id).await);
-    Report { question: Question::Trade(intent, Source::List, answer.map(Box::new)), skew }
+    let (answer, testimonies) = split(find_in_list(venue.as_ref(), &id, user_id).await);
+    Report { question: Question::Trade(intent, Source::List, answer.map(Box::new)), testimonies }
 }
 
 /// The venue's list of trades, and the wallets as they stood after it; none when they could not be read.
@@ -137,12 +141,12 @@ pub(crate) async fn look(venue: Arc<dyn Venue>, clock: Arc<dyn Clock>, user_id: 
         Some(_) => None,
     };
     let looked = Looked { listing: listing.finish(clock.now()), wallets, failed };
-    Report { question: Question::List(Ok(looked)), skew: None }
+    Report { question: Question::List(Ok(looked)), testimonies: Vec::new() }
 }
 
 pub(crate) async fn ask_wallets(venue: Arc<dyn Venue>) -> Report {
-    let (answer, skew) = split(within_deadline(venue.wallets()).await);
-    Report { question: Question::Wallets(answer), skew }
+    let (answer, testimonies) = split(within_deadline(venue.wallets()).await);
+    Report { question: Question::Wallets(answer), testimonies }
 }
 
 /// Sends an open: once. Whatever is not an answer leaves it in doubt.
@@ -152,8 +156,10 @@ pub(crate) async fn open(venue: Arc<dyn Venue>, intent: IntentId, order: OpenOrd
         Ok(answer) => answer,
         Err(_) => Err(ApiError::Ambiguous { text: "no answer within the last deadline".to_owned() }),
     };
-    let (answer, skew) = split(answer);
-    Report { question: Question::Open(intent, answer), skew }
+    let told = answer.as_ref().ok().and_then(Testimony::of_open);
+    let (answer, mut testimonies) = split(answer);
+    testimonies.extend(told);
+    Report { question: Question::Open(intent, answer), testimonies }
 }
 
 /// Fetches the wanted candles page by page, whichever end the venue's limit cuts.
@@ -209,13 +215,13 @@ pub(crate) async fn within_deadline<T>(
     }
 }
 
-fn split<T>(answer: Result<Reply<T>, ApiError>) -> (Result<T, ApiError>, Option<Skew>) {
+fn split<T>(answer: Result<Reply<T>, ApiError>) -> (Result<T, ApiError>, Vec<Testimony>) {
     match answer {
         Ok(reply) => {
-            let skew = reply.skew();
-            (Ok(reply.value), skew)
+            let told = Testimony::of_date(&reply);
+            (Ok(reply.value), told.into_iter().collect())
         }
-        Err(error) => (Err(error), None),
+        Err(error) => (Err(error), Vec::new()),
     }
 }
 

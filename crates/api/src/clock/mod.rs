@@ -30,6 +30,12 @@ pub trait Clock: Send + Sync {
     /// Holds the clock from now on.
     fn hold(&self) -> Hold;
 
+    /// Moves a clock that stood still while the machine slept forward to the present; answers by how much. A clock
+    /// never goes back, and one that is made here has nothing to catch up with.
+    fn catch_up(&self) -> Millis {
+        Millis::ZERO
+    }
+
     /// Whether venue time is made here and not the world's.
     fn is_virtual(&self) -> bool;
 

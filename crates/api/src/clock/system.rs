@@ -3,24 +3,46 @@
 use super::{Clock, Hold};
 use async_trait::async_trait;
 use candlewick_sdk::Millis;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::time::Instant;
 
 /// The system's time, read once at the start and carried on by tokio's monotonic timer, so that a paused test
-/// runtime moves it and a jump of the wall clock during a wait does not.
+/// runtime moves it and a jump of the wall clock does not, in either direction.
+///
+/// The timer stands still while the machine sleeps: [`catch_up`](Clock::catch_up) then moves this clock forward.
 #[derive(Clone, Debug)]
 pub struct SystemClock {
     started: Instant,
-    epoch: Millis,
+    /// What the time was at `started`, in ms.
+    epoch: Arc<AtomicI64>,
+    wall: fn() -> Millis,
 }
+
+/// The wall clock is not followed for less.
+const WORTHWHILE: Millis = Millis::new(500);
 
 impl SystemClock {
     /// A clock that agrees with the system's now.
-    #[allow(clippy::disallowed_methods)] // this module is the clock
     pub fn new() -> Self {
-        let epoch = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis());
-        Self { started: Instant::now(), epoch: Millis::new(i64::try_from(epoch).unwrap_or(i64::MAX)) }
+        Self::with_wall(wall)
     }
+
+    /// A clock that agrees with this wall clock now.
+    pub(crate) fn with_wall(wall: fn() -> Millis) -> Self {
+        Self { started: Instant::now(), epoch: Arc::new(AtomicI64::new(wall().get())), wall }
+    }
+
+    fn epoch(&self) -> Millis {
+        Millis::new(self.epoch.load(Ordering::Relaxed))
+    }
+}
+
+#[allow(clippy::disallowed_methods)] // this module is the clock
+fn wall() -> Millis {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis());
+    Millis::new(i64::try_from(since).unwrap_or(i64::MAX))
 }
 
 impl Default for SystemClock {
@@ -33,11 +55,20 @@ impl Default for SystemClock {
 impl Clock for SystemClock {
     fn now(&self) -> Millis {
         let elapsed = i64::try_from(self.started.elapsed().as_millis()).unwrap_or(i64::MAX);
-        self.epoch + Millis::new(elapsed)
+        self.epoch() + Millis::new(elapsed)
+    }
+
+    fn catch_up(&self) -> Millis {
+        let behind = (self.wall)() - self.now();
+        if behind < WORTHWHILE {
+            return Millis::ZERO;
+        }
+        self.epoch.fetch_add(behind.get(), Ordering::Relaxed);
+        behind
     }
 
     async fn sleep_until(&self, at: Millis) -> Hold {
-        let wait = u64::try_from((at - self.epoch).get()).unwrap_or(0);
+        let wait = u64::try_from((at - self.epoch()).get()).unwrap_or(0);
         match self.started.checked_add(Duration::from_millis(wait)) {
             Some(deadline) => tokio::time::sleep_until(deadline).await,
             None => std::future::pending().await,
@@ -70,5 +101,23 @@ mod tests {
         assert_eq!(clock.now(), target);
         clock.sleep_until(target - Millis::HOUR).await;
         assert_eq!(clock.now(), target, "a moment that has passed is not waited for");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_wall_clock_that_jumps_moves_it_only_forward_and_when_asked() {
+        static WALL: AtomicI64 = AtomicI64::new(1_000_000);
+        let clock = SystemClock::with_wall(|| Millis::new(WALL.load(Ordering::Relaxed)));
+        for (wall, caught_up, now) in [
+            // Back by ten minutes; by less than is worthwhile; an hour of sleep.
+            (400_000, 0, 1_000_000),
+            (1_000_499, 0, 1_000_000),
+            (4_600_000, 3_600_000, 4_600_000),
+            (4_600_000, 0, 4_600_000),
+        ] {
+            WALL.store(wall, Ordering::Relaxed);
+            assert_eq!((clock.catch_up().get(), clock.now().get()), (caught_up, now));
+        }
+        clock.sleep_until(Millis::new(4_601_000)).await;
+        assert_eq!(clock.now().get(), 4_601_000, "sleepers wake at the new time");
     }
 }

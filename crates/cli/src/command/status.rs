@@ -10,6 +10,7 @@ use crate::output::{print, print_json, table};
 use candlewick_api::clock::{Clock, SystemClock};
 use candlewick_engine::IntentState;
 use candlewick_journal::{Holder, Lease, LeaseTerms, Reader};
+use candlewick_runtime::ClockEstimate;
 use candlewick_runtime::control::{ControlAnswer, ControlOrder, RunState};
 use candlewick_sdk::Millis;
 use clap::Args;
@@ -154,6 +155,7 @@ impl Status {
             ("journal", format!("{}, {} entries", self.journal, self.entries)),
             ("held by", holder),
             ("bot", bot),
+            ("clock", self.bot.as_ref().and_then(|bot| bot.clock).map_or("-".to_owned(), clock)),
             ("runs", self.runs.to_string()),
             ("balance", format!("{} free, {} equity", self.balance, self.equity)),
             ("wallet, when last read", self.wallet.map_or("-".to_owned(), |wallet| wallet.to_string())),
@@ -169,4 +171,11 @@ impl Status {
         }
         figures.trim_fmt()
     }
+}
+
+/// How far the venue's clock is ahead of this machine's.
+fn clock(estimate: ClockEstimate) -> String {
+    let ClockEstimate { low, high, agreeing, outvoted } = estimate;
+    let most = high.map_or("any".to_owned(), |high| high.to_string());
+    format!("the venue's is {low} to {most} ms ahead, by {agreeing} answers; {outvoted} outvoted")
 }

@@ -116,7 +116,7 @@ pub(crate) async fn run(
     let watcher = tokio::spawn(watch(interrupt, run_for, sender));
     drop(hold);
     let Open { orders, _closed } = open;
-    let finished = conductor.run(&header, until, (stop, orders)).await;
+    let finished = Box::pin(conductor.run(&header, until, (stop, orders))).await;
     watcher.abort();
     Ok(Outcome { finished: finished?, settings, start_balance })
 }

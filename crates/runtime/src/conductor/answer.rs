@@ -7,6 +7,7 @@ use crate::connect;
 use crate::queue::Place;
 use crate::request::{self, Asked, Fetched, Question, Report, Source};
 use crate::settlement::{self, Reading};
+use crate::skew::{Testimony, Witness};
 use candlewick_api::model::{LastPrice, TradeRecord, Wallet};
 use candlewick_api::{ApiError, OpenReply};
 use candlewick_engine::{EventKind, IntentId, Opened, Rejection, SeriesId, SymbolId, VenueId};
@@ -20,9 +21,8 @@ const FAR_FUTURE: Millis = Millis::from_seconds(300);
 impl Conductor {
     /// Takes the report of a question.
     pub(super) fn hear(&mut self, report: Report) {
-        if let Some(offset) = self.skew.take(report.skew) {
-            let now = self.clock.now();
-            self.tell(now, EventKind::Skew { offset });
+        for testimony in report.testimonies {
+            self.hear_clock(testimony);
         }
         match report.question {
             Question::Candles(series, answer) => self.hear_candles(series, answer),
@@ -31,6 +31,32 @@ impl Conductor {
             Question::Wallets(answer) => self.hear_wallets(answer),
             Question::List(answer) => self.hear_list(answer),
             Question::Open(intent, answer) => self.hear_open(intent, answer),
+        }
+    }
+
+    /// Follows the venue's clock. Where it leaps ahead because ours stood still (the machine slept), ours catches up;
+    /// any other difference is for the rules and for people.
+    fn hear_clock(&mut self, testimony: Testimony) {
+        if self.is_simulated && testimony.witness == Witness::Open {
+            // A simulated venue takes an order one latency after it arrived.
+            return;
+        }
+        let mut change = self.skew.take(testimony, self.clock.now());
+        if let Some(leap) = change.leapt {
+            let caught_up = if leap > Millis::ZERO { self.clock.catch_up() } else { Millis::ZERO };
+            if caught_up > Millis::ZERO {
+                let later = self.skew.our_clock_moved(caught_up, self.clock.now());
+                change.offset = later.offset;
+                self.alarm(&format!(
+                    "the machine stood still for {caught_up} ms; the run goes on at the present"
+                ));
+            } else {
+                self.alarm(&format!("the venue's clock leapt by {leap} ms against this machine's"));
+            }
+        }
+        if let Some(offset) = change.offset {
+            let now = self.clock.now();
+            self.tell(now, EventKind::Skew { offset });
         }
     }
 

@@ -12,7 +12,7 @@ use candlewick_engine::{Approved, EventKind, IntentId, IntentState, Opened, Venu
 use candlewick_sdk::Millis;
 use std::sync::Arc;
 
-/// How far our clock may be wrong when nothing better is known.
+/// How far our clock may be wrong at least, whatever the venue's answers prove now: it was another time then.
 const UNCERTAINTY: Millis = Millis::from_seconds(2);
 
 impl Conductor {
@@ -151,7 +151,7 @@ impl Conductor {
             in_flight: &in_flight,
             reserved: &self.session.reserved().collect(),
             wallet,
-            uncertainty: UNCERTAINTY,
+            uncertainty: self.skew.uncertainty().map_or(UNCERTAINTY, |known| known.max(UNCERTAINTY)),
         };
         let open = self.book.rows().iter().filter(|row| row.state == IntentState::Open);
         let accepted: Vec<(String, Millis)> =

@@ -64,6 +64,7 @@ impl Conductor {
                 in_doubt: in_state(IntentState::InDoubt).collect(),
                 open: in_state(IntentState::Open).count(),
                 at: self.clock.now(),
+                clock: self.skew.estimate(),
             },
         }
     }

@@ -136,6 +136,7 @@ mod tests {
             in_doubt: Vec::new(),
             open: 0,
             at: Millis::ZERO,
+            clock: None,
         };
         ControlAnswer::Done { state }
     }

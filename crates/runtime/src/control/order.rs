@@ -1,5 +1,6 @@
 //! What is ordered, and what is answered.
 
+use crate::skew::ClockEstimate;
 use candlewick_engine::{IntentId, VenueId};
 use candlewick_sdk::Millis;
 use serde::{Deserialize, Serialize};
@@ -82,6 +83,9 @@ pub struct RunState {
     pub open: usize,
     /// Venue time.
     pub at: Millis,
+    /// How far the venue's clock is ahead of the machine's; none before any answer told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock: Option<ClockEstimate>,
 }
 
 /// What a run does with signals.
@@ -173,9 +177,16 @@ mod tests {
             in_doubt: vec![IntentId::new(7)],
             open: 2,
             at: Millis::MINUTE,
+            clock: Some(ClockEstimate {
+                low: Millis::new(-40),
+                high: Some(Millis::new(60)),
+                agreeing: 3,
+                outvoted: 1,
+            }),
         };
         let json = json!({"answer": "done", "state":
-            {"phase": "halted", "reason": "news", "in_flight": 1, "in_doubt": [7], "open": 2, "at": 60_000}});
+            {"phase": "halted", "reason": "news", "in_flight": 1, "in_doubt": [7], "open": 2, "at": 60_000,
+             "clock": {"low_ms": -40, "high_ms": 60, "agreeing": 3, "outvoted": 1}}});
         let refused = ControlAnswer::Refused { problem: "no".to_owned() };
         for (answer, json) in
             [(ControlAnswer::Done { state }, json), (refused, json!({"answer": "refused", "problem": "no"}))]

@@ -117,7 +117,8 @@ mod tests {
 
     fn state(open: usize) -> ControlAnswer {
         let (phase, at) = (Phase::Trading, Millis::ZERO);
-        let state = RunState { phase, reason: None, in_flight: 0, in_doubt: Vec::new(), open, at };
+        let state =
+            RunState { phase, reason: None, in_flight: 0, in_doubt: Vec::new(), open, at, clock: None };
         ControlAnswer::Done { state }
     }
 
