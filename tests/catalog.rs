@@ -71,6 +71,18 @@ fn the_catalog_of_the_configuration_is_used_where_it_has_a_bots_series() {
 }
 
 #[test]
+fn detail_of_other_days_does_not_matter_to_a_range_and_candles_of_other_days_do() {
+    let folder = Folder::new().with("bot.toml", BOT);
+    let run = |range: [&str; 2]| {
+        folder.run(&["backtest", "--config", "bot.toml", "--json", "--from", range[0], "--to", range[1]])
+    };
+    // The synthetic candles have detail from the 15th on.
+    assert_eq!(run(["2026-01-06", "2026-01-07"]).json()["candles"], 1_440);
+    assert_eq!(run(["2026-01-14T12:00:00Z", "2026-01-15T12:00:00Z"]).json()["candles"], 1_440);
+    run(["2026-02-01", "2026-02-02"]).fails(3, &["no candles of BTCUSDT 1m lie between --from and --to"]);
+}
+
+#[test]
 fn a_series_that_is_missing_is_joined_and_finer_candles_price_trades() {
     let folder = folder_with_bot("interval = \"1m\"", "interval = \"5m\"");
     folder.run(&GENERATE);

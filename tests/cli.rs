@@ -226,6 +226,15 @@ fn a_bot_without_candles_hears_what_there_is() {
 }
 
 #[test]
+fn a_strategys_longer_candles_must_fit_its_bots() {
+    let bot = BOT.replace("rsi-reversal", "trend-filter").replace("period = 2", "trend_seconds = 90");
+    let folder = Folder::new().with("bot.toml", &bot).with("BTCUSDT_1m.csv", &candles(50));
+    let told = "strategy \"trend-filter\" also wants longer candles: 90s is not a multiple of 1m";
+    folder.run(&BACKTEST).fails(2, &["bots[0].interval", told]);
+    folder.run(&["config", "check", "--config", "bot.toml"]).fails(2, &[told]);
+}
+
+#[test]
 fn an_expiry_shorter_than_the_candles_needs_a_yes() {
     let folder = folder_with_bot("01:00", "00:05");
     let run = folder.run(&BACKTEST);

@@ -46,12 +46,12 @@ pub(crate) fn load(
     let shelves = shelves(loaded);
     let named = names(&config.sandbox.data)?;
     if !named.is_empty() {
-        let series = read_all(&named, &shelves, range, global)?;
+        let series = kept(read_all(&named, &shelves, global)?, range, &config.bots)?;
         return Ok(Stock { series, source: StockSource::Named });
     }
     let stored = stored_for(&shelves.catalog, &config.bots)?;
     if !stored.is_empty() {
-        let series = read_all(&stored, &shelves, range, global)?;
+        let series = kept(read_all(&stored, &shelves, global)?, range, &config.bots)?;
         return Ok(Stock { series, source: StockSource::Catalog });
     }
     if loaded.is_set("data.catalog") {
@@ -64,8 +64,9 @@ pub(crate) fn load(
             .help("`candlewick data generate --catalog DIR` makes synthetic candles; --data takes files"));
     }
     let made = with_spinner("Making synthetic candles", global, synthetic::candles)?;
-    let kept = made.into_iter().map(|one| within(HashedSeries::new(one), range, "synthetic candles"));
-    Ok(Stock { series: kept.collect::<Result<_, _>>()?, source: StockSource::Synthetic })
+    let made = made.into_iter().map(|one| ("synthetic candles".to_owned(), HashedSeries::new(one)));
+    let series = kept(made.collect(), range, &config.bots)?;
+    Ok(Stock { series, source: StockSource::Synthetic })
 }
 
 /// The catalog and the cache of a configuration.
@@ -101,15 +102,36 @@ pub(super) fn is_part(fine: Series, coarse: Series) -> bool {
 fn read_all(
     names: &[DataName],
     shelves: &Shelves,
-    range: &Range<Millis>,
     global: &GlobalArguments,
-) -> Result<Vec<HashedSeries>, Failure> {
+) -> Result<Vec<(String, HashedSeries)>, Failure> {
     let read = |name: &DataName| {
         let mut progress = Progress::new(format!("Reading {name}"), global);
         let whole = name.read(shelves, &mut |at| progress.update(at.read_bytes, at.total_bytes))?;
-        within(whole, range, &name.to_string())
+        Ok((name.to_string(), whole))
     };
     names.iter().map(read).collect()
+}
+
+/// What lies within the range. A series that no bot listens to, such as detail of other days, may be outside.
+fn kept(
+    series: Vec<(String, HashedSeries)>,
+    range: &Range<Millis>,
+    bots: &[BotSettings],
+) -> Result<Vec<HashedSeries>, Failure> {
+    let mut kept = Vec::with_capacity(series.len());
+    let mut outside = None;
+    for (place, whole) in series {
+        let is_heard = bots.iter().any(|bot| bot.series() == whole.candles().series());
+        match within(whole, range, &place) {
+            Ok(part) => kept.push(part),
+            Err(failure) if is_heard => return Err(failure),
+            Err(failure) => outside = Some(failure),
+        }
+    }
+    match outside {
+        Some(failure) if kept.is_empty() => Err(failure),
+        _ => Ok(kept),
+    }
 }
 
 /// What of a series lies within the range.

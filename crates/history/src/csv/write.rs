@@ -2,6 +2,7 @@
 
 use super::CSV_HEADER;
 use crate::HistoryError;
+use crate::disk::{Disk, SystemDisk, folder_of};
 use candlewick_sdk::CandleSeries;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -34,7 +35,8 @@ pub fn write_csv_file(series: &CandleSeries, path: &Path) -> Result<(), HistoryE
         let mut writer = BufWriter::with_capacity(256 * 1024, file);
         write_csv(series, &mut writer)?;
         writer.get_ref().sync_all()?;
-        fs::rename(&partial, path)
+        fs::rename(&partial, path)?;
+        SystemDisk.sync_folder(folder_of(path))
     };
     write().map_err(|source| {
         // What is left of a failed write is of no use; that it cannot be removed would be no news.
