@@ -39,6 +39,30 @@ use std::sync::Arc;
 /// Candles by symbol and interval in a folder, with where they came from.
 ///
 /// Any number of programs may read and write a catalog at once.
+///
+/// ```
+/// use candlewick_history::{Catalog, Origin};
+/// use candlewick_sdk::{Candle, Interval, Millis, Ohlcv, Series};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let folder = tempfile::tempdir()?;
+/// let catalog = Catalog::new(folder.path());
+/// let series = Series { symbol: "BTCUSDT".parse()?, interval: Interval::MINUTE };
+/// let candle = |minute, price: f64| {
+///     let numbers = Ohlcv { open: price, high: price, low: price, close: price, volume: 0.0 };
+///     Candle::new(Millis::MINUTE * minute, Interval::MINUTE, numbers)
+/// };
+/// let fetched_at = Millis::MINUTE * 5;
+/// let origin = Origin { source: "venue".to_owned(), licence: None, fetched_at, files: Vec::new() };
+/// let first = catalog.append(series, &[candle(2, 7.0)?, candle(1, 5.0)?, candle(5, 9.0)?], &origin)?;
+/// assert_eq!((first.new, first.forming), (2, 1));
+/// let again = catalog.append(series, &[candle(1, 5.0)?, candle(2, 7.5)?], &origin)?;
+/// assert_eq!((again.same, again.revised), (1, 1));
+/// let read = catalog.read_within(series, Millis::MINUTE * 2..Millis::MAX)?;
+/// assert_eq!(read.candles().candles(), [candle(2, 7.0)?], "the value that was seen first");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Catalog {
     folder: PathBuf,
