@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use candlewick_engine::{Action, Entry, EventKind, Recorder};
 use candlewick_journal::{ChainHash, Journal, JournalError, Line, LineKind, StoredLine};
 use candlewick_sdk::Millis;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,6 +18,17 @@ pub(crate) struct Disk {
     pub(crate) lines: Vec<StoredLine>,
     /// Intents that are on it.
     pub(crate) intents: BTreeSet<u64>,
+    /// Intents that may be trades without anybody knowing, and until when the stakes of those that were taken as not
+    /// opened stay reserved.
+    pub(crate) unclear: BTreeMap<u64, Option<Millis>>,
+}
+
+/// What an entry says of an intent.
+#[derive(Clone, Copy, Debug)]
+enum Fate {
+    Begun,
+    NotOpened { reserved_until: Millis },
+    Known,
 }
 
 /// The journal of one run.
@@ -26,6 +37,8 @@ pub(crate) struct CrashingJournal {
     fuse: Arc<Fuse>,
     run: u64,
     pending: Vec<Line>,
+    /// What is not durable yet of what became of intents.
+    fates: Vec<(u64, Fate)>,
     /// Entries taken and not durable, candles among them.
     taken: usize,
     moment: (Millis, Millis),
@@ -33,7 +46,8 @@ pub(crate) struct CrashingJournal {
 
 impl CrashingJournal {
     pub(crate) fn new(world: Arc<World>, fuse: Arc<Fuse>, run: u64, now: Millis) -> Self {
-        Self { world, fuse, run, pending: Vec::new(), taken: 0, moment: (now, now) }
+        let (pending, fates) = (Vec::new(), Vec::new());
+        Self { world, fuse, run, pending, fates, taken: 0, moment: (now, now) }
     }
 
     fn add(&mut self, kind: LineKind, intent: Option<u64>, body: String) {
@@ -49,6 +63,13 @@ impl CrashingJournal {
             disk.intents.extend(line.intent.filter(|_| line.kind == LineKind::Action));
             disk.lines.push(StoredLine { seq: seq + 1, hash: before.of_next(seq + 1, &line), line });
         }
+        for (intent, fate) in self.fates.drain(..) {
+            match fate {
+                Fate::Begun => disk.unclear.insert(intent, None),
+                Fate::NotOpened { reserved_until } => disk.unclear.insert(intent, Some(reserved_until)),
+                Fate::Known => disk.unclear.remove(&intent),
+            };
+        }
         self.taken = 0;
     }
 }
@@ -61,6 +82,7 @@ impl Recorder for CrashingJournal {
             Entry::Header(_) => self.add(LineKind::Run, None, serde_json::to_string(&entry)?),
             Entry::Event(event) => {
                 self.moment = (event.at, event.received);
+                self.fates.extend(fate_of(&event.kind));
                 if !matches!(event.kind, EventKind::Candle { .. }) {
                     self.add(LineKind::Event, None, serde_json::to_string(&entry)?);
                 }
@@ -70,11 +92,24 @@ impl Recorder for CrashingJournal {
                     Action::Open(approved) => Some(approved.intent().number()),
                     Action::Refuse(_) | Action::DayOpened { .. } => None,
                 };
+                self.fates.extend(intent.map(|number| (number, Fate::Begun)));
                 self.add(LineKind::Action, intent, serde_json::to_string(&entry)?);
             }
         }
         Ok(())
     }
+}
+
+fn fate_of(event: &EventKind) -> Option<(u64, Fate)> {
+    let (intent, fate) = match event {
+        EventKind::NotOpened { intent, reserved_until } => {
+            (*intent, Fate::NotOpened { reserved_until: *reserved_until })
+        }
+        EventKind::Adopted(opened) | EventKind::Opened(opened) => (opened.intent, Fate::Known),
+        EventKind::Rejected { intent, .. } | EventKind::NotSent { intent } => (*intent, Fate::Known),
+        _ => return None,
+    };
+    Some((intent.number(), fate))
 }
 
 #[async_trait]

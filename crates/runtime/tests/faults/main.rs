@@ -19,6 +19,7 @@ mod time;
 mod truth;
 mod world;
 // What a process meets.
+mod company;
 mod fuse;
 mod kept;
 mod records;

@@ -44,6 +44,16 @@ pub(crate) enum Order {
     Restless,
 }
 
+/// What keeps trades back whose answer got lost: as long as it may, and longer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Withholding {
+    Nothing,
+    /// The list and the wallet, by seconds: less than two listings are apart.
+    Both,
+    /// The list, by any time; the wallet shows them.
+    List,
+}
+
 /// How the venue and the way to it behave. Shares are in a thousand.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Habits {
@@ -55,12 +65,16 @@ pub(crate) struct Habits {
     pub(crate) unanswered: i64,
     /// Opens that reach the venue after the client has given up.
     pub(crate) late: i64,
+    /// Whether opens are on their way for as long as the client waits.
+    pub(crate) is_slow_to_open: bool,
     pub(crate) refused: i64,
     pub(crate) unsent: i64,
     /// Questions that fail, that take long, and whose answers hold rows that cannot be read.
     pub(crate) failing: i64,
     pub(crate) slow: i64,
     pub(crate) unreadable: i64,
+    /// Trades whose rows lack what tells them from others.
+    pub(crate) sparse: i64,
     pub(crate) list_lag_ms: i64,
     pub(crate) wallet_lag_ms: i64,
     pub(crate) settle_late_ms: i64,
@@ -81,6 +95,12 @@ pub(crate) struct Habits {
     pub(crate) has_dates: bool,
     /// Whether others trade on the account.
     pub(crate) has_strangers: bool,
+    /// How many opens whose answer gets lost have others beside them that look alike.
+    pub(crate) company: i64,
+    /// Whether such trades are kept back as long as they may be, and longer.
+    pub(crate) withholding: Withholding,
+    /// Whether the clocks of some runs are off by more than the rules of opening allow for.
+    pub(crate) has_wild_clocks: bool,
     /// Whether payouts change.
     pub(crate) cuts_payouts: bool,
     /// When the trade list cannot be read at all, counted from the beginning.
@@ -102,7 +122,7 @@ impl Plan {
         let settings = RuntimeSettings {
             watch_prices: false,
             wallet_every_s: dice.pick(&[10, 30, 60]),
-            list_every_s: dice.pick(&[60, 120, 300]),
+            list_every_s: dice.pick(&[10, 60, 300]),
             list_lag_ms: list_lag_s * 1_000,
             settle_after_ms: dice.pick(&[0, 1_000, 4_000]),
             ..RuntimeSettings::default()
@@ -111,7 +131,7 @@ impl Plan {
             seed,
             epoch,
             trading,
-            signals: dice.pick(&[100, 300, 700]),
+            signals: dice.pick(&[100, 300, 900]),
             bots: bots(&mut dice),
             risk: risk(&mut dice),
             habits: habits(&mut dice, i64::from(list_lag_s) * 1_000, trading),
@@ -127,7 +147,7 @@ fn bots(dice: &mut Dice) -> Vec<BotSettings> {
         name: format!("bot-{number}"),
         symbol: Symbol::new(dice.pick(&SYMBOLS)).unwrap(),
         asset_type: "crypto".to_owned(),
-        interval: dice.pick(&["5s", "10s", "15s", "30s"]).parse().unwrap(),
+        interval: dice.pick(&["5s", "5s", "10s", "30s"]).parse().unwrap(),
         strategy: "random".to_owned(),
         close_type: dice.pick(&["00:05", "00:10", "00:30", "01:00"]).parse().unwrap(),
         expiration_type: dice.pick(&[
@@ -146,8 +166,8 @@ fn bots(dice: &mut Dice) -> Vec<BotSettings> {
 
 fn risk(dice: &mut Dice) -> RiskSettings {
     RiskSettings {
-        max_open_trades: dice.pick(&[0, 1, 2, 4]),
-        max_open_trades_per_symbol: dice.pick(&[1, 1, 2, 3]),
+        max_open_trades: dice.pick(&[0, 0, 2, 4]),
+        max_open_trades_per_symbol: dice.pick(&[1, 2, 3, 5]),
         max_trades_per_day: dice.pick(&[0, 0, 3, 12]),
         daily_loss_limit: Decimal::from(dice.pick(&[0, 0, 40, 100])),
         max_drawdown_percent: 0.0,
@@ -168,18 +188,27 @@ fn habits(dice: &mut Dice, list_lag_ms: i64, trading: Millis) -> Habits {
         (from, from + Millis::from_seconds(dice.between(5, seconds)))
     };
     let (list_outage, journal_outage) = (outage(12, 900), outage(8, 120));
-    // A list that keeps trades back for longer than it is allowed to must not make trades forgotten either.
+    // A list that keeps trades back for longer than it may must not make trades forgotten either: where nobody else
+    // trades, the wallet knows of them.
     let lag_most = if dice.one_in(16) { list_lag_ms * 3 } else { list_lag_ms };
+    let withholding = match dice.between(1, 8) {
+        1 => Withholding::Both,
+        2 => Withholding::List,
+        _ => Withholding::Nothing,
+    };
+    let is_alone = withholding == Withholding::List;
     Habits {
-        patience_ms: dice.pick(&[1_000, 2_000, 5_000]),
+        patience_ms: dice.pick(&[1_000, 2_000, 5_000, 5_000]),
         lost: dice.pick(&trouble),
         unanswered: dice.pick(&trouble),
         late: dice.pick(&[0, 0, 30, 150]),
+        is_slow_to_open: dice.one_in(3),
         refused: dice.pick(&[0, 30, 100]),
         unsent: dice.pick(&[0, 0, 30]),
         failing: dice.pick(&[0, 0, 20, 60, 120]),
         slow: dice.pick(&[0, 10, 50]),
-        unreadable: dice.pick(&[0, 0, 0, 50]),
+        unreadable: dice.pick(&[0, 0, 50, 400]),
+        sparse: dice.pick(&[0, 0, 300]),
         list_lag_ms: dice.pick(&[0, lag_most / 3, lag_most]),
         wallet_lag_ms: dice.pick(&[0, 0, 2_000, list_lag_ms]),
         settle_late_ms: dice.pick(&[0, 4_000, 30_000, 90_000]),
@@ -192,7 +221,10 @@ fn habits(dice: &mut Dice, list_lag_ms: i64, trading: Millis) -> Habits {
         is_short_by_id: dice.one_in(4),
         only_acknowledges: dice.one_in(6),
         has_dates: !dice.one_in(4),
-        has_strangers: dice.one_in(8),
+        has_strangers: dice.one_in(8) && !is_alone,
+        company: if is_alone { 0 } else { dice.pick(&[0, 500, 1_000]) },
+        withholding,
+        has_wild_clocks: dice.one_in(6),
         cuts_payouts: dice.one_in(3),
         list_outage,
         journal_outage,

@@ -1,16 +1,16 @@
 //! One process of the program: recovery from the disk, a run, its end by crash or by order.
 
+use crate::company;
 use crate::dice::mix;
 use crate::fuse::{Crash, Fuse, Mortal};
 use crate::kept::CrashingJournal;
 use crate::plan::BALANCE;
 use crate::time::OffClock;
-use crate::truth::STRANGE_AMOUNT;
 use crate::venue::{ModelVenue, USER};
 use crate::watcher::{Seen, Watcher};
 use crate::world::World;
+use candlewick_api::Account as Kind;
 use candlewick_api::clock::Clock;
-use candlewick_api::{Account as Kind, OpenOrder};
 use candlewick_engine::{Header, Session, SessionSettings};
 use candlewick_runtime::control::{ControlOrder, ControlRequest, Resolution};
 use candlewick_runtime::{Account, Conductor, Parts, Past, RuntimeError, Stop};
@@ -164,6 +164,7 @@ async fn attend(
             let _ = stop.try_send(why);
         }
         if now >= began + patience {
+            world.tell(|| format!("what is missing to quiet: {}", missing(world, seen)));
             return Ended::Never;
         }
         // A fuse that has not burnt by then is too long: the plug is pulled.
@@ -171,29 +172,25 @@ async fn attend(
             return Ended::Crashed;
         }
         end_doubts(world, seen, &orders);
-        trade_besides(world);
+        company::trade_besides(world);
+        company::follow(world);
         let next = if now < at { at.min(now + LOOKS_EVERY) } else { now + LOOKS_EVERY };
         world.time.sleep_until(next).await;
     }
 }
 
-/// Somebody else trades on the account.
-fn trade_besides(world: &World) {
-    let plan = &world.plan;
-    if !plan.habits.has_strangers || world.time.elapsed() > plan.trading || !world.dice().one_in(8) {
-        return;
-    }
-    let bot = &plan.bots[0];
-    let amount = if world.dice().one_in(2) { STRANGE_AMOUNT } else { Decimal::TEN };
-    let order = OpenOrder {
-        symbol: bot.symbol,
-        direction: Direction::Buy,
-        amount,
-        close_type: bot.close_type,
-        expiration_type: bot.expiration_type,
-        account: Kind::Demo,
-    };
-    world.truth().send(world.time.now(), None, &order, plan, &mut world.dice());
+/// Why it is not quiet, for whoever reads of it.
+fn missing(world: &World, seen: &Mutex<Seen>) -> String {
+    let (seen, truth) = (seen.lock().unwrap(), world.truth());
+    let since = world.journal_began();
+    let untold: Vec<_> = truth
+        .trades
+        .iter()
+        .filter(|trade| !trade.is_told(&seen.settled, &seen.reported, since))
+        .map(|trade| trade.id.as_str())
+        .collect();
+    let (unfinished, staked) = (seen.unfinished, seen.open_stakes);
+    format!("{unfinished} unfinished, {staked} at stake, untold {untold:?}, quiet venue {}", truth.is_quiet())
 }
 
 fn is_quiet(world: &World, seen: &Mutex<Seen>) -> bool {
@@ -211,10 +208,13 @@ fn is_quiet(world: &World, seen: &Mutex<Seen>) -> bool {
 fn end_doubts(world: &World, seen: &Mutex<Seen>, orders: &mpsc::Sender<ControlRequest>) {
     let asked: Vec<u64> = seen.lock().unwrap().asked.iter().copied().collect();
     for number in asked {
-        let truth = world.truth();
+        // It is taken as not opened already, and somebody is asked whether that is so.
+        let is_given_up = world.disk().unclear.get(&number).is_some_and(Option::is_some);
+        let mut truth = world.truth();
+        truth.show(number);
         let resolution = match truth.of_intent(number) {
             Some(trade) => Resolution::Adopt(candlewick_engine::VenueId::truncated(&trade.id)),
-            None if truth.is_underway(number) => continue,
+            None if is_given_up || truth.is_underway(number) => continue,
             None => Resolution::NotOpened,
         };
         let intent = candlewick_engine::IntentId::new(number);

@@ -5,11 +5,11 @@ use crate::plan::{Habits, Length, Order};
 use crate::truth::{Trade, price};
 use crate::venue::USER;
 use crate::world::World;
-use candlewick_api::OpenReply;
 use candlewick_api::model::{
     CandleQuery, CandleRow, CandleRows, Tolerant, TradePage, TradeQuery, TradeRecord, TradeResult,
     TradeStatus, Wallet, WalletType,
 };
+use candlewick_api::{Account, OpenReply};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{ExpirationType, Millis, Outcome};
 
@@ -55,7 +55,7 @@ pub(crate) fn page(world: &World, query: &TradeQuery) -> TradePage {
     let last = total.div_ceil(per_page).max(1);
     let skipped = (query.page.saturating_sub(1) * per_page) as usize;
     let rows = listed.into_iter().skip(skipped).take(per_page as usize);
-    let mut data: Vec<TradeRecord> = rows.map(|trade| full(habits, trade, now)).collect();
+    let mut data: Vec<TradeRecord> = rows.map(|trade| listed_row(world, trade)).collect();
     let count = data.len() as u64;
     let unreadable = spoil(habits, &mut dice, &mut data);
     TradePage {
@@ -90,10 +90,26 @@ fn spoil(habits: &Habits, dice: &mut Dice, data: &mut Vec<TradeRecord>) -> usize
         data.push(row);
     }
     if dice.per_mille(habits.unreadable) {
-        data.pop();
+        data.remove(dice.between(0, data.len() as i64 - 1) as usize);
         return 1;
     }
     0
+}
+
+/// What the list says of a trade.
+fn listed_row(world: &World, trade: &Trade) -> TradeRecord {
+    let habits = &world.plan.habits;
+    let mut row = full(habits, trade, world.time.now());
+    let word = mix([world.plan.seed, trade.request_time.get() as u64, 11]);
+    if (word % 1_000) as i64 >= habits.sparse {
+        return row;
+    }
+    match (word >> 32) % 3 {
+        0 => row.direction = None,
+        1 => row.close_type = None,
+        _ => row.direction = Some(Tolerant::Unknown("CALL".to_owned())),
+    }
+    row
 }
 
 /// What get-by-id says.
@@ -134,7 +150,7 @@ fn full(habits: &Habits, trade: &Trade, now: Millis) -> TradeRecord {
         open_time: Some(trade.open_time),
         open_price: Some(trade.open_price),
         close_time: Some(trade.close_time),
-        is_demo: Some(true),
+        is_demo: Some(trade.order.account == Account::Demo),
         from_api_token: Some(trade.is_by_token),
         created_at: Some(trade.request_time),
         ..TradeRecord::default()

@@ -1,15 +1,23 @@
 //! What really happened at the venue: accepted trades, their ends, the wallet. Nothing here fails or lags.
 
 use crate::dice::{Dice, mix};
-use crate::plan::{BALANCE, Plan};
-use candlewick_api::OpenOrder;
+use crate::plan::{BALANCE, Habits, Plan, Withholding};
+use candlewick_api::{Account, OpenOrder};
 use candlewick_sdk::rust_decimal::prelude::ToPrimitive;
 use candlewick_sdk::rust_decimal::{Decimal, RoundingStrategy};
-use candlewick_sdk::{ExpirationType, Millis, Outcome, Symbol};
+use candlewick_sdk::{Direction, ExpirationType, Millis, Outcome, Symbol};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What other programs with a token stake; people at the venue's own pages stake anything.
-pub(crate) const STRANGE_AMOUNT: Decimal = Decimal::from_parts(3, 0, 0, false, 0);
+/// Who asks for a trade.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sender {
+    /// We, for an intent.
+    Intent(u64),
+    /// Another program with a token.
+    Program,
+    /// A person at the venue's own pages.
+    Person,
+}
 
 /// An accepted trade.
 #[derive(Clone, Debug)]
@@ -35,18 +43,40 @@ pub(crate) struct Trade {
     pub(crate) listed_from: Millis,
     /// Whether a token asked for it, or a person at the venue's own pages.
     pub(crate) is_by_token: bool,
-    is_settled: bool,
+    /// Whether a person who was asked about an intent has seen it.
+    pub(crate) is_shown: bool,
+    pub(crate) is_settled: bool,
+}
+
+/// A request that leaves.
+#[derive(Clone, Debug)]
+pub(crate) struct Request {
+    pub(crate) sender: Sender,
+    pub(crate) order: OpenOrder,
+    /// How long before its arrival the venue stamps it.
+    pub(crate) stamped_ago: Millis,
+    /// From when on its trade is listed, unless that is before its arrival.
+    pub(crate) listed_from: Millis,
+    /// Another program asks for the same as soon as this is accepted.
+    pub(crate) twin: Option<Twin>,
+}
+
+/// A trade of another program, equal to ours in every respect.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Twin {
+    /// How long after ours it is asked for.
+    pub(crate) after: Millis,
+    /// How long before ours it is listed.
+    pub(crate) listed_before: Millis,
 }
 
 /// A request on its way.
 struct Arrival {
-    intent: Option<u64>,
-    is_by_token: bool,
-    order: OpenOrder,
+    request: Request,
     payout: i64,
     is_refused: bool,
-    /// How long the list keeps it back, and how late its result is.
-    lags: (i64, i64),
+    /// How late its result is.
+    settles_late: Millis,
 }
 
 /// What became of a request that has arrived.
@@ -66,18 +96,56 @@ pub(crate) struct Truth {
     arrivals: BTreeMap<(Millis, u64), Arrival>,
     fates: BTreeMap<u64, Fate>,
     tickets: u64,
-    /// Balances by moment, in minor units.
-    history: Vec<(Millis, i64)>,
+    /// What is in the wallet, in minor units.
+    balance: i64,
+    /// What the wallet's changes were, and from when on it shows them.
+    changes: Vec<(Millis, i64)>,
+    /// Whether the wallet shows a trade no sooner than the list does.
+    is_wallet_listed: bool,
     /// What strangers' trades did to the wallet so far.
     pub(crate) by_strangers: i64,
-    /// Intents whose request has left, each once.
-    posted: BTreeSet<u64>,
+    /// What was asked for by intents whose request has left, each once.
+    posted: BTreeMap<u64, OpenOrder>,
+    /// Intents that others have followed.
+    followed: BTreeSet<u64>,
 }
 
 impl Trade {
     /// Whether nobody can have asked for it but another program, while ours was in use.
     pub(crate) fn is_alarming(&self, since: Millis) -> bool {
-        self.intent.is_none() && self.is_by_token && self.request_time >= since
+        let is_theirs = self.intent.is_none() && self.is_by_token && self.order.account == Account::Demo;
+        is_theirs && !self.is_shown && self.request_time >= since
+    }
+
+    /// Whether it is settled for the program too, or was reported if it is another's.
+    pub(crate) fn is_told(
+        &self,
+        settled: &BTreeSet<u64>,
+        reported: &BTreeSet<String>,
+        since: Millis,
+    ) -> bool {
+        match self.intent {
+            // One of before the journal, as our clock took it, is nobody's (see `reckon`).
+            Some(intent) => {
+                settled.contains(&intent) || reported.contains(&self.id) || self.request_time < since
+            }
+            None => !self.is_alarming(since) || reported.contains(&self.id),
+        }
+    }
+}
+
+impl Request {
+    /// One that is stamped when it arrives and listed at once.
+    pub(crate) const fn new(sender: Sender, order: OpenOrder) -> Self {
+        let (stamped_ago, listed_from) = (Millis::ZERO, Millis::ZERO);
+        Self { sender, order, stamped_ago, listed_from, twin: None }
+    }
+
+    const fn intent(&self) -> Option<u64> {
+        match self.sender {
+            Sender::Intent(number) => Some(number),
+            Sender::Program | Sender::Person => None,
+        }
     }
 }
 
@@ -89,35 +157,43 @@ impl Truth {
             arrivals: BTreeMap::new(),
             fates: BTreeMap::new(),
             tickets: 0,
-            history: vec![(Millis::ZERO, BALANCE)],
+            balance: BALANCE,
+            changes: Vec::new(),
+            is_wallet_listed: plan.habits.withholding == Withholding::Both,
             by_strangers: 0,
-            posted: BTreeSet::new(),
+            posted: BTreeMap::new(),
+            followed: BTreeSet::new(),
         }
     }
 
     /// Notes that an intent's request leaves; false when it has left before.
-    pub(crate) fn post(&mut self, intent: u64) -> bool {
-        self.posted.insert(intent)
+    pub(crate) fn post(&mut self, intent: u64, order: &OpenOrder) -> bool {
+        self.posted.insert(intent, order.clone()).is_none()
+    }
+
+    /// What an intent's request asked for; none when it never left.
+    pub(crate) fn order_of(&self, intent: u64) -> Option<OpenOrder> {
+        self.posted.get(&intent).cloned()
+    }
+
+    /// Whether a trade like this was asked for since a moment.
+    pub(crate) fn has_since(&self, order: &OpenOrder, since: Millis) -> bool {
+        self.trades.iter().rev().any(|trade| trade.request_time >= since && trade.order == *order)
+    }
+
+    /// Notes that others follow an intent; false when they have already.
+    pub(crate) fn follow(&mut self, intent: u64) -> bool {
+        self.followed.insert(intent)
     }
 
     /// A request is sent and will arrive at a moment; answers its ticket.
-    pub(crate) fn send(
-        &mut self,
-        at: Millis,
-        intent: Option<u64>,
-        order: &OpenOrder,
-        plan: &Plan,
-        dice: &mut Dice,
-    ) -> u64 {
-        let habits = &plan.habits;
+    pub(crate) fn send(&mut self, at: Millis, request: Request, habits: &Habits, dice: &mut Dice) -> u64 {
         let cut = if habits.cuts_payouts { dice.pick(&[0, 0, 5, 22]) } else { 0 };
         let arrival = Arrival {
-            intent,
-            is_by_token: intent.is_some() || order.amount == STRANGE_AMOUNT,
-            order: order.clone(),
             payout: 85 - cut,
-            is_refused: intent.is_some() && dice.per_mille(habits.refused),
-            lags: (dice.between(0, habits.list_lag_ms), dice.between(0, habits.settle_late_ms)),
+            is_refused: request.intent().is_some() && dice.per_mille(habits.refused),
+            settles_late: Millis::new(dice.between(0, habits.settle_late_ms)),
+            request,
         };
         self.tickets += 1;
         self.arrivals.insert((at, self.tickets), arrival);
@@ -128,6 +204,14 @@ impl Truth {
     /// The process ended while a request was on its way: it never arrives.
     pub(crate) fn lose(&mut self, ticket: u64) {
         self.arrivals.retain(|(_, number), _| *number != ticket);
+    }
+
+    /// The process ended while a request was on its way: it arrives by then.
+    pub(crate) fn hasten(&mut self, ticket: u64, by: Millis) {
+        let late = self.arrivals.keys().find(|(at, number)| *number == ticket && *at > by).copied();
+        if let Some(arrival) = late.and_then(|late| self.arrivals.remove(&late)) {
+            self.arrivals.insert((by, ticket), arrival);
+        }
     }
 
     pub(crate) fn fate(&self, ticket: u64) -> Fate {
@@ -150,75 +234,84 @@ impl Truth {
 
     fn arrive(&mut self) {
         let Some(((at, ticket), arrival)) = self.arrivals.pop_first() else { return };
-        let stake = to_minor(arrival.order.amount);
-        if arrival.is_refused || self.balance() < stake {
+        let Arrival { request, payout, is_refused, settles_late } = arrival;
+        let (intent, order) = (request.intent(), request.order);
+        let stake = to_minor(order.amount);
+        if intent.is_some() && (is_refused || self.balance < stake) {
             self.fates.insert(ticket, Fate::Refused);
             return;
         }
         self.fates.insert(ticket, Fate::Accepted(self.trades.len()));
-        let (open_time, close_time) = moments(&arrival.order, at);
-        let [open_price, close_price] =
-            [open_time, close_time].map(|moment| price(self.seed, arrival.order.symbol, moment));
+        let listed_from = request.listed_from.max(at);
+        if let Some(twin) = request.twin {
+            let listed_from = listed_from - twin.listed_before;
+            let request = Request { listed_from, ..Request::new(Sender::Program, order.clone()) };
+            self.tickets += 1;
+            let arrival = Arrival { request, payout, is_refused: false, settles_late };
+            self.arrivals.insert((at + twin.after, self.tickets), arrival);
+        }
+        let payout = Decimal::from(payout);
+        let (open_time, close_time) = moments(&order, at);
+        let prices = [open_time, close_time].map(|moment| price(self.seed, order.symbol, moment));
         let is_called_off = mix([self.seed, ticket, 7]).is_multiple_of(40);
-        let outcome = match arrival.order.direction {
-            _ if is_called_off => Outcome::Cancelled,
-            _ if open_price == close_price => Outcome::Draw,
-            candlewick_sdk::Direction::Buy if close_price > open_price => Outcome::Won,
-            candlewick_sdk::Direction::Sell if close_price < open_price => Outcome::Won,
-            _ => Outcome::Lost,
-        };
-        let payout = Decimal::from(arrival.payout);
-        let profit = match outcome {
-            Outcome::Won => {
-                let exact = arrival.order.amount * payout / Decimal::ONE_HUNDRED;
-                to_minor(exact.round_dp_with_strategy(2, RoundingStrategy::MidpointNearestEven))
-            }
-            Outcome::Lost => -stake,
-            Outcome::Draw | Outcome::Cancelled => 0,
-        };
-        self.change_balance(at, -stake, arrival.intent);
-        self.trades.push(Trade {
+        let (outcome, profit) = end_of(&order, payout, prices, is_called_off);
+        let trade = Trade {
             id: format!("trade-{:04}", self.trades.len() + 1),
-            intent: arrival.intent,
-            order: arrival.order,
+            intent,
             stake,
             payout,
-            request_time: at,
+            request_time: at - request.stamped_ago,
             open_time,
             close_time,
-            open_price,
-            close_price,
+            open_price: prices[0],
+            close_price: prices[1],
             outcome,
             profit,
-            settles_at: close_time + Millis::new(arrival.lags.1),
-            listed_from: at + Millis::new(arrival.lags.0),
-            is_by_token: arrival.is_by_token,
+            settles_at: close_time + settles_late,
+            listed_from,
+            is_by_token: request.sender != Sender::Person,
+            is_shown: false,
             is_settled: false,
-        });
+            order,
+        };
+        self.change_balance(at, -stake, &trade);
+        self.trades.push(trade);
     }
 
     fn settle(&mut self, place: usize) {
         let trade = &mut self.trades[place];
         trade.is_settled = true;
-        let (at, back, intent) = (trade.settles_at, trade.stake + trade.profit, trade.intent);
-        self.change_balance(at, back, intent);
+        let trade = trade.clone();
+        self.change_balance(trade.settles_at, trade.stake + trade.profit, &trade);
     }
 
-    fn change_balance(&mut self, at: Millis, by: i64, intent: Option<u64>) {
-        if intent.is_none() {
+    fn change_balance(&mut self, at: Millis, by: i64, trade: &Trade) {
+        if trade.order.account == Account::Real {
+            return;
+        }
+        if trade.intent.is_none() {
             self.by_strangers += by;
         }
-        self.history.push((at, self.balance() + by));
+        self.balance += by;
+        let shown_from = if self.is_wallet_listed { at.max(trade.listed_from) } else { at };
+        self.changes.push((shown_from, by));
     }
 
-    pub(crate) fn balance(&self) -> i64 {
-        self.history.last().map_or(0, |(_, balance)| *balance)
+    pub(crate) const fn balance(&self) -> i64 {
+        self.balance
     }
 
-    /// What the wallet held at a moment.
+    /// What the wallet showed at a moment.
     pub(crate) fn balance_at(&self, at: Millis) -> i64 {
-        let past = self.history.iter().rev().find(|(since, _)| *since <= at);
-        past.or(self.history.first()).map_or(0, |(_, balance)| *balance)
+        BALANCE + self.changes.iter().filter(|(since, _)| *since <= at).map(|(_, by)| by).sum::<i64>()
+    }
+
+    /// A person who was asked about an intent sees what there is on its symbol.
+    pub(crate) fn show(&mut self, intent: u64) {
+        let Some(order) = self.posted.get(&intent) else { return };
+        for trade in self.trades.iter_mut().filter(|trade| trade.order.symbol == order.symbol) {
+            trade.is_shown = true;
+        }
     }
 
     pub(crate) fn find(&self, id: &str) -> Option<&Trade> {
@@ -231,7 +324,7 @@ impl Truth {
 
     /// Whether an intent's request may still arrive.
     pub(crate) fn is_underway(&self, intent: u64) -> bool {
-        self.arrivals.values().any(|arrival| arrival.intent == Some(intent))
+        self.arrivals.values().any(|arrival| arrival.request.intent() == Some(intent))
     }
 
     /// Whether the trades of all intents are settled for the program too, and those of other programs reported.
@@ -241,13 +334,7 @@ impl Truth {
         reported: &BTreeSet<String>,
         since: Millis,
     ) -> bool {
-        self.trades.iter().all(|trade| match trade.intent {
-            // One of before the journal, as our clock took it, is nobody's (see `reckon`).
-            Some(intent) => {
-                settled.contains(&intent) || reported.contains(&trade.id) || trade.request_time < since
-            }
-            None => !trade.is_alarming(since) || reported.contains(&trade.id),
-        })
+        self.trades.iter().all(|trade| trade.is_told(settled, reported, since))
     }
 
     /// Whether nothing is on its way or open.
@@ -269,6 +356,27 @@ fn moments(order: &OpenOrder, at: Millis) -> (Millis, Millis) {
         ExpirationType::Unstated | ExpirationType::TimeFixed | ExpirationType::NextCandle => open + duration,
     };
     (open, close)
+}
+
+/// How a trade ends, and with what profit in minor units.
+fn end_of(order: &OpenOrder, payout: Decimal, prices: [f64; 2], is_called_off: bool) -> (Outcome, i64) {
+    let [open_price, close_price] = prices;
+    let outcome = match order.direction {
+        _ if is_called_off => Outcome::Cancelled,
+        _ if open_price == close_price => Outcome::Draw,
+        Direction::Buy if close_price > open_price => Outcome::Won,
+        Direction::Sell if close_price < open_price => Outcome::Won,
+        Direction::Buy | Direction::Sell => Outcome::Lost,
+    };
+    let profit = match outcome {
+        Outcome::Won => {
+            let exact = order.amount * payout / Decimal::ONE_HUNDRED;
+            to_minor(exact.round_dp_with_strategy(2, RoundingStrategy::MidpointNearestEven))
+        }
+        Outcome::Lost => -to_minor(order.amount),
+        Outcome::Draw | Outcome::Cancelled => 0,
+    };
+    (outcome, profit)
 }
 
 /// Five prices, so that draws happen.

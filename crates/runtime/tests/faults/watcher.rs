@@ -1,16 +1,22 @@
 //! Watches a run, and holds every step of it to the invariants.
 
+use crate::plan::Withholding;
+use crate::truth::Trade;
+use crate::venue::WITHHELD_MS;
 use crate::world::World;
 use candlewick_engine::{
     Action, Approved, Event, EventKind, IntentId, IntentRow, IntentState, Ledger, Opened, Settled, TradeBook,
 };
 use candlewick_runtime::{Notice, Observer, Past};
-use candlewick_sdk::{Millis, Money, MoneyScale};
+use candlewick_sdk::{Millis, Money, MoneyScale, Outcome};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
 /// Beyond the rules' own times: failed and slow listings.
 const DOUBT_SLACK: Millis = Millis::from_seconds(240);
+
+/// How long the list and the wallet are read at most.
+const READ_AT_MOST: Millis = Millis::from_seconds(60);
 
 /// What is known of a run while it lasts.
 #[derive(Default)]
@@ -71,7 +77,9 @@ impl Observer for Watcher {
             Notice::Warning(text) => {
                 self.world.tell(|| text.to_owned());
                 if let Some(rest) = text.strip_prefix("trade ").filter(|_| text.ends_with("by no intent")) {
-                    seen.reported.extend(rest.split(' ').next().map(str::to_owned));
+                    let id = rest.split(' ').next().unwrap();
+                    self.check_strange(id);
+                    seen.reported.insert(id.to_owned());
                 }
                 let asked = text.strip_prefix("intent ").filter(|_| text.contains("stays in doubt"));
                 if let Some(number) = asked.and_then(|rest| rest.split(' ').next()?.parse().ok()) {
@@ -102,7 +110,10 @@ impl Watcher {
                 Self::end_doubt(opened.intent, seen);
                 self.check_claim(opened);
             }
-            EventKind::NotOpened { intent, .. } => Self::end_doubt(*intent, seen),
+            EventKind::NotOpened { intent, .. } => {
+                Self::end_doubt(*intent, seen);
+                self.check_absent(*intent, seen);
+            }
             EventKind::Settled(settled) => {
                 seen.settled.insert(settled.intent.number());
                 self.check_settled(settled, book);
@@ -116,14 +127,52 @@ impl Watcher {
         seen.asked.remove(&intent.number());
     }
 
-    /// A trade is the intent's own.
+    /// A trade is the intent's own. By a clock that is off by more than the rules allow for, trades of one kind cannot be
+    /// told apart: then nothing is promised any more.
     fn check_claim(&self, opened: &Opened) {
         let Some(id) = opened.venue_id else { return };
         let truth = self.world.truth();
         let owner = truth.find(id.as_str()).map(|trade| trade.intent);
         let intent = opened.intent.number();
+        if self.world.is_far_off() && owner != Some(Some(intent)) {
+            return self.world.excuse();
+        }
         self.world.require(owner == Some(Some(intent)), || {
             format!("intent {intent} claims {id}, which is that of {owner:?}")
+        });
+    }
+
+    /// What is taken as not opened has no trade, and will have none. A list that keeps a trade back for longer than it
+    /// may proves nothing, but then the wallet shows its stake, if nothing else hides that.
+    fn check_absent(&self, intent: IntentId, seen: &Seen) {
+        let (world, truth) = (&self.world, self.world.truth());
+        let habits = &world.plan.habits;
+        let Some(trade) = truth.of_intent(intent.number()) else {
+            let is_underway = truth.is_underway(intent.number());
+            return world.require(!is_underway || world.is_far_off(), || {
+                format!("intent {intent} was given up while underway")
+            });
+        };
+        let is_late = habits.list_lag_ms > i64::from(world.plan.settings.list_lag_ms)
+            || habits.withholding == Withholding::List;
+        let is_staked = !trade.is_settled || trade.outcome == Outcome::Lost;
+        let shown_until = world.time.now() - Millis::new(habits.wallet_lag_ms) - READ_AT_MOST;
+        let is_known = |other: &Trade| {
+            let is_settled = other.intent.is_some_and(|number| seen.settled.contains(&number));
+            other.intent.is_some() && (is_settled || !other.is_settled) && other.request_time < shown_until
+        };
+        let mut others = truth.trades.iter().filter(|other| other.id != trade.id);
+        let is_clear = is_staked && trade.request_time < shown_until && others.all(is_known);
+        let is_excused = world.is_far_off() || is_late && !is_clear;
+        world.require(is_excused, || format!("intent {intent} was given up, and is {trade:?}"));
+    }
+
+    /// Only a trade that no intent asked for is explained by none.
+    fn check_strange(&self, id: &str) {
+        let world = &self.world;
+        let owner = world.truth().find(id).and_then(|trade| trade.intent);
+        world.require(owner.is_none() || world.is_far_off(), || {
+            format!("{id} of intent {owner:?} was reported as explained by none")
         });
     }
 
@@ -177,7 +226,12 @@ impl Watcher {
     fn check_doubts(&self, seen: &Seen) {
         let Some((number, since)) = seen.doubts.iter().min_by_key(|(_, since)| **since) else { return };
         let plan = &self.world.plan;
-        let lag = i64::from(plan.settings.list_lag_ms).max(plan.habits.list_lag_ms * 2);
+        let promised = i64::from(plan.settings.list_lag_ms);
+        let withheld_ms = match plan.habits.withholding {
+            Withholding::Nothing => 0,
+            Withholding::Both | Withholding::List => 40_000 + promised + WITHHELD_MS,
+        };
+        let lag = promised.max((plan.habits.list_lag_ms + withheld_ms) * 2);
         // A clock that was set back comes to the moments of an earlier run only later; one that was set forward passes
         // for a lag of the list, which is waited for twice over.
         let patience = Millis::new(30_000 + 2 * lag) + DOUBT_SLACK + self.world.most_off() * 6;
