@@ -1,7 +1,6 @@
 //! How a run ends: no more opens, what is open tracked to its settlement, within patience.
 
 use super::Conductor;
-use super::keep::{DEADLINE, Urgency};
 use crate::request::Asked;
 use crate::{Notice, Stop};
 use candlewick_engine::{Control, EventKind, IntentId, TradeBook};
@@ -94,7 +93,7 @@ impl Conductor {
     /// Why the run is over, once it is. An open on its way is always waited for: it has a deadline of its own.
     pub(super) fn ended(&self) -> Option<Stop> {
         let (stopping, ends) = (self.stopping?, self.patience_ends()?);
-        let is_quiet = self.trades.len() == 0 && self.queue.is_empty();
+        let is_quiet = self.trades.len() == 0 && self.queue.is_empty() && self.outbox.is_empty();
         let is_over = is_quiet || self.clock.now() >= ends;
         (is_over && self.opening().is_empty()).then_some(stopping.why)
     }
@@ -120,13 +119,16 @@ impl Conductor {
         for intent in self.opening() {
             self.tell(self.clock.now(), EventKind::InDoubt { intent });
         }
-        if let Err(error) = self.keep(Urgency::Now).await {
+        // What still waits for the journal is not sent any more.
+        self.leaving = 0;
+        for approved in std::mem::take(&mut self.outbox) {
+            self.tell(self.clock.now(), EventKind::NotSent { intent: approved.intent() });
+        }
+        if let Err(error) = self.keep_all().await {
             self.warn(&format!("the journal's end could not be made durable: {error}"));
         }
-        match tokio::time::timeout(DEADLINE, self.journal.close()).await {
-            Ok(Ok(())) => {}
-            Ok(Err(error)) => tracing::warn!(%error, "the journal could not be let go of"),
-            Err(error) => tracing::warn!(%error, "the journal could not be let go of"),
+        if let Err(error) = self.journal.close().await {
+            tracing::warn!(%error, "the journal could not be let go of");
         }
         let ledger = self.session.ledger();
         Finished {

@@ -1,17 +1,18 @@
 //! Keeps the journal's promise: an intent is durable before its request leaves.
+//!
+//! On the system's clock the run goes on while the journal is written: what is open is tracked, and what is approved
+//! waits. On a virtual clock it is waited for, so that what is told next does not depend on how long a disk takes.
 
 use super::Conductor;
+use super::keeper::{Returned, unavailable};
 use crate::RuntimeError;
 use crate::request::{self, Asked};
 use candlewick_engine::{Approved, Control, EventKind};
 use candlewick_journal::JournalError;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// Entries that a virtual clock's run may leave undurable: nothing of it outlives the process anyway.
 const WORTHWHILE: usize = 256;
-/// A journal that does not answer within this is not available.
-pub(super) const DEADLINE: Duration = Duration::from_secs(10);
 
 /// When the journal is made durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,14 +24,17 @@ pub(super) enum Urgency {
 }
 
 impl Conductor {
-    /// Makes the journal durable and sends the opens that waited for it. When it cannot be, they are never sent,
-    /// and no more are approved until it can.
+    /// Sends the journal to the disk when that is worthwhile and it is not there already; [`Conductor::hear_kept`]
+    /// hears what came of it.
     ///
     /// # Errors
-    /// When trying again is of no use: the journal belongs to another process, or is broken.
+    /// As [`Conductor::hear_kept`].
     pub(super) async fn keep(&mut self, urgency: Urgency) -> Result<(), RuntimeError> {
         while let Ok(wire) = self.wires.try_recv() {
             self.journal.note_wire(wire);
+        }
+        if self.journal.is_away() {
+            return Ok(());
         }
         let pending = self.journal.pending();
         let is_worthwhile = if self.is_simulated { pending >= WORTHWHILE } else { pending > 0 };
@@ -39,37 +43,77 @@ impl Conductor {
         if urgency == Urgency::WhenWorthwhile && self.outbox.is_empty() && !is_asked {
             return Ok(());
         }
-        match self.make_durable().await {
-            Ok(()) => {
-                if self.suspended {
-                    self.suspended = false;
-                    if self.stopping.is_none() {
-                        self.control(Control::Continue);
-                    }
-                    self.warn("the journal can be kept again");
-                }
-                for approved in std::mem::take(&mut self.outbox) {
-                    self.send_open(&approved);
-                }
-                Ok(())
-            }
-            Err(error) => self.suspend(error),
+        if self.is_journal_torn {
+            return self.suspend(unavailable("an entry was not taken".into()));
         }
+        self.leaving = self.outbox.len();
+        self.journal.send();
+        if self.is_simulated {
+            let returned = self.journal.returned().await;
+            return self.hear_kept(returned);
+        }
+        Ok(())
     }
 
-    async fn make_durable(&mut self) -> Result<(), JournalError> {
-        let unavailable = |source| JournalError::Unavailable { url: "the journal".to_owned(), source };
-        if self.is_journal_torn {
-            return Err(unavailable("an entry was not taken".into()));
+    /// The journal is back: sends the opens whose intents are durable by that. When it could not be kept they are never
+    /// sent, and no more are approved until it can.
+    ///
+    /// # Errors
+    /// When trying again is of no use: the journal belongs to another process, or is broken.
+    pub(super) fn hear_kept(&mut self, returned: Returned) -> Result<(), RuntimeError> {
+        let Returned { kept, taken } = returned;
+        if let Err(error) = taken {
+            self.tear(&error);
         }
-        match tokio::time::timeout(DEADLINE, self.journal.make_durable()).await {
-            Ok(kept) => kept,
-            Err(elapsed) => Err(unavailable(Box::new(elapsed))),
+        if let Err(error) = kept {
+            return self.suspend(error);
         }
+        if self.suspended {
+            self.suspended = false;
+            if self.stopping.is_none() {
+                self.control(Control::Continue);
+            }
+            self.warn("the journal can be kept again");
+        }
+        // Approved while it was away, an open waits for the next time.
+        let durable: Vec<Approved> = self.outbox.drain(..std::mem::take(&mut self.leaving)).collect();
+        for approved in durable {
+            if self.stopping.is_none() && self.halted.is_none() {
+                self.send_open(&approved);
+            } else {
+                // Stopped or halted while it waited.
+                self.tell(self.clock.now(), EventKind::NotSent { intent: approved.intent() });
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits until everything told so far is durable, or cannot be for now.
+    ///
+    /// # Errors
+    /// As [`Conductor::hear_kept`].
+    pub(super) async fn keep_all(&mut self) -> Result<(), RuntimeError> {
+        if self.journal.is_away() {
+            let returned = self.journal.returned().await;
+            self.hear_kept(returned)?;
+        }
+        self.keep(Urgency::Now).await?;
+        if self.journal.is_away() {
+            let returned = self.journal.returned().await;
+            self.hear_kept(returned)?;
+        }
+        Ok(())
+    }
+
+    /// The journal has a hole from here on.
+    pub(super) fn tear(&mut self, error: &std::io::Error) {
+        tracing::warn!(%error, "the journal did not take an entry");
+        self.is_journal_torn = true;
     }
 
     /// Nothing waits for a journal that fails: what was approved is not sent, and opens are suspended.
     fn suspend(&mut self, error: JournalError) -> Result<(), RuntimeError> {
+        self.leaving = 0;
         let unsent = std::mem::take(&mut self.outbox);
         if !self.suspended {
             self.suspended = true;

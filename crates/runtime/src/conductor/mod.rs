@@ -10,6 +10,7 @@ mod doubt;
 mod due;
 mod end;
 mod keep;
+mod keeper;
 mod orders;
 mod tell;
 
@@ -35,6 +36,7 @@ use candlewick_journal::{Journal, Wire};
 use candlewick_sdk::Millis;
 use end::Stopping;
 use keep::Urgency;
+use keeper::Keeper;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -54,7 +56,7 @@ pub struct Conductor {
     clock: Arc<dyn Clock>,
     account: Account,
     session: Session,
-    journal: Box<dyn Journal>,
+    journal: Keeper,
     hash: JournalHash,
     observer: Box<dyn Observer>,
     book: TradeBook,
@@ -76,6 +78,8 @@ pub struct Conductor {
     actions: Vec<Action>,
     /// Approved trades whose intents are not durable yet.
     outbox: Vec<Approved>,
+    /// How many of them, from the first on, are durable once the journal is back.
+    leaving: usize,
     /// Whether opens are suspended because the journal cannot be kept.
     suspended: bool,
     /// Whether the journal has refused an entry: it has a hole, and nothing can be promised any more.
@@ -183,6 +187,7 @@ impl Conductor {
             asked: HashMap::new(),
             actions: Vec::with_capacity(64),
             outbox: Vec::new(),
+            leaving: 0,
             suspended: false,
             is_journal_torn: false,
             is_simulated: clock.is_virtual(),
@@ -204,7 +209,7 @@ impl Conductor {
             clock,
             account,
             session,
-            journal,
+            journal: Keeper::new(journal),
             observer,
         }
     }
@@ -264,7 +269,10 @@ impl Conductor {
                 held = renewal_due(&mut renewal, clock.as_ref()) => {
                     hold = held;
                     self.keep(Urgency::Now).await?;
-                    // Counted from here: after a journal that did not answer the run has time of its own.
+                }
+                returned = self.journal.returned() => {
+                    self.hear_kept(returned)?;
+                    // Counted from here: a journal that did not answer is left in peace for as long.
                     renewal.reset();
                 }
                 woken = rest(clock.as_ref(), wake, spent) => hold = woken,

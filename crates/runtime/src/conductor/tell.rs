@@ -50,8 +50,7 @@ impl Conductor {
     pub(super) fn record(&mut self, entry: Entry<'_>) {
         for taken in [self.hash.record(entry), self.journal.record(entry)] {
             if let Err(error) = taken {
-                tracing::warn!(%error, "the journal did not take an entry");
-                self.is_journal_torn = true;
+                self.tear(&error);
             }
         }
     }

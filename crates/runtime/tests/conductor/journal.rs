@@ -19,6 +19,8 @@ pub(crate) enum Failing {
     Durability,
     /// It does not answer when it is to make an entry durable.
     Silence,
+    /// The same, once it has taken more than so many.
+    SilenceAfterEntries(usize),
 }
 
 /// What is shared between the journal, the venue that checks it, and the test that reads it.
@@ -71,7 +73,12 @@ impl Journal for MemoryJournal {
             let record = self.0.lock().unwrap();
             (record.delay, record.lines.len())
         };
-        if self.0.lock().unwrap().failing == Failing::Silence {
+        let is_silent = match self.0.lock().unwrap().failing {
+            Failing::Silence => true,
+            Failing::SilenceAfterEntries(most) => lines > most,
+            Failing::Never | Failing::AfterEntries(_) | Failing::Durability => false,
+        };
+        if is_silent {
             return std::future::pending().await;
         }
         if delay > Duration::ZERO {

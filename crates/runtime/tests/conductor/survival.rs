@@ -5,6 +5,7 @@ use crate::script::{Ask, OpenScript, Trouble, Which};
 use crate::stage::{Stage, btc, eth};
 use candlewick_api::ApiError;
 use candlewick_api::model::TradeResult;
+use candlewick_engine::IntentState;
 use candlewick_runtime::{RuntimeError, Stop};
 use candlewick_sdk::Outcome;
 
@@ -61,8 +62,7 @@ async fn a_journal_that_does_not_answer_neither_stops_the_candles_nor_the_end() 
     }
     stage.failing = Failing::Silence;
     let ran = stage.stop(4 * MINUTE + 30_000, Stop::TimeUp).run().await;
-    // Ten seconds are waited for it, then there are five to work in.
-    let late: Vec<_> = ran.candles().into_iter().filter(|(_, close, at, _)| at - close >= 10_000).collect();
+    let late: Vec<_> = ran.candles().into_iter().filter(|(_, close, at, _)| at - close >= 1_000).collect();
     assert_eq!(late, []);
     let told: Vec<_> =
         ran.candles().into_iter().map(|(series, close, ..)| (close / MINUTE, series)).collect();
@@ -72,6 +72,43 @@ async fn a_journal_that_does_not_answer_neither_stops_the_candles_nor_the_end() 
     assert_eq!(ran.stop(), Stop::TimeUp);
     assert!(ran.ended < 4 * MINUTE + 70_000, "{}", ran.ended);
     assert!(ran.opens().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_trade_is_tracked_on_time_while_the_journal_does_not_answer() {
+    // From the answer on, at every second of the journal's rhythm of ten seconds' waiting and five of peace.
+    for late in 0..15 {
+        let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]);
+        let (open, close) = (stage.at(MINUTE + 999), stage.at(2 * MINUTE + 999 + late * 1_000));
+        let script = OpenScript::accepted("trade-1", open, close).ending(close, TradeResult::Won, 8);
+        stage.script.opens.push_back(script);
+        stage.failing = Failing::SilenceAfterEntries(5);
+        let asked_at = 2 * MINUTE + 999 + late * 1_000 + i64::from(stage.settings.settle_after_ms);
+        let ran = stage.stop(4 * MINUTE, Stop::TimeUp).run().await;
+        assert_eq!(ran.opens(), [(MINUTE, 0)]);
+        assert_eq!(ran.asked(&Ask::Trade("trade-1".to_owned())), [asked_at]);
+        let settled: Vec<_> = ran.settled().iter().map(|(at, ..)| *at).collect();
+        assert_eq!(settled, [asked_at]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_open_that_waits_for_the_journal_when_the_run_is_to_end_is_not_sent() {
+    for (slow_ms, stop_ms, sent) in [(3_000, 2_000, 0), (2_000, 3_000, 1)] {
+        let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]);
+        let script = accepted(&stage, "trade-1", 1);
+        stage.script.opens.push_back(script);
+        stage.journal_delay = std::time::Duration::from_millis(slow_ms);
+        let ran = stage.stop(MINUTE + stop_ms, Stop::TimeUp).run().await;
+        assert_eq!(
+            ran.asked(&Ask::Open(btc())).len(),
+            sent,
+            "{slow_ms} ms to write, stopped after {stop_ms} ms"
+        );
+        let states: Vec<_> = ran.finished().book.rows().iter().map(|row| row.state).collect();
+        let expected = if sent == 0 { IntentState::NotSent } else { IntentState::Settled };
+        assert_eq!(states, [expected]);
+    }
 }
 
 #[tokio::test(start_paused = true)]
