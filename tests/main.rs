@@ -13,6 +13,7 @@ mod doctor;
 mod excerpt;
 mod faults;
 mod first_run;
+mod import;
 mod latency;
 mod oracle;
 mod oracle_agreement;

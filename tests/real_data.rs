@@ -101,3 +101,42 @@ fn every_strategy_trades_every_file_and_repeats_itself() {
         trade(file);
     }
 }
+
+/// Each file as its own page describes it: what its name tells, its rows, and the days of its first and last candle.
+const DESCRIBED: [(&str, &str, u64, &str, &str); 4] = [
+    ("gbpusd_m1_bid_2012-02.csv", "GBPUSD 1m", 30_117, "2012-02-01", "2012-03-01"),
+    ("btcperp_m1_2022-01.csv", "BTCPERP 1m", 45_031, "2021-12-31", "2022-02-01"),
+    ("ethbtc_m5_2018-01.csv", "ETHBTC 5m", 5_760, "2018-01-10", "2018-01-30"),
+    ("eurusd_h1_2017-2018.csv", "EURUSD 1h", 5_000, "2017-04-19", "2018-02-07"),
+];
+
+#[test]
+fn every_file_is_imported_by_its_name_alone_and_comes_out_of_the_catalog_as_it_was() {
+    let folder = Folder::new();
+    for (name, series, rows, from, to) in DESCRIBED {
+        let path = path_of(name);
+        let imported = folder.run(&["data", "import", path.to_str().unwrap()]);
+        let told = format!("{rows} candles of {series}, {from}");
+        assert!(
+            imported.code == 0 && imported.stdout.contains(&told),
+            "{}{}",
+            imported.stdout,
+            imported.stderr
+        );
+        assert!(imported.stdout.contains(&format!("to {to}")), "{}", imported.stdout);
+        let (symbol, interval) = series.split_once(' ').unwrap();
+        let back = format!("{symbol}_{interval}.csv");
+        folder.run(&["data", "export", &format!("{symbol}@{interval}"), "--out", &back]);
+        // Numbers may be spelled otherwise in the file; a second import finds the same values.
+        let again = folder.run(&["data", "import", &back, "--json"]).json();
+        assert_eq!(
+            (again[0]["same"].as_u64(), again[0]["revised"].as_u64()),
+            (Some(rows), Some(0)),
+            "{name}"
+        );
+        let file = format!("{symbol}@{interval}={}", path.display());
+        let other = folder.run(&["data", "export", &file, "--out", &format!("direct_{back}")]);
+        assert_eq!(other.code, 0, "{}", other.stderr);
+        assert_eq!(folder.read(&back), folder.read(&format!("direct_{back}")), "{name}");
+    }
+}

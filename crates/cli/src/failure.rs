@@ -131,7 +131,9 @@ impl From<HistoryError> for Failure {
             HistoryError::ChangeSetting { setting, problem } => {
                 Self::configuration(format!("--{setting}: {problem}"))
             }
-            HistoryError::NameSeries { .. } => Self::new(FailureKind::Configuration, error),
+            HistoryError::NameSeries { .. } | HistoryError::ChooseOption { .. } => {
+                Self::new(FailureKind::Configuration, error)
+            }
             HistoryError::CheckPath { .. }
             | HistoryError::FixLine { .. }
             | HistoryError::FixFile { .. }

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 
 /// Why candles could not be read, written or made.
 ///
-/// [`NameSeries`](Self::NameSeries) and [`ChangeSetting`](Self::ChangeSetting) speak of arguments, the others of data.
+/// [`NameSeries`](Self::NameSeries), [`ChooseOption`](Self::ChooseOption) and [`ChangeSetting`](Self::ChangeSetting)
+/// speak of arguments, the others of data.
 #[derive(Debug, thiserror::Error)]
 pub enum HistoryError {
     /// The file cannot be opened, read or written: look at the path, its rights and the disk.
@@ -54,6 +55,16 @@ pub enum HistoryError {
         path: PathBuf,
         /// What is wrong and what to do.
         problem: String,
+    },
+    /// Nothing is wrong with a file, but something in it is unclear: an option settles it.
+    #[error("{}: {seen}; settle it with {option}", path.display())]
+    ChooseOption {
+        /// The file.
+        path: PathBuf,
+        /// What was seen.
+        seen: String,
+        /// The option, with an example.
+        option: String,
     },
     /// The catalog does not hold this.
     #[error("the catalog {} holds no candles of {what}", folder.display())]

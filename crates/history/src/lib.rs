@@ -25,6 +25,9 @@ mod format;
 mod parquet;
 mod source;
 
+// What people bring.
+mod import;
+
 // Candles that stay.
 mod cache;
 mod catalog;
@@ -47,6 +50,10 @@ pub use format::CandleFormat;
 pub use gap::{Gap, gaps};
 pub use generate::{GenerateSettings, generate};
 pub use hash::{HashedSeries, data_hash, data_hash_of, series_hash};
+pub use import::{
+    ClockChange, ClockChangeError, ImportFormat, ImportFormatError, ImportSettings, Imported, Stamped,
+    StampedError, ToldBy, Zone, ZoneError, import_bytes, import_file,
+};
 pub use market::{AssetType, AssetTypeError, Market, asset_type_of, known_market};
 pub use parquet::{read_parquet, read_parquet_file, write_parquet, write_parquet_file};
 pub use resample::resample;

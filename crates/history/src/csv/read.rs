@@ -193,7 +193,7 @@ fn alignment_advice(time: Millis, interval: Interval) -> String {
 }
 
 /// The start of something that came from outside, fit to be shown.
-fn excerpt(bytes: &[u8]) -> String {
+pub(crate) fn excerpt(bytes: &[u8]) -> String {
     const LONGEST: usize = 60;
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(4 * LONGEST)]);
     let shown: String = text.chars().take(LONGEST).flat_map(char::escape_debug).collect();

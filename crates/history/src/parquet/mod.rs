@@ -3,7 +3,7 @@
 mod read;
 mod write;
 
-pub(crate) use read::{Table, read_table};
+pub(crate) use read::{Table, read_rows, read_table};
 pub use read::{read_parquet, read_parquet_file};
 pub(crate) use write::to_parquet;
 pub use write::{write_parquet, write_parquet_file};

@@ -19,6 +19,9 @@ pub(crate) struct Table {
     pub(crate) extra: Vec<Vec<i64>>,
 }
 
+/// What is done with a row.
+type Keep<'a> = &'a mut dyn FnMut(Millis, Ohlcv) -> Result<(), String>;
+
 /// Reads the Parquet file at `path`.
 ///
 /// # Errors
@@ -67,35 +70,47 @@ pub(crate) fn read_table(
     std::panic::catch_unwind(read).unwrap_or_else(|_| Err("this is not a sound Parquet file".to_owned()))
 }
 
+/// Reads rows as they stand, and hands each over; the column of times has one of the names in `times`.
+pub(crate) fn read_rows(
+    content: impl ChunkReader + 'static,
+    times: &[&str],
+    keep: Keep<'_>,
+) -> Result<(), String> {
+    let read = std::panic::AssertUnwindSafe(|| {
+        let file = SerializedFileReader::new(content).map_err(|error| unreadable(&error))?;
+        let (places, per_ms) = candle_columns(&file, times)?;
+        let mut rows = 0;
+        for index in 0..file.metadata().num_row_groups() {
+            let group = file.get_row_group(index).map_err(|error| unreadable(&error))?;
+            rows += read_group(&*group, places, per_ms, rows, keep)?;
+        }
+        Ok(())
+    });
+    std::panic::catch_unwind(read).unwrap_or_else(|_| Err("this is not a sound Parquet file".to_owned()))
+}
+
 fn read_groups<R: ChunkReader + 'static>(
     file: &SerializedFileReader<R>,
     interval: Interval,
     extra: &[&str],
 ) -> Result<Table, String> {
     let metadata = file.metadata();
-    let schema = metadata.file_metadata().schema_descr();
-    let columns = schema.columns();
-    let find = |name: &str| {
-        let place = columns.iter().position(|column| column.path().string().eq_ignore_ascii_case(name));
-        place.ok_or_else(|| {
-            let there: Vec<String> = columns.iter().map(|column| column.path().string()).collect();
-            format!("there is no column {name}; the columns are {}", there.join(", "))
-        })
-    };
-    let places = COLUMNS.map(find);
-    let mut candle_places = [0; COLUMNS.len()];
-    for (place, found) in candle_places.iter_mut().zip(places) {
-        *place = found?;
-    }
-    let extra_places = extra.iter().map(|name| find(name)).collect::<Result<Vec<_>, _>>()?;
-    let per_ms = unit_of(&columns[candle_places[0]])?;
+    let (candle_places, per_ms) = candle_columns(file, &COLUMNS[..1])?;
+    let extra_places = extra.iter().map(|name| find(file, &[name])).collect::<Result<Vec<_>, _>>()?;
     let mut table = Table { candles: Vec::new(), extra: vec![Vec::new(); extra.len()] };
+    let candles = &mut table.candles;
     // A file that promises absurdly many rows gets no room in advance; reading it fails where they end.
-    let _ =
-        table.candles.try_reserve_exact(usize::try_from(metadata.file_metadata().num_rows()).unwrap_or(0));
+    let _ = candles.try_reserve_exact(usize::try_from(metadata.file_metadata().num_rows()).unwrap_or(0));
+    let mut keep = |time, numbers| {
+        let made = Candle::new(time, interval, numbers);
+        let told = |problem| format!("row {} (counted from 0): {problem}", candles.len());
+        candles.push(made.map_err(told)?);
+        Ok(())
+    };
+    let mut rows = 0;
     for index in 0..metadata.num_row_groups() {
         let group = file.get_row_group(index).map_err(|error| unreadable(&error))?;
-        read_group(&*group, candle_places, per_ms, interval, &mut table.candles)?;
+        rows += read_group(&*group, candle_places, per_ms, rows, &mut keep)?;
         for (list, place) in table.extra.iter_mut().zip(&extra_places) {
             list.extend(integers(&*group, *place)?);
         }
@@ -103,13 +118,36 @@ fn read_groups<R: ChunkReader + 'static>(
     Ok(table)
 }
 
+/// The places of the time, by one of its names, and of the five numbers, and how many units of time make a millisecond.
+fn candle_columns<R: ChunkReader + 'static>(
+    file: &SerializedFileReader<R>,
+    times: &[&str],
+) -> Result<([usize; COLUMNS.len()], i64), String> {
+    let mut places = [find(file, times)?; COLUMNS.len()];
+    for (place, name) in places.iter_mut().zip(COLUMNS).skip(1) {
+        *place = find(file, &[name])?;
+    }
+    let schema = file.metadata().file_metadata().schema_descr();
+    Ok((places, unit_of(&schema.column(places[0]))?))
+}
+
+fn find<R: ChunkReader + 'static>(file: &SerializedFileReader<R>, names: &[&str]) -> Result<usize, String> {
+    let columns = file.metadata().file_metadata().schema_descr().columns();
+    let is_one = |name: &str| names.iter().any(|wanted| name.eq_ignore_ascii_case(wanted));
+    columns.iter().position(|column| is_one(&column.path().string())).ok_or_else(|| {
+        let there: Vec<String> = columns.iter().map(|column| column.path().string()).collect();
+        format!("there is no column {}; the columns are {}", names.join(" or "), there.join(", "))
+    })
+}
+
+/// Hands over the rows of a group, before which there were `earlier`; answers how many there are.
 fn read_group(
     group: &dyn RowGroupReader,
     places: [usize; COLUMNS.len()],
     per_ms: i64,
-    interval: Interval,
-    candles: &mut Vec<Candle>,
-) -> Result<(), String> {
+    earlier: usize,
+    keep: Keep<'_>,
+) -> Result<usize, String> {
     let times = integers(group, places[0])?;
     let mut numbers: [Vec<f64>; 5] = Default::default();
     for (list, place) in numbers.iter_mut().zip(&places[1..]) {
@@ -120,16 +158,15 @@ fn read_group(
     }
     let [opens, highs, lows, closes, volumes] = &numbers;
     for (row, time) in times.iter().enumerate() {
-        let told = |problem: String| format!("row {} (counted from 0): {problem}", candles.len());
         if time % per_ms != 0 {
-            return Err(told(format!("time {time} is not a whole number of milliseconds")));
+            let problem = format!("time {time} is not a whole number of milliseconds");
+            return Err(format!("row {} (counted from 0): {problem}", earlier + row));
         }
         let (open, high, low) = (opens[row], highs[row], lows[row]);
         let numbers = Ohlcv { open, high, low, close: closes[row], volume: volumes[row] };
-        let made = Candle::new(Millis::new(time / per_ms), interval, numbers);
-        candles.push(made.map_err(|error| told(error.to_string()))?);
+        keep(Millis::new(time / per_ms), numbers)?;
     }
-    Ok(())
+    Ok(times.len())
 }
 
 /// How many units of the column make a millisecond.

@@ -2,7 +2,9 @@
 
 mod export;
 mod generate;
+mod import;
 mod list;
+mod reading;
 
 use super::Context;
 use crate::configuration::{Base, Flag, Loaded};
@@ -15,6 +17,8 @@ use std::path::PathBuf;
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Example:\n  candlewick data generate --symbol BTCUSDT --days 14")]
 pub(crate) enum DataCommand {
+    /// Bring candles of other programs and sources into the catalog
+    Import(import::ImportArguments),
     /// Show what the catalog holds
     List(list::ListArguments),
     /// Write candles of the catalog, or of a file, as CSV or Parquet
@@ -45,6 +49,7 @@ impl CatalogArgument {
 
 pub(super) fn run(command: &DataCommand, context: &Context<'_>) -> Result<Ending, Failure> {
     match command {
+        DataCommand::Import(arguments) => import::run(arguments, context)?,
         DataCommand::List(arguments) => list::run(arguments, context)?,
         DataCommand::Export(arguments) => export::run(arguments, context)?,
         DataCommand::Generate(arguments) => generate::run(arguments, context)?,

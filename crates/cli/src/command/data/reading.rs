@@ -1,0 +1,47 @@
+//! How to read files of other programs: what `data import` and `data check` both take.
+
+use candlewick_history::{ClockChange, ImportFormat, ImportSettings, Stamped, Zone};
+use candlewick_sdk::{Interval, Symbol};
+use clap::Args;
+
+/// What a file may not tell of itself.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "What a file may not tell")]
+pub(crate) struct ReadingArguments {
+    /// Format of the files: csv, parquet, binance, histdata, dukascopy, mt4, mt5, yahoo, freqtrade-json or feather; told from the content when left out
+    #[arg(long)]
+    format: Option<ImportFormat>,
+    /// Name of the pair; told from the file's name when left out
+    #[arg(long)]
+    symbol: Option<Symbol>,
+    /// Length of the candles; told from the content, the file's name or the distance of the rows when left out
+    #[arg(long)]
+    interval: Option<Interval>,
+    /// Time zone of the file's times: UTC, a distance from it such as +02:00, or a place such as America/New_York
+    #[arg(long, value_name = "ZONE", allow_hyphen_values = true)]
+    timezone: Option<Zone>,
+    /// Times that the clock of that zone shows twice or never: strict, earlier, later or skip
+    #[arg(long, value_name = "RULE", default_value = "strict")]
+    clock_change: ClockChange,
+    /// What bars are stamped with: the time of their open or of their close
+    #[arg(long, value_name = "END", default_value = "open")]
+    stamped: Stamped,
+    /// File inside a zip archive that holds several
+    #[arg(long, value_name = "NAME")]
+    entry: Option<String>,
+}
+
+impl ReadingArguments {
+    pub(super) fn settings(&self) -> ImportSettings {
+        ImportSettings {
+            format: self.format,
+            symbol: self.symbol,
+            interval: self.interval,
+            zone: self.timezone,
+            clock_change: self.clock_change,
+            stamped: self.stamped,
+            entry: self.entry.clone(),
+            ..ImportSettings::default()
+        }
+    }
+}

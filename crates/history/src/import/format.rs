@@ -1,0 +1,186 @@
+//! The formats that candles come in, and how one is told from its first bytes.
+
+use super::problem::Problem;
+use super::text;
+use crate::csv::excerpt;
+use std::fmt;
+use std::str::FromStr;
+
+/// A format of candle files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ImportFormat {
+    /// Ours: `time,open,high,low,close,volume`, times in milliseconds.
+    Csv,
+    /// Columns of those names.
+    Parquet,
+    /// Kline archives of Binance, with a header or without, times in milliseconds or microseconds.
+    Binance,
+    /// Minutes of HistData.com: `20240102 170000;open;high;low;close;volume`, in EST all year.
+    HistData,
+    /// Candles of Dukascopy, in GMT or in local time.
+    Dukascopy,
+    /// Exports of `MetaTrader` 4: `2024.01.02,17:00,open,high,low,close,volume`.
+    MetaTrader4,
+    /// Exports of `MetaTrader` 5: columns `<DATE>`, `<TIME>` and so on, between tabs.
+    MetaTrader5,
+    /// Daily tables in the manner of Yahoo Finance: `Date,Open,High,Low,Close,Adj Close,Volume`.
+    Yahoo,
+    /// JSON of freqtrade: a list of `[time, open, high, low, close, volume]`.
+    FreqtradeJson,
+    /// Feather of freqtrade (Arrow IPC): columns `date`, `open`, `high`, `low`, `close`, `volume`.
+    Feather,
+}
+
+/// Why a text is not a [`ImportFormat`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("\"{text}\" is not a format: use {}", ImportFormat::names())]
+pub struct ImportFormatError {
+    text: String,
+}
+
+impl ImportFormat {
+    /// Every format.
+    pub const ALL: [Self; 10] = [
+        Self::Csv,
+        Self::Parquet,
+        Self::Binance,
+        Self::HistData,
+        Self::Dukascopy,
+        Self::MetaTrader4,
+        Self::MetaTrader5,
+        Self::Yahoo,
+        Self::FreqtradeJson,
+        Self::Feather,
+    ];
+
+    /// As `--format` takes it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Csv => "csv",
+            Self::Parquet => "parquet",
+            Self::Binance => "binance",
+            Self::HistData => "histdata",
+            Self::Dukascopy => "dukascopy",
+            Self::MetaTrader4 => "mt4",
+            Self::MetaTrader5 => "mt5",
+            Self::Yahoo => "yahoo",
+            Self::FreqtradeJson => "freqtrade-json",
+            Self::Feather => "feather",
+        }
+    }
+
+    /// All names, for a message.
+    fn names() -> String {
+        Self::ALL.map(Self::as_str).join(", ")
+    }
+
+    /// Tells the format from the beginning of the (unpacked) content.
+    pub(super) fn sniff(start: &[u8]) -> Result<Self, Problem> {
+        let start = start.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(start);
+        if start.starts_with(b"PAR1") {
+            return Ok(Self::Parquet);
+        }
+        if start.starts_with(b"ARROW1") {
+            return Ok(Self::Feather);
+        }
+        for (magic, problem) in STRANGERS {
+            if start.starts_with(magic) {
+                return Err(Problem::File((*problem).to_owned()));
+            }
+        }
+        let text = start.trim_ascii_start();
+        if text.starts_with(b"[") {
+            return Ok(Self::FreqtradeJson);
+        }
+        let first = text.split(|byte| *byte == b'\n').next().unwrap_or_default().trim_ascii_end();
+        if first.is_empty() {
+            return Err(Problem::Empty("the file is empty; it needs at least one candle".to_owned()));
+        }
+        std::str::from_utf8(first).ok().and_then(text::format_of).ok_or_else(|| {
+            let seen = format!("the format cannot be told from its first line, \"{}\"", excerpt(first));
+            Problem::unclear(seen, format!("--format, one of {}", Self::names()))
+        })
+    }
+}
+
+/// Contents that are known and cannot be read.
+const STRANGERS: [(&[u8], &str); 5] = [
+    (b"FEA1", "this is a feather file of the first version; write it anew with a current pandas or pyarrow"),
+    (b"\xFF\xFE", "this is text in UTF-16; save it as UTF-8"),
+    (b"\xFE\xFF", "this is text in UTF-16; save it as UTF-8"),
+    (b"BZh", "this is packed with bzip2; unpack it first, or pack it with gzip or zip"),
+    (b"\xFD7zXZ", "this is packed with xz; unpack it first, or pack it with gzip or zip"),
+];
+
+impl fmt::Display for ImportFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl FromStr for ImportFormat {
+    type Err = ImportFormatError;
+
+    fn from_str(text: &str) -> Result<Self, ImportFormatError> {
+        let found = Self::ALL.into_iter().find(|format| format.as_str() == text);
+        found.ok_or_else(|| ImportFormatError { text: text.chars().take(32).collect() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_are_told_from_their_first_bytes() {
+        for (start, expected) in [
+            ("PAR1\u{15}", ImportFormat::Parquet),
+            ("ARROW1\0\0", ImportFormat::Feather),
+            ("\u{feff}time,open,high,low,close,volume\r\n", ImportFormat::Csv),
+            (
+                "open_time,open,high,low,close,volume,close_time,quote_volume,count,taker_buy_volume,taker_buy_quote_volume,ignore\n",
+                ImportFormat::Binance,
+            ),
+            ("1704067200000,1,1,1,1,5,1704067259999,5,1,1,1,0\n", ImportFormat::Binance),
+            ("20240102 170000;1.1;1.1;1.1;1.1;0", ImportFormat::HistData),
+            ("Gmt time,Open,High,Low,Close,Volume\r\n", ImportFormat::Dukascopy),
+            ("Local time,Open,High,Low,Close,Volume\n", ImportFormat::Dukascopy),
+            ("2024.01.02,17:00,1.1,1.1,1.1,1.1,10\n", ImportFormat::MetaTrader4),
+            (
+                "<DATE>\t<TIME>\t<OPEN>\t<HIGH>\t<LOW>\t<CLOSE>\t<TICKVOL>\t<VOL>\t<SPREAD>\n",
+                ImportFormat::MetaTrader5,
+            ),
+            ("Date,Open,High,Low,Close,Adj Close,Volume\n", ImportFormat::Yahoo),
+            (" [[1515542400000,", ImportFormat::FreqtradeJson),
+        ] {
+            assert_eq!(ImportFormat::sniff(start.as_bytes()).unwrap(), expected, "{start}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_told_says_what_was_seen() {
+        for (start, expected) in [
+            (
+                &b"FEA1...."[..],
+                "f: this is a feather file of the first version; write it anew with a current pandas or pyarrow",
+            ),
+            (b"\xFF\xFE<\0D\0", "f: this is text in UTF-16; save it as UTF-8"),
+            (b" \n\n", "f: the file is empty; it needs at least one candle"),
+            (
+                b"a;b;c\n1;2;3\n",
+                "f: the format cannot be told from its first line, \"a;b;c\"; settle it with --format, one of csv, parquet, binance, histdata, dukascopy, mt4, mt5, yahoo, freqtrade-json, feather",
+            ),
+        ] {
+            let problem = ImportFormat::sniff(start).unwrap_err();
+            assert_eq!(problem.at(std::path::Path::new("f")).to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn names_read_back() {
+        for format in ImportFormat::ALL {
+            assert_eq!(format.to_string().parse(), Ok(format));
+        }
+        assert!("CSV".parse::<ImportFormat>().unwrap_err().to_string().contains("use csv, parquet"));
+    }
+}

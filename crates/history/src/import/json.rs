@@ -1,0 +1,107 @@
+//! JSON as freqtrade writes it: one list of `[time, open, high, low, close, volume]`, read row by row.
+
+use super::problem::Problem;
+use super::row::{Clock, Decoded, Row, Unit};
+use candlewick_sdk::{Millis, Ohlcv};
+use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, SeqAccess, Visitor};
+use std::fmt;
+use std::io::BufRead;
+
+const COLUMNS: usize = 6;
+/// Whole numbers are exact up to here.
+const LARGEST_WHOLE: f64 = 9_007_199_254_740_992.0;
+
+/// Reads every row.
+///
+/// # Errors
+/// What is not JSON, or not a list of lists of numbers.
+pub(super) fn decode(reader: impl BufRead) -> Result<Decoded, Problem> {
+    let mut decoded = Decoded::new(Clock::Utc, Unit::Row);
+    let mut source = serde_json::Deserializer::from_reader(reader);
+    let read = Table(&mut decoded).deserialize(&mut source).and_then(|()| source.end());
+    read.map_err(|error| {
+        if error.is_io() {
+            return Problem::Io(error.into());
+        }
+        Problem::File(format!(
+            "{error}; in the format freqtrade-json it is a list of [time, open, high, low, close, volume]"
+        ))
+    })?;
+    Ok(decoded)
+}
+
+/// The list of all rows.
+struct Table<'a>(&'a mut Decoded);
+
+impl<'de> DeserializeSeed<'de> for Table<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, source: D) -> Result<(), D::Error> {
+        source.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Table<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of rows")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        let mut place = 0;
+        while let Some(Cells { count, cells }) = list.next_element()? {
+            place += 1;
+            let content = || format!("{:?}", &cells[..count.min(COLUMNS)]);
+            self.0.keep(place, row_of(count, cells).map(Some), content).map_err(A::Error::custom)?;
+        }
+        Ok(())
+    }
+}
+
+/// One row: its numbers, as far as they have a place.
+struct Cells {
+    count: usize,
+    cells: [Option<f64>; COLUMNS],
+}
+
+impl<'de> Deserialize<'de> for Cells {
+    fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
+        struct OneRow;
+        impl<'de> Visitor<'de> for OneRow {
+            type Value = Cells;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a row of six numbers")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Cells, A::Error> {
+                let mut row = Cells { count: 0, cells: [None; COLUMNS] };
+                while row.count < COLUMNS {
+                    let Some(cell) = list.next_element()? else { return Ok(row) };
+                    row.cells[row.count] = cell;
+                    row.count += 1;
+                }
+                while list.next_element::<IgnoredAny>()?.is_some() {
+                    row.count += 1;
+                }
+                Ok(row)
+            }
+        }
+        source.deserialize_seq(OneRow)
+    }
+}
+
+fn row_of(count: usize, cells: [Option<f64>; COLUMNS]) -> Result<Row, String> {
+    if count != COLUMNS {
+        return Err(format!("{count} numbers where {COLUMNS} belong"));
+    }
+    let [Some(time), Some(open), Some(high), Some(low), Some(close), Some(volume)] = cells else {
+        return Err("a number is null".to_owned());
+    };
+    if time.fract() != 0.0 || time.abs() > LARGEST_WHOLE {
+        return Err(format!("time {time} is not a whole number of milliseconds since 1970"));
+    }
+    Ok(Row { time: Millis::new(time as i64), numbers: Ohlcv { open, high, low, close, volume } })
+}

@@ -1,0 +1,190 @@
+//! What a file's name tells: the symbol and the interval, as the sources of files write them.
+
+use super::ImportFormat;
+use candlewick_sdk::{Interval, Symbol};
+use std::path::Path;
+
+/// What a name tells, as far as it does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Told {
+    pub(super) symbol: Option<Symbol>,
+    pub(super) interval: Option<Interval>,
+}
+
+impl Told {
+    /// With what another name tells where this one does not.
+    pub(super) fn or(self, other: Option<Self>) -> Self {
+        let other = other.unwrap_or_default();
+        Self { symbol: self.symbol.or(other.symbol), interval: self.interval.or(other.interval) }
+    }
+}
+
+/// Endings that say how a file is kept and not what is in it.
+const ENDINGS: [&str; 8] = [".gz", ".zip", ".csv", ".txt", ".json", ".feather", ".parquet", ".arrow"];
+
+/// What the name of a file tells. Where a pattern leaves the symbol's spelling open, it is made upper case, and a
+/// pair's two parts are joined: `eth_btc` is `ETHBTC`.
+pub(super) fn told_by(path: &str, format: ImportFormat) -> Told {
+    let name = Path::new(path).file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let mut stem = name;
+    while let Some(shorter) = ENDINGS.iter().find_map(|ending| without_ending(stem, ending)) {
+        stem = shorter;
+    }
+    let patterns: [fn(&str) -> Option<Told>; 6] =
+        [ours, hist_data, dukascopy, meta_trader_5, dashed_pair, dashed];
+    let found = patterns.into_iter().find_map(|pattern| pattern(stem));
+    found.or_else(|| by_format(stem, format)).unwrap_or_default()
+}
+
+/// Whether this is `HistData`'s file in the manner of `MetaTrader`, which is in EST like its others.
+pub(super) fn is_hist_data(path: &str) -> bool {
+    let name = Path::new(path).file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    name.starts_with("DAT_MT_")
+}
+
+fn without_ending<'a>(name: &'a str, ending: &str) -> Option<&'a str> {
+    let at = name.len().checked_sub(ending.len())?;
+    let is_ending = name.get(at..)?.eq_ignore_ascii_case(ending);
+    (is_ending && at > 0).then(|| &name[..at])
+}
+
+fn told(symbol: &str, interval: Option<Interval>) -> Told {
+    Told { symbol: Symbol::new(symbol).ok(), interval }
+}
+
+/// `BTCUSDT_1m`.
+fn ours(stem: &str) -> Option<Told> {
+    let (symbol, interval) = stem.rsplit_once('_')?;
+    Some(told(symbol, Some(interval.parse().ok()?)))
+}
+
+/// `DAT_ASCII_EURUSD_M1_2024`.
+fn hist_data(stem: &str) -> Option<Told> {
+    let parts: Vec<&str> = stem.split('_').collect();
+    match parts[..] {
+        ["DAT", _, symbol, "M1", _] => Some(told(symbol, Some(Interval::MINUTE))),
+        _ => None,
+    }
+}
+
+/// `EURUSD_Candlestick_1_M_BID_01.01.2024-31.01.2024`.
+fn dukascopy(stem: &str) -> Option<Told> {
+    let parts: Vec<&str> = stem.split('_').collect();
+    let [symbol, "Candlestick", count, unit, _, ..] = parts[..] else { return None };
+    let unit = match unit.to_ascii_lowercase().as_str() {
+        "s" => "s",
+        "m" => "m",
+        "h" | "hour" => "h",
+        "d" => "d",
+        _ => return Some(told(&symbol.to_ascii_uppercase(), None)),
+    };
+    Some(told(&symbol.to_ascii_uppercase(), format!("{count}{unit}").parse().ok()))
+}
+
+/// `EURUSD_M1_202401020000_202401022359`, and whatever else follows.
+fn meta_trader_5(stem: &str) -> Option<Told> {
+    let mut parts = stem.split('_');
+    let (symbol, period) = (parts.next()?, parts.next()?);
+    let interval = match (period.get(..1)?, period.get(1..)?) {
+        ("M" | "m", count) => format!("{count}m"),
+        ("H" | "h", count) => format!("{count}h"),
+        ("D" | "d", count) => format!("{count}d"),
+        _ => return None,
+    };
+    Some(told(&symbol.to_ascii_uppercase(), Some(interval.parse().ok()?)))
+}
+
+/// `ETH_BTC-5m`, and `ETH_USDT_USDT-1h-futures`, whose third part is what it is settled in.
+fn dashed_pair(stem: &str) -> Option<Told> {
+    let parts: Vec<&str> = stem.split('-').collect();
+    let (pair, interval) = match parts[..] {
+        [pair, interval] | [pair, interval, "futures"] => (pair, interval.parse().ok()?),
+        // Marks, indexes and funding rates are not candles of the market itself.
+        [pair, interval, kind] if pair.contains('_') && kind.bytes().all(|byte| !byte.is_ascii_digit()) => {
+            return Some(Told { symbol: None, interval: interval.parse().ok() });
+        }
+        _ => return None,
+    };
+    let coins: Vec<&str> = pair.split('_').collect();
+    match coins[..] {
+        [base, quote] => Some(told(&format!("{base}{quote}").to_ascii_uppercase(), Some(interval))),
+        [base, quote, settled] if settled == quote => {
+            Some(told(&format!("{base}{quote}").to_ascii_uppercase(), Some(interval)))
+        }
+        _ => None,
+    }
+}
+
+/// `BTCUSDT-1m-2024-01`, with or without a day, or with nothing behind.
+fn dashed(stem: &str) -> Option<Told> {
+    let mut parts = stem.split('-');
+    let (symbol, interval) = (parts.next()?, parts.next()?);
+    let is_date = parts.all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()));
+    let is_span = interval.starts_with(|first: char| first.is_ascii_digit());
+    if is_date && is_span { Some(told(symbol, interval.parse().ok())) } else { None }
+}
+
+/// Names that tell something only in their format.
+fn by_format(stem: &str, format: ImportFormat) -> Option<Told> {
+    match format {
+        // The ticker alone, in capitals.
+        ImportFormat::Yahoo => {
+            let is_ticker = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || "=^.-".contains(c);
+            if stem.chars().all(is_ticker) { Some(told(stem, None)) } else { None }
+        }
+        // The symbol and the minutes: `EURUSD60`.
+        ImportFormat::MetaTrader4 => {
+            let minutes = ["1440", "240", "60", "30", "15", "5", "1"];
+            let mut found =
+                minutes.iter().filter_map(|minutes| Some((stem.strip_suffix(minutes)?, *minutes)));
+            let (symbol, minutes) = found.next()?;
+            let is_word = symbol.bytes().all(|byte| byte.is_ascii_uppercase()) && !symbol.is_empty();
+            if is_word { Some(told(symbol, format!("{minutes}m").parse().ok())) } else { None }
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_tell_what_their_sources_write_into_them() {
+        use ImportFormat::{Csv, MetaTrader4, Yahoo};
+        for (name, format, expected) in [
+            ("data/BTCUSDT_1m.csv", Csv, ("BTCUSDT", "1m")),
+            ("BTC_USDT_5s.parquet", Csv, ("BTC_USDT", "5s")),
+            ("gbpusd_m1_bid_2012-02.csv", Csv, ("GBPUSD", "1m")),
+            ("eurusd_h1_2017-2018.csv", Csv, ("EURUSD", "1h")),
+            ("BTCUSDT-1m-2024-01-02.zip", Csv, ("BTCUSDT", "1m")),
+            ("BTCUSDT-1m-2024-01.csv.gz", Csv, ("BTCUSDT", "1m")),
+            ("BTCUSDT-1mo-2024-01.csv", Csv, ("BTCUSDT", "-")),
+            ("DAT_ASCII_EURUSD_M1_2024.csv", Csv, ("EURUSD", "1m")),
+            ("EURUSD_Candlestick_1_M_BID_01.01.2024-31.01.2024.csv", Csv, ("EURUSD", "1m")),
+            ("EURUSD_Candlestick_15_m_BID_01.01.2024-31.01.2024.csv", Csv, ("EURUSD", "15m")),
+            ("EURUSD_Candlestick_1_Hour_BID_x.csv", Csv, ("EURUSD", "1h")),
+            ("EURUSD_M1_202401020000_202401022359.csv", Csv, ("EURUSD", "1m")),
+            ("EURUSD_H4.csv", Csv, ("EURUSD", "4h")),
+            ("ETH_BTC-5m.json.gz", Csv, ("ETHBTC", "5m")),
+            ("XRP_USDT_USDT-1h-futures.feather", Csv, ("XRPUSDT", "1h")),
+            ("XRP_USDT_USDT-1h-mark.feather", Csv, ("-", "1h")),
+            ("AAPL.csv", Yahoo, ("AAPL", "-")),
+            ("EURUSD=X.csv", Yahoo, ("EURUSD=X", "-")),
+            ("table.csv", Yahoo, ("-", "-")),
+            ("EURUSD60.csv", MetaTrader4, ("EURUSD", "1h")),
+            ("EURUSD1.csv", MetaTrader4, ("EURUSD", "1m")),
+            ("EURUSD15.csv", MetaTrader4, ("EURUSD", "15m")),
+            // Is it US500 by the minute, or US50 by something else?
+            ("US5001.csv", MetaTrader4, ("-", "-")),
+            ("prices.csv", Csv, ("-", "-")),
+            (".csv", Csv, ("-", "-")),
+            ("é-é_é", Csv, ("-", "-")),
+        ] {
+            let told = told_by(name, format);
+            let symbol = told.symbol.map_or("-".to_owned(), |symbol| symbol.to_string());
+            let interval = told.interval.map_or("-".to_owned(), |interval| interval.to_string());
+            assert_eq!((symbol.as_str(), interval.as_str()), expected, "{name}");
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Rows as a file has them, before anybody has checked them.
+
+use candlewick_sdk::{Interval, Millis, Ohlcv};
+
+/// One row: a time, by the clock of its file, and five numbers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Row {
+    pub(crate) time: Millis,
+    pub(crate) numbers: Ohlcv,
+}
+
+/// What the times of a file are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Clock {
+    /// Moments.
+    Utc,
+    /// What a clock on the wall showed: a time zone makes them moments.
+    Wall,
+    /// Days, which no time zone moves.
+    Day,
+}
+
+/// A row that could not be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Broken {
+    /// Its line, or its number where the file has no lines.
+    pub(crate) place: u64,
+    pub(crate) content: String,
+    pub(crate) problem: String,
+}
+
+/// How rows are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unit {
+    /// Lines, from 1, the header included.
+    Line,
+    /// Rows, from 1.
+    Row,
+}
+
+/// Everything that a decoder found in a file.
+#[derive(Clone, Debug)]
+pub(crate) struct Decoded {
+    pub(crate) rows: Vec<Row>,
+    pub(crate) places: Places,
+    pub(crate) broken: Vec<Broken>,
+    /// Rows that hold a time and no prices.
+    pub(crate) empty: u64,
+    pub(crate) clock: Clock,
+    /// The candles' length, where the content states it.
+    pub(crate) interval: Option<Interval>,
+    pub(crate) unit: Unit,
+}
+
+/// Times outside 1900 to 9999 are no candles' times, and arithmetic on the others cannot overflow.
+const PLAUSIBLE_MS: std::ops::RangeInclusive<i64> = -2_208_988_800_000..=253_402_300_799_999;
+/// More rows than that are not collected: at 48 bytes each they are 2.4 GB.
+const MOST_ROWS: usize = 50_000_000;
+/// After so many rows that cannot be read, the file is something else.
+const MOST_BROKEN: usize = 10_000;
+
+impl Decoded {
+    pub(crate) fn new(clock: Clock, unit: Unit) -> Self {
+        Self {
+            rows: Vec::new(),
+            places: Places::default(),
+            broken: Vec::new(),
+            empty: 0,
+            clock,
+            interval: None,
+            unit,
+        }
+    }
+
+    /// Puts the oldest row first where the newest was; answers whether it was.
+    pub(super) fn turn_round(&mut self) -> bool {
+        let ends_earlier = self.rows.first().zip(self.rows.last()).is_some_and(|(a, b)| a.time > b.time);
+        let is_backward = ends_earlier && self.rows.is_sorted_by(|a, b| a.time >= b.time);
+        if is_backward {
+            self.rows.reverse();
+            self.places.reversed = Some(self.rows.len());
+        }
+        is_backward
+    }
+
+    /// Keeps what was read at a place.
+    ///
+    /// # Errors
+    /// When there are too many rows, or too many that cannot be read.
+    pub(crate) fn keep(
+        &mut self,
+        place: u64,
+        read: Result<Option<Row>, String>,
+        content: impl FnOnce() -> String,
+    ) -> Result<(), String> {
+        match read.and_then(plausible) {
+            Ok(Some(row)) => {
+                if self.rows.len() == MOST_ROWS {
+                    return Err(format!("it has more than {MOST_ROWS} rows; split it"));
+                }
+                self.places.note(self.rows.len(), place);
+                self.rows.push(row);
+            }
+            Ok(None) => self.empty += 1,
+            Err(problem) => {
+                if self.broken.len() == MOST_BROKEN {
+                    return Err(format!("more than {MOST_BROKEN} rows cannot be read; the last: {problem}"));
+                }
+                self.broken.push(Broken { place, content: content(), problem });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn plausible(row: Option<Row>) -> Result<Option<Row>, String> {
+    match row {
+        Some(Row { time, .. }) if !PLAUSIBLE_MS.contains(&time.get()) => {
+            Err(format!("time {time} ms is not within the years 1900 to 9999"))
+        }
+        row => Ok(row),
+    }
+}
+
+/// Where each row stood, kept as the rows at which the distance between its number and its place changes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Places {
+    /// The number of a row and its place; those after it follow one by one.
+    starts: Vec<(usize, u64)>,
+    /// How many rows there are, when they were turned round.
+    reversed: Option<usize>,
+}
+
+impl Places {
+    pub(super) fn note(&mut self, index: usize, place: u64) {
+        let expected = self.starts.last().map(|(first, start)| start + (index - first) as u64);
+        if expected != Some(place) {
+            self.starts.push((index, place));
+        }
+    }
+
+    /// The place of a row, counted from 0.
+    pub(crate) fn of(&self, index: usize) -> u64 {
+        let index = self.reversed.map_or(index, |count| count.saturating_sub(index + 1));
+        let after = self.starts.partition_point(|(first, _)| *first <= index);
+        let start = after.checked_sub(1).and_then(|before| self.starts.get(before));
+        start.map_or(0, |(first, start)| start + (index - first) as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_knows_its_place_beside_blank_lines() {
+        let mut places = Places::default();
+        for (index, place) in [2, 3, 4, 7, 8, 10].into_iter().enumerate() {
+            places.note(index, place);
+        }
+        assert_eq!((0..6).map(|index| places.of(index)).collect::<Vec<_>>(), [2, 3, 4, 7, 8, 10]);
+        assert_eq!(places.starts.len(), 3);
+    }
+
+    #[test]
+    fn a_time_far_from_any_market_is_no_row() {
+        let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
+        let mut decoded = Decoded::new(Clock::Utc, Unit::Line);
+        for time in [i64::MAX, i64::MIN, 0] {
+            decoded.keep(1, Ok(Some(Row { time: Millis::new(time), numbers })), String::new).unwrap();
+        }
+        assert_eq!((decoded.rows.len(), decoded.broken.len()), (1, 2));
+    }
+}

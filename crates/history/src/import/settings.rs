@@ -1,0 +1,76 @@
+//! What a user can say about a file that the file does not.
+
+use super::format::ImportFormat;
+use super::zone::{ClockChange, Zone};
+use candlewick_sdk::{Interval, Symbol};
+use std::str::FromStr;
+
+/// What the times of bars are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Stamped {
+    /// Each bar carries the time at which it begins.
+    #[default]
+    Open,
+    /// Each bar carries the time at which it ends.
+    Close,
+}
+
+/// Why a text is not a [`Stamped`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("\"{text}\" is neither open nor close")]
+pub struct StampedError {
+    text: String,
+}
+
+impl FromStr for Stamped {
+    type Err = StampedError;
+
+    fn from_str(text: &str) -> Result<Self, StampedError> {
+        match text {
+            "open" => Ok(Self::Open),
+            "close" => Ok(Self::Close),
+            _ => Err(StampedError { text: text.chars().take(32).collect() }),
+        }
+    }
+}
+
+/// How to read a file; what is left out is told from its name and its content, or is an error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ImportSettings {
+    /// The format.
+    pub format: Option<ImportFormat>,
+    /// The name of the pair.
+    pub symbol: Option<Symbol>,
+    /// The candles' length.
+    pub interval: Option<Interval>,
+    /// The time zone of times that are not moments.
+    pub zone: Option<Zone>,
+    /// What to do where the clock of that zone is put forward or back.
+    pub clock_change: ClockChange,
+    /// What the times of bars are.
+    pub stamped: Stamped,
+    /// The file inside a zip archive.
+    pub entry: Option<String>,
+    /// Never unpack more than that.
+    pub most_bytes: u64,
+}
+
+impl ImportSettings {
+    /// No archive unpacks to more than that, unless it is said otherwise: 4 GiB, which is about 60 million lines.
+    pub const MOST_BYTES: u64 = 4 << 30;
+}
+
+impl Default for ImportSettings {
+    fn default() -> Self {
+        Self {
+            format: None,
+            symbol: None,
+            interval: None,
+            zone: None,
+            clock_change: ClockChange::Strict,
+            stamped: Stamped::Open,
+            entry: None,
+            most_bytes: Self::MOST_BYTES,
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! How far apart rows are, and whether that tells the candles' length.
+
+use super::problem::Problem;
+use super::row::Row;
+use candlewick_sdk::{Interval, Millis};
+use std::collections::BTreeMap;
+
+/// The distances between one row and the next, from the shortest to the longest, and how often each occurs.
+///
+/// Rows may be in any order; doubles do not count.
+pub(super) fn distances(rows: &[Row]) -> BTreeMap<Millis, u64> {
+    let mut found = BTreeMap::new();
+    let mut note = |from: &Row, to: &Row| {
+        let distance = to.time - from.time;
+        if distance > Millis::ZERO {
+            *found.entry(distance).or_insert(0) += 1;
+        }
+    };
+    if rows.is_sorted_by_key(|row| row.time) {
+        rows.windows(2).for_each(|pair| note(&pair[0], &pair[1]));
+    } else {
+        let mut sorted = rows.to_vec();
+        sorted.sort_unstable_by_key(|row| row.time);
+        sorted.windows(2).for_each(|pair| note(&pair[0], &pair[1]));
+    }
+    found
+}
+
+/// The candles' length, where the distances leave no doubt: every one is a multiple of the shortest, which is the
+/// distance of at least half of the rows, and there are two or more of it.
+pub(super) fn interval_of(rows: &[Row]) -> Result<Interval, Problem> {
+    let found = distances(rows);
+    let total: u64 = found.values().sum();
+    let unclear = || {
+        let shown: Vec<String> = found
+            .iter()
+            .take(3)
+            .map(|(distance, count)| format!("{} ({count} times)", length(*distance)))
+            .collect();
+        let seen = if shown.is_empty() {
+            "one row does not tell the candles' length".to_owned()
+        } else {
+            format!("the candles' length is not clear: the rows are apart {}", shown.join(", "))
+        };
+        Problem::unclear(seen, "--interval, such as --interval 1m")
+    };
+    let (shortest, count) = found.first_key_value().ok_or_else(unclear)?;
+    let interval = Interval::from_seconds(shortest.get() / 1_000).map_err(|_| unclear())?;
+    let is_clear = *count >= 2
+        && count * 2 >= total
+        && interval.length() == *shortest
+        && found.keys().all(|distance| distance.is_aligned_to(*shortest));
+    if is_clear { Ok(interval) } else { Err(unclear()) }
+}
+
+/// Holds the rows of a clean file to a length that its name or its content told.
+pub(super) fn hold_to(rows: &[Row], interval: Interval, told_by: &str) -> Result<(), Problem> {
+    let found = distances(rows);
+    let total: u64 = found.values().sum();
+    let Some((shortest, _)) = found.first_key_value() else { return Ok(()) };
+    let contradicts = |what: String| {
+        Err(Problem::unclear(
+            format!("{told_by} says {interval}, but {what}"),
+            "--interval, such as --interval 1m",
+        ))
+    };
+    if *shortest < interval.length() {
+        return contradicts(format!("rows are {} apart", length(*shortest)));
+    }
+    if total >= 3 && !found.contains_key(&interval.length()) {
+        return contradicts(format!("no two rows are closer than {}", length(*shortest)));
+    }
+    Ok(())
+}
+
+fn length(distance: Millis) -> String {
+    let whole =
+        distance.is_aligned_to(Millis::SECOND).then(|| Interval::from_seconds(distance.get() / 1_000).ok());
+    whole.flatten().map_or_else(|| format!("{distance} ms"), |interval| interval.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_sdk::Ohlcv;
+
+    fn rows(minutes: &[i64]) -> Vec<Row> {
+        let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
+        minutes.iter().map(|minute| Row { time: Millis::MINUTE * *minute, numbers }).collect()
+    }
+
+    fn check(minutes: &[i64], expected: Result<&str, &str>) {
+        let found = interval_of(&rows(minutes)).map(|interval| interval.to_string());
+        let seen = |problem| match problem {
+            Problem::Unclear { seen, .. } => seen,
+            other => format!("{other:?}"),
+        };
+        assert_eq!(found.map_err(seen), expected.map(str::to_owned).map_err(str::to_owned));
+    }
+
+    #[test]
+    fn distances_tell_the_length_only_beyond_doubt() {
+        check(&[0, 1, 2], Ok("1m"));
+        check(&[10, 5, 0], Ok("5m"));
+        check(&[0, 60, 120, 120, 300], Ok("1h"));
+        check(&[0], Err("one row does not tell the candles' length"));
+        check(&[0, 1], Err("the candles' length is not clear: the rows are apart 1m (1 times)"));
+        check(
+            &[0, 2, 4, 7],
+            Err("the candles' length is not clear: the rows are apart 2m (2 times), 3m (1 times)"),
+        );
+        check(
+            &[0, 1, 2, 12, 22, 32],
+            Err("the candles' length is not clear: the rows are apart 1m (2 times), 10m (3 times)"),
+        );
+    }
+
+    #[test]
+    fn a_length_that_the_rows_contradict_is_not_taken() {
+        let hold = |minutes: &[i64], interval: &str| {
+            hold_to(&rows(minutes), interval.parse().unwrap(), "the file name").is_ok()
+        };
+        assert!(hold(&[0, 1, 2, 7], "1m") && hold(&[0], "1m") && hold(&[0, 9], "1m"));
+        assert!(!hold(&[0, 1, 2], "5m"), "closer than the length");
+        assert!(!hold(&[0, 5, 10, 15], "1m"), "never as close");
+    }
+}

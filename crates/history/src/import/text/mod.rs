@@ -1,0 +1,87 @@
+//! Formats of lines: each is a layout, told from its first line; all are read by the same few functions.
+
+mod layout;
+mod moment;
+mod vendor;
+
+use super::ImportFormat;
+use super::lines::Lines;
+use super::problem::Problem;
+use super::row::{Decoded, Unit};
+use crate::csv::excerpt;
+use candlewick_sdk::{Interval, Millis};
+use layout::{Header, Layout, Line};
+use std::io::BufRead;
+
+/// The format of a text that begins with this line, where it is known.
+pub(super) fn format_of(first: &str) -> Option<ImportFormat> {
+    vendor::LAYOUTS.iter().find(|(_, layout_of)| layout_of(first).is_some()).map(|(format, _)| *format)
+}
+
+/// Reads every line.
+///
+/// # Errors
+/// A first line that is not of the format, a line without end, or far too many lines that cannot be read.
+pub(super) fn decode(format: ImportFormat, reader: impl BufRead) -> Result<Decoded, Problem> {
+    let mut lines = Lines::new(reader);
+    let Some((number, first)) = lines.next()? else {
+        return Err(Problem::Empty("the file is empty; it needs at least one candle".to_owned()));
+    };
+    let layout = layout_of(format, first).map_err(|problem| Problem::Line { line: number, problem })?;
+    let mut decoded = Decoded::new(layout.clock, Unit::Line);
+    decoded.interval = layout.interval;
+    let mut length = Length::default();
+    if layout.header == Header::Absent {
+        keep(&mut decoded, number, first, layout, &mut length)?;
+    }
+    while let Some((number, line)) = lines.next()? {
+        keep(&mut decoded, number, line, layout, &mut length)?;
+    }
+    if let Some(told) = length.0 {
+        decoded.interval = Interval::from_seconds(told.get() / 1_000).ok();
+    }
+    Ok(decoded)
+}
+
+/// The length that every candle states.
+#[derive(Default)]
+struct Length(Option<Millis>);
+
+impl Length {
+    /// Holds a line to the length that the first one stated.
+    fn hold(&mut self, line: &Line) -> Result<(), String> {
+        let Some(length) = line.length else { return Ok(()) };
+        let first = *self.0.get_or_insert(length);
+        if first == length && length.is_aligned_to(Millis::SECOND) {
+            return Ok(());
+        }
+        Err(format!(
+            "the candle lasts {length} ms, the first one {first} ms; a file holds candles of one length"
+        ))
+    }
+}
+
+fn keep(
+    decoded: &mut Decoded,
+    number: u64,
+    line: &[u8],
+    layout: Layout,
+    length: &mut Length,
+) -> Result<(), Problem> {
+    let read = layout.read(line).and_then(|line| match line {
+        Some(line) => length.hold(&line).map(|()| Some(line.row)),
+        None => Ok(None),
+    });
+    let content = || String::from_utf8_lossy(line).into_owned();
+    decoded.keep(number, read, content).map_err(Problem::File)
+}
+
+fn layout_of(format: ImportFormat, first: &[u8]) -> Result<Layout, String> {
+    let known = vendor::LAYOUTS.iter().filter(|(of, _)| *of == format);
+    let text = std::str::from_utf8(first).ok();
+    let found = text.and_then(|text| known.clone().find_map(|(_, layout_of)| layout_of(text)));
+    found.ok_or_else(|| {
+        let expected = vendor::first_line_of(format);
+        format!("the first line is \"{}\"; in the format {format} it is like \"{expected}\"", excerpt(first))
+    })
+}

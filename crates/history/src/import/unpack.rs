@@ -1,0 +1,249 @@
+//! Out of gzip and zip, within bounds: however small an archive is, what comes out of it is counted.
+
+use super::problem::Problem;
+use crate::Progress;
+use flate2::bufread::MultiGzDecoder;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Seek};
+use std::path::Path;
+use zip::ZipArchive;
+use zip::read::ZipFile;
+
+const BUFFER_BYTES: usize = 256 * 1024;
+const GZIP: &[u8] = b"\x1F\x8B";
+const ZIP: &[u8] = b"PK\x03\x04";
+/// Endings of files in an archive that may hold candles; others stand beside them, such as a report of gaps.
+const ENDINGS: [&str; 5] = ["csv", "txt", "json", "feather", "parquet"];
+
+/// What is done with the content of a file: its name inside an archive, and its bytes.
+pub(super) type Use<'a, T> = &'a mut dyn FnMut(Option<&str>, &mut dyn BufRead) -> Result<T, Problem>;
+
+/// Opens the file at `path` and hands its content over, unpacked.
+///
+/// # Errors
+/// Those of the system, an archive that is broken or whose content is not one file, and those of `use_it`.
+pub(super) fn unpack<T>(
+    path: &Path,
+    entry: Option<&str>,
+    most_bytes: u64,
+    progress: &mut dyn FnMut(Progress),
+    use_it: Use<'_, T>,
+) -> Result<T, Problem> {
+    let file = File::open(path)?;
+    let total_bytes = file.metadata()?.len();
+    unpack_from(
+        BufReader::with_capacity(BUFFER_BYTES, file),
+        total_bytes,
+        entry,
+        most_bytes,
+        progress,
+        use_it,
+    )
+}
+
+/// The same with content from anywhere.
+pub(super) fn unpack_from<T>(
+    mut packed: impl BufRead + Seek,
+    total_bytes: u64,
+    entry: Option<&str>,
+    most_bytes: u64,
+    progress: &mut dyn FnMut(Progress),
+    use_it: Use<'_, T>,
+) -> Result<T, Problem> {
+    let start = packed.fill_buf()?;
+    let (is_gzip, is_zip) = (start.starts_with(GZIP), start.starts_with(ZIP));
+    if entry.is_some() && !is_zip {
+        return Err(Problem::File("this is not a zip archive: leave --entry out".to_owned()));
+    }
+    if is_zip {
+        return open_archive(packed, entry, most_bytes, progress, use_it);
+    }
+    let watched = Watched { inner: packed, at: Progress { read_bytes: 0, total_bytes }, progress };
+    if is_gzip {
+        let unpacked = MultiGzDecoder::new(BufReader::with_capacity(BUFFER_BYTES, watched));
+        return use_it(None, &mut bounded(unpacked, most_bytes));
+    }
+    use_it(None, &mut BufReader::with_capacity(BUFFER_BYTES, watched))
+}
+
+fn open_archive<T>(
+    packed: impl Read + Seek,
+    entry: Option<&str>,
+    most_bytes: u64,
+    progress: &mut dyn FnMut(Progress),
+    use_it: Use<'_, T>,
+) -> Result<T, Problem> {
+    let mut archive = ZipArchive::new(packed).map_err(|error| broken(&error))?;
+    let name = choose(&archive, entry)?;
+    let file = archive.by_name(&name).map_err(|error| broken(&error))?;
+    let total_bytes = file.size();
+    let watched: Watched<'_, ZipFile<'_, _>> =
+        Watched { inner: file, at: Progress { read_bytes: 0, total_bytes }, progress };
+    use_it(Some(&name), &mut bounded(watched, most_bytes))
+}
+
+fn broken(error: &zip::result::ZipError) -> Problem {
+    Problem::File(format!("the zip archive cannot be read: {error}"))
+}
+
+/// The one file of an archive that may hold candles.
+fn choose<R: Read + Seek>(archive: &ZipArchive<R>, entry: Option<&str>) -> Result<String, Problem> {
+    let all = archive.file_names().collect::<Result<Vec<_>, _>>().map_err(|error| broken(&error))?;
+    let names: Vec<&str> = all.iter().map(AsRef::as_ref).filter(|name| !name.ends_with('/')).collect();
+    if let Some(wanted) = entry {
+        return names.iter().find(|name| **name == wanted).map(|name| (*name).to_owned()).ok_or_else(|| {
+            Problem::unclear(format!("the archive holds {} and no \"{wanted}\"", listed(&names)), "--entry")
+        });
+    }
+    for ending in ENDINGS {
+        let fitting: Vec<&str> = names.iter().copied().filter(|name| has_ending(name, ending)).collect();
+        match fitting[..] {
+            [] => {}
+            [only] => return Ok(only.to_owned()),
+            _ => {
+                let seen = format!("the archive holds {}", listed(&fitting));
+                return Err(Problem::unclear(seen, format!("--entry, such as --entry {}", fitting[0])));
+            }
+        }
+    }
+    Err(Problem::File(format!("the archive holds no candle file, but {}", listed(&names))))
+}
+
+fn has_ending(name: &str, ending: &str) -> bool {
+    let found = Path::new(name).extension();
+    found.is_some_and(|found| found.eq_ignore_ascii_case(ending)) && !name.starts_with("__MACOSX/")
+}
+
+fn listed(names: &[&str]) -> String {
+    const MOST: usize = 6;
+    let mut sorted = names.to_vec();
+    sorted.sort_unstable();
+    match sorted.len() {
+        0 => "nothing".to_owned(),
+        count if count > MOST => format!("{} and {} more", sorted[..MOST].join(", "), count - MOST),
+        _ => sorted.join(", "),
+    }
+}
+
+fn bounded<R: Read>(inner: R, most_bytes: u64) -> BufReader<Bounded<R>> {
+    BufReader::with_capacity(BUFFER_BYTES, Bounded { inner, left: most_bytes, most_bytes })
+}
+
+/// Ends with an error where more comes out than was allowed.
+struct Bounded<R> {
+    inner: R,
+    left: u64,
+    most_bytes: u64,
+}
+
+impl<R: Read> Read for Bounded<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.inner.read(buffer)? as u64;
+        let Some(left) = self.left.checked_sub(length) else {
+            let problem = format!(
+                "it unpacks to more than {} bytes; unpack it yourself and import the parts",
+                self.most_bytes
+            );
+            return Err(io::Error::other(problem));
+        };
+        self.left = left;
+        Ok(length as usize)
+    }
+}
+
+/// Tells how much was read.
+struct Watched<'a, R> {
+    inner: R,
+    at: Progress,
+    progress: &'a mut dyn FnMut(Progress),
+}
+
+impl<R: Read> Read for Watched<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.inner.read(buffer)?;
+        self.at.read_bytes += length as u64;
+        (self.progress)(self.at);
+        Ok(length)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::no_progress;
+    use std::io::{Cursor, Write};
+    use zip::write::{SimpleFileOptions, ZipWriter};
+
+    fn zip_of(files: &[(&str, &[u8])]) -> Vec<u8> {
+        let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+        for (name, content) in files {
+            writer.start_file(*name, SimpleFileOptions::default()).unwrap();
+            writer.write_all(content).unwrap();
+        }
+        writer.finish().unwrap().into_inner()
+    }
+
+    fn gzip_of(content: &[u8]) -> Vec<u8> {
+        let mut writer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+        writer.write_all(content).unwrap();
+        writer.finish().unwrap()
+    }
+
+    fn check(packed: Vec<u8>, entry: Option<&str>, expected: Result<(Option<&str>, &str), &str>) {
+        let read = &mut |name: Option<&str>, reader: &mut dyn BufRead| {
+            let mut text = String::new();
+            reader.read_to_string(&mut text)?;
+            Ok((name.map(str::to_owned), text))
+        };
+        let length = packed.len() as u64;
+        let found = unpack_from(Cursor::new(packed), length, entry, 1_000, &mut no_progress, read);
+        let found = found.map_err(|problem| match problem.at(Path::new("a.zip")) {
+            crate::HistoryError::CheckPath { source, .. } => source.to_string(),
+            error => error.to_string(),
+        });
+        let expected = expected.map(|(name, text)| (name.map(str::to_owned), text.to_owned()));
+        assert_eq!(found, expected.map_err(str::to_owned));
+    }
+
+    #[test]
+    fn content_comes_out_whatever_it_is_packed_in() {
+        check(b"plain".to_vec(), None, Ok((None, "plain")));
+        check(gzip_of(b"packed"), None, Ok((None, "packed")));
+        check([gzip_of(b"two "), gzip_of(b"parts")].concat(), None, Ok((None, "two parts")));
+        let with_report =
+            [("x/DAT_ASCII_EURUSD_M1_2024.txt", &b"gaps"[..]), ("DAT_ASCII_EURUSD_M1_2024.csv", b"candles")];
+        check(zip_of(&with_report), None, Ok((Some("DAT_ASCII_EURUSD_M1_2024.csv"), "candles")));
+        check(zip_of(&[("a.csv", b"1"), ("b.csv", b"2")]), Some("b.csv"), Ok((Some("b.csv"), "2")));
+    }
+
+    #[test]
+    fn an_archive_that_does_not_tell_its_candles_says_what_it_holds() {
+        let two = || zip_of(&[("a.csv", b"1"), ("b.csv", b"2")]);
+        check(
+            two(),
+            None,
+            Err("a.zip: the archive holds a.csv, b.csv; settle it with --entry, such as --entry a.csv"),
+        );
+        check(
+            two(),
+            Some("c.csv"),
+            Err("a.zip: the archive holds a.csv, b.csv and no \"c.csv\"; settle it with --entry"),
+        );
+        check(zip_of(&[("a.exe", b"1")]), None, Err("a.zip: the archive holds no candle file, but a.exe"));
+        check(b"plain".to_vec(), Some("a"), Err("a.zip: this is not a zip archive: leave --entry out"));
+        check(
+            b"PK\x03\x04 no".to_vec(),
+            None,
+            Err("a.zip: the zip archive cannot be read: invalid Zip archive: Could not find EOCD"),
+        );
+    }
+
+    #[test]
+    fn a_bomb_is_stopped_at_the_bound() {
+        const STOPPED: &str = "it unpacks to more than 1000 bytes; unpack it yourself and import the parts";
+        let bomb = vec![b'0'; 1_000_000];
+        check(gzip_of(&bomb), None, Err(STOPPED));
+        check(zip_of(&[("a.csv", &bomb)]), None, Err(STOPPED));
+        check(gzip_of(&bomb[..1_000]), None, Ok((None, std::str::from_utf8(&bomb[..1_000]).unwrap())));
+    }
+}

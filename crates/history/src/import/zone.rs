@@ -1,0 +1,263 @@
+//! From what a clock on the wall showed to moments.
+
+use super::problem::Problem;
+use super::row::{Decoded, Places};
+use candlewick_sdk::Millis;
+use chrono::{DateTime, FixedOffset, MappedLocalTime, NaiveDateTime, TimeZone};
+use chrono_tz::Tz;
+use std::fmt;
+use std::str::FromStr;
+
+/// The time zone of a file's times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Zone {
+    /// Always as far from UTC.
+    Fixed(FixedOffset),
+    /// By the rules of a place, summer time included.
+    Place(Tz),
+}
+
+/// What to do with times that a clock shows twice or never because it is put back or forward.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ClockChange {
+    /// An hour that a file holds twice is told apart by its order; all else is an error.
+    #[default]
+    Strict,
+    /// An hour that a file holds once is the one before the clock was put back.
+    Earlier,
+    /// The one after.
+    Later,
+    /// Rows whose moment is not certain are left out, and counted.
+    Skip,
+}
+
+/// Why a text is not a [`Zone`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "\"{text}\" is not a time zone: use UTC, a distance from it such as +02:00, or a place such as America/New_York"
+)]
+pub struct ZoneError {
+    text: String,
+}
+
+/// Why a text is not a [`ClockChange`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("\"{text}\" is not one of strict, earlier, later, skip")]
+pub struct ClockChangeError {
+    text: String,
+}
+
+impl Zone {
+    /// EST all the year: five hours behind UTC, without summer time.
+    pub(super) fn est() -> Self {
+        Self::Fixed(FixedOffset::west_opt(5 * 3_600).expect("five hours are less than a day"))
+    }
+
+    fn moments_of(self, wall: NaiveDateTime) -> MappedLocalTime<Millis> {
+        let millis = |moment: i64| Millis::new(moment);
+        match self {
+            Self::Fixed(offset) => {
+                offset.from_local_datetime(&wall).map(|moment| millis(moment.timestamp_millis()))
+            }
+            Self::Place(place) => {
+                place.from_local_datetime(&wall).map(|moment| millis(moment.timestamp_millis()))
+            }
+        }
+    }
+}
+
+/// Turns the times of all rows into moments; answers how many rows were left out.
+///
+/// # Errors
+/// By the rule, a time that the clock shows twice or never.
+pub(super) fn to_moments(decoded: &mut Decoded, zone: Zone, rule: ClockChange) -> Result<u64, Problem> {
+    let mut kept = 0;
+    let mut places = Places::default();
+    let mut index = 0;
+    while index < decoded.rows.len() {
+        let end = end_of_overlap(decoded, index, zone);
+        let back = (index + 1..end).find(|at| decoded.rows[*at].time <= decoded.rows[at - 1].time);
+        let last = end.max(index + 1);
+        for at in index..last {
+            let time = decoded.rows[at].time;
+            let moment = match moments_at(zone, time) {
+                MappedLocalTime::Single(moment) => Some(moment),
+                MappedLocalTime::Ambiguous(first, second) => match (back, rule) {
+                    (Some(back), _) => Some(if at < back { first } else { second }),
+                    (None, ClockChange::Earlier) => Some(first),
+                    (None, ClockChange::Later) => Some(second),
+                    (None, ClockChange::Skip) => None,
+                    (None, ClockChange::Strict) => return Err(shown_twice(decoded, at, zone)),
+                },
+                MappedLocalTime::None if rule == ClockChange::Skip => None,
+                MappedLocalTime::None => return Err(never_shown(decoded, at, zone)),
+            };
+            if let Some(moment) = moment {
+                places.note(kept, decoded.places.of(at));
+                decoded.rows[kept] = decoded.rows[at];
+                decoded.rows[kept].time = moment;
+                kept += 1;
+            }
+        }
+        index = last;
+    }
+    let skipped = (decoded.rows.len() - kept) as u64;
+    decoded.rows.truncate(kept);
+    decoded.places = places;
+    Ok(skipped)
+}
+
+/// Where the rows end that, from `start` on, lie in one hour that the clock shows twice.
+fn end_of_overlap(decoded: &Decoded, start: usize, zone: Zone) -> usize {
+    let first = decoded.rows[start].time;
+    let lies_inside = |time: Millis| {
+        time.abs_diff(first) < Millis::DAY && matches!(moments_at(zone, time), MappedLocalTime::Ambiguous(..))
+    };
+    decoded.rows[start..]
+        .iter()
+        .position(|row| !lies_inside(row.time))
+        .map_or(decoded.rows.len(), |n| start + n)
+}
+
+fn moments_at(zone: Zone, wall: Millis) -> MappedLocalTime<Millis> {
+    match DateTime::from_timestamp_millis(wall.get()) {
+        Some(time) => zone.moments_of(time.naive_utc()),
+        None => MappedLocalTime::None,
+    }
+}
+
+fn shown_twice(decoded: &Decoded, at: usize, zone: Zone) -> Problem {
+    let (place, wall) = told(decoded, at);
+    let seen =
+        format!("line {place}: the clock in {zone} shows {wall} twice, and the file holds that hour once");
+    Problem::unclear(seen, "--clock-change earlier, later or skip")
+}
+
+fn never_shown(decoded: &Decoded, at: usize, zone: Zone) -> Problem {
+    let (place, wall) = told(decoded, at);
+    let seen = format!("line {place}: the clock in {zone} never shows {wall}, because it is put forward");
+    Problem::unclear(seen, "another --timezone, or --clock-change skip")
+}
+
+fn told(decoded: &Decoded, at: usize) -> (u64, String) {
+    let wall = DateTime::from_timestamp_millis(decoded.rows[at].time.get());
+    let wall = wall.map(|time| time.format("%Y-%m-%d %H:%M:%S").to_string());
+    (decoded.places.of(at), wall.unwrap_or_default())
+}
+
+impl fmt::Display for Zone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Fixed(offset) if offset.local_minus_utc() == 0 => f.pad("UTC"),
+            Self::Fixed(offset) => f.pad(&offset.to_string()),
+            Self::Place(place) => f.pad(place.name()),
+        }
+    }
+}
+
+impl FromStr for Zone {
+    type Err = ZoneError;
+
+    fn from_str(text: &str) -> Result<Self, ZoneError> {
+        if let Ok(place) = text.parse() {
+            return Ok(Self::Place(place));
+        }
+        text.parse().map(Self::Fixed).map_err(|_| ZoneError { text: text.chars().take(64).collect() })
+    }
+}
+
+impl FromStr for ClockChange {
+    type Err = ClockChangeError;
+
+    fn from_str(text: &str) -> Result<Self, ClockChangeError> {
+        match text {
+            "strict" => Ok(Self::Strict),
+            "earlier" => Ok(Self::Earlier),
+            "later" => Ok(Self::Later),
+            "skip" => Ok(Self::Skip),
+            _ => Err(ClockChangeError { text: text.chars().take(32).collect() }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::row::{Clock, Row, Unit};
+    use super::*;
+    use candlewick_sdk::Ohlcv;
+    use std::path::Path;
+
+    const NUMBERS: Ohlcv = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
+
+    /// Wall clock times of one day as `hh:mm`, and the UTC minutes of that day that they must become.
+    fn check(zone: &str, day: &str, walls: &[&str], rule: ClockChange, expected: Result<&[&str], &str>) {
+        let millis = |day: &str, time: &str| {
+            NaiveDateTime::parse_from_str(&format!("{day} {time}"), "%Y-%m-%d %H:%M")
+                .unwrap()
+                .and_utc()
+                .timestamp_millis()
+        };
+        let mut decoded = Decoded::new(Clock::Wall, Unit::Line);
+        for (index, wall) in walls.iter().enumerate() {
+            let row = Row { time: Millis::new(millis(day, wall)), numbers: NUMBERS };
+            decoded.keep(index as u64 + 2, Ok(Some(row)), String::new).unwrap();
+        }
+        let found = to_moments(&mut decoded, zone.parse().unwrap(), rule)
+            .map(|_| decoded.rows.iter().map(|row| row.time.get()).collect::<Vec<_>>())
+            .map_err(|problem| problem.at(Path::new("x.csv")).to_string());
+        let expected = expected.map(|times| times.iter().map(|time| millis(day, time)).collect::<Vec<_>>());
+        assert_eq!(found, expected.map_err(str::to_owned));
+    }
+
+    #[test]
+    fn walls_become_moments() {
+        let strict = ClockChange::Strict;
+        check("UTC", "2024-06-03", &["17:00"], strict, Ok(&["17:00"]));
+        check("+02:00", "2024-06-03", &["17:00"], strict, Ok(&["15:00"]));
+        check("-05:00", "2024-06-03", &["17:00"], strict, Ok(&["22:00"]));
+        // New York is four hours behind in summer and five in winter.
+        check("America/New_York", "2024-06-03", &["17:00"], strict, Ok(&["21:00"]));
+        check("America/New_York", "2024-01-03", &["17:00"], strict, Ok(&["22:00"]));
+    }
+
+    #[test]
+    fn an_hour_that_comes_twice_is_told_apart_by_its_order() {
+        let strict = ClockChange::Strict;
+        let twice = ["00:30", "01:00", "01:30", "01:00", "01:30", "02:00"];
+        // On 2024-11-03 New York goes from four hours behind to five at 2 o'clock.
+        let moments = ["04:30", "05:00", "05:30", "06:00", "06:30", "07:00"];
+        check("America/New_York", "2024-11-03", &twice, strict, Ok(&moments));
+        check("America/New_York", "2024-11-03", &["01:00", "01:00"], strict, Ok(&["05:00", "06:00"]));
+    }
+
+    #[test]
+    fn an_hour_that_comes_once_needs_a_decision() {
+        let once = ["00:30", "01:00", "01:30", "02:00"];
+        let seen = "x.csv: line 3: the clock in America/New_York shows 2024-11-03 01:00:00 twice, and the file holds that hour once; settle it with --clock-change earlier, later or skip";
+        for (rule, expected) in [
+            (ClockChange::Strict, Err(seen)),
+            (ClockChange::Earlier, Ok(&["04:30", "05:00", "05:30", "07:00"][..])),
+            (ClockChange::Later, Ok(&["04:30", "06:00", "06:30", "07:00"][..])),
+            (ClockChange::Skip, Ok(&["04:30", "07:00"][..])),
+        ] {
+            check("America/New_York", "2024-11-03", &once, rule, expected);
+        }
+    }
+
+    #[test]
+    fn a_time_that_never_was_shows_that_the_zone_is_wrong() {
+        let seen = "x.csv: line 2: the clock in Europe/Athens never shows 2024-03-31 03:30:00, because it is put forward; settle it with another --timezone, or --clock-change skip";
+        let walls = ["03:30", "04:00"];
+        check("Europe/Athens", "2024-03-31", &walls, ClockChange::Strict, Err(seen));
+        check("Europe/Athens", "2024-03-31", &walls, ClockChange::Later, Err(seen));
+        check("Europe/Athens", "2024-03-31", &walls, ClockChange::Skip, Ok(&["01:00"]));
+    }
+
+    #[test]
+    fn what_is_no_zone_says_what_is() {
+        for text in ["", "Mars", "2", "+25:00", "EST5EDT4"] {
+            assert!(text.parse::<Zone>().unwrap_err().to_string().contains("America/New_York"), "{text}");
+        }
+        assert_eq!("+00:00".parse::<Zone>().unwrap().to_string(), "UTC");
+    }
+}

@@ -1,0 +1,278 @@
+//! Files as people have them, held to rows that were worked out by hand, and what is said of broken ones.
+#![allow(clippy::unwrap_used, reason = "what cannot be read fails its test")]
+
+use candlewick_history::{
+    ClockChange, ImportFormat, ImportSettings, Imported, ToldBy, import_file, no_progress,
+};
+use candlewick_sdk::Candle;
+use std::path::PathBuf;
+
+type Expected = (i64, [f64; 5]);
+
+/// 2024-01-02 22:00 UTC, which is 17:00 in EST and the next day's midnight in Athens.
+const TEN_PM: i64 = 1_704_232_800_000;
+const MINUTE: i64 = 60_000;
+
+/// Four minutes of which one is missing, with the volumes of a format.
+fn euro(volumes: [f64; 4]) -> [Expected; 4] {
+    [
+        (TEN_PM, [1.0942, 1.09431, 1.09418, 1.09425, volumes[0]]),
+        (TEN_PM + MINUTE, [1.09425, 1.09425, 1.09402, 1.09405, volumes[1]]),
+        (TEN_PM + 2 * MINUTE, [1.09405, 1.09412, 1.09405, 1.0941, volumes[2]]),
+        (TEN_PM + 4 * MINUTE, [1.09411, 1.0942, 1.094, 1.094, volumes[3]]),
+    ]
+}
+
+const ETHER: [Expected; 3] = [
+    (TEN_PM, [0.0523, 0.05231, 0.05229, 0.0523, 10.5]),
+    (TEN_PM + 5 * MINUTE, [0.0523, 0.0524, 0.0523, 0.05235, 7.0]),
+    (TEN_PM + 10 * MINUTE, [0.05235, 0.05235, 0.0521, 0.0522, 0.0]),
+];
+
+fn settings(options: &[(&str, &str)]) -> ImportSettings {
+    let mut settings = ImportSettings::default();
+    for (option, value) in options {
+        match *option {
+            "format" => settings.format = Some(value.parse().unwrap()),
+            "symbol" => settings.symbol = Some(value.parse().unwrap()),
+            "interval" => settings.interval = Some(value.parse().unwrap()),
+            "timezone" => settings.zone = Some(value.parse().unwrap()),
+            "clock-change" => settings.clock_change = value.parse().unwrap(),
+            "stamped" => settings.stamped = candlewick_history::Stamped::Close,
+            "entry" => settings.entry = Some((*value).to_owned()),
+            other => panic!("{other}"),
+        }
+    }
+    settings
+}
+
+fn fixture(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
+}
+
+fn import(name: &str, options: &[(&str, &str)]) -> Result<Imported, String> {
+    import_file(&fixture(name), &settings(options), &mut no_progress).map_err(|error| {
+        let folder = fixture("").display().to_string();
+        let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}")).unwrap_or_default();
+        (error.to_string() + &cause).replace(&folder, "")
+    })
+}
+
+fn row_of(candle: &Candle) -> Expected {
+    let numbers = [candle.open(), candle.high(), candle.low(), candle.close(), candle.volume()];
+    (candle.time().get(), numbers)
+}
+
+fn check(name: &str, options: &[(&str, &str)], format: ImportFormat, series: &str, expected: &[Expected]) {
+    let imported = import(name, options).unwrap_or_else(|error| panic!("{error}"));
+    let rows: Vec<Expected> = imported.candles.candles().iter().map(row_of).collect();
+    assert_eq!(rows, expected, "{name}");
+    let (symbol, interval) = (imported.candles.symbol(), imported.candles.interval());
+    assert_eq!((imported.format, format!("{symbol} {interval}").as_str()), (format, series), "{name}");
+}
+
+fn check_broken(name: &str, options: &[(&str, &str)], expected: &str) {
+    let named = [&[("symbol", "X"), ("interval", "1m")], options].concat();
+    assert_eq!(import(name, &named).map(|_| ()), Err(format!("{name}{expected}")));
+}
+
+#[test]
+fn every_format_is_told_by_itself_and_gives_the_rows_that_it_holds() {
+    let bitcoin = |start: i64, prices: f64| {
+        let [a, b, c] = [0.1, 5.0, -40.0].map(|change| prices + change);
+        [
+            (start, [a, prices + 10.0, prices - 9.45, b, 12.345]),
+            (start + MINUTE, [b, b, prices - 49.99, c, 8.5]),
+            (start + 2 * MINUTE, [c, c, c, c, 0.0]),
+        ]
+    };
+    let athens = [("timezone", "Europe/Athens")];
+    check("EURUSD_1m.csv", &[], ImportFormat::Csv, "EURUSD 1m", &euro([43.5, 12.25, 7.0, 0.5]));
+    check("DAT_ASCII_EURUSD_M1_2024.csv", &[], ImportFormat::HistData, "EURUSD 1m", &euro([0.0; 4]));
+    check("DAT_ASCII_EURUSD_M1_2024.zip", &[], ImportFormat::HistData, "EURUSD 1m", &euro([0.0; 4]));
+    let dukascopy = "EURUSD_Candlestick_1_M_BID_02.01.2024-02.01.2024.csv";
+    check(dukascopy, &[], ImportFormat::Dukascopy, "EURUSD 1m", &euro([43.5, 12.25, 7.0, 0.5]));
+    let local = "EURUSD_Candlestick_1_M_ASK_local.csv";
+    check(local, &[], ImportFormat::Dukascopy, "EURUSD 1m", &euro([43.5, 12.25, 7.0, 0.5]));
+    check("EURUSD1.csv", &athens, ImportFormat::MetaTrader4, "EURUSD 1m", &euro([43.0, 12.0, 7.0, 1.0]));
+    let mt5 = "EURUSD_M1_202401030000_202401030004.csv";
+    check(mt5, &athens, ImportFormat::MetaTrader5, "EURUSD 1m", &euro([43.0, 12.0, 7.0, 1.0]));
+    check("BTCUSDT-1m-2024-01-02.csv", &[], ImportFormat::Binance, "BTCUSDT 1m", &bitcoin(TEN_PM, 45_000.0));
+    let new_year = 1_735_776_000_000;
+    check(
+        "BTCUSDT-1m-2025-01-02.csv",
+        &[],
+        ImportFormat::Binance,
+        "BTCUSDT 1m",
+        &bitcoin(new_year, 94_500.0),
+    );
+    check("ETH_BTC-5m.json", &[], ImportFormat::FreqtradeJson, "ETHBTC 5m", &ETHER);
+    check("ETH_BTC-5m.json.gz", &[], ImportFormat::FreqtradeJson, "ETHBTC 5m", &ETHER);
+    check("ETH_BTC-5m.feather", &[], ImportFormat::Feather, "ETHBTC 5m", &ETHER);
+    check("ETH_BTC-5m.parquet", &[], ImportFormat::Parquet, "ETHBTC 5m", &ETHER);
+    let ether = [("symbol", "ETHBTC")];
+    check("ETHBTC_zstd.feather", &ether, ImportFormat::Feather, "ETHBTC 5m", &ETHER);
+    let no_zone = [("symbol", "ETHBTC"), ("timezone", "UTC")];
+    check("ETHBTC_no_zone.feather", &no_zone, ImportFormat::Feather, "ETHBTC 5m", &ETHER);
+}
+
+#[test]
+fn days_stand_at_their_midnight_in_utc() {
+    // 2024-01-02 and the days after it; the fourth of January had no prices.
+    let day = |number: i64| 1_704_153_600_000 + number * 86_400_000;
+    let apple = [
+        (day(0), [187.15, 188.44, 183.89, 185.64, 82_488_700.0]),
+        (day(1), [184.22, 185.88, 183.43, 184.25, 58_414_500.0]),
+        (day(3), [181.99, 182.76, 180.17, 181.18, 62_303_300.0]),
+        (day(6), [182.09, 185.6, 181.5, 185.56, 59_144_500.0]),
+    ];
+    check("AAPL.csv", &[], ImportFormat::Yahoo, "AAPL 1d", &apple);
+    assert_eq!(import("AAPL.csv", &[]).unwrap().empty_rows, 1);
+    let euro = [
+        (day(0), [1.1039, 1.1046, 1.0938, 1.0942, 61_000.0]),
+        (day(1), [1.0942, 1.0966, 1.0893, 1.0922, 64_000.0]),
+    ];
+    check("EURUSD_D1.csv", &[], ImportFormat::MetaTrader5, "EURUSD 1d", &euro);
+}
+
+#[test]
+fn a_malformed_twin_is_refused_with_its_line() {
+    let athens = [("timezone", "Europe/Athens")];
+    check_broken(
+        "malformed_csv.csv",
+        &[],
+        ", line 3: low 1.0943 and high 1.09425 do not enclose open 1.09425 and close 1.09405; `candlewick data check FILE --fix` takes such rows out",
+    );
+    check_broken(
+        "malformed_histdata.csv",
+        &[],
+        ", line 2: time \"20240102 1701\" is not a date written as YYYYMMDD hhmmss",
+    );
+    check_broken(
+        "malformed_dukascopy.csv",
+        &[],
+        ", line 4: time \"32.01.2024 22:02:00.000\" is not a date written as DD.MM.YYYY hh:mm:ss.fff",
+    );
+    check_broken(
+        "malformed_dukascopy_local.csv",
+        &[],
+        ", line 3: time \"03.01.2024 00:01:00.000\" does not end in its distance from GMT, such as GMT+0200",
+    );
+    check_broken("malformed_mt4.csv", &athens, ", line 3: 6 columns where 7 belong; is the line cut off?");
+    check_broken(
+        "malformed_mt5.csv",
+        &athens,
+        ", line 5: open \"1,09411\" is not a number; use digits and a decimal point only",
+    );
+    check_broken(
+        "malformed_yahoo.csv",
+        &[],
+        ", line 3: time \"3 Jan 2024\" is not a date written as YYYY-MM-DD",
+    );
+    check_broken(
+        "malformed_binance.csv",
+        &[],
+        ", line 2: the candle lasts 300000 ms, the first one 60000 ms; a file holds candles of one length",
+    );
+    check_broken(
+        "malformed_binance_microseconds.csv",
+        &[],
+        ", line 4: time 1735776120000001 is not a whole number of milliseconds",
+    );
+    check_broken("malformed_freqtrade.json", &[], ": row 2: 5 numbers where 6 belong");
+    check_broken("malformed.json.gz", &[], ": cannot read the file: incomplete deflate stream");
+    check_broken(
+        "malformed.feather",
+        &[],
+        ": there is no column volume; the columns are date, open, high, low, close, vol",
+    );
+    check_broken(
+        "malformed.parquet",
+        &[],
+        ": there is no column open; the columns are date, high, low, close, volume",
+    );
+    check_broken(
+        "malformed.zip",
+        &[],
+        ": the archive holds EURUSD_1m.csv, EURUSD_5m.csv; settle it with --entry, such as --entry EURUSD_1m.csv",
+    );
+}
+
+#[test]
+fn what_is_unclear_is_refused_with_the_option_that_settles_it() {
+    let check = |name: &str, options: &[(&str, &str)], expected: &str| {
+        assert_eq!(import(name, options).map(|_| ()), Err(format!("{name}: {expected}")));
+    };
+    check(
+        "EURUSD1.csv",
+        &[],
+        "a file of the format mt4 does not tell the time zone of its times; settle it with --timezone, such as --timezone UTC or --timezone Europe/Athens",
+    );
+    check(
+        "ETHBTC_no_zone.feather",
+        &[],
+        "a file of the format feather does not tell the time zone of its times; settle it with --timezone, such as --timezone UTC or --timezone Europe/Athens",
+    );
+    check(
+        "ETHBTC_zstd.feather",
+        &[],
+        "the file name \"ETHBTC_zstd.feather\" does not tell the symbol; settle it with --symbol, such as --symbol EURUSD",
+    );
+    check(
+        "AAPL.csv",
+        &[("timezone", "America/New_York")],
+        "it holds days, which no time zone moves: leave --timezone out",
+    );
+    check("EURUSD_1m.csv", &[("timezone", "UTC")], "the times in it are UTC already: leave --timezone out");
+    check(
+        "README.md",
+        &[],
+        "the format cannot be told from its first line, \"# Files to import\"; settle it with --format, one of csv, parquet, binance, histdata, dukascopy, mt4, mt5, yahoo, freqtrade-json, feather",
+    );
+    assert_eq!(
+        import("EURUSD_1m.csv", &[("format", "binance")]).map(|_| ()),
+        Err("EURUSD_1m.csv, line 1: the first line is \"time,open,high,low,close,volume\"; in the format binance it is like \"1704067200000,42283.58,42298.62,42261.02,42298.61,35.92,1704067259999,...\"".to_owned())
+    );
+}
+
+#[test]
+fn bars_stamped_at_their_close_open_one_interval_earlier() {
+    let imported = import("EURUSD_1m.csv", &[("stamped", "close")]).unwrap();
+    assert_eq!(imported.candles.start().get(), TEN_PM - MINUTE);
+}
+
+#[test]
+fn an_import_says_what_told_the_symbol_and_the_interval() {
+    let told = |name: &str, options: &[(&str, &str)]| {
+        let imported = import(name, options).unwrap();
+        (imported.symbol_told_by, imported.interval_told_by)
+    };
+    assert_eq!(told("EURUSD_1m.csv", &[]), (ToldBy::Name, ToldBy::Name));
+    assert_eq!(told("BTCUSDT-1m-2024-01-02.csv", &[]), (ToldBy::Name, ToldBy::Content));
+    assert_eq!(told("ETHBTC_zstd.feather", &[("symbol", "ETHBTC")]), (ToldBy::Option, ToldBy::Spacing));
+    assert_eq!(told("EURUSD_1m.csv", &[("interval", "1m")]).1, ToldBy::Option);
+    assert_eq!(ImportSettings::default().clock_change, ClockChange::Strict);
+}
+
+#[test]
+fn a_file_that_begins_with_the_newest_candle_is_turned_round_and_a_mixed_one_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("EURUSD_1m.csv");
+    let row = |minute: i64| format!("{},1,1,1,1,0\n", TEN_PM + minute * MINUTE);
+    let write = |minutes: &[i64]| {
+        let rows: String = minutes.iter().map(|minute| row(*minute)).collect();
+        std::fs::write(&path, format!("time,open,high,low,close,volume\n{rows}")).unwrap();
+        import_file(&path, &ImportSettings::default(), &mut no_progress).map_err(|error| error.to_string())
+    };
+    let turned = write(&[3, 2, 1]).unwrap();
+    assert!(turned.turned_round);
+    assert_eq!(turned.candles.start().get(), TEN_PM + MINUTE);
+    for (minutes, problem) in [
+        (&[1, 2, 2, 3][..], "line 4: time 1704232920000 is there twice;"),
+        (&[1, 3, 2, 4], "line 4: time 1704232920000 comes after 1704232980000;"),
+        (&[3, 2, 2, 1], "line 3: time 1704232920000 is there twice;"),
+    ] {
+        let error = write(minutes).unwrap_err();
+        assert!(error.contains(problem), "{error}");
+    }
+}

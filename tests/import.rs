@@ -1,0 +1,62 @@
+//! `data import` as a user runs it: files of other programs into the catalog, or into a file of ours.
+
+use crate::candlewick::{Folder, repository};
+
+fn fixtures(names: &[&str]) -> Folder {
+    let folder = Folder::new();
+    for name in names {
+        let from = repository().join("crates/history/tests/fixtures").join(name);
+        std::fs::copy(from, folder.path(name)).unwrap();
+    }
+    folder
+}
+
+#[test]
+fn files_of_one_series_join_in_the_catalog_which_remembers_where_they_came_from() {
+    let archive = "DAT_ASCII_EURUSD_M1_2024.zip";
+    let folder = fixtures(&[archive, "EURUSD1.csv"]);
+    let source = ["--source", "histdata.com", "--licence", "theirs"];
+    let told = folder.run(&[&["data", "import", archive], &source[..]].concat());
+    assert_eq!(told.code, 0, "{}", told.stderr);
+    for expected in [
+        "4 candles of EURUSD 1m, 2024-01-02T22:00:00.000Z to 2024-01-02T22:05:00.000Z",
+        "format histdata, symbol by the file's name, interval by the content, times of -05:00",
+        "4 new, 0 there already, 0 revised",
+    ] {
+        assert!(told.stdout.contains(expected), "{}", told.stdout);
+    }
+    // The same candles with other volumes: the values that were there first stay.
+    let again = ["data", "import", "EURUSD1.csv", "--timezone", "Europe/Athens", "--json"];
+    let again = folder.run(&again).json();
+    assert_eq!((&again[0]["new"], &again[0]["revised"]), (&0.into(), &4.into()));
+    let listed = folder.run(&["data", "list", "--json"]).json();
+    assert_eq!((&listed[0]["symbol"], &listed[0]["candles"]), (&"EURUSD".into(), &4.into()));
+    let origin = &listed[0]["origins"][0];
+    assert_eq!((&origin["source"], &origin["licence"]), (&"histdata.com".into(), &"theirs".into()));
+    assert_eq!(origin["files"][0], archive);
+}
+
+#[test]
+fn a_file_is_written_in_our_formats_and_reads_back() {
+    let folder = fixtures(&["ETH_BTC-5m.feather"]);
+    let import = ["data", "import", "ETH_BTC-5m.feather", "--out", "ETHBTC_5m.csv", "--json"];
+    let imported = folder.run(&import).json();
+    let expected = "time,open,high,low,close,volume\n1704232800000,0.0523,0.05231,0.05229,0.0523,10.5\n\
+                    1704233100000,0.0523,0.0524,0.0523,0.05235,7\n1704233400000,0.05235,0.05235,0.0521,0.0522,0\n";
+    assert_eq!(folder.read("ETHBTC_5m.csv"), expected);
+    folder.run(&import).fails(2, &["ETHBTC_5m.csv: the file is there already", "--force"]);
+    let export = ["data", "export", "ETHBTC_5m.csv", "--out", "ETHBTC_5m.parquet", "--json"];
+    assert_eq!(folder.run(&export).json()["data_hash"], imported[0]["data_hash"]);
+}
+
+#[test]
+fn a_broken_file_leaves_the_catalog_as_it_was_and_the_exit_code_tells_data_from_arguments() {
+    let folder = fixtures(&["EURUSD_1m.csv", "malformed_csv.csv", "EURUSD1.csv"]);
+    let run = |files: &[&str]| folder.run(&[&["data", "import"], files].concat());
+    run(&["EURUSD_1m.csv", "malformed_csv.csv", "--symbol", "EURUSD", "--interval", "1m"])
+        .fails(3, &["malformed_csv.csv, line 3: low 1.0943 and high 1.09425"]);
+    assert!(folder.run(&["data", "list", "--json"]).json().as_array().unwrap().is_empty());
+    run(&["EURUSD1.csv"]).fails(2, &["does not tell the time zone", "--timezone Europe/Athens"]);
+    run(&["EURUSD1.csv", "--timezone", "Mars"]).fails(2, &["\"Mars\" is not a time zone"]);
+    run(&["nowhere.csv"]).fails(3, &["nowhere.csv: cannot read the file", "No such file"]);
+}
