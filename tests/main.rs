@@ -3,6 +3,7 @@
 
 mod agreement;
 mod answers;
+mod audits;
 mod candlewick;
 mod catalog;
 mod cli;

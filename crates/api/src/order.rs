@@ -101,11 +101,15 @@ pub struct OpenReply {
     pub payout: Option<Payout>,
     /// The wallets that paid the stake, with their balances before it (`observed: money`).
     pub wallets: Vec<WalletEntry>,
+    /// The reply itself, for audits.
+    pub record: Option<Box<TradeRecord>>,
 }
 
 impl From<TradeRecord> for OpenReply {
     fn from(trade: TradeRecord) -> Self {
+        let record = Some(Box::new(trade.clone()));
         Self {
+            record,
             id: trade.id,
             status: trade.status,
             result: trade.result,

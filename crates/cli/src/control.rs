@@ -85,6 +85,7 @@ mod tests {
             open: 1,
             at: Millis::ZERO,
             clock: None,
+            audits: std::collections::BTreeMap::new(),
         };
         assert_eq!(describe(&state), "The bot is halted (news); 1 trade open, 0 in flight, in doubt: 7, 9.");
         let state = RunState { phase: Phase::Trading, reason: None, in_doubt: Vec::new(), open: 2, ..state };

@@ -15,6 +15,8 @@ pub(crate) enum Job {
     List,
     /// Closed candles of a series.
     Candles(SeriesId),
+    /// The price records of a settlement.
+    Audit,
     /// The price of a symbol at this moment of the price grid.
     Price(SymbolId),
 }

@@ -9,6 +9,9 @@ const PAUSES_MS: [i64; 6] = [250, 250, 500, 1_000, 2_000, 4_000];
 /// a weekend would reach back to its beginning.
 const MOST_BEHIND: i64 = 400;
 
+/// How many known candles are asked for again.
+const SEEN_AGAIN: i64 = 2;
+
 /// Polling of one series: right after the close, quickly until the candle is there, then silence.
 #[derive(Debug)]
 pub(crate) struct CandleWatch {
@@ -62,9 +65,10 @@ impl CandleWatch {
         self.due_close
     }
 
-    /// The open times to ask for: from the first unknown candle to now.
-    pub(crate) const fn window_start(&self) -> Millis {
-        self.next_open
+    /// The open times to ask for: from the first unknown candle to now, and a few before it, so that a candle that the
+    /// venue has revised is noticed.
+    pub(crate) fn window_start(&self) -> Millis {
+        self.next_open - self.interval.length() * SEEN_AGAIN
     }
 
     /// Takes closed candles, sorted, at `now`.
@@ -130,7 +134,7 @@ mod tests {
     #[test]
     fn the_first_ask_is_right_after_the_close_and_then_silence() {
         let mut watch = watch();
-        assert_eq!((watch.ask_at(), watch.window_start()), (minute(11), minute(10)));
+        assert_eq!((watch.ask_at(), watch.window_start()), (minute(11), minute(8)));
         let polled = watch.take(&[candle(10)], minute(11));
         let news = vec![(minute(11), candle(10), Origin::Live)];
         assert_eq!(polled, Polled { news, ask_at: minute(12), is_settled: true });
@@ -167,7 +171,7 @@ mod tests {
         assert_eq!(came.take(&[candle(10)], late).ask_at, minute(13));
         let mut failed = watch();
         assert_eq!(failed.ask_again(late), (minute(13), true));
-        assert_eq!((failed.due_close(), failed.window_start()), (minute(13), minute(10)));
+        assert_eq!((failed.due_close(), failed.window_start()), (minute(13), minute(8)));
     }
 
     #[test]
@@ -176,7 +180,7 @@ mod tests {
         let later = minute(10 + 1_000);
         silent.take(&[], later);
         broken.ask_again(later);
-        assert_eq!((silent.window_start(), broken.window_start()), (minute(10 + 600), minute(10)));
+        assert_eq!((silent.window_start(), broken.window_start()), (minute(8 + 600), minute(8)));
     }
 
     #[test]

@@ -6,6 +6,7 @@
 
 // What is due, and in which order it is told.
 mod agenda;
+mod audit;
 mod gate;
 mod queue;
 // What is asked of the venue, and what its answers mean.
@@ -28,6 +29,7 @@ mod past;
 mod settings;
 mod stop;
 
+pub use audit::{Audit, Tally};
 pub use conductor::{Conductor, Finished, Parts};
 pub use connect::{Account, connect};
 pub use error::RuntimeError;

@@ -1,6 +1,7 @@
 //! Questions to the venue, each in a task of its own, and the reports that come back.
 
 use crate::agenda::Job;
+use crate::audit::{Recomputed, Settlement};
 use crate::resolver::{Listing, ListingBuilder};
 use crate::skew::Testimony;
 use candlewick_api::clock::Clock;
@@ -34,6 +35,8 @@ pub(crate) enum Question {
     Wallets(Result<Vec<Wallet>, ApiError>),
     List(Result<Looked, ApiError>),
     Open(IntentId, Result<OpenReply, ApiError>),
+    /// None when it could not be asked for.
+    Audit(Option<Box<Recomputed>>),
 }
 
 /// Where a trade's record comes from.
@@ -61,6 +64,7 @@ impl Report {
             Asked::Job(Job::Price(symbol)) => Question::Price(symbol, Err(unavailable(text))),
             Asked::Job(Job::Trade(intent)) => Question::Trade(intent, Source::ById, Err(unavailable(text))),
             Asked::Job(Job::List) => Question::List(Err(unavailable(text))),
+            Asked::Job(Job::Audit) => Question::Audit(None),
             Asked::Job(Job::Wallets) => Question::Wallets(Err(unavailable(text))),
             Asked::Open(intent) => Question::Open(intent, Err(ApiError::Ambiguous { text })),
         };
@@ -147,6 +151,21 @@ pub(crate) async fn look(venue: Arc<dyn Venue>, clock: Arc<dyn Clock>, user_id: 
 pub(crate) async fn ask_wallets(venue: Arc<dyn Venue>) -> Report {
     let (answer, testimonies) = split(within_deadline(venue.wallets()).await);
     Report { question: Question::Wallets(answer), testimonies }
+}
+
+/// Asks for the price records of a settlement's two moments. What is not answered is not audited.
+pub(crate) async fn recompute(venue: Arc<dyn Venue>, settlement: Settlement) -> Report {
+    let (opened, closed) = settlement.moments();
+    let mut records = [None, None];
+    for (record, moment) in records.iter_mut().zip([opened, closed]) {
+        if let Some(at) = moment {
+            let answer = within_deadline(venue.last_price(&settlement.symbol, LimitTime::At(at))).await;
+            *record = answer.ok().map(|reply| reply.value);
+        }
+    }
+    let [open, close] = records;
+    let recomputed = Recomputed { settlement, open, close };
+    Report { question: Question::Audit(Some(Box::new(recomputed))), testimonies: Vec::new() }
 }
 
 /// Sends an open: once. Whatever is not an answer leaves it in doubt.

@@ -27,6 +27,8 @@ pub struct RuntimeSettings {
     pub list_every_s: u32,
     /// How long a trade may be missing from the venue's list.
     pub list_lag_ms: u32,
+    /// Ask for the price records of each settled trade and hold its prices against them.
+    pub audit_settlement_prices: bool,
     /// How long a stopping run tracks an open trade beyond its close time, in seconds.
     pub stop_patience_s: u32,
     /// How long an interrupted run tracks open trades at most, in seconds. A second interrupt ends it at once.
@@ -45,6 +47,7 @@ impl Default for RuntimeSettings {
             wallet_every_s: 60,
             list_every_s: 300,
             list_lag_ms: 120_000,
+            audit_settlement_prices: true,
             stop_patience_s: 30,
             interrupt_patience_s: 90,
         }

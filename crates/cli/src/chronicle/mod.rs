@@ -85,6 +85,21 @@ impl Chronicle {
         Ok(Self { runs, book, provenance, session, lines: read.kept, candles: read.candles, is_halted, last })
     }
 
+    /// What audits found, by their names, in all runs or one.
+    pub(crate) fn audit_findings(&self, run: Option<u64>) -> BTreeMap<String, u64> {
+        let mut found = BTreeMap::new();
+        let is_asked = |stored: &&StoredLine| {
+            stored.line.kind == LineKind::Note && run.is_none_or(|run| run == stored.line.run)
+        };
+        for stored in self.lines.iter().filter(is_asked) {
+            let note: serde_json::Value = serde_json::from_str(&stored.line.body).unwrap_or_default();
+            if let Some(audit) = note["audit"].as_str() {
+                *found.entry(audit.to_owned()).or_default() += 1;
+            }
+        }
+        found
+    }
+
     /// The run with this number.
     pub(crate) fn run(&self, number: u64) -> Option<&RecordedRun> {
         self.runs.iter().find(|run| run.number == number)

@@ -19,6 +19,7 @@ use candlewick_journal::{FileJournal, JournalUrl, NoJournal, Reader, Tee};
 use candlewick_sdk::{CandleSeries, Millis, Series};
 use candlewick_simulator::{RecordedLatency, SimulationSettings};
 use clap::Args;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -114,6 +115,7 @@ pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Resul
         elapsed,
         notices: candles.notices,
         delays: Vec::new(),
+        audit_findings: BTreeMap::new(),
     });
     if context.global.json {
         print_json(&report)?;

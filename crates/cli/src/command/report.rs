@@ -49,6 +49,7 @@ pub(super) fn run(arguments: &ReportArguments, context: &Context<'_>) -> Result<
         Some(number) => chronicle.run(number).ok_or_else(|| missing(number, &chronicle))?,
     };
     let settings = run.settings.clone();
+    let audit_findings = chronicle.audit_findings(arguments.run);
     let scale = settings.money_scale;
     let part = match arguments.run {
         None => whole(chronicle)?,
@@ -67,6 +68,7 @@ pub(super) fn run(arguments: &ReportArguments, context: &Context<'_>) -> Result<
         elapsed: part.span,
         notices: Vec::new(),
         delays: delays.lines(),
+        audit_findings,
     });
     if context.global.json {
         print_json(&report)?;

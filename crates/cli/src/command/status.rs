@@ -15,6 +15,7 @@ use candlewick_runtime::control::{ControlAnswer, ControlOrder, RunState};
 use candlewick_sdk::Millis;
 use clap::Args;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// Whose.
 #[derive(Debug, Args)]
@@ -52,6 +53,8 @@ struct Status {
     settled: usize,
     /// Whether a person halted opens, and nobody has resumed since.
     halted: bool,
+    /// What audits found, by their names.
+    audit_findings: BTreeMap<String, u64>,
     /// Venue time of the last entry's arrival.
     last_event: Millis,
     entries: u64,
@@ -134,6 +137,7 @@ impl Status {
             in_doubt: in_state(IntentState::InDoubt),
             settled: in_state(IntentState::Settled).len(),
             halted: chronicle.is_halted,
+            audit_findings: chronicle.audit_findings(None),
             last_event: chronicle.last.line.received,
             entries: chronicle.last.seq,
         }
@@ -165,12 +169,18 @@ impl Status {
             ("in doubt", intents(&self.in_doubt)),
             ("settled trades", self.settled.to_string()),
             ("opens", if self.halted { "halted, until somebody resumes" } else { "allowed" }.to_owned()),
+            ("audits found", findings(&self.audit_findings)),
             ("last event", utc(self.last_event)),
         ] {
             figures.add_row([name.to_owned(), value]);
         }
         figures.trim_fmt()
     }
+}
+
+fn findings(found: &BTreeMap<String, u64>) -> String {
+    let told: Vec<String> = found.iter().map(|(audit, count)| format!("{audit} {count}")).collect();
+    if told.is_empty() { "nothing".to_owned() } else { told.join(", ") }
 }
 
 /// How far the venue's clock is ahead of this machine's.

@@ -67,6 +67,7 @@ impl Embedded {
         drop(hold);
         let runtime = runtime_for(loaded, speed);
         let connection = Connection {
+            drift: venue.drift(),
             venue: Arc::new(venue),
             clock,
             runtime,
@@ -102,6 +103,8 @@ fn runtime_for(loaded: &Loaded, speed: Speed) -> RuntimeSettings {
     // Patience with an open trade begins when its settlement can be known.
     runtime.stop_patience_s = runtime.stop_patience_s.saturating_add(runtime.settle_after_ms.div_ceil(1_000));
     runtime.first_ask_ms = 0;
+    // The price records of the sandbox come from a bridge, its trades' prices from the path.
+    runtime.audit_settlement_prices = false;
     if speed == Speed::Max {
         runtime.hold_ms = 0;
         runtime.quick_repeats = 0;

@@ -7,7 +7,9 @@ use crate::output::{print, print_json};
 use crate::report::{Report, Run, write_trades};
 use candlewick_engine::{IntentState, TradeBook};
 use candlewick_runtime::Stop;
+use candlewick_runtime::{Audit, Tally};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
@@ -24,6 +26,8 @@ struct LiveReport {
     wallet: Option<f64>,
     /// Rows of the venue that were no candles.
     rejected_rows: u64,
+    /// What was audited how often, and with how many findings.
+    audits: BTreeMap<Audit, Tally>,
 }
 
 /// Writes the trades, prints the figures, and says how the program ends.
@@ -59,6 +63,7 @@ pub(crate) fn report(
         elapsed,
         notices: notices(in_doubt, finished.rejected_rows),
         delays: Vec::new(),
+        audit_findings: findings(&finished.audits),
     });
     if json {
         print_json(&LiveReport {
@@ -67,6 +72,7 @@ pub(crate) fn report(
             stop: name_of(finished.stop),
             wallet: finished.wallet.map(|wallet| scale.to_f64(wallet)),
             rejected_rows: finished.rejected_rows,
+            audits: finished.audits.clone(),
         })?;
     } else {
         print(&format!("\n{report}"))?;
@@ -87,6 +93,12 @@ pub(crate) fn report(
             Err(Failure::new(FailureKind::Stopped, problem).help(help))
         }
     }
+}
+
+/// The audits that found something.
+fn findings(audits: &BTreeMap<Audit, Tally>) -> BTreeMap<String, u64> {
+    let found = audits.iter().filter(|(_, tally)| tally.findings > 0);
+    found.map(|(audit, tally)| (audit.as_str().to_owned(), tally.findings)).collect()
 }
 
 fn notices(in_doubt: usize, rejected_rows: u64) -> Vec<String> {

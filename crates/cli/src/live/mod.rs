@@ -19,7 +19,7 @@ use crate::crew::{Crew, session_settings};
 use crate::failure::{Failure, FailureKind};
 use crate::interrupt::Interrupt;
 use candlewick_api::clock::Clock;
-use candlewick_api::{Account as AccountKind, ApiError, Venue};
+use candlewick_api::{Account as AccountKind, ApiError, SchemaDrift, Venue};
 use candlewick_engine::{Header, Session, SessionSettings, check_ladders};
 use candlewick_journal::{JournalError, Wire};
 use candlewick_runtime::{
@@ -42,6 +42,8 @@ pub(crate) struct Connection {
     pub(crate) trading: Trading,
     /// Requests and answers of the trading API, on their way to the journal.
     pub(crate) wires: mpsc::Receiver<Wire>,
+    /// What the client has met that it does not know.
+    pub(crate) drift: Arc<SchemaDrift>,
     /// When the venue's candles end and the run with them.
     pub(crate) until: Option<Millis>,
 }
@@ -79,7 +81,7 @@ pub(crate) async fn run(
     (mut keeping, open, observer): (Keeping, Open, Box<dyn Observer>),
     (interrupt, run_for): (Interrupt, Option<Millis>),
 ) -> Result<Outcome, Failure> {
-    let Connection { venue, clock, runtime, account, trading, wires, until } = connection;
+    let Connection { venue, clock, runtime, account, trading, wires, drift, until } = connection;
     keeping.check_kind(trading).await?;
     // Whatever is asked until the run begins takes no venue time.
     let hold = clock.hold();
@@ -110,6 +112,7 @@ pub(crate) async fn run(
         journal,
         past,
         wires,
+        drift,
         observer,
     });
     let (sender, stop) = mpsc::channel(4);

@@ -20,6 +20,7 @@ pub(crate) fn connect_paper(loaded: &Loaded) -> Result<Connection, Failure> {
     let credentials = Credentials { api_token: None, ..credentials(loaded)? };
     let market = HttpVenue::new(config.broker.client.clone(), credentials, Arc::clone(&clock))?;
     let balance = config.account.initial_balance;
+    let drift = market.drift();
     let venue = PaperVenue::new(Arc::new(market), Arc::clone(&clock), config.simulation.clone(), balance);
     let mut runtime = config.runtime.clone();
     let delay = config.simulation.settle_delay_ms.get();
@@ -34,6 +35,7 @@ pub(crate) fn connect_paper(loaded: &Loaded) -> Result<Connection, Failure> {
         account: Account::Demo,
         trading: Trading::Paper,
         wires: mpsc::channel(1).1,
+        drift,
         until: None,
     })
 }

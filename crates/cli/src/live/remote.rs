@@ -23,5 +23,6 @@ pub(crate) fn connect_remote(loaded: &Loaded) -> Result<Connection, Failure> {
         Mode::Real => (Account::Real, Trading::Real),
     };
     let runtime = loaded.config.runtime.clone();
-    Ok(Connection { venue: Arc::new(venue), clock, runtime, account, trading, wires, until: None })
+    let drift = venue.drift();
+    Ok(Connection { venue: Arc::new(venue), clock, runtime, account, trading, wires, drift, until: None })
 }

@@ -69,6 +69,10 @@ impl Report {
             }
             figures.push(("refused", refused));
         }
+        if !self.audit_findings.is_empty() {
+            let found = self.audit_findings.iter().map(|(audit, count)| format!("{audit} {count}"));
+            figures.push(("audits found", found.collect::<Vec<_>>().join(", ")));
+        }
         let short = |hash: &str| hash.chars().take(16).collect::<String>();
         if let Some(hash) = &self.data_hash {
             figures.push(("data hash", short(hash)));

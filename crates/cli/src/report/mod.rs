@@ -39,6 +39,8 @@ pub(crate) struct Run<'a> {
     pub(crate) notices: Vec<String>,
     /// How long things took; a replay has none.
     pub(crate) delays: Vec<DelayLine>,
+    /// What audits found, by their names.
+    pub(crate) audit_findings: BTreeMap<String, u64>,
 }
 
 /// The figures, with the keys that machines rely on. Rates are fractions; money is in the wallet's currency.
@@ -76,6 +78,9 @@ pub(crate) struct Report {
     /// How long things took in a live run, by symbol.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     delays: Vec<DelayLine>,
+    /// What audits of a live run found, by their names.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    audit_findings: BTreeMap<String, u64>,
     /// Figures by bot, where there are several.
     bots: Vec<BotLine>,
     #[serde(skip)]
@@ -136,6 +141,7 @@ impl Report {
             candles_per_second: is_replay.then_some(run.candles as f64 / seconds),
             notices: run.notices,
             delays: run.delays,
+            audit_findings: run.audit_findings,
             bots: run.bots.iter().enumerate().map(bot_line).collect(),
             scale,
         }

@@ -30,6 +30,7 @@ impl Conductor {
             Question::Trade(intent, source, answer) => self.hear_trade(intent, source, answer),
             Question::Wallets(answer) => self.hear_wallets(answer),
             Question::List(answer) => self.hear_list(answer),
+            Question::Audit(recomputed) => self.hear_audit(recomputed.map(|one| *one)),
             Question::Open(intent, answer) => self.hear_open(intent, answer),
         }
     }
@@ -73,8 +74,10 @@ impl Conductor {
                         fetched.rejected
                     ));
                 }
+                self.audit_candles(series, &fetched.candles);
                 let polled = self.candles[id.index()].take(&fetched.candles, now);
                 for (close, candle, origin) in polled.news {
+                    self.audit_prices(series, &candle);
                     let kind = EventKind::Candle { series: id, candle, origin };
                     self.queue.add(close, Place::Candle(self.ranks[id.index()]), kind);
                 }
@@ -100,6 +103,9 @@ impl Conductor {
         // Only now the next: prices come one at a time, so that none overtakes another.
         self.agenda.add(self.next_grid(self.clock.now()), Job::Price(id));
         let symbol = self.session.symbols()[id.index()];
+        if let Ok((_, price)) = &answer {
+            self.note_price(symbol, price);
+        }
         match answer {
             Ok((at, LastPrice::Record(record))) if record.close_price > 0.0 => {
                 let price = Price { time: at, value: record.close_price };
@@ -129,6 +135,8 @@ impl Conductor {
         match settlement::read(&record, intent, trade, self.session.money_scale()) {
             Reading::Final(settled) => {
                 let close = settled.close_time.or(trade.close_time).unwrap_or(now);
+                self.audit_terms(intent, &record);
+                self.audit_settlement(&settled);
                 self.queue.add(now, Place::Settlement(close, intent), EventKind::Settled(settled));
                 self.trades.end(intent);
                 self.gate.settle_job(job);
@@ -169,11 +177,13 @@ impl Conductor {
 
     fn hear_wallets(&mut self, answer: Result<Vec<Wallet>, ApiError>) {
         self.agenda.add(self.clock.now() + self.wallet_pace(), Job::Wallets);
+        self.audit_schema();
         match answer {
             Ok(wallets) => {
                 let scale = self.session.money_scale();
                 if let Some(amount) = connect::money_in(&wallets, self.account.kind, scale) {
                     self.queue.add(self.clock.now(), Place::Balance, EventKind::Balance { amount });
+                    self.audit_wallet(amount);
                 }
             }
             Err(error) => self.warn(&format!("no wallets: {error}")),
@@ -185,6 +195,10 @@ impl Conductor {
         let (at, kind) = match answer {
             Ok(reply) => {
                 let at = not_far(reply.request_time, now);
+                if let Some(record) = &reply.record {
+                    self.audit_terms(intent, record);
+                }
+                self.audit_payout(intent, reply.payout);
                 self.begin_tracking(intent, &reply, now);
                 (at, opened(intent, &reply))
             }

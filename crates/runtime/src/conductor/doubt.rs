@@ -191,7 +191,9 @@ impl Conductor {
     }
 
     fn adopt(&mut self, intent: IntentId, record: &TradeRecord, now: Millis) {
+        self.audit_terms(intent, record);
         let reply = OpenReply::from(record.clone());
+        self.audit_payout(intent, reply.payout);
         self.begin_tracking(intent, &reply, now);
         let adopted = Opened {
             intent,

@@ -17,6 +17,7 @@ impl Conductor {
                 Job::Price(symbol) => self.ask_price(symbol, due),
                 Job::Trade(intent) => self.ask_trade(intent, due),
                 Job::List => self.ask_list(),
+                Job::Audit => self.ask_audit(),
                 Job::Wallets => self.ask(Asked::Job(job), request::ask_wallets(Arc::clone(&self.venue))),
             }
         }

@@ -2,9 +2,10 @@
 
 use super::Conductor;
 use crate::request::Asked;
-use crate::{Notice, Stop};
+use crate::{Audit, Notice, Stop, Tally};
 use candlewick_engine::{Control, EventKind, IntentId, TradeBook};
 use candlewick_sdk::{Millis, Money};
+use std::collections::BTreeMap;
 
 /// A run that opens no more.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +30,8 @@ pub struct Finished {
     pub candles: u64,
     /// Rows of the venue that were no candles.
     pub rejected_rows: u64,
+    /// What was audited how often, and with how many findings.
+    pub audits: BTreeMap<Audit, Tally>,
     /// The hash of the run's journal.
     pub journal_hash: String,
     /// Why a person had halted it, if it ended halted.
@@ -138,6 +141,7 @@ impl Conductor {
             wallet: ledger.wallet(),
             candles: self.counts.candles,
             rejected_rows: self.counts.rejected_rows,
+            audits: self.audits.tallies(),
             journal_hash: self.hash.finish(),
             halted: self.halted,
             book: self.book.from_intent(self.first),

@@ -5,6 +5,7 @@
 //! question takes no venue time.
 
 mod answer;
+mod audits;
 mod begin;
 mod doubt;
 mod due;
@@ -17,6 +18,7 @@ mod tell;
 pub use end::Finished;
 
 use crate::agenda::Agenda;
+use crate::audit::Audits;
 use crate::candle_watch::CandleWatch;
 use crate::control::ControlRequest;
 use crate::gate::Gate;
@@ -27,8 +29,8 @@ use crate::resolver::{LagMeter, Resolver};
 use crate::skew::SkewWatch;
 use crate::trade_watch::TradeWatch;
 use crate::{Account, Notice, Observer, RuntimeError, RuntimeSettings, Stop};
-use candlewick_api::Venue;
 use candlewick_api::clock::{Clock, Hold};
+use candlewick_api::{SchemaDrift, Venue};
 use candlewick_engine::{
     Action, Approved, BotSettings, Header, IntentId, JournalHash, Rule, Session, SymbolId, TradeBook,
 };
@@ -72,6 +74,9 @@ pub struct Conductor {
     candles: Vec<CandleWatch>,
     trades: TradeWatch,
     skew: SkewWatch,
+    audits: Audits,
+    /// What the client has met that it does not know.
+    drift: Arc<SchemaDrift>,
     requests: JoinSet<Report>,
     /// What each running request is about.
     asked: HashMap<Id, Asked>,
@@ -136,6 +141,8 @@ pub struct Parts {
     pub past: Past,
     /// Requests and answers of the trading API.
     pub wires: mpsc::Receiver<Wire>,
+    /// What the client has met that it does not know.
+    pub drift: Arc<SchemaDrift>,
     /// Who watches.
     pub observer: Box<dyn Observer>,
 }
@@ -154,6 +161,7 @@ impl Conductor {
             journal,
             past,
             wires,
+            drift,
             observer,
         } = parts;
         let mut ranks = vec![0; session.series().len()];
@@ -183,6 +191,8 @@ impl Conductor {
             candles: Vec::new(),
             trades: TradeWatch::new(Millis::new(i64::from(settings.settle_after_ms))),
             skew: SkewWatch::default(),
+            audits: Audits::default(),
+            drift,
             requests: JoinSet::new(),
             asked: HashMap::new(),
             actions: Vec::with_capacity(64),

@@ -65,6 +65,7 @@ impl Conductor {
                 open: in_state(IntentState::Open).count(),
                 at: self.clock.now(),
                 clock: self.skew.estimate(),
+                audits: self.audits.tallies(),
             },
         }
     }

@@ -30,6 +30,7 @@ impl Conductor {
         let mut actions = std::mem::take(&mut self.actions);
         self.session.handle(&event, &mut actions);
         self.book.see_event(&event);
+        self.audits.wallet.watch(self.session.ledger().free(), event.received);
         for action in &actions {
             self.record(Entry::Action(action));
             self.book.see_action(action);

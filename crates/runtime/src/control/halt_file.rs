@@ -137,6 +137,7 @@ mod tests {
             open: 0,
             at: Millis::ZERO,
             clock: None,
+            audits: std::collections::BTreeMap::new(),
         };
         ControlAnswer::Done { state }
     }

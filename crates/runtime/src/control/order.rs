@@ -1,14 +1,19 @@
 //! What is ordered, and what is answered.
 
+use crate::audit::{Audit, Tally};
 use crate::skew::ClockEstimate;
 use candlewick_engine::{IntentId, VenueId};
 use candlewick_sdk::Millis;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
 /// How long the conductor may take to answer an order.
 const ANSWER_PATIENCE: Duration = Duration::from_secs(10);
+
+/// Why a run halts by itself.
+pub(crate) const HALTED_BY_AUDIT: &str = "a trade was opened on another account than asked for";
 
 /// What a person orders.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -86,6 +91,9 @@ pub struct RunState {
     /// How far the venue's clock is ahead of the machine's; none before any answer told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock: Option<ClockEstimate>,
+    /// What was audited how often, and with how many findings.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub audits: BTreeMap<Audit, Tally>,
 }
 
 /// What a run does with signals.
@@ -183,10 +191,11 @@ mod tests {
                 agreeing: 3,
                 outvoted: 1,
             }),
+            audits: [(Audit::Terms, Tally { checked: 5, findings: 1 })].into(),
         };
         let json = json!({"answer": "done", "state":
             {"phase": "halted", "reason": "news", "in_flight": 1, "in_doubt": [7], "open": 2, "at": 60_000,
-             "clock": {"low_ms": -40, "high_ms": 60, "agreeing": 3, "outvoted": 1}}});
+             "clock": {"low_ms": -40, "high_ms": 60, "agreeing": 3, "outvoted": 1}, "audits": {"terms": {"checked": 5, "findings": 1}}}});
         let refused = ControlAnswer::Refused { problem: "no".to_owned() };
         for (answer, json) in
             [(ControlAnswer::Done { state }, json), (refused, json!({"answer": "refused", "problem": "no"}))]

@@ -117,8 +117,16 @@ mod tests {
 
     fn state(open: usize) -> ControlAnswer {
         let (phase, at) = (Phase::Trading, Millis::ZERO);
-        let state =
-            RunState { phase, reason: None, in_flight: 0, in_doubt: Vec::new(), open, at, clock: None };
+        let state = RunState {
+            phase,
+            reason: None,
+            in_flight: 0,
+            in_doubt: Vec::new(),
+            open,
+            at,
+            clock: None,
+            audits: std::collections::BTreeMap::new(),
+        };
         ControlAnswer::Done { state }
     }
 

@@ -31,7 +31,11 @@ pub(crate) use listing::{Listing, ListingBuilder};
 pub(crate) use resolution::{Decided, Decision, Resolution, Undecidable, Why};
 pub(crate) use wallet::WalletView;
 
-use candidate::{account_of, request_time_of};
+#[cfg(test)]
+pub(crate) use testing::order as order_of_tests;
+
+pub(crate) use candidate::account_of;
+use candidate::request_time_of;
 use candlewick_api::Account;
 use candlewick_api::model::TradeRecord;
 use candlewick_engine::IntentId;
@@ -102,6 +106,11 @@ impl Resolver {
         accepted: impl IntoIterator<Item = (&'a str, Millis)>,
     ) {
         self.lag.take(listing, accepted);
+    }
+
+    /// How long a trade may be missing from the list.
+    pub(crate) fn list_lag(&self) -> Millis {
+        self.lag.allowance()
     }
 
     /// When the next listing is useful; none when nothing is in doubt.

@@ -11,18 +11,23 @@ use candlewick_sdk::{Direction, ExpirationType, Millis, Money};
 pub(super) fn doubt(number: u64) -> Doubt {
     Doubt {
         intent: IntentId::new(number),
-        order: OpenOrder {
-            symbol: "BTCUSDT".parse().expect("it is a symbol"),
-            direction: Direction::Buy,
-            amount: Decimal::TEN,
-            close_type: "01:00".parse().expect("it is a duration code"),
-            expiration_type: ExpirationType::Unstated,
-            account: Account::Demo,
-        },
+        order: order(),
         stake: Money::from_minor(1_000),
         sent: Millis::from_seconds(100),
         ended: Millis::from_seconds(110),
         expected_close_latest: Millis::from_seconds(201),
+    }
+}
+
+/// A purchase for 10.00 over one minute on the demo account.
+pub(crate) fn order() -> OpenOrder {
+    OpenOrder {
+        symbol: "BTCUSDT".parse().expect("it is a symbol"),
+        direction: Direction::Buy,
+        amount: Decimal::TEN,
+        close_type: "01:00".parse().expect("it is a duration code"),
+        expiration_type: ExpirationType::Unstated,
+        account: Account::Demo,
     }
 }
 

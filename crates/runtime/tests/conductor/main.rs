@@ -10,6 +10,7 @@ mod script;
 mod stage;
 mod venue;
 
+mod audits;
 mod candles;
 mod doubt;
 mod ending;

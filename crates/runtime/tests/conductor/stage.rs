@@ -270,6 +270,7 @@ impl Stage {
             bots: settings.bots,
             journal,
             past: candlewick_runtime::Past::default(),
+            drift: Arc::default(),
             wires: tokio::sync::mpsc::channel(1).1,
             observer: Box::new(Watcher(seen)),
         });

@@ -281,7 +281,9 @@ impl Venue for ScriptedVenue {
             format!("{symbol}: a window at {now} in which no candle can have closed")
         });
         self.require(query.end_time <= now, || format!("{symbol}: candles of the future asked for"));
-        let is_news = now == self.start || newest.is_none_or(|newest| query.start_time > newest);
+        // Two that were answered are asked for again, to notice what has changed since.
+        let reach = query.start_time + length * 2;
+        let is_news = now == self.start || newest.is_none_or(|newest| reach > newest);
         self.require(is_news, || format!("{symbol}: a candle that was answered is asked for again at {now}"));
         self.hear(Ask::Candles(symbol)).await?;
         let answered = self.clock.now();

@@ -5,6 +5,7 @@ use crate::process::{End, Ended, live, new_session};
 use crate::watcher::is_unfinished;
 use crate::world::{Telling, World};
 use candlewick_engine::{IntentRow, IntentState};
+use candlewick_journal::StoredLine;
 use candlewick_runtime::{Past, RuntimeError, Stop};
 use candlewick_sdk::Millis;
 use std::collections::BTreeMap;
@@ -128,6 +129,15 @@ fn draw(world: &World, may_end: bool) -> (End, Millis, Millis) {
     (end, Millis::new(offset), Millis::new(pause))
 }
 
+/// The sum of all that was booked as money that no trade explains, in minor units.
+fn deposits(lines: &[StoredLine]) -> i64 {
+    let amount = |stored: &StoredLine| {
+        let body: serde_json::Value = serde_json::from_str(&stored.line.body).unwrap_or_default();
+        (body["event"] == "deposit").then(|| body["amount"].as_i64().unwrap_or_default())
+    };
+    lines.iter().filter_map(amount).sum()
+}
+
 /// Folds the journal anew and holds it against the venue's truth.
 fn reckon(world: &World) {
     if !world.broken().is_empty() || world.is_excused() {
@@ -167,7 +177,14 @@ fn reckon(world: &World) {
         world.require(is_told, || format!("{trade:?} is claimed by {claimed:?}"));
     }
     world.require(claims.is_empty(), || format!("trades that do not exist are claimed: {claims:?}"));
-    let (free, wallet) = (session.ledger().free().minor(), truth.balance() - beside);
+    // What strangers' trades did to the wallet may have been booked as money that came or went, and what trades did that
+    // were not known again; nothing else may.
+    let booked: i64 = deposits(&world.disk().lines);
+    let is_explained = truth.was_shown_by_strangers(booked) || world.is_far_off();
+    world.require(is_explained, || {
+        format!("{booked} were booked as a deposit, by strangers {}", truth.by_strangers)
+    });
+    let (free, wallet) = (session.ledger().free().minor(), truth.balance() - beside + booked);
     world.require(free == wallet, || format!("the ledger says {free}, the wallet {wallet}"));
     let staked = session.ledger().open_stakes().minor();
     world.require(staked == 0, || format!("{staked} are still at stake"));

@@ -104,6 +104,8 @@ pub(crate) struct Truth {
     is_wallet_listed: bool,
     /// What strangers' trades did to the wallet so far.
     pub(crate) by_strangers: i64,
+    /// Each of those changes, and from when on the wallet shows it.
+    strangers_changes: Vec<(Millis, i64)>,
     /// What was asked for by intents whose request has left, each once.
     posted: BTreeMap<u64, OpenOrder>,
     /// Intents that others have followed.
@@ -161,6 +163,7 @@ impl Truth {
             changes: Vec::new(),
             is_wallet_listed: plan.habits.withholding == Withholding::Both,
             by_strangers: 0,
+            strangers_changes: Vec::new(),
             posted: BTreeMap::new(),
             followed: BTreeSet::new(),
         }
@@ -289,12 +292,25 @@ impl Truth {
         if trade.order.account == Account::Real {
             return;
         }
+        let shown_from = if self.is_wallet_listed { at.max(trade.listed_from) } else { at };
         if trade.intent.is_none() {
             self.by_strangers += by;
+            self.strangers_changes.push((shown_from, by));
         }
         self.balance += by;
-        let shown_from = if self.is_wallet_listed { at.max(trade.listed_from) } else { at };
         self.changes.push((shown_from, by));
+    }
+
+    /// Whether the wallet ever showed this as what strangers' trades did.
+    pub(crate) fn was_shown_by_strangers(&self, amount: i64) -> bool {
+        let mut changes = self.strangers_changes.clone();
+        changes.sort_by_key(|(shown_from, _)| *shown_from);
+        let mut shown = 0;
+        let mut sums = changes.iter().map(|(_, by)| {
+            shown += by;
+            shown
+        });
+        amount == 0 || sums.any(|sum| sum == amount)
     }
 
     pub(crate) const fn balance(&self) -> i64 {

@@ -265,7 +265,6 @@ impl Venue for ModelVenue {
     }
 
     async fn last_price(&self, _pair: &Symbol, _limit: LimitTime) -> Result<Reply<LastPrice>, ApiError> {
-        self.world.require(false, || "a price that nobody wants".to_owned());
         Err(ApiError::Unavailable { text: "no price".to_owned() })
     }
 

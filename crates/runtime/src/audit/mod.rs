@@ -1,0 +1,153 @@
+//! Audits: what the venue says, held against what was asked, recorded or computed. They change no decision; what they
+//! find is counted, kept in the journal as notes, and told to people.
+
+mod candles;
+mod payout;
+mod prices;
+mod settlement;
+mod terms;
+mod wallet;
+
+pub(crate) use candles::RevisionAudit;
+pub(crate) use payout::PayoutAudit;
+pub(crate) use prices::PriceAudit;
+pub(crate) use settlement::{Recomputed, Settlement, SettlementAudit};
+pub(crate) use terms::{Terms, check_terms};
+pub(crate) use wallet::{Quiet, WalletAudit, WalletReading};
+
+use candlewick_engine::IntentId;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What is audited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Audit {
+    /// The venue's record of a trade against what was asked for.
+    Terms,
+    /// The wallet against the ledger.
+    Wallet,
+    /// A settlement against the price records and the payout.
+    Settlement,
+    /// A polled price against the candle of its moment.
+    Price,
+    /// A candle against what it was when first seen.
+    Revision,
+    /// A payout against the one before.
+    Payout,
+    /// Fields and values that this client does not know.
+    Schema,
+}
+
+impl Audit {
+    /// As it stands in a journal.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Terms => "terms",
+            Self::Wallet => "wallet",
+            Self::Settlement => "settlement",
+            Self::Price => "price",
+            Self::Revision => "revision",
+            Self::Payout => "payout",
+            Self::Schema => "schema",
+        }
+    }
+}
+
+/// Whether a person must see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Weight {
+    /// It is kept and counted.
+    Note,
+    /// It is told at once besides.
+    Alarm,
+}
+
+/// Something that is not as it should be, or has changed.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Finding {
+    pub(crate) audit: Audit,
+    pub(crate) weight: Weight,
+    pub(crate) text: String,
+}
+
+/// How often something was looked at, and how often it was not as it should be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tally {
+    /// Looked at.
+    pub checked: u64,
+    /// Not as it should be, or changed.
+    pub findings: u64,
+}
+
+/// The audits of a run.
+#[derive(Debug, Default)]
+pub(crate) struct Audits {
+    pub(crate) wallet: WalletAudit,
+    pub(crate) settlements: SettlementAudit,
+    pub(crate) prices: PriceAudit,
+    pub(crate) revisions: RevisionAudit,
+    pub(crate) payouts: PayoutAudit,
+    /// Names of the unknown that have been told.
+    drift: BTreeMap<String, u64>,
+    tallies: BTreeMap<Audit, Tally>,
+}
+
+impl Finding {
+    pub(crate) fn alarm(audit: Audit, text: String) -> Self {
+        Self { audit, weight: Weight::Alarm, text }
+    }
+
+    pub(crate) fn note(audit: Audit, text: String) -> Self {
+        Self { audit, weight: Weight::Note, text }
+    }
+}
+
+impl Audits {
+    /// Counts so many looks.
+    pub(crate) fn count(&mut self, audit: Audit, looks: usize, findings: usize) {
+        let tally = self.tallies.entry(audit).or_default();
+        tally.checked += looks as u64;
+        tally.findings += findings as u64;
+    }
+
+    /// All counts so far.
+    pub(crate) fn tallies(&self) -> BTreeMap<Audit, Tally> {
+        self.tallies.clone()
+    }
+
+    /// What the client met for the first time since it was last asked.
+    pub(crate) fn take_drift(&mut self, met: BTreeMap<String, u64>) -> Vec<Finding> {
+        let news = met.keys().filter(|name| !self.drift.contains_key(*name));
+        let finding = |name: &String| {
+            let text = format!("the venue sent something unknown: {name}; it was passed over");
+            Finding::alarm(Audit::Schema, text)
+        };
+        let found: Vec<Finding> = news.map(finding).collect();
+        self.drift = met;
+        found
+    }
+}
+
+/// How an intent is named in a note, so that `explain` finds it.
+pub(crate) fn named(intent: IntentId) -> String {
+    format!("intent {intent} ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_unknown_is_told_once_for_each_name() {
+        let mut audits = Audits::default();
+        let met =
+            |names: &[(&str, u64)]| names.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect();
+        assert_eq!(audits.take_drift(met(&[("Trade.reverted", 1)])).len(), 1);
+        assert_eq!(audits.take_drift(met(&[("Trade.reverted", 9)])), []);
+        let found = audits.take_drift(met(&[("Trade.reverted", 9), ("User.flag", 1)]));
+        assert!(found[0].text.contains("User.flag") && found[0].weight == Weight::Alarm);
+        audits.count(Audit::Schema, 0, 2);
+        assert_eq!(audits.tallies()[&Audit::Schema], Tally { checked: 0, findings: 2 });
+    }
+}

@@ -1,0 +1,106 @@
+//! What the venue says, held against what was asked, recorded and computed.
+
+use crate::script::OpenScript;
+use crate::stage::{Ran, Stage, btc};
+use candlewick_api::model::{TradeRecord, TradeResult};
+use candlewick_engine::EventKind;
+use candlewick_runtime::{Audit, Stop};
+use candlewick_sdk::Millis;
+
+const MINUTE: i64 = 60_000;
+const OPEN: i64 = MINUTE + 999;
+const CLOSE: i64 = OPEN + MINUTE;
+const ID: &str = "01JT0000000000000000000001";
+
+/// One trade that is won with 8.00, its record changed, its wallet as told.
+async fn run(close: i64, profit: i64, change: impl Fn(&mut TradeRecord), balances: &[(i64, i64)]) -> Ran {
+    let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]);
+    stage.settings.wallet_every_s = 30;
+    let script = OpenScript::accepted(ID, stage.at(OPEN), stage.at(close)).then(stage.at(close), change);
+    let script = script.ending(stage.at(close), TradeResult::Won, profit);
+    stage.script.opens.push_back(at_prices_of_the_venue(script, stage.at(OPEN)));
+    stage.script.balances = balances.iter().map(|(at, minor)| (stage.at(*at), *minor)).collect();
+    stage.stop(30 * MINUTE, Stop::TimeUp).run().await
+}
+
+/// The trade opens at the price of its minute and closes 1.00 higher, which the next minute's prices hold. Once in
+/// seven minutes prices fall: then it tells none.
+fn at_prices_of_the_venue(mut script: OpenScript, open: Millis) -> OpenScript {
+    let step = open.get() / MINUTE % 7;
+    let price = (step < 6).then_some(100.0 + step as f64);
+    if let Ok(reply) = &mut script.answer {
+        reply.open_price = price;
+    }
+    for (_, record) in &mut script.by_id {
+        record.open_price = price;
+        record.close_price = record.close_price.and(price).map(|price| price + 1.0);
+    }
+    script
+}
+
+fn findings(ran: &Ran) -> Vec<(Audit, u64)> {
+    let audits = ran.finished().audits.iter();
+    audits.map(|(audit, tally)| (*audit, tally.findings)).filter(|(_, findings)| *findings > 0).collect()
+}
+
+/// The wallet follows the trade: the stake of 10.00 leaves, 18.00 return.
+const FOLLOWS: [(i64, i64); 3] = [(-MINUTE, 1_000), (OPEN, 990), (CLOSE, 1_008)];
+
+#[tokio::test(start_paused = true)]
+async fn a_trade_as_it_should_be_is_audited_and_nothing_is_found() {
+    let ran = run(CLOSE, 8, |_| {}, &FOLLOWS).await;
+    assert_eq!(findings(&ran), []);
+    let audits = &ran.finished().audits;
+    for audit in [Audit::Terms, Audit::Settlement, Audit::Payout, Audit::Revision, Audit::Wallet] {
+        assert!(audits[&audit].checked > 0, "{audit:?}: {audits:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_trade_that_differs_from_its_intent_or_its_payout_is_found() {
+    // Six seconds too long.
+    let ran = run(CLOSE + 6_000, 8, |_| {}, &FOLLOWS).await;
+    assert_eq!(findings(&ran), [(Audit::Terms, 1)]);
+    let follows = [FOLLOWS[0], FOLLOWS[1], (CLOSE, 1_009)];
+    let ran = run(CLOSE, 9, |_| {}, &follows).await;
+    assert_eq!(findings(&ran), [(Audit::Settlement, 1)]);
+    assert!(ran.finished().halted.is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_trade_on_another_account_halts_the_run() {
+    let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]);
+    let mut script = OpenScript::accepted(ID, stage.at(OPEN), stage.at(CLOSE));
+    let real = TradeRecord { id: ID.to_owned(), is_demo: Some(false), ..TradeRecord::default() };
+    if let Ok(reply) = &mut script.answer {
+        reply.record = Some(Box::new(real));
+    }
+    let script = script.ending(stage.at(CLOSE), TradeResult::Won, 8);
+    stage.script.opens.push_back(at_prices_of_the_venue(script, stage.at(OPEN)));
+    let ran = stage.stop(30 * MINUTE, Stop::TimeUp).run().await;
+    assert_eq!(findings(&ran), [(Audit::Terms, 1)]);
+    assert!(ran.finished().halted.as_deref().is_some_and(|why| why.contains("another account")));
+}
+
+#[tokio::test(start_paused = true)]
+async fn money_that_no_trade_explains_is_booked_once_when_the_wallet_is_quiet() {
+    let deposited = |ran: &Ran| {
+        let told = ran.picked(|kind| match kind {
+            EventKind::Deposit { amount } => Some(amount.minor()),
+            _ => None,
+        });
+        told.into_iter().map(|(.., amount)| amount).collect::<Vec<_>>()
+    };
+    let mut balances = FOLLOWS.to_vec();
+    balances.push((10 * MINUTE, 1_058));
+    let ran = run(CLOSE, 8, |_| {}, &balances).await;
+    assert_eq!(deposited(&ran), [5_000]);
+    assert_eq!(findings(&ran), [(Audit::Wallet, 1)]);
+    assert_eq!(ran.finished().free.minor(), 105_800);
+    // A wallet that lags by a minute is no movement.
+    let late = [(-MINUTE, 1_000), (OPEN + MINUTE, 990), (CLOSE + MINUTE, 1_008)];
+    let ran = run(CLOSE, 8, |_| {}, &late).await;
+    assert_eq!(deposited(&ran), [0; 0]);
+    assert_eq!(findings(&ran), []);
+    assert_eq!(Millis::new(ran.finished().free.minor()), Millis::new(100_800));
+}
