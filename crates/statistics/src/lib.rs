@@ -25,7 +25,11 @@ mod kelly;
 mod poisson_binomial;
 #[cfg(test)]
 mod reference;
+mod simulation;
+mod sprt;
 mod statistics_error;
+mod trade_outcome;
+mod verdict;
 mod wilson;
 mod win_rate;
 
@@ -33,6 +37,10 @@ pub use binomial_p_value::binomial_p_value;
 pub use break_even::{PaidStake, break_even, mixed_break_even};
 pub use kelly::kelly_fraction;
 pub use poisson_binomial::{MOST_MIXED_TRADES, poisson_binomial_p_value};
+pub use simulation::{Arrangement, PathRange, StreamEvent, TradeStream, VerdictRates};
+pub use sprt::{Sprt, SprtAnswer};
 pub use statistics_error::StatisticsError;
+pub use trade_outcome::TradeOutcome;
+pub use verdict::{EdgeTest, NotionalStake, Overlap, Verdict, VerdictPlan};
 pub use wilson::{ConfidenceInterval, wilson_interval};
 pub use win_rate::{MOST_TRADES, WinRate};

@@ -42,6 +42,18 @@ pub enum StatisticsError {
         /// What it was.
         value: f64,
     },
+    /// An error rate of exactly 0 or 1, or outside: no finite number of trades keeps it, or none is needed.
+    #[error("error rate {value} is not between 0 and 1: use 0.05, for example")]
+    NotAnErrorRate {
+        /// What it was.
+        value: f64,
+    },
+    /// The edge to look for is not a return per unit of stake above 0 and up to 1.
+    #[error("edge {value} is not a return per unit of stake above 0 and up to 1: use 0.04, for example")]
+    NotAnEdge {
+        /// What it was.
+        value: f64,
+    },
     /// A stake is not a finite number above 0.
     #[error("stake {value} is not above 0")]
     NotAStake {
@@ -57,6 +69,11 @@ pub(crate) fn check_probability(what: &'static str, value: f64) -> Result<f64, S
     } else {
         Err(StatisticsError::NotAProbability { what, value })
     }
+}
+
+/// Lets an error rate through: between 0 and 1, both excluded.
+pub(crate) fn check_error_rate(value: f64) -> Result<f64, StatisticsError> {
+    if value > 0.0 && value < 1.0 { Ok(value) } else { Err(StatisticsError::NotAnErrorRate { value }) }
 }
 
 /// Lets a payout fraction through: finite and above 0.

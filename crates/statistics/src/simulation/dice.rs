@@ -1,0 +1,78 @@
+//! Random numbers that are the same everywhere.
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+use std::f64::consts::TAU;
+
+/// A seeded source of chance.
+pub(crate) struct Dice {
+    source: ChaCha8Rng,
+    second_normal: Option<f64>,
+}
+
+impl Dice {
+    /// The dice of one path of a simulation: paths of a seed do not depend on each other, nor on their order.
+    pub(crate) fn new(seed: u64, path: u64) -> Self {
+        let mut source = ChaCha8Rng::seed_from_u64(seed);
+        source.set_stream(path);
+        Self { source, second_normal: None }
+    }
+
+    /// From 0 to just below 1.
+    pub(crate) fn share(&mut self) -> f64 {
+        const STEPS: f64 = (1_u64 << 53) as f64;
+        (self.source.next_u64() >> 11) as f64 / STEPS
+    }
+
+    /// One of `count`, from 0, all equally probable; `count` is above 0.
+    pub(crate) fn below(&mut self, count: usize) -> usize {
+        ((u128::from(self.source.next_u64()) * count as u128) >> 64) as usize
+    }
+
+    /// True with this probability.
+    pub(crate) fn happens(&mut self, probability: f64) -> bool {
+        self.share() < probability
+    }
+
+    /// A normal number of mean 0 and variance 1, by the method of Box and Muller (1958).
+    pub(crate) fn normal(&mut self) -> f64 {
+        if let Some(second) = self.second_normal.take() {
+            return second;
+        }
+        // 1 - share is never 0, so that the logarithm is finite.
+        let radius = (-2.0 * (1.0 - self.share()).ln()).sqrt();
+        let (sine, cosine) = (TAU * self.share()).sin_cos();
+        self.second_normal = Some(radius * sine);
+        radius * cosine
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn normal_numbers_have_the_moments_of_the_normal_distribution() {
+        let mut dice = Dice::new(1, 0);
+        let numbers: Vec<f64> = (0..200_000).map(|_| dice.normal()).collect();
+        let moment = |power| numbers.iter().map(|x| x.powi(power)).sum::<f64>() / numbers.len() as f64;
+        for (power, expected) in [(1, 0.0), (2, 1.0), (3, 0.0), (4, 3.0)] {
+            assert!((moment(power) - expected).abs() < 0.06, "moment {power}: {}", moment(power));
+        }
+    }
+
+    #[test]
+    fn every_number_below_the_count_is_as_probable() {
+        let mut dice = Dice::new(2, 0);
+        let mut counts = [0_u32; 3];
+        (0..30_000).for_each(|_| counts[dice.below(3)] += 1);
+        assert!(counts.iter().all(|count| count.abs_diff(10_000) < 400), "{counts:?}");
+    }
+
+    #[test]
+    fn a_path_is_the_same_whatever_ran_before_it() {
+        let path = |seed, path| Dice::new(seed, path).share();
+        assert_eq!(path(1, 5), path(1, 5));
+        assert!(path(1, 5) != path(1, 6) && path(1, 5) != path(2, 5));
+    }
+}

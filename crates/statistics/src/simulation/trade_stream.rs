@@ -1,0 +1,245 @@
+//! Trades whose true edge is known, because chance makes them.
+
+use super::dice::Dice;
+use crate::statistics_error::{check_payout, check_probability};
+use crate::{StatisticsError, TradeOutcome};
+use statrs::distribution::{ContinuousCDF, Normal};
+use std::ops::ControlFlow;
+
+/// How the trades of a stream lie in time, and so how much they depend on each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrangement {
+    /// Each trade settles before the next opens: independent.
+    OneAfterAnother,
+    /// So many bots take the same trade: all win or all lose.
+    InStep(usize),
+    /// A trade opens at each step of a random walk and lasts so many steps: each shares moves with its neighbours.
+    Chain(usize),
+}
+
+/// Trades of a known win rate: the payouts, each as probable as the others, the points by which the win rate lies
+/// above each payout's own break-even, and the share of draws.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TradeStream {
+    arrangement: Arrangement,
+    payouts: Vec<Paid>,
+    draw_share: f64,
+}
+
+/// One payout and its win rate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Paid {
+    payout_fraction: f64,
+    win_probability: f64,
+    /// The normal number that is exceeded with the win probability.
+    threshold: f64,
+}
+
+/// What a stream tells; a slot is one of [`TradeStream::slots`] places for an open trade.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum StreamEvent {
+    /// A trade opened.
+    Opened {
+        /// Its place.
+        slot: usize,
+        /// Its payout.
+        payout_fraction: f64,
+    },
+    /// The trade of this place ended.
+    Settled {
+        /// Its place.
+        slot: usize,
+        /// Its payout.
+        payout_fraction: f64,
+        /// How it ended.
+        outcome: TradeOutcome,
+    },
+}
+
+impl TradeStream {
+    /// A stream of trades that win with `1 / (1 + b) + points / 100` for each of the payout fractions `b`, when they
+    /// are no draws.
+    ///
+    /// # Errors
+    /// [`StatisticsError::NoTrades`] without a payout or with trades of no length, `NotAPayout`, and
+    /// `NotAProbability` when the win rate or the share of draws is none.
+    pub fn new(
+        arrangement: Arrangement,
+        payout_fractions: &[f64],
+        points: f64,
+        draw_share: f64,
+    ) -> Result<Self, StatisticsError> {
+        let payouts: Vec<Paid> =
+            payout_fractions.iter().map(|b| Paid::new(*b, points)).collect::<Result<_, _>>()?;
+        let stream =
+            Self { arrangement, payouts, draw_share: check_probability("share of draws", draw_share)? };
+        if stream.payouts.is_empty() || stream.slots() == 0 {
+            return Err(StatisticsError::NoTrades);
+        }
+        Ok(stream)
+    }
+
+    /// The most trades that are open at once.
+    pub const fn slots(&self) -> usize {
+        match self.arrangement {
+            Arrangement::OneAfterAnother => 1,
+            Arrangement::InStep(trades) | Arrangement::Chain(trades) => trades,
+        }
+    }
+
+    /// Tells the events of at most `trades` trades of one path, until `listen` breaks.
+    pub fn play(
+        &self,
+        seed: u64,
+        path: u64,
+        trades: u64,
+        listen: impl FnMut(StreamEvent) -> ControlFlow<()>,
+    ) {
+        let mut dice = Dice::new(seed, path);
+        // A listener that breaks has heard enough; nothing is left to do here.
+        let _ = match self.arrangement {
+            Arrangement::OneAfterAnother => self.play_groups(&mut dice, 1, trades, listen),
+            Arrangement::InStep(size) => self.play_groups(&mut dice, size, trades, listen),
+            Arrangement::Chain(steps) => self.play_chain(&mut dice, steps, trades, listen),
+        };
+    }
+
+    fn play_groups(
+        &self,
+        dice: &mut Dice,
+        size: usize,
+        trades: u64,
+        mut listen: impl FnMut(StreamEvent) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        for _ in 0..trades / size as u64 {
+            let paid = self.draw_payout(dice);
+            let payout_fraction = paid.payout_fraction;
+            for slot in 0..size {
+                listen(StreamEvent::Opened { slot, payout_fraction })?;
+            }
+            let is_won = dice.happens(paid.win_probability);
+            let outcome = self.outcome(dice, is_won);
+            for slot in 0..size {
+                listen(StreamEvent::Settled { slot, payout_fraction, outcome })?;
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// The walk's steps come after the open, so that the win rate given all that was known at the open is exact: the
+    /// sum of `steps` normal numbers exceeds its threshold with the win probability.
+    fn play_chain(
+        &self,
+        dice: &mut Dice,
+        steps: usize,
+        trades: u64,
+        mut listen: impl FnMut(StreamEvent) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let scale = (steps as f64).sqrt();
+        let mut open = vec![(0.0, self.payouts[0]); steps];
+        let mut walk = 0.0;
+        for trade in 0..trades + steps as u64 {
+            let slot = (trade % steps as u64) as usize;
+            if trade >= steps as u64 {
+                let (start, Paid { payout_fraction, threshold, .. }) = open[slot];
+                let outcome = self.outcome(dice, (walk - start) / scale > threshold);
+                listen(StreamEvent::Settled { slot, payout_fraction, outcome })?;
+            }
+            if trade < trades {
+                open[slot] = (walk, self.draw_payout(dice));
+                listen(StreamEvent::Opened { slot, payout_fraction: open[slot].1.payout_fraction })?;
+            }
+            walk += dice.normal();
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn draw_payout(&self, dice: &mut Dice) -> Paid {
+        match &*self.payouts {
+            [only] => *only,
+            several => several[dice.below(several.len())],
+        }
+    }
+
+    fn outcome(&self, dice: &mut Dice, is_won: bool) -> TradeOutcome {
+        if self.draw_share > 0.0 && dice.happens(self.draw_share) {
+            TradeOutcome::Draw
+        } else if is_won {
+            TradeOutcome::Won
+        } else {
+            TradeOutcome::Lost
+        }
+    }
+}
+
+impl Paid {
+    fn new(payout_fraction: f64, points: f64) -> Result<Self, StatisticsError> {
+        let win_rate = 1.0 / (1.0 + check_payout(payout_fraction)?) + points / 100.0;
+        let win_probability = check_probability("win rate", win_rate)?;
+        let threshold = Normal::standard().inverse_cdf(1.0 - win_probability);
+        Ok(Self { payout_fraction, win_probability, threshold })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The share of wins among decided trades, the share of draws, and the mean product of neighbours' returns.
+    fn observe(stream: &TradeStream, trades: u64) -> (f64, f64, f64) {
+        let (mut won, mut lost, mut drawn, mut product, mut before) = (0.0, 0.0, 0.0, 0.0, 0.0);
+        stream.play(7, 0, trades, |event| {
+            if let StreamEvent::Settled { outcome, .. } = event {
+                match outcome {
+                    TradeOutcome::Won => won += 1.0,
+                    TradeOutcome::Lost => lost += 1.0,
+                    TradeOutcome::Draw | TradeOutcome::Cancelled => drawn += 1.0,
+                }
+                let sign = outcome.to_return(1.0);
+                product += sign * before;
+                before = sign;
+            }
+            ControlFlow::Continue(())
+        });
+        let all = won + lost + drawn;
+        assert_eq!(all as u64, trades);
+        (won / (won + lost), drawn / all, product / all)
+    }
+
+    #[test]
+    fn a_stream_wins_at_the_rate_it_was_made_for() {
+        for (arrangement, points, draw_share, expected) in [
+            (Arrangement::OneAfterAnother, 0.0, 0.0, 0.540_541),
+            (Arrangement::OneAfterAnother, 5.0, 0.1, 0.590_541),
+            (Arrangement::InStep(3), 2.0, 0.0, 0.560_541),
+            (Arrangement::Chain(4), -2.0, 0.0, 0.520_541),
+        ] {
+            let stream = TradeStream::new(arrangement, &[0.85], points, draw_share).unwrap();
+            let (win_rate, drawn, _) = observe(&stream, 300_000);
+            // Three standard errors of 300,000 trades, 100,000 groups or the chain of four: at most 0.0055.
+            assert!((win_rate - expected).abs() < 0.0055, "{arrangement:?}: {win_rate}, not {expected}");
+            assert!((drawn - draw_share).abs() < 0.002, "{drawn}");
+        }
+    }
+
+    #[test]
+    fn neighbours_depend_on_each_other_as_they_overlap() {
+        let product =
+            |arrangement| observe(&TradeStream::new(arrangement, &[1.0], 0.0, 0.0).unwrap(), 300_000).2;
+        assert!(product(Arrangement::OneAfterAnother).abs() < 0.01);
+        assert!((product(Arrangement::InStep(5)) - 0.8).abs() < 0.01); // four neighbours of five are twins
+        // Half of the walk in common: the correlation of the signs is 2 asin(1/2) / pi = 1/3.
+        assert!((product(Arrangement::Chain(2)) - 1.0 / 3.0).abs() < 0.01);
+    }
+
+    #[test]
+    fn streams_that_cannot_be_are_refused() {
+        let new =
+            |arrangement, payouts: &[f64], points, draw| TradeStream::new(arrangement, payouts, points, draw);
+        assert_eq!(new(Arrangement::OneAfterAnother, &[], 0.0, 0.0), Err(StatisticsError::NoTrades));
+        assert_eq!(new(Arrangement::InStep(0), &[0.85], 0.0, 0.0), Err(StatisticsError::NoTrades));
+        assert!(new(Arrangement::OneAfterAnother, &[0.0], 0.0, 0.0).is_err());
+        assert!(new(Arrangement::OneAfterAnother, &[0.85], 50.0, 0.0).is_err());
+        assert!(new(Arrangement::OneAfterAnother, &[0.85], 0.0, 1.1).is_err());
+    }
+}

@@ -1,0 +1,167 @@
+//! How often a verdict is right, by trial.
+
+use super::trade_stream::{StreamEvent, TradeStream};
+use crate::{EdgeTest, NotionalStake, Verdict, VerdictPlan};
+use std::ops::ControlFlow;
+
+/// What the verdict said on many paths of a [`TradeStream`], looked at after every trade.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VerdictRates {
+    paths: u64,
+    /// Trades until *edge shown*, sorted, of the paths on which it was.
+    shown_after: Vec<u64>,
+    /// Trades until *edge rejected*, likewise.
+    rejected_after: Vec<u64>,
+}
+
+impl VerdictRates {
+    /// Follows `paths` paths of at most `trades` trades each, from `first_path` on: ranges that do not overlap may run
+    /// on several threads and be joined with [`VerdictRates::join`], and give what one run gives.
+    pub fn simulate(plan: VerdictPlan, stream: &TradeStream, range: PathRange) -> Self {
+        let mut rates = Self { paths: range.paths, shown_after: Vec::new(), rejected_after: Vec::new() };
+        for path in range.first_path..range.first_path + range.paths {
+            match follow(plan, stream, range, path) {
+                (Verdict::EdgeShown, trades) => rates.shown_after.push(trades),
+                (Verdict::EdgeRejected, trades) => rates.rejected_after.push(trades),
+                (Verdict::NotEnoughTrades { .. }, _) => {}
+            }
+        }
+        rates.shown_after.sort_unstable();
+        rates.rejected_after.sort_unstable();
+        rates
+    }
+
+    /// Both together.
+    #[must_use]
+    pub fn join(mut self, other: Self) -> Self {
+        self.paths += other.paths;
+        self.shown_after.extend(other.shown_after);
+        self.rejected_after.extend(other.rejected_after);
+        self.shown_after.sort_unstable();
+        self.rejected_after.sort_unstable();
+        self
+    }
+
+    /// The share of paths on which the edge was shown.
+    pub fn shown(&self) -> f64 {
+        self.shown_after.len() as f64 / self.paths as f64
+    }
+
+    /// The share of paths on which the edge was rejected.
+    pub fn rejected(&self) -> f64 {
+        self.rejected_after.len() as f64 / self.paths as f64
+    }
+
+    /// The number of trades by which the edge was shown on this share of all paths; nothing when it was not.
+    pub fn trades_to_show(&self, share: f64) -> Option<u64> {
+        let rank = (share * self.paths as f64).ceil().max(1.0) as usize;
+        self.shown_after.get(rank - 1).copied()
+    }
+
+    /// The number of trades by which the edge was rejected on this share of all paths; nothing when it was not.
+    pub fn trades_to_reject(&self, share: f64) -> Option<u64> {
+        let rank = (share * self.paths as f64).ceil().max(1.0) as usize;
+        self.rejected_after.get(rank - 1).copied()
+    }
+}
+
+/// Which paths are followed, and how far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PathRange {
+    /// The seed of all paths.
+    pub seed: u64,
+    /// The number of the first path.
+    pub first_path: u64,
+    /// How many paths.
+    pub paths: u64,
+    /// The most trades of each.
+    pub trades: u64,
+}
+
+/// The verdict of one path, and after how many settled trades it came.
+fn follow(plan: VerdictPlan, stream: &TradeStream, range: PathRange, path: u64) -> (Verdict, u64) {
+    let mut test = EdgeTest::new(plan);
+    let mut stakes: Vec<Option<NotionalStake>> = (0..stream.slots()).map(|_| None).collect();
+    let mut verdict = test.verdict();
+    stream.play(range.seed, path, range.trades, |event| {
+        match event {
+            StreamEvent::Opened { slot, payout_fraction } => {
+                stakes[slot] = test.on_open(payout_fraction).ok();
+            }
+            StreamEvent::Settled { slot, outcome, .. } => {
+                if let Some(stake) = stakes[slot].take() {
+                    verdict = test.on_settled(stake, outcome);
+                }
+            }
+        }
+        match verdict {
+            Verdict::EdgeShown | Verdict::EdgeRejected => ControlFlow::Break(()),
+            Verdict::NotEnoughTrades { .. } => ControlFlow::Continue(()),
+        }
+    });
+    (verdict, test.settled())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Arrangement;
+
+    const RANGE: PathRange = PathRange { seed: 11, first_path: 0, paths: 1_500, trades: 1_000 };
+    const MIXED: [f64; 3] = [0.6, 0.8, 0.92];
+
+    /// The verdicts on trades that win `points` above the break-even of each payout. Delta is 0.12, so that nearly
+    /// all paths end in a verdict: a verdict that could still fall errs less than it may.
+    fn rates(arrangement: Arrangement, payouts: &[f64], points: f64, draws: f64) -> VerdictRates {
+        let plan = VerdictPlan::new(0.05, 0.05, 0.12).unwrap();
+        let stream = TradeStream::new(arrangement, payouts, points, draws).unwrap();
+        VerdictRates::simulate(plan, &stream, RANGE)
+    }
+
+    /// At most 5 % and three standard errors of so many paths.
+    fn is_kept(share: f64) -> bool {
+        share <= 0.05 + 3.0 * (0.05 * 0.95 / RANGE.paths as f64).sqrt()
+    }
+
+    #[test]
+    fn no_edge_is_shown_at_the_promised_rate_however_trades_hang_together() {
+        for (arrangement, payouts, draws) in [
+            (Arrangement::OneAfterAnother, &[0.85] as &[f64], 0.0),
+            (Arrangement::InStep(3), &[0.85], 0.0),
+            (Arrangement::InStep(5), &[0.85], 0.0),
+            (Arrangement::Chain(3), &[0.85], 0.0),
+            (Arrangement::OneAfterAnother, &MIXED, 0.0),
+            (Arrangement::OneAfterAnother, &[0.85], 0.1),
+        ] {
+            let shown = rates(arrangement, payouts, 0.0, draws).shown();
+            assert!(is_kept(shown), "{arrangement:?} {payouts:?} {draws}: {shown}");
+        }
+    }
+
+    #[test]
+    fn an_edge_of_delta_is_rejected_at_the_promised_rate() {
+        for arrangement in [Arrangement::OneAfterAnother, Arrangement::InStep(3), Arrangement::Chain(3)] {
+            let rejected = rates(arrangement, &[0.85], 12.0 / 1.85, 0.0).rejected();
+            assert!(is_kept(rejected), "{arrangement:?}: {rejected}");
+        }
+    }
+
+    #[test]
+    fn a_large_edge_is_found_and_a_coin_is_rejected() {
+        // Both are some 2.7 times as far from break-even as delta is; half of a thousand trades does for most.
+        let found = rates(Arrangement::OneAfterAnother, &[0.85], 6.0, 0.0);
+        assert!(found.shown() > 0.85 && is_kept(found.rejected()), "{}", found.shown());
+        assert!((300..600).contains(&found.trades_to_show(0.5).unwrap()), "{:?}", found.trades_to_show(0.5));
+        let coin = rates(Arrangement::OneAfterAnother, &[0.85], 50.0 - 100.0 / 1.85, 0.0);
+        assert!(coin.rejected() > 0.9 && coin.shown() < 0.01, "{} {}", coin.rejected(), coin.shown());
+    }
+
+    #[test]
+    fn parts_join_to_the_whole() {
+        let stream = TradeStream::new(Arrangement::OneAfterAnother, &[0.85], 5.0, 0.0).unwrap();
+        let simulate = |range| VerdictRates::simulate(VerdictPlan::default(), &stream, range);
+        let whole = PathRange { paths: 60, ..RANGE };
+        let second = PathRange { first_path: 20, paths: 40, ..RANGE };
+        assert_eq!(simulate(second).join(simulate(PathRange { paths: 20, ..RANGE })), simulate(whole));
+    }
+}

@@ -1,0 +1,73 @@
+//! What is fixed before the first trade of a verdict.
+
+use crate::StatisticsError;
+use crate::statistics_error::check_error_rate;
+
+/// The errors that a verdict may make and the edge that it looks for, fixed before the first trade.
+///
+/// Write the plan down (journal it) before the first trade: a verdict with a plan that was chosen later proves nothing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct VerdictPlan {
+    alpha: f64,
+    beta: f64,
+    delta: f64,
+}
+
+impl VerdictPlan {
+    /// A plan of `alpha`, the most probable wrong *edge shown*, `beta`, the most probable wrong *edge rejected*, and
+    /// `delta`, the edge that is worth finding: a return per unit of stake, 0.04 for four cents of each unit staked.
+    ///
+    /// # Errors
+    /// [`StatisticsError::NotAnErrorRate`] unless `alpha` and `beta` lie between 0 and 1, both excluded, and
+    /// `NotAnEdge` unless `0 < delta <= 1`.
+    pub fn new(alpha: f64, beta: f64, delta: f64) -> Result<Self, StatisticsError> {
+        if !(delta > 0.0 && delta <= 1.0) {
+            return Err(StatisticsError::NotAnEdge { value: delta });
+        }
+        Ok(Self { alpha: check_error_rate(alpha)?, beta: check_error_rate(beta)?, delta })
+    }
+
+    /// The most probable wrong *edge shown*.
+    pub const fn alpha(self) -> f64 {
+        self.alpha
+    }
+
+    /// The most probable wrong *edge rejected*.
+    pub const fn beta(self) -> f64 {
+        self.beta
+    }
+
+    /// The edge that is worth finding, as a return per unit of stake.
+    pub const fn delta(self) -> f64 {
+        self.delta
+    }
+}
+
+impl Default for VerdictPlan {
+    /// Five percent for either error, and an edge of 0.04 per unit of stake: 2.2 points at payout 85.
+    fn default() -> Self {
+        Self { alpha: 0.05, beta: 0.05, delta: 0.04 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_plans_that_can_err_and_can_find_are_accepted() {
+        assert_eq!(VerdictPlan::new(0.05, 0.05, 0.04), Ok(VerdictPlan::default()));
+        for (alpha, beta, delta) in [
+            (0.0, 0.05, 0.04),
+            (1.0, 0.05, 0.04),
+            (f64::NAN, 0.05, 0.04),
+            (0.05, 0.0, 0.04),
+            (0.05, 1.5, 0.04),
+            (0.05, 0.05, 0.0),
+            (0.05, 0.05, 1.1),
+            (0.05, 0.05, f64::NAN),
+        ] {
+            assert!(VerdictPlan::new(alpha, beta, delta).is_err(), "{alpha} {beta} {delta}");
+        }
+    }
+}
