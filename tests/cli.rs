@@ -127,10 +127,12 @@ fn a_secret_in_a_file_is_refused_and_never_shown() {
 
 #[test]
 fn a_secret_is_taken_from_the_environment_and_shown_as_a_mask() {
-    let elsewhere =
-        "journal.url = \"postgres://me:hush-4711@localhost/db\"\nbroker.headers.x-auth = \"hush-4711\"\n";
+    let header = "broker.headers.x-auth = \"hush-4711\"\n";
     let token = "CANDLEWICK_BROKER__API_TOKEN";
-    let folder = Folder::new().with("bot.toml", elsewhere).with_variable(token, "hush-4711");
+    let folder = Folder::new()
+        .with("bot.toml", header)
+        .with_variable(token, "hush-4711")
+        .with_variable("CANDLEWICK_JOURNAL__URL", "postgres://me:hush-4711@localhost/db");
     for form in [&[][..], &["--json"]] {
         let run = folder.run(&[&["config", "show", "--config", "bot.toml"], form].concat());
         assert!(run.code == 0 && !run.stdout.contains("hush"), "{}", run.stdout);
@@ -140,6 +142,58 @@ fn a_secret_is_taken_from_the_environment_and_shown_as_a_mask() {
     let run = Folder::new().with_variable(token, "hush 4711").run(&["config", "check"]);
     run.fails(2, &["CANDLEWICK_BROKER__API_TOKEN is empty or holds characters"]);
     assert!(!run.stderr.contains("hush"), "{}", run.stderr);
+}
+
+#[test]
+fn a_password_of_the_journals_database_is_refused_in_files_and_arguments_and_never_shown() {
+    let check = |folder: &Folder, arguments: &[&str], origin: &str| {
+        let run = folder.run(arguments);
+        let told = format!("journal.url ({origin}): a password does not belong in ");
+        run.fails(2, &[&told, "PGPASSFILE", "PGPASSWORD", "CANDLEWICK_JOURNAL__URL"]);
+        assert!(!run.stderr.contains("hush"), "{}", run.stderr);
+    };
+    for url in [
+        "postgres://me:hush-4711@127.0.0.1/db",
+        "postgres://me:hush/47@11@127.0.0.1/db",
+        "postgresql://127.0.0.1/db?user=me&password=hush-4711",
+    ] {
+        let folder = Folder::new().with("bot.toml", &format!("{BOT}[journal]\nurl = \"{url}\"\n"));
+        for command in
+            ["config show", "config check", "status", "trades", "report", "parity", "live", "paper"]
+        {
+            let command: Vec<&str> = command.split(' ').collect();
+            check(&folder, &[&command[..], &["--config", "bot.toml"]].concat(), "bot.toml");
+        }
+        for command in [&["status"][..], &["live", "--sandbox"]] {
+            check(&Folder::new(), &[command, &["--journal", url]].concat(), "--journal");
+        }
+        let told = folder.run(&["doctor", "--config", "bot.toml"]);
+        assert!(
+            told.code == 5 && told.stdout.contains("journal.url (bot.toml): a password"),
+            "{}",
+            told.stdout
+        );
+        assert!(!told.stdout.contains("hush") && !told.stderr.contains("hush"), "{}", told.stdout);
+    }
+}
+
+#[test]
+fn a_password_in_the_environment_reaches_no_output() {
+    // Nobody listens on port 1; the second cannot be read, the third has a name for its password that is none.
+    for url in [
+        "postgres://me:hush-4711@127.0.0.1:1/db",
+        "postgres://me:hush/4711@127.0.0.1:1/db",
+        "postgres://me@127.0.0.1:1/db?pasword=hush-4711",
+    ] {
+        let folder = Folder::new().with("bot.toml", BOT).with_variable("CANDLEWICK_JOURNAL__URL", url);
+        for command in ["doctor", "status", "report", "live", "config check", "config show"] {
+            let command: Vec<&str> = command.split(' ').collect();
+            let run = folder.run(&[&command[..], &["-vvv", "--config", "bot.toml"]].concat());
+            let told = run.stdout + &run.stderr;
+            assert!(!told.contains("hush") && !told.contains("4711"), "{command:?}: {told}");
+            assert!(command[0] == "config" || run.code != 0, "{command:?}: {told}");
+        }
+    }
 }
 
 #[cfg(unix)]

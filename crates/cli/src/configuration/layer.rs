@@ -1,5 +1,6 @@
 //! Where values come from: layers, each over the one before it.
 
+use super::password::cover;
 use crate::failure::{Failure, FailureKind};
 use figment::providers::{Env, Format, Toml};
 use figment::value::{Dict, Map, Value};
@@ -110,6 +111,7 @@ impl Layer {
 
     /// A file lies around, is copied, is committed: no secret belongs in one. Its value is never shown.
     fn refuse_secrets(&self) -> Result<(), Failure> {
+        self.refuse_password()?;
         let Some(Value::Dict(_, broker)) = self.values.get("broker") else { return Ok(()) };
         let Some(key) = SECRETS.iter().find(|key| broker.contains_key(**key)) else { return Ok(()) };
         let problem =
@@ -117,6 +119,27 @@ impl Layer {
         let variable = format!("{PREFIX}BROKER__{}", key.to_uppercase());
         Err(Failure::configuration(problem).help(format!(
             "remove it there and set {variable} in the environment, or broker.{key}_file to a file that only you can read"
+        )))
+    }
+}
+
+impl Layer {
+    /// The journal's database may want a password. Neither a file may hold it nor an argument, which everybody on the
+    /// machine can read.
+    pub(crate) fn refuse_password(&self) -> Result<(), Failure> {
+        let Some(Value::Dict(_, journal)) = self.values.get("journal") else { return Ok(()) };
+        let Some(Value::String(_, url)) = journal.get("url") else { return Ok(()) };
+        if cover(url).is_none() {
+            return Ok(());
+        }
+        let place = match &self.origin {
+            Origin::Flag(_) => "an argument, which everybody on this machine can read",
+            _ => "a configuration file",
+        };
+        let problem = format!("journal.url ({}): a password does not belong in {place}", self.origin);
+        Err(Failure::configuration(problem).help(format!(
+            "leave it out there, and set PGPASSWORD in the environment, or PGPASSFILE to a file that only you can read, or \
+             {PREFIX}JOURNAL__URL to the whole address"
         )))
     }
 }

@@ -46,7 +46,11 @@ impl Loaded {
             layers.push(Layer::read_file(file)?);
         }
         layers.push(Layer::environment()?);
-        layers.extend(flags.into_iter().map(Layer::flag));
+        for flag in flags {
+            let layer = Layer::flag(flag);
+            layer.refuse_password()?;
+            layers.push(layer);
+        }
         Self::stack(layers)
     }
 

@@ -6,6 +6,7 @@ mod data;
 mod key;
 mod layer;
 mod load;
+mod password;
 mod problem;
 mod secret;
 mod show;

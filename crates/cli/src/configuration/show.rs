@@ -1,13 +1,11 @@
 //! The merged configuration as people and machines read it: each value with its origin, secrets masked.
 
+use super::password::{MASK, cover};
 use super::{Config, KeyPath, Loaded, secret};
 use figment::value::{Dict, Num, Value};
 use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-
-/// What stands in the place of a secret.
-const MASK: &str = "********";
 
 /// As TOML that reads back, with the origin of each value as a comment.
 pub(crate) fn to_toml(loaded: &Loaded) -> String {
@@ -110,7 +108,7 @@ fn mask(path: &KeyPath, value: &Value) -> Value {
         }
         Value::String(tag, text) => match path.to_string().strip_prefix("broker.headers.") {
             Some(name) if is_telling(name) => Value::String(*tag, MASK.to_owned()),
-            _ => Value::String(*tag, mask_password(text)),
+            _ => Value::String(*tag, cover(text).unwrap_or_else(|| text.clone())),
         },
         other => other.clone(),
     }
@@ -119,18 +117,6 @@ fn mask(path: &KeyPath, value: &Value) -> Value {
 fn is_telling(header: &str) -> bool {
     let name = header.to_lowercase();
     ["auth", "cookie", "token", "key", "secret", "password"].iter().any(|part| name.contains(part))
-}
-
-/// `postgres://user:word@host/` without the word.
-fn mask_password(text: &str) -> String {
-    let masked = || {
-        let (scheme, rest) = text.split_once("://")?;
-        let (authority, _) = rest.split_once(['/', '?', '#']).unwrap_or((rest, ""));
-        let (user, _) = authority.rsplit_once('@')?;
-        let (name, _) = user.split_once(':')?;
-        Some(format!("{scheme}://{name}:{MASK}{}", &rest[user.len()..]))
-    };
-    masked().unwrap_or_else(|| text.to_owned())
 }
 
 /// A value on one line of TOML.

@@ -22,6 +22,32 @@ pub(crate) enum Place {
 /// What stands for itself in the path of a URL.
 const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'-').remove(b'_').remove(b'~');
 
+/// The options of a server's URL that the driver reads.
+const OPTIONS: [&str; 18] = [
+    "sslmode",
+    "ssl-mode",
+    "sslrootcert",
+    "ssl-root-cert",
+    "ssl-ca",
+    "sslcert",
+    "ssl-cert",
+    "sslkey",
+    "ssl-key",
+    "statement-cache-capacity",
+    "host",
+    "hostaddr",
+    "port",
+    "dbname",
+    "user",
+    "password",
+    "application_name",
+    "options",
+];
+
+fn is_known(option: &str) -> bool {
+    OPTIONS.contains(&option) || option.starts_with("options[")
+}
+
 impl JournalUrl {
     /// The journal in a file.
     pub fn from_path(path: &Path) -> Self {
@@ -69,7 +95,13 @@ impl FromStr for JournalUrl {
             "postgres" | "postgresql" => match url::Url::parse(text) {
                 Ok(url) if !url.has_host() => wrong("it names no host"),
                 Ok(url) if url.path().len() < 2 => wrong("it names no database"),
-                Ok(url) => Ok(Self(Place::Server(url))),
+                // The driver would ignore one that it does not know, and tell its value: perhaps a password.
+                Ok(url) => match url.query_pairs().map(|(name, _)| name).find(|name| !is_known(name)) {
+                    Some(name) => {
+                        wrong(&format!("it has the option {name:?}, which is none of the driver's"))
+                    }
+                    None => Ok(Self(Place::Server(url))),
+                },
                 Err(error) => wrong(&error.to_string()),
             },
             _ => Err(JournalError::CorrectUrl {
@@ -124,6 +156,10 @@ mod tests {
             ("postgres://ann:hunter2@db", Err("it names no database")),
             ("postgres:///journal?password=hunter2", Err("it names no host")),
             ("postgres://ann:hunter2@db:port/journal", Err("invalid port number")),
+            (
+                "postgres://db/journal?pasword=hunter2",
+                Err("it has the option \"pasword\", which is none of the driver's"),
+            ),
             ("hunter2", Err("it begins neither with sqlite:// nor with postgres://")),
         ] {
             let told = match JournalUrl::from_str(text) {
