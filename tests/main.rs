@@ -6,6 +6,7 @@ mod answers;
 mod audits;
 mod candlewick;
 mod catalog;
+mod check;
 mod cli;
 mod contract;
 mod control;

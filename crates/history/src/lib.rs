@@ -26,6 +26,7 @@ mod parquet;
 mod source;
 
 // What people bring.
+mod check;
 mod import;
 
 // Candles that stay.
@@ -44,6 +45,10 @@ mod market;
 
 pub use cache::FileCache;
 pub use catalog::{Appended, Catalog, Manifest, Origin, Provenance, Revision, Segment, Version};
+pub use check::{
+    CheckSettings, Checked, Finding, FindingKind, FindingKindError, Findings, Fixed, Hours, Session,
+    SessionError, check_file, check_series,
+};
 pub use csv::{CSV_HEADER, Progress, no_progress, read_csv, read_csv_file, write_csv, write_csv_file};
 pub use error::HistoryError;
 pub use format::CandleFormat;

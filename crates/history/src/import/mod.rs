@@ -24,13 +24,13 @@ pub use settings::{ImportSettings, Stamped, StampedError};
 pub use sheet::ToldBy;
 pub use zone::{ClockChange, ClockChangeError, Zone, ZoneError};
 
-use row::Unit;
+pub(crate) use row::{Decoded, Row};
 pub(crate) use sheet::Sheet;
 
 use crate::{HistoryError, Progress};
 use candlewick_sdk::{Candle, CandleError, CandleSeries, Interval, Millis};
 use problem::Problem;
-use row::Decoded;
+use row::Unit;
 use std::path::Path;
 
 /// A file's candles, and how they were told.

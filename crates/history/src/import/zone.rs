@@ -53,7 +53,7 @@ impl Zone {
         Self::Fixed(FixedOffset::west_opt(5 * 3_600).expect("five hours are less than a day"))
     }
 
-    fn moments_of(self, wall: NaiveDateTime) -> MappedLocalTime<Millis> {
+    pub(crate) fn moments_of(self, wall: NaiveDateTime) -> MappedLocalTime<Millis> {
         let millis = |moment: i64| Millis::new(moment);
         match self {
             Self::Fixed(offset) => {

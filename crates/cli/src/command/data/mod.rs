@@ -1,5 +1,6 @@
 //! `data`: candles at rest.
 
+mod check;
 mod export;
 mod generate;
 mod import;
@@ -19,6 +20,8 @@ use std::path::PathBuf;
 pub(crate) enum DataCommand {
     /// Bring candles of other programs and sources into the catalog
     Import(import::ImportArguments),
+    /// Find what is wrong with candles: gaps, doubles, impossible prices, spikes and more
+    Check(check::CheckArguments),
     /// Show what the catalog holds
     List(list::ListArguments),
     /// Write candles of the catalog, or of a file, as CSV or Parquet
@@ -50,6 +53,7 @@ impl CatalogArgument {
 pub(super) fn run(command: &DataCommand, context: &Context<'_>) -> Result<Ending, Failure> {
     match command {
         DataCommand::Import(arguments) => import::run(arguments, context)?,
+        DataCommand::Check(arguments) => check::run(arguments, context)?,
         DataCommand::List(arguments) => list::run(arguments, context)?,
         DataCommand::Export(arguments) => export::run(arguments, context)?,
         DataCommand::Generate(arguments) => generate::run(arguments, context)?,

@@ -1,0 +1,152 @@
+//! A check's findings for people and for machines.
+
+use super::Subject;
+use super::repair::{Place, Repaired};
+use crate::moment::utc;
+use crate::output::table;
+use candlewick_history::{Checked, Finding, FindingKind};
+use candlewick_sdk::CandleSeries;
+use serde_json::{Map, Value, json};
+use std::fmt::Write as _;
+
+/// What was found in one series, of each kind the first few.
+pub(super) fn text(subject: &Subject, checked: &Checked, repaired: Option<&Repaired>, most: usize) -> String {
+    let mut text = format!(
+        "{subject}: {} rows of {}, session {}; {}",
+        checked.rows,
+        checked.series,
+        checked.session,
+        sums(checked)
+    );
+    let list = checked.findings.list();
+    if !list.is_empty() && most > 0 {
+        let mut table = table(["Problem", "Where", "What"]);
+        for of_kind in list.chunk_by(|a, b| a.kind == b.kind) {
+            for finding in of_kind.iter().take(most) {
+                table.add_row([finding.kind.to_string(), place_of(finding), finding.detail.clone()]);
+            }
+            let kind = of_kind[0].kind;
+            let more = checked.findings.counts()[&kind].saturating_sub(of_kind.len().min(most) as u64);
+            if more > 0 {
+                table.add_row([kind.to_string(), "...".to_owned(), format!("{more} more; --show, --json")]);
+            }
+        }
+        let _ = write!(text, "\n{table}");
+    }
+    if let Some(repaired) = repaired {
+        let _ = write!(text, "\n  {}", repair(repaired));
+    }
+    text
+}
+
+fn sums(checked: &Checked) -> String {
+    let counts = checked.findings.counts().iter().map(|(kind, count)| format!("{count} {kind}"));
+    let counts: Vec<String> = counts.collect();
+    if counts.is_empty() { "no problem".to_owned() } else { counts.join(", ") }
+}
+
+fn place_of(finding: &Finding) -> String {
+    let start = finding.start.map(utc);
+    match (finding.row, start) {
+        (Some(row), Some(start)) => format!("{row}: {start}"),
+        (Some(row), None) => row.to_string(),
+        (None, Some(start)) if finding.count == 1 => start,
+        (None, Some(start)) => format!("{start} to {}", finding.end.map(utc).unwrap_or_default()),
+        (None, None) => String::new(),
+    }
+}
+
+fn repair(repaired: &Repaired) -> String {
+    let sorted = if repaired.fixed.sorted { ", put in order" } else { "" };
+    let done = format!(
+        "{} left out, {} given their latest value{sorted}",
+        repaired.fixed.removed, repaired.fixed.replaced
+    );
+    match &repaired.place {
+        None => "--fix: there is nothing that it mends".to_owned(),
+        Some(Place::File(path)) => format!("--fix: {done}; written to {}", path.display()),
+        Some(Place::Version(number)) => format!("--fix: {done}; now version {number} of the series"),
+    }
+}
+
+/// How much of each series is there.
+pub(super) fn coverage(all: &[(Checked, u64)]) -> String {
+    let mut table = table(["Symbol", "Interval", "From", "To", "Candles", "Missing", "Coverage", "Problems"]);
+    for (checked, left) in all {
+        let candles = checked.candles.as_ref();
+        let at = |moment: fn(&CandleSeries) -> candlewick_sdk::Millis| {
+            candles.map(|candles| utc(moment(candles))).unwrap_or_default()
+        };
+        table.add_row([
+            checked.series.symbol.to_string(),
+            checked.series.interval.to_string(),
+            at(CandleSeries::start),
+            at(CandleSeries::end),
+            candles.map_or(0, |candles| candles.candles().len()).to_string(),
+            checked.missing.to_string(),
+            format!("{:.3} %", checked.coverage() * 100.0),
+            left.to_string(),
+        ]);
+    }
+    format!("\n{table}")
+}
+
+/// The same for machines.
+pub(super) fn document(
+    subject: &Subject,
+    checked: &Checked,
+    repaired: Option<&Repaired>,
+    left: u64,
+) -> Value {
+    let candles = checked.candles.as_ref();
+    let counts: Map<String, Value> = FindingKind::ALL
+        .iter()
+        .map(|kind| (kind.to_string(), json!(checked.findings.counts().get(kind).copied().unwrap_or(0))))
+        .collect();
+    let findings = checked.findings.list().iter().map(|finding| {
+        json!({
+            "kind": finding.kind.as_str(),
+            "row": finding.row,
+            "start": finding.start,
+            "end": finding.end,
+            "count": finding.count,
+            "detail": finding.detail,
+        })
+    });
+    let file = match subject {
+        Subject::File(path, _) => json!(path),
+        Subject::Stored(_) => Value::Null,
+    };
+    json!({
+        "file": file,
+        "symbol": checked.series.symbol,
+        "interval": checked.series.interval,
+        "session": checked.session.to_string(),
+        "rows": checked.rows,
+        "candles": candles.map_or(0, |candles| candles.candles().len()),
+        "start": candles.map(CandleSeries::start),
+        "end": candles.map(CandleSeries::end),
+        "missing": checked.missing,
+        "coverage": checked.coverage(),
+        "problems": checked.findings.total(),
+        "counts": counts,
+        "findings": findings.collect::<Vec<_>>(),
+        "fixed": repaired.map(fixed),
+        "left": left,
+    })
+}
+
+fn fixed(repaired: &Repaired) -> Value {
+    let (file, version) = match &repaired.place {
+        Some(Place::File(path)) => (json!(path), Value::Null),
+        Some(Place::Version(number)) => (Value::Null, json!(number)),
+        None => (Value::Null, Value::Null),
+    };
+    json!({
+        "removed": repaired.fixed.removed,
+        "replaced": repaired.fixed.replaced,
+        "sorted": repaired.fixed.sorted,
+        "file": file,
+        "version": version,
+    })
+}

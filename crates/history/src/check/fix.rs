@@ -1,0 +1,84 @@
+//! Repairs: what is certainly wrong is left out, what is doubtful only when asked for. No candle is invented.
+
+use super::finding::FindingKind;
+use super::{Checked, check_series};
+use candlewick_sdk::{Candle, CandleSeries, Millis};
+use std::ops::Range;
+
+/// What a repair made of a series.
+#[derive(Clone, Debug)]
+pub struct Fixed {
+    /// The candles that remain; none when none does.
+    pub candles: Option<CandleSeries>,
+    /// Rows and candles that were left out.
+    pub removed: u64,
+    /// Candles whose value that came last was put in the place of the one that came first.
+    pub replaced: u64,
+    /// Whether rows were put in order.
+    pub sorted: bool,
+}
+
+impl Fixed {
+    /// Whether anything is other than it was.
+    pub const fn is_change(&self) -> bool {
+        self.removed > 0 || self.replaced > 0 || self.sorted
+    }
+}
+
+impl Checked {
+    /// The candles without what is certainly wrong, and without those of the doubtful kinds that are named: spikes, flat
+    /// stretches and candles in closed hours are left out, revised candles get the value that came last. Gaps and jumps
+    /// cannot be repaired.
+    pub fn fix(&self, also: &[FindingKind]) -> Fixed {
+        let unsound = self.rows - self.candles.as_ref().map_or(0, |candles| candles.candles().len() as u64);
+        let sorted = self.findings.counts().contains_key(&FindingKind::Unsorted);
+        let Some(candles) = &self.candles else {
+            return Fixed { candles: None, removed: unsound, replaced: 0, sorted };
+        };
+        let mut doubtful: Vec<Range<Millis>> = Vec::new();
+        self.look(&mut |finding| {
+            let is_left_out =
+                matches!(finding.kind, FindingKind::Spike | FindingKind::Flat | FindingKind::Closed);
+            if is_left_out && also.contains(&finding.kind) {
+                doubtful.extend(finding.start.zip(finding.end).map(|(start, end)| start..end));
+            }
+        });
+        doubtful.sort_by_key(|stretch| stretch.start);
+        let mut kept: Vec<Candle> = Vec::with_capacity(candles.candles().len());
+        let mut rest = doubtful.as_slice();
+        for candle in candles.candles() {
+            while rest.first().is_some_and(|stretch| stretch.end <= candle.time()) {
+                rest = &rest[1..];
+            }
+            if rest.first().is_none_or(|stretch| candle.time() < stretch.start) {
+                kept.push(*candle);
+            }
+        }
+        let doubtful = (candles.candles().len() - kept.len()) as u64;
+        let replaced = if also.contains(&FindingKind::Revised) { self.take_latest(&mut kept) } else { 0 };
+        let candles = CandleSeries::new(self.series, kept).ok();
+        Fixed { candles, removed: unsound + doubtful, replaced, sorted }
+    }
+
+    fn take_latest(&self, candles: &mut [Candle]) -> u64 {
+        let mut replaced: Vec<usize> = Vec::new();
+        for revision in &self.revisions {
+            if let Ok(place) = candles.binary_search_by_key(&revision.candle.time(), Candle::time)
+                && candles[place] != revision.candle
+            {
+                candles[place] = revision.candle;
+                replaced.push(place);
+            }
+        }
+        replaced.sort_unstable();
+        replaced.dedup();
+        replaced.len() as u64
+    }
+
+    /// Checks what a repair left.
+    pub fn check_again(&self, fixed: &Fixed, also: &[FindingKind]) -> Option<Checked> {
+        let revisions = if also.contains(&FindingKind::Revised) { &[] } else { self.revisions.as_slice() };
+        let candles = fixed.candles.as_ref()?;
+        Some(check_series(candles, revisions, &self.settings))
+    }
+}

@@ -1,0 +1,135 @@
+//! Candles that are missing while the market was open, and candles that are there while it was closed.
+
+use super::finding::{Finding, FindingKind};
+use super::session::{Doubt, Session};
+use crate::gap::gaps;
+use candlewick_sdk::{CandleSeries, Interval, Millis};
+use chrono::NaiveDate;
+use std::ops::Range;
+
+/// A candle is expected when the market was open for one part in so many of its time: a day of six and a half hours
+/// has one, and a Sunday on which currencies trade for two hours has none.
+const LEAST_OPEN_PART: i64 = 4;
+
+/// Notes every gap; answers how many candles are missing in all.
+pub(super) fn missing(
+    series: &CandleSeries,
+    session: &Session,
+    holidays: &[NaiveDate],
+    note: &mut dyn FnMut(Finding),
+) -> u64 {
+    let mut total = 0;
+    for gap in gaps(series) {
+        let stretch = gap.start..gap.end;
+        let expected = expected(&session.open(&stretch, Doubt::Closed, holidays), series.interval());
+        if expected > 0 {
+            total += expected;
+            let closed = gap.missing - expected.min(gap.missing);
+            let beside =
+                if closed > 0 { format!(", {closed} more fall into closed hours") } else { String::new() };
+            note(Finding {
+                kind: FindingKind::Gap,
+                row: None,
+                start: Some(gap.start),
+                end: Some(gap.end),
+                count: expected,
+                detail: format!("{expected} missing{beside}"),
+            });
+        }
+    }
+    total
+}
+
+/// How many candles the market's open stretches ask for. Stretches lie within a gap, so their slots are its own.
+fn expected(open: &[Range<Millis>], interval: Interval) -> u64 {
+    let length = interval.length().get();
+    let mut count = 0;
+    let mut last: Option<(i64, i64)> = None;
+    let mut settle = |slot: i64, open_ms: i64| {
+        let (before, sum) = match last {
+            Some((same, sum)) if same == slot => (None, sum + open_ms),
+            before => (before, open_ms),
+        };
+        last = Some((slot, sum));
+        before
+    };
+    let is_expected = |slot: Option<(i64, i64)>| {
+        u64::from(slot.is_some_and(|(_, open_ms)| open_ms * LEAST_OPEN_PART >= length))
+    };
+    for stretch in open {
+        let (start, end) = (stretch.start.get(), stretch.end.get());
+        let (first, after) = (start.div_euclid(length), (end - 1).div_euclid(length));
+        count += is_expected(settle(first, end.min((first + 1) * length) - start));
+        if after > first {
+            // Those between are open from end to end.
+            count += u64::try_from(after - first - 1).unwrap_or(0);
+            count += is_expected(settle(after, end - after * length));
+        }
+    }
+    count + is_expected(last)
+}
+
+/// Notes every run of candles that lie in hours that are surely closed.
+pub(super) fn in_closed_hours(
+    series: &CandleSeries,
+    session: &Session,
+    holidays: &[NaiveDate],
+    note: &mut dyn FnMut(Finding),
+) {
+    let interval = series.interval();
+    let open = session.open(&(series.start()..series.end()), Doubt::Open, holidays);
+    let mut rest = open.as_slice();
+    let mut run: Option<(Range<Millis>, u64)> = None;
+    let mut tell = |run: Option<(Range<Millis>, u64)>| {
+        if let Some((stretch, count)) = run {
+            note(Finding {
+                kind: FindingKind::Closed,
+                row: None,
+                start: Some(stretch.start),
+                end: Some(stretch.end),
+                count,
+                detail: format!("{count} candles while the market is closed; is the time zone right?"),
+            });
+        }
+    };
+    for candle in series.candles() {
+        let slot = candle.time()..candle.close_time(interval);
+        while rest.first().is_some_and(|stretch| stretch.end <= slot.start) {
+            rest = &rest[1..];
+        }
+        if rest.first().is_some_and(|stretch| stretch.start < slot.end) {
+            tell(run.take());
+            continue;
+        }
+        run = match run {
+            Some((stretch, count)) => Some((stretch.start..slot.end, count + 1)),
+            None => Some((slot, 1)),
+        };
+    }
+    tell(run);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Open stretches and the length of candles, in hours, and how many candles they ask for.
+    fn check(open: &[(i64, i64)], hours: i64, count: u64) {
+        let open: Vec<_> =
+            open.iter().map(|(start, end)| Millis::HOUR * *start..Millis::HOUR * *end).collect();
+        let interval = Interval::from_seconds(hours * 3_600).unwrap();
+        assert_eq!(expected(&open, interval), count, "{open:?} {hours}");
+    }
+
+    #[test]
+    fn a_candle_is_expected_where_a_quarter_of_its_time_is_open() {
+        check(&[], 1, 0);
+        check(&[(0, 5)], 1, 5);
+        check(&[(0, 1), (10, 12)], 1, 3);
+        // Half of the first four hours, all of the second, a quarter of the third.
+        check(&[(2, 9)], 4, 3);
+        // A day of six hours, one of five, one of two and four hours.
+        check(&[(9, 15), (33, 38), (57, 59), (65, 69)], 24, 2);
+        check(&[(-30, -20)], 24, 1);
+    }
+}

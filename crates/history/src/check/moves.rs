@@ -1,0 +1,133 @@
+//! Prices that move as prices do not: spikes, jumps, and stretches without any movement.
+
+use super::finding::{Finding, FindingKind};
+use candlewick_sdk::{Candle, CandleSeries};
+use std::ops::Range;
+
+/// Candles whose usual range is taken together: moods of a market last longer.
+const BLOCK_CANDLES: usize = 500;
+/// Fewer moving candles do not tell what is usual.
+const FEWEST_MOVING: usize = 20;
+
+/// Notes every candle whose high or low lies far beyond those of the candles beside it, and every far step of the price
+/// from one candle to the one that follows directly: further than `factor` times the usual range of candles thereabouts.
+pub(super) fn spikes_and_jumps(series: &CandleSeries, factor: f64, note: &mut dyn FnMut(Finding)) {
+    let candles = series.candles();
+    let Some(usual) = Usual::of(candles) else { return };
+    let spike_at =
+        |index: usize| Spike::at(candles, index).filter(|spike| spike.part > factor * usual.at(index));
+    let mut spike_before = None;
+    let mut spike_here = spike_at(0);
+    for index in 0..candles.len() {
+        let range = index..index + 1;
+        let told =
+            |part: f64| format!("{:.2} %, {:.0} times the usual range", part * 100.0, part / usual.at(index));
+        if let Some(Spike { part, what, price, beside }) = &spike_here {
+            let detail = format!("{what} {price} is beyond {beside} beside it by {}", told(*part));
+            note(of(series, FindingKind::Spike, range, detail));
+        } else if spike_before.is_none()
+            && let Some(before) = index.checked_sub(1).map(|before| &candles[before])
+            && before.close_time(series.interval()) == candles[index].time()
+        {
+            let (close, open) = (before.close(), candles[index].open());
+            let part = apart(close, open);
+            if part > factor * usual.at(index) {
+                let detail = format!("the close before is {close}, the open {open}: apart by {}", told(part));
+                note(of(series, FindingKind::Jump, range, detail));
+            }
+        }
+        spike_before = spike_here;
+        spike_here = spike_at(index + 1);
+    }
+}
+
+/// How far a candle's high or low lies beyond those of both candles beside it.
+struct Spike {
+    /// As a part of the price.
+    part: f64,
+    what: &'static str,
+    price: f64,
+    beside: f64,
+}
+
+impl Spike {
+    /// The farther of the two; none where no candle stands beside.
+    fn at(candles: &[Candle], index: usize) -> Option<Self> {
+        let here = candles.get(index)?;
+        let before = index.checked_sub(1).map(|before| &candles[before]);
+        let beside = || before.into_iter().chain(candles.get(index + 1));
+        let highest = beside().map(Candle::high).reduce(f64::max)?;
+        let lowest = beside().map(Candle::low).reduce(f64::min)?;
+        let (up, down) = (here.high() / highest - 1.0, lowest / here.low() - 1.0);
+        Some(if up > down {
+            Self { part: up, what: "high", price: here.high(), beside: highest }
+        } else {
+            Self { part: down, what: "low", price: here.low(), beside: lowest }
+        })
+    }
+}
+
+/// How far two prices are apart, as a part of the lower one.
+fn apart(a: f64, b: f64) -> f64 {
+    a.max(b) / a.min(b) - 1.0
+}
+
+/// How far candles usually reach from low to high, as a part of the price: the median of those that move, by block.
+struct Usual(Vec<f64>);
+
+impl Usual {
+    /// None where too few candles move.
+    fn of(candles: &[Candle]) -> Option<Self> {
+        let all = median_reach(candles)?;
+        let blocks = candles.chunks(BLOCK_CANDLES);
+        Some(Self(blocks.map(|block| median_reach(block).unwrap_or(all)).collect()))
+    }
+
+    fn at(&self, index: usize) -> f64 {
+        let block = self.0.get(index / BLOCK_CANDLES).or(self.0.last());
+        block.copied().unwrap_or(f64::INFINITY)
+    }
+}
+
+fn median_reach(candles: &[Candle]) -> Option<f64> {
+    let reaches = candles.iter().map(|candle| apart(candle.high(), candle.low()));
+    let mut moving: Vec<f64> = reaches.filter(|reach| *reach > 0.0).collect();
+    if moving.len() < FEWEST_MOVING {
+        return None;
+    }
+    let middle = moving.len() / 2;
+    let (_, median, _) = moving.select_nth_unstable_by(middle, f64::total_cmp);
+    Some(*median)
+}
+
+/// Notes every run of at least `fewest` candles that follow each other directly and hold one price alone.
+pub(super) fn flat_stretches(series: &CandleSeries, fewest: u64, note: &mut dyn FnMut(Finding)) {
+    let interval = series.interval();
+    let goes_on = |before: &Candle, here: &Candle| {
+        is_flat(before)
+            && is_flat(here)
+            && before.close_time(interval) == here.time()
+            && before.close().to_bits() == here.open().to_bits()
+    };
+    let mut start = 0;
+    for run in series.candles().chunk_by(goes_on) {
+        let range = start..start + run.len();
+        start = range.end;
+        if run.len() as u64 >= fewest && is_flat(&run[0]) {
+            let detail = format!("{} candles at {} without any movement", run.len(), run[0].close());
+            note(of(series, FindingKind::Flat, range, detail));
+        }
+    }
+}
+
+/// Whether a candle holds one price alone.
+fn is_flat(candle: &Candle) -> bool {
+    candle.high() <= candle.low()
+}
+
+fn of(series: &CandleSeries, kind: FindingKind, range: Range<usize>, detail: String) -> Finding {
+    let candles = &series.candles()[range];
+    let start = candles.first().map(Candle::time);
+    let end = candles.last().map(|candle| candle.close_time(series.interval()));
+    Finding { kind, row: None, start, end, count: candles.len() as u64, detail }
+}

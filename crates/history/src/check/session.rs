@@ -1,0 +1,249 @@
+//! When a market is open, so that a closed one is not taken for a gap.
+
+use crate::import::Zone;
+use crate::{AssetType, asset_type_of};
+use candlewick_sdk::{Millis, Symbol};
+use chrono::{DateTime, Datelike, Days, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, Weekday};
+use chrono_tz::America::New_York;
+use std::fmt;
+use std::ops::Range;
+use std::str::FromStr;
+
+/// When a market is open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Session {
+    /// All week.
+    Always,
+    /// From Sunday 22:00 UTC to Friday 17:00 in New York, as currencies are. The hour by which summer time moves the two
+    /// edges is neither: candles may lie in it or not.
+    Currencies,
+    /// The same hours on some days of the week.
+    Weekly(Hours),
+}
+
+/// Hours of some days of the week, such as `Mon-Fri 09:30-16:00 America/New_York`. Hours that end before they begin
+/// end on the next day.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hours {
+    first: Weekday,
+    last: Weekday,
+    from: NaiveTime,
+    to: NaiveTime,
+    zone: Zone,
+}
+
+/// Why a text is not a [`Session`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "\"{text}\" is not a session: use always, currencies, or days, hours and a time zone such as \"Mon-Fri 09:30-16:00 America/New_York\""
+)]
+pub struct SessionError {
+    text: String,
+}
+
+/// Which of the hours that may be either count as open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Doubt {
+    /// What is surely open: a candle must be there.
+    Closed,
+    /// What is not surely closed: a candle may be there.
+    Open,
+}
+
+impl Session {
+    /// The usual one of a symbol, by its [`asset_type_of`].
+    pub fn of_symbol(symbol: Symbol) -> Self {
+        match asset_type_of(symbol) {
+            AssetType::Forex => Self::Currencies,
+            AssetType::Crypto | AssetType::Otc => Self::Always,
+        }
+    }
+
+    /// The open stretches within a range, in order, none touching the next; none begins on one of the holidays.
+    pub(super) fn open(
+        &self,
+        within: &Range<Millis>,
+        doubt: Doubt,
+        holidays: &[NaiveDate],
+    ) -> Vec<Range<Millis>> {
+        if *self == Self::Always && holidays.is_empty() {
+            return vec![within.clone()];
+        }
+        let mut found: Vec<Range<Millis>> = Vec::new();
+        // A zone's days begin up to a day before or after those of UTC, and hours may reach into the next day.
+        let mut day = date_of(within.start).checked_sub_days(Days::new(2));
+        let last = date_of(within.end).checked_add_days(Days::new(1)).unwrap_or(NaiveDate::MAX);
+        while let Some(date) = day.filter(|date| *date <= last) {
+            day = date.succ_opt();
+            let Some(open) = self.open_from(date, doubt).filter(|_| !holidays.contains(&date)) else {
+                continue;
+            };
+            let (start, end) = (open.start.max(within.start), open.end.min(within.end));
+            match found.last_mut() {
+                Some(before) if start <= before.end => before.end = before.end.max(end),
+                _ if start < end => found.push(start..end),
+                _ => {}
+            }
+        }
+        found
+    }
+
+    /// The stretch that begins on a day.
+    fn open_from(&self, date: NaiveDate, doubt: Doubt) -> Option<Range<Millis>> {
+        let utc = |hour: u32| millis(date.and_time(NaiveTime::MIN)) + Millis::HOUR * i64::from(hour);
+        let new_york = || {
+            let wall = date.and_hms_opt(17, 0, 0).expect("five in the afternoon is a time of every day");
+            Zone::Place(New_York).moment_of(wall)
+        };
+        match self {
+            Self::Always => Some(utc(0)..utc(24)),
+            Self::Currencies => match date.weekday() {
+                Weekday::Sat => None,
+                Weekday::Sun => {
+                    Some(if doubt == Doubt::Open { utc(22).min(new_york()) } else { utc(22) }..utc(24))
+                }
+                Weekday::Fri => Some(utc(0)..if doubt == Doubt::Open { utc(22) } else { new_york() }),
+                Weekday::Mon | Weekday::Tue | Weekday::Wed | Weekday::Thu => Some(utc(0)..utc(24)),
+            },
+            Self::Weekly(hours) => hours.open_from(date),
+        }
+    }
+}
+
+impl Hours {
+    fn open_from(&self, date: NaiveDate) -> Option<Range<Millis>> {
+        let place = |day: Weekday| (day.days_since(self.first)) % 7;
+        if place(date.weekday()) > place(self.last) {
+            return None;
+        }
+        let end = if self.to > self.from { date } else { date.succ_opt()? };
+        Some(self.zone.moment_of(date.and_time(self.from))..self.zone.moment_of(end.and_time(self.to)))
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let mut words = text.split_whitespace();
+        let (days, hours, zone) = (words.next()?, words.next()?, words.next()?);
+        let (first, last) = days.split_once('-').unwrap_or((days, days));
+        let (from, to) = hours.split_once('-')?;
+        let time = |text| NaiveTime::parse_from_str(text, "%H:%M").ok();
+        let hours = Self {
+            first: first.parse().ok()?,
+            last: last.parse().ok()?,
+            from: time(from)?,
+            to: if to == "24:00" { NaiveTime::MIN } else { time(to)? },
+            zone: zone.parse().ok()?,
+        };
+        words.next().is_none().then_some(hours)
+    }
+}
+
+fn millis(utc: NaiveDateTime) -> Millis {
+    Millis::new(utc.and_utc().timestamp_millis())
+}
+
+/// The day in UTC; for a moment that the calendar does not have, its last.
+fn date_of(moment: Millis) -> NaiveDate {
+    DateTime::from_timestamp_millis(moment.get()).map_or(NaiveDate::MAX, |time| time.date_naive())
+}
+
+impl Zone {
+    /// The moment at which a clock there shows a time: the first of two, and where it is put forward over it, an hour on.
+    fn moment_of(self, wall: NaiveDateTime) -> Millis {
+        let later = wall.checked_add_signed(TimeDelta::hours(1)).unwrap_or(wall);
+        let shown = self.moments_of(wall).earliest();
+        shown.or_else(|| self.moments_of(later).earliest()).unwrap_or_else(|| millis(wall))
+    }
+}
+
+impl fmt::Display for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Always => f.pad("always"),
+            Self::Currencies => f.pad("currencies"),
+            Self::Weekly(Hours { first, last, from, to, zone }) => {
+                let (from, to) = (from.format("%H:%M"), to.format("%H:%M"));
+                let days = if first == last { first.to_string() } else { format!("{first}-{last}") };
+                write!(f, "{days} {from}-{to} {zone}")
+            }
+        }
+    }
+}
+
+impl FromStr for Session {
+    type Err = SessionError;
+
+    fn from_str(text: &str) -> Result<Self, SessionError> {
+        match text {
+            "always" => Ok(Self::Always),
+            "currencies" => Ok(Self::Currencies),
+            _ => {
+                let hours = Hours::parse(text).map(Self::Weekly);
+                hours.ok_or_else(|| SessionError { text: text.chars().take(64).collect() })
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(text: &str) -> Millis {
+        millis(NaiveDateTime::parse_from_str(text, "%Y-%m-%d %H:%M").unwrap())
+    }
+
+    fn check(session: &str, doubt: Doubt, within: [&str; 2], expected: &[[&str; 2]]) {
+        let session: Session = session.parse().unwrap();
+        let found = session.open(&(at(within[0])..at(within[1])), doubt, &[]);
+        let expected: Vec<_> = expected.iter().map(|[start, end]| at(start)..at(end)).collect();
+        assert_eq!(found, expected, "{session}");
+    }
+
+    #[test]
+    fn currencies_rest_at_the_weekend_and_the_hour_of_summer_time_is_open_or_not() {
+        let winter = ["2026-01-08 00:00", "2026-01-12 06:00"];
+        let expected = [["2026-01-08 00:00", "2026-01-09 22:00"], ["2026-01-11 22:00", "2026-01-12 06:00"]];
+        check("currencies", Doubt::Closed, winter, &expected);
+        check("currencies", Doubt::Open, winter, &expected);
+        let summer = ["2026-07-10 12:00", "2026-07-13 06:00"];
+        let sure = [["2026-07-10 12:00", "2026-07-10 21:00"], ["2026-07-12 22:00", "2026-07-13 06:00"]];
+        check("currencies", Doubt::Closed, summer, &sure);
+        let possible = [["2026-07-10 12:00", "2026-07-10 22:00"], ["2026-07-12 21:00", "2026-07-13 06:00"]];
+        check("currencies", Doubt::Open, summer, &possible);
+    }
+
+    #[test]
+    fn hours_are_those_of_their_zone_and_may_reach_over_midnight() {
+        // New York is five hours behind in winter; on 2026-03-08 its clock is put forward.
+        let monday = ["2026-03-06 00:00", "2026-03-10 00:00"];
+        let stocks = [["2026-03-06 14:30", "2026-03-06 21:00"], ["2026-03-09 13:30", "2026-03-09 20:00"]];
+        check("Mon-Fri 09:30-16:00 America/New_York", Doubt::Closed, monday, &stocks);
+        let futures = [["2026-03-06 00:00", "2026-03-06 22:00"], ["2026-03-08 22:00", "2026-03-09 21:00"]];
+        let upto = ["2026-03-06 00:00", "2026-03-09 22:00"];
+        check("Sun-Thu 18:00-17:00 America/New_York", Doubt::Closed, upto, &futures);
+        check("Sat 00:00-24:00 UTC", Doubt::Closed, monday, &[["2026-03-07 00:00", "2026-03-08 00:00"]]);
+        check("always", Doubt::Closed, monday, &[monday]);
+    }
+
+    #[test]
+    fn nothing_opens_on_a_holiday() {
+        let holiday = [NaiveDate::from_ymd_opt(2026, 1, 6).unwrap()];
+        let found =
+            Session::Always.open(&(at("2026-01-05 12:00")..at("2026-01-08 00:00")), Doubt::Closed, &holiday);
+        let expected =
+            [at("2026-01-05 12:00")..at("2026-01-06 00:00"), at("2026-01-07 00:00")..at("2026-01-08 00:00")];
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn sessions_read_back_and_what_is_none_says_what_is() {
+        for text in ["always", "currencies", "Mon-Fri 09:30-16:00 America/New_York", "Sat 10:00-11:00 UTC"] {
+            assert_eq!(text.parse::<Session>().unwrap().to_string(), text);
+        }
+        for text in
+            ["", "Mon-Fri", "Mon-Fri 9-16 UTC", "Mon-Fri 09:30-16:00 Mars", "Mon-Fri 09:30-16:00 UTC x"]
+        {
+            assert!(text.parse::<Session>().unwrap_err().to_string().contains("America/New_York"), "{text}");
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! Files with one thing wrong, and what a check says of it; repairs, and that they leave the original alone.
+#![allow(clippy::unwrap_used, reason = "what cannot be read fails its test")]
+
+use candlewick_history::{
+    Catalog, CheckSettings, Checked, Finding, FindingKind, HistoryError, ImportSettings, Origin, Session,
+    check_file, check_series, generate, known_market, no_progress, read_csv, write_csv,
+};
+use candlewick_sdk::{Candle, Interval, Millis, Series, Symbol};
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// 2026-01-05 00:00 UTC, a Monday.
+const MONDAY: i64 = 1_767_571_200_000;
+const MINUTE: i64 = 60_000;
+
+/// Forty minutes that each reach from 99.9 to 100.1, from line 2 on, with some lines replaced; an empty one is left out.
+fn file(lines: &[(usize, &str)]) -> String {
+    let mut text = String::from("time,open,high,low,close,volume\n");
+    for minute in 0..40 {
+        let time = MONDAY + minute as i64 * MINUTE;
+        let line = match lines.iter().find(|(line, _)| *line == minute + 2) {
+            Some((_, "")) => continue,
+            Some((_, other)) => other.replace("TIME", &time.to_string()),
+            None => format!("{time},100,100.1,99.9,100,1"),
+        };
+        text += &line;
+        text.push('\n');
+    }
+    text
+}
+
+fn checked(text: &str, symbol: &str, settings: &CheckSettings) -> Checked {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(format!("{symbol}_1m.csv"));
+    std::fs::write(&path, text).unwrap();
+    let checked = check_file(&path, &ImportSettings::default(), settings, &mut no_progress).unwrap();
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), text, "a check changes nothing");
+    checked
+}
+
+/// A finding as a row: its kind, its line or none, its first minute, how many it concerns, and what is said.
+type Row<'a> = (FindingKind, Option<u64>, Option<i64>, u64, &'a str);
+
+fn row_of(finding: &Finding) -> Row<'_> {
+    let minute = finding.start.map(|start| (start.get() - MONDAY) / MINUTE);
+    (finding.kind, finding.row, minute, finding.count, finding.detail.as_str())
+}
+
+fn check(lines: &[(usize, &str)], expected: &[Row<'_>]) {
+    let checked = checked(&file(lines), "X", &CheckSettings::default());
+    let found: Vec<Row<'_>> = checked.findings.list().iter().map(row_of).collect();
+    assert_eq!(found, expected, "{lines:?}");
+}
+
+#[test]
+fn each_kind_of_problem_is_told_with_its_place() {
+    use FindingKind::{
+        Duplicate, Flat, Gap, Jump, Misaligned, NotFinite, Price, Range, Spike, Unreadable, Unsorted, Volume,
+    };
+    check(&[], &[]);
+    // A row that is no candle leaves a gap where it stood.
+    let gap = (Gap, None, Some(3), 1, "1 missing");
+    for (line, kind, told) in [
+        ("TIME,100,100.1,99.9", Unreadable, "4 columns where 6 belong; is the line cut off?"),
+        (
+            "TIME,100,100.1,99.9,x,1",
+            Unreadable,
+            "close \"x\" is not a number; use digits and a decimal point only",
+        ),
+        ("TIME,100,NaN,99.9,100,1", NotFinite, "high is not a finite number"),
+        ("TIME,100,100.1,0,100,1", Price, "low 0 is not above zero"),
+        ("TIME,-100,100.1,99.9,100,1", Price, "open -100 is not above zero"),
+        ("TIME,100,100.1,99.9,100,-1", Volume, "volume -1 is below zero"),
+        ("TIME,100,99.9,100.1,100,1", Range, "low 100.1 and high 99.9 do not enclose open 100 and close 100"),
+        (
+            "TIME,100,100.1,99.9,100.2,1",
+            Range,
+            "low 99.9 and high 100.1 do not enclose open 100 and close 100.2",
+        ),
+    ] {
+        let minute = if kind == Unreadable { None } else { Some(3) };
+        check(&[(5, line)], &[(kind, Some(5), minute, 1, told), gap]);
+    }
+    check(
+        &[(5, "1767571380001,100,100.1,99.9,100,1")],
+        &[(Misaligned, Some(5), Some(3), 1, "time 1767571380001 is not aligned to 1m"), gap],
+    );
+    check(
+        &[(5, "TIME,100,100.1,99.9,100,1\nTIME,100,100.1,99.9,100,1")],
+        &[(Duplicate, Some(6), Some(3), 1, "time 1767571380000 is there again, with the same values")],
+    );
+    let other = "time 1767571380000 is there again, with other values: close 100.05 instead of 100, volume 2 instead of 1";
+    check(
+        &[(5, "TIME,100,100.1,99.9,100,1\nTIME,100,100.1,99.9,100.05,2")],
+        &[(Duplicate, Some(6), Some(3), 1, other)],
+    );
+    check(
+        &[(5, ""), (6, "TIME,100,100.1,99.9,100,1\n1767571380000,100,100.1,99.9,100,1")],
+        &[(Unsorted, Some(6), Some(3), 1, "time 1767571380000 comes after 1767571440000")],
+    );
+    check(
+        &[(5, ""), (6, ""), (9, "")],
+        &[(Gap, None, Some(3), 2, "2 missing"), (Gap, None, Some(7), 1, "1 missing")],
+    );
+    // Candles reach 0.2002 % of the price: 104 lies 19 times, 96 20 times as far beyond its neighbours.
+    let high = "high 104 is beyond 100.1 beside it by 3.90 %, 19 times the usual range";
+    check(&[(5, "TIME,100,104,99.9,100,1")], &[(Spike, None, Some(3), 1, high)]);
+    let low = "low 96 is beyond 99.9 beside it by 4.06 %, 20 times the usual range";
+    check(&[(5, "TIME,100,100.1,96,100,1")], &[(Spike, None, Some(3), 1, low)]);
+    // A whole candle elsewhere is one problem, not a jump there and another one back.
+    let whole = "high 200.1 is beyond 100.1 beside it by 99.90 %, 499 times the usual range";
+    check(&[(5, "TIME,200,200.1,199.9,200,1")], &[(Spike, None, Some(3), 1, whole)]);
+    // 102 is no spike: ten times the usual range.
+    check(&[(5, "TIME,100,102,99.9,100,1")], &[]);
+    let flat: Vec<(usize, &str)> = (5..20).map(|line| (line, "TIME,100,100,100,100,0")).collect();
+    check(&flat, &[(Flat, None, Some(3), 15, "15 candles at 100 without any movement")]);
+    check(&flat[1..], &[]);
+    // From line 22 on everything costs a fifth less.
+    let less: Vec<(usize, &str)> = (22..42).map(|line| (line, "TIME,80,80.08,79.92,80,1")).collect();
+    let jump = "the close before is 100, the open 80: apart by 25.00 %, 125 times the usual range";
+    check(&less, &[(Jump, None, Some(20), 1, jump)]);
+}
+
+fn generated(symbol: &str, days: u32) -> candlewick_sdk::CandleSeries {
+    let symbol = Symbol::new(symbol).unwrap();
+    let market = known_market(symbol).unwrap();
+    let settings = candlewick_history::GenerateSettings::of_market(symbol, market, Millis::new(MONDAY), days);
+    generate(&settings).unwrap()
+}
+
+/// The candles whose minute, counted from Monday, a rule keeps.
+fn kept(series: &candlewick_sdk::CandleSeries, keep: impl Fn(i64) -> bool) -> candlewick_sdk::CandleSeries {
+    let minute = |candle: &Candle| (candle.time().get() - MONDAY) / MINUTE;
+    let candles: Vec<Candle> =
+        series.candles().iter().copied().filter(|candle| keep(minute(candle))).collect();
+    candlewick_sdk::CandleSeries::new(series.series(), candles).unwrap()
+}
+
+#[test]
+fn a_weekend_is_no_gap_for_currencies_and_one_for_the_rest() {
+    let euro = generated("EURUSD", 9);
+    let quiet = check_series(&euro, &[], &CheckSettings::default());
+    assert_eq!((quiet.findings.total(), quiet.missing, quiet.coverage()), (0, 0, 1.0));
+    let always = CheckSettings { session: Some(Session::Always), ..CheckSettings::default() };
+    let told = check_series(&euro, &[], &always);
+    // Friday 22:00 is minute 7080 of the week, and lasts 48 hours.
+    assert_eq!(
+        told.findings.list().iter().map(row_of).collect::<Vec<_>>(),
+        [(FindingKind::Gap, None, Some(7_080), 2_880, "2880 missing")]
+    );
+    let (there, all) = (9.0 * 1_440.0 - 2_880.0, 9.0 * 1_440.0);
+    assert_eq!(told.coverage(), there / all);
+    // A gap that begins an hour before the weekend counts with that hour alone; on a holiday not at all.
+    let early = kept(&euro, |minute| !(7_020..9_960).contains(&minute));
+    let told = check_series(&early, &[], &CheckSettings::default());
+    assert_eq!(
+        told.findings.list().iter().map(row_of).collect::<Vec<_>>(),
+        [(FindingKind::Gap, None, Some(7_020), 60, "60 missing, 2880 more fall into closed hours")]
+    );
+    let friday = CheckSettings { holidays: vec!["2026-01-09".parse().unwrap()], ..CheckSettings::default() };
+    let told = check_series(&kept(&euro, |minute| !(5_760..9_960).contains(&minute)), &[], &friday);
+    assert_eq!(told.findings.total(), 0);
+    // Candles of a market that never closes, under the hours of currencies.
+    let bitcoin = generated("BTCUSDT", 9);
+    let closed = CheckSettings { session: Some(Session::Currencies), ..CheckSettings::default() };
+    assert_eq!(
+        check_series(&bitcoin, &[], &closed).findings.list().iter().map(row_of).collect::<Vec<_>>(),
+        [(
+            FindingKind::Closed,
+            None,
+            Some(7_080),
+            2_880,
+            "2880 candles while the market is closed; is the time zone right?"
+        )]
+    );
+}
+
+#[test]
+fn a_repair_leaves_out_what_is_certainly_wrong_and_what_it_is_asked_to() {
+    let bad = [
+        (5, "TIME,100,100.1,99.9"),
+        (7, "TIME,100,100.1,0,100,1"),
+        (9, "TIME,100,104,99.9,100,1"),
+        (12, "TIME,100,100.1,99.9,100,1\nTIME,100,100.1,99.9,100.05,2"),
+        (14, ""),
+        (15, "TIME,100,100.1,99.9,100,1\n1767571920000,100,100.1,99.9,100,1"),
+    ];
+    let checked = checked(&file(&bad), "X", &CheckSettings::default());
+    let times = |keep: &dyn Fn(i64) -> bool| -> Vec<i64> {
+        (0..40).filter(|minute| keep(*minute)).map(|minute| MONDAY + minute * MINUTE).collect()
+    };
+    let fixed = checked.fix(&[]);
+    assert_eq!((fixed.removed, fixed.replaced, fixed.sorted), (3, 0, true));
+    let candles = fixed.candles.clone().unwrap();
+    let found: Vec<i64> = candles.candles().iter().map(|candle| candle.time().get()).collect();
+    assert_eq!(found, times(&|minute| minute != 3 && minute != 5));
+    assert_eq!(candles.candles()[8].close(), 100.0, "of a double the first row stays");
+    let left = checked.check_again(&fixed, &[]).unwrap();
+    let kinds: Vec<FindingKind> = left.findings.list().iter().map(|finding| finding.kind).collect();
+    assert_eq!(kinds, [FindingKind::Gap, FindingKind::Gap, FindingKind::Spike]);
+    // The repaired candles are a file that reads strictly.
+    let mut text = Vec::new();
+    write_csv(&candles, &mut text).unwrap();
+    assert_eq!(
+        read_csv(text.as_slice(), Path::new("x"), candles.series()).unwrap().candles(),
+        candles.candles()
+    );
+
+    let also = checked.fix(&[FindingKind::Spike]);
+    assert_eq!(also.removed, 4);
+    let found: Vec<i64> = also.candles.unwrap().candles().iter().map(|candle| candle.time().get()).collect();
+    assert_eq!(found, times(&|minute| ![3, 5, 7].contains(&minute)));
+    assert!(!check_series(&candles, &[], &CheckSettings::default()).fix(&[]).is_change());
+}
+
+#[test]
+fn a_revised_candle_is_told_with_its_latest_value_which_a_repair_takes_when_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let catalog = Catalog::new(folder.path().to_owned());
+    let series = Series { symbol: Symbol::new("X").unwrap(), interval: Interval::MINUTE };
+    let append = |close: f64, hour: i64| {
+        let line = format!("TIME,100,100.1,99.9,{close},1");
+        let text = file(&[(5, &line)]);
+        let candles = read_csv(text.as_bytes(), Path::new("x"), series).unwrap();
+        let fetched_at = Millis::new(MONDAY) + Millis::HOUR * hour;
+        let origin = Origin { source: "x".to_owned(), licence: None, fetched_at, files: Vec::new() };
+        catalog.append(series, candles.candles(), &origin).unwrap();
+    };
+    append(100.0, 1);
+    append(100.05, 2);
+    append(99.95, 3);
+    let candles = catalog.read(series).unwrap().into_candles();
+    let checked = check_series(&candles, &catalog.revisions(series).unwrap(), &CheckSettings::default());
+    let told = "came later with close 99.95 instead of 100";
+    assert_eq!(
+        checked.findings.list().iter().map(row_of).collect::<Vec<_>>(),
+        [(FindingKind::Revised, None, Some(3), 1, told)]
+    );
+    assert!(!checked.fix(&[]).is_change());
+    let fixed = checked.fix(&[FindingKind::Revised]);
+    assert_eq!((fixed.removed, fixed.replaced), (0, 1));
+    let candles = fixed.candles.unwrap();
+    assert_eq!(candles.candles()[3].close(), 99.95);
+    assert_eq!(
+        check_series(&candles, &catalog.revisions(series).unwrap(), &CheckSettings::default())
+            .findings
+            .total(),
+        0
+    );
+}
+
+#[test]
+fn a_file_of_very_many_problems_is_counted_in_full() {
+    let series = Series { symbol: Symbol::new("X").unwrap(), interval: Interval::MINUTE };
+    let mut text = String::from("time,open,high,low,close,volume\n");
+    for minute in 0..20_000_i64 {
+        let time = MONDAY + (20_000 - minute / 2) * MINUTE + minute % 2;
+        writeln!(text, "{time},1,1,1,1,0").unwrap();
+    }
+    let checked = checked(&text, "X", &CheckSettings::default());
+    assert_eq!(checked.series, series);
+    let counts = checked.findings.counts();
+    assert_eq!(counts[&FindingKind::Misaligned], 10_000);
+    // All but the first two, of which the second comes a millisecond after the first.
+    assert_eq!(counts[&FindingKind::Unsorted], 19_998);
+    let listed = |kind| checked.findings.list().iter().filter(|finding| finding.kind == kind).count();
+    assert_eq!((listed(FindingKind::Unsorted), listed(FindingKind::Misaligned)), (10_000, 10_000));
+    assert_eq!(checked.rows, 20_000);
+}
+
+#[test]
+fn what_is_no_candle_file_at_all_is_an_error_and_no_finding() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("X_1m.csv");
+    std::fs::write(&path, "time,open,high,low,close,volume\nx\n").unwrap();
+    let checked = check_file(&path, &ImportSettings::default(), &CheckSettings::default(), &mut no_progress);
+    assert!(matches!(checked, Err(HistoryError::AddCandles { .. })));
+}

@@ -1,0 +1,107 @@
+//! `data check` as a user runs it: exit codes, what is told, and repairs that leave the original alone.
+
+use crate::candlewick::{Folder, candles};
+use serde_json::Value;
+
+/// Fifty minutes, of which one is no candle, one is there twice and one is missing.
+fn bad() -> String {
+    let mut lines: Vec<String> = candles(50).lines().map(str::to_owned).collect();
+    "1767571740000,100,99,101,100,1".clone_into(&mut lines[10]);
+    lines.insert(21, lines[20].clone());
+    lines.remove(31);
+    lines.join("\n") + "\n"
+}
+
+fn kinds(document: &Value) -> Vec<(&str, u64)> {
+    let counts = document["counts"].as_object().unwrap().iter();
+    counts
+        .map(|(kind, count)| (kind.as_str(), count.as_u64().unwrap()))
+        .filter(|(_, count)| *count > 0)
+        .collect()
+}
+
+/// The JSON of a check that found something.
+fn failed(folder: &Folder, arguments: &[&str]) -> Value {
+    let run = folder.run(&[&["data", "check"], arguments, &["--json"]].concat());
+    assert_eq!(run.code, 5, "{}{}", run.stdout, run.stderr);
+    serde_json::from_str(&run.stdout).unwrap()
+}
+
+#[test]
+fn a_sound_file_passes_and_a_bad_one_fails_with_a_table() {
+    let folder = Folder::new().with("BTCUSDT_1m.csv", &candles(50)).with("ETHUSDT_1m.csv", &bad());
+    let good = folder.run(&["data", "check", "BTCUSDT_1m.csv"]);
+    assert_eq!(good.code, 0, "{}", good.stderr);
+    assert!(good.stdout.contains("50 rows of BTCUSDT 1m, session always; no problem"), "{}", good.stdout);
+    assert!(good.stdout.contains("100.000 %"), "{}", good.stdout);
+    let run = folder.run(&["data", "check", "BTCUSDT_1m.csv", "ETHUSDT_1m.csv"]);
+    assert_eq!(run.code, 5);
+    for part in [
+        "50 rows of ETHUSDT 1m, session always; 1 range, 1 duplicate, 2 gap",
+        "low 101 and high 99 do not enclose open 100 and close 100",
+        "22: 2026-01-05T00:19:00.000Z",
+        "2026-01-05T00:09:00.000Z",
+        // 48 of 50 minutes.
+        "96.000 %",
+    ] {
+        assert!(run.stdout.contains(part), "no {part} in {}", run.stdout);
+    }
+    assert!(run.stderr.contains("4 problems are left in 1 of 2 series"), "{}", run.stderr);
+    let found = failed(&folder, &["ETHUSDT_1m.csv"]);
+    assert_eq!(kinds(&found[0]), [("duplicate", 1), ("gap", 2), ("range", 1)]);
+    assert_eq!((&found[0]["candles"], &found[0]["missing"]), (&48.into(), &2.into()));
+    assert_eq!(found[0]["findings"][1]["row"], 22);
+    assert_eq!(folder.run(&["data", "check", "ETHUSDT_1m.csv", "--ignore", "gap,range,duplicate"]).code, 0);
+}
+
+#[test]
+fn a_repaired_file_is_a_new_one_that_reads_strictly() {
+    let folder = Folder::new().with("ETHUSDT_1m.csv", &bad());
+    folder.run(&["data", "export", "ETHUSDT_1m.csv", "--out", "x.parquet"]).fails(3, &["line 11"]);
+    let fixed = failed(&folder, &["ETHUSDT_1m.csv", "--fix"]);
+    let fix = &fixed[0]["fixed"];
+    assert_eq!((&fix["removed"], &fix["file"]), (&2.into(), &"fixed/ETHUSDT_1m.csv".into()));
+    assert_eq!((&fixed[0]["problems"], &fixed[0]["left"]), (&4.into(), &2.into()));
+    assert_eq!(folder.read("ETHUSDT_1m.csv"), bad(), "the original stays");
+    let expected: String = bad()
+        .lines()
+        .enumerate()
+        .filter(|(line, _)| *line != 10 && *line != 21)
+        .fold(String::new(), |text, (_, line)| text + line + "\n");
+    assert_eq!(folder.read("fixed/ETHUSDT_1m.csv"), expected);
+    let check = |arguments: &[&str]| folder.run(&[&["data", "check"], arguments].concat());
+    assert_eq!(check(&["fixed/ETHUSDT_1m.csv", "--ignore", "gap"]).code, 0);
+    check(&["ETHUSDT_1m.csv", "--fix"]).fails(2, &["the file is there already", "--force"]);
+    check(&["ETHUSDT_1m.csv", "--fix", "--out", "./ETHUSDT_1m.csv", "--force"]).fails(2, &["the original"]);
+    check(&["ETHUSDT_1m.csv", "--fix", "--out", "x.txt"]).fails(2, &["let it end in .csv or .parquet"]);
+    check(&["ETHUSDT_1m.csv", "--fix", "--also", "gap"]).fails(2, &["nothing mends a gap"]);
+    check(&["ETHUSDT_1m.csv", "--out", "x.csv"]).fails(2, &["--fix"]);
+    assert_eq!(check(&["ETHUSDT_1m.csv", "--fix", "--out", "x.parquet", "--ignore", "gap"]).code, 0);
+    let exported = ["data", "export", "ETHUSDT@1m=x.parquet", "--out", "y.csv"];
+    assert_eq!(folder.run(&exported).code, 0);
+    assert_eq!(folder.read("y.csv"), expected);
+}
+
+#[test]
+fn a_series_of_the_catalog_is_repaired_by_a_new_version() {
+    let spiked = candles(50).replace("1767572640000,103,104,", "1767572640000,103,204,");
+    assert_ne!(spiked, candles(50));
+    let folder = Folder::new().with("BTCUSDT_1m.csv", &spiked);
+    assert_eq!(folder.run(&["data", "check"]).code, 0, "an empty catalog has no problem");
+    assert_eq!(folder.run(&["data", "import", "BTCUSDT_1m.csv"]).code, 0);
+    let found = failed(&folder, &["BTCUSDT@1m"]);
+    assert_eq!(kinds(&found[0]), [("spike", 1)]);
+    assert_eq!(found[0]["findings"][0]["start"], 1_767_572_640_000_i64);
+    let nothing = failed(&folder, &["--fix"]);
+    assert_eq!((&nothing[0]["fixed"]["version"], &nothing[0]["left"]), (&Value::Null, &1.into()));
+    let fixed = failed(&folder, &["--fix", "--also", "spike"]);
+    assert_eq!((&fixed[0]["fixed"]["version"], &fixed[0]["fixed"]["removed"]), (&2.into(), &1.into()));
+    assert_eq!(kinds(&failed(&folder, &[])[0]), [("gap", 1)]);
+    let export = |version: &str, file: &str| {
+        let run = folder.run(&["data", "export", "BTCUSDT@1m", "--version", version, "--out", file]);
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        folder.read(file)
+    };
+    assert_eq!(export("1", "one.csv"), spiked, "the first version stays");
+    assert_eq!(export("2", "two.csv").lines().count(), 50);
+}
