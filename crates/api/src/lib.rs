@@ -6,6 +6,8 @@
 //! not known about them is counted in [`SchemaDrift`]. The records of [`model`] also serialize to exactly what
 //! the contract says, so that a sandbox can serve them.
 //!
+//! [`Download`] reads the candles of long ranges through the port, right whatever pages the venue makes of them.
+//!
 //! Nothing here decides anything: no risk rule, no ledger, no resolution of doubt.
 
 // Time.
@@ -20,16 +22,20 @@ mod tap;
 mod venue;
 // The client.
 mod credentials;
+mod download;
 mod drift;
 mod http;
+mod recorder;
 mod settings;
 
 pub use candles::{ClosedCandles, closed_candles};
 pub use credentials::{Credentials, Secret, SecretError};
+pub use download::{Download, DownloadSettings, Downloaded};
 pub use drift::SchemaDrift;
 pub use error::ApiError;
 pub use http::HttpVenue;
 pub use order::{Account, OpenOrder, OpenReply};
+pub use recorder::{PriceRecorder, Recorded};
 pub use reply::{Reply, Skew};
 pub use settings::{OpenBody, Settings, TimestampFormat};
 pub use tap::{Exchange, Tap, about, present};
