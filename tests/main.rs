@@ -14,6 +14,8 @@ mod determinism;
 mod doctor;
 mod excerpt;
 mod faults;
+mod fetch_killed;
+mod fetching;
 mod first_run;
 mod import;
 mod latency;

@@ -36,6 +36,7 @@ mod crew;
 mod data;
 mod doctor;
 mod explain;
+mod fetch;
 mod inspection;
 mod interrupt;
 mod live;

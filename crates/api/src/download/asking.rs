@@ -15,7 +15,7 @@ const SHORTEST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 const PAUSES: usize = 7;
 /// A venue that asks for a longer pause is given up.
-const PATIENCE: Duration = Duration::from_secs(300);
+const PATIENCE: Duration = Duration::from_mins(5);
 /// How far from a suspicious window the question lies that decides, in windows.
 const FAR: i64 = 1_000;
 

@@ -211,7 +211,7 @@ fn trouble_is_waited_for_once_the_venue_has_answered_and_not_for_ever() {
         |number| {
             (number == 0).then(|| ApiError::RateLimited {
                 text: "slow".into(),
-                retry_after: Some(Duration::from_secs(60)),
+                retry_after: Some(Duration::from_mins(1)),
             })
         },
         Ok(20),

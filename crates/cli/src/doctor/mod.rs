@@ -23,6 +23,8 @@ mod trading_api;
 mod venue;
 
 pub(crate) use finding::{Finding, Mark};
+pub(crate) use price_api::alternatives;
+pub(crate) use venue::{Api, remedy};
 
 use crate::configuration::{Loaded, journal_url};
 use candlewick_api::clock::{Clock, SystemClock};

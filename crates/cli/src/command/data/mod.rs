@@ -2,6 +2,7 @@
 
 mod check;
 mod export;
+mod fetch;
 mod generate;
 mod import;
 mod list;
@@ -18,6 +19,8 @@ use std::path::PathBuf;
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Example:\n  candlewick data generate --symbol BTCUSDT --days 14")]
 pub(crate) enum DataCommand {
+    /// Bring the venue's candles into the catalog, or record its prices
+    Fetch(fetch::FetchArguments),
     /// Bring candles of other programs and sources into the catalog
     Import(import::ImportArguments),
     /// Find what is wrong with candles: gaps, doubles, impossible prices, spikes and more
@@ -52,6 +55,7 @@ impl CatalogArgument {
 
 pub(super) fn run(command: &DataCommand, context: &Context<'_>) -> Result<Ending, Failure> {
     match command {
+        DataCommand::Fetch(arguments) => return fetch::run(arguments, context),
         DataCommand::Import(arguments) => import::run(arguments, context)?,
         DataCommand::Check(arguments) => check::run(arguments, context)?,
         DataCommand::List(arguments) => list::run(arguments, context)?,

@@ -1,0 +1,161 @@
+//! `data fetch`: candles of the venue into the catalog, and its prices as they come.
+
+use super::CatalogArgument;
+use crate::arguments::{parse_moment, parse_span};
+use crate::command::Context;
+use crate::failure::{Ending, Failure, FailureKind};
+use crate::fetch::{
+    CandleJob, Fetched, Fetching, Finished, Mixing, PriceJob, Target, fetch_candles, record_prices, report,
+    targets,
+};
+use crate::interrupt::Interrupt;
+use candlewick_history::AssetType;
+use candlewick_sdk::{Interval, Millis};
+use clap::Args;
+use clap::builder::RangedU64ValueParser;
+use std::time::Duration;
+use tokio::runtime::Runtime;
+use tokio::task::JoinSet;
+
+/// What to fetch.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Needs the key of the symbol price API and no trading token. A series that is there goes on where it ends; with --from, \
+                  all that is missing from there on is fetched. What was interrupted goes on with the same command.\n\n\
+                  Examples:\n  candlewick data fetch BTCUSDT@1m EURUSD@1m --from 2026-01-01\n  candlewick data fetch --config \
+                  my.toml\n  candlewick data fetch BTCUSDT EURUSD --record --for 8h"
+)]
+pub(crate) struct FetchArguments {
+    /// Series to fetch, SYMBOL@INTERVAL; those of the configured bots when none is named
+    #[arg(value_name = "SERIES")]
+    series: Vec<String>,
+    /// Open time of the first candle: a date, a time, or milliseconds since 1970. Left out, a series that is there goes
+    /// on, and one that is not begins thirty days ago
+    #[arg(long, value_name = "TIME", value_parser = parse_moment)]
+    from: Option<Millis>,
+    /// Close time of the last candle; the present when left out
+    #[arg(long, value_name = "TIME", value_parser = parse_moment)]
+    to: Option<Millis>,
+    /// Fetch what is there already, too: this finds candles that the venue has revised
+    #[arg(long)]
+    again: bool,
+    /// Keep the venue's one-second price records instead, as a series of 1s, until Ctrl-C
+    #[arg(long, conflicts_with_all = ["from", "to", "again", "limit", "rate"])]
+    record: bool,
+    /// Stop recording after this much real time
+    #[arg(long = "for", value_name = "SPAN", value_parser = parse_span, requires = "record")]
+    run_for: Option<Millis>,
+    /// crypto, forex or otc; left out, the bot's of this symbol, or told from the name
+    #[arg(long, value_name = "TYPE")]
+    asset_type: Option<AssetType>,
+    /// Requests per second for each series, 0 for no limit; broker.requests_per_second bounds all together
+    #[arg(long, value_name = "N", default_value = "1", value_parser = parse_rate)]
+    rate: f64,
+    /// Candles to ask for in one request
+    #[arg(long, value_name = "N", default_value = "1000", value_parser = RangedU64ValueParser::<u64>::new().range(1..=100_000))]
+    limit: u64,
+    /// Put the candles beside those of another source in the same series
+    #[arg(long)]
+    mix: bool,
+    #[command(flatten)]
+    catalog: CatalogArgument,
+}
+
+pub(super) fn run(arguments: &FetchArguments, context: &Context<'_>) -> Result<Ending, Failure> {
+    let loaded = arguments.catalog.load(context)?;
+    let every = arguments.record.then_some(Interval::SECOND);
+    let asset_type = arguments.asset_type.map(AssetType::as_str);
+    let targets = targets(&arguments.series, every, asset_type, &loaded)?;
+    let mixing = if arguments.mix { Mixing::Allowed } else { Mixing::Refused };
+    let runtime = Runtime::new().map_err(|error| Failure::new(FailureKind::Unexpected, error))?;
+    runtime.block_on(async {
+        let fetching = Fetching::new(&loaded, mixing, context.global)?;
+        let (all, failures, ending) = run_all(targets, arguments, &fetching).await?;
+        let finished = match ending {
+            Some(Ending::Interrupted) => Finished::Interrupted,
+            Some(Ending::Done) | None => Finished::Yes,
+        };
+        let Some(last) = last_told(failures) else {
+            report(&all, finished, &fetching, context.global.json)?;
+            return Ok(ending.unwrap_or(Ending::Done));
+        };
+        Err(last)
+    })
+}
+
+/// All failures but one are told here; the last one is how the command ends.
+fn last_told(mut failures: Vec<Failure>) -> Option<Failure> {
+    let last = failures.pop();
+    failures.iter().for_each(Failure::print);
+    last
+}
+
+/// One task for each series, until all are done or the run is stopped.
+async fn run_all(
+    targets: Vec<Target>,
+    arguments: &FetchArguments,
+    fetching: &Fetching,
+) -> Result<(Vec<Fetched>, Vec<Failure>, Option<Ending>), Failure> {
+    let mut interrupt = Interrupt::new()?;
+    let mut tasks = JoinSet::new();
+    for (index, target) in targets.into_iter().enumerate() {
+        let (job, fetching) = (job_of(target, arguments), fetching.clone());
+        tasks.spawn(async move {
+            match job {
+                Job::Candles(job) => (index, fetch_candles(job, fetching).await),
+                Job::Prices(job) => (index, record_prices(job, fetching).await),
+            }
+        });
+    }
+    let (mut done, mut ending) = (Vec::new(), None);
+    let deadline = deadline(arguments.run_for);
+    tokio::pin!(deadline);
+    while !tasks.is_empty() {
+        tokio::select! {
+            Some(task) = tasks.join_next() => {
+                done.push(task.map_err(|error| Failure::new(FailureKind::Unexpected, error))?);
+            }
+            stopped = interrupt.wait(), if ending.is_none() => {
+                ending = Some(stopped);
+                fetching.stop.cancel();
+            }
+            () = &mut deadline, if !fetching.stop.is_cancelled() => fetching.stop.cancel(),
+        }
+    }
+    done.sort_by_key(|(index, _)| *index);
+    let (mut all, mut failures) = (Vec::new(), Vec::new());
+    for (_, (fetched, outcome)) in done {
+        all.push(fetched);
+        failures.extend(outcome.err());
+    }
+    Ok((all, failures, ending))
+}
+
+/// What one task does.
+enum Job {
+    Candles(CandleJob),
+    Prices(PriceJob),
+}
+
+fn job_of(target: Target, arguments: &FetchArguments) -> Job {
+    if arguments.record {
+        return Job::Prices(PriceJob { target });
+    }
+    let spacing =
+        if arguments.rate > 0.0 { Duration::from_secs_f64(1.0 / arguments.rate) } else { Duration::ZERO };
+    let FetchArguments { from, to, again, limit, .. } = *arguments;
+    Job::Candles(CandleJob { target, from, to, again, limit, spacing })
+}
+
+async fn deadline(span: Option<Millis>) {
+    match span {
+        Some(span) => tokio::time::sleep(Duration::from_millis(span.get().unsigned_abs())).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// `--rate`: from once in a thousand seconds.
+fn parse_rate(text: &str) -> Result<f64, String> {
+    let rate = text.parse().ok().filter(|rate: &f64| *rate == 0.0 || (0.001..=10_000.0).contains(rate));
+    rate.ok_or_else(|| "use 0 for no limit, or 0.001 to 10000".to_owned())
+}

@@ -1,0 +1,137 @@
+//! One series of candles: what is missing of a range, window by window.
+
+use super::outcome::Fetched;
+use super::plan::{Extent, plan, slots};
+use super::trouble::give_up;
+use super::{Fetching, Target};
+use crate::failure::Failure;
+use candlewick_api::{Download, DownloadSettings, Downloaded};
+use candlewick_sdk::{Candle, CandleSeries, Millis};
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What is put into the catalog at once: an interruption costs no more.
+const BATCH: usize = 5_000;
+/// How far back a series begins of which nothing is there, when nobody says.
+const USUAL_SPAN: Millis = Millis::from_seconds(30 * 86_400);
+
+/// What to fetch of one series.
+#[derive(Clone, Debug)]
+pub(crate) struct CandleJob {
+    pub(crate) target: Target,
+    /// Open time of the first candle. Left out: where the stored series ends, or thirty days ago.
+    pub(crate) from: Option<Millis>,
+    /// Close time of the last candle. Left out: now.
+    pub(crate) to: Option<Millis>,
+    /// Whether to ask for what is stored, too.
+    pub(crate) again: bool,
+    /// Rows of one request.
+    pub(crate) limit: u64,
+    /// The least time from one request to the next.
+    pub(crate) spacing: Duration,
+}
+
+/// Fetches until all is there, the venue fails, or the run is stopped. What came is kept in any case.
+pub(crate) async fn fetch_candles(job: CandleJob, fetching: Fetching) -> (Fetched, Result<(), Failure>) {
+    let mut fetched = Fetched::new(&job.target);
+    let outcome = fetch(&job, &fetching, &mut fetched).await;
+    let looked = fetched.look_back(&fetching).await;
+    (fetched, outcome.and(looked))
+}
+
+async fn fetch(job: &CandleJob, fetching: &Fetching, fetched: &mut Fetched) -> Result<(), Failure> {
+    let series = job.target.series;
+    fetching.check_source(series).await?;
+    let stored = fetching
+        .on_disk(move |catalog| {
+            Ok(match catalog.manifest(series)? {
+                Some(manifest) if manifest.current().is_some_and(|version| version.candles() > 0) => {
+                    Some(catalog.read(series)?.into_candles())
+                }
+                _ => None,
+            })
+        })
+        .await?;
+    let stretches = stretches(job, stored.as_ref(), fetching.clock.now())?;
+    fetching.expect(slots(&stretches, series.interval));
+    let settings = DownloadSettings {
+        symbol: series.symbol,
+        asset_type: job.target.asset_type.clone(),
+        interval: series.interval,
+        limit: job.limit,
+        spacing: job.spacing,
+    };
+    let mut download = Download::new(Arc::clone(&fetching.venue), settings, stretches);
+    let mut batch = Batch::default();
+    let outcome = loop {
+        fetching.clock.catch_up();
+        let next = tokio::select! {
+            biased;
+            () = fetching.stop.cancelled() => break Ok(()),
+            next = download.next() => next,
+        };
+        match next {
+            Ok(Some(got)) => {
+                fetching.advance(slots(std::slice::from_ref(&got.window), series.interval));
+                fetched.hear(&got);
+                batch.add(got);
+                if batch.candles.len() >= BATCH {
+                    batch.keep(fetching, fetched).await?;
+                }
+            }
+            Ok(None) => break Ok(()),
+            Err(error) => break Err(error),
+        }
+    };
+    batch.keep(fetching, fetched).await?;
+    match outcome {
+        Ok(()) => Ok(()),
+        Err(error) => give_up(error, fetched, fetching).await,
+    }
+}
+
+/// What to ask for.
+fn stretches(
+    job: &CandleJob,
+    stored: Option<&CandleSeries>,
+    now: Millis,
+) -> Result<Vec<Range<Millis>>, Failure> {
+    let to = job.to.unwrap_or(now);
+    let usual = || stored.map_or(to - USUAL_SPAN, CandleSeries::start);
+    let range = job.from.unwrap_or_else(usual)..to;
+    if range.is_empty() && (job.from.is_some() || job.to.is_some()) {
+        let problem = format!("{}: --from does not lie before --to", job.target.series);
+        return Err(Failure::configuration(problem).help("without --to, it is the present"));
+    }
+    let extent = match (job.again, job.from) {
+        (true, _) => Extent::All,
+        (false, Some(_)) => Extent::Missing,
+        (false, None) => Extent::After,
+    };
+    Ok(plan(stored, &range, extent))
+}
+
+/// Candles on their way to the catalog.
+#[derive(Default)]
+struct Batch {
+    candles: Vec<Candle>,
+    seen_at: Millis,
+}
+
+impl Batch {
+    fn add(&mut self, got: Downloaded) {
+        self.candles.extend(got.candles);
+        self.seen_at = self.seen_at.max(got.seen_at);
+    }
+
+    async fn keep(&mut self, fetching: &Fetching, fetched: &mut Fetched) -> Result<(), Failure> {
+        if self.candles.is_empty() {
+            return Ok(());
+        }
+        let candles = std::mem::take(&mut self.candles);
+        let appended = fetching.append(fetched.target.series, candles, self.seen_at).await?;
+        fetched.count(appended);
+        Ok(())
+    }
+}

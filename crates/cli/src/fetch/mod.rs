@@ -1,0 +1,145 @@
+//! Candles and prices of the venue into the catalog.
+//!
+//! Every series is a task of its own. What it got is put into the catalog every few thousand candles, by time, so that
+//! whatever ends the program costs little: the next run asks for what is not there yet.
+
+mod candles;
+mod outcome;
+mod plan;
+mod prices;
+mod target;
+mod trouble;
+
+pub(crate) use candles::{CandleJob, fetch_candles};
+pub(crate) use outcome::{Fetched, Finished, report};
+pub(crate) use prices::{PriceJob, record_prices};
+pub(crate) use target::{Target, targets};
+
+use crate::arguments::GlobalArguments;
+use crate::configuration::{Loaded, credentials};
+use crate::failure::{Failure, FailureKind};
+use crate::progress::Progress;
+use candlewick_api::clock::{Clock, SystemClock};
+use candlewick_api::{Credentials, HttpVenue, Venue};
+use candlewick_history::{Appended, Catalog, Origin};
+use candlewick_sdk::{Candle, Millis, Series};
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio_util::sync::CancellationToken;
+
+/// What all tasks of a run share.
+#[derive(Clone)]
+pub(crate) struct Fetching {
+    pub(crate) venue: Arc<dyn Venue>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) catalog: Catalog,
+    /// The venue, as the catalog names where candles came from.
+    pub(crate) source: String,
+    /// Where the venue's prices are, for messages.
+    price_url: String,
+    /// Whether candles of other sources may lie in the same series.
+    mixing: Mixing,
+    /// Ends all tasks, each after it has put what it got into the catalog.
+    pub(crate) stop: CancellationToken,
+    meter: Arc<Mutex<Meter>>,
+}
+
+/// Whether candles of several sources may lie in one series.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mixing {
+    /// The user wants it.
+    Allowed,
+    /// One source each.
+    Refused,
+}
+
+/// How far all tasks are together, in candles.
+struct Meter {
+    progress: Progress,
+    done: u64,
+    total: u64,
+}
+
+impl Fetching {
+    /// The client of the configured symbol price API. No trading token is used, even where there is one.
+    ///
+    /// # Errors
+    /// Wrong settings, or a key that is absent or cannot be read.
+    pub(crate) fn new(loaded: &Loaded, mixing: Mixing, global: &GlobalArguments) -> Result<Self, Failure> {
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+        let settings = loaded.config.broker.client.clone();
+        let credentials = Credentials { api_token: None, ..credentials(loaded)? };
+        let (price_url, slot) = (settings.price_url.clone(), settings.slot.clone());
+        let venue = HttpVenue::new(settings, credentials, Arc::clone(&clock))?;
+        let is_default = slot == candlewick_api::Settings::default().slot;
+        let source = if is_default { price_url.clone() } else { format!("{price_url}, slot {slot}") };
+        Ok(Self {
+            venue: Arc::new(venue),
+            clock,
+            catalog: Catalog::new(loaded.config.data.catalog.clone()),
+            source,
+            price_url,
+            mixing,
+            stop: CancellationToken::new(),
+            meter: Arc::new(Mutex::new(Meter {
+                progress: Progress::new("Fetching", global),
+                done: 0,
+                total: 0,
+            })),
+        })
+    }
+
+    /// So many more candles are wanted.
+    fn expect(&self, candles: u64) {
+        self.meter.lock().unwrap_or_else(PoisonError::into_inner).total += candles;
+    }
+
+    /// So many more are asked for, there or not.
+    fn advance(&self, candles: u64) {
+        let mut meter = self.meter.lock().unwrap_or_else(PoisonError::into_inner);
+        meter.done += candles;
+        let (done, total) = (meter.done, meter.total);
+        meter.progress.update(done.min(total), total);
+    }
+
+    /// Does what reads or writes the disk, without holding up the other tasks.
+    async fn on_disk<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Catalog) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T, Failure> {
+        let catalog = self.catalog.clone();
+        let done = tokio::task::spawn_blocking(move || work(&catalog)).await;
+        done.map_err(|error| Failure::new(FailureKind::Unexpected, error))?
+    }
+
+    /// Puts candles into the catalog.
+    async fn append(
+        &self,
+        series: Series,
+        candles: Vec<Candle>,
+        seen_at: Millis,
+    ) -> Result<Appended, Failure> {
+        let origin =
+            Origin { source: self.source.clone(), licence: None, fetched_at: seen_at, files: Vec::new() };
+        self.on_disk(move |catalog| Ok(catalog.append(series, &candles, &origin)?)).await
+    }
+
+    /// Refuses a series that has candles of other sources only: those of two venues differ, and every difference
+    /// would count as revised.
+    async fn check_source(&self, series: Series) -> Result<(), Failure> {
+        if self.mixing == Mixing::Allowed {
+            return Ok(());
+        }
+        let Some(manifest) = self.on_disk(move |catalog| Ok(catalog.manifest(series)?)).await? else {
+            return Ok(());
+        };
+        if manifest.origins.iter().any(|origin| origin.source == self.source) {
+            return Ok(());
+        }
+        let others: Vec<&str> = manifest.origins.iter().map(|origin| origin.source.as_str()).collect();
+        let folder = self.catalog.folder().display();
+        let problem = format!("{series} in the catalog {folder} came from {}", others.join(", "));
+        let help =
+            "--catalog takes another folder; --mix puts this venue's candles beside those that are there";
+        Err(Failure::configuration(problem).help(help))
+    }
+}

@@ -1,0 +1,77 @@
+//! What the venue's refusals mean to a person who fetches, and the way out.
+
+use super::{Fetched, Fetching, Target};
+use crate::doctor::{Api, alternatives, remedy};
+use crate::failure::Failure;
+use candlewick_api::ApiError;
+use candlewick_api::model::{LastPrice, LimitTime};
+use candlewick_sdk::{Interval, Symbol};
+
+/// Intervals that venues of this kind have (`observed: values`).
+const INTERVALS: &str = "5s 30s 1m 2m 5m 15m 30m 1h 12h 1d";
+
+/// Ends a task that the venue failed. What concerns every series ends the others too, and is told once.
+pub(super) async fn give_up(error: ApiError, fetched: &Fetched, fetching: &Fetching) -> Result<(), Failure> {
+    if concerns_all(&error) {
+        if fetching.stop.is_cancelled() {
+            return Ok(());
+        }
+        fetching.stop.cancel();
+    }
+    Err(describe(error, fetched, fetching).await)
+}
+
+/// The error, with what was asked for and what to do.
+async fn describe(error: ApiError, fetched: &Fetched, fetching: &Fetching) -> Failure {
+    let target = &fetched.target;
+    let Target { series, asset_type } = target;
+    let help = match &error {
+        ApiError::NotFound { .. } => not_found(target, fetching).await,
+        ApiError::Rejected { .. } => {
+            format!("check the interval (seen at such venues: {INTERVALS}) and --asset-type (now {asset_type})")
+        }
+        ApiError::RateLimited { .. } => {
+            "wait, then run the same command, which goes on; --rate and broker.requests_per_second slow it down"
+                .to_owned()
+        }
+        other => remedy(other, Api::Price),
+    };
+    let kept = match fetched.new_candles() {
+        0 => String::new(),
+        new => format!(", after {new} new candles, which are kept"),
+    };
+    Failure::from(error).context(format!("{series} of {}{kept}", fetching.price_url)).help(help)
+}
+
+/// Tries what may have been meant.
+async fn not_found(target: &Target, fetching: &Fetching) -> String {
+    let Target { series, asset_type } = target;
+    let symbol = series.symbol;
+    if is_known(symbol, fetching).await && series.interval != Interval::SECOND {
+        return format!(
+            "the venue has prices of {symbol}: check --asset-type (now {asset_type}; crypto, forex and otc are known)"
+        );
+    }
+    let mut known = Vec::new();
+    for other in alternatives(symbol) {
+        if is_known(other, fetching).await {
+            known.push(format!("\"{other}\""));
+        }
+    }
+    let list = "the venue's own list tells the pairs of this slot (broker.slot)";
+    if known.is_empty() {
+        format!("there is no pair {symbol}, not as {asset_type}: check its name; {list}")
+    } else {
+        format!("did you mean {}? {list}", known.join(" or "))
+    }
+}
+
+async fn is_known(symbol: Symbol, fetching: &Fetching) -> bool {
+    let answer = fetching.venue.last_price(&symbol, LimitTime::Latest).await;
+    answer.is_ok_and(|reply| matches!(reply.value, LastPrice::Record(_)))
+}
+
+/// Whether the same trouble waits for every other series.
+fn concerns_all(error: &ApiError) -> bool {
+    !matches!(error, ApiError::NotFound { .. } | ApiError::Rejected { .. } | ApiError::Malformed { .. })
+}
