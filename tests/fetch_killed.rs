@@ -56,7 +56,6 @@ fn hashes(scene: &Scene, catalog: &str) -> Vec<Value> {
 /// Kills as many runs on one new catalog, each some time after its start. Answers its name, and how many candles were
 /// there after each; nothing when a run was over before its time.
 fn kill_and_restart(scene: &Scene, seed: u64, span: Duration) -> Option<(String, Vec<u64>)> {
-    println!("FETCH_SEED={seed}");
     let (mut dice, catalog) = (Dice(seed), format!("killed-{seed}"));
     let mut there = Vec::new();
     for _ in 0..KILLS {
@@ -93,7 +92,10 @@ fn killed_at_random_moments_a_fetch_ends_as_one_that_was_left_alone() {
         .find_map(|round| kill_and_restart(&scene, seed + u64::from(round), span / 2_u32.pow(round)))
         .expect("a run can be killed five times before it is over");
     let last = scene.folder.run(&fetch(&catalog)).json();
-    println!("alone in {span:?}; after each kill {there:?} of {total}, then {} more", new(&last));
+    println!(
+        "FETCH_SEED={seed}: alone in {span:?}; after each kill {there:?} of {total}, then {} more",
+        new(&last)
+    );
     assert!(there.is_sorted() && there[KILLS - 1] > 0, "{there:?}");
     assert_eq!(there[KILLS - 1] + new(&last), total, "what was there did not come again");
 

@@ -29,7 +29,7 @@ pub(super) fn run(arguments: &ListArguments, context: &Context<'_>) -> Result<()
     if manifests.is_empty() {
         let folder = catalog.folder().display();
         return print(&format!(
-            "{folder}: the catalog is empty; `candlewick data generate --catalog` fills it"
+            "{folder}: the catalog is empty; `candlewick data fetch` fills it from the venue, `candlewick data import` from files"
         ));
     }
     let mut table = table(["Symbol", "Interval", "From", "To", "Candles", "Missing", "Revised", "Source"]);
