@@ -7,6 +7,9 @@
 #![allow(clippy::disallowed_methods, reason = "a bench reads a stopwatch")]
 #![allow(clippy::print_stdout, reason = "figures are printed")]
 
+mod bare;
+
+use bare::BareTable;
 use candlewick_journal::{Holder, JournalUrl, Line, LineKind, Reader, Store};
 use candlewick_sdk::Millis;
 use sqlx::{AnyConnection, Connection};
@@ -48,7 +51,13 @@ async fn run(url: &str, statement: &str) {
 }
 
 async fn measure(bare: &str, url: &JournalUrl) {
-    show("bare commit of one row", bare_commits(bare).await);
+    let mut table = BareTable::create(bare).await;
+    let mut times = Vec::new();
+    let row = line();
+    for _ in 0..COMMITS {
+        times.push(table.commit((row.at.get(), row.received.get()), &row.body).await);
+    }
+    show("bare commit of one row", times);
     let mut store = Store::open(url, &Holder::of_this_process("bench"), Millis::ZERO).await.unwrap();
     let mut times = Vec::new();
     for _ in 0..COMMITS {
@@ -83,38 +92,6 @@ async fn measure(bare: &str, url: &JournalUrl) {
     let rate = verified.entries as f64 / begun.elapsed().as_secs_f64();
     println!("  verifying the chain        {rate:>9.0} lines/s");
     store.close().await.unwrap();
-}
-
-/// The same row into the same kind of table, with nothing around it.
-async fn bare_commits(url: &str) -> Vec<Duration> {
-    let mut connection = AnyConnection::connect(url).await.unwrap();
-    let wal = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL";
-    if url.starts_with("sqlite") {
-        sqlx::raw_sql(wal).execute(&mut connection).await.unwrap();
-    }
-    let table = "CREATE TABLE entries (seq BIGINT NOT NULL PRIMARY KEY, run BIGINT NOT NULL, kind TEXT NOT NULL, \
-                 intent BIGINT, at BIGINT NOT NULL, received BIGINT NOT NULL, body TEXT NOT NULL, hash TEXT NOT NULL)";
-    sqlx::raw_sql(table).execute(&mut connection).await.unwrap();
-    let mut times = Vec::new();
-    let line = line();
-    for seq in 0..COMMITS {
-        let begun = Instant::now();
-        sqlx::query("INSERT INTO entries VALUES ($1, $2, $3, $4, $5, $6, $7, $8)")
-            .bind(seq as i64)
-            .bind(1_i64)
-            .bind("event")
-            .bind(7_i64)
-            .bind(line.at.get())
-            .bind(line.received.get())
-            .bind(line.body.as_str())
-            .bind("ce3388ffc96fdfcb41f86555192c1e67ef8eb3c0fec63c239a5ae43e8baa1eee")
-            .execute(&mut connection)
-            .await
-            .unwrap();
-        times.push(begun.elapsed());
-    }
-    connection.close().await.unwrap();
-    times
 }
 
 fn show(what: &str, mut times: Vec<Duration>) {

@@ -1,0 +1,35 @@
+//! Times of one kind, and what is printed of them.
+
+use std::time::Duration;
+
+/// Times of one kind.
+#[derive(Default)]
+pub(crate) struct Times(Vec<Duration>);
+
+impl Times {
+    pub(crate) fn push(&mut self, time: Duration) {
+        self.0.push(time);
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// In microseconds; `share` is 0.5 for the median.
+    pub(crate) fn at(&self, share: f64) -> f64 {
+        let mut times = self.0.clone();
+        times.sort_unstable();
+        let place = (times.len().saturating_sub(1) as f64 * share) as usize;
+        times.get(place).map_or(f64::NAN, |time| time.as_secs_f64() * 1e6)
+    }
+
+    pub(crate) fn median(&self) -> f64 {
+        self.at(0.5)
+    }
+}
+
+impl Extend<Duration> for Times {
+    fn extend<I: IntoIterator<Item = Duration>>(&mut self, times: I) {
+        self.0.extend(times);
+    }
+}

@@ -1,0 +1,90 @@
+//! How long it takes from a strategy's signal to the first byte of its open on the wire, beside the two things that this
+//! cannot be faster than: the bare request of the same HTTP library on loopback, and the bare durable commit of one row
+//! through the same driver.
+//!
+//! `cargo bench -p candlewick-runtime --bench open` measures a whole run: conductor, Session, journal in a file of SQLite
+//! in the folder for temporary files, client. An open and each floor take turns at one pace, so that a disk or a processor
+//! that is busy elsewhere slows all of them alike. `TMPDIR=/dev/shm` before it takes the disk out of all of them.
+
+#![allow(clippy::unwrap_used, reason = "what cannot be measured ends the bench")]
+#![allow(clippy::disallowed_methods, reason = "a bench reads a stopwatch")]
+#![allow(clippy::print_stdout, reason = "figures are printed")]
+
+mod figures;
+mod floor;
+mod path;
+mod stage;
+mod wire;
+
+use figures::Times;
+use floor::Floor;
+use path::Opens;
+use std::time::{Duration, Instant};
+use tokio::runtime::{Builder, Runtime};
+use wire::Wire;
+
+/// Opens that are measured, and bare requests and commits of each kind.
+const OPENS: usize = 500;
+/// The time from one open to the next.
+const MINUTE: Duration = Duration::from_millis(40);
+/// Bare requests that follow each other at once.
+const BACK_TO_BACK: usize = 5_000;
+/// So many go before those that count: they connect, and prepare statements.
+const WARM_UP: usize = 5;
+
+/// When things happen.
+#[derive(Clone, Copy)]
+struct Pace {
+    began: Instant,
+    /// The real time between candles.
+    minute: Duration,
+    count: usize,
+}
+
+fn main() {
+    for (name, runtime) in [
+        ("current_thread", Builder::new_current_thread().enable_all().build()),
+        ("two worker threads", Builder::new_multi_thread().worker_threads(2).enable_all().build()),
+    ] {
+        let (floor, opens) = measure(&runtime.unwrap());
+        println!("{name}: {} opens of {} signals", opens.first_byte.len(), opens.signals);
+        print(&floor, &opens);
+    }
+}
+
+fn measure(runtime: &Runtime) -> (Floor, Opens) {
+    let (mut floor, mut opens) = (Floor::default(), Opens::default());
+    // The bare requests have a far end of their own, which counts no open.
+    let (wire, bare_wire) = (Wire::start(), Wire::start());
+    let folder = tempfile::tempdir().unwrap();
+    let (journal, bare) = (folder.path().join("journal.db"), folder.path().join("bare.db"));
+    runtime.block_on(async {
+        floor.post_back_to_back(&bare_wire, BACK_TO_BACK).await;
+        let pace = Pace { began: Instant::now(), minute: MINUTE, count: OPENS };
+        let run = path::run(&wire, &journal, pace, &mut opens);
+        tokio::join!(run, floor.accompany(&bare_wire, &bare, pace));
+    });
+    (floor, opens)
+}
+
+fn print(floor: &Floor, opens: &Opens) {
+    show("bare POST, back to back, to its answer", &floor.back_to_back.answer);
+    show("bare POST, to its answer", &floor.kept.answer);
+    show("bare POST, to its first byte", &floor.kept.first_byte);
+    show("bare POST on a new connection, to its answer", &floor.fresh.answer);
+    show("bare POST on a new connection, to its first byte", &floor.fresh.first_byte);
+    show("bare durable commit of one row", &floor.commit);
+    show("signal to durable intent with the client", &opens.handed);
+    show("signal to the open's first byte", &opens.first_byte);
+    let own = |post: &Times| opens.first_byte.median() - post.median() - floor.commit.median();
+    println!("  own cost, p50: signal to first byte, without the bare commit and");
+    println!("    a bare POST to its answer          {:>8.0} us", own(&floor.kept.answer));
+    println!("    a bare POST to its first byte      {:>8.0} us", own(&floor.kept.first_byte));
+    println!("    the same on a new connection       {:>8.0} us", own(&floor.fresh.first_byte));
+    let connecting = floor.fresh.first_byte.median() - floor.kept.first_byte.median();
+    println!("  a connection of its own costs        {connecting:>8.0} us");
+}
+
+fn show(what: &str, times: &Times) {
+    println!("  {what:<50} p50 {:>7.0} us   p99 {:>7.0} us", times.median(), times.at(0.99));
+}

@@ -1,0 +1,150 @@
+//! The way of an open through the program: candle, signal, risk, durable intent, client, wire.
+
+use crate::figures::Times;
+use crate::stage::{BenchVenue, FastClock, Moments, Signaller};
+use crate::wire::Wire as FarEnd;
+use crate::{Pace, WARM_UP};
+use candlewick_api::clock::Clock;
+use candlewick_api::{Account as Kind, Credentials, Exchange, HttpVenue, Secret, Settings, Tap};
+use candlewick_engine::{
+    BotSettings, Header, Ledger, RiskSettings, Session, SessionSettings, StakeSettings, TradeBook,
+};
+use candlewick_journal::{Holder, Journal, JournalUrl, KeptJournal, Store, Wire};
+use candlewick_runtime::{Account, Conductor, Notice, Observer, Parts, Past, RuntimeSettings};
+use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::{ExpirationType, Interval, Millis, MoneyScale, Symbol};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+use tokio::sync::mpsc;
+
+/// How long after a signal each stage was reached.
+#[derive(Default)]
+pub(crate) struct Opens {
+    /// The intent is durable, and the order with the client.
+    pub(crate) handed: Times,
+    /// Its first byte is at the far end.
+    pub(crate) first_byte: Times,
+    pub(crate) signals: usize,
+}
+
+/// Puts exchanges with the venue on their way to the journal, as the program does.
+struct ToJournal(mpsc::Sender<Wire>);
+
+impl Tap for ToJournal {
+    fn see(&self, exchange: Exchange) {
+        let Exchange { about, sent, received, what, request, status, response } = exchange;
+        let wire = Wire { intent: about, sent, received, what, request, response: Some(response), status };
+        self.0.try_send(wire).unwrap();
+    }
+}
+
+struct Nobody;
+
+impl Observer for Nobody {
+    fn see(&mut self, notice: Notice<'_>, _ledger: &Ledger, _book: &TradeBook) {
+        if let Notice::Warning(text) = notice {
+            assert!(text.contains("was refused"), "nothing else goes wrong in a bench: {text}");
+        }
+    }
+}
+
+/// Runs a bot that opens at every candle, with its journal in `file`.
+pub(crate) async fn run(far_end: &FarEnd, file: &Path, pace: Pace, into: &mut Opens) {
+    let start = Millis::DAY * 20_000;
+    let (signalled, handed) = (Moments::default(), Moments::default());
+    let clock: Arc<dyn Clock> = Arc::new(FastClock { began: pace.began, start, minute: pace.minute });
+    let (sender, wires) = mpsc::channel(4_096);
+    let client = client_of(far_end, Arc::clone(&clock)).with_tap(Arc::new(ToJournal(sender)));
+    let drift = client.drift();
+    let venue = BenchVenue { clock: Arc::clone(&clock), client, handed: Arc::clone(&handed) };
+    let settings = session_settings();
+    let conductor = Conductor::new(Parts {
+        settings: RuntimeSettings {
+            watch_prices: false,
+            hold_ms: 0,
+            wallet_every_s: 0,
+            list_every_s: 0,
+            ..RuntimeSettings::default()
+        },
+        venue: Arc::new(venue),
+        clock,
+        account: Account { user_id: "user".to_owned(), kind: Kind::Demo, balance: settings.balance },
+        session: Session::new(&settings, vec![Box::new(Signaller(Arc::clone(&signalled)))]).unwrap(),
+        bots: settings.bots,
+        wants_prices: vec![false],
+        journal: open_journal(file, start).await,
+        past: Past::default(),
+        wires,
+        drift,
+        observer: Box::new(Nobody),
+    });
+    let header =
+        Header { format: 1, settings: serde_json::json!({}), strategies: Vec::new(), data_hash: None };
+    let until = start + Millis::MINUTE * ((pace.count + WARM_UP) as i64);
+    let ((_nobody, stop), (_none, orders)) = (mpsc::channel(1), mpsc::channel(1));
+    Box::pin(conductor.run(&header, Some(until), (stop, orders))).await.unwrap();
+    into.take(&signalled, &handed, &far_end.take_arrivals());
+}
+
+fn client_of(far_end: &FarEnd, clock: Arc<dyn Clock>) -> HttpVenue {
+    let settings = Settings {
+        base_url: far_end.address.clone(),
+        price_url: far_end.address.clone(),
+        requests_per_second: 0.0,
+        ..Settings::default()
+    };
+    let secret = |text| Some(Secret::new(text).unwrap());
+    let credentials = Credentials { api_token: secret("token"), api_key: secret("key") };
+    HttpVenue::new(settings, credentials, clock).unwrap()
+}
+
+async fn open_journal(file: &Path, now: Millis) -> Box<dyn Journal> {
+    let (url, holder) = (JournalUrl::from_path(file), Holder::of_this_process("bench"));
+    let store = Store::open(&url, &holder, now).await.unwrap();
+    let real_time = Instant::now();
+    let beat = move || Millis::new(real_time.elapsed().as_millis() as i64);
+    Box::new(KeptJournal::new(store, 1, now, beat))
+}
+
+impl Opens {
+    /// Each moment belongs to the last signal before it: one that was refused has none.
+    fn take(&mut self, signalled: &Moments, handed: &Moments, arrivals: &[Instant]) {
+        let signalled = signalled.lock().unwrap();
+        let after_signal = |moment: &Instant| {
+            let place = signalled.partition_point(|signal| signal <= moment);
+            *moment - signalled[place - 1]
+        };
+        self.signals += signalled.len() - WARM_UP;
+        self.handed.extend(handed.lock().unwrap().iter().skip(WARM_UP).map(after_signal));
+        self.first_byte.extend(arrivals.iter().skip(WARM_UP).map(after_signal));
+    }
+}
+
+/// One bot, and no limit that would end its opens.
+fn session_settings() -> SessionSettings {
+    let risk = RiskSettings {
+        max_trades_per_day: 0,
+        daily_loss_limit: Decimal::ZERO,
+        max_drawdown_percent: 0.0,
+        max_signal_delay_ms: u32::MAX,
+        ..RiskSettings::default()
+    };
+    let bot = BotSettings {
+        name: "bot".to_owned(),
+        symbol: Symbol::new("BTCUSDT").unwrap(),
+        asset_type: "crypto".to_owned(),
+        interval: Interval::MINUTE,
+        strategy: "signaller".to_owned(),
+        close_type: "01:00".parse().unwrap(),
+        expiration_type: ExpirationType::TimeFixed,
+        params: serde_json::json!({}),
+        stake: StakeSettings::Fixed { amount: Decimal::TEN },
+    };
+    SessionSettings {
+        money_scale: MoneyScale::default(),
+        balance: Decimal::from(10_000),
+        risk,
+        bots: vec![bot],
+    }
+}
