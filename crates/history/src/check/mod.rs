@@ -82,6 +82,19 @@ pub fn check_file(
     Ok(check_sheet(Sheet::read(path, reading, progress)?, settings))
 }
 
+/// Checks a file's content; `path` is the name that errors carry, and that may tell the series.
+///
+/// # Errors
+/// Those of [`check_file`].
+pub fn check_bytes(
+    content: &[u8],
+    path: &Path,
+    reading: &ImportSettings,
+    settings: &CheckSettings,
+) -> Result<Checked, HistoryError> {
+    Ok(check_sheet(Sheet::read_from(content, path, reading)?, settings))
+}
+
 fn check_sheet(sheet: Sheet, settings: &CheckSettings) -> Checked {
     let Sheet { series, decoded, .. } = sheet;
     let mut findings = Findings::default();

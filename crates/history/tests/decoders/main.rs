@@ -1,0 +1,101 @@
+//! No content of a file, however broken, makes a decoder panic: random bytes, and sound files with bytes changed.
+//!
+//! `DECODER_CASES` is the number of cases of each kind, for each decoder. With a very large one a decoder runs until it
+//! is stopped, and tells how far it came:
+//! `DECODER_CASES=1000000000 timeout 600 cargo test --release --test decoders feather -- --nocapture`.
+#![allow(clippy::unwrap_used, reason = "what cannot be made fails its test")]
+#![allow(clippy::print_stdout, reason = "a long run tells how far it came")]
+
+mod edit;
+mod target;
+
+use edit::{Edit, edited, edits};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestCaseError, TestRunner};
+use std::sync::Once;
+use target::{Stage, Target};
+
+/// Cases of a plain test run.
+const CASES: u32 = 150;
+/// How often a long run tells how far it came.
+const TOLD_EVERY: u64 = 10_000;
+
+fn cases() -> u32 {
+    let text = std::env::var("DECODER_CASES").ok();
+    text.map_or(CASES, |text| text.parse().unwrap_or_else(|_| panic!("DECODER_CASES={text} is no number")))
+}
+
+/// Libraries of columns assert what a broken file contradicts; the decoders catch that, and it need not be told.
+fn mute_caught_panics() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let tell = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            let file = panic.location().map_or("", |location| location.file());
+            if !["/arrow-", "/parquet-", "/flatbuffers-"].iter().any(|library| file.contains(library)) {
+                tell(panic);
+            }
+        }));
+    });
+}
+
+/// Feeds a decoder: one case of random bytes for each sound file with bytes changed.
+fn feed(target: &Target) {
+    mute_caught_panics();
+    let seeds = target.seeds();
+    let config = Config { cases: cases(), failure_persistence: None, ..Config::default() };
+    let mut runner = TestRunner::new(config);
+    let input = (prop::sample::select(seeds.clone()), edits(), prop::collection::vec(any::<u8>(), 0..200));
+    let executions = std::cell::Cell::new(0_u64);
+    let run = |content: &[u8]| {
+        target.run(content);
+        executions.set(executions.get() + 1);
+        if executions.get().is_multiple_of(TOLD_EVERY) {
+            println!("{}: {} executions", target.name(), executions.get());
+        }
+    };
+    for seed in &seeds {
+        run(seed);
+    }
+    let fed = runner.run(&input, |(seed, edits, noise): (Vec<u8>, Vec<Edit>, Vec<u8>)| {
+        run(&edited(&seed, &edits));
+        run(&noise);
+        // Noise behind the bytes by which the format is told.
+        run(&[&seed[..seed.len().min(noise.len() / 4)], &noise[..]].concat());
+        Ok::<(), TestCaseError>(())
+    });
+    fed.unwrap_or_else(|error| panic!("{}: {error}", target.name()));
+    println!("{}: {} executions", target.name(), executions.get());
+}
+
+macro_rules! decoders {
+    ($($name:ident => $target:expr),+ $(,)?) => {
+        $(#[test]
+        fn $name() {
+            feed(&$target);
+        })+
+    };
+}
+
+decoders! {
+    csv => Target::Csv,
+    binance => Target::Text("binance", &["BTCUSDT-1m-2024-01-02.csv", "BTCUSDT-1m-2025-01-02.csv"]),
+    histdata => Target::Text("histdata", &["DAT_ASCII_EURUSD_M1_2024.csv"]),
+    dukascopy => Target::Text(
+        "dukascopy",
+        &["EURUSD_Candlestick_1_M_BID_02.01.2024-02.01.2024.csv", "EURUSD_Candlestick_1_M_ASK_local.csv"],
+    ),
+    meta_trader_4 => Target::Text("mt4", &["EURUSD1.csv"]),
+    meta_trader_5 => Target::Text("mt5", &["EURUSD_M1_202401030000_202401030004.csv", "EURUSD_D1.csv"]),
+    yahoo => Target::Text("yahoo", &["AAPL.csv"]),
+    json => Target::Text("freqtrade-json", &["ETH_BTC-5m.json"]),
+    feather => Target::Text(
+        "feather",
+        &["ETH_BTC-5m.feather", "ETHBTC_zstd.feather", "ETHBTC_no_zone.feather", "malformed.feather"],
+    ),
+    parquet => Target::Parquet,
+    gzip => Target::Packed(&["ETH_BTC-5m.json.gz", "malformed.json.gz"]),
+    zip => Target::Packed(&["DAT_ASCII_EURUSD_M1_2024.zip", "malformed.zip"]),
+    cache => Target::Cache(Stage::new()),
+    manifest => Target::Manifest(Stage::new()),
+}
