@@ -7,7 +7,10 @@ use crate::serving::Served;
 use candlewick_api::clock::{Clock, SystemClock};
 use serde_json::Value;
 use std::fmt::Write as _;
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 /// 2026-01-05 00:00 UTC.
 const MONDAY: i64 = 1_767_571_200_000;
@@ -217,6 +220,80 @@ fn nothing_to_fetch_is_no_error_and_says_what_the_venues_clock_said() {
     assert!(empty["requests"].as_u64() < Some(60), "{empty}");
 }
 
+#[test]
+fn a_venue_that_sends_the_same_page_whatever_is_asked_for_is_an_error() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    let row = |minute: i64| {
+        let time = MONDAY + minute * MINUTE;
+        format!(r#"{{"time":{time},"openPrice":1,"highPrice":2,"lowPrice":1,"closePrice":2,"volume":0}}"#)
+    };
+    let body = format!("[{},{},{}]", row(7), row(8), row(9));
+    // Ends with the test's process.
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let _ = stream.read(&mut [0; 4_096]);
+            let head =
+                format!("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", body.len());
+            let _ = stream.write_all(format!("{head}{body}").as_bytes());
+        }
+    });
+    let folder = Folder::new()
+        .with_variable("CANDLEWICK_BROKER__PRICE_URL", &address)
+        .with_variable("CANDLEWICK_BROKER__API_KEY", "key");
+    let run = folder.run(&[&["data", "fetch", "BTCUSDT@1m"], &THREE_DAYS[..], &HASTE].concat());
+    run.fails(4, &["the same 3 candles come whatever is asked for", "check broker.price_url"]);
+}
+
+#[test]
+fn without_a_name_the_bots_series_are_fetched_as_what_the_bots_say_they_are() {
+    let bot = |name: &str, symbol: &str, interval: &str| {
+        format!(
+            "[[bots]]\nname = \"{name}\"\nsymbol = \"{symbol}\"\ninterval = \"{interval}\"\nasset_type = \"otc\"\n\
+             strategy = \"rsi-reversal\"\nclose_type = \"05:00\"\n"
+        )
+    };
+    let bots = [bot("a", "BTCUSDT", "1m"), bot("b", "BTCUSDT", "1m"), bot("c", "BTCUSDT", "5m")].concat();
+    let settings = format!("[sandbox.asset_types]\nBTCUSDT = \"otc\"\n{bots}");
+    let config = Folder::new().with("bots.toml", &settings);
+    let path = config.path("bots.toml").to_string_lossy().into_owned();
+    let how = ["--start", "2026-01-10", "--config", &path];
+    let scene = Scene::at(&[("BTCUSDT_1m.csv", &minutes(0..8_000))], &how);
+    let fetch = |arguments: &[&str]| {
+        scene.folder.run(&[&["data", "fetch", "--json"], arguments, &THREE_DAYS, &HASTE].concat())
+    };
+    let told = fetch(&["--config", &path]).json();
+    let series = told["series"].as_array().unwrap().iter();
+    let found: Vec<_> = series.map(|one| (one["interval"].as_str(), one["candles"].as_u64())).collect();
+    assert_eq!(found, [(Some("1m"), Some(4_320)), (Some("5m"), Some(864))], "{told}");
+    fetch(&["BTCUSDT@1m"]).fails(4, &["check --asset-type (now crypto;"]);
+    assert_eq!(fetch(&["BTCUSDT@1m", "--asset-type", "otc"]).code, 0);
+}
+
+#[test]
+fn a_fetch_that_is_stopped_keeps_what_came_says_so_and_goes_on_with_the_same_command() {
+    let scene = Scene::new(&[("BTCUSDT_1m.csv", &minutes(0..8_000))], "latency:1:20ms");
+    let fetch = ["data", "fetch", "BTCUSDT@1m", "--from", "2026-01-05", "--to", "2026-01-10", "--json"];
+    let fetch = [&fetch[..], &HASTE, &["--limit", "20", "--catalog", "candles"]].concat();
+    let mut so_far = 0;
+    for name in ["INT", "TERM"] {
+        let mut child = scene.folder.command(&fetch).stdout(Stdio::piped()).spawn().unwrap();
+        std::thread::sleep(Duration::from_secs(3));
+        signal(&child, name);
+        let told = std::io::read_to_string(child.stdout.take().unwrap()).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(130), "{told}");
+        let told: Value = serde_json::from_str(&told).unwrap();
+        let series = &told["series"][0];
+        assert_eq!(told["interrupted"], true, "{told}");
+        so_far += series["new"].as_u64().filter(|new| *new > 0).expect("something came");
+        assert_eq!((&series["candles"], &series["missing"]), (&so_far.into(), &0.into()), "{told}");
+    }
+    let told = scene.folder.run(&fetch).json();
+    assert_eq!(told["series"][0]["new"], 7_200 - so_far, "{told}");
+    assert_eq!(scene.export("BTCUSDT@1m", "candles"), minutes(0..7_200));
+}
+
 fn signal(child: &Child, name: &str) {
     let id = child.id().to_string();
     assert!(Command::new("kill").args(["-s", name, &id]).status().unwrap().success());
@@ -235,7 +312,7 @@ fn prices_are_recorded_until_the_user_has_enough() {
     assert_eq!((&told["series"][0]["missing"], &told["interrupted"]), (&0.into(), &false.into()), "{told}");
     for (name, code, words) in [("INT", 130, "Interrupted"), ("TERM", 0, "BTCUSDT")] {
         let mut child = scene.folder.command(&record).stdout(Stdio::piped()).spawn().unwrap();
-        std::thread::sleep(std::time::Duration::from_secs(3));
+        std::thread::sleep(Duration::from_secs(3));
         signal(&child, name);
         let told = std::io::read_to_string(child.stdout.take().unwrap()).unwrap();
         assert_eq!(child.wait().unwrap().code(), Some(code), "{told}");

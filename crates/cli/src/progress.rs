@@ -34,6 +34,19 @@ impl Progress {
         bar.set_length(total);
         bar.set_position(done);
     }
+
+    /// A sign of life of what has no end that is known.
+    pub(crate) fn tell(&mut self, words: String) {
+        if !self.visible || self.watch.elapsed() < PATIENCE {
+            return;
+        }
+        let spinner = self.bar.get_or_insert_with(|| {
+            let spinner = ProgressBar::new_spinner();
+            spinner.enable_steady_tick(FRAME);
+            spinner
+        });
+        spinner.set_message(words);
+    }
 }
 
 impl Drop for Progress {

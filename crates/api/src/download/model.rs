@@ -4,7 +4,6 @@ use crate::model::{CandleQuery, CandleRow, CandleRows};
 use crate::{MockVenue, Reply};
 use candlewick_sdk::Millis;
 use proptest::prelude::*;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// In which order a page's rows come.
@@ -53,6 +52,8 @@ pub(super) struct Server {
     pub(super) end: End,
     /// Rows from so many minutes before and after the window come along.
     pub(super) overlap: i64,
+    /// Of a longer window, so many minutes at the end that a limit leaves are read, and the rest is not.
+    pub(super) longest: i64,
     /// Every row comes so many times.
     pub(super) copies: usize,
     pub(super) sends_forming: bool,
@@ -62,6 +63,9 @@ pub(super) struct Server {
 }
 
 const MINUTE: i64 = 60_000;
+
+/// From when to when, and how many skipped.
+pub(super) type Question = (Millis, Millis, u64);
 
 impl Server {
     /// The candle of a minute; while it forms, its close is another one.
@@ -74,8 +78,12 @@ impl Server {
     }
 
     fn answer(&self, query: &CandleQuery, dice: &mut Dice) -> Vec<CandleRow> {
-        let overlap = self.overlap * MINUTE;
-        let (from, to) = (query.start_time.get() - overlap, query.end_time.get() + overlap);
+        let (overlap, longest) = (self.overlap * MINUTE, self.longest.saturating_mul(MINUTE));
+        let (mut from, mut to) = (query.start_time.get() - overlap, query.end_time.get() + overlap);
+        match self.cut {
+            Cut::Oldest | Cut::Any => to = to.min(from.saturating_add(longest)),
+            Cut::Newest => from = from.max(to.saturating_sub(longest)),
+        }
         let is_inside = |minute: &i64| {
             let time = minute * MINUTE;
             let after_start = time > from || (time == from && self.start == End::Included);
@@ -102,20 +110,20 @@ impl Server {
         page
     }
 
-    /// Behind the port. The number counts the requests.
-    pub(super) fn venue(self) -> (Arc<MockVenue>, Arc<AtomicUsize>) {
+    /// Behind the port. The list is of the questions that were asked.
+    pub(super) fn venue(self) -> (Arc<MockVenue>, Arc<Mutex<Vec<Question>>>) {
         let mut mock = MockVenue::new();
         let dice = Mutex::new(Dice(self.seed));
-        let requests = Arc::new(AtomicUsize::new(0));
-        let count = Arc::clone(&requests);
+        let questions = Arc::new(Mutex::new(Vec::new()));
+        let asked = Arc::clone(&questions);
         mock.expect_candles().returning(move |query| {
-            count.fetch_add(1, Ordering::Relaxed);
+            asked.lock().unwrap().push((query.start_time, query.end_time, query.skip));
             let rows = self.answer(query, &mut dice.lock().unwrap());
             let received = Millis::new(self.now + self.caller_ahead);
             let date = self.is_dated.then_some(Millis::new(self.now).floor_to(Millis::SECOND));
             Ok(Reply { value: CandleRows { rows, unreadable: 0 }, date, sent: received, received })
         });
-        (Arc::new(mock), requests)
+        (Arc::new(mock), questions)
     }
 }
 
@@ -170,6 +178,7 @@ pub(super) fn any_server() -> impl Strategy<Value = Server> {
                 start,
                 end,
                 overlap,
+                longest: i64::MAX,
                 copies,
                 sends_forming,
                 unsound,

@@ -11,8 +11,8 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What is put into the catalog at once: an interruption costs no more.
-const BATCH: usize = 5_000;
+/// What is put into the catalog at once, unless somebody says otherwise: an interruption costs no more.
+pub(crate) const BATCH: usize = 5_000;
 /// How far back a series begins of which nothing is there, when nobody says.
 const USUAL_SPAN: Millis = Millis::from_seconds(30 * 86_400);
 
@@ -30,6 +30,8 @@ pub(crate) struct CandleJob {
     pub(crate) limit: u64,
     /// The least time from one request to the next.
     pub(crate) spacing: Duration,
+    /// Candles to put into the catalog at once.
+    pub(crate) batch: usize,
 }
 
 /// Fetches until all is there, the venue fails, or the run is stopped. What came is kept in any case.
@@ -76,7 +78,7 @@ async fn fetch(job: &CandleJob, fetching: &Fetching, fetched: &mut Fetched) -> R
                 fetching.advance(slots(std::slice::from_ref(&got.window), series.interval));
                 fetched.hear(&got);
                 batch.add(got);
-                if batch.candles.len() >= BATCH {
+                if batch.candles.len() >= job.batch {
                     batch.keep(fetching, fetched).await?;
                 }
             }

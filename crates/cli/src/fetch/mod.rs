@@ -7,10 +7,12 @@ mod candles;
 mod outcome;
 mod plan;
 mod prices;
+#[cfg(test)]
+mod properties;
 mod target;
 mod trouble;
 
-pub(crate) use candles::{CandleJob, fetch_candles};
+pub(crate) use candles::{BATCH, CandleJob, fetch_candles};
 pub(crate) use outcome::{Fetched, Finished, report};
 pub(crate) use prices::{PriceJob, record_prices};
 pub(crate) use target::{Target, targets};
@@ -99,6 +101,14 @@ impl Fetching {
         meter.done += candles;
         let (done, total) = (meter.done, meter.total);
         meter.progress.update(done.min(total), total);
+    }
+
+    /// So many more price records were recorded; nobody knows how many there will be.
+    fn pulse(&self, records: u64) {
+        let mut meter = self.meter.lock().unwrap_or_else(PoisonError::into_inner);
+        meter.done += records;
+        let told = format!("Recording, {} price records so far; Ctrl-C ends", meter.done);
+        meter.progress.tell(told);
     }
 
     /// Does what reads or writes the disk, without holding up the other tasks.

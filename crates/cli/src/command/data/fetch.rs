@@ -5,8 +5,8 @@ use crate::arguments::{parse_moment, parse_span};
 use crate::command::Context;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::fetch::{
-    CandleJob, Fetched, Fetching, Finished, Mixing, PriceJob, Target, fetch_candles, record_prices, report,
-    targets,
+    BATCH, CandleJob, Fetched, Fetching, Finished, Mixing, PriceJob, Target, fetch_candles, record_prices,
+    report, targets,
 };
 use crate::interrupt::Interrupt;
 use candlewick_history::AssetType;
@@ -71,6 +71,8 @@ pub(super) fn run(arguments: &FetchArguments, context: &Context<'_>) -> Result<E
     runtime.block_on(async {
         let fetching = Fetching::new(&loaded, mixing, context.global)?;
         let (all, failures, ending) = run_all(targets, arguments, &fetching).await?;
+        // Recording ends when somebody has enough; candles that were asked for and are not there are missing.
+        let ending = ending.map(|ending| if arguments.record { ending } else { Ending::Interrupted });
         let finished = match ending {
             Some(Ending::Interrupted) => Finished::Interrupted,
             Some(Ending::Done) | None => Finished::Yes,
@@ -144,7 +146,7 @@ fn job_of(target: Target, arguments: &FetchArguments) -> Job {
     let spacing =
         if arguments.rate > 0.0 { Duration::from_secs_f64(1.0 / arguments.rate) } else { Duration::ZERO };
     let FetchArguments { from, to, again, limit, .. } = *arguments;
-    Job::Candles(CandleJob { target, from, to, again, limit, spacing })
+    Job::Candles(CandleJob { target, from, to, again, limit, spacing, batch: BATCH })
 }
 
 async fn deadline(span: Option<Millis>) {
