@@ -25,6 +25,7 @@ mod kelly;
 mod poisson_binomial;
 #[cfg(test)]
 mod reference;
+mod ruin;
 mod simulation;
 mod sprt;
 mod statistics_error;
@@ -37,7 +38,10 @@ pub use binomial_p_value::binomial_p_value;
 pub use break_even::{PaidStake, break_even, mixed_break_even};
 pub use kelly::kelly_fraction;
 pub use poisson_binomial::{MOST_MIXED_TRADES, poisson_binomial_p_value};
-pub use simulation::{Arrangement, PathRange, StreamEvent, TradeStream, VerdictRates};
+pub use ruin::{MOST_HORIZON_TRADES, MOST_MONEY, Ruin, RuinQuestion, StakePlan, required_balance, ruin};
+pub use simulation::{
+    Arrangement, PathRange, RuinTrials, StreamEvent, TradeStream, VerdictRates, simulate_ruin,
+};
 pub use sprt::{Sprt, SprtAnswer};
 pub use statistics_error::StatisticsError;
 pub use trade_outcome::TradeOutcome;

@@ -60,6 +60,18 @@ pub enum StatisticsError {
         /// What it was.
         value: f64,
     },
+    /// A ladder without levels, or with more than can be climbed.
+    #[error("a ladder of {levels} levels cannot be judged: use 1 to 64")]
+    NotALadder {
+        /// How many it has.
+        levels: u32,
+    },
+    /// An amount of money is larger than any that the figure is exact for.
+    #[error("money or payout is too large for this figure: at most {most} of the smallest unit")]
+    TooMuchMoney {
+        /// The bound.
+        most: u64,
+    },
 }
 
 /// Lets a probability through and names what is none; NaN is none.

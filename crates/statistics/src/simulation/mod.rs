@@ -1,8 +1,10 @@
 //! Trades made by chance, to try a promise on: see [`TradeStream`].
 
 mod dice;
+mod ruin_paths;
 mod trade_stream;
 mod verdict_rates;
 
+pub use ruin_paths::{RuinTrials, simulate_ruin};
 pub use trade_stream::{Arrangement, StreamEvent, TradeStream};
 pub use verdict_rates::{PathRange, VerdictRates};

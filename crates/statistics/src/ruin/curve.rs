@@ -1,0 +1,100 @@
+//! Ruin by the number of trades.
+
+use crate::binomial_density::binomial_density;
+
+/// The probability of ruin within 1, 2, 3, ... trades.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ruin {
+    within: Vec<f64>,
+    error: f64,
+}
+
+impl Ruin {
+    /// A curve that rises with the number of trades, and how far any point of it may be off.
+    pub(super) fn new(within: Vec<f64>, error: f64) -> Self {
+        Self { within, error }
+    }
+
+    /// The same curve, off by this much more.
+    pub(super) fn with_error(mut self, more: f64) -> Self {
+        self.error += more;
+        self
+    }
+
+    /// The probability of ruin within the horizon.
+    pub fn probability(&self) -> f64 {
+        self.within.last().copied().unwrap_or(0.0)
+    }
+
+    /// The probability of ruin within so many trades; the horizon's when there are more.
+    pub fn within(&self, trades: u32) -> f64 {
+        match self.within.len().min(trades as usize) {
+            0 => 0.0,
+            at => self.within[at - 1],
+        }
+    }
+
+    /// How far a probability may be off. A bound for flat stakes (rounding) and shares (stakes rounded to their step);
+    /// for ladders, when their lattice had to be made coarser, the difference to one twice as coarse.
+    pub const fn error(&self) -> f64 {
+        self.error
+    }
+
+    /// The number of trades within which ruin has this probability; nothing when the horizon is too short.
+    pub fn trades_until(&self, probability: f64) -> Option<u32> {
+        let before = self.within.partition_point(|within| *within < probability);
+        (before < self.within.len()).then(|| before as u32 + 1)
+    }
+
+    /// The mean number of trades until ruin, of the paths that are ruined within the horizon.
+    pub fn mean_trades(&self) -> Option<f64> {
+        let ruined = self.probability();
+        // sum(n (R(n) - R(n - 1))) = n R(n) - sum(R(k), k < n)
+        let earlier: f64 = self.within.iter().rev().skip(1).sum();
+        (ruined > 0.0).then(|| self.within.len() as f64 - earlier / ruined)
+    }
+
+    /// This curve counts decided trades; the answer counts all, of which each is a draw with probability `draw_share`.
+    pub(super) fn with_draws(self, draw_share: f64) -> Self {
+        if draw_share == 0.0 {
+            return self;
+        }
+        let decided = |trades: u64| -> f64 {
+            if draw_share == 1.0 {
+                return 0.0;
+            }
+            let mean = trades as f64 * (1.0 - draw_share);
+            let reach = 10.0 * (mean * draw_share).sqrt() + 10.0;
+            let (from, to) = ((mean - reach).max(1.0) as u64, ((mean + reach) as u64).min(trades));
+            (from..=to)
+                .map(|m| self.within[m as usize - 1] * binomial_density(m, trades, 1.0 - draw_share))
+                .sum()
+        };
+        let within = (1..=self.within.len() as u64).map(decided).collect();
+        Self { within, error: self.error }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn questions_to_a_curve_are_answered_by_hand() {
+        let ruin = Ruin::new(vec![0.0, 0.25, 0.25, 0.5], 0.0);
+        assert_eq!(ruin.probability(), 0.5);
+        assert_eq!([ruin.within(0), ruin.within(2), ruin.within(9)], [0.0, 0.25, 0.5]);
+        assert_eq!([0.1, 0.25, 0.3, 0.6].map(|at| ruin.trades_until(at)), [Some(2), Some(2), Some(4), None]);
+        assert_eq!(ruin.mean_trades(), Some(3.0)); // (2 x 0.25 + 4 x 0.25) / 0.5
+        assert_eq!(Ruin::new(vec![0.0; 3], 0.0).mean_trades(), None);
+    }
+
+    #[test]
+    fn draws_only_take_time() {
+        let ruin = Ruin::new(vec![0.0, 1.0], 0.0);
+        // Of two trades both are decided with probability 1/4.
+        let found = ruin.clone().with_draws(0.5);
+        assert!((found.within(1)).abs() < 1e-15 && (found.within(2) - 0.25).abs() < 1e-15, "{found:?}");
+        assert_eq!(ruin.with_draws(1.0).probability(), 0.0);
+    }
+}

@@ -1,0 +1,158 @@
+//! From one base stake of a ladder to the next.
+
+use super::{RuinQuestion, StakePlan};
+use crate::StatisticsError;
+
+/// All that can happen from one base stake to the next. Balances and changes in the smallest unit of money.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Cycle {
+    pub(super) outcomes: Vec<Outcome>,
+    pub(super) ends: Vec<End>,
+}
+
+/// A cycle that comes to its end: open to every balance that can pay for it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Outcome {
+    pub(super) trades: u32,
+    pub(super) probability: f64,
+    pub(super) change: i64,
+    /// The smallest balance at the start that can place every stake on the way.
+    pub(super) needs: u64,
+}
+
+/// A cycle in which the next stake cannot be placed, for balances at its start of `from..below`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct End {
+    pub(super) trades: u32,
+    pub(super) probability: f64,
+    pub(super) from: u64,
+    pub(super) below: u64,
+}
+
+impl Cycle {
+    pub(super) fn new(
+        question: &RuinQuestion,
+        stakes: &[u64],
+        plan: &StakePlan,
+    ) -> Result<Self, StatisticsError> {
+        let base = *stakes.first().ok_or(StatisticsError::NotALadder { levels: 0 })?;
+        if base < question.minimum_stake {
+            let never = End { trades: 0, probability: 1.0, from: 0, below: u64::MAX };
+            return Ok(Self { outcomes: Vec::new(), ends: vec![never] });
+        }
+        Ok(match plan {
+            StakePlan::Soros { .. } => Self::soros(question, stakes),
+            StakePlan::Flat { .. }
+            | StakePlan::Share { .. }
+            | StakePlan::Kelly { .. }
+            | StakePlan::Martingale { .. } => Self::martingale(question, stakes),
+        })
+    }
+
+    /// Won at level `k` after `k` losses: the profit of that stake less those before. Or the whole ladder lost.
+    fn martingale(question: &RuinQuestion, stakes: &[u64]) -> Self {
+        let (p, q) = (question.win_probability, 1.0 - question.win_probability);
+        let mut cycle = Self { outcomes: Vec::new(), ends: Vec::new() };
+        let (mut spent, mut reached) = (0_u64, 1.0);
+        for (trades, &stake) in (0..).zip(stakes) {
+            cycle.ends.push(End { trades, probability: reached, from: spent, below: spent + stake });
+            cycle.outcomes.push(Outcome {
+                trades: trades + 1,
+                probability: reached * p,
+                change: question.profit(stake).cast_signed() - spent.cast_signed(),
+                needs: spent + stake,
+            });
+            spent += stake;
+            reached *= q;
+        }
+        let trades = stakes.len() as u32;
+        let all_lost = Outcome { trades, probability: reached, change: -spent.cast_signed(), needs: spent };
+        cycle.outcomes.push(all_lost);
+        cycle
+    }
+
+    /// Lost at level `k` after `k` wins: all that was won and the base. Or every level won.
+    fn soros(question: &RuinQuestion, stakes: &[u64]) -> Self {
+        let (p, q) = (question.win_probability, 1.0 - question.win_probability);
+        let needs = stakes[0];
+        let mut outcomes = Vec::new();
+        let (mut earned, mut reached) = (0_u64, 1.0);
+        for (trades, &stake) in (1..).zip(stakes) {
+            let change = earned.cast_signed() - stake.cast_signed();
+            outcomes.push(Outcome { trades, probability: reached * q, change, needs });
+            earned += question.profit(stake);
+            reached *= p;
+        }
+        let trades = stakes.len() as u32;
+        outcomes.push(Outcome { trades, probability: reached, change: earned.cast_signed(), needs });
+        Self { outcomes, ends: vec![End { trades: 0, probability: 1.0, from: 0, below: needs }] }
+    }
+
+    /// Mean and variance of the change of a cycle, and its mean number of trades, for a balance that can pay for all.
+    pub(super) fn moments(&self) -> (f64, f64, f64) {
+        let sum = |of: &dyn Fn(&Outcome) -> f64| -> f64 {
+            self.outcomes.iter().map(|outcome| outcome.probability * of(outcome)).sum()
+        };
+        let mean = sum(&|outcome| outcome.change as f64);
+        let square = sum(&|outcome| (outcome.change as f64).powi(2));
+        (mean, square - mean * mean, sum(&|outcome| f64::from(outcome.trades)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const QUESTION: RuinQuestion = RuinQuestion {
+        balance: 10_000,
+        minimum_stake: 100,
+        win_probability: 0.5,
+        payout_fraction: 0.8,
+        draw_share: 0.0,
+        horizon_trades: 10,
+    };
+
+    fn cycle_of(plan: StakePlan) -> Cycle {
+        Cycle::new(&QUESTION, &plan.stakes(&QUESTION).unwrap(), &plan).unwrap()
+    }
+
+    fn check(plan: StakePlan, outcomes: &[(u32, f64, i64, u64)], ends: &[(u32, f64, u64, u64)]) {
+        let cycle = cycle_of(plan);
+        let found: Vec<_> =
+            cycle.outcomes.iter().map(|o| (o.trades, o.probability, o.change, o.needs)).collect();
+        assert_eq!(found, outcomes);
+        let found: Vec<_> = cycle.ends.iter().map(|e| (e.trades, e.probability, e.from, e.below)).collect();
+        assert_eq!(found, ends);
+    }
+
+    #[test]
+    fn a_martingale_of_three_levels_is_counted_by_hand() {
+        check(
+            StakePlan::Martingale { base: 100, factor: 2.0, levels: 3, most_stake: 1_000 },
+            &[(1, 0.5, 80, 100), (2, 0.25, 60, 300), (3, 0.125, 20, 700), (3, 0.125, -700, 700)],
+            &[(0, 1.0, 0, 100), (1, 0.5, 100, 300), (2, 0.25, 300, 700)],
+        );
+    }
+
+    #[test]
+    fn a_stake_above_the_most_is_the_most() {
+        let capped = StakePlan::Martingale { base: 100, factor: 3.0, levels: 3, most_stake: 250 };
+        assert_eq!(capped.stakes(&QUESTION), Ok(vec![100, 250, 250]));
+    }
+
+    #[test]
+    fn a_soros_of_two_wins_is_counted_by_hand() {
+        // 100, then 180, then 324: each loss costs the base, three wins earn 80 + 144 + 259.2, rounded.
+        check(
+            StakePlan::Soros { base: 100, wins: 2 },
+            &[(1, 0.5, -100, 100), (2, 0.25, -100, 100), (3, 0.125, -100, 100), (3, 0.125, 483, 100)],
+            &[(0, 1.0, 0, 100)],
+        );
+    }
+
+    #[test]
+    fn a_ladder_below_the_smallest_stake_never_starts() {
+        let cycle = cycle_of(StakePlan::Soros { base: 99, wins: 2 });
+        assert!(cycle.outcomes.is_empty() && cycle.ends[0].below == u64::MAX);
+    }
+}

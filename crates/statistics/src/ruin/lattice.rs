@@ -1,0 +1,208 @@
+//! Ruin of a ladder: the balances at the starts of its cycles, on a lattice.
+
+use super::cycle::{Cycle, End, Outcome};
+use super::{Ruin, RuinQuestion};
+
+/// About how many multiplications the chain may take; a lattice that takes more is made coarser.
+const MOST_WORK: f64 = 1.6e8;
+
+/// About how many it takes then: they are slower ones.
+const COARSE_WORK: f64 = 6e7;
+
+/// A point less probable than this at the edge of what is reached is left out, and counted as an error.
+const LEFT_OUT: f64 = 1e-22;
+
+/// Standard deviations of growth above which a balance is left out, and counted as an error.
+const REACH: f64 = 9.0;
+
+pub(super) fn ruin(question: &RuinQuestion, cycle: &Cycle) -> Ruin {
+    if cycle.outcomes.is_empty() {
+        return Ruin::new(vec![1.0; question.horizon_trades as usize], 0.0);
+    }
+    let finest = finest_spacing(cycle);
+    let top = highest_balance(question, cycle);
+    let work = |spacing: u64| {
+        top / spacing as f64 * f64::from(question.horizon_trades) * cycle.outcomes.len() as f64
+    };
+    if work(finest) <= MOST_WORK {
+        return Chain::new(question, cycle, finest, top).follow();
+    }
+    // Between the points of a coarser lattice every change takes two multiplications; and half as many points again.
+    let least = (3.0 * work(1) / COARSE_WORK).ceil() as u64;
+    // A spacing that divides the smallest need, the base stake, leaves every loss of it exact.
+    let base = cycle.outcomes.iter().map(|outcome| outcome.needs).min().unwrap_or(1);
+    let spacing = (least..3 * least).find(|spacing| base % (2 * spacing) == 0).unwrap_or(least);
+    let fine = Chain::new(question, cycle, spacing, top).follow();
+    let coarse = Chain::new(question, cycle, 2 * spacing, top).follow();
+    let error = fine.error() + (fine.probability() - coarse.probability()).abs();
+    Ruin::new((1..=question.horizon_trades).map(|trades| fine.within(trades)).collect(), error)
+}
+
+/// The greatest common divisor of all changes.
+fn finest_spacing(cycle: &Cycle) -> u64 {
+    let divide = |mut a: u64, mut b: u64| {
+        while b != 0 {
+            (a, b) = (b, a % b);
+        }
+        a
+    };
+    cycle.outcomes.iter().map(|outcome| outcome.change.unsigned_abs()).fold(0, divide).max(1)
+}
+
+/// A balance that is hardly ever passed within the horizon.
+fn highest_balance(question: &RuinQuestion, cycle: &Cycle) -> f64 {
+    let (mean, variance, trades) = cycle.moments();
+    let cycles = f64::from(question.horizon_trades) / trades.max(1.0) + 1.0;
+    let likely = cycles * mean.max(0.0) + REACH * (cycles * variance).sqrt();
+    let fastest = cycle.outcomes.iter().map(|outcome| outcome.change as f64 / f64::from(outcome.trades));
+    let most = fastest.fold(0.0, f64::max) * f64::from(question.horizon_trades);
+    question.balance as f64 + likely.min(most) + 1.0
+}
+
+/// The chain: `starts[n % len]` holds the probability that a cycle starts after `n` trades, for each balance
+/// `remainder + i * spacing`.
+struct Chain<'a> {
+    cycle: &'a Cycle,
+    spacing: u64,
+    remainder: u64,
+    is_exact: bool,
+    starts: Vec<Front>,
+    ruined_at: Vec<f64>,
+    left_out: f64,
+}
+
+/// Probabilities by lattice point, of which only `from..to` are told apart from 0.
+#[derive(Clone)]
+struct Front {
+    probabilities: Vec<f64>,
+    from: usize,
+    to: usize,
+}
+
+impl<'a> Chain<'a> {
+    fn new(question: &RuinQuestion, cycle: &'a Cycle, spacing: u64, top: f64) -> Self {
+        let points = (top / spacing as f64) as usize + 2;
+        let longest = cycle.outcomes.iter().map(|outcome| outcome.trades).max().unwrap_or(0) as usize;
+        let none = Front { probabilities: vec![0.0; points], from: points, to: 0 };
+        let mut starts = vec![none; longest + 1];
+        let start = (question.balance / spacing) as usize;
+        starts[0].probabilities[start] = 1.0;
+        (starts[0].from, starts[0].to) = (start, start + 1);
+        Self {
+            cycle,
+            spacing,
+            remainder: question.balance % spacing,
+            is_exact: cycle.outcomes.iter().all(|outcome| outcome.change.unsigned_abs() % spacing == 0),
+            starts,
+            ruined_at: vec![0.0; question.horizon_trades as usize + 1],
+            left_out: 0.0,
+        }
+    }
+
+    fn follow(mut self) -> Ruin {
+        let slots = self.starts.len();
+        for trades in 0..self.ruined_at.len() {
+            let empty = Front { probabilities: Vec::new(), from: 0, to: 0 };
+            let mut front = std::mem::replace(&mut self.starts[trades % slots], empty);
+            self.left_out += front.trim();
+            if front.from < front.to {
+                self.step(trades, &front);
+            }
+            front.clear();
+            self.starts[trades % slots] = front;
+        }
+        let mut sum = self.ruined_at[0];
+        let within = self.ruined_at[1..].iter().map(|ruined| {
+            sum += ruined;
+            sum.min(1.0)
+        });
+        Ruin::new(within.collect(), self.left_out + 1e-13)
+    }
+
+    /// Sends the cycles that start after so many trades to their ends.
+    fn step(&mut self, trades: usize, front: &Front) {
+        let cycle = self.cycle;
+        for End { trades: more, probability, from, below } in cycle.ends.iter().copied() {
+            let (from, below) = (self.point(from).max(front.from), self.point(below).min(front.to));
+            if let Some(ruined) = self.ruined_at.get_mut(trades + more as usize)
+                && from < below
+            {
+                *ruined += probability * front.probabilities[from..below].iter().sum::<f64>();
+            }
+        }
+        for Outcome { trades: more, probability, change, needs } in cycle.outcomes.iter().copied() {
+            if trades + more as usize >= self.ruined_at.len() {
+                continue;
+            }
+            let from = self.point(needs).max(front.from);
+            let slot = (trades + more as usize) % self.starts.len();
+            let spacing = self.spacing.cast_signed();
+            let (points, rest) = (change.div_euclid(spacing), change.rem_euclid(spacing));
+            let upper = rest as f64 / spacing as f64;
+            let target = &mut self.starts[slot];
+            self.left_out += target.add(front, from, points, probability * (1.0 - upper));
+            if rest != 0 {
+                self.left_out += target.add(front, from, points + 1, probability * upper);
+            }
+        }
+    }
+
+    /// The first point at or above a balance; on a coarser lattice, the first whose half of the gap is.
+    fn point(&self, balance: u64) -> usize {
+        let above = balance.saturating_sub(self.remainder);
+        let up = if self.is_exact { self.spacing - 1 } else { self.spacing / 2 };
+        usize::try_from(above.saturating_add(up) / self.spacing).unwrap_or(usize::MAX)
+    }
+}
+
+impl Front {
+    /// Adds `weight` times the points from `from` of `other`, moved by `shift`; what falls above the top is returned.
+    fn add(&mut self, other: &Self, from: usize, shift: i64, weight: f64) -> f64 {
+        // A balance below 0 cannot be: whoever pays has the means. On a coarse lattice the lowest point takes it.
+        let lowest = usize::try_from(-shift).unwrap_or(0);
+        let mut lost = 0.0;
+        if from < lowest.min(other.to) {
+            let below: f64 = other.probabilities[from..lowest.min(other.to)].iter().sum();
+            self.probabilities[0] += weight * below;
+            (self.from, self.to) = (0, self.to.max(1));
+        }
+        let from = from.max(lowest);
+        if from >= other.to {
+            return lost;
+        }
+        let start = (from as i64 + shift) as usize;
+        let room = self.probabilities.len().saturating_sub(start);
+        let fit = (other.to - from).min(room);
+        lost += weight * other.probabilities[from + fit..other.to].iter().sum::<f64>();
+        if fit > 0 {
+            let (targets, sources) =
+                (&mut self.probabilities[start..start + fit], &other.probabilities[from..from + fit]);
+            for (target, source) in targets.iter_mut().zip(sources) {
+                *target += weight * source;
+            }
+            (self.from, self.to) = (self.from.min(start), self.to.max(start + fit));
+        }
+        lost
+    }
+
+    /// Leaves out what is hardly probable at both ends; how probable it was.
+    fn trim(&mut self) -> f64 {
+        let mut left_out = 0.0;
+        while self.from < self.to && self.probabilities[self.from] < LEFT_OUT {
+            left_out += std::mem::take(&mut self.probabilities[self.from]);
+            self.from += 1;
+        }
+        while self.from < self.to && self.probabilities[self.to - 1] < LEFT_OUT {
+            left_out += std::mem::take(&mut self.probabilities[self.to - 1]);
+            self.to -= 1;
+        }
+        left_out
+    }
+
+    fn clear(&mut self) {
+        if self.from < self.to {
+            self.probabilities[self.from..self.to].fill(0.0);
+        }
+        (self.from, self.to) = (self.probabilities.len(), 0);
+    }
+}

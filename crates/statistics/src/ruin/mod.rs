@@ -1,0 +1,258 @@
+//! How probable is it that the money runs out?
+//!
+//! Ruin is the moment at which the next stake cannot be placed: it is above the balance, or below the smallest
+//! stake that is taken. One trade is open at a time, each wins with the same probability and pays the same.
+//!
+//! # The chains
+//! *Flat*, *share* and *Kelly*: after `n` decided trades the balance depends on the number of losses alone, so that
+//! the chain counts losses, and each step adds the two ways to a count. What is ruined leaves.
+//!
+//! *Martingale* and *soros*: a cycle is what happens from one base stake to the next. It has few outcomes (a win at
+//! each level, or the whole ladder lost), each with its number of trades, its probability and its change of the
+//! balance, so that the chain holds the balances at the starts of cycles, on the lattice of the greatest common
+//! divisor of all changes. A lattice that would be too fine is made coarser: a change between two points is divided
+//! among them so that its mean is kept, and the error is stated by comparison with one twice as coarse.
+//!
+//! Draws move nothing but time: with `m` of `n` trades decided, binomially, the curve over decided trades is mixed.
+//!
+//! # Measured
+//! 400,000 paths of 1,000 trades played with whole cents, payout 85, 2 % draws, smallest stake 1.00 (`cargo run
+//! --release -p candlewick-statistics --example ruin_trials`): 14 figures, the farthest 2.6 standard errors from its
+//! chain, which states an error of 1.5 more. At 50 %: flat 10 of 300 chain 0.9689, trials 0.9691; 5 % of 500
+//! 0.8902, 0.8901; doubling from 10 on 6 levels with 2,000 0.7126, 0.7126; soros of 3 wins from 10 with 400 0.9763,
+//! 0.9764. Over 1,000 trades a flat stake takes below a millisecond, a ladder 14 to 44 ms on one core (`cargo bench
+//! -p candlewick-statistics`).
+//!
+//! Source: W. Feller, *An Introduction to Probability Theory and Its Applications* I (1968), chapter XIV, for ruin
+//! as absorption; J. G. Kemeny and J. L. Snell, *Finite Markov Chains* (1960), chapter III.
+
+mod count_chain;
+mod curve;
+mod cycle;
+mod lattice;
+mod stake_plan;
+
+pub use curve::Ruin;
+pub use stake_plan::StakePlan;
+
+use crate::StatisticsError;
+use crate::statistics_error::{check_payout, check_probability};
+use cycle::Cycle;
+
+/// The longest horizon of a ruin.
+pub const MOST_HORIZON_TRADES: u32 = 100_000;
+
+/// The largest amount of money in a ruin, in its smallest unit: every number up to here is a double of its own.
+pub const MOST_MONEY: u64 = 1 << 50;
+
+/// What is asked: money in the smallest unit (cents), probabilities from 0 to 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RuinQuestion {
+    /// The balance at the start.
+    pub balance: u64,
+    /// The smallest stake that is taken, at least 1.
+    pub minimum_stake: u64,
+    /// The probability that a decided trade is won.
+    pub win_probability: f64,
+    /// What a win pays per unit of stake: 0.85.
+    pub payout_fraction: f64,
+    /// The probability that a trade is a draw, and moves nothing.
+    pub draw_share: f64,
+    /// How many trades are looked ahead.
+    pub horizon_trades: u32,
+}
+
+impl RuinQuestion {
+    /// The profit of a stake that wins, rounded to the smallest unit, halves to even.
+    pub(crate) fn profit(&self, stake: u64) -> u64 {
+        (stake as f64 * self.payout_fraction).round_ties_even() as u64
+    }
+
+    pub(crate) fn check(&self) -> Result<(), StatisticsError> {
+        check_probability("win probability", self.win_probability)?;
+        check_probability("share of draws", self.draw_share)?;
+        check_payout(self.payout_fraction)?;
+        if self.minimum_stake == 0 {
+            return Err(StatisticsError::NotAStake { value: 0.0 });
+        }
+        if self.balance > MOST_MONEY || self.payout_fraction > 100.0 {
+            return Err(StatisticsError::TooMuchMoney { most: MOST_MONEY });
+        }
+        match self.horizon_trades {
+            0 => Err(StatisticsError::NoTrades),
+            1..=MOST_HORIZON_TRADES => Ok(()),
+            trades => Err(StatisticsError::TooManyTrades {
+                trades: u64::from(trades),
+                most: u64::from(MOST_HORIZON_TRADES),
+            }),
+        }
+    }
+}
+
+/// The probability of ruin within each number of trades up to the horizon: see [the chains](self).
+///
+/// # Errors
+/// A [`StatisticsError`] that names the number which means nothing: a probability, payout, stake, horizon, or an
+/// amount of money above [`MOST_MONEY`].
+pub fn ruin(question: &RuinQuestion, plan: &StakePlan) -> Result<Ruin, StatisticsError> {
+    question.check()?;
+    plan.check()?;
+    let decided = match *plan {
+        StakePlan::Flat { stake } => count_chain::flat(question, stake),
+        StakePlan::Share { fraction, step } => count_chain::share(question, fraction, step),
+        StakePlan::Kelly { fraction, believed_win_probability, step } => {
+            let kelly = crate::kelly_fraction(believed_win_probability, question.payout_fraction)?;
+            count_chain::share(question, fraction * kelly, step)
+        }
+        StakePlan::Martingale { .. } | StakePlan::Soros { .. } => {
+            let cycle = Cycle::new(question, &plan.stakes(question)?, plan)?;
+            lattice::ruin(question, &cycle)
+        }
+    };
+    Ok(decided.with_draws(question.draw_share))
+}
+
+/// The smallest balance with which ruin is at most `most_probability` over the question's horizon (the question's own
+/// balance is not looked at), to one part in a thousand.
+///
+/// More money never ruins sooner, so that halving finds it; nothing when even [`MOST_MONEY`] is too little.
+///
+/// # Errors
+/// As for [`ruin`], and `NotAProbability` for `most_probability` outside 0 to 1.
+pub fn required_balance(
+    question: &RuinQuestion,
+    plan: &StakePlan,
+    most_probability: f64,
+) -> Result<Option<u64>, StatisticsError> {
+    let most = check_probability("most probable ruin", most_probability)?;
+    let is_enough =
+        |balance| ruin(&RuinQuestion { balance, ..*question }, plan).map(|ruin| ruin.probability() <= most);
+    let (mut too_little, mut enough) = (0, question.minimum_stake.clamp(1, MOST_MONEY));
+    while !is_enough(enough)? {
+        if enough == MOST_MONEY {
+            return Ok(None);
+        }
+        (too_little, enough) = (enough, (2 * enough).min(MOST_MONEY));
+    }
+    while enough - too_little > 1 + enough / 1_000 {
+        let middle = too_little.midpoint(enough);
+        if is_enough(middle)? {
+            enough = middle;
+        } else {
+            too_little = middle;
+        }
+    }
+    Ok(Some(enough))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const QUESTION: RuinQuestion = RuinQuestion {
+        balance: 10,
+        minimum_stake: 1,
+        win_probability: 0.5,
+        payout_fraction: 1.0,
+        draw_share: 0.0,
+        horizon_trades: 2_000,
+    };
+
+    fn assert_near(found: f64, expected: f64, case: &str) {
+        assert!((found - expected).abs() < 1e-9, "{case}: {found}, not {expected}");
+    }
+
+    #[test]
+    fn the_gambler_with_even_money_is_ruined_as_the_textbook_says() {
+        // Within n trades: P(S_n <= -z) + P(S_n < -z) by reflection, with z = 10 and n = 2000, is
+        // 2 P(X >= 1005) + ... ; for ever, against p = 0.6: (q / p)^z (Feller I, XIV.2).
+        let rate = |won| crate::WinRate::new(won, 2_000 - won).unwrap();
+        let at_least = |won| crate::binomial_p_value(rate(won), 0.5).unwrap();
+        let flat = StakePlan::Flat { stake: 1 };
+        assert_near(ruin(&QUESTION, &flat).unwrap().probability(), at_least(1_005) + at_least(1_006), "even");
+        let skilled = RuinQuestion { win_probability: 0.6, ..QUESTION };
+        assert_near(ruin(&skilled, &flat).unwrap().probability(), (0.4_f64 / 0.6).powi(10), "0.6");
+    }
+
+    #[test]
+    fn a_ladder_of_one_level_is_flat() {
+        for (plan, win_probability) in [
+            (StakePlan::Martingale { base: 3, factor: 2.0, levels: 1, most_stake: 3 }, 0.5),
+            (StakePlan::Soros { base: 3, wins: 0 }, 0.45),
+        ] {
+            let question = RuinQuestion { balance: 100, win_probability, ..QUESTION };
+            let flat = ruin(&question, &StakePlan::Flat { stake: 3 }).unwrap();
+            let found = ruin(&question, &plan).unwrap();
+            for trades in [1, 33, 34, 500, 2_000] {
+                assert_near(found.within(trades), flat.within(trades), &format!("{plan:?} {trades}"));
+            }
+        }
+    }
+
+    #[test]
+    fn a_short_martingale_is_counted_by_hand() {
+        // 4 units, stakes 1 and 2: two losses leave 1, a third loss leaves nothing. A win after them leaves 2, where
+        // a loss ends it (2 - 1 = 1 is below the second stake).
+        let ladder = StakePlan::Martingale { base: 1, factor: 2.0, levels: 2, most_stake: 9 };
+        let found = ruin(&RuinQuestion { balance: 4, horizon_trades: 4, ..QUESTION }, &ladder).unwrap();
+        // Within 3: LLL. Within 4: also LLW + L; and WLL, from 5 to 2, + L; LWLL, from 5 to 2, is not ruined yet.
+        for (trades, expected) in [(2, 0.0), (3, 1.0 / 8.0), (4, 1.0 / 8.0 + 2.0 / 16.0)] {
+            assert_near(found.within(trades), expected, &format!("{trades}"));
+        }
+    }
+
+    #[test]
+    fn the_required_balance_is_the_smallest_that_is_enough() {
+        let flat = StakePlan::Flat { stake: 1 };
+        let question = RuinQuestion { win_probability: 0.6, ..QUESTION };
+        // (2/3)^z <= 1 % first holds at z = 12.
+        assert_eq!(required_balance(&question, &flat, 0.01), Ok(Some(12)));
+        assert_eq!(required_balance(&question, &StakePlan::Flat { stake: MOST_MONEY }, 0.01), Ok(None));
+    }
+
+    #[test]
+    fn a_plan_that_cannot_start_is_ruined_and_one_that_never_stakes_is_not() {
+        let probability = |question: &RuinQuestion, plan| ruin(question, &plan).unwrap().probability();
+        let poor = RuinQuestion { balance: 2, minimum_stake: 2, ..QUESTION };
+        assert_eq!(probability(&poor, StakePlan::Flat { stake: 3 }), 1.0);
+        assert_eq!(probability(&poor, StakePlan::Flat { stake: 1 }), 1.0);
+        assert_eq!(probability(&poor, StakePlan::Share { fraction: 0.5, step: 1 }), 1.0);
+        assert_eq!(probability(&poor, StakePlan::Share { fraction: 0.0, step: 1 }), 0.0);
+        assert_eq!(
+            probability(&poor, StakePlan::Kelly { fraction: 1.0, believed_win_probability: 0.5, step: 1 }),
+            0.0
+        );
+        assert_eq!(probability(&poor, StakePlan::Soros { base: 1, wins: 2 }), 1.0);
+    }
+
+    #[test]
+    fn questions_without_meaning_are_refused() {
+        let flat = StakePlan::Flat { stake: 1 };
+        for question in [
+            RuinQuestion { win_probability: f64::NAN, ..QUESTION },
+            RuinQuestion { win_probability: 1.1, ..QUESTION },
+            RuinQuestion { payout_fraction: 0.0, ..QUESTION },
+            RuinQuestion { payout_fraction: 1e9, ..QUESTION },
+            RuinQuestion { draw_share: -0.1, ..QUESTION },
+            RuinQuestion { horizon_trades: 0, ..QUESTION },
+            RuinQuestion { horizon_trades: MOST_HORIZON_TRADES + 1, ..QUESTION },
+            RuinQuestion { minimum_stake: 0, ..QUESTION },
+            RuinQuestion { balance: u64::MAX, ..QUESTION },
+        ] {
+            assert!(ruin(&question, &flat).is_err(), "{question:?}");
+        }
+        for plan in [
+            StakePlan::Flat { stake: 0 },
+            StakePlan::Share { fraction: 1.1, step: 1 },
+            StakePlan::Share { fraction: 0.1, step: 0 },
+            StakePlan::Martingale { base: 1, factor: 0.5, levels: 2, most_stake: 1 },
+            StakePlan::Martingale { base: 1, factor: f64::NAN, levels: 2, most_stake: 1 },
+            StakePlan::Martingale { base: 1, factor: 2.0, levels: 0, most_stake: 1 },
+            StakePlan::Martingale { base: 1, factor: 2.0, levels: 64, most_stake: u64::MAX },
+            StakePlan::Soros { base: 1_000_000, wins: 64 },
+            StakePlan::Soros { base: 1, wins: 65 },
+        ] {
+            assert!(ruin(&QUESTION, &plan).is_err(), "{plan:?}");
+        }
+    }
+}
