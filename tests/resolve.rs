@@ -2,6 +2,8 @@
 
 use crate::candlewick::Folder;
 use crate::recording::{folder, lines, record_in_lock_step, write};
+#[cfg(unix)]
+use crate::serving::Served;
 use serde_json::{Value, json};
 
 /// A journal that ends where a process died: right after intent 3 was durable.
@@ -63,4 +65,44 @@ fn what_cannot_be_resolved_is_refused_and_changes_nothing() {
     for arguments in [&["3"][..], &["3", "--not-opened", "--adopt", "x"], &["3", "--adopt", ""]] {
         assert_eq!(folder.run(&[&["resolve"], arguments].concat()).code, 2, "{arguments:?}");
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_trade_that_the_venue_does_not_have_or_that_is_another_is_not_adopted() {
+    let folder = crashed();
+    // As if it had been recorded at a venue that is still there.
+    let of_demo = lines(&folder.path("crashed.db")).into_iter().map(|stored| {
+        let body = stored.line.body.replace("\"trading\":\"sandbox\"", "\"trading\":\"demo\"");
+        candlewick_journal::Line { body, ..stored.line }
+    });
+    let journal = folder.path("demo.db");
+    write(&journal, of_demo);
+    let entries = lines(&journal).len();
+    let trade = folder.run(&["trades", "--journal", "demo.db", "--json"]).json()[2].clone();
+    let start = trade["decision_time"].to_string();
+    let served = Served::start(&["--speed", "60", "--start", &start]);
+    let order = |direction: &Value| {
+        json!({
+            "isDemo": true, "symbol": trade["symbol"], "direction": direction, "amount": trade["amount"],
+            "closeType": trade["close_type"], "expirationType": trade["expiration_type"],
+        })
+    };
+    let opposite = if trade["direction"] == "BUY" { json!("SELL") } else { json!("BUY") };
+    let (ours, other) = (served.open(&order(&trade["direction"])), served.open(&order(&opposite)));
+    let adopt = |id: &str| folder.run(&["resolve", "3", "--adopt", id, "--journal", "demo.db", "--json"]);
+    // Nobody listens at the configured address.
+    adopt(&ours).fails(4, &["who am I"]);
+    let folder = folder
+        .with_variable("CANDLEWICK_BROKER__BASE_URL", served.text("base_url"))
+        .with_variable("CANDLEWICK_BROKER__API_TOKEN", served.text("token"));
+    let adopt = |id: &str| folder.run(&["resolve", "3", "--adopt", id, "--journal", "demo.db", "--json"]);
+    adopt("01KE5ZTX2224ERMQE51J8Q9BC0")
+        .fails(2, &["the venue has no trade 01KE5ZTX2224ERMQE51J8Q9BC0: look for"]);
+    adopt(&other).fails(2, &["and asked for was ", trade["direction"].as_str().unwrap()]);
+    assert_eq!(lines(&journal).len(), entries, "nothing has changed");
+    assert_eq!(adopt(&ours).json()["resolved"], 3);
+    let adopted = folder.run(&["trades", "--journal", "demo.db", "--json"]).json()[2].clone();
+    assert_eq!((&adopted["state"], &adopted["venue_id"]), (&json!("open"), &json!(ours)));
+    assert!(adopted["close_time"].is_i64(), "{adopted}");
 }

@@ -29,10 +29,25 @@ impl Served {
     }
 
     fn get(&self, path: &str, header: &str) -> String {
+        self.ask(&format!("GET {path}"), header, "")
+    }
+
+    /// Opens a trade; its identifier.
+    pub(crate) fn open(&self, order: &Value) -> String {
+        let header = format!("api-token: {}\r\ncontent-type: application/json", self.text("token"));
+        let answer = self.ask("POST /token/trades/open", &header, &order.to_string());
+        let body = answer.split("\r\n\r\n").nth(1).unwrap();
+        let trade: Value = serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {answer}"));
+        trade["id"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
+    }
+
+    fn ask(&self, what: &str, header: &str, body: &str) -> String {
         let address = self.text("base_url").strip_prefix("http://").unwrap();
         let mut stream = TcpStream::connect(address).unwrap();
+        let length = body.len();
         let request = format!(
-            "GET {path} HTTP/1.1\r\nhost: {address}\r\n{header}\r\nx-timestamp: 1\r\nconnection: close\r\n\r\n"
+            "{what} HTTP/1.1\r\nhost: {address}\r\n{header}\r\nx-timestamp: 1\r\ncontent-length: {length}\r\n\
+             connection: close\r\n\r\n{body}"
         );
         stream.write_all(request.as_bytes()).unwrap();
         let mut answer = String::new();

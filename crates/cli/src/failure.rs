@@ -11,9 +11,9 @@ use std::process::ExitCode;
 /// How a command ends when it does what it is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// Nothing is left to do.
+    /// Nothing is left to do; or SIGTERM said so, and all was put in order.
     Done,
-    /// Ctrl-C or SIGTERM, and all was put in order.
+    /// Ctrl-C, and all was put in order.
     Interrupted,
 }
 

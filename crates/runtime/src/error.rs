@@ -21,6 +21,22 @@ pub enum RuntimeError {
         /// `DEMO` or `REAL`.
         kind: &'static str,
     },
+    /// Name a trade of the venue's own list.
+    #[error("the venue has no trade {venue_id}: look for its identifier in the venue's own list")]
+    NameTrade {
+        /// What was named.
+        venue_id: String,
+    },
+    /// Name another trade: this one is not what was asked for.
+    #[error("trade {venue_id} is {found}, and asked for was {wanted}")]
+    NameOtherTrade {
+        /// What was named.
+        venue_id: String,
+        /// What the venue says of it.
+        found: String,
+        /// What the intent asked for.
+        wanted: String,
+    },
     /// The venue's wallet cannot be counted at the configured money scale.
     #[error(
         "the wallet's balance {balance} cannot be counted with {decimals} decimals: set account.money_scale"

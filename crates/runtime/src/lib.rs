@@ -18,6 +18,7 @@ mod trade_watch;
 // What became of requests without an answer.
 mod resolver;
 // What people order.
+mod adoption;
 pub mod control;
 // The run.
 mod conductor;
@@ -29,6 +30,7 @@ mod past;
 mod settings;
 mod stop;
 
+pub use adoption::confirm_adoption;
 pub use audit::{Audit, Tally};
 pub use conductor::{Conductor, Finished, Parts};
 pub use connect::{Account, connect};

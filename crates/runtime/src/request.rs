@@ -1,16 +1,20 @@
 //! Questions to the venue, each in a task of its own, and the reports that come back.
 
+use crate::RuntimeError;
+use crate::adoption::confirm_adoption;
 use crate::agenda::Job;
 use crate::audit::{Recomputed, Settlement};
+use crate::control::ControlAnswer;
 use crate::resolver::{Listing, ListingBuilder};
 use crate::skew::Testimony;
 use candlewick_api::clock::Clock;
 use candlewick_api::model::{CandleQuery, LastPrice, LimitTime, TradeRecord, Wallet};
 use candlewick_api::{ApiError, OpenOrder, OpenReply, Reply, Venue, about, closed_candles};
-use candlewick_engine::{IntentId, SeriesId, SymbolId};
+use candlewick_engine::{IntentId, SeriesId, SymbolId, VenueId};
 use candlewick_sdk::{Candle, Interval, Millis, Symbol};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::oneshot;
 
 /// A question's last deadline, in real time: above every deadline of the client itself, so that a client that
 /// forgets its own cannot stop a run.
@@ -37,6 +41,25 @@ pub(crate) enum Question {
     Open(IntentId, Result<OpenReply, ApiError>),
     /// None when it could not be asked for.
     Audit(Option<Box<Recomputed>>),
+    /// None when it could not be asked for.
+    Adoption(Option<Box<Adoption>>),
+}
+
+/// A person says that a trade is an intent's, and waits for the answer.
+#[derive(Debug)]
+pub(crate) struct Claim {
+    pub(crate) intent: IntentId,
+    pub(crate) venue_id: VenueId,
+    /// How the person knows.
+    pub(crate) reason: String,
+    pub(crate) answer: oneshot::Sender<ControlAnswer>,
+}
+
+/// What the venue says of that trade.
+#[derive(Debug)]
+pub(crate) struct Adoption {
+    pub(crate) claim: Claim,
+    pub(crate) confirmed: Result<TradeRecord, RuntimeError>,
 }
 
 /// Where a trade's record comes from.
@@ -53,6 +76,7 @@ pub(crate) enum Source {
 pub(crate) enum Asked {
     Job(Job),
     Open(IntentId),
+    Adoption(IntentId),
 }
 
 impl Report {
@@ -67,6 +91,7 @@ impl Report {
             Asked::Job(Job::Audit) => Question::Audit(None),
             Asked::Job(Job::Wallets) => Question::Wallets(Err(unavailable(text))),
             Asked::Open(intent) => Question::Open(intent, Err(ApiError::Ambiguous { text })),
+            Asked::Adoption(_) => Question::Adoption(None),
         };
         Self { question, testimonies: Vec::new() }
     }
@@ -168,6 +193,19 @@ pub(crate) async fn recompute(venue: Arc<dyn Venue>, settlement: Settlement) -> 
     Report { question: Question::Audit(Some(Box::new(recomputed))), testimonies: Vec::new() }
 }
 
+/// Asks for the record of a trade that a person says is an intent's.
+pub(crate) async fn confirm(
+    venue: Arc<dyn Venue>,
+    order: OpenOrder,
+    (claim, user_id): (Claim, String),
+) -> Report {
+    let names = (claim.venue_id.as_str(), user_id.as_str());
+    let confirming = confirm_adoption(venue.as_ref(), &order, names);
+    let confirmed = about(claim.intent.number(), confirming).await;
+    let adoption = Adoption { claim, confirmed };
+    Report { question: Question::Adoption(Some(Box::new(adoption))), testimonies: Vec::new() }
+}
+
 /// Sends an open: once. Whatever is not an answer leaves it in doubt.
 pub(crate) async fn open(venue: Arc<dyn Venue>, intent: IntentId, order: OpenOrder) -> Report {
     let opened = about(intent.number(), venue.open(&order));
@@ -211,7 +249,12 @@ pub(crate) async fn fetch_candles(venue: &dyn Venue, wanted: &Wanted) -> Result<
     }
 }
 
-async fn find_in_list(venue: &dyn Venue, id: &str, user_id: String) -> Result<Reply<TradeRecord>, ApiError> {
+/// The full projection of a trade.
+pub(crate) async fn find_in_list(
+    venue: &dyn Venue,
+    id: &str,
+    user_id: String,
+) -> Result<Reply<TradeRecord>, ApiError> {
     let mut listing = ListingBuilder::new(user_id, Millis::ZERO);
     while let Some(query) = listing.query().cloned() {
         let reply = within_deadline(venue.trades(&query)).await?;

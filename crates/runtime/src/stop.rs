@@ -10,8 +10,17 @@ pub enum Stop {
     TimeUp,
     /// The candles end at this moment.
     DataEnds(Millis),
-    /// Ctrl-C or SIGTERM.
+    /// A person pressed Ctrl-C.
     Interrupted,
+    /// The system said that it is done: SIGTERM.
+    Terminated,
     /// A limit that only a person can lift.
     Limit(Rule),
+}
+
+impl Stop {
+    /// Whether it came from outside: such a stop bounds the run's patience, and a second one ends it at once.
+    pub(crate) const fn is_signal(self) -> bool {
+        matches!(self, Self::Interrupted | Self::Terminated)
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::damaged;
 use crate::failure::Failure;
+use crate::live::Trading;
 use candlewick_engine::{Header, Session, SessionSettings};
 use candlewick_journal::{LineKind, StoredLine};
 use candlewick_sdk::{Candle, Millis, Series, Signal, Strategy};
@@ -23,6 +24,8 @@ pub(crate) struct RecordedRun {
     pub(crate) settings: SessionSettings,
     /// How a simulated venue was set then.
     pub(crate) simulation: SimulationSettings,
+    /// What its trades are worth; none in a journal that does not say.
+    pub(crate) trading: Option<Trading>,
     /// Name and version of each bot's strategy.
     pub(crate) strategies: Vec<(String, String)>,
 }
@@ -42,12 +45,14 @@ impl RecordedRun {
         let part = |name: &str| header.settings.get(name).cloned().unwrap_or(Value::Null);
         let settings = serde_json::from_value(part("session"));
         let simulation = serde_json::from_value(part("simulation"));
+        let trading = serde_json::from_value(part("trading"));
         Ok(Self {
             number: stored.line.run,
             seq: stored.seq,
             began: stored.line.at,
             settings: settings.map_err(|error| damaged(stored, error))?,
             simulation: simulation.map_err(|error| damaged(stored, error))?,
+            trading: trading.map_err(|error| damaged(stored, error))?,
             strategies: header.strategies,
         })
     }

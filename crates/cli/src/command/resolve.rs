@@ -2,14 +2,18 @@
 
 use super::Context;
 use crate::chronicle::{BETWEEN_RUNS, Chronicle, JournalArguments, block_on, state_of};
-use crate::configuration::control_paths;
+use crate::configuration::{Loaded, control_paths};
 use crate::control::{describe, done, give_order};
 use crate::failure::{Ending, Failure, FailureKind};
+use crate::live::{Trading, connect_remote};
 use crate::output::{print, print_json};
 use candlewick_api::clock::{Clock, SystemClock};
-use candlewick_engine::{Event, EventKind, IntentId, IntentState, Opened, VenueId};
+use candlewick_api::model::TradeRecord;
+use candlewick_api::{Account, OpenOrder, OpenReply};
+use candlewick_engine::{Event, EventKind, IntentId, IntentRow, IntentState, Opened, VenueId};
 use candlewick_journal::{Holder, JournalUrl, Line, LineKind, Reader, Store};
 use candlewick_runtime::control::{ControlError, ControlOrder, Resolution};
+use candlewick_runtime::{confirm_adoption, connect};
 use candlewick_sdk::Millis;
 use clap::{ArgGroup, Args};
 use serde_json::json;
@@ -18,8 +22,9 @@ use serde_json::json;
 #[derive(Debug, Args)]
 #[command(
     group(ArgGroup::new("resolution").required(true)),
-    after_help = "Look at the venue's own list of trades first. A bot that runs is told; where none runs, the journal is \
-                  told, and the next start goes on with it.\n\nExamples:\n  candlewick resolve 17 --adopt \
+    after_help = "Look at the venue's own list of trades first: a trade that the venue does not have, or that is not what was \
+                  asked for, is not adopted. A bot that runs is told; where none runs, the journal is told, and the next start \
+                  goes on with it.\n\nExamples:\n  candlewick resolve 17 --adopt \
                   01KE5ZTX2224ERMQE51J8Q9BC0\n  candlewick resolve 17 --not-opened --reason \"not in the venue's list\""
 )]
 pub(crate) struct ResolveArguments {
@@ -63,7 +68,8 @@ pub(super) fn run(arguments: &ResolveArguments, context: &Context<'_>) -> Result
             }
         }
         Err(ControlError::StartBot { .. } | ControlError::UseHaltFile) => {
-            block_on(write(&url, intent, resolution, &arguments.reason))?;
+            let decision = Decision { intent, resolution, reason: &arguments.reason };
+            block_on(write(&loaded, &url, &decision))?;
             if context.global.json {
                 print_json(&json!({ "resolved": intent, "bot_runs": false, "state": null }))?;
             } else {
@@ -77,41 +83,98 @@ pub(super) fn run(arguments: &ResolveArguments, context: &Context<'_>) -> Result
     Ok(Ending::Done)
 }
 
+/// What a person decided.
+struct Decision<'a> {
+    intent: IntentId,
+    resolution: Resolution,
+    reason: &'a str,
+}
+
 /// Tells the journal of a bot that does not run, while nobody else holds it.
-async fn write(url: &JournalUrl, id: IntentId, resolution: Resolution, reason: &str) -> Result<(), Failure> {
+async fn write(loaded: &Loaded, url: &JournalUrl, decision: &Decision<'_>) -> Result<(), Failure> {
     // Looked at first: what does not exist is not made.
     let mut reader = Reader::open(url).await?;
     let wall = SystemClock::new();
     let mut store = Store::open(url, &Holder::of_this_process("candlewick resolve"), wall.now()).await?;
-    let judged = Chronicle::read(&mut reader).await.and_then(|read| judge(&read, id, resolution));
-    let written = judged.and_then(|(state, last)| {
-        let at = wall.now().max(last);
-        let note = json!({ "resolved": id, "resolution": resolution, "reason": reason }).to_string();
-        let mut bodies = vec![(LineKind::Note, note)];
-        // An answer that was awaited when the bot ended is in doubt before its doubt can end.
-        let doubt = (state == IntentState::InFlight).then_some(EventKind::InDoubt { intent: id });
-        for kind in doubt.into_iter().chain([event_of(id, resolution, at)]) {
-            let event = serde_json::to_string(&Event { at, received: at, kind });
-            let event = event.map_err(|error| Failure::new(FailureKind::Unexpected, error))?;
-            bodies.push((LineKind::Event, event));
-        }
-        for (kind, body) in bodies {
-            let intent = Some(id.number());
-            store.record(Line { run: BETWEEN_RUNS, kind, intent, at, received: at, body });
-        }
-        Ok(())
-    });
+    let judged = lines_of(decision, &mut reader, loaded, &wall).await;
+    let written = judged.map(|lines| lines.into_iter().for_each(|line| store.record(line)));
     // The lease is given back whatever was found.
     let closed = store.close().await.map_err(Failure::from);
     written.and(closed)
 }
 
-/// Whether a person may end it so; how it stands, and the time of the journal's last entry.
-fn judge(
+/// What the journal is to be told of a decision.
+///
+/// # Errors
+/// It cannot be made so.
+async fn lines_of(
+    decision: &Decision<'_>,
+    reader: &mut Reader,
+    loaded: &Loaded,
+    wall: &SystemClock,
+) -> Result<Vec<Line>, Failure> {
+    let Decision { intent, resolution, reason } = *decision;
+    let chronicle = Chronicle::read(reader).await?;
+    let row = judge(&chronicle, intent, resolution)?;
+    let record = match resolution {
+        Resolution::Adopt(venue_id) => ask_venue(&chronicle, row, venue_id, loaded).await?,
+        Resolution::NotOpened => None,
+    };
+    let at = wall.now().max(chronicle.last.line.received);
+    let note = json!({ "resolved": intent, "resolution": resolution, "reason": reason }).to_string();
+    let mut bodies = vec![(LineKind::Note, note)];
+    // An answer that was awaited when the bot ended is in doubt before its doubt can end.
+    let doubt = (row.state == IntentState::InFlight).then_some(EventKind::InDoubt { intent });
+    for kind in doubt.into_iter().chain([event_of(intent, resolution, record, at)]) {
+        let event = serde_json::to_string(&Event { at, received: at, kind });
+        let event = event.map_err(|error| Failure::new(FailureKind::Unexpected, error))?;
+        bodies.push((LineKind::Event, event));
+    }
+    let line = |(kind, body)| {
+        let intent = Some(intent.number());
+        Line { run: BETWEEN_RUNS, kind, intent, at, received: at, body }
+    };
+    Ok(bodies.into_iter().map(line).collect())
+}
+
+/// The venue's record of the trade that is to be adopted. A simulated venue's trades ended with it: there is nobody to
+/// ask.
+///
+/// # Errors
+/// The venue has no such trade, or another one, or does not say.
+async fn ask_venue(
     chronicle: &Chronicle,
-    id: IntentId,
-    resolution: Resolution,
-) -> Result<(IntentState, Millis), Failure> {
+    row: &IntentRow,
+    venue_id: VenueId,
+    loaded: &Loaded,
+) -> Result<Option<TradeRecord>, Failure> {
+    let trade = &row.approved;
+    let told = chronicle.provenance.get(&trade.intent());
+    let trading = told.and_then(|told| chronicle.run(told.run)).and_then(|run| run.trading);
+    let account = match trading {
+        Some(Trading::Demo) => Account::Demo,
+        Some(Trading::Real) => Account::Real,
+        Some(Trading::Paper | Trading::Sandbox) | None => return Ok(None),
+    };
+    let Some(told) = told else { return Ok(None) };
+    let order = OpenOrder {
+        symbol: told.symbol,
+        direction: trade.direction(),
+        amount: told.scale.to_decimal(trade.stake()).normalize(),
+        close_type: trade.expiry().close_type,
+        expiration_type: trade.expiry().expiration_type,
+        account,
+    };
+    let venue = connect_remote(loaded)?.venue;
+    let user = connect(venue.as_ref(), account).await?.user_id;
+    Ok(Some(confirm_adoption(venue.as_ref(), &order, (venue_id.as_str(), &user)).await?))
+}
+
+/// The intent, if a person may end its doubt so.
+///
+/// # Errors
+/// It is not in doubt, or the trade is another's.
+fn judge(chronicle: &Chronicle, id: IntentId, resolution: Resolution) -> Result<&IntentRow, Failure> {
     let row = chronicle.book.row(id);
     let row = row.ok_or_else(|| Failure::configuration(format!("the journal has no intent {id}")))?;
     let may_be = match (row.state, resolution) {
@@ -132,20 +195,23 @@ fn judge(
             return Err(Failure::configuration(problem));
         }
     }
-    Ok((row.state, chronicle.last.line.received))
+    Ok(row)
 }
 
-/// What the next start is told; the trade's details come with its first answer.
-const fn event_of(intent: IntentId, resolution: Resolution, at: Millis) -> EventKind {
+/// What the next start is told; details that are not known yet come with the trade's first answer.
+fn event_of(intent: IntentId, resolution: Resolution, record: Option<TradeRecord>, at: Millis) -> EventKind {
     match resolution {
-        Resolution::Adopt(venue_id) => EventKind::Adopted(Opened {
-            intent,
-            venue_id: Some(venue_id),
-            open_time: None,
-            open_price: None,
-            close_time: None,
-            payout: None,
-        }),
+        Resolution::Adopt(venue_id) => {
+            let reply = record.map(OpenReply::from).unwrap_or_default();
+            EventKind::Adopted(Opened {
+                intent,
+                venue_id: Some(venue_id),
+                open_time: reply.open_time,
+                open_price: reply.open_price,
+                close_time: reply.close_time,
+                payout: reply.payout,
+            })
+        }
         Resolution::NotOpened => EventKind::NotOpened { intent, reserved_until: at },
     }
 }

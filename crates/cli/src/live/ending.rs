@@ -20,7 +20,7 @@ struct LiveReport {
     report: Report,
     /// Intents that may or may not be trades.
     in_doubt: usize,
-    /// Why it ended: `time_up`, `data_ends`, `interrupted`, or the name of a risk rule.
+    /// Why it ended: `time_up`, `data_ends`, `interrupted`, `terminated`, or the name of a risk rule.
     stop: &'static str,
     /// What the wallet held when it was last read.
     wallet: Option<f64>,
@@ -87,6 +87,7 @@ pub(crate) fn report(
             }
         },
         Stop::Interrupted => Ok(Ending::Interrupted),
+        Stop::Terminated => Ok(Ending::Done),
         Stop::Limit(rule) => {
             let problem = anyhow::anyhow!("the risk limit {rule} was reached, and only a person can lift it");
             let help = "look at what happened; a new run starts with the limits of its configuration";
@@ -121,6 +122,7 @@ const fn name_of(stop: Stop) -> &'static str {
         Stop::TimeUp => "time_up",
         Stop::DataEnds(_) => "data_ends",
         Stop::Interrupted => "interrupted",
+        Stop::Terminated => "terminated",
         Stop::Limit(rule) => rule.as_str(),
     }
 }

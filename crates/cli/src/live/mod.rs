@@ -16,7 +16,7 @@ pub(crate) use screen::{Detail, Screen, Stream};
 
 use crate::configuration::Loaded;
 use crate::crew::{Crew, session_settings};
-use crate::failure::{Failure, FailureKind};
+use crate::failure::{Ending, Failure, FailureKind};
 use crate::interrupt::Interrupt;
 use candlewick_api::clock::Clock;
 use candlewick_api::{Account as AccountKind, ApiError, SchemaDrift, Venue};
@@ -26,7 +26,7 @@ use candlewick_runtime::{
     Conductor, Finished, Observer, Parts, RuntimeError, RuntimeSettings, Stop, connect,
 };
 use candlewick_sdk::{Millis, Money};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
@@ -49,7 +49,7 @@ pub(crate) struct Connection {
 }
 
 /// What the trades of a run are worth. A journal holds one kind only.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Trading {
     /// The venue's demo wallet.
@@ -140,7 +140,10 @@ async fn watch(mut interrupt: Interrupt, run_for: Option<Millis>, stop: mpsc::Se
                 is_up = true;
                 Stop::TimeUp
             }
-            _ = interrupt.wait() => Stop::Interrupted,
+            ending = interrupt.wait() => match ending {
+                Ending::Interrupted => Stop::Interrupted,
+                Ending::Done => Stop::Terminated,
+            },
         };
         if stop.send(why).await.is_err() {
             return;
@@ -188,7 +191,9 @@ impl From<RuntimeError> for Failure {
             RuntimeError::Past { .. } => Self::new(FailureKind::Data, error)
                 .help("`candlewick doctor` verifies the journal; name another with --journal"),
             RuntimeError::OpenWallet { .. } => Self::new(FailureKind::Venue, error),
-            RuntimeError::SetMoneyScale { .. } => Self::new(FailureKind::Configuration, error),
+            RuntimeError::SetMoneyScale { .. }
+            | RuntimeError::NameTrade { .. }
+            | RuntimeError::NameOtherTrade { .. } => Self::new(FailureKind::Configuration, error),
             RuntimeError::Engine(error) => error.into(),
             RuntimeError::Journal(error) => error.into(),
         }

@@ -31,6 +31,7 @@ impl Conductor {
             Question::Wallets(answer) => self.hear_wallets(answer),
             Question::List(answer) => self.hear_list(answer),
             Question::Audit(recomputed) => self.hear_audit(recomputed.map(|one| *one)),
+            Question::Adoption(adoption) => self.hear_adoption(adoption.map(|one| *one)),
             Question::Open(intent, answer) => self.hear_open(intent, answer),
         }
     }

@@ -15,6 +15,14 @@ use std::sync::Arc;
 /// How far our clock may be wrong at least, whatever the venue's answers prove now: it was another time then.
 const UNCERTAINTY: Millis = Millis::from_seconds(2);
 
+/// What a person found out about an intent in doubt.
+pub(super) enum Verdict {
+    /// It is this trade, by the venue's own record.
+    Adopt(Box<TradeRecord>),
+    /// It is none.
+    NotOpened,
+}
+
 impl Conductor {
     /// What earlier runs left unfinished: trades are tracked again, unanswered opens are in doubt, doubts are looked
     /// for.
@@ -210,18 +218,19 @@ impl Conductor {
     ///
     /// # Errors
     /// Why it cannot be ended so.
-    pub(super) fn decide_doubt(&mut self, intent: IntentId, decision: Decision) -> Result<(), String> {
+    pub(super) fn decide_doubt(&mut self, intent: IntentId, verdict: Verdict) -> Result<(), String> {
         let now = self.clock.now();
+        let (decision, record) = match verdict {
+            Verdict::Adopt(record) => (Decision::Adopt { venue_id: record.id.clone() }, *record),
+            Verdict::NotOpened => (Decision::NotOpened, TradeRecord::default()),
+        };
         let decided = self.resolver.resolve_by_person(intent, decision, &self.claimed);
         let problem = |undecidable| match undecidable {
             Undecidable::NotInDoubt => format!("intent {intent} is not in doubt"),
             Undecidable::TradeTaken => "that trade is another intent's".to_owned(),
         };
         match decided.map_err(problem)? {
-            Decided::Adopt { venue_id } | Decided::AdoptLate { venue_id } => {
-                let record = TradeRecord { id: venue_id, ..TradeRecord::default() };
-                self.adopt(intent, &record, now);
-            }
+            Decided::Adopt { .. } | Decided::AdoptLate { .. } => self.adopt(intent, &record, now),
             Decided::NotOpened { reserved_until } => {
                 let kind = EventKind::NotOpened { intent, reserved_until };
                 self.queue.add(now, Place::Answer(intent), kind);

@@ -57,13 +57,13 @@ impl Conductor {
         due(self.agenda.next_at()) || due(self.queue.next_at())
     }
 
-    /// No more opens; what is open is tracked to its end. An interrupt of a run that is stopping already bounds
+    /// No more opens; what is open is tracked to its end. A signal to a run that is stopping already bounds
     /// its patience; anything else changes nothing any more.
     pub(super) fn stop(&mut self, why: Stop) {
         match self.stopping {
             // Not a halt, which a person orders and which outlives the run.
             None => self.tell(self.clock.now(), EventKind::Control { control: Control::Suspend }),
-            Some(_) if why == Stop::Interrupted => {}
+            Some(_) if why.is_signal() => {}
             Some(_) => return,
         }
         self.stopping = Some(Stopping { why, since: self.clock.now() });
@@ -71,6 +71,7 @@ impl Conductor {
             Stop::TimeUp => "the time is up",
             Stop::DataEnds(_) => "the candles end",
             Stop::Interrupted => "interrupted; once more to end at once",
+            Stop::Terminated => "told to end; once more to end at once",
             Stop::Limit(rule) => rule.as_str(),
         };
         let unfinished = self.trades.len() + self.opening().len();
@@ -78,7 +79,7 @@ impl Conductor {
     }
 
     pub(super) fn is_interrupted(&self) -> bool {
-        self.stopping.is_some_and(|stopping| stopping.why == Stop::Interrupted)
+        self.stopping.is_some_and(|stopping| stopping.why.is_signal())
     }
 
     /// When a stopping run no longer waits for its trades.
@@ -88,7 +89,9 @@ impl Conductor {
         let last_close = self.trades.last_close().unwrap_or(since).max(since);
         let ends = last_close + seconds(self.settings.stop_patience_s);
         Some(match why {
-            Stop::Interrupted => ends.min(since + seconds(self.settings.interrupt_patience_s)),
+            Stop::Interrupted | Stop::Terminated => {
+                ends.min(since + seconds(self.settings.interrupt_patience_s))
+            }
             Stop::TimeUp | Stop::DataEnds(_) | Stop::Limit(_) => ends,
         })
     }
@@ -105,7 +108,7 @@ impl Conductor {
     pub(super) fn opening(&self) -> Vec<IntentId> {
         let intent = |asked: &Asked| match asked {
             Asked::Open(intent) => Some(*intent),
-            Asked::Job(_) => None,
+            Asked::Job(_) | Asked::Adoption(_) => None,
         };
         let mut intents: Vec<_> = self.asked.values().filter_map(intent).collect();
         intents.sort_unstable();

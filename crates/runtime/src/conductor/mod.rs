@@ -226,7 +226,7 @@ impl Conductor {
 
     /// Runs until `stop` tells it to end and what is open has settled, or patience is over.
     ///
-    /// `stop` may tell more than once; the second [`Stop::Interrupted`] ends the run at once. `until` ends it
+    /// `stop` may tell more than once; the second signal ends the run at once. `until` ends it
     /// when venue time reaches that moment.
     ///
     /// # Errors
@@ -267,7 +267,7 @@ impl Conductor {
                 }
                 Some((why, held)) = told_to_stop(&mut stop, clock.as_ref()) => {
                     hold = held;
-                    if why == Stop::Interrupted && self.is_interrupted() {
+                    if why.is_signal() && self.is_interrupted() {
                         return Ok(self.finish(why).await);
                     }
                     self.stop(why);

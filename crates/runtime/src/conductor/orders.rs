@@ -1,9 +1,12 @@
 //! What people order of a running bot.
 
 use super::Conductor;
+use super::doubt::Verdict;
 use crate::control::{ControlAnswer, ControlOrder, ControlRequest, Phase, Resolution, RunState};
-use crate::resolver::Decision;
-use candlewick_engine::{Control, EventKind, IntentState};
+use crate::request::{self, Adoption, Asked, Claim};
+use candlewick_engine::{Control, EventKind, IntentId, IntentState};
+use std::error::Error;
+use std::sync::Arc;
 
 impl Conductor {
     /// Carries out an order and answers it.
@@ -27,22 +30,55 @@ impl Conductor {
                 self.done()
             }
             ControlOrder::Status => self.done(),
-            ControlOrder::Resolve { intent, resolution, reason } => {
-                let decision = match resolution {
-                    Resolution::Adopt(venue_id) => Decision::Adopt { venue_id: venue_id.as_str().to_owned() },
-                    Resolution::NotOpened => Decision::NotOpened,
-                };
-                match self.decide_doubt(intent, decision) {
-                    Ok(()) => {
-                        self.alarm(&format!("a person ended the doubt of intent {intent}: {reason}"));
-                        self.done()
-                    }
-                    Err(problem) => ControlAnswer::Refused { problem },
-                }
+            ControlOrder::Resolve { intent, resolution: Resolution::Adopt(venue_id), reason } => {
+                let claim = Claim { intent, venue_id, reason, answer: request.answer };
+                // Answered when the venue has said what it knows of that trade.
+                return self.ask_adoption(claim);
+            }
+            ControlOrder::Resolve { intent, resolution: Resolution::NotOpened, reason } => {
+                self.end_doubt(intent, Verdict::NotOpened, &reason)
             }
         };
         // Whoever asked may have gone.
         drop(request.answer.send(answer));
+    }
+
+    /// Whether the venue has the trade that a person names, and what it is.
+    fn ask_adoption(&mut self, claim: Claim) {
+        let Some(approved) = self.book.row(claim.intent).map(|row| row.approved) else {
+            let problem = format!("there is no intent {}", claim.intent);
+            // Whoever asked may have gone.
+            return drop(claim.answer.send(ControlAnswer::Refused { problem }));
+        };
+        let (venue, order) = (Arc::clone(&self.venue), self.order_of(&approved));
+        let user_id = self.account.user_id.clone();
+        self.ask(Asked::Adoption(claim.intent), request::confirm(venue, order, (claim, user_id)));
+    }
+
+    /// What the venue does not have is adopted by nobody: the doubt goes on.
+    pub(super) fn hear_adoption(&mut self, adoption: Option<Adoption>) {
+        let Some(Adoption { claim, confirmed }) = adoption else { return };
+        let Claim { intent, reason, answer, .. } = claim;
+        let answered = match confirmed {
+            Ok(record) => self.end_doubt(intent, Verdict::Adopt(Box::new(record)), &reason),
+            Err(error) => {
+                let cause = error.source().map_or(String::new(), |cause| format!(" ({cause})"));
+                ControlAnswer::Refused { problem: format!("{error}{cause}; nothing has changed") }
+            }
+        };
+        drop(answer.send(answered));
+    }
+
+    fn end_doubt(&mut self, intent: IntentId, verdict: Verdict, reason: &str) -> ControlAnswer {
+        match self.decide_doubt(intent, verdict) {
+            Ok(()) => {
+                self.alarm(&format!("a person ended the doubt of intent {intent}: {reason}"));
+                // The answer says how it stands after that.
+                self.tell_due();
+                self.done()
+            }
+            Err(problem) => ControlAnswer::Refused { problem },
+        }
     }
 
     fn done(&self) -> ControlAnswer {

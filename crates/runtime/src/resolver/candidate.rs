@@ -32,17 +32,20 @@ pub(crate) enum Likeness {
 
 /// Compares a record with what an intent asked for.
 pub(crate) fn compare(doubt: &Doubt, record: &TradeRecord, window: Window) -> Likeness {
-    let order = &doubt.order;
     let by_token = if record.from_api_token == Some(false) { Likeness::Other } else { Likeness::Same };
+    let by_time = compare_time(record, &doubt.order, window);
+    by_token.min(compare_terms(&doubt.order, record)).min(by_time)
+}
+
+/// The same without its time and who asked for it.
+pub(crate) fn compare_terms(order: &OpenOrder, record: &TradeRecord) -> Likeness {
     let respects = [
-        by_token,
         compare_value(record.symbol.as_deref(), &order.symbol.as_str()),
         compare_tolerant(record.direction.as_ref(), &order.direction),
         compare_value(record.amount, &order.amount),
         compare_tolerant(record.close_type.as_ref(), &order.close_type),
         compare_expiration(record.expiration_type.as_ref(), order.expiration_type),
         compare_value(account_of(record), &order.account),
-        compare_time(record, order, window),
     ];
     respects.into_iter().min().unwrap_or(Likeness::Unclear)
 }

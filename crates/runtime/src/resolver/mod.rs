@@ -34,8 +34,8 @@ pub(crate) use wallet::WalletView;
 #[cfg(test)]
 pub(crate) use testing::order as order_of_tests;
 
-pub(crate) use candidate::account_of;
 use candidate::request_time_of;
+pub(crate) use candidate::{Likeness, account_of, compare_terms};
 use candlewick_api::Account;
 use candlewick_api::model::TradeRecord;
 use candlewick_engine::IntentId;

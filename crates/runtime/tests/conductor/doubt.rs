@@ -1,12 +1,13 @@
 //! Opens that are refused, never sent, or of unknown fate.
 
-use crate::script::{Ask, OpenScript, Trouble, Which};
+use crate::script::{Ask, OpenScript, Trouble, Which, end, running};
 use crate::stage::{Stage, btc, eth};
 use candlewick_api::ApiError;
-use candlewick_api::model::TradeResult;
-use candlewick_engine::{EventKind, IntentState, Rejection, Rule};
+use candlewick_api::model::{Tolerant, TradeResult};
+use candlewick_engine::{EventKind, IntentId, IntentState, Rejection, Rule, VenueId};
 use candlewick_runtime::Stop;
-use candlewick_sdk::Outcome;
+use candlewick_runtime::control::{ControlAnswer, ControlOrder, Resolution};
+use candlewick_sdk::{Direction, Outcome};
 
 const MINUTE: i64 = 60_000;
 
@@ -107,4 +108,41 @@ async fn a_list_that_cannot_be_read_does_not_keep_a_doubt_from_a_person() {
     let ran = stage.bot(eth(), &[8 * MINUTE]).stop(8 * MINUTE, Stop::TimeUp).run().await;
     let asked: Vec<_> = ran.warnings.iter().filter(|text| text.contains("stays in doubt")).collect();
     assert_eq!(asked.len(), 1, "{:?}", ran.warnings);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_person_adopts_only_a_trade_that_the_venue_has_and_that_is_what_was_asked_for() {
+    let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]);
+    stage.script.opens.push_back(OpenScript::failed(ApiError::Ambiguous { text: "lost".to_owned() }));
+    let (open, close) = (stage.at(MINUTE + 999), stage.at(2 * MINUTE + 999));
+    let mut ours = running("ours", open, close);
+    end(&mut ours, TradeResult::Won, 8);
+    let mut other = running("other", open, close);
+    other.direction = Some(Tolerant::Known(Direction::Sell));
+    let named = [("nowhere", None), ("other", Some(other)), ("ours", Some(ours))];
+    stage.script.named = named.map(|(id, record)| (id.to_owned(), record)).into();
+    let adopt = |id: &str| ControlOrder::Resolve {
+        intent: IntentId::new(1),
+        resolution: Resolution::Adopt(VenueId::new(id).unwrap()),
+        reason: "seen".to_owned(),
+    };
+    let stage = stage.order(80_000, adopt("nowhere")).order(81_000, adopt("other"));
+    let stage = stage.order(82_000, adopt("ours")).order(83_000, adopt("ours"));
+    let ran = stage.stop(3 * MINUTE, Stop::TimeUp).run().await;
+    let told = |answer: &ControlAnswer| match answer {
+        ControlAnswer::Refused { problem } => problem.clone(),
+        ControlAnswer::Done { state } => {
+            format!("in doubt: {:?}, open: {}", state.in_doubt.len(), state.open)
+        }
+        ControlAnswer::Unanswered { problem } => panic!("{problem}"),
+    };
+    let told: Vec<String> = ran.answers.iter().map(told).collect();
+    let expected =
+        ["the venue has no trade nowhere: ", "trade other is trade other, SELL ", "in doubt: 0, open: 1"];
+    for (told, expected) in told.iter().zip(expected) {
+        assert!(told.starts_with(expected), "{told}");
+    }
+    assert_eq!(told[3], "intent 1 is not in doubt");
+    assert_eq!(ran.settled(), [(2 * MINUTE + 4_999, 1, Outcome::Won, 800)]);
+    assert_eq!(ran.asked(&Ask::Trade("nowhere".to_owned())), [80_000], "it is not asked for again");
 }

@@ -53,6 +53,9 @@ async fn patience_ends_thirty_seconds_after_the_close_or_ninety_after_an_interru
     stage.settings.interrupt_patience_s = 5;
     let ran = stage.stop(90_000, Stop::Interrupted).run().await;
     check(&ran, Stop::Interrupted, 95_000, 0);
+    let mut stage = stage_with_trade(None).await;
+    stage.settings.interrupt_patience_s = 5;
+    check(&stage.stop(90_000, Stop::Terminated).run().await, Stop::Terminated, 95_000, 0);
 }
 
 #[tokio::test(start_paused = true)]
@@ -60,6 +63,9 @@ async fn a_second_interrupt_ends_the_run_at_once() {
     let stage = stage_with_trade(Some(CLOSE)).await;
     let ran = stage.stop(90_000, Stop::Interrupted).stop(91_000, Stop::Interrupted).run().await;
     check(&ran, Stop::Interrupted, 91_000, 0);
+    let stage = stage_with_trade(Some(CLOSE)).await;
+    let ran = stage.stop(90_000, Stop::Terminated).stop(91_000, Stop::Terminated).run().await;
+    check(&ran, Stop::Terminated, 91_000, 0);
     // The first one after another reason to stop shortens the patience, and no more.
     let stage = stage_with_trade(Some(CLOSE)).await;
     let ran = stage.stop(90_000, Stop::TimeUp).stop(91_000, Stop::Interrupted).run().await;

@@ -88,6 +88,8 @@ pub(crate) struct Script {
     pub(crate) ahead: Vec<(Millis, Millis)>,
     /// Rows that the venue cannot produce as candles.
     pub(crate) broken: Vec<(Symbol, Millis)>,
+    /// What get-by-id says of identifiers that a person may name; none is a venue without such a trade.
+    pub(crate) named: BTreeMap<String, Option<TradeRecord>>,
 }
 
 impl Script {

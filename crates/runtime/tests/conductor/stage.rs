@@ -10,6 +10,7 @@ use candlewick_engine::{
     SessionSettings, StakeSettings, TradeBook,
 };
 use candlewick_journal::{Journal, NoJournal};
+use candlewick_runtime::control::{ControlAnswer, ControlOrder, ControlRequest};
 use candlewick_runtime::{
     Account, Conductor, Finished, Notice, Observer, Parts, RuntimeError, RuntimeSettings, Stop,
 };
@@ -82,6 +83,7 @@ pub(crate) struct Stage {
     bots: Vec<BotSettings>,
     signals: Vec<Vec<Millis>>,
     stops: Vec<(i64, Stop)>,
+    orders: Vec<(i64, ControlOrder)>,
 }
 
 /// What a run left behind.
@@ -93,6 +95,8 @@ pub(crate) struct Ran {
     pub(crate) warnings: Vec<String>,
     pub(crate) stoppings: Vec<(String, usize)>,
     pub(crate) lines: Vec<String>,
+    /// What was answered to orders, in their order.
+    pub(crate) answers: Vec<ControlAnswer>,
     asks: Vec<(Millis, Ask)>,
     start: Millis,
 }
@@ -157,6 +161,7 @@ impl Stage {
             bots: Vec::new(),
             signals: Vec::new(),
             stops: Vec::new(),
+            orders: Vec::new(),
         }
     }
 
@@ -184,6 +189,12 @@ impl Stage {
 
     pub(crate) fn stop(mut self, ms: i64, why: Stop) -> Self {
         self.stops.push((ms, why));
+        self
+    }
+
+    /// A person gives an order.
+    pub(crate) fn order(mut self, ms: i64, order: ControlOrder) -> Self {
+        self.orders.push((ms, order));
         self
     }
 
@@ -225,11 +236,26 @@ impl Stage {
             }
             std::future::pending::<()>().await;
         });
+        let (orderer, orders) = tokio::sync::mpsc::channel(4);
+        let given: Vec<_> = self.orders.iter().map(|(ms, order)| (self.at(*ms), order.clone())).collect();
+        let ordering_clock = Arc::clone(&clock);
+        let answers = Arc::new(Mutex::new(Vec::new()));
+        let heard = Arc::clone(&answers);
+        let person = tokio::spawn(async move {
+            for (at, order) in given {
+                let _hold = ordering_clock.sleep_until(at).await;
+                let (answer, answered) = tokio::sync::oneshot::channel();
+                let _ = orderer.send(ControlRequest { order, answer }).await;
+                let answer = answered.await;
+                heard.lock().unwrap().extend(answer);
+            }
+        });
         let seen = Arc::new(Mutex::new(Seen::default()));
         let (conductor, header) = self.conduct(Arc::clone(&venue), journal.clone(), Arc::clone(&seen));
-        let run = Box::pin(conductor.run(&header, until, (stop, tokio::sync::mpsc::channel(1).1)));
+        let run = Box::pin(conductor.run(&header, until, (stop, orders)));
         let result = tokio::time::timeout(NEVER, run).await;
         stopper.abort();
+        person.abort();
         assert_eq!(venue.breaches(), Vec::<String>::new());
         let seen = std::mem::take(&mut *seen.lock().unwrap());
         Ran {
@@ -238,6 +264,7 @@ impl Stage {
             told: seen.told,
             warnings: seen.warnings,
             stoppings: seen.stoppings,
+            answers: std::mem::take(&mut *answers.lock().unwrap()),
             lines: journal.0.lock().unwrap().lines.clone(),
             asks: venue.asks(),
             start,

@@ -217,8 +217,9 @@ impl Venue for ScriptedVenue {
     async fn trade(&self, id: &str) -> Result<Reply<TradeRecord>, ApiError> {
         let sent = self.clock.now();
         self.hear(Ask::Trade(id.to_owned())).await?;
-        let record = self.record_of(id, false);
-        self.require(record.is_some(), || format!("trade {id} is not known here"));
+        let named = self.script.named.get(id);
+        let record = self.record_of(id, false).or_else(|| named.cloned().flatten());
+        self.require(record.is_some() || named.is_some(), || format!("trade {id} is not known here"));
         match record {
             Some(record) => Ok(self.reply(record, sent)),
             None => Err(ApiError::NotFound { text: id.to_owned() }),
