@@ -56,7 +56,6 @@ async fn fetch(job: &CandleJob, fetching: &Fetching, fetched: &mut Fetched) -> R
         })
         .await?;
     let stretches = stretches(job, stored.as_ref(), fetching.clock.now())?;
-    fetching.expect(slots(&stretches, series.interval));
     let settings = DownloadSettings {
         symbol: series.symbol,
         asset_type: job.target.asset_type.clone(),
@@ -64,7 +63,7 @@ async fn fetch(job: &CandleJob, fetching: &Fetching, fetched: &mut Fetched) -> R
         limit: job.limit,
         spacing: job.spacing,
     };
-    let mut download = Download::new(Arc::clone(&fetching.venue), settings, stretches);
+    let mut download = Download::new(Arc::clone(&fetching.venue), settings, stretches.clone());
     let mut batch = Batch::default();
     let outcome = loop {
         fetching.clock.catch_up();
@@ -75,6 +74,12 @@ async fn fetch(job: &CandleJob, fetching: &Fetching, fetched: &mut Fetched) -> R
         };
         match next {
             Ok(Some(got)) => {
+                if fetched.requests == 0 {
+                    // Now the venue's present is known, beyond which nothing is asked for.
+                    let until = |one: &Range<Millis>| one.start..one.end.min(got.seen_at);
+                    let stretches: Vec<_> = stretches.iter().map(until).collect();
+                    fetching.expect(slots(&stretches, series.interval));
+                }
                 fetching.advance(slots(std::slice::from_ref(&got.window), series.interval));
                 fetched.hear(&got);
                 batch.add(got);

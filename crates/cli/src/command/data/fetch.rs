@@ -52,7 +52,7 @@ pub(crate) struct FetchArguments {
     #[arg(long, value_name = "N", default_value = "1", value_parser = parse_rate)]
     rate: f64,
     /// Candles to ask for in one request
-    #[arg(long, value_name = "N", default_value = "1000", value_parser = RangedU64ValueParser::<u64>::new().range(1..=100_000))]
+    #[arg(long, value_name = "N", default_value = "1000", value_parser = RangedU64ValueParser::<u64>::new().range(1..=10_000))]
     limit: u64,
     /// Put the candles beside those of another source in the same series
     #[arg(long)]
