@@ -8,7 +8,9 @@ import csv
 from pathlib import Path
 
 import mpmath
+import numpy
 import scipy.stats
+from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
 mpmath.mp.dps = 50
@@ -110,6 +112,68 @@ def poisson_binomial():
     write("poisson_binomial.csv", ["won", "at_70", "at_80", "at_92", "p_value"], rows)
 
 
+
+def clopper_pearson():
+    rows = []
+    for won, lost in [(0, 1), (1, 0), (1, 1), (0, 20), (5, 15), (541, 459), (1, 9_999), (55_556, 44_444)]:
+        for confidence in [0.5, 0.9, 0.95, 0.999]:
+            n, tail = won + lost, (1 - confidence) / 2
+            # The definition, solved with 50 digits: P(X >= won | lower) = P(X <= won | upper) = tail.
+            lower, upper = proportion_confint(won, n, alpha=1 - confidence, method="beta")
+            lower = 0.0 if won == 0 else lower
+            upper = 1.0 if lost == 0 else upper
+            if won:
+                assert abs(at_least(won, n, lower) / tail - 1) < 1e-7
+            if lost:
+                assert abs((1 - at_least(won + 1, n, upper)) / tail - 1) < 1e-7
+            rows.append([won, lost, repr(confidence), repr(float(lower)), repr(float(upper))])
+    write("clopper_pearson.csv", ["won", "lost", "confidence", "lower", "upper"], rows)
+
+
+def planner():
+    rows = []
+    for payout, points, alpha, power in [(85, 2, 0.05, 0.8), (85, 5, 0.05, 0.8), (80, 3, 0.05, 0.9),
+                                         (92, 4, 0.01, 0.8), (70, 10, 0.05, 0.8), (85, 5, 0.01, 0.95)]:
+        p0 = 1 / (1 + payout / 100)
+        p1 = p0 + points / 100
+        z = scipy.stats.norm.ppf
+        spread = z(1 - alpha) * (p0 * (1 - p0)) ** 0.5 + z(power) * (p1 * (1 - p1)) ** 0.5
+        by_normal = round((spread / (p1 - p0)) ** 2)
+        n = numpy.arange(1, 2 * by_normal + 200)
+        # The fewest wins whose upper tail is at most alpha.
+        critical = scipy.stats.binom.isf(alpha, n, p0) + 1
+        reached = scipy.stats.binom.sf(critical - 1, n, p1)
+        exact = int(n[reached < power].max()) + 1
+        rows.append([payout, points, repr(alpha), repr(power), by_normal, exact])
+    write("planner.csv", ["payout", "points", "alpha", "power", "by_normal", "exact"], rows)
+
+
+def benjamini_hochberg():
+    p_values = [0.001, 0.008, 0.039, 0.041, 0.042, 0.06, 0.074, 0.205, 0.212, 0.216, 0.222, 0.251, 0.269, 0.275,
+                0.34, 0.341, 0.384, 0.569, 0.594, 0.696, 0.762, 0.94, 0.942, 0.975, 0.986, 0.039, 0.0, 1.0]
+    adjusted = multipletests(p_values, method="fdr_bh")[1]
+    rows = [[repr(p), repr(float(q))] for p, q in zip(p_values, adjusted)]
+    write("benjamini_hochberg.csv", ["p_value", "adjusted"], rows)
+
+
+def streaks():
+    rows = []
+    for length, trades, p in [(1, 1, 0.5), (3, 10, 0.5), (10, 1_000, 0.5), (7, 500, 0.46), (12, 1_000, 0.46),
+                              (20, 10_000, 0.46), (5, 100, 0.1), (30, 100, 0.95)]:
+        # Markov chain over the streak's length so far, by matrix power, with 50 digits.
+        chain = mpmath.zeros(length + 1, length + 1)
+        for state in range(length):
+            chain[state, 0] += 1 - mpmath.mpf(p)
+            chain[state, state + 1] += mpmath.mpf(p)
+        chain[length, length] = 1
+        rows.append([length, trades, repr(p), repr(float((chain ** trades)[0, length]))])
+    write("streaks.csv", ["length", "trades", "probability", "streak"], rows)
+
+
 wilson()
 binomial()
 poisson_binomial()
+clopper_pearson()
+planner()
+benjamini_hochberg()
+streaks()

@@ -21,7 +21,11 @@
 mod binomial_density;
 mod binomial_p_value;
 mod break_even;
+mod clopper_pearson;
+mod false_discovery;
 mod kelly;
+mod metrics;
+mod planner;
 mod poisson_binomial;
 #[cfg(test)]
 mod reference;
@@ -36,7 +40,14 @@ mod win_rate;
 
 pub use binomial_p_value::binomial_p_value;
 pub use break_even::{PaidStake, break_even, mixed_break_even};
+pub use clopper_pearson::clopper_pearson_interval;
+pub use false_discovery::benjamini_hochberg;
 pub use kelly::kelly_fraction;
+pub use metrics::{
+    Drawdown, Expectancy, OpenTime, SharpeSample, Streaks, calmar, deflated_sharpe, expectancy, exposure,
+    longest_streaks, max_drawdown, probabilistic_sharpe, profit_factor, sharpe, sortino, streak_probability,
+};
+pub use planner::{MOST_PLANNED_TRADES, TradePlan};
 pub use poisson_binomial::{MOST_MIXED_TRADES, poisson_binomial_p_value};
 pub use ruin::{MOST_HORIZON_TRADES, MOST_MONEY, Ruin, RuinQuestion, StakePlan, required_balance, ruin};
 pub use simulation::{

@@ -66,6 +66,34 @@ pub enum StatisticsError {
         /// How many it has.
         levels: u32,
     },
+    /// The figure needs more numbers than there are.
+    #[error("{what}: {found} are too few, at least {needed} are needed")]
+    TooFew {
+        /// What there is too little of.
+        what: &'static str,
+        /// How many there are.
+        found: usize,
+        /// The fewest that the figure is made of.
+        needed: usize,
+    },
+    /// A number is not finite, or outside what it may be.
+    #[error("{what} {value} means nothing here")]
+    NotANumberFor {
+        /// Which number.
+        what: &'static str,
+        /// What it was.
+        value: f64,
+    },
+    /// Lists that have to be as long as each other are not.
+    #[error("{what}: {found} values where {expected} are needed")]
+    UnequalLengths {
+        /// Which list.
+        what: &'static str,
+        /// Its length.
+        found: usize,
+        /// The length of the others.
+        expected: usize,
+    },
     /// An amount of money is larger than any that the figure is exact for.
     #[error("money or payout is too large for this figure: at most {most} of the smallest unit")]
     TooMuchMoney {
@@ -80,6 +108,21 @@ pub(crate) fn check_probability(what: &'static str, value: f64) -> Result<f64, S
         Ok(value)
     } else {
         Err(StatisticsError::NotAProbability { what, value })
+    }
+}
+
+/// Lets finite numbers through, when there are enough of them.
+pub(crate) fn check_numbers(
+    what: &'static str,
+    values: &[f64],
+    needed: usize,
+) -> Result<(), StatisticsError> {
+    if values.len() < needed {
+        return Err(StatisticsError::TooFew { what, found: values.len(), needed });
+    }
+    match values.iter().find(|value| !value.is_finite()) {
+        Some(value) => Err(StatisticsError::NotANumberFor { what, value: *value }),
+        None => Ok(()),
     }
 }
 

@@ -1,0 +1,92 @@
+//! The deepest fall of an equity curve.
+
+use crate::StatisticsError;
+use crate::statistics_error::check_numbers;
+
+/// The deepest fall from a peak. Positions are those in the curve.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Drawdown {
+    /// From the peak to the trough, in the curve's unit.
+    pub depth: f64,
+    /// The depth as a share of the peak; infinite for a peak at or below 0.
+    pub share: f64,
+    /// Where the peak was.
+    pub peak_at: usize,
+    /// Where the lowest point after it was.
+    pub trough_at: usize,
+    /// Where the curve was back at the peak; nothing when it never was.
+    pub recovered_at: Option<usize>,
+}
+
+impl Drawdown {
+    /// Points from the peak to the trough.
+    pub const fn length(&self) -> usize {
+        self.trough_at - self.peak_at
+    }
+
+    /// Points from the trough to the recovery; nothing when there was none.
+    pub fn recovery(&self) -> Option<usize> {
+        self.recovered_at.map(|at| at - self.trough_at)
+    }
+}
+
+/// The fall that is the largest share of its peak, the first of equals; nothing for a curve that never falls.
+///
+/// `max over t of (max(E_s, s <= t) - E_t) / max(E_s, s <= t)`, in one pass.
+///
+/// Source: the usual definition, as in M. Magdon-Ismail and A. Atiya, *Maximum Drawdown*, Risk 17 (2004).
+///
+/// # Errors
+/// [`StatisticsError::TooFew`] without a point, `NotANumberFor` for one that is not finite.
+pub fn max_drawdown(equity: &[f64]) -> Result<Option<Drawdown>, StatisticsError> {
+    check_numbers("equity", equity, 1)?;
+    let mut peak_at = 0;
+    let mut deepest: Option<Drawdown> = None;
+    for (at, &value) in equity.iter().enumerate() {
+        let peak = equity[peak_at];
+        if value >= peak {
+            peak_at = at;
+            continue;
+        }
+        let share = if peak > 0.0 { (peak - value) / peak } else { f64::INFINITY };
+        let depth = peak - value;
+        let is_deeper =
+            |known: Drawdown| share > known.share || (share == known.share && depth > known.depth);
+        if deepest.is_none_or(is_deeper) {
+            deepest = Some(Drawdown { depth, share, peak_at, trough_at: at, recovered_at: None });
+        }
+    }
+    Ok(deepest.map(|drawdown| {
+        let after = equity[drawdown.trough_at..].iter().position(|value| *value >= equity[drawdown.peak_at]);
+        Drawdown { recovered_at: after.map(|steps| drawdown.trough_at + steps), ..drawdown }
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(equity: &[f64], expected: Option<(f64, usize, usize, Option<usize>)>) {
+        let found = max_drawdown(equity).unwrap();
+        assert_eq!(found.map(|d| (d.share, d.peak_at, d.trough_at, d.recovered_at)), expected, "{equity:?}");
+    }
+
+    #[test]
+    fn the_deepest_fall_is_found_with_its_length_and_recovery() {
+        check(&[1.0, 2.0, 3.0], None);
+        check(&[100.0, 50.0, 100.0, 80.0], Some((0.5, 0, 1, Some(2))));
+        check(&[100.0, 80.0, 100.0, 120.0, 110.0, 60.0, 90.0], Some((0.5, 3, 5, None)));
+        // A larger fall in money is a smaller one of a larger peak.
+        check(&[10.0, 5.0, 100.0, 60.0], Some((0.5, 0, 1, Some(2))));
+        // Equal highs: the fall is counted from the later one.
+        check(&[10.0, 10.0, 5.0, 10.0], Some((0.5, 1, 2, Some(3))));
+        let found = max_drawdown(&[8.0, 6.0, 4.0, 7.0, 9.0]).unwrap().unwrap();
+        assert_eq!((found.depth, found.length(), found.recovery()), (4.0, 2, Some(2)));
+    }
+
+    #[test]
+    fn a_curve_below_zero_still_falls() {
+        check(&[-1.0, -2.0], Some((f64::INFINITY, 0, 1, None)));
+        assert!(max_drawdown(&[]).is_err() && max_drawdown(&[1.0, f64::NAN]).is_err());
+    }
+}

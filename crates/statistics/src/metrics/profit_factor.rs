@@ -1,0 +1,35 @@
+//! What was won for each unit that was lost.
+
+use crate::StatisticsError;
+use crate::statistics_error::check_numbers;
+
+/// The profits over the losses: `sum(r, r > 0) / -sum(r, r < 0)`; 1 neither earns nor costs. Nothing without a loss.
+///
+/// Source: the usual definition, as in R. Pardo, *The Evaluation and Optimization of Trading Strategies* (2008).
+///
+/// # Errors
+/// [`StatisticsError::TooFew`] without results, `NotANumberFor` for one that is not finite.
+pub fn profit_factor(results: &[f64]) -> Result<Option<f64>, StatisticsError> {
+    check_numbers("results", results, 1)?;
+    let won: f64 = results.iter().filter(|result| **result > 0.0).sum();
+    let lost: f64 = results.iter().filter(|result| **result < 0.0).sum();
+    Ok((lost < 0.0).then(|| won / -lost))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn profits_are_held_against_losses() {
+        for (results, expected) in [
+            (&[0.85, -1.0, 0.85, -1.0, 0.0] as &[f64], Some(0.85)),
+            (&[3.0, -1.0], Some(3.0)),
+            (&[-1.0, -1.0], Some(0.0)),
+            (&[1.0, 0.0], None),
+        ] {
+            assert_eq!(profit_factor(results), Ok(expected), "{results:?}");
+        }
+        assert!(profit_factor(&[]).is_err() && profit_factor(&[f64::NAN]).is_err());
+    }
+}

@@ -1,0 +1,98 @@
+//! The longest streaks, and how probable so long a one is.
+
+use crate::statistics_error::check_probability;
+use crate::{StatisticsError, TradeOutcome};
+
+/// The longest runs of wins and of losses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Streaks {
+    /// Wins in a row.
+    pub won: u64,
+    /// Losses in a row.
+    pub lost: u64,
+}
+
+/// The longest streaks of trades in the order of their settlement; draws and cancelled trades neither end nor lengthen
+/// one.
+pub fn longest_streaks(outcomes: impl IntoIterator<Item = TradeOutcome>) -> Streaks {
+    let (mut longest, mut now) = (Streaks::default(), Streaks::default());
+    for outcome in outcomes {
+        match outcome {
+            TradeOutcome::Won => now = Streaks { won: now.won + 1, lost: 0 },
+            TradeOutcome::Lost => now = Streaks { won: 0, lost: now.lost + 1 },
+            TradeOutcome::Draw | TradeOutcome::Cancelled => {}
+        }
+        longest = Streaks { won: longest.won.max(now.won), lost: longest.lost.max(now.lost) };
+    }
+    longest
+}
+
+/// The probability that `trades` independent trades hold a streak of `length` or more of what happens to each with
+/// `probability` (a loss, for a streak of losses).
+///
+/// A streak is complete for the first time with trade `n` when none was complete `length + 1` trades before, then it
+/// did not happen, then `length` times: `r(n) = r(n - 1) + (1 - r(n - length - 1)) (1 - p) p^length`, `r(length) =
+/// p^length`. O(trades).
+///
+/// Source: W. Feller, *An Introduction to Probability Theory and Its Applications* I (1968), section XIII.7.
+///
+/// # Errors
+/// [`StatisticsError::NotAProbability`], and `TooManyTrades` above 10,000,000.
+pub fn streak_probability(length: u32, trades: u32, probability: f64) -> Result<f64, StatisticsError> {
+    const MOST: u32 = 10_000_000;
+    let p = check_probability("probability of a streak's trade", probability)?;
+    if trades > MOST {
+        return Err(StatisticsError::TooManyTrades { trades: u64::from(trades), most: u64::from(MOST) });
+    }
+    if length == 0 {
+        return Ok(1.0);
+    }
+    if length > trades {
+        return Ok(0.0);
+    }
+    let (length, trades) = (length as usize, trades as usize);
+    let run = p.powi(length as i32);
+    let mut complete = vec![0.0; trades + 1];
+    complete[length] = run;
+    for n in length + 1..=trades {
+        complete[n] = complete[n - 1] + (1.0 - complete[n - length - 1]) * (1.0 - p) * run;
+    }
+    Ok(complete[trades])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reference::{assert_close, rows};
+    use TradeOutcome::{Cancelled, Draw, Lost, Won};
+
+    #[test]
+    fn streaks_are_counted_over_draws() {
+        let streaks = longest_streaks([Won, Won, Draw, Won, Lost, Lost, Cancelled, Won, Lost]);
+        assert_eq!(streaks, Streaks { won: 3, lost: 2 });
+        assert_eq!(longest_streaks([]), Streaks::default());
+    }
+
+    #[test]
+    fn probabilities_of_streaks_equal_the_reference_figures() {
+        for [length, trades, probability, expected] in rows(include_str!("../../reference/streaks.csv")) {
+            let found = streak_probability(length as u32, trades as u32, probability).unwrap();
+            assert_close(found, expected, 1e-11, &format!("{length} in {trades} at {probability}"));
+        }
+    }
+
+    #[test]
+    fn certain_and_impossible_streaks_are_told_apart() {
+        for (length, trades, p, expected) in [
+            (0, 0, 0.5, 1.0),
+            (3, 2, 0.5, 0.0),
+            (2, 2, 0.5, 0.25),
+            (1, 3, 0.5, 0.875),
+            (5, 9, 1.0, 1.0),
+            (1, 9, 0.0, 0.0),
+        ] {
+            assert_eq!(streak_probability(length, trades, p), Ok(expected), "{length} in {trades} at {p}");
+        }
+        assert!(streak_probability(1, 1, 1.1).is_err() && streak_probability(1, u32::MAX, 0.5).is_err());
+    }
+}

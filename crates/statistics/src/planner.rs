@@ -1,0 +1,177 @@
+//! How many trades does it take?
+
+use crate::statistics_error::{check_error_rate, check_payout, check_probability};
+use crate::{
+    Arrangement, PathRange, StatisticsError, TradeStream, VerdictPlan, VerdictRates, WinRate,
+    binomial_p_value,
+};
+use statrs::distribution::{ContinuousCDF, Normal};
+
+/// The most trades that [`TradePlan::by_exact_binomial`] looks through.
+pub const MOST_PLANNED_TRADES: u64 = 200_000;
+
+/// An edge that is hoped for, and how surely it is to be found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TradePlan {
+    payout_fraction: f64,
+    null: f64,
+    win_probability: f64,
+    alpha: f64,
+    power: f64,
+}
+
+impl TradePlan {
+    /// An edge of `points` percentage points above the break-even of `payout_fraction`, to be found with
+    /// probability `power` by a one-sided test that errs with probability `alpha`.
+    ///
+    /// # Errors
+    /// `NotAPayout`, `NotAnErrorRate` for `alpha` and `power` not between 0 and 1, `NotAProbability` when the win
+    /// rate is none, `NotAnEdge` unless `points` is above 0.
+    pub fn new(payout_fraction: f64, points: f64, alpha: f64, power: f64) -> Result<Self, StatisticsError> {
+        let null = 1.0 / (1.0 + check_payout(payout_fraction)?);
+        let win_probability = check_probability("win rate", null + points / 100.0)?;
+        if win_probability <= null {
+            return Err(StatisticsError::NotAnEdge { value: points });
+        }
+        let (alpha, power) = (check_error_rate(alpha)?, check_error_rate(power)?);
+        Ok(Self { payout_fraction, null, win_probability, alpha, power })
+    }
+
+    /// The normal approximation with both variances,
+    /// `((z_alpha sqrt(p0 q0) + z_power sqrt(p1 q1)) / (p1 - p0))^2`, to the nearest trade: quick, and some percent
+    /// too few.
+    ///
+    /// Source: J. L. Fleiss, B. Levin and M. C. Paik, *Statistical Methods for Rates and Proportions* (2003),
+    /// section 2.5.
+    pub fn by_normal(&self) -> u64 {
+        let (p0, p1) = (self.null, self.win_probability);
+        let z = |probability| Normal::standard().inverse_cdf(probability);
+        let spread =
+            z(1.0 - self.alpha) * (p0 * (1.0 - p0)).sqrt() + z(self.power) * (p1 * (1.0 - p1)).sqrt();
+        (spread / (p1 - p0)).powi(2).round().max(1.0) as u64
+    }
+
+    /// The number of trades from which on the exact one-sided binomial test has the power, for every number of trades
+    /// above as well: the power falls a little wherever one more win is asked for.
+    ///
+    /// # Errors
+    /// [`StatisticsError::TooManyTrades`] when it is more than [`MOST_PLANNED_TRADES`].
+    pub fn by_exact_binomial(&self) -> Result<u64, StatisticsError> {
+        // One win more or less is 1 / (p1 - p0) trades; the teeth of the saw are about two of those wide.
+        let tooth = 1.0 / (self.win_probability - self.null);
+        let start = self.by_normal() + (6.0 * tooth) as u64 + 50;
+        if start > MOST_PLANNED_TRADES {
+            return Err(StatisticsError::TooManyTrades { trades: start, most: MOST_PLANNED_TRADES });
+        }
+        let mut critical = self.critical_wins(start, 0)?;
+        for trades in (1..=start).rev() {
+            // One trade less asks for as many wins or one fewer.
+            critical = self.critical_wins(trades, critical.saturating_sub(2))?;
+            let has_power = critical <= trades
+                && binomial_p_value(WinRate::new(critical, trades - critical)?, self.win_probability)?
+                    >= self.power;
+            if !has_power {
+                return Ok(trades + 1);
+            }
+        }
+        Ok(1)
+    }
+
+    /// The fewest wins, `from` or more, of so many trades that are significant; one more than all when none are.
+    fn critical_wins(&self, trades: u64, from: u64) -> Result<u64, StatisticsError> {
+        let is_significant = |won: u64| {
+            WinRate::new(won, trades - won)
+                .and_then(|rate| binomial_p_value(rate, self.null))
+                .map(|p| p <= self.alpha)
+        };
+        let (mut below, mut reached) = (from.min(trades), trades + 1);
+        while below < reached {
+            let middle = below.midpoint(reached);
+            if middle <= trades && !is_significant(middle)? {
+                below = middle + 1;
+            } else {
+                reached = middle;
+            }
+        }
+        Ok(reached)
+    }
+
+    /// The number of trades by which the verdict of [`crate::EdgeTest`] shows the edge with the probability wished
+    /// for, looked at after every trade, by trial: `paths` paths of at most `most_trades`, one after another. Nothing
+    /// when that many are too few.
+    ///
+    /// The verdict looks for an edge of just these points; `beta` is that of the default plan.
+    ///
+    /// # Errors
+    /// `NotAnEdge` when the points are more than 1 per unit of stake.
+    pub fn by_verdict(
+        &self,
+        seed: u64,
+        paths: u64,
+        most_trades: u64,
+    ) -> Result<Option<u64>, StatisticsError> {
+        let delta = self.win_probability * (1.0 + self.payout_fraction) - 1.0;
+        let plan = VerdictPlan::new(self.alpha, VerdictPlan::default().beta(), delta)?;
+        let points = 100.0 * (self.win_probability - self.null);
+        let stream = TradeStream::new(Arrangement::OneAfterAnother, &[self.payout_fraction], points, 0.0)?;
+        let range = PathRange { seed, first_path: 0, paths, trades: most_trades };
+        Ok(VerdictRates::simulate(plan, &stream, range).trades_to_show(self.power))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reference::rows;
+
+    #[test]
+    fn known_plans_take_the_known_trades() {
+        for (points, by_normal, exact) in [(2.0, 3_828, 3_918), (5.0, 609, 641)] {
+            let plan = TradePlan::new(0.85, points, 0.05, 0.8).unwrap();
+            assert_eq!(
+                (plan.by_normal(), plan.by_exact_binomial()),
+                (by_normal, Ok(exact)),
+                "+{points} points"
+            );
+        }
+    }
+
+    #[test]
+    fn plans_equal_the_reference_figures() {
+        for [payout, points, alpha, power, by_normal, exact] in rows(include_str!("../reference/planner.csv"))
+        {
+            let plan = TradePlan::new(payout / 100.0, points, alpha, power).unwrap();
+            let found = (plan.by_normal(), plan.by_exact_binomial());
+            assert_eq!(found, (by_normal as u64, Ok(exact as u64)), "{payout} {points} {alpha} {power}");
+        }
+    }
+
+    #[test]
+    fn the_verdict_takes_more_trades_than_one_look_at_the_end() {
+        let plan = TradePlan::new(0.85, 10.0, 0.05, 0.8).unwrap();
+        let (exact, trades) =
+            (plan.by_exact_binomial().unwrap(), plan.by_verdict(1, 400, 2_000).unwrap().unwrap());
+        assert!(trades > exact && trades < 3 * exact, "{trades} against {exact}");
+        assert_eq!(plan.by_verdict(1, 100, 20), Ok(None));
+    }
+
+    #[test]
+    fn plans_without_meaning_are_refused() {
+        for (payout, points, alpha, power) in [
+            (0.0, 2.0, 0.05, 0.8),
+            (0.85, 0.0, 0.05, 0.8),
+            (0.85, -2.0, 0.05, 0.8),
+            (0.85, 50.0, 0.05, 0.8),
+            (0.85, f64::NAN, 0.05, 0.8),
+            (0.85, 2.0, 0.0, 0.8),
+            (0.85, 2.0, 0.05, 1.0),
+        ] {
+            assert!(
+                TradePlan::new(payout, points, alpha, power).is_err(),
+                "{payout} {points} {alpha} {power}"
+            );
+        }
+        let fine = TradePlan::new(0.85, 0.01, 0.05, 0.8).unwrap();
+        assert!(matches!(fine.by_exact_binomial(), Err(StatisticsError::TooManyTrades { .. })));
+    }
+}
