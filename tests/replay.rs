@@ -97,7 +97,7 @@ fn a_forged_journal_fails_by_its_decisions_or_its_outcomes() {
         ("\"event\":\"settled\"", "\"profit\":-1000", "\"profit\":-900", "1 outcomes differ without a cause"),
         ("\"format\":1", "\"rsi-reversal\",\"1.0.0\"", "\"rsi-reversal\",\"0.9.0\"", "had version 0.9.0"),
         (
-            "\"format\":1",
+            "\"format\":",
             "\"rsi-reversal\",\"1.0.0\"",
             "\"sold-secrets\",\"1.0.0\"",
             "no strategy \"sold-secrets\"",

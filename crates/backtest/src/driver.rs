@@ -1,6 +1,6 @@
 //! The loop: the venue's events, then the candle, then the Session's orders to the venue.
 
-use crate::feed::{Feed, Item};
+use crate::feed::{Feed, Item, Lone};
 use crate::{BacktestError, BacktestSettings};
 use candlewick_engine::{
     Action, EngineError, Entry, Event, EventKind, Header, IntentId, Interest, Opened, Origin, Recorder,
@@ -103,29 +103,16 @@ impl Backtest {
         }
         let total = feed.len() as u64;
         let (mut done, mut told) = (0, 0);
-        let interest = recorder.interest();
+        let wants_candles = recorder.interest() == Interest::Everything;
         while let Some(instant) = feed.next_instant() {
             // What an instant's own candles cause comes after all of them, as over the wire.
             self.hear_venue(instant, recorder)?;
-            for source in feed.sources() {
-                let Some(item) = source.take_at(instant) else { continue };
-                match item {
-                    Item::Candle(series, candle) => {
-                        if interest == Interest::Everything {
-                            recorder.record(Entry::Event(&closed(series, candle, instant)))?;
-                        }
-                        self.session.handle_candle(series, candle, instant, &mut self.actions);
-                        if !self.actions.is_empty() {
-                            self.act(recorder)?;
-                        }
-                    }
-                    Item::Price(symbol, price) => {
-                        let kind = EventKind::Price { symbol, price };
-                        self.tell(&Event { at: instant, received: instant, kind }, recorder)?;
-                    }
-                }
-                done += 1;
-            }
+            let until = self.simulator.next_due().unwrap_or(Millis::MAX);
+            let lone = if wants_candles { None } else { feed.lone(instant, until) };
+            done += match lone {
+                Some(lone) => self.take_lone(lone, recorder)?,
+                None => self.take_instant(&mut feed, instant, wants_candles, recorder)?,
+            };
             if done - told >= PROGRESS_STEP {
                 told = done;
                 progress(done, total);
@@ -142,6 +129,49 @@ impl Backtest {
             candles: candles.iter().map(|series| series.candles().len() as u64).sum(),
             book: self.book,
         })
+    }
+
+    /// Hands in candles that nothing comes between, up to the first that an action follows from. How many those were.
+    #[inline]
+    fn take_lone(&mut self, lone: Lone<'_, '_>, recorder: &mut dyn Recorder) -> Result<u64, BacktestError> {
+        let few = &lone.candles[..lone.candles.len().min(PROGRESS_STEP as usize)];
+        let taken = self.session.handle_candles(lone.series, few, &mut self.actions);
+        lone.take(taken);
+        if !self.actions.is_empty() {
+            self.act(recorder)?;
+        }
+        Ok(taken as u64)
+    }
+
+    /// Hands in everything that is known at an instant. How much that was.
+    fn take_instant(
+        &mut self,
+        feed: &mut Feed<'_>,
+        instant: Millis,
+        wants_candles: bool,
+        recorder: &mut dyn Recorder,
+    ) -> Result<u64, BacktestError> {
+        let mut taken = 0;
+        for source in feed.sources() {
+            let Some(item) = source.take_at(instant) else { continue };
+            match item {
+                Item::Candle(series, candle) => {
+                    if wants_candles {
+                        recorder.record(Entry::Event(&closed(series, candle, instant)))?;
+                    }
+                    self.session.handle_candles(series, std::slice::from_ref(candle), &mut self.actions);
+                    if !self.actions.is_empty() {
+                        self.act(recorder)?;
+                    }
+                }
+                Item::Price(symbol, price) => {
+                    let kind = EventKind::Price { symbol, price };
+                    self.tell(&Event { at: instant, received: instant, kind }, recorder)?;
+                }
+            }
+            taken += 1;
+        }
+        Ok(taken)
     }
 
     /// Hands the Session everything the venue has to say until `now`.

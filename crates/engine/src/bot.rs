@@ -37,16 +37,29 @@ impl Bot {
         self.strategy.warmup()
     }
 
-    /// Shows the strategy a candle. What it says before it [is warm](Self::is_warm) is not to be heard.
+    /// Shows the strategy candles up to the first that it answers, with this signal; how many those were. What it says
+    /// before it [is warm](Self::is_warm) is not to be heard.
     #[inline]
-    pub(crate) fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
-        self.last_close = candle.time() + self.interval;
-        self.cold = self.cold.saturating_sub(1);
-        let signal = self.strategy.on_candle(candle);
-        if !self.longer.is_empty() {
-            self.longer.show(candle, &mut *self.strategy);
+    pub(crate) fn on_candles(&mut self, candles: &[Candle], signal: &mut Option<Signal>) -> usize {
+        let shown = if self.longer.is_empty() {
+            self.strategy.on_candles(candles, signal)
+        } else {
+            self.on_candle_with_longer(candles, signal)
+        };
+        if let Some(last) = shown.checked_sub(1).and_then(|last| candles.get(last)) {
+            self.last_close = last.time() + self.interval;
         }
-        signal
+        self.cold = self.cold.saturating_sub(shown);
+        shown
+    }
+
+    /// Longer candles are shown between the bot's own, so these are taken one by one.
+    fn on_candle_with_longer(&mut self, candles: &[Candle], signal: &mut Option<Signal>) -> usize {
+        *signal = None;
+        let Some(candle) = candles.first() else { return 0 };
+        *signal = self.strategy.on_candle(candle);
+        self.longer.show(candle, &mut *self.strategy);
+        1
     }
 
     /// How many longer candles its strategy did not see because candles of its own are missing.

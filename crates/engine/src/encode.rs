@@ -1,4 +1,5 @@
-//! The canonical bytes of journal entries: tags and little-endian numbers, so that hashing costs little.
+//! The canonical bytes of journal entries: tags, little-endian numbers, and counts in as few bytes as they need, so
+//! that hashing costs little.
 //!
 //! A change of this form changes every `journal_hash`; the header's `format` changes with it.
 
@@ -33,7 +34,7 @@ fn encode_header(header: &Header, out: &mut Vec<u8>) {
 fn encode_event(event: &Event, out: &mut Vec<u8>) {
     out.push(b'E');
     put_time(event.at, out);
-    put_time(event.received, out);
+    put_delay(event.received - event.at, out);
     match &event.kind {
         EventKind::Candle { series, candle, origin } => {
             out.push(0);
@@ -178,8 +179,22 @@ fn encode_refused(refused: &Refused, out: &mut Vec<u8>) {
     put_reason(&refused.reason, out);
 }
 
+/// Seven bits a byte, lowest first, the eighth set while more follow (LEB128): nearly always one byte.
+#[inline]
 fn put_number(number: u64, out: &mut Vec<u8>) {
-    out.extend(number.to_le_bytes());
+    let mut rest = number;
+    while rest >= 0x80 {
+        out.push(rest as u8 | 0x80);
+        rest >>= 7;
+    }
+    out.push(rest as u8);
+}
+
+/// Usually nothing; below zero where clocks differ, so the sign goes last (zigzag).
+#[inline]
+fn put_delay(delay: Millis, out: &mut Vec<u8>) {
+    let delay = delay.get();
+    put_number((delay.wrapping_shl(1) ^ (delay >> 63)) as u64, out);
 }
 
 fn put_time(time: Millis, out: &mut Vec<u8>) {

@@ -69,6 +69,11 @@ impl Ledger {
         self.wallet
     }
 
+    /// When the day is over.
+    pub(crate) const fn day_end(&self) -> Millis {
+        self.day_end
+    }
+
     #[inline]
     pub(crate) fn is_day_over(&self, now: Millis) -> bool {
         now >= self.day_end

@@ -13,7 +13,7 @@ use crate::{
     SessionSettings, SymbolId,
 };
 use candlewick_sdk::{
-    Candle, LongerCandles, Millis, Money, MoneyScale, Price, Series, Signal, Strategy, Symbol,
+    Candle, LongerCandles, Millis, Money, MoneyScale, Price, Series, Signal, Strategy, Symbol, closing_before,
 };
 
 /// Trades that can be open together before a list has to grow.
@@ -104,18 +104,49 @@ impl Session {
         }
     }
 
-    /// Takes a candle that was known the moment it closed, `at`: the same as [`handle`](Self::handle) of its
-    /// event, without making one.
+    /// Takes candles of a series that were known the moment they closed, up to the first from which an action follows; how
+    /// many those were. The same as [`handle`](Self::handle) of their events one by one, without making them.
+    ///
+    /// Nothing else may happen before the last of them: no event, and no candle of another series.
     #[inline]
-    pub fn handle_candle(
+    pub fn handle_candles(
         &mut self,
         series: SeriesId,
-        candle: &Candle,
-        at: Millis,
+        candles: &[Candle],
         actions: &mut Vec<Action>,
-    ) {
-        self.pass_time(at, actions);
-        self.on_candle(series, candle, Moment { at, received: at, origin: Origin::Live }, actions);
+    ) -> usize {
+        let Some(of) = self.series.get(series.index()) else { return candles.len() };
+        let length = of.interval.length();
+        let mut taken = 0;
+        while taken < candles.len() && actions.is_empty() {
+            let rest = &candles[taken..];
+            let first = rest[0].time() + length;
+            self.pass_time(first, actions);
+            let [bot] = self.listeners[series.index()][..] else {
+                let moment = Moment { at: first, received: first, origin: Origin::Live };
+                self.on_candle(series, &rest[0], moment, actions);
+                taken += 1;
+                continue;
+            };
+            let quiet = if actions.is_empty() { self.quiet(rest, length) } else { 1 };
+            let listener = &mut self.bots[bot.index()];
+            let mut signal = None;
+            taken += listener.on_candles(&rest[..quiet], &mut signal);
+            if let Some(signal) = &signal
+                && listener.is_warm()
+            {
+                let at = listener.last_close;
+                self.decide(bot, signal, Moment { at, received: at, origin: Origin::Live }, actions);
+            }
+        }
+        taken
+    }
+
+    /// How many candles, the first always, close before time alone brings anything about.
+    #[inline]
+    fn quiet(&self, candles: &[Candle], length: Millis) -> usize {
+        let until = self.ledger.day_end().min(self.next_release);
+        closing_before(candles, length, until).max(1)
     }
 
     /// What time alone brings about.
@@ -233,10 +264,12 @@ impl Session {
         for position in 0..count {
             let bot = self.listeners[series.index()][position];
             let listener = &mut self.bots[bot.index()];
-            if let Some(signal) = listener.on_candle(candle)
+            let mut signal = None;
+            listener.on_candles(std::slice::from_ref(candle), &mut signal);
+            if let Some(signal) = &signal
                 && listener.is_warm()
             {
-                self.decide(bot, &signal, moment, actions);
+                self.decide(bot, signal, moment, actions);
             }
         }
     }

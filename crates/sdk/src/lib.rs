@@ -59,6 +59,7 @@ mod money;
 mod payout;
 // The market.
 mod candle;
+mod closing;
 mod interval;
 mod longer;
 mod price;
@@ -81,6 +82,7 @@ mod strategy;
 pub mod testkit;
 
 pub use candle::{Candle, CandleError, Ohlcv};
+pub use closing::closing_before;
 pub use direction::{Direction, DirectionError};
 pub use expiry::{CloseType, CloseTypeError, ExpirationType, ExpirationTypeError, Expiry};
 pub use interval::{Interval, IntervalError};

@@ -15,6 +15,22 @@ pub trait Strategy: Send {
     /// A candle of the bot's series has closed. Answer with a signal to ask for a trade.
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal>;
 
+    /// Candles of the bot's series have closed, one after the other: each is shown to [`on_candle`](Self::on_candle), up
+    /// to the first that is answered, with this signal. How many were shown.
+    ///
+    /// A strategy leaves this as it is. What calls a strategy calls this: it is part of the trait so that a run over
+    /// stored candles makes one call through a trait object for many candles.
+    fn on_candles(&mut self, candles: &[Candle], signal: &mut Option<Signal>) -> usize {
+        for (index, candle) in candles.iter().enumerate() {
+            if let Some(answer) = self.on_candle(candle) {
+                *signal = Some(answer);
+                return index + 1;
+            }
+        }
+        *signal = None;
+        candles.len()
+    }
+
     /// Intervals, besides its bot's own, whose candles it wants to see: longer multiples of it, such as 5m for a trend
     /// beside 1m for entries. Asked once, after it is built.
     ///

@@ -172,8 +172,7 @@ impl Simulator {
 
     #[inline]
     fn path_of(&self, symbol: Symbol) -> Option<&PricePath> {
-        let index = self.paths.binary_search_by_key(&symbol, PricePath::symbol).ok()?;
-        self.paths.get(index)
+        self.paths.iter().find(|path| path.symbol() == symbol)
     }
 
     #[inline]

@@ -37,6 +37,7 @@ impl Strategy for EmaCross {
         self.slow.stable_after() + 1
     }
 
+    #[inline]
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
         // Both are updated before either may end the function.
         let (fast, slow) = (self.fast.update(candle.close()), self.slow.update(candle.close()));

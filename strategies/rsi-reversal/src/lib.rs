@@ -34,6 +34,7 @@ impl Strategy for RsiReversal {
         self.rsi.stable_after()
     }
 
+    #[inline]
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
         let rsi = self.rsi.update(candle.close())?;
         if rsi < self.oversold {

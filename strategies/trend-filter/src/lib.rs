@@ -54,6 +54,7 @@ impl Strategy for TrendFilter {
         };
     }
 
+    #[inline]
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
         let rsi = self.rsi.update(candle.close())?;
         let signal = match self.trend? {

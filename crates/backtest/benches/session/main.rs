@@ -47,6 +47,7 @@ impl Strategy for RsiExtremes {
         WARMUP
     }
 
+    #[inline]
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
         let rsi = self.rsi.update(candle.close())?;
         if rsi < OVERSOLD {

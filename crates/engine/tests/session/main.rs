@@ -11,6 +11,7 @@ mod answers;
 mod limits;
 mod openings;
 mod staking;
+mod stretches;
 // What is kept of it.
 mod book;
 mod journal;

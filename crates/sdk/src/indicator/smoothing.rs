@@ -1,20 +1,23 @@
 //! Exponential smoothing that starts from a simple mean: the piece that EMA, RSI, MACD, ATR and ADX share.
 
-use ta::Next;
-use ta::indicators::ExponentialMovingAverage;
-
 /// How small the weight of the past must be to be forgotten.
 const FORGOTTEN: f64 = 1e-9;
 
 /// Answers first with the simple mean of its first `period` values, then smooths on from there.
+///
+/// The arithmetic is that of the wrapped crate's exponential average, which is not used: compilers read its weight and its
+/// mean as one pair, right after the mean alone was written, and a processor waits for that twice as long as all else takes.
 #[derive(Clone, Debug)]
 pub(super) struct Smoothing {
-    period: usize,
+    /// While the seed lacks values, their sum.
+    mean: f64,
     /// Values that the seed still lacks.
     missing: usize,
-    sum: f64,
-    mean: ExponentialMovingAverage,
+    /// Of a new value.
     weight: f64,
+    /// Of the mean before it.
+    kept: f64,
+    period: usize,
 }
 
 impl Smoothing {
@@ -29,20 +32,31 @@ impl Smoothing {
     }
 
     fn new(period: usize, length: usize) -> Self {
-        let mean = ExponentialMovingAverage::new(length).expect("every indicator refuses a period of 0");
-        Self { period, missing: period, sum: 0.0, mean, weight: 2.0 / (length + 1) as f64 }
+        let weight = 2.0 / (length + 1) as f64;
+        Self { mean: 0.0, missing: period, weight, kept: 1.0 - weight, period }
     }
 
     /// Takes a finite value; answers from the `period`th on.
     #[inline]
     pub(super) fn update(&mut self, value: f64) -> Option<f64> {
-        if self.missing == 0 {
-            return Some(self.mean.next(value));
+        if self.missing > 0 {
+            return self.seed(value);
         }
-        self.sum += value;
+        self.mean = self.weight * value + self.kept * self.mean;
+        Some(self.mean)
+    }
+
+    /// Apart, so that what is done with every other value stays small.
+    #[cold]
+    #[inline(never)]
+    fn seed(&mut self, value: f64) -> Option<f64> {
+        self.mean += value;
         self.missing -= 1;
-        // The wrapped average takes its first value as it is: here, the seed.
-        (self.missing == 0).then(|| self.mean.next(self.sum / self.period as f64))
+        if self.missing > 0 {
+            return None;
+        }
+        self.mean /= self.period as f64;
+        Some(self.mean)
     }
 
     /// Values until the first answer.

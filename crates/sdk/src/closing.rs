@@ -1,0 +1,67 @@
+//! How far a stretch of candles goes before a moment.
+
+use crate::{Candle, Millis};
+
+/// How many of these candles, each `length` long and in order, close before `until`.
+///
+/// Found at once where no candle is missing, else by a search.
+#[inline]
+pub fn closing_before(candles: &[Candle], length: Millis, until: Millis) -> usize {
+    let Some(first) = candles.first() else { return 0 };
+    let left = until.get().saturating_sub((first.time() + length).get());
+    if left <= 0 || length <= Millis::ZERO {
+        return 0;
+    }
+    // With candles missing it is fewer.
+    let unbroken = usize::try_from((left - 1) / length.get() + 1).unwrap_or(usize::MAX);
+    let most = unbroken.min(candles.len());
+    let closes_before = |candle: &Candle| candle.time() + length < until;
+    if closes_before(&candles[most - 1]) { most } else { candles[..most].partition_point(closes_before) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Interval, Ohlcv};
+    use proptest::prelude::*;
+
+    fn minutes(of: &[i64]) -> Vec<Candle> {
+        let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
+        of.iter()
+            .map(|minute| Candle::new(Millis::MINUTE * *minute, Interval::MINUTE, numbers).unwrap())
+            .collect()
+    }
+
+    #[test]
+    fn a_candle_that_closes_at_the_moment_itself_is_not_before_it() {
+        for (of, until, expected) in [
+            (&[][..], 0, 0),
+            (&[0], 59_999, 0),
+            (&[0], 60_000, 0),
+            (&[0], 60_001, 1),
+            (&[0, 1, 2, 3], 180_000, 2),
+            (&[0, 1, 2, 3], 180_001, 3),
+            (&[0, 1, 2, 3], i64::MAX, 4),
+            (&[0, 1, 2, 3], i64::MIN, 0),
+            // Minutes 1 to 8 are missing.
+            (&[0, 9, 10], 240_000, 1),
+            (&[0, 9, 10], 600_000, 1),
+            (&[0, 9, 10], 600_001, 2),
+        ] {
+            let found = closing_before(&minutes(of), Millis::MINUTE, Millis::new(until));
+            assert_eq!(found, expected, "{of:?} until {until}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn it_is_what_counting_finds(
+            of in prop::collection::btree_set(0_i64..50, 0..40),
+            until in -60_000_i64..4_000_000,
+        ) {
+            let candles = minutes(&of.into_iter().collect::<Vec<_>>());
+            let counted = candles.iter().filter(|candle| candle.time().get() + 60_000 < until).count();
+            prop_assert_eq!(closing_before(&candles, Millis::MINUTE, Millis::new(until)), counted);
+        }
+    }
+}
