@@ -24,6 +24,7 @@ mod oracle_agreement;
 mod parity;
 mod prefix;
 mod read_back;
+mod real_money;
 mod recording;
 mod replay;
 mod resolve;

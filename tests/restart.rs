@@ -8,7 +8,7 @@ use candlewick_api::clock::{Clock, SystemClock};
 use serde_json::Value;
 
 /// A bot on candles of one second.
-const BOT: &str = r#"
+pub(crate) const BOT: &str = r#"
 [risk]
 max_open_trades = 0
 max_open_trades_per_symbol = 5

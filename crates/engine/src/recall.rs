@@ -4,7 +4,7 @@
 //! and doubts become what they were, while strategies start afresh and are shown none of it. A replay hands the
 //! events of one run to a Session again and compares what it answers.
 
-use crate::{Action, Approved, BotId, Event, Header, IntentId, Session, SymbolId};
+use crate::{Action, Approved, BotId, Event, EventKind, Header, IntentId, Session, SymbolId};
 use candlewick_sdk::{Direction, Expiry, Millis, Money, Reason, Symbol};
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
@@ -108,7 +108,11 @@ impl Recall {
     /// # Errors
     /// [`RecallError::CheckJournal`] when it is none.
     pub fn read_event(&self, body: &str) -> Result<Recorded, RecallError> {
-        Ok(Recorded::Event(serde_json::from_str(body)?))
+        let mut event: Event = serde_json::from_str(body)?;
+        if let EventKind::Verdict { bot, .. } = &mut event.kind {
+            *bot = self.bots.get(bot.index()).copied().unwrap_or(BotId::RETIRED);
+        }
+        Ok(Recorded::Event(event))
     }
 
     /// Reads an action.
@@ -238,10 +242,27 @@ mod tests {
 
     #[test]
     fn every_kind_of_event_is_read_back_as_it_was_written() {
+        let recall = Recall::of_same_bots(&one_bot(&[]));
         for kind in every_event() {
             let event = Event { at: Millis::new(1), received: Millis::new(2), kind };
             let body = serde_json::to_string(&event).unwrap();
-            assert_eq!(Recall::default().read_event(&body).unwrap(), Recorded::Event(event), "{body}");
+            assert_eq!(recall.read_event(&body).unwrap(), Recorded::Event(event), "{body}");
+        }
+    }
+
+    #[test]
+    fn a_verdict_of_an_earlier_run_is_that_of_the_bot_of_this_name() {
+        for (bots, rejected) in [(["bot", "other"], 1), (["other", "bot"], 0)] {
+            let mut session = one_bot(&[]);
+            assert_eq!(session.bots(), ["bot"]);
+            let bots = bots.map(|name| serde_json::json!({"name": name, "symbol": "BTCUSDT"}));
+            let settings = serde_json::json!({ "session": { "bots": bots } });
+            let header = Header { format: 1, settings, strategies: Vec::new(), data_hash: None };
+            let recall = Recall::of_run(&header, &mut session).unwrap();
+            let kind = EventKind::Verdict { bot: BotId::FIRST, edge: crate::Edge::Rejected };
+            let event = Event { at: Millis::new(1), received: Millis::new(1), kind };
+            session.recall(&recall.read_event(&serde_json::to_string(&event).unwrap()).unwrap());
+            assert_eq!(session.rejected_bots().count(), rejected);
         }
     }
 

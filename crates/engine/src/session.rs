@@ -9,7 +9,7 @@ use crate::nominal::nominal_close;
 use crate::risk::{self, Limits, Probe, Proposal, RiskState, View};
 use crate::stake::{Purse, Stake};
 use crate::{
-    Action, BotId, Control, EngineError, Event, EventKind, Ledger, Origin, Refused, SeriesId,
+    Action, BotId, Control, Edge, EngineError, Event, EventKind, Ledger, Origin, Refused, SeriesId,
     SessionSettings, SymbolId,
 };
 use candlewick_sdk::{
@@ -232,6 +232,12 @@ impl Session {
     /// The bots' names, in their order.
     pub fn bots(&self) -> &[String] {
         &self.names
+    }
+
+    /// The bots whose edge the last verdict has ruled out.
+    pub fn rejected_bots(&self) -> impl Iterator<Item = &str> {
+        let bots = self.bots.iter().zip(&self.names);
+        bots.filter(|(bot, _)| bot.edge == Edge::Rejected).map(|(_, name)| name.as_str())
     }
 
     /// Positions of all series, in the order in which candles of one instant are handed in: shorter interval

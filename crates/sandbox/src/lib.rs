@@ -44,4 +44,6 @@ pub use error::SandboxError;
 pub use fault::{Fault, FaultCounts, FaultError, FaultProfile, FaultRate, Switchboard};
 pub use market::markets_of;
 pub use sandbox::{Foundation, RunningSandbox, Sandbox};
-pub use settings::{MissingTimestamp, NamedSpeed, Replies, SandboxSettings, SandboxSpeed, StartTime};
+pub use settings::{
+    MissingTimestamp, NamedSpeed, Replies, SandboxSettings, SandboxSpeed, StartTime, TradedWallet,
+};

@@ -72,9 +72,11 @@ impl Sandbox {
         let chance = Chance::new(settings.seed);
         let switchboard = Arc::new(Switchboard::new(settings.faults.clone(), settings.seed));
         let (start, shared) = (clock.now(), Arc::clone(&switchboard));
-        let venue = Venue::new(simulation, balance, scale, markets, start, chance, shared)?;
+        let venue =
+            Venue::new(simulation, (settings.wallet, balance, scale), markets, start, chance, shared)?;
         let rules = OrderRules {
             scale,
+            wallet: settings.wallet,
             short_close_type: settings.short_close_type,
             close_types: settings.close_types.clone(),
             min_amount: settings.min_amount,

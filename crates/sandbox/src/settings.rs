@@ -28,6 +28,8 @@ pub struct SandboxSettings {
     pub token: String,
     /// The accepted `api-key`; documented, not secret.
     pub api_key: String,
+    /// Which wallet holds the money and takes trades; the other one is empty.
+    pub wallet: TradedWallet,
     /// Seed of identifiers, faults and one-second prices.
     pub seed: u64,
     /// Which faults strike: `none`, `mixed`, `all`, or names with rates such as `errors:0.2,latency:300ms`.
@@ -90,6 +92,18 @@ enum StartText {
     Text(String),
 }
 
+/// Which wallet holds the money and takes trades. It is play money either way: `real` is for testing what a client does
+/// before it trades real money.
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub enum TradedWallet {
+    /// The demo wallet.
+    #[default]
+    Demo,
+    /// The real one.
+    Real,
+}
+
 /// When the answer to an open is sent.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
@@ -150,6 +164,7 @@ impl Default for SandboxSettings {
             data: Vec::new(),
             token: "sandbox-token".to_owned(),
             api_key: "sandbox-key".to_owned(),
+            wallet: TradedWallet::default(),
             seed: 1,
             faults: FaultProfile::none(),
             replies: Replies::default(),

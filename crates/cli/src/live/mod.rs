@@ -4,6 +4,7 @@ mod embedded;
 mod ending;
 mod keeping;
 mod paper;
+mod real;
 mod remote;
 mod screen;
 
@@ -93,7 +94,15 @@ pub(crate) async fn run(
         tracing::warn!("{}", notice.text);
     }
     let mut session = Session::new(&settings, crew.strategies)?;
-    let (journal, past) = keeping.begin(&mut session, clock.now()).await?;
+    let (mut journal, past) = keeping.begin(&mut session, clock.now()).await?;
+    if trading == Trading::Real {
+        if let Err(refusal) = real::check(&past, &session) {
+            // The lease goes back at once: a person is about to resolve what stands in the way.
+            drop(journal.close().await);
+            return Err(refusal);
+        }
+        real::announce(&settings, &account);
+    }
     let start_balance = session.ledger().equity();
     let header = Header {
         format: Header::FORMAT,

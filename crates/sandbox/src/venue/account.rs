@@ -1,5 +1,6 @@
 //! The one user of the sandbox and the two wallets.
 
+use crate::TradedWallet;
 use crate::chance::Chance;
 use crate::identifier::{Named, identify};
 use crate::wire::{CopyTradeParams, User, UserParams, Wallet, iso8601};
@@ -9,7 +10,9 @@ use candlewick_sdk::{Millis, Money, MoneyScale};
 pub(super) struct Account {
     pub(super) user_id: String,
     pub(super) tenant_id: String,
-    pub(super) demo_wallet_id: String,
+    /// Which wallet takes trades.
+    pub(super) wallet: TradedWallet,
+    demo_wallet_id: String,
     real_wallet_id: String,
     affiliate_id: String,
     created: Millis,
@@ -17,11 +20,12 @@ pub(super) struct Account {
 }
 
 impl Account {
-    pub(super) fn new(chance: Chance, start: Millis, scale: MoneyScale) -> Self {
+    pub(super) fn new(chance: Chance, start: Millis, (wallet, scale): (TradedWallet, MoneyScale)) -> Self {
         let make = |named, number| identify(chance, named, start, [number, 0]);
         Self {
             user_id: make(Named::User, 0),
             tenant_id: make(Named::Tenant, 0),
+            wallet,
             demo_wallet_id: make(Named::Wallet, 0),
             real_wallet_id: make(Named::Wallet, 1),
             affiliate_id: make(Named::User, 1),
@@ -30,7 +34,15 @@ impl Account {
         }
     }
 
-    /// The demo wallet, and an empty real one, so that a client has to choose.
+    /// The wallet that takes trades: its identifier and type.
+    pub(super) fn traded(&self) -> (&str, &'static str) {
+        match self.wallet {
+            TradedWallet::Demo => (&self.demo_wallet_id, "DEMO"),
+            TradedWallet::Real => (&self.real_wallet_id, "REAL"),
+        }
+    }
+
+    /// Both wallets, one of them empty, so that a client has to choose.
     pub(super) fn wallets(&self, balance: Money) -> Vec<Wallet> {
         let wallet = |id: &String, wallet_type, balance| Wallet {
             id: id.clone(),
@@ -39,7 +51,11 @@ impl Account {
             balance: self.scale.to_f64(balance),
             created_at: iso8601(self.created),
         };
-        vec![wallet(&self.real_wallet_id, "REAL", Money::ZERO), wallet(&self.demo_wallet_id, "DEMO", balance)]
+        let (real, demo) = match self.wallet {
+            TradedWallet::Demo => (Money::ZERO, balance),
+            TradedWallet::Real => (balance, Money::ZERO),
+        };
+        vec![wallet(&self.real_wallet_id, "REAL", real), wallet(&self.demo_wallet_id, "DEMO", demo)]
     }
 
     /// Nobody in particular.

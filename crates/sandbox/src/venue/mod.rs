@@ -10,6 +10,7 @@ pub(crate) use listing::{PageRequest, RowOrder};
 pub(crate) use order::{BodyShape, OrderRequest, OrderRules, read_body};
 pub(crate) use projection::ShortForm;
 
+use crate::TradedWallet;
 use crate::chance::Chance;
 use crate::fault::{Fault, Switchboard};
 use crate::identifier::{Named, identify};
@@ -68,8 +69,7 @@ pub(crate) enum Opened {
 impl Venue {
     pub(crate) fn new(
         simulation: SimulationSettings,
-        balance: Money,
-        scale: MoneyScale,
+        (wallet, balance, scale): (TradedWallet, Money, MoneyScale),
         markets: Vec<Market>,
         start: Millis,
         chance: Chance,
@@ -87,7 +87,7 @@ impl Venue {
             by_number: HashMap::new(),
             orders: 0,
             late: Vec::new(),
-            account: Account::new(chance, start, scale),
+            account: Account::new(chance, start, (wallet, scale)),
             chance,
             switchboard,
         })

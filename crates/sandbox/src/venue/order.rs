@@ -1,5 +1,6 @@
 //! Reads the body of an open, and names the reason when it is not one (contract 4.1, endpoint 4).
 
+use crate::TradedWallet;
 use candlewick_sdk::{CloseType, Direction, ExpirationType, Expiry, Money, MoneyScale, Symbol};
 use rust_decimal::Decimal;
 use serde_json::{Map, Value};
@@ -26,6 +27,7 @@ pub(crate) enum BodyShape {
 #[derive(Clone, Debug)]
 pub(crate) struct OrderRules {
     pub(crate) scale: MoneyScale,
+    pub(crate) wallet: TradedWallet,
     pub(crate) short_close_type: CloseType,
     /// Empty: all.
     pub(crate) close_types: Vec<CloseType>,
@@ -48,9 +50,11 @@ pub(crate) fn read_body(body: &[u8], rules: &OrderRules) -> Result<(BodyShape, O
     let (amount, close_type) = match shape {
         BodyShape::Short => (fields.get("volume"), rules.short_close_type),
         BodyShape::Full => {
-            match fields.get("isDemo") {
-                Some(Value::Bool(true)) => {}
-                Some(Value::Bool(false)) => return Err("Only demo trades are possible"),
+            match (fields.get("isDemo"), rules.wallet) {
+                (Some(Value::Bool(true)), TradedWallet::Demo)
+                | (Some(Value::Bool(false)), TradedWallet::Real) => {}
+                (Some(Value::Bool(_)), TradedWallet::Demo) => return Err("Only demo trades are possible"),
+                (Some(Value::Bool(_)), TradedWallet::Real) => return Err("Insufficient demo balance"),
                 _ => return Err("isDemo must be a boolean"),
             }
             (fields.get("amount"), close_type_of(&fields, rules)?)
@@ -116,6 +120,7 @@ mod tests {
     fn rules() -> OrderRules {
         OrderRules {
             scale: MoneyScale::default(),
+            wallet: TradedWallet::Demo,
             short_close_type: "01:00".parse().unwrap(),
             close_types: vec!["01:00".parse().unwrap(), "05:00".parse().unwrap()],
             min_amount: Decimal::ONE,

@@ -2,6 +2,7 @@
 
 use super::Venue;
 use super::trade::Trade;
+use crate::TradedWallet;
 use crate::wire::{Acknowledgement, AsyncTrade, FullTrade, ListItem, ShortTrade, WalletEntry, iso8601};
 use candlewick_sdk::{Millis, Money};
 
@@ -94,7 +95,7 @@ impl Venue {
         FullTrade {
             id: trade.id.clone(),
             affiliate_id: self.account.affiliate_id(),
-            is_demo: true,
+            is_demo: self.account.wallet == TradedWallet::Demo,
             is_influencer: false,
             from_bot: false,
             from_api_token: true,
@@ -135,9 +136,10 @@ impl Venue {
 
     fn wallet_entry(&self, trade: &Trade) -> WalletEntry {
         let (amount, balance) = (self.amount(trade.order.stake), self.amount(trade.balance_before));
+        let (id, wallet_type) = self.account.traded();
         WalletEntry {
-            id: self.account.demo_wallet_id.clone(),
-            wallet_type: "DEMO",
+            id: id.to_owned(),
+            wallet_type,
             amount,
             trade_percent: 100.0,
             balance_percent: if balance > 0.0 { amount / balance * 100.0 } else { 0.0 },

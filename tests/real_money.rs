@@ -1,0 +1,101 @@
+//! Real money, against a sandbox whose real wallet takes the trades: what a start asks for beside the two acts.
+#![cfg(unix)]
+
+use crate::candlewick::{Folder, Run};
+use crate::recording::{lines, write};
+use crate::restart::BOT;
+use crate::seconds;
+use crate::serving::Served;
+use candlewick_api::clock::{Clock, SystemClock};
+use candlewick_journal::{Line, LineKind};
+
+/// A venue whose real wallet has the money, and a bot that is allowed to trade it.
+struct Scene {
+    folder: Folder,
+    _served: Served,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let now = SystemClock::new().now().get() / 1_000 * 1_000;
+        let config =
+            BOT.replace("[risk]", "[account]\nmode = \"real\"\n[sandbox]\nwallet = \"real\"\n[risk]");
+        let folder = Folder::new()
+            .with("BTCUSDT_1s.csv", &seconds::candles(now, (600, 300)))
+            .with("bot.toml", &config);
+        let path = |name: &str| folder.path(name).to_string_lossy().into_owned();
+        // The sandbox never trades real money, and refuses a configuration that says so.
+        std::fs::write(folder.path("venue.toml"), config.replace("mode = \"real\"", "mode = \"demo\""))
+            .unwrap();
+        let (data, config, start) = (path("BTCUSDT_1s.csv"), path("venue.toml"), (now + 1_000).to_string());
+        let served =
+            Served::start(&["--speed", "1", "--start", &start, "--data", &data, "--config", &config]);
+        let folder = folder
+            .with_variable("CANDLEWICK_ALLOW_REAL", "yes")
+            .with_variable("CANDLEWICK_BROKER__BASE_URL", served.text("base_url"))
+            .with_variable("CANDLEWICK_BROKER__PRICE_URL", served.text("base_url"))
+            .with_variable("CANDLEWICK_BROKER__API_TOKEN", served.text("token"))
+            .with_variable("CANDLEWICK_BROKER__API_KEY", served.text("api_key"));
+        Self { folder, _served: served }
+    }
+
+    fn live(&self, journal: &str, span: &str) -> Run {
+        let common = ["live", "--real", "--config", "bot.toml", "--json", "--quiet"];
+        self.folder.run(&[&common[..], &["--journal", journal, "--for", span]].concat())
+    }
+
+    /// The lines of a journal up to the first that contains `part`, and one more.
+    fn cut(&self, from: &str, part: &str, to: &str, more: Option<Line>) {
+        let recorded = lines(&self.folder.path(from));
+        let end = recorded.iter().position(|stored| stored.line.body.contains(part)).unwrap();
+        let kept = recorded[..=end].iter().map(|stored| stored.line.clone());
+        write(&self.folder.path(to), kept.chain(more));
+    }
+}
+
+#[test]
+fn real_money_is_traded_after_a_summary_and_never_on_doubt_or_a_rejected_edge() {
+    let scene = Scene::new();
+    let run = scene.live("run.db", "5s");
+    assert!(run.json()["trades"].as_u64() > Some(0), "{}", run.stdout);
+    for part in ["REAL MONEY is traded: the real wallets hold 10000.\n", "bot btc: ", "no limit: "] {
+        assert!(run.stderr.contains(part), "no {part:?} in {}", run.stderr);
+    }
+    let header = &lines(&scene.folder.path("run.db"))[0].line.body;
+    assert!(header.contains("\"trading\":\"real\""), "{header}");
+
+    // The process died right after its first intent was durable.
+    scene.cut("run.db", "\"action\":\"open\",\"intent\":1,", "crashed.db", None);
+    let run = scene.live("crashed.db", "1s");
+    run.fails(6, &["unresolved doubt: intent 1", "candlewick resolve 1 --adopt VENUE_ID"]);
+    assert!(!run.stderr.contains("REAL MONEY is traded"), "{}", run.stderr);
+    let resolve = ["resolve", "1", "--not-opened", "--journal", "crashed.db", "--config", "bot.toml"];
+    let resolved = scene.folder.run(&resolve);
+    assert_eq!(resolved.code, 0, "the refused start holds the journal no more: {}", resolved.stderr);
+    assert_eq!(scene.live("crashed.db", "1s").code, 0);
+
+    let last = lines(&scene.folder.path("run.db")).last().unwrap().line.clone();
+    let (at, received) = (last.at, last.received);
+    let body = format!(
+        "{{\"at\":{at},\"received\":{received},\"event\":\"verdict\",\"bot\":0,\"edge\":\"rejected\"}}"
+    );
+    let verdict = Line { run: 1, kind: LineKind::Event, intent: None, at, received, body };
+    scene.cut("run.db", "\"event\":\"balance\"", "rejected.db", Some(verdict));
+    scene.live("rejected.db", "1s").fails(6, &["live verdict has ruled out: btc"]);
+}
+
+#[test]
+fn a_wallet_that_is_not_the_asked_one_is_told_from_it() {
+    let scene = Scene::new();
+    let folder = &scene.folder;
+    std::fs::write(
+        folder.path("demo.toml"),
+        "[account]\nmode = \"demo\"\n[risk]\nmax_drawdown_percent = 0\n",
+    )
+    .unwrap();
+    let arguments = ["live", "--config", "bot.toml", "--config", "demo.toml", "--json", "--quiet"];
+    let report = folder.run(&[&arguments[..], &["--journal", "demo.db", "--for", "4s"]].concat()).json();
+    // The demo wallet is there and empty: the bot's own rules open nothing.
+    assert_eq!((&report["trades"], &report["final_balance"]), (&0.into(), &0.0.into()), "{report}");
+    assert!(report["refused"]["InsufficientBalance"].as_u64() > Some(0), "{report}");
+}
