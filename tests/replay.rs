@@ -95,7 +95,7 @@ fn a_forged_journal_fails_by_its_decisions_or_its_outcomes() {
         ("\"action\":\"open\",\"intent\":9,", "\"stake\":1000", "\"stake\":900", "decision differs"),
         ("\"action\":\"refuse\"", "MaxOpenTrades", "Cooldown", "decision differs"),
         ("\"event\":\"settled\"", "\"profit\":-1000", "\"profit\":-900", "1 outcomes differ without a cause"),
-        ("\"format\":1", "\"rsi-reversal\",\"1.0.0\"", "\"rsi-reversal\",\"0.9.0\"", "had version 0.9.0"),
+        ("\"format\":", "\"rsi-reversal\",\"1.0.0\"", "\"rsi-reversal\",\"0.9.0\"", "had version 0.9.0"),
         (
             "\"format\":",
             "\"rsi-reversal\",\"1.0.0\"",
