@@ -26,6 +26,7 @@ mod prefix;
 mod read_back;
 mod real_money;
 mod recording;
+mod regimes;
 mod replay;
 mod resolve;
 mod restart;

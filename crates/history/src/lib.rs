@@ -53,7 +53,7 @@ pub use csv::{CSV_HEADER, Progress, no_progress, read_csv, read_csv_file, write_
 pub use error::HistoryError;
 pub use format::CandleFormat;
 pub use gap::{Gap, gaps};
-pub use generate::{GenerateSettings, generate};
+pub use generate::{BadRows, GenerateSettings, Regime, RegimeError, generate, with_gaps};
 pub use hash::{HashedSeries, data_hash, data_hash_of, series_hash};
 pub use import::{
     ClockChange, ClockChangeError, ImportFormat, ImportFormatError, ImportSettings, Imported, Stamped,

@@ -1,5 +1,6 @@
 //! What to generate, and the ranges that make sense.
 
+use super::regime::Regime;
 use super::tick::Tick;
 use super::walk::step_interval;
 use crate::{AssetType, HistoryError, Market};
@@ -28,6 +29,8 @@ pub struct GenerateSettings {
     pub start_price: f64,
     /// The standard deviation of one-minute moves, as a fraction of the price, on an average minute.
     pub volatility: f64,
+    /// How the market behaves.
+    pub regime: Regime,
 }
 
 /// What [`GenerateSettings::check`] works out.
@@ -61,6 +64,7 @@ impl GenerateSettings {
             tick: market.tick,
             start_price: market.usual_price,
             volatility: market.volatility,
+            regime: Regime::Mixed,
         }
     }
 
@@ -105,6 +109,9 @@ impl GenerateSettings {
         }
         if !(volatility > 0.0 && volatility <= MOST_VOLATILITY) {
             return fail("volatility", format!("{volatility} is not above 0 and at most {MOST_VOLATILITY}"));
+        }
+        if let Some(problem) = self.regime.problem(start) {
+            return fail("regime", problem);
         }
         let end = start + Millis::DAY * i64::from(days);
         let kept_from = end - Millis::DAY * i64::from(last_days);

@@ -2,14 +2,15 @@
 
 use super::GenerateSettings;
 use super::calendar;
+use super::course::Course;
 use super::dice::Dice;
-use super::mood::{Mood, Outlook};
+use super::mood::Outlook;
 use super::tick::Tick;
 use crate::AssetType;
 use candlewick_sdk::{Interval, Millis, Ohlcv};
 
 const STEP_SECONDS: usize = 5;
-const STEPS_PER_MINUTE: usize = 60 / STEP_SECONDS;
+pub(super) const STEPS_PER_MINUTE: usize = 60 / STEP_SECONDS;
 
 /// The share of one-minute candles that close where they opened: fixed-time trades settle such a minute as a
 /// draw, and in the currency markets 4 to 5 % of minutes are of that kind.
@@ -32,7 +33,7 @@ pub(super) struct Walk {
     tick: Tick,
     volatility: f64,
     dice: Dice,
-    mood: Mood,
+    course: Course,
     /// The first price, in ticks.
     home: i64,
     /// The last price, in ticks.
@@ -48,7 +49,7 @@ impl Walk {
             tick,
             volatility: settings.volatility,
             dice: Dice::new(settings.symbol, settings.seed),
-            mood: Mood::new(home as f64),
+            course: Course::new(settings.regime, home as f64),
             home,
             price: home,
             market_was_closed: false,
@@ -67,10 +68,15 @@ impl Walk {
             self.market_was_closed = false;
             let jump = self.dice.normal() * usual * WEEKEND_REACH;
             self.price = self.within_reach(self.price as f64 + jump);
-            self.mood.forget();
+            self.course.forget();
         }
-        let outlook = self.mood.outlook(self.price as f64, usual, &mut self.dice);
-        let closes = self.closes(outlook);
+        let outlook = self.course.outlook(self.price as f64, usual, &mut self.dice);
+        let average = self.price as f64 * self.volatility;
+        let planned = self.course.planned(self.price, average, self.asset_type, minute, &mut self.dice);
+        let closes = match planned {
+            Some(closes) => closes.map(|ticks| self.within_reach(ticks as f64)),
+            None => self.closes(outlook),
+        };
         let step_deviation = outlook.deviation / (STEPS_PER_MINUTE as f64).sqrt();
         let liveliness = outlook.deviation / (self.price as f64 * self.volatility);
         closes.map(|close| {
@@ -110,7 +116,7 @@ impl Walk {
         } else if *last == self.price {
             *last += if moved < 0.0 { -1 } else { 1 };
         }
-        self.mood.remember((moved - outlook.drift) / outlook.deviation);
+        self.course.remember((moved - outlook.drift) / outlook.deviation);
         closes
     }
 

@@ -8,8 +8,8 @@ use crate::output::{print, print_json};
 use crate::progress::with_spinner;
 use candlewick_api::clock::{Clock, SystemClock};
 use candlewick_history::{
-    AssetType, Catalog, DataSource, GenerateSettings, HistoryError, Origin, asset_type_of, data_hash,
-    generate, known_market, write_csv_file,
+    AssetType, BadRows, Catalog, DataSource, GenerateSettings, HistoryError, Origin, Regime, asset_type_of,
+    data_hash, generate, known_market, with_gaps, write_csv_file,
 };
 use candlewick_sdk::{CandleSeries, Interval, Millis, Series, Symbol};
 use clap::Args;
@@ -19,7 +19,12 @@ use std::path::{Path, PathBuf};
 /// What to make.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  candlewick data generate --symbol BTCUSDT --interval 1m --start 2026-01-05 --days 14 --seed 1 --out data"
+    after_help = "Regimes: mixed (moods that change), random-walk, trend[:LEAN] (each minute leans by so many of its standard \
+                  deviations, up or down for hours),\nmean-reversion[:PULL] (each minute goes such a part of the way back to \
+                  the first price),\nedge:CHANCE[:SPAN] (each span, 5m when left out, goes the way of the one before it with \
+                  that probability).\n\nExamples:\n  candlewick data generate --symbol BTCUSDT --interval 1m --start \
+                  2026-01-05 --days 14 --seed 1 --out data\n  candlewick data generate --symbol BTCUSDT --interval 5m --days \
+                  90 --regime edge:0.58:5m\n  candlewick data generate --symbol EURUSD --gaps 20 --bad-rows 9 --out spoiled"
 )]
 pub(crate) struct GenerateArguments {
     /// Name of the pair; it takes part in the randomness
@@ -52,6 +57,15 @@ pub(crate) struct GenerateArguments {
     /// Standard deviation of one-minute moves, as a fraction of the price
     #[arg(long, value_name = "FRACTION")]
     volatility: Option<f64>,
+    /// How the market behaves: mixed, random-walk, trend, mean-reversion, or edge:CHANCE with a planted edge
+    #[arg(long, default_value = "mixed")]
+    regime: Regime,
+    /// Take out so many stretches of one to ten candles
+    #[arg(long, value_name = "COUNT", default_value_t = 0)]
+    gaps: u32,
+    /// Write so many bad rows, one of each kind that `data check` knows, and from the beginning
+    #[arg(long, value_name = "COUNT", default_value_t = 0, conflicts_with = "catalog")]
+    bad_rows: u32,
     /// Folder to write a CSV file to
     #[arg(long, default_value = ".", value_name = "FOLDER")]
     out: PathBuf,
@@ -69,7 +83,7 @@ pub(super) fn run(arguments: &GenerateArguments, context: &Context<'_>) -> Resul
     let series = Series { symbol: settings.symbol, interval: settings.interval };
     let make = |keep: &dyn Fn(&CandleSeries) -> Result<(), HistoryError>| {
         with_spinner(&format!("Making {series}"), context.global, || {
-            let candles = generate(&settings)?;
+            let candles = with_gaps(&generate(&settings)?, arguments.gaps, settings.seed)?;
             keep(&candles).map(|()| candles)
         })
     };
@@ -79,14 +93,14 @@ pub(super) fn run(arguments: &GenerateArguments, context: &Context<'_>) -> Resul
         if catalog.manifest(series)?.is_some() {
             refuse_present(format!("{}: {series} is there already", place.display()), arguments)?;
         }
-        (place, make(&|candles| put(&catalog, candles, settings.seed))?)
+        (place, make(&|candles| put(&catalog, candles, &settings))?)
     } else {
         let path = DataSource::in_folder(&arguments.out, series)?.path;
         if path.exists() {
             refuse_present(format!("{}: the file is there already", path.display()), arguments)?;
         }
         make_folder(&arguments.out)?;
-        let candles = make(&|candles| write_csv_file(candles, &path))?;
+        let candles = make(&|candles| write(candles, arguments.bad_rows, settings.seed, &path))?;
         (path, candles)
     };
     let count = candles.candles().len();
@@ -98,10 +112,33 @@ pub(super) fn run(arguments: &GenerateArguments, context: &Context<'_>) -> Resul
             "candles": count,
             "start": candles.start(),
             "end": candles.end(),
+            "regime": settings.regime.to_string(),
+            "gaps": arguments.gaps,
+            "bad_rows": arguments.bad_rows,
             "data_hash": data_hash(&[candles]).to_hex().as_str(),
         }));
     }
-    print(&format!("{}: {count} candles of {series}, synthetic, seed {}", place.display(), settings.seed))
+    let spoiled = match (arguments.gaps, arguments.bad_rows) {
+        (0, 0) => String::new(),
+        (gaps, bad_rows) => format!(", {gaps} gaps, {bad_rows} bad rows"),
+    };
+    let origin = origin_of(&settings);
+    print(&format!("{}: {count} candles of {series}, {origin}{spoiled}", place.display()))
+}
+
+/// What the candles are, in a few words.
+fn origin_of(settings: &GenerateSettings) -> String {
+    match settings.regime {
+        Regime::Mixed => format!("synthetic, seed {}", settings.seed),
+        regime => format!("synthetic, {regime}, seed {}", settings.seed),
+    }
+}
+
+fn write(candles: &CandleSeries, bad_rows: u32, seed: u64, path: &Path) -> Result<(), HistoryError> {
+    if bad_rows == 0 {
+        return write_csv_file(candles, path);
+    }
+    BadRows::new(candles.clone(), bad_rows, seed)?.write_csv_file(path)
 }
 
 fn refuse_present(problem: String, arguments: &GenerateArguments) -> Result<(), Failure> {
@@ -120,8 +157,8 @@ fn make_folder(folder: &Path) -> Result<(), Failure> {
 }
 
 /// As a version of its own: candles of another seed are no revisions of these.
-fn put(catalog: &Catalog, candles: &CandleSeries, seed: u64) -> Result<(), HistoryError> {
-    let source = format!("synthetic, seed {seed}");
+fn put(catalog: &Catalog, candles: &CandleSeries, settings: &GenerateSettings) -> Result<(), HistoryError> {
+    let source = origin_of(settings);
     let fetched_at = SystemClock::new().now();
     let origin = Origin { source: source.clone(), licence: None, fetched_at, files: Vec::new() };
     catalog.add_version(candles, &source, &origin).map(|_| ())
@@ -148,6 +185,7 @@ fn settings_of(arguments: &GenerateArguments) -> Result<GenerateSettings, Failur
         tick: needed("tick", arguments.tick, known.map(|market| market.tick))?,
         start_price: needed("price", arguments.price, known.map(|market| market.usual_price))?,
         volatility: arguments.volatility.unwrap_or(usual_volatility),
+        regime: arguments.regime,
     })
 }
 

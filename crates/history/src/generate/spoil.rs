@@ -1,0 +1,161 @@
+//! Spoiled candles on demand: gaps, and rows that a check must find.
+
+use super::dice::Dice;
+use crate::disk::{SystemDisk, replace};
+use crate::{CSV_HEADER, FindingKind, HistoryError};
+use candlewick_sdk::{Candle, CandleSeries};
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// The longest gap, in candles.
+const LONGEST_GAP: u32 = 10;
+/// What is spoiled lies at least so many candles from the next thing that is.
+const APART: usize = 3;
+/// So that what is spoiled is drawn apart from the prices of the same seed.
+const SEED_TWIST: u64 = 0x5A5A_5A5A_5A5A_5A5A;
+
+/// The kinds of bad rows, in the order in which they are planted.
+const BAD_KINDS: [FindingKind; 9] = [
+    FindingKind::Unreadable,
+    FindingKind::NotFinite,
+    FindingKind::Price,
+    FindingKind::Volume,
+    FindingKind::Range,
+    FindingKind::Misaligned,
+    FindingKind::Unsorted,
+    FindingKind::Duplicate,
+    FindingKind::Spike,
+];
+
+/// Takes candles out: so many gaps of one to ten candles each, none of them touching another or an end.
+///
+/// # Errors
+/// [`HistoryError::ChangeSetting`] when there are too few candles for them.
+pub fn with_gaps(series: &CandleSeries, gaps: u32, seed: u64) -> Result<CandleSeries, HistoryError> {
+    let candles = series.candles();
+    let mut dice = Dice::new(series.symbol(), seed ^ SEED_TWIST);
+    let mut kept: Vec<Candle> = Vec::with_capacity(candles.len());
+    let mut from = 0;
+    for room in rooms(candles.len(), gaps, LONGEST_GAP as usize).ok_or_else(|| too_few("gaps", gaps))? {
+        let length = dice.between(1, LONGEST_GAP) as usize;
+        let start = room.start + dice.between(0, (room.len() - length) as u32) as usize;
+        kept.extend_from_slice(&candles[from..start]);
+        from = start + length;
+    }
+    kept.extend_from_slice(&candles[from..]);
+    Ok(CandleSeries::new(series.series(), kept).expect("a part of a series is one, and its ends were kept"))
+}
+
+/// Candles that are written with bad rows among them: unreadable, not finite, of price 0, of negative volume, impossible,
+/// misaligned, unsorted, there twice, spiked, and from the beginning.
+#[derive(Clone, Debug)]
+pub struct BadRows {
+    series: CandleSeries,
+    /// The candles whose rows are bad, and what is wrong with each.
+    bad: Vec<(usize, FindingKind)>,
+}
+
+impl BadRows {
+    /// So many of them, each somewhere else.
+    ///
+    /// # Errors
+    /// [`HistoryError::ChangeSetting`] when there are too few candles for them.
+    pub fn new(series: CandleSeries, count: u32, seed: u64) -> Result<Self, HistoryError> {
+        let mut dice = Dice::new(series.symbol(), !seed ^ SEED_TWIST);
+        let rooms = rooms(series.candles().len(), count, 1).ok_or_else(|| too_few("bad-rows", count))?;
+        let places = rooms.map(|room| room.start + dice.between(0, room.len() as u32 - 1) as usize);
+        let bad = places.zip(BAD_KINDS.into_iter().cycle()).collect();
+        Ok(Self { series, bad })
+    }
+
+    /// How many there are of each kind.
+    pub fn counts(&self) -> BTreeMap<FindingKind, u64> {
+        let mut counts = BTreeMap::new();
+        for (_, kind) in &self.bad {
+            *counts.entry(*kind).or_insert(0) += 1;
+        }
+        counts
+    }
+
+    /// Writes the header and the rows.
+    ///
+    /// # Errors
+    /// Those of `writer`.
+    pub fn write_csv(&self, mut writer: impl Write) -> io::Result<()> {
+        let candles = self.series.candles();
+        writeln!(writer, "{CSV_HEADER}")?;
+        let mut is_written = false;
+        for (index, candle) in candles.iter().enumerate() {
+            if std::mem::take(&mut is_written) {
+                continue;
+            }
+            match self.bad.binary_search_by_key(&index, |(place, _)| *place) {
+                Ok(place) => {
+                    let kind = self.bad[place].1;
+                    writeln!(writer, "{}", spoiled(candle, kind, candles.get(index + 1)))?;
+                    // The row that should come after stands before.
+                    is_written = kind == FindingKind::Unsorted;
+                }
+                Err(_) => writeln!(writer, "{}", row(candle))?,
+            }
+        }
+        writer.flush()
+    }
+
+    /// Writes a CSV file. The old content stays until the new one is complete.
+    ///
+    /// # Errors
+    /// [`HistoryError::CheckPath`] when the file cannot be written.
+    pub fn write_csv_file(&self, path: &Path) -> Result<(), HistoryError> {
+        let mut text = Vec::new();
+        let written = self.write_csv(&mut text).and_then(|()| replace(&SystemDisk, path, &[&text]));
+        written.map_err(|source| HistoryError::CheckPath { path: path.to_owned(), action: "write", source })
+    }
+}
+
+fn row(candle: &Candle) -> String {
+    let (open, high, low) = (candle.open(), candle.high(), candle.low());
+    format!("{},{open},{high},{low},{},{}", candle.time(), candle.close(), candle.volume())
+}
+
+/// The row, or rows, in the place of a candle's.
+fn spoiled(candle: &Candle, kind: FindingKind, next: Option<&Candle>) -> String {
+    let (time, volume) = (candle.time(), candle.volume());
+    let (open, high, low, close) = (candle.open(), candle.high(), candle.low(), candle.close());
+    match kind {
+        FindingKind::NotFinite => format!("{time},{open},NaN,{low},{close},{volume}"),
+        FindingKind::Price => format!("{time},{open},{high},0,{close},{volume}"),
+        FindingKind::Volume => format!("{time},{open},{high},{low},{close},-1"),
+        FindingKind::Range => format!("{time},{open},{},{low},{close},{volume}", low / 2.0),
+        FindingKind::Misaligned => format!("{},{open},{high},{low},{close},{volume}", time.get() + 1),
+        FindingKind::Unsorted => {
+            let next = next.map(row).unwrap_or_default();
+            format!("{next}\n{}", row(candle))
+        }
+        FindingKind::Duplicate => format!("{0}\n{0}", row(candle)),
+        FindingKind::Spike => format!("{time},{open},{},{low},{close},{volume}", high * 2.0),
+        FindingKind::Unreadable
+        | FindingKind::Gap
+        | FindingKind::Closed
+        | FindingKind::Jump
+        | FindingKind::Flat
+        | FindingKind::Revised => format!("{time},{open},{high}"),
+    }
+}
+
+/// Stretches of equal length, each at least as long as asked for and apart from the next; none where they do not fit.
+fn rooms(candles: usize, count: u32, least: usize) -> Option<impl Iterator<Item = std::ops::Range<usize>>> {
+    let count = count as usize;
+    let width = candles.checked_sub(2 * APART)?.checked_div(count).unwrap_or(usize::MAX);
+    // A room for 32-bit dice is wide enough.
+    let length = width.checked_sub(APART).filter(|length| *length >= least)?.min(1 << 30);
+    Some((0..count).map(move |index| {
+        let start = APART + index * width;
+        start..start + length
+    }))
+}
+
+fn too_few(setting: &'static str, count: u32) -> HistoryError {
+    HistoryError::ChangeSetting { setting, problem: format!("{count} do not fit; take fewer, or more days") }
+}

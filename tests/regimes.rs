@@ -1,0 +1,83 @@
+//! `data generate` as a user runs it: a planted edge that a strategy can trade, and spoiled files that a check finds out.
+
+use crate::candlewick::Folder;
+use serde_json::Value;
+use std::fmt::Write as _;
+
+const PERIOD_MS: i64 = 300_000;
+
+/// Sixty days of five-minute candles in the catalog, and their rows: open time, open, close.
+fn generated(regime: &str) -> (Folder, Vec<(i64, f64, f64)>) {
+    let folder = Folder::new();
+    let generate =
+        ["data", "generate", "--symbol", "BTCUSDT", "--interval", "5m", "--days", "60", "--regime", regime];
+    assert_eq!(folder.run(&generate).code, 0);
+    let rows = folder.read("BTCUSDT_5m.csv");
+    let rows = rows.lines().skip(1).map(|line| {
+        let cells: Vec<f64> = line.split(',').map(|cell| cell.parse().unwrap()).collect();
+        (cells[0] as i64, cells[1], cells[4])
+    });
+    let rows = rows.collect();
+    (folder, rows)
+}
+
+/// Follows candles for five minutes, by a list of signals, and answers how many trades won and lost.
+fn follow(regime: &str) -> (f64, f64) {
+    let (folder, rows) = generated(regime);
+    let mut list = String::from("time,symbol,direction\n");
+    // Every second one: a trade opens two seconds after its signal, and so ends within the next span.
+    for (time, open, close) in rows[..rows.len() - 3].iter().step_by(2) {
+        let direction = if close > open { "BUY" } else { "SELL" };
+        writeln!(list, "{},BTCUSDT,{direction}", time + PERIOD_MS).unwrap();
+    }
+    let bot = "[[bots]]\nname = \"follow\"\nsymbol = \"BTCUSDT\"\ninterval = \"5m\"\nstrategy = \"signal-list\"\n\
+               close_type = \"05:00\"\nparams = { file = \"list.csv\" }\n[risk]\ndaily_loss_limit = 0\n\
+               max_drawdown_percent = 0\nmax_trades_per_day = 0\n[account]\ninitial_balance = 10000000\n";
+    let folder = folder.with("list.csv", &list).with("bot.toml", bot);
+    let backtest = ["backtest", "--config", "bot.toml", "--data", "BTCUSDT_5m.csv", "--json"];
+    let report: Value = folder.run(&backtest).json();
+    (report["won"].as_f64().unwrap(), report["lost"].as_f64().unwrap())
+}
+
+#[test]
+fn a_strategy_earns_the_edge_that_was_planted_and_nothing_on_a_random_walk() {
+    for (regime, chance) in [("edge:0.58:5m", 0.58), ("random-walk", 0.5)] {
+        let (won, lost) = follow(regime);
+        let decided = won + lost;
+        assert!(decided > 8_500.0, "{regime}: {won} won, {lost} lost");
+        let error = (chance * (1.0 - chance) / decided).sqrt();
+        let rate = won / decided;
+        assert!((rate - chance).abs() < 3.0 * error, "{regime}: {rate} of {decided}, standard error {error}");
+    }
+}
+
+#[test]
+fn spoiled_candles_are_made_on_demand_and_found_by_a_check() {
+    let folder = Folder::new();
+    let generate =
+        ["data", "generate", "--symbol", "BTCUSDT", "--days", "2", "--gaps", "5", "--bad-rows", "9"];
+    let told = folder.run(&generate);
+    assert!(told.stdout.contains("synthetic, seed 1, 5 gaps, 9 bad rows"), "{}{}", told.stdout, told.stderr);
+    let check = |file: &str| -> Value {
+        let run = folder.run(&["data", "check", file, "--json"]);
+        assert_eq!(run.code, 5, "{}", run.stderr);
+        serde_json::from_str(&run.stdout).unwrap()
+    };
+    let found = check("BTCUSDT_1m.csv");
+    let kinds = "unreadable not-finite price volume range misaligned unsorted duplicate spike";
+    for kind in kinds.split(' ') {
+        assert_eq!(found[0]["counts"][kind], 1, "{kind}");
+    }
+    let gaps = [&generate[..8], &["--out", "gaps"]].concat();
+    assert_eq!(folder.run(&gaps).code, 0);
+    let gaps = check("gaps/BTCUSDT_1m.csv");
+    assert_eq!((&gaps[0]["problems"], &gaps[0]["counts"]["gap"]), (&5.into(), &5.into()));
+    // Six of the bad rows are no candles.
+    let missing = |found: &Value| found[0]["missing"].as_u64().unwrap();
+    assert_eq!(missing(&found), missing(&gaps) + 6);
+    let catalog = [&generate[..], &["--catalog"]].concat();
+    folder.run(&catalog).fails(2, &["--bad-rows", "--catalog"]);
+    let bad = ["data", "generate", "--symbol", "BTCUSDT", "--regime", "edge:0.6:7m"];
+    folder.run(&[&bad[..], &["--force"]].concat()).fails(2, &["regime: a span of 7m"]);
+    folder.run(&[&bad[..5], &["bull"]].concat()).fails(2, &["\"bull\" is not a regime", "edge:0.58:5m"]);
+}
