@@ -33,5 +33,6 @@ mod restart;
 mod seconds;
 mod serving;
 mod survival;
+mod sweep;
 mod tidy;
 mod wire;

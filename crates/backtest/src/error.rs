@@ -1,11 +1,12 @@
-//! What keeps a backtest from running.
+//! What keeps a backtest or a sweep from running.
 
 use candlewick_engine::EngineError;
 use candlewick_sdk::Series;
 use candlewick_simulator::SimulatorError;
 use std::io;
+use std::path::PathBuf;
 
-/// Why a backtest cannot run, named by what to mend.
+/// Why a backtest or a sweep cannot run, named by what to mend.
 #[derive(Debug, thiserror::Error)]
 pub enum BacktestError {
     /// Mend the bots or the risk settings.
@@ -33,6 +34,64 @@ pub enum BacktestError {
         bot: String,
         /// The pace of prices.
         every_ms: i64,
+    },
+    /// Name a parameter that the strategy has.
+    #[error("strategy \"{strategy}\" has no parameter \"{name}\"")]
+    NameParameter {
+        /// What was named.
+        name: String,
+        /// The strategy.
+        strategy: String,
+        /// What can be named.
+        known: Vec<String>,
+    },
+    /// Change the values of a parameter.
+    #[error("parameter {name}{}{given}: {problem}", if given.is_empty() { "" } else { " = " })]
+    ChangeParameter {
+        /// The parameter.
+        name: String,
+        /// The values.
+        given: String,
+        /// What is wrong with them.
+        problem: String,
+    },
+    /// Change a condition.
+    #[error("condition \"{text}\": {problem}")]
+    ChangeCondition {
+        /// As it was given.
+        text: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// Change what is searched, or how.
+    #[error("{problem}")]
+    ChangeSearch {
+        /// What is wrong.
+        problem: String,
+    },
+    /// Choose another folder.
+    #[error("{}: {problem}", path.display())]
+    ChooseFolder {
+        /// The file in it.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// Wait for the other process.
+    #[error("{}: another sweep is writing it", path.display())]
+    AwaitSweep {
+        /// The file.
+        path: PathBuf,
+    },
+    /// See that the file can be used.
+    #[error("{}: cannot {action} the file", path.display())]
+    CheckPath {
+        /// The file.
+        path: PathBuf,
+        /// What was tried.
+        action: &'static str,
+        /// Why it did not do.
+        source: io::Error,
     },
     /// Make room for the journal.
     #[error("the journal cannot be written")]

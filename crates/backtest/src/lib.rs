@@ -1,7 +1,8 @@
 //! Replays stored candles through the engine and the simulator.
 //!
 //! A backtest is a loop: hand the Session what the venue has to say by now, hand it the next candle, hand the
-//! venue what the Session approved. There is no trading logic here; a live run drives the same Session.
+//! venue what the Session approved. There is no trading logic here; a live run drives the same Session. A [`sweep`] is
+//! many backtests of one bot.
 
 mod driver;
 mod error;
@@ -9,6 +10,7 @@ mod feed;
 pub mod metric;
 mod settings;
 mod summary;
+pub mod sweep;
 
 pub use driver::{Backtest, Finished};
 pub use error::BacktestError;

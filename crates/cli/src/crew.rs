@@ -1,8 +1,9 @@
 //! The strategies of the configured bots, built and ready for a Session.
 
 use crate::configuration::{Loaded, Problem, Problems};
-use crate::failure::kind_of_build;
+use crate::failure::{Failure, FailureKind, kind_of_build};
 use crate::suggestion::suggest;
+use candlewick_backtest::BacktestError;
 use candlewick_engine::{BotSettings, EngineError, SessionSettings};
 use candlewick_sdk::{BotContext, Registry, Strategy, StrategyEntry};
 
@@ -98,5 +99,27 @@ pub(crate) fn problem_of_session(error: &EngineError, loaded: &Loaded) -> Proble
         EngineError::Strategy { source, .. } => {
             loaded.problem("bots", error.to_string()).kind(kind_of_build(source))
         }
+    }
+}
+
+/// Why a backtest or a sweep cannot be made or run.
+pub(crate) fn failure_of_backtest(error: BacktestError, loaded: &Loaded) -> Failure {
+    match error {
+        BacktestError::Engine(error) => Problems::from(problem_of_session(&error, loaded)).into(),
+        BacktestError::Simulator(error) => error.into(),
+        BacktestError::GiveCandles { .. } | BacktestError::GiveDetail { .. } => {
+            Failure::new(FailureKind::Data, error)
+        }
+        BacktestError::NameParameter { ref name, ref known, .. } => {
+            let help = suggest(name, known.iter().map(String::as_str));
+            Failure::new(FailureKind::Configuration, error).help(help)
+        }
+        BacktestError::ChangeParameter { .. }
+        | BacktestError::ChangeCondition { .. }
+        | BacktestError::ChangeSearch { .. }
+        | BacktestError::ChooseFolder { .. }
+        | BacktestError::CheckPath { .. } => Failure::new(FailureKind::Configuration, error),
+        BacktestError::AwaitSweep { .. } => Failure::new(FailureKind::JournalHeld, error),
+        BacktestError::Journal(_) => Failure::new(FailureKind::Unexpected, error),
     }
 }

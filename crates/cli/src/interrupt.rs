@@ -1,6 +1,8 @@
 //! Ctrl-C and SIGTERM: the user or the system wants the program to end.
 
 use crate::failure::{Ending, Failure, FailureKind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 #[cfg(unix)]
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -44,4 +46,20 @@ impl Interrupt {
         }
         Ending::Interrupted
     }
+}
+
+/// For work that has no runtime: becomes true at the first sign that the program is to end.
+pub(crate) fn flag() -> Result<Arc<AtomicBool>, Failure> {
+    let unexpected = |error| Failure::new(FailureKind::Unexpected, error);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(unexpected)?;
+    let interrupt = runtime.block_on(async { Interrupt::new() })?;
+    let raised = Arc::new(AtomicBool::new(false));
+    let flag = raised.clone();
+    // Nobody waits for it: it ends with the process.
+    std::thread::spawn(move || {
+        let mut interrupt = interrupt;
+        runtime.block_on(interrupt.wait());
+        flag.store(true, Ordering::Relaxed);
+    });
+    Ok(raised)
 }

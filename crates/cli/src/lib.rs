@@ -41,6 +41,7 @@ mod inspection;
 mod interrupt;
 mod live;
 mod parity;
+mod sweep;
 // What the user sees.
 mod failure;
 mod logging;

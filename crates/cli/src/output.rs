@@ -1,7 +1,7 @@
 //! What goes to stdout: a table, or one JSON document.
 
 use crate::failure::{Failure, FailureKind};
-use comfy_table::{LineStyle, Table, TableStyle};
+use comfy_table::{LineStyle, Row, Table, TableStyle};
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -29,7 +29,7 @@ pub(crate) fn print_json_line(document: &impl Serialize) -> Result<(), Failure> 
 }
 
 /// An empty table in the house's look.
-pub(crate) fn table<const COLUMNS: usize>(header: [&str; COLUMNS]) -> Table {
+pub(crate) fn table(header: impl Into<Row>) -> Table {
     let mut table = Table::new();
     let rule = LineStyle::none().fill('─').junction('─');
     table.load_style(TableStyle::new().header_separator(rule));

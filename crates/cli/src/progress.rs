@@ -47,6 +47,13 @@ impl Progress {
         });
         spinner.set_message(words);
     }
+
+    /// Says what came of it so far, beside what is being done.
+    pub(crate) fn say(&self, text: &str) {
+        if let Some(bar) = &self.bar {
+            bar.set_message(format!("{}, {text}", self.what));
+        }
+    }
 }
 
 impl Drop for Progress {

@@ -1,26 +1,23 @@
 //! `backtest`: stored candles through the configured bots.
 
 use super::Context;
-use crate::arguments::{parse_journal, parse_moment};
+use crate::arguments::parse_journal;
 use crate::chronicle::{Delays, block_on};
 use crate::configuration::{Base, Flag, Loaded, Problems, RealMoney};
-use crate::crew::{Crew, problem_of_session, session_settings};
-use crate::data::{self, StockSource};
+use crate::crew::{Crew, failure_of_backtest, problem_of_session, session_settings};
+use crate::data::CandleArguments;
 use crate::failure::{Ending, Failure, FailureKind};
-use crate::moment::utc;
 use crate::output::{print, print_json};
 use crate::progress::Progress;
 use crate::report::{Report, Run, write_trades};
 use candlewick_api::clock::Stopwatch;
-use candlewick_backtest::{Backtest, BacktestError, BacktestSettings, Finished};
+use candlewick_backtest::{Backtest, BacktestSettings, Finished};
 use candlewick_engine::{Header, JournalHash, Recorder, check_ladders};
-use candlewick_history::data_hash_of;
 use candlewick_journal::{FileJournal, JournalUrl, NoJournal, Reader, Tee};
-use candlewick_sdk::{CandleSeries, Millis, Series};
+use candlewick_sdk::Millis;
 use candlewick_simulator::{RecordedLatency, SimulationSettings};
 use clap::Args;
 use std::collections::BTreeMap;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -33,19 +30,8 @@ use std::time::Duration;
                   backtest --data BTCUSDT@1m --from 2026-01-06 --to 2026-01-10\n  candlewick backtest --json --quiet"
 )]
 pub(crate) struct BacktestArguments {
-    /// Candle file, SYMBOL_INTERVAL.csv (or .parquet) or SYMBOL@INTERVAL=PATH, or a series of the catalog,
-    /// SYMBOL@INTERVAL; repeatable; finer candles of a symbol price its trades
-    #[arg(long, value_name = "FILE")]
-    data: Vec<String>,
-    /// Folder of the catalog, from which the bots' series come when no --data is given
-    #[arg(long, value_name = "DIR")]
-    catalog: Option<PathBuf>,
-    /// Leave out candles that open before: a date, a time, or milliseconds since 1970
-    #[arg(long, value_name = "TIME", value_parser = parse_moment)]
-    from: Option<Millis>,
-    /// Leave out candles that close after
-    #[arg(long, value_name = "TIME", value_parser = parse_moment)]
-    to: Option<Millis>,
+    #[command(flatten)]
+    candles: CandleArguments,
     /// Write the trades as CSV
     #[arg(long, value_name = "FILE")]
     trades: Option<PathBuf>,
@@ -61,17 +47,6 @@ pub(crate) struct BacktestArguments {
     /// Which of the recorded latencies each order draws
     #[arg(long, value_name = "N", default_value_t = 1, requires = "latency_from")]
     latency_seed: u64,
-    /// Run expiries that are shorter than the candles; such a result proves nothing
-    #[arg(long)]
-    allow_coarse: bool,
-}
-
-/// The candles of a run and what is to be said of them.
-struct Candles {
-    series: Vec<CandleSeries>,
-    markets: Vec<candlewick_simulator::Market>,
-    hash: String,
-    notices: Vec<String>,
 }
 
 pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Result<Ending, Failure> {
@@ -86,12 +61,13 @@ pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Resul
     };
     let refused = |error| Failure::from(Problems::from(problem_of_session(&error, &loaded)));
     let ladders = check_ladders(&settings.session).map_err(refused)?;
-    let mut candles = candles_of(arguments, &loaded, context)?;
+    let mut candles = arguments.candles.gather(&loaded, context.global)?;
+    candles.notices.extend(arguments.candles.check_expiries(&loaded, &candles.markets)?);
     candles.notices.extend(ladders.into_iter().map(|notice| notice.text));
     let header = settings.header(crew.versions, Some(candles.hash.clone()));
     let (series, markets) = (&candles.series, std::mem::take(&mut candles.markets));
     let backtest = Backtest::new(&settings, crew.strategies, &crew.wants_prices, series, markets);
-    let backtest = backtest.map_err(|error| to_failure(error, &loaded))?;
+    let backtest = backtest.map_err(|error| failure_of_backtest(error, &loaded))?;
     let (finished, journal_hash, elapsed) = replay(backtest, &header, arguments.journal.as_deref(), context)?;
     if finished.incomplete_candles > 0 {
         let count = finished.incomplete_candles;
@@ -141,54 +117,8 @@ fn simulation_of(arguments: &BacktestArguments, loaded: &Loaded) -> Result<Simul
 }
 
 fn flags_of(arguments: &BacktestArguments) -> Vec<Flag> {
-    let data = (!arguments.data.is_empty()).then_some(&arguments.data);
-    let flags = [
-        Flag::new("--data", "sandbox", "data", data),
-        Flag::new("--catalog", "data", "catalog", arguments.catalog.as_ref()),
-        Flag::new("--stress", "simulation", "stress", arguments.stress),
-    ];
-    flags.into_iter().flatten().collect()
-}
-
-/// Reads the candles and sorts out who hears and who prices.
-fn candles_of(
-    arguments: &BacktestArguments,
-    loaded: &Loaded,
-    context: &Context<'_>,
-) -> Result<Candles, Failure> {
-    let config = &loaded.config;
-    let range = range_of(arguments)?;
-    let stock = data::load(loaded, &range, context.global)?;
-    let given: Vec<Series> = stock.series.iter().map(|one| one.candles().series()).collect();
-    let selected = data::select_series(&config.bots, stock.series)?;
-    let series = data::candles_of(&selected);
-    let markets = data::markets_for(&config.bots, &series);
-    let mut notices = Vec::new();
-    if stock.source == StockSource::Synthetic {
-        notices.push("synthetic candles: a profit on them says nothing about a strategy".to_owned());
-    }
-    let joined = series.iter().map(CandleSeries::series).filter(|one| !given.contains(one));
-    notices.extend(joined.map(|one| format!("the candles of {one} are joined from shorter ones")));
-    match data::check_expiries(loaded, &markets) {
-        Ok(()) => {}
-        Err(_) if arguments.allow_coarse => notices.push(
-            "coarse: an expiry is shorter than the candles that price it, so this run proves nothing"
-                .to_owned(),
-        ),
-        Err(failure) => return Err(failure),
-    }
-    let hash = data_hash_of(&selected).to_hex().to_string();
-    Ok(Candles { series, markets, hash, notices })
-}
-
-/// What `--from` and `--to` leave.
-fn range_of(arguments: &BacktestArguments) -> Result<Range<Millis>, Failure> {
-    let range = arguments.from.unwrap_or(data::ALWAYS.start)..arguments.to.unwrap_or(data::ALWAYS.end);
-    if range.is_empty() {
-        let [from, to] = [range.start, range.end].map(utc);
-        return Err(Failure::configuration(format!("--from {from} does not lie before --to {to}")));
-    }
-    Ok(range)
+    let stress = Flag::new("--stress", "simulation", "stress", arguments.stress);
+    arguments.candles.flags().into_iter().chain(stress).collect()
 }
 
 /// Runs to the end; the journal's hash and the time it took come along.
@@ -216,17 +146,6 @@ fn replay(
         journal.sync()?;
     }
     Ok((finished, hash.finish(), watch.elapsed()))
-}
-
-fn to_failure(error: BacktestError, loaded: &Loaded) -> Failure {
-    match error {
-        BacktestError::Engine(error) => Problems::from(problem_of_session(&error, loaded)).into(),
-        BacktestError::Simulator(error) => error.into(),
-        BacktestError::GiveCandles { .. } | BacktestError::GiveDetail { .. } => {
-            Failure::new(FailureKind::Data, error)
-        }
-        BacktestError::Journal(_) => Failure::new(FailureKind::Unexpected, error),
-    }
 }
 
 fn unwritable(flag: &str, path: &Path, error: std::io::Error) -> Failure {

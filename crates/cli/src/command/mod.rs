@@ -19,6 +19,7 @@ mod resume;
 mod sandbox;
 mod status;
 mod strategy;
+mod sweep;
 mod trades;
 mod why;
 
@@ -32,6 +33,8 @@ use clap::Subcommand;
 pub(crate) enum Command {
     /// Replay stored candles through the configured bots
     Backtest(backtest::BacktestArguments),
+    /// Search the parameters of a bot over stored candles, on all cores; killed, it goes on where it was
+    Sweep(sweep::SweepArguments),
     /// Run the bots against a venue's demo wallet; with --sandbox, against one that comes along
     Live(live::LiveArguments),
     /// Run the bots on a venue's candles and prices with simulated trades; needs no trading token
@@ -81,6 +84,7 @@ pub(crate) struct Context<'a> {
 pub(crate) fn run(command: &Command, context: &Context<'_>) -> Result<Ending, Failure> {
     match command {
         Command::Backtest(arguments) => backtest::run(arguments, context),
+        Command::Sweep(arguments) => sweep::run(arguments, context),
         Command::Live(arguments) => live::run(arguments, context),
         Command::Paper(arguments) => paper::run(arguments, context),
         Command::Sandbox(arguments) => sandbox::run(arguments, context),

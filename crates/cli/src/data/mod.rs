@@ -1,12 +1,14 @@
 //! Candles for a run: from files, from the catalog, or the synthetic ones that come along; and what each is for.
 
+mod gather;
 mod load;
 mod market;
 mod name;
 mod shift;
 mod synthetic;
 
-pub(crate) use load::{ALWAYS, StockSource, candles_of, load, shelves, stored_for, within};
+pub(crate) use gather::{COARSE, CandleArguments, Candles};
+pub(crate) use load::{ALWAYS, candles_of, load, shelves, stored_for, within};
 pub(crate) use market::{check_expiries, markets_for, select_series};
 pub(crate) use name::{DataName, Shelves};
 pub(crate) use shift::{shift_to, start_among};

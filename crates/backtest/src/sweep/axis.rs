@@ -1,0 +1,221 @@
+//! The values that a search may give to one parameter.
+
+use super::Setting;
+
+/// One parameter and what it may be.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Axis {
+    name: String,
+    target: Target,
+    values: Values,
+    scale: Scale,
+}
+
+/// What of a bot an axis changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// A parameter of its strategy.
+    Parameter,
+    /// The duration code of its trades.
+    CloseType,
+    /// What that duration counts from.
+    ExpirationType,
+}
+
+/// The values themselves.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Values {
+    /// These and no others; never empty.
+    Listed(Vec<Setting>),
+    /// Every number from the first to the second.
+    Between(f64, f64),
+}
+
+/// How a search without a grid spreads over numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scale {
+    /// Equal differences are equally likely.
+    Linear,
+    /// Equal ratios are.
+    Log,
+}
+
+impl Axis {
+    pub(crate) const fn new(name: String, target: Target, values: Values, scale: Scale) -> Self {
+        Self { name, target, values, scale }
+    }
+
+    /// The parameter's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What it changes.
+    pub const fn target(&self) -> Target {
+        self.target
+    }
+
+    /// How many values there are; `None` when there is no end of them.
+    pub fn count(&self) -> Option<u64> {
+        match &self.values {
+            Values::Listed(list) => Some(list.len() as u64),
+            Values::Between(..) => None,
+        }
+    }
+
+    /// The values, where they can be listed.
+    pub fn listed(&self) -> Option<&[Setting]> {
+        match &self.values {
+            Values::Listed(list) => Some(list),
+            Values::Between(..) => None,
+        }
+    }
+
+    /// Whether its values are numbers.
+    pub fn is_number(&self) -> bool {
+        match &self.values {
+            Values::Listed(list) => list.iter().all(|setting| setting.to_number().is_some()),
+            Values::Between(..) => true,
+        }
+    }
+
+    /// The value at a fraction, `0 <= fraction < 1`, of the way through: fractions that are spread evenly give values
+    /// that are spread evenly on the axis's scale.
+    pub(crate) fn at(&self, fraction: f64) -> Setting {
+        match (&self.values, self.scale) {
+            (Values::Listed(list), Scale::Linear) => {
+                let index = (fraction * list.len() as f64) as usize;
+                list[index.min(list.len() - 1)].clone()
+            }
+            (Values::Listed(list), Scale::Log) => nearest(list, fraction),
+            (Values::Between(low, high), Scale::Linear) => Setting::Real(low + fraction * (high - low)),
+            (Values::Between(low, high), Scale::Log) => {
+                // Rounding must not lead out of the range.
+                Setting::Real((low * (high / low).powf(fraction)).clamp(*low, *high))
+            }
+        }
+    }
+
+    /// The fraction that [`Axis::at`] gives this value for: the middle of them where it is one of a list.
+    pub(crate) fn fraction_of(&self, setting: &Setting) -> f64 {
+        let number = setting.to_number().unwrap_or_default();
+        match (&self.values, self.scale) {
+            (Values::Listed(list), Scale::Linear) => {
+                let index = list.iter().position(|one| one == setting).unwrap_or_default();
+                (index as f64 + 0.5) / list.len() as f64
+            }
+            (Values::Listed(list), Scale::Log) => {
+                let (low, high) = log_ends(list);
+                ((number / low).ln() / (high / low).ln()).clamp(0.0, 1.0 - f64::EPSILON)
+            }
+            (Values::Between(low, high), Scale::Linear) => ratio(number - low, high - low),
+            (Values::Between(low, high), Scale::Log) => ratio((number / low).ln(), (high / low).ln()),
+        }
+    }
+}
+
+fn ratio(part: f64, whole: f64) -> f64 {
+    (part / whole).clamp(0.0, 1.0 - f64::EPSILON)
+}
+
+/// Half a step beyond both ends of rising numbers, so that the outermost are as likely as their neighbours.
+fn log_ends(list: &[Setting]) -> (f64, f64) {
+    let number = |setting: Option<&Setting>| setting.and_then(Setting::to_number).unwrap_or(1.0);
+    let (first, last) = (number(list.first()), number(list.last()));
+    let second = number(list.get(1).or(list.first()));
+    let before = number(list.len().checked_sub(2).and_then(|index| list.get(index)).or(list.last()));
+    let low = if second > first { first - (second - first) / 2.0 } else { first };
+    let high = if last > before { last + (last - before) / 2.0 } else { last * 2.0 };
+    // A step as long as the first number would reach 0, which has no logarithm.
+    (low.max(first / 2.0), high)
+}
+
+fn nearest(list: &[Setting], fraction: f64) -> Setting {
+    let (low, high) = log_ends(list);
+    let wanted = low * (high / low).powf(fraction);
+    let distance = |setting: &Setting| (setting.to_number().unwrap_or_default() - wanted).abs();
+    let after = list.partition_point(|setting| setting.to_number().unwrap_or_default() < wanted);
+    let near = &list[after.saturating_sub(1)..(after + 1).min(list.len())];
+    let best = near.iter().min_by(|one, two| distance(one).total_cmp(&distance(two)));
+    best.unwrap_or(&list[list.len() - 1]).clone()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    fn whole(numbers: impl IntoIterator<Item = i64>, scale: Scale) -> Axis {
+        let list = numbers.into_iter().map(Setting::Whole).collect();
+        Axis::new("period".to_owned(), Target::Parameter, Values::Listed(list), scale)
+    }
+
+    fn between(low: f64, high: f64, scale: Scale) -> Axis {
+        Axis::new("level".to_owned(), Target::Parameter, Values::Between(low, high), scale)
+    }
+
+    /// How often each value comes of so many fractions that are spread evenly.
+    fn counts(axis: &Axis, fractions: u32) -> BTreeMap<String, u32> {
+        let mut counts = BTreeMap::new();
+        for index in 0..fractions {
+            let value = axis.at((f64::from(index) + 0.5) / f64::from(fractions));
+            *counts.entry(value.to_string()).or_default() += 1;
+        }
+        counts
+    }
+
+    #[test]
+    fn even_fractions_give_each_listed_value_as_often() {
+        let counts = counts(&whole([5, 10, 15, 20], Scale::Linear), 400);
+        assert!(counts.len() == 4 && counts.values().all(|count| *count == 100), "{counts:?}");
+    }
+
+    #[test]
+    fn on_the_log_scale_each_doubling_comes_as_often() {
+        let axis = whole(1..=512, Scale::Log);
+        let halves = |low: i64, high: i64| {
+            let inside = |n: &u32| match axis.at((f64::from(*n) + 0.5) / 10_000.0) {
+                Setting::Whole(value) => (low..high).contains(&value),
+                _ => false,
+            };
+            (0..10_000).filter(inside).count()
+        };
+        // 512.5 / 0.5 is about ten doublings, so each is about 1,000 of 10,000.
+        for (low, high) in [(8, 16), (16, 32), (32, 64), (64, 128), (128, 256), (256, 512)] {
+            let count = halves(low, high);
+            assert!((950..1_050).contains(&count), "{low} to {high}: {count}");
+        }
+    }
+
+    #[test]
+    fn the_ends_of_an_axis_are_reached_and_never_passed() {
+        let last = 1.0 - f64::EPSILON / 2.0;
+        for axis in [whole(2..=9, Scale::Linear), whole(2..=9, Scale::Log)] {
+            assert_eq!((axis.at(0.0), axis.at(last)), (Setting::Whole(2), Setting::Whole(9)));
+        }
+        for axis in [between(0.1, 9.7, Scale::Linear), between(0.1, 9.7, Scale::Log)] {
+            let inside = |fraction| axis.at(fraction).to_number().is_some_and(|n| (0.1..=9.7).contains(&n));
+            assert!(inside(0.0) && inside(last) && inside(0.5));
+        }
+        assert_eq!(whole([7], Scale::Log).at(0.3), Setting::Whole(7));
+    }
+
+    #[test]
+    fn a_value_lies_at_its_own_fraction() {
+        let axes = [
+            whole(2..=40, Scale::Linear),
+            whole(2..=40, Scale::Log),
+            whole([3], Scale::Log),
+            between(0.5, 8.0, Scale::Linear),
+            between(0.5, 8.0, Scale::Log),
+        ];
+        for axis in axes {
+            for step in 0..97 {
+                let value = axis.at(f64::from(step) / 97.0);
+                let again = axis.at(axis.fraction_of(&value));
+                let near = (value.to_number().unwrap() - again.to_number().unwrap()).abs() < 1e-9;
+                assert!(near, "{value} became {again} on {axis:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Where trials run.
+
+use super::{Candidate, Space};
+use crate::{Backtest, BacktestError, BacktestSettings, Finished};
+use candlewick_engine::{BotSettings, EngineError, Entry, Header, Interest, Recorder};
+use candlewick_sdk::{BotContext, BuildError, CandleSeries, Millis, StrategyEntry};
+use candlewick_simulator::Market;
+use serde_json::Value;
+use std::io;
+use std::ops::Range;
+
+/// What runs trials: the seam at which work that is the same for several trials may be shared. Whatever is shared,
+/// a trial's trades are those of a [`Backtest`] with its parameters.
+pub trait Ground: Sync {
+    /// Runs one set of parameters over the candles that close by `until`; all of them at the end of time.
+    ///
+    /// # Errors
+    /// What keeps every trial from running, such as missing candles. A set that the strategy does not take is
+    /// [`Trial::Refused`].
+    fn run(&self, candidate: &Candidate, until: Millis) -> Result<Trial, BacktestError>;
+
+    /// From the open of the first candle that the bot hears to the close of the last.
+    fn span(&self) -> Range<Millis>;
+}
+
+/// How a trial ended.
+pub enum Trial {
+    /// At the end of the candles.
+    Ran(Box<Finished>),
+    /// The strategy does not take these parameters, and says why.
+    Refused(String),
+}
+
+/// Runs each trial as the backtest that it is: a Session and a simulator of its own, over candles that are shared.
+pub struct Replay<'a> {
+    /// Everything but the parameters; its one bot is the one that is searched for.
+    pub settings: &'a BacktestSettings,
+    /// The bot's strategy.
+    pub entry: &'a StrategyEntry,
+    /// What is searched.
+    pub space: &'a Space,
+    /// As for [`Backtest::new`].
+    pub candles: &'a [CandleSeries],
+    /// As for [`Backtest::new`].
+    pub markets: &'a [Market],
+}
+
+/// Takes nothing, so that a trial pays for no journal.
+struct Silence;
+
+impl Recorder for Silence {
+    fn interest(&self) -> Interest {
+        Interest::AllButCandles
+    }
+
+    fn record(&mut self, _entry: Entry<'_>) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Ground for Replay<'_> {
+    fn run(&self, candidate: &Candidate, until: Millis) -> Result<Trial, BacktestError> {
+        let bot = self.space.bot(candidate);
+        let context = BotContext {
+            bot: bot.name.clone(),
+            symbol: bot.symbol,
+            interval: bot.interval,
+            expiry: bot.expiry(),
+        };
+        let strategy = match self.entry.build(&bot.params, &context) {
+            Ok(strategy) => strategy,
+            Err(BuildError::Parameters { problem, .. }) => return Ok(Trial::Refused(problem)),
+            Err(source @ BuildError::File { .. }) => {
+                return Err(EngineError::Strategy { bot: bot.name, source }.into());
+            }
+        };
+        let past = Millis::new(i64::MIN)..until;
+        let candles = within_all(self.candles, &past);
+        let markets = self.markets.iter().map(|market| within_market(market, &past)).collect();
+        let mut settings = self.settings.clone();
+        settings.session.bots = vec![bot];
+        let wants_prices = [self.entry.wants_prices];
+        let backtest = match Backtest::new(&settings, vec![strategy], &wants_prices, &candles, markets) {
+            Ok(backtest) => backtest,
+            // The bot is sound as it is configured, so it is these parameters that a Session cannot be made of.
+            Err(BacktestError::Engine(error)) => return Ok(Trial::Refused(error.to_string())),
+            Err(error) => return Err(error),
+        };
+        // Nothing records it, so it need not be true.
+        let (format, settings, strategies) = (Header::FORMAT, Value::Null, Vec::new());
+        let header = Header { format, settings, strategies, data_hash: None };
+        let finished = backtest.run(&header, &mut Silence, &mut |_, _| {})?;
+        Ok(Trial::Ran(Box::new(finished)))
+    }
+
+    fn span(&self) -> Range<Millis> {
+        let series = self.settings.session.bots.first().map(BotSettings::series);
+        let own = self.candles.iter().find(|candles| Some(candles.series()) == series);
+        own.map_or(Millis::ZERO..Millis::ZERO, |own| own.start()..own.end())
+    }
+}
+
+/// Shares the candles; a series without any is left out.
+fn within_all(candles: &[CandleSeries], past: &Range<Millis>) -> Vec<CandleSeries> {
+    candles.iter().filter_map(|series| series.within(past.clone()).ok()).collect()
+}
+
+fn within_market(market: &Market, past: &Range<Millis>) -> Market {
+    let within = |series: &CandleSeries| series.within(past.clone());
+    Market {
+        prices: within(&market.prices).unwrap_or_else(|_| market.prices.clone()),
+        detail: market.detail.as_ref().and_then(|detail| within(detail).ok()),
+    }
+}

@@ -1,0 +1,37 @@
+//! Many backtests of one bot: which sets of parameters there are, which of them run, and what they come to.
+//!
+//! A [`Space`] is read from what people write about the parameters that a strategy declares. A [`Sweep`] chooses
+//! sets of it (see [`Search`]), runs each as the backtest that it is (see [`Ground`]), and keeps what became of it
+//! in a [`TrialJournal`]. The same seed gives the same rows, whatever the number of threads, and however often the
+//! sweep was killed on the way.
+
+mod axis;
+mod axis_text;
+mod condition;
+mod correction;
+mod figures;
+mod ground;
+mod halving;
+mod objective;
+mod page;
+mod result_table;
+mod run;
+mod search;
+mod setting;
+mod space;
+mod trial_journal;
+
+pub use axis::{Axis, Target};
+pub use condition::Condition;
+pub use correction::corrected_p_values;
+pub use figures::Figures;
+pub use ground::{Ground, Replay, Trial};
+pub use halving::Halving;
+pub use objective::Objective;
+pub use page::write_sweep_page;
+pub use result_table::{write_trials_csv, write_trials_parquet};
+pub use run::{Standing, Sweep, SweepEnd, SweepSettings, TrialRow, Watcher, Wish, ranked};
+pub use search::{Search, SearchSettings};
+pub use setting::Setting;
+pub use space::{Candidate, Space};
+pub use trial_journal::{Outcome, Record, TrialJournal};

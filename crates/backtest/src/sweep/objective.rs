@@ -1,0 +1,115 @@
+//! What a search looks for.
+
+use super::Figures;
+use std::cmp::Ordering;
+use std::fmt;
+use std::str::FromStr;
+
+/// The figure that makes one trial better than another; the higher, the better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Objective {
+    /// The lower end of the win rate's interval less the break-even: what of the edge is left when luck is doubted.
+    Edge,
+    /// Net profit per unit staked.
+    Expectancy,
+    /// Sharpe ratio of daily profits.
+    Sharpe,
+    /// Net profit less the deepest fall.
+    DrawdownPenalised,
+}
+
+impl Objective {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Edge, Self::Expectancy, Self::Sharpe, Self::DrawdownPenalised];
+
+    /// Its name in arguments.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Edge => "edge",
+            Self::Expectancy => "expectancy",
+            Self::Sharpe => "sharpe",
+            Self::DrawdownPenalised => "drawdown-penalised",
+        }
+    }
+
+    /// How good these figures are; `None` without an answer, or with fewer than `min_trades` decided trades.
+    pub fn score(self, figures: &Figures, min_trades: u64) -> Option<f64> {
+        if figures.decided() < min_trades.max(1) {
+            return None;
+        }
+        match self {
+            Self::Edge => figures.edge_lower,
+            Self::Expectancy => figures.expectancy,
+            Self::Sharpe => figures.sharpe,
+            Self::DrawdownPenalised => Some(figures.pnl - figures.max_drawdown),
+        }
+    }
+}
+
+/// Orders scores from the best to the worst; none at all comes last.
+pub(crate) fn best_first(one: Option<f64>, two: Option<f64>) -> Ordering {
+    match (one, two) {
+        (Some(one), Some(two)) => two.total_cmp(&one),
+        (Some(_), None) => Ordering::Less,
+        (None, Some(_)) => Ordering::Greater,
+        (None, None) => Ordering::Equal,
+    }
+}
+
+impl fmt::Display for Objective {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Objective {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let names = || Self::ALL.map(Self::as_str).join(", ");
+        Self::ALL
+            .into_iter()
+            .find(|one| one.as_str() == text)
+            .ok_or_else(|| format!("use one of {}", names()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figures(won: u64, lost: u64) -> Figures {
+        serde_json::from_value(serde_json::json!({
+            "trades": won + lost, "won": won, "lost": lost, "draw": 50, "cancelled": 0, "unsettled": 0, "refused": 0,
+            "win_rate": 0.6, "break_even": 0.5, "edge_lower": 0.02, "p_value": 0.1, "pnl": 30.0, "expectancy": 0.04,
+            "sharpe": null, "max_drawdown": 12.5, "max_drawdown_percent": 0.1, "longest_losing_streak": 2
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn a_score_is_the_figure_that_is_named() {
+        for (objective, expected) in [
+            (Objective::Edge, Some(0.02)),
+            (Objective::Expectancy, Some(0.04)),
+            (Objective::Sharpe, None),
+            (Objective::DrawdownPenalised, Some(17.5)),
+        ] {
+            assert_eq!(objective.score(&figures(6, 4), 10), expected, "{objective}");
+            assert_eq!(objective.to_string().parse(), Ok(objective));
+        }
+    }
+
+    #[test]
+    fn too_few_decided_trades_do_not_count() {
+        for (won, lost, least, counts) in
+            [(6, 4, 11, false), (6, 4, 10, true), (0, 0, 0, false), (1, 0, 0, true)]
+        {
+            assert_eq!(
+                Objective::Edge.score(&figures(won, lost), least).is_some(),
+                counts,
+                "{won} {lost} {least}"
+            );
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! The trials of a sweep as a table: one row each in the order of the search, as CSV and as Parquet.
+
+use super::{Figures, Outcome, Setting, Space, TrialRow, corrected_p_values, ranked};
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
+use parquet::schema::parser::parse_message_type;
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::io::{self, Write};
+use std::sync::Arc;
+
+/// A column: its name, and a value or nothing for each row.
+struct Column {
+    name: String,
+    cells: Cells,
+}
+
+/// A figure and its name.
+type Named<T> = (&'static str, fn(&Figures) -> T);
+
+enum Cells {
+    Whole(Vec<Option<i64>>),
+    Real(Vec<Option<f64>>),
+    Text(Vec<Option<String>>),
+}
+
+/// Writes the rows as CSV; what is not known stays empty.
+///
+/// # Errors
+/// Those of `writer`.
+pub fn write_trials_csv(rows: &[TrialRow], space: &Space, writer: impl Write) -> io::Result<()> {
+    let columns = columns(rows, space);
+    let mut csv = csv::Writer::from_writer(writer);
+    csv.write_record(columns.iter().map(|column| &column.name))?;
+    for row in 0..rows.len() {
+        csv.write_record(columns.iter().map(|column| column.cells.print(row)))?;
+    }
+    csv.flush()
+}
+
+/// Writes the rows as Parquet; what is not known is null.
+///
+/// # Errors
+/// Those of `writer`.
+pub fn write_trials_parquet(rows: &[TrialRow], space: &Space, writer: impl Write + Send) -> io::Result<()> {
+    put(&columns(rows, space), writer).map_err(io::Error::other)
+}
+
+fn put(columns: &[Column], writer: impl Write + Send) -> Result<(), ParquetError> {
+    let mut schema = String::from("message trials {");
+    for Column { name, cells } in columns {
+        let kind = match cells {
+            Cells::Whole(_) => "int64",
+            Cells::Real(_) => "double",
+            Cells::Text(_) => "binary",
+        };
+        let note = if matches!(cells, Cells::Text(_)) { " (UTF8)" } else { "" };
+        let _ = write!(schema, " optional {kind} {name}{note};");
+    }
+    let schema = Arc::new(parse_message_type(&(schema + " }"))?);
+    let compression = Compression::ZSTD(ZstdLevel::try_new(1)?);
+    let properties = WriterProperties::builder().set_compression(compression).build();
+    let mut file = SerializedFileWriter::new(writer, schema, Arc::new(properties))?;
+    let mut group = file.next_row_group()?;
+    for column in columns {
+        if let Some(writer) = group.next_column()? {
+            column.cells.put(writer)?;
+        }
+    }
+    group.close()?;
+    file.close()?;
+    Ok(())
+}
+
+impl Cells {
+    fn print(&self, row: usize) -> String {
+        match self {
+            Self::Whole(cells) => cells[row].map(|number| number.to_string()),
+            Self::Real(cells) => cells[row].map(|number| number.to_string()),
+            Self::Text(cells) => cells[row].clone(),
+        }
+        .unwrap_or_default()
+    }
+
+    fn put(&self, mut column: SerializedColumnWriter<'_>) -> Result<(), ParquetError> {
+        fn levels<T>(cells: &[Option<T>]) -> Vec<i16> {
+            cells.iter().map(|cell| i16::from(cell.is_some())).collect()
+        }
+        match self {
+            Self::Whole(cells) => {
+                let values: Vec<i64> = cells.iter().flatten().copied().collect();
+                column.typed::<Int64Type>().write_batch(&values, Some(&levels(cells)), None)?;
+            }
+            Self::Real(cells) => {
+                let values: Vec<f64> = cells.iter().flatten().copied().collect();
+                column.typed::<DoubleType>().write_batch(&values, Some(&levels(cells)), None)?;
+            }
+            Self::Text(cells) => {
+                let values: Vec<ByteArray> =
+                    cells.iter().flatten().map(|text| text.as_str().into()).collect();
+                column.typed::<ByteArrayType>().write_batch(&values, Some(&levels(cells)), None)?;
+            }
+        }
+        column.close()
+    }
+}
+
+fn columns(rows: &[TrialRow], space: &Space) -> Vec<Column> {
+    let ranks: HashMap<u64, i64> =
+        ranked(rows).into_iter().filter(|row| row.score.is_some()).map(|row| row.trial).zip(1..).collect();
+    let column = |name: &str, cells| Column { name: name.to_owned(), cells };
+    let mut columns = vec![
+        column("trial", whole(rows, |row| Some(row.trial))),
+        column("rank", Cells::Whole(rows.iter().map(|row| ranks.get(&row.trial).copied()).collect())),
+        column("score", real(rows, |row| row.score)),
+    ];
+    for (place, axis) in space.axes().iter().enumerate() {
+        columns.push(column(axis.name(), settings(rows, place)));
+    }
+    columns.push(column("rung", whole(rows, |row| Some(u64::from(row.rung)))));
+    columns.push(column("share_of_candles", real(rows, |row| Some(row.share))));
+    let counts: [Named<u64>; 8] = [
+        ("trades", |f| f.trades),
+        ("won", |f| f.won),
+        ("lost", |f| f.lost),
+        ("draw", |f| f.draw),
+        ("cancelled", |f| f.cancelled),
+        ("unsettled", |f| f.unsettled),
+        ("refused", |f| f.refused),
+        ("longest_losing_streak", |f| f.longest_losing_streak),
+    ];
+    for (name, count) in counts {
+        columns.push(column(name, whole(rows, |row| row.figures().map(count))));
+    }
+    let figures: [Named<Option<f64>>; 9] = [
+        ("win_rate", |f| f.win_rate),
+        ("break_even", |f| f.break_even),
+        ("edge_lower", |f| f.edge_lower),
+        ("p_value", |f| f.p_value),
+        ("pnl", |f| Some(f.pnl)),
+        ("expectancy", |f| f.expectancy),
+        ("sharpe", |f| f.sharpe),
+        ("max_drawdown", |f| Some(f.max_drawdown)),
+        ("max_drawdown_percent", |f| Some(f.max_drawdown_percent)),
+    ];
+    for (name, figure) in figures {
+        columns.push(column(name, real(rows, |row| row.figures().and_then(figure))));
+    }
+    columns.push(column("p_value_corrected", Cells::Real(corrected_p_values(rows))));
+    let refusal = |row: &TrialRow| match &row.outcome {
+        Outcome::Figures(_) => None,
+        Outcome::Refused(problem) => Some(problem.clone()),
+    };
+    columns.push(column("parameters_refused", Cells::Text(rows.iter().map(refusal).collect())));
+    columns
+}
+
+fn whole(rows: &[TrialRow], count: impl Fn(&TrialRow) -> Option<u64>) -> Cells {
+    // Counts are far below the end of the range.
+    Cells::Whole(rows.iter().map(|row| count(row).and_then(|count| i64::try_from(count).ok())).collect())
+}
+
+fn real(rows: &[TrialRow], number: impl Fn(&TrialRow) -> Option<f64>) -> Cells {
+    Cells::Real(rows.iter().map(number).collect())
+}
+
+/// One parameter's values: a column of numbers where they all are.
+fn settings(rows: &[TrialRow], place: usize) -> Cells {
+    let of = |row: &TrialRow| row.candidate[place].clone();
+    let all = |is: fn(&Setting) -> bool| rows.iter().all(|row| is(&row.candidate[place]));
+    if all(|setting| matches!(setting, Setting::Whole(_))) {
+        let number = |row| if let Setting::Whole(number) = of(row) { Some(number) } else { None };
+        Cells::Whole(rows.iter().map(number).collect())
+    } else if all(|setting| matches!(setting, Setting::Real(_))) {
+        Cells::Real(rows.iter().map(|row| of(row).to_number()).collect())
+    } else {
+        Cells::Text(rows.iter().map(|row| Some(of(row).to_string())).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::axis::{Scale, Values};
+    use super::super::{Axis, Target};
+    use super::*;
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+    use parquet::record::Field;
+
+    fn space() -> Space {
+        let axis = |name: &str, target, settings: &[Setting]| {
+            Axis::new(name.to_owned(), target, Values::Listed(settings.to_vec()), Scale::Linear)
+        };
+        let axes = vec![
+            axis("period", Target::Parameter, &[Setting::Whole(5), Setting::Whole(14)]),
+            axis("level", Target::Parameter, &[Setting::Real(0.1), Setting::Real(30.0)]),
+            axis(
+                "close_type",
+                Target::CloseType,
+                &[Setting::Text("01:00".into()), Setting::Text("05:00".into())],
+            ),
+        ];
+        Space::of_axes(axes, Vec::new())
+    }
+
+    fn rows(space: &Space) -> Vec<TrialRow> {
+        let figures: Figures = serde_json::from_value(serde_json::json!({
+            "trades": 10, "won": 6, "lost": 3, "draw": 1, "cancelled": 0, "unsettled": 2, "refused": 7,
+            "win_rate": 0.1 + 0.2, "break_even": 0.5, "edge_lower": -0.1, "p_value": 0.04, "pnl": -3.25,
+            "expectancy": 0.1, "sharpe": null, "max_drawdown": 12.5, "max_drawdown_percent": 0.125,
+            "longest_losing_streak": 2
+        }))
+        .unwrap();
+        let ran = |score| (Outcome::Figures(Box::new(figures.clone())), score);
+        let outcomes =
+            [ran(Some(0.25)), (Outcome::Refused("no, \"never\"".to_owned()), None), ran(Some(0.5))];
+        let row = |((outcome, score), (trial, candidate))| TrialRow {
+            trial,
+            candidate,
+            rung: 0,
+            share: 1.0,
+            outcome,
+            score,
+        };
+        outcomes.into_iter().zip((0..).zip(space.all().unwrap())).map(row).collect()
+    }
+
+    #[test]
+    fn a_row_is_a_trial_and_what_is_not_known_is_empty() {
+        let space = space();
+        let mut bytes = Vec::new();
+        write_trials_csv(&rows(&space), &space, &mut bytes).unwrap();
+        let expected = "trial,rank,score,period,level,close_type,rung,share_of_candles,trades,won,lost,draw,cancelled,\
+            unsettled,refused,longest_losing_streak,win_rate,break_even,edge_lower,p_value,pnl,expectancy,sharpe,\
+            max_drawdown,max_drawdown_percent,p_value_corrected,parameters_refused\n\
+            0,2,0.25,5,0.1,01:00,0,1,10,6,3,1,0,2,7,2,0.30000000000000004,0.5,-0.1,0.04,-3.25,0.1,,12.5,0.125,0.04,\n\
+            1,,,5,0.1,05:00,0,1,,,,,,,,,,,,,,,,,,,\"no, \"\"never\"\"\"\n\
+            2,1,0.5,5,30,01:00,0,1,10,6,3,1,0,2,7,2,0.30000000000000004,0.5,-0.1,0.04,-3.25,0.1,,12.5,0.125,0.04,\n";
+        assert_eq!(String::from_utf8(bytes).unwrap(), expected);
+    }
+
+    #[test]
+    fn both_files_say_the_same() {
+        let space = space();
+        let rows = rows(&space);
+        let (mut csv, mut columns) = (Vec::new(), Vec::new());
+        write_trials_csv(&rows, &space, &mut csv).unwrap();
+        write_trials_parquet(&rows, &space, &mut columns).unwrap();
+        let file = SerializedFileReader::new(bytes::Bytes::from(columns)).unwrap();
+        let mut lines = csv::Reader::from_reader(csv.as_slice());
+        let names: Vec<String> = lines.headers().unwrap().iter().map(str::to_owned).collect();
+        let mut count = 0;
+        for (line, row) in lines.records().zip(file.get_row_iter(None).unwrap()) {
+            let (line, row) = (line.unwrap(), row.unwrap());
+            let cells: Vec<(String, String)> = row
+                .get_column_iter()
+                .map(|(name, field)| {
+                    let text = match field {
+                        Field::Null => String::new(),
+                        Field::Long(number) => number.to_string(),
+                        Field::Double(number) => number.to_string(),
+                        Field::Str(text) => text.clone(),
+                        other => panic!("{other:?}"),
+                    };
+                    (name.clone(), text)
+                })
+                .collect();
+            let expected: Vec<(String, String)> =
+                names.iter().cloned().zip(line.iter().map(str::to_owned)).collect();
+            assert_eq!(cells, expected);
+            count += 1;
+        }
+        assert_eq!(count, rows.len());
+    }
+}

@@ -1,0 +1,337 @@
+//! The sweep: trials side by side, journalled, with the same result in whatever order they end.
+
+use super::objective::best_first;
+use super::search::{Parzen, plan};
+use super::{
+    Candidate, Figures, Ground, Halving, Objective, Outcome, Record, SearchSettings, Space, Trial,
+    TrialJournal,
+};
+use crate::BacktestError;
+use candlewick_sdk::Money;
+use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
+use std::cmp::Ordering;
+use std::collections::HashMap;
+use std::num::NonZeroUsize;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What is searched for, and how.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SweepSettings {
+    /// Which sets are tried.
+    pub search: SearchSettings,
+    /// What makes one better than another.
+    pub objective: Objective,
+    /// A set with fewer decided trades does not count.
+    pub min_trades: u64,
+    /// Whether all of them see all candles.
+    pub halving: Halving,
+}
+
+/// A sweep, ready to run.
+pub struct Sweep<'a> {
+    /// What is searched.
+    pub space: &'a Space,
+    /// What for, and how.
+    pub settings: &'a SweepSettings,
+    /// Where trials run.
+    pub ground: &'a dyn Ground,
+    /// The balance at the start of each.
+    pub balance: Money,
+    /// How many run side by side; the result does not depend on it.
+    pub threads: NonZeroUsize,
+}
+
+/// One set of parameters and what it came to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TrialRow {
+    /// Its place in the search, from 0.
+    pub trial: u64,
+    /// The parameters, in the order of the axes.
+    pub candidate: Candidate,
+    /// The last rung on which it ran.
+    pub rung: u32,
+    /// What part of the candles that rung has.
+    pub share: f64,
+    /// How it ended there.
+    pub outcome: Outcome,
+    /// How good that is; `None` when it does not count.
+    pub score: Option<f64>,
+}
+
+/// How a sweep ended.
+#[derive(Debug)]
+pub enum SweepEnd {
+    /// All trials ran: here they are, in the order of the search.
+    Done(Vec<TrialRow>),
+    /// It was told to stop; the journal knows what ran.
+    Stopped,
+}
+
+/// How far a sweep is.
+#[derive(Clone, Copy, Debug)]
+pub struct Standing<'a> {
+    /// Work done, in thousandths of a trial over all candles.
+    pub done: u64,
+    /// Work in all, as far as it is known.
+    pub total: u64,
+    /// The best trial so far that counts.
+    pub best: Option<&'a TrialRow>,
+}
+
+/// What a watcher wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wish {
+    /// More.
+    GoOn,
+    /// An end, as soon as the trials that run have run.
+    Stop,
+}
+
+/// Is told after every trial.
+pub type Watcher<'a> = dyn FnMut(&Standing<'_>) -> Wish + Send + 'a;
+
+/// What runs next: a set, its place in the search, and its rung.
+struct Job {
+    trial: u64,
+    rung: u32,
+    candidate: Candidate,
+}
+
+/// What changes while trials run; whoever ends one has it for a moment.
+struct Desk<'a, 'w> {
+    journal: &'a mut TrialJournal,
+    watcher: &'a mut Watcher<'w>,
+    rows: Vec<TrialRow>,
+    best: Option<TrialRow>,
+    done: u64,
+    total: u64,
+    wish: Wish,
+}
+
+impl TrialRow {
+    /// The figures, unless the strategy refused the parameters.
+    pub fn figures(&self) -> Option<&Figures> {
+        match &self.outcome {
+            Outcome::Figures(figures) => Some(figures),
+            Outcome::Refused(_) => None,
+        }
+    }
+}
+
+/// The rows from the best to the worst: a later rung before an earlier one, what counts before what does not, and
+/// among equals the one that was tried first.
+pub fn ranked(rows: &[TrialRow]) -> Vec<&TrialRow> {
+    let mut ranked: Vec<&TrialRow> = rows.iter().collect();
+    ranked.sort_by(|one, two| better_first(one, two));
+    ranked
+}
+
+fn better_first(one: &TrialRow, two: &TrialRow) -> Ordering {
+    let order = two.score.is_some().cmp(&one.score.is_some()).then(two.rung.cmp(&one.rung));
+    order.then(best_first(one.score, two.score)).then(one.trial.cmp(&two.trial))
+}
+
+impl Sweep<'_> {
+    /// Runs all trials but those that `known` says have run. `watcher` is told after each.
+    ///
+    /// # Errors
+    /// [`BacktestError`] of the space, of a trial that cannot run whatever its parameters, or of the journal.
+    pub fn run(
+        &self,
+        journal: &mut TrialJournal,
+        known: Vec<Record>,
+        watcher: &mut Watcher<'_>,
+    ) -> Result<SweepEnd, BacktestError> {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads.get()).build();
+        let pool = pool.map_err(|error| BacktestError::ChangeSearch { problem: error.to_string() })?;
+        let mut known: HashMap<(u64, u32), Outcome> =
+            known.into_iter().map(|record| ((record.trial, record.rung), record.outcome)).collect();
+        let desk = Mutex::new(Desk {
+            journal,
+            watcher,
+            rows: Vec::new(),
+            best: None,
+            done: 0,
+            total: 0,
+            wish: Wish::GoOn,
+        });
+        let mut run = |jobs: Vec<Job>| self.run_jobs(&jobs, &mut known, &desk, &pool);
+        let learns = self.settings.search.search.learns();
+        let end = if learns { self.learn(&mut run, &desk) } else { self.climb(&mut run, &desk) }?;
+        lock(&desk).journal.sync()?;
+        Ok(end)
+    }
+
+    /// A search that knows its sets beforehand, rung by rung.
+    fn climb(
+        &self,
+        run: &mut dyn FnMut(Vec<Job>) -> Result<Option<Vec<TrialRow>>, BacktestError>,
+        desk: &Mutex<Desk<'_, '_>>,
+    ) -> Result<SweepEnd, BacktestError> {
+        let halving = self.settings.halving;
+        let sets = plan(self.space, &self.settings.search)?;
+        let mut field = sets.len();
+        let work = (0..halving.rungs()).map(|rung| {
+            let work = field as u64 * self.work(rung);
+            field = halving.kept(field);
+            work
+        });
+        lock(desk).total = work.sum();
+        let jobs = sets.into_iter().zip(0..).map(|(candidate, trial)| Job { trial, rung: 0, candidate });
+        let mut jobs: Vec<Job> = jobs.collect();
+        let mut rows: Vec<TrialRow> = Vec::new();
+        for rung in 0..halving.rungs() {
+            let Some(ran) = run(std::mem::take(&mut jobs))? else { return Ok(SweepEnd::Stopped) };
+            let counting = ranked(&ran).into_iter().filter(|row| row.score.is_some());
+            let mut best: Vec<&TrialRow> = counting.take(halving.kept(ran.len())).collect();
+            best.sort_by_key(|row| row.trial);
+            let next =
+                |row: &&TrialRow| Job { trial: row.trial, rung: rung + 1, candidate: row.candidate.clone() };
+            jobs = best.iter().map(next).collect();
+            rows.retain(|row| ran.binary_search_by_key(&row.trial, |one| one.trial).is_err());
+            rows.extend(ran);
+        }
+        rows.sort_by_key(|row| row.trial);
+        Ok(SweepEnd::Done(rows))
+    }
+
+    /// A search that looks at each batch before it chooses the next.
+    fn learn(
+        &self,
+        run: &mut dyn FnMut(Vec<Job>) -> Result<Option<Vec<TrialRow>>, BacktestError>,
+        desk: &Mutex<Desk<'_, '_>>,
+    ) -> Result<SweepEnd, BacktestError> {
+        let SearchSettings { trials, seed, .. } = self.settings.search;
+        self.settings.search.check(self.space)?;
+        lock(desk).total = trials * self.work(0);
+        let mut model = Parzen::new(self.space, seed)?;
+        let mut rows: Vec<TrialRow> = Vec::new();
+        while (rows.len() as u64) < trials {
+            let most = usize::try_from(trials - rows.len() as u64).unwrap_or(usize::MAX);
+            let batch = model.ask(most).into_iter().zip(rows.len() as u64..);
+            let jobs: Vec<Job> = batch.map(|(candidate, trial)| Job { trial, rung: 0, candidate }).collect();
+            if jobs.is_empty() {
+                break; // every set has been tried
+            }
+            let Some(ran) = run(jobs)? else { return Ok(SweepEnd::Stopped) };
+            for row in &ran {
+                model.tell(&row.candidate, row.score);
+            }
+            rows.extend(ran);
+        }
+        if rows.is_empty() {
+            let problem = "no set of parameters meets the conditions".to_owned();
+            return Err(BacktestError::ChangeSearch { problem });
+        }
+        Ok(SweepEnd::Done(rows))
+    }
+
+    /// Runs jobs side by side; their rows come in the jobs' order. `None` when somebody wished it to stop.
+    fn run_jobs(
+        &self,
+        jobs: &[Job],
+        known: &mut HashMap<(u64, u32), Outcome>,
+        desk: &Mutex<Desk<'_, '_>>,
+        pool: &rayon::ThreadPool,
+    ) -> Result<Option<Vec<TrialRow>>, BacktestError> {
+        let mut open: Vec<&Job> = Vec::new();
+        for job in jobs {
+            match known.remove(&(job.trial, job.rung)) {
+                Some(outcome) => lock(desk).put(self.row(job, outcome), self.work(job.rung)),
+                None => open.push(job),
+            }
+        }
+        let run_one = |job: &&Job| {
+            if lock(desk).wish == Wish::Stop {
+                return Ok(());
+            }
+            let until = self.settings.halving.until(job.rung, &self.ground.span());
+            let outcome = match self.ground.run(&job.candidate, until)? {
+                Trial::Ran(finished) => {
+                    let mut span = self.ground.span();
+                    span.end = span.end.min(until);
+                    Outcome::Figures(Box::new(Figures::of(&finished, self.balance, &span)))
+                }
+                Trial::Refused(problem) => Outcome::Refused(problem),
+            };
+            let record = Record { trial: job.trial, rung: job.rung, outcome };
+            let mut desk = lock(desk);
+            desk.journal.record(&record)?;
+            desk.put(self.row(job, record.outcome), self.work(job.rung));
+            desk.tell();
+            Ok::<(), BacktestError>(())
+        };
+        // One at a time: a thread that is done takes the next, however long the others take.
+        pool.install(|| open.par_iter().with_max_len(1).try_for_each(run_one))?;
+        let mut desk = lock(desk);
+        if desk.rows.len() < jobs.len() {
+            return Ok(None); // somebody wished it to stop
+        }
+        let mut rows = std::mem::take(&mut desk.rows);
+        rows.sort_by_key(|row| row.trial);
+        Ok(Some(rows))
+    }
+
+    fn row(&self, job: &Job, outcome: Outcome) -> TrialRow {
+        let SweepSettings { objective, min_trades, halving, .. } = *self.settings;
+        let score = match &outcome {
+            Outcome::Figures(figures) => objective.score(figures, halving.min_trades(job.rung, min_trades)),
+            Outcome::Refused(_) => None,
+        };
+        let (candidate, share) = (job.candidate.clone(), halving.share(job.rung));
+        TrialRow { trial: job.trial, candidate, rung: job.rung, share, outcome, score }
+    }
+
+    /// A trial's part of the work: as its part of the candles.
+    fn work(&self, rung: u32) -> u64 {
+        ((self.settings.halving.share(rung) * 1_000.0) as u64).max(1)
+    }
+}
+
+impl Desk<'_, '_> {
+    fn put(&mut self, row: TrialRow, work: u64) {
+        self.done += work;
+        let is_better = match &self.best {
+            None => row.score.is_some(),
+            Some(best) => better_first(&row, best) == Ordering::Less,
+        };
+        if is_better {
+            self.best = Some(row.clone());
+        }
+        self.rows.push(row);
+    }
+
+    fn tell(&mut self) {
+        let standing = Standing { done: self.done, total: self.total, best: self.best.as_ref() };
+        if (self.watcher)(&standing) == Wish::Stop {
+            self.wish = Wish::Stop;
+        }
+    }
+}
+
+fn lock<T>(desk: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Whoever panicked with it has ended the sweep.
+    desk.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_best_is_what_counts_on_the_last_rung() {
+        let row = |(trial, (rung, score)): (u64, &(u32, Option<f64>))| TrialRow {
+            trial,
+            candidate: Box::new([]),
+            rung: *rung,
+            share: 1.0,
+            outcome: Outcome::Refused(String::new()),
+            score: *score,
+        };
+        let rows =
+            [(0, Some(9.0)), (1, Some(0.5)), (1, Some(0.75)), (1, None), (1, Some(0.75)), (1, Some(-1.0))];
+        let rows: Vec<TrialRow> = (0..).zip(&rows).map(row).collect();
+        let order: Vec<u64> = ranked(&rows).iter().map(|row| row.trial).collect();
+        assert_eq!(order, [2, 4, 1, 5, 0, 3]);
+    }
+}

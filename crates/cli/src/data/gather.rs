@@ -1,0 +1,114 @@
+//! The candles of a run as they are asked for on the command line, and what is to be said of them.
+#![allow(
+    clippy::doc_markdown,
+    reason = "the documentation of arguments is the help that clap prints as it stands"
+)]
+
+use super::load::{self, ALWAYS, StockSource};
+use super::market::{check_expiries, markets_for, select_series};
+use crate::arguments::{GlobalArguments, parse_moment};
+use crate::configuration::{Flag, Loaded};
+use crate::failure::Failure;
+use crate::moment::utc;
+use candlewick_history::data_hash_of;
+use candlewick_sdk::{CandleSeries, Millis, Series};
+use candlewick_simulator::Market;
+use clap::Args;
+use std::ops::Range;
+use std::path::PathBuf;
+
+/// What to read.
+#[derive(Debug, Args)]
+pub(crate) struct CandleArguments {
+    /// Candle file, SYMBOL_INTERVAL.csv (or .parquet) or SYMBOL@INTERVAL=PATH, or a series of the catalog,
+    /// SYMBOL@INTERVAL; repeatable; finer candles of a symbol price its trades
+    #[arg(long, value_name = "FILE")]
+    data: Vec<String>,
+    /// Folder of the catalog, from which the bots' series come when no --data is given
+    #[arg(long, value_name = "DIR")]
+    catalog: Option<PathBuf>,
+    /// Leave out candles that open before: a date, a time, or milliseconds since 1970
+    #[arg(long, value_name = "TIME", value_parser = parse_moment)]
+    from: Option<Millis>,
+    /// Leave out candles that close after
+    #[arg(long, value_name = "TIME", value_parser = parse_moment)]
+    to: Option<Millis>,
+    /// Run expiries that are shorter than the candles; such a result proves nothing
+    #[arg(long)]
+    pub(crate) allow_coarse: bool,
+}
+
+/// The candles of a run and what is to be said of them.
+pub(crate) struct Candles {
+    /// All that bots hear or trades are priced by.
+    pub(crate) series: Vec<CandleSeries>,
+    /// What prices trades, by symbol.
+    pub(crate) markets: Vec<Market>,
+    /// Over all series.
+    pub(crate) hash: String,
+    /// What the reader should know.
+    pub(crate) notices: Vec<String>,
+}
+
+/// What is said of a run that was allowed to be coarse, and is.
+pub(crate) const COARSE: &str =
+    "coarse: an expiry is shorter than the candles that price it, so this run proves nothing";
+
+impl CandleArguments {
+    /// As settings.
+    pub(crate) fn flags(&self) -> Vec<Flag> {
+        let data = (!self.data.is_empty()).then_some(&self.data);
+        let flags = [
+            Flag::new("--data", "sandbox", "data", data),
+            Flag::new("--catalog", "data", "catalog", self.catalog.as_ref()),
+        ];
+        flags.into_iter().flatten().collect()
+    }
+
+    /// Reads the candles of the configured bots and sorts out who hears and who prices.
+    ///
+    /// # Errors
+    /// As [`load::load`] and [`select_series`].
+    pub(crate) fn gather(&self, loaded: &Loaded, global: &GlobalArguments) -> Result<Candles, Failure> {
+        let bots = &loaded.config.bots;
+        let stock = load::load(loaded, &self.range()?, global)?;
+        let given: Vec<Series> = stock.series.iter().map(|one| one.candles().series()).collect();
+        let selected = select_series(bots, stock.series)?;
+        let series = load::candles_of(&selected);
+        let markets = markets_for(bots, &series);
+        let mut notices = Vec::new();
+        if stock.source == StockSource::Synthetic {
+            notices.push("synthetic candles: a profit on them says nothing about a strategy".to_owned());
+        }
+        let joined = series.iter().map(CandleSeries::series).filter(|one| !given.contains(one));
+        notices.extend(joined.map(|one| format!("the candles of {one} are joined from shorter ones")));
+        let hash = data_hash_of(&selected).to_hex().to_string();
+        Ok(Candles { series, markets, hash, notices })
+    }
+
+    /// Holds every bot's expiry to the candles: a notice where it is too short and may be.
+    ///
+    /// # Errors
+    /// As [`check_expiries`], unless coarse runs are allowed.
+    pub(crate) fn check_expiries(
+        &self,
+        loaded: &Loaded,
+        markets: &[Market],
+    ) -> Result<Option<String>, Failure> {
+        match check_expiries(loaded, markets) {
+            Ok(()) => Ok(None),
+            Err(_) if self.allow_coarse => Ok(Some(COARSE.to_owned())),
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// What `--from` and `--to` leave.
+    fn range(&self) -> Result<Range<Millis>, Failure> {
+        let range = self.from.unwrap_or(ALWAYS.start)..self.to.unwrap_or(ALWAYS.end);
+        if range.is_empty() {
+            let [from, to] = [range.start, range.end].map(utc);
+            return Err(Failure::configuration(format!("--from {from} does not lie before --to {to}")));
+        }
+        Ok(range)
+    }
+}

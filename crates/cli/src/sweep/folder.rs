@@ -1,0 +1,137 @@
+//! The folder of a sweep: the journal of its trials, and the results when all have run.
+
+use crate::failure::{Failure, FailureKind};
+use candlewick_backtest::sweep::{
+    Objective, Record, Space, SweepSettings, TrialJournal, TrialRow, ranked, write_sweep_page,
+    write_trials_csv, write_trials_parquet,
+};
+use candlewick_backtest::{BacktestError, BacktestSettings};
+use candlewick_engine::BotSettings;
+use candlewick_sdk::ExpirationType;
+use serde_json::{Value, json};
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// The form of the journal and of its figures; raised when either changes.
+const FORMAT: u32 = 1;
+
+/// Everything that decides the trials of a sweep and their order.
+pub(crate) struct Identity<'a> {
+    /// The bot, the risk rules, the venue.
+    pub(crate) settings: &'a BacktestSettings,
+    /// Name and version.
+    pub(crate) strategy: (&'a str, &'a str),
+    /// Over the candles.
+    pub(crate) data_hash: &'a str,
+    /// As they were given.
+    pub(crate) parameters: &'a [String],
+    /// As they were given.
+    pub(crate) conditions: &'a [String],
+    /// The search.
+    pub(crate) sweep: &'a SweepSettings,
+}
+
+/// A folder that exists.
+pub(crate) struct ResultFolder(PathBuf);
+
+impl Identity<'_> {
+    fn to_json(&self) -> Value {
+        let SweepSettings { search, objective, min_trades, halving } = self.sweep;
+        json!({
+            "format": FORMAT,
+            "program": env!("CARGO_PKG_VERSION"),
+            "strategy": self.strategy,
+            "data_hash": self.data_hash,
+            "parameters": self.parameters,
+            "conditions": self.conditions,
+            "search": search.search.as_str(),
+            "trials": search.trials,
+            "seed": search.seed,
+            "objective": objective.as_str(),
+            "min_trades": min_trades,
+            "halving": [halving.keep_one_in(), halving.rungs()],
+            "settings": self.settings,
+        })
+    }
+}
+
+impl ResultFolder {
+    /// Makes the folder where there is none.
+    pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
+        fs::create_dir_all(path).map_err(|error| unwritable(path, error))?;
+        Ok(Self(path.to_owned()))
+    }
+
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Its journal, and the trials that have run.
+    ///
+    /// # Errors
+    /// As [`TrialJournal::open`].
+    pub(crate) fn journal(
+        &self,
+        identity: &Identity<'_>,
+    ) -> Result<(TrialJournal, Vec<Record>), BacktestError> {
+        TrialJournal::open(&self.0.join("trials.jsonl"), &identity.to_json())
+    }
+
+    /// Writes the results; each file is there whole or not at all. `written` is the bot as it is configured.
+    pub(crate) fn write(
+        &self,
+        rows: &[TrialRow],
+        space: &Space,
+        objective: Objective,
+        written: &Value,
+    ) -> Result<Vec<PathBuf>, Failure> {
+        let mut files = Vec::new();
+        let mut put = |name: &str, fill: &dyn Fn(&mut Vec<u8>) -> io::Result<()>| {
+            let path = self.0.join(name);
+            let mut bytes = Vec::new();
+            fill(&mut bytes)
+                .and_then(|()| replace(&path, &bytes))
+                .map_err(|error| unwritable(&path, error))?;
+            files.push(path);
+            Ok::<(), Failure>(())
+        };
+        put("results.csv", &|bytes| write_trials_csv(rows, space, bytes))?;
+        put("results.parquet", &|bytes| write_trials_parquet(rows, space, bytes))?;
+        put("report.html", &|bytes| write_sweep_page(rows, space, objective, bytes))?;
+        if let Some(best) = ranked(rows).into_iter().find(|row| row.score.is_some()) {
+            let text = best_bot(written, &space.bot(&best.candidate))?;
+            put("best.toml", &|bytes| bytes.write_all(text.as_bytes()))?;
+        }
+        Ok(files)
+    }
+}
+
+/// The best set as a configuration that is laid over the one that was searched. What was not searched stays as it
+/// is written.
+fn best_bot(written: &Value, bot: &BotSettings) -> Result<String, Failure> {
+    let mut best = written.clone();
+    best["params"] = bot.params.clone();
+    best["close_type"] = json!(bot.close_type);
+    if bot.expiration_type != ExpirationType::Unstated {
+        best["expiration_type"] = json!(bot.expiration_type);
+    }
+    let text = toml::to_string(&json!({ "bots": [best] }));
+    let text = text.map_err(|error| Failure::new(FailureKind::Unexpected, error))?;
+    Ok(format!("# The best set of a sweep: candlewick backtest --config ... --config best.toml\n{text}"))
+}
+
+fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut partial = path.as_os_str().to_owned();
+    partial.push(".partial");
+    let mut file = File::create(&partial)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    fs::rename(&partial, path)
+}
+
+fn unwritable(path: &Path, error: io::Error) -> Failure {
+    let problem = format!("--out: cannot write {}", path.display());
+    Failure::new(FailureKind::Configuration, anyhow::Error::new(error)).context(problem)
+}

@@ -1,0 +1,164 @@
+//! The report of a sweep: the best sets as a table, or one JSON document.
+
+use crate::data::Candles;
+use crate::output::table;
+use candlewick_backtest::sweep::{
+    Figures, Outcome, Space, SweepSettings, TrialRow, corrected_p_values, ranked,
+};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use std::collections::HashMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What a report is made from.
+pub(crate) struct Tried<'a> {
+    /// All trials.
+    pub(crate) rows: &'a [TrialRow],
+    /// What was searched.
+    pub(crate) space: &'a Space,
+    /// How.
+    pub(crate) sweep: &'a SweepSettings,
+    /// How many runs of trials an earlier process had done.
+    pub(crate) resumed: usize,
+    /// Real time that it took.
+    pub(crate) elapsed: Duration,
+    /// What was written.
+    pub(crate) files: Vec<PathBuf>,
+}
+
+/// The figures of a sweep.
+#[derive(Debug, Serialize)]
+pub(crate) struct SweepReport {
+    search: &'static str,
+    objective: &'static str,
+    trials: usize,
+    /// Trials that the objective and the least number of trades let count.
+    counting: usize,
+    /// Sets that the strategy refused.
+    parameters_refused: usize,
+    resumed: usize,
+    best: Vec<BestLine>,
+    data_hash: String,
+    files: Vec<PathBuf>,
+    elapsed_ms: u64,
+    notices: Vec<String>,
+    #[serde(skip)]
+    parameters: Vec<String>,
+}
+
+/// One of the best sets.
+#[derive(Debug, Serialize)]
+struct BestLine {
+    rank: usize,
+    trial: u64,
+    score: f64,
+    parameters: Map<String, Value>,
+    /// The p-value, corrected for the number of sets.
+    p_value_corrected: Option<f64>,
+    figures: Figures,
+}
+
+impl SweepReport {
+    /// Of a sweep whose trials all ran.
+    pub(crate) fn of(tried: &Tried<'_>, candles: &Candles, top: usize) -> Self {
+        let Tried { rows, space, sweep, resumed, elapsed, files } = tried;
+        let counting = rows.iter().filter(|row| row.score.is_some()).count();
+        let refused = rows.iter().filter(|row| matches!(row.outcome, Outcome::Refused(_))).count();
+        let corrected: HashMap<u64, f64> = (rows.iter().zip(corrected_p_values(rows)))
+            .filter_map(|(row, p_value)| Some((row.trial, p_value?)))
+            .collect();
+        let best = ranked(rows).into_iter().zip(1..);
+        let best = best.filter_map(|(row, rank)| line(row, rank, space, corrected.get(&row.trial)));
+        let mut notices = candles.notices.clone();
+        if counting > 1 {
+            notices.push(format!(
+                "the best of {counting} sets is good by luck, too: hold it to the corrected p-value, and to candles that no \
+                 sweep has seen"
+            ));
+        }
+        Self {
+            search: sweep.search.search.as_str(),
+            objective: sweep.objective.as_str(),
+            trials: rows.len(),
+            counting,
+            parameters_refused: refused,
+            resumed: *resumed,
+            best: best.take(top).collect(),
+            data_hash: candles.hash.clone(),
+            files: files.clone(),
+            elapsed_ms: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
+            notices,
+            parameters: space.axes().iter().map(|axis| axis.name().to_owned()).collect(),
+        }
+    }
+}
+
+fn line(row: &TrialRow, rank: usize, space: &Space, corrected: Option<&f64>) -> Option<BestLine> {
+    let parameters = space.axes().iter().zip(&row.candidate);
+    Some(BestLine {
+        rank,
+        trial: row.trial,
+        score: row.score?,
+        parameters: parameters.map(|(axis, setting)| (axis.name().to_owned(), setting.to_json())).collect(),
+        p_value_corrected: corrected.copied(),
+        figures: row.figures()?.clone(),
+    })
+}
+
+impl fmt::Display for SweepReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut header = vec!["rank".to_owned(), "trial".to_owned()];
+        header.extend(self.parameters.iter().cloned());
+        header.push(self.objective.to_owned());
+        header.extend(
+            ["trades", "win rate", "needed", "corrected p", "pnl", "deepest fall"].map(str::to_owned),
+        );
+        let mut best = table(header);
+        for line in &self.best {
+            let mut row = vec![line.rank.to_string(), line.trial.to_string()];
+            row.extend(self.parameters.iter().filter_map(|name| line.parameters.get(name)).map(short));
+            row.push(format!("{:.4}", line.score));
+            let Figures { trades, win_rate, break_even, pnl, max_drawdown, .. } = &line.figures;
+            row.extend([trades.to_string(), percent(*win_rate), percent(*break_even)]);
+            row.push(line.p_value_corrected.map_or("-".to_owned(), |p_value| format!("{p_value:.4}")));
+            row.extend([format!("{pnl:+.2}"), format!("{max_drawdown:.2}")]);
+            best.add_row(row);
+        }
+        writeln!(f, "{}", best.trim_fmt())?;
+        let Self { trials, counting, parameters_refused, resumed, .. } = self;
+        let seconds = self.elapsed_ms as f64 / 1_000.0;
+        write!(f, "\n{trials} sets by {}, of which {counting} count", self.search)?;
+        if *parameters_refused > 0 {
+            write!(f, " and {parameters_refused} were refused by the strategy")?;
+        }
+        write!(f, "; {seconds:.1} s")?;
+        if *resumed > 0 {
+            write!(f, ", {resumed} runs of an earlier process")?;
+        }
+        for file in &self.files {
+            write!(f, "\nwrote {}", file.display())?;
+        }
+        for notice in &self.notices {
+            write!(f, "\nnote: {notice}")?;
+        }
+        Ok(())
+    }
+}
+
+/// A value as short as a table needs it.
+fn short(value: &Value) -> String {
+    match value {
+        Value::Number(number) if number.is_f64() => {
+            let text = format!("{:.6}", number.as_f64().unwrap_or_default());
+            text.trim_end_matches('0').trim_end_matches('.').to_owned()
+        }
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+fn percent(fraction: Option<f64>) -> String {
+    fraction.map_or("-".to_owned(), |fraction| format!("{:.2} %", fraction * 100.0))
+}

@@ -1,0 +1,305 @@
+//! Sweeps: each trial is the backtest of its parameters, and neither threads nor kills change what comes out.
+
+use crate::candlewick::Folder;
+use crate::excerpt::{DAY, MONDAY, shipped};
+use candlewick_backtest::sweep::{
+    Candidate, Ground, Halving, Objective, Replay, Search, SearchSettings, Space, Sweep, SweepEnd,
+    SweepSettings, Trial, TrialJournal, Wish,
+};
+use candlewick_backtest::{Backtest, BacktestError, BacktestSettings};
+use candlewick_engine::{BotSettings, IntentRow, JournalHash, RiskSettings, SessionSettings, StakeSettings};
+use candlewick_history::{GenerateSettings, generate, known_market};
+use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::{
+    BotContext, CandleSeries, ExpirationType, Millis, Money, MoneyScale, Registry, StrategyEntry, Symbol,
+};
+use candlewick_simulator::{Market, SimulationSettings};
+use serde_json::{Value, json};
+use std::num::NonZeroUsize;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Mutex;
+
+/// Two days of minutes, made anew at each call.
+fn minutes() -> CandleSeries {
+    let symbol: Symbol = "BTCUSDT".parse().unwrap();
+    let start = Millis::new(MONDAY);
+    generate(&GenerateSettings::of_market(symbol, known_market(symbol).unwrap(), start, 2)).unwrap()
+}
+
+fn settings() -> BacktestSettings {
+    let bot = BotSettings {
+        name: "btc".to_owned(),
+        symbol: "BTCUSDT".parse().unwrap(),
+        asset_type: "crypto".to_owned(),
+        interval: "1m".parse().unwrap(),
+        strategy: "rsi-reversal".to_owned(),
+        close_type: "01:00".parse().unwrap(),
+        expiration_type: ExpirationType::TimeFixed,
+        params: json!({}),
+        stake: StakeSettings::Fixed { amount: Decimal::TEN },
+    };
+    BacktestSettings {
+        session: SessionSettings {
+            money_scale: MoneyScale::default(),
+            balance: Decimal::from(10_000),
+            risk: RiskSettings::default(),
+            bots: vec![bot],
+        },
+        simulation: SimulationSettings::default(),
+        price_every_ms: Millis::from_seconds(5),
+    }
+}
+
+/// Runs trials as another ground does, and keeps their trade books.
+struct Kept<'a> {
+    ground: Replay<'a>,
+    books: Mutex<Vec<(Candidate, Vec<IntentRow>)>>,
+}
+
+impl Ground for Kept<'_> {
+    fn run(&self, candidate: &Candidate, until: Millis) -> Result<Trial, BacktestError> {
+        let trial = self.ground.run(candidate, until)?;
+        if let Trial::Ran(finished) = &trial {
+            self.books.lock().unwrap().push((candidate.clone(), finished.book.rows().to_vec()));
+        }
+        Ok(trial)
+    }
+
+    fn span(&self) -> Range<Millis> {
+        self.ground.span()
+    }
+}
+
+/// The backtest of these parameters by itself: candles of its own, everything journalled.
+fn single(settings: &BacktestSettings, entry: &StrategyEntry, bot: BotSettings) -> Vec<IntentRow> {
+    let context = BotContext {
+        bot: bot.name.clone(),
+        symbol: bot.symbol,
+        interval: bot.interval,
+        expiry: bot.expiry(),
+    };
+    let strategy = entry.build(&bot.params, &context).unwrap();
+    let mut settings = settings.clone();
+    settings.session.bots = vec![bot];
+    let candles = minutes();
+    let market = Market { prices: candles.clone(), detail: None };
+    let backtest = Backtest::new(&settings, vec![strategy], &[false], &[candles], vec![market]).unwrap();
+    let header = settings.header(vec![(entry.name.to_owned(), entry.version.to_owned())], None);
+    backtest.run(&header, &mut JournalHash::new(), &mut |_, _| {}).unwrap().book.rows().to_vec()
+}
+
+#[test]
+fn a_hundred_random_trials_equal_the_single_backtests_trade_by_trade() {
+    let registry = Registry::default().with::<rsi_reversal::RsiReversal>();
+    let entry = registry.find("rsi-reversal").unwrap();
+    let (settings, candles) = (settings(), vec![minutes()]);
+    let markets = vec![Market { prices: candles[0].clone(), detail: None }];
+    let parameters =
+        ["period=2..30", "oversold=5..50", "overbought=50..95:0.5", "close_type=01:00,02:00,05:00"]
+            .map(str::to_owned);
+    let conditions = ["oversold + 10 < overbought".to_owned()];
+    let bot = &settings.session.bots[0];
+    let space = Space::new(entry, bot, &parameters, &conditions).unwrap();
+    let ground = Replay { settings: &settings, entry, space: &space, candles: &candles, markets: &markets };
+    let kept = Kept { ground, books: Mutex::new(Vec::new()) };
+    let search = SearchSettings { search: Search::Random, trials: 100, seed: 20_260_105 };
+    let sweep = SweepSettings { search, objective: Objective::Edge, min_trades: 1, halving: Halving::NONE };
+    let job = Sweep {
+        space: &space,
+        settings: &sweep,
+        ground: &kept,
+        balance: Money::from_minor(1_000_000),
+        threads: NonZeroUsize::new(2).unwrap(),
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let (mut journal, known) = TrialJournal::open(&folder.path().join("trials.jsonl"), &json!({})).unwrap();
+    let SweepEnd::Done(rows) = job.run(&mut journal, known, &mut |_| Wish::GoOn).unwrap() else {
+        panic!("nobody stopped it")
+    };
+    let books = kept.books.into_inner().unwrap();
+    assert_eq!((rows.len(), books.len()), (100, 100));
+    let trades: usize = books.iter().map(|(_, book)| book.len()).sum();
+    assert!(trades > 2_000, "{trades} trades are too few to tell anything");
+    for (candidate, book) in &books {
+        let alone = single(&settings, entry, space.bot(candidate));
+        assert!(*book == alone, "the trades of {candidate:?} differ");
+        let row = rows.iter().find(|row| row.candidate == *candidate).unwrap();
+        assert_eq!(row.figures().unwrap().trades + row.figures().unwrap().unsettled, alone.len() as u64);
+    }
+}
+
+const BOT: &str = r#"
+[[bots]]
+name = "btc"
+symbol = "BTCUSDT"
+interval = "1m"
+strategy = "rsi-reversal"
+close_type = "01:00"
+params = { period = 5 }
+"#;
+
+const SEARCHED: [&str; 12] = [
+    "--config",
+    "bot.toml",
+    "--data",
+    "BTCUSDT_1m.csv",
+    "--param",
+    "period=2..9",
+    "--param",
+    "oversold=10..45:5",
+    "--param",
+    "close_type=01:00,03:00",
+    "--where",
+    "oversold > period + 5",
+];
+
+fn folder(days: i64) -> Folder {
+    let candles = shipped("BTCUSDT_1m.csv", MONDAY, MONDAY + days * DAY);
+    Folder::new().with("bot.toml", BOT).with("BTCUSDT_1m.csv", &candles)
+}
+
+fn sweep<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    ["sweep", "--json", "--min-trades", "10"]
+        .into_iter()
+        .chain(SEARCHED)
+        .chain(more.iter().copied())
+        .collect()
+}
+
+/// The results of a folder, to the byte.
+fn results(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let files = ["results.csv", "results.parquet", "report.html", "best.toml"];
+    files.into_iter().map(|name| (name.to_owned(), std::fs::read(folder.join(name)).unwrap())).collect()
+}
+
+fn assert_same(one: &Path, two: &Path, case: &str) {
+    for ((name, one), (_, two)) in results(one).into_iter().zip(results(two)) {
+        assert!(one == two, "{case}: {name} differs");
+    }
+}
+
+#[test]
+fn any_number_of_threads_leaves_the_same_files() {
+    let folder = folder(2);
+    let ways: [&[&str]; 6] = [
+        &[],
+        &["--search", "random", "--trials", "40", "--seed", "7"],
+        &["--search", "latin-hypercube", "--trials", "40"],
+        &["--search", "sobol", "--trials", "40", "--objective", "sharpe"],
+        &["--search", "tpe", "--trials", "60", "--objective", "drawdown-penalised"],
+        &["--search", "random", "--trials", "40", "--halving", "2", "--objective", "expectancy"],
+    ];
+    for (place, way) in ways.into_iter().enumerate() {
+        let tried: Vec<(Value, String)> = ["1", "3"]
+            .into_iter()
+            .map(|threads| {
+                let out = format!("{place}-{threads}");
+                let run = folder.run(&[sweep(way), vec!["--threads", threads, "--out", &out]].concat());
+                (run.json(), out)
+            })
+            .collect();
+        let [one, three] = tried.as_slice() else { panic!("two ran") };
+        assert!(one.0["counting"].as_u64().unwrap() >= 5, "{way:?}: {}", one.0);
+        assert_eq!(one.0["best"], three.0["best"], "{way:?}");
+        assert_same(&folder.path(&one.1), &folder.path(&three.1), &format!("{way:?}"));
+    }
+}
+
+/// How many lines the journal of a sweep has.
+fn journalled(folder: &Folder, out: &str) -> usize {
+    let text = std::fs::read(folder.path(out).join("trials.jsonl")).unwrap_or_default();
+    String::from_utf8_lossy(&text).matches('\n').count()
+}
+
+#[cfg(unix)]
+#[test]
+fn a_sweep_that_is_killed_ten_times_ends_with_the_same_files() {
+    let folder = folder(5);
+    let way = ["--search", "tpe", "--trials", "96", "--seed", "3"];
+    let whole = folder.run(&[sweep(&way), vec!["--out", "whole", "--threads", "1"]].concat()).json();
+    assert_eq!((&whole["trials"], &whole["resumed"]), (&json!(96), &json!(0)));
+    let mut moment = 11_u64; // the seed of the moments
+    let mut before = 0;
+    for kill in 0..10 {
+        moment = moment.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let lines = before + 1 + (moment >> 33) as usize % 8;
+        let arguments = [sweep(&way), vec!["--out", "killed", "--threads", "2", "--quiet"]].concat();
+        let mut process = folder.command(&arguments).stdout(std::process::Stdio::null()).spawn().unwrap();
+        while journalled(&folder, "killed") < lines {
+            assert!(process.try_wait().unwrap().is_none(), "kill {kill}: it ended before {lines} lines");
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        process.kill().unwrap();
+        process.wait().unwrap();
+        before = journalled(&folder, "killed");
+        assert!(!folder.path("killed").join("results.csv").exists(), "kill {kill} came too late");
+    }
+    let resumed = folder.run(&[sweep(&way), vec!["--out", "killed", "--threads", "2"]].concat()).json();
+    assert_eq!(resumed["resumed"], json!(before - 1), "every whole line is a trial that need not run again");
+    assert_same(&folder.path("whole"), &folder.path("killed"), "after ten kills");
+    assert_eq!(resumed["best"], whole["best"]);
+}
+
+#[test]
+fn the_best_set_gives_its_figures_as_a_single_backtest() {
+    let folder = folder(2);
+    let found = folder.run(&sweep(&["--out", "found", "--top", "3"])).json();
+    let best = &found["best"][0];
+    let single = folder.run(&[
+        "backtest",
+        "--json",
+        "--config",
+        "bot.toml",
+        "--config",
+        "found/best.toml",
+        "--data",
+        "BTCUSDT_1m.csv",
+    ]);
+    let single = single.json();
+    let keys = [
+        "trades",
+        "won",
+        "lost",
+        "draw",
+        "cancelled",
+        "unsettled",
+        "win_rate",
+        "break_even",
+        "p_value",
+        "pnl",
+    ];
+    for key in keys.into_iter().chain(["max_drawdown", "max_drawdown_percent", "longest_losing_streak"]) {
+        assert_eq!(best["figures"][key], single[key], "{key}");
+    }
+    assert_eq!(found["best"].as_array().unwrap().len(), 3);
+    assert_eq!(found["data_hash"], single["data_hash"]);
+}
+
+#[test]
+fn what_cannot_be_searched_is_refused_with_a_way_out() {
+    let folder = folder(1);
+    let base = ["sweep", "--config", "bot.toml", "--data", "BTCUSDT_1m.csv"];
+    let check = |more: &[&str], code: i32, parts: &[&str]| {
+        folder.run(&[&base, more].concat()).fails(code, parts);
+    };
+    check(&[], 2, &["nothing to search", "period (2 to 500)", "oversold (0 to 100)", "close_type"]);
+    check(&["--param", "perid=2..9"], 2, &["has no parameter \"perid\"", "did you mean \"period\"?"]);
+    check(&["--param", "period=1..9"], 2, &["1 is outside 2 to 500"]);
+    check(
+        &["--param", "period=2..9", "--where", "period > 9"],
+        2,
+        &["no set of parameters meets the conditions"],
+    );
+    check(&["--param", "period=2..9", "--where", "perod > 9"], 2, &["neither a number nor one of period"]);
+    check(&["--param", "oversold", "--search", "grid"], 2, &["oversold has no end of values for a grid"]);
+    check(&["--param", "period=2..9", "--trials", "0"], 2, &["0 trials"]);
+    check(&["--param", "period=2..9", "--search", "grid", "--trials", "5"], 2, &["a grid tries every set"]);
+    check(&["--param", "period=2..9", "--search", "tpe", "--halving", "3"], 2, &["leave out --halving"]);
+    check(&["--param", "period=2..9", "--bot", "btd"], 2, &["there is no such bot", "did you mean \"btc\"?"]);
+    check(&["--param", "close_type=00:30,01:00"], 2, &["--param close_type", "--allow-coarse"]);
+    check(&["--param", "period=2..3", "--objective", "luck"], 2, &["use one of edge, expectancy"]);
+    assert_eq!(folder.run(&[&base[..], &["--param", "period=2..3"]].concat()).code, 0);
+    check(&["--param", "period=2..4"], 2, &["another sweep, which differs in: parameters"]);
+    folder.run(&["sweep", "--param", "period=2..3"]).fails(2, &["several bots", "known are: "]);
+}
