@@ -46,8 +46,8 @@ fn read(content: Vec<u8>) -> Result<Decoded, Problem> {
     let mut decoded = Decoded::new(columns.clock, Unit::Row);
     for block in footer.recordBatches().ok_or_else(broken)? {
         let bytes = block_of(&content, block).ok_or_else(broken)?;
-        if !promises_little(&bytes, block) {
-            return Err(unsound("a column would unpack to more than it may"));
+        if !is_plausible(&bytes, block) {
+            return Err(unsound("a column is larger than it can be"));
         }
         let Some(batch) = decoder.read_record_batch(block, &bytes).map_err(|error| told(&error))? else {
             continue;
@@ -74,21 +74,24 @@ fn block_of(content: &Buffer, block: &Block) -> Option<Buffer> {
     (metadata >= 8).then(|| content.slice_with_length(start, end - start))
 }
 
-/// Whether no packed column says that it unpacks to more than memory should be asked for.
-fn promises_little(bytes: &[u8], block: &Block) -> bool {
+/// Whether every column lies within the block, and no packed one says that it unpacks to more than memory should be
+/// asked for: the library asserts the one and believes the other.
+fn is_plausible(bytes: &[u8], block: &Block) -> bool {
     let check = || {
         let metadata_length = usize::try_from(block.metaDataLength()).ok()?;
         let (metadata, body) = bytes.split_at_checked(metadata_length)?;
         let skipped = if metadata.starts_with(&CONTINUES) { 8 } else { 4 };
         let batch = root_as_message(&metadata[skipped..]).ok()?.header_as_record_batch()?;
-        if batch.compression().is_none() {
-            return Some(true);
-        }
+        let is_packed = batch.compression().is_some();
         let sound = batch.buffers()?.iter().all(|buffer| {
-            let place = usize::try_from(buffer.offset()).ok().and_then(|start| body.get(start..));
-            let length =
-                place.and_then(|rest| rest.first_chunk::<8>()).map(|first| i64::from_le_bytes(*first));
-            buffer.length() == 0 || length.is_some_and(|length| (-1..=MOST_COLUMN_BYTES).contains(&length))
+            let place = usize::try_from(buffer.offset()).ok().zip(usize::try_from(buffer.length()).ok());
+            let column = place.and_then(|(start, length)| body.get(start..start.checked_add(length)?));
+            match column {
+                Some(column) if is_packed && !column.is_empty() => column
+                    .first_chunk::<8>()
+                    .is_some_and(|first| (-1..=MOST_COLUMN_BYTES).contains(&i64::from_le_bytes(*first))),
+                column => column.is_some(),
+            }
         });
         Some(sound)
     };

@@ -7,6 +7,7 @@ use parquet::basic::{LogicalType, TimeUnit};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::DataType;
 use parquet::errors::ParquetError;
+use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::{ChunkReader, FileReader, RowGroupReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 use std::fs::File;
@@ -148,6 +149,7 @@ fn read_group(
     earlier: usize,
     keep: Keep<'_>,
 ) -> Result<usize, String> {
+    check_places(group)?;
     let times = integers(group, places[0])?;
     let mut numbers: [Vec<f64>; 5] = Default::default();
     for (list, place) in numbers.iter_mut().zip(&places[1..]) {
@@ -167,6 +169,19 @@ fn read_group(
         keep(Millis::new(time / per_ms), numbers)?;
     }
     Ok(times.len())
+}
+
+/// The library asserts this of each column that it reads.
+fn check_places(group: &dyn RowGroupReader) -> Result<(), String> {
+    let is_sound = |column: &ColumnChunkMetaData| {
+        let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset());
+        start >= 0 && column.compressed_size() >= 0
+    };
+    if group.metadata().columns().iter().all(is_sound) {
+        Ok(())
+    } else {
+        Err("this is not a sound Parquet file: a column begins before it".to_owned())
+    }
 }
 
 /// How many units of the column make a millisecond.
