@@ -46,7 +46,7 @@ mod market;
 pub use cache::FileCache;
 pub use catalog::{Appended, Catalog, Manifest, Origin, Provenance, Revision, Segment, Version};
 pub use check::{
-    CheckSettings, Checked, Finding, FindingKind, FindingKindError, Findings, Fixed, Hours, Session,
+    CheckSettings, Checked, Finding, FindingKind, FindingKindError, Findings, Fixed, Hours, Remedy, Session,
     SessionError, check_bytes, check_file, check_series,
 };
 pub use csv::{CSV_HEADER, Progress, no_progress, read_csv, read_csv_file, write_csv, write_csv_file};

@@ -38,6 +38,19 @@ pub enum FindingKind {
     Revised,
 }
 
+/// What a repair does about a problem.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Remedy {
+    /// The rows are left out, or put in order: they can be no candles, or are there twice.
+    Always,
+    /// The candles are left out when that is asked for: they may be right.
+    LeaveOut,
+    /// The value that came last takes the place of the first when that is asked for.
+    TakeLatest,
+    /// Nothing can be done but to bring other candles.
+    Nothing,
+}
+
 /// Why a text is not a [`FindingKind`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("\"{text}\" is not a kind of problem: use {}", FindingKind::names())]
@@ -84,8 +97,8 @@ impl FindingKind {
         }
     }
 
-    /// Whether a repair mends it without being asked to: such rows can be no candles, or are there twice.
-    pub const fn is_certain(self) -> bool {
+    /// What a repair does about it.
+    pub const fn remedy(self) -> Remedy {
         match self {
             Self::Unreadable
             | Self::NotFinite
@@ -94,14 +107,11 @@ impl FindingKind {
             | Self::Range
             | Self::Misaligned
             | Self::Unsorted
-            | Self::Duplicate => true,
-            Self::Gap | Self::Closed | Self::Spike | Self::Jump | Self::Flat | Self::Revised => false,
+            | Self::Duplicate => Remedy::Always,
+            Self::Closed | Self::Spike | Self::Flat => Remedy::LeaveOut,
+            Self::Revised => Remedy::TakeLatest,
+            Self::Gap | Self::Jump => Remedy::Nothing,
         }
-    }
-
-    /// Whether a repair mends it when asked to: such candles may be right.
-    pub const fn is_mended_on_demand(self) -> bool {
-        matches!(self, Self::Closed | Self::Spike | Self::Flat | Self::Revised)
     }
 
     fn names() -> String {

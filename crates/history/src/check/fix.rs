@@ -1,6 +1,6 @@
 //! Repairs: what is certainly wrong is left out, what is doubtful only when asked for. No candle is invented.
 
-use super::finding::FindingKind;
+use super::finding::{FindingKind, Remedy};
 use super::{Checked, check_series};
 use candlewick_sdk::{Candle, CandleSeries, Millis};
 use std::ops::Range;
@@ -37,9 +37,7 @@ impl Checked {
         };
         let mut doubtful: Vec<Range<Millis>> = Vec::new();
         self.look(&mut |finding| {
-            let is_left_out =
-                matches!(finding.kind, FindingKind::Spike | FindingKind::Flat | FindingKind::Closed);
-            if is_left_out && also.contains(&finding.kind) {
+            if finding.kind.remedy() == Remedy::LeaveOut && also.contains(&finding.kind) {
                 doubtful.extend(finding.start.zip(finding.end).map(|(start, end)| start..end));
             }
         });

@@ -12,7 +12,7 @@ mod moves;
 mod rows;
 mod session;
 
-pub use finding::{Finding, FindingKind, FindingKindError, Findings};
+pub use finding::{Finding, FindingKind, FindingKindError, Findings, Remedy};
 pub use fix::Fixed;
 pub use session::{Hours, Session, SessionError};
 

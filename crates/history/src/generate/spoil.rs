@@ -3,7 +3,7 @@
 use super::dice::Dice;
 use crate::disk::{SystemDisk, replace};
 use crate::{CSV_HEADER, FindingKind, HistoryError};
-use candlewick_sdk::{Candle, CandleSeries};
+use candlewick_sdk::{Candle, CandleSeries, Millis};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
@@ -15,17 +15,30 @@ const APART: usize = 3;
 /// So that what is spoiled is drawn apart from the prices of the same seed.
 const SEED_TWIST: u64 = 0x5A5A_5A5A_5A5A_5A5A;
 
+/// The row, or rows, in the place of a candle's; the next candle is told as well.
+type Spoil = fn(&Candle, Option<&Candle>) -> String;
+
 /// The kinds of bad rows, in the order in which they are planted.
-const BAD_KINDS: [FindingKind; 9] = [
-    FindingKind::Unreadable,
-    FindingKind::NotFinite,
-    FindingKind::Price,
-    FindingKind::Volume,
-    FindingKind::Range,
-    FindingKind::Misaligned,
-    FindingKind::Unsorted,
-    FindingKind::Duplicate,
-    FindingKind::Spike,
+const BAD_ROWS: [(FindingKind, Spoil); 9] = [
+    (FindingKind::Unreadable, |candle, _| format!("{},{},{}", candle.time(), candle.open(), candle.high())),
+    (FindingKind::NotFinite, |candle, _| {
+        cells(candle, candle.time(), f64::NAN, candle.low(), candle.volume())
+    }),
+    (FindingKind::Price, |candle, _| cells(candle, candle.time(), candle.high(), 0.0, candle.volume())),
+    (FindingKind::Volume, |candle, _| cells(candle, candle.time(), candle.high(), candle.low(), -1.0)),
+    (FindingKind::Range, |candle, _| {
+        cells(candle, candle.time(), candle.low() / 2.0, candle.low(), candle.volume())
+    }),
+    (FindingKind::Misaligned, |candle, _| {
+        let time = candle.time() + Millis::new(1);
+        cells(candle, time, candle.high(), candle.low(), candle.volume())
+    }),
+    // The next row stands before this one.
+    (FindingKind::Unsorted, |candle, next| format!("{}\n{}", next.map(row).unwrap_or_default(), row(candle))),
+    (FindingKind::Duplicate, |candle, _| format!("{0}\n{0}", row(candle))),
+    (FindingKind::Spike, |candle, _| {
+        cells(candle, candle.time(), candle.high() * 2.0, candle.low(), candle.volume())
+    }),
 ];
 
 /// Takes candles out: so many gaps of one to ten candles each, none of them touching another or an end.
@@ -53,7 +66,7 @@ pub fn with_gaps(series: &CandleSeries, gaps: u32, seed: u64) -> Result<CandleSe
 pub struct BadRows {
     series: CandleSeries,
     /// The candles whose rows are bad, and what is wrong with each.
-    bad: Vec<(usize, FindingKind)>,
+    bad: Vec<(usize, FindingKind, Spoil)>,
 }
 
 impl BadRows {
@@ -65,14 +78,14 @@ impl BadRows {
         let mut dice = Dice::new(series.symbol(), !seed ^ SEED_TWIST);
         let rooms = rooms(series.candles().len(), count, 1).ok_or_else(|| too_few("bad-rows", count))?;
         let places = rooms.map(|room| room.start + dice.between(0, room.len() as u32 - 1) as usize);
-        let bad = places.zip(BAD_KINDS.into_iter().cycle()).collect();
-        Ok(Self { series, bad })
+        let bad = places.zip(BAD_ROWS.into_iter().cycle()).map(|(place, (kind, spoil))| (place, kind, spoil));
+        Ok(Self { bad: bad.collect(), series })
     }
 
     /// How many there are of each kind.
     pub fn counts(&self) -> BTreeMap<FindingKind, u64> {
         let mut counts = BTreeMap::new();
-        for (_, kind) in &self.bad {
+        for (_, kind, _) in &self.bad {
             *counts.entry(*kind).or_insert(0) += 1;
         }
         counts
@@ -85,16 +98,16 @@ impl BadRows {
     pub fn write_csv(&self, mut writer: impl Write) -> io::Result<()> {
         let candles = self.series.candles();
         writeln!(writer, "{CSV_HEADER}")?;
+        // Whether the next row already stands before its turn.
         let mut is_written = false;
         for (index, candle) in candles.iter().enumerate() {
             if std::mem::take(&mut is_written) {
                 continue;
             }
-            match self.bad.binary_search_by_key(&index, |(place, _)| *place) {
+            match self.bad.binary_search_by_key(&index, |(place, ..)| *place) {
                 Ok(place) => {
-                    let kind = self.bad[place].1;
-                    writeln!(writer, "{}", spoiled(candle, kind, candles.get(index + 1)))?;
-                    // The row that should come after stands before.
+                    let (_, kind, spoil) = self.bad[place];
+                    writeln!(writer, "{}", spoil(candle, candles.get(index + 1)))?;
                     is_written = kind == FindingKind::Unsorted;
                 }
                 Err(_) => writeln!(writer, "{}", row(candle))?,
@@ -115,33 +128,12 @@ impl BadRows {
 }
 
 fn row(candle: &Candle) -> String {
-    let (open, high, low) = (candle.open(), candle.high(), candle.low());
-    format!("{},{open},{high},{low},{},{}", candle.time(), candle.close(), candle.volume())
+    cells(candle, candle.time(), candle.high(), candle.low(), candle.volume())
 }
 
-/// The row, or rows, in the place of a candle's.
-fn spoiled(candle: &Candle, kind: FindingKind, next: Option<&Candle>) -> String {
-    let (time, volume) = (candle.time(), candle.volume());
-    let (open, high, low, close) = (candle.open(), candle.high(), candle.low(), candle.close());
-    match kind {
-        FindingKind::NotFinite => format!("{time},{open},NaN,{low},{close},{volume}"),
-        FindingKind::Price => format!("{time},{open},{high},0,{close},{volume}"),
-        FindingKind::Volume => format!("{time},{open},{high},{low},{close},-1"),
-        FindingKind::Range => format!("{time},{open},{},{low},{close},{volume}", low / 2.0),
-        FindingKind::Misaligned => format!("{},{open},{high},{low},{close},{volume}", time.get() + 1),
-        FindingKind::Unsorted => {
-            let next = next.map(row).unwrap_or_default();
-            format!("{next}\n{}", row(candle))
-        }
-        FindingKind::Duplicate => format!("{0}\n{0}", row(candle)),
-        FindingKind::Spike => format!("{time},{open},{},{low},{close},{volume}", high * 2.0),
-        FindingKind::Unreadable
-        | FindingKind::Gap
-        | FindingKind::Closed
-        | FindingKind::Jump
-        | FindingKind::Flat
-        | FindingKind::Revised => format!("{time},{open},{high}"),
-    }
+/// A candle's row with some of its values.
+fn cells(candle: &Candle, time: Millis, high: f64, low: f64, volume: f64) -> String {
+    format!("{time},{},{high},{low},{},{volume}", candle.open(), candle.close())
 }
 
 /// Stretches of equal length, each at least as long as asked for and apart from the next; none where they do not fit.

@@ -6,7 +6,7 @@ use crate::failure::{Failure, FailureKind};
 use crate::progress::with_spinner;
 use candlewick_api::clock::{Clock, SystemClock};
 use candlewick_history::{
-    CandleFormat, Catalog, Checked, DataSource, FindingKind, Findings, Fixed, HistoryError, Origin,
+    CandleFormat, Catalog, Checked, DataSource, FindingKind, Findings, Fixed, HistoryError, Origin, Remedy,
 };
 use candlewick_sdk::CandleSeries;
 use clap::Args;
@@ -143,11 +143,9 @@ fn store(catalog: &Catalog, candles: &CandleSeries, fixed: &Fixed) -> Result<u32
 fn parse_doubtful(text: &str) -> Result<FindingKind, String> {
     let kind: FindingKind =
         text.parse().map_err(|error: candlewick_history::FindingKindError| error.to_string())?;
-    if kind.is_mended_on_demand() {
-        Ok(kind)
-    } else if kind.is_certain() {
-        Err(format!("--fix mends {kind} anyway"))
-    } else {
-        Err(format!("nothing mends a {kind}; use closed, spike, flat or revised"))
+    match kind.remedy() {
+        Remedy::LeaveOut | Remedy::TakeLatest => Ok(kind),
+        Remedy::Always => Err(format!("--fix mends {kind} anyway")),
+        Remedy::Nothing => Err(format!("nothing mends a {kind}; use closed, spike, flat or revised")),
     }
 }
