@@ -35,4 +35,5 @@ mod serving;
 mod survival;
 mod sweep;
 mod tidy;
+mod two_runs;
 mod wire;

@@ -3,9 +3,9 @@
 
 use crate::candlewick::{Folder, Run};
 use crate::recording::{lines, write};
-use crate::restart::BOT;
 use crate::seconds;
 use crate::serving::Served;
+use crate::two_runs::BOT;
 use candlewick_api::clock::{Clock, SystemClock};
 use candlewick_journal::{Line, LineKind};
 

@@ -89,8 +89,13 @@ pub(crate) fn block_on<T>(work: impl Future<Output = T>) -> T {
 
 /// All lines of a journal.
 pub(crate) fn lines(path: &Path) -> Vec<StoredLine> {
+    lines_at(&JournalUrl::from_path(path))
+}
+
+/// The same, wherever it lies.
+pub(crate) fn lines_at(url: &JournalUrl) -> Vec<StoredLine> {
     block_on(async {
-        let mut reader = Reader::open(&JournalUrl::from_path(path)).await.unwrap();
+        let mut reader = Reader::open(url).await.unwrap();
         let mut lines: Vec<StoredLine> = Vec::new();
         loop {
             let from = lines.last().map_or(1, |last| last.seq + 1);

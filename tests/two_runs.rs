@@ -1,0 +1,67 @@
+//! Two runs on one journal, against a venue that goes on meanwhile.
+#![cfg(unix)]
+
+use crate::candlewick::Folder;
+use crate::seconds;
+use crate::serving::Served;
+use candlewick_api::clock::{Clock, SystemClock};
+use serde_json::Value;
+
+/// A bot on candles of one second.
+pub(crate) const BOT: &str = r#"
+[risk]
+max_open_trades = 0
+max_open_trades_per_symbol = 5
+daily_loss_limit = 0
+allow_opposite = true
+allow_duplicate = true
+[simulation]
+latency_ms = 0
+open_rounding = "none"
+settle_delay_ms = 200
+[runtime]
+settle_after_ms = 200
+[[bots]]
+name = "btc"
+symbol = "BTCUSDT"
+interval = "1s"
+strategy = "rsi-reversal"
+params = { period = 2, oversold = 45.0, overbought = 55.0 }
+close_type = "00:01"
+"#;
+
+/// A run after a clean end trades on, and both are replayed; the journal is named as `--journal` names it.
+pub(crate) fn check(journal: &str, variables: &[(&str, &str)]) {
+    let now = SystemClock::new().now().get() / 1_000 * 1_000;
+    let folder =
+        Folder::new().with("BTCUSDT_1s.csv", &seconds::candles(now, (600, 300))).with("bot.toml", BOT);
+    let path = |name: &str| folder.path(name).to_string_lossy().into_owned();
+    let start = (now + 1_000).to_string();
+    let arguments =
+        ["--speed", "1", "--start", &start, "--data", &path("BTCUSDT_1s.csv"), "--config", &path("bot.toml")];
+    let served = Served::start(&arguments);
+    let url = served.text("base_url").to_owned();
+    let folder = folder
+        .with_variable("CANDLEWICK_BROKER__BASE_URL", &url)
+        .with_variable("CANDLEWICK_BROKER__PRICE_URL", &url)
+        .with_variable("CANDLEWICK_BROKER__API_TOKEN", served.text("token"))
+        .with_variable("CANDLEWICK_BROKER__API_KEY", served.text("api_key"));
+    let folder = variables.iter().fold(folder, |folder, (name, value)| folder.with_variable(name, value));
+    let run = || {
+        let arguments =
+            ["live", "--config", "bot.toml", "--journal", journal, "--for", "5s", "--json", "--quiet"];
+        folder.run(&arguments).json()
+    };
+    let (first, second) = (run(), run());
+    for report in [&first, &second] {
+        assert!(report["trades"].as_u64() > Some(0), "{report}");
+    }
+    let parity = folder.run(&["parity", "--journal", journal, "--json"]).json();
+    assert_eq!((&parity["ok"], &parity["runs"]), (&Value::Bool(true), &Value::from(2)), "{parity}");
+    for (number, expected) in [("1", &first), ("2", &second)] {
+        let report = folder.run(&["report", "--journal", journal, "--run", number, "--json"]).json();
+        for key in ["candles", "trades", "won", "lost", "refused", "pnl", "final_balance"] {
+            assert_eq!(report[key], expected[key], "{key} of run {number}");
+        }
+    }
+}
