@@ -21,8 +21,8 @@ fn generated(regime: &str) -> (Folder, Vec<(i64, f64, f64)>) {
     (folder, rows)
 }
 
-/// Follows candles for five minutes, by a list of signals, and answers how many trades won and lost.
-fn follow(regime: &str) -> (f64, f64) {
+/// Follows candles for five minutes, by a list of signals, with these settings besides.
+fn follow(regime: &str, settings: &str) -> Value {
     let (folder, rows) = generated(regime);
     let mut list = String::from("time,symbol,direction\n");
     // Every second one: a trade opens two seconds after its signal, and so ends within the next span.
@@ -33,22 +33,33 @@ fn follow(regime: &str) -> (f64, f64) {
     let bot = "[[bots]]\nname = \"follow\"\nsymbol = \"BTCUSDT\"\ninterval = \"5m\"\nstrategy = \"signal-list\"\n\
                close_type = \"05:00\"\nparams = { file = \"list.csv\" }\n[risk]\ndaily_loss_limit = 0\n\
                max_drawdown_percent = 0\nmax_trades_per_day = 0\n[account]\ninitial_balance = 10000000\n";
-    let folder = folder.with("list.csv", &list).with("bot.toml", bot);
-    let backtest = ["backtest", "--config", "bot.toml", "--data", "BTCUSDT_5m.csv", "--json"];
-    let report: Value = folder.run(&backtest).json();
-    (report["won"].as_f64().unwrap(), report["lost"].as_f64().unwrap())
+    let folder = folder.with("list.csv", &list).with("bot.toml", &format!("{bot}{settings}"));
+    folder.run(&["backtest", "--config", "bot.toml", "--data", "BTCUSDT_5m.csv", "--json"]).json()
 }
 
 #[test]
 fn a_strategy_earns_the_edge_that_was_planted_and_nothing_on_a_random_walk() {
-    for (regime, chance) in [("edge:0.58:5m", 0.58), ("random-walk", 0.5)] {
-        let (won, lost) = follow(regime);
+    for (regime, chance, verdict) in
+        [("edge:0.58:5m", 0.58, "edge_shown"), ("random-walk", 0.5, "edge_rejected")]
+    {
+        let report = follow(regime, "");
+        assert_eq!((&report["verdict"], &report["bots"][0]["verdict"]), (&verdict.into(), &verdict.into()));
+        let (won, lost) = (report["won"].as_f64().unwrap(), report["lost"].as_f64().unwrap());
         let decided = won + lost;
         assert!(decided > 8_500.0, "{regime}: {won} won, {lost} lost");
         let error = (chance * (1.0 - chance) / decided).sqrt();
         let rate = won / decided;
         assert!((rate - chance).abs() < 3.0 * error, "{regime}: {rate} of {decided}, standard error {error}");
     }
+}
+
+#[test]
+fn an_edge_at_a_latency_that_nobody_has_is_not_said_to_be_shown() {
+    let report = follow("edge:0.65:5m", "[simulation]\nlatency_ms = 0\n");
+    assert_eq!(report["verdict"], "not_enough_trades");
+    let withheld = "a latency of 0 ms is below the usual 2000 ms";
+    assert_eq!(report["edge"]["withheld"], serde_json::json!([withheld]));
+    assert!(report["edge"]["account_for"].as_f64().unwrap() >= 20.0, "{report}");
 }
 
 #[test]

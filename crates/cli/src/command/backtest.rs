@@ -9,7 +9,7 @@ use crate::data::CandleArguments;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::output::{print, print_json};
 use crate::progress::Progress;
-use crate::report::{Report, Run, write_trades};
+use crate::report::{Caveats, Report, Run, write_trades};
 use candlewick_api::clock::Stopwatch;
 use candlewick_backtest::{Backtest, BacktestSettings, Finished};
 use candlewick_engine::{Header, JournalHash, Recorder, check_ladders};
@@ -64,6 +64,7 @@ pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Resul
     let mut candles = arguments.candles.gather(&loaded, context.global)?;
     candles.notices.extend(arguments.candles.check_expiries(&loaded, &candles.markets)?);
     candles.notices.extend(ladders.into_iter().map(|notice| notice.text));
+    let caveats = caveats_of(arguments, &settings.simulation);
     let header = settings.header(crew.versions, Some(candles.hash.clone()));
     let (series, markets) = (&candles.series, std::mem::take(&mut candles.markets));
     let backtest = Backtest::new(&settings, crew.strategies, &crew.wants_prices, series, markets);
@@ -92,6 +93,7 @@ pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Resul
         notices: candles.notices,
         delays: Vec::new(),
         audit_findings: BTreeMap::new(),
+        caveats,
     });
     if context.global.json {
         print_json(&report)?;
@@ -99,6 +101,19 @@ pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Resul
         print(&report.to_string())?;
     }
     Ok(Ending::Done)
+}
+
+/// What keeps an edge of this run from being believed. Payouts are always assumed: candles do not tell them.
+fn caveats_of(arguments: &BacktestArguments, simulation: &SimulationSettings) -> Caveats {
+    let mut withholding = Vec::new();
+    if arguments.candles.allow_coarse {
+        withholding.push("expiries may be shorter than the candles".to_owned());
+    }
+    let usual = SimulationSettings::default().latency_ms;
+    if arguments.latency_from.is_none() && simulation.latency_ms < usual {
+        withholding.push(format!("a latency of {} ms is below the usual {usual} ms", simulation.latency_ms));
+    }
+    Caveats { withholding, labels: vec!["on assumed payout"] }
 }
 
 /// The venue's settings, with the latencies of a journal if one is named. What follows one latency alone, as stress

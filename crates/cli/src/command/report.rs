@@ -4,7 +4,7 @@ use super::Context;
 use crate::chronicle::{Chronicle, Delays, Fold, JournalArguments, RecordedRun, block_on, read_refusal};
 use crate::failure::{Ending, Failure};
 use crate::output::{print, print_json};
-use crate::report::{Report, Run};
+use crate::report::{Caveats, Report, Run};
 use candlewick_engine::{Action, Ledger, TradeBook};
 use candlewick_journal::{LineKind, Reader, StoredLine};
 use candlewick_sdk::Money;
@@ -69,6 +69,7 @@ pub(super) fn run(arguments: &ReportArguments, context: &Context<'_>) -> Result<
         notices: Vec::new(),
         delays: delays.lines(),
         audit_findings,
+        caveats: Caveats::default(),
     });
     if context.global.json {
         print_json(&report)?;

@@ -4,7 +4,7 @@ use super::Outcome;
 use crate::configuration::Loaded;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::output::{print, print_json};
-use crate::report::{Report, Run, write_trades};
+use crate::report::{Caveats, Report, Run, write_trades};
 use candlewick_engine::{IntentState, TradeBook};
 use candlewick_runtime::Stop;
 use candlewick_runtime::{Audit, Tally};
@@ -64,6 +64,7 @@ pub(crate) fn report(
         notices: notices(in_doubt, finished.rejected_rows),
         delays: Vec::new(),
         audit_findings: findings(&finished.audits),
+        caveats: Caveats::default(),
     });
     if json {
         print_json(&LiveReport {

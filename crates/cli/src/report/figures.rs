@@ -35,6 +35,7 @@ impl Report {
         let Self { trades, won, lost, draw, cancelled, unsettled, .. } = self;
         let streak = self.longest_losing_streak;
         let mut figures = vec![
+            ("verdict", self.edge.words()),
             ("candles", self.candles_told()),
             ("trades", format!("{trades}: {won} won, {lost} lost, {draw} drawn, {cancelled} cancelled")),
             ("win rate", format!("{} (break-even {})", percent(self.win_rate), percent(self.break_even))),
@@ -54,6 +55,9 @@ impl Report {
             ),
             ("longest losing streak", streak.to_string()),
         ];
+        if let Some(overlap) = self.edge.overlap() {
+            figures.push(("trades that overlap", overlap));
+        }
         if *cancelled > 0 {
             figures.push(("profit if cancelled trades had lost", self.signed(self.pnl_if_cancelled_lost)));
         }

@@ -2,8 +2,10 @@
 
 mod figures;
 mod trades;
+mod verdict;
 
 pub(crate) use trades::write_trades;
+pub(crate) use verdict::Caveats;
 
 use crate::chronicle::DelayLine;
 use candlewick_backtest::Summary;
@@ -12,6 +14,7 @@ use candlewick_sdk::{Money, MoneyScale, Outcome};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::time::Duration;
+use verdict::EdgeLine;
 
 /// What a report is made from.
 pub(crate) struct Run<'a> {
@@ -41,6 +44,8 @@ pub(crate) struct Run<'a> {
     pub(crate) delays: Vec<DelayLine>,
     /// What audits found, by their names.
     pub(crate) audit_findings: BTreeMap<String, u64>,
+    /// What keeps an edge from being believed.
+    pub(crate) caveats: Caveats,
 }
 
 /// The figures, with the keys that machines rely on. Rates are fractions; money is in the wallet's currency.
@@ -64,8 +69,10 @@ pub(crate) struct Report {
     /// The payout at which the decided trades would have earned nothing.
     break_even_payout_percent: Option<f64>,
     p_value: Option<f64>,
-    /// Nobody has judged yet.
-    verdict: Option<String>,
+    /// Whether all trades together have an edge: `edge_shown`, `edge_rejected` or `not_enough_trades`.
+    verdict: &'static str,
+    /// What the verdict rests on.
+    edge: EdgeLine,
     max_drawdown: f64,
     max_drawdown_percent: f64,
     longest_losing_streak: u64,
@@ -98,6 +105,7 @@ struct BotLine {
     draw: u64,
     win_rate: Option<f64>,
     pnl: f64,
+    verdict: &'static str,
 }
 
 impl Report {
@@ -111,7 +119,9 @@ impl Report {
             (stakes_of(run.book, Outcome::Won), stakes_of(run.book, Outcome::Lost));
         let is_replay = run.data_hash.is_some();
         let seconds = run.elapsed.as_secs_f64().max(1e-9);
-        let bot_line = |(index, bot): (usize, &BotSettings)| bot_line(index, bot, run.book, scale);
+        let bot_line =
+            |(index, bot): (usize, &BotSettings)| bot_line(index, bot, run.book, (scale, &run.caveats));
+        let edge = EdgeLine::of(run.book.rows(), &run.caveats);
         Self {
             candles: run.candles,
             trades: summary.trades,
@@ -130,7 +140,8 @@ impl Report {
                 .is_positive()
                 .then(|| stakes_lost.minor() as f64 / stakes_won.minor() as f64 * 100.0),
             p_value: summary.p_value,
-            verdict: None,
+            verdict: edge.verdict,
+            edge,
             max_drawdown: money(summary.max_drawdown.amount),
             max_drawdown_percent: summary.max_drawdown.percent,
             longest_losing_streak: summary.longest_losing_streak,
@@ -154,12 +165,15 @@ fn stakes_of(book: &TradeBook, outcome: Outcome) -> Money {
     book.rows().iter().filter(ended_so).map(|row| row.approved.stake()).sum()
 }
 
-fn bot_line(index: usize, bot: &BotSettings, book: &TradeBook, scale: MoneyScale) -> BotLine {
-    let settled: Vec<&IntentRow> = book
-        .rows()
-        .iter()
-        .filter(|row| row.state == IntentState::Settled && row.approved.bot().index() == index)
-        .collect();
+fn bot_line(
+    index: usize,
+    bot: &BotSettings,
+    book: &TradeBook,
+    (scale, caveats): (MoneyScale, &Caveats),
+) -> BotLine {
+    let own = book.rows().iter().filter(|row| row.approved.bot().index() == index);
+    let verdict = EdgeLine::of(own.clone(), caveats).verdict;
+    let settled: Vec<&IntentRow> = own.filter(|row| row.state == IntentState::Settled).collect();
     let count = |outcome| settled.iter().filter(|row| row.outcome == Some(outcome)).count() as u64;
     let (won, lost) = (count(Outcome::Won), count(Outcome::Lost));
     BotLine {
@@ -171,5 +185,6 @@ fn bot_line(index: usize, bot: &BotSettings, book: &TradeBook, scale: MoneyScale
         draw: count(Outcome::Draw),
         win_rate: (won + lost > 0).then(|| won as f64 / (won + lost) as f64),
         pnl: scale.to_f64(settled.iter().map(|row| row.profit).sum()),
+        verdict,
     }
 }

@@ -171,10 +171,24 @@ impl EdgeTest {
     }
 
     /// A trade ended: its stakes come back with its return, and the verdict as it stands now is the answer.
-    #[expect(clippy::needless_pass_by_value, reason = "a stake settles once")]
     pub fn on_settled(&mut self, stake: NotionalStake, outcome: TradeOutcome) -> Verdict {
+        let payout_fraction = stake.payout_fraction;
+        self.on_settled_paying(stake, outcome, payout_fraction)
+    }
+
+    /// As [`on_settled`](Self::on_settled), of a trade that opened at another payout than was staked on: a venue names it
+    /// with its answer only. One above that leaves the trade out, as if it had been cancelled, since the mirror account
+    /// could lose more than its stake; both are known before the trade's outcome is.
+    #[expect(clippy::needless_pass_by_value, reason = "a stake settles once")]
+    pub fn on_settled_paying(
+        &mut self,
+        stake: NotionalStake,
+        outcome: TradeOutcome,
+        payout_fraction: f64,
+    ) -> Verdict {
         let NotionalStake { payout_fraction: b, edge_stake, mirror_stake, mark } = stake;
-        let trade_return = outcome.to_return(b);
+        let outcome = if payout_fraction > b { TradeOutcome::Cancelled } else { outcome };
+        let trade_return = outcome.to_return(payout_fraction);
         self.overlap.on_settled(mark, trade_return);
         if outcome == TradeOutcome::Cancelled {
             self.edge_account += edge_stake;
@@ -292,6 +306,20 @@ mod tests {
         // The mirror gets (0.04 + 1) / 0.76 for each 1/26 it staked, and that back.
         assert_accounts(&test, 0.988, 625.0 / 676.0 + (1.0 + 1.04 / 0.76) / 26.0);
         assert_eq!((test.settled(), test.overlap().clusters()), (2, 1));
+    }
+
+    #[test]
+    fn a_trade_that_pays_less_than_was_staked_on_earns_less_and_one_that_pays_more_is_left_out() {
+        let mut test = EdgeTest::new(VerdictPlan::default());
+        let stake = test.on_open(0.8).unwrap();
+        // 0.05 of the account, and 1/26 of the mirror: the one earns half, the other loses (0.5 - 0.04) / 0.76.
+        test.on_settled_paying(stake, TradeOutcome::Won, 0.5);
+        assert_accounts(&test, 0.95 + 0.05 * 1.5, 25.0 / 26.0 + (1.0 - 0.46 / 0.76) / 26.0);
+        let mut test = EdgeTest::new(VerdictPlan::default());
+        let stake = test.on_open(0.8).unwrap();
+        test.on_settled_paying(stake, TradeOutcome::Won, 0.81);
+        assert_accounts(&test, 1.0, 1.0);
+        assert_eq!(test.settled(), 0);
     }
 
     #[test]
