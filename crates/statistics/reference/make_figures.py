@@ -5,10 +5,12 @@ relative error of 1e-10 at ten million trades is finer than a second double-prec
 """
 
 import csv
+import itertools
 from pathlib import Path
 
 import mpmath
 import numpy
+import scipy.optimize
 import scipy.stats
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
@@ -160,14 +162,154 @@ def streaks():
     rows = []
     for length, trades, p in [(1, 1, 0.5), (3, 10, 0.5), (10, 1_000, 0.5), (7, 500, 0.46), (12, 1_000, 0.46),
                               (20, 10_000, 0.46), (5, 100, 0.1), (30, 100, 0.95)]:
-        # Markov chain over the streak's length so far, by matrix power, with 50 digits.
-        chain = mpmath.zeros(length + 1, length + 1)
-        for state in range(length):
-            chain[state, 0] += 1 - mpmath.mpf(p)
-            chain[state, state + 1] += mpmath.mpf(p)
-        chain[length, length] = 1
-        rows.append([length, trades, repr(p), repr(float((chain ** trades)[0, length]))])
+        rows.append([length, trades, repr(p), repr(float(streak(length, trades, p)))])
     write("streaks.csv", ["length", "trades", "probability", "streak"], rows)
+
+
+
+def overfitting():
+    generator = numpy.random.default_rng(20261121)
+    returns = numpy.round(generator.normal(0, 1, (97, 6)), 3)
+    returns[:, 2] += 0.1
+    returns[:, 5] = 0.5 * returns[:, 2] + 0.5 * returns[:, 4]
+    returns = numpy.round(returns, 4)
+    write("variants.csv", [f"variant_{i}" for i in range(6)], [[repr(float(x)) for x in row] for row in returns])
+
+    rows = []
+    for blocks, purged in [(2, 0), (4, 0), (6, 0), (8, 0), (8, 2), (10, 3), (12, 1)]:
+        edges = [i * len(returns) // blocks for i in range(blocks + 1)]
+        block_of = numpy.repeat(range(blocks), numpy.diff(edges))
+        overfitted, lost = [], []
+        for taken in itertools.combinations(range(blocks), blocks // 2):
+            chosen = numpy.isin(block_of, taken)
+            other = ~chosen
+            # A period of the choosing half leaves when one of the other half is at most `purged` periods away.
+            near = numpy.zeros(len(returns), bool)
+            for shift in range(1, purged + 1):
+                near[shift:] |= other[:-shift]
+                near[:-shift] |= other[shift:]
+            chosen &= ~near
+            ratio = returns[chosen].mean(axis=0) / returns[chosen].std(axis=0)
+            best = ratio.argmax()
+            ratio = returns[other].mean(axis=0) / returns[other].std(axis=0)
+            rank = scipy.stats.rankdata(ratio)[best] / (returns.shape[1] + 1)
+            overfitted.append(numpy.log(rank / (1 - rank)) <= 0)
+            lost.append(returns[other][:, best].mean() < 0)
+        rows.append([blocks, purged, repr(float(numpy.mean(overfitted))), repr(float(numpy.mean(lost)))])
+    write("overfitting.csv", ["blocks", "purged", "probability", "loss_probability"], rows)
+
+
+
+def figures():
+    """One figure of everything, for the table: inputs stand in tests/reference_table.rs as well."""
+    rows = list(csv.reader(open(HERE / "variants.csv")))[1:]
+    daily = numpy.array([float(row[2]) for row in rows]) / 100
+    table = []
+
+    def add(figure, value, source):
+        table.append([figure, repr(float(value)), source])
+
+    p_star = 1 / 1.85
+    add("break-even at payout 80", mpmath.mpf(1) / mpmath.mpf("1.8"), "mpmath")
+    add("break-even at payout 85", mpmath.mpf(1) / mpmath.mpf("1.85"), "mpmath")
+    add("break-even at payout 90", mpmath.mpf(1) / mpmath.mpf("1.9"), "mpmath")
+    lower, upper = proportion_confint(580, 1000, alpha=0.05, method="wilson")
+    add("Wilson lower end of 580 in 1000", lower, "statsmodels proportion_confint")
+    add("Wilson upper end of 580 in 1000", upper, "statsmodels proportion_confint")
+    lower, upper = proportion_confint(580, 1000, alpha=0.05, method="beta")
+    add("Clopper-Pearson lower end of 580 in 1000", lower, "statsmodels proportion_confint")
+    add("Clopper-Pearson upper end of 580 in 1000", upper, "statsmodels proportion_confint")
+    add("binomial p-value of 580 in 1000 at payout 85", scipy.stats.binomtest(580, 1000, p_star, "greater").pvalue,
+        "SciPy binomtest")
+    nulls = [1 / 1.7] * 40 + [1 / 1.8] * 100 + [1 / 1.92] * 60
+    add("Poisson-binomial p-value of 120 in 200", scipy.stats.poisson_binom.sf(119, nulls), "SciPy poisson_binom")
+    critical = int(scipy.stats.binom.isf(0.05, 1000, 0.5)) + 1
+    add("worthless bot called significant against 50 %", scipy.stats.binom.sf(critical - 1, 1000, p_star),
+        "SciPy binom")
+    two, five = list(csv.reader(open(HERE / "planner.csv")))[1:3]
+    add("trades for +2 points by the normal formula", two[4], "SciPy norm (planner.csv)")
+    add("trades for +2 points by the exact binomial", two[5], "SciPy binom (planner.csv)")
+    add("trades for +5 points by the exact binomial", five[5], "SciPy binom (planner.csv)")
+    add("SPRT log ratio after 12 won and 8 lost",
+        12 * numpy.log(1.04) + 8 * numpy.log((1 - 1.04 * p_star) / (1 - p_star)), "NumPy")
+    growth = scipy.optimize.minimize_scalar(lambda f: -(0.6 * numpy.log(1 + 0.85 * f) + 0.4 * numpy.log(1 - f)),
+                                            bounds=(0, 0.9), method="bounded", options={"xatol": 1e-12})
+    add("Kelly fraction of 60 % at payout 85", growth.x, "SciPy minimize_scalar of the growth")
+    add("best of three by Benjamini-Hochberg", multipletests([0.01, 0.04, 0.03], method="fdr_bh")[1][0],
+        "statsmodels multipletests")
+    add("streak of 10 losses in 1000 at 46 %", streak(10, 1000, 0.46), "mpmath matrix power")
+    add("ruin of the fair gambler with 10 within 2000", gambler(10, 2000), "NumPy absorbing chain")
+    add("ruin of two doubling levels from 30 within 200", doubling(30, 200), "NumPy absorbing chain")
+    wealth = numpy.concatenate([[1], numpy.cumprod(1 + daily)])
+    falls = 1 - wealth / numpy.maximum.accumulate(wealth)
+    add("deepest fall", falls.max(), "NumPy maximum.accumulate")
+    add("expectancy", daily.mean(), "NumPy mean")
+    add("standard error of the expectancy", scipy.stats.sem(daily), "SciPy sem")
+    add("profit factor", daily[daily > 0].sum() / -daily[daily < 0].sum(), "NumPy")
+    add("Sharpe", daily.mean() / daily.std(ddof=1) * 252 ** 0.5, "NumPy")
+    add("Sortino", daily.mean() / numpy.sqrt(numpy.mean(numpy.minimum(daily, 0) ** 2)) * 252 ** 0.5, "NumPy")
+    add("Calmar", (wealth[-1] ** (252 / len(daily)) - 1) / falls.max(), "NumPy")
+    ratio, count = daily.mean() / daily.std(ddof=1), len(daily)
+    skewness, kurtosis = scipy.stats.skew(daily), scipy.stats.kurtosis(daily, fisher=False)
+    spread = (1 - skewness * ratio + (kurtosis - 1) / 4 * ratio ** 2) ** 0.5
+    add("probabilistic Sharpe", scipy.stats.norm.cdf(ratio * (count - 1) ** 0.5 / spread), "SciPy norm and skew and kurtosis")
+    best = ((1 - numpy.euler_gamma) * scipy.stats.norm.isf(1 / 20)
+            + numpy.euler_gamma * scipy.stats.norm.isf(1 / (20 * numpy.e)))
+    add("deflated Sharpe of 20 trials", scipy.stats.norm.cdf((ratio - 0.1 * best) * (count - 1) ** 0.5 / spread),
+        "SciPy norm and skew and kurtosis")
+    add("deflated Sharpe as published", 0.9004, "Bailey and Lopez de Prado (2014) to four digits")
+    add("probability of overfitting in 8 blocks purged by 2", overfitting_row("8", "2")[2], "NumPy (overfitting.csv)")
+    add("largest statistic of six variants", largest_statistic(rows), "SciPy ttest_1samp")
+    write("figures.csv", ["figure", "value", "source"], table)
+
+
+def streak(length, trades, p):
+    """The Markov chain over the streak's length so far, by matrix power, with 50 digits."""
+    chain = mpmath.zeros(length + 1, length + 1)
+    for state in range(length):
+        chain[state, 0] += 1 - mpmath.mpf(p)
+        chain[state, state + 1] += mpmath.mpf(p)
+    chain[length, length] = 1
+    return (chain ** trades)[0, length]
+
+
+def gambler(balance, trades):
+    """Even money, one unit a trade: the chain over all balances, 0 absorbing."""
+    state = numpy.zeros(balance + trades + 2)
+    state[balance] = 1
+    for _ in range(trades):
+        after = numpy.zeros_like(state)
+        after[0] = state[0]
+        after[2:] += state[1:-1] / 2
+        after[:-1] += state[1:] / 2
+        state = after
+    return state[0]
+
+
+def doubling(balance, trades):
+    """Stakes 10 and 20, payout 80, wins at 1 / 1.8: (level, balance) by a dictionary."""
+    alive, ruined, p = {(0, balance): 1.0}, 0.0, 1 / 1.8
+    for _ in range(trades):
+        after = {}
+        for (level, money), weight in alive.items():
+            stake = (10, 20)[level]
+            for key, chance in [((0, money + stake * 8 // 10), p), ((1 - level, money - stake), 1 - p)]:
+                if key[1] < (10, 20)[key[0]]:
+                    ruined += weight * chance
+                else:
+                    after[key] = after.get(key, 0.0) + weight * chance
+        alive = after
+    return ruined
+
+
+def overfitting_row(blocks, purged):
+    rows = csv.reader(open(HERE / "overfitting.csv"))
+    return next(row for row in rows if row[:2] == [blocks, purged])
+
+
+def largest_statistic(rows):
+    returns = numpy.array([[float(x) for x in row] for row in rows])
+    return scipy.stats.ttest_1samp(returns, 0).statistic.max()
 
 
 wilson()
@@ -177,3 +319,5 @@ clopper_pearson()
 planner()
 benjamini_hochberg()
 streaks()
+overfitting()
+figures()

@@ -1,30 +1,4 @@
 //! How probable is it that the money runs out?
-//!
-//! Ruin is the moment at which the next stake cannot be placed: it is above the balance, or below the smallest
-//! stake that is taken. One trade is open at a time, each wins with the same probability and pays the same.
-//!
-//! # The chains
-//! *Flat*, *share* and *Kelly*: after `n` decided trades the balance depends on the number of losses alone, so that
-//! the chain counts losses, and each step adds the two ways to a count. What is ruined leaves.
-//!
-//! *Martingale* and *soros*: a cycle is what happens from one base stake to the next. It has few outcomes (a win at
-//! each level, or the whole ladder lost), each with its number of trades, its probability and its change of the
-//! balance, so that the chain holds the balances at the starts of cycles, on the lattice of the greatest common
-//! divisor of all changes. A lattice that would be too fine is made coarser: a change between two points is divided
-//! among them so that its mean is kept, and the error is stated by comparison with one twice as coarse.
-//!
-//! Draws move nothing but time: with `m` of `n` trades decided, binomially, the curve over decided trades is mixed.
-//!
-//! # Measured
-//! 400,000 paths of 1,000 trades played with whole cents, payout 85, 2 % draws, smallest stake 1.00 (`cargo run
-//! --release -p candlewick-statistics --example ruin_trials`): 14 figures, the farthest 2.6 standard errors from its
-//! chain, which states an error of 1.5 more. At 50 %: flat 10 of 300 chain 0.9689, trials 0.9691; 5 % of 500
-//! 0.8902, 0.8901; doubling from 10 on 6 levels with 2,000 0.7126, 0.7126; soros of 3 wins from 10 with 400 0.9763,
-//! 0.9764. Over 1,000 trades a flat stake takes below a millisecond, a ladder 14 to 44 ms on one core (`cargo bench
-//! -p candlewick-statistics`).
-//!
-//! Source: W. Feller, *An Introduction to Probability Theory and Its Applications* I (1968), chapter XIV, for ruin
-//! as absorption; J. G. Kemeny and J. L. Snell, *Finite Markov Chains* (1960), chapter III.
 
 mod count_chain;
 mod curve;
@@ -89,7 +63,33 @@ impl RuinQuestion {
     }
 }
 
-/// The probability of ruin within each number of trades up to the horizon: see [the chains](self).
+/// The probability of ruin within each number of trades up to the horizon.
+///
+/// Ruin is the moment at which the next stake cannot be placed: it is above the balance, or below the smallest
+/// stake that is taken. One trade is open at a time, each wins with the same probability and pays the same.
+///
+/// # The chains
+/// *Flat*, *share* and *Kelly*: after `n` decided trades the balance depends on the number of losses alone, so that
+/// the chain counts losses, and each step adds the two ways to a count. What is ruined leaves.
+///
+/// *Martingale* and *soros*: a cycle is what happens from one base stake to the next. It has few outcomes (a win at
+/// each level, or the whole ladder lost), each with its number of trades, its probability and its change of the
+/// balance, so that the chain holds the balances at the starts of cycles, on the lattice of the greatest common
+/// divisor of all changes. A lattice that would be too fine is made coarser: a change between two points is divided
+/// among them so that its mean is kept, and the error is stated by comparison with one twice as coarse.
+///
+/// Draws move nothing but time: with `m` of `n` trades decided, binomially, the curve over decided trades is mixed.
+///
+/// # Measured
+/// 400,000 paths of 1,000 trades played with whole cents, payout 85, 2 % draws, smallest stake 1.00 (`cargo run
+/// --release -p candlewick-statistics --example ruin_trials`): 14 figures, the farthest 2.6 standard errors from its
+/// chain, which states an error of 1.5 more. At 50 %: flat 10 of 300 chain 0.9689, trials 0.9691; 5 % of 500
+/// 0.8902, 0.8901; doubling from 10 on 6 levels with 2,000 0.7126, 0.7126; soros of 3 wins from 10 with 400 0.9763,
+/// 0.9764. Over 1,000 trades a flat stake takes below a millisecond, a ladder 14 to 44 ms on one core (`cargo bench
+/// -p candlewick-statistics`).
+///
+/// Source: W. Feller, *An Introduction to Probability Theory and Its Applications* I (1968), chapter XIV, for ruin
+/// as absorption; J. G. Kemeny and J. L. Snell, *Finite Markov Chains* (1960), chapter III.
 ///
 /// # Errors
 /// A [`StatisticsError`] that names the number which means nothing: a probability, payout, stake, horizon, or an

@@ -5,7 +5,6 @@ mod ruin_paths;
 mod trade_stream;
 mod verdict_rates;
 
-#[cfg(test)]
 pub(crate) use dice::Dice;
 pub use ruin_paths::{RuinTrials, simulate_ruin};
 pub use trade_stream::{Arrangement, StreamEvent, TradeStream};

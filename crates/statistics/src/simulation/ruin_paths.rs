@@ -133,11 +133,11 @@ mod tests {
             (kelly, question(5_000, 0.54, 0.0, 250)),
         ] {
             let chain = ruin(&question, &plan).unwrap();
-            let trials = simulate_ruin(&question, &plan, 5, 8_000).unwrap();
+            let trials = simulate_ruin(&question, &plan, 5, 4_000).unwrap();
             let (probability, share) = (chain.probability(), trials.share());
             assert!((0.02..0.98).contains(&probability), "{plan:?}: {probability} proves nothing");
             // The chain's own error, too: the last cents of shares, a lattice made coarser.
-            let allowed = chain.error() + 3.0 * (probability * (1.0 - probability) / 8_000.0).sqrt();
+            let allowed = chain.error() + 3.0 * (probability * (1.0 - probability) / 4_000.0).sqrt();
             assert!((probability - share).abs() <= allowed, "{plan:?}: {probability}, not {share}");
         }
     }

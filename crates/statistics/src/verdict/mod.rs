@@ -1,64 +1,4 @@
 //! Has the edge been shown, or ruled out? One rule that may be looked at after every trade.
-//!
-//! # The accounts
-//! A notional account starts at 1. At each open it stakes a share lambda of itself, its open stakes counted as lost,
-//! and at the settlement it receives the stake and that trade's return per unit: `+b`, `-1` or 0. *Edge shown* when
-//! it reaches `1 / alpha` while its open stakes are still counted as lost.
-//!
-//! Why that errs with a probability of at most `alpha`, whenever and however often one looks: let no trade have an
-//! edge, that is, let the mean of each trade's return, given all that was known at its open, be at most 0. Stop
-//! opening at the first moment T at which the account reaches `1 / alpha`. Each stake was known at its open, so that
-//! each trade adds at most 0 to the mean, and the account, all trades settled, has a mean of at most 1. At T it is
-//! worth at least what is left of it with every open stake lost. So `P(T happens) / alpha <= 1`: Markov's inequality
-//! at a stopping time, Ville's inequality with open trades. Nothing is asked of the trades among each other: they may
-//! overlap, copy each other, have payouts of their own, or be chosen by what happened before.
-//!
-//! The mirror account bets that the edge is *below* `delta`: per unit it stakes, it receives
-//! `(delta - r) / (b - delta)`, at worst -1. If every trade has an edge of `delta` or more, that mean is at most 0 as
-//! well, and the account reaches `1 / beta` with a probability of at most `beta`. *Edge rejected* says so: an edge of
-//! `delta` or more is ruled out, at error `beta`. (Trades that are cancelled are left out on both sides, which asks
-//! that the condition holds for the trade as it would have gone on.)
-//!
-//! # lambda
-//! Any rule that uses only what was known at the open keeps the promise. This one stakes for speed: the Kelly fraction
-//! of the mean return seen so far, drawn to `delta` (to 0 for the mirror) with the weight of 400 trades, never
-//! of less than half of `delta`, divided by the variance inflation of overlap ([`Overlap`]), and at most one quarter.
-//!
-//! # Measured
-//! 20,000 paths of 5,000 trades, looked at after every trade, no edge in any of them (each payout wins exactly its
-//! break-even), nominal error 5 %; one standard error of the verdict's share is at most 0.12 points. Beside it the
-//! figures that assume independent trades, told the same trades: why they do not decide.
-//!
-//! | trades that win exactly p* | *edge shown* | SPRT | binomial test after every trade |
-//! |---|---|---|---|
-//! | independent | 2.9 % | 4.2 % | 42.0 % |
-//! | three bots in step | 2.0 % | 26.2 % | 78.9 % |
-//! | five bots in step | 1.4 % | 34.9 % | 88.7 % |
-//! | chain, two open at once | 2.2 % | 12.8 % | 62.3 % |
-//! | chain, five open at once | 1.3 % | 30.7 % | 82.2 % |
-//! | mixed payouts 60 to 92 | 3.0 % | 4.3 % | 36.0 % |
-//! | 5 % draws | 2.8 % | 4.2 % | 41.9 % |
-//! | 20 % draws | 2.2 % | 3.7 % | 41.1 % |
-//! | mixed payouts, 5 % draws, three in step | 1.9 % | 26.4 % | 74.4 % |
-//!
-//! Planted edges at payout 85, 5,000 paths of 20,000 trades; the trades by which it was shown on so many of all paths:
-//!
-//! | true edge | shown | rejected | trades, half of the paths | trades, 80 % |
-//! |---|---|---|---|---|
-//! | +5 points | 100 % | 0.0 % | 647 | 1,077 |
-//! | +2 points | 94.2 % | 5.8 % | 3,500 | 6,985 |
-//! | +2.16 points: exactly delta | 96.3 % | 3.7 % | 2,957 | 5,957 |
-//! | none | 3.7 % | 96.3 % (half after 2,942) | - | - |
-//! | a coin: -4.05 points | 0.0 % | 100 % (half after 454) | - | - |
-//! | +5 points, three bots in step | 100 % | 0.0 % | 1,940 | 3,237 |
-//! | +2 points, three bots in step | 77.8 % | 4.8 % | 10,554 | - |
-//!
-//! Made by `cargo run --release -p candlewick-statistics --example error_rates` in a minute.
-//!
-//! # Sources
-//! J. Ville, *Etude critique de la notion de collectif* (1939); G. Shafer, *Testing by Betting*, Journal of the
-//! Royal Statistical Society A 184 (2021); I. Waudby-Smith and A. Ramdas, *Estimating Means of Bounded Random
-//! Variables by Betting*, Journal of the Royal Statistical Society B 86 (2024), for stakes that follow what was seen.
 
 mod overlap;
 mod plan;
@@ -113,6 +53,66 @@ pub struct NotionalStake {
 /// assert_eq!(test.overlap().clusters(), 1);
 /// # Ok::<(), candlewick_statistics::StatisticsError>(())
 /// ```
+///
+/// # The accounts
+/// A notional account starts at 1. At each open it stakes a share lambda of itself, its open stakes counted as lost,
+/// and at the settlement it receives the stake and that trade's return per unit: `+b`, `-1` or 0. *Edge shown* when
+/// it reaches `1 / alpha` while its open stakes are still counted as lost.
+///
+/// Why that errs with a probability of at most `alpha`, whenever and however often one looks: let no trade have an
+/// edge, that is, let the mean of each trade's return, given all that was known at its open, be at most 0. Stop
+/// opening at the first moment T at which the account reaches `1 / alpha`. Each stake was known at its open, so that
+/// each trade adds at most 0 to the mean, and the account, all trades settled, has a mean of at most 1. At T it is
+/// worth at least what is left of it with every open stake lost. So `P(T happens) / alpha <= 1`: Markov's inequality
+/// at a stopping time, Ville's inequality with open trades. Nothing is asked of the trades among each other: they may
+/// overlap, copy each other, have payouts of their own, or be chosen by what happened before.
+///
+/// The mirror account bets that the edge is *below* `delta`: per unit it stakes, it receives
+/// `(delta - r) / (b - delta)`, at worst -1. If every trade has an edge of `delta` or more, that mean is at most 0 as
+/// well, and the account reaches `1 / beta` with a probability of at most `beta`. *Edge rejected* says so: an edge of
+/// `delta` or more is ruled out, at error `beta`. (Trades that are cancelled are left out on both sides, which asks
+/// that the condition holds for the trade as it would have gone on.)
+///
+/// # lambda
+/// Any rule that uses only what was known at the open keeps the promise. This one stakes for speed: the Kelly fraction
+/// of the mean return seen so far, drawn to `delta` (to 0 for the mirror) with the weight of 400 trades, never
+/// of less than half of `delta`, divided by the variance inflation of overlap ([`Overlap`]), and at most one quarter.
+///
+/// # Measured
+/// 20,000 paths of 5,000 trades, looked at after every trade, no edge in any of them (each payout wins exactly its
+/// break-even), nominal error 5 %; one standard error of the verdict's share is at most 0.12 points. Beside it the
+/// figures that assume independent trades, told the same trades: why they do not decide.
+///
+/// | trades that win exactly p* | *edge shown* | SPRT | binomial test after every trade |
+/// |---|---|---|---|
+/// | independent | 2.9 % | 4.2 % | 42.0 % |
+/// | three bots in step | 2.0 % | 26.2 % | 78.9 % |
+/// | five bots in step | 1.4 % | 34.9 % | 88.7 % |
+/// | chain, two open at once | 2.2 % | 12.8 % | 62.3 % |
+/// | chain, five open at once | 1.3 % | 30.7 % | 82.2 % |
+/// | mixed payouts 60 to 92 | 3.0 % | 4.3 % | 36.0 % |
+/// | 5 % draws | 2.8 % | 4.2 % | 41.9 % |
+/// | 20 % draws | 2.2 % | 3.7 % | 41.1 % |
+/// | mixed payouts, 5 % draws, three in step | 1.9 % | 26.4 % | 74.4 % |
+///
+/// Planted edges at payout 85, 5,000 paths of 20,000 trades; the trades by which it was shown on so many of all paths:
+///
+/// | true edge | shown | rejected | trades, half of the paths | trades, 80 % |
+/// |---|---|---|---|---|
+/// | +5 points | 100 % | 0.0 % | 647 | 1,077 |
+/// | +2 points | 94.2 % | 5.8 % | 3,500 | 6,985 |
+/// | +2.16 points: exactly delta | 96.3 % | 3.7 % | 2,957 | 5,957 |
+/// | none | 3.7 % | 96.3 % (half after 2,942) | - | - |
+/// | a coin: -4.05 points | 0.0 % | 100 % (half after 454) | - | - |
+/// | +5 points, three bots in step | 100 % | 0.0 % | 1,940 | 3,237 |
+/// | +2 points, three bots in step | 77.8 % | 4.8 % | 10,554 | - |
+///
+/// Made by `cargo run --release -p candlewick-statistics --example error_rates` in a minute.
+///
+/// # Sources
+/// J. Ville, *Etude critique de la notion de collectif* (1939); G. Shafer, *Testing by Betting*, Journal of the
+/// Royal Statistical Society A 184 (2021); I. Waudby-Smith and A. Ramdas, *Estimating Means of Bounded Random
+/// Variables by Betting*, Journal of the Royal Statistical Society B 86 (2024), for stakes that follow what was seen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EdgeTest {
     plan: VerdictPlan,

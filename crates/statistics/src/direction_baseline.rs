@@ -1,0 +1,166 @@
+//! Do the directions matter, or would any have earned as much?
+
+use crate::StatisticsError;
+use crate::simulation::Dice;
+use crate::statistics_error::check_numbers;
+
+/// Which way a trade went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TradeSide {
+    /// Up.
+    Buy,
+    /// Down.
+    Sell,
+}
+
+/// A trade, and what it would have returned per unit of stake in either direction.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DirectedTrade {
+    /// The direction it had.
+    pub side: TradeSide,
+    /// Its return as a BUY.
+    pub buy_return: f64,
+    /// Its return as a SELL.
+    pub sell_return: f64,
+}
+
+/// What the same trades would have returned with other directions; each figure is a mean per trade.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DirectionBaseline {
+    /// With their own directions.
+    pub actual: f64,
+    /// All as BUY.
+    pub always_buy: f64,
+    /// All as SELL.
+    pub always_sell: f64,
+    /// With shifted directions, on average.
+    pub shifted: f64,
+    /// The probability of the actual mean or more with shifted directions. Nothing when more than 95 % go one way, or
+    /// no symbol has two trades: shifting changes next to nothing then.
+    pub p_value: Option<f64>,
+}
+
+/// The share of one direction above which shifting says nothing.
+const MOST_ONE_SIDED: f64 = 0.95;
+
+/// Holds the directions of trades against the same directions at other times.
+///
+/// Within each symbol the directions are shifted in a circle, by a number of trades drawn anew for each run: how
+/// many go up, and in what runs, stays as it was; when they do changes. `p = (1 + hits) / (1 + runs)`, a hit being a
+/// run whose mean is at least the actual one.
+///
+/// Source: B. Phipson and G. K. Smyth, *Permutation P-values Should Never Be Zero*, Statistical Applications in
+/// Genetics and Molecular Biology 9 (2010), for the count; shifts in the place of permutations keep what hangs
+/// together in time.
+///
+/// # Errors
+/// [`StatisticsError::TooFew`] without a trade or a run, `NotANumberFor` for a return that is not finite.
+pub fn direction_baseline(
+    by_symbol: &[Vec<DirectedTrade>],
+    runs: u32,
+    seed: u64,
+) -> Result<DirectionBaseline, StatisticsError> {
+    let all: Vec<DirectedTrade> = by_symbol.iter().flatten().copied().collect();
+    let returns: Vec<f64> = all.iter().flat_map(|trade| [trade.buy_return, trade.sell_return]).collect();
+    check_numbers("returns of trades", &returns, 2)?;
+    if runs == 0 {
+        return Err(StatisticsError::TooFew { what: "runs", found: 0, needed: 1 });
+    }
+    let count = all.len() as f64;
+    let mean = |of: &dyn Fn(&DirectedTrade) -> f64| all.iter().map(of).sum::<f64>() / count;
+    let actual = mean(&|trade| trade.returned(trade.side));
+    let bought = all.iter().filter(|trade| trade.side == TradeSide::Buy).count() as f64;
+    let is_shiftable = bought.max(count - bought) <= MOST_ONE_SIDED * count
+        && by_symbol.iter().any(|trades| trades.len() > 1);
+
+    let (mut hits, mut sum_of_means) = (0_u32, 0.0);
+    for run in 0..runs {
+        let mut dice = Dice::new(seed, u64::from(run));
+        let shifted: f64 = by_symbol.iter().map(|trades| shifted_sum(&mut dice, trades)).sum::<f64>() / count;
+        sum_of_means += shifted;
+        // The order of a sum must not decide between equals.
+        hits += u32::from(shifted >= actual - 1e-12);
+    }
+    Ok(DirectionBaseline {
+        actual,
+        always_buy: mean(&|trade| trade.buy_return),
+        always_sell: mean(&|trade| trade.sell_return),
+        shifted: sum_of_means / f64::from(runs),
+        p_value: is_shiftable.then(|| f64::from(1 + hits) / (1.0 + f64::from(runs))),
+    })
+}
+
+/// The sum of a symbol's returns with its directions moved by 1 to all but one places.
+fn shifted_sum(dice: &mut Dice, trades: &[DirectedTrade]) -> f64 {
+    let shift = if trades.len() > 1 { 1 + dice.below(trades.len() - 1) } else { 0 };
+    let sides = trades.iter().cycle().skip(shift).map(|trade| trade.side);
+    trades.iter().zip(sides).map(|(trade, side)| trade.returned(side)).sum()
+}
+
+impl DirectedTrade {
+    const fn returned(&self, side: TradeSide) -> f64 {
+        match side {
+            TradeSide::Buy => self.buy_return,
+            TradeSide::Sell => self.sell_return,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use TradeSide::{Buy, Sell};
+
+    /// A trade whose price went up, or down.
+    const fn trade(side: TradeSide, went: TradeSide) -> DirectedTrade {
+        let (buy_return, sell_return) = match went {
+            Buy => (0.85, -1.0),
+            Sell => (-1.0, 0.85),
+        };
+        DirectedTrade { side, buy_return, sell_return }
+    }
+
+    #[test]
+    fn four_trades_are_counted_by_hand() {
+        // Directions B B S S on prices that go u u d d: right each time, and shifted by 1, 2, 3: 2, 0, 2 right.
+        let trades = [trade(Buy, Buy), trade(Buy, Buy), trade(Sell, Sell), trade(Sell, Sell)];
+        let found = direction_baseline(&[trades.to_vec()], 3_000, 1).unwrap();
+        assert!((found.actual - 0.85).abs() < 1e-12);
+        assert!((found.always_buy + 0.075).abs() < 1e-12 && (found.always_sell + 0.075).abs() < 1e-12);
+        // (2 + 0 + 2) right of 12: 4 x 0.85 - 8, over 12.
+        assert!((found.shifted - (4.0 * 0.85 - 8.0) / 12.0).abs() < 0.03, "{}", found.shifted);
+        assert_eq!(found.p_value, Some(1.0 / 3_001.0));
+    }
+
+    #[test]
+    fn directions_without_skill_are_significant_as_often_as_promised() {
+        let significant = |path: &u64| {
+            let mut dice = Dice::new(13, *path);
+            let mut side = || if dice.happens(0.5) { Buy } else { Sell };
+            let symbol = |_| (0..60).map(|_| trade(side(), side())).collect();
+            let by_symbol: Vec<Vec<DirectedTrade>> = (0..3).map(symbol).collect();
+            direction_baseline(&by_symbol, 99, *path).unwrap().p_value.unwrap() <= 0.1
+        };
+        let share = (0..1_000).filter(significant).count() as f64 / 1_000.0;
+        // Three standard errors of a thousand are 2.8 points.
+        assert!((share - 0.1).abs() < 0.03, "{share}");
+    }
+
+    #[test]
+    fn one_sided_trades_have_no_p_value() {
+        let mut trades = vec![trade(Buy, Buy); 96];
+        trades.extend([trade(Sell, Sell); 4]);
+        assert_eq!(direction_baseline(&[trades], 50, 1).unwrap().p_value, None);
+        let single = [vec![trade(Buy, Buy)], vec![trade(Sell, Buy)]];
+        assert_eq!(direction_baseline(&single, 50, 1).unwrap().p_value, None);
+    }
+
+    #[test]
+    fn nothing_to_shift_is_refused() {
+        assert!(direction_baseline(&[], 9, 1).is_err());
+        assert!(direction_baseline(&[vec![]], 9, 1).is_err());
+        assert!(direction_baseline(&[vec![trade(Buy, Buy)]], 0, 1).is_err());
+        let odd = DirectedTrade { side: Buy, buy_return: f64::NAN, sell_return: 0.0 };
+        assert!(direction_baseline(&[vec![odd]], 9, 1).is_err());
+    }
+}

@@ -1,0 +1,9 @@
+//! Of many variants the best looks good by luck: how good, and how often?
+
+mod best_of_many;
+mod cscv;
+mod variant_returns;
+
+pub use best_of_many::{BestOfMany, Bootstrap, best_of_many};
+pub use cscv::{MOST_BLOCKS, Overfitting, Split, probability_of_overfitting};
+pub use variant_returns::VariantReturns;
