@@ -140,3 +140,25 @@ fn every_file_is_imported_by_its_name_alone_and_comes_out_of_the_catalog_as_it_w
         assert_eq!(folder.read(&back), folder.read(&format!("direct_{back}")), "{name}");
     }
 }
+
+/// What is wrong with each file: gaps while the market was open and how many candles they are, counted by another program
+/// by the calendar of New York, and candles that stand out.
+const WRONG: [(&str, u64, u64, u64); 4] = [
+    ("gbpusd_m1_bid_2012-02.csv", 110, 124, 0),
+    ("btcperp_m1_2022-01.csv", 0, 0, 1),
+    ("ethbtc_m5_2018-01.csv", 0, 0, 0),
+    // Christmas and the new year.
+    ("eurusd_h1_2017-2018.csv", 2, 48, 0),
+];
+
+#[test]
+fn a_check_takes_no_weekend_for_a_gap_and_no_gap_for_a_weekend() {
+    for (name, gaps, missing, spikes) in WRONG {
+        let run = Folder::new().run(&["data", "check", path_of(name).to_str().unwrap(), "--json"]);
+        assert_eq!(run.code, if gaps + spikes == 0 { 0 } else { 5 }, "{name}: {}", run.stderr);
+        let found: Value = serde_json::from_str(&run.stdout).unwrap();
+        let counts = &found[0]["counts"];
+        let told = [&counts["gap"], &found[0]["missing"], &counts["spike"], &found[0]["problems"]];
+        assert_eq!(told.map(Value::as_u64), [gaps, missing, spikes, gaps + spikes].map(Some), "{name}");
+    }
+}
