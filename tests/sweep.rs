@@ -216,9 +216,9 @@ fn journalled(folder: &Folder, out: &str) -> usize {
 #[test]
 fn a_sweep_that_is_killed_ten_times_ends_with_the_same_files() {
     let folder = folder(5);
-    let way = ["--search", "tpe", "--trials", "96", "--seed", "3"];
+    let way = ["--search", "tpe", "--trials", "112", "--seed", "3"];
     let whole = folder.run(&[sweep(&way), vec!["--out", "whole", "--threads", "1"]].concat()).json();
-    assert_eq!((&whole["trials"], &whole["resumed"]), (&json!(96), &json!(0)));
+    assert_eq!((&whole["trials"], &whole["resumed"]), (&json!(112), &json!(0)));
     let mut moment = 11_u64; // the seed of the moments
     let mut before = 0;
     for kill in 0..10 {
@@ -239,6 +239,68 @@ fn a_sweep_that_is_killed_ten_times_ends_with_the_same_files() {
     assert_eq!(resumed["resumed"], json!(before - 1), "every whole line is a trial that need not run again");
     assert_same(&folder.path("whole"), &folder.path("killed"), "after ten kills");
     assert_eq!(resumed["best"], whole["best"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_sweep_that_is_interrupted_says_how_it_goes_on_and_does() {
+    let folder = folder(5);
+    for (signal, code) in [("INT", 130), ("TERM", 0)] {
+        let out = format!("stopped-{signal}");
+        let arguments = [sweep(&[]), vec!["--out", &out, "--threads", "1"]].concat();
+        let mut command = folder.command(&arguments);
+        let process =
+            command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn();
+        let mut process = process.unwrap();
+        while journalled(&folder, &out) < 4 {
+            assert!(process.try_wait().unwrap().is_none(), "it ended before it was interrupted");
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        let sent = std::process::Command::new("kill")
+            .args([format!("-{signal}"), process.id().to_string()])
+            .status();
+        assert!(sent.unwrap().success());
+        let ended = process.wait_with_output().unwrap();
+        let told = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert_eq!(ended.status.code(), Some(code), "{told}");
+        assert!(told.contains(&format!("the same command goes on where it was ({out})")), "{told}");
+        assert!(ended.stdout.is_empty() && !folder.path(&out).join("results.csv").exists());
+        let ran = journalled(&folder, &out) - 1;
+        let whole = folder.run(&arguments).json();
+        assert_eq!(whole["resumed"], json!(ran));
+        assert_eq!(
+            folder.read(&format!("{out}/results.csv")).lines().count(),
+            whole["trials"].as_u64().unwrap() as usize + 1
+        );
+    }
+}
+
+/// The lines of a table, each by its header.
+fn table(folder: &Folder, name: &str) -> Vec<std::collections::BTreeMap<String, String>> {
+    let mut reader = csv::Reader::from_path(folder.path(name)).unwrap();
+    reader.deserialize().map(Result::unwrap).collect()
+}
+
+#[test]
+fn halving_runs_the_best_of_each_rung_on_more_candles_and_the_last_as_if_they_ran_alone() {
+    let folder = folder(2);
+    let way = ["--search", "random", "--trials", "40", "--objective", "expectancy"];
+    folder.run(&[sweep(&way), vec!["--out", "plain"]].concat()).json();
+    folder.run(&[sweep(&way), vec!["--out", "halved", "--halving", "2"]].concat()).json();
+    let (plain, halved) = (table(&folder, "plain/results.csv"), table(&folder, "halved/results.csv"));
+    let on = |rung: &str| halved.iter().filter(|row| row["rung"] == rung).count();
+    // 40 run on a quarter, the best 20 of them on half, the best 10 of those on all.
+    assert_eq!(["0", "1", "2"].map(on), [20, 10, 10]);
+    for (alone, row) in plain.iter().zip(&halved).filter(|(_, row)| row["rung"] == "2") {
+        let own = |row: &std::collections::BTreeMap<String, String>| {
+            let mut row = row.clone();
+            row.retain(|name, _| !["rank", "rung", "p_value_corrected"].contains(&name.as_str()));
+            row
+        };
+        assert_eq!(own(alone), own(row));
+    }
+    let early = halved.iter().find(|row| row["rung"] == "0").unwrap();
+    assert_eq!(early["share_of_candles"], "0.25");
 }
 
 #[test]

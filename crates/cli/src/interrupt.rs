@@ -1,8 +1,7 @@
 //! Ctrl-C and SIGTERM: the user or the system wants the program to end.
 
 use crate::failure::{Ending, Failure, FailureKind};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 #[cfg(unix)]
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -48,18 +47,18 @@ impl Interrupt {
     }
 }
 
-/// For work that has no runtime: becomes true at the first sign that the program is to end.
-pub(crate) fn flag() -> Result<Arc<AtomicBool>, Failure> {
+/// For work that has no runtime: says how the program is to end, from the first sign that it is to.
+pub(crate) fn sign() -> Result<Arc<OnceLock<Ending>>, Failure> {
     let unexpected = |error| Failure::new(FailureKind::Unexpected, error);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(unexpected)?;
-    let interrupt = runtime.block_on(async { Interrupt::new() })?;
-    let raised = Arc::new(AtomicBool::new(false));
-    let flag = raised.clone();
+    let mut interrupt = runtime.block_on(async { Interrupt::new() })?;
+    let sign = Arc::new(OnceLock::new());
+    let given = sign.clone();
     // Nobody waits for it: it ends with the process.
     std::thread::spawn(move || {
-        let mut interrupt = interrupt;
-        runtime.block_on(interrupt.wait());
-        flag.store(true, Ordering::Relaxed);
+        let ending = runtime.block_on(interrupt.wait());
+        // It is given once.
+        let _ = given.set(ending);
     });
-    Ok(raised)
+    Ok(sign)
 }

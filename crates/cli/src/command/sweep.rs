@@ -22,7 +22,6 @@ use candlewick_simulator::check_expiry;
 use clap::Args;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::sync::atomic::Ordering;
 
 /// What to search.
 #[derive(Debug, Args)]
@@ -117,7 +116,7 @@ pub(super) fn run(arguments: &SweepArguments, context: &Context<'_>) -> Result<E
         balance: loaded.initial_balance()?,
         threads: threads(arguments),
     };
-    let stop = interrupt::flag()?;
+    let sign = interrupt::sign()?;
     let mut progress = Progress::new("Sweeping", context.global);
     let watch = Stopwatch::start();
     let mut watcher = |standing: &Standing<'_>| {
@@ -125,7 +124,7 @@ pub(super) fn run(arguments: &SweepArguments, context: &Context<'_>) -> Result<E
         if let Some((best, score)) = standing.best.and_then(|best| Some((best, best.score?))) {
             progress.say(&format!("best {} {score:.4} of trial {}", sweep.objective, best.trial));
         }
-        if stop.load(Ordering::Relaxed) { Wish::Stop } else { Wish::GoOn }
+        if sign.get().is_some() { Wish::Stop } else { Wish::GoOn }
     };
     let end = job.run(&mut journal, known, &mut watcher).map_err(told)?;
     drop(progress);
@@ -136,7 +135,7 @@ pub(super) fn run(arguments: &SweepArguments, context: &Context<'_>) -> Result<E
                 folder.path().display()
             );
         }
-        return Ok(Ending::Interrupted);
+        return Ok(sign.get().copied().unwrap_or(Ending::Interrupted));
     };
     let elapsed = watch.elapsed();
     let files = folder.write(&rows, space, sweep.objective, written)?;
