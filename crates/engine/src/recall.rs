@@ -266,9 +266,10 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_session_that_recalls_a_run_has_its_ledger_its_intents_and_its_numbers() {
-        let mut first = one_bot(&[1, 2, 3]);
+    /// A bot trades at minute 1, loses then, and trades again two minutes on. What of that is kept, is recalled.
+    fn check_recalled(settled_at: Millis, is_kept: impl Fn(&str) -> bool) {
+        let again = settled_at.get() / Millis::MINUTE.get();
+        let mut first = one_bot(&[1, 2, again]);
         let (mut actions, mut told) = (Vec::new(), Vec::new());
         let mut tell = |session: &mut Session, event: Event| {
             told.push((true, serde_json::to_string(&event).unwrap()));
@@ -286,14 +287,14 @@ mod tests {
             close_price: None,
             payout: None,
         };
-        let later = Millis::MINUTE * 3;
-        tell(&mut first, Event { at: later, received: later, kind: EventKind::Settled(settled) });
-        tell(&mut first, candle_event(3, Origin::Live));
+        tell(&mut first, Event { at: settled_at, received: settled_at, kind: EventKind::Settled(settled) });
+        tell(&mut first, candle_event(again, Origin::Live));
+        assert_eq!(first.ledger().day_profit(), Money::from_minor(-1_000));
 
         let mut second = one_bot(&[]);
         let mut recall = Recall::of_same_bots(&second);
         let mut book = TradeBook::default();
-        for (is_event, body) in &told {
+        for (is_event, body) in told.iter().filter(|(_, body)| is_kept(body)) {
             let recorded = if *is_event { recall.read_event(body) } else { recall.read_action(body) };
             let recorded = recorded.unwrap();
             second.recall(&recorded);
@@ -303,8 +304,20 @@ mod tests {
         let states: Vec<_> = book.rows().iter().map(|row| row.state).collect();
         assert_eq!(states, [IntentState::Settled, IntentState::InFlight]);
         let mut next = Vec::new();
-        second.handle(&candle_event(5, Origin::Live), &mut next);
+        second.handle(&candle_event(again + 2, Origin::Live), &mut next);
         assert!(next.is_empty(), "strategies start afresh");
-        assert_eq!(book.rows()[1].approved.reason().to_string(), "test minute=3");
+        assert_eq!(book.rows()[1].approved.reason().to_string(), format!("test minute={again}"));
+    }
+
+    #[test]
+    fn a_session_that_recalls_a_run_has_its_ledger_its_intents_and_its_numbers() {
+        check_recalled(Millis::MINUTE * 3, |_| true);
+    }
+
+    #[test]
+    fn a_loss_that_is_a_days_first_event_is_that_days_even_where_a_crash_lost_the_days_record() {
+        let next_day = Millis::DAY + Millis::MINUTE * 3;
+        check_recalled(next_day, |_| true);
+        check_recalled(next_day, |body| !body.contains("day_opened"));
     }
 }

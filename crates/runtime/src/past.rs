@@ -1,6 +1,7 @@
 //! What earlier runs left in the journal: a start is a recovery.
 
 use crate::RuntimeError;
+use crate::audit::WalletAudit;
 use candlewick_engine::{Control, Event, EventKind, Header, IntentId, Recall, Recorded, Session, TradeBook};
 use candlewick_journal::{LineKind, Reader, StoredLine};
 use candlewick_sdk::Millis;
@@ -21,6 +22,8 @@ pub struct Past {
     pub(crate) doubted: BTreeMap<IntentId, Millis>,
     /// Trades that were reported as explained by no intent.
     pub(crate) unexplained: Vec<String>,
+    /// What the ledger has held: a wallet that lags may show it still.
+    pub(crate) wallet: WalletAudit,
     /// Whether a person halted opens, and nobody has resumed since.
     pub(crate) is_halted: bool,
     /// How many runs there were.
@@ -130,6 +133,7 @@ impl Past {
         }
         session.recall(&recorded);
         self.book.recall(&recorded);
+        self.wallet.watch(session.ledger().free(), line.received);
         Ok(())
     }
 }

@@ -2,8 +2,9 @@
 
 use super::{Session, position_or_push};
 use crate::nominal::nominal_close;
+use crate::risk::Probe;
 use crate::{EventKind, Recorded, SymbolId};
-use candlewick_sdk::Symbol;
+use candlewick_sdk::{Millis, Symbol};
 
 impl Session {
     /// Takes an entry of an earlier run: ledger, limits, ladders and doubts become what they were. Strategies are
@@ -15,23 +16,36 @@ impl Session {
                 self.intents.begin(approved, nominal_close(approved.expiry(), approved.decision_time()));
                 self.ledger.reserve(approved.stake());
                 self.state.count_trade(&self.limits, approved.decision_time());
-            }
-            Recorded::DayOpened { start } => {
-                let (start, end) = self.limits.day_of(*start);
-                self.ledger.open_day(end);
-                self.state.open_day(start);
-            }
-            Recorded::Event(event) => match &event.kind {
-                EventKind::Candle { .. } | EventKind::Price { .. } => {}
-                EventKind::Settled(settled) => {
-                    self.release(event.at);
-                    self.on_settled(settled, event.at);
+                let at = approved.decision_time();
+                if Probe::of(&self.limits, &self.state, approved.symbol(), at) == Probe::Needed {
+                    self.state.begin_probe(approved.symbol(), approved.intent());
                 }
-                _ => {
-                    self.release(event.at);
-                    self.hear(event, &mut Vec::new());
+            }
+            Recorded::DayOpened { start } => self.recall_day(*start),
+            Recorded::Event(event) => {
+                self.recall_day(event.at);
+                match &event.kind {
+                    EventKind::Candle { .. } | EventKind::Price { .. } => {}
+                    EventKind::Settled(settled) => {
+                        self.release(event.at);
+                        self.on_settled(settled, event.at);
+                    }
+                    _ => {
+                        self.release(event.at);
+                        self.hear(event, &mut Vec::new());
+                    }
                 }
-            },
+            }
+        }
+    }
+
+    /// A day begins with its first event, before what that event brings is booked. That it began is recorded after the
+    /// event, and a crash between the two leaves it out: so the event decides, and the record finds the day begun.
+    fn recall_day(&mut self, at: Millis) {
+        if self.ledger.is_day_over(at) {
+            let (start, end) = self.limits.day_of(at);
+            self.ledger.open_day(end);
+            self.state.open_day(start);
         }
     }
 

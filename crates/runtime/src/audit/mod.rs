@@ -104,6 +104,11 @@ impl Finding {
 }
 
 impl Audits {
+    /// Those of a run that follows others, which followed the wallet so far.
+    pub(crate) fn after(wallet: WalletAudit) -> Self {
+        Self { wallet, ..Self::default() }
+    }
+
     /// Counts so many looks.
     pub(crate) fn count(&mut self, audit: Audit, looks: usize, findings: usize) {
         let tally = self.tallies.entry(audit).or_default();

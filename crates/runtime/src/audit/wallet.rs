@@ -1,15 +1,24 @@
 //! The wallet against the ledger, when nothing is under way that could explain a difference.
 
+use crate::resolver::sums_of;
 use candlewick_sdk::{Millis, Money};
+use std::collections::VecDeque;
 
 /// Two readings that agree must lie so far apart.
 const APART: Millis = Millis::from_seconds(10);
+
+/// How long a wallet may keep back what some trade did to it.
+const LONGEST_LAG: Millis = Millis::from_seconds(900);
+/// Changes that are remembered.
+const MOST_CHANGES: usize = 256;
 
 /// Follows the difference between wallet and ledger.
 #[derive(Debug, Default)]
 pub(crate) struct WalletAudit {
     /// What the ledger held when it last changed, and when that was.
     ledger: Option<(Money, Millis)>,
+    /// By how much it changed of late, and when.
+    changes: VecDeque<(Money, Millis)>,
     /// A difference that has been seen once: the wallet, and when.
     suspect: Option<(Money, Millis)>,
 }
@@ -43,6 +52,7 @@ impl WalletAudit {
             self.suspect = None;
             return WalletReading::Agrees;
         }
+        let patience = if self.is_lag(wallet - free, now) { LONGEST_LAG.max(patience) } else { patience };
         if quiet == Quiet::No || now - changed_at < patience {
             self.suspect = None;
             return WalletReading::Unquiet;
@@ -64,9 +74,23 @@ impl WalletAudit {
     /// still show what was between.
     #[inline]
     pub(crate) fn watch(&mut self, free: Money, now: Millis) {
-        if self.ledger.is_none_or(|(known, _)| known != free) {
+        let change = free - self.ledger.map_or(free, |(known, _)| known);
+        if change != Money::ZERO {
+            if self.changes.len() == MOST_CHANGES {
+                self.changes.pop_front();
+            }
+            self.changes.push_back((change, now));
+        }
+        if self.ledger.is_none() || change != Money::ZERO {
             self.ledger = Some((free, now));
         }
+    }
+
+    /// Whether the wallet would be what it is if it kept back some of what the ledger has booked of late.
+    fn is_lag(&self, difference: Money, now: Millis) -> bool {
+        let recent = self.changes.iter().filter(|(_, at)| now - *at < LONGEST_LAG);
+        let kept_back: Vec<Money> = recent.map(|(change, _)| -*change).collect();
+        sums_of(&kept_back).is_none_or(|sums| sums.contains(&difference))
     }
 }
 
@@ -103,6 +127,18 @@ mod tests {
             (525, 91, 108, Quiet::Yes, Differs),
             (531, 91, 108, Quiet::Yes, Differs),
             (535, 91, 108, Quiet::Yes, Moved(Money::from_minor(-17))),
+            // A change may be kept back for a quarter of an hour.
+            (600, 100, 108, Quiet::Yes, Unquiet),
+            (1_099, 100, 108, Quiet::Yes, Unquiet),
+            (1_100, 100, 108, Quiet::Yes, Differs),
+            (1_110, 100, 108, Quiet::Yes, Moved(Money::from_minor(-8))),
+            // And one of two, while the later one is shown.
+            (1_200, 120, 120, Quiet::Yes, Agrees),
+            (1_210, 115, 115, Quiet::Yes, Agrees),
+            (1_500, 103, 115, Quiet::Yes, Unquiet),
+            (2_099, 103, 115, Quiet::Yes, Unquiet),
+            (2_100, 103, 115, Quiet::Yes, Differs),
+            (2_110, 103, 115, Quiet::Yes, Moved(Money::from_minor(-12))),
         ] {
             let money = (Money::from_minor(wallet), Money::from_minor(free));
             let read = audit.read(money, quiet, Millis::from_seconds(second), Millis::from_seconds(120));

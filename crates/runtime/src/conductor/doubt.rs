@@ -149,9 +149,12 @@ impl Conductor {
             looked.wallets.as_ref().and_then(|all| connect::money_in(all, self.account.kind, scale));
         let wallet = balance
             .map(|balance| WalletView { balance, explained_without_doubts: self.session.ledger().free() });
+        // What waits for the journal has its stake taken off the ledger like what is under way.
+        let waiting = self.outbox.iter().map(Approved::intent);
         let in_flight: Vec<Doubt> = self
             .opening()
             .into_iter()
+            .chain(waiting)
             .filter_map(|intent| self.book.row(intent).map(|row| self.doubt_of(&row.approved, Millis::MAX)))
             .collect();
         let known = Known {

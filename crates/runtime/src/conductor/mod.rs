@@ -191,7 +191,7 @@ impl Conductor {
             candles: Vec::new(),
             trades: TradeWatch::new(Millis::new(i64::from(settings.settle_after_ms))),
             skew: SkewWatch::default(),
-            audits: Audits::default(),
+            audits: Audits::after(past.wallet),
             drift,
             requests: JoinSet::new(),
             asked: HashMap::new(),

@@ -29,7 +29,7 @@ pub(crate) use doubt::Doubt;
 pub(crate) use lag::LagMeter;
 pub(crate) use listing::{Listing, ListingBuilder};
 pub(crate) use resolution::{Decided, Decision, Resolution, Undecidable, Why};
-pub(crate) use wallet::WalletView;
+pub(crate) use wallet::{WalletView, sums_of};
 
 #[cfg(test)]
 pub(crate) use testing::order as order_of_tests;

@@ -39,11 +39,11 @@ impl WalletView {
     }
 }
 
-/// The sums of all choices among some stakes, or `None` when there are too many.
-fn sums_of(stakes: &[Money]) -> Option<BTreeSet<Money>> {
+/// The sums of all choices among some amounts, or `None` when there are too many.
+pub(crate) fn sums_of(amounts: &[Money]) -> Option<BTreeSet<Money>> {
     let mut sums = BTreeSet::from([Money::ZERO]);
-    for stake in stakes {
-        let with: Vec<Money> = sums.iter().map(|sum| *sum + *stake).collect();
+    for amount in amounts {
+        let with: Vec<Money> = sums.iter().map(|sum| *sum + *amount).collect();
         sums.extend(with);
         if sums.len() > MOST_SUMS {
             return None;

@@ -8,6 +8,7 @@ use candlewick_engine::{EventKind, IntentId, IntentState, Rejection, Rule, Venue
 use candlewick_runtime::Stop;
 use candlewick_runtime::control::{ControlAnswer, ControlOrder, Resolution};
 use candlewick_sdk::{Direction, Outcome};
+use std::time::Duration;
 
 const MINUTE: i64 = 60_000;
 
@@ -70,6 +71,19 @@ async fn a_doubt_does_not_stop_the_other_symbols() {
     assert_eq!(ran.refused(), [(2 * MINUTE, Rule::InDoubt)]);
     assert_eq!(ran.settled(), [(3 * MINUTE + 4_999, 2, Outcome::Won, 800)]);
     assert_eq!(ran.ended, 3 * MINUTE + 4_999, "a doubt is not waited for");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stake_that_left_the_wallet_is_not_that_of_an_intent_that_still_waits_for_the_journal() {
+    let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]).bot(eth(), &[6 * MINUTE]);
+    stage.script.opens.push_back(OpenScript::failed(ApiError::Ambiguous { text: "lost".to_owned() }));
+    stage.script.opens.push_back(OpenScript::failed(ApiError::NotSent { text: "later".to_owned() }));
+    // The list keeps the trade back, but the wallet shows that its stake is gone.
+    stage.script.balances = vec![(stage.at(MINUTE), 990)];
+    (stage.settings.list_every_s, stage.journal_delay) = (1, Duration::from_secs(4));
+    let ran = stage.stop(7 * MINUTE, Stop::TimeUp).run().await;
+    let states: Vec<_> = ran.finished().book.rows().iter().map(|row| row.state).collect();
+    assert_eq!(states[0], IntentState::InDoubt, "{:?}", ran.warnings);
 }
 
 #[tokio::test(start_paused = true)]

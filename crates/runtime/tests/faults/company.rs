@@ -74,6 +74,9 @@ pub(crate) fn join(world: &World, intent: Option<u64>, order: &OpenOrder, reach:
         return None;
     }
     let mut request = Request::new(Sender::Program, order.clone());
+    // What only its time tells from ours lies in the window of no other intent that is looked for: two intents and two
+    // trades would be a pair each.
+    let is_alone = world.disk().unclear.keys().all(|other| Some(*other) == intent);
     match difference {
         Difference::Symbol => request.order.symbol = OTHER_SYMBOL.parse().unwrap(),
         Difference::Direction => request.order.direction = order.direction.opposite(),
@@ -82,11 +85,10 @@ pub(crate) fn join(world: &World, intent: Option<u64>, order: &OpenOrder, reach:
         Difference::Expiration => request.order.expiration_type = ExpirationType::NextCandle,
         Difference::Account => request.order.account = Account::Real,
         Difference::Hand => request.sender = Sender::Person,
-        // It lies in the window of no other intent that is looked for.
-        Difference::Earlier if world.disk().unclear.keys().all(|other| Some(*other) == intent) => {
+        Difference::Earlier if is_alone => {
             request.stamped_ago = Millis::from_seconds(world.dice().between(CLEAR_BEFORE_S, 60));
         }
-        Difference::Twin if reach == Reach::Underway => {
+        Difference::Twin if reach == Reach::Underway && is_alone => {
             let mut dice = world.dice();
             let mut draw = |most| Millis::new(dice.between(1, most));
             return Some(Twin { after: draw(1_000), listed_before: draw(4_000) });
