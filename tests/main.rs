@@ -12,6 +12,7 @@ mod contract;
 mod control;
 mod determinism;
 mod doctor;
+mod edge;
 mod excerpt;
 mod faults;
 mod fetch_killed;

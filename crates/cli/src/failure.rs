@@ -5,6 +5,7 @@ use candlewick_history::HistoryError;
 use candlewick_sandbox::SandboxError;
 use candlewick_sdk::BuildError;
 use candlewick_simulator::SimulatorError;
+use candlewick_statistics::StatisticsError;
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
@@ -162,6 +163,12 @@ impl From<SimulatorError> for Failure {
 
 impl From<SandboxError> for Failure {
     fn from(error: SandboxError) -> Self {
+        Self::new(FailureKind::Configuration, error)
+    }
+}
+
+impl From<StatisticsError> for Failure {
+    fn from(error: StatisticsError) -> Self {
         Self::new(FailureKind::Configuration, error)
     }
 }

@@ -35,6 +35,7 @@ mod control;
 mod crew;
 mod data;
 mod doctor;
+mod edge;
 mod explain;
 mod fetch;
 mod inspection;

@@ -18,7 +18,7 @@ macro_rules! position {
             pub const RETIRED: Self = Self(u16::MAX);
 
             /// From a position in the Session's list; there are at most 65,535.
-            pub(crate) fn new(position: usize) -> Option<Self> {
+            pub fn new(position: usize) -> Option<Self> {
                 u16::try_from(position).ok().map(Self).filter(|id| *id != Self::RETIRED)
             }
 

@@ -1,72 +1,162 @@
-//! The verdict on a run's edge: its trades told to the notional accounts in the order in which they became known.
+//! The verdict on an edge: trades told to the notional accounts in the order in which they became known.
 
-use crate::{IntentRow, IntentState, SymbolId};
+use crate::{IntentId, IntentRow, IntentState, SymbolId};
 use candlewick_sdk::{Millis, Outcome, Payout};
 use candlewick_statistics::{EdgeTest, NotionalStake, TradeOutcome, VerdictPlan};
-use std::collections::BTreeMap;
 
 /// The payout that is staked on while none has been seen on a symbol: a high one, which bets little.
 const UNSEEN_PAYOUT_FRACTION: f64 = 0.92;
 
+/// Trades that can be open together before a list has to grow.
+const USUAL_OPEN_TRADES: usize = 16;
+
+/// A verdict in the making, told of intents as they are decided, answered and settled.
+///
+/// The accounts stake at the decision, on the payout last seen on the symbol by then, because what is known later, the
+/// answer included, may say something of the trade itself. A trade that pays more than was staked on is left out
+/// ([`EdgeTest::on_settled_paying`]); so is an intent that never was a trade. One whose end is not known stays lost.
+#[derive(Clone, Debug)]
+pub struct Judge {
+    test: EdgeTest,
+    payouts: Vec<(SymbolId, Payout)>,
+    open: Vec<Staked>,
+}
+
+#[derive(Clone, Debug)]
+struct Staked {
+    intent: IntentId,
+    symbol: SymbolId,
+    stake: NotionalStake,
+    payout_fraction: f64,
+}
+
+impl Judge {
+    /// Both accounts at 1.
+    pub fn new(plan: VerdictPlan) -> Self {
+        Self {
+            test: EdgeTest::new(plan),
+            payouts: Vec::with_capacity(1),
+            open: Vec::with_capacity(USUAL_OPEN_TRADES),
+        }
+    }
+
+    /// The accounts as they stand.
+    pub const fn test(&self) -> &EdgeTest {
+        &self.test
+    }
+
+    /// An intent was approved.
+    pub fn on_decided(&mut self, intent: IntentId, symbol: SymbolId) {
+        let payout_fraction = self.seen(symbol).map_or(UNSEEN_PAYOUT_FRACTION, Payout::to_fraction);
+        // A payout of nothing can be no evidence.
+        if let Ok(stake) = self.test.on_open(payout_fraction) {
+            self.open.push(Staked { intent, symbol, stake, payout_fraction });
+        }
+    }
+
+    /// The venue said what it pays on a symbol.
+    pub fn on_answered(&mut self, symbol: SymbolId, payout: Payout) {
+        match self.payouts.iter_mut().find(|(known, _)| *known == symbol) {
+            Some((_, seen)) => *seen = payout,
+            None => self.payouts.push((symbol, payout)),
+        }
+    }
+
+    /// An intent did not become a trade.
+    pub fn on_left_out(&mut self, intent: IntentId) {
+        self.on_settled(intent, Outcome::Cancelled, None);
+    }
+
+    /// A trade ended; `payout` is what it paid on a win. One that is not known, or has ended before, changes nothing.
+    pub fn on_settled(&mut self, intent: IntentId, outcome: Outcome, payout: Option<Payout>) {
+        let Some(place) = self.open.iter().position(|open| open.intent == intent) else { return };
+        let Staked { symbol, stake, payout_fraction, .. } = self.open.remove(place);
+        let pays = payout.map_or(payout_fraction, Payout::to_fraction);
+        self.test.settle(stake, to_trade_outcome(outcome), pays);
+        if let (None, Some(payout)) = (self.seen(symbol), payout) {
+            self.on_answered(symbol, payout);
+        }
+    }
+
+    fn seen(&self, symbol: SymbolId) -> Option<Payout> {
+        self.payouts.iter().find(|(known, _)| *known == symbol).map(|(_, payout)| *payout)
+    }
+}
+
+/// A trade, or what was to be one, as a verdict sees it afterwards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JudgedTrade {
+    /// What was traded: payouts belong to it.
+    pub symbol: SymbolId,
+    /// When it was decided.
+    pub decided: Millis,
+    /// When the venue answered, and so said what it pays.
+    pub answered: Option<Millis>,
+    /// What a win pays.
+    pub payout: Option<Payout>,
+    /// When its end became known, and how it ended; an intent that never was a trade is cancelled.
+    pub ended: Option<(Millis, Outcome)>,
+}
+
 /// What became known of a trade at a moment. At one moment settlements come first: they are known to what is decided then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum News {
-    Settled,
+    Ended,
     Answered,
     Decided,
 }
 
-/// Tells trades to a test, by their rows: each open at its decision, with the payout last seen on its symbol by then; each
-/// settlement when it became known. Intents that never were trades are left out; a trade without a settlement stays lost.
-///
-/// The accounts stake at the decision because what is known later, the answer included, may say something of the trade itself.
-/// A trade that pays more than was staked on is left out ([`EdgeTest::on_settled_paying`]).
+/// Tells intents to a verdict afterwards, by their rows: each at its decision, each end when it became known.
 pub fn judge<'a>(rows: impl IntoIterator<Item = &'a IntentRow>, plan: VerdictPlan) -> EdgeTest {
-    let rows: Vec<&IntentRow> = rows.into_iter().filter(|row| is_trade(row.state)).collect();
-    let mut test = EdgeTest::new(plan);
-    let mut payouts: BTreeMap<SymbolId, Payout> = BTreeMap::new();
-    let mut stakes: Vec<Option<(NotionalStake, f64)>> = vec![None; rows.len()];
-    for (_, news, place) in in_order(&rows) {
-        let row = rows[place];
-        let symbol = row.approved.symbol();
-        match news {
-            News::Decided => {
-                let seen = payouts.get(&symbol).map_or(UNSEEN_PAYOUT_FRACTION, |seen| seen.to_fraction());
-                // A payout of nothing can be no evidence.
-                stakes[place] = test.on_open(seen).ok().map(|stake| (stake, seen));
-            }
-            News::Answered => payouts.extend(row.payout.map(|payout| (symbol, payout))),
-            News::Settled => {
-                if let (Some((stake, staked_on)), Some(outcome)) = (stakes[place].take(), row.outcome) {
-                    let pays = row.payout.map_or(staked_on, Payout::to_fraction);
-                    test.on_settled_paying(stake, to_trade_outcome(outcome), pays);
-                }
-            }
+    let trades: Vec<JudgedTrade> = rows.into_iter().filter_map(JudgedTrade::of_row).collect();
+    judge_trades(&trades, plan)
+}
+
+/// As [`judge`], of trades that are known from elsewhere.
+pub fn judge_trades(trades: &[JudgedTrade], plan: VerdictPlan) -> EdgeTest {
+    let mut judge = Judge::new(plan);
+    for (_, news, place) in in_order(trades) {
+        let JudgedTrade { symbol, payout, ended, .. } = trades[place];
+        let intent = IntentId::new(place as u64 + 1);
+        match (news, payout, ended) {
+            (News::Decided, ..) => judge.on_decided(intent, symbol),
+            (News::Answered, Some(payout), _) => judge.on_answered(symbol, payout),
+            (News::Ended, _, Some((_, outcome))) => judge.on_settled(intent, outcome, payout),
+            (News::Answered | News::Ended, ..) => {}
         }
     }
-    test
+    judge.test
 }
 
-/// What became known when, and of which row. Three lists that are each nearly in order, which the sort makes use of.
-fn in_order(rows: &[&IntentRow]) -> Vec<(Millis, News, usize)> {
-    let mut news = Vec::with_capacity(rows.len() * 3);
-    let rows = || rows.iter().enumerate();
-    news.extend(rows().map(|(place, row)| (row.approved.decision_time(), News::Decided, place)));
-    news.extend(rows().filter_map(|(place, row)| Some((row.answered_at?, News::Answered, place))));
-    news.extend(rows().filter_map(|(place, row)| Some((row.settled_at?, News::Settled, place))));
+impl JudgedTrade {
+    /// Of an intent's row; nothing of one that the venue was asked about in vain, because its row does not say when.
+    pub fn of_row(row: &IntentRow) -> Option<Self> {
+        let ended = match row.state {
+            IntentState::NotOpened => return None,
+            IntentState::Rejected | IntentState::NotSent => row.answered_at.zip(Some(Outcome::Cancelled)),
+            IntentState::InFlight | IntentState::InDoubt | IntentState::Open | IntentState::Settled => {
+                row.settled_at.zip(row.outcome)
+            }
+        };
+        Some(Self {
+            symbol: row.approved.symbol(),
+            decided: row.approved.decision_time(),
+            answered: row.answered_at,
+            payout: row.payout,
+            ended,
+        })
+    }
+}
+
+/// What became known when, and of which trade. Three lists that are each nearly in order, which the sort makes use of.
+fn in_order(trades: &[JudgedTrade]) -> Vec<(Millis, News, usize)> {
+    let mut news = Vec::with_capacity(trades.len() * 3);
+    let trades = || trades.iter().enumerate();
+    news.extend(trades().map(|(place, trade)| (trade.decided, News::Decided, place)));
+    news.extend(trades().filter_map(|(place, trade)| Some((trade.answered?, News::Answered, place))));
+    news.extend(trades().filter_map(|(place, trade)| Some((trade.ended?.0, News::Ended, place))));
     news.sort();
     news
-}
-
-const fn is_trade(state: IntentState) -> bool {
-    match state {
-        IntentState::Open | IntentState::Settled => true,
-        IntentState::InFlight
-        | IntentState::InDoubt
-        | IntentState::Rejected
-        | IntentState::NotSent
-        | IntentState::NotOpened => false,
-    }
 }
 
 const fn to_trade_outcome(outcome: Outcome) -> TradeOutcome {

@@ -33,7 +33,7 @@ pub use book::{IntentRow, IntentState, TradeBook};
 pub use event::{Control, Edge, Event, EventKind, Opened, Origin, Rejection, Settled, VenueId};
 pub use hash::JournalHash;
 pub use id::{BotId, IntentId, SeriesId, SymbolId};
-pub use judge::judge;
+pub use judge::{Judge, JudgedTrade, judge, judge_trades};
 pub use ladder::{LadderNotice, check_ladders};
 pub use ledger::Ledger;
 pub use recall::{Recall, RecallError, Recorded, to_recorded_form};

@@ -5,7 +5,8 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use std::hint::black_box;
 
 fn ruin_of_plans(criterion: &mut Criterion) {
-    let double = |levels| StakePlan::Martingale { base: 1_000, factor: 2.0, levels, most_stake: 1_000_000 };
+    let double =
+        |levels| StakePlan::Martingale { base: 1_000, factor: 2.0, levels, most_stake: 1_000_000, step: 1 };
     for (name, plan, horizon_trades) in [
         ("flat, 1000 trades", StakePlan::Flat { stake: 1_000 }, 1_000),
         ("flat, 10000 trades", StakePlan::Flat { stake: 1_000 }, 10_000),
@@ -14,10 +15,10 @@ fn ruin_of_plans(criterion: &mut Criterion) {
         ("doubling, 3 levels, 10000 trades", double(3), 10_000),
         (
             "recovering all, 6 levels, 1000 trades",
-            StakePlan::Martingale { base: 1_000, factor: 2.176, levels: 6, most_stake: 1_000_000 },
+            StakePlan::Martingale { base: 1_000, factor: 2.176, levels: 6, most_stake: 1_000_000, step: 1 },
             1_000,
         ),
-        ("soros of 3 wins, 1000 trades", StakePlan::Soros { base: 1_000, wins: 3 }, 1_000),
+        ("soros of 3 wins, 1000 trades", StakePlan::Soros { base: 1_000, wins: 3, step: 1 }, 1_000),
     ] {
         let question = RuinQuestion {
             balance: 200_000,

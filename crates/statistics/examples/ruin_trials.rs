@@ -37,8 +37,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 fn plans() -> [(&'static str, StakePlan, u64); 7] {
-    let martingale =
-        |factor, levels| StakePlan::Martingale { base: 1_000, factor, levels, most_stake: 1_000_000 };
+    let martingale = |factor, levels| StakePlan::Martingale {
+        base: 1_000,
+        factor,
+        levels,
+        most_stake: 1_000_000,
+        step: 1,
+    };
     let kelly = StakePlan::Kelly { fraction: 0.5, believed_win_probability: 0.6, step: 1 };
     [
         ("flat 10", StakePlan::Flat { stake: 1_000 }, 30_000),
@@ -46,7 +51,7 @@ fn plans() -> [(&'static str, StakePlan, u64); 7] {
         ("half Kelly for 60 %", kelly, 20_000),
         ("doubling 10, 6 levels", martingale(2.0, 6), 200_000),
         ("recovering all from 10, 6 levels", martingale(2.176, 6), 200_000),
-        ("losses only from 10, 6 levels", martingale(1.85, 6), 200_000),
-        ("soros 10, 3 wins", StakePlan::Soros { base: 1_000, wins: 3 }, 40_000),
+        ("factor 1.85 from 10, 6 levels", martingale(1.85, 6), 200_000),
+        ("soros 10, 3 wins", StakePlan::Soros { base: 1_000, wins: 3, step: 1 }, 40_000),
     ]
 }

@@ -20,7 +20,7 @@
 //! | Is there an edge, looked at after every trade? | [`EdgeTest`], the one that decides; [`Sprt`] beside it |
 //! | Where does the win rate lie, could it be luck? | [`wilson_interval`], [`clopper_pearson_interval`], [`binomial_p_value()`], [`poisson_binomial_p_value`] |
 //! | How many trades does it take? | [`TradePlan`] |
-//! | How probable is ruin, how much money keeps it away? | [`ruin()`], [`required_balance`], by trial [`simulate_ruin`] |
+//! | How probable is ruin, how much money keeps it away? | [`ruin()`], [`required_balance`], by trial [`simulate_ruin`]; what a ladder costs [`recovery_cost`] |
 //! | How much to stake? | [`kelly_fraction`] |
 //! | Which of many variants count, and the best of them? | [`benjamini_hochberg`], [`best_of_many`], [`probability_of_overfitting`], [`deflated_sharpe`] |
 //! | Do the directions matter? | [`direction_baseline`] |
@@ -86,7 +86,10 @@ pub use overfitting::{
 };
 pub use planner::{MOST_PLANNED_TRADES, TradePlan};
 pub use poisson_binomial::{MOST_MIXED_TRADES, poisson_binomial_p_value};
-pub use ruin::{MOST_HORIZON_TRADES, MOST_MONEY, Ruin, RuinQuestion, StakePlan, required_balance, ruin};
+pub use ruin::{
+    MOST_HORIZON_TRADES, MOST_MONEY, Recovery, Ruin, RuinQuestion, StakePlan, recovery_cost,
+    required_balance, ruin,
+};
 pub use simulation::{
     Arrangement, PathRange, RuinTrials, StreamEvent, TradeStream, VerdictRates, simulate_ruin,
 };

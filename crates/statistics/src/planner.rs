@@ -96,26 +96,30 @@ impl TradePlan {
         Ok(reached)
     }
 
-    /// The number of trades by which the verdict of [`crate::EdgeTest`] shows the edge with the probability wished
-    /// for, looked at after every trade, by trial: `paths` paths of at most `most_trades`, one after another. Nothing
-    /// when that many are too few.
+    /// When the verdict of [`crate::EdgeTest`] falls on trades that have the edge, looked at after every trade, by
+    /// trial: `paths` paths of at most `most_trades`, one after another. The errors that the verdict may make and the
+    /// edge that it looks for are those of `plan`, whatever the edge that is there.
     ///
-    /// The verdict looks for an edge of just these points; `beta` is that of the default plan.
+    /// [`VerdictRates::trades_to_show`] of the power answers how many trades it takes.
     ///
     /// # Errors
-    /// `NotAnEdge` when the points are more than 1 per unit of stake.
+    /// None that [`TradePlan::new`] has not told.
     pub fn by_verdict(
         &self,
+        plan: VerdictPlan,
         seed: u64,
         paths: u64,
         most_trades: u64,
-    ) -> Result<Option<u64>, StatisticsError> {
-        let delta = self.win_probability * (1.0 + self.payout_fraction) - 1.0;
-        let plan = VerdictPlan::new(self.alpha, VerdictPlan::default().beta(), delta)?;
+    ) -> Result<VerdictRates, StatisticsError> {
         let points = 100.0 * (self.win_probability - self.null);
         let stream = TradeStream::new(Arrangement::OneAfterAnother, &[self.payout_fraction], points, 0.0)?;
         let range = PathRange { seed, first_path: 0, paths, trades: most_trades };
-        Ok(VerdictRates::simulate(plan, &stream, range).trades_to_show(self.power))
+        Ok(VerdictRates::simulate(plan, &stream, range))
+    }
+
+    /// The win rate that the edge means, 0 to 1.
+    pub const fn win_probability(&self) -> f64 {
+        self.win_probability
     }
 }
 
@@ -149,10 +153,12 @@ mod tests {
     #[test]
     fn the_verdict_takes_more_trades_than_one_look_at_the_end() {
         let plan = TradePlan::new(0.85, 10.0, 0.05, 0.8).unwrap();
-        let (exact, trades) =
-            (plan.by_exact_binomial().unwrap(), plan.by_verdict(1, 400, 2_000).unwrap().unwrap());
+        // Ten points at payout 85 are 0.185 of the stake.
+        let verdict = VerdictPlan::new(0.05, 0.05, 0.185).unwrap();
+        let exact = plan.by_exact_binomial().unwrap();
+        let trades = plan.by_verdict(verdict, 1, 400, 2_000).unwrap().trades_to_show(0.8).unwrap();
         assert!(trades > exact && trades < 3 * exact, "{trades} against {exact}");
-        assert_eq!(plan.by_verdict(1, 100, 20), Ok(None));
+        assert_eq!(plan.by_verdict(verdict, 1, 100, 20).unwrap().trades_to_show(0.8), None);
     }
 
     #[test]

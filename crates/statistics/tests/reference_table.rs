@@ -78,7 +78,7 @@ fn figures_of_money() -> Result<Vec<Figure>, Box<dyn Error>> {
         horizon_trades: 200,
         ..fair
     };
-    let doubling = StakePlan::Martingale { base: 10, factor: 2.0, levels: 2, most_stake: 20 };
+    let doubling = StakePlan::Martingale { base: 10, factor: 2.0, levels: 2, most_stake: 20, step: 1 };
     let (daily, variants) = returns();
     let equity: Vec<f64> = std::iter::once(1.0)
         .chain(daily.iter().scan(1.0, |value, daily| {

@@ -8,6 +8,7 @@ mod backtest;
 mod config;
 mod data;
 mod doctor;
+mod edge;
 mod explain;
 mod halt;
 mod live;
@@ -61,6 +62,9 @@ pub(crate) enum Command {
     Parity(parity::ParityArguments),
     /// The intents of a journal, and what became of them
     Trades(trades::TradesArguments),
+    /// The statistics of an edge: break-even, how many trades it takes, what trades say
+    #[command(subcommand)]
+    Edge(edge::EdgeCommand),
     /// Candles at rest
     #[command(subcommand)]
     Data(data::DataCommand),
@@ -98,6 +102,7 @@ pub(crate) fn run(command: &Command, context: &Context<'_>) -> Result<Ending, Fa
         Command::Resolve(arguments) => resolve::run(arguments, context),
         Command::Parity(arguments) => parity::run(arguments, context),
         Command::Trades(arguments) => trades::run(arguments, context),
+        Command::Edge(command) => edge::run(command, context),
         Command::Data(command) => data::run(command, context),
         Command::Strategy(command) => strategy::run(command, context),
         Command::Config(command) => config::run(command, context),

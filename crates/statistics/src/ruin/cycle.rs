@@ -88,6 +88,14 @@ impl Cycle {
         Self { outcomes, ends: vec![End { trades: 0, probability: 1.0, from: 0, below: needs }] }
     }
 
+    /// A balance at the start that pays for everything that can be lost in so many trades: ruin is impossible from there.
+    pub(super) fn surely_enough(&self, trades: u32) -> f64 {
+        let needs = self.outcomes.iter().map(|outcome| outcome.needs).max().unwrap_or(0);
+        let lost = |outcome: &Outcome| -(outcome.change as f64) / f64::from(outcome.trades);
+        let worst = self.outcomes.iter().map(lost).fold(0.0, f64::max);
+        worst * f64::from(trades) + needs as f64
+    }
+
     /// Mean and variance of the change of a cycle, and its mean number of trades, for a balance that can pay for all.
     pub(super) fn moments(&self) -> (f64, f64, f64) {
         let sum = |of: &dyn Fn(&Outcome) -> f64| -> f64 {
@@ -128,7 +136,7 @@ mod tests {
     #[test]
     fn a_martingale_of_three_levels_is_counted_by_hand() {
         check(
-            StakePlan::Martingale { base: 100, factor: 2.0, levels: 3, most_stake: 1_000 },
+            StakePlan::Martingale { base: 100, factor: 2.0, levels: 3, most_stake: 1_000, step: 1 },
             &[(1, 0.5, 80, 100), (2, 0.25, 60, 300), (3, 0.125, 20, 700), (3, 0.125, -700, 700)],
             &[(0, 1.0, 0, 100), (1, 0.5, 100, 300), (2, 0.25, 300, 700)],
         );
@@ -136,15 +144,25 @@ mod tests {
 
     #[test]
     fn a_stake_above_the_most_is_the_most() {
-        let capped = StakePlan::Martingale { base: 100, factor: 3.0, levels: 3, most_stake: 250 };
+        let capped = StakePlan::Martingale { base: 100, factor: 3.0, levels: 3, most_stake: 250, step: 1 };
         assert_eq!(capped.stakes(&QUESTION), Ok(vec![100, 250, 250]));
+    }
+
+    #[test]
+    fn stakes_are_rounded_down_to_the_step() {
+        let stakes = |plan: StakePlan| plan.stakes(&QUESTION).unwrap();
+        let third = StakePlan::Martingale { base: 100, factor: 1.5, levels: 4, most_stake: 1_000, step: 100 };
+        // 100, 150, 225, 337.
+        assert_eq!(stakes(third), [100, 100, 200, 300]);
+        // At payout 80: 100 is wished for; 100 + 80 = 180; of that 100 is staked, + 80 = 260; of that 200, + 160 = 420.
+        assert_eq!(stakes(StakePlan::Soros { base: 100, wins: 3, step: 100 }), [100, 100, 200, 400]);
     }
 
     #[test]
     fn a_soros_of_two_wins_is_counted_by_hand() {
         // 100, then 180, then 324: each loss costs the base, three wins earn 80 + 144 + 259.2, rounded.
         check(
-            StakePlan::Soros { base: 100, wins: 2 },
+            StakePlan::Soros { base: 100, wins: 2, step: 1 },
             &[(1, 0.5, -100, 100), (2, 0.25, -100, 100), (3, 0.125, -100, 100), (3, 0.125, 483, 100)],
             &[(0, 1.0, 0, 100)],
         );
@@ -152,7 +170,7 @@ mod tests {
 
     #[test]
     fn a_ladder_below_the_smallest_stake_never_starts() {
-        let cycle = cycle_of(StakePlan::Soros { base: 99, wins: 2 });
+        let cycle = cycle_of(StakePlan::Soros { base: 99, wins: 2, step: 1 });
         assert!(cycle.outcomes.is_empty() && cycle.ends[0].below == u64::MAX);
     }
 }

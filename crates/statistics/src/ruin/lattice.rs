@@ -19,6 +19,9 @@ pub(super) fn ruin(question: &RuinQuestion, cycle: &Cycle) -> Ruin {
     if cycle.outcomes.is_empty() {
         return Ruin::new(vec![1.0; question.horizon_trades as usize], 0.0);
     }
+    if question.balance as f64 >= cycle.surely_enough(question.horizon_trades) {
+        return Ruin::new(vec![0.0; question.horizon_trades as usize], 0.0);
+    }
     let finest = finest_spacing(cycle);
     let top = highest_balance(question, cycle);
     let work = |spacing: u64| {

@@ -4,9 +4,11 @@ mod count_chain;
 mod curve;
 mod cycle;
 mod lattice;
+mod recovery;
 mod stake_plan;
 
 pub use curve::Ruin;
+pub use recovery::{Recovery, recovery_cost};
 pub use stake_plan::StakePlan;
 
 use crate::StatisticsError;
@@ -177,8 +179,8 @@ mod tests {
     #[test]
     fn a_ladder_of_one_level_is_flat() {
         for (plan, win_probability) in [
-            (StakePlan::Martingale { base: 3, factor: 2.0, levels: 1, most_stake: 3 }, 0.5),
-            (StakePlan::Soros { base: 3, wins: 0 }, 0.45),
+            (StakePlan::Martingale { base: 3, factor: 2.0, levels: 1, most_stake: 3, step: 1 }, 0.5),
+            (StakePlan::Soros { base: 3, wins: 0, step: 1 }, 0.45),
         ] {
             let question = RuinQuestion { balance: 100, win_probability, ..QUESTION };
             let flat = ruin(&question, &StakePlan::Flat { stake: 3 }).unwrap();
@@ -193,12 +195,28 @@ mod tests {
     fn a_short_martingale_is_counted_by_hand() {
         // 4 units, stakes 1 and 2: two losses leave 1, a third loss leaves nothing. A win after them leaves 2, where
         // a loss ends it (2 - 1 = 1 is below the second stake).
-        let ladder = StakePlan::Martingale { base: 1, factor: 2.0, levels: 2, most_stake: 9 };
+        let ladder = StakePlan::Martingale { base: 1, factor: 2.0, levels: 2, most_stake: 9, step: 1 };
         let found = ruin(&RuinQuestion { balance: 4, horizon_trades: 4, ..QUESTION }, &ladder).unwrap();
         // Within 3: LLL. Within 4: also LLW + L; and WLL, from 5 to 2, + L; LWLL, from 5 to 2, is not ruined yet.
         for (trades, expected) in [(2, 0.0), (3, 1.0 / 8.0), (4, 1.0 / 8.0 + 2.0 / 16.0)] {
             assert_near(found.within(trades), expected, &format!("{trades}"));
         }
+    }
+
+    #[test]
+    fn a_balance_that_pays_for_every_loss_is_never_ruined_and_a_cent_less_may_be() {
+        // Nine losses of a ladder of 1 and 2 cost 13, and the next stake is 2.
+        let ladder = StakePlan::Martingale { base: 1, factor: 2.0, levels: 2, most_stake: 9, step: 1 };
+        let lost = |balance| {
+            let question = RuinQuestion { balance, horizon_trades: 10, ..QUESTION };
+            ruin(&question, &ladder).unwrap().within(9)
+        };
+        assert_near(lost(14), 0.5_f64.powi(9), "14");
+        assert_near(lost(15), 0.0, "15");
+        assert_eq!(lost(18), 0.0, "15 for ten losses, and a ladder more");
+        let soros = StakePlan::Soros { base: 1, wins: 2, step: 1 };
+        let question = RuinQuestion { balance: 11, horizon_trades: 10, ..QUESTION };
+        assert_eq!(ruin(&question, &soros).unwrap().probability(), 0.0);
     }
 
     #[test]
@@ -222,7 +240,7 @@ mod tests {
             probability(&poor, StakePlan::Kelly { fraction: 1.0, believed_win_probability: 0.5, step: 1 }),
             0.0
         );
-        assert_eq!(probability(&poor, StakePlan::Soros { base: 1, wins: 2 }), 1.0);
+        assert_eq!(probability(&poor, StakePlan::Soros { base: 1, wins: 2, step: 1 }), 1.0);
     }
 
     #[test]
@@ -245,12 +263,12 @@ mod tests {
             StakePlan::Flat { stake: 0 },
             StakePlan::Share { fraction: 1.1, step: 1 },
             StakePlan::Share { fraction: 0.1, step: 0 },
-            StakePlan::Martingale { base: 1, factor: 0.5, levels: 2, most_stake: 1 },
-            StakePlan::Martingale { base: 1, factor: f64::NAN, levels: 2, most_stake: 1 },
-            StakePlan::Martingale { base: 1, factor: 2.0, levels: 0, most_stake: 1 },
-            StakePlan::Martingale { base: 1, factor: 2.0, levels: 64, most_stake: u64::MAX },
-            StakePlan::Soros { base: 1_000_000, wins: 64 },
-            StakePlan::Soros { base: 1, wins: 65 },
+            StakePlan::Martingale { base: 1, factor: 0.5, levels: 2, most_stake: 1, step: 1 },
+            StakePlan::Martingale { base: 1, factor: f64::NAN, levels: 2, most_stake: 1, step: 1 },
+            StakePlan::Martingale { base: 1, factor: 2.0, levels: 0, most_stake: 1, step: 1 },
+            StakePlan::Martingale { base: 1, factor: 2.0, levels: 64, most_stake: u64::MAX, step: 1 },
+            StakePlan::Soros { base: 1_000_000, wins: 64, step: 1 },
+            StakePlan::Soros { base: 1, wins: 65, step: 1 },
         ] {
             assert!(ruin(&QUESTION, &plan).is_err(), "{plan:?}");
         }

@@ -32,12 +32,14 @@ pub enum StakePlan {
     Martingale {
         /// The stake of the first level.
         base: u64,
-        /// How much larger each level is than the one before, at least 1; stakes are rounded down.
+        /// How much larger each level is than the one before, at least 1; stakes are rounded down to the step.
         factor: f64,
         /// How many levels, the first included, 1 to 64.
         levels: u32,
         /// No stake is larger.
         most_stake: u64,
+        /// The step of stakes, at least 1.
+        step: u64,
     },
     /// After a win its profit is added to the stake; after so many wins in a row, or a loss, it starts anew.
     Soros {
@@ -45,6 +47,8 @@ pub enum StakePlan {
         base: u64,
         /// How many wins in a row are staked again, at most 64.
         wins: u32,
+        /// The step of stakes, at least 1; what a stake was rounded down by counts for the next one.
+        step: u64,
     },
 }
 
@@ -64,28 +68,36 @@ impl StakePlan {
                 check_probability("believed win probability", believed_win_probability)?;
                 check_probability("fraction of Kelly", fraction).and(stake(step))
             }
-            Self::Martingale { base, factor, levels, most_stake } => {
+            Self::Martingale { base, factor, levels, most_stake, step: rounding } => {
                 check_levels(levels, 1)?;
                 if !(1.0..=100.0).contains(&factor) {
                     return Err(StatisticsError::NotAStake { value: factor });
                 }
-                stake(base).and(stake(most_stake))
+                stake(base).and(stake(most_stake)).and(stake(rounding))
             }
-            Self::Soros { base, wins } => check_levels(wins, 0).and(stake(base)),
+            Self::Soros { base, wins, step: rounding } => {
+                check_levels(wins, 0).and(stake(base)).and(stake(rounding))
+            }
         }
     }
 
-    /// The stakes of a ladder's levels, of other plans none.
-    pub(crate) fn stakes(&self, question: &RuinQuestion) -> Result<Vec<u64>, StatisticsError> {
+    /// The stakes of a ladder's levels, each after what came before it; of other plans none.
+    ///
+    /// # Errors
+    /// A plan that means nothing, or more money in all than can be counted.
+    pub fn stakes(&self, question: &RuinQuestion) -> Result<Vec<u64>, StatisticsError> {
+        self.check()?;
         let stakes: Vec<u64> = match *self {
             Self::Flat { .. } | Self::Share { .. } | Self::Kelly { .. } => Vec::new(),
-            Self::Martingale { base, factor, levels, most_stake } => (0..levels)
+            Self::Martingale { base, factor, levels, most_stake, step } => (0..levels)
                 .map(|level| (base as f64 * factor.powi(level.cast_signed())) as u64)
                 .map(|stake| stake.min(most_stake))
+                .map(|stake| stake - stake % step)
                 .collect(),
-            Self::Soros { base, wins } => {
-                let next = |stake: &u64| Some(stake.saturating_add(question.profit(*stake)));
-                std::iter::successors(Some(base), next).take(wins as usize + 1).collect()
+            Self::Soros { base, wins, step } => {
+                let placed = |wish: u64| wish - wish % step;
+                let next = |wish: &u64| Some(wish.saturating_add(question.profit(placed(*wish))));
+                std::iter::successors(Some(base), next).map(placed).take(wins as usize + 1).collect()
             }
         };
         let total = stakes.iter().fold(0_u64, |sum, stake| sum.saturating_add(*stake));

@@ -117,9 +117,11 @@ mod tests {
     #[test]
     fn chains_agree_with_trials_within_three_standard_errors() {
         let flat = StakePlan::Flat { stake: 5_000 };
-        let double = StakePlan::Martingale { base: 1_000, factor: 2.0, levels: 5, most_stake: 20_000 };
-        let recover = StakePlan::Martingale { base: 1_000, factor: 2.176, levels: 4, most_stake: 100_000 };
-        let soros = StakePlan::Soros { base: 6_000, wins: 3 };
+        let double =
+            StakePlan::Martingale { base: 1_000, factor: 2.0, levels: 5, most_stake: 20_000, step: 1 };
+        let recover =
+            StakePlan::Martingale { base: 1_000, factor: 2.176, levels: 4, most_stake: 100_000, step: 1 };
+        let soros = StakePlan::Soros { base: 6_000, wins: 3, step: 1 };
         let share = StakePlan::Share { fraction: 0.1, step: 1 };
         let kelly = StakePlan::Kelly { fraction: 0.5, believed_win_probability: 0.7, step: 1 };
         for (plan, question) in [

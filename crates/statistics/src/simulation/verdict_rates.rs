@@ -58,6 +58,19 @@ impl VerdictRates {
         self.shown_after.get(rank - 1).copied()
     }
 
+    /// The numbers of trades between which [`Self::trades_to_show`] of the share lies, one standard error of the paths
+    /// each way: those of the shares one standard error below and above, since a share of so many paths is known no
+    /// better than `sqrt(share (1 - share) / paths)`.
+    pub fn trades_to_show_range(&self, share: f64) -> (Option<u64>, Option<u64>) {
+        let error = self.standard_error(share);
+        (self.trades_to_show(share - error), self.trades_to_show(share + error))
+    }
+
+    /// The standard error of a share of the paths: `sqrt(share (1 - share) / paths)`.
+    pub fn standard_error(&self, share: f64) -> f64 {
+        (share * (1.0 - share) / self.paths as f64).sqrt()
+    }
+
     /// The number of trades by which the edge was rejected on this share of all paths; nothing when it was not.
     pub fn trades_to_reject(&self, share: f64) -> Option<u64> {
         let rank = (share * self.paths as f64).ceil().max(1.0) as usize;
@@ -154,6 +167,16 @@ mod tests {
         assert!((300..600).contains(&found.trades_to_show(0.5).unwrap()), "{:?}", found.trades_to_show(0.5));
         let coin = rates(Arrangement::OneAfterAnother, &[0.85], 50.0 - 100.0 / 1.85, 0.0);
         assert!(coin.rejected() > 0.9 && coin.shown() < 0.01, "{} {}", coin.rejected(), coin.shown());
+    }
+
+    #[test]
+    fn a_number_of_trades_is_known_as_well_as_its_share_of_the_paths() {
+        let rates = VerdictRates { paths: 50, shown_after: (1..=50).collect(), rejected_after: Vec::new() };
+        // 0.8 of 50 paths is 40; sqrt(0.8 x 0.2 / 50) = 0.0566 of them is 2.83.
+        assert_eq!(rates.trades_to_show(0.8), Some(40));
+        assert_eq!(rates.trades_to_show_range(0.8), (Some(38), Some(43)));
+        let few = VerdictRates { shown_after: (1..=40).collect(), ..rates };
+        assert_eq!(few.trades_to_show_range(0.8), (Some(38), None));
     }
 
     #[test]

@@ -179,13 +179,20 @@ impl EdgeTest {
     /// As [`on_settled`](Self::on_settled), of a trade that opened at another payout than was staked on: a venue names it
     /// with its answer only. One above that leaves the trade out, as if it had been cancelled, since the mirror account
     /// could lose more than its stake; both are known before the trade's outcome is.
-    #[expect(clippy::needless_pass_by_value, reason = "a stake settles once")]
     pub fn on_settled_paying(
         &mut self,
         stake: NotionalStake,
         outcome: TradeOutcome,
         payout_fraction: f64,
     ) -> Verdict {
+        self.settle(stake, outcome, payout_fraction);
+        self.verdict()
+    }
+
+    /// As [`on_settled_paying`](Self::on_settled_paying), without saying what is missing to a verdict, which costs more
+    /// than all the rest: for loops that ask [`is_final`](Self::is_final).
+    #[expect(clippy::needless_pass_by_value, reason = "a stake settles once")]
+    pub fn settle(&mut self, stake: NotionalStake, outcome: TradeOutcome, payout_fraction: f64) {
         let NotionalStake { payout_fraction: b, edge_stake, mirror_stake, mark } = stake;
         let outcome = if payout_fraction > b { TradeOutcome::Cancelled } else { outcome };
         let trade_return = outcome.to_return(payout_fraction);
@@ -193,7 +200,7 @@ impl EdgeTest {
         if outcome == TradeOutcome::Cancelled {
             self.edge_account += edge_stake;
             self.mirror_account += mirror_stake;
-            return self.verdict();
+            return;
         }
         self.seen.on_settled(trade_return);
         self.edge_account += edge_stake * (1.0 + trade_return);
@@ -204,7 +211,14 @@ impl EdgeTest {
         if self.answer == Answer::Open {
             self.answer = self.answer_of_accounts();
         }
-        self.verdict()
+    }
+
+    /// Whether the verdict has latched: it stays what it is.
+    pub const fn is_final(&self) -> bool {
+        match self.answer {
+            Answer::Open => false,
+            Answer::Shown | Answer::Rejected => true,
+        }
     }
 
     fn answer_of_accounts(&self) -> Answer {

@@ -1,0 +1,81 @@
+//! `edge`: the statistics of an edge, for numbers, a file of trades, a journal.
+
+mod break_even;
+mod plan;
+mod verdict;
+
+use super::Context;
+use crate::configuration::{Base, Loaded};
+use crate::failure::{Ending, Failure};
+use clap::Subcommand;
+
+/// The statistics of an edge.
+#[derive(Debug, Subcommand)]
+#[command(
+    after_help = "Payouts and win rates are in percent here, and fractions from 0 to 1 with --json.\n\nExamples:\n  \
+                  candlewick edge break-even 80 85 92\n  candlewick edge plan --payout 85\n  candlewick edge verdict \
+                  --won 580 --lost 420 --payout 85"
+)]
+pub(crate) enum EdgeCommand {
+    /// The win rate at which a payout neither earns nor costs
+    BreakEven(break_even::BreakEvenArguments),
+    /// How many trades it takes to show an edge
+    Plan(plan::PlanArguments),
+    /// What trades say of an edge
+    Verdict(verdict::VerdictArguments),
+}
+
+pub(super) fn run(command: &EdgeCommand, context: &Context<'_>) -> Result<Ending, Failure> {
+    match command {
+        EdgeCommand::BreakEven(arguments) => break_even::run(arguments, context)?,
+        EdgeCommand::Plan(arguments) => plan::run(arguments, context)?,
+        EdgeCommand::Verdict(arguments) => verdict::run(arguments, context)?,
+    }
+    Ok(Ending::Done)
+}
+
+/// The configuration, for what no option names.
+fn load(context: &Context<'_>) -> Result<Loaded, Failure> {
+    Loaded::read(&context.global.config, Base::Bare, Vec::new())
+}
+
+/// A payout in percent, as a fraction of the stake.
+fn parse_payout(text: &str) -> Result<f64, String> {
+    let percent = text.trim_end_matches('%').parse().ok();
+    let percent = percent.filter(|percent: &f64| *percent > 0.0 && *percent <= 1_000.0);
+    percent.map(|percent| percent / 100.0).ok_or_else(|| "use a payout in percent, such as 85".to_owned())
+}
+
+/// A probability in percent, as a fraction, neither 0 nor 1.
+fn parse_rate(text: &str) -> Result<f64, String> {
+    let percent = text.trim_end_matches('%').parse().ok();
+    let percent = percent.filter(|percent: &f64| *percent > 0.0 && *percent < 100.0);
+    percent
+        .map(|percent| percent / 100.0)
+        .ok_or_else(|| "use a percentage between 0 and 100, such as 55".to_owned())
+}
+
+fn percent(fraction: f64) -> String {
+    format!("{:.2} %", fraction * 100.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentages_are_read_with_or_without_their_sign() {
+        for (text, payout, rate) in [
+            ("85", Some(0.85), Some(0.85)),
+            ("85%", Some(0.85), Some(0.85)),
+            ("100", Some(1.0), None),
+            ("0", None, None),
+            ("-5", None, None),
+            ("NaN", None, None),
+            ("1e9", None, None),
+            ("much", None, None),
+        ] {
+            assert_eq!((parse_payout(text).ok(), parse_rate(text).ok()), (payout, rate), "{text}");
+        }
+    }
+}

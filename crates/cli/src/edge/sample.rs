@@ -1,0 +1,107 @@
+//! The verdict on trades in their order, with what stands beside it.
+
+use super::{Counts, IndependentFigures};
+use crate::failure::Failure;
+use candlewick_engine::{JudgedTrade, judge_trades};
+use candlewick_statistics::{Verdict, VerdictPlan};
+use serde::Serialize;
+
+/// A trade and the bot that it belongs to.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct NamedTrade {
+    pub(crate) bot: String,
+    pub(crate) trade: JudgedTrade,
+}
+
+/// What some trades say.
+#[derive(Debug, Serialize)]
+pub(crate) struct Sample {
+    /// Whose; null for all together.
+    pub(crate) bot: Option<String>,
+    #[serde(flatten)]
+    pub(crate) counts: Counts,
+    /// `edge_shown`, `edge_rejected` or `not_enough_trades`; null without an order.
+    pub(crate) verdict: Option<&'static str>,
+    pub(crate) about_more_trades: Option<u64>,
+    pub(crate) account_for: Option<f64>,
+    pub(crate) account_against: Option<f64>,
+    /// Groups of trades that overlap in time.
+    pub(crate) clusters: Option<u64>,
+    pub(crate) variance_inflation: Option<f64>,
+    /// Figures that assume independent trades.
+    pub(crate) independent: IndependentFigures,
+}
+
+impl Sample {
+    /// Of bare counts: they have no order, so that no account could be followed.
+    ///
+    /// # Errors
+    /// A payout that is none, or too many trades.
+    pub(crate) fn of_counts(counts: Counts, payout_fraction: f64) -> Result<Self, Failure> {
+        Ok(Self {
+            bot: None,
+            counts,
+            verdict: None,
+            about_more_trades: None,
+            account_for: None,
+            account_against: None,
+            clusters: None,
+            variance_inflation: None,
+            independent: IndependentFigures::of_counts(counts, payout_fraction)?,
+        })
+    }
+
+    /// Of all trades together, and of each bot where there are several, by their first trades.
+    ///
+    /// # Errors
+    /// More trades than can be counted.
+    pub(crate) fn all_of(trades: &[NamedTrade], plan: VerdictPlan) -> Result<Vec<Self>, Failure> {
+        let every: Vec<JudgedTrade> = trades.iter().map(|named| named.trade).collect();
+        let mut samples = vec![Self::of_trades(None, &every, plan)?];
+        let mut bots: Vec<&str> = Vec::new();
+        for named in trades {
+            if !bots.contains(&named.bot.as_str()) {
+                bots.push(&named.bot);
+            }
+        }
+        if bots.len() > 1 {
+            for bot in bots {
+                let own = trades.iter().filter(|named| named.bot == bot).map(|named| named.trade);
+                let own: Vec<JudgedTrade> = own.collect();
+                samples.push(Self::of_trades(Some(bot.to_owned()), &own, plan)?);
+            }
+        }
+        Ok(samples)
+    }
+
+    fn of_trades(bot: Option<String>, trades: &[JudgedTrade], plan: VerdictPlan) -> Result<Self, Failure> {
+        let test = judge_trades(trades, plan);
+        let (verdict, about_more_trades) = match test.verdict() {
+            Verdict::EdgeShown => ("edge_shown", None),
+            Verdict::EdgeRejected => ("edge_rejected", None),
+            Verdict::NotEnoughTrades { about_more } => ("not_enough_trades", about_more),
+        };
+        Ok(Self {
+            bot,
+            counts: Counts::of(trades),
+            verdict: Some(verdict),
+            about_more_trades,
+            account_for: Some(test.edge_account()),
+            account_against: Some(test.mirror_account()),
+            clusters: Some(test.overlap().clusters()),
+            variance_inflation: Some(test.overlap().variance_inflation()),
+            independent: IndependentFigures::of_trades(trades, plan)?,
+        })
+    }
+
+    /// The verdict in words.
+    pub(crate) fn words(&self) -> String {
+        match (self.verdict, self.about_more_trades) {
+            (None, _) => "none: bare counts have no order".to_owned(),
+            (Some("edge_shown"), _) => "edge shown".to_owned(),
+            (Some("edge_rejected"), _) => "edge rejected".to_owned(),
+            (Some(_), Some(more)) => format!("not enough trades yet (about {more} more)"),
+            (Some(_), None) => "not enough trades yet".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! What it costs to win back.
+
+use crate::StatisticsError;
+use crate::statistics_error::check_payout;
+
+/// What the win at the end of a ladder is to bring back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recovery {
+    /// All that was lost on the way.
+    Losses,
+    /// That, and the profit of the first stake.
+    LossesAndProfit,
+}
+
+/// What a ladder of so many levels costs when every one loses, in first stakes, if its stakes are just large enough for a
+/// win at any level to bring back what it should: `s(k) = (s(1) + ... + s(k-1)) / b`, and one more for the profit.
+///
+/// For the losses alone that is `(1 + 1/b)^(n - 1)` in all. With the profit each stake is `1 + 1/b` times the one before,
+/// and the sum `((1 + 1/b)^n - 1) b`.
+///
+/// # Errors
+/// `NotAPayout`, and `NotALadder` for other than 1 to 64 levels.
+pub fn recovery_cost(payout_fraction: f64, levels: u32, recovery: Recovery) -> Result<f64, StatisticsError> {
+    let b = check_payout(payout_fraction)?;
+    if !(1..=64).contains(&levels) {
+        return Err(StatisticsError::NotALadder { levels });
+    }
+    let growth = 1.0 + 1.0 / b;
+    Ok(match recovery {
+        Recovery::Losses => growth.powi(levels.cast_signed() - 1),
+        Recovery::LossesAndProfit => (growth.powi(levels.cast_signed()) - 1.0) * b,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn assert_near(found: f64, expected: f64, tolerance: f64) {
+        assert!((found - expected).abs() < tolerance, "{found}, not {expected}");
+    }
+
+    #[test]
+    fn six_steps_at_payout_85_cost_what_the_field_says() {
+        let cost = |recovery| recovery_cost(0.85, 6, recovery).unwrap();
+        assert_near(cost(Recovery::LossesAndProfit), 89.5, 0.05);
+        assert_near(cost(Recovery::Losses), 48.8, 0.05);
+    }
+
+    #[test]
+    fn the_sums_are_those_of_the_stakes_one_by_one() {
+        for (payout, levels) in [(0.85, 6_u32), (0.6, 3), (1.0, 1), (0.92, 10)] {
+            for (recovery, profit) in [(Recovery::Losses, 0.0), (Recovery::LossesAndProfit, payout)] {
+                let mut spent = 1.0;
+                for _ in 1..levels {
+                    // This stake wins `payout` times itself: what was spent, and the profit.
+                    spent += (spent + profit) / payout;
+                }
+                assert_near(recovery_cost(payout, levels, recovery).unwrap(), spent, 1e-9 * spent);
+            }
+        }
+    }
+
+    #[test]
+    fn ladders_without_levels_cost_nothing_that_could_be_told() {
+        for (payout, levels) in [(0.0, 3), (f64::NAN, 3), (0.85, 0), (0.85, 65)] {
+            assert!(recovery_cost(payout, levels, Recovery::Losses).is_err(), "{payout} {levels}");
+        }
+    }
+}

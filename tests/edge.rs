@@ -1,0 +1,104 @@
+//! `edge`: the statistics of an edge, as a person and a machine are told them.
+
+use crate::candlewick::{BACKTEST, Folder, candlewick, folder_with_bot};
+use serde_json::Value;
+
+fn json(arguments: &[&str]) -> Value {
+    let run = candlewick(&[&["edge"], arguments, &["--json"]].concat());
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    serde_json::from_str(&run.stdout).unwrap()
+}
+
+fn assert_near(found: &Value, expected: f64, tolerance: f64) {
+    let found = found.as_f64().unwrap();
+    assert!((found - expected).abs() < tolerance, "{found}, not {expected}");
+}
+
+#[test]
+fn break_even_is_told_for_payouts_stakes_and_win_rates() {
+    let answer = json(&["break-even", "80", "85", "90"]);
+    for (place, expected) in [0.555_556, 0.540_541, 0.526_316].into_iter().enumerate() {
+        assert_near(&answer["payouts"][place]["break_even"], expected, 1e-6);
+    }
+    assert_near(&answer["payouts"][1]["coin_return"], -0.075, 1e-12);
+    // 10 and 30 staked return 18 and 57 when all win.
+    assert_near(&json(&["break-even", "80:10", "90:30"])["mixed_break_even"], 40.0 / 75.0, 1e-12);
+    assert_near(&json(&["break-even", "--win-rate", "50"])["payout_needed"], 1.0, 1e-12);
+    let table = candlewick(&["edge", "break-even", "85"]);
+    assert!(table.stdout.contains("54.0541 %") && table.stdout.contains("-7.50"), "{}", table.stdout);
+    candlewick(&["edge", "break-even", "0"]).fails(2, &["use a payout in percent, such as 85"]);
+    candlewick(&["edge", "break-even", "80:10", "90"]).fails(2, &["some payouts have a stake", "help:"]);
+}
+
+#[test]
+fn a_plan_tells_the_known_numbers_of_trades_and_the_same_simulation_for_the_same_seed() {
+    let plan = ["plan", "--payout", "85", "--points", "2,5", "--paths", "100", "--most-trades", "1500"];
+    let answer = json(&plan);
+    for (place, by_normal, exact) in [(0, 3_828, 3_918), (1, 609, 641)] {
+        let edge = &answer["edges"][place];
+        assert_eq!(
+            (edge["by_normal"].as_u64(), edge["by_exact_binomial"].as_u64()),
+            (Some(by_normal), Some(exact))
+        );
+    }
+    let verdict = &answer["edges"][1]["by_verdict"];
+    // Measured on 5,000 paths elsewhere: half of the runs show five points by 647 trades, 80 % by 1,077.
+    assert!((500..800).contains(&verdict["half"].as_u64().unwrap()), "{verdict}");
+    assert!((800..1_500).contains(&verdict["trades"].as_u64().unwrap()), "{verdict}");
+    assert!(answer["edges"][0]["by_verdict"]["trades"].is_null(), "two points take more than 1,500 trades");
+    assert_eq!(json(&plan), answer);
+    candlewick(&["edge", "plan", "--points", "0"]).fails(2, &["--points 0", "name points above 0"]);
+    candlewick(&["edge", "plan", "--points", "60"]).fails(2, &["win rate"]);
+}
+
+#[test]
+fn bare_counts_have_figures_and_no_verdict() {
+    let counts = ["verdict", "--won", "580", "--lost", "420", "--payout", "85"];
+    let all = &json(&counts)["all"];
+    assert!(all["verdict"].is_null() && all["account_for"].is_null(), "{all}");
+    assert_near(&all["independent"]["win_rate"], 0.58, 1e-12);
+    assert!(all["independent"]["p_value"].as_f64().unwrap() < 0.01);
+    let told = candlewick(&[&["edge"], counts.as_slice()].concat()).stdout;
+    for part in ["bare counts have no order", "assumes independent trades", "--trades or --journal"] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    candlewick(&["edge", "verdict", "--won", "5"]).fails(2, &["--lost"]);
+    candlewick(&["edge", "verdict", "--won", "5", "--lost", "5", "--trades", "x"])
+        .fails(2, &["cannot be used with"]);
+    candlewick(&["edge", "verdict"]).fails(2, &["candlewick.db"]);
+}
+
+#[test]
+fn trades_in_their_order_have_a_verdict() {
+    // Two of three won at payout 85 shows an edge; every other one rules it out.
+    let run = |won: fn(usize) -> bool| -> String {
+        let line = |place| if won(place) { "WON,85\n" } else { "LOST,85\n" };
+        std::iter::once("result,payout\n").chain((0..1_500).map(line)).collect()
+    };
+    for (won, expected) in
+        [(run(|place| place % 3 != 0), "edge_shown"), (run(|place| place % 2 == 0), "edge_rejected")]
+    {
+        let folder = Folder::new().with("trades.csv", &won);
+        let answer = folder.run(&["edge", "verdict", "--trades", "trades.csv", "--json"]).json();
+        assert_eq!(answer["all"]["verdict"], expected);
+        assert_eq!(answer["all"]["clusters"], 1_500, "one after another");
+    }
+    let folder = Folder::new().with("trades.csv", "result,payout\nWON,85\nWIN,85\n");
+    folder
+        .run(&["edge", "verdict", "--trades", "trades.csv"])
+        .fails(3, &["trades.csv, line 3: \"WIN\" is no result", "help: the columns are"]);
+    folder.run(&["edge", "verdict", "--trades", "none.csv"]).fails(3, &["none.csv"]);
+}
+
+#[test]
+fn the_trades_of_a_backtest_have_the_accounts_of_its_report() {
+    let folder = folder_with_bot("rsi-reversal", "rsi-reversal");
+    let report = folder.run(&[BACKTEST.as_slice(), &["--trades", "trades.csv", "--json"]].concat()).json();
+    let answer = folder.run(&["edge", "verdict", "--trades", "trades.csv", "--json"]).json();
+    assert!(report["trades"].as_u64().unwrap() >= 5, "{report}");
+    assert_eq!(answer["all"]["verdict"], report["verdict"]);
+    assert_near(&answer["all"]["independent"]["win_rate"], report["win_rate"].as_f64().unwrap(), 1e-12);
+    // The file does not say when a settlement became known; one trade after another that does not matter, but for the first
+    // payout, which a file tells at once and a venue with its first answer.
+    assert_near(&answer["all"]["account_for"], report["edge"]["account_for"].as_f64().unwrap(), 0.01);
+}
