@@ -19,6 +19,7 @@ mod fetch_killed;
 mod fetching;
 mod first_run;
 mod import;
+mod indicators;
 mod latency;
 mod oracle;
 mod oracle_agreement;

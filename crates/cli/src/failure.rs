@@ -98,6 +98,11 @@ impl Failure {
         self
     }
 
+    /// In one line: the error and its causes.
+    pub(crate) fn sentence(&self) -> String {
+        format!("{:#}", self.error)
+    }
+
     /// As a person reads it: the error, its causes, the way out.
     pub(crate) fn render(&self) -> String {
         let mut text = format!("error: {}", self.error);

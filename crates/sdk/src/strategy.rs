@@ -58,6 +58,41 @@ pub trait Strategy: Send {
     fn on_settled(&mut self, settlement: &Settlement) {
         let _ = settlement;
     }
+
+    /// The values that it went by when it last answered, each with a name: an index, an average, a count. People see them
+    /// who ask why it decided so (`candlewick explain`); nothing that trades does.
+    ///
+    /// Asked after [`on_candle`](Self::on_candle) or [`on_price`](Self::on_price), whether that gave a signal or not. So a
+    /// strategy keeps what it computed there, and leaves out what it does not know yet. `explain` tells a strategy of its
+    /// own all that the recorded session told it, so nothing is stored while it trades. As it is, it offers none.
+    ///
+    /// ```
+    /// use candlewick_sdk::indicator::Rsi;
+    /// use candlewick_sdk::{Candle, Signal, Strategy};
+    ///
+    /// struct Oversold {
+    ///     rsi: Rsi,
+    ///     last: Option<f64>,
+    /// }
+    ///
+    /// impl Strategy for Oversold {
+    ///     fn warmup(&self) -> usize {
+    ///         self.rsi.stable_after()
+    ///     }
+    ///
+    ///     fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
+    ///         self.last = self.rsi.update(candle.close());
+    ///         self.last.filter(|rsi| *rsi < 30.0).map(|_| Signal::buy("oversold"))
+    ///     }
+    ///
+    ///     fn indicators(&self) -> Vec<(&'static str, f64)> {
+    ///         self.last.map(|rsi| ("rsi", rsi)).into_iter().collect()
+    ///     }
+    /// }
+    /// ```
+    fn indicators(&self) -> Vec<(&'static str, f64)> {
+        Vec::new()
+    }
 }
 
 /// What a bot is told of its place when its strategy is built.

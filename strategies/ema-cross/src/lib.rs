@@ -27,6 +27,8 @@ parameters! {
 pub struct EmaCross {
     fast: Ema,
     slow: Ema,
+    /// Both after the last candle.
+    last: Option<(f64, f64)>,
     /// Where the fast average stood against the slow one at the candle before.
     before: Option<Ordering>,
 }
@@ -41,7 +43,8 @@ impl Strategy for EmaCross {
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
         // Both are updated before either may end the function.
         let (fast, slow) = (self.fast.update(candle.close()), self.slow.update(candle.close()));
-        let (fast, slow) = (fast?, slow?);
+        self.last = fast.zip(slow);
+        let (fast, slow) = self.last?;
         let now = compare(fast, slow);
         let before = self.before.replace(now)?;
         let signal = match now {
@@ -51,6 +54,10 @@ impl Strategy for EmaCross {
             Ordering::Less => Signal::sell("crossed below"),
         };
         Some(signal.with("fast", fast).with("slow", slow))
+    }
+
+    fn indicators(&self) -> Vec<(&'static str, f64)> {
+        self.last.map_or_else(Vec::new, |(fast, slow)| vec![("fast", fast), ("slow", slow)])
     }
 }
 
@@ -71,7 +78,7 @@ impl StrategyFactory for EmaCross {
             return Err(refuse(format!("fast = {fast} must be below slow = {slow}")));
         }
         let ema = |period| Ema::new(period).map_err(|error| refuse(error.to_string()));
-        Ok(Self { fast: ema(fast)?, slow: ema(slow)?, before: None })
+        Ok(Self { fast: ema(fast)?, slow: ema(slow)?, last: None, before: None })
     }
 }
 
@@ -100,6 +107,18 @@ mod tests {
         );
         // The average is 13, 13 and 13 at the equal closes, then 14 and 14.
         check(&[14.0, 12.0, 13.0, 13.0, 13.0, 15.0, 14.0], &[(5, "crossed above fast=15 slow=14")]);
+    }
+
+    #[test]
+    fn both_averages_are_offered_once_there_are_both() {
+        let mut strategy = EmaCross::build(Params { fast: 1, slow: 3 }, &bot("BTCUSDT")).unwrap();
+        // As above.
+        let expected = [None, None, Some((10.0, 12.0)), Some((10.0, 11.0)), Some((15.0, 13.0))];
+        for (candle, expected) in from_closes(&[14.0, 12.0, 10.0, 10.0, 15.0]).iter().zip(expected) {
+            strategy.on_candle(candle);
+            let expected = expected.map(|(fast, slow)| [("fast", fast), ("slow", slow)]);
+            assert_eq!(strategy.indicators(), expected.as_slice().concat());
+        }
     }
 
     #[test]

@@ -23,6 +23,8 @@ parameters! {
 #[derive(Debug)]
 pub struct RsiReversal {
     rsi: Rsi,
+    /// The index after the last candle.
+    last: Option<f64>,
     oversold: f64,
     overbought: f64,
 }
@@ -36,7 +38,8 @@ impl Strategy for RsiReversal {
 
     #[inline]
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
-        let rsi = self.rsi.update(candle.close())?;
+        self.last = self.rsi.update(candle.close());
+        let rsi = self.last?;
         if rsi < self.oversold {
             Some(Signal::buy("oversold").with("rsi", rsi).with("level", self.oversold))
         } else if rsi > self.overbought {
@@ -44,6 +47,10 @@ impl Strategy for RsiReversal {
         } else {
             None
         }
+    }
+
+    fn indicators(&self) -> Vec<(&'static str, f64)> {
+        self.last.map(|rsi| ("rsi", rsi)).into_iter().collect()
     }
 }
 
@@ -60,7 +67,7 @@ impl StrategyFactory for RsiReversal {
             return Err(refuse(format!("oversold = {oversold} must be below overbought = {overbought}")));
         }
         let rsi = Rsi::new(period).map_err(|error| refuse(error.to_string()))?;
-        Ok(Self { rsi, oversold, overbought })
+        Ok(Self { rsi, last: None, oversold, overbought })
     }
 }
 
@@ -98,6 +105,21 @@ mod tests {
             &[(4, "BUY oversold rsi=22.727273 level=50"), (5, "BUY oversold rsi=13.157895 level=50")],
         );
         check((13.0, 84.0), &[]);
+    }
+
+    #[test]
+    fn the_index_is_offered_as_soon_as_there_is_one() {
+        let mut strategy = RsiReversal::build(params(2, 20.0, 80.0), &bot("BTCUSDT")).unwrap();
+        let rounded = |value: f64| (value * 1_000.0).round() / 1_000.0;
+        // As above, whether it signals or not.
+        let expected = [None, None, Some(50.0), Some(83.333), Some(22.727), Some(13.158), Some(80.12)];
+        for (candle, expected) in from_closes(&[10.0, 11.0, 10.0, 12.0, 8.0, 6.0, 14.0]).iter().zip(expected)
+        {
+            strategy.on_candle(candle);
+            let offered: Vec<_> =
+                strategy.indicators().into_iter().map(|(name, value)| (name, rounded(value))).collect();
+            assert_eq!(offered, expected.map(|rsi| ("rsi", rsi)).into_iter().collect::<Vec<_>>());
+        }
     }
 
     #[test]

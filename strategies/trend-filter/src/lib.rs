@@ -29,8 +29,12 @@ pub struct TrendFilter {
     /// How many of the bot's own candles make a longer one.
     own_in_longer: usize,
     average: Ema,
+    /// The average after the last longer candle, and that candle's close.
+    last_average: Option<(f64, f64)>,
     trend: Option<Direction>,
     rsi: Rsi,
+    /// The index after the last candle.
+    last_rsi: Option<f64>,
     distance: f64,
 }
 
@@ -46,7 +50,8 @@ impl Strategy for TrendFilter {
     }
 
     fn on_longer_candle(&mut self, _interval: Interval, candle: &Candle) {
-        let Some(average) = self.average.update(candle.close()) else { return };
+        self.last_average = self.average.update(candle.close()).map(|average| (average, candle.close()));
+        let Some((average, _)) = self.last_average else { return };
         self.trend = match candle.close() - average {
             above if above > average * ROUNDING => Some(Direction::Buy),
             below if below < -average * ROUNDING => Some(Direction::Sell),
@@ -56,13 +61,21 @@ impl Strategy for TrendFilter {
 
     #[inline]
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
-        let rsi = self.rsi.update(candle.close())?;
+        self.last_rsi = self.rsi.update(candle.close());
+        let rsi = self.last_rsi?;
         let signal = match self.trend? {
             Direction::Buy if rsi <= 50.0 - self.distance => Signal::buy("pullback in a rising trend"),
             Direction::Sell if rsi >= 50.0 + self.distance => Signal::sell("rally in a falling trend"),
             Direction::Buy | Direction::Sell => return None,
         };
         Some(signal.with("rsi", rsi))
+    }
+
+    fn indicators(&self) -> Vec<(&'static str, f64)> {
+        let rsi = self.last_rsi.map(|rsi| ("rsi", rsi));
+        let trend = self.last_average.into_iter();
+        let trend = trend.flat_map(|(average, close)| [("trend average", average), ("trend close", close)]);
+        rsi.into_iter().chain(trend).collect()
     }
 }
 
@@ -84,8 +97,10 @@ impl StrategyFactory for TrendFilter {
             longer: [longer],
             own_in_longer: (longer.length().get() / bot.interval.length().get()) as usize,
             average: Ema::new(params.trend_period).map_err(unfit)?,
+            last_average: None,
             trend: None,
             rsi: Rsi::new(params.period).map_err(unfit)?,
+            last_rsi: None,
             distance: params.distance,
         })
     }
@@ -131,6 +146,28 @@ mod tests {
         // The second of the two-minute candles that an average needs is not made.
         check(&[10.0, 12.0, 14.0, 16.0, 8.0, 8.0], &[2], &[]);
         check(&[5.0; 40], &[], &[]);
+    }
+
+    #[test]
+    fn what_it_went_by_is_offered_and_what_it_does_not_know_yet_is_not() {
+        let params = Params { trend_seconds: 120, trend_period: 2, period: 2, distance: 30.0 };
+        let mut strategy = TrendFilter::build(params, &bot("BTCUSDT")).unwrap();
+        let mut longer = LongerCandles::new(Interval::MINUTE, strategy.longer_intervals()).unwrap();
+        // Computed above; the two-minute candle that closes with the sixth is not seen by the sixth.
+        let trend = [("trend average", 14.0), ("trend close", 16.0)];
+        let expected: [&[(&str, f64)]; 6] = [
+            &[],
+            &[],
+            &[("rsi", 100.0)],
+            &[("rsi", 100.0)],
+            &[("rsi", 20.0), trend[0], trend[1]],
+            &[("rsi", 20.0), trend[0], trend[1]],
+        ];
+        for (candle, expected) in from_closes(&[10.0, 12.0, 14.0, 16.0, 8.0, 8.0]).iter().zip(expected) {
+            strategy.on_candle(candle);
+            assert_eq!(strategy.indicators(), expected);
+            longer.show(candle, &mut strategy);
+        }
     }
 
     #[test]

@@ -1,14 +1,11 @@
 //! How long things took, as a journal tells it: candles until they were there, orders until they arrived and opened.
 
-use super::{RecordedRun, damaged, is_candle};
+use super::{RecordedRun, damaged, is_candle, visit_lines};
 use crate::failure::Failure;
 use candlewick_journal::{LineKind, Reader, StoredLine};
 use candlewick_sdk::{Millis, Series, Symbol};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-
-/// Lines read at once.
-const PAGE: u32 = 5_000;
 
 /// Delays by symbol, in the order in which they were met.
 #[derive(Debug, Default)]
@@ -88,22 +85,19 @@ impl Delays {
         let mut told = Self::default();
         let (mut series, mut bots): (Vec<Series>, Vec<Symbol>) = (Vec::new(), Vec::new());
         let mut asked = BTreeMap::new();
-        let mut from = 1;
-        loop {
-            let page = reader.lines(from, PAGE).await?;
-            let Some(last) = page.last() else { return Ok(told) };
-            from = last.seq + 1;
-            for stored in &page {
-                if stored.line.kind == LineKind::Run {
-                    for run in RecordedRun::all_of(std::slice::from_ref(stored))? {
-                        series = run.series();
-                        bots = run.settings.bots.iter().map(|bot| bot.symbol).collect();
-                    }
-                } else if run.is_none_or(|run| run == stored.line.run) {
-                    told.take(stored, (&series, &bots), &mut asked)?;
+        let read = visit_lines(reader, 1..u64::MAX, |stored| {
+            if stored.line.kind == LineKind::Run {
+                for run in RecordedRun::all_of(std::slice::from_ref(stored))? {
+                    series = run.series();
+                    bots = run.settings.bots.iter().map(|bot| bot.symbol).collect();
                 }
+            } else if run.is_none_or(|run| run == stored.line.run) {
+                told.take(stored, (&series, &bots), &mut asked)?;
             }
-        }
+            Ok(())
+        });
+        read.await?;
+        Ok(told)
     }
 
     fn take(

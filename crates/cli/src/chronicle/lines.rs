@@ -1,7 +1,9 @@
 //! The lines of a journal, page by page.
 
+use crate::failure::Failure;
 use candlewick_journal::{JournalError, LineKind, Reader, StoredLine};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Lines read at once.
 const PAGE: u32 = 5_000;
@@ -46,6 +48,25 @@ pub(crate) async fn read_lines(reader: &mut Reader, which: Which) -> Result<Line
             read.kept.push(stored);
         }
     }
+}
+
+/// Shows the lines with these numbers, without holding more than a page of them.
+///
+/// # Errors
+/// They cannot be read, or what `visit` says.
+pub(crate) async fn visit_lines(
+    reader: &mut Reader,
+    numbers: Range<u64>,
+    mut visit: impl FnMut(&StoredLine) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let mut next = numbers.start;
+    while next < numbers.end {
+        let page = reader.lines(next, PAGE).await?;
+        let Some(last) = page.last() else { break };
+        next = last.seq + 1;
+        page.iter().filter(|stored| stored.seq < numbers.end).try_for_each(&mut visit)?;
+    }
+    Ok(())
 }
 
 /// Whether a line tells a candle.

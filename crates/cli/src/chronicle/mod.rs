@@ -10,7 +10,7 @@ mod trade;
 
 pub(crate) use delays::{DelayLine, Delays, Spread};
 pub(crate) use fold::{Fold, damaged};
-pub(crate) use lines::{Which, is_candle, read_lines};
+pub(crate) use lines::{Which, is_candle, read_lines, visit_lines};
 pub(crate) use refusal::read_refusal;
 pub(crate) use run::{BETWEEN_RUNS, RecordedRun};
 pub(crate) use source::{JournalArguments, block_on};

@@ -1,11 +1,11 @@
 //! A run as its header tells it.
 
 use super::damaged;
-use crate::failure::Failure;
+use crate::failure::{Failure, kind_of_build};
 use crate::live::Trading;
 use candlewick_engine::{Header, Session, SessionSettings};
 use candlewick_journal::{LineKind, StoredLine};
-use candlewick_sdk::{Candle, Millis, Series, Signal, Strategy};
+use candlewick_sdk::{BotContext, Candle, Millis, Registry, Series, Signal, Strategy, Symbol};
 use candlewick_simulator::SimulationSettings;
 use serde_json::Value;
 
@@ -66,6 +66,40 @@ impl RecordedRun {
         Ok(Session::new(&self.settings, strategies.collect())?)
     }
 
+    /// The strategy of its bot at this place, as it was before its first candle; or why this program has not the same.
+    ///
+    /// # Errors
+    /// It cannot be built.
+    pub(crate) fn strategy(
+        &self,
+        place: usize,
+        registry: &Registry,
+    ) -> Result<Result<Box<dyn Strategy>, String>, Failure> {
+        let (Some(bot), Some((name, version))) = (self.settings.bots.get(place), self.strategies.get(place))
+        else {
+            return Ok(Err("the run does not say which strategy that was".to_owned()));
+        };
+        let Some(entry) = registry.find(name) else {
+            return Ok(Err(format!("this program has no strategy \"{name}\"")));
+        };
+        if entry.version != version {
+            let here = entry.version;
+            return Ok(Err(format!(
+                "the run had version {version} of strategy \"{name}\", this program has version {here}"
+            )));
+        }
+        let context = BotContext {
+            bot: bot.name.clone(),
+            symbol: bot.symbol,
+            interval: bot.interval,
+            expiry: bot.expiry(),
+        };
+        let strategy = entry.build(&bot.params, &context).map_err(|error| {
+            Failure::new(kind_of_build(&error), error).context(format!("bot \"{}\"", bot.name))
+        })?;
+        Ok(Ok(strategy))
+    }
+
     /// Its series, in the order of their numbers.
     pub(crate) fn series(&self) -> Vec<Series> {
         let mut series = Vec::new();
@@ -75,6 +109,17 @@ impl RecordedRun {
             }
         }
         series
+    }
+
+    /// Its symbols, in the order of their numbers.
+    pub(crate) fn symbols(&self) -> Vec<Symbol> {
+        let mut symbols = Vec::new();
+        for bot in &self.settings.bots {
+            if !symbols.contains(&bot.symbol) {
+                symbols.push(bot.symbol);
+            }
+        }
+        symbols
     }
 }
 

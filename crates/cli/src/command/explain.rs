@@ -24,7 +24,9 @@ pub(crate) struct ExplainArguments {
 
 pub(super) fn run(arguments: &ExplainArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let (_, url) = arguments.journal.load(context)?;
-    let told = block_on(async { read_trade(&mut Reader::open(&url).await?, &arguments.trade).await })?;
+    let told = block_on(async {
+        read_trade(&mut Reader::open(&url).await?, &arguments.trade, context.registry).await
+    })?;
     if context.global.json {
         print_json(&told)?;
     } else {

@@ -1,6 +1,7 @@
 //! Why a trade was opened and what became of it; why none was.
 
 mod candle;
+mod indicators;
 mod moment;
 mod trade;
 

@@ -1,15 +1,17 @@
 //! One intent from the candles before it to its settlement.
 
 use super::candle::{CandleLine, table_of};
+use super::indicators::recompute;
 use crate::chronicle::{Chronicle, TradeLine};
 use crate::failure::Failure;
 use crate::moment::{delta, utc};
 use crate::output::table;
 use candlewick_engine::Rule;
 use candlewick_journal::{LineKind, Reader, StoredLine, Wire};
-use candlewick_sdk::Millis;
+use candlewick_sdk::{Millis, Registry};
 use serde::Serialize;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fmt::{self, Display};
 
 /// Candles shown before the one that decided.
@@ -26,6 +28,10 @@ pub(crate) struct Explanation {
     trade: TradeLine,
     /// The rules that were asked, in their order: all of them let it pass.
     passed_rules: Vec<&'static str>,
+    /// The strategy's indicators at the decision, by name; empty when it offers none.
+    indicators: BTreeMap<&'static str, f64>,
+    /// Why the strategy that decided cannot be asked; null when it could be.
+    indicators_missing: Option<String>,
     /// The series that it was decided on, from before the decision to its end.
     candles: Vec<CandleLine>,
     /// What happened, in the order of its arrival.
@@ -48,7 +54,11 @@ struct Step {
 ///
 /// # Errors
 /// There is none, or its entries cannot be read.
-pub(crate) async fn read_trade(reader: &mut Reader, name: &str) -> Result<Explanation, Failure> {
+pub(crate) async fn read_trade(
+    reader: &mut Reader,
+    name: &str,
+    registry: &Registry,
+) -> Result<Explanation, Failure> {
     let chronicle = Chronicle::read(reader).await?;
     let (row, told) = chronicle.find(name)?;
     let intent = row.approved.intent();
@@ -67,6 +77,10 @@ pub(crate) async fn read_trade(reader: &mut Reader, name: &str) -> Result<Explan
         timeline.extend(Step::of_wire(&wire, decided));
     }
     timeline.sort_by_key(|step| (step.time, step.rank()));
+    let (indicators, indicators_missing) = match recompute(reader, &chronicle, told, registry).await? {
+        Ok(indicators) => (indicators, None),
+        Err(why) => (BTreeMap::new(), Some(why)),
+    };
     let mut candles = Vec::new();
     if let Some(run) = chronicle.run(told.run)
         && let Some(bot) = run.settings.bots.iter().find(|bot| bot.name == told.bot)
@@ -81,6 +95,8 @@ pub(crate) async fn read_trade(reader: &mut Reader, name: &str) -> Result<Explan
     Ok(Explanation {
         trade: TradeLine::of((row, told)),
         passed_rules: Rule::ALL.iter().map(|rule| rule.as_str()).collect(),
+        indicators,
+        indicators_missing,
         candles,
         timeline,
     })
@@ -154,6 +170,13 @@ impl Display for Explanation {
             write!(f, "; the venue calls it {id}")?;
         }
         writeln!(f, "\nDecided at {}: {}", utc(trade.decision_time), trade.reason)?;
+        if !self.indicators.is_empty() {
+            let shown = self.indicators.iter().map(|(name, value)| format!("{name} = {value}"));
+            writeln!(f, "Indicators: {}", shown.collect::<Vec<_>>().join(", "))?;
+        }
+        if let Some(why) = &self.indicators_missing {
+            writeln!(f, "Indicators: cannot be told, as {why}")?;
+        }
         let (first, last) = (self.passed_rules.first(), self.passed_rules.last());
         writeln!(
             f,

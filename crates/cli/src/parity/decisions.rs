@@ -1,10 +1,10 @@
 //! The events of each run through a Session again: it must answer as it did.
 
 use crate::chronicle::{BETWEEN_RUNS, Fold, RecordedRun};
-use crate::failure::{Failure, kind_of_build};
+use crate::failure::Failure;
 use candlewick_engine::{Action, Event, Recorded, Session, to_recorded_form};
 use candlewick_journal::{LineKind, StoredLine};
-use candlewick_sdk::{BotContext, Registry, Strategy};
+use candlewick_sdk::{Registry, Strategy};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::VecDeque;
@@ -90,26 +90,11 @@ fn strategies_of(
     registry: &Registry,
 ) -> Result<Result<Vec<Box<dyn Strategy>>, String>, Failure> {
     let mut strategies = Vec::new();
-    for (bot, (name, version)) in run.settings.bots.iter().zip(&run.strategies) {
-        let Some(entry) = registry.find(name) else {
-            return Ok(Err(format!("this program has no strategy \"{name}\"")));
-        };
-        if entry.version != version {
-            let here = entry.version;
-            return Ok(Err(format!(
-                "the run had version {version} of strategy \"{name}\", this program has version {here}"
-            )));
+    for place in 0..run.strategies.len() {
+        match run.strategy(place, registry)? {
+            Ok(strategy) => strategies.push(strategy),
+            Err(problem) => return Ok(Err(problem)),
         }
-        let context = BotContext {
-            bot: bot.name.clone(),
-            symbol: bot.symbol,
-            interval: bot.interval,
-            expiry: bot.expiry(),
-        };
-        let strategy = entry.build(&bot.params, &context).map_err(|error| {
-            Failure::new(kind_of_build(&error), error).context(format!("bot \"{}\"", bot.name))
-        })?;
-        strategies.push(strategy);
     }
     Ok(Ok(strategies))
 }
