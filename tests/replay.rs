@@ -1,6 +1,7 @@
 //! `parity` on recorded sessions: in lock-step, under faults, edited, over a restart.
 
 use crate::candlewick::Folder;
+use crate::excerpt::{DAY, HOUR, MONDAY};
 use crate::recording::{edit, folder, lines, record_in_lock_step, record_under, write};
 use candlewick_journal::{Line, LineKind};
 use serde_json::{Value, json};
@@ -156,4 +157,36 @@ fn each_difference_is_given_its_own_cause() {
 #[test]
 fn a_journal_that_is_not_there_is_named() {
     Folder::new().run(&PARITY).fails(2, &["there is no journal at sqlite://run.db"]);
+}
+
+/// A list of signals decides alike whatever candles there are, so one can be taken out of the record.
+#[test]
+fn a_candle_that_is_not_in_the_record_is_the_cause_gap() {
+    let decided = MONDAY + DAY + 3 * HOUR;
+    let bot = "[[bots]]\nname = \"list\"\nsymbol = \"BTCUSDT\"\ninterval = \"1m\"\nstrategy = \"signal-list\"\n\
+               close_type = \"01:00\"\nparams = { file = \"signals.csv\" }\n";
+    let folder = folder()
+        .with("list.toml", bot)
+        .with("signals.csv", &format!("time,symbol,direction\n{decided},BTCUSDT,BUY\n"));
+    let arguments = ["live", "--sandbox", "--speed", "max", "--until-end", "--json", "--quiet"];
+    let more = ["--config", "list.toml", "--journal", "list.db", "--data", "BTCUSDT_1m.csv"];
+    assert_eq!(folder.run(&[&arguments[..], &more].concat()).json()["trades"], 1);
+    let recorded = lines(&folder.path("list.db"));
+    // It opened inside the candle that opens at the decision, and closed inside the next one.
+    for (missing, expected) in [(decided, "gap"), (decided + 60_000, "gap"), (decided + HOUR, "")] {
+        let candle = format!("\"candle\":{{\"time\":{missing},");
+        let kept: Vec<Line> = recorded
+            .iter()
+            .filter(|stored| !stored.line.body.contains(&candle))
+            .map(|stored| stored.line.clone())
+            .collect();
+        assert_eq!(kept.len() + 1, recorded.len(), "{missing}");
+        let name = format!("without-{missing}.db");
+        write(&folder.path(&name), kept);
+        let parity = folder.run(&["parity", "--journal", &name, "--json"]).json();
+        assert_eq!(parity["decisions"]["difference"], Value::Null, "{parity}");
+        let causes = parity["outcomes"]["causes"].as_object().unwrap();
+        let causes: Vec<&str> = causes.keys().map(String::as_str).collect();
+        assert_eq!(causes, expected.split_terminator(' ').collect::<Vec<_>>(), "{missing}: {parity}");
+    }
 }

@@ -162,7 +162,9 @@ impl Venue {
         let arrival = arrival_of(row).unwrap_or(row.approved.decision_time() + self.settings.latency_ms);
         let own = self.simulate(row, told, arrival);
         let mut causes = BTreeSet::new();
-        if !simulated.has_times_of(row) || simulated.state != own.state {
+        // What was refused for want of candles has no times to compare.
+        let is_moved = simulated.state != "rejected" && !simulated.has_times_of(row);
+        if is_moved || simulated.state != own.state {
             causes.insert(Cause::Latency);
         }
         if own.agrees_with(row) {
