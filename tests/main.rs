@@ -32,6 +32,7 @@ mod regimes;
 mod replay;
 mod resolve;
 mod restart;
+mod schemas;
 mod seconds;
 mod serving;
 mod survival;

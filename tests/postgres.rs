@@ -135,7 +135,7 @@ fn a_run_is_recorded_and_all_that_reads_it_is_told_what_a_file_would_tell() {
 fn a_run_after_a_clean_end_trades_on_and_both_are_replayed() {
     let database = Database::create("restart");
     let passwords = database.password_file();
-    two_runs::check(&database.journal(), &[("PGPASSFILE", &passwords.to_string_lossy())]);
+    two_runs::check(&database.journal(), &[("PGPASSFILE", &passwords.to_string_lossy())], |_| ());
 }
 
 #[test]

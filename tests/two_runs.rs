@@ -30,8 +30,9 @@ params = { period = 2, oversold = 45.0, overbought = 55.0 }
 close_type = "00:01"
 "#;
 
-/// A run after a clean end trades on, and both are replayed; the journal is named as `--journal` names it.
-pub(crate) fn check(journal: &str, variables: &[(&str, &str)]) {
+/// A run after a clean end, and after what is done then, trades on, and both are replayed; the journal is named as
+/// `--journal` names it.
+pub(crate) fn check(journal: &str, variables: &[(&str, &str)], between: impl Fn(&Folder)) -> Folder {
     let now = SystemClock::new().now().get() / 1_000 * 1_000;
     let folder =
         Folder::new().with("BTCUSDT_1s.csv", &seconds::candles(now, (600, 300))).with("bot.toml", BOT);
@@ -52,7 +53,9 @@ pub(crate) fn check(journal: &str, variables: &[(&str, &str)]) {
             ["live", "--config", "bot.toml", "--journal", journal, "--for", "5s", "--json", "--quiet"];
         folder.run(&arguments).json()
     };
-    let (first, second) = (run(), run());
+    let first = run();
+    between(&folder);
+    let second = run();
     for report in [&first, &second] {
         assert!(report["trades"].as_u64() > Some(0), "{report}");
     }
@@ -64,4 +67,5 @@ pub(crate) fn check(journal: &str, variables: &[(&str, &str)]) {
             assert_eq!(report[key], expected[key], "{key} of run {number}");
         }
     }
+    folder
 }
