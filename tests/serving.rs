@@ -81,17 +81,35 @@ fn a_client_reads_the_demo_wallet_and_ctrl_c_ends_it_cleanly() {
     assert_eq!(served.end("INT"), Some(130));
 }
 
+/// Of each series the last candle before the start is there, and so is the one of half a day before: the currencies rest
+/// at weekends, and candles of five seconds are shipped for the last four days only.
+fn check_served(served: &Served) {
+    let pairs = [("BTCUSDT", "crypto"), ("EURUSD", "forex"), ("GBPUSD", "forex")];
+    let both = |(pair, kind)| [(pair, kind, "1m", 60_000), (pair, kind, "5s", 5_000)];
+    let start = served.ready["start"].as_i64().unwrap();
+    let key = format!("api-key: {}", served.text("api_key"));
+    for (pair, kind, interval, length) in pairs.map(both).concat() {
+        for before in [0, 12 * 3_600_000] {
+            let open = start - start % length - length - before;
+            let path = format!(
+                "/aggregated-prices/prices?pair={pair}&type={kind}&interval={interval}&startTime={open}&endTime={open}"
+            );
+            let answer = served.get(&path, &key);
+            assert!(answer.contains(&format!("\"time\":{open}")), "{pair} {interval} at {open}: {answer}");
+        }
+    }
+}
+
 #[test]
 fn at_speed_one_the_candles_lie_around_the_present() {
     let served = Served::start(&[]);
-    let start = served.ready["start"].as_i64().unwrap();
-    let key = format!("api-key: {}", served.text("api_key"));
-    // The candle of the minute before, at real time.
-    let minute = start - start % 60_000 - 60_000;
-    let path = format!(
-        "/aggregated-prices/prices?pair=BTCUSDT&type=crypto&interval=1m&startTime={minute}&endTime={minute}"
-    );
-    let answer = served.get(&path, &key);
-    assert!(answer.contains(&format!("\"time\":{minute}")), "{answer}");
+    check_served(&served);
+    assert_eq!(served.end("TERM"), Some(0));
+}
+
+#[test]
+fn without_a_start_all_that_is_served_has_candles() {
+    let served = Served::start(&["--speed", "60"]);
+    check_served(&served);
     assert_eq!(served.end("TERM"), Some(0));
 }
