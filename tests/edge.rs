@@ -102,3 +102,70 @@ fn the_trades_of_a_backtest_have_the_accounts_of_its_report() {
     // payout, which a file tells at once and a venue with its first answer.
     assert_near(&answer["all"]["account_for"], report["edge"]["account_for"].as_f64().unwrap(), 0.01);
 }
+
+/// A ladder of 10, 20 and 40 on a balance of 80, with no limit but that of ruin.
+const LADDER: &str = "stake = { kind = \"martingale\", amount = 10, factor = 2, levels = 3 }\nparams";
+const BARE: &str = "[account]\ninitial_balance = 80\n[risk]\ndaily_loss_limit = 0\nmax_drawdown_percent = 0\n\
+                    ruin_horizon_trades = 60\n[[bots]]";
+
+#[test]
+fn ruin_is_told_of_stakes_at_the_rates_that_matter() {
+    let flat =
+        ["ruin", "--stake", "1", "--balance", "10", "--payout", "100", "--trades", "200", "--win-rate", "60"];
+    let answer = json(&flat);
+    let rates = &answer["stakes"][0]["rates"];
+    // Ten units of even money within 200 trades, by reflection: P(95 wins at most) + P(94 at most) of 200.
+    assert_near(&rates[0]["ruin"], 0.480_688, 1e-6);
+    assert_eq!(
+        (&rates[0]["name"], &rates[1]["name"], &rates[2]["name"]),
+        (&"coin".into(), &"break_even".into(), &"given".into())
+    );
+    // (2/3)^z is 5 % at z = 7.4: eight units are enough for ever, and so for 200 trades.
+    assert!((6.0..=8.0).contains(&rates[2]["required_balance"].as_f64().unwrap()), "{rates}");
+    assert!(answer["ladders"].is_null());
+
+    // Without a factor, what wins back everything: six levels cost 89.5 first stakes, for the losses alone 48.8.
+    let ladder = ["ruin", "--martingale", "10", "--payout", "85", "--balance", "100000", "--trades", "50"];
+    let sheet = &json(&ladder)["stakes"][0];
+    assert_near(&sheet["ladder_cost"], 895.0, 1.0);
+    assert_near(&sheet["recovery_costs"][0], 48.8, 0.05);
+    assert_near(&sheet["recovery_costs"][1], 89.5, 0.05);
+    assert_near(&sheet["rates"][0]["ruin"], 0.0, 1e-12);
+
+    let bound =
+        ["ruin", "--soros", "10", "--balance", "100", "--trades", "50", "--won", "90", "--lost", "110"];
+    let rates = &json(&bound)["stakes"][0]["rates"];
+    // Wilson's lower end of 90 of 200 at z = 1.644854.
+    assert_eq!(rates[2]["name"], "lower_bound");
+    assert_near(&rates[2]["win_rate"], 0.393_188, 1e-6);
+    candlewick(&["edge", "ruin"]).fails(2, &["there are no stakes to look at", "--martingale 10"]);
+    candlewick(&["edge", "ruin", "--stake", "1", "--soros", "1"]).fails(2, &["cannot be used with"]);
+    candlewick(&["edge", "ruin", "--stake=-1"]).fails(2, &["--stake"]);
+    candlewick(&["edge", "ruin", "--martingale", "1", "--levels", "65"]).fails(2, &["a ladder of 65 levels"]);
+}
+
+#[test]
+fn a_ladder_that_ruins_too_probably_does_not_start_live_and_is_told_in_a_backtest() {
+    let folder = folder_with_bot("params", LADDER);
+    let config = folder.read("bot.toml").replace("[[bots]]", BARE);
+    let folder = folder.with("bot.toml", &config);
+    let refusal =
+        ["risk.max_ruin_probability", "ladders of \"btc\"", "within 60 trades", "bring a balance of"];
+    let live = folder.run(&["live", "--sandbox", "--config", "bot.toml", "--speed", "max", "--until-end"]);
+    assert_eq!(live.code, 2, "{}{}", live.stdout, live.stderr);
+    folder.run(&["config", "check", "--config", "bot.toml"]).fails(2, &refusal);
+    for part in refusal {
+        assert!(live.stderr.contains(part), "{part}: {}", live.stderr);
+    }
+    let notices = folder.run(&[BACKTEST.as_slice(), &["--json"]].concat()).json()["notices"].to_string();
+    for part in ["live, this would not start: the ladders of", "its ladder costs 70.00", "if it wins 50 %"] {
+        assert!(notices.contains(part), "{part}: {notices}");
+    }
+    let answer = folder.run(&["edge", "ruin", "--config", "bot.toml", "--json"]).json();
+    assert_eq!(answer["stakes"][0]["bot"], "btc");
+    assert!(answer["ladders"].as_f64().unwrap() > 0.05, "{answer}");
+
+    let small = folder.with("bot.toml", &config.replace("initial_balance = 80", "initial_balance = 8000"));
+    let sound = small.run(&["config", "check", "--config", "bot.toml"]);
+    assert!(sound.code == 0 && sound.stdout.contains("a probability of 0.00 %"), "{}", sound.stdout);
+}

@@ -41,7 +41,7 @@ fn bot((name, symbol, interval, close_type, expiration_type, stake): &Bot) -> St
 fn risk(rules: &str) -> String {
     format!(
         "[risk]\nmax_open_trades = 0\nmax_open_trades_per_symbol = 2\nmax_trades_per_day = 0\n\
-         daily_loss_limit = 0\nmax_drawdown_percent = 0\n{rules}\n"
+         daily_loss_limit = 0\nmax_drawdown_percent = 0\nmax_ruin_probability = 0\n{rules}\n"
     )
 }
 

@@ -5,7 +5,7 @@ use crate::crew::{Crew, problem_of_session, session_settings};
 use crate::data::DataName;
 use candlewick_api::clock::SystemClock;
 use candlewick_api::{ApiError, HttpVenue};
-use candlewick_engine::{Session, check_ladders};
+use candlewick_engine::{EngineError, RuinReport, Session, TradeRecord, check_ladders, check_ruin};
 use candlewick_sdk::Registry;
 use std::sync::Arc;
 
@@ -30,7 +30,13 @@ pub(crate) fn problems_of(loaded: &Loaded, real: RealMoney, registry: &Registry)
         Ok(crew) => {
             let settings = session_settings(loaded);
             let made = Session::new(&settings, crew.strategies).and_then(|_| check_ladders(&settings));
-            problems.extend(made.err().map(|error| problem_of_session(&error, loaded)));
+            match made.and_then(|_| ruin_of(loaded)) {
+                Ok(ruin) => {
+                    let key = "risk.max_ruin_probability";
+                    problems.extend(ruin.refusal.map(|problem| loaded.problem(key, problem)));
+                }
+                Err(error) => problems.push(problem_of_session(&error, loaded)),
+            }
         }
         Err(found) => problems.extend(found.into_list()),
     }
@@ -40,7 +46,21 @@ pub(crate) fn problems_of(loaded: &Loaded, real: RealMoney, registry: &Registry)
 /// What is sound, and worth knowing.
 pub(crate) fn notices_of(loaded: &Loaded) -> Vec<String> {
     let ladders = check_ladders(&session_settings(loaded)).unwrap_or_default();
-    ladders.into_iter().map(|notice| notice.text).collect()
+    let ruin = ruin_of(loaded).unwrap_or_default();
+    ladders.into_iter().map(|notice| notice.text).chain(ruin.notices).collect()
+}
+
+/// How probably the ladders run out of money, by the configured balance and payout.
+///
+/// # Errors
+/// A stake, balance or limit that is none.
+pub(crate) fn ruin_of(loaded: &Loaded) -> Result<RuinReport, EngineError> {
+    let settings = session_settings(loaded);
+    let balance = settings.money_scale.exact(settings.balance);
+    let balance = balance
+        .map_err(|source| EngineError::Amount { key: "account.initial_balance".to_owned(), source })?;
+    let known = TradeRecord::assumed(loaded.config.simulation.payout_percent);
+    check_ruin(&settings, balance, &vec![known; settings.bots.len()])
 }
 
 /// What keeps the client from being made; no request leaves.

@@ -47,8 +47,7 @@ pub fn check_ladders(settings: &SessionSettings) -> Result<Vec<LadderNotice>, En
         total += cost.total;
         let (bot, cost, largest) = (bot.name.clone(), scale.format(cost.total), scale.format(cost.largest));
         let text = format!(
-            "bot \"{bot}\": its ladder costs {cost} when every level loses (largest stake {largest}); \
-             its probability of ruin is not computed yet"
+            "bot \"{bot}\": its ladder costs {cost} when every level loses (largest stake {largest})"
         );
         notices.push(LadderNotice { bot, cost, largest, text });
     }

@@ -13,7 +13,8 @@ use crate::{
     SessionSettings, SymbolId,
 };
 use candlewick_sdk::{
-    Candle, LongerCandles, Millis, Money, MoneyScale, Price, Series, Signal, Strategy, Symbol, closing_before,
+    Candle, LongerCandles, Millis, Money, MoneyScale, Payout, Price, Series, Signal, Strategy, Symbol,
+    closing_before,
 };
 
 /// Trades that can be open together before a list has to grow.
@@ -238,6 +239,12 @@ impl Session {
     pub fn rejected_bots(&self) -> impl Iterator<Item = &str> {
         let bots = self.bots.iter().zip(&self.names);
         bots.filter(|(bot, _)| bot.edge == Edge::Rejected).map(|(_, name)| name.as_str())
+    }
+
+    /// What a bot's symbol last paid, however long ago.
+    pub fn last_payout(&self, bot: BotId) -> Option<Payout> {
+        let bot = self.bots.get(bot.index())?;
+        self.state.payout(bot.symbol, Millis::ZERO, Millis::ZERO)
     }
 
     /// Positions of all series, in the order in which candles of one instant are handed in: shorter interval

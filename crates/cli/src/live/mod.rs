@@ -3,6 +3,7 @@
 mod embedded;
 mod ending;
 mod keeping;
+mod ladders;
 mod paper;
 mod real;
 mod remote;
@@ -89,18 +90,22 @@ pub(crate) async fn run(
     let account = connect(venue.as_ref(), account).await?;
     let balance = keeping.first_balance().await?.unwrap_or(account.balance);
     let settings = SessionSettings { balance, ..session_settings(loaded) };
-    let ladders = check_ladders(&settings)?;
-    for notice in ladders {
+    for notice in check_ladders(&settings)? {
         tracing::warn!("{}", notice.text);
     }
     let mut session = Session::new(&settings, crew.strategies)?;
     let (mut journal, past) = keeping.begin(&mut session, clock.now()).await?;
+    let assumed = loaded.config.simulation.payout_percent;
+    let mut checked = ladders::check(&settings, (&session, past.book()), assumed);
     if trading == Trading::Real {
-        if let Err(refusal) = real::check(&past, &session) {
-            // The lease goes back at once: a person is about to resolve what stands in the way.
-            drop(journal.close().await);
-            return Err(refusal);
-        }
+        checked = checked.and_then(|()| real::check(&past, &session));
+    }
+    if let Err(refusal) = checked {
+        // The lease goes back at once: a person is about to mend what stands in the way.
+        drop(journal.close().await);
+        return Err(refusal);
+    }
+    if trading == Trading::Real {
         real::announce(&settings, &account);
     }
     let start_balance = session.ledger().equity();

@@ -92,6 +92,11 @@ impl Limits {
         stake.floor_to(self.stake_step)
     }
 
+    /// What stakes are a multiple of; zero where they need not be.
+    pub(crate) const fn stake_step(&self) -> Money {
+        self.stake_step
+    }
+
     /// The largest stake, where there is one.
     pub(crate) fn largest_stake(&self) -> Option<Money> {
         self.max_stake.is_positive().then_some(self.max_stake)

@@ -68,6 +68,12 @@ pub struct RiskSettings {
     pub max_stake_percent: f64,
     /// Whether a bot whose edge is ruled out may open no more.
     pub enforce_verdict: bool,
+    /// No start with ladders that are ruined with more than this probability within `ruin_horizon_trades`.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub max_ruin_probability: f64,
+    /// How many trades ahead ruin is looked for.
+    #[schemars(range(min = 1, max = 100_000))]
+    pub ruin_horizon_trades: u32,
 }
 
 /// Whom a cooldown rests.
@@ -111,6 +117,8 @@ impl Default for RiskSettings {
             stake_step: Decimal::ZERO,
             max_stake_percent: 0.0,
             enforce_verdict: false,
+            max_ruin_probability: 0.05,
+            ruin_horizon_trades: 1_000,
         }
     }
 }

@@ -73,7 +73,7 @@ impl RiskState {
     }
 
     /// The last known payout of the symbol, unless it is older than `max_age` (zero: never too old).
-    pub(super) fn payout(&self, symbol: SymbolId, now: Millis, max_age: Millis) -> Option<Payout> {
+    pub(crate) fn payout(&self, symbol: SymbolId, now: Millis, max_age: Millis) -> Option<Payout> {
         let (payout, seen) = self.symbols.get(symbol.index())?.payout?;
         (max_age == Millis::ZERO || now - seen <= max_age).then_some(payout)
     }

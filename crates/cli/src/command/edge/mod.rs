@@ -2,6 +2,7 @@
 
 mod break_even;
 mod plan;
+mod ruin;
 mod verdict;
 
 use super::Context;
@@ -13,7 +14,7 @@ use clap::Subcommand;
 #[derive(Debug, Subcommand)]
 #[command(
     after_help = "Payouts and win rates are in percent here, and fractions from 0 to 1 with --json.\n\nExamples:\n  \
-                  candlewick edge break-even 80 85 92\n  candlewick edge plan --payout 85\n  candlewick edge verdict \
+                  candlewick edge break-even 80 85 92\n  candlewick edge plan --payout 85\n  candlewick edge ruin --martingale 10 --balance 2000\n  candlewick edge verdict \
                   --won 580 --lost 420 --payout 85"
 )]
 pub(crate) enum EdgeCommand {
@@ -21,6 +22,8 @@ pub(crate) enum EdgeCommand {
     BreakEven(break_even::BreakEvenArguments),
     /// How many trades it takes to show an edge
     Plan(plan::PlanArguments),
+    /// How probably stakes run out of money, and how much money keeps them from it
+    Ruin(ruin::RuinArguments),
     /// What trades say of an edge
     Verdict(verdict::VerdictArguments),
 }
@@ -29,6 +32,7 @@ pub(super) fn run(command: &EdgeCommand, context: &Context<'_>) -> Result<Ending
     match command {
         EdgeCommand::BreakEven(arguments) => break_even::run(arguments, context)?,
         EdgeCommand::Plan(arguments) => plan::run(arguments, context)?,
+        EdgeCommand::Ruin(arguments) => ruin::run(arguments, context)?,
         EdgeCommand::Verdict(arguments) => verdict::run(arguments, context)?,
     }
     Ok(Ending::Done)

@@ -1,0 +1,301 @@
+//! `edge ruin`: how probably stakes run out of money.
+
+use super::{load, parse_payout, parse_rate, percent};
+use crate::command::Context;
+use crate::configuration::Loaded;
+use crate::crew::session_settings;
+use crate::edge::{RuinSheet, RuinTerms};
+use crate::failure::Failure;
+use crate::output::{print, print_json, table};
+use crate::progress::Progress;
+use candlewick_engine::{EngineError, StakeRuin, TradeRecord};
+use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::{Money, Payout};
+use candlewick_statistics::{MOST_MONEY, RuinQuestion, StakePlan, WinRate, break_even, wilson_interval};
+use clap::Args;
+use serde::Serialize;
+use std::fmt::Write as _;
+
+/// Of which stakes.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Ruin is the moment at which the next stake cannot be placed. It is counted exactly, by a Markov chain over all \
+                  trades up to the horizon, one trade at a time, at the win rate of a coin, at break-even, at the lower bound of \
+                  the trades that you name with --won and --lost, and at --win-rate. The limit looks at the worse of break-even \
+                  and the lower bound; several ladders count together. Without stakes, those of the configured bots.\n\n\
+                  Examples:\n  candlewick edge ruin --stake 10 --balance 500 --payout 85\n  candlewick edge ruin --martingale \
+                  10 --factor 2.2 --levels 6 --balance 2000\n  candlewick edge ruin --soros 10 --wins 3\n  candlewick edge \
+                  ruin --share 2 --won 580 --lost 420\n  candlewick edge ruin --config my.toml --json"
+)]
+pub(crate) struct RuinArguments {
+    /// The same stake every time
+    #[arg(long, value_name = "AMOUNT", group = "plan")]
+    stake: Option<Decimal>,
+    /// A share of the balance, in percent
+    #[arg(long, value_name = "PERCENT", value_parser = parse_rate, group = "plan")]
+    share: Option<f64>,
+    /// This fraction of the Kelly stake
+    #[arg(long, value_name = "FRACTION", value_parser = parse_fraction, group = "plan", requires = "believe")]
+    kelly: Option<f64>,
+    /// The win rate that the Kelly stake is made for
+    #[arg(long, value_name = "PERCENT", value_parser = parse_rate, requires = "kelly")]
+    believe: Option<f64>,
+    /// A ladder that climbs after losses, from this stake
+    #[arg(long, value_name = "AMOUNT", group = "plan")]
+    martingale: Option<Decimal>,
+    /// How much larger each level is; what wins back all losses and the first profit when left out
+    #[arg(long, value_name = "FACTOR", requires = "martingale")]
+    factor: Option<f64>,
+    /// How many levels it has, the first included
+    #[arg(long, value_name = "N", requires = "martingale", default_value_t = 6)]
+    levels: u32,
+    /// No stake of it is larger
+    #[arg(long, value_name = "AMOUNT", requires = "martingale")]
+    max_stake: Option<Decimal>,
+    /// A ladder that stakes its profit again after wins, from this stake
+    #[arg(long, value_name = "AMOUNT", group = "plan")]
+    soros: Option<Decimal>,
+    /// How many wins in a row it stakes again
+    #[arg(long, value_name = "N", requires = "soros", default_value_t = 3)]
+    wins: u32,
+    /// The balance; account.initial_balance when left out
+    #[arg(long, value_name = "AMOUNT")]
+    balance: Option<Decimal>,
+    /// Payout in percent; simulation.payout_percent when left out
+    #[arg(long, value_name = "PERCENT", value_parser = parse_payout)]
+    payout: Option<f64>,
+    /// How many trades ahead; risk.ruin_horizon_trades when left out
+    #[arg(long, value_name = "N")]
+    trades: Option<u32>,
+    /// The smallest stake; risk.min_stake when left out
+    #[arg(long, value_name = "AMOUNT")]
+    min_stake: Option<Decimal>,
+    /// Trades that are draws, in percent
+    #[arg(long, value_name = "PERCENT", value_parser = parse_rate)]
+    draws: Option<f64>,
+    /// Trades won so far
+    #[arg(long, value_name = "N", requires = "lost")]
+    won: Option<u64>,
+    /// Trades lost so far
+    #[arg(long, value_name = "N", requires = "won")]
+    lost: Option<u64>,
+    /// A win rate to look at besides
+    #[arg(long, value_name = "PERCENT", value_parser = parse_rate)]
+    win_rate: Option<f64>,
+    /// The most probable ruin to put up with, in percent; risk.max_ruin_probability when left out
+    #[arg(long, value_name = "PERCENT", value_parser = parse_rate)]
+    limit: Option<f64>,
+}
+
+#[derive(Debug, Serialize)]
+struct Answer {
+    balance: f64,
+    payout: f64,
+    limit: f64,
+    stakes: Vec<RuinSheet>,
+    /// All ladders together, at break-even or the lower bound; null without a ladder.
+    ladders: Option<f64>,
+}
+
+pub(super) fn run(arguments: &RuinArguments, context: &Context<'_>) -> Result<(), Failure> {
+    let loaded = load(context)?;
+    let asked = Asked::of(arguments, &loaded)?;
+    let stakes = asked.stakes(arguments, &loaded)?;
+    let terms = RuinTerms {
+        scale: loaded.config.account.money_scale,
+        limit: asked.limit,
+        win_rate: arguments.win_rate,
+    };
+    let mut progress = Progress::new("Following stakes", context.global);
+    let mut sheets = Vec::new();
+    for (done, stake) in (0..).zip(&stakes) {
+        progress.update(done, stakes.len() as u64);
+        let bot = (!stake.bot.is_empty()).then(|| stake.bot.clone());
+        sheets.push(RuinSheet::of(bot, stake, terms)?);
+    }
+    drop(progress);
+    let ladders = sheets.iter().filter(|sheet| sheet.is_ladder);
+    let answer = Answer {
+        balance: terms.scale.to_f64(asked.balance),
+        payout: asked.payout.to_fraction(),
+        limit: asked.limit,
+        ladders: ladders.clone().next().map(|_| ladders.map(RuinSheet::decisive).sum::<f64>().min(1.0)),
+        stakes: sheets,
+    };
+    if context.global.json { print_json(&answer) } else { print(&answer.to_table()) }
+}
+
+/// What holds for all stakes.
+struct Asked {
+    balance: Money,
+    payout: Payout,
+    limit: f64,
+    lower_bound: Option<f64>,
+}
+
+impl Asked {
+    fn of(arguments: &RuinArguments, loaded: &Loaded) -> Result<Self, Failure> {
+        let balance = match arguments.balance {
+            Some(amount) => money(amount, "--balance", loaded)?,
+            None => loaded.initial_balance()?,
+        };
+        let payout = arguments.payout.and_then(|payout| Payout::from_parts((payout * 1e6).round() as u32));
+        // Counts that somebody names are meant, however few.
+        let rate =
+            arguments.won.zip(arguments.lost).map(|(won, lost)| WinRate::new(won, lost)).transpose()?;
+        let interval = rate.map(|rate| wilson_interval(rate, 0.90)).transpose()?;
+        Ok(Self {
+            balance,
+            payout: payout.unwrap_or(loaded.config.simulation.payout_percent),
+            limit: arguments.limit.unwrap_or(loaded.config.risk.max_ruin_probability),
+            lower_bound: interval.map(|interval| interval.lower),
+        })
+    }
+
+    /// The stakes that were named, or those of the configured bots.
+    fn stakes(&self, arguments: &RuinArguments, loaded: &Loaded) -> Result<Vec<StakeRuin>, Failure> {
+        let plan = self.plan(arguments, loaded)?;
+        let mut settings = session_settings(loaded);
+        let risk = &mut settings.risk;
+        risk.ruin_horizon_trades = arguments.trades.unwrap_or(risk.ruin_horizon_trades);
+        risk.min_stake = arguments.min_stake.unwrap_or(risk.min_stake);
+        let minimum_stake = units(risk.min_stake, "--min-stake", loaded)?.max(1);
+        let mut stakes = match plan {
+            Some(plan) => {
+                let payout_fraction = self.payout.to_fraction();
+                let question = RuinQuestion {
+                    balance: u64::try_from(self.balance.minor()).unwrap_or(0),
+                    minimum_stake,
+                    win_probability: break_even(payout_fraction)?,
+                    payout_fraction,
+                    draw_share: 0.0,
+                    horizon_trades: risk.ruin_horizon_trades,
+                };
+                vec![StakeRuin { bot: String::new(), plan, question, lower_bound: None }]
+            }
+            None if settings.bots.is_empty() => {
+                return Err(Failure::configuration("there are no stakes to look at").help(
+                    "name some (--stake 10, --martingale 10, --soros 10, --share 2, --kelly 0.5), or a --config with bots",
+                ));
+            }
+            None => {
+                let known = TradeRecord::assumed(self.payout);
+                StakeRuin::of_bots(&settings, self.balance, &vec![known; settings.bots.len()])?
+            }
+        };
+        for stake in &mut stakes {
+            stake.question.draw_share = arguments.draws.unwrap_or_default();
+            stake.lower_bound = self.lower_bound.or(stake.lower_bound);
+        }
+        Ok(stakes)
+    }
+
+    /// The stakes that were named, if any.
+    fn plan(&self, arguments: &RuinArguments, loaded: &Loaded) -> Result<Option<StakePlan>, Failure> {
+        let step = units(loaded.config.risk.stake_step, "risk.stake_step", loaded)?.max(1);
+        let amount = |amount, flag| units(amount, flag, loaded);
+        if let Some(stake) = arguments.stake {
+            return Ok(Some(StakePlan::Flat { stake: amount(stake, "--stake")? }));
+        }
+        if let Some(fraction) = arguments.share {
+            return Ok(Some(StakePlan::Share { fraction, step }));
+        }
+        if let Some((fraction, believed_win_probability)) = arguments.kelly.zip(arguments.believe) {
+            return Ok(Some(StakePlan::Kelly { fraction, believed_win_probability, step }));
+        }
+        if let Some(base) = arguments.martingale {
+            let most = arguments.max_stake.map(|most| amount(most, "--max-stake")).transpose()?;
+            return Ok(Some(StakePlan::Martingale {
+                base: amount(base, "--martingale")?,
+                factor: arguments.factor.unwrap_or(1.0 + 1.0 / self.payout.to_fraction()),
+                levels: arguments.levels,
+                most_stake: most.unwrap_or(MOST_MONEY),
+                step,
+            }));
+        }
+        let soros = arguments.soros.map(|base| amount(base, "--soros")).transpose()?;
+        Ok(soros.map(|base| StakePlan::Soros { base, wins: arguments.wins, step }))
+    }
+}
+
+fn money(amount: Decimal, key: &str, loaded: &Loaded) -> Result<Money, Failure> {
+    let exact = loaded.config.account.money_scale.exact(amount);
+    Ok(exact.map_err(|source| EngineError::Amount { key: key.to_owned(), source })?)
+}
+
+/// In the smallest unit.
+fn units(amount: Decimal, key: &str, loaded: &Loaded) -> Result<u64, Failure> {
+    let money = money(amount, key, loaded)?;
+    u64::try_from(money.minor()).map_err(|_| {
+        Failure::configuration(format!("{key}: {amount} is below 0")).help("name an amount such as 10")
+    })
+}
+
+fn parse_fraction(text: &str) -> Result<f64, String> {
+    let fraction = text.parse().ok().filter(|fraction: &f64| *fraction > 0.0 && *fraction <= 1.0);
+    fraction.ok_or_else(|| "use a fraction above 0 and up to 1, such as 0.5".to_owned())
+}
+
+impl Answer {
+    fn to_table(&self) -> String {
+        let mut text = format!("Ruin with a balance of {} at payout {}", self.balance, percent(self.payout));
+        for sheet in &self.stakes {
+            text.push_str("\n\n");
+            text.push_str(&sheet_text(sheet, self.limit));
+        }
+        if let Some(together) = self.ladders {
+            let limit = match self.limit {
+                0.0 => "there is no limit".to_owned(),
+                limit if together > limit => {
+                    format!("more than the limit of {}: no live run starts", percent(limit))
+                }
+                limit => format!("within the limit of {}", percent(limit)),
+            };
+            let together = percent(together);
+            let _ = write!(
+                text,
+                "\n\nAll ladders together, at the worse of break-even and lower bound: {together}, {limit}."
+            );
+        }
+        text
+    }
+}
+
+fn sheet_text(sheet: &RuinSheet, limit: f64) -> String {
+    let bot = sheet.bot.as_ref().map(|bot| format!("bot \"{bot}\": ")).unwrap_or_default();
+    let mut text = format!("{bot}{}", sheet.stakes);
+    if let Some(cost) = sheet.ladder_cost {
+        let _ = write!(text, "; {cost} when every level loses");
+    }
+    if let Some([losses, all]) = sheet.recovery_costs {
+        let _ = write!(
+            text,
+            "\n(to win back the losses at this payout so many levels cost {losses:.1} first stakes, with the profit {all:.1})"
+        );
+    }
+    let within = format!("ruin within {} trades", sheet.horizon_trades);
+    let enough = format!("balance for {}", percent(limit));
+    let mut header =
+        vec!["at", "win rate", within.as_str(), "error", "mean trades to it", "half ruined after"];
+    if limit > 0.0 {
+        header.push(&enough);
+    }
+    let mut lines = table(header);
+    for rate in &sheet.rates {
+        let mut row = vec![
+            rate.words().to_owned(),
+            percent(rate.win_rate),
+            percent(rate.ruin),
+            format!("{:.0e}", rate.error),
+            rate.mean_trades.map_or("-".to_owned(), |trades| format!("{trades:.0}")),
+            rate.half_after.map_or("-".to_owned(), |trades| trades.to_string()),
+        ];
+        if limit > 0.0 {
+            row.push(
+                rate.required_balance.map_or("none would do".to_owned(), |needed| format!("{needed:.2}")),
+            );
+        }
+        lines.add_row(row);
+    }
+    format!("{text}\n\n{}", lines.trim_fmt())
+}

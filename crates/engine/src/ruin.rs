@@ -1,0 +1,365 @@
+//! How probably configured stakes run out of money: looked at before the first trade.
+
+use crate::risk::Limits;
+use crate::{BotSettings, EngineError, SessionSettings, StakeSettings};
+use candlewick_sdk::{Money, Payout, Symbol};
+use candlewick_statistics::{
+    MOST_HORIZON_TRADES, MOST_MONEY, RuinQuestion, StakePlan, StatisticsError, WinRate, break_even,
+    required_balance, ruin, wilson_interval,
+};
+use std::fmt::Write as _;
+
+/// Decided trades from which on the lower bound of a bot's win rate counts; before, it would only say that there are few.
+const FEWEST_TRADES: u64 = 200;
+
+/// One-sided confidence of the lower bound: 95 %, as a two-sided interval of 90 %.
+const CONFIDENCE: f64 = 0.90;
+
+/// What is known of a bot's trades before the first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TradeRecord {
+    /// What a win pays, as last seen or as assumed.
+    pub payout: Payout,
+    /// Trades won so far.
+    pub won: u64,
+    /// Trades lost so far.
+    pub lost: u64,
+}
+
+/// A bot's stakes as a chain of ruin follows them, each bot with the whole balance.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StakeRuin {
+    /// Whose stakes.
+    pub bot: String,
+    /// How they follow each other.
+    pub plan: StakePlan,
+    /// What is asked of them, at the break-even rate of the payout.
+    pub question: RuinQuestion,
+    /// The lower bound of the win rate, where enough trades are known.
+    pub lower_bound: Option<f64>,
+}
+
+/// What is to be said of all ladders before the first trade.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RuinReport {
+    /// The figures of each ladder.
+    pub notices: Vec<String>,
+    /// Why they are not to be traded, with what to change.
+    pub refusal: Option<String>,
+}
+
+impl TradeRecord {
+    /// Nothing but an assumed payout.
+    pub const fn assumed(payout: Payout) -> Self {
+        Self { payout, won: 0, lost: 0 }
+    }
+
+    fn lower_bound(self) -> Option<f64> {
+        let rate = WinRate::new(self.won, self.lost).ok().filter(|rate| rate.decided() >= FEWEST_TRADES)?;
+        wilson_interval(rate, CONFIDENCE).ok().map(|interval| interval.lower)
+    }
+}
+
+impl StakeRuin {
+    /// The stakes of each bot, with what is known of its trades (`records`, in the bots' order) and a balance.
+    ///
+    /// # Errors
+    /// A stake or limit that is none.
+    pub fn of_bots(
+        settings: &SessionSettings,
+        balance: Money,
+        records: &[TradeRecord],
+    ) -> Result<Vec<Self>, EngineError> {
+        let limits = Limits::new(&settings.risk, settings.money_scale)?;
+        let mut symbols: Vec<Symbol> = settings.bots.iter().map(|bot| bot.symbol).collect();
+        symbols.sort_unstable();
+        symbols.dedup();
+        let together = limits.most_together(symbols.len());
+        let bots = settings.bots.iter().zip(records).enumerate();
+        bots.map(|(index, (bot, record))| {
+            let key = format!("bots[{index}].stake");
+            Self::of_bot(bot, settings, (&limits, together, balance, *record), &key)
+        })
+        .collect()
+    }
+
+    fn of_bot(
+        bot: &BotSettings,
+        settings: &SessionSettings,
+        (limits, together, balance, record): (&Limits, u32, Money, TradeRecord),
+        key: &str,
+    ) -> Result<Self, EngineError> {
+        let scale = settings.money_scale;
+        let money = |amount| {
+            let exact = scale.exact(amount).map(to_units);
+            exact.map_err(|source| EngineError::Amount { key: format!("{key}.amount"), source })
+        };
+        let step = to_units(limits.stake_step()).max(1);
+        let minimum_stake = to_units(limits.minimum_stake()).max(1);
+        let mut horizon_trades = settings.risk.ruin_horizon_trades;
+        let plan = match bot.stake {
+            StakeSettings::Fixed { amount } => {
+                let stake = money(amount)?;
+                StakePlan::Flat { stake: stake - stake % step }
+            }
+            StakeSettings::Share { percent } => StakePlan::Share { fraction: percent / 100.0, step },
+            StakeSettings::Martingale { amount, factor, levels } => {
+                let most_stake = limits.largest_stake().map_or(MOST_MONEY, to_units);
+                StakePlan::Martingale { base: money(amount)?, factor, levels, most_stake, step }
+            }
+            StakeSettings::Soros { amount, wins } => StakePlan::Soros { base: money(amount)?, wins, step },
+            StakeSettings::Kelly { fraction, kelly_floor_trades } => {
+                if let Some(believed_win_probability) = record.lower_bound() {
+                    let fraction = fraction / f64::from(together);
+                    StakePlan::Kelly { fraction, believed_win_probability, step }
+                } else {
+                    // It begins with the smallest stake; what comes after that is not known yet.
+                    horizon_trades = horizon_trades.min(kelly_floor_trades.max(1));
+                    StakePlan::Flat { stake: minimum_stake }
+                }
+            }
+        };
+        let payout_fraction = record.payout.to_fraction();
+        let win_probability = break_even(payout_fraction).map_err(|error| wrong(key, &error))?;
+        let balance = to_units(balance);
+        let question = RuinQuestion {
+            balance,
+            minimum_stake,
+            win_probability,
+            payout_fraction,
+            draw_share: 0.0,
+            horizon_trades,
+        };
+        Ok(Self { bot: bot.name.clone(), plan, question, lower_bound: record.lower_bound() })
+    }
+
+    /// Whether the limit of ruin holds for it: stakes that follow the trades before them.
+    pub const fn is_ladder(&self) -> bool {
+        match self.plan {
+            StakePlan::Martingale { .. } | StakePlan::Soros { .. } => true,
+            StakePlan::Flat { .. } | StakePlan::Share { .. } | StakePlan::Kelly { .. } => false,
+        }
+    }
+
+    /// The probability of ruin at a win rate.
+    ///
+    /// # Errors
+    /// A number that means nothing to a chain of ruin.
+    pub fn at(&self, win_probability: f64) -> Result<f64, StatisticsError> {
+        ruin(&RuinQuestion { win_probability, ..self.question }, &self.plan).map(|ruin| ruin.probability())
+    }
+
+    /// The rate that a limit looks at: break-even, or the lower bound where that is less.
+    pub fn decisive_rate(&self) -> f64 {
+        self.lower_bound
+            .map_or(self.question.win_probability, |bound| bound.min(self.question.win_probability))
+    }
+}
+
+/// Holds the ruin of all ladders together, each at break-even or its lower bound, whichever is worse, against
+/// `risk.max_ruin_probability`.
+///
+/// # Errors
+/// A stake or limit that is none.
+pub fn check_ruin(
+    settings: &SessionSettings,
+    balance: Money,
+    records: &[TradeRecord],
+) -> Result<RuinReport, EngineError> {
+    let limit = settings.risk.max_ruin_probability;
+    if !(0.0..=1.0).contains(&limit) {
+        return Err(EngineError::setting(
+            "risk.max_ruin_probability",
+            format!("{limit} is not a probability from 0 to 1; 0 turns the limit off"),
+        ));
+    }
+    if !(1..=MOST_HORIZON_TRADES).contains(&settings.risk.ruin_horizon_trades) {
+        let problem = format!("a horizon is 1 to {MOST_HORIZON_TRADES} trades");
+        return Err(EngineError::setting("risk.ruin_horizon_trades", problem));
+    }
+    let ladders = StakeRuin::of_bots(settings, balance, records)?;
+    let ladders: Vec<StakeRuin> = ladders.into_iter().filter(StakeRuin::is_ladder).collect();
+    let mut report = RuinReport::default();
+    let mut total = 0.0;
+    for ladder in &ladders {
+        let refused = |error: StatisticsError| wrong(&format!("stake of bot \"{}\"", ladder.bot), &error);
+        let decisive = ladder.at(ladder.decisive_rate()).map_err(refused)?;
+        let coin = ladder.at(0.5).map_err(refused)?;
+        total += decisive;
+        report.notices.push(format!(
+            "bot \"{}\": its ladder is ruined within {} trades with a probability of {} if it wins {} ({}), of {} if it wins 50 %",
+            ladder.bot,
+            ladder.question.horizon_trades,
+            percent(decisive),
+            percent(ladder.decisive_rate()),
+            if ladder.lower_bound.is_some_and(|bound| bound <= ladder.decisive_rate()) {
+                "the lower bound of its trades"
+            } else {
+                "break-even"
+            },
+            percent(coin),
+        ));
+    }
+    if limit > 0.0 && total > limit {
+        report.refusal = Some(refusal(&ladders, total, settings)?);
+    }
+    Ok(report)
+}
+
+fn refusal(ladders: &[StakeRuin], total: f64, settings: &SessionSettings) -> Result<String, EngineError> {
+    let (limit, horizon) = (settings.risk.max_ruin_probability, settings.risk.ruin_horizon_trades);
+    let scale = settings.money_scale;
+    let bots: Vec<String> = ladders.iter().map(|ladder| format!("\"{}\"", ladder.bot)).collect();
+    let mut text = format!(
+        "the ladders of {} are ruined within {horizon} trades with a probability of {}, more than the {} that this allows: take \
+         fewer levels, a smaller factor or a smaller amount",
+        bots.join(", "),
+        percent(total.min(1.0)),
+        percent(limit),
+    );
+    if let [ladder] = ladders {
+        let question = RuinQuestion { win_probability: ladder.decisive_rate(), ..ladder.question };
+        let needed = required_balance(&question, &ladder.plan, limit)
+            .map_err(|error| wrong(&format!("stake of bot \"{}\"", ladder.bot), &error))?;
+        if let Some(needed) = needed.and_then(|needed| i64::try_from(needed).ok()) {
+            let _ = write!(text, ", bring a balance of {}", scale.format(Money::from_minor(needed)));
+        }
+    }
+    text.push_str(", or raise it; `candlewick edge ruin` shows the figures");
+    Ok(text)
+}
+
+fn wrong(key: &str, error: &StatisticsError) -> EngineError {
+    EngineError::setting(key, error.to_string())
+}
+
+/// Money in the smallest unit, none below zero.
+fn to_units(money: Money) -> u64 {
+    u64::try_from(money.minor()).unwrap_or(0)
+}
+
+fn percent(fraction: f64) -> String {
+    format!("{:.2} %", fraction * 100.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::RiskSettings;
+    use candlewick_sdk::rust_decimal::Decimal;
+    use candlewick_sdk::{ExpirationType, Interval, MoneyScale};
+
+    fn settings(stakes: &[StakeSettings], change: impl Fn(&mut RiskSettings)) -> SessionSettings {
+        let mut risk = RiskSettings { ruin_horizon_trades: 40, ..RiskSettings::default() };
+        change(&mut risk);
+        let bot = |(index, stake): (usize, &StakeSettings)| BotSettings {
+            name: format!("bot-{index}"),
+            symbol: Symbol::new("BTCUSDT").unwrap(),
+            asset_type: "crypto".to_owned(),
+            interval: Interval::MINUTE,
+            strategy: "rsi-reversal".to_owned(),
+            close_type: "01:00".parse().unwrap(),
+            expiration_type: ExpirationType::TimeFixed,
+            params: serde_json::json!({}),
+            stake: stake.clone(),
+        };
+        SessionSettings {
+            money_scale: MoneyScale::default(),
+            balance: Decimal::from(1_000),
+            risk,
+            bots: stakes.iter().enumerate().map(bot).collect(),
+        }
+    }
+
+    fn martingale(levels: u32) -> StakeSettings {
+        StakeSettings::Martingale { amount: Decimal::TEN, factor: 2.0, levels }
+    }
+
+    fn record(won: u64, lost: u64) -> TradeRecord {
+        TradeRecord { won, lost, ..TradeRecord::assumed(Payout::from_parts(1_000_000).unwrap()) }
+    }
+
+    /// The figures of ladders with 70.00 each, at payout 100 and so 50 %.
+    fn check(stakes: &[StakeSettings], limit: f64, record: TradeRecord) -> RuinReport {
+        let settings = settings(stakes, |risk| risk.max_ruin_probability = limit);
+        check_ruin(&settings, Money::from_minor(7_000), &vec![record; stakes.len()]).unwrap()
+    }
+
+    #[test]
+    fn a_ladder_that_ruins_too_probably_is_refused_with_the_figure_and_a_balance_that_would_do() {
+        let even = record(0, 0);
+        assert_eq!(check(&[martingale(1)], 0.9, even).refusal, None);
+        let refusal = check(&[martingale(3)], 0.05, even).refusal.unwrap();
+        for part in ["\"bot-0\"", "within 40 trades", "the 5.00 %", "fewer levels", "a balance of "] {
+            assert!(refusal.contains(part), "{part}: {refusal}");
+        }
+        assert_eq!(check(&[martingale(3)], 0.0, even).refusal, None, "0 turns the limit off");
+        assert_eq!(check(&[martingale(3)], 0.0, even).notices.len(), 1);
+    }
+
+    #[test]
+    fn several_ladders_count_together_and_other_stakes_do_not_count() {
+        let even = record(0, 0);
+        let settings = settings(&[martingale(3), martingale(3)], |_| ());
+        let both = StakeRuin::of_bots(&settings, Money::from_minor(7_000), &[even; 2]).unwrap();
+        let single = both[0].at(0.5).unwrap();
+        assert_eq!(check(&[martingale(3)], single * 1.5, even).refusal, None);
+        assert!(check(&[martingale(3), martingale(3)], single * 1.5, even).refusal.is_some());
+        let flat = StakeSettings::Fixed { amount: Decimal::from(60) };
+        assert_eq!(check(&[flat], 0.001, even), RuinReport::default());
+    }
+
+    #[test]
+    fn the_lower_bound_counts_from_two_hundred_trades_on_and_only_where_it_is_worse() {
+        let text = |record| check(&[martingale(3)], 0.0, record).notices.remove(0);
+        assert!(text(record(10, 180)).contains("if it wins 50.00 % (break-even)"));
+        assert!(text(record(180, 20)).contains("if it wins 50.00 % (break-even)"));
+        // 90 of 200 at z = 1.644854: Wilson's lower end is 0.393188.
+        assert!(
+            text(record(90, 110)).contains("if it wins 39.32 % (the lower bound"),
+            "{}",
+            text(record(90, 110))
+        );
+    }
+
+    #[test]
+    fn stakes_are_followed_as_the_rules_let_them_be() {
+        let stakes = [
+            StakeSettings::Fixed { amount: Decimal::new(1_250, 2) },
+            StakeSettings::Share { percent: 2.0 },
+            StakeSettings::Soros { amount: Decimal::TEN, wins: 2 },
+            StakeSettings::Kelly { fraction: 0.5, kelly_floor_trades: 30 },
+        ];
+        let settings = settings(&stakes, |risk| risk.stake_step = Decimal::from(5));
+        let found = StakeRuin::of_bots(&settings, Money::from_minor(7_000), &[record(0, 0); 4]).unwrap();
+        let plans: Vec<StakePlan> = found.iter().map(|stake| stake.plan).collect();
+        assert_eq!(
+            plans,
+            [
+                StakePlan::Flat { stake: 1_000 },
+                StakePlan::Share { fraction: 0.02, step: 500 },
+                StakePlan::Soros { base: 1_000, wins: 2, step: 500 },
+                StakePlan::Flat { stake: 500 },
+            ]
+        );
+        assert_eq!((found[0].question.horizon_trades, found[3].question.horizon_trades), (40, 30));
+        assert_eq!((found[0].question.minimum_stake, found[0].question.balance), (500, 7_000));
+    }
+
+    #[test]
+    fn limits_that_mean_nothing_are_refused() {
+        for (limit, horizon, key) in [
+            (-0.1, 40, "risk.max_ruin_probability"),
+            (1.1, 40, "risk.max_ruin_probability"),
+            (f64::NAN, 40, "risk.max_ruin_probability"),
+            (0.1, 0, "risk.ruin_horizon_trades"),
+            (0.1, 100_001, "risk.ruin_horizon_trades"),
+        ] {
+            let settings = settings(&[martingale(1)], |risk| {
+                (risk.max_ruin_probability, risk.ruin_horizon_trades) = (limit, horizon);
+            });
+            let error = check_ruin(&settings, Money::from_minor(7_000), &[record(0, 0)]).unwrap_err();
+            assert!(error.to_string().contains(key), "{error}");
+        }
+    }
+}
