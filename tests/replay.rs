@@ -3,6 +3,8 @@
 use crate::candlewick::Folder;
 use crate::excerpt::{DAY, HOUR, MONDAY};
 use crate::recording::{edit, folder, lines, record_in_lock_step, record_under, write};
+#[cfg(unix)]
+use crate::two_runs::venue_and_bot;
 use candlewick_journal::{Line, LineKind};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -159,9 +161,9 @@ fn a_journal_that_is_not_there_is_named() {
     Folder::new().run(&PARITY).fails(2, &["there is no journal at sqlite://run.db"]);
 }
 
-/// A list of signals decides alike whatever candles there are, so one can be taken out of the record.
+/// A list of signals decides alike whatever candles there are, so an entry can be taken out of the record.
 #[test]
-fn a_candle_that_is_not_in_the_record_is_the_cause_gap() {
+fn what_is_not_in_the_record_is_the_cause() {
     let decided = MONDAY + DAY + 3 * HOUR;
     let bot = "[[bots]]\nname = \"list\"\nsymbol = \"BTCUSDT\"\ninterval = \"1m\"\nstrategy = \"signal-list\"\n\
                close_type = \"01:00\"\nparams = { file = \"signals.csv\" }\n";
@@ -172,21 +174,44 @@ fn a_candle_that_is_not_in_the_record_is_the_cause_gap() {
     let more = ["--config", "list.toml", "--journal", "list.db", "--data", "BTCUSDT_1m.csv"];
     assert_eq!(folder.run(&[&arguments[..], &more].concat()).json()["trades"], 1);
     let recorded = lines(&folder.path("list.db"));
-    // It opened inside the candle that opens at the decision, and closed inside the next one.
-    for (missing, expected) in [(decided, "gap"), (decided + 60_000, "gap"), (decided + HOUR, "")] {
-        let candle = format!("\"candle\":{{\"time\":{missing},");
-        let kept: Vec<Line> = recorded
-            .iter()
-            .filter(|stored| !stored.line.body.contains(&candle))
-            .map(|stored| stored.line.clone())
-            .collect();
+    let candle = |time: i64| format!("\"candle\":{{\"time\":{time},");
+    for (index, (missing, expected)) in [
+        // It opened inside the candle that opens at the decision, and closed inside the next one.
+        (candle(decided), &["gap"][..]),
+        (candle(decided + 60_000), &["gap"]),
+        (candle(decided + HOUR), &[]),
+        ("\"event\":\"settled\"".to_owned(), &["end_of_recording"]),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let kept = recorded.iter().filter(|stored| !stored.line.body.contains(&missing));
+        let kept: Vec<Line> = kept.map(|stored| stored.line.clone()).collect();
         assert_eq!(kept.len() + 1, recorded.len(), "{missing}");
-        let name = format!("without-{missing}.db");
+        let name = format!("without-{index}.db");
         write(&folder.path(&name), kept);
         let parity = folder.run(&["parity", "--journal", &name, "--json"]).json();
         assert_eq!(parity["decisions"]["difference"], Value::Null, "{parity}");
         let causes = parity["outcomes"]["causes"].as_object().unwrap();
-        let causes: Vec<&str> = causes.keys().map(String::as_str).collect();
-        assert_eq!(causes, expected.split_terminator(' ').collect::<Vec<_>>(), "{missing}: {parity}");
+        assert_eq!(causes.keys().collect::<Vec<_>>(), expected, "{missing}: {parity}");
+    }
+}
+
+/// Its orders take real time, where the settings say none.
+#[cfg(unix)]
+#[test]
+fn a_venue_that_pays_and_prices_otherwise_than_the_settings_say_is_found_out() {
+    let (_served, folder) = venue_and_bot("[simulation]\npayout_percent = 70.0\npath = \"open\"\n");
+    // The prices repeat after seven seconds.
+    let live = ["live", "--config", "bot.toml", "--journal", "run.db", "--for", "9s", "--json", "--quiet"];
+    let live = folder.run(&live).json();
+    assert!(live["won"].as_u64() > Some(0) && live["lost"].as_u64() > Some(0), "{live}");
+    let parity = folder.run(&PARITY).json();
+    assert_eq!((&parity["ok"], &parity["unexplained"]), (&json!(true), &json!(0)), "{parity}");
+    assert_eq!(parity["decisions"]["difference"], Value::Null, "{parity}");
+    let causes = &parity["outcomes"]["causes"];
+    assert_eq!(causes["payout"], live["won"], "{parity}");
+    for cause in ["latency", "price_source"] {
+        assert!(causes[cause].as_u64() > Some(0), "{cause}: {parity}");
     }
 }

@@ -30,23 +30,32 @@ params = { period = 2, oversold = 45.0, overbought = 55.0 }
 close_type = "00:01"
 "#;
 
-/// A run after a clean end, and after what is done then, trades on, and both are replayed; the journal is named as
-/// `--journal` names it.
-pub(crate) fn check(journal: &str, variables: &[(&str, &str)], between: impl Fn(&Folder)) -> Folder {
+/// A venue in a process of its own, which takes these settings over those of the bot; and a folder from which
+/// `bot.toml` finds it.
+pub(crate) fn venue_and_bot(venue: &str) -> (Served, Folder) {
     let now = SystemClock::new().now().get() / 1_000 * 1_000;
-    let folder =
-        Folder::new().with("BTCUSDT_1s.csv", &seconds::candles(now, (600, 300))).with("bot.toml", BOT);
+    let folder = Folder::new()
+        .with("BTCUSDT_1s.csv", &seconds::candles(now, (600, 300)))
+        .with("bot.toml", BOT)
+        .with("venue.toml", venue);
     let path = |name: &str| folder.path(name).to_string_lossy().into_owned();
-    let start = (now + 1_000).to_string();
-    let arguments =
-        ["--speed", "1", "--start", &start, "--data", &path("BTCUSDT_1s.csv"), "--config", &path("bot.toml")];
-    let served = Served::start(&arguments);
+    let (start, data) = ((now + 1_000).to_string(), path("BTCUSDT_1s.csv"));
+    let (bot, venue) = (path("bot.toml"), path("venue.toml"));
+    let when = ["--speed", "1", "--start", &start, "--data", &data];
+    let served = Served::start(&[&when[..], &["--config", &bot, "--config", &venue]].concat());
     let url = served.text("base_url").to_owned();
     let folder = folder
         .with_variable("CANDLEWICK_BROKER__BASE_URL", &url)
         .with_variable("CANDLEWICK_BROKER__PRICE_URL", &url)
         .with_variable("CANDLEWICK_BROKER__API_TOKEN", served.text("token"))
         .with_variable("CANDLEWICK_BROKER__API_KEY", served.text("api_key"));
+    (served, folder)
+}
+
+/// A run after a clean end, and after what is done then, trades on, and both are replayed; the journal is named as
+/// `--journal` names it.
+pub(crate) fn check(journal: &str, variables: &[(&str, &str)], between: impl Fn(&Folder)) -> Folder {
+    let (_served, folder) = venue_and_bot("");
     let folder = variables.iter().fold(folder, |folder, (name, value)| folder.with_variable(name, value));
     let run = || {
         let arguments =
