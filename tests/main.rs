@@ -33,6 +33,7 @@ mod replay;
 mod resolve;
 mod restart;
 mod schemas;
+mod scrutiny;
 mod seconds;
 mod serving;
 mod survival;

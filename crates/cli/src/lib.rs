@@ -42,6 +42,7 @@ mod inspection;
 mod interrupt;
 mod live;
 mod parity;
+mod scrutiny;
 mod sweep;
 // What the user sees.
 mod failure;
@@ -53,6 +54,7 @@ mod report;
 mod suggestion;
 
 pub use app::App;
+pub use candlewick_sdk::testkit::CountingAllocator;
 pub use configuration::{
     AccountSettings, BrokerSettings, Config, ControlSettings, DashboardSettings, DataSettings,
     JournalSettings, Mode,

@@ -1,6 +1,6 @@
 //! A binary of your own: one strategy, and all that Candlewick can do with it.
 
-use candlewick_cli::App;
+use candlewick_cli::{App, CountingAllocator};
 use candlewick_sdk::{BotContext, BuildError, Candle, Signal, Strategy, StrategyFactory, parameters};
 use std::process::ExitCode;
 
@@ -42,6 +42,10 @@ impl StrategyFactory for ThreeInARow {
         Ok(Self { count: params.count, run: 0 })
     }
 }
+
+/// Lets `strategy check` say whether memory grows; leave it out if you have an allocator of your own.
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 fn main() -> ExitCode {
     App::with_builtin_strategies().with_strategy::<ThreeInARow>().run()

@@ -1,5 +1,6 @@
-//! Candles for tests: by hand, at random, and as no market should make them.
+//! Candles for tests: by hand, at random in several moods, and as no market should make them.
 
+use super::chance::Chance;
 use crate::{BotContext, Candle, ExpirationType, Expiry, Interval, Millis, Ohlcv, Symbol};
 
 /// Open time of the first candle: 2025-01-01 00:00 UTC.
@@ -33,22 +34,20 @@ pub fn from_closes(closes: &[f64]) -> Vec<Candle> {
 
 /// `count` one-minute candles of a random walk near 100, the same for the same seed, with wicks and volume.
 pub fn random_walk(seed: u64, count: usize) -> Vec<Candle> {
-    let (mut state, mut close) = (seed, 100.0_f64);
-    let mut step = || {
-        // SplitMix64 (Steele, Lea and Flood 2014), as a number from -1 to 1.
-        state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (mixed ^ (mixed >> 31)) as f64 / u64::MAX as f64 * 2.0 - 1.0
-    };
-    let mut next = |minute| {
-        let open = close * (1.0 + 1e-4 * step());
-        let change = step();
-        // Squared with its sign: many small moves, few large ones, as in markets.
-        close = open * (1.0 + 4e-3 * change * change.abs());
-        candle(minute, open, close, 1e-3 * step().abs())
-    };
-    (0..count).map(&mut next).collect()
+    // Squared with its sign: many small moves, few large ones, as in markets.
+    walk(seed, count, |_, _, step| 4e-3 * step * step.abs())
+}
+
+/// A walk in spells of 90 candles, every other of which leans upwards, the rest downwards.
+pub fn trending(seed: u64, count: usize) -> Vec<Candle> {
+    let lean = |minute: usize| if (minute / 90).is_multiple_of(2) { 6e-4 } else { -6e-4 };
+    walk(seed, count, |minute, _, step| 4e-3 * step * step.abs() + lean(minute))
+}
+
+/// A walk that is drawn back to where it began, and whose calm and busy spells follow each other.
+pub fn reverting(seed: u64, count: usize) -> Vec<Candle> {
+    let reach = |minute: usize| if (minute / 130).is_multiple_of(3) { 1e-2 } else { 2e-3 };
+    walk(seed, count, |minute, price, step| reach(minute) * step * step.abs() + 0.05 * (100.0 / price - 1.0))
 }
 
 /// `count` one-minute candles that never move.
@@ -76,6 +75,36 @@ pub fn wild(count: usize) -> Vec<Candle> {
     const PRICES: [f64; 7] = [1.0, f64::MAX, 1e-9, 1e15, f64::MIN_POSITIVE, 60_000.0, 1e150];
     let price = |index: usize| PRICES[index % PRICES.len()];
     (0..count).map(|index| candle(index, price(index), price(index / 3 + 1), 0.0)).collect()
+}
+
+/// The candles of a test at another interval: as many, in the same distances.
+pub fn at_interval(candles: &[Candle], interval: Interval) -> Vec<Candle> {
+    let start = START.floor_to(interval.length());
+    let place = |candle: &Candle| (candle.time() - START).get() / Millis::MINUTE.get();
+    candles.iter().map(|candle| moved(candle, start + interval.length() * place(candle), 1.0)).collect()
+}
+
+/// The candle at another time, its prices times a factor. A factor that leaves the range of numbers is left out.
+pub(super) fn moved(candle: &Candle, time: Millis, factor: f64) -> Candle {
+    let numbers = Ohlcv {
+        open: candle.open() * factor,
+        high: candle.high() * factor,
+        low: candle.low() * factor,
+        close: candle.close() * factor,
+        volume: candle.volume(),
+    };
+    Candle::new(time, Interval::SECOND, numbers).unwrap_or(*candle)
+}
+
+/// A walk whose moves, as a share of the open, `change` makes of the minute, the open and a chance from -1 to 1.
+fn walk(seed: u64, count: usize, change: impl Fn(usize, f64, f64) -> f64) -> Vec<Candle> {
+    let (mut chance, mut close) = (Chance::new(seed), 100.0_f64);
+    let mut next = |minute| {
+        let open = close * (1.0 + 1e-4 * chance.step());
+        close = open * (1.0 + change(minute, open, chance.step()));
+        candle(minute, open, close, 1e-3 * chance.step().abs())
+    };
+    (0..count).map(&mut next).collect()
 }
 
 fn candle(minute: usize, open: f64, close: f64, wick: f64) -> Candle {

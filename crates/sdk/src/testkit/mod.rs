@@ -29,11 +29,19 @@
 //! assert!(signals.expect("a strategy as it should be") > 0);
 //! ```
 //!
-//! [`conformance`] says what is checked. The candles to check on are [`random_walk`]s or your own;
-//! [`from_closes`] makes a few candles by hand.
+//! [`Check`] says what is checked; the command `strategy check` of every program that knows the strategy checks the same and
+//! more. The candles to check on are [`random_walk`]s or your own; [`from_closes`] makes a few candles by hand.
 
+mod allocator;
 mod candles;
+mod chance;
 mod conformance;
+mod scrutiny;
 
-pub use candles::{bot, flat, from_closes, gappy, random_walk, wild};
+pub use allocator::{Allocations, CountingAllocator};
+pub use candles::{at_interval, bot, flat, from_closes, gappy, random_walk, reverting, trending, wild};
 pub use conformance::{Nonconformity, conformance};
+pub use scrutiny::{
+    Check, Checked, Finding, KnownUntil, Market, Scrutiny, ScrutinyError, Subject, candles_needed,
+    check_clock, check_files, scrutinize,
+};

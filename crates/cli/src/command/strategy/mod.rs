@@ -1,4 +1,6 @@
-//! `strategy list` and `strategy show`.
+//! `strategy`: which there are, what they take, and whether they hold what every strategy must.
+
+mod check;
 
 use super::Context;
 use crate::crew::suggest_strategy;
@@ -22,12 +24,15 @@ pub(crate) enum StrategyCommand {
         /// The strategy's name
         name: String,
     },
+    /// Whether a strategy looks ahead, is warm when it says so, decides the same again, and more; exit 5 when it does not
+    Check(check::CheckArguments),
 }
 
 pub(super) fn run(command: &StrategyCommand, context: &Context<'_>) -> Result<Ending, Failure> {
     match command {
         StrategyCommand::List => list(context)?,
         StrategyCommand::Show { name } => show(find(name, context.registry)?, context)?,
+        StrategyCommand::Check(arguments) => check::run(arguments, context)?,
     }
     Ok(Ending::Done)
 }

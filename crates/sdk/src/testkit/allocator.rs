@@ -1,0 +1,84 @@
+//! An allocator that counts, so that a check can say whether a strategy's memory grows.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+thread_local! {
+    static COUNTS: Cell<Allocations> = const { Cell::new(Allocations { bytes: 0, calls: 0 }) };
+}
+
+/// What a thread has asked the allocator for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Allocations {
+    /// Bytes that it took and did not give back; below zero when it gave back what others took.
+    pub bytes: i64,
+    /// How often it took some.
+    pub calls: u64,
+}
+
+/// Hands everything on to the system's allocator and counts, for each thread, what is held: an addition to a number of
+/// the thread's own. A program whose strategies are to be checked for memory that grows installs it:
+///
+/// ```
+/// #[global_allocator]
+/// static ALLOCATOR: candlewick_sdk::testkit::CountingAllocator = candlewick_sdk::testkit::CountingAllocator;
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct CountingAllocator;
+
+impl Allocations {
+    /// Those of this thread until now; nothing at all where the allocator is not installed.
+    pub fn of_this_thread() -> Self {
+        COUNTS.try_with(Cell::get).unwrap_or_default()
+    }
+
+    /// Whether the program has installed the allocator.
+    pub fn are_counted() -> bool {
+        let before = Self::of_this_thread();
+        // Kept from being left out as having no use.
+        drop(std::hint::black_box(Box::new(0_u64)));
+        Self::of_this_thread() != before
+    }
+}
+
+fn count(bytes: i64, calls: u64) {
+    // A thread that ends may give memory back when it can no longer count.
+    let _ = COUNTS.try_with(|counts| {
+        let so_far = counts.get();
+        counts.set(Allocations {
+            bytes: so_far.bytes.wrapping_add(bytes),
+            calls: so_far.calls.wrapping_add(calls),
+        });
+    });
+}
+
+#[allow(
+    unsafe_code,
+    reason = "an allocator is unsafe by its trait; this one counts and hands on what it is asked"
+)]
+// SAFETY: every call is handed to the system's allocator as it is; the counters take no memory.
+unsafe impl GlobalAlloc for CountingAllocator {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(layout.size() as i64, 1);
+        // SAFETY: the caller keeps the promises of `alloc`.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        count(layout.size() as i64, 1);
+        // SAFETY: the caller keeps the promises of `alloc_zeroed`.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count(size as i64 - layout.size() as i64, 1);
+        // SAFETY: the caller keeps the promises of `realloc`.
+        unsafe { System.realloc(block, layout, size) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        count(-(layout.size() as i64), 0);
+        // SAFETY: the caller keeps the promises of `dealloc`.
+        unsafe { System.dealloc(block, layout) }
+    }
+}

@@ -1,0 +1,92 @@
+//! Whether signals are sound, also on candles that hardly ever come.
+
+use super::super::candles::{at_interval, flat, gappy, moved, random_walk, wild};
+use super::bench::{Bench, Found, failed, passed};
+use super::subject::{Answer, Manner, Stop, Subject, differences};
+use crate::Candle;
+
+/// Prices of a coin of many zeros, and of a currency after an inflation.
+const TINY: f64 = 1e-10;
+const HUGE: f64 = 1e10;
+/// Between the smallest and the largest numbers.
+const WILD: &str = "wild prices";
+
+/// Confidences from 0 to 1 and finite numbers in reasons.
+pub(super) fn numbers(bench: &Bench<'_>) -> Found {
+    match unsound(&bench.answers) {
+        Some(words) => failed(words),
+        None => passed("confidences lie within 0 to 1, and numbers are finite"),
+    }
+}
+
+/// Sound answers on candles without movement, with holes, and with small and large prices; no panic even at prices as small
+/// and as large as a number can be; and after a time without movement it is as it was.
+pub(super) fn extremes(subject: &Subject, warmup: usize) -> Found {
+    let count = warmup + super::SPARE_CANDLES;
+    let walk = random_walk(5, count);
+    let scaled = |factor: f64| walk.iter().map(|candle| moved(candle, candle.time(), factor)).collect();
+    for (name, candles) in [
+        ("flat prices", flat(count)),
+        ("holes", gappy(1, count)),
+        ("tiny prices", scaled(TINY)),
+        ("huge prices", scaled(HUGE)),
+        (WILD, wild(count)),
+    ] {
+        let candles = at_interval(&candles, subject.bot.interval);
+        let unsound = match subject.run(&candles, Manner::LIVE) {
+            // A quotient of such prices may be more than a number can hold, whoever takes it.
+            Ok(_) if name == WILD => None,
+            Ok(answers) => unsound(&answers),
+            Err(stop) => Some(stop.to_string()),
+        };
+        if let Some(words) = unsound {
+            return failed(format!("{name}: {words}"));
+        }
+    }
+    match after_standstill(subject, warmup)? {
+        Some(answer) => failed(format!(
+            "after prices that stood still, and {warmup} candles that moved, it decides at candle {} as a new one does not",
+            answer.candle
+        )),
+        None => passed("flat, tiny, huge, wild and broken-off prices do not upset it"),
+    }
+}
+
+/// The first answer that a time of flat prices changes for longer than the warm-up.
+fn after_standstill(subject: &Subject, warmup: usize) -> Result<Option<Answer>, Stop> {
+    let moving = warmup + super::SPARE_CANDLES;
+    let mut candles = at_interval(&random_walk(7, 3 * moving), subject.bot.interval);
+    let price = candles[moving].open();
+    for candle in &mut candles[moving..2 * moving] {
+        *candle = still(candle, price);
+    }
+    let factor = price / candles[2 * moving].open();
+    for candle in &mut candles[2 * moving..] {
+        *candle = moved(candle, candle.time(), factor);
+    }
+    let fresh =
+        subject.run(&candles[2 * moving..], Manner { prices_from: warmup.max(1), ..Manner::ALONE })?;
+    let fresh: Vec<Answer> =
+        fresh.into_iter().map(|answer| Answer { candle: answer.candle + 2 * moving, ..answer }).collect();
+    let mut all = subject.run(&candles, Manner::ALONE)?;
+    all.retain(|answer| answer.candle >= 2 * moving);
+    let differing = differences(&fresh, &all);
+    // One more than the warm-up, whose length is not the matter here.
+    Ok(differing.into_iter().find(|answer| answer.history(2 * moving) > warmup))
+}
+
+fn still(candle: &Candle, price: f64) -> Candle {
+    let numbers = crate::Ohlcv { open: price, high: price, low: price, close: price, volume: 0.0 };
+    Candle::new(candle.time(), crate::Interval::SECOND, numbers).unwrap_or(*candle)
+}
+
+fn unsound(answers: &[Answer]) -> Option<String> {
+    answers.iter().find_map(|Answer { candle, signal, .. }| {
+        if let Some(value) = signal.confidence.filter(|confidence| !(0.0..=1.0).contains(confidence)) {
+            return Some(format!("at candle {candle} the signal's confidence is {value}"));
+        }
+        let mut numbers = signal.reason.numbers().iter();
+        let (name, value) = numbers.find(|(_, value)| !value.is_finite())?;
+        Some(format!("at candle {candle} the signal's {name} is {value}"))
+    })
+}

@@ -1,0 +1,90 @@
+//! Other futures of the same past.
+
+use super::super::candles::moved;
+use super::super::chance::Chance;
+use crate::Candle;
+
+/// What becomes of the candles after a cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Future {
+    /// There are none.
+    Truncated,
+    /// The same moves in another order.
+    Scrambled,
+    /// The same moves, the last first.
+    Reversed,
+    /// Each move in the other direction.
+    Mirrored,
+}
+
+impl Future {
+    pub(super) const ALL: [Self; 4] = [Self::Truncated, Self::Scrambled, Self::Reversed, Self::Mirrored];
+
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Truncated => "cut off",
+            Self::Scrambled => "scrambled",
+            Self::Reversed => "reversed",
+            Self::Mirrored => "mirrored",
+        }
+    }
+
+    /// The candles up to `cut`, and this future of at most `length` candles.
+    pub(super) fn of(self, candles: &[Candle], cut: usize, length: usize) -> Vec<Candle> {
+        let (past, future) = candles.split_at(cut);
+        let future = &future[..future.len().min(length)];
+        let mut order: Vec<usize> = (0..future.len()).collect();
+        match self {
+            Self::Truncated => order.clear(),
+            Self::Scrambled => Chance::new(cut as u64).shuffle(&mut order),
+            Self::Reversed => order.reverse(),
+            Self::Mirrored => {}
+        }
+        let mut all = past.to_vec();
+        let mut close = past.last().map_or(1.0, Candle::close);
+        for (place, from) in order.into_iter().enumerate() {
+            let (source, time) = (&future[from], future[place].time());
+            let scaled = moved(source, time, close / source.open());
+            let next = if self == Self::Mirrored { mirrored(&scaled) } else { scaled };
+            close = next.close();
+            all.push(next);
+        }
+        all
+    }
+}
+
+/// The candle that falls where this one rises, from the same open.
+fn mirrored(candle: &Candle) -> Candle {
+    let open = candle.open();
+    let mirror = |price: f64| open * open / price;
+    let numbers = crate::Ohlcv {
+        open,
+        high: mirror(candle.low()).max(open),
+        low: mirror(candle.high()).min(open),
+        close: mirror(candle.close()),
+        volume: candle.volume(),
+    };
+    crate::Candle::new(candle.time(), crate::Interval::SECOND, numbers).unwrap_or(*candle)
+}
+
+/// Blocks of sixty candles in another order, at the same times: what lies within minutes stays, what comes after a
+/// given moment does not.
+pub(super) fn redealt(candles: &[Candle]) -> Vec<Candle> {
+    const BLOCK: usize = 60;
+    let mut blocks: Vec<&[Candle]> = candles.chunks(BLOCK).collect();
+    Chance::new(0).shuffle(&mut blocks);
+    let mut close = candles.first().map_or(1.0, Candle::open);
+    let mut before = None;
+    let mut deal = |(place, source): (usize, &Candle)| {
+        // A block goes on at the price where the one before it ended; inside it, prices keep their distances.
+        let factor = match before {
+            Some((last, factor)) if last == source.time() => factor,
+            _ => close / source.open(),
+        };
+        let dealt = moved(source, candles[place].time(), factor);
+        close = dealt.close();
+        before = Some((source.time(), factor));
+        dealt
+    };
+    blocks.into_iter().flatten().enumerate().map(&mut deal).collect()
+}

@@ -1,0 +1,85 @@
+//! Whether what lies outside the candles decides: a file that knows the future, the clock of the machine.
+
+use super::super::candles::moved;
+use super::bench::{Found, failed, noted, once, passed};
+use super::subject::{Answer, Manner, Subject, first_difference};
+use super::{Check, Checked, Finding, Market};
+use crate::{Candle, Millis};
+use serde_json::Value;
+
+/// Candles that are shown at other times: enough to see, and a day or two of minutes.
+const MOST_CANDLES: usize = 2_000;
+/// Steps of four weeks, or more, that make a year.
+const STEPS_BACK: i64 = 13;
+
+/// Parameters whose files hold only what was known by a moment.
+#[derive(Clone, Debug)]
+pub struct KnownUntil {
+    /// The moment.
+    pub moment: Millis,
+    /// The parameters, naming such files.
+    pub params: Value,
+}
+
+/// Holds decisions up to a moment to those of the same strategy on files that end with the moment. Who calls this has cut
+/// the files off.
+pub fn check_files(subject: &Subject, market: &Market, cut: &[KnownUntil]) -> Checked {
+    once(Check::Files, files(subject, market, cut))
+}
+
+fn files(subject: &Subject, market: &Market, cut: &[KnownUntil]) -> Found {
+    let whole = subject.run(&market.candles, Manner::LIVE)?;
+    for KnownUntil { moment, params } in cut {
+        let knows_less = Subject { params: params.clone(), ..subject.clone() };
+        let run = match knows_less.run(&market.candles, Manner::LIVE) {
+            Ok(run) => run,
+            Err(stop) => return noted(format!("a part of its file does not do: {stop}")),
+        };
+        let length = subject.bot.interval.length();
+        let is_known = |answer: &&Answer| market.candles[answer.candle].time() + length <= *moment;
+        if let Some(candle) = first_difference(whole.iter().filter(is_known), run.iter().filter(is_known)) {
+            let name = &market.name;
+            return failed(format!(
+                "{name}: at candle {candle} it decides otherwise when its file ends with the moment {moment}: it reads ahead"
+            ));
+        }
+    }
+    passed(format!("cut off at {} moments, its file changes nothing before them", cut.len()))
+}
+
+/// Shows the same candles as if they were of other times: of the past year, and of weeks to come by the machine's clock,
+/// which is at `now`; always the same days of the week and hours.
+pub fn check_clock(subject: &Subject, market: &Market, now: Millis) -> Checked {
+    once(Check::Clock, clock(subject, market, now))
+}
+
+fn clock(subject: &Subject, market: &Market, now: Millis) -> Found {
+    let candles = &market.candles[market.candles.len().saturating_sub(MOST_CANDLES)..];
+    let (Some(first), Some(last)) = (candles.first(), candles.last()) else {
+        return Ok((Finding::NotRun, "no candles".to_owned()));
+    };
+    // Whole weeks, so that hours and days of the week stay, and a step that leads from last week into next.
+    let (week, span) = (Millis::DAY * 7, last.time() - first.time());
+    let recent = (now - week - last.time()).floor_to(week);
+    let step = (span + week * 3).floor_to(week * 4) + week * 4;
+    let run = |by: Millis| {
+        let shifted: Vec<Candle> =
+            candles.iter().map(|candle| moved(candle, candle.time() + by, 1.0)).collect();
+        subject.run(&shifted, Manner::LIVE)
+    };
+    let told = run(recent)?;
+    // A year of such steps meets every month and every day of a month: who goes by the calendar shows it here.
+    for back in 1..=STEPS_BACK {
+        if first_difference(&run(recent - step * back)?, &told).is_some() {
+            return noted(
+                "it depends on the date of the candles, so that the clock of the machine cannot be told apart",
+            );
+        }
+    }
+    if let Some(candle) = first_difference(&told, &run(recent + step)?) {
+        return failed(format!(
+            "at candle {candle} it decides otherwise when the candles are newer than the machine's clock: it reads the clock"
+        ));
+    }
+    passed("candles of the past year and of weeks to come give the same decisions")
+}

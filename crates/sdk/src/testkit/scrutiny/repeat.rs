@@ -1,0 +1,40 @@
+//! Whether the same candles give the same decisions, whatever else the program does.
+
+use super::super::candles::{at_interval, random_walk};
+use super::bench::{Bench, Found, failed, passed};
+use super::subject::{Manner, first_difference};
+
+const REPEATS: usize = 3;
+
+/// Runs of new instances over the same candles, one of them in a thread of its own.
+pub(super) fn determinism(bench: &Bench<'_>) -> Found {
+    let run = || bench.subject.run(bench.candles, Manner::LIVE);
+    for _ in 0..REPEATS {
+        if let Some(candle) = first_difference(&run()?, &bench.answers) {
+            return failed(format!("at candle {candle} two runs over the same candles differ"));
+        }
+    }
+    let elsewhere = std::thread::scope(|scope| scope.spawn(run).join());
+    let Ok(elsewhere) = elsewhere else { return failed("it panics in a thread of its own") };
+    if let Some(candle) = first_difference(&elsewhere?, &bench.answers) {
+        return failed(format!("at candle {candle} a run in another thread differs"));
+    }
+    passed(format!("{} runs decide alike", REPEATS + 2))
+}
+
+/// Runs beside another instance on other candles, beside one on the same candles, and after one on others.
+pub(super) fn isolation(bench: &Bench<'_>) -> Found {
+    let others = at_interval(&random_walk(41, bench.candles.len()), bench.subject.bot.interval);
+    for (others, how) in [(&others[..], "other candles"), (bench.candles, "the same candles")] {
+        let run = bench.subject.run_beside(bench.candles, others)?;
+        if let Some(candle) = first_difference(&run, &bench.answers) {
+            return failed(format!("at candle {candle} it decides otherwise beside another bot on {how}"));
+        }
+    }
+    bench.subject.run(&others, Manner::LIVE)?;
+    let after = bench.subject.run(bench.candles, Manner::LIVE)?;
+    if let Some(candle) = first_difference(&after, &bench.answers) {
+        return failed(format!("at candle {candle} it decides otherwise after a run over other candles"));
+    }
+    passed("other bots before it and beside it change nothing")
+}

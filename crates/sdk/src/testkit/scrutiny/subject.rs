@@ -1,0 +1,277 @@
+//! What is checked, and how a strategy is run for it: candles in, answers out.
+
+use super::trade::Trades;
+use crate::{
+    BotContext, BuildError, Candle, LongerCandles, Millis, Price, Registry, Signal, Strategy, StrategyEntry,
+    StrategyFactory,
+};
+use serde_json::Value;
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// A strategy with its parameters and its place: everything that it takes to make it again and again.
+#[derive(Clone)]
+pub struct Subject {
+    /// The strategy.
+    pub entry: StrategyEntry,
+    /// A JSON object of parameters.
+    pub params: Value,
+    /// Its bot.
+    pub bot: BotContext,
+}
+
+/// Prices that are shown inside each candle, for strategies that want them.
+pub(super) const PRICES_IN_CANDLE: u8 = 4;
+
+/// What the strategy answered, and when.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Answer {
+    /// The candle that closed, or that was forming when a price was shown.
+    pub(super) candle: usize,
+    /// Which of the prices inside the candle, or [`PRICES_IN_CANDLE`] for its close.
+    pub(super) moment: u8,
+    pub(super) signal: Signal,
+}
+
+/// How candles are shown.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Manner {
+    /// So many candles at most in one call of `on_candles`; one by one, through `on_candle`, when it is 1.
+    pub(super) together: usize,
+    /// Prices are shown from this candle on, to a strategy that wants them: there are none for past candles.
+    pub(super) prices_from: usize,
+    /// Whether its answers become trades, whose outcomes it is told.
+    pub(super) results: Results,
+}
+
+/// Whether a strategy hears of trades.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Results {
+    Told,
+    Untold,
+}
+
+/// Why a run did not come to its end.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Stop {
+    #[error("it is built once and not again: {0}")]
+    Build(BuildError),
+    #[error("it panics at candle {candle}: {message}")]
+    Panic { candle: usize, message: String },
+    #[error("its on_candles claims {shown} of {given} candles at candle {candle}")]
+    Count { candle: usize, shown: usize, given: usize },
+}
+
+impl Manner {
+    /// One by one, with prices and results: what a bot sees.
+    pub(super) const LIVE: Self = Self { together: 1, prices_from: 0, results: Results::Told };
+    /// The same without results, which a restart does not tell again.
+    pub(super) const ALONE: Self = Self { results: Results::Untold, ..Self::LIVE };
+}
+
+impl Subject {
+    /// The strategy `S`, with these parameters.
+    ///
+    /// # Errors
+    /// [`BuildError`] for parameters that are no JSON.
+    pub fn of<S: StrategyFactory>(params: &S::Params, bot: &BotContext) -> Result<Self, BuildError> {
+        let problem = |problem| BuildError::Parameters { strategy: S::NAME, problem };
+        let params = serde_json::to_value(params).map_err(|error| problem(error.to_string()))?;
+        let registry = Registry::default().with::<S>();
+        let entry = registry.find(S::NAME).expect("it was registered just now").clone();
+        Ok(Self { entry, params, bot: bot.clone() })
+    }
+
+    /// Makes it.
+    ///
+    /// # Errors
+    /// [`BuildError`], also for longer intervals that are no multiples of the bot's own.
+    pub fn build(&self) -> Result<Box<dyn Strategy>, BuildError> {
+        let strategy = self.entry.build(&self.params, &self.bot)?;
+        LongerCandles::new(self.bot.interval, strategy.longer_intervals()).map_err(|error| {
+            BuildError::Parameters { strategy: self.entry.name, problem: error.to_string() }
+        })?;
+        Ok(strategy)
+    }
+
+    /// Shows candles to a new instance.
+    pub(super) fn run(&self, candles: &[Candle], manner: Manner) -> Result<Vec<Answer>, Stop> {
+        let place = Cell::new(0);
+        let show = || {
+            let mut showing = Showing::new(self, manner)?;
+            while place.get() < candles.len() {
+                showing.show_some(candles, &place)?;
+            }
+            Ok(showing.answers)
+        };
+        guarded(&place, show)
+    }
+
+    /// Shows candles to one new instance, and other candles to another, in turns. What the first answered.
+    pub(super) fn run_beside(&self, candles: &[Candle], others: &[Candle]) -> Result<Vec<Answer>, Stop> {
+        let (place, other_place) = (Cell::new(0), Cell::new(0));
+        let show = || {
+            let (mut one, mut other) = (Showing::new(self, Manner::LIVE)?, Showing::new(self, Manner::LIVE)?);
+            while place.get() < candles.len() {
+                if other_place.get() < others.len() {
+                    other.show_some(others, &other_place)?;
+                }
+                one.show_some(candles, &place)?;
+            }
+            Ok(one.answers)
+        };
+        guarded(&place, show)
+    }
+}
+
+/// Turns a panic into an answer.
+pub(super) fn guarded<T>(place: &Cell<usize>, show: impl FnOnce() -> Result<T, Stop>) -> Result<T, Stop> {
+    catch_unwind(AssertUnwindSafe(show)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        let message = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+        Err(Stop::Panic { candle: place.get(), message })
+    })
+}
+
+/// A strategy that is being shown candles.
+pub(super) struct Showing<'a> {
+    subject: &'a Subject,
+    strategy: Box<dyn Strategy>,
+    longer: LongerCandles,
+    manner: Manner,
+    trades: Trades,
+    pub(super) answers: Vec<Answer>,
+}
+
+impl<'a> Showing<'a> {
+    pub(super) fn new(subject: &'a Subject, manner: Manner) -> Result<Self, Stop> {
+        let strategy = subject.build().map_err(Stop::Build)?;
+        let longer = LongerCandles::new(subject.bot.interval, strategy.longer_intervals());
+        // `build` has held the intervals to the same.
+        let longer = longer.unwrap_or_default();
+        Ok(Self { subject, strategy, longer, manner, trades: Trades::new(subject), answers: Vec::new() })
+    }
+
+    /// Shows the candle at `place`, or several from there on, as they are shown to a bot.
+    pub(super) fn show_some(&mut self, candles: &[Candle], place: &Cell<usize>) -> Result<(), Stop> {
+        let first = place.get();
+        if first > 0 && self.subject.entry.wants_prices && first >= self.manner.prices_from {
+            self.show_prices(&candles[first], first);
+        }
+        let wants_single = self.manner.together == 1 || self.subject.entry.wants_prices;
+        let (shown, signal) = if wants_single || !self.longer.is_empty() {
+            let signal = self.strategy.on_candle(&candles[first]);
+            self.longer.show(&candles[first], &mut *self.strategy);
+            (1, signal)
+        } else {
+            self.show_together(&candles[first..], first)?
+        };
+        place.set(first + shown);
+        let last = first + shown - 1;
+        if let Some(signal) = signal {
+            self.take(Answer { candle: last, moment: PRICES_IN_CANDLE, signal }, candles[last].time());
+        }
+        if self.manner.results == Results::Told {
+            self.trades.settle(candles, last, &mut *self.strategy);
+        }
+        Ok(())
+    }
+
+    /// As a backtest does it: what comes of a trade comes between candles.
+    fn show_together(&mut self, candles: &[Candle], first: usize) -> Result<(usize, Option<Signal>), Stop> {
+        let until_result = self.trades.next_due().map_or(usize::MAX, |due| due.saturating_sub(first) + 1);
+        let given = candles.len().min(self.manner.together).min(until_result);
+        let mut signal = None;
+        let shown = self.strategy.on_candles(&candles[..given], &mut signal);
+        if (1..=given).contains(&shown) {
+            Ok((shown, signal))
+        } else {
+            Err(Stop::Count { candle: first, shown, given })
+        }
+    }
+
+    fn show_prices(&mut self, candle: &Candle, index: usize) {
+        let quarter = self.subject.bot.interval.length().get() / i64::from(PRICES_IN_CANDLE);
+        let path = [candle.open(), candle.low(), candle.high(), candle.close().midpoint(candle.open())];
+        for (moment, value) in (0..PRICES_IN_CANDLE).zip(path) {
+            let time = candle.time() + Millis::new(quarter * i64::from(moment));
+            if let Some(signal) = self.strategy.on_price(&Price { time, value }) {
+                self.take(Answer { candle: index, moment, signal }, candle.time());
+            }
+        }
+    }
+
+    fn take(&mut self, answer: Answer, opened: Millis) {
+        if self.manner.results == Results::Told {
+            let time = if answer.moment == PRICES_IN_CANDLE {
+                opened + self.subject.bot.interval.length()
+            } else {
+                opened
+            };
+            self.trades.open(answer.candle, &answer.signal, time);
+        }
+        self.answers.push(answer);
+    }
+}
+
+impl Answer {
+    /// How many candles had been shown before it, of a run that began at the candle `start`.
+    pub(super) const fn history(&self, start: usize) -> usize {
+        let closed = if self.moment == PRICES_IN_CANDLE { self.candle + 1 } else { self.candle };
+        closed - start
+    }
+
+    /// Whether it is the same to the last bit.
+    fn is_same(&self, other: &Self) -> bool {
+        let bits = |answer: &Self| answer.signal.confidence.map(f64::to_bits);
+        let numbers = |answer: &Self| {
+            answer
+                .signal
+                .reason
+                .numbers()
+                .iter()
+                .map(|(name, value)| (*name, value.to_bits()))
+                .collect::<Vec<_>>()
+        };
+        self.is_alike(other)
+            && bits(self) == bits(other)
+            && self.signal.reason.text() == other.signal.reason.text()
+            && numbers(self) == numbers(other)
+    }
+
+    /// Whether it asks for the same at the same moment. A number of its reason may differ in its last digits.
+    fn is_alike(&self, other: &Self) -> bool {
+        (self.candle, self.moment, self.signal.direction, self.signal.expiry)
+            == (other.candle, other.moment, other.signal.direction, other.signal.expiry)
+    }
+}
+
+/// The first candle at which two runs answer differently, to the last bit.
+pub(super) fn first_difference<'a>(
+    one: impl IntoIterator<Item = &'a Answer>,
+    other: impl IntoIterator<Item = &'a Answer>,
+) -> Option<usize> {
+    let (mut one, mut other) = (one.into_iter(), other.into_iter());
+    loop {
+        match (one.next(), other.next()) {
+            (None, None) => return None,
+            (Some(left), Some(right)) if left.is_same(right) => {}
+            (left, right) => return left.into_iter().chain(right).map(|answer| answer.candle).min(),
+        }
+    }
+}
+
+/// The answers that only one of two runs gives, or gives otherwise, in order.
+pub(super) fn differences(one: &[Answer], other: &[Answer]) -> Vec<Answer> {
+    let key = |answer: &Answer| (answer.candle, answer.moment);
+    let has = |run: &[Answer], answer: &Answer| {
+        run.binary_search_by_key(&key(answer), key).is_ok_and(|at| run[at].is_alike(answer))
+    };
+    let only = |run: &[Answer], rest: &[Answer]| -> Vec<Answer> {
+        run.iter().filter(|answer| !has(rest, answer)).copied().collect()
+    };
+    let mut all = only(one, other);
+    all.extend(only(other, one));
+    all.sort_by_key(key);
+    all
+}

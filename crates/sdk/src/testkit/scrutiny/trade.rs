@@ -1,0 +1,67 @@
+//! Trades that answers become, so that a strategy hears how they end.
+
+use super::subject::Subject;
+use crate::{Candle, Direction, Millis, Money, Outcome, Settlement, Signal, Strategy};
+use std::collections::BTreeMap;
+
+/// Ten at two decimals, paid at 80 %.
+const STAKE: Money = Money::from_minor(1_000);
+const PROFIT: Money = Money::from_minor(800);
+
+/// The open trades by the candle at whose close each ends. A trade enters at the next candle's open.
+pub(super) struct Trades {
+    length: Millis,
+    usual: Millis,
+    open: BTreeMap<usize, Vec<Trade>>,
+}
+
+struct Trade {
+    direction: Direction,
+    decision_time: Millis,
+    entry: usize,
+}
+
+impl Trades {
+    pub(super) fn new(subject: &Subject) -> Self {
+        let (length, usual) = (subject.bot.interval.length(), subject.bot.expiry.close_type.duration());
+        Self { length, usual, open: BTreeMap::new() }
+    }
+
+    /// The candle after which a result is due.
+    pub(super) fn next_due(&self) -> Option<usize> {
+        self.open.keys().next().copied()
+    }
+
+    /// A trade of an answer that was given at `candle`.
+    pub(super) fn open(&mut self, candle: usize, signal: &Signal, decision_time: Millis) {
+        let duration = signal.expiry.map_or(self.usual, |expiry| expiry.close_type.duration());
+        let candles = usize::try_from(duration.get() / self.length.get()).unwrap_or(1).max(1);
+        let trade = Trade { direction: signal.direction, decision_time, entry: candle + 1 };
+        self.open.entry(candle + candles).or_default().push(trade);
+    }
+
+    /// Tells the strategy of what ends with the candle `last`.
+    pub(super) fn settle(&mut self, candles: &[Candle], last: usize, strategy: &mut dyn Strategy) {
+        while let Some(due) = self.open.first_entry().filter(|due| *due.key() <= last) {
+            for trade in due.remove() {
+                let Some(entry) = candles.get(trade.entry) else { continue };
+                strategy.on_settled(&trade.end(entry.open(), candles[last].close()));
+            }
+        }
+    }
+}
+
+impl Trade {
+    fn end(&self, entry: f64, exit: f64) -> Settlement {
+        let is_won = match self.direction {
+            Direction::Buy => exit > entry,
+            Direction::Sell => exit < entry,
+        };
+        let (outcome, profit) = match is_won {
+            _ if exit == entry => (Outcome::Draw, Money::ZERO),
+            true => (Outcome::Won, PROFIT),
+            false => (Outcome::Lost, Money::ZERO - STAKE),
+        };
+        Settlement { direction: self.direction, decision_time: self.decision_time, outcome, profit }
+    }
+}

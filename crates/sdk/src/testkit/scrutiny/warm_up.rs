@@ -1,0 +1,65 @@
+//! Whether decisions stop depending on where a strategy began, once it has seen as many candles as it asks for.
+
+use super::super::candles::moved;
+use super::super::chance::Chance;
+use super::bench::{Bench, Found, failed, noted, passed};
+use super::subject::{Answer, Manner, differences};
+use crate::Candle;
+
+const STARTS: usize = 12;
+/// A declared warm-up is long when it is so many times what was needed, and more.
+const LONG_TIMES: usize = 10;
+const LONG_CANDLES: usize = 200;
+
+/// Starts new instances at later candles and compares them with the run from the first: what each decides once it has
+/// seen `warmup()` candles. `needed` becomes the smallest warm-up that would have done.
+pub(super) fn warm_up(bench: &Bench<'_>, needed: &mut usize) -> Found {
+    let candles = dithered(bench.candles);
+    let full = bench.subject.run(&candles, Manner::ALONE)?;
+    let (length, warmup) = (candles.len(), bench.warmup);
+    // Odd distances, so that counting in twos, fours or tens does not go unseen.
+    let last = length - warmup - super::SPARE_CANDLES / 2;
+    for k in 0..STARTS {
+        let start = 25 + k * (last - 25) / STARTS + k;
+        let end = length.min(start + 2 * warmup + 4 * super::SPARE_CANDLES);
+        let late = from(bench, &candles[..end], start)?;
+        let part: Vec<Answer> = (full.iter())
+            .filter(|answer| answer.candle < end && answer.history(0) > start)
+            .copied()
+            .collect();
+        let differing = differences(&late, &part);
+        // A signal counts from the candle that completes the warm-up on.
+        if let Some(answer) = differing.iter().find(|answer| answer.history(start) >= warmup) {
+            let after = answer.history(start);
+            return failed(format!(
+                "warmup() says {warmup}, and at candle {} a run that began at candle {start}, {after} candles before, \
+                 still decides otherwise",
+                answer.candle
+            ));
+        }
+        let most = differing.last().map_or(0, |answer| answer.history(start) + 1);
+        *needed = (*needed).max(most);
+    }
+    if warmup > *needed * LONG_TIMES + LONG_CANDLES {
+        return noted(format!("warmup() says {warmup}, and {needed} were enough here", needed = *needed));
+    }
+    passed(format!("warmup() says {warmup}; {needed} were enough here", needed = *needed))
+}
+
+/// A run that begins at a candle, with past candles first: no prices are told for them.
+pub(super) fn from(
+    bench: &Bench<'_>,
+    candles: &[Candle],
+    start: usize,
+) -> Result<Vec<Answer>, super::subject::Stop> {
+    let manner = Manner { prices_from: bench.warmup.max(1), ..Manner::ALONE };
+    let late = bench.subject.run(&candles[start..], manner)?;
+    Ok(late.into_iter().map(|answer| Answer { candle: answer.candle + start, ..answer }).collect())
+}
+
+/// The candles, each times a factor that is hardly 1. Prices that equal each other to the tick make sums that are
+/// rounded along another way differ in a comparison; that is no matter of the warm-up.
+pub(super) fn dithered(candles: &[Candle]) -> Vec<Candle> {
+    let mut chance = Chance::new(3);
+    candles.iter().map(|candle| moved(candle, candle.time(), 1.0 + 1e-7 * chance.step())).collect()
+}

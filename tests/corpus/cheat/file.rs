@@ -1,0 +1,77 @@
+//! Cheats that are given a file of the candles, and read on in it.
+
+use crate::declare::{list, toward};
+use candlewick_sdk::{BotContext, BuildError, Candle, Signal, Strategy, StrategyFactory, parameters};
+use std::collections::BTreeMap;
+use std::fs;
+
+list!(ReadsTheNextRow, MeanOfTheFile);
+
+parameters! {
+    /// Where the candles are.
+    pub(crate) struct Params {
+        /// A file of candles.
+        file: String = String::new();
+    }
+}
+
+/// The closes by their open times.
+fn closes(params: &Params) -> Result<BTreeMap<i64, f64>, BuildError> {
+    let refuse = |problem: String| BuildError::File { path: params.file.clone(), line: None, problem };
+    let text = fs::read_to_string(&params.file).map_err(|error| refuse(error.to_string()))?;
+    let row = |line: &str| {
+        let cells: Vec<&str> = line.split(',').collect();
+        Some((cells.first()?.parse().ok()?, cells.get(4)?.parse().ok()?))
+    };
+    Ok(text.lines().filter_map(row).collect())
+}
+
+/// Looks up the candle after the one that it is shown.
+pub(crate) struct ReadsTheNextRow(BTreeMap<i64, f64>);
+
+impl Strategy for ReadsTheNextRow {
+    fn warmup(&self) -> usize {
+        0
+    }
+
+    fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
+        let next = self.0.get(&(candle.time().get() + 60_000))?;
+        toward(next - candle.close(), "as it will be")
+    }
+}
+
+impl StrategyFactory for ReadsTheNextRow {
+    const NAME: &'static str = "c-reads-the-next-row";
+    const VERSION: &'static str = "1.0.0";
+    const ABOUT: &'static str = "Of the corpus.";
+    type Params = Params;
+
+    fn build(params: Params, _: &BotContext) -> Result<Self, BuildError> {
+        closes(&params).map(Self)
+    }
+}
+
+/// Bets on a return to the mean of the whole file, the years to come included.
+pub(crate) struct MeanOfTheFile(f64);
+
+impl Strategy for MeanOfTheFile {
+    fn warmup(&self) -> usize {
+        0
+    }
+
+    fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
+        toward(self.0 - candle.close(), "to the mean")
+    }
+}
+
+impl StrategyFactory for MeanOfTheFile {
+    const NAME: &'static str = "c-mean-of-the-file";
+    const VERSION: &'static str = "1.0.0";
+    const ABOUT: &'static str = "Of the corpus.";
+    type Params = Params;
+
+    fn build(params: Params, _: &BotContext) -> Result<Self, BuildError> {
+        let closes = closes(&params)?;
+        Ok(Self(closes.values().sum::<f64>() / closes.len() as f64))
+    }
+}
