@@ -2,8 +2,9 @@
 //!
 //! A backtest is a loop: hand the Session what the venue has to say by now, hand it the next candle, hand the
 //! venue what the Session approved. There is no trading logic here; a live run drives the same Session. A [`sweep`] is
-//! many backtests of one bot.
+//! many backtests of one bot; an [`analysis`] is what a run's trades tell.
 
+pub mod analysis;
 mod driver;
 mod error;
 mod feed;

@@ -1,10 +1,10 @@
 //! The figures of a run, from its trade book; the same for a backtest and a live session.
 
-use crate::metric::{Drawdown, longest_losing_streak, max_drawdown};
-use candlewick_engine::{IntentId, IntentRow, IntentState, TradeBook};
+use crate::metric::{Drawdown, max_drawdown};
+use candlewick_engine::{IntentId, IntentRow, IntentState, TradeBook, to_trade_outcome};
 use candlewick_sdk::{Millis, Money, Outcome, Payout};
 use candlewick_statistics::{
-    PaidStake, WinRate, binomial_p_value, mixed_break_even, poisson_binomial_p_value,
+    PaidStake, WinRate, binomial_p_value, longest_streaks, mixed_break_even, poisson_binomial_p_value,
 };
 use std::collections::BTreeMap;
 
@@ -80,8 +80,8 @@ impl Summary {
             win_rate: rate.map(WinRate::to_fraction),
             break_even: break_even(&settled),
             p_value: rate.and_then(|rate| p_value(&settled, rate)),
-            max_drawdown: max_drawdown(balance, settled.iter().map(|ended| ended.profit)),
-            longest_losing_streak: longest_losing_streak(outcomes()),
+            max_drawdown: max_drawdown(balance, settled.iter().map(|ended| (ended.known_at, ended.profit))),
+            longest_losing_streak: longest_streaks(outcomes().map(to_trade_outcome)).lost,
         }
     }
 }

@@ -159,7 +159,8 @@ fn in_order(trades: &[JudgedTrade]) -> Vec<(Millis, News, usize)> {
     news
 }
 
-const fn to_trade_outcome(outcome: Outcome) -> TradeOutcome {
+/// An outcome as statistics count it.
+pub const fn to_trade_outcome(outcome: Outcome) -> TradeOutcome {
     match outcome {
         Outcome::Won => TradeOutcome::Won,
         Outcome::Lost => TradeOutcome::Lost,

@@ -34,7 +34,7 @@ pub use book::{IntentRow, IntentState, TradeBook};
 pub use event::{Control, Edge, Event, EventKind, Opened, Origin, Rejection, Settled, VenueId};
 pub use hash::JournalHash;
 pub use id::{BotId, IntentId, SeriesId, SymbolId};
-pub use judge::{Judge, JudgedTrade, judge, judge_trades};
+pub use judge::{Judge, JudgedTrade, judge, judge_trades, to_trade_outcome};
 pub use ladder::{LadderNotice, check_ladders};
 pub use ledger::Ledger;
 pub use recall::{Recall, RecallError, Recorded, to_recorded_form};

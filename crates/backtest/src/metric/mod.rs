@@ -1,7 +1,21 @@
 //! Figures of a run, one file each.
 
+mod daily;
 mod drawdown;
-mod losing_streak;
+mod expectancy;
+mod exposure;
+mod profit_factor;
+mod streaks;
+mod trades_per_day;
+mod unit_return;
+mod win_rate;
 
+pub use daily::{DAYS_PER_YEAR, Daily, daily_profits};
 pub use drawdown::{Drawdown, max_drawdown};
-pub use losing_streak::longest_losing_streak;
+pub use expectancy::Expectancy;
+pub use exposure::exposure_of;
+pub use profit_factor::ProfitFactor;
+pub use streaks::{Streak, Streaks};
+pub use trades_per_day::trades_per_day;
+pub use unit_return::unit_return;
+pub use win_rate::WinRates;

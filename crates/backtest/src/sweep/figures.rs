@@ -1,16 +1,15 @@
 //! What a trial came to.
 
+use crate::metric::{DAYS_PER_YEAR, daily_profits};
 use crate::{Finished, Summary};
 use candlewick_engine::IntentState;
 use candlewick_sdk::{Millis, Money};
-use candlewick_statistics::{WinRate, wilson_interval};
+use candlewick_statistics::{WinRate, sharpe, wilson_interval};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// The confidence of the interval whose lower end counts: two-sided, so one in forty true rates lies below it.
 const CONFIDENCE: f64 = 0.95;
-/// Days of a year, for a rate that others quote per year. Weekends count: they are days without profit.
-const DAYS: f64 = 365.0;
 
 /// The figures of one trial. Rates are fractions; money is in the wallet's currency.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -74,7 +73,7 @@ impl Figures {
             p_value: summary.p_value,
             pnl: scale.to_f64(summary.pnl),
             expectancy,
-            sharpe: sharpe(profits, span),
+            sharpe: sharpe(&daily_profits(profits, span), DAYS_PER_YEAR).ok().flatten(),
             max_drawdown: scale.to_f64(summary.max_drawdown.amount),
             max_drawdown_percent: summary.max_drawdown.percent,
             longest_losing_streak: summary.longest_losing_streak,
@@ -90,47 +89,4 @@ impl Figures {
 fn edge_lower(summary: &Summary) -> Option<f64> {
     let rate = WinRate::new(summary.won, summary.lost).ok()?;
     Some(wilson_interval(rate, CONFIDENCE).ok()?.lower - summary.break_even?)
-}
-
-/// The Sharpe ratio of each day's profit. Every day of the span counts, also those without a trade. None below two
-/// days, or when all days are alike.
-fn sharpe(profits: impl Iterator<Item = (Millis, Money)>, span: &Range<Millis>) -> Option<f64> {
-    let day = |at: Millis| at.get().div_euclid(Millis::DAY.get());
-    let first = day(span.start);
-    let mut days = vec![0.0; usize::try_from(day(span.end - Millis::new(1)) - first + 1).unwrap_or_default()];
-    for (at, profit) in profits {
-        let place = usize::try_from(day(at) - first).unwrap_or_default();
-        if place >= days.len() {
-            days.resize(place + 1, 0.0); // a settlement is read shortly after the last candle
-        }
-        days[place] += profit.minor() as f64;
-    }
-    candlewick_statistics::sharpe(&days, DAYS).ok().flatten()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn check(profits: &[(i64, i64)], days: i64, expected: Option<f64>) {
-        let at = |(hour, profit): &(i64, i64)| (Millis::HOUR * *hour, Money::from_minor(*profit));
-        let found = sharpe(profits.iter().map(at), &(Millis::ZERO..Millis::DAY * days));
-        match (found, expected) {
-            (Some(found), Some(expected)) => assert!((found - expected).abs() < 1e-12, "{found} {expected}"),
-            _ => assert_eq!(found, expected),
-        }
-    }
-
-    #[test]
-    fn the_sharpe_ratio_is_of_all_days() {
-        // 3, 0 and 0: mean 1, sample variance (4 + 1 + 1) / 2 = 3.
-        check(&[(1, 1), (5, 2)], 3, Some(1.0 / 3_f64.sqrt() * 365_f64.sqrt()));
-        // 2 and -1: mean 0.5, sample variance 2 * 2.25 = 4.5.
-        check(&[(3, 2), (26, -1)], 2, Some(0.5 / 4.5_f64.sqrt() * 365_f64.sqrt()));
-        // What is read a moment after the last candle makes its own day.
-        check(&[(3, 2), (48, -1)], 2, Some(1.0 / 3.0 / (7.0 / 3.0_f64).sqrt() * 365_f64.sqrt()));
-        check(&[], 5, None);
-        check(&[(3, 2)], 1, None);
-        check(&[(3, 2), (27, 2)], 2, None);
-    }
 }

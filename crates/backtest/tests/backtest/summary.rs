@@ -132,7 +132,7 @@ fn mixed_stakes_and_payouts_are_each_judged_by_their_own() {
     // P(2 wins or more) over all 32 outcomes of wins at 1/1.8, 1/1.9, 1/1.8, 1/1.85 and 1/1.85.
     check_near(summary.p_value, 0.862_443_761_922_187_7);
     // 9,990 / 10,008 / 9,998 / 9,978 / 10,012.
-    let Drawdown { amount, percent } = summary.max_drawdown;
+    let Drawdown { amount, percent, .. } = summary.max_drawdown;
     assert_eq!(amount, Money::from_minor(3_000));
     check_near(Some(percent), 30.0 / 10_008.0 * 100.0);
     assert_eq!(summary.refused, BTreeMap::new());

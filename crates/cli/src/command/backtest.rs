@@ -12,6 +12,7 @@ use crate::output::{print, print_json};
 use crate::progress::Progress;
 use crate::report::{Caveats, Report, Run, write_trades};
 use candlewick_api::clock::Stopwatch;
+use candlewick_backtest::analysis::Prices;
 use candlewick_backtest::{Backtest, BacktestSettings, Finished};
 use candlewick_engine::{Header, JournalHash, Recorder, check_ladders};
 use candlewick_journal::{FileJournal, JournalUrl, NoJournal, Reader, Tee};
@@ -90,6 +91,8 @@ pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Resul
         final_balance: finished.final_balance,
         unsettled_stakes: finished.unsettled_stakes,
         candles: finished.candles,
+        span: candles.span(),
+        prices: if settings.simulation.stress > 0.0 { Prices::Stressed } else { Prices::Fair },
         data_hash: Some(candles.hash),
         journal_hash,
         elapsed,

@@ -5,10 +5,13 @@ use crate::chronicle::{Chronicle, Delays, Fold, JournalArguments, RecordedRun, b
 use crate::failure::{Ending, Failure};
 use crate::output::{print, print_json};
 use crate::report::{Caveats, Report, Run};
+use candlewick_backtest::analysis::Prices;
 use candlewick_engine::{Action, Ledger, TradeBook};
 use candlewick_journal::{LineKind, Reader, StoredLine};
-use candlewick_sdk::Money;
+
+use candlewick_sdk::{Millis, Money};
 use clap::Args;
+use std::ops::Range;
 use std::time::Duration;
 
 /// Of which run.
@@ -35,7 +38,7 @@ struct Part {
     ledger: Ledger,
     candles: u64,
     last: StoredLine,
-    span: Duration,
+    span: Range<Millis>,
 }
 
 pub(super) fn run(arguments: &ReportArguments, context: &Context<'_>) -> Result<Ending, Failure> {
@@ -63,9 +66,11 @@ pub(super) fn run(arguments: &ReportArguments, context: &Context<'_>) -> Result<
         final_balance: part.ledger.equity(),
         unsettled_stakes: part.ledger.open_stakes(),
         candles: part.candles,
+        elapsed: duration(&part.span),
+        span: part.span,
+        prices: Prices::Fair,
         data_hash: None,
         journal_hash: part.last.hash.to_string(),
-        elapsed: part.span,
         notices: Vec::new(),
         delays: delays.lines(),
         audit_findings,
@@ -93,7 +98,7 @@ fn whole(chronicle: Chronicle) -> Result<Part, Failure> {
         balance: balance.unwrap_or_default(),
         ledger: chronicle.session.ledger().clone(),
         candles: chronicle.candles.values().sum(),
-        span: span((chronicle.last.line.received - began).get()),
+        span: began..chronicle.last.line.received,
         last: chronicle.last,
         book: chronicle.book,
     })
@@ -130,11 +135,11 @@ fn part_of(chronicle: &Chronicle, run: &RecordedRun) -> Result<Part, Failure> {
         balance: balance.unwrap_or_default(),
         ledger: ledger.unwrap_or_else(|| chronicle.session.ledger().clone()),
         candles: chronicle.candles.get(&run.number).copied().unwrap_or_default(),
-        span: span((last.line.received - run.began).get()),
+        span: run.began..last.line.received,
         last,
     })
 }
 
-fn span(milliseconds: i64) -> Duration {
-    Duration::from_millis(u64::try_from(milliseconds).unwrap_or_default())
+fn duration(span: &Range<Millis>) -> Duration {
+    Duration::from_millis(u64::try_from((span.end - span.start).get()).unwrap_or_default())
 }

@@ -54,6 +54,15 @@ pub(crate) struct Candles {
 pub(crate) const COARSE: &str =
     "coarse: an expiry is shorter than the candles that price it, so this run proves nothing";
 
+impl Candles {
+    /// From the first candle's open to the last one's close.
+    pub(crate) fn span(&self) -> Range<Millis> {
+        let start = self.series.iter().map(CandleSeries::start).min();
+        let end = self.series.iter().map(CandleSeries::end).max();
+        start.unwrap_or(Millis::ZERO)..end.unwrap_or(Millis::ZERO)
+    }
+}
+
 impl CandleArguments {
     /// As settings.
     pub(crate) fn flags(&self) -> Vec<Flag> {

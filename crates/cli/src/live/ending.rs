@@ -5,6 +5,7 @@ use crate::configuration::Loaded;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::output::{print, print_json};
 use crate::report::{Caveats, Report, Run, write_trades};
+use candlewick_backtest::analysis::Prices;
 use candlewick_engine::{IntentState, TradeBook};
 use candlewick_runtime::Stop;
 use candlewick_runtime::{Audit, Tally};
@@ -40,7 +41,7 @@ pub(crate) fn report(
     (trades, json): (Option<&Path>, bool),
     elapsed: Duration,
 ) -> Result<Ending, Failure> {
-    let Outcome { finished, settings, start_balance } = outcome;
+    let Outcome { finished, settings, start_balance, span } = outcome;
     let scale = settings.money_scale;
     if let Some(path) = trades {
         let written = write_trades(path, &finished.book, &loaded.config.bots, scale);
@@ -58,6 +59,8 @@ pub(crate) fn report(
         final_balance: finished.free + finished.open_stakes,
         unsettled_stakes: finished.open_stakes,
         candles: finished.candles,
+        span: span.clone(),
+        prices: Prices::Fair,
         data_hash: None,
         journal_hash: finished.journal_hash.clone(),
         elapsed,

@@ -30,6 +30,7 @@ use candlewick_runtime::{
 use candlewick_sdk::{Millis, Money};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -70,6 +71,8 @@ pub(crate) struct Outcome {
     pub(crate) settings: SessionSettings,
     /// Equity at the start of this run.
     pub(crate) start_balance: Money,
+    /// From its start to its end, in venue time.
+    pub(crate) span: Range<Millis>,
 }
 
 /// Connects, builds the Session, and runs it until it is told to stop.
@@ -109,6 +112,7 @@ pub(crate) async fn run(
         real::announce(&settings, &account);
     }
     let start_balance = session.ledger().equity();
+    let (began, venue_clock) = (clock.now(), Arc::clone(&clock));
     let header = Header {
         format: Header::FORMAT,
         settings: json!({ "trading": trading, "session": settings, "runtime": runtime, "simulation": loaded.config.simulation }),
@@ -135,7 +139,7 @@ pub(crate) async fn run(
     let Open { orders, _closed } = open;
     let finished = Box::pin(conductor.run(&header, until, (stop, orders))).await;
     watcher.abort();
-    Ok(Outcome { finished: finished?, settings, start_balance })
+    Ok(Outcome { finished: finished?, settings, start_balance, span: began..venue_clock.now() })
 }
 
 /// Tells the run to stop: when its time is up, and whenever a person or the system says so.

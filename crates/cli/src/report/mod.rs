@@ -9,10 +9,12 @@ pub(crate) use verdict::Caveats;
 
 use crate::chronicle::DelayLine;
 use candlewick_backtest::Summary;
+use candlewick_backtest::analysis::{Analysis, Prices, Trades};
 use candlewick_engine::{BotSettings, IntentRow, IntentState, TradeBook};
-use candlewick_sdk::{Money, MoneyScale, Outcome};
+use candlewick_sdk::{Millis, Money, MoneyScale, Outcome};
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::time::Duration;
 use verdict::EdgeLine;
 
@@ -32,6 +34,10 @@ pub(crate) struct Run<'a> {
     pub(crate) unsettled_stakes: Money,
     /// How many candles the bots saw.
     pub(crate) candles: u64,
+    /// From its first moment to its last.
+    pub(crate) span: Range<Millis>,
+    /// What the prices of its trades depend on.
+    pub(crate) prices: Prices,
     /// Over all candles; a live run has none.
     pub(crate) data_hash: Option<String>,
     /// Over settings, events and actions.
@@ -90,6 +96,9 @@ pub(crate) struct Report {
     audit_findings: BTreeMap<String, u64>,
     /// Figures by bot, where there are several.
     bots: Vec<BotLine>,
+    /// Figures, results by hour and the like, baselines, findings.
+    #[serde(flatten)]
+    analysis: Analysis,
     #[serde(skip)]
     scale: MoneyScale,
 }
@@ -122,6 +131,9 @@ impl Report {
         let bot_line =
             |(index, bot): (usize, &BotSettings)| bot_line(index, bot, run.book, (scale, &run.caveats));
         let edge = EdgeLine::of(run.book.rows(), &run.caveats);
+        let Run { book, bots, balance, span, prices, .. } = &run;
+        let trades = Trades { book, bots, scale, balance: *balance, span, prices: *prices };
+        let analysis = Analysis::of(&trades, &summary);
         Self {
             candles: run.candles,
             trades: summary.trades,
@@ -154,6 +166,7 @@ impl Report {
             delays: run.delays,
             audit_findings: run.audit_findings,
             bots: run.bots.iter().enumerate().map(bot_line).collect(),
+            analysis,
             scale,
         }
     }

@@ -1,0 +1,41 @@
+//! The balance along the way, thinned.
+
+use candlewick_engine::IntentRow;
+use candlewick_sdk::{Millis, Money, MoneyScale};
+use serde::Serialize;
+use std::ops::Range;
+
+/// As many points a curve has at most.
+pub const MOST_EQUITY_POINTS: usize = 500;
+
+/// The balance at a moment.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct EquityPoint {
+    /// The moment at which a settlement became known, or the start of the run.
+    pub at: Millis,
+    /// The start's balance and all profits until then, in money.
+    pub balance: f64,
+}
+
+impl EquityPoint {
+    /// The start, then settled trades: all of them, or of many every so manieth and the last.
+    pub(super) fn curve(
+        settled: &[&IntentRow],
+        balance: Money,
+        scale: MoneyScale,
+        span: &Range<Millis>,
+    ) -> Vec<Self> {
+        let start = Self { at: span.start, balance: scale.to_f64(balance) };
+        let step = settled.len().div_ceil(MOST_EQUITY_POINTS - 1).max(1);
+        let mut now = balance;
+        let mut curve = vec![start];
+        for (number, row) in (1..).zip(settled) {
+            now += row.profit;
+            if number % step == 0 || number == settled.len() {
+                let at = row.settled_at.unwrap_or(span.end);
+                curve.push(Self { at, balance: scale.to_f64(now) });
+            }
+        }
+        curve
+    }
+}

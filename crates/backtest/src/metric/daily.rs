@@ -1,0 +1,133 @@
+//! The results of days, and the ratios that are made of them.
+
+use candlewick_sdk::{Millis, Money};
+use candlewick_statistics::{SharpeSample, calmar, deflated_sharpe, probabilistic_sharpe, sharpe, sortino};
+use serde::Serialize;
+use std::ops::Range;
+
+/// Days of a year, for a ratio that others quote per year. Weekends count: they are days without profit.
+pub const DAYS_PER_YEAR: f64 = 365.0;
+
+/// Ratios of daily results (UTC days, by the moment at which a settlement became known; days without a trade count). A
+/// ratio is missing where it has no meaning: below two days, or when no day differs from another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Daily {
+    /// How many days.
+    pub days: u64,
+    /// Mean over deviation, a year's worth.
+    pub sharpe: Option<f64>,
+    /// Mean over the deviation of losing days, a year's worth.
+    pub sortino: Option<f64>,
+    /// Yearly growth over the deepest fall, days compounded.
+    pub calmar: Option<f64>,
+    /// The probability that the true Sharpe ratio is above 0, if days are independent.
+    pub probabilistic_sharpe: Option<f64>,
+    /// The same after all variants that were tried; as above for a single one, nothing where their ratios are unknown.
+    pub deflated_sharpe: Option<f64>,
+    /// The Sharpe ratio of one day, to be compared among variants.
+    #[serde(skip)]
+    pub sharpe_of_a_day: Option<f64>,
+}
+
+/// Each day's profit in minor units of money, every day of the span included.
+pub fn daily_profits(profits: impl Iterator<Item = (Millis, Money)>, span: &Range<Millis>) -> Vec<f64> {
+    let day = |at: Millis| at.get().div_euclid(Millis::DAY.get());
+    let first = day(span.start);
+    let mut days = vec![0.0; usize::try_from(day(span.end - Millis::new(1)) - first + 1).unwrap_or_default()];
+    for (at, profit) in profits {
+        let place = usize::try_from(day(at) - first).unwrap_or_default();
+        if place >= days.len() {
+            days.resize(place + 1, 0.0); // a settlement is read shortly after the last candle
+        }
+        days[place] += profit.minor() as f64;
+    }
+    days
+}
+
+impl Daily {
+    /// Of each day's profit, the balance before the first being `balance`. `trials` are the number of variants that
+    /// were tried and the variance of their daily Sharpe ratios, where that is known.
+    pub fn of(profits: &[f64], balance: Money, trials: (u64, Option<f64>)) -> Self {
+        let ratio =
+            |figure: fn(&[f64], f64) -> Result<Option<f64>, _>| figure(profits, DAYS_PER_YEAR).ok().flatten();
+        let sample = SharpeSample::from_returns(profits).ok().flatten();
+        let deflated = |sample| match trials {
+            (0 | 1, _) => deflated_sharpe(sample, 1, 0.0).ok(),
+            (count, variance) => deflated_sharpe(sample, count, variance?).ok(),
+        };
+        Self {
+            days: profits.len() as u64,
+            sharpe: ratio(sharpe),
+            sortino: ratio(sortino),
+            calmar: calmar(&compounded(profits, balance), DAYS_PER_YEAR)
+                .ok()
+                .flatten()
+                .filter(|ratio| ratio.is_finite()),
+            probabilistic_sharpe: sample.and_then(|sample| probabilistic_sharpe(sample, 0.0).ok()),
+            deflated_sharpe: sample.and_then(deflated),
+            sharpe_of_a_day: sample.map(|sample| sample.sharpe),
+        }
+    }
+}
+
+/// Each day's profit as a share of the balance before it.
+fn compounded(profits: &[f64], balance: Money) -> Vec<f64> {
+    let mut before = balance.minor() as f64;
+    let share = |profit: &f64| {
+        let share = profit / before;
+        before += profit;
+        share
+    };
+    profits.iter().map(share).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn near(found: Option<f64>, expected: Option<f64>) {
+        match (found, expected) {
+            (Some(found), Some(expected)) => {
+                assert!((found / expected - 1.0).abs() < 1e-9, "{found} {expected}");
+            }
+            _ => assert_eq!(found, expected),
+        }
+    }
+
+    fn check(profits: &[(i64, i64)], days: i64, expected: Option<f64>) {
+        let at = |(hour, profit): &(i64, i64)| (Millis::HOUR * *hour, Money::from_minor(*profit));
+        let profits = daily_profits(profits.iter().map(at), &(Millis::ZERO..Millis::DAY * days));
+        near(Daily::of(&profits, Money::from_minor(100), (1, None)).sharpe, expected);
+    }
+
+    #[test]
+    fn the_sharpe_ratio_is_of_all_days() {
+        // 3, 0 and 0: mean 1, sample variance (4 + 1 + 1) / 2 = 3.
+        check(&[(1, 1), (5, 2)], 3, Some(1.0 / 3_f64.sqrt() * 365_f64.sqrt()));
+        // 2 and -1: mean 0.5, sample variance 2 * 2.25 = 4.5.
+        check(&[(3, 2), (26, -1)], 2, Some(0.5 / 4.5_f64.sqrt() * 365_f64.sqrt()));
+        // What is read a moment after the last candle makes its own day.
+        check(&[(3, 2), (48, -1)], 2, Some(1.0 / 3.0 / (7.0 / 3.0_f64).sqrt() * 365_f64.sqrt()));
+        check(&[], 5, None);
+        check(&[(3, 2)], 1, None);
+        check(&[(3, 2), (27, 2)], 2, None);
+    }
+
+    #[test]
+    fn growth_is_compounded_on_the_balance() {
+        // 100, 150, 75, 300: shares 1/2, -1/2, 3; three days; a fall of one half.
+        let daily = Daily::of(&[50.0, -75.0, 225.0], Money::from_minor(100), (1, None));
+        near(daily.calmar, Some((3_f64.powf(365.0 / 3.0) - 1.0) / 0.5));
+        // Losses 75 in three days: mean 200 / 3 over sqrt(75 75 / 3).
+        near(daily.sortino, Some(200.0 / 3.0 / (75.0 * 75.0 / 3_f64).sqrt() * 365_f64.sqrt()));
+    }
+
+    #[test]
+    fn the_ratio_is_deflated_by_the_variants_that_are_known() {
+        let profits = [1.0, 2.0, -1.0, 3.0, 1.0];
+        let of = |trials| Daily::of(&profits, Money::from_minor(100), trials);
+        assert_eq!(of((1, None)).deflated_sharpe, of((1, None)).probabilistic_sharpe);
+        assert_eq!(of((20, None)).deflated_sharpe, None);
+        assert!(of((20, Some(0.04))).deflated_sharpe < of((2, Some(0.04))).deflated_sharpe);
+    }
+}

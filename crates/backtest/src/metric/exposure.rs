@@ -1,0 +1,14 @@
+//! How much of the time a trade was open.
+
+use candlewick_engine::IntentRow;
+use candlewick_sdk::Millis;
+use candlewick_statistics::{OpenTime, exposure};
+use std::ops::Range;
+
+/// The share of `span` in which at least one of the settled trades was open; nothing for a span without length.
+pub fn exposure_of(settled: &[&IntentRow], span: &Range<Millis>) -> Option<f64> {
+    let time = |from: Millis, until: Millis| OpenTime { from_ms: from.get(), until_ms: until.get() };
+    let times: Vec<OpenTime> =
+        settled.iter().filter_map(|row| Some(time(row.open_time?, row.close_time?))).collect();
+    exposure(&times, time(span.start, span.end)).ok()
+}

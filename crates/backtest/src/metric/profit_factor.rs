@@ -1,0 +1,24 @@
+//! What was won for each unit that was lost.
+
+use super::unit_return;
+use candlewick_engine::IntentRow;
+use serde::Serialize;
+
+/// Profits over losses; 1 neither earns nor costs. Nothing without a loss.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct ProfitFactor {
+    /// Of returns per unit of stake, every trade counting the same.
+    pub of_returns: Option<f64>,
+    /// Of money, stakes as they were.
+    pub of_money: Option<f64>,
+}
+
+impl ProfitFactor {
+    /// Of settled trades.
+    pub fn of(settled: &[&IntentRow]) -> Self {
+        let returns: Vec<f64> = settled.iter().filter_map(|row| unit_return(row)).collect();
+        let profits: Vec<f64> = settled.iter().map(|row| row.profit.minor() as f64).collect();
+        let factor = |results: &[f64]| candlewick_statistics::profit_factor(results).ok().flatten();
+        Self { of_returns: factor(&returns), of_money: factor(&profits) }
+    }
+}

@@ -1,0 +1,44 @@
+//! How often trades won, and how often they had to.
+
+use crate::Summary;
+use candlewick_statistics::{WinRate, clopper_pearson_interval, wilson_interval};
+use serde::Serialize;
+
+/// The confidence of both intervals, two-sided.
+const CONFIDENCE: f64 = 0.95;
+
+/// The win rate beside the one that is needed. Both intervals assume independent trades.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct WinRates {
+    /// `won / (won + lost)`.
+    pub rate: f64,
+    /// The 95 % Wilson interval.
+    pub wilson: [f64; 2],
+    /// The 95 % Clopper-Pearson interval, which never covers less than it says.
+    pub clopper_pearson: [f64; 2],
+    /// The rate at which the trades would have earned nothing; unknown where a payout is.
+    pub break_even: Option<f64>,
+    /// The rate less the break-even.
+    pub edge: Option<f64>,
+}
+
+impl WinRates {
+    /// Of a run; nothing without a decided trade.
+    pub fn of(summary: &Summary) -> Option<Self> {
+        let rate = WinRate::new(summary.won, summary.lost).ok()?;
+        let wilson = wilson_interval(rate, CONFIDENCE).ok()?;
+        let exact = clopper_pearson_interval(rate, CONFIDENCE).ok()?;
+        Some(Self {
+            rate: rate.to_fraction(),
+            wilson: [wilson.lower, wilson.upper],
+            clopper_pearson: [exact.lower, exact.upper],
+            break_even: summary.break_even,
+            edge: summary.break_even.map(|needed| rate.to_fraction() - needed),
+        })
+    }
+
+    /// Half the width of the Wilson interval.
+    pub fn uncertainty(&self) -> f64 {
+        (self.wilson[1] - self.wilson[0]) / 2.0
+    }
+}

@@ -1,0 +1,134 @@
+//! Means of small groups, drawn towards the mean of all.
+
+use crate::StatisticsError;
+use crate::statistics_error::check_numbers;
+
+/// The results of one group of trades.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct GroupSample {
+    /// How many.
+    pub count: u64,
+    /// Their sum.
+    pub sum: f64,
+    /// The sum of their squares.
+    pub sum_of_squares: f64,
+}
+
+impl GroupSample {
+    /// Adds a result.
+    pub fn add(&mut self, result: f64) {
+        self.count += 1;
+        self.sum += result;
+        self.sum_of_squares += result * result;
+    }
+
+    fn mean(self) -> f64 {
+        self.sum / self.count as f64
+    }
+}
+
+/// Each group's mean, drawn towards the mean of all results by as much as chance explains of their difference; nothing
+/// for an empty group.
+///
+/// With `s2` the variance within groups (pooled, `N - k`), `w = n / s2`, `m` the mean of all and
+/// `Q = sum w (m_i - m)^2`, the variance between groups is
+/// `t2 = max(0, (Q - (k - 1)) / (sum w - sum w^2 / sum w))`, and a mean becomes `m + (m_i - m) t2 / (t2 + s2 / n)`. A group
+/// of few results moves far, one of many hardly, and when chance explains all differences every group has the mean
+/// of all.
+///
+/// Source: R. DerSimonian and N. Laird, *Meta-Analysis in Clinical Trials*, Controlled Clinical Trials 7 (1986), for `t2`;
+/// C. N. Morris, *Parametric Empirical Bayes Inference*, Journal of the American Statistical Association 78 (1983).
+///
+/// # Errors
+/// [`StatisticsError::NotANumberFor`] for a sum that is not finite.
+pub fn shrink_to_whole(groups: &[GroupSample]) -> Result<Vec<Option<f64>>, StatisticsError> {
+    let sums: Vec<f64> = groups.iter().flat_map(|group| [group.sum, group.sum_of_squares]).collect();
+    check_numbers("sums of groups", &sums, 0)?;
+    let filled: Vec<GroupSample> = groups.iter().copied().filter(|group| group.count > 0).collect();
+    let total = filled.iter().map(|group| group.count).sum::<u64>() as f64;
+    let whole = filled.iter().map(|group| group.sum).sum::<f64>() / total;
+    let freedom = total - filled.len() as f64;
+    let within: f64 = filled.iter().map(|group| group.sum_of_squares - group.sum * group.mean()).sum();
+    // With one result to a group nothing tells groups from chance.
+    let variance = (freedom > 0.0).then(|| (within / freedom).max(0.0));
+    let kept = |count: u64| match variance {
+        None => 0.0,
+        // Without any variance within, a mean is what it is.
+        Some(0.0) => 1.0,
+        Some(variance) => {
+            let between = between_groups(&filled, whole, total, variance);
+            between / (between + variance / count as f64)
+        }
+    };
+    let shrunk =
+        |group: &GroupSample| (group.count > 0).then(|| whole + (group.mean() - whole) * kept(group.count));
+    Ok(groups.iter().map(shrunk).collect())
+}
+
+fn between_groups(filled: &[GroupSample], whole: f64, total: f64, variance: f64) -> f64 {
+    let spread = |group: &GroupSample| group.count as f64 * (group.mean() - whole).powi(2);
+    let squares: f64 = filled.iter().map(|group| (group.count as f64).powi(2)).sum();
+    // `Q` and the weights times the variance, which so divides nothing.
+    let excess = filled.iter().map(spread).sum::<f64>() - (filled.len() as f64 - 1.0) * variance;
+    let weight = total - squares / total;
+    if weight > 0.0 { (excess / weight).max(0.0) } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn group(results: &[f64]) -> GroupSample {
+        let mut sample = GroupSample::default();
+        results.iter().for_each(|result| sample.add(*result));
+        sample
+    }
+
+    fn check(groups: &[&[f64]], expected: &[Option<f64>]) {
+        let samples: Vec<GroupSample> = groups.iter().map(|results| group(results)).collect();
+        let found = shrink_to_whole(&samples).unwrap();
+        assert_eq!(found.len(), expected.len());
+        for (found, expected) in found.iter().zip(expected) {
+            match (found, expected) {
+                (Some(found), Some(expected)) => {
+                    assert!((found - expected).abs() < 1e-12, "{found} {expected}")
+                }
+                _ => assert_eq!(found, expected, "{groups:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn means_are_drawn_as_counted_by_hand() {
+        // Means 1 and 4 over 2 each, whole 2.5. Within: 2 + 2 over 2 degrees, s2 = 2. Between: 2 x 2 x 2.25 = 9,
+        // less 1 x 2, over 4 - 8 / 4 = 2: t2 = 3.5. Kept: 3.5 / (3.5 + 2 / 2) = 7 / 9.
+        let kept = 1.5 * 7.0 / 9.0;
+        check(&[&[0.0, 2.0], &[3.0, 5.0]], &[Some(2.5 - kept), Some(2.5 + kept)]);
+        // Beside an empty group nothing changes.
+        check(&[&[0.0, 2.0], &[], &[3.0, 5.0]], &[Some(2.5 - kept), None, Some(2.5 + kept)]);
+    }
+
+    #[test]
+    fn a_small_group_moves_further_than_a_large_one() {
+        let large: Vec<f64> = (0..400).map(|i| if i % 4 == 0 { -1.0 } else { 1.0 }).collect();
+        let even: Vec<f64> = (0..400).map(|i| if i % 2 == 0 { -1.0 } else { 1.0 }).collect();
+        let small = [1.0, 1.0, -1.0, 1.0];
+        let found = shrink_to_whole(&[group(&large), group(&even), group(&small)]).unwrap();
+        // The first and the last have the same mean, 0.5.
+        assert!(found[0].unwrap() > 0.48 && found[2].unwrap() < 0.35, "{found:?}");
+    }
+
+    #[test]
+    fn what_chance_explains_is_the_mean_of_all() {
+        check(&[&[1.0, -1.0], &[1.0, -1.0, -1.0, 1.0]], &[Some(0.0), Some(0.0)]);
+        // One result each: nothing is known of the variance within.
+        check(&[&[1.0], &[-1.0]], &[Some(0.0), Some(0.0)]);
+        // No variance within: the means are certain.
+        check(&[&[1.0, 1.0], &[-1.0, -1.0]], &[Some(1.0), Some(-1.0)]);
+        check(&[&[3.0, 1.0]], &[Some(2.0)]);
+        check(&[], &[]);
+        check(&[&[]], &[None]);
+        let odd = GroupSample { count: 1, sum: f64::NAN, sum_of_squares: 1.0 };
+        assert!(shrink_to_whole(&[odd]).is_err());
+    }
+}
