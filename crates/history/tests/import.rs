@@ -2,10 +2,14 @@
 #![allow(clippy::unwrap_used, reason = "what cannot be read fails its test")]
 
 use candlewick_history::{
-    ClockChange, ImportFormat, ImportSettings, Imported, ToldBy, import_file, no_progress,
+    ClockChange, ImportFormat, ImportSettings, Imported, ToldBy, import_bytes, import_file, no_progress,
 };
-use candlewick_sdk::Candle;
-use std::path::PathBuf;
+use candlewick_sdk::{Candle, Interval};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use std::io::{Cursor, Write};
+use std::path::{Path, PathBuf};
+use zip::write::{SimpleFileOptions, ZipWriter};
 
 type Expected = (i64, [f64; 5]);
 
@@ -88,6 +92,7 @@ fn every_format_is_told_by_itself_and_gives_the_rows_that_it_holds() {
     };
     let athens = [("timezone", "Europe/Athens")];
     check("EURUSD_1m.csv", &[], ImportFormat::Csv, "EURUSD 1m", &euro([43.5, 12.25, 7.0, 0.5]));
+    check("EURUSD_1m.parquet", &[], ImportFormat::Parquet, "EURUSD 1m", &euro([43.5, 12.25, 7.0, 0.5]));
     check("DAT_ASCII_EURUSD_M1_2024.csv", &[], ImportFormat::HistData, "EURUSD 1m", &euro([0.0; 4]));
     check("DAT_ASCII_EURUSD_M1_2024.zip", &[], ImportFormat::HistData, "EURUSD 1m", &euro([0.0; 4]));
     let dukascopy = "EURUSD_Candlestick_1_M_BID_02.01.2024-02.01.2024.csv";
@@ -192,6 +197,11 @@ fn a_malformed_twin_is_refused_with_its_line() {
         ": there is no column open; the columns are date, high, low, close, volume",
     );
     check_broken(
+        "malformed_ours.parquet",
+        &[],
+        ": row 2: low 1.0943 and high 1.09425 do not enclose open 1.09425 and close 1.09405; `candlewick data check FILE --fix` takes such rows out",
+    );
+    check_broken(
         "malformed.zip",
         &[],
         ": the archive holds EURUSD_1m.csv, EURUSD_5m.csv; settle it with --entry, such as --entry EURUSD_1m.csv",
@@ -235,10 +245,154 @@ fn what_is_unclear_is_refused_with_the_option_that_settles_it() {
     );
 }
 
+/// A file of this name and content, that is not there.
+fn import_text(name: &str, content: &str, options: &[(&str, &str)]) -> Result<Imported, String> {
+    let imported = import_bytes(content.as_bytes(), Path::new(name), &settings(options));
+    imported.map_err(|error| error.to_string())
+}
+
+fn rows_of(imported: &Imported) -> Vec<Expected> {
+    imported.candles.candles().iter().map(row_of).collect()
+}
+
 #[test]
 fn bars_stamped_at_their_close_open_one_interval_earlier() {
-    let imported = import("EURUSD_1m.csv", &[("stamped", "close")]).unwrap();
-    assert_eq!(imported.candles.start().get(), TEN_PM - MINUTE);
+    for (name, options) in [
+        ("EURUSD_1m.csv", &[][..]),
+        ("EURUSD1.csv", &[("timezone", "Europe/Athens")]),
+        ("ETH_BTC-5m.json", &[]),
+        ("ETHBTC_no_zone.feather", &[("symbol", "ETHBTC"), ("timezone", "UTC")]),
+    ] {
+        let begun = import(name, options).unwrap().candles;
+        let ended = import(name, &[options, &[("stamped", "close")]].concat()).unwrap().candles;
+        let earlier: Vec<_> =
+            begun.candles().iter().map(|candle| candle.time() - begun.interval().length()).collect();
+        let found: Vec<_> = ended.candles().iter().map(Candle::time).collect();
+        assert_eq!(found, earlier, "{name}");
+    }
+    // A day, stamped at the midnight after it.
+    let days = "Date,Open,High,Low,Close,Adj Close,Volume\n2024-01-03,1,2,1,2,2,5\n";
+    let imported = import_text("X.csv", days, &[("stamped", "close")]).unwrap();
+    assert_eq!(rows_of(&imported), [(1_704_153_600_000, [1.0, 2.0, 1.0, 2.0, 5.0])]);
+}
+
+#[test]
+fn klines_come_with_a_header_or_without_in_milliseconds_or_microseconds() {
+    let header = "open_time,open,high,low,close,volume,close_time,quote_volume,count,taker_buy_volume,taker_buy_quote_volume,ignore\n";
+    let milliseconds = "1704232800000,1.5,2,1,1.75,9,1704232859999,0,0,0,0,0\n\
+                        1704232860000,1.75,1.75,1.75,1.75,0,1704232919999,0,0,0,0,0\n";
+    let microseconds = "1704232800000000,1.5,2,1,1.75,9,1704232859999999,0,0,0,0,0\n\
+                        1704232860000000,1.75,1.75,1.75,1.75,0,1704232919999999,0,0,0,0,0\n";
+    let expected = [(TEN_PM, [1.5, 2.0, 1.0, 1.75, 9.0]), (TEN_PM + MINUTE, [1.75, 1.75, 1.75, 1.75, 0.0])];
+    for rows in [milliseconds, microseconds] {
+        for content in [rows.to_owned(), header.to_owned() + rows] {
+            let imported = import_text("BTCUSDT-1m-2024-01.csv", &content, &[]).unwrap();
+            assert_eq!(
+                (imported.format, rows_of(&imported).as_slice()),
+                (ImportFormat::Binance, &expected[..])
+            );
+            // One that the venue had not closed is cut short: its length is not that of the others.
+            let forming = content + "1704232920000,1,1,1,1,1,1704232930000,0,0,0,0,0\n";
+            let problem = import_text("BTCUSDT-1m-2024-01.csv", &forming, &[]).unwrap_err();
+            assert!(problem.contains("the candle lasts 10001 ms, the first one 60000 ms"), "{problem}");
+        }
+    }
+}
+
+#[test]
+fn minutes_of_hist_data_are_in_est_in_the_manner_of_meta_trader_too() {
+    let content = "2024.01.02,17:00,1.5,2,1,1.75,0\n2024.01.02,17:01,1.75,1.75,1.75,1.75,0\n";
+    let imported = import_text("DAT_MT_EURUSD_M1_2024.csv", content, &[]).unwrap();
+    let expected = [(TEN_PM, [1.5, 2.0, 1.0, 1.75, 0.0]), (TEN_PM + MINUTE, [1.75, 1.75, 1.75, 1.75, 0.0])];
+    assert_eq!(rows_of(&imported), expected);
+    assert_eq!(
+        (imported.zone.unwrap().to_string(), imported.candles.interval()),
+        ("-05:00".to_owned(), Interval::MINUTE)
+    );
+}
+
+#[test]
+fn dukascopys_candles_are_read_as_programs_write_them_who_fetch_them() {
+    let name = "eurusd-m1-bid-2024-01-02-2024-01-03.csv";
+    let rows = ["1704232800000,1.5,2,1,1.75", "1704232860000,1.75,1.75,1.75,1.75"];
+    let bare = format!("timestamp,open,high,low,close\n{}\n{}\n", rows[0], rows[1]);
+    let whole = format!("timestamp,open,high,low,close,volume\n{},12.5\n{},3\n", rows[0], rows[1]);
+    for (content, volumes) in [(&bare, [0.0, 0.0]), (&whole, [12.5, 3.0])] {
+        let imported = import_text(name, content, &[]).unwrap();
+        let expected = [
+            (TEN_PM, [1.5, 2.0, 1.0, 1.75, volumes[0]]),
+            (TEN_PM + MINUTE, [1.75, 1.75, 1.75, 1.75, volumes[1]]),
+        ];
+        assert_eq!(rows_of(&imported), expected);
+        let series = imported.candles.series().to_string();
+        assert_eq!((imported.format, series.as_str()), (ImportFormat::Dukascopy, "EURUSD 1m"));
+    }
+    let written = bare.replace("1704232860000", "02.01.2024 22:01:00.000");
+    let problem = import_text(name, &written, &[]).unwrap_err();
+    assert!(
+        problem.contains(", line 3: time \"02.01.2024 22:01:00.000\" is not a whole number"),
+        "{problem}"
+    );
+}
+
+#[test]
+fn every_format_is_read_out_of_gzip_and_zip_as_it_is_without() {
+    let athens = [("timezone", "Europe/Athens")];
+    let no_zone = [("timezone", "UTC"), ("symbol", "ETHBTC")];
+    for (name, options) in [
+        ("EURUSD_1m.csv", &[][..]),
+        ("EURUSD_1m.parquet", &[]),
+        ("BTCUSDT-1m-2024-01-02.csv", &[]),
+        ("BTCUSDT-1m-2025-01-02.csv", &[]),
+        ("DAT_ASCII_EURUSD_M1_2024.csv", &[]),
+        ("EURUSD_Candlestick_1_M_BID_02.01.2024-02.01.2024.csv", &[]),
+        ("EURUSD1.csv", &athens),
+        ("EURUSD_M1_202401030000_202401030004.csv", &athens),
+        ("AAPL.csv", &[]),
+        ("ETH_BTC-5m.json", &[]),
+        ("ETH_BTC-5m.feather", &[]),
+        ("ETHBTC_no_zone.feather", &no_zone),
+    ] {
+        let (content, plain) = (std::fs::read(fixture(name)).unwrap(), import(name, options).unwrap());
+        let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
+        gzip.write_all(&content).unwrap();
+        let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+        zip.start_file(name, SimpleFileOptions::default()).unwrap();
+        zip.write_all(&content).unwrap();
+        for (packed, name) in [
+            (gzip.finish().unwrap(), format!("{name}.gz")),
+            (zip.finish().unwrap().into_inner(), "archive.zip".to_owned()),
+        ] {
+            let unpacked = import_bytes(&packed, Path::new(&name), &settings(options)).unwrap();
+            assert_eq!(rows_of(&unpacked), rows_of(&plain), "{name}");
+            assert_eq!(unpacked.candles.series(), plain.candles.series(), "{name}");
+            assert_eq!(unpacked.format, plain.format, "{name}");
+        }
+    }
+}
+
+#[test]
+fn an_interval_that_is_not_clear_is_asked_for() {
+    let row = |minute: i64| format!("{},1,1,1,1,0\n", TEN_PM + minute * MINUTE);
+    let content = |minutes: &[i64]| {
+        let rows: String = minutes.iter().map(|minute| row(*minute)).collect();
+        format!("time,open,high,low,close,volume\n{rows}")
+    };
+    let symbol = [("symbol", "EURUSD")];
+    let check = |name: &str, minutes: &[i64], expected: &str| {
+        let problem = import_text(name, &content(minutes), &symbol).map(|_| ()).unwrap_err();
+        assert_eq!(problem, format!("{name}: {expected}; settle it with --interval, such as --interval 1m"));
+    };
+    check("x.csv", &[0], "one row does not tell the candles' length");
+    check(
+        "x.csv",
+        &[0, 2, 4, 7],
+        "the candles' length is not clear: the rows are apart 2m (2 times), 3m (1 times)",
+    );
+    check("EURUSD_1m.csv", &[0, 5, 10, 15], "the file name says 1m, but no two rows are closer than 5m");
+    check("EURUSD_5m.csv", &[0, 1, 2], "the file name says 5m, but rows are 1m apart");
+    let told = [&symbol[..], &[("interval", "1m")]].concat();
+    assert_eq!(rows_of(&import_text("x.csv", &content(&[0, 2, 4, 7]), &told).unwrap()).len(), 4);
 }
 
 #[test]

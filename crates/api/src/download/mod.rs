@@ -17,6 +17,8 @@ mod asking;
 mod model;
 #[cfg(test)]
 mod properties;
+#[cfg(test)]
+mod sockets;
 mod window;
 
 use crate::{ApiError, ClosedCandles, Venue, closed_candles};

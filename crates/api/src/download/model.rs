@@ -77,7 +77,8 @@ impl Server {
         CandleRow { volume: 0.0, open_price: 1.0, close_price, high_price, low_price: 0.5, time }
     }
 
-    fn answer(&self, query: &CandleQuery, dice: &mut Dice) -> Vec<CandleRow> {
+    /// What comes for a question.
+    pub(super) fn answer(&self, query: &CandleQuery, dice: &mut Dice) -> Vec<CandleRow> {
         let (overlap, longest) = (self.overlap * MINUTE, self.longest.saturating_mul(MINUTE));
         let (mut from, mut to) = (query.start_time.get() - overlap, query.end_time.get() + overlap);
         match self.cut {
@@ -128,7 +129,7 @@ impl Server {
 }
 
 /// Numbers that look random, from a seed.
-struct Dice(u64);
+pub(super) struct Dice(pub(super) u64);
 
 impl Dice {
     fn shuffle<T>(&mut self, items: &mut [T]) {

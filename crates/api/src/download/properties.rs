@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-fn settings(limit: u64) -> DownloadSettings {
+pub(super) fn settings(limit: u64) -> DownloadSettings {
     DownloadSettings {
         symbol: Symbol::new("BTCUSDT").unwrap(),
         asset_type: "crypto".into(),
@@ -22,11 +22,11 @@ fn settings(limit: u64) -> DownloadSettings {
     }
 }
 
-fn minutes(range: Range<i64>) -> Range<Millis> {
+pub(super) fn minutes(range: Range<i64>) -> Range<Millis> {
     Millis::MINUTE * range.start..Millis::MINUTE * range.end
 }
 
-async fn all(mut download: Download) -> Result<Vec<Downloaded>, ApiError> {
+pub(super) async fn all(mut download: Download) -> Result<Vec<Downloaded>, ApiError> {
     let mut windows = Vec::new();
     while let Some(window) = download.next().await? {
         windows.push(window);
@@ -43,12 +43,12 @@ fn run<T>(future: impl Future<Output = T>) -> T {
         .block_on(future)
 }
 
-fn candles(windows: &[Downloaded]) -> Vec<Candle> {
+pub(super) fn candles(windows: &[Downloaded]) -> Vec<Candle> {
     windows.iter().flat_map(|window| window.candles.iter().copied()).collect()
 }
 
 /// What the server has, told without a page.
-fn truth(server: &Server, range: &Range<i64>) -> Vec<Candle> {
+pub(super) fn truth(server: &Server, range: &Range<i64>) -> Vec<Candle> {
     // Dated to the second, a candle is known to have closed once that second has begun.
     let has_closed = |minute: &i64| (minute + 1) * 60_000 <= server.now;
     let candle = |row: CandleRow| {

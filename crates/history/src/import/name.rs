@@ -30,8 +30,8 @@ pub(super) fn told_by(path: &str, format: ImportFormat) -> Told {
     while let Some(shorter) = ENDINGS.iter().find_map(|ending| without_ending(stem, ending)) {
         stem = shorter;
     }
-    let patterns: [fn(&str) -> Option<Told>; 6] =
-        [ours, hist_data, dukascopy, meta_trader_5, dashed_pair, dashed];
+    let patterns: [fn(&str) -> Option<Told>; 7] =
+        [ours, hist_data, dukascopy, dashed_dukascopy, meta_trader_5, dashed_pair, dashed];
     let found = patterns.into_iter().find_map(|pattern| pattern(stem));
     found.or_else(|| by_format(stem, format)).unwrap_or_default()
 }
@@ -81,17 +81,30 @@ fn dukascopy(stem: &str) -> Option<Told> {
     Some(told(&symbol.to_ascii_uppercase(), format!("{count}{unit}").parse().ok()))
 }
 
+/// `eurusd-m1-bid-2024-01-01-2024-01-31`, as programs name what they fetch there.
+fn dashed_dukascopy(stem: &str) -> Option<Told> {
+    let mut parts = stem.split('-');
+    let (symbol, period, side) = (parts.next()?, parts.next()?, parts.next()?);
+    let interval = period_of(period)?;
+    ["bid", "ask"].contains(&side).then(|| told(&symbol.to_ascii_uppercase(), Some(interval)))
+}
+
 /// `EURUSD_M1_202401020000_202401022359`, and whatever else follows.
 fn meta_trader_5(stem: &str) -> Option<Told> {
     let mut parts = stem.split('_');
     let (symbol, period) = (parts.next()?, parts.next()?);
+    Some(told(&symbol.to_ascii_uppercase(), Some(period_of(period)?)))
+}
+
+/// `M1`, `h4`, `D1`.
+fn period_of(period: &str) -> Option<Interval> {
     let interval = match (period.get(..1)?, period.get(1..)?) {
         ("M" | "m", count) => format!("{count}m"),
         ("H" | "h", count) => format!("{count}h"),
         ("D" | "d", count) => format!("{count}d"),
         _ => return None,
     };
-    Some(told(&symbol.to_ascii_uppercase(), Some(interval.parse().ok()?)))
+    interval.parse().ok()
 }
 
 /// `ETH_BTC-5m`, and `ETH_USDT_USDT-1h-futures`, whose third part is what it is settled in.
@@ -164,6 +177,8 @@ mod tests {
             ("EURUSD_Candlestick_1_M_BID_01.01.2024-31.01.2024.csv", Csv, ("EURUSD", "1m")),
             ("EURUSD_Candlestick_15_m_BID_01.01.2024-31.01.2024.csv", Csv, ("EURUSD", "15m")),
             ("EURUSD_Candlestick_1_Hour_BID_x.csv", Csv, ("EURUSD", "1h")),
+            ("eurusd-m1-bid-2024-01-01-2024-01-31.csv", Csv, ("EURUSD", "1m")),
+            ("eurusd-tick-bid-2024-01-01.csv", Csv, ("-", "-")),
             ("EURUSD_M1_202401020000_202401022359.csv", Csv, ("EURUSD", "1m")),
             ("EURUSD_H4.csv", Csv, ("EURUSD", "4h")),
             ("ETH_BTC-5m.json.gz", Csv, ("ETHBTC", "5m")),

@@ -72,13 +72,20 @@ fn hist_data(first: &str) -> Option<Layout> {
     is_row.then_some(Layout { header: Header::Absent, interval: Some(Interval::MINUTE), ..layout })
 }
 
-/// In GMT, or in local time with its distance from GMT on every line.
+/// In GMT, or in local time with its distance from GMT on every line. Programs that fetch the candles write moments, and
+/// may leave volumes out.
 fn dukascopy(first: &str) -> Option<Layout> {
     let (time, numbers) = first.split_once(',')?;
+    let time = time.trim().to_ascii_lowercase();
+    if time == "timestamp" && same_names(numbers, &["open", "high", "low", "close"]) {
+        let layout = Layout::plain(b',', TimeColumn::Milliseconds(0), Clock::Utc);
+        return Some(Layout { columns: 5, volume: None, ..layout });
+    }
     if !same_names(numbers, &["open", "high", "low", "close", "volume"]) {
         return None;
     }
-    match time.trim().to_ascii_lowercase().as_str() {
+    match time.as_str() {
+        "timestamp" => Some(Layout::plain(b',', TimeColumn::Milliseconds(0), Clock::Utc)),
         "gmt time" => Some(Layout::plain(b',', TimeColumn::Written(0, GERMAN), Clock::Utc)),
         "local time" => Some(Layout::plain(b',', TimeColumn::WithOffset(0, GERMAN), Clock::Utc)),
         _ => None,
