@@ -98,6 +98,47 @@ fn a_series_that_is_missing_is_joined_and_finer_candles_price_trades() {
 }
 
 #[test]
+fn seconds_in_the_catalog_price_the_trades_of_minutes() {
+    // Flat seconds that rise by 1 each, and the minutes that they make up.
+    let row = |time: i64, open: i64, close: i64| format!("{time},{open},{close},{open},{close},1\n");
+    let header = "time,open,high,low,close,volume\n".to_owned();
+    let seconds: String = (0..300).map(|s| row(MONDAY + s * 1_000, 100 + s, 100 + s)).collect();
+    let minutes: String = (0..5).map(|m| row(MONDAY + m * 60_000, 100 + m * 60, 159 + m * 60)).collect();
+    let bot = "[simulation]\nlatency_ms = 500\nopen_rounding = \"none\"\n[[bots]]\nname = \"a\"\n\
+               symbol = \"BTCUSDT\"\ninterval = \"1m\"\nstrategy = \"signal-list\"\n\
+               params = { file = \"signals.csv\" }\nclose_type = \"01:00\"\n";
+    let folder = Folder::new()
+        .with("bot.toml", bot)
+        .with("signals.csv", &format!("time,symbol,direction\n{},BTCUSDT,BUY\n", MONDAY + 120_000))
+        .with("BTCUSDT_1m.csv", &(header.clone() + &minutes))
+        .with("BTCUSDT_1s.csv", &(header + &seconds));
+    let prices = || {
+        let backtest = ["backtest", "--config", "bot.toml", "--catalog", "candles", "--trades", "t.csv"];
+        let run = folder.run(&backtest);
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        let trades = folder.read("t.csv");
+        let column = |name: &str| {
+            let [head, trade] = [0, 1].map(|line| trades.lines().nth(line).unwrap().split(','));
+            let place = head.clone().position(|column| column == name).unwrap();
+            trade.clone().nth(place).unwrap().parse::<f64>().unwrap()
+        };
+        [column("open_price"), column("close_price")]
+    };
+    let import = |file: &str| {
+        let run = folder.run(&["data", "import", file, "--catalog", "candles"]);
+        assert_eq!(run.code, 0, "{}", run.stderr);
+    };
+    import("BTCUSDT_1m.csv");
+    // Half a second into a minute that goes from 220 to 279, and into the next.
+    let of_minutes = [220.0 + 59.0 / 120.0, 280.0 + 59.0 / 120.0];
+    for (found, expected) in prices().iter().zip(of_minutes) {
+        assert!((found - expected).abs() < 1e-9, "{found} {expected}");
+    }
+    import("BTCUSDT_1s.csv");
+    assert_eq!(prices(), [220.0, 280.0]);
+}
+
+#[test]
 fn versions_and_ranges_are_exported_and_an_absent_one_is_told() {
     let folder = Folder::new();
     folder.run(&GENERATE);

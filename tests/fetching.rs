@@ -100,6 +100,24 @@ fn what_arrives_is_what_the_venue_has_and_the_next_run_goes_on_from_there() {
 }
 
 #[test]
+fn a_weekend_in_which_nothing_came_is_not_asked_for_again() {
+    // From Friday to Sunday, 22:00 UTC; and an hour of the Tuesday before.
+    let is_open = |minute: &i64| !(7_080..9_960).contains(minute) && !(2_000..2_060).contains(minute);
+    let all = minutes((0..12_000).filter(is_open));
+    let scene = Scene::at(&[("EURUSD_1m.csv", &all)], &["--start", "2026-01-13"]);
+    let fetch = |arguments: &[&str]| {
+        let fetch = ["data", "fetch", "EURUSD@1m", "--catalog", "candles", "--json", "--from", "2026-01-05"];
+        scene.folder.run(&[&fetch[..], &HASTE, arguments].concat()).json()["series"][0].clone()
+    };
+    assert_eq!(counts(&fetch(&[])), [11_520 - 2_940, 0, 0, 2_940]);
+    // The hour in which candles should be, and the latest ones.
+    let second = fetch(&[]);
+    assert_eq!((counts(&second), &second["requests"]), ([0, 100, 0, 2_940], &Value::from(2)), "{second}");
+    let third = fetch(&["--again"]);
+    assert_eq!(counts(&third), [0, 11_520 - 2_940, 0, 2_940], "{third}");
+}
+
+#[test]
 fn a_stretch_before_the_stored_candles_and_one_among_them_is_filled() {
     let scene = Scene::new(&[("BTCUSDT_1m.csv", &minutes(0..8_000))], "none");
     scene.fetch(&["--from", "2026-01-06", "--to", "2026-01-07"]);

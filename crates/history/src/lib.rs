@@ -44,7 +44,7 @@ mod generate;
 mod market;
 
 pub use cache::FileCache;
-pub use catalog::{Appended, Catalog, Manifest, Origin, Provenance, Revision, Segment, Version};
+pub use catalog::{Appended, Catalog, Manifest, Origin, Provenance, Rest, Revision, Segment, Version};
 pub use check::{
     CheckSettings, Checked, Finding, FindingKind, FindingKindError, Findings, Fixed, Hours, Remedy, Session,
     SessionError, check_bytes, check_file, check_series,

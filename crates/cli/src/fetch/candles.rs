@@ -6,7 +6,8 @@ use super::trouble::give_up;
 use super::{Fetching, Target};
 use crate::failure::Failure;
 use candlewick_api::{Download, DownloadSettings, Downloaded};
-use candlewick_sdk::{Candle, CandleSeries, Millis};
+use candlewick_history::{Catalog, Manifest, Session, gaps};
+use candlewick_sdk::{Candle, CandleSeries, Millis, Series};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
@@ -45,17 +46,8 @@ pub(crate) async fn fetch_candles(job: CandleJob, fetching: Fetching) -> (Fetche
 async fn fetch(job: &CandleJob, fetching: &Fetching, fetched: &mut Fetched) -> Result<(), Failure> {
     let series = job.target.series;
     fetching.check_source(series).await?;
-    let stored = fetching
-        .on_disk(move |catalog| {
-            Ok(match catalog.manifest(series)? {
-                Some(manifest) if manifest.current().is_some_and(|version| version.candles() > 0) => {
-                    Some(catalog.read(series)?.into_candles())
-                }
-                _ => None,
-            })
-        })
-        .await?;
-    let stretches = stretches(job, stored.as_ref(), fetching.clock.now())?;
+    let stored = fetching.on_disk(move |catalog| stored(catalog, series)).await?;
+    let stretches = stretches(job, stored.as_ref(), fetching)?;
     let settings = DownloadSettings {
         symbol: series.symbol,
         asset_type: job.target.asset_type.clone(),
@@ -64,7 +56,7 @@ async fn fetch(job: &CandleJob, fetching: &Fetching, fetched: &mut Fetched) -> R
         spacing: job.spacing,
     };
     let mut download = Download::new(Arc::clone(&fetching.venue), settings, stretches.clone());
-    let mut batch = Batch::default();
+    let (mut batch, mut asked) = (Batch::default(), Vec::new());
     let outcome = loop {
         fetching.clock.catch_up();
         let next = tokio::select! {
@@ -82,6 +74,7 @@ async fn fetch(job: &CandleJob, fetching: &Fetching, fetched: &mut Fetched) -> R
                 }
                 fetching.advance(slots(std::slice::from_ref(&got.window), series.interval));
                 fetched.hear(&got);
+                note_asked(&mut asked, &got.window);
                 batch.add(got);
                 if batch.candles.len() >= job.batch {
                     batch.keep(fetching, fetched).await?;
@@ -92,20 +85,33 @@ async fn fetch(job: &CandleJob, fetching: &Fetching, fetched: &mut Fetched) -> R
         }
     };
     batch.keep(fetching, fetched).await?;
+    remember_rests(&job.target, asked, fetching).await?;
     match outcome {
         Ok(()) => Ok(()),
         Err(error) => give_up(error, fetched, fetching).await,
     }
 }
 
+/// A series with what the catalog knows of it.
+type Stored = (Manifest, CandleSeries);
+
+fn stored(catalog: &Catalog, series: Series) -> Result<Option<Stored>, Failure> {
+    let manifest = catalog.manifest(series)?;
+    let has_candles = |manifest: &Manifest| manifest.current().is_some_and(|version| version.candles() > 0);
+    Ok(match manifest.filter(has_candles) {
+        Some(manifest) => Some((manifest, catalog.read(series)?.into_candles())),
+        None => None,
+    })
+}
+
 /// What to ask for.
 fn stretches(
     job: &CandleJob,
-    stored: Option<&CandleSeries>,
-    now: Millis,
+    stored: Option<&Stored>,
+    fetching: &Fetching,
 ) -> Result<Vec<Range<Millis>>, Failure> {
-    let to = job.to.unwrap_or(now);
-    let usual = || stored.map_or(to - USUAL_SPAN, CandleSeries::start);
+    let to = job.to.unwrap_or_else(|| fetching.clock.now());
+    let usual = || stored.map_or(to - USUAL_SPAN, |(_, candles)| candles.start());
     let range = job.from.unwrap_or_else(usual)..to;
     if range.is_empty() && (job.from.is_some() || job.to.is_some()) {
         let problem = format!("{}: --from does not lie before --to", job.target.series);
@@ -116,7 +122,37 @@ fn stretches(
         (false, Some(_)) => Extent::Missing,
         (false, None) => Extent::After,
     };
-    Ok(plan(stored, &range, extent))
+    let is_rest =
+        |one: &Range<Millis>| stored.is_some_and(|(manifest, _)| manifest.is_rest(&fetching.source, one));
+    Ok(plan(stored.map(|(_, candles)| candles), &range, extent, is_rest))
+}
+
+/// Windows come by time, each mostly where the one before it ends.
+fn note_asked(asked: &mut Vec<Range<Millis>>, window: &Range<Millis>) {
+    match asked.last_mut().filter(|last| last.end == window.start) {
+        Some(last) => last.end = window.end,
+        None => asked.push(window.clone()),
+    }
+}
+
+/// Closed hours that were asked for, and in which nothing came, need not be asked for by every run that looks for what
+/// is missing. Hours in which candles should be are asked for again: a venue may still fill them.
+async fn remember_rests(
+    target: &Target,
+    asked: Vec<Range<Millis>>,
+    fetching: &Fetching,
+) -> Result<(), Failure> {
+    let (series, source) = (target.series, fetching.source.clone());
+    let session = target.asset_type.parse().map_or(Session::Always, Session::of_kind);
+    let note = move |catalog: &Catalog| {
+        let Some((_, candles)) = stored(catalog, series)? else { return Ok(()) };
+        let was_asked =
+            |gap: &Range<Millis>| asked.iter().any(|one| one.start <= gap.start && gap.end <= one.end);
+        let empty = gaps(&candles).into_iter().map(|gap| gap.start..gap.end).filter(was_asked);
+        let rests: Vec<_> = empty.filter(|gap| session.expected(gap, series.interval) == 0).collect();
+        if rests.is_empty() { Ok(()) } else { Ok(catalog.note_rests(series, &source, &rests)?) }
+    };
+    fetching.on_disk(note).await
 }
 
 /// Candles on their way to the catalog.

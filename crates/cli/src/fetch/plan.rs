@@ -20,18 +20,20 @@ pub(crate) enum Extent {
     All,
 }
 
-/// The stretches of `range` to ask for, by time.
+/// The stretches of `range` to ask for, by time; of what is missing, not those that are known to be empty.
 pub(crate) fn plan(
     stored: Option<&CandleSeries>,
     range: &Range<Millis>,
     extent: Extent,
+    is_known_empty: impl Fn(&Range<Millis>) -> bool,
 ) -> Vec<Range<Millis>> {
     let Some(stored) = stored.filter(|_| extent != Extent::All) else { return vec![range.clone()] };
     let tail = (stored.end() - stored.interval().length() * RECHECKED).max(stored.start());
     let mut stretches = Vec::new();
     if extent == Extent::Missing {
         stretches.push(range.start..stored.start());
-        stretches.extend(gaps(stored).iter().map(|gap| gap.start..gap.end));
+        let missing = gaps(stored).into_iter().map(|gap| gap.start..gap.end);
+        stretches.extend(missing.filter(|one| !is_known_empty(one)));
     }
     stretches.push(tail..range.end);
     let clipped = stretches.into_iter().map(|one| one.start.max(range.start)..one.end.min(range.end));
@@ -76,7 +78,7 @@ mod tests {
     fn check(there: &[Minutes], range: Minutes, extent: Extent, expected: &[Minutes]) {
         let to_range = |(start, end): Minutes| Millis::MINUTE * start..Millis::MINUTE * end;
         let there = (!there.is_empty()).then(|| stored(there));
-        let planned = plan(there.as_ref(), &to_range(range), extent);
+        let planned = plan(there.as_ref(), &to_range(range), extent, |_| false);
         assert_eq!(planned, expected.iter().copied().map(to_range).collect::<Vec<_>>());
         let count = expected.iter().map(|(start, end)| end - start).sum::<i64>();
         assert_eq!(slots(&planned, Interval::MINUTE), count as u64);
@@ -104,6 +106,18 @@ mod tests {
     fn stretches_near_each_other_are_one() {
         let there = [(0, 1_000), (1_001, 1_400), (1_402, 5_000)];
         check(&there, (0, 6_000), Extent::Missing, &[(1_000, 1_402), (4_900, 6_000)]);
+    }
+
+    #[test]
+    fn what_is_known_to_be_empty_is_not_missing() {
+        let there = stored(&[(0, 2_000), (4_000, 6_000), (8_000, 9_000)]);
+        let minutes = |start, end| Millis::MINUTE * start..Millis::MINUTE * end;
+        let asked = |extent| {
+            let is_empty = |one: &Range<Millis>| *one == minutes(2_000, 4_000);
+            plan(Some(&there), &minutes(0, 10_000), extent, is_empty)
+        };
+        assert_eq!(asked(Extent::Missing), [minutes(6_000, 8_000), minutes(8_900, 10_000)]);
+        assert_eq!(asked(Extent::All), [minutes(0, 10_000)]);
     }
 
     #[test]

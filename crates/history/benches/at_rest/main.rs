@@ -9,10 +9,11 @@ mod floor;
 mod memory;
 
 use candlewick_history::{
-    Catalog, DataSource, FileCache, GenerateSettings, Origin, generate, known_market, no_progress,
-    read_csv_file, read_parquet_file, write_csv_file, write_parquet_file,
+    Catalog, DataSource, FileCache, GenerateSettings, ImportSettings, Origin, generate, import_file,
+    known_market, no_progress, read_csv_file, read_parquet_file, write_csv_file, write_parquet_file,
 };
 use candlewick_sdk::{Candle, CandleSeries, Millis, Symbol};
+use std::fmt::Write as _;
 use std::hint::black_box;
 use std::path::Path;
 use std::time::Duration;
@@ -68,6 +69,29 @@ fn scan(candles: &[Candle]) -> f64 {
 
 fn last_close(series: &CandleSeries) -> f64 {
     series.candles().last().map_or(0.0, Candle::close)
+}
+
+/// The candles as an archive of klines has them, with its further columns.
+fn klines(series: &CandleSeries) -> String {
+    let mut text = String::from(
+        "open_time,open,high,low,close,volume,close_time,quote_volume,count,taker_buy_volume,taker_buy_quote_volume,ignore\n",
+    );
+    for candle in series.candles() {
+        let (time, until) = (candle.time(), candle.close_time(series.interval()) - Millis::new(1));
+        let [open, high, low, close] = [candle.open(), candle.high(), candle.low(), candle.close()];
+        let volume = candle.volume();
+        let _ = writeln!(
+            text,
+            "{time},{open:.8},{high:.8},{low:.8},{close:.8},{volume:.8},{until},{volume:.8},9,{volume:.8},{volume:.8},0"
+        );
+    }
+    text
+}
+
+/// What `data import` does before it stores.
+fn imported(path: &Path) -> f64 {
+    let read = import_file(path, &ImportSettings::default(), &mut no_progress);
+    last_close(&read.expect("it was written above").candles)
 }
 
 /// The stage: the same candles in every form.
@@ -129,10 +153,15 @@ fn main() {
     let bare_csv: Work<'_> = ("bare csv loop", Box::new(|| floor::csv(csv)));
     println!("{CANDLES} candles; the best of {ROUNDS} rounds; memory as a multiple of the candles' own");
     compare(
-        &("import CSV", Box::new(|| read(read_csv_file(csv, series, &mut no_progress)))),
+        &("read CSV", Box::new(|| read(read_csv_file(csv, series, &mut no_progress)))),
         &bare_csv,
         &nothing,
     );
+    compare(&("import CSV of ours", Box::new(|| imported(csv))), &bare_csv, &nothing);
+    let archive = stage.folder.path().join("BTCUSDT-1m-2024.csv");
+    std::fs::write(&archive, klines(&stage.memory)).expect("room on the disk");
+    let bare_klines: Work<'_> = ("bare csv loop, klines", Box::new(|| floor::csv(&archive)));
+    compare(&("import CSV of klines", Box::new(|| imported(&archive))), &bare_klines, &nothing);
     compare(
         &("read Parquet", Box::new(|| read(read_parquet_file(&parquet, series)))),
         &bare_parquet,

@@ -3,12 +3,13 @@
 use super::Catalog;
 use super::folder::SeriesFolder;
 use super::lock::WriteLock;
-use super::manifest::{Manifest, Origin, Revision, Version};
+use super::manifest::{Manifest, Origin, Rest, Revision, Version};
 use super::merge::{KnownRevisions, merge};
 use crate::HistoryError;
 use crate::block::blocks;
 use crate::disk::make_folder;
-use candlewick_sdk::{Candle, CandleSeries, Series};
+use candlewick_sdk::{Candle, CandleSeries, Millis, Series};
+use std::ops::Range;
 
 /// What an append found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -112,6 +113,28 @@ impl Catalog {
     /// [`HistoryError::CheckPath`] and [`HistoryError::FixFile`] when they cannot be read.
     pub fn revisions(&self, series: Series) -> Result<Vec<Revision>, HistoryError> {
         self.consistently(series, SeriesFolder::revisions).map(Option::unwrap_or_default)
+    }
+
+    /// Remembers stretches of closed hours in which a source of the series had no candles.
+    ///
+    /// # Errors
+    /// Those of [`append`](Self::append).
+    pub fn note_rests(
+        &self,
+        series: Series,
+        source: &str,
+        stretches: &[Range<Millis>],
+    ) -> Result<(), HistoryError> {
+        let (folder, _lock) = self.open_to_write(series)?;
+        let Some(mut manifest) = folder.manifest()? else { return Ok(()) };
+        let known = manifest.rests.len();
+        for stretch in stretches {
+            if !manifest.is_rest(source, stretch) {
+                let Range { start, end } = *stretch;
+                manifest.rests.push(Rest { source: source.to_owned(), start, end });
+            }
+        }
+        if manifest.rests.len() > known { self.commit(&folder, &manifest) } else { Ok(()) }
     }
 
     fn open_to_write(&self, series: Series) -> Result<(SeriesFolder, WriteLock), HistoryError> {

@@ -5,6 +5,7 @@ use crate::hash::hash_of_blocks;
 use blake3::Hash;
 use candlewick_sdk::{Candle, Interval, Millis, Series, Symbol};
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// The version of the manifest's form.
 pub(super) const FORMAT: u32 = 1;
@@ -28,6 +29,21 @@ pub struct Manifest {
     pub origins: Vec<Provenance>,
     /// The file of values that came later for moments that were there already.
     pub revisions: Option<RevisionFile>,
+    /// Closed hours in which a source was asked for candles and had none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rests: Vec<Rest>,
+}
+
+/// Closed hours in which a source was asked for candles and had none: nobody needs to ask again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rest {
+    /// The source, as its [`Provenance`] names it.
+    pub source: String,
+    /// Open time of the first candle that is not there.
+    pub start: Millis,
+    /// Open time of the candle that ends it.
+    pub end: Millis,
 }
 
 /// One state of a series' candles. An append goes on with the current version; a repair begins a new one.
@@ -123,6 +139,7 @@ impl Manifest {
             versions: Vec::new(),
             origins: Vec::new(),
             revisions: None,
+            rests: Vec::new(),
         }
     }
 
@@ -144,6 +161,12 @@ impl Manifest {
     /// How many revised values are kept.
     pub fn revised(&self) -> u64 {
         self.revisions.as_ref().map_or(0, |revisions| revisions.count)
+    }
+
+    /// Whether a source was asked for a stretch of closed hours, and had nothing.
+    pub fn is_rest(&self, source: &str, stretch: &Range<Millis>) -> bool {
+        let covers = |rest: &Rest| rest.start <= stretch.start && stretch.end <= rest.end;
+        self.rests.iter().any(|rest| rest.source == source && covers(rest))
     }
 
     /// How many candles are missing between the first and the last of a version.

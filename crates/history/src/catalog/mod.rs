@@ -25,7 +25,7 @@ mod testing;
 mod truth;
 
 pub use append::Appended;
-pub use manifest::{Manifest, Origin, Provenance, Revision, Segment, Version};
+pub use manifest::{Manifest, Origin, Provenance, Rest, Revision, Segment, Version};
 
 use crate::HistoryError;
 use crate::disk::{Disk, SystemDisk};

@@ -11,6 +11,13 @@ use std::ops::Range;
 /// has one, and a Sunday on which currencies trade for two hours has none.
 const LEAST_OPEN_PART: i64 = 4;
 
+impl Session {
+    /// How many candles of a length a stretch must have, holidays not counted.
+    pub fn expected(&self, stretch: &Range<Millis>, interval: Interval) -> u64 {
+        expected(&self.open(stretch, Doubt::Closed, &[]), interval)
+    }
+}
+
 /// Notes every gap; answers how many candles are missing in all.
 pub(super) fn missing(
     series: &CandleSeries,

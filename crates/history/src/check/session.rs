@@ -53,7 +53,12 @@ pub(super) enum Doubt {
 impl Session {
     /// The usual one of a symbol, by its [`asset_type_of`].
     pub fn of_symbol(symbol: Symbol) -> Self {
-        match asset_type_of(symbol) {
+        Self::of_kind(asset_type_of(symbol))
+    }
+
+    /// The usual one of a kind of market.
+    pub const fn of_kind(kind: AssetType) -> Self {
+        match kind {
             AssetType::Forex => Self::Currencies,
             AssetType::Crypto | AssetType::Otc => Self::Always,
         }
