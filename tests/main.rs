@@ -21,6 +21,7 @@ mod first_run;
 mod import;
 mod indicators;
 mod latency;
+mod live_verdict;
 mod oracle;
 mod oracle_agreement;
 mod parity;

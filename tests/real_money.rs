@@ -8,6 +8,7 @@ use crate::serving::Served;
 use crate::two_runs::BOT;
 use candlewick_api::clock::{Clock, SystemClock};
 use candlewick_journal::{Line, LineKind};
+use serde_json::{Value, json};
 
 /// A venue whose real wallet has the money, and a bot that is allowed to trade it.
 struct Scene {
@@ -44,8 +45,28 @@ impl Scene {
         self.folder.run(&[&common[..], &["--journal", journal, "--for", span]].concat())
     }
 
-    /// The lines of a journal up to the first that contains `part`, and one more.
-    fn cut(&self, from: &str, part: &str, to: &str, more: Option<Line>) {
+    /// So many lost trades, each made of the first that a journal holds.
+    fn losses(&self, from: &str, count: u64) -> Vec<Line> {
+        let recorded = lines(&self.folder.path(from));
+        let open = recorded.iter().find(|stored| stored.line.body.contains("\"action\":\"open\"")).unwrap();
+        let (at, received) = (open.line.at, open.line.received);
+        let trade = |number: u64| {
+            let intent = Some(number);
+            let mut body: Value = serde_json::from_str(&open.line.body).unwrap();
+            body["intent"] = number.into();
+            let opened = Line { intent, body: body.to_string(), ..open.line.clone() };
+            let body = json!({
+                "at": at, "received": received, "event": "settled", "intent": number, "outcome": "LOST",
+                "profit": -1_000, "open_time": null, "open_price": null, "close_time": null, "close_price": null,
+                "payout": 80.0,
+            });
+            [opened, Line { run: 1, kind: LineKind::Event, intent, at, received, body: body.to_string() }]
+        };
+        (1..=count).flat_map(trade).collect()
+    }
+
+    /// The lines of a journal up to the first that contains `part`, and more.
+    fn cut(&self, from: &str, part: &str, to: &str, more: Vec<Line>) {
         let recorded = lines(&self.folder.path(from));
         let end = recorded.iter().position(|stored| stored.line.body.contains(part)).unwrap();
         let kept = recorded[..=end].iter().map(|stored| stored.line.clone());
@@ -65,7 +86,7 @@ fn real_money_is_traded_after_a_summary_and_never_on_doubt_or_a_rejected_edge() 
     assert!(header.contains("\"trading\":\"real\""), "{header}");
 
     // The process died right after its first intent was durable.
-    scene.cut("run.db", "\"action\":\"open\",\"intent\":1,", "crashed.db", None);
+    scene.cut("run.db", "\"action\":\"open\",\"intent\":1,", "crashed.db", Vec::new());
     let run = scene.live("crashed.db", "1s");
     run.fails(6, &["unresolved doubt: intent 1", "candlewick resolve 1 --adopt VENUE_ID"]);
     assert!(!run.stderr.contains("REAL MONEY is traded"), "{}", run.stderr);
@@ -74,13 +95,8 @@ fn real_money_is_traded_after_a_summary_and_never_on_doubt_or_a_rejected_edge() 
     assert_eq!(resolved.code, 0, "the refused start holds the journal no more: {}", resolved.stderr);
     assert_eq!(scene.live("crashed.db", "1s").code, 0);
 
-    let last = lines(&scene.folder.path("run.db")).last().unwrap().line.clone();
-    let (at, received) = (last.at, last.received);
-    let body = format!(
-        "{{\"at\":{at},\"received\":{received},\"event\":\"verdict\",\"bot\":0,\"edge\":\"rejected\"}}"
-    );
-    let verdict = Line { run: 1, kind: LineKind::Event, intent: None, at, received, body };
-    scene.cut("run.db", "\"event\":\"balance\"", "rejected.db", Some(verdict));
+    // More losses in a row than any edge has.
+    scene.cut("run.db", "\"event\":\"balance\"", "rejected.db", scene.losses("run.db", 100));
     scene.live("rejected.db", "1s").fails(6, &["live verdict has ruled out: btc"]);
 }
 

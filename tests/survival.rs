@@ -53,7 +53,7 @@ const fn point(name: &'static str, count: u32) -> Point {
 }
 
 /// Everything that a run writes.
-const POINTS: [Point; 26] = [
+const POINTS: [Point; 27] = [
     point("lease", 1),
     point("run", 1),
     point("day_opened", 1),
@@ -72,6 +72,7 @@ const POINTS: [Point; 26] = [
     point("opened", 3),
     point("settled", 1),
     point("settled", 2),
+    point("verdict", 1),
     point("wire", 2),
     point("wire", 9),
     point("beat", 1),
@@ -242,7 +243,8 @@ fn settings() -> String {
     let mut text = format!(
         "[broker]\ntimeout_ms = 1000\nretry_pause_ms = 50\n[risk]\nmax_open_trades = 0\n\
          max_open_trades_per_symbol = {MOST_OPEN}\ndaily_loss_limit = 0\nmax_drawdown_percent = 0\n\
-         max_trades_per_day = 0\nallow_opposite = true\nallow_duplicate = true\n[simulation]\nlatency_ms = 0\n\
+         max_trades_per_day = 0\nallow_opposite = true\nallow_duplicate = true\n\
+         verdict = {{ alpha = 0.9, beta = 0.9, delta = 0.9 }}\n[simulation]\nlatency_ms = 0\n\
          open_rounding = \"none\"\nsettle_delay_ms = 200\n[runtime]\nsettle_after_ms = 200\nlist_lag_ms = 15000\n"
     );
     for (symbol, length) in SYMBOLS.into_iter().zip(["00:01", "00:03"]) {

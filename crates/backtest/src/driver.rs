@@ -3,8 +3,8 @@
 use crate::feed::{Feed, Item, Lone};
 use crate::{BacktestError, BacktestSettings};
 use candlewick_engine::{
-    Action, EngineError, Entry, Event, EventKind, Header, IntentId, Interest, Opened, Origin, Recorder,
-    Rejection, SeriesId, Session, Settled, TradeBook,
+    Action, BotVerdict, EngineError, Entry, Event, EventKind, Header, IntentId, Interest, Opened, Origin,
+    Recorder, Rejection, SeriesId, Session, Settled, TradeBook,
 };
 use candlewick_sdk::{Candle, CandleSeries, Millis, Money, MoneyScale, Strategy, Symbol};
 use candlewick_simulator::{AnswerKind, Market, Order, Refusal, SettledTrade, Simulator, VenueEvent};
@@ -40,6 +40,8 @@ pub struct Finished {
     pub incomplete_candles: u64,
     /// The wallet's scale.
     pub money_scale: MoneyScale,
+    /// The verdict on each bot, in the bots' order.
+    pub verdicts: Vec<BotVerdict>,
 }
 
 impl Backtest {
@@ -126,6 +128,7 @@ impl Backtest {
             unsettled_stakes,
             incomplete_candles: self.session.incomplete_candles(),
             money_scale: self.session.money_scale(),
+            verdicts: self.session.verdicts().cloned().collect(),
             candles: candles.iter().map(|series| series.candles().len() as u64).sum(),
             book: self.book,
         })

@@ -1,6 +1,6 @@
 //! What a Session answers.
 
-use crate::{Approved, BotId, Rule};
+use crate::{Approved, BotId, Edge, Rule};
 use candlewick_sdk::{Direction, Millis, Money, Reason};
 use serde::Serialize;
 
@@ -19,6 +19,25 @@ pub enum Action {
         /// Free balance + open stakes at its first event.
         equity: Money,
     },
+    /// The verdict on a bot's edge has fallen.
+    Verdict(Judgement),
+}
+
+/// A verdict that fell, and stays.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Judgement {
+    /// On whose edge.
+    pub bot: BotId,
+    /// When the settlement behind it became known.
+    pub at: Millis,
+    /// What it says.
+    pub edge: Edge,
+    /// Trades it rests on: won, lost and drawn.
+    pub trades: u64,
+    /// What the account that bets on an edge has become, from 1.
+    pub account_for: f64,
+    /// The same of the account that bets against one.
+    pub account_against: f64,
 }
 
 /// A refused signal.

@@ -93,7 +93,6 @@ impl TradeBook {
             | EventKind::Price { .. }
             | EventKind::Balance { .. }
             | EventKind::Skew { .. }
-            | EventKind::Verdict { .. }
             | EventKind::Time
             | EventKind::Deposit { .. }
             | EventKind::Control { .. } => {}
@@ -146,7 +145,7 @@ impl TradeBook {
                 settled_at: None,
             }),
             Action::Refuse(refused) => self.refused[refused.rule as usize] += 1,
-            Action::DayOpened { .. } => {}
+            Action::DayOpened { .. } | Action::Verdict(_) => {}
         }
     }
 
@@ -155,7 +154,7 @@ impl TradeBook {
         match recorded {
             Recorded::Event(event) => self.see_event(event),
             Recorded::Open(approved) => self.see_action(&Action::Open(*approved)),
-            Recorded::Refuse | Recorded::DayOpened { .. } => {}
+            Recorded::Refuse | Recorded::DayOpened { .. } | Recorded::Verdict => {}
         }
     }
 

@@ -1,7 +1,7 @@
 //! A bot inside a Session: its strategy, its place and its stake.
 
 use crate::stake::Stake;
-use crate::{Edge, SymbolId};
+use crate::{BotVerdict, SymbolId};
 use candlewick_sdk::{Candle, Expiry, LongerCandles, Millis, Price, Signal, Strategy};
 
 pub(crate) struct Bot {
@@ -10,7 +10,8 @@ pub(crate) struct Bot {
     pub(crate) interval: Millis,
     pub(crate) expiry: Expiry,
     pub(crate) stake: Stake,
-    pub(crate) edge: Edge,
+    /// Apart, because candles do not touch it.
+    pub(crate) verdict: Box<BotVerdict>,
     /// Close time of the last candle it saw.
     pub(crate) last_close: Millis,
     strategy: Box<dyn Strategy>,
@@ -24,12 +25,13 @@ impl Bot {
         symbol: SymbolId,
         interval: Millis,
         expiry: Expiry,
-        stake: Stake,
+        (stake, verdict): (Stake, BotVerdict),
         (strategy, longer): (Box<dyn Strategy>, LongerCandles),
     ) -> Self {
         let cold = strategy.warmup();
         let last_close = Millis::new(i64::MIN);
-        Self { symbol, interval, expiry, stake, edge: Edge::Open, last_close, strategy, longer, cold }
+        let verdict = Box::new(verdict);
+        Self { symbol, interval, expiry, stake, verdict, last_close, strategy, longer, cold }
     }
 
     /// How many candles it wants to have seen.

@@ -4,8 +4,8 @@
 //! A change of this form changes every `journal_hash`; the header's `format` changes with it.
 
 use crate::{
-    Action, Approved, Control, Edge, Entry, Event, EventKind, Header, Opened, Origin, Refused, Rejection,
-    Settled,
+    Action, Approved, Control, Edge, Entry, Event, EventKind, Header, Judgement, Opened, Origin, Refused,
+    Rejection, Settled,
 };
 use candlewick_sdk::{Candle, Direction, ExpirationType, Expiry, Millis, Money, Outcome, Payout, Reason};
 
@@ -87,15 +87,6 @@ fn encode_event(event: &Event, out: &mut Vec<u8>) {
             out.push(8);
             put_time(*offset, out);
         }
-        EventKind::Verdict { bot, edge } => {
-            out.push(9);
-            put_number(bot.index() as u64, out);
-            out.push(match edge {
-                Edge::Open => 0,
-                Edge::Shown => 1,
-                Edge::Rejected => 2,
-            });
-        }
         EventKind::Time => out.push(10),
         EventKind::Adopted(opened) => {
             out.push(12);
@@ -152,12 +143,29 @@ fn encode_action(action: &Action, out: &mut Vec<u8>) {
             out.extend(*b"AR");
             encode_refused(refused, out);
         }
+        Action::Verdict(judgement) => {
+            out.extend(*b"AV");
+            encode_judgement(judgement, out);
+        }
         Action::DayOpened { start, equity } => {
             out.extend(*b"AD");
             put_time(*start, out);
             put_money(*equity, out);
         }
     }
+}
+
+fn encode_judgement(judgement: &Judgement, out: &mut Vec<u8>) {
+    put_number(judgement.bot.index() as u64, out);
+    put_time(judgement.at, out);
+    out.push(match judgement.edge {
+        Edge::Open => 0,
+        Edge::Shown => 1,
+        Edge::Rejected => 2,
+    });
+    put_number(judgement.trades, out);
+    put_float(judgement.account_for, out);
+    put_float(judgement.account_against, out);
 }
 
 fn encode_approved(approved: &Approved, out: &mut Vec<u8>) {

@@ -1,6 +1,6 @@
 //! What a Session is told.
 
-use crate::{BotId, IntentId, SeriesId, SymbolId};
+use crate::{IntentId, SeriesId, SymbolId};
 use candlewick_sdk::{Candle, Millis, Money, Outcome, Payout, Price, Text};
 use serde::{Deserialize, Serialize};
 
@@ -83,13 +83,6 @@ pub enum EventKind {
     Skew {
         /// Ours minus theirs.
         offset: Millis,
-    },
-    /// The verdict on a bot's edge.
-    Verdict {
-        /// Which bot.
-        bot: BotId,
-        /// The verdict.
-        edge: Edge,
     },
     /// Time has passed, and nothing else.
     Time,

@@ -10,6 +10,7 @@
 mod action;
 mod book;
 mod bot;
+mod bot_verdict;
 mod encode;
 mod event;
 mod hash;
@@ -29,8 +30,9 @@ mod stake;
 #[cfg(test)]
 mod testing;
 
-pub use action::{Action, Refused};
+pub use action::{Action, Judgement, Refused};
 pub use book::{IntentRow, IntentState, TradeBook};
+pub use bot_verdict::BotVerdict;
 pub use event::{Control, Edge, Event, EventKind, Opened, Origin, Rejection, Settled, VenueId};
 pub use hash::JournalHash;
 pub use id::{BotId, IntentId, SeriesId, SymbolId};
@@ -39,7 +41,7 @@ pub use ladder::{LadderNotice, check_ladders};
 pub use ledger::Ledger;
 pub use recall::{Recall, RecallError, Recorded, to_recorded_form};
 pub use record::{Entry, Header, Interest, Recorder};
-pub use risk::{Approved, CooldownScope, Hours, RiskSettings, Rule, Weekday};
+pub use risk::{Approved, CooldownScope, Hours, LambdaRule, RiskSettings, Rule, VerdictSettings, Weekday};
 pub use ruin::{RuinReport, StakeRuin, TradeRecord, check_ruin};
 pub use session::Session;
 pub use settings::{BotSettings, EngineError, SessionSettings};

@@ -4,7 +4,7 @@
 //! and doubts become what they were, while strategies start afresh and are shown none of it. A replay hands the
 //! events of one run to a Session again and compares what it answers.
 
-use crate::{Action, Approved, BotId, Event, EventKind, Header, IntentId, Session, SymbolId};
+use crate::{Action, Approved, BotId, Event, Header, IntentId, Session, SymbolId};
 use candlewick_sdk::{Direction, Expiry, Millis, Money, Reason, Symbol};
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
@@ -26,6 +26,8 @@ pub enum Recorded {
         /// When it began.
         start: Millis,
     },
+    /// A verdict that fell; it follows again from the trades behind it.
+    Verdict,
 }
 
 /// Why an entry cannot be read back.
@@ -65,6 +67,7 @@ enum RecordedAction {
     DayOpened {
         start: Millis,
     },
+    Verdict {},
 }
 
 /// A reason's text and its named numbers, in their order. A number that was not finite was written as null.
@@ -78,7 +81,7 @@ impl Recall {
         Self { bots, symbols, texts: BTreeSet::new() }
     }
 
-    /// For the entries of the run with this header. A bot that is no longer there is retired; its trades are still
+    /// For the entries of the run with this header, which begins ([`Session::begin_run`]). A bot that is no longer there is retired; its trades are still
     /// folded into the ledger.
     ///
     /// # Errors
@@ -99,6 +102,7 @@ impl Recall {
                 own.push(bot.symbol);
             }
         }
+        session.begin_run(header);
         let symbols = own.into_iter().map(|symbol| session.remember_symbol(symbol)).collect();
         Ok(Self { bots, symbols, texts: BTreeSet::new() })
     }
@@ -108,11 +112,7 @@ impl Recall {
     /// # Errors
     /// [`RecallError::CheckJournal`] when it is none.
     pub fn read_event(&self, body: &str) -> Result<Recorded, RecallError> {
-        let mut event: Event = serde_json::from_str(body)?;
-        if let EventKind::Verdict { bot, .. } = &mut event.kind {
-            *bot = self.bots.get(bot.index()).copied().unwrap_or(BotId::RETIRED);
-        }
-        Ok(Recorded::Event(event))
+        Ok(Recorded::Event(serde_json::from_str(body)?))
     }
 
     /// Reads an action.
@@ -122,6 +122,7 @@ impl Recall {
     pub fn read_action(&mut self, body: &str) -> Result<Recorded, RecallError> {
         Ok(match serde_json::from_str(body)? {
             RecordedAction::Refuse {} => Recorded::Refuse,
+            RecordedAction::Verdict {} => Recorded::Verdict,
             RecordedAction::DayOpened { start } => Recorded::DayOpened { start },
             RecordedAction::Open { intent, bot, symbol, direction, expiry, stake, decision_time, reason } => {
                 Recorded::Open(Approved::recorded(
@@ -234,7 +235,6 @@ mod tests {
             EventKind::Balance { amount: Money::from_minor(1) },
             EventKind::Deposit { amount: Money::from_minor(-1) },
             EventKind::Skew { offset: Millis::new(-3) },
-            EventKind::Verdict { bot: BotId::FIRST, edge: crate::Edge::Shown },
             EventKind::Time,
             EventKind::Control { control: Control::Resume },
         ]
@@ -247,22 +247,6 @@ mod tests {
             let event = Event { at: Millis::new(1), received: Millis::new(2), kind };
             let body = serde_json::to_string(&event).unwrap();
             assert_eq!(recall.read_event(&body).unwrap(), Recorded::Event(event), "{body}");
-        }
-    }
-
-    #[test]
-    fn a_verdict_of_an_earlier_run_is_that_of_the_bot_of_this_name() {
-        for (bots, rejected) in [(["bot", "other"], 1), (["other", "bot"], 0)] {
-            let mut session = one_bot(&[]);
-            assert_eq!(session.bots(), ["bot"]);
-            let bots = bots.map(|name| serde_json::json!({"name": name, "symbol": "BTCUSDT"}));
-            let settings = serde_json::json!({ "session": { "bots": bots } });
-            let header = Header { format: 1, settings, strategies: Vec::new(), data_hash: None };
-            let recall = Recall::of_run(&header, &mut session).unwrap();
-            let kind = EventKind::Verdict { bot: BotId::FIRST, edge: crate::Edge::Rejected };
-            let event = Event { at: Millis::new(1), received: Millis::new(1), kind };
-            session.recall(&recall.read_event(&serde_json::to_string(&event).unwrap()).unwrap());
-            assert_eq!(session.rejected_bots().count(), rejected);
         }
     }
 

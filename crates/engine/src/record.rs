@@ -20,7 +20,7 @@ pub struct Header {
 
 impl Header {
     /// The version of the form that this code writes and hashes; raised with every change of what is hashed.
-    pub const FORMAT: u32 = 2;
+    pub const FORMAT: u32 = 3;
 }
 
 /// One entry of a journal.

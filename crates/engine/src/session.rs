@@ -2,6 +2,7 @@
 
 mod booking;
 mod earlier;
+mod verdicts;
 
 use crate::bot::Bot;
 use crate::intent::Intents;
@@ -9,7 +10,7 @@ use crate::nominal::nominal_close;
 use crate::risk::{self, Limits, Probe, Proposal, RiskState, View};
 use crate::stake::{Purse, Stake};
 use crate::{
-    Action, BotId, Control, Edge, EngineError, Event, EventKind, Ledger, Origin, Refused, SeriesId,
+    Action, BotId, BotVerdict, Control, EngineError, Event, EventKind, Ledger, Origin, Refused, SeriesId,
     SessionSettings, SymbolId,
 };
 use candlewick_sdk::{
@@ -57,6 +58,7 @@ impl Session {
             .exact(settings.balance)
             .map_err(|source| EngineError::Amount { key: "account.initial_balance".to_owned(), source })?;
         let limits = Limits::new(&settings.risk, scale)?;
+        let plan = settings.risk.verdict.to_plan()?;
         check_bots(settings, strategies.len())?;
         let (mut symbols, mut series) = (Vec::new(), Vec::new());
         let mut listeners: Vec<Vec<BotId>> = Vec::new();
@@ -75,7 +77,8 @@ impl Session {
                 let problem = format!("strategy \"{}\" also wants longer candles: {error}", bot.strategy);
                 EngineError::setting(format!("bots[{index}].interval"), problem)
             })?;
-            bots.push(Bot::new(symbol, bot.interval.length(), bot.expiry(), stake, (strategy, longer)));
+            let judged = (stake, BotVerdict::new(plan));
+            bots.push(Bot::new(symbol, bot.interval.length(), bot.expiry(), judged, (strategy, longer)));
         }
         Ok(Self {
             state: RiskState::new(&limits, symbols.len()),
@@ -177,19 +180,15 @@ impl Session {
             EventKind::NotOpened { intent, reserved_until } => self.on_not_opened(*intent, *reserved_until),
             EventKind::Deposit { amount } => self.ledger.deposit(*amount),
             EventKind::Settled(settled) => {
-                if let Some((bot, settlement)) = self.on_settled(settled, event.at)
-                    && let Some(bot) = self.bots.get_mut(bot.index())
-                {
+                let Some((bot, settlement)) = self.on_settled(settled, event.at) else { return };
+                let judgement = self.judge(bot, settled, event.at);
+                if let Some(bot) = self.bots.get_mut(bot.index()) {
                     bot.on_settled(&settlement);
                 }
+                actions.extend(judgement.map(Action::Verdict));
             }
             EventKind::Balance { amount } => self.ledger.see_wallet(*amount),
             EventKind::Skew { offset } => self.state.see_skew(*offset),
-            EventKind::Verdict { bot, edge } => {
-                if let Some(bot) = self.bots.get_mut(bot.index()) {
-                    bot.edge = *edge;
-                }
-            }
             EventKind::Control { control: Control::Halt } => self.state.halt(),
             EventKind::Control { control: Control::Suspend } => self.state.suspend(),
             EventKind::Control { control: Control::Continue } => self.state.go_on(),
@@ -233,12 +232,6 @@ impl Session {
     /// The bots' names, in their order.
     pub fn bots(&self) -> &[String] {
         &self.names
-    }
-
-    /// The bots whose edge the last verdict has ruled out.
-    pub fn rejected_bots(&self) -> impl Iterator<Item = &str> {
-        let bots = self.bots.iter().zip(&self.names);
-        bots.filter(|(bot, _)| bot.edge == Edge::Rejected).map(|(_, name)| name.as_str())
     }
 
     /// What a bot's symbol last paid, however long ago.
@@ -318,7 +311,7 @@ impl Session {
             last_close: bot.last_close,
             interval: bot.interval,
             nominal_close: nominal_close(expiry, moment.at),
-            edge: bot.edge,
+            edge: bot.verdict.edge(),
             reason: &signal.reason,
         };
         let view =
@@ -326,6 +319,7 @@ impl Session {
         match risk::approve(&proposal, view) {
             Ok(approved) => {
                 self.intents.begin(&approved, proposal.nominal_close);
+                self.bots[id.index()].verdict.on_decided(approved.intent(), approved.symbol());
                 self.ledger.reserve(approved.stake());
                 self.state.count_trade(&self.limits, approved.decision_time());
                 if probe == Probe::Needed {

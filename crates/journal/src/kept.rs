@@ -116,7 +116,6 @@ const fn intent_of(event: &Event) -> Option<IntentId> {
         | EventKind::Deposit { .. }
         | EventKind::Balance { .. }
         | EventKind::Skew { .. }
-        | EventKind::Verdict { .. }
         | EventKind::Time
         | EventKind::Control { .. } => None,
     }
@@ -125,6 +124,6 @@ const fn intent_of(event: &Event) -> Option<IntentId> {
 const fn opened_by(action: &Action) -> Option<IntentId> {
     match action {
         Action::Open(approved) => Some(approved.intent()),
-        Action::Refuse(_) | Action::DayOpened { .. } => None,
+        Action::Refuse(_) | Action::DayOpened { .. } | Action::Verdict(_) => None,
     }
 }

@@ -1,4 +1,5 @@
-//! Holds the chains of ruin against trials, many of them.
+//! Holds the chains of ruin against trials, many of them; it fails when one is farther from its trials than three standard
+//! errors and the error that the chain states.
 //!
 //! `cargo run --release -p candlewick-statistics --example ruin_trials [PATHS]`
 #![allow(clippy::print_stdout, reason = "the table is what it is for")]
@@ -11,6 +12,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!(
         "| plan | balance | wins | chain | its error | trials | standard errors |\n|---|---|---|---|---|---|---|"
     );
+    let mut strangers = Vec::new();
     for (name, plan, balance) in plans() {
         for (wins, win_probability) in [("50 %", 0.5), ("p*", 1.0 / 1.85)] {
             let question = RuinQuestion {
@@ -23,6 +25,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             };
             let chain = ruin(&question, &plan)?;
             let trials = simulate_ruin(&question, &plan, 20_261_121, paths)?;
+            let probability = chain.probability();
+            let allowed = chain.error() + 3.0 * (probability * (1.0 - probability) / paths as f64).sqrt();
+            if (probability - trials.share()).abs() > allowed {
+                strangers.push(format!("{name} at {wins}"));
+            }
             println!(
                 "| {name} | {} | {wins} | {:.5} | {:.1e} | {:.5} | {:.2} |",
                 balance / 100,
@@ -33,7 +40,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             );
         }
     }
-    Ok(())
+    if strangers.is_empty() { Ok(()) } else { Err(strangers.join(", ").into()) }
 }
 
 fn plans() -> [(&'static str, StakePlan, u64); 7] {

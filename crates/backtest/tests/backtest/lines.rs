@@ -50,6 +50,9 @@ impl Recorder for Words {
             Entry::Action(Action::Refuse(refused)) => {
                 format!("  refuse bot {} {}", refused.bot.index(), refused.rule)
             }
+            Entry::Action(Action::Verdict(judgement)) => {
+                format!("  verdict bot {} {:?}", judgement.bot.index(), judgement.edge)
+            }
             Entry::Event(event) => {
                 let second = (event.at - START).get() / 1_000;
                 match &event.kind {

@@ -78,7 +78,7 @@ impl Chronicle {
                         book.see_action(&Action::Refuse(refused));
                     }
                 }
-                Recorded::DayOpened { .. } => {}
+                Recorded::DayOpened { .. } | Recorded::Verdict => {}
             }
         }
         let session = fold.session;

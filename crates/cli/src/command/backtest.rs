@@ -100,6 +100,7 @@ pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Resul
         delays: Vec::new(),
         audit_findings: BTreeMap::new(),
         caveats,
+        verdicts: finished.verdicts,
     });
     if context.global.json {
         print_json(&report)?;

@@ -6,7 +6,7 @@ use crate::failure::{Ending, Failure};
 use crate::output::{print, print_json};
 use crate::report::{Caveats, Report, Run};
 use candlewick_backtest::analysis::Prices;
-use candlewick_engine::{Action, Ledger, TradeBook};
+use candlewick_engine::{Action, BotVerdict, Ledger, TradeBook};
 use candlewick_journal::{LineKind, Reader, StoredLine};
 
 use candlewick_sdk::{Millis, Money};
@@ -39,6 +39,8 @@ struct Part {
     candles: u64,
     last: StoredLine,
     span: Range<Millis>,
+    /// The verdicts after it.
+    verdicts: Vec<BotVerdict>,
 }
 
 pub(super) fn run(arguments: &ReportArguments, context: &Context<'_>) -> Result<Ending, Failure> {
@@ -75,6 +77,7 @@ pub(super) fn run(arguments: &ReportArguments, context: &Context<'_>) -> Result<
         delays: delays.lines(),
         audit_findings,
         caveats: Caveats::default(),
+        verdicts: part.verdicts,
     });
     if context.global.json {
         print_json(&report)?;
@@ -99,6 +102,7 @@ fn whole(chronicle: Chronicle) -> Result<Part, Failure> {
         ledger: chronicle.session.ledger().clone(),
         candles: chronicle.candles.values().sum(),
         span: began..chronicle.last.line.received,
+        verdicts: chronicle.session.verdicts().cloned().collect(),
         last: chronicle.last,
         book: chronicle.book,
     })
@@ -108,7 +112,7 @@ fn whole(chronicle: Chronicle) -> Result<Part, Failure> {
 fn part_of(chronicle: &Chronicle, run: &RecordedRun) -> Result<Part, Failure> {
     let mut fold = Fold::new(run.silent_session()?);
     let mut book = TradeBook::default();
-    let (mut balance, mut ledger, mut last) = (None, None, None);
+    let (mut balance, mut ledger, mut last, mut verdicts) = (None, None, None, Vec::new());
     for stored in &chronicle.lines {
         let is_own = stored.line.run == run.number;
         let is_header = stored.line.kind == LineKind::Run;
@@ -119,6 +123,7 @@ fn part_of(chronicle: &Chronicle, run: &RecordedRun) -> Result<Part, Failure> {
         if is_own {
             last = Some(stored.clone());
             ledger = Some(fold.session.ledger().clone());
+            verdicts = fold.session.verdicts().cloned().collect();
         }
         if let (true, Some(recorded)) =
             (is_own || (balance.is_some() && stored.line.kind == LineKind::Event), &recorded)
@@ -136,6 +141,7 @@ fn part_of(chronicle: &Chronicle, run: &RecordedRun) -> Result<Part, Failure> {
         ledger: ledger.unwrap_or_else(|| chronicle.session.ledger().clone()),
         candles: chronicle.candles.get(&run.number).copied().unwrap_or_default(),
         span: run.began..last.line.received,
+        verdicts,
         last,
     })
 }

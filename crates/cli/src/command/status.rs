@@ -4,11 +4,12 @@ use super::Context;
 use crate::chronicle::{Chronicle, JournalArguments, block_on};
 use crate::configuration::{Loaded, control_paths};
 use crate::control::{describe, give_order};
+use crate::edge::VerdictLine;
 use crate::failure::{Ending, Failure};
 use crate::moment::utc;
 use crate::output::{print, print_json, table};
 use candlewick_api::clock::{Clock, SystemClock};
-use candlewick_engine::IntentState;
+use candlewick_engine::{IntentState, Session};
 use candlewick_journal::{Holder, Lease, LeaseTerms, Reader};
 use candlewick_runtime::ClockEstimate;
 use candlewick_runtime::control::{ControlAnswer, ControlOrder, RunState};
@@ -53,6 +54,8 @@ struct Status {
     settled: usize,
     /// Whether a person halted opens, and nobody has resumed since.
     halted: bool,
+    /// The verdict on each bot of the last run.
+    verdicts: Vec<VerdictLine>,
     /// What audits found, by their names.
     audit_findings: BTreeMap<String, u64>,
     /// Venue time of the last entry's arrival.
@@ -137,6 +140,7 @@ impl Status {
             in_doubt: in_state(IntentState::InDoubt),
             settled: in_state(IntentState::Settled).len(),
             halted: chronicle.is_halted,
+            verdicts: verdicts_of(&chronicle.session),
             audit_findings: chronicle.audit_findings(None),
             last_event: chronicle.last.line.received,
             entries: chronicle.last.seq,
@@ -169,6 +173,7 @@ impl Status {
             ("in doubt", intents(&self.in_doubt)),
             ("settled trades", self.settled.to_string()),
             ("opens", if self.halted { "halted, until somebody resumes" } else { "allowed" }.to_owned()),
+            ("verdicts", verdicts(&self.verdicts)),
             ("audits found", findings(&self.audit_findings)),
             ("last event", utc(self.last_event)),
         ] {
@@ -176,6 +181,15 @@ impl Status {
         }
         figures.trim_fmt()
     }
+}
+
+fn verdicts_of(session: &Session) -> Vec<VerdictLine> {
+    let bots = session.bots().iter().zip(session.verdicts());
+    bots.map(|(bot, verdict)| VerdictLine::of(bot, verdict)).collect()
+}
+
+fn verdicts(lines: &[VerdictLine]) -> String {
+    lines.iter().map(VerdictLine::words).collect::<Vec<_>>().join("\n")
 }
 
 fn findings(found: &BTreeMap<String, u64>) -> String {

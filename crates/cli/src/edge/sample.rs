@@ -1,9 +1,9 @@
 //! The verdict on trades in their order, with what stands beside it.
 
-use super::{Counts, IndependentFigures};
+use super::{Counts, IndependentFigures, name_of, words_of};
 use crate::failure::Failure;
 use candlewick_engine::{JudgedTrade, judge_trades};
-use candlewick_statistics::{Verdict, VerdictPlan};
+use candlewick_statistics::VerdictPlan;
 use serde::Serialize;
 
 /// A trade and the bot that it belongs to.
@@ -76,11 +76,7 @@ impl Sample {
 
     fn of_trades(bot: Option<String>, trades: &[JudgedTrade], plan: VerdictPlan) -> Result<Self, Failure> {
         let test = judge_trades(trades, plan);
-        let (verdict, about_more_trades) = match test.verdict() {
-            Verdict::EdgeShown => ("edge_shown", None),
-            Verdict::EdgeRejected => ("edge_rejected", None),
-            Verdict::NotEnoughTrades { about_more } => ("not_enough_trades", about_more),
-        };
+        let (verdict, about_more_trades) = name_of(&test);
         Ok(Self {
             bot,
             counts: Counts::of(trades),
@@ -96,12 +92,9 @@ impl Sample {
 
     /// The verdict in words.
     pub(crate) fn words(&self) -> String {
-        match (self.verdict, self.about_more_trades) {
-            (None, _) => "none: bare counts have no order".to_owned(),
-            (Some("edge_shown"), _) => "edge shown".to_owned(),
-            (Some("edge_rejected"), _) => "edge rejected".to_owned(),
-            (Some(_), Some(more)) => format!("not enough trades yet (about {more} more)"),
-            (Some(_), None) => "not enough trades yet".to_owned(),
-        }
+        self.verdict.map_or_else(
+            || "none: bare counts have no order".to_owned(),
+            |verdict| words_of(verdict, self.about_more_trades),
+        )
     }
 }

@@ -68,6 +68,7 @@ pub(crate) fn report(
         delays: Vec::new(),
         audit_findings: findings(&finished.audits),
         caveats: Caveats::default(),
+        verdicts: finished.verdicts.clone(),
     });
     if json {
         print_json(&LiveReport {

@@ -2,7 +2,8 @@
 
 use anstyle::{AnsiColor, Style};
 use candlewick_engine::{
-    Action, Approved, Event, EventKind, IntentId, Ledger, Opened, Refused, Settled, TradeBook, VenueId,
+    Action, Approved, Edge, Event, EventKind, IntentId, Judgement, Ledger, Opened, Refused, Settled,
+    TradeBook, VenueId,
 };
 use candlewick_runtime::{Notice, Observer};
 use candlewick_sdk::{ExpirationType, Millis, Money, MoneyScale, Outcome, Series, Symbol};
@@ -145,7 +146,6 @@ impl Screen {
             }
             EventKind::Price { .. }
             | EventKind::Balance { .. }
-            | EventKind::Verdict { .. }
             | EventKind::Time
             | EventKind::Control { .. } => {}
         }
@@ -193,6 +193,7 @@ impl Screen {
         match action {
             Action::Open(approved) => self.see_open(approved),
             Action::Refuse(refused) => self.see_refused(refused),
+            Action::Verdict(judgement) => self.see_verdict(judgement),
             Action::DayOpened { start, equity } => {
                 if self.detail == Detail::All {
                     self.line(*start, DIM, "day", &format!("begins with {}", self.scale.format(*equity)));
@@ -229,6 +230,17 @@ impl Screen {
             );
             self.line(refused.decision_time, DIM, "signal", &text);
         }
+    }
+
+    fn see_verdict(&self, judgement: &Judgement) {
+        let bot = self.bots.get(judgement.bot.index()).map_or("", String::as_str);
+        let (style, text) = match judgement.edge {
+            Edge::Open => (NOTE, "is open"),
+            Edge::Shown => (GOOD, "is shown"),
+            Edge::Rejected => (BAD, "is ruled out"),
+        };
+        let text = format!("{bot}: its edge {style}{text}{style:#} after {} trades", judgement.trades);
+        self.line(judgement.at, BOLD, "verdict", &text);
     }
 
     fn signed(&self, money: Money) -> String {

@@ -66,8 +66,8 @@ impl Decisions {
                 }
             };
             let mut fold = Fold::new(Session::new(&run.settings, strategies)?);
-            let earlier =
-                lines[..begin.saturating_sub(1)].iter().try_for_each(|stored| fold.take(stored).map(drop));
+            // Its own header, the last of these, says which verdicts go on.
+            let earlier = lines[..begin].iter().try_for_each(|stored| fold.take(stored).map(drop));
             if let Err(failure) = earlier {
                 decisions.difference =
                     Some(Difference::without_values(run.seq, run.number, failure.render()));

@@ -7,12 +7,13 @@ use std::fmt::{self, Write as _};
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut bots = table(["bot", "symbol", "trades", "won", "lost", "draw", "win rate", "pnl"]);
+        let mut bots =
+            table(["bot", "symbol", "trades", "won", "lost", "draw", "win rate", "pnl", "verdict"]);
         for line in &self.bots {
             let counts = [line.trades, line.won, line.lost, line.draw].map(|count| count.to_string());
             let mut row = vec![line.bot.clone(), line.symbol.clone()];
             row.extend(counts);
-            row.extend([percent(line.win_rate), self.signed(line.pnl)]);
+            row.extend([percent(line.win_rate), self.signed(line.pnl), line.edge.brief()]);
             bots.add_row(row);
         }
         let mut figures = table(["all bots", ""]);

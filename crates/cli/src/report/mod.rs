@@ -10,8 +10,9 @@ pub(crate) use verdict::Caveats;
 use crate::chronicle::DelayLine;
 use candlewick_backtest::Summary;
 use candlewick_backtest::analysis::{Analysis, Prices, Trades};
-use candlewick_engine::{BotSettings, IntentRow, IntentState, TradeBook};
+use candlewick_engine::{BotSettings, BotVerdict, IntentRow, IntentState, TradeBook, judge};
 use candlewick_sdk::{Millis, Money, MoneyScale, Outcome};
+use candlewick_statistics::VerdictPlan;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -52,6 +53,8 @@ pub(crate) struct Run<'a> {
     pub(crate) audit_findings: BTreeMap<String, u64>,
     /// What keeps an edge from being believed.
     pub(crate) caveats: Caveats,
+    /// The verdict on each bot, in their order, as its Session has it.
+    pub(crate) verdicts: Vec<BotVerdict>,
 }
 
 /// The figures, with the keys that machines rely on. Rates are fractions; money is in the wallet's currency.
@@ -114,7 +117,9 @@ struct BotLine {
     draw: u64,
     win_rate: Option<f64>,
     pnl: f64,
+    /// Of the bot with its present parameters and code: over several runs of a journal, where it was the same.
     verdict: &'static str,
+    edge: EdgeLine,
 }
 
 impl Report {
@@ -128,9 +133,12 @@ impl Report {
             (stakes_of(run.book, Outcome::Won), stakes_of(run.book, Outcome::Lost));
         let is_replay = run.data_hash.is_some();
         let seconds = run.elapsed.as_secs_f64().max(1e-9);
-        let bot_line =
-            |(index, bot): (usize, &BotSettings)| bot_line(index, bot, run.book, (scale, &run.caveats));
-        let edge = EdgeLine::of(run.book.rows(), &run.caveats);
+        let judged = run.bots.iter().zip(&run.verdicts).enumerate();
+        let bot_line = |(index, (bot, verdict)): (usize, (&BotSettings, &BotVerdict))| {
+            bot_line((index, bot), verdict, run.book, (scale, &run.caveats))
+        };
+        let plan = run.verdicts.first().map_or_else(VerdictPlan::default, |verdict| verdict.test().plan());
+        let edge = EdgeLine::of(&judge(run.book.rows(), plan), run.book.rows(), &run.caveats);
         let Run { book, bots, balance, span, prices, .. } = &run;
         let trades = Trades { book, bots, scale, balance: *balance, span, prices: *prices };
         let analysis = Analysis::of(&trades, &summary);
@@ -165,7 +173,7 @@ impl Report {
             notices: run.notices,
             delays: run.delays,
             audit_findings: run.audit_findings,
-            bots: run.bots.iter().enumerate().map(bot_line).collect(),
+            bots: judged.map(bot_line).collect(),
             analysis,
             scale,
         }
@@ -179,13 +187,13 @@ fn stakes_of(book: &TradeBook, outcome: Outcome) -> Money {
 }
 
 fn bot_line(
-    index: usize,
-    bot: &BotSettings,
+    (index, bot): (usize, &BotSettings),
+    verdict: &BotVerdict,
     book: &TradeBook,
     (scale, caveats): (MoneyScale, &Caveats),
 ) -> BotLine {
     let own = book.rows().iter().filter(|row| row.approved.bot().index() == index);
-    let verdict = EdgeLine::of(own.clone(), caveats).verdict;
+    let edge = EdgeLine::of(verdict.test(), own.clone(), caveats);
     let settled: Vec<&IntentRow> = own.filter(|row| row.state == IntentState::Settled).collect();
     let count = |outcome| settled.iter().filter(|row| row.outcome == Some(outcome)).count() as u64;
     let (won, lost) = (count(Outcome::Won), count(Outcome::Lost));
@@ -198,6 +206,7 @@ fn bot_line(
         draw: count(Outcome::Draw),
         win_rate: (won + lost > 0).then(|| won as f64 / (won + lost) as f64),
         pnl: scale.to_f64(settled.iter().map(|row| row.profit).sum()),
-        verdict,
+        verdict: edge.verdict,
+        edge,
     }
 }

@@ -1,8 +1,9 @@
 //! What a report says of the edge: the verdict, what it rests on, and why a good one may be withheld.
 
-use candlewick_engine::{IntentRow, judge};
+use crate::edge::name_of;
+use candlewick_engine::IntentRow;
 use candlewick_sdk::Outcome;
-use candlewick_statistics::{EdgeTest, Verdict, VerdictPlan};
+use candlewick_statistics::{EdgeTest, Verdict};
 use serde::Serialize;
 
 /// Cancellations for gaps in the data, beyond which an edge is not believed.
@@ -22,6 +23,8 @@ pub(crate) struct Caveats {
 pub(super) struct EdgeLine {
     #[serde(skip)]
     pub(super) verdict: &'static str,
+    /// Trades that the accounts rest on.
+    judged_trades: u64,
     /// About so many more trades show an edge of `delta`, if there is one.
     about_more_trades: Option<u64>,
     /// The edge that is looked for, as a return per unit of stake.
@@ -40,20 +43,22 @@ pub(super) struct EdgeLine {
 }
 
 impl EdgeLine {
-    pub(super) fn of<'a>(rows: impl IntoIterator<Item = &'a IntentRow> + Clone, caveats: &Caveats) -> Self {
-        let test = judge(rows.clone(), VerdictPlan::default());
-        let mut withheld = caveats.withholding.clone();
-        withheld.extend(gaps(rows));
-        let (verdict, about_more_trades) = match test.verdict() {
-            Verdict::EdgeShown if withheld.is_empty() => ("edge_shown", None),
-            Verdict::EdgeShown => ("not_enough_trades", None),
-            Verdict::EdgeRejected => ("edge_rejected", None),
-            Verdict::NotEnoughTrades { about_more } => ("not_enough_trades", about_more),
-        };
-        if test.verdict() != Verdict::EdgeShown {
-            withheld.clear();
+    /// What an account says, and whether it may be said of a run with these trades.
+    pub(super) fn of<'a>(
+        test: &EdgeTest,
+        rows: impl IntoIterator<Item = &'a IntentRow>,
+        caveats: &Caveats,
+    ) -> Self {
+        let mut withheld = Vec::new();
+        let (mut verdict, about_more_trades) = name_of(test);
+        if test.verdict() == Verdict::EdgeShown {
+            withheld.clone_from(&caveats.withholding);
+            withheld.extend(gaps(rows));
         }
-        Self::new(&test, (verdict, about_more_trades), withheld, caveats.labels.clone())
+        if !withheld.is_empty() {
+            verdict = "not_enough_trades";
+        }
+        Self::new(test, (verdict, about_more_trades), withheld, caveats.labels.clone())
     }
 
     fn new(
@@ -64,6 +69,7 @@ impl EdgeLine {
     ) -> Self {
         Self {
             verdict,
+            judged_trades: test.settled(),
             about_more_trades,
             delta: test.plan().delta(),
             account_for: test.edge_account(),
@@ -94,6 +100,12 @@ impl EdgeLine {
             words.push_str(label);
         }
         words
+    }
+
+    /// The verdict in a few words, with the number of trades behind it.
+    pub(super) fn brief(&self) -> String {
+        let name = if self.withheld.is_empty() { self.verdict } else { "edge shown, withheld" };
+        format!("{} ({})", name.replace('_', " "), self.judged_trades)
     }
 
     /// How the trades overlap, where they do.

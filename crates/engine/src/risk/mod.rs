@@ -32,11 +32,13 @@ mod stale_data;
 mod state;
 #[cfg(test)]
 mod testing;
+mod verdict_settings;
 
 pub use approved::Approved;
 pub use hours::{Hours, Weekday};
 pub use rule::Rule;
 pub use settings::{CooldownScope, RiskSettings};
+pub use verdict_settings::{LambdaRule, VerdictSettings};
 
 pub(crate) use limits::Limits;
 pub(crate) use min_payout::Probe;

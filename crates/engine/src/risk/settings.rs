@@ -1,6 +1,6 @@
 //! The `[risk]` section of the configuration.
 
-use super::Hours;
+use super::{Hours, VerdictSettings};
 use candlewick_sdk::rust_decimal::Decimal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -68,6 +68,8 @@ pub struct RiskSettings {
     pub max_stake_percent: f64,
     /// Whether a bot whose edge is ruled out may open no more.
     pub enforce_verdict: bool,
+    /// What is fixed before the first trade of a verdict.
+    pub verdict: VerdictSettings,
     /// No start with ladders that are ruined with more than this probability within `ruin_horizon_trades`.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub max_ruin_probability: f64,
@@ -117,6 +119,7 @@ impl Default for RiskSettings {
             stake_step: Decimal::ZERO,
             max_stake_percent: 0.0,
             enforce_verdict: false,
+            verdict: VerdictSettings::default(),
             max_ruin_probability: 0.05,
             ruin_horizon_trades: 1_000,
         }

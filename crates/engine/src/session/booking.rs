@@ -1,15 +1,17 @@
 //! Books what becomes of an intent: opened, refused, settled, or a doubt that ended.
 
 use super::Session;
-use crate::intent::Revived;
+use crate::intent::{Intent, Revived};
 use crate::{BotId, IntentId, Opened, Settled};
 use candlewick_sdk::{Millis, Outcome, Settlement};
 
 impl Session {
     pub(super) fn on_opened(&mut self, opened: &Opened, at: Millis) {
         let Some(intent) = self.intents.open(opened.intent) else { return };
-        if let Some(payout) = opened.payout {
-            self.state.see_payout(intent.symbol, payout, at);
+        let Some(payout) = opened.payout else { return };
+        self.state.see_payout(intent.symbol, payout, at);
+        if let Some(bot) = self.bots.get_mut(intent.bot.index()) {
+            bot.verdict.on_answered(intent.symbol, payout);
         }
     }
 
@@ -18,6 +20,14 @@ impl Session {
         self.ledger.release(intent.stake);
         self.state.uncount_trade(intent.decision_time);
         self.state.end_probe(intent.symbol, intent.id);
+        self.leave_out(&intent);
+    }
+
+    /// What never was a trade is no evidence. One that is found after all stays none: its end may have been known by then.
+    fn leave_out(&mut self, intent: &Intent) {
+        if let Some(bot) = self.bots.get_mut(intent.bot.index()) {
+            bot.verdict.on_left_out(intent.id);
+        }
     }
 
     /// Books a settlement; the strategy that is to be told of it, and what.
@@ -71,6 +81,7 @@ impl Session {
         let Some(intent) = self.intents.give_up(intent, reserved_until) else { return };
         self.state.uncount_trade(intent.decision_time);
         self.state.end_probe(intent.symbol, intent.id);
+        self.leave_out(&intent);
         self.next_release = self.intents.next_release();
     }
 

@@ -11,11 +11,14 @@ impl Session {
     /// shown nothing, and nothing is answered.
     pub fn recall(&mut self, recorded: &Recorded) {
         match recorded {
-            Recorded::Refuse => {}
+            Recorded::Refuse | Recorded::Verdict => {}
             Recorded::Open(approved) => {
                 self.intents.begin(approved, nominal_close(approved.expiry(), approved.decision_time()));
                 self.ledger.reserve(approved.stake());
                 self.state.count_trade(&self.limits, approved.decision_time());
+                if let Some(bot) = self.bots.get_mut(approved.bot().index()) {
+                    bot.verdict.on_decided(approved.intent(), approved.symbol());
+                }
                 let at = approved.decision_time();
                 if Probe::of(&self.limits, &self.state, approved.symbol(), at) == Probe::Needed {
                     self.state.begin_probe(approved.symbol(), approved.intent());
@@ -28,7 +31,9 @@ impl Session {
                     EventKind::Candle { .. } | EventKind::Price { .. } => {}
                     EventKind::Settled(settled) => {
                         self.release(event.at);
-                        self.on_settled(settled, event.at);
+                        if let Some((bot, _)) = self.on_settled(settled, event.at) {
+                            self.judge(bot, settled, event.at);
+                        }
                     }
                     _ => {
                         self.release(event.at);

@@ -86,6 +86,10 @@ impl Desk {
                 format!("{} {}", self.session.bots()[refused.bot.index()], refused.rule)
             }
             Action::DayOpened { equity, .. } => format!("day {}", scale.format(*equity)),
+            Action::Verdict(judgement) => {
+                let bot = &self.session.bots()[judgement.bot.index()];
+                format!("{bot} {:?} after {}", judgement.edge, judgement.trades)
+            }
         }
     }
 }

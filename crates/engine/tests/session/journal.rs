@@ -4,8 +4,8 @@ use crate::desk::Desk;
 use crate::event::{at, bare, candle, control, deposit, minute, not_opened, rejected, settled, symbol_id};
 use crate::script::Script;
 use candlewick_engine::{
-    Action, BotId, Control, Edge, Entry, Event, EventKind, Header, IntentId, JournalHash, Opened, Recorder,
-    Refused, Rejection, Rule, Settled, StakeSettings, VenueId,
+    Action, BotId, Control, Edge, Entry, Event, EventKind, Header, IntentId, JournalHash, Judgement, Opened,
+    Recorder, Refused, Rejection, Rule, Settled, StakeSettings, VenueId,
 };
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::serde_json::{from_str, json};
@@ -111,7 +111,6 @@ fn kinds() -> Vec<EventKind> {
         EventKind::Balance { amount: Money::from_minor(1) },
         EventKind::Skew { offset: Millis::ZERO },
         EventKind::Skew { offset: Millis::new(-1) },
-        EventKind::Verdict { bot: bot_id(1), edge: Edge::Open },
         EventKind::Time,
         not_opened(1, 1),
         not_opened(2, 1),
@@ -123,12 +122,10 @@ fn kinds() -> Vec<EventKind> {
         control(Control::Suspend),
         control(Control::Continue),
     ];
-    let edges = [Edge::Open, Edge::Shown, Edge::Rejected];
     kinds.extend(openings().into_iter().map(EventKind::Opened));
     kinds.extend(openings().into_iter().map(EventKind::Adopted));
     kinds.extend(settlements().into_iter().map(EventKind::Settled));
     kinds.extend(rejections.map(|rejection| EventKind::Rejected { intent, rejection }));
-    kinds.extend(edges.map(|edge| EventKind::Verdict { bot: bot_id(0), edge }));
     kinds
 }
 
@@ -144,12 +141,11 @@ const fn place(kind: &EventKind) -> Option<usize> {
         EventKind::Settled(_) => Some(5),
         EventKind::Balance { .. } => Some(6),
         EventKind::Skew { .. } => Some(7),
-        EventKind::Verdict { .. } => Some(8),
-        EventKind::Time => Some(9),
-        EventKind::Control { .. } => Some(10),
-        EventKind::Adopted(_) => Some(11),
-        EventKind::NotOpened { .. } => Some(12),
-        EventKind::Deposit { .. } => Some(13),
+        EventKind::Time => Some(8),
+        EventKind::Control { .. } => Some(9),
+        EventKind::Adopted(_) => Some(10),
+        EventKind::NotOpened { .. } => Some(11),
+        EventKind::Deposit { .. } => Some(12),
     }
 }
 
@@ -159,7 +155,7 @@ fn every_part_of_every_event_matters() {
     let mut events: Vec<Event> = kinds().into_iter().map(event).collect();
     let places: std::collections::BTreeSet<_> =
         events.iter().filter_map(|event| place(&event.kind)).collect();
-    assert_eq!(places.len(), 14, "a kind is missing from the table");
+    assert_eq!(places.len(), 13, "a kind is missing from the table");
     events.push(Event { at: Millis::new(1), ..event(EventKind::Time) });
     events.push(Event { received: Millis::new(1), ..event(EventKind::Time) });
     check(&events, |event| Entry::Event(event));
@@ -172,7 +168,7 @@ fn candles_do_not_matter_as_the_data_has_a_hash_of_its_own() {
 }
 
 #[test]
-fn every_part_of_a_refusal_and_of_a_day_matters() {
+fn every_part_of_a_refusal_of_a_day_and_of_a_verdict_matters() {
     let reason = Reason::new("a");
     let base = Refused {
         bot: bot_id(0),
@@ -202,6 +198,26 @@ fn every_part_of_a_refusal_and_of_a_day_matters() {
         refused(|refused| refused.reason = Reason::new("a").with("n", 2.0)),
         refused(|refused| refused.reason = Reason::new("a").with("n", 1.0).with("n", 1.0)),
     ];
+    let fell = Judgement {
+        bot: bot_id(0),
+        at: Millis::ZERO,
+        edge: Edge::Shown,
+        trades: 1,
+        account_for: 1.0,
+        account_against: 1.0,
+    };
+    actions.extend(
+        [
+            fell,
+            Judgement { bot: bot_id(1), ..fell },
+            Judgement { at: Millis::new(1), ..fell },
+            Judgement { edge: Edge::Rejected, ..fell },
+            Judgement { trades: 2, ..fell },
+            Judgement { account_for: 2.0, ..fell },
+            Judgement { account_against: 2.0, ..fell },
+        ]
+        .map(Action::Verdict),
+    );
     let rules = Rule::ALL.into_iter().filter(|rule| *rule != Rule::Cooldown);
     actions.extend(rules.map(|rule| Action::Refuse(Refused { rule, ..base })));
     check(&actions, |action| Entry::Action(action));

@@ -12,6 +12,7 @@ mod limits;
 mod openings;
 mod staking;
 mod stretches;
+mod verdicts;
 // What is kept of it.
 mod book;
 mod journal;

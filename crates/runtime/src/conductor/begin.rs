@@ -15,6 +15,7 @@ impl Conductor {
     /// Journals the header, warms the strategies, and puts the first jobs on the agenda.
     pub(super) async fn begin(&mut self, header: &Header) -> Result<(), RuntimeError> {
         self.record(Entry::Header(header));
+        self.session.begin_run(header);
         let now = self.clock.now();
         let balance = self.session.ledger().free();
         self.tell(now, EventKind::Balance { amount: balance });

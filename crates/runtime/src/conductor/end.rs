@@ -3,7 +3,7 @@
 use super::Conductor;
 use crate::request::Asked;
 use crate::{Audit, Notice, Stop, Tally};
-use candlewick_engine::{Control, EventKind, IntentId, TradeBook};
+use candlewick_engine::{BotVerdict, Control, EventKind, IntentId, TradeBook};
 use candlewick_sdk::{Millis, Money};
 use std::collections::BTreeMap;
 
@@ -36,6 +36,8 @@ pub struct Finished {
     pub journal_hash: String,
     /// Why a person had halted it, if it ended halted.
     pub halted: Option<String>,
+    /// The verdict on each bot, in the bots' order.
+    pub verdicts: Vec<BotVerdict>,
 }
 
 impl Conductor {
@@ -147,6 +149,7 @@ impl Conductor {
             audits: self.audits.tallies(),
             journal_hash: self.hash.finish(),
             halted: self.halted,
+            verdicts: self.session.verdicts().cloned().collect(),
             book: self.book.from_intent(self.first),
         }
     }

@@ -40,7 +40,7 @@ impl Conductor {
             match action {
                 Action::Open(approved) => self.outbox.push(*approved),
                 Action::Refuse(refused) if refused.rule.is_final() => self.note_limit(refused.rule),
-                Action::Refuse(_) | Action::DayOpened { .. } => {}
+                Action::Refuse(_) | Action::DayOpened { .. } | Action::Verdict(_) => {}
             }
         }
         actions.clear();

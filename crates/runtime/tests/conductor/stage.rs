@@ -365,7 +365,7 @@ impl Ran {
         let actions = self.told.iter().flat_map(|(_, actions)| actions);
         let open = |action: &Action| match action {
             Action::Open(approved) => Some((self.ms(approved.decision_time()), approved.symbol().index())),
-            Action::Refuse(_) | Action::DayOpened { .. } => None,
+            Action::Refuse(_) | Action::DayOpened { .. } | Action::Verdict(_) => None,
         };
         actions.filter_map(open).collect()
     }
@@ -375,7 +375,7 @@ impl Ran {
         let actions = self.told.iter().flat_map(|(_, actions)| actions);
         let refusal = |action: &Action| match action {
             Action::Refuse(refused) => Some((self.ms(refused.decision_time), refused.rule)),
-            Action::Open(_) | Action::DayOpened { .. } => None,
+            Action::Open(_) | Action::DayOpened { .. } | Action::Verdict(_) => None,
         };
         actions.filter_map(refusal).collect()
     }

@@ -90,7 +90,7 @@ impl Recorder for CrashingJournal {
             Entry::Action(action) => {
                 let intent = match action {
                     Action::Open(approved) => Some(approved.intent().number()),
-                    Action::Refuse(_) | Action::DayOpened { .. } => None,
+                    Action::Refuse(_) | Action::DayOpened { .. } | Action::Verdict(_) => None,
                 };
                 self.fates.extend(intent.map(|number| (number, Fate::Begun)));
                 self.add(LineKind::Action, intent, serde_json::to_string(&entry)?);

@@ -26,9 +26,9 @@ pub(crate) struct PlanArguments {
     /// Edges in percentage points of the win rate above break-even
     #[arg(long, value_name = "POINTS", value_delimiter = ',', default_values_t = [2.0, 3.0, 5.0, 10.0])]
     points: Vec<f64>,
-    /// How probable it may be to find an edge that is not there
-    #[arg(long, value_name = "PERCENT", value_parser = parse_rate, default_value = "5")]
-    alpha: f64,
+    /// How probable it may be to find an edge that is not there; risk.verdict.alpha when left out
+    #[arg(long, value_name = "PERCENT", value_parser = parse_rate)]
+    alpha: Option<f64>,
     /// How probable it has to be to find one that is
     #[arg(long, value_name = "PERCENT", value_parser = parse_rate, default_value = "80")]
     power: f64,
@@ -87,8 +87,8 @@ struct VerdictTrades {
 pub(super) fn run(arguments: &PlanArguments, context: &Context<'_>) -> Result<(), Failure> {
     let loaded = load(context)?;
     let payout = arguments.payout.unwrap_or(loaded.config.simulation.payout_percent.to_fraction());
-    let usual = VerdictPlan::default();
-    let verdict = VerdictPlan::new(arguments.alpha, usual.beta(), usual.delta())?;
+    let usual = loaded.config.risk.verdict.to_plan()?;
+    let verdict = VerdictPlan::new(arguments.alpha.unwrap_or(usual.alpha()), usual.beta(), usual.delta())?;
     let mut progress = Progress::new("Simulating verdicts", context.global);
     let mut edges = Vec::new();
     for (done, points) in (0..).zip(&arguments.points) {
@@ -99,7 +99,7 @@ pub(super) fn run(arguments: &PlanArguments, context: &Context<'_>) -> Result<()
     let answer = Answer {
         payout,
         break_even: candlewick_statistics::break_even(payout)?,
-        alpha: arguments.alpha,
+        alpha: verdict.alpha(),
         power: arguments.power,
         delta: verdict.delta(),
         paths: arguments.paths,
@@ -111,7 +111,7 @@ pub(super) fn run(arguments: &PlanArguments, context: &Context<'_>) -> Result<()
 }
 
 fn line(payout: f64, points: f64, verdict: VerdictPlan, wanted: &PlanArguments) -> Result<Line, Failure> {
-    let plan = TradePlan::new(payout, points, wanted.alpha, wanted.power).map_err(|error| {
+    let plan = TradePlan::new(payout, points, verdict.alpha(), wanted.power).map_err(|error| {
         Failure::from(error).context(format!("--points {points}")).help("name points above 0, such as 2,5")
     })?;
     let by_exact_binomial = match plan.by_exact_binomial() {

@@ -20,7 +20,9 @@ use std::path::PathBuf;
     after_help = "The verdict follows a notional account trade by trade: it needs the trades in their order, from a CSV (that of \
                   `backtest --trades`, or any with the columns result and payout) or a journal, the configured one without \
                   any option. It may be looked at as often as one likes, and overlap does not mislead it. Bare counts have \
-                  no order: of them only the figures are told that assume independent trades and a single look.\n\n\
+                  no order: of them only the figures are told that assume independent trades and a single look. Of a journal \
+                  the trades count that a bot made with its last parameters and code, by the plan that was fixed before \
+                  them; elsewhere [risk.verdict] of the configuration.\n\n\
                   Examples:\n  candlewick edge verdict --won 580 --lost 420 --payout 85\n  candlewick edge verdict \
                   --trades trades.csv\n  candlewick edge verdict --journal run.db --json"
 )]
@@ -57,7 +59,7 @@ struct Answer {
 }
 
 pub(super) fn run(arguments: &VerdictArguments, context: &Context<'_>) -> Result<(), Failure> {
-    let plan = VerdictPlan::default();
+    let mut plan = load(context)?.config.risk.verdict.to_plan()?;
     let samples = match (arguments.won.zip(arguments.lost), &arguments.trades) {
         (Some((won, lost)), _) => {
             let assumed = load(context)?.config.simulation.payout_percent.to_fraction();
@@ -70,7 +72,11 @@ pub(super) fn run(arguments: &VerdictArguments, context: &Context<'_>) -> Result
                 arguments.payout.and_then(|payout| Payout::from_parts((payout * 1e6).round() as u32));
             Sample::all_of(&read_trades(path, payout)?, plan)?
         }
-        (None, None) => Sample::all_of(&of_journal(&arguments.journal, context)?, plan)?,
+        (None, None) => {
+            let (trades, journalled) = of_journal(&arguments.journal, context)?;
+            plan = journalled;
+            Sample::all_of(&trades, plan)?
+        }
     };
     let mut samples = samples.into_iter();
     let Some(all) = samples.next() else { return Ok(()) };
@@ -79,16 +85,27 @@ pub(super) fn run(arguments: &VerdictArguments, context: &Context<'_>) -> Result
     if context.global.json { print_json(&answer) } else { print(&answer.to_table()) }
 }
 
-fn of_journal(journal: &JournalArguments, context: &Context<'_>) -> Result<Vec<NamedTrade>, Failure> {
+/// The trades of each bot with its present parameters and code, and the plan that was fixed before them.
+fn of_journal(
+    journal: &JournalArguments,
+    context: &Context<'_>,
+) -> Result<(Vec<NamedTrade>, VerdictPlan), Failure> {
     let (_, url) = journal.load(context)?;
     let chronicle = block_on(async {
         let mut reader = Reader::open(&url).await?;
         Chronicle::read(&mut reader).await
     })?;
-    let named = chronicle.intents().filter_map(|(row, told)| {
+    let session = &chronicle.session;
+    let since = |bot: &str| {
+        let mut bots = session.bots().iter().zip(session.verdicts());
+        bots.find(|(name, _)| *name == bot).map(|(_, verdict)| verdict.since())
+    };
+    let own = chronicle.intents().filter(|(row, told)| Some(row.approved.intent()) >= since(&told.bot));
+    let named = own.filter_map(|(row, told)| {
         JudgedTrade::of_row(row).map(|trade| NamedTrade { bot: told.bot.clone(), trade })
     });
-    Ok(named.collect())
+    let plan = session.verdicts().next().map_or_else(VerdictPlan::default, |verdict| verdict.test().plan());
+    Ok((named.collect(), plan))
 }
 
 impl Answer {

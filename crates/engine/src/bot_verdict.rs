@@ -1,0 +1,79 @@
+//! The verdict on one bot, as it trades: for its present parameters and code.
+
+use crate::{BotId, Edge, IntentId, Judge, Judgement, SymbolId};
+use candlewick_sdk::{Millis, Outcome, Payout};
+use candlewick_statistics::{EdgeTest, Verdict, VerdictPlan};
+use serde_json::Value;
+
+/// Told of each of the bot's intents; the accounts begin with 1 again when anything changes that makes it another bot.
+#[derive(Clone, Debug)]
+pub struct BotVerdict {
+    judge: Judge,
+    edge: Edge,
+    /// Everything that its trades follow from: settings, version of the strategy, plan. None before the first run.
+    identity: Option<Value>,
+    since: IntentId,
+}
+
+impl BotVerdict {
+    pub(crate) fn new(plan: VerdictPlan) -> Self {
+        Self { judge: Judge::new(plan), edge: Edge::Open, identity: None, since: IntentId::new(1) }
+    }
+
+    /// The accounts as they stand.
+    pub const fn test(&self) -> &EdgeTest {
+        self.judge.test()
+    }
+
+    /// What is known of the edge; it stays once it is not open.
+    pub const fn edge(&self) -> Edge {
+        self.edge
+    }
+
+    /// The first intent that it could rest on: what was decided before belongs to other parameters or other code.
+    pub const fn since(&self) -> IntentId {
+        self.since
+    }
+
+    /// A run begins whose next intent has this number: another bot begins anew.
+    pub(crate) fn begin_run(&mut self, identity: &Value, next: IntentId) {
+        if self.identity.as_ref() != Some(identity) {
+            let plan = self.test().plan();
+            *self = Self { identity: Some(identity.clone()), since: next, ..Self::new(plan) };
+        }
+    }
+
+    pub(crate) fn on_decided(&mut self, intent: IntentId, symbol: SymbolId) {
+        self.judge.on_decided(intent, symbol);
+    }
+
+    pub(crate) fn on_answered(&mut self, symbol: SymbolId, payout: Payout) {
+        self.judge.on_answered(symbol, payout);
+    }
+
+    pub(crate) fn on_left_out(&mut self, intent: IntentId) {
+        self.judge.on_left_out(intent);
+    }
+
+    /// A trade ended; the verdict, if it falls with that.
+    pub(crate) fn on_settled(
+        &mut self,
+        (bot, intent): (BotId, IntentId),
+        (outcome, payout): (Outcome, Option<Payout>),
+        at: Millis,
+    ) -> Option<Judgement> {
+        self.judge.on_settled(intent, outcome, payout);
+        if self.edge != Edge::Open || !self.test().is_final() {
+            return None;
+        }
+        self.edge = match self.test().verdict() {
+            Verdict::EdgeShown => Edge::Shown,
+            Verdict::EdgeRejected => Edge::Rejected,
+            Verdict::NotEnoughTrades { .. } => Edge::Open,
+        };
+        let test = self.judge.test();
+        let (trades, account_for, account_against) =
+            (test.settled(), test.edge_account(), test.mirror_account());
+        Some(Judgement { bot, at, edge: self.edge, trades, account_for, account_against })
+    }
+}

@@ -1,0 +1,75 @@
+//! The `[risk.verdict]` section: what is fixed before the first trade of a verdict.
+
+use crate::EngineError;
+use candlewick_statistics::VerdictPlan;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The errors that a verdict may make and the edge that it looks for. A change lets the verdict of every bot begin anew.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct VerdictSettings {
+    /// The most probable wrong *edge shown*.
+    #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0))]
+    pub alpha: f64,
+    /// The most probable wrong *edge rejected*.
+    #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0))]
+    pub beta: f64,
+    /// The edge that is worth finding, as a return per unit of stake.
+    #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0))]
+    pub delta: f64,
+    /// How much the notional accounts stake.
+    pub lambda: LambdaRule,
+}
+
+/// How much the notional accounts of a verdict stake; a rule that changes gets another name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LambdaRule {
+    /// The Kelly fraction of the mean return seen, drawn to `delta` with the weight of 400 trades.
+    #[default]
+    ShrunkKelly400,
+}
+
+impl Default for VerdictSettings {
+    fn default() -> Self {
+        let plan = VerdictPlan::default();
+        let (alpha, beta, delta) = (plan.alpha(), plan.beta(), plan.delta());
+        Self { alpha, beta, delta, lambda: LambdaRule::default() }
+    }
+}
+
+impl VerdictSettings {
+    /// The plan that they are.
+    ///
+    /// # Errors
+    /// [`EngineError`] names the value that cannot be kept.
+    pub fn to_plan(self) -> Result<VerdictPlan, EngineError> {
+        let LambdaRule::ShrunkKelly400 = self.lambda;
+        VerdictPlan::new(self.alpha, self.beta, self.delta)
+            .map_err(|error| EngineError::setting("risk.verdict", error.to_string()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_defaults_are_the_plan_of_the_statistics() {
+        assert_eq!(VerdictSettings::default().to_plan().unwrap(), VerdictPlan::default());
+    }
+
+    #[test]
+    fn a_plan_that_cannot_be_kept_is_refused_with_its_key() {
+        for (alpha, beta, delta) in
+            [(0.0, 0.05, 0.04), (0.05, 1.0, 0.04), (0.05, 0.05, 0.0), (0.05, 0.05, 1.5)]
+        {
+            let settings = VerdictSettings { alpha, beta, delta, ..VerdictSettings::default() };
+            assert!(
+                settings.to_plan().unwrap_err().to_string().starts_with("risk.verdict: "),
+                "{settings:?}"
+            );
+        }
+    }
+}

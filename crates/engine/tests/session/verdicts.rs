@@ -1,0 +1,190 @@
+//! The verdicts that the bots' own trades bring about.
+
+use crate::desk::Desk;
+use crate::event::{at, cancelled, candle, in_doubt, lost, not_opened, opened_paying, rejected, won};
+use crate::script::Script;
+use candlewick_engine::{
+    Action, BotVerdict, Edge, Event, Header, Recall, RiskSettings, Session, SessionSettings, VerdictSettings,
+};
+use candlewick_sdk::MoneyScale;
+use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::serde_json::{Value, json, to_string};
+
+/// Twenty losses in a row are more than enough to rule out an edge of one half.
+const LOSSES: i64 = 20;
+
+fn quick(risk: &mut RiskSettings) {
+    let errors = 0.3;
+    risk.verdict = VerdictSettings { alpha: errors, beta: errors, delta: 0.5, ..VerdictSettings::default() };
+    (risk.max_drawdown_percent, risk.daily_loss_limit) = (0.0, Decimal::ZERO);
+}
+
+fn always(name: &str) -> Script {
+    Script::new(name).buys(&(1..=LOSSES).collect::<Vec<_>>())
+}
+
+/// What is told until this many trades are lost, each before the next is decided.
+fn losing(trades: i64) -> Vec<Event> {
+    let trade = |minute: i64| {
+        let intent = minute.unsigned_abs();
+        [
+            candle(0, minute),
+            at(minute * 60 + 1, opened_paying(intent, 80)),
+            at(minute * 60 + 50, lost(intent, 1_000)),
+        ]
+    };
+    (1..=trades).flat_map(trade).collect()
+}
+
+fn accounts(verdict: &BotVerdict) -> (u64, f64, f64) {
+    (verdict.test().settled(), verdict.test().edge_account(), verdict.test().mirror_account())
+}
+
+fn the_verdict(session: &Session) -> BotVerdict {
+    session.verdicts().next().unwrap().clone()
+}
+
+#[test]
+fn it_falls_once_with_the_settlement_behind_it_and_refuses_where_it_is_enforced() {
+    for is_enforced in [true, false] {
+        let mut desk = Desk::new(&[always("a"), Script::new("b")], |risk| {
+            quick(risk);
+            risk.enforce_verdict = is_enforced;
+        });
+        let told: Vec<String> = losing(LOSSES).iter().map(|event| desk.tell(event)).collect();
+        let fell: Vec<usize> =
+            (0..told.len()).filter(|place| told[*place].starts_with("a Rejected after")).collect();
+        let &[fell] = fell.as_slice() else { panic!("{told:?}") };
+        assert_eq!(told[fell], format!("a Rejected after {}", fell / 3 + 1));
+        let next = &told[fell + 1];
+        assert_eq!(next == "a EdgeRejected", is_enforced, "{next}");
+        assert_eq!(desk.session.rejected_bots().collect::<Vec<_>>(), ["a"]);
+        let edges: Vec<Edge> = desk.session.verdicts().map(BotVerdict::edge).collect();
+        assert_eq!(edges, [Edge::Rejected, Edge::Open], "the other bot has no trade");
+    }
+}
+
+#[test]
+fn accounts_stake_at_the_decision_and_what_is_no_trade_gives_the_stake_back() {
+    let script = Script::new("a").buys(&[1, 2, 3, 4, 5]);
+    let mut desk = Desk::new(&[script], |_| {});
+    let mut tell = |event: Event| {
+        desk.tell(&event);
+        accounts(&the_verdict(&desk.session))
+    };
+    // No payout was seen: 0.04 / 0.92 of the account, and of its mirror 0.04 / 1.04.
+    let (edge, mirror) = (1.0 - 0.04 / 0.92, 25.0 / 26.0);
+    let near = |found: (u64, f64, f64), expected: (u64, f64, f64)| {
+        let is_near = (found.1 - expected.1).abs() < 1e-12 && (found.2 - expected.2).abs() < 1e-12;
+        assert!(found.0 == expected.0 && is_near, "{found:?}, not {expected:?}");
+    };
+    near(tell(candle(0, 1)), (0, edge, mirror));
+    near(tell(at(61, rejected(1))), (0, 1.0, 1.0));
+    near(tell(candle(0, 2)), (0, edge, mirror));
+    near(tell(at(121, in_doubt(2))), (0, edge, mirror));
+    near(tell(at(170, not_opened(2, 175))), (0, 1.0, 1.0));
+    near(tell(candle(0, 3)), (0, edge, mirror));
+    near(tell(at(181, opened_paying(3, 80))), (0, edge, mirror));
+    near(tell(at(235, cancelled(3))), (0, 1.0, 1.0));
+    // Now 80 % was seen.
+    near(tell(candle(0, 4)), (0, 0.95, mirror));
+    near(tell(at(241, opened_paying(4, 80))), (0, 0.95, mirror));
+    near(tell(at(295, won(4, 800))), (1, 1.04, 1.0 - (0.8 - 0.04) / 0.76 / 26.0));
+}
+
+fn header(settings: &SessionSettings, version: &str) -> Header {
+    let strategies = settings.bots.iter().map(|bot| (bot.strategy.clone(), version.to_owned())).collect();
+    Header { format: Header::FORMAT, settings: json!({ "session": settings }), strategies, data_hash: None }
+}
+
+fn settings(script: &Script, change: impl FnOnce(&mut RiskSettings)) -> SessionSettings {
+    let mut risk = RiskSettings::default();
+    quick(&mut risk);
+    change(&mut risk);
+    let (money_scale, balance) = (MoneyScale::default(), Decimal::from(10_000));
+    SessionSettings { money_scale, balance, risk, bots: vec![script.bot.clone()] }
+}
+
+/// A Session of a second run, after a first with those settings and that version of the strategy lost so many trades; and
+/// how the verdict stood when the first ended.
+fn restarted(
+    (first, version): (&SessionSettings, &str),
+    (second, next_version): (&SessionSettings, &str),
+    trades: i64,
+) -> (BotVerdict, Session) {
+    let script = always(&first.bots[0].name);
+    let mut session = Session::new(first, vec![script.strategy()]).unwrap();
+    session.begin_run(&header(first, version));
+    let (mut actions, mut lines): (Vec<Action>, Vec<(bool, String)>) = Default::default();
+    for event in losing(trades) {
+        lines.push((true, to_string(&event).unwrap()));
+        session.handle(&event, &mut actions);
+        lines.extend(actions.drain(..).map(|action| (false, to_string(&action).unwrap())));
+    }
+    let mut again = Session::new(second, vec![script.strategy()]).unwrap();
+    let mut recall = Recall::of_run(&header(first, version), &mut again).unwrap();
+    for (is_event, body) in &lines {
+        let recorded = if *is_event { recall.read_event(body) } else { recall.read_action(body) };
+        again.recall(&recorded.unwrap());
+    }
+    again.begin_run(&header(second, next_version));
+    (the_verdict(&session), again)
+}
+
+#[test]
+fn a_restart_finds_the_verdict_as_if_it_had_never_ended() {
+    let settings = settings(&always("a"), |_| {});
+    for (trades, edge) in [(1, Edge::Open), (LOSSES, Edge::Rejected)] {
+        let (before, session) = restarted((&settings, "1"), (&settings, "1"), trades);
+        let after = the_verdict(&session);
+        assert_eq!((after.test(), after.edge(), after.since()), (before.test(), edge, before.since()));
+        assert_eq!(session.rejected_bots().count(), usize::from(edge == Edge::Rejected));
+    }
+    // Stakes are no part of what is judged.
+    let mut richer = settings.clone();
+    richer.bots[0].stake = candlewick_engine::StakeSettings::Share { percent: 1.0 };
+    let (before, session) = restarted((&settings, "1"), (&richer, "1"), 3);
+    assert_eq!(the_verdict(&session).test(), before.test());
+}
+
+#[test]
+fn other_parameters_another_version_or_another_plan_begin_anew() {
+    let first = settings(&always("a"), |_| {});
+    let changed = |change: &dyn Fn(&mut SessionSettings)| {
+        let mut second = first.clone();
+        change(&mut second);
+        second
+    };
+    let others = [
+        (changed(&|settings| settings.bots[0].params = json!({ "period": 3 })), "1"),
+        (changed(&|settings| settings.bots[0].close_type = "05:00".parse().unwrap()), "1"),
+        (changed(&|settings| settings.bots[0].strategy = "other".to_owned()), "1"),
+        (changed(&|settings| settings.risk.verdict.delta = 0.1), "1"),
+        (first.clone(), "2"),
+    ];
+    for (second, version) in &others {
+        let (_, session) = restarted((&first, "1"), (second, version), LOSSES);
+        let verdict = the_verdict(&session);
+        assert_eq!((accounts(&verdict), verdict.edge()), ((0, 1.0, 1.0), Edge::Open), "{second:?}");
+        assert_eq!(
+            (verdict.since().number(), session.rejected_bots().count()),
+            (LOSSES.unsigned_abs() + 1, 0)
+        );
+    }
+    // A bot of another name is another bot.
+    let renamed = changed(&|settings| settings.bots[0].name = "z".to_owned());
+    assert_eq!(accounts(&the_verdict(&restarted((&first, "1"), (&renamed, "1"), 3).1)), (0, 1.0, 1.0));
+}
+
+#[test]
+fn a_verdict_in_a_journal_names_what_it_rests_on() {
+    let mut desk = Desk::new(&[always("a")], quick);
+    let actions: Vec<Action> = losing(LOSSES).iter().flat_map(|event| desk.actions(event)).collect();
+    let verdict = actions.iter().find(|action| matches!(action, Action::Verdict(_))).unwrap();
+    let Value::Object(written) = candlewick_sdk::serde_json::to_value(verdict).unwrap() else { panic!() };
+    assert_eq!(
+        (&written["action"], &written["edge"], &written["bot"]),
+        (&json!("verdict"), &json!("rejected"), &json!(0))
+    );
+    assert!(written["account_against"].as_f64().unwrap() >= 1.0 / 0.3, "{written:?}");
+}

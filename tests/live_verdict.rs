@@ -1,0 +1,151 @@
+//! The verdict that a bot's own trades bring about: alike in a backtest and live, enforced where that is wished for, the
+//! same after a restart, begun anew for other parameters.
+
+use crate::candlewick::Folder;
+use crate::excerpt::{HOUR, MONDAY, shipped};
+use serde_json::Value;
+
+/// A verdict that falls after a few trades, and is enforced.
+const QUICK: &str = r#"
+[risk]
+max_trades_per_day = 0
+daily_loss_limit = 0
+max_drawdown_percent = 0
+enforce_verdict = true
+verdict = { alpha = 0.4, beta = 0.4, delta = 0.5 }
+[[bots]]
+name = "often"
+symbol = "BTCUSDT"
+interval = "1m"
+strategy = "rsi-reversal"
+params = { period = 3, oversold = 45.0, overbought = 55.0 }
+close_type = "01:00"
+[[bots]]
+name = "calm"
+symbol = "EURUSD"
+asset_type = "forex"
+interval = "1m"
+strategy = "rsi-reversal"
+params = { period = 14, oversold = 20.0, overbought = 80.0 }
+close_type = "05:00"
+"#;
+
+/// What is compared of a bot: labels differ, since only a backtest assumes its payouts.
+fn verdict_of(bot: &Value) -> Vec<Value> {
+    let edge = ["judged_trades", "account_for", "account_against", "clusters", "variance_inflation"];
+    let edge = edge.map(|key| bot["edge"][key].clone());
+    ["bot", "trades", "verdict"].map(|key| bot[key].clone()).into_iter().chain(edge).collect()
+}
+
+#[test]
+fn a_verdict_falls_alike_in_a_backtest_and_live_and_is_enforced_alike() {
+    let folder = Folder::new()
+        .with("BTCUSDT_1m.csv", &shipped("BTCUSDT_1m.csv", MONDAY, MONDAY + 6 * HOUR))
+        .with("EURUSD_1m.csv", &shipped("EURUSD_1m.csv", MONDAY, MONDAY + 6 * HOUR))
+        .with("bots.toml", QUICK);
+    let data = ["--data", "BTCUSDT_1m.csv", "--data", "EURUSD_1m.csv", "--config", "bots.toml"];
+    let run = |command: &[&str]| folder.run(&[command, &data, &["--json"]].concat());
+    let stored = run(&["backtest", "--quiet"]).json();
+    let live = run(&["live", "--sandbox", "--speed", "max", "--until-end", "--journal", "run.db"]);
+    let told = live.stderr.clone();
+    let live = live.json();
+
+    assert_eq!(stored["bots"][0]["verdict"], "edge_rejected", "{}", stored["bots"][0]);
+    let refused = stored["refused"]["EdgeRejected"].as_u64().unwrap();
+    assert!(refused > 50, "{refused}");
+    assert_eq!(live["refused"], stored["refused"]);
+    for place in [0, 1] {
+        assert_eq!(verdict_of(&live["bots"][place]), verdict_of(&stored["bots"][place]));
+    }
+    assert!(told.contains("often: its edge is ruled out after"), "{told}");
+
+    // The journal tells the same: it holds the verdict as what the engine answered, and its trades bring it about again.
+    let report = folder.run(&["report", "--journal", "run.db", "--json"]).json();
+    assert_eq!(verdict_of(&report["bots"][0]), verdict_of(&stored["bots"][0]));
+    let status = folder.run(&["status", "--journal", "run.db", "--json"]).json();
+    let line = &status["verdicts"][0];
+    assert_eq!(
+        (&line["bot"], &line["verdict"], &line["since_intent"]),
+        (&"often".into(), &"edge_rejected".into(), &1.into())
+    );
+    assert_eq!(line["account_against"], stored["bots"][0]["edge"]["account_against"]);
+    let parity = folder.run(&["parity", "--journal", "run.db", "--json"]).json();
+    assert_eq!((&parity["ok"], &parity["decisions"]["difference"]), (&true.into(), &Value::Null), "{parity}");
+    for part in [&["report"][..], &["status"]] {
+        let told = folder.run(&[part, &["--journal", "run.db"]].concat()).stdout;
+        assert!(told.contains("edge rejected"), "{told}");
+    }
+
+    // Without enforcement it falls at the same trade, and nothing is refused for it.
+    let free = folder.with("bots.toml", &QUICK.replace("enforce_verdict = true", "enforce_verdict = false"));
+    let free = free.run(&[&["backtest", "--quiet", "--json"], data.as_slice()].concat()).json();
+    assert_eq!(free["bots"][0]["verdict"], "edge_rejected");
+    assert_eq!(free["refused"]["EdgeRejected"], Value::Null);
+    assert!(free["trades"].as_u64() > stored["trades"].as_u64());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_restart_goes_on_where_the_verdict_stood_and_other_parameters_begin_anew() {
+    use crate::seconds;
+    use crate::serving::Served;
+    use crate::two_runs::BOT;
+    use candlewick_api::clock::{Clock as _, SystemClock};
+
+    let now = SystemClock::new().now().get() / 1_000 * 1_000;
+    let folder =
+        Folder::new().with("BTCUSDT_1s.csv", &seconds::candles(now, (600, 300))).with("bot.toml", BOT);
+    let path = |name: &str| folder.path(name).to_string_lossy().into_owned();
+    let start = (now + 1_000).to_string();
+    let served = Served::start(&[
+        "--speed",
+        "1",
+        "--start",
+        &start,
+        "--data",
+        &path("BTCUSDT_1s.csv"),
+        "--config",
+        &path("bot.toml"),
+    ]);
+    let url = served.text("base_url").to_owned();
+    let folder = folder
+        .with_variable("CANDLEWICK_BROKER__BASE_URL", &url)
+        .with_variable("CANDLEWICK_BROKER__PRICE_URL", &url)
+        .with_variable("CANDLEWICK_BROKER__API_TOKEN", served.text("token"))
+        .with_variable("CANDLEWICK_BROKER__API_KEY", served.text("api_key"));
+    let run = || {
+        let live =
+            ["live", "--config", "bot.toml", "--journal", "run.db", "--for", "5s", "--json", "--quiet"];
+        folder.run(&live).json()
+    };
+    let status = || folder.run(&["status", "--journal", "run.db", "--json"]).json()["verdicts"][0].clone();
+
+    let first = run();
+    let after_first = status();
+    assert!(after_first["trades"].as_u64() > Some(0), "{after_first}");
+    assert_eq!(
+        first["bots"][0]["edge"]["account_for"], after_first["account_for"],
+        "folded is as it was live"
+    );
+    let second = run();
+    let after_second = status();
+    let judged = |line: &Value| line["trades"].as_u64().unwrap();
+    assert!(judged(&after_second) > judged(&after_first), "{after_second}");
+    assert_eq!(second["bots"][0]["edge"]["account_for"], after_second["account_for"]);
+    assert_eq!(after_second["since_intent"], 1, "a restart is no other bot");
+    // The trades of both runs, and no other, are judged.
+    let at_once = &folder.run(&["edge", "verdict", "--journal", "run.db", "--json"]).json()["all"];
+    let settled = |key: &str| at_once[key].as_u64().unwrap();
+    assert_eq!(settled("won") + settled("lost") + settled("draw"), judged(&after_second), "{at_once}");
+
+    let folder = folder.with("bot.toml", &BOT.replace("period = 2", "period = 3"));
+    let third = folder
+        .run(&["live", "--config", "bot.toml", "--journal", "run.db", "--for", "5s", "--json", "--quiet"])
+        .json();
+    let after_third = folder.run(&["status", "--journal", "run.db", "--json"]).json()["verdicts"][0].clone();
+    assert!(after_third["since_intent"].as_u64() > Some(judged(&after_second)), "{after_third}");
+    assert_eq!(third["bots"][0]["edge"]["account_for"], after_third["account_for"]);
+    assert!(judged(&after_third) <= third["trades"].as_u64().unwrap(), "{after_third}");
+    let parity = folder.run(&["parity", "--journal", "run.db", "--json"]).json();
+    assert_eq!((&parity["ok"], &parity["runs"]), (&true.into(), &3.into()), "{parity}");
+}
