@@ -36,6 +36,7 @@ mod restart;
 mod schemas;
 mod scrutiny;
 mod seconds;
+mod selftest;
 mod serving;
 mod survival;
 mod sweep;

@@ -43,6 +43,7 @@ mod interrupt;
 mod live;
 mod parity;
 mod scrutiny;
+mod selftest;
 mod sweep;
 // What the user sees.
 mod failure;

@@ -18,6 +18,7 @@ mod report;
 mod resolve;
 mod resume;
 mod sandbox;
+mod selftest;
 mod status;
 mod strategy;
 mod sweep;
@@ -65,6 +66,8 @@ pub(crate) enum Command {
     /// The statistics of an edge: break-even, how many trades it takes, what trades say
     #[command(subcommand)]
     Edge(edge::EdgeCommand),
+    /// The whole pipeline on markets whose truth is known: does the verdict keep what it promises?
+    Selftest(selftest::SelftestArguments),
     /// Candles at rest
     #[command(subcommand)]
     Data(data::DataCommand),
@@ -103,6 +106,7 @@ pub(crate) fn run(command: &Command, context: &Context<'_>) -> Result<Ending, Fa
         Command::Parity(arguments) => parity::run(arguments, context),
         Command::Trades(arguments) => trades::run(arguments, context),
         Command::Edge(command) => edge::run(command, context),
+        Command::Selftest(arguments) => selftest::run(arguments, context),
         Command::Data(command) => data::run(command, context),
         Command::Strategy(command) => strategy::run(command, context),
         Command::Config(command) => config::run(command, context),
