@@ -80,7 +80,9 @@ mod tests {
 
     fn group(results: &[f64]) -> GroupSample {
         let mut sample = GroupSample::default();
-        results.iter().for_each(|result| sample.add(*result));
+        for result in results {
+            sample.add(*result);
+        }
         sample
     }
 
@@ -91,7 +93,7 @@ mod tests {
         for (found, expected) in found.iter().zip(expected) {
             match (found, expected) {
                 (Some(found), Some(expected)) => {
-                    assert!((found - expected).abs() < 1e-12, "{found} {expected}")
+                    assert!((found - expected).abs() < 1e-12, "{found} {expected}");
                 }
                 _ => assert_eq!(found, expected, "{groups:?}"),
             }
