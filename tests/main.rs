@@ -4,6 +4,7 @@
 mod agreement;
 mod answers;
 mod audits;
+mod bench;
 mod candlewick;
 mod catalog;
 mod check;

@@ -5,6 +5,7 @@
 //! many backtests of one bot; an [`analysis`] is what a run's trades tell.
 
 pub mod analysis;
+pub mod bench;
 mod driver;
 mod error;
 mod feed;

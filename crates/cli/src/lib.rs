@@ -27,6 +27,7 @@
 // The way in.
 mod app;
 mod arguments;
+mod bench;
 mod command;
 // What the commands work with.
 mod chronicle;

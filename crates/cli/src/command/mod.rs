@@ -5,6 +5,7 @@
 )]
 
 mod backtest;
+mod bench;
 mod config;
 mod data;
 mod doctor;
@@ -71,6 +72,8 @@ pub(crate) enum Command {
     /// Candles at rest
     #[command(subcommand)]
     Data(data::DataCommand),
+    /// What a backtest costs on this machine, as multiples of loops written by hand
+    Bench(bench::BenchArguments),
     /// The strategies of this program
     #[command(subcommand)]
     Strategy(strategy::StrategyCommand),
@@ -91,6 +94,7 @@ pub(crate) struct Context<'a> {
 pub(crate) fn run(command: &Command, context: &Context<'_>) -> Result<Ending, Failure> {
     match command {
         Command::Backtest(arguments) => backtest::run(arguments, context),
+        Command::Bench(arguments) => bench::run(arguments, context),
         Command::Sweep(arguments) => sweep::run(arguments, context),
         Command::Live(arguments) => live::run(arguments, context),
         Command::Paper(arguments) => paper::run(arguments, context),

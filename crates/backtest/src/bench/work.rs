@@ -1,0 +1,239 @@
+//! Candles, bots and rules to measure by.
+
+use super::{BALANCE, RsiExtremes, STAKE, by_hand};
+use crate::{Backtest, BacktestError, BacktestSettings, Summary};
+use candlewick_engine::{
+    BotSettings, Hours, JournalHash, RiskSettings, SessionSettings, StakeSettings, judge,
+};
+use candlewick_history::{GenerateSettings, HistoryError, generate, known_market, resample};
+use candlewick_sdk::indicator::Rsi;
+use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::{CandleSeries, ExpirationType, Interval, Millis, MoneyScale, Series, Strategy, Symbol};
+use candlewick_simulator::{Market, SimulationSettings};
+use candlewick_statistics::VerdictPlan;
+use std::hint::black_box;
+
+const PERIOD: usize = 14;
+/// Those of the bots on each symbol of a crowd, in their order.
+const CROWD_PERIODS: [usize; 10] = [14, 5, 6, 7, 8, 9, 10, 11, 12, 13];
+const CROWD_SYMBOLS: usize = 10;
+const START: Millis = Millis::new(1_704_067_200_000); // 2024-01-01
+const MINUTES_A_DAY: usize = 24 * 60;
+
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WorkKind {
+    /// A bot on one-minute candles under the usual rules.
+    Single,
+    /// The same under every rule but the enforced verdict, which a walk must lose, with prices from 30-second candles.
+    EveryRule,
+    /// Ten bots on each of ten symbols, which share the candles' number.
+    Crowd,
+}
+
+/// What a run came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// Settled trades.
+    pub trades: u64,
+    /// The balance after them, in cents.
+    pub balance: i64,
+}
+
+/// A piece of work, ready to be run many times.
+pub struct Work {
+    kind: WorkKind,
+    settings: BacktestSettings,
+    candles: Vec<CandleSeries>,
+    markets: Vec<Market>,
+}
+
+impl WorkKind {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Single, Self::EveryRule, Self::Crowd];
+
+    /// How it is named in a table.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Single => "one bot, usual rules",
+            Self::EveryRule => "one bot, every rule, 30 s detail",
+            Self::Crowd => "10 bots x 10 symbols",
+        }
+    }
+}
+
+impl Work {
+    /// So many candles of a seeded walk, and who trades them.
+    ///
+    /// # Errors
+    /// [`HistoryError`] when so many candles cannot be made.
+    pub fn new(kind: WorkKind, candles: usize) -> Result<Self, HistoryError> {
+        let (candles, markets) = match kind {
+            WorkKind::Single => priced_by_themselves(vec![walk("BTCUSDT", Interval::MINUTE, candles)?]),
+            WorkKind::EveryRule => {
+                let half_minute = Interval::from_seconds(30).expect("a round length");
+                let detail = walk("BTCUSDT", half_minute, candles * 2)?;
+                let joined = resample(&detail, Interval::MINUTE)?;
+                let market = Market { prices: joined.clone(), detail: Some(detail) };
+                (vec![joined], vec![market])
+            }
+            WorkKind::Crowd => {
+                let each = |number: usize| {
+                    walk(&format!("CROWD{number}"), Interval::MINUTE, candles / CROWD_SYMBOLS)
+                };
+                priced_by_themselves((0..CROWD_SYMBOLS).map(each).collect::<Result<_, _>>()?)
+            }
+        };
+        let bots = match kind {
+            WorkKind::Single | WorkKind::EveryRule => vec![bot(candles[0].series(), PERIOD)],
+            WorkKind::Crowd => {
+                let of_symbol = |one: &CandleSeries| CROWD_PERIODS.map(|period| bot(one.series(), period));
+                candles.iter().flat_map(of_symbol).collect()
+            }
+        };
+        let settings = BacktestSettings {
+            session: SessionSettings {
+                money_scale: MoneyScale::default(),
+                balance: Decimal::from(BALANCE),
+                risk: rules(kind),
+                bots,
+            },
+            simulation: SimulationSettings::default(),
+            price_every_ms: Millis::from_seconds(5),
+        };
+        Ok(Self { kind, settings, candles, markets })
+    }
+
+    /// How many candles of how many bots are decided on.
+    pub fn decisions(&self) -> usize {
+        let per_symbol = self.settings.session.bots.len() / self.candles.len();
+        self.candles.iter().map(|one| one.candles().len() * per_symbol).sum()
+    }
+
+    /// The candles of its first series.
+    pub fn first_series(&self) -> &CandleSeries {
+        &self.candles[0]
+    }
+
+    /// The whole of a backtest but for reading files and printing: rules, simulated venue, trade book, hash of the
+    /// journal, summary, verdict. Also how many signals were refused.
+    ///
+    /// # Errors
+    /// [`BacktestError`] when the settings do not fit.
+    pub fn run(&self) -> Result<(Outcome, u64), BacktestError> {
+        let bots = &self.settings.session.bots;
+        let strategies = bots.iter().map(strategy).collect();
+        let wants_prices = vec![false; bots.len()];
+        let backtest =
+            Backtest::new(&self.settings, strategies, &wants_prices, &self.candles, self.markets.clone())?;
+        let names = bots.iter().map(|bot| (bot.strategy.clone(), "1.0.0".to_owned())).collect();
+        let header = self.settings.header(names, None);
+        let mut hash = JournalHash::new();
+        let finished = backtest.run(&header, &mut hash, &mut |_, _| {})?;
+        let start = MoneyScale::default().exact(self.settings.session.balance).unwrap_or_default();
+        let summary = Summary::of(&finished.book, start);
+        let verdict = judge(finished.book.rows(), VerdictPlan::default()).verdict();
+        black_box((hash.finish(), &summary, verdict));
+        let outcome = Outcome { trades: summary.trades, balance: finished.final_balance.minor() };
+        Ok((outcome, summary.refused.values().sum()))
+    }
+
+    /// The same trades by a loop that does nothing else.
+    pub fn run_by_hand(&self) -> Outcome {
+        let first = self.candles[0].candles();
+        match (self.kind, &self.markets[0].detail) {
+            (WorkKind::Single, _) | (WorkKind::EveryRule, None) => by_hand::single(first),
+            (WorkKind::EveryRule, Some(detail)) => by_hand::detailed(first, detail.candles()),
+            (WorkKind::Crowd, _) => {
+                by_hand::crowd(self.candles.iter().map(CandleSeries::candles), &CROWD_PERIODS)
+            }
+        }
+    }
+}
+
+fn strategy(bot: &BotSettings) -> Box<dyn Strategy> {
+    let period = bot.params["period"].as_u64().and_then(|period| usize::try_from(period).ok());
+    Box::new(RsiExtremes { rsi: Rsi::new(period.unwrap_or(PERIOD)).expect("a sound period") })
+}
+
+fn bot(series: Series, period: usize) -> BotSettings {
+    BotSettings {
+        name: format!("{}-{period}", series.symbol),
+        symbol: series.symbol,
+        asset_type: "crypto".to_owned(),
+        interval: series.interval,
+        strategy: "rsi-extremes".to_owned(),
+        close_type: "05:00".parse().expect("a code"),
+        expiration_type: ExpirationType::TimeFixed,
+        params: serde_json::json!({ "period": period }),
+        stake: StakeSettings::Fixed { amount: Decimal::from(STAKE) },
+    }
+}
+
+/// Rules that are asked and never bind, so that a loop without them makes the same trades; only one trade may be open
+/// on a symbol.
+fn rules(kind: WorkKind) -> RiskSettings {
+    // The usual limits; only the day's loss may be ten times as large, so that the trades of a day are not cut short.
+    let usual = RiskSettings { daily_loss_limit: Decimal::from(1_000), ..RiskSettings::default() };
+    match kind {
+        WorkKind::Single => usual,
+        WorkKind::EveryRule => RiskSettings {
+            max_trades_per_hour: 60,
+            daily_profit_target: Decimal::from(BALANCE),
+            max_loss_streak: 1_000,
+            cooldown_after_loss_s: 1,
+            cooldown_after_losses: 1_000,
+            cooldown_after_losses_s: 60,
+            min_payout_percent: 50.0,
+            hours: vec![Hours {
+                days: Vec::new(),
+                from: "00:00".to_owned(),
+                to: "00:00".to_owned(),
+                timezone: "Europe/London".to_owned(),
+            }],
+            // A trade that probes an unknown payout has the stake of any other.
+            min_stake: Decimal::from(STAKE),
+            max_stake: Decimal::from(1_000),
+            stake_step: Decimal::ONE,
+            max_stake_percent: 50.0,
+            ..usual
+        },
+        WorkKind::Crowd => RiskSettings {
+            max_open_trades: 0,
+            max_trades_per_day: 0,
+            daily_loss_limit: Decimal::ZERO,
+            ..usual
+        },
+    }
+}
+
+fn walk(symbol: &str, interval: Interval, candles: usize) -> Result<CandleSeries, HistoryError> {
+    let symbol = Symbol::new(symbol).expect("a sound name");
+    let known = Symbol::new("BTCUSDT").ok().and_then(known_market).expect("it stands in the table");
+    let per_day = MINUTES_A_DAY * (Millis::MINUTE.get() / interval.length().get()).max(1) as usize;
+    let days = u32::try_from(candles.div_ceil(per_day)).unwrap_or(u32::MAX);
+    let settings = GenerateSettings { interval, ..GenerateSettings::of_market(symbol, known, START, days) };
+    let made = generate(&settings)?;
+    let kept = made.candles()[..candles].to_vec();
+    Ok(CandleSeries::new(made.series(), kept).expect("a part of a series is one"))
+}
+
+fn priced_by_themselves(candles: Vec<CandleSeries>) -> (Vec<CandleSeries>, Vec<Market>) {
+    let markets = candles.iter().map(|one| Market { prices: one.clone(), detail: None }).collect();
+    (candles, markets)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_backtest_and_its_loop_by_hand_make_the_same_trades() {
+        for kind in WorkKind::ALL {
+            let work = Work::new(kind, 60_000).unwrap();
+            let (outcome, refused) = work.run().unwrap();
+            assert_eq!(outcome, work.run_by_hand(), "{kind:?}");
+            assert!(outcome.trades > 600 && refused > 600, "{kind:?}: {outcome:?}, {refused} refused");
+        }
+    }
+}
