@@ -43,4 +43,5 @@ mod survival;
 mod sweep;
 mod tidy;
 mod two_runs;
+mod variants;
 mod wire;

@@ -21,8 +21,12 @@ fn generated(regime: &str) -> (Folder, Vec<(i64, f64, f64)>) {
     (folder, rows)
 }
 
-/// Follows candles for five minutes, by a list of signals, with these settings besides.
-fn follow(regime: &str, settings: &str) -> Value {
+/// What follows candles of such a market.
+pub(crate) const FOLLOW: [&str; 6] =
+    ["backtest", "--config", "bot.toml", "--data", "BTCUSDT_5m.csv", "--json"];
+
+/// A bot that follows candles for five minutes, by a list of signals, with these settings besides.
+pub(crate) fn follower(regime: &str, settings: &str) -> Folder {
     let (folder, rows) = generated(regime);
     let mut list = String::from("time,symbol,direction\n");
     // Every second one: a trade opens two seconds after its signal, and so ends within the next span.
@@ -33,8 +37,11 @@ fn follow(regime: &str, settings: &str) -> Value {
     let bot = "[[bots]]\nname = \"follow\"\nsymbol = \"BTCUSDT\"\ninterval = \"5m\"\nstrategy = \"signal-list\"\n\
                close_type = \"05:00\"\nparams = { file = \"list.csv\" }\n[risk]\ndaily_loss_limit = 0\n\
                max_drawdown_percent = 0\nmax_trades_per_day = 0\n[account]\ninitial_balance = 10000000\n";
-    let folder = folder.with("list.csv", &list).with("bot.toml", &format!("{bot}{settings}"));
-    folder.run(&["backtest", "--config", "bot.toml", "--data", "BTCUSDT_5m.csv", "--json"]).json()
+    folder.with("list.csv", &list).with("bot.toml", &format!("{bot}{settings}"))
+}
+
+fn follow(regime: &str, settings: &str) -> Value {
+    follower(regime, settings).run(&FOLLOW).json()
 }
 
 #[test]

@@ -11,8 +11,10 @@ mod error;
 mod feed;
 pub mod metric;
 mod settings;
+mod silence;
 mod summary;
 pub mod sweep;
+pub mod variants;
 
 pub use driver::{Backtest, Finished};
 pub use error::BacktestError;

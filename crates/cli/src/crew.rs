@@ -75,6 +75,22 @@ fn build<'a>(
     Ok((entry, strategy))
 }
 
+/// The bots' strategies once more, as [`Crew::build`] has built them before.
+pub(crate) fn strategies_of(
+    bots: &[BotSettings],
+    registry: &Registry,
+) -> Result<Vec<Box<dyn Strategy>>, BacktestError> {
+    let build = |bot: &BotSettings| {
+        let (name, expiry) = (bot.name.clone(), bot.expiry());
+        let context = BotContext { bot: name.clone(), symbol: bot.symbol, interval: bot.interval, expiry };
+        let entry =
+            registry.find(&bot.strategy).expect("the bots were built once, so their strategies are known");
+        let built = entry.build(&bot.params, &context);
+        built.map_err(|source| EngineError::Strategy { bot: name, source }.into())
+    };
+    bots.iter().map(build).collect()
+}
+
 /// What was meant by the name of a strategy.
 pub(crate) fn suggest_strategy(name: &str, registry: &Registry) -> String {
     suggest(name, registry.entries().iter().map(|entry| entry.name))

@@ -59,5 +59,5 @@ pub use app::App;
 pub use candlewick_sdk::testkit::CountingAllocator;
 pub use configuration::{
     AccountSettings, BrokerSettings, Config, ControlSettings, DashboardSettings, DataSettings,
-    JournalSettings, Mode,
+    JournalSettings, Mode, VariantSettings,
 };

@@ -47,7 +47,7 @@ pub use cache::FileCache;
 pub use catalog::{Appended, Catalog, Manifest, Origin, Provenance, Rest, Revision, Segment, Version};
 pub use check::{
     CheckSettings, Checked, Finding, FindingKind, FindingKindError, Findings, Fixed, Hours, Remedy, Session,
-    SessionError, check_bytes, check_file, check_series,
+    SessionError, check_bytes, check_file, check_series, missing_candles,
 };
 pub use csv::{CSV_HEADER, Progress, no_progress, read_csv, read_csv_file, write_csv, write_csv_file};
 pub use error::HistoryError;

@@ -36,7 +36,9 @@ pub struct Cell {
     pub break_even: Option<f64>,
     /// The mean return per unit of stake.
     pub return_per_unit: Option<f64>,
-    /// The same, drawn towards the mean of all trades by as much as chance explains of the cells' difference.
+    /// The sum of the returns per unit of stake.
+    pub total_return: f64,
+    /// The mean return, drawn towards the mean of all trades by as much as chance explains of the cells' difference.
     pub shrunk_return: Option<f64>,
     /// Whether it has fewer than [`SMALL_CELL_TRADES`] decided trades.
     pub is_small: bool,
@@ -57,19 +59,23 @@ struct Tally {
 }
 
 impl Breakdown {
+    /// In every way, in one pass over the trades: their rows are large.
     pub(super) fn all_of(bots: &[BotSettings], scale: MoneyScale, settled: &[&IntentRow]) -> Vec<Self> {
-        Dimension::ALL.map(|dimension| Self::of(Ruler::new(dimension, bots), scale, settled)).into()
+        let mut sheets = Dimension::ALL.map(|dimension| (Ruler::new(dimension, bots), Vec::<Tally>::new()));
+        for row in settled {
+            let returned = unit_return(row);
+            for (ruler, tallies) in &mut sheets {
+                let Some(place) = ruler.place(row) else { continue };
+                if place >= tallies.len() {
+                    tallies.resize(place + 1, Tally::default());
+                }
+                tallies[place].add(row, returned);
+            }
+        }
+        sheets.iter().map(|(ruler, tallies)| Self::of(ruler, tallies, scale)).collect()
     }
 
-    fn of(mut ruler: Ruler, scale: MoneyScale, settled: &[&IntentRow]) -> Self {
-        let mut tallies: Vec<Tally> = Vec::new();
-        for row in settled {
-            let Some(place) = ruler.place(row) else { continue };
-            if place >= tallies.len() {
-                tallies.resize(place + 1, Tally::default());
-            }
-            tallies[place].add(row);
-        }
+    fn of(ruler: &Ruler, tallies: &[Tally], scale: MoneyScale) -> Self {
         let samples: Vec<GroupSample> = tallies.iter().map(|tally| tally.returns).collect();
         // Returns are finite, so nothing is refused.
         let shrunk = shrink_to_whole(&samples).unwrap_or_default();
@@ -80,11 +86,11 @@ impl Breakdown {
 }
 
 impl Tally {
-    fn add(&mut self, row: &IntentRow) {
+    fn add(&mut self, row: &IntentRow, returned: Option<f64>) {
         self.trades += 1;
         self.pnl += row.profit;
-        if let Some(result) = unit_return(row) {
-            self.returns.add(result);
+        if let Some(returned) = returned {
+            self.returns.add(returned);
         }
         match row.outcome {
             Some(Outcome::Won) => self.won += 1,
@@ -108,6 +114,7 @@ impl Tally {
             win_rate: (decided > 0).then(|| self.won as f64 / decided as f64),
             break_even: is_paid.then(|| self.needed / self.paid as f64),
             return_per_unit: (self.returns.count > 0).then(|| self.returns.sum / self.returns.count as f64),
+            total_return: self.returns.sum,
             shrunk_return,
             is_small: decided < SMALL_CELL_TRADES,
             pnl: scale.to_f64(self.pnl),

@@ -59,7 +59,7 @@ impl Metrics {
             profit_factor: ProfitFactor::of(settled),
             drawdown: Fall::of(&summary.max_drawdown, trades.span.start, trades.scale),
             streaks: Streaks::of(settled, summary),
-            daily: Daily::of(&profits, trades.balance, (1, None)),
+            daily: Daily::of(&profits, trades.balance),
             exposure: exposure_of(settled, trades.span),
             trades_per_day: trades_per_day(settled.len(), trades.span),
         }

@@ -16,13 +16,15 @@ pub use baselines::Baselines;
 pub use breakdown::{Breakdown, Cell, SMALL_CELL_TRADES};
 pub use dimension::Dimension;
 pub use equity::{EquityPoint, MOST_EQUITY_POINTS};
-pub use finding::{Finding, FindingKind, Severity};
+pub use finding::{Background, Finding, FindingKind, Severity};
 pub use metrics::{Fall, Metrics};
-pub use sensitivity::{Curve, Sensitivity, SensitivityPoint};
+pub use sensitivity::{Curve, Repeat, Sensitivity, SensitivityPoint, VenueSetting};
 
 use crate::Summary;
+use crate::variants::VariantCount;
 use candlewick_engine::{BotSettings, IntentRow, IntentState, TradeBook};
 use candlewick_sdk::{Millis, Money, MoneyScale};
+use finding::Facts;
 use serde::Serialize;
 use std::ops::Range;
 
@@ -66,12 +68,16 @@ pub struct Analysis {
     /// What the settings matter; only where the run was repeated for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sensitivity: Option<Sensitivity>,
+    /// How many variants were tried, and what is left of the p-value; nothing where they are not counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub variants: Option<VariantCount>,
     /// What a reader must know, the most serious first.
     pub findings: Vec<Finding>,
 }
 
 impl Analysis {
-    /// Of a run whose summary is known. Sensitivity and findings are empty: they need more than trades.
+    /// Of a run whose summary is known. What needs more than trades is added by [`count_variants`](Self::count_variants) and
+    /// [`conclude`](Self::conclude), in this order.
     pub fn of(trades: &Trades<'_>, summary: &Summary) -> Self {
         let settled = settled_rows(trades.book);
         Self {
@@ -83,8 +89,28 @@ impl Analysis {
             },
             equity: EquityPoint::curve(&settled, trades.balance, trades.scale, trades.span),
             sensitivity: None,
+            variants: None,
             findings: Vec::new(),
         }
+    }
+
+    /// Corrects for the number of variants that were tried.
+    pub fn count_variants(&mut self, variants: VariantCount) {
+        self.metrics.daily.deflate(variants.count, variants.variance_of_sharpe);
+        self.variants = Some(variants);
+    }
+
+    /// Finds what a reader must know, by all that is known by now.
+    pub fn conclude(&mut self, trades: &Trades<'_>, summary: &Summary, background: Background) {
+        self.findings = Finding::all_of(&Facts {
+            summary,
+            metrics: &self.metrics,
+            breakdowns: &self.breakdowns,
+            sensitivity: self.sensitivity.as_ref(),
+            variants: self.variants.as_ref(),
+            bots: trades.bots,
+            background,
+        });
     }
 }
 

@@ -24,9 +24,9 @@ pub struct Daily {
     pub probabilistic_sharpe: Option<f64>,
     /// The same after all variants that were tried; as above for a single one, nothing where their ratios are unknown.
     pub deflated_sharpe: Option<f64>,
-    /// The Sharpe ratio of one day, to be compared among variants.
+    /// What both probabilities are made of.
     #[serde(skip)]
-    pub sharpe_of_a_day: Option<f64>,
+    sample: Option<SharpeSample>,
 }
 
 /// Each day's profit in minor units of money, every day of the span included.
@@ -45,16 +45,12 @@ pub fn daily_profits(profits: impl Iterator<Item = (Millis, Money)>, span: &Rang
 }
 
 impl Daily {
-    /// Of each day's profit, the balance before the first being `balance`. `trials` are the number of variants that
-    /// were tried and the variance of their daily Sharpe ratios, where that is known.
-    pub fn of(profits: &[f64], balance: Money, trials: (u64, Option<f64>)) -> Self {
+    /// Of each day's profit, the balance before the first being `balance`, as of a single variant.
+    pub fn of(profits: &[f64], balance: Money) -> Self {
         let ratio =
             |figure: fn(&[f64], f64) -> Result<Option<f64>, _>| figure(profits, DAYS_PER_YEAR).ok().flatten();
         let sample = SharpeSample::from_returns(profits).ok().flatten();
-        let deflated = |sample| match trials {
-            (0 | 1, _) => deflated_sharpe(sample, 1, 0.0).ok(),
-            (count, variance) => deflated_sharpe(sample, count, variance?).ok(),
-        };
+        let probabilistic = sample.and_then(|sample| probabilistic_sharpe(sample, 0.0).ok());
         Self {
             days: profits.len() as u64,
             sharpe: ratio(sharpe),
@@ -63,10 +59,25 @@ impl Daily {
                 .ok()
                 .flatten()
                 .filter(|ratio| ratio.is_finite()),
-            probabilistic_sharpe: sample.and_then(|sample| probabilistic_sharpe(sample, 0.0).ok()),
-            deflated_sharpe: sample.and_then(deflated),
-            sharpe_of_a_day: sample.map(|sample| sample.sharpe),
+            probabilistic_sharpe: probabilistic,
+            deflated_sharpe: probabilistic,
+            sample,
         }
+    }
+
+    /// Takes into account that it is one of so many variants; the variance is that of their Sharpe ratios of a day, where
+    /// it is known.
+    pub fn deflate(&mut self, variants: u64, variance: Option<f64>) {
+        let deflated = |sample| match variants {
+            0 | 1 => deflated_sharpe(sample, 1, 0.0).ok(),
+            many => deflated_sharpe(sample, many, variance?).ok(),
+        };
+        self.deflated_sharpe = self.sample.and_then(deflated);
+    }
+
+    /// The Sharpe ratio of one day, to be compared among variants.
+    pub fn sharpe_of_a_day(&self) -> Option<f64> {
+        self.sample.map(|sample| sample.sharpe)
     }
 }
 
@@ -97,7 +108,7 @@ mod tests {
     fn check(profits: &[(i64, i64)], days: i64, expected: Option<f64>) {
         let at = |(hour, profit): &(i64, i64)| (Millis::HOUR * *hour, Money::from_minor(*profit));
         let profits = daily_profits(profits.iter().map(at), &(Millis::ZERO..Millis::DAY * days));
-        near(Daily::of(&profits, Money::from_minor(100), (1, None)).sharpe, expected);
+        near(Daily::of(&profits, Money::from_minor(100)).sharpe, expected);
     }
 
     #[test]
@@ -116,7 +127,7 @@ mod tests {
     #[test]
     fn growth_is_compounded_on_the_balance() {
         // 100, 150, 75, 300: shares 1/2, -1/2, 3; three days; a fall of one half.
-        let daily = Daily::of(&[50.0, -75.0, 225.0], Money::from_minor(100), (1, None));
+        let daily = Daily::of(&[50.0, -75.0, 225.0], Money::from_minor(100));
         near(daily.calmar, Some((3_f64.powf(365.0 / 3.0) - 1.0) / 0.5));
         // Losses 75 in three days: mean 200 / 3 over sqrt(75 75 / 3).
         near(daily.sortino, Some(200.0 / 3.0 / (75.0 * 75.0 / 3_f64).sqrt() * 365_f64.sqrt()));
@@ -125,9 +136,13 @@ mod tests {
     #[test]
     fn the_ratio_is_deflated_by_the_variants_that_are_known() {
         let profits = [1.0, 2.0, -1.0, 3.0, 1.0];
-        let of = |trials| Daily::of(&profits, Money::from_minor(100), trials);
-        assert_eq!(of((1, None)).deflated_sharpe, of((1, None)).probabilistic_sharpe);
-        assert_eq!(of((20, None)).deflated_sharpe, None);
-        assert!(of((20, Some(0.04))).deflated_sharpe < of((2, Some(0.04))).deflated_sharpe);
+        let of = |variants, variance| {
+            let mut daily = Daily::of(&profits, Money::from_minor(100));
+            daily.deflate(variants, variance);
+            daily.deflated_sharpe
+        };
+        assert_eq!(of(1, None), Daily::of(&profits, Money::from_minor(100)).probabilistic_sharpe);
+        assert_eq!(of(20, None), None);
+        assert!(of(20, Some(0.04)) < of(2, Some(0.04)));
     }
 }

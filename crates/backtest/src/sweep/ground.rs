@@ -1,12 +1,11 @@
 //! Where trials run.
 
 use super::{Candidate, Space};
+use crate::silence::Silence;
 use crate::{Backtest, BacktestError, BacktestSettings, Finished};
-use candlewick_engine::{BotSettings, EngineError, Entry, Header, Interest, Recorder};
+use candlewick_engine::{BotSettings, EngineError};
 use candlewick_sdk::{BotContext, BuildError, CandleSeries, Millis, StrategyEntry};
 use candlewick_simulator::Market;
-use serde_json::Value;
-use std::io;
 use std::ops::Range;
 
 /// What runs trials: the seam at which work that is the same for several trials may be shared. Whatever is shared,
@@ -45,19 +44,6 @@ pub struct Replay<'a> {
     pub markets: &'a [Market],
 }
 
-/// Takes nothing, so that a trial pays for no journal.
-struct Silence;
-
-impl Recorder for Silence {
-    fn interest(&self) -> Interest {
-        Interest::AllButCandles
-    }
-
-    fn record(&mut self, _entry: Entry<'_>) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 impl Ground for Replay<'_> {
     fn run(&self, candidate: &Candidate, until: Millis) -> Result<Trial, BacktestError> {
         let bot = self.space.bot(candidate);
@@ -86,10 +72,7 @@ impl Ground for Replay<'_> {
             Err(BacktestError::Engine(error)) => return Ok(Trial::Refused(error.to_string())),
             Err(error) => return Err(error),
         };
-        // Nothing records it, so it need not be true.
-        let (format, settings, strategies) = (Header::FORMAT, Value::Null, Vec::new());
-        let header = Header { format, settings, strategies, data_hash: None };
-        let finished = backtest.run(&header, &mut Silence, &mut |_, _| {})?;
+        let finished = backtest.run(&Silence::header(), &mut Silence, &mut |_, _| {})?;
         Ok(Trial::Ran(Box::new(finished)))
     }
 

@@ -3,7 +3,7 @@
 use super::{RecordedRun, damaged, is_candle, visit_lines};
 use crate::failure::Failure;
 use candlewick_journal::{LineKind, Reader, StoredLine};
-use candlewick_sdk::{Millis, Series, Symbol};
+use candlewick_sdk::{Millis, Payout, Series, Symbol};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -11,6 +11,8 @@ use std::collections::BTreeMap;
 #[derive(Debug, Default)]
 pub(crate) struct Delays {
     symbols: BTreeMap<Symbol, Samples>,
+    /// What the venue paid, of each trade.
+    payouts: Vec<Payout>,
 }
 
 #[derive(Debug, Default)]
@@ -67,6 +69,7 @@ struct OpenedTold {
     at: Millis,
     received: Millis,
     open_time: Option<Millis>,
+    payout: Option<Payout>,
 }
 
 /// An intent whose answer is awaited.
@@ -129,6 +132,7 @@ impl Delays {
                 samples.decide_to_arrival.push((answer.at - open.decided).max(Millis::ZERO));
                 samples.decide_to_open.extend(answer.open_time.map(|opened| opened - open.decided));
                 samples.request_to_answer.push(answer.received - open.sent);
+                self.payouts.extend(answer.payout);
             } else if body.contains("\"event\":\"in_doubt\"") {
                 // Its answer never came; what is learnt later tells nothing of delays.
                 asked.remove(&intent);
@@ -141,6 +145,13 @@ impl Delays {
     pub(crate) fn arrivals(&self) -> BTreeMap<Symbol, Vec<Millis>> {
         let told = self.symbols.iter().map(|(symbol, samples)| (*symbol, samples.decide_to_arrival.clone()));
         told.filter(|(_, samples)| !samples.is_empty()).collect()
+    }
+
+    /// The middle one of the payouts that trades had, in percent.
+    pub(crate) fn payout_percent(&self) -> Option<f64> {
+        let mut sorted = self.payouts.clone();
+        sorted.sort_unstable();
+        sorted.get(sorted.len() / 2).map(|payout| payout.to_fraction() * 100.0)
     }
 
     /// A line for each symbol.

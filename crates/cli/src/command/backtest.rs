@@ -4,15 +4,15 @@ use super::Context;
 use crate::arguments::parse_journal;
 use crate::chronicle::{Delays, block_on};
 use crate::configuration::{Base, Flag, Loaded, Problems, RealMoney};
-use crate::crew::{Crew, failure_of_backtest, problem_of_session, session_settings};
-use crate::data::CandleArguments;
+use crate::crew::{Crew, failure_of_backtest, problem_of_session, session_settings, strategies_of};
+use crate::data::{CandleArguments, Candles};
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::inspection::ruin_of;
 use crate::output::{print, print_json};
-use crate::progress::Progress;
-use crate::report::{Caveats, Report, Run, write_trades};
+use crate::progress::{Progress, with_spinner};
+use crate::report::{Caveats, Census, Report, Run, write_trades};
 use candlewick_api::clock::Stopwatch;
-use candlewick_backtest::analysis::Prices;
+use candlewick_backtest::analysis::{Background, Prices, Repeat, Sensitivity};
 use candlewick_backtest::{Backtest, BacktestSettings, Finished};
 use candlewick_engine::{Header, JournalHash, Recorder, check_ladders};
 use candlewick_journal::{FileJournal, JournalUrl, NoJournal, Reader, Tee};
@@ -43,6 +43,9 @@ pub(crate) struct BacktestArguments {
     /// Shift entry and exit against each trade: the factor k of the price path's stress
     #[arg(long, value_name = "K", num_args = 0..=1, default_missing_value = "0.5")]
     stress: Option<f64>,
+    /// Repeat the run with other latencies, payouts, price paths and under stress, to see what of it they decide
+    #[arg(long)]
+    sensitivity: bool,
     /// Take each order's latency from those that a live session's journal recorded, instead of latency_ms
     #[arg(long, value_name = "JOURNAL", value_parser = parse_journal)]
     latency_from: Option<String>,
@@ -56,9 +59,10 @@ pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Resul
     loaded.check_mode(RealMoney::NotAsked).map_err(Problems::from)?;
     loaded.config.simulation.check()?;
     let crew = Crew::build(&loaded, context.registry)?;
+    let (simulation, seen_payout_percent) = simulation_of(arguments, &loaded)?;
     let settings = BacktestSettings {
         session: session_settings(&loaded),
-        simulation: simulation_of(arguments, &loaded)?,
+        simulation,
         price_every_ms: Millis::new(i64::from(loaded.config.runtime.price_every_ms)),
     };
     let refused = |error| Failure::from(Problems::from(problem_of_session(&error, &loaded)));
@@ -70,7 +74,7 @@ pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Resul
     candles.notices.extend(ruin.refusal.map(|why| format!("live, this would not start: {why}")));
     let caveats = caveats_of(arguments, &settings.simulation);
     let header = settings.header(crew.versions, Some(candles.hash.clone()));
-    let (series, markets) = (&candles.series, std::mem::take(&mut candles.markets));
+    let (series, markets) = (&candles.series, candles.markets.clone());
     let backtest = Backtest::new(&settings, crew.strategies, &crew.wants_prices, series, markets);
     let backtest = backtest.map_err(|error| failure_of_backtest(error, &loaded))?;
     let (finished, journal_hash, elapsed) = replay(backtest, &header, arguments.journal.as_deref(), context)?;
@@ -83,6 +87,18 @@ pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Resul
         let written = write_trades(path, &finished.book, &loaded.config.bots, finished.money_scale);
         written.map_err(|error| unwritable("--trades", path, error))?;
     }
+    let span = candles.span();
+    let background = Background {
+        assumed_payout_percent: Some(settings.simulation.payout_percent.to_fraction() * 100.0),
+        seen_payout_percent,
+        missing_candles: candles.missing(&loaded.config.bots),
+        revised_candles: candles.revised,
+    };
+    let sensitivity = if arguments.sensitivity {
+        Some(repeated(&settings, &crew.wants_prices, &candles, (&loaded, context))?)
+    } else {
+        None
+    };
     let report = Report::of(Run {
         book: &finished.book,
         bots: &loaded.config.bots,
@@ -91,7 +107,7 @@ pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Resul
         final_balance: finished.final_balance,
         unsettled_stakes: finished.unsettled_stakes,
         candles: finished.candles,
-        span: candles.span(),
+        span: span.clone(),
         prices: if settings.simulation.stress > 0.0 { Prices::Stressed } else { Prices::Fair },
         data_hash: Some(candles.hash),
         journal_hash,
@@ -101,6 +117,9 @@ pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Resul
         audit_findings: BTreeMap::new(),
         caveats,
         verdicts: finished.verdicts,
+        background,
+        sensitivity,
+        census: Census::of(&loaded, &settings.session, context.registry, span),
     });
     if context.global.json {
         print_json(&report)?;
@@ -120,14 +139,37 @@ fn caveats_of(arguments: &BacktestArguments, simulation: &SimulationSettings) ->
     if arguments.latency_from.is_none() && simulation.latency_ms < usual {
         withholding.push(format!("a latency of {} ms is below the usual {usual} ms", simulation.latency_ms));
     }
-    Caveats { withholding, labels: vec!["on assumed payout"] }
+    Caveats { withholding, labels: vec!["on assumed payout"], ..Caveats::default() }
 }
 
-/// The venue's settings, with the latencies of a journal if one is named. What follows one latency alone, as stress
-/// does, takes the middle one.
-fn simulation_of(arguments: &BacktestArguments, loaded: &Loaded) -> Result<SimulationSettings, Failure> {
+/// Repeats the run on other settings of the venue, with strategies that are built anew for each.
+fn repeated(
+    settings: &BacktestSettings,
+    wants_prices: &[bool],
+    candles: &Candles,
+    (loaded, context): (&Loaded, &Context<'_>),
+) -> Result<Sensitivity, Failure> {
+    let repeat = Repeat {
+        settings,
+        wants_prices,
+        candles: &candles.series,
+        markets: &candles.markets,
+        balance: loaded.initial_balance()?,
+        strategies: &|| strategies_of(&settings.session.bots, context.registry),
+    };
+    let watched =
+        with_spinner("Repeating the run on other settings", context.global, || Sensitivity::of(&repeat));
+    watched.map_err(|error| failure_of_backtest(error, loaded))
+}
+
+/// The venue's settings, with the latencies of a journal if one is named, and the payout that its trades had. What
+/// follows one latency alone, as stress does, takes the middle one.
+fn simulation_of(
+    arguments: &BacktestArguments,
+    loaded: &Loaded,
+) -> Result<(SimulationSettings, Option<f64>), Failure> {
     let simulation = loaded.config.simulation.clone();
-    let Some(named) = &arguments.latency_from else { return Ok(simulation) };
+    let Some(named) = &arguments.latency_from else { return Ok((simulation, None)) };
     let url: JournalUrl = named.parse()?;
     let delays = block_on(async { Delays::read(&mut Reader::open(&url).await?, None).await })?;
     let recorded = RecordedLatency { seed: arguments.latency_seed, samples_ms: delays.arrivals() };
@@ -135,7 +177,9 @@ fn simulation_of(arguments: &BacktestArguments, loaded: &Loaded) -> Result<Simul
         return Err(Failure::data(format!("--latency-from {url}: no order of this journal was answered"))
             .help("record a live or sandbox session first, or set [simulation] latency_ms"));
     }
-    Ok(SimulationSettings { latency_ms: recorded.median(), recorded_latency: Some(recorded), ..simulation })
+    let latency_ms = recorded.median();
+    let simulation = SimulationSettings { latency_ms, recorded_latency: Some(recorded), ..simulation };
+    Ok((simulation, delays.payout_percent()))
 }
 
 fn flags_of(arguments: &BacktestArguments) -> Vec<Flag> {

@@ -5,7 +5,7 @@ use crate::chronicle::{Chronicle, Delays, Fold, JournalArguments, RecordedRun, b
 use crate::failure::{Ending, Failure};
 use crate::output::{print, print_json};
 use crate::report::{Caveats, Report, Run};
-use candlewick_backtest::analysis::Prices;
+use candlewick_backtest::analysis::{Background, Prices};
 use candlewick_engine::{Action, BotVerdict, Ledger, TradeBook};
 use candlewick_journal::{LineKind, Reader, StoredLine};
 
@@ -56,6 +56,12 @@ pub(super) fn run(arguments: &ReportArguments, context: &Context<'_>) -> Result<
     let settings = run.settings.clone();
     let audit_findings = chronicle.audit_findings(arguments.run);
     let scale = settings.money_scale;
+    // What backtests of these bots assume, beside what the venue paid.
+    let background = Background {
+        assumed_payout_percent: Some(run.simulation.payout_percent.to_fraction() * 100.0),
+        seen_payout_percent: delays.payout_percent(),
+        ..Background::default()
+    };
     let part = match arguments.run {
         None => whole(chronicle)?,
         Some(_) => part_of(&chronicle, run)?,
@@ -78,6 +84,9 @@ pub(super) fn run(arguments: &ReportArguments, context: &Context<'_>) -> Result<
         audit_findings,
         caveats: Caveats::default(),
         verdicts: part.verdicts,
+        background,
+        sensitivity: None,
+        census: None,
     });
     if context.global.json {
         print_json(&report)?;

@@ -12,14 +12,17 @@ use crate::suggestion::suggest;
 use crate::sweep::{Identity, ResultFolder, SweepReport, Tried};
 use candlewick_api::clock::Stopwatch;
 use candlewick_backtest::BacktestSettings;
+use candlewick_backtest::metric::DAYS_PER_YEAR;
 use candlewick_backtest::sweep::{
     Halving, Objective, Replay, Search, SearchSettings, Space, Standing, Sweep, SweepEnd, SweepSettings,
-    Target, Wish,
+    Target, TrialRow, Wish,
 };
+use candlewick_backtest::variants::{Note, Tried as TriedVariant, VariantCount};
 use candlewick_engine::BotSettings;
 use candlewick_sdk::{Expiry, Millis, StrategyEntry};
 use candlewick_simulator::check_expiry;
 use clap::Args;
+use std::io;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -139,7 +142,8 @@ pub(super) fn run(arguments: &SweepArguments, context: &Context<'_>) -> Result<E
     };
     let elapsed = watch.elapsed();
     let files = folder.write(&rows, space, sweep.objective, written)?;
-    let tried = Tried { rows: &rows, space, sweep, resumed, elapsed, files };
+    let counted = count_variants(&prepared, &rows, context);
+    let tried = Tried { rows: &rows, space, sweep, resumed, elapsed, files, counted };
     let report = SweepReport::of(&tried, candles, arguments.top);
     if context.global.json {
         print_json(&report)?;
@@ -147,6 +151,29 @@ pub(super) fn run(arguments: &SweepArguments, context: &Context<'_>) -> Result<E
         print(&report.to_string())?;
     }
     Ok(Ending::Done)
+}
+
+/// Notes every trial that ran as a variant of its idea; how many variants of it there are by now.
+fn count_variants(
+    prepared: &Prepared<'_>,
+    rows: &[TrialRow],
+    context: &Context<'_>,
+) -> Option<io::Result<u64>> {
+    let Prepared { loaded, settings, space, candles, .. } = prepared;
+    let ledger = loaded.config.variants.ledger()?;
+    let mut session = settings.session.clone();
+    let notes = rows.iter().filter_map(|row| Some((row, row.figures()?))).flat_map(|(row, figures)| {
+        session.bots = vec![space.bot(&row.candidate)];
+        let tried = TriedVariant::all_of(&session, context.registry);
+        tried.into_iter().map(move |tried| Note {
+            tried,
+            p_value: figures.p_value,
+            sharpe_of_a_day: figures.sharpe.map(|sharpe| sharpe / DAYS_PER_YEAR.sqrt()),
+        })
+    });
+    let notes: Vec<Note> = notes.collect();
+    let span = candles.span();
+    Some(ledger.note(&notes, &span).map(|known| VariantCount::of(&known, &notes, &span).count))
 }
 
 fn prepare<'a>(arguments: &SweepArguments, context: &Context<'a>) -> Result<Prepared<'a>, Failure> {

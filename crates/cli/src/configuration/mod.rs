@@ -10,6 +10,7 @@ mod password;
 mod problem;
 mod secret;
 mod show;
+mod variants;
 
 pub use control::ControlSettings;
 pub(crate) use control::{control_paths, journal_url};
@@ -20,6 +21,7 @@ pub(crate) use load::{Base, Loaded, RealMoney};
 pub(crate) use problem::{Problem, Problems};
 pub(crate) use secret::{check_secrets, credentials, given as given_secrets};
 pub(crate) use show::{schema, to_json, to_toml};
+pub use variants::VariantSettings;
 
 use candlewick_engine::{BotSettings, RiskSettings};
 use candlewick_runtime::RuntimeSettings;
@@ -54,6 +56,8 @@ pub struct Config {
     pub dashboard: DashboardSettings,
     /// Where candles stay.
     pub data: DataSettings,
+    /// Where tried variants are counted.
+    pub variants: VariantSettings,
     /// The embedded or standalone venue.
     pub sandbox: SandboxSettings,
     /// The bots, in their order.

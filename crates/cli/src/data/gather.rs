@@ -10,7 +10,8 @@ use crate::arguments::{GlobalArguments, parse_moment};
 use crate::configuration::{Flag, Loaded};
 use crate::failure::Failure;
 use crate::moment::utc;
-use candlewick_history::data_hash_of;
+use candlewick_engine::BotSettings;
+use candlewick_history::{data_hash_of, missing_candles};
 use candlewick_sdk::{CandleSeries, Millis, Series};
 use candlewick_simulator::Market;
 use clap::Args;
@@ -46,6 +47,8 @@ pub(crate) struct Candles {
     pub(crate) markets: Vec<Market>,
     /// Over all series.
     pub(crate) hash: String,
+    /// Values of the candles that a venue changed later, as far as the catalog knows.
+    pub(crate) revised: u64,
     /// What the reader should know.
     pub(crate) notices: Vec<String>,
 }
@@ -60,6 +63,12 @@ impl Candles {
         let start = self.series.iter().map(CandleSeries::start).min();
         let end = self.series.iter().map(CandleSeries::end).max();
         start.unwrap_or(Millis::ZERO)..end.unwrap_or(Millis::ZERO)
+    }
+
+    /// How many candles that bots listen to are missing in hours in which their market was open.
+    pub(crate) fn missing(&self, bots: &[BotSettings]) -> u64 {
+        let is_heard = |one: &&CandleSeries| bots.iter().any(|bot| bot.series() == one.series());
+        self.series.iter().filter(is_heard).map(missing_candles).sum()
     }
 }
 
@@ -82,6 +91,7 @@ impl CandleArguments {
         let bots = &loaded.config.bots;
         let stock = load::load(loaded, &self.range()?, global)?;
         let given: Vec<Series> = stock.series.iter().map(|one| one.candles().series()).collect();
+        let revised = stock.revised;
         let selected = select_series(bots, stock.series)?;
         let series = load::candles_of(&selected);
         let markets = markets_for(bots, &series);
@@ -92,7 +102,7 @@ impl CandleArguments {
         let joined = series.iter().map(CandleSeries::series).filter(|one| !given.contains(one));
         notices.extend(joined.map(|one| format!("the candles of {one} are joined from shorter ones")));
         let hash = data_hash_of(&selected).to_hex().to_string();
-        Ok(Candles { series, markets, hash, notices })
+        Ok(Candles { series, markets, hash, revised, notices })
     }
 
     /// Holds every bot's expiry to the candles: a notice where it is too short and may be.

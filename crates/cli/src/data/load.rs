@@ -18,6 +18,8 @@ pub(crate) const ALWAYS: Range<Millis> = Millis::new(i64::MIN)..Millis::MAX;
 pub(crate) struct Stock {
     pub(crate) series: Vec<HashedSeries>,
     pub(crate) source: StockSource,
+    /// Values of its candles that a venue changed later, as far as the catalog knows.
+    pub(crate) revised: u64,
 }
 
 /// Where the candles of a run are from.
@@ -47,12 +49,14 @@ pub(crate) fn load(
     let named = names(&config.sandbox.data)?;
     if !named.is_empty() {
         let series = kept(read_all(&named, &shelves, global)?, range, &config.bots)?;
-        return Ok(Stock { series, source: StockSource::Named });
+        let revised = revised(&named, &shelves)?;
+        return Ok(Stock { series, source: StockSource::Named, revised });
     }
     let stored = stored_for(&shelves.catalog, &config.bots)?;
     if !stored.is_empty() {
         let series = kept(read_all(&stored, &shelves, global)?, range, &config.bots)?;
-        return Ok(Stock { series, source: StockSource::Catalog });
+        let revised = revised(&stored, &shelves)?;
+        return Ok(Stock { series, source: StockSource::Catalog, revised });
     }
     if loaded.is_set("data.catalog") {
         let problem = format!(
@@ -66,7 +70,7 @@ pub(crate) fn load(
     let made = with_spinner("Making synthetic candles", global, synthetic::candles)?;
     let made = made.into_iter().map(|one| ("synthetic candles".to_owned(), HashedSeries::new(one)));
     let series = kept(made.collect(), range, &config.bots)?;
-    Ok(Stock { series, source: StockSource::Synthetic })
+    Ok(Stock { series, source: StockSource::Synthetic, revised: 0 })
 }
 
 /// The catalog and the cache of a configuration.
@@ -97,6 +101,22 @@ pub(crate) fn stored_for(catalog: &Catalog, bots: &[BotSettings]) -> Result<Vec<
 pub(super) fn is_part(fine: Series, coarse: Series) -> bool {
     let divides = coarse.interval.length().is_aligned_to(fine.interval.length());
     fine.symbol == coarse.symbol && fine.interval < coarse.interval && divides
+}
+
+/// How many revisions the catalog keeps beside the candles of these names.
+fn revised(names: &[DataName], shelves: &Shelves) -> Result<u64, Failure> {
+    let stored: Vec<Series> = (names.iter())
+        .filter_map(|name| match name {
+            DataName::File(_) => None,
+            DataName::Stored(series) => Some(*series),
+        })
+        .collect();
+    if stored.is_empty() {
+        return Ok(0);
+    }
+    let manifests = shelves.catalog.manifests()?;
+    let of_names = manifests.iter().filter(|manifest| stored.contains(&manifest.series()));
+    Ok(of_names.filter_map(|manifest| manifest.revisions.as_ref()).map(|file| file.count).sum())
 }
 
 fn read_all(

@@ -5,7 +5,7 @@ use crate::configuration::Loaded;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::output::{print, print_json};
 use crate::report::{Caveats, Report, Run, write_trades};
-use candlewick_backtest::analysis::Prices;
+use candlewick_backtest::analysis::{Background, Prices};
 use candlewick_engine::{IntentState, TradeBook};
 use candlewick_runtime::Stop;
 use candlewick_runtime::{Audit, Tally};
@@ -69,6 +69,9 @@ pub(crate) fn report(
         audit_findings: findings(&finished.audits),
         caveats: Caveats::default(),
         verdicts: finished.verdicts.clone(),
+        background: Background::default(),
+        sensitivity: None,
+        census: None,
     });
     if json {
         print_json(&LiveReport {

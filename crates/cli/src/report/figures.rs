@@ -1,12 +1,15 @@
 //! The report as people read it.
 
 use super::Report;
+use super::sparkline::sparkline;
 use crate::chronicle::{DelayLine, Spread};
 use crate::output::table;
+use candlewick_backtest::analysis::{Curve, SensitivityPoint, VenueSetting};
 use std::fmt::{self, Write as _};
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "verdict: {}\n", self.edge.words())?;
         let mut bots =
             table(["bot", "symbol", "trades", "won", "lost", "draw", "win rate", "pnl", "verdict"]);
         for line in &self.bots {
@@ -24,6 +27,12 @@ impl fmt::Display for Report {
         if !self.delays.is_empty() {
             writeln!(f, "\n{}", delays(&self.delays))?;
         }
+        if !self.analysis.findings.is_empty() {
+            writeln!(f, "\nfindings")?;
+            for finding in &self.analysis.findings {
+                writeln!(f, " {:<8} {}", finding.severity.as_str(), finding.text)?;
+            }
+        }
         for notice in &self.notices {
             write!(f, "\nnote: {notice}")?;
         }
@@ -36,7 +45,6 @@ impl Report {
         let Self { trades, won, lost, draw, cancelled, unsettled, .. } = self;
         let streak = self.longest_losing_streak;
         let mut figures = vec![
-            ("verdict", self.edge.words()),
             ("candles", self.candles_told()),
             ("trades", format!("{trades}: {won} won, {lost} lost, {draw} drawn, {cancelled} cancelled")),
             ("win rate", format!("{} (break-even {})", percent(self.win_rate), percent(self.break_even))),
@@ -56,6 +64,9 @@ impl Report {
             ),
             ("longest losing streak", streak.to_string()),
         ];
+        figures.extend(sparkline(&self.analysis.equity).map(|line| ("balance", line)));
+        figures.extend(self.luck());
+        figures.extend(self.sensitivity());
         if let Some(overlap) = self.edge.overlap() {
             figures.push(("trades that overlap", overlap));
         }
@@ -84,6 +95,47 @@ impl Report {
         }
         figures.push(("journal hash", short(&self.journal_hash)));
         figures
+    }
+
+    /// What is left of the p-value, and what other directions would have earned.
+    fn luck(&self) -> Vec<(&'static str, String)> {
+        let mut figures = Vec::new();
+        if let Some(variants) = self.analysis.variants.as_ref().filter(|variants| variants.count > 1) {
+            let left = variants.p_value_bonferroni.map(|p| format!(", corrected p-value {p:.4}"));
+            figures.push(("variants tried", format!("{}{}", variants.count, left.unwrap_or_default())));
+        }
+        if let Some(baselines) = &self.analysis.baselines {
+            let per_stake = |mean: f64| format!("{:+.2} %", mean * 100.0);
+            let told = format!(
+                "{} (shifted {}, always BUY {}, always SELL {})",
+                per_stake(baselines.own),
+                per_stake(baselines.shifted),
+                per_stake(baselines.always_buy),
+                per_stake(baselines.always_sell)
+            );
+            figures.push(("return per stake", told));
+        }
+        figures
+    }
+
+    /// A line for each setting by which the run was repeated.
+    fn sensitivity(&self) -> Vec<(&'static str, String)> {
+        let curves = self.analysis.sensitivity.iter().flat_map(|sensitivity| &sensitivity.curves);
+        let told = |curve: &Curve| {
+            let point = |point: &SensitivityPoint| {
+                let mean =
+                    point.return_per_unit.map_or("-".to_owned(), |mean| format!("{:+.1}", mean * 100.0));
+                format!("{} {mean}", point.label)
+            };
+            let name = match curve.setting {
+                VenueSetting::LatencyMs => "return % by latency",
+                VenueSetting::PayoutPercent => "return % by payout",
+                VenueSetting::Path => "return % by price path",
+                VenueSetting::Stress => "return % under stress",
+            };
+            (name, curve.points.iter().map(point).collect::<Vec<_>>().join(", "))
+        };
+        curves.map(told).collect()
     }
 
     fn candles_told(&self) -> String {

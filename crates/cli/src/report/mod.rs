@@ -1,15 +1,18 @@
 //! The figures of a run: one struct, printed as a table or as JSON with fixed keys.
 
+mod census;
 mod figures;
+mod sparkline;
 mod trades;
 mod verdict;
 
+pub(crate) use census::Census;
 pub(crate) use trades::write_trades;
 pub(crate) use verdict::Caveats;
 
 use crate::chronicle::DelayLine;
 use candlewick_backtest::Summary;
-use candlewick_backtest::analysis::{Analysis, Prices, Trades};
+use candlewick_backtest::analysis::{Analysis, Background, Prices, Sensitivity, Trades};
 use candlewick_engine::{BotSettings, BotVerdict, IntentRow, IntentState, TradeBook, judge};
 use candlewick_sdk::{Millis, Money, MoneyScale, Outcome};
 use candlewick_statistics::VerdictPlan;
@@ -55,6 +58,12 @@ pub(crate) struct Run<'a> {
     pub(crate) caveats: Caveats,
     /// The verdict on each bot, in their order, as its Session has it.
     pub(crate) verdicts: Vec<BotVerdict>,
+    /// What is known besides the trades.
+    pub(crate) background: Background,
+    /// What the settings matter, where the run was repeated for it.
+    pub(crate) sensitivity: Option<Sensitivity>,
+    /// What it is counted as among variants, where they are counted.
+    pub(crate) census: Option<Census>,
 }
 
 /// The figures, with the keys that machines rely on. Rates are fractions; money is in the wallet's currency.
@@ -124,7 +133,7 @@ struct BotLine {
 
 impl Report {
     /// The figures of a run.
-    pub(crate) fn of(run: Run<'_>) -> Self {
+    pub(crate) fn of(mut run: Run<'_>) -> Self {
         let summary = Summary::of(run.book, run.balance);
         let scale = run.scale;
         let money = |amount: Money| scale.to_f64(amount);
@@ -133,15 +142,13 @@ impl Report {
             (stakes_of(run.book, Outcome::Won), stakes_of(run.book, Outcome::Lost));
         let is_replay = run.data_hash.is_some();
         let seconds = run.elapsed.as_secs_f64().max(1e-9);
+        let analysis = analyse(&mut run, &summary);
         let judged = run.bots.iter().zip(&run.verdicts).enumerate();
         let bot_line = |(index, (bot, verdict)): (usize, (&BotSettings, &BotVerdict))| {
             bot_line((index, bot), verdict, run.book, (scale, &run.caveats))
         };
         let plan = run.verdicts.first().map_or_else(VerdictPlan::default, |verdict| verdict.test().plan());
         let edge = EdgeLine::of(&judge(run.book.rows(), plan), run.book.rows(), &run.caveats);
-        let Run { book, bots, balance, span, prices, .. } = &run;
-        let trades = Trades { book, bots, scale, balance: *balance, span, prices: *prices };
-        let analysis = Analysis::of(&trades, &summary);
         Self {
             candles: run.candles,
             trades: summary.trades,
@@ -178,6 +185,26 @@ impl Report {
             scale,
         }
     }
+}
+
+/// What the trades tell, corrected for the variants that were tried, with what a reader must know.
+fn analyse(run: &mut Run<'_>, summary: &Summary) -> Analysis {
+    let span = run.span.clone();
+    let Run { book, bots, scale, balance, prices, .. } = *run;
+    let trades = Trades { book, bots, scale, balance, span: &span, prices };
+    let mut analysis = Analysis::of(&trades, summary);
+    analysis.sensitivity = run.sensitivity.take();
+    if let Some(census) = &run.census {
+        match census.take(summary, &analysis.metrics) {
+            Ok(variants) => {
+                run.caveats.variants = variants.count;
+                analysis.count_variants(variants);
+            }
+            Err(error) => run.notices.push(census.failed(&error)),
+        }
+    }
+    analysis.conclude(&trades, summary, run.background);
+    analysis
 }
 
 /// What was staked on settled trades of one outcome.

@@ -1,9 +1,9 @@
 //! What a report says of the edge: the verdict, what it rests on, and why a good one may be withheld.
 
 use crate::edge::name_of;
-use candlewick_engine::IntentRow;
+use candlewick_engine::{IntentRow, judge};
 use candlewick_sdk::Outcome;
-use candlewick_statistics::{EdgeTest, Verdict};
+use candlewick_statistics::{EdgeTest, Verdict, VerdictPlan};
 use serde::Serialize;
 
 /// Cancellations for gaps in the data, beyond which an edge is not believed.
@@ -16,6 +16,8 @@ pub(crate) struct Caveats {
     pub(crate) withholding: Vec<String>,
     /// What is assumed: `on assumed payout`.
     pub(crate) labels: Vec<&'static str>,
+    /// How many variants were tried, this one included; 0 where they are not counted.
+    pub(crate) variants: u64,
 }
 
 /// The verdict on some trades, with what it rests on.
@@ -46,14 +48,15 @@ impl EdgeLine {
     /// What an account says, and whether it may be said of a run with these trades.
     pub(super) fn of<'a>(
         test: &EdgeTest,
-        rows: impl IntoIterator<Item = &'a IntentRow>,
+        rows: impl IntoIterator<Item = &'a IntentRow> + Clone,
         caveats: &Caveats,
     ) -> Self {
         let mut withheld = Vec::new();
         let (mut verdict, about_more_trades) = name_of(test);
         if test.verdict() == Verdict::EdgeShown {
             withheld.clone_from(&caveats.withholding);
-            withheld.extend(gaps(rows));
+            withheld.extend(gaps(rows.clone()));
+            withheld.extend(luck(rows, test.plan(), caveats.variants));
         }
         if !withheld.is_empty() {
             verdict = "not_enough_trades";
@@ -113,6 +116,21 @@ impl EdgeLine {
         let inflation = self.variance_inflation;
         (inflation > 1.0 + 1e-9).then(|| format!("{} clusters, variance x{inflation:.2}", self.clusters))
     }
+}
+
+/// The best of many variants does well by luck: the account that shows an edge of one has to do as many times better
+/// (Bonferroni's correction, which holds for any number of variants that resemble each other in any way).
+fn luck<'a>(
+    rows: impl IntoIterator<Item = &'a IntentRow>,
+    plan: VerdictPlan,
+    variants: u64,
+) -> Option<String> {
+    if variants < 2 {
+        return None;
+    }
+    let corrected = VerdictPlan::new(plan.alpha() / variants as f64, plan.beta(), plan.delta()).ok()?;
+    (judge(rows, corrected).verdict() != Verdict::EdgeShown)
+        .then(|| format!("of {variants} variants that were tried one may do so well by luck"))
 }
 
 /// Trades that gaps in the data called off may hide losses.

@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::fmt;
+use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -26,6 +27,8 @@ pub(crate) struct Tried<'a> {
     pub(crate) elapsed: Duration,
     /// What was written.
     pub(crate) files: Vec<PathBuf>,
+    /// How many variants of the idea were tried by now, in this sweep and before; nothing where they are not counted.
+    pub(crate) counted: Option<io::Result<u64>>,
 }
 
 /// The figures of a sweep.
@@ -39,6 +42,8 @@ pub(crate) struct SweepReport {
     /// Sets that the strategy refused.
     parameters_refused: usize,
     resumed: usize,
+    /// Variants of the idea that were tried by now, in this sweep and before.
+    variants_tried: Option<u64>,
     best: Vec<BestLine>,
     data_hash: String,
     files: Vec<PathBuf>,
@@ -63,7 +68,7 @@ struct BestLine {
 impl SweepReport {
     /// Of a sweep whose trials all ran.
     pub(crate) fn of(tried: &Tried<'_>, candles: &Candles, top: usize) -> Self {
-        let Tried { rows, space, sweep, resumed, elapsed, files } = tried;
+        let Tried { rows, space, sweep, resumed, elapsed, files, counted } = tried;
         let counting = rows.iter().filter(|row| row.score.is_some()).count();
         let refused = rows.iter().filter(|row| matches!(row.outcome, Outcome::Refused(_))).count();
         let corrected: HashMap<u64, f64> = (rows.iter().zip(corrected_p_values(rows)))
@@ -78,6 +83,16 @@ impl SweepReport {
                  sweep has seen"
             ));
         }
+        let variants_tried = counted.as_ref().and_then(|counted| counted.as_ref().ok().copied());
+        if let Some(all) = variants_tried.filter(|all| *all > counting as u64) {
+            notices.push(format!(
+                "{all} variants of this idea were tried in all, those that do not count and those of earlier runs included: a p-value \
+                 counts after it is multiplied by that"
+            ));
+        }
+        if let Some(Err(error)) = counted {
+            notices.push(format!("these variants are not counted: {error}"));
+        }
         Self {
             search: sweep.search.search.as_str(),
             objective: sweep.objective.as_str(),
@@ -85,6 +100,7 @@ impl SweepReport {
             counting,
             parameters_refused: refused,
             resumed: *resumed,
+            variants_tried,
             best: best.take(top).collect(),
             data_hash: candles.hash.clone(),
             files: files.clone(),

@@ -47,6 +47,11 @@ pub(super) fn missing(
     total
 }
 
+/// How many candles are missing between the first and the last while the market of the symbol was open.
+pub fn missing_candles(series: &CandleSeries) -> u64 {
+    missing(series, &Session::of_symbol(series.symbol()), &[], &mut drop)
+}
+
 /// How many candles the market's open stretches ask for. Stretches lie within a gap, so their slots are its own.
 fn expected(open: &[Range<Millis>], interval: Interval) -> u64 {
     let length = interval.length().get();

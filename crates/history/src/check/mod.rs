@@ -14,6 +14,7 @@ mod session;
 
 pub use finding::{Finding, FindingKind, FindingKindError, Findings, Remedy};
 pub use fix::Fixed;
+pub use gaps::missing_candles;
 pub use session::{Hours, Session, SessionError};
 
 use crate::import::Sheet;

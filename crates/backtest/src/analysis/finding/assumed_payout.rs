@@ -1,0 +1,39 @@
+//! A higher payout is assumed than a venue paid.
+
+use super::{Finding, FindingKind, Severity};
+
+/// Points of payout above which it is serious: about half a point of break-even.
+const SERIOUS: f64 = 2.0;
+
+pub(super) fn find(assumed_percent: Option<f64>, seen_percent: Option<f64>) -> Option<Finding> {
+    let (assumed, seen) = (assumed_percent?, seen_percent?);
+    let above = assumed - seen;
+    let severity = if above > SERIOUS { Severity::Serious } else { Severity::Warning };
+    // Payouts have four decimals.
+    (above > 1e-4).then(|| Finding {
+        kind: FindingKind::AssumedPayout,
+        severity,
+        text: format!(
+            "A payout of {assumed:.1} % is assumed, but the venue paid {seen:.1} % (the middle one of its trades): results there will be lower."
+        ),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_payout_above_the_one_seen_is_told_and_one_at_or_below_it_is_not() {
+        for (assumed, seen, expected) in [
+            (Some(85.0), Some(80.0), Some(Severity::Serious)),
+            (Some(81.0), Some(80.0), Some(Severity::Warning)),
+            (Some(80.0), Some(80.0), None),
+            (Some(80.0), Some(88.0), None),
+            (Some(80.0), None, None),
+            (None, Some(80.0), None),
+        ] {
+            assert_eq!(find(assumed, seen).map(|finding| finding.severity), expected, "{assumed:?} {seen:?}");
+        }
+    }
+}

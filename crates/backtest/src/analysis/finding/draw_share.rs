@@ -1,0 +1,39 @@
+//! Many trades drew: prices that hardly move, or steps that are coarse.
+
+use super::{Finding, FindingKind, Severity};
+
+/// The share of trades above which it is serious.
+const SERIOUS: f64 = 0.20;
+/// Above which it is a warning.
+const WARNING: f64 = 0.05;
+
+pub(super) fn find(drawn: u64, trades: u64) -> Option<Finding> {
+    let share = drawn as f64 / trades.max(1) as f64;
+    let severity = match share {
+        large if large > SERIOUS => Severity::Serious,
+        large if large > WARNING => Severity::Warning,
+        _ => return None,
+    };
+    let text = format!(
+        "{:.1} % of the trades drew: where a draw is a loss, they all would have lost (draw = \"loss\" shows it).",
+        share * 100.0
+    );
+    Some(Finding { kind: FindingKind::DrawShare, severity, text })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_draws_are_told_and_few_are_not() {
+        for (drawn, trades, expected) in [
+            (21, 100, Some(Severity::Serious)),
+            (6, 100, Some(Severity::Warning)),
+            (5, 100, None),
+            (0, 0, None),
+        ] {
+            assert_eq!(find(drawn, trades).map(|finding| finding.severity), expected, "{drawn} of {trades}");
+        }
+    }
+}
