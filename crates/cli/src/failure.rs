@@ -29,7 +29,7 @@ pub(crate) enum FailureKind {
     Data,
     /// The venue refused or cannot be reached.
     Venue,
-    /// A check failed: parity, look-ahead, data, doctor.
+    /// A check failed: parity, a strategy's, data, selftest, doctor.
     Check,
     /// Stopped by a risk limit or the kill switch.
     Stopped,

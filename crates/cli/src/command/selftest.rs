@@ -19,7 +19,7 @@ use clap::Args;
 )]
 pub(crate) struct SelftestArguments {
     /// Paths of each world
-    #[arg(long, value_name = "N", default_value_t = 400, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     paths: u64,
     /// The first path's seed; the next ones follow
     #[arg(long, value_name = "N", default_value_t = 1)]

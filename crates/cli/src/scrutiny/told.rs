@@ -11,11 +11,12 @@ impl Examined {
     pub(crate) fn text(&self, subject: &Subject) -> String {
         let entry = &subject.entry;
         let markets = self.markets.iter().map(|(name, count)| format!("{name} ({count} candles)"));
+        let is_usual = subject.params.as_object().is_none_or(serde_json::Map::is_empty);
+        let params = if is_usual { "its usual parameters".to_owned() } else { subject.params.to_string() };
         let mut text = format!(
-            "{} {} as {} on {} {}: {}",
+            "{} {} with {params} on {} {}: {}",
             entry.name,
             entry.version,
-            subject.params,
             subject.bot.symbol,
             subject.bot.interval,
             markets.collect::<Vec<_>>().join(", ")

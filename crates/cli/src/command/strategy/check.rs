@@ -14,7 +14,6 @@ use candlewick_sdk::{
 };
 use clap::Args;
 use serde_json::{Map, Value};
-use std::cell::RefCell;
 
 /// Which strategy, and on what.
 #[derive(Debug, Args)]
@@ -49,10 +48,10 @@ pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<(
     let entry = find(&arguments.name, context.registry)?;
     let subject = arguments.subject(entry);
     let market = arguments.data.as_ref().map(|name| read(name, context)).transpose()?;
-    let progress = RefCell::new(Progress::new(format!("Checking {}", entry.name), context.global));
+    let mut progress = Progress::new(format!("Checking {}", entry.name), context.global);
     let mut done = 0;
     let mut watch = |_: Check| {
-        progress.borrow_mut().update(done, scrutiny::CHECKS);
+        progress.update(done, scrutiny::CHECKS);
         done += 1;
     };
     let examined = scrutiny::examine(&subject, market, &mut watch).map_err(to_failure)?;
