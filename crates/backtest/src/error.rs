@@ -69,6 +69,12 @@ pub enum BacktestError {
         /// What is wrong.
         problem: String,
     },
+    /// Mend what a strategy declares of its signals, or leave it out.
+    #[error("the strategy's declaration is wrong: {problem}")]
+    MendDeclaration {
+        /// What is wrong with it.
+        problem: String,
+    },
     /// Choose another folder.
     #[error("{}: {problem}", path.display())]
     ChooseFolder {

@@ -133,6 +133,7 @@ pub(crate) fn failure_of_backtest(error: BacktestError, loaded: &Loaded) -> Fail
         BacktestError::ChangeParameter { .. }
         | BacktestError::ChangeCondition { .. }
         | BacktestError::ChangeSearch { .. }
+        | BacktestError::MendDeclaration { .. }
         | BacktestError::ChooseFolder { .. }
         | BacktestError::CheckPath { .. } => Failure::new(FailureKind::Configuration, error),
         BacktestError::AwaitSweep { .. } => Failure::new(FailureKind::JournalHeld, error),

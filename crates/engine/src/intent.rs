@@ -65,8 +65,7 @@ impl Intents {
     }
 
     pub(crate) fn begin(&mut self, approved: &Approved, nominal_close: Millis) {
-        self.next = approved.intent().next();
-        self.unfinished.push(Intent {
+        self.push(Intent {
             id: approved.intent(),
             bot: approved.bot(),
             symbol: approved.symbol(),
@@ -76,6 +75,13 @@ impl Intents {
             nominal_close,
             stage: Stage::InFlight,
         });
+    }
+
+    /// Begins an intent that was just approved.
+    #[inline]
+    pub(crate) fn push(&mut self, intent: Intent) {
+        self.next = intent.id.next();
+        self.unfinished.push(intent);
     }
 
     /// The venue accepted an intent; `None` when it is not unfinished.

@@ -43,6 +43,6 @@ pub use recall::{Recall, RecallError, Recorded, to_recorded_form};
 pub use record::{Entry, Header, Interest, Recorder};
 pub use risk::{Approved, CooldownScope, Hours, LambdaRule, RiskSettings, Rule, VerdictSettings, Weekday};
 pub use ruin::{RuinReport, StakeRuin, TradeRecord, check_ruin};
-pub use session::Session;
+pub use session::{Session, Telling};
 pub use settings::{BotSettings, EngineError, SessionSettings};
 pub use stake::StakeSettings;

@@ -1,17 +1,21 @@
 //! The Session: bots, risk, ledger and intents behind one function.
 
 mod booking;
+mod bot_names;
+mod candidate;
 mod earlier;
 mod verdicts;
 
+pub use candidate::Telling;
+
 use crate::bot::Bot;
-use crate::intent::Intents;
+use crate::intent::{Intent, Intents, Stage};
 use crate::nominal::nominal_close;
 use crate::risk::{self, Limits, Probe, Proposal, RiskState, View};
 use crate::stake::{Purse, Stake};
 use crate::{
-    Action, BotId, BotVerdict, Control, EngineError, Event, EventKind, Ledger, Origin, Refused, SeriesId,
-    SessionSettings, SymbolId,
+    Action, Approved, BotId, BotVerdict, Control, EngineError, Event, EventKind, Ledger, Origin, Refused,
+    Rule, SeriesId, SessionSettings, SymbolId,
 };
 use candlewick_sdk::{
     Candle, LongerCandles, Millis, Money, MoneyScale, Payout, Price, Series, Signal, Strategy, Symbol,
@@ -59,7 +63,7 @@ impl Session {
             .map_err(|source| EngineError::Amount { key: "account.initial_balance".to_owned(), source })?;
         let limits = Limits::new(&settings.risk, scale)?;
         let plan = settings.risk.verdict.to_plan()?;
-        check_bots(settings, strategies.len())?;
+        bot_names::check(settings, strategies.len())?;
         let (mut symbols, mut series) = (Vec::new(), Vec::new());
         let mut listeners: Vec<Vec<BotId>> = Vec::new();
         let mut bots = Vec::with_capacity(strategies.len());
@@ -294,8 +298,23 @@ impl Session {
         }
     }
 
-    /// Holds a signal against the rules: the answer is an approved trade or the first rule that refuses it.
+    /// Notes what becomes of a signal: an approved trade or a refusal.
     fn decide(&mut self, id: BotId, signal: &Signal, moment: Moment, actions: &mut Vec<Action>) {
+        match self.propose(id, signal, moment) {
+            Ok(approved) => actions.push(Action::Open(approved)),
+            Err(rule) => actions.push(Action::Refuse(Refused {
+                bot: id,
+                decision_time: moment.at,
+                direction: signal.direction,
+                rule,
+                reason: signal.reason,
+            })),
+        }
+    }
+
+    /// Holds a signal against the rules: the answer is an approved trade or the first rule that refuses it.
+    #[inline]
+    fn propose(&mut self, id: BotId, signal: &Signal, moment: Moment) -> Result<Approved, Rule> {
         let bot = &self.bots[id.index()];
         let probe = Probe::of(&self.limits, &self.state, bot.symbol, moment.at);
         let expiry = signal.expiry.unwrap_or(bot.expiry);
@@ -316,25 +335,30 @@ impl Session {
         };
         let view =
             View { limits: &self.limits, state: &self.state, ledger: &self.ledger, intents: &self.intents };
-        match risk::approve(&proposal, view) {
-            Ok(approved) => {
-                self.intents.begin(&approved, proposal.nominal_close);
-                self.bots[id.index()].verdict.on_decided(approved.intent(), approved.symbol());
-                self.ledger.reserve(approved.stake());
-                self.state.count_trade(&self.limits, approved.decision_time());
-                if probe == Probe::Needed {
-                    self.state.begin_probe(approved.symbol(), approved.intent());
-                }
-                actions.push(Action::Open(approved));
+        let answer = risk::approve(&proposal, view);
+        // The answer is large: it goes out as it came, and what was just written is not read back from it.
+        if answer.is_ok() {
+            let id = self.intents.next_id();
+            let Proposal { bot, symbol, direction, stake, at: decision_time, nominal_close, .. } = proposal;
+            let stage = Stage::InFlight;
+            self.intents.push(Intent {
+                id,
+                bot,
+                symbol,
+                direction,
+                stake,
+                decision_time,
+                nominal_close,
+                stage,
+            });
+            self.bots[bot.index()].verdict.on_decided(id, symbol);
+            self.ledger.reserve(stake);
+            self.state.count_trade(&self.limits, decision_time);
+            if probe == Probe::Needed {
+                self.state.begin_probe(symbol, id);
             }
-            Err(rule) => actions.push(Action::Refuse(Refused {
-                bot: id,
-                decision_time: proposal.at,
-                direction: proposal.direction,
-                rule,
-                reason: *proposal.reason,
-            })),
         }
+        answer
     }
 
     fn stake(&self, bot: &Bot, probe: Probe) -> Money {
@@ -352,29 +376,6 @@ impl Session {
         self.state.open_day(start);
         actions.push(Action::DayOpened { start, equity: self.ledger.equity() });
     }
-}
-
-fn check_bots(settings: &SessionSettings, strategies: usize) -> Result<(), EngineError> {
-    if settings.bots.is_empty() {
-        return Err(EngineError::setting("bots", "there is no bot: add a section [[bots]]"));
-    }
-    if settings.bots.len() != strategies {
-        return Err(EngineError::setting(
-            "bots",
-            format!("{strategies} strategies for {} bots", settings.bots.len()),
-        ));
-    }
-    for (index, bot) in settings.bots.iter().enumerate() {
-        if bot.name.is_empty() || bot.name.contains([',', '"', '\n', '\r']) {
-            let problem = "a name is not empty and has no comma, quote or line break";
-            return Err(EngineError::setting(format!("bots[{index}].name"), problem));
-        }
-        if settings.bots[..index].iter().any(|other| other.name == bot.name) {
-            let problem = format!("\"{}\" is the name of another bot; names are unique", bot.name);
-            return Err(EngineError::setting(format!("bots[{index}].name"), problem));
-        }
-    }
-    Ok(())
 }
 
 fn position_or_push<T: PartialEq>(list: &mut Vec<T>, value: T) -> usize {

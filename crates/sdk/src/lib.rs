@@ -74,6 +74,7 @@ mod reason;
 mod settlement;
 mod signal;
 // A strategy.
+mod declaration;
 pub mod indicator;
 pub mod parameters;
 mod registry;
@@ -83,6 +84,7 @@ pub mod testkit;
 
 pub use candle::{Candle, CandleError, Ohlcv};
 pub use closing::closing_before;
+pub use declaration::{Comparison, Declaration, DeclaredEntry, DeclaredSeries, SeriesKey, SeriesPlace, Side};
 pub use direction::{Direction, DirectionError};
 pub use expiry::{CloseType, CloseTypeError, ExpirationType, ExpirationTypeError, Expiry};
 pub use interval::{Interval, IntervalError};

@@ -47,8 +47,13 @@ pub fn describe<P: Parameters>() -> Vec<Parameter> {
 /// # Errors
 /// A sentence that names the key and says what is allowed.
 pub fn read<P: Parameters>(values: &Value) -> Result<P, String> {
-    let params: P = serde_json::from_value(values.clone()).map_err(|error| error.to_string())?;
-    for parameter in describe::<P>() {
+    read_described(values, &describe::<P>())
+}
+
+/// Reads `P` as [`read`] does, by a description of its parameters that is at hand: making one costs more than reading.
+pub(crate) fn read_described<P: Parameters>(values: &Value, described: &[Parameter]) -> Result<P, String> {
+    let params = P::deserialize(values).map_err(|error| error.to_string())?;
+    for parameter in described {
         let Some(value) = values.get(&parameter.name).and_then(Value::as_f64) else { continue };
         let low = parameter.minimum.unwrap_or(f64::NEG_INFINITY);
         let high = parameter.maximum.unwrap_or(f64::INFINITY);

@@ -20,7 +20,7 @@ pub struct StrategyEntry {
     build: Build,
 }
 
-type Build = fn(&Value, &BotContext) -> Result<Box<dyn Strategy>, BuildError>;
+type Build = fn(&Value, &[Parameter], &BotContext) -> Result<Box<dyn Strategy>, BuildError>;
 
 impl StrategyEntry {
     /// Makes the strategy of one bot from a JSON object of parameters.
@@ -28,7 +28,7 @@ impl StrategyEntry {
     /// # Errors
     /// [`BuildError`] when a parameter is unknown, of the wrong type or out of range, or the strategy refuses.
     pub fn build(&self, params: &Value, bot: &BotContext) -> Result<Box<dyn Strategy>, BuildError> {
-        (self.build)(params, bot)
+        (self.build)(params, &self.parameters, bot)
     }
 }
 
@@ -49,8 +49,8 @@ impl Registry {
             about: S::ABOUT,
             wants_prices: S::WANTS_PRICES,
             parameters: parameters::describe::<S::Params>(),
-            build: |params, bot| {
-                let params = parameters::read(params)
+            build: |params, described, bot| {
+                let params = parameters::read_described(params, described)
                     .map_err(|problem| BuildError::Parameters { strategy: S::NAME, problem })?;
                 Ok(Box::new(S::build(params, bot)?))
             },

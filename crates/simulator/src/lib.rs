@@ -63,12 +63,14 @@ mod tick;
 mod track;
 // The venue that joins them.
 mod fate;
+mod fate_table;
 mod queue;
 mod simulator;
 mod wallet;
 
 pub use error::SimulatorError;
 pub use event::{SettledTrade, UnsettledTrade, VenueEvent};
+pub use fate_table::{FateTable, Foreseen};
 pub use latency::RecordedLatency;
 pub use market::{Market, check_expiry};
 pub use moments::Moments;

@@ -2,6 +2,7 @@
 
 use crate::event::{SettledTrade, UnsettledTrade, VenueEvent};
 use crate::fate::Fate;
+use crate::fate_table::Foreseen;
 use crate::order::{Answer, AnswerKind, Order, Refusal};
 use crate::path::{PathPrice, PriceMoment, PricePath};
 use crate::queue::DueQueue;
@@ -77,9 +78,38 @@ impl Simulator {
     /// The answer and, for a trade, its settlement are queued as events. A trade with an entry at or after the end
     /// of the data, or an exit after it, has no settlement: it stays [`unsettled`](Self::unsettled).
     pub fn submit(&mut self, order: &Order) -> Answer {
-        let Order { number, stake, .. } = *order;
-        let at = order.time + self.settings.latency_of(order.symbol, number);
+        let at = order.time + self.settings.latency_of(order.symbol, order.number);
         let fate = self.decide(order, at);
+        self.queue(order, at, fate)
+    }
+
+    /// Takes an order whose fate was foreseen with the same settings and candles: the same as [`submit`](Self::submit), but
+    /// that it needs no market, and tells no prices.
+    pub fn submit_foreseen(&mut self, order: &Order, foreseen: &Foreseen) -> Answer {
+        let at = order.time + self.settings.latency_ms;
+        let fate = if self.covers(order.stake, at) {
+            foreseen.fate(order.number, order.stake)
+        } else {
+            Fate::Refused(Refusal::InsufficientBalance)
+        };
+        self.queue(order, at, fate)
+    }
+
+    /// Takes an order whose fate was foreseen, and brings it to its end at once: the trade, as its settlement tells it, and
+    /// when its answer arrives. `None`, and nothing happens, where other orders are under way, and for one that is not
+    /// covered or does not settle.
+    #[inline]
+    pub fn settle_foreseen(&mut self, order: &Order, foreseen: &Foreseen) -> Option<(Millis, SettledTrade)> {
+        if self.next_due != Millis::MAX || !order.stake.is_positive() || order.stake > self.wallet.free() {
+            return None;
+        }
+        let Fate::Settles(_, trade) = foreseen.fate(order.number, order.stake) else { return None };
+        self.wallet.pass(trade.profit);
+        Some((order.time + self.settings.latency_ms, trade))
+    }
+
+    fn queue(&mut self, order: &Order, at: Millis, fate: Fate) -> Answer {
+        let Order { number, stake, .. } = *order;
         let answer = Answer { number, at, kind: fate.answer() };
         match fate {
             Fate::Refused(_) => self.answers.push(at, number, PendingAnswer { answer, stake }),

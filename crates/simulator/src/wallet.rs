@@ -42,6 +42,11 @@ impl Wallet {
         self.staked += stake;
     }
 
+    /// A stake left and returned with its profit, and nothing came between.
+    pub(crate) fn pass(&mut self, profit: Money) {
+        self.balance += profit;
+    }
+
     /// A stake returns with its profit; for a loss the profit is minus the stake, and nothing returns.
     pub(crate) fn settle(&mut self, stake: Money, profit: Money) {
         self.staked -= stake;
@@ -67,5 +72,6 @@ mod tests {
         check(&|wallet| wallet.settle(money(300), money(240)), [1_240, 1_040, 0]);
         check(&|wallet| wallet.take(money(200)), [1_040, 1_040, 200]);
         check(&|wallet| wallet.settle(money(200), money(-200)), [1_040, 1_040, 0]);
+        check(&|wallet| wallet.pass(money(-40)), [1_000, 1_000, 0]);
     }
 }

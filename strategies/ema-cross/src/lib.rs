@@ -4,7 +4,9 @@
 //! comparison, and one more candle of warm-up.
 
 use candlewick_sdk::indicator::Ema;
-use candlewick_sdk::{BotContext, BuildError, Candle, Signal, Strategy, StrategyFactory, parameters};
+use candlewick_sdk::{
+    BotContext, BuildError, Candle, Declaration, Signal, Strategy, StrategyFactory, parameters,
+};
 use std::cmp::Ordering;
 
 /// Averages closer than this share of the slow one are equal: on prices that stand still the two differ by
@@ -23,8 +25,9 @@ parameters! {
 
 /// Buys at the candle whose close takes the fast average above the slow one, sells at the candle whose close
 /// takes it below. Averages that were equal at the candle before count as crossed.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct EmaCross {
+    params: Params,
     fast: Ema,
     slow: Ema,
     /// Both after the last candle.
@@ -41,15 +44,9 @@ impl Strategy for EmaCross {
 
     #[inline]
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
-        // Both are updated before either may end the function.
-        let (fast, slow) = (self.fast.update(candle.close()), self.slow.update(candle.close()));
-        self.last = fast.zip(slow);
-        let (fast, slow) = self.last?;
-        let now = compare(fast, slow);
-        let before = self.before.replace(now)?;
-        let signal = match now {
+        let Crossing { to, fast, slow } = self.cross(candle)?;
+        let signal = match to {
             Ordering::Equal => return None,
-            _ if now == before => return None,
             Ordering::Greater => Signal::buy("crossed above"),
             Ordering::Less => Signal::sell("crossed below"),
         };
@@ -58,6 +55,38 @@ impl Strategy for EmaCross {
 
     fn indicators(&self) -> Vec<(&'static str, f64)> {
         self.last.map_or_else(Vec::new, |(fast, slow)| vec![("fast", fast), ("slow", slow)])
+    }
+
+    /// The crossing itself is the series: 1 at a candle that crosses above, -1 at one that crosses below. Sets share it
+    /// that differ in their expiry alone.
+    fn declaration(&self) -> Option<Declaration> {
+        let mut own = self.clone();
+        let periods = [self.params.fast as f64, self.params.slow as f64];
+        let mut declaration = Declaration::new();
+        let crossing = declaration
+            .series("crossing", &periods, move |candle| Some(f64::from(own.cross(candle)?.to as i8)));
+        Some(declaration.buy_when([crossing.above(0.0)]).sell_when([crossing.below(0.0)]))
+    }
+}
+
+/// The fast average on the other side of the slow one than a candle before.
+struct Crossing {
+    /// Where it stands now.
+    to: Ordering,
+    fast: f64,
+    slow: f64,
+}
+
+impl EmaCross {
+    #[inline]
+    fn cross(&mut self, candle: &Candle) -> Option<Crossing> {
+        // Both are updated before either may end the function.
+        let (fast, slow) = (self.fast.update(candle.close()), self.slow.update(candle.close()));
+        self.last = fast.zip(slow);
+        let (fast, slow) = self.last?;
+        let to = compare(fast, slow);
+        let before = self.before.replace(to)?;
+        (to != before).then_some(Crossing { to, fast, slow })
     }
 }
 
@@ -72,13 +101,14 @@ impl StrategyFactory for EmaCross {
     type Params = Params;
 
     fn build(params: Params, _bot: &BotContext) -> Result<Self, BuildError> {
-        let Params { fast, slow } = params;
+        let Params { fast, slow } = params.clone();
         let refuse = |problem| BuildError::Parameters { strategy: Self::NAME, problem };
         if fast >= slow {
             return Err(refuse(format!("fast = {fast} must be below slow = {slow}")));
         }
         let ema = |period| Ema::new(period).map_err(|error| refuse(error.to_string()));
-        Ok(Self { fast: ema(fast)?, slow: ema(slow)?, last: None, before: None })
+        let (fast, slow) = (ema(fast)?, ema(slow)?);
+        Ok(Self { params, fast, slow, last: None, before: None })
     }
 }
 

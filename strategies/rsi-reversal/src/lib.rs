@@ -1,10 +1,13 @@
 //! Buys when Wilder's RSI closes oversold and sells when it closes overbought.
 //!
 //! A model for a strategy of one indicator: the parameters contradict each other in one way, which `build`
-//! refuses, and everything that can be wrong is wrong there; `on_candle` only decides.
+//! refuses, and everything that can be wrong is wrong there; `on_candle` only decides. What it decides by is declared
+//! as well, so that a sweep computes each index once.
 
 use candlewick_sdk::indicator::Rsi;
-use candlewick_sdk::{BotContext, BuildError, Candle, Signal, Strategy, StrategyFactory, parameters};
+use candlewick_sdk::{
+    BotContext, BuildError, Candle, Declaration, Signal, Strategy, StrategyFactory, parameters,
+};
 
 parameters! {
     /// When the index counts as extreme.
@@ -22,6 +25,7 @@ parameters! {
 /// extreme; how many of these become trades is for the risk rules.
 #[derive(Debug)]
 pub struct RsiReversal {
+    period: usize,
     rsi: Rsi,
     /// The index after the last candle.
     last: Option<f64>,
@@ -52,6 +56,16 @@ impl Strategy for RsiReversal {
     fn indicators(&self) -> Vec<(&'static str, f64)> {
         self.last.map(|rsi| ("rsi", rsi)).into_iter().collect()
     }
+
+    /// The index depends on its period alone, so sets that differ in their levels share it.
+    fn declaration(&self) -> Option<Declaration> {
+        let mut rsi = self.rsi.clone();
+        let mut declaration = Declaration::new();
+        let index =
+            declaration.series("rsi", &[self.period as f64], move |candle| rsi.update(candle.close()));
+        let declaration = declaration.buy_when([index.below(self.oversold)]);
+        Some(declaration.sell_when([index.above(self.overbought)]))
+    }
 }
 
 impl StrategyFactory for RsiReversal {
@@ -67,7 +81,7 @@ impl StrategyFactory for RsiReversal {
             return Err(refuse(format!("oversold = {oversold} must be below overbought = {overbought}")));
         }
         let rsi = Rsi::new(period).map_err(|error| refuse(error.to_string()))?;
-        Ok(Self { rsi, last: None, oversold, overbought })
+        Ok(Self { period, rsi, last: None, oversold, overbought })
     }
 }
 

@@ -69,7 +69,7 @@ impl Figures {
             refused: summary.refused.values().sum(),
             win_rate: summary.win_rate,
             break_even: summary.break_even,
-            edge_lower: edge_lower(&summary),
+            edge_lower: edge_lower(WinRate::new(summary.won, summary.lost).ok(), summary.break_even),
             p_value: summary.p_value,
             pnl: scale.to_f64(summary.pnl),
             expectancy,
@@ -86,7 +86,7 @@ impl Figures {
     }
 }
 
-fn edge_lower(summary: &Summary) -> Option<f64> {
-    let rate = WinRate::new(summary.won, summary.lost).ok()?;
-    Some(wilson_interval(rate, CONFIDENCE).ok()?.lower - summary.break_even?)
+/// What of an edge is left at the lower end of the interval.
+pub(crate) fn edge_lower(rate: Option<WinRate>, break_even: Option<f64>) -> Option<f64> {
+    Some(wilson_interval(rate?, CONFIDENCE).ok()?.lower - break_even?)
 }

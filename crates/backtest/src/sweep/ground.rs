@@ -1,10 +1,10 @@
 //! Where trials run.
 
-use super::{Candidate, Space};
+use super::{Candidate, Figures, Outcome, Space};
 use crate::silence::Silence;
 use crate::{Backtest, BacktestError, BacktestSettings, Finished};
 use candlewick_engine::{BotSettings, EngineError};
-use candlewick_sdk::{BotContext, BuildError, CandleSeries, Millis, StrategyEntry};
+use candlewick_sdk::{BotContext, BuildError, CandleSeries, Millis, Money, Strategy, StrategyEntry};
 use candlewick_simulator::Market;
 use std::ops::Range;
 
@@ -20,6 +20,36 @@ pub trait Ground: Sync {
 
     /// From the open of the first candle that the bot hears to the close of the last.
     fn span(&self) -> Range<Millis>;
+
+    /// Is told which sets [`measure`](Self::measure) is asked for next, and until when; the order, by their places, in
+    /// which they share the most.
+    ///
+    /// # Errors
+    /// What keeps every trial from running.
+    fn prepare(&self, candidates: &[&Candidate], until: Millis) -> Result<Vec<usize>, BacktestError> {
+        let _ = until;
+        Ok((0..candidates.len()).collect())
+    }
+
+    /// Runs one set like [`run`](Self::run), for its figures alone.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    fn measure(
+        &self,
+        candidate: &Candidate,
+        until: Millis,
+        balance: Money,
+    ) -> Result<Outcome, BacktestError> {
+        Ok(match self.run(candidate, until)? {
+            Trial::Ran(finished) => {
+                let mut span = self.span();
+                span.end = span.end.min(until);
+                Outcome::Figures(Box::new(Figures::of(&finished, balance, &span)))
+            }
+            Trial::Refused(problem) => Outcome::Refused(problem),
+        })
+    }
 }
 
 /// How a trial ended.
@@ -44,8 +74,15 @@ pub struct Replay<'a> {
     pub markets: &'a [Market],
 }
 
-impl Ground for Replay<'_> {
-    fn run(&self, candidate: &Candidate, until: Millis) -> Result<Trial, BacktestError> {
+/// A trial before it runs: the settings with its bot, and the bot's strategy.
+pub(crate) struct Staged {
+    pub(crate) settings: BacktestSettings,
+    pub(crate) strategy: Box<dyn Strategy>,
+}
+
+impl Replay<'_> {
+    /// Makes the strategy of a set; what the strategy says where it does not take the set.
+    pub(crate) fn stage(&self, candidate: &Candidate) -> Result<Result<Staged, String>, BacktestError> {
         let bot = self.space.bot(candidate);
         let context = BotContext {
             bot: bot.name.clone(),
@@ -55,16 +92,31 @@ impl Ground for Replay<'_> {
         };
         let strategy = match self.entry.build(&bot.params, &context) {
             Ok(strategy) => strategy,
-            Err(BuildError::Parameters { problem, .. }) => return Ok(Trial::Refused(problem)),
+            Err(BuildError::Parameters { problem, .. }) => return Ok(Err(problem)),
             Err(source @ BuildError::File { .. }) => {
                 return Err(EngineError::Strategy { bot: bot.name, source }.into());
             }
         };
-        let past = Millis::new(i64::MIN)..until;
-        let candles = within_all(self.candles, &past);
-        let markets = self.markets.iter().map(|market| within_market(market, &past)).collect();
         let mut settings = self.settings.clone();
         settings.session.bots = vec![bot];
+        Ok(Ok(Staged { settings, strategy }))
+    }
+
+    /// What the venue prices trades with, as far as it is known at `until`.
+    pub(crate) fn markets_until(&self, until: Millis) -> Vec<Market> {
+        let past = Millis::new(i64::MIN)..until;
+        self.markets.iter().map(|market| within_market(market, &past)).collect()
+    }
+}
+
+impl Ground for Replay<'_> {
+    fn run(&self, candidate: &Candidate, until: Millis) -> Result<Trial, BacktestError> {
+        let Staged { settings, strategy } = match self.stage(candidate)? {
+            Ok(staged) => staged,
+            Err(problem) => return Ok(Trial::Refused(problem)),
+        };
+        let candles = within_all(self.candles, &(Millis::new(i64::MIN)..until));
+        let markets = self.markets_until(until);
         let wants_prices = [self.entry.wants_prices];
         let backtest = match Backtest::new(&settings, vec![strategy], &wants_prices, &candles, markets) {
             Ok(backtest) => backtest,
@@ -84,7 +136,7 @@ impl Ground for Replay<'_> {
 }
 
 /// Shares the candles; a series without any is left out.
-fn within_all(candles: &[CandleSeries], past: &Range<Millis>) -> Vec<CandleSeries> {
+pub(crate) fn within_all(candles: &[CandleSeries], past: &Range<Millis>) -> Vec<CandleSeries> {
     candles.iter().filter_map(|series| series.within(past.clone()).ok()).collect()
 }
 

@@ -18,6 +18,7 @@ mod result_table;
 mod run;
 mod search;
 mod setting;
+mod shared;
 mod space;
 mod trial_journal;
 
@@ -26,6 +27,8 @@ pub use condition::Condition;
 pub use correction::corrected_p_values;
 pub use figures::Figures;
 pub use ground::{Ground, Replay, Trial};
+
+use ground::Staged;
 pub use halving::Halving;
 pub use objective::Objective;
 pub use page::write_sweep_page;
@@ -33,5 +36,6 @@ pub use result_table::{write_trials_csv, write_trials_parquet};
 pub use run::{Standing, Sweep, SweepEnd, SweepSettings, TrialRow, Watcher, Wish, ranked};
 pub use search::{Search, SearchSettings};
 pub use setting::Setting;
+pub use shared::{BlackBox, Shared, TrialTrade};
 pub use space::{Candidate, Space};
 pub use trial_journal::{Outcome, Record, TrialJournal};

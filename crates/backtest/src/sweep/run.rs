@@ -3,8 +3,7 @@
 use super::objective::best_first;
 use super::search::{Parzen, plan};
 use super::{
-    Candidate, Figures, Ground, Halving, Objective, Outcome, Record, SearchSettings, Space, Trial,
-    TrialJournal,
+    Candidate, Figures, Ground, Halving, Objective, Outcome, Record, SearchSettings, Space, TrialJournal,
 };
 use crate::BacktestError;
 use candlewick_sdk::Money;
@@ -241,19 +240,17 @@ impl Sweep<'_> {
                 None => open.push(job),
             }
         }
+        let until = |job: &Job| self.settings.halving.until(job.rung, &self.ground.span());
+        if let Some(first) = open.first() {
+            let candidates: Vec<&Candidate> = open.iter().map(|job| &job.candidate).collect();
+            let order = self.ground.prepare(&candidates, until(first))?;
+            open = order.into_iter().filter_map(|place| open.get(place).copied()).collect();
+        }
         let run_one = |job: &&Job| {
             if lock(desk).wish == Wish::Stop {
                 return Ok(());
             }
-            let until = self.settings.halving.until(job.rung, &self.ground.span());
-            let outcome = match self.ground.run(&job.candidate, until)? {
-                Trial::Ran(finished) => {
-                    let mut span = self.ground.span();
-                    span.end = span.end.min(until);
-                    Outcome::Figures(Box::new(Figures::of(&finished, self.balance, &span)))
-                }
-                Trial::Refused(problem) => Outcome::Refused(problem),
-            };
+            let outcome = self.ground.measure(&job.candidate, until(job), self.balance)?;
             let record = Record { trial: job.trial, rung: job.rung, outcome };
             let mut desk = lock(desk);
             desk.journal.record(&record)?;

@@ -14,8 +14,8 @@ use candlewick_api::clock::Stopwatch;
 use candlewick_backtest::BacktestSettings;
 use candlewick_backtest::metric::DAYS_PER_YEAR;
 use candlewick_backtest::sweep::{
-    Halving, Objective, Replay, Search, SearchSettings, Space, Standing, Sweep, SweepEnd, SweepSettings,
-    Target, TrialRow, Wish,
+    BlackBox, Halving, Objective, Replay, Search, SearchSettings, Shared, Space, Standing, Sweep, SweepEnd,
+    SweepSettings, Target, TrialRow, Wish, ranked,
 };
 use candlewick_backtest::variants::{Note, Tried as TriedVariant, VariantCount};
 use candlewick_engine::BotSettings;
@@ -111,14 +111,10 @@ pub(super) fn run(arguments: &SweepArguments, context: &Context<'_>) -> Result<E
     let folder = ResultFolder::open(&arguments.out)?;
     let (mut journal, known) = folder.journal(&identity).map_err(told)?;
     let resumed = known.len();
-    let ground = Replay { settings, entry, space, candles: &candles.series, markets: &candles.markets };
-    let job = Sweep {
-        space,
-        settings: sweep,
-        ground: &ground,
-        balance: loaded.initial_balance()?,
-        threads: threads(arguments),
-    };
+    let replay = Replay { settings, entry, space, candles: &candles.series, markets: &candles.markets };
+    let ground = Shared::new(replay, BlackBox::WhatIsNotDeclared);
+    let balance = loaded.initial_balance()?;
+    let job = Sweep { space, settings: sweep, ground: &ground, balance, threads: threads(arguments) };
     let sign = interrupt::sign()?;
     let mut progress = Progress::new("Sweeping", context.global);
     let watch = Stopwatch::start();
@@ -140,6 +136,10 @@ pub(super) fn run(arguments: &SweepArguments, context: &Context<'_>) -> Result<E
         }
         return Ok(sign.get().copied().unwrap_or(Ending::Interrupted));
     };
+    // What a strategy declares is believed while it is searched; of what comes out, it is not.
+    if let Some(best) = ranked(&rows).first().filter(|best| best.score.is_some()) {
+        ground.check(&best.candidate, balance).map_err(told)?;
+    }
     let elapsed = watch.elapsed();
     let files = folder.write(&rows, space, sweep.objective, written)?;
     let counted = count_variants(&prepared, &rows, context);

@@ -20,6 +20,8 @@ pub struct Approved {
 }
 
 impl Approved {
+    /// Apart, so that it is put together where it goes instead of being copied there from pieces that were just written.
+    #[inline(never)]
     pub(super) const fn new(proposal: &Proposal<'_>, intent: IntentId) -> Self {
         Self {
             intent,

@@ -1,14 +1,21 @@
 //! `MaxOpenTrades`: enough trades are open, in all or on the symbol.
 
-use super::{Proposal, Ruling, View, refuse_if};
+use super::{Limits, Proposal, Ruling, View, refuse_if};
+use crate::SymbolId;
+use crate::intent::Intents;
 
 pub(super) fn check(proposal: &Proposal, view: View<'_>) -> Ruling {
-    let reached = |most: usize, count: usize| most > 0 && count >= most;
-    let on_symbol = view.intents.on_symbol(proposal.symbol).count();
-    refuse_if(
-        reached(view.limits.max_open_trades, view.intents.all().len())
-            || reached(view.limits.max_open_trades_per_symbol, on_symbol),
-    )
+    refuse_if(view.limits.is_full(view.intents, proposal.symbol))
+}
+
+impl Limits {
+    /// Whether no more trades may be open on a symbol.
+    #[inline]
+    pub(crate) fn is_full(&self, intents: &Intents, symbol: SymbolId) -> bool {
+        let reached = |most: usize, count: usize| most > 0 && count >= most;
+        reached(self.max_open_trades, intents.all().len())
+            || reached(self.max_open_trades_per_symbol, intents.on_symbol(symbol).count())
+    }
 }
 
 #[cfg(test)]

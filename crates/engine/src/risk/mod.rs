@@ -29,6 +29,7 @@ mod rule;
 mod settings;
 mod stake_bounds;
 mod stale_data;
+mod standing;
 mod state;
 #[cfg(test)]
 mod testing;
@@ -42,6 +43,7 @@ pub use verdict_settings::{LambdaRule, VerdictSettings};
 
 pub(crate) use limits::Limits;
 pub(crate) use min_payout::Probe;
+pub(crate) use standing::refuses_until;
 pub(crate) use state::RiskState;
 
 use crate::intent::Intents;

@@ -1,7 +1,8 @@
 //! Every check of a strategy as one call.
 
 use super::scrutiny::{Check, Finding, Market, ScrutinyError, Subject, scrutinize};
-use crate::{BotContext, Candle, StrategyFactory};
+use crate::parameters;
+use crate::{BotContext, BuildError, Candle, Direction, Expiry, StrategyFactory};
 
 /// What a strategy does that none may. Candles are counted from 0.
 #[derive(Debug, thiserror::Error)]
@@ -17,11 +18,22 @@ pub enum Nonconformity {
         /// What it found.
         words: String,
     },
+    /// What the strategy declares of its signals is not what it answers.
+    #[error("declaration: at candle {candle} it says {declared}, and the strategy answers {answered}")]
+    MendDeclaration {
+        /// The first candle at which they differ.
+        candle: usize,
+        /// The direction that is declared, or nothing.
+        declared: String,
+        /// The direction that is answered, or nothing.
+        answered: String,
+    },
 }
 
 /// Checks a strategy on candles of its bot's interval and answers how many signals it gave there.
 ///
 /// It makes every check of [`scrutinize`]; for the findings one by one, call that. Needs twice the warm-up + 100 candles.
+/// Beside these, what the strategy [declares](crate::Strategy::declaration) of its signals has to be what it answers.
 ///
 /// # Errors
 /// [`Nonconformity`] names the first check that failed, and where.
@@ -35,14 +47,48 @@ pub fn conformance<S: StrategyFactory>(
     let scrutiny = scrutinize(&subject, &[market], &mut |_| {})?;
     match scrutiny.checked.into_iter().find(|checked| checked.finding == Finding::Failed) {
         Some(failed) => Err(Nonconformity::Failed { check: failed.check, words: failed.words }),
-        None => Ok(scrutiny.signals),
+        None => check_declaration::<S>(params, bot, candles).map(|()| scrutiny.signals),
     }
 }
+
+fn check_declaration<S: StrategyFactory>(
+    params: &S::Params,
+    bot: &BotContext,
+    candles: &[Candle],
+) -> Result<(), Nonconformity> {
+    let problem = |problem| ScrutinyError::from(BuildError::Parameters { strategy: S::NAME, problem });
+    let values = serde_json::to_value(params).map_err(|error| problem(error.to_string()))?;
+    let params = parameters::read(&values).map_err(problem)?;
+    let mut strategy = S::build(params, bot).map_err(ScrutinyError::from)?;
+    let Some(declaration) = strategy.declaration() else { return Ok(()) };
+    let (mut series, entries) = declaration.into_parts();
+    let mut values = vec![Vec::with_capacity(candles.len()); series.len()];
+    for (series, values) in series.iter_mut().zip(&mut values) {
+        series.fill(candles, values);
+    }
+    for (candle, shown) in candles.iter().enumerate() {
+        let row: Vec<f64> = values.iter().map(|values| values[candle]).collect();
+        let met = entries.iter().find(|entry| entry.is_met_by(&row));
+        let declared = met.map(|entry| (entry.direction, entry.expiry));
+        let answered = strategy.on_candle(shown).map(|signal| (signal.direction, signal.expiry));
+        if declared != answered {
+            let tell = |wish: Option<(Direction, Option<Expiry>)>| match wish {
+                None => "nothing".to_owned(),
+                Some((direction, None)) => direction.to_string(),
+                Some((direction, Some(expiry))) => format!("{direction} {}", expiry.close_type),
+            };
+            let (declared, answered) = (tell(declared), tell(answered));
+            return Err(Nonconformity::MendDeclaration { candle, declared, answered });
+        }
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::candles::{bot, random_walk};
     use super::*;
-    use crate::{BuildError, Signal, Strategy};
+    use crate::{Declaration, Signal, Strategy};
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     crate::parameters! {
@@ -104,6 +150,41 @@ mod tests {
         (!change.is_nan()).then(|| Signal::buy("moved").with("inverse", 1.0 / change))
     });
 
+    /// Answers like [`Follows`], and declares it wrongly.
+    struct Misdeclares {
+        previous: f64,
+    }
+
+    impl Strategy for Misdeclares {
+        fn warmup(&self) -> usize {
+            2
+        }
+
+        fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
+            let before = std::mem::replace(&mut self.previous, candle.close());
+            (candle.close() > before).then(|| Signal::buy("rose"))
+        }
+
+        fn declaration(&self) -> Option<Declaration> {
+            let mut before = f64::NAN;
+            let mut declaration = Declaration::new();
+            let rise = declaration.series("rise", &[], move |candle| {
+                Some(candle.close() - std::mem::replace(&mut before, candle.close()))
+            });
+            Some(declaration.buy_when([rise.above(0.005)]))
+        }
+    }
+
+    impl StrategyFactory for Misdeclares {
+        const NAME: &'static str = "planted";
+        const VERSION: &'static str = "1.0.0";
+        const ABOUT: &'static str = "Planted.";
+        type Params = Params;
+        fn build(_: Params, _: &BotContext) -> Result<Self, BuildError> {
+            Ok(Self { previous: f64::NAN })
+        }
+    }
+
     fn check<S: StrategyFactory<Params = Params>>(expected: &str) {
         let outcome = conformance::<S>(&Params {}, &bot("BTCUSDT"), &random_walk(1, 500));
         let told = outcome.map_or_else(|error| error.to_string(), |signals| (signals > 0).to_string());
@@ -123,6 +204,7 @@ mod tests {
             "warm-up: the candles: warmup() says 10, and at candle 34 a run that began at candle 25, 10",
         );
         check::<Divides>("extremes: flat prices: at candle 1 the signal's inverse is inf");
+        check::<Misdeclares>("declaration: at candle");
     }
 
     #[test]

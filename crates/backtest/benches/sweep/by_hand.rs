@@ -1,0 +1,122 @@
+//! The same trades in loops written for nothing else, each doing less again than the one before.
+
+use super::{BALANCE_CENTS, Result, STAKE_CENTS, Set};
+use candlewick_sdk::Candle;
+use std::cmp::Ordering;
+use ta::Next;
+use ta::indicators::RelativeStrengthIndex;
+
+/// What a win earns at a payout of 80 %.
+const PROFIT_CENTS: i64 = STAKE_CENTS * 80 / 100;
+/// A signal at a close enters 3 s into the next candle, by the usual latency and the end of its second, and ends 3 s into
+/// the fifth after that; both prices lie on the line from open to close. The next signal is heard at that candle's close.
+const ENTRY_CANDLES: usize = 1;
+const EXIT_CANDLES: usize = 6;
+const INTO_CANDLE: f64 = 3_000.0;
+const INTERVAL: f64 = 60_000.0;
+
+/// Over twice the period less one, the crate's index smooths as Wilder does over the period.
+fn index_of(set: &Set) -> RelativeStrengthIndex {
+    RelativeStrengthIndex::new(2 * set.period - 1).expect("a sound period")
+}
+
+/// A loop for one set, which knows nothing of the others.
+pub(crate) fn naive(candles: &[Candle], set: &Set) -> Result {
+    let mut rsi = index_of(set);
+    let mut account = Account::new();
+    for (index, candle) in candles.iter().enumerate() {
+        let value = rsi.next(candle.close());
+        let is_extreme = value < set.oversold || value > set.overbought;
+        if is_extreme && index >= account.free_at && index + 1 >= set.warmup {
+            account.trade(candles, index, value < set.oversold);
+        }
+    }
+    account.result()
+}
+
+/// The index of a period at every candle.
+pub(crate) fn series(candles: &[Candle], set: &Set) -> Vec<f64> {
+    let mut rsi = index_of(set);
+    candles.iter().map(|candle| rsi.next(candle.close())).collect()
+}
+
+/// A loop for one set over an index that was computed once for all sets of its period.
+pub(crate) fn with_series(candles: &[Candle], set: &Set, series: &[f64]) -> Result {
+    let mut account = Account::new();
+    for (index, value) in series.iter().enumerate() {
+        let is_extreme = *value < set.oversold || *value > set.overbought;
+        if is_extreme && index >= account.free_at && index + 1 >= set.warmup {
+            account.trade(candles, index, *value < set.oversold);
+        }
+    }
+    account.result()
+}
+
+/// The candles at which an index is beyond a level.
+pub(crate) fn list(series: &[f64], is_beyond: impl Fn(f64) -> bool) -> Vec<u32> {
+    let beyond = series.iter().zip(0..).filter(|(value, _)| is_beyond(**value));
+    beyond.map(|(_, index)| index).collect()
+}
+
+/// From one signal to the next, over lists of them that were made once for all sets of a period and a level.
+pub(crate) fn with_lists(candles: &[Candle], set: &Set, lows: &[u32], highs: &[u32]) -> Result {
+    let mut account = Account::new();
+    account.free_at = set.warmup.saturating_sub(1);
+    let (mut low, mut high) = (0, 0);
+    loop {
+        low += lows[low..].iter().take_while(|index| (**index as usize) < account.free_at).count();
+        high += highs[high..].iter().take_while(|index| (**index as usize) < account.free_at).count();
+        let next = match (lows.get(low), highs.get(high)) {
+            (None, None) => return account.result(),
+            (Some(buy), None) => (*buy, true),
+            (None, Some(sell)) => (*sell, false),
+            (Some(buy), Some(sell)) => ((*buy).min(*sell), buy < sell),
+        };
+        let index = next.0 as usize;
+        account.free_at = index + 1;
+        account.trade(candles, index, next.1);
+    }
+}
+
+struct Account {
+    balance: i64,
+    trades: u64,
+    /// The first candle whose signal is heard.
+    free_at: usize,
+}
+
+impl Account {
+    const fn new() -> Self {
+        Self { balance: BALANCE_CENTS, trades: 0, free_at: 0 }
+    }
+
+    /// Enters at the candle after this one; a trade that the data does not end leaves the stake where it was.
+    #[inline]
+    fn trade(&mut self, candles: &[Candle], index: usize, is_buy: bool) {
+        if self.balance < STAKE_CENTS {
+            return;
+        }
+        self.free_at = index + EXIT_CANDLES;
+        let (Some(entry), Some(exit)) =
+            (candles.get(index + ENTRY_CANDLES), candles.get(index + EXIT_CANDLES))
+        else {
+            return;
+        };
+        let won = if is_buy { Ordering::Greater } else { Ordering::Less };
+        self.balance += match price_in(exit).total_cmp(&price_in(entry)) {
+            Ordering::Equal => 0,
+            order if order == won => PROFIT_CENTS,
+            _ => -STAKE_CENTS,
+        };
+        self.trades += 1;
+    }
+
+    const fn result(&self) -> Result {
+        Result { trades: self.trades, profit_cents: self.balance - BALANCE_CENTS }
+    }
+}
+
+#[inline]
+fn price_in(candle: &Candle) -> f64 {
+    candle.open() + (candle.close() - candle.open()) * INTO_CANDLE / INTERVAL
+}

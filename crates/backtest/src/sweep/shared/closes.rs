@@ -1,0 +1,95 @@
+//! When the candles of a series close: reckoned where none is missing, so that going from trade to trade touches no candle.
+
+use candlewick_sdk::{Candle, Millis, closing_before};
+
+/// The candles of a series and their closes.
+#[derive(Clone, Copy)]
+pub(crate) struct Closes<'a> {
+    candles: &'a [Candle],
+    interval: Millis,
+    /// The close of the first candle, if none is missing after it.
+    unbroken_from: Option<Millis>,
+}
+
+impl<'a> Closes<'a> {
+    /// Of candles of this length, in order.
+    pub(crate) fn of(candles: &'a [Candle], interval: Millis) -> Self {
+        let unbroken_from = match (candles.first(), candles.last()) {
+            (Some(first), Some(last))
+                if last.time() - first.time() == interval * (candles.len() as i64 - 1) =>
+            {
+                Some(first.time() + interval)
+            }
+            _ => None,
+        };
+        Self { candles, interval, unbroken_from }
+    }
+
+    /// The candles.
+    pub(crate) const fn candles(&self) -> &'a [Candle] {
+        self.candles
+    }
+
+    /// The close of the candle with this index.
+    #[inline]
+    pub(crate) fn at(&self, index: usize) -> Millis {
+        match self.unbroken_from {
+            Some(first) => first + self.interval * index as i64,
+            None => self.candles[index].time() + self.interval,
+        }
+    }
+
+    /// The first candle from this one on that does not close before `until`.
+    #[inline]
+    pub(crate) fn first_from(&self, index: usize, until: Millis) -> usize {
+        if self.unbroken_from.is_none() {
+            let rest = self.candles.get(index..).unwrap_or_default();
+            return index + closing_before(rest, self.interval, until);
+        }
+        if index >= self.candles.len() {
+            return index;
+        }
+        let left = until.get().saturating_sub(self.at(index).get());
+        if left <= 0 {
+            return index;
+        }
+        let interval = self.interval.get();
+        // A trade lasts a few candles, and few subtractions are quicker than a division.
+        let count = if left <= interval * 8 {
+            (1..8).filter(|candles| left > interval * candles).count() as i64 + 1
+        } else {
+            (left - 1) / interval + 1
+        };
+        index.saturating_add(usize::try_from(count).unwrap_or(usize::MAX)).min(self.candles.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_sdk::{Interval, Ohlcv};
+
+    fn minutes(of: impl Iterator<Item = i64>) -> Vec<Candle> {
+        let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
+        of.map(|minute| Candle::new(Millis::MINUTE * minute, Interval::MINUTE, numbers).unwrap()).collect()
+    }
+
+    #[test]
+    fn what_is_reckoned_is_what_the_candles_say() {
+        let (whole, broken) = (minutes(3..40), minutes((3..40).filter(|minute| minute % 9 != 5)));
+        for candles in [&whole[..], &broken[..], &whole[..1], &[]] {
+            let closes = Closes::of(candles, Millis::MINUTE);
+            for (index, candle) in candles.iter().enumerate() {
+                assert_eq!(closes.at(index), candle.time() + Millis::MINUTE);
+            }
+            let moments = (0..45_i64).flat_map(|minute| [-1, 0, 1].map(|beside| minute * 60_000 + beside));
+            for until in moments.chain([i64::MIN, i64::MAX]).map(Millis::new) {
+                for index in 0..=candles.len() {
+                    let counted =
+                        candles[index..].iter().take_while(|c| c.time() + Millis::MINUTE < until).count();
+                    assert_eq!(closes.first_from(index, until), index + counted, "{index} until {until}");
+                }
+            }
+        }
+    }
+}

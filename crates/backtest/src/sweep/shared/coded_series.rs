@@ -1,0 +1,115 @@
+//! A declared series in a byte or two for each candle: all that comparisons with a few known levels can tell of it.
+
+use candlewick_sdk::{Comparison, Side};
+use std::ops::RangeInclusive;
+
+/// Where each number of a series lies among the levels that some trials compare it with.
+///
+/// Of levels in order, a number below `m` of them and on none has the code `2 x (levels below it)`, one on a level the odd
+/// code between its neighbours'. So every comparison with a level is a range of codes.
+pub(crate) struct CodedSeries {
+    levels: Vec<f64>,
+    codes: Codes,
+}
+
+/// One code for each candle.
+pub(crate) enum Codes {
+    /// Up to 127 levels.
+    Byte(Vec<u8>),
+    /// Up to 32,767.
+    Word(Vec<u16>),
+}
+
+impl CodedSeries {
+    /// The most levels that a series can be compared with.
+    pub(crate) const MOST_LEVELS: usize = 32_767;
+
+    /// A series of so many numbers to come, for these levels.
+    pub(crate) fn new(mut levels: Vec<f64>, candles: usize) -> Self {
+        levels.sort_by(f64::total_cmp);
+        levels.dedup();
+        let codes = if levels.len() <= 127 {
+            Codes::Byte(Vec::with_capacity(candles))
+        } else {
+            Codes::Word(Vec::with_capacity(candles))
+        };
+        Self { levels, codes }
+    }
+
+    /// Appends numbers; NaN meets no comparison.
+    pub(crate) fn extend(&mut self, values: &[f64]) {
+        let Self { levels, codes } = self;
+        match codes {
+            Codes::Byte(codes) => codes.extend(values.iter().map(|value| code(levels, *value) as u8)),
+            Codes::Word(codes) => codes.extend(values.iter().map(|value| code(levels, *value) as u16)),
+        }
+    }
+
+    /// The codes of the numbers that meet a comparison with one of the levels; `None` when none can.
+    pub(crate) fn range(&self, comparison: &Comparison) -> Option<RangeInclusive<u16>> {
+        let place = self.levels.iter().position(|level| *level == comparison.level)?;
+        let (place, count) = (u16::try_from(place).ok()?, u16::try_from(self.levels.len()).ok()?);
+        Some(match comparison.side {
+            Side::Below => 0..=2 * place,
+            Side::Above => 2 * place + 2..=2 * count,
+        })
+    }
+
+    /// The codes.
+    pub(crate) const fn codes(&self) -> &Codes {
+        &self.codes
+    }
+}
+
+fn code(levels: &[f64], value: f64) -> usize {
+    if value.is_nan() {
+        return 2 * levels.len() + 1;
+    }
+    // Few levels: counting is quicker than searching, and has no branch to guess wrong.
+    if levels.len() <= 32 {
+        return levels.iter().map(|level| usize::from(*level < value) + usize::from(*level <= value)).sum();
+    }
+    let below = levels.partition_point(|level| *level < value);
+    below + below + usize::from(levels.get(below) == Some(&value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(levels: &[f64]) {
+        let values = [f64::NAN, -1.0, 0.0, 5.0, 9.999, 10.0, 10.001, 20.0, 29.0, 30.0, 31.0, f64::INFINITY];
+        let mut series = CodedSeries::new(levels.to_vec(), values.len());
+        series.extend(&values[..4]);
+        series.extend(&values[4..]);
+        let codes: Vec<u16> = match series.codes() {
+            Codes::Byte(codes) => codes.iter().map(|code| u16::from(*code)).collect(),
+            Codes::Word(codes) => codes.clone(),
+        };
+        for (side, level) in
+            [Side::Below, Side::Above].into_iter().flat_map(|side| levels.iter().map(move |l| (side, *l)))
+        {
+            let comparison = Comparison { series: 0, side, level };
+            let range = series.range(&comparison).unwrap();
+            for (value, code) in values.iter().zip(&codes) {
+                assert_eq!(range.contains(code), comparison.is_met_by(*value), "{value} {comparison:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_range_of_codes_says_what_the_comparison_says() {
+        check(&[10.0]);
+        check(&[30.0, 10.0, 20.0, 10.0, 0.0]);
+        let many: Vec<f64> = (0..100).map(|level| f64::from(level) / 2.0).collect();
+        check(&many);
+        let more: Vec<f64> = (0..1_000).map(|level| f64::from(level) / 20.0).collect();
+        check(&more);
+    }
+
+    #[test]
+    fn a_level_that_was_not_named_has_no_range() {
+        let series = CodedSeries::new(vec![10.0], 0);
+        assert_eq!(series.range(&Comparison { series: 0, side: Side::Below, level: 11.0 }), None);
+    }
+}

@@ -1,0 +1,172 @@
+//! The candles at which a trial's strategy signals, a bit each.
+
+use super::coded_series::{CodedSeries, Codes};
+use std::ops::{Range, RangeInclusive};
+
+/// A set of candles.
+pub(crate) struct Marks {
+    words: Vec<u64>,
+}
+
+/// A series whose code has to lie within a range.
+pub(crate) struct CodeTest<'a> {
+    pub(crate) series: &'a CodedSeries,
+    pub(crate) range: RangeInclusive<u16>,
+}
+
+/// Candles in a word.
+const WORD: usize = 64;
+
+impl Marks {
+    /// The candles, of the first so many, that pass every test of any entry; those before `first` left out.
+    pub(crate) fn of(entries: &[&[CodeTest<'_>]], first: usize, candles: usize) -> Self {
+        let word = |start: usize| {
+            let end = (start + WORD).min(candles);
+            let mut any = [0; WORD];
+            for tests in entries {
+                let mut all = [1; WORD];
+                tests.iter().for_each(|test| test.narrow(&mut all, start..end));
+                any.iter_mut().zip(&all).for_each(|(any, all)| *any |= all);
+            }
+            pack(&any)
+        };
+        let mut words: Vec<u64> = (0..candles.div_ceil(WORD)).map(|place| word(place * WORD)).collect();
+        for (place, word) in words.iter_mut().enumerate().take(first.div_ceil(WORD)) {
+            *word &= from(first.saturating_sub(place * WORD));
+        }
+        if let Some(last) = words.last_mut() {
+            *last &= !from(candles - candles.div_ceil(WORD).saturating_sub(1) * WORD);
+        }
+        Self { words }
+    }
+
+    /// The first marked candle from this one on.
+    #[inline]
+    pub(crate) fn next(&self, from_index: usize) -> Option<usize> {
+        let mut place = from_index / WORD;
+        let mut word = self.words.get(place)? & from(from_index % WORD);
+        while word == 0 {
+            place += 1;
+            word = *self.words.get(place)?;
+        }
+        Some(place * WORD + word.trailing_zeros() as usize)
+    }
+
+    /// How many candles of a range are marked.
+    #[inline]
+    pub(crate) fn count(&self, range: Range<usize>) -> u64 {
+        if range.is_empty() {
+            return 0;
+        }
+        let (first, last) = (range.start / WORD, (range.end - 1) / WORD);
+        let words = self.words.get(first..=last).unwrap_or_default();
+        let all: u32 = words.iter().map(|word| word.count_ones()).sum();
+        let before = words.first().map_or(0, |word| word & !from(range.start % WORD));
+        let after = words.last().map_or(0, |word| word & from(range.end - last * WORD));
+        u64::from(all - before.count_ones() - after.count_ones())
+    }
+}
+
+impl CodeTest<'_> {
+    /// Whether the code of a candle passes.
+    #[inline]
+    pub(crate) fn passes(&self, index: usize) -> bool {
+        let code = match self.series.codes() {
+            Codes::Byte(codes) => codes.get(index).map(|code| u16::from(*code)),
+            Codes::Word(codes) => codes.get(index).copied(),
+        };
+        code.is_some_and(|code| self.range.contains(&code))
+    }
+
+    /// Leaves 1 where the code of a candle passes as well.
+    #[inline]
+    fn narrow(&self, all: &mut [u8; WORD], candles: Range<usize>) {
+        let (low, span) = (*self.range.start(), self.range.end().wrapping_sub(*self.range.start()));
+        match self.series.codes() {
+            Codes::Byte(codes) => {
+                // Codes of a byte have ranges of bytes.
+                let (low, span) = (low as u8, span as u8);
+                for (all, code) in all.iter_mut().zip(&codes[candles]) {
+                    *all &= u8::from(code.wrapping_sub(low) <= span);
+                }
+            }
+            Codes::Word(codes) => {
+                for (all, code) in all.iter_mut().zip(&codes[candles]) {
+                    *all &= u8::from(code.wrapping_sub(low) <= span);
+                }
+            }
+        }
+    }
+}
+
+/// The bits of a word from this one on; none from 64 on.
+#[inline]
+const fn from(bit: usize) -> u64 {
+    if bit >= WORD { 0 } else { u64::MAX << bit }
+}
+
+/// Bytes of 0 and 1 to bits, eight at a time: the product moves each byte's bit into the highest byte.
+#[inline]
+fn pack(bytes: &[u8; WORD]) -> u64 {
+    const GATHER: u64 = 0x0102_0408_1020_4080;
+    let mut word = 0;
+    for (place, eight) in bytes.as_chunks::<8>().0.iter().enumerate() {
+        word |= (u64::from_le_bytes(*eight).wrapping_mul(GATHER) >> 56) << (8 * place);
+    }
+    word
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_sdk::{Comparison, Side};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn marks_are_what_plain_comparisons_find(
+            values in prop::collection::vec(prop_oneof![Just(f64::NAN), 0.0..10.0, Just(3.0), Just(7.0)], 1..300),
+            first in 0_usize..200,
+            wide in any::<bool>(),
+        ) {
+            let mut levels = vec![3.0, 7.0];
+            if wide {
+                levels.extend((0..200).map(|level| 100.0 + f64::from(level)));
+            }
+            let mut series = CodedSeries::new(levels, values.len());
+            series.extend(&values);
+            let low = Comparison { series: 0, side: Side::Below, level: 3.0 };
+            let high = Comparison { series: 0, side: Side::Above, level: 7.0 };
+            let middle = [Comparison { side: Side::Above, ..low }, Comparison { side: Side::Below, ..high }];
+            let test = |comparison: &Comparison| CodeTest { series: &series, range: series.range(comparison).unwrap() };
+            for (entries, is_met) in [
+                (
+                    vec![vec![test(&low)], vec![test(&high)]],
+                    Box::new(|value: f64| low.is_met_by(value) || high.is_met_by(value)) as Box<dyn Fn(f64) -> bool>,
+                ),
+                (middle.iter().map(test).map(|test| vec![test]).collect(), Box::new(|value: f64| !value.is_nan())),
+                (
+                    vec![middle.iter().map(test).collect()],
+                    Box::new(|value: f64| middle.iter().all(|comparison| comparison.is_met_by(value))),
+                ),
+            ] {
+                let slices: Vec<&[CodeTest<'_>]> = entries.iter().map(Vec::as_slice).collect();
+                let marks = Marks::of(&slices, first, values.len());
+                let plain: Vec<usize> = (first..values.len()).filter(|index| is_met(values[*index])).collect();
+                let mut found = Vec::new();
+                let mut cursor = 0;
+                while let Some(index) = marks.next(cursor) {
+                    prop_assert!(entries.iter().any(|tests| tests.iter().all(|test| test.passes(index))));
+                    found.push(index);
+                    cursor = index + 1;
+                }
+                prop_assert_eq!(&found, &plain);
+                for (start, end) in [(0, values.len()), (1, values.len() - 1), (first, first + 64), (5, 5), (63, 65)] {
+                    let end = end.min(values.len());
+                    let expected = plain.iter().filter(|index| (start..end).contains(*index)).count() as u64;
+                    prop_assert_eq!(marks.count(start..end.max(start)), expected);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! The figures of a trial, added up while it runs: no book of its trades is kept.
+
+use super::super::Figures;
+use super::super::figures::edge_lower;
+use super::folds::{DailyProfits, Falls, LosingStreaks};
+use candlewick_sdk::{Millis, Money, MoneyScale, Outcome, Payout};
+use candlewick_statistics::{WinRate, binomial_p_value, break_even};
+use std::ops::Range;
+
+/// Counts and sums of settled trades, in the order in which their settlements become known.
+pub(crate) struct Tally {
+    scale: MoneyScale,
+    /// What a win pays, which is one and the same for all trades of a simulation.
+    payout: Payout,
+    opened: u64,
+    /// Signals that a rule refused, and orders that the venue did.
+    pub(crate) refused: u64,
+    rejected: u64,
+    won: u64,
+    lost: u64,
+    draw: u64,
+    cancelled: u64,
+    pnl: Money,
+    staked: Money,
+    falls: Falls,
+    streaks: LosingStreaks,
+    days: DailyProfits,
+}
+
+impl Tally {
+    /// Nothing yet: a run that begins with `balance`, over candles from the start to the end of `span`.
+    pub(crate) fn new(scale: MoneyScale, payout: Payout, balance: Money, span: &Range<Millis>) -> Self {
+        Self {
+            scale,
+            payout,
+            opened: 0,
+            refused: 0,
+            rejected: 0,
+            won: 0,
+            lost: 0,
+            draw: 0,
+            cancelled: 0,
+            pnl: Money::ZERO,
+            staked: Money::ZERO,
+            falls: Falls::new(balance),
+            streaks: LosingStreaks::default(),
+            days: DailyProfits::of(span),
+        }
+    }
+
+    /// A trade was approved.
+    #[inline]
+    pub(crate) const fn open(&mut self) {
+        self.opened += 1;
+    }
+
+    /// The venue refused an order.
+    pub(crate) const fn reject(&mut self) {
+        self.rejected += 1;
+    }
+
+    /// A trade settled.
+    #[inline]
+    pub(crate) fn settle(&mut self, at: Millis, outcome: Outcome, stake: Money, profit: Money) {
+        match outcome {
+            Outcome::Won => self.won += 1,
+            Outcome::Lost => self.lost += 1,
+            Outcome::Draw => self.draw += 1,
+            Outcome::Cancelled => self.cancelled += 1,
+        }
+        self.pnl += profit;
+        self.staked += stake;
+        self.falls.settle(profit);
+        self.streaks.settle(outcome);
+        self.days.settle(at, profit);
+    }
+
+    /// What it comes to.
+    pub(crate) fn into_figures(self) -> Figures {
+        let trades = self.won + self.lost + self.draw + self.cancelled;
+        let rate = WinRate::new(self.won, self.lost).ok();
+        let payout = self.payout.to_fraction();
+        let needed = rate.and_then(|_| break_even(payout).ok());
+        Figures {
+            trades,
+            won: self.won,
+            lost: self.lost,
+            draw: self.draw,
+            cancelled: self.cancelled,
+            unsettled: self.opened - trades - self.rejected,
+            refused: self.refused + self.rejected,
+            win_rate: rate.map(WinRate::to_fraction),
+            break_even: needed,
+            edge_lower: edge_lower(rate, needed),
+            p_value: rate.and_then(|rate| binomial_p_value(rate, 1.0 / (1.0 + payout)).ok()),
+            pnl: self.scale.to_f64(self.pnl),
+            expectancy: self
+                .staked
+                .is_positive()
+                .then(|| self.pnl.minor() as f64 / self.staked.minor() as f64),
+            sharpe: self.days.sharpe(),
+            max_drawdown: self.scale.to_f64(self.falls.amount()),
+            max_drawdown_percent: self.falls.percent(),
+            longest_losing_streak: self.streaks.longest(),
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Refusals that stand: rules that refuse every signal of a bot, whatever it says, until time or an event changes that.
+
+use super::{Proposal, Ruling, View};
+use super::{
+    cooldown, daily_loss_limit, daily_profit_target, halted, in_flight, insufficient_balance, loss_streak,
+    max_drawdown, max_open_trades, max_trades_per_day, stake_bounds,
+};
+use candlewick_sdk::Millis;
+
+/// Before when every signal of the proposal's bot is refused, if no event comes first: the end of time when only an event
+/// can change it, and the proposal's own moment when the next signal may be approved.
+///
+/// What is found is certain; a refusal that stands for other reasons, such as the hours, is not looked for.
+pub(crate) fn refuses_until(proposal: &Proposal<'_>, view: View<'_>) -> Millis {
+    let refuses = |check: super::Check| check(proposal, view) == Ruling::Refuse;
+    // Nothing here but an event opens the way again. The usual reason is the first.
+    if refuses(max_open_trades::check) || refuses(in_flight::check) {
+        return Millis::MAX;
+    }
+    if refuses(halted::check) || refuses(loss_streak::check) {
+        return Millis::MAX;
+    }
+    // Between events a stake stays what it is, unless it depends on the age of a payout.
+    let is_stake_fixed = view.limits.min_payout.is_none();
+    if is_stake_fixed
+        && (refuses(max_drawdown::check)
+            || refuses(stake_bounds::check)
+            || refuses(insufficient_balance::check))
+    {
+        return Millis::MAX;
+    }
+    let mut until = proposal.at;
+    if refuses(max_trades_per_day::check)
+        || refuses(daily_profit_target::check)
+        || (is_stake_fixed && refuses(daily_loss_limit::check))
+    {
+        until = view.ledger.day_end();
+    }
+    if refuses(cooldown::check) {
+        until = until.max(view.state.rested_at(proposal.symbol));
+    }
+    until
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Scene;
+    use super::super::{RiskSettings, approve};
+    use super::*;
+    use crate::intent::Stage;
+    use candlewick_sdk::rust_decimal::Decimal;
+    use candlewick_sdk::{Direction, Money};
+
+    const DAY_END: Millis = Millis::new(1_767_571_200_000 + 86_400_000);
+
+    /// The answer, and that whatever is signalled before it is refused.
+    fn check(settings: impl Fn(&mut RiskSettings), happen: impl Fn(&mut Scene), expected: Millis) {
+        let mut scene = Scene::with(settings);
+        scene.ledger.open_day(DAY_END);
+        happen(&mut scene);
+        let (proposal, view) = (scene.proposal, scene.view());
+        let until = refuses_until(&proposal, view);
+        assert_eq!(until, expected);
+        let last = until.min(DAY_END) - Millis::new(1);
+        for at in [proposal.at, proposal.at + (last - proposal.at).floor_to(Millis::SECOND), last] {
+            for direction in [Direction::Buy, Direction::Sell] {
+                let later = Proposal { at, received: at, last_close: at, direction, ..proposal };
+                let is_refused = approve(&later, view).is_err();
+                assert_eq!(is_refused, at < until, "{direction} at {at} of {until}");
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_stands_where_nothing_is_wrong() {
+        let scene = Scene::default();
+        assert_eq!(refuses_until(&scene.proposal, scene.view()), scene.proposal.at);
+    }
+
+    #[test]
+    fn what_only_an_event_changes_stands_until_one_comes() {
+        check(|_| {}, |scene| scene.begin(Scene::SYMBOL, Stage::Open), Millis::MAX);
+        check(|_| {}, |scene| scene.begin(Scene::SYMBOL, Stage::InFlight), Millis::MAX);
+        check(|_| {}, |scene| scene.state.halt(), Millis::MAX);
+        check(|rules| rules.max_loss_streak = 1, |scene| scene.ledger.count_loss(), Millis::MAX);
+        let open = |rules: &mut RiskSettings| rules.daily_loss_limit = Decimal::ZERO;
+        check(open, |scene| scene.lose(Money::from_minor(200_000)), Millis::MAX);
+        check(|rules| rules.max_stake = Decimal::ONE, |_| {}, Millis::MAX);
+    }
+
+    #[test]
+    fn what_a_new_day_or_a_rest_changes_stands_until_then() {
+        check(|_| {}, |scene| scene.lose(Money::from_minor(9_500)), DAY_END);
+        let target = |rules: &mut RiskSettings| rules.daily_profit_target = Decimal::ONE;
+        check(target, |scene| scene.lose(Money::from_minor(-100)), DAY_END);
+        let rest = |rules: &mut RiskSettings| rules.cooldown_after_loss_s = 90;
+        let lose = |scene: &mut Scene| {
+            let at = scene.proposal.at;
+            scene.state.count_loss(&scene.limits, Scene::SYMBOL, at, 1);
+        };
+        check(rest, lose, Scene::default().proposal.at + Millis::from_seconds(90));
+    }
+
+    #[test]
+    fn a_stake_that_the_age_of_a_payout_changes_is_not_taken_for_fixed() {
+        let rules = |rules: &mut RiskSettings| {
+            (rules.min_payout_percent, rules.max_stake) = (50.0, Decimal::ONE);
+        };
+        let scene = Scene::with(rules);
+        assert_eq!(refuses_until(&scene.proposal, scene.view()), scene.proposal.at);
+    }
+}
