@@ -44,4 +44,5 @@ mod sweep;
 mod tidy;
 mod two_runs;
 mod variants;
+mod walk_forward;
 mod wire;

@@ -82,6 +82,16 @@ impl Backtest {
         })
     }
 
+    /// Tells strategies no price after this moment; what is open then still settles by the market's candles.
+    #[must_use]
+    pub fn telling_prices_until(mut self, end: Millis) -> Self {
+        let told = Millis::new(i64::MIN)..end;
+        self.prices = (self.prices.into_iter())
+            .filter_map(|(symbol, detail)| Some((symbol, detail.within(told.clone()).ok()?)))
+            .collect();
+        self
+    }
+
     /// Runs to the end of the candles and of every trade that they end. `progress` is told now and then how many
     /// candles are done, of how many.
     ///

@@ -75,6 +75,12 @@ pub enum BacktestError {
         /// What is wrong with it.
         problem: String,
     },
+    /// Change the lengths of training and test.
+    #[error("{problem}")]
+    ChangeWindows {
+        /// What is wrong.
+        problem: String,
+    },
     /// Choose another folder.
     #[error("{}: {problem}", path.display())]
     ChooseFolder {

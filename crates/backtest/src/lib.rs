@@ -2,7 +2,8 @@
 //!
 //! A backtest is a loop: hand the Session what the venue has to say by now, hand it the next candle, hand the
 //! venue what the Session approved. There is no trading logic here; a live run drives the same Session. A [`sweep`] is
-//! many backtests of one bot; an [`analysis`] is what a run's trades tell.
+//! many backtests of one bot; a [`walk_forward`] chooses by sweeps and tests what it chose on what came later; an
+//! [`analysis`] is what a run's trades tell.
 
 pub mod analysis;
 pub mod bench;
@@ -15,6 +16,7 @@ mod silence;
 mod summary;
 pub mod sweep;
 pub mod variants;
+pub mod walk_forward;
 
 pub use driver::{Backtest, Finished};
 pub use error::BacktestError;

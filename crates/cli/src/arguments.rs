@@ -64,6 +64,22 @@ pub(crate) fn parse_span(text: &str) -> Result<Millis, String> {
     })
 }
 
+/// A length of candles' time, which may be longer than a month.
+pub(crate) fn parse_length(text: &str) -> Result<Millis, String> {
+    let unit = text.chars().last().and_then(|unit| match unit {
+        'm' => Some(Millis::MINUTE),
+        'h' => Some(Millis::HOUR),
+        'd' => Some(Millis::DAY),
+        'w' => Some(Millis::DAY * 7),
+        _ => None,
+    });
+    let count = unit.and_then(|_| text[..text.len() - 1].parse().ok());
+    let length = unit.zip(count.filter(|count: &i64| (0..=100_000).contains(count)));
+    length
+        .map(|(unit, count)| unit * count)
+        .ok_or_else(|| "use a whole number and a unit m, h, d or w, such as 90d or 12h".to_owned())
+}
+
 /// A moment: a date, a time in ISO 8601, or milliseconds since the epoch.
 pub(crate) fn parse_moment(text: &str) -> Result<Millis, String> {
     let date = || text.parse::<chrono::NaiveDate>().ok()?.and_hms_opt(0, 0, 0);
@@ -123,6 +139,23 @@ mod tests {
             ("yesterday", None),
         ] {
             assert_eq!(parse_moment(text).ok(), expected.map(Millis::new), "{text}");
+        }
+    }
+
+    #[test]
+    fn lengths_have_a_unit_and_may_be_long() {
+        for (text, expected) in [
+            ("90d", Some(Millis::DAY * 90)),
+            ("12w", Some(Millis::DAY * 84)),
+            ("0m", Some(Millis::ZERO)),
+            ("36h", Some(Millis::HOUR * 36)),
+            ("-1d", None),
+            ("90", None),
+            ("90\u{e9}", None),
+            ("d", None),
+            ("99999999999999999999d", None),
+        ] {
+            assert_eq!(parse_length(text).ok(), expected, "{text}");
         }
     }
 

@@ -134,6 +134,7 @@ pub(crate) fn failure_of_backtest(error: BacktestError, loaded: &Loaded) -> Fail
         | BacktestError::ChangeCondition { .. }
         | BacktestError::ChangeSearch { .. }
         | BacktestError::MendDeclaration { .. }
+        | BacktestError::ChangeWindows { .. }
         | BacktestError::ChooseFolder { .. }
         | BacktestError::CheckPath { .. } => Failure::new(FailureKind::Configuration, error),
         BacktestError::AwaitSweep { .. } => Failure::new(FailureKind::JournalHeld, error),

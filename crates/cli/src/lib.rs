@@ -43,9 +43,11 @@ mod inspection;
 mod interrupt;
 mod live;
 mod parity;
+mod running;
 mod scrutiny;
 mod selftest;
 mod sweep;
+mod walk_forward;
 // What the user sees.
 mod failure;
 mod logging;

@@ -3,6 +3,7 @@
 use crate::failure::{Failure, FailureKind};
 use comfy_table::{LineStyle, Row, Table, TableStyle};
 use serde::Serialize;
+use serde_json::Value;
 use std::io::{self, Write};
 
 /// Prints a line or several. A reader that went away (`| head`) is no failure.
@@ -35,4 +36,16 @@ pub(crate) fn table(header: impl Into<Row>) -> Table {
     table.load_style(TableStyle::new().header_separator(rule));
     table.set_header(header);
     table
+}
+
+/// A value as short as a table needs it.
+pub(crate) fn short(value: &Value) -> String {
+    match value {
+        Value::Number(number) if number.is_f64() => {
+            let text = format!("{:.6}", number.as_f64().unwrap_or_default());
+            text.trim_end_matches('0').trim_end_matches('.').to_owned()
+        }
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
 }

@@ -166,6 +166,24 @@ impl TradeBook {
         self
     }
 
+    /// Adds the intents of a later run, numbered on from the last one here, and its refusals: for the figures of several
+    /// runs together.
+    pub fn append(&mut self, later: &Self) {
+        let next = self.rows.last().map_or(1, |row| row.approved.intent().number() + 1);
+        self.rows.extend(
+            (next..)
+                .map(IntentId::new)
+                .zip(&later.rows)
+                .map(|(intent, row)| IntentRow { approved: row.approved.renumbered(intent), ..*row }),
+        );
+        for (count, more) in self.refused.iter_mut().zip(later.refused) {
+            *count += more;
+        }
+        self.no_price += later.no_price;
+        self.rejected += later.rejected;
+        self.not_sent += later.not_sent;
+    }
+
     /// All intents, in the order in which they were decided.
     pub fn rows(&self) -> &[IntentRow] {
         &self.rows

@@ -55,6 +55,7 @@ mod settings;
 mod event;
 mod order;
 // The rules, each on its own.
+mod lifetime;
 mod moments;
 mod outcome;
 mod path;

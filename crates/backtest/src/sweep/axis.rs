@@ -40,6 +40,9 @@ pub(crate) enum Scale {
     Log,
 }
 
+/// How far the neighbours of a value lie in a range without a list.
+const STEP: f64 = 0.05;
+
 impl Axis {
     pub(crate) const fn new(name: String, target: Target, values: Values, scale: Scale) -> Self {
         Self { name, target, values, scale }
@@ -94,6 +97,21 @@ impl Axis {
                 Setting::Real((low * (high / low).powf(fraction)).clamp(*low, *high))
             }
         }
+    }
+
+    /// What lies one step beside a value of this axis: its neighbours in a list, or a twentieth of the range away. Flags and
+    /// names have no order, so none.
+    pub(crate) fn beside(&self, setting: &Setting) -> Vec<Setting> {
+        let Values::Listed(list) = &self.values else {
+            let fraction = self.fraction_of(setting);
+            let ends = [fraction - STEP, fraction + STEP].map(|near| self.at(near.clamp(0.0, 1.0)));
+            return ends.into_iter().filter(|near| near != setting).collect();
+        };
+        let is_ordered = self.is_number() || self.target == Target::CloseType;
+        let place = list.iter().position(|one| one == setting).filter(|_| is_ordered);
+        let Some(place) = place else { return Vec::new() };
+        let near = [place.checked_sub(1), place.checked_add(1)].into_iter().flatten();
+        near.filter_map(|near| list.get(near).cloned()).collect()
     }
 
     /// The fraction that [`Axis::at`] gives this value for: the middle of them where it is one of a list.
@@ -198,6 +216,37 @@ mod tests {
             assert!(inside(0.0) && inside(last) && inside(0.5));
         }
         assert_eq!(whole([7], Scale::Log).at(0.3), Setting::Whole(7));
+    }
+
+    fn check_beside(axis: &Axis, setting: &Setting, expected: &[&str]) {
+        let told = |near: &Setting| match near.to_number() {
+            // The ends of a range are reached but for what rounding leaves.
+            Some(number) => format!("{}", (number * 1e9).round() / 1e9),
+            None => near.to_string(),
+        };
+        let beside: Vec<String> = axis.beside(setting).iter().map(told).collect();
+        assert_eq!(beside, expected);
+    }
+
+    #[test]
+    fn neighbours_are_a_step_away_and_names_have_none() {
+        let periods = whole([2, 5, 9], Scale::Linear);
+        check_beside(&periods, &Setting::Whole(5), &["2", "9"]);
+        check_beside(&periods, &Setting::Whole(2), &["5"]);
+        check_beside(&periods, &Setting::Whole(3), &[]);
+        let level = between(10.0, 30.0, Scale::Linear);
+        check_beside(&level, &Setting::Real(20.0), &["19", "21"]);
+        check_beside(&level, &Setting::Real(30.0), &["29"]);
+        check_beside(&level, &Setting::Real(10.5), &["10", "11.5"]);
+        let text = |target| {
+            let list = ["01:00", "02:00"].map(|text| Setting::Text(text.into())).to_vec();
+            Axis::new("text".to_owned(), target, Values::Listed(list), Scale::Linear)
+        };
+        check_beside(&text(Target::CloseType), &Setting::Text("01:00".into()), &["02:00"]);
+        check_beside(&text(Target::Parameter), &Setting::Text("01:00".into()), &[]);
+        let flags = Values::Listed(vec![Setting::Flag(false), Setting::Flag(true)]);
+        let flags = Axis::new("flag".to_owned(), Target::Parameter, flags, Scale::Linear);
+        check_beside(&flags, &Setting::Flag(false), &[]);
     }
 
     #[test]

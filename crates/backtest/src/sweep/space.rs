@@ -101,6 +101,19 @@ impl Space {
         bot
     }
 
+    /// The sets that meet the conditions and differ from this one by one step of one axis.
+    pub(crate) fn beside(&self, candidate: &Candidate) -> Vec<Candidate> {
+        let moved = |place: usize| {
+            let near = self.axes[place].beside(&candidate[place]).into_iter();
+            near.map(move |setting| {
+                let mut other = candidate.clone();
+                other[place] = setting;
+                other
+            })
+        };
+        (0..self.axes.len()).flat_map(moved).filter(|other| self.allows(other)).collect()
+    }
+
     /// The set at these fractions of the axes.
     pub(crate) fn at(&self, fractions: impl IntoIterator<Item = f64>) -> Candidate {
         self.axes.iter().zip(fractions).map(|(axis, fraction)| axis.at(fraction)).collect()
@@ -190,6 +203,17 @@ mod tests {
         check(&["fast < slow"], "2-3 2-4 2-5 3-4 3-5");
         check(&["fast < slow", "slow != 4"], "2-3 2-5 3-5");
         check(&["close_type > 1"], "");
+    }
+
+    #[test]
+    fn neighbours_differ_in_one_value_and_meet_the_conditions() {
+        let space = space(&["fast < slow"]);
+        let beside = |place: usize| {
+            let sets = space.beside(&space.all().unwrap()[place]);
+            sets.iter().map(|set| format!("{}-{}", set[0], set[1])).collect::<Vec<_>>().join(" ")
+        };
+        // Of 2-3, 2-4, 2-5, 3-4, 3-5: that of 3-3 is none.
+        assert_eq!([0, 1, 3].map(beside), ["2-4", "3-4 2-3 2-5", "2-4 3-5"]);
     }
 
     #[test]

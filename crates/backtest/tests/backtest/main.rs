@@ -14,3 +14,4 @@ mod prices;
 mod repetition;
 // What is said of it.
 mod summary;
+mod walk_forward;

@@ -72,7 +72,7 @@ pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Resul
     candles.notices.extend(arguments.candles.check_expiries(&loaded, &candles.markets)?);
     candles.notices.extend(ladders.into_iter().map(|notice| notice.text).chain(ruin.notices));
     candles.notices.extend(ruin.refusal.map(|why| format!("live, this would not start: {why}")));
-    let caveats = caveats_of(arguments, &settings.simulation);
+    let caveats = Caveats::of_replay(&arguments.candles, &settings.simulation);
     let header = settings.header(crew.versions, Some(candles.hash.clone()));
     let (series, markets) = (&candles.series, candles.markets.clone());
     let backtest = Backtest::new(&settings, crew.strategies, &crew.wants_prices, series, markets);
@@ -127,19 +127,6 @@ pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Resul
         print(&report.to_string())?;
     }
     Ok(Ending::Done)
-}
-
-/// What keeps an edge of this run from being believed. Payouts are always assumed: candles do not tell them.
-fn caveats_of(arguments: &BacktestArguments, simulation: &SimulationSettings) -> Caveats {
-    let mut withholding = Vec::new();
-    if arguments.candles.allow_coarse {
-        withholding.push("expiries may be shorter than the candles".to_owned());
-    }
-    let usual = SimulationSettings::default().latency_ms;
-    if arguments.latency_from.is_none() && simulation.latency_ms < usual {
-        withholding.push(format!("a latency of {} ms is below the usual {usual} ms", simulation.latency_ms));
-    }
-    Caveats { withholding, labels: vec!["on assumed payout"], ..Caveats::default() }
 }
 
 /// Repeats the run on other settings of the venue, with strategies that are built anew for each.

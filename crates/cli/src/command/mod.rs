@@ -24,6 +24,7 @@ mod status;
 mod strategy;
 mod sweep;
 mod trades;
+mod walk_forward;
 mod why;
 
 use crate::arguments::GlobalArguments;
@@ -38,6 +39,8 @@ pub(crate) enum Command {
     Backtest(backtest::BacktestArguments),
     /// Search the parameters of a bot over stored candles, on all cores; killed, it goes on where it was
     Sweep(sweep::SweepArguments),
+    /// Choose the parameters of a bot on past candles and test them on those that came after, window by window
+    WalkForward(walk_forward::WalkForwardArguments),
     /// Run the bots against a venue's demo wallet; with --sandbox, against one that comes along
     Live(live::LiveArguments),
     /// Run the bots on a venue's candles and prices with simulated trades; needs no trading token
@@ -96,6 +99,7 @@ pub(crate) fn run(command: &Command, context: &Context<'_>) -> Result<Ending, Fa
         Command::Backtest(arguments) => backtest::run(arguments, context),
         Command::Bench(arguments) => bench::run(arguments, context),
         Command::Sweep(arguments) => sweep::run(arguments, context),
+        Command::WalkForward(arguments) => walk_forward::run(arguments, context),
         Command::Live(arguments) => live::run(arguments, context),
         Command::Paper(arguments) => paper::run(arguments, context),
         Command::Sandbox(arguments) => sandbox::run(arguments, context),

@@ -15,11 +15,13 @@ pub struct DataSettings {
     /// `$XDG_CACHE_HOME` or in `~/.cache`; empty: none are kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache: Option<PathBuf>,
+    /// The folder of what must not be forgotten about this project: which hold-outs were opened.
+    pub state: PathBuf,
 }
 
 impl Default for DataSettings {
     fn default() -> Self {
-        Self { catalog: PathBuf::from("data"), cache: None }
+        Self { catalog: PathBuf::from("data"), cache: None, state: PathBuf::from(".candlewick") }
     }
 }
 

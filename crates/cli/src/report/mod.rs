@@ -7,8 +7,8 @@ mod trades;
 mod verdict;
 
 pub(crate) use census::Census;
-pub(crate) use trades::write_trades;
-pub(crate) use verdict::Caveats;
+pub(crate) use trades::{write_trades, write_trades_to};
+pub(crate) use verdict::{Caveats, EdgeLine};
 
 use crate::chronicle::DelayLine;
 use candlewick_backtest::Summary;
@@ -20,7 +20,6 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::time::Duration;
-use verdict::EdgeLine;
 
 /// What a report is made from.
 pub(crate) struct Run<'a> {

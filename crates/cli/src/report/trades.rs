@@ -35,10 +35,19 @@ pub(crate) fn write_trades(
     bots: &[BotSettings],
     scale: MoneyScale,
 ) -> io::Result<()> {
-    write(BufWriter::new(File::create(path)?), book, bots, scale)
+    write_trades_to(BufWriter::new(File::create(path)?), book, bots, scale)
 }
 
-fn write(writer: impl Write, book: &TradeBook, bots: &[BotSettings], scale: MoneyScale) -> io::Result<()> {
+/// Writes them anywhere, as [`write_trades`] does.
+///
+/// # Errors
+/// Those of the writer.
+pub(crate) fn write_trades_to(
+    writer: impl Write,
+    book: &TradeBook,
+    bots: &[BotSettings],
+    scale: MoneyScale,
+) -> io::Result<()> {
     let mut rows: Vec<&IntentRow> = book.rows().iter().filter(|row| is_trade(row)).collect();
     rows.sort_by_key(|row| (row.approved.decision_time(), row.approved.bot(), row.approved.intent()));
     let mut csv = csv::Writer::from_writer(writer);

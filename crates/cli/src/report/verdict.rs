@@ -1,8 +1,10 @@
 //! What a report says of the edge: the verdict, what it rests on, and why a good one may be withheld.
 
+use crate::data::CandleArguments;
 use crate::edge::name_of;
 use candlewick_engine::{IntentRow, judge};
 use candlewick_sdk::Outcome;
+use candlewick_simulator::SimulationSettings;
 use candlewick_statistics::{EdgeTest, Verdict, VerdictPlan};
 use serde::Serialize;
 
@@ -10,7 +12,7 @@ use serde::Serialize;
 const MOST_CANCELLED: f64 = 0.01;
 
 /// What a run's results rest on, as far as the run itself knows.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Caveats {
     /// Why *edge shown* is not said of it.
     pub(crate) withholding: Vec<String>,
@@ -20,11 +22,27 @@ pub(crate) struct Caveats {
     pub(crate) variants: u64,
 }
 
+impl Caveats {
+    /// Of a run over stored candles. Payouts are always assumed: candles do not tell them.
+    pub(crate) fn of_replay(candles: &CandleArguments, simulation: &SimulationSettings) -> Self {
+        let mut withholding = Vec::new();
+        if candles.allow_coarse {
+            withholding.push("expiries may be shorter than the candles".to_owned());
+        }
+        let usual = SimulationSettings::default().latency_ms;
+        if simulation.recorded_latency.is_none() && simulation.latency_ms < usual {
+            let latency = simulation.latency_ms;
+            withholding.push(format!("a latency of {latency} ms is below the usual {usual} ms"));
+        }
+        Self { withholding, labels: vec!["on assumed payout"], ..Self::default() }
+    }
+}
+
 /// The verdict on some trades, with what it rests on.
 #[derive(Debug, Serialize)]
-pub(super) struct EdgeLine {
+pub(crate) struct EdgeLine {
     #[serde(skip)]
-    pub(super) verdict: &'static str,
+    pub(crate) verdict: &'static str,
     /// Trades that the accounts rest on.
     judged_trades: u64,
     /// About so many more trades show an edge of `delta`, if there is one.
@@ -46,7 +64,7 @@ pub(super) struct EdgeLine {
 
 impl EdgeLine {
     /// What an account says, and whether it may be said of a run with these trades.
-    pub(super) fn of<'a>(
+    pub(crate) fn of<'a>(
         test: &EdgeTest,
         rows: impl IntoIterator<Item = &'a IntentRow> + Clone,
         caveats: &Caveats,
@@ -85,7 +103,7 @@ impl EdgeLine {
     }
 
     /// The verdict in words.
-    pub(super) fn words(&self) -> String {
+    pub(crate) fn words(&self) -> String {
         let size = format!("{:.0} % of the stake", self.delta * 100.0);
         let mut words = match (self.verdict, self.about_more_trades) {
             ("edge_shown", _) => "edge shown".to_owned(),
@@ -106,13 +124,13 @@ impl EdgeLine {
     }
 
     /// The verdict in a few words, with the number of trades behind it.
-    pub(super) fn brief(&self) -> String {
+    pub(crate) fn brief(&self) -> String {
         let name = if self.withheld.is_empty() { self.verdict } else { "edge shown, withheld" };
         format!("{} ({})", name.replace('_', " "), self.judged_trades)
     }
 
     /// How the trades overlap, where they do.
-    pub(super) fn overlap(&self) -> Option<String> {
+    pub(crate) fn overlap(&self) -> Option<String> {
         let inflation = self.variance_inflation;
         (inflation > 1.0 + 1e-9).then(|| format!("{} clusters, variance x{inflation:.2}", self.clusters))
     }

@@ -1,4 +1,4 @@
-//! The folder of a sweep: the journal of its trials, and the results when all have run.
+//! The folder of a sweep or a walk: the journals of its trials, and the results when all have run.
 
 use crate::failure::{Failure, FailureKind};
 use candlewick_backtest::sweep::{
@@ -36,7 +36,8 @@ pub(crate) struct Identity<'a> {
 pub(crate) struct ResultFolder(PathBuf);
 
 impl Identity<'_> {
-    fn to_json(&self) -> Value {
+    /// As it stands at the head of a journal.
+    pub(crate) fn to_json(&self) -> Value {
         let SweepSettings { search, objective, min_trades, halving } = self.sweep;
         json!({
             "format": FORMAT,
@@ -68,41 +69,47 @@ impl ResultFolder {
         &self.0
     }
 
-    /// Its journal, and the trials that have run.
+    /// The journal of this name in it, and the trials that have run.
     ///
     /// # Errors
     /// As [`TrialJournal::open`].
     pub(crate) fn journal(
         &self,
-        identity: &Identity<'_>,
+        name: &str,
+        identity: &Value,
     ) -> Result<(TrialJournal, Vec<Record>), BacktestError> {
-        TrialJournal::open(&self.0.join("trials.jsonl"), &identity.to_json())
+        TrialJournal::open(&self.0.join(name), identity)
     }
 
-    /// Writes the results; each file is there whole or not at all. `written` is the bot as it is configured.
-    pub(crate) fn write(
+    /// Writes a file; it is there whole or not at all.
+    pub(crate) fn put(
+        &self,
+        name: &str,
+        fill: impl FnOnce(&mut Vec<u8>) -> io::Result<()>,
+    ) -> Result<PathBuf, Failure> {
+        let path = self.0.join(name);
+        let mut bytes = Vec::new();
+        let written = fill(&mut bytes).and_then(|()| replace(&path, &bytes));
+        written.map_err(|error| unwritable(&path, error))?;
+        Ok(path)
+    }
+
+    /// Writes the results of a sweep. `written` is the bot as it is configured.
+    pub(crate) fn write_sweep(
         &self,
         rows: &[TrialRow],
         space: &Space,
         objective: Objective,
         written: &Value,
     ) -> Result<Vec<PathBuf>, Failure> {
-        let mut files = Vec::new();
-        let mut put = |name: &str, fill: &dyn Fn(&mut Vec<u8>) -> io::Result<()>| {
-            let path = self.0.join(name);
-            let mut bytes = Vec::new();
-            fill(&mut bytes)
-                .and_then(|()| replace(&path, &bytes))
-                .map_err(|error| unwritable(&path, error))?;
-            files.push(path);
-            Ok::<(), Failure>(())
-        };
-        put("results.csv", &|bytes| write_trials_csv(rows, space, bytes))?;
-        put("results.parquet", &|bytes| write_trials_parquet(rows, space, bytes))?;
-        put("report.html", &|bytes| write_sweep_page(rows, space, objective, bytes))?;
+        let mut files = vec![
+            self.put("results.csv", |bytes| write_trials_csv(rows, space, bytes))?,
+            self.put("results.parquet", |bytes| write_trials_parquet(rows, space, bytes))?,
+            self.put("report.html", |bytes| write_sweep_page(rows, space, objective, bytes))?,
+        ];
         if let Some(best) = ranked(rows).into_iter().find(|row| row.score.is_some()) {
             let text = best_bot(written, &space.bot(&best.candidate))?;
-            put("best.toml", &|bytes| bytes.write_all(text.as_bytes()))?;
+            files.push(self.put("best.toml", |bytes| bytes.write_all(text.as_bytes()))?);
         }
         Ok(files)
     }

@@ -1,7 +1,9 @@
-//! What a sweep leaves behind: a folder of files, and the report.
+//! What a search is asked for and needs, and what a sweep leaves behind: a folder of files, and the report.
 
 mod folder;
 mod report;
+mod search;
 
 pub(crate) use folder::{Identity, ResultFolder};
 pub(crate) use report::{SweepReport, Tried};
+pub(crate) use search::{Prepared, SearchArguments};

@@ -1,7 +1,7 @@
 //! The report of a sweep: the best sets as a table, or one JSON document.
 
 use crate::data::Candles;
-use crate::output::table;
+use crate::output::{short, table};
 use candlewick_backtest::sweep::{
     Figures, Outcome, Space, SweepSettings, TrialRow, corrected_p_values, ranked,
 };
@@ -160,18 +160,6 @@ impl fmt::Display for SweepReport {
             write!(f, "\nnote: {notice}")?;
         }
         Ok(())
-    }
-}
-
-/// A value as short as a table needs it.
-fn short(value: &Value) -> String {
-    match value {
-        Value::Number(number) if number.is_f64() => {
-            let text = format!("{:.6}", number.as_f64().unwrap_or_default());
-            text.trim_end_matches('0').trim_end_matches('.').to_owned()
-        }
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
     }
 }
 

@@ -47,6 +47,11 @@ impl Approved {
         Self { intent, bot, symbol, direction, expiry, stake, decision_time, reason }
     }
 
+    /// The same under another number, for a book of several runs.
+    pub(crate) const fn renumbered(self, intent: IntentId) -> Self {
+        Self { intent, ..self }
+    }
+
     /// Its number.
     pub const fn intent(&self) -> IntentId {
         self.intent

@@ -1,0 +1,228 @@
+//! What is searched and how, as it is asked for on the command line, and everything that a search needs.
+#![allow(
+    clippy::doc_markdown,
+    reason = "the documentation of arguments is the help that clap prints as it stands"
+)]
+
+use super::Identity;
+use crate::command::Context;
+use crate::configuration::{Base, Loaded, Problems, RealMoney, to_json};
+use crate::crew::{Crew, failure_of_backtest, session_settings, suggest_strategy};
+use crate::data::{COARSE, CandleArguments, Candles};
+use crate::failure::Failure;
+use crate::report::Caveats;
+use crate::suggestion::suggest;
+use crate::walk_forward::Hypothesis;
+use candlewick_backtest::sweep::{Halving, Objective, Search, SearchSettings, Space, SweepSettings, Target};
+use candlewick_backtest::{BacktestError, BacktestSettings};
+use candlewick_engine::BotSettings;
+use candlewick_sdk::{Expiry, Millis, StrategyEntry};
+use candlewick_simulator::{SimulationSettings, check_expiry};
+use clap::Args;
+use std::num::NonZeroUsize;
+
+/// What to search.
+#[derive(Debug, Args)]
+pub(crate) struct SearchArguments {
+    /// Search a parameter: NAME=VALUES, or NAME for the whole range that the strategy declares; repeatable
+    #[arg(long = "param", value_name = "NAME[=VALUES]")]
+    parameters: Vec<String>,
+    /// Try only sets for which this holds, such as "slow >= 2 * fast"; repeatable
+    #[arg(long = "where", value_name = "CONDITION")]
+    conditions: Vec<String>,
+    /// The bot whose parameters are searched; it runs alone. Needed where there are several
+    #[arg(long, value_name = "NAME")]
+    bot: Option<String>,
+    /// Which sets are tried: grid, random, latin-hypercube, sobol or tpe. Without it a grid, where parameters have an
+    /// end and --trials is not given, else sobol
+    #[arg(long, value_name = "WAY")]
+    search: Option<Search>,
+    /// How many sets are tried; a grid tries all [default: 200]
+    #[arg(long, value_name = "N")]
+    trials: Option<u64>,
+    /// What chance is made of
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// What makes a set good: edge (lower end of the win rate's 95 % interval less the break-even), expectancy (profit
+    /// per unit staked), sharpe (of daily profits) or drawdown-penalised (profit less the deepest fall)
+    #[arg(long, value_name = "FIGURE", default_value_t = Objective::Edge)]
+    objective: Objective,
+    /// Sets with fewer won and lost trades do not count
+    #[arg(long, value_name = "N", default_value_t = 30)]
+    min_trades: u64,
+    /// Successive halving: run every set on the first part of the candles, the best one in N of them on N times as
+    /// many, and so on
+    #[arg(long, value_name = "N")]
+    halving: Option<u32>,
+    /// How many runs the last sets of a halving have
+    #[arg(long, value_name = "N", default_value_t = 3, requires = "halving")]
+    rungs: u32,
+    /// How many trials run side by side; the result does not depend on it [default: one a core]
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+    #[command(flatten)]
+    candles: CandleArguments,
+}
+
+/// Everything that a sweep needs, checked.
+pub(crate) struct Prepared<'a> {
+    pub(crate) loaded: Loaded,
+    /// The bot as it is configured.
+    pub(crate) written: serde_json::Value,
+    pub(crate) entry: &'a StrategyEntry,
+    pub(crate) settings: BacktestSettings,
+    pub(crate) space: Space,
+    pub(crate) sweep: SweepSettings,
+    pub(crate) candles: Candles,
+}
+
+impl SearchArguments {
+    /// Reads and checks all of it.
+    ///
+    /// # Errors
+    /// What has to be corrected first.
+    pub(crate) fn prepare<'a>(&self, context: &Context<'a>) -> Result<Prepared<'a>, Failure> {
+        let mut loaded = Loaded::read(&context.global.config, Base::Sandbox, self.candles.flags())?;
+        loaded.check_mode(RealMoney::NotAsked).map_err(Problems::from)?;
+        loaded.config.simulation.check()?;
+        Crew::build(&loaded, context.registry)?;
+        let index = chosen_bot(&loaded.config.bots, self.bot.as_deref())?;
+        let bot = loaded.config.bots[index].clone();
+        let written = to_json(&loaded)["configuration"]["bots"][index].take();
+        let Some(entry) = context.registry.find(&bot.strategy) else {
+            return Err(Failure::configuration(suggest_strategy(&bot.strategy, context.registry)));
+        };
+        if self.parameters.is_empty() {
+            let problem = format!("there is nothing to search: give --param of strategy \"{}\"", entry.name);
+            return Err(Failure::configuration(problem).help(searchable(entry)));
+        }
+        let space = Space::new(entry, &bot, &self.parameters, &self.conditions);
+        let space = space.map_err(|error| failure_of_backtest(error, &loaded))?;
+        let sweep = sweep_settings(self, &space).map_err(|error| failure_of_backtest(error, &loaded))?;
+        loaded.config.bots = vec![bot];
+        let mut candles = self.candles.gather(&loaded, context.global)?;
+        candles.notices.extend(check_expiries(&space, &candles, &loaded, self)?);
+        let settings = BacktestSettings {
+            session: session_settings(&loaded),
+            simulation: loaded.config.simulation.clone(),
+            price_every_ms: Millis::new(i64::from(loaded.config.runtime.price_every_ms)),
+        };
+        Ok(Prepared { loaded, written, entry, settings, space, sweep, candles })
+    }
+
+    /// Everything that decides the trials and their order.
+    pub(crate) fn identity<'a>(&'a self, prepared: &'a Prepared<'_>) -> Identity<'a> {
+        Identity {
+            settings: &prepared.settings,
+            strategy: (prepared.entry.name, prepared.entry.version),
+            data_hash: &prepared.candles.hash,
+            parameters: &self.parameters,
+            conditions: &self.conditions,
+            sweep: &prepared.sweep,
+        }
+    }
+
+    /// What a hold-out of these candles would be opened for.
+    pub(crate) fn hypothesis(&self, prepared: &Prepared<'_>, bot: &BotSettings) -> Hypothesis {
+        let strategy = (prepared.entry.name.to_owned(), prepared.entry.version.to_owned());
+        Hypothesis {
+            data_hash: prepared.candles.hash.clone(),
+            series: bot.series().to_string(),
+            strategy,
+            parameters: self.parameters.clone(),
+            conditions: self.conditions.clone(),
+        }
+    }
+
+    /// What the results rest on.
+    pub(crate) fn caveats(&self, simulation: &SimulationSettings) -> Caveats {
+        Caveats::of_replay(&self.candles, simulation)
+    }
+
+    /// How many trials run side by side.
+    pub(crate) fn threads(&self) -> NonZeroUsize {
+        let cores = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        self.threads.unwrap_or_else(cores)
+    }
+}
+
+/// The place of the bot that is searched.
+fn chosen_bot(bots: &[BotSettings], named: Option<&str>) -> Result<usize, Failure> {
+    let names = || bots.iter().map(|bot| bot.name.as_str());
+    let Some(named) = named else {
+        if bots.len() == 1 {
+            return Ok(0);
+        }
+        let problem = "there are several bots: say with --bot whose parameters are searched";
+        let known = names().collect::<Vec<_>>().join(", ");
+        return Err(Failure::configuration(problem).help(format!("known are: {known}")));
+    };
+    names().position(|name| name == named).ok_or_else(|| {
+        let help = suggest(named, names().collect::<Vec<_>>());
+        Failure::configuration(format!("--bot {named}: there is no such bot")).help(help)
+    })
+}
+
+/// What of a strategy can be searched, as its schema says.
+fn searchable(entry: &StrategyEntry) -> String {
+    let range =
+        |parameter: &candlewick_sdk::parameters::Parameter| match (parameter.minimum, parameter.maximum) {
+            (Some(low), Some(high)) => format!("{} ({low} to {high})", parameter.name),
+            _ => format!("{} ({})", parameter.name, parameter.kind),
+        };
+    let own = entry.parameters.iter().map(range);
+    let all: Vec<String> = own.chain(["close_type", "expiration_type"].map(str::to_owned)).collect();
+    format!("there are: {}", all.join(", "))
+}
+
+fn sweep_settings(arguments: &SearchArguments, space: &Space) -> Result<SweepSettings, BacktestError> {
+    let is_grid = arguments.trials.is_none() && space.count().is_some();
+    let search = arguments.search.unwrap_or(if is_grid { Search::Grid } else { Search::Sobol });
+    let problem = match (search, arguments.trials, arguments.halving) {
+        (Search::Grid, Some(_), _) => "a grid tries every set: leave out --trials, or search another way",
+        (search, _, Some(_)) if search.learns() => {
+            "a search that learns needs every set on all candles: leave out --halving, or search another way"
+        }
+        _ => "",
+    };
+    if !problem.is_empty() {
+        return Err(BacktestError::ChangeSearch { problem: problem.to_owned() });
+    }
+    let halving =
+        arguments.halving.map(|keep_one_in| Halving::new(keep_one_in, arguments.rungs)).transpose()?;
+    let search = SearchSettings { search, trials: arguments.trials.unwrap_or(200), seed: arguments.seed };
+    search.check(space)?;
+    Ok(SweepSettings {
+        search,
+        objective: arguments.objective,
+        min_trades: arguments.min_trades,
+        halving: halving.unwrap_or(Halving::NONE),
+    })
+}
+
+/// Holds every expiry that may be tried to the candles.
+fn check_expiries(
+    space: &Space,
+    candles: &Candles,
+    loaded: &Loaded,
+    arguments: &SearchArguments,
+) -> Result<Option<String>, Failure> {
+    let Some(axis) = space.axes().iter().find(|axis| axis.target() == Target::CloseType) else {
+        return arguments.candles.check_expiries(loaded, &candles.markets);
+    };
+    for bot in &loaded.config.bots {
+        let Some(market) = candles.markets.iter().find(|market| market.symbol() == bot.symbol) else {
+            continue;
+        };
+        for setting in axis.listed().into_iter().flatten() {
+            let close_type = setting.to_string().parse().unwrap_or(bot.close_type);
+            let Err(error) = check_expiry(Expiry { close_type, ..bot.expiry() }, market) else { continue };
+            if arguments.candles.allow_coarse {
+                return Ok(Some(COARSE.to_owned()));
+            }
+            let help = "--allow-coarse runs it all the same; such a result proves nothing";
+            return Err(Failure::configuration(format!("--param close_type: {error}")).help(help));
+        }
+    }
+    Ok(None)
+}
