@@ -54,7 +54,7 @@ pub struct SeriesPlace(usize);
 /// A series and the level that it has to be beyond.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Comparison {
-    /// The series, by its place in [`Declaration::into_series`].
+    /// The series, by its place in what [`Declaration::into_parts`] gives.
     pub series: usize,
     /// On which side of the level.
     pub side: Side,

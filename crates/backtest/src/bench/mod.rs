@@ -1,7 +1,7 @@
 //! Work to measure a backtest by, and the same work in loops written by hand for nothing else: the floors.
 //!
 //! Each [`Work`] is run by [`Work::run`] through the whole of a backtest, and by [`Work::run_by_hand`] through its
-//! floor. Both make the same trades, which [`Work::hold_equal`] shows before anything is measured.
+//! floor. Both make the same trades, which whoever measures holds first.
 
 mod by_hand;
 mod work;
