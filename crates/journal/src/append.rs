@@ -11,9 +11,23 @@ use std::sync::LazyLock;
 
 const COLUMNS: usize = 8;
 
-/// One statement for each of these numbers of lines, so that the driver prepares three statements and no more.
-static INSERTS: LazyLock<[(usize, String); 3]> =
-    LazyLock::new(|| [64, 8, 1].map(|rows| (rows, insert(rows))));
+/// Statements for so many lines, that the driver prepares few. An open waits for two lines, its candle and itself: each
+/// statement is a journey to the driver's thread and back, so they go in one.
+static INSERTS: LazyLock<[Insert; 5]> = LazyLock::new(|| [64, 8, 4, 2, 1].map(Insert::of));
+
+struct Insert {
+    rows: usize,
+    alone: String,
+    /// The same, and the end of the transaction.
+    ending: String,
+}
+
+impl Insert {
+    fn of(rows: usize) -> Self {
+        let alone = insert(rows);
+        Self { rows, ending: format!("{alone}; COMMIT"), alone }
+    }
+}
 
 fn insert(rows: usize) -> String {
     let mut text =
@@ -31,17 +45,28 @@ fn insert(rows: usize) -> String {
     text
 }
 
+/// What becomes of a transaction with the last of the lines.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Then {
+    /// It goes on.
+    More,
+    /// It is committed on the same journey. For files only, and when there is a line.
+    Commit,
+}
+
 /// Adds the lines, many to a statement.
 pub(crate) async fn lines(
     any: &mut AnyConnection,
     url: &JournalUrl,
     lines: &[Pending],
+    then: Then,
 ) -> Result<(), JournalError> {
     let mut rest = lines;
-    for (rows, statement) in INSERTS.iter() {
+    for Insert { rows, alone, ending } in INSERTS.iter() {
         while rest.len() >= *rows {
             let (now, later) = rest.split_at(*rows);
-            let mut query = sqlx::query(statement.as_str());
+            let is_end = later.is_empty() && then == Then::Commit;
+            let mut query = sqlx::query(if is_end { ending.as_str() } else { alone.as_str() });
             for Pending { line, head } in now {
                 query = query
                     .bind(head.seq.cast_signed())

@@ -1,11 +1,13 @@
 //! The lease in the database: taken, confirmed in every writing transaction, renewed, given back.
 
 use crate::database::JournalUrl;
+use crate::database::connection::BEGIN_FILE;
 use crate::database::fault::from_sqlx;
 use crate::{ChainHash, Head, Holder, JournalError, Lease, LeaseTerms};
 use candlewick_sdk::Millis;
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
+use std::sync::LazyLock;
 
 /// The secret of one opening of a journal, so that a holder is known from a later one of the same process.
 #[derive(Clone, PartialEq, Eq)]
@@ -81,24 +83,40 @@ pub(crate) async fn lock(
     }
 }
 
+const ADVANCE: &str =
+    "UPDATE lease SET head_seq = $1, head_hash = $2 WHERE token = $3 AND head_seq = $4 RETURNING head_seq";
+static BEGIN_AND_ADVANCE: LazyLock<String> = LazyLock::new(|| format!("{BEGIN_FILE}; {ADVANCE}"));
+
+/// Whether a transaction begins with a statement.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Start {
+    /// It has begun before.
+    Within,
+    /// It begins on the same journey to the driver. For files only.
+    Begin,
+}
+
 /// Moves the head that the lease remembers from `before` to `after`, when the lease is still ours.
 pub(crate) async fn advance(
     any: &mut AnyConnection,
     url: &JournalUrl,
     token: &Token,
-    before: Head,
-    after: Head,
+    (before, after): (Head, Head),
+    start: Start,
 ) -> Result<(), JournalError> {
-    let moved = "UPDATE lease SET head_seq = $1, head_hash = $2 WHERE token = $3 AND head_seq = $4";
+    let moved = match start {
+        Start::Within => ADVANCE,
+        Start::Begin => BEGIN_AND_ADVANCE.as_str(),
+    };
     let moved = sqlx::query(moved)
         .bind(after.seq.cast_signed())
         .bind(after.hash.to_string())
         .bind(&token.0)
         .bind(before.seq.cast_signed())
-        .execute(&mut *any)
+        .fetch_all(&mut *any)
         .await
         .map_err(|error| from_sqlx(error, url))?;
-    if moved.rows_affected() == 1 {
+    if moved.len() == 1 {
         return Ok(());
     }
     // Nobody who has the token wrote: the lease is lost, or the table was edited.

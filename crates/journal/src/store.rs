@@ -1,12 +1,13 @@
 //! The durable journal of a process that may write it.
 
+use crate::append::Then;
 use crate::chain::Head;
 use crate::database::JournalUrl;
 use crate::database::connection::{ANSWER_DEADLINE, Connection, OPEN_DEADLINE, Purpose, within};
 use crate::database::fault::from_sqlx;
 use crate::database::schema;
 use crate::kill_point::{KillPoints, What};
-use crate::lease::{self, Token};
+use crate::lease::{self, Start, Token};
 use crate::wire::{Wire, without_nul};
 use crate::{Holder, JournalError, LeaseTerms, Line, append};
 use candlewick_sdk::Millis;
@@ -179,8 +180,14 @@ impl Store {
         let mut connection = self.take_connection().await?;
         connection.is_in_place()?;
         let was_certain = std::mem::replace(&mut self.is_certain, false);
-        let mut transaction = connection.begin().await?;
-        let any = &mut *transaction;
+        // A file's transaction begins and ends with statements that it needs anyhow: each is a journey to the driver's
+        // thread, for which an open waits.
+        let is_file = !connection.is_server();
+        let start = if is_file && was_certain { Start::Begin } else { Start::Within };
+        if start == Start::Within {
+            connection.run(connection.begin_statement()).await?;
+        }
+        let any = connection.any();
         if !was_certain {
             // Locked first: a transaction of ours that is still ending has ended after that.
             let found = lease::lock(any, &self.url, &self.token).await?;
@@ -188,10 +195,14 @@ impl Store {
             self.forget_written(found, wires)?;
         }
         self.kill_points.before(&What::Entries(&self.lines, &self.wires));
-        lease::advance(any, &self.url, &self.token, self.head, self.recorded()).await?;
-        append::lines(any, &self.url, &self.lines).await?;
+        let heads = (self.head, self.recorded());
+        lease::advance(any, &self.url, &self.token, heads, start).await?;
         append::wires(any, &self.url, self.wires_written, &self.wires).await?;
-        transaction.commit().await.map_err(|error| from_sqlx(error, &self.url))?;
+        let then = if is_file && !self.lines.is_empty() { Then::Commit } else { Then::More };
+        append::lines(any, &self.url, &self.lines, then).await?;
+        if then == Then::More {
+            connection.run("COMMIT").await?;
+        }
         self.kill_points.after();
         self.head = self.recorded();
         self.wires_written += self.wires.len() as u64;

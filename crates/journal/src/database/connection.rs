@@ -22,6 +22,9 @@ pub(crate) const OPEN_DEADLINE: Duration = Duration::from_mins(5);
 const WAL_ATTEMPTS: u32 = 100;
 const WAL_PAUSE: Duration = Duration::from_millis(50);
 
+/// Begins a transaction that writes to a file.
+pub(crate) const BEGIN_FILE: &str = "BEGIN IMMEDIATE";
+
 /// For what a connection is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
@@ -86,13 +89,13 @@ impl Connection {
 
     /// Begins a transaction that may write; of two that begin on one file, the second waits.
     pub(crate) async fn begin(&mut self) -> Result<Transaction<'_, Any>, JournalError> {
-        let statement = if self.is_server() {
-            "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
-        } else {
-            "BEGIN IMMEDIATE"
-        };
-        let url = self.url.clone();
+        let (url, statement) = (self.url.clone(), self.begin_statement());
         self.any.begin_with(statement).await.map_err(|error| from_sqlx(error, &url))
+    }
+
+    /// What begins such a transaction, which [`Connection::run`] of `COMMIT` ends, or the end of the connection.
+    pub(crate) fn begin_statement(&self) -> &'static str {
+        if self.is_server() { "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE" } else { BEGIN_FILE }
     }
 
     /// Runs statements that answer nothing.
