@@ -3,6 +3,8 @@
 
 use crate::candlewick::Folder;
 use crate::excerpt::{HOUR, MONDAY, shipped};
+use crate::recording::{lines, write};
+use candlewick_journal::Line;
 use serde_json::Value;
 
 /// A verdict that falls after a few trades, and is enforced.
@@ -82,6 +84,54 @@ fn a_verdict_falls_alike_in_a_backtest_and_live_and_is_enforced_alike() {
     assert_eq!(free["bots"][0]["verdict"], "edge_rejected");
     assert_eq!(free["refused"]["EdgeRejected"], Value::Null);
     assert!(free["trades"].as_u64() > stored["trades"].as_u64());
+}
+
+/// Programs that did not know verdicts wrote journals without them.
+#[test]
+fn a_journal_from_before_there_were_verdicts_is_held_to_what_it_can_tell() {
+    let settings = QUICK.replace("enforce_verdict = true", "enforce_verdict = false");
+    let folder = Folder::new()
+        .with("BTCUSDT_1m.csv", &shipped("BTCUSDT_1m.csv", MONDAY, MONDAY + 6 * HOUR))
+        .with("EURUSD_1m.csv", &shipped("EURUSD_1m.csv", MONDAY, MONDAY + HOUR))
+        .with("bots.toml", &settings);
+    let data = ["--data", "BTCUSDT_1m.csv", "--data", "EURUSD_1m.csv", "--config", "bots.toml"];
+    let live = ["live", "--sandbox", "--speed", "max", "--until-end", "--journal", "run.db", "--json"];
+    folder.run(&[&live[..], &data].concat()).json();
+    let recorded = lines(&folder.path("run.db"));
+    let is_verdict = |line: &Line| line.body.contains("\"action\":\"verdict\"");
+    assert!(recorded.iter().any(|stored| is_verdict(&stored.line)), "none fell");
+    let without = |name: &str, format: &str| {
+        let kept = recorded.iter().map(|stored| stored.line.clone()).filter(|line| !is_verdict(line));
+        let body = |line: &Line| line.body.replacen("\"format\":3", format, 1);
+        write(&folder.path(name), kept.map(|line| Line { body: body(&line), ..line }));
+        folder.run(&["parity", "--journal", name, "--json"])
+    };
+    let old = without("old.db", "\"format\":2").json();
+    assert_eq!((&old["ok"], &old["decisions"]["difference"]), (&true.into(), &Value::Null), "{old}");
+    // One of today that lacks them was changed.
+    let changed = without("changed.db", "\"format\":3");
+    assert_eq!(changed.code, 5, "{}", changed.stdout);
+    assert!(changed.stderr.contains("a decision that the journal lacks"), "{}", changed.stderr);
+}
+
+/// Answers, ends and decisions that meet at one moment.
+#[test]
+fn the_verdict_on_all_trades_of_a_single_bot_is_its_own_to_the_last_bit() {
+    let bot = QUICK.split("[[bots]]").take(2).collect::<Vec<_>>().join("[[bots]]");
+    let bot = bot.replace("01:00", "03:00").replace("enforce_verdict = true", "");
+    let rules = "[risk]\nmax_open_trades = 0\nmax_open_trades_per_symbol = 0\nallow_opposite = true\nallow_duplicate = true";
+    for (latency_ms, settle_delay_ms) in [(0, 0), (2_000, 4_000), (60_000, 0), (60_000, 60_000)] {
+        let venue = format!(
+            "[simulation]\nopen_rounding = \"none\"\nlatency_ms = {latency_ms}\nsettle_delay_ms = {settle_delay_ms}\n"
+        );
+        let folder = Folder::new()
+            .with("BTCUSDT_1m.csv", &shipped("BTCUSDT_1m.csv", MONDAY, MONDAY + 24 * HOUR))
+            .with("bots.toml", &(venue + &bot.replace("[risk]", rules)));
+        let run = ["backtest", "--json", "--config", "bots.toml", "--data", "BTCUSDT_1m.csv"];
+        let report = folder.run(&run).json();
+        assert!(report["edge"]["judged_trades"].as_u64() > Some(100), "{}", report["edge"]);
+        assert_eq!(report["edge"], report["bots"][0]["edge"], "{latency_ms} {settle_delay_ms}");
+    }
 }
 
 #[cfg(unix)]

@@ -4,11 +4,11 @@ use crate::{
     Action, Approved, Event, EventKind, IntentId, Opened, Recorded, Rejection, Rule, Settled, VenueId,
 };
 use candlewick_sdk::{Millis, Money, Outcome, Payout};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Where an intent stands, as people are told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IntentState {
     /// Its request left, its answer is awaited.
@@ -54,17 +54,36 @@ pub struct IntentRow {
     pub profit: Money,
     /// Venue time at which its settlement became known.
     pub settled_at: Option<Millis>,
+    /// What of this the Session was told, and in which order.
+    pub(crate) told: Told,
+}
+
+/// What a Session was told of an intent: places in its book's order of news, from 1, 0 being what did not happen, and what
+/// was said then. Several things become known at one moment, and only this order is the one in which the Session decided.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Told {
+    pub(crate) decided: u32,
+    pub(crate) answered: u32,
+    /// It turned out to be no trade: refused, not sent, or looked for in vain.
+    pub(crate) left_out: u32,
+    pub(crate) settled: u32,
+    /// What a win pays, as the answer said.
+    pub(crate) answered_payout: Option<Payout>,
+    /// The same, as the settlement said.
+    pub(crate) settled_payout: Option<Payout>,
 }
 
 /// All intents, in their order, and the count of refusals by name. It heeds and ignores what the Session does:
 /// an answer counts once, and what is over stays as it ended.
 #[derive(Debug, Default)]
 pub struct TradeBook {
-    rows: Vec<IntentRow>,
-    refused: [u64; Rule::ALL.len()],
-    no_price: u64,
-    rejected: u64,
-    not_sent: u64,
+    pub(crate) rows: Vec<IntentRow>,
+    pub(crate) refused: [u64; Rule::ALL.len()],
+    pub(crate) no_price: u64,
+    pub(crate) rejected: u64,
+    pub(crate) not_sent: u64,
+    /// How much has become known of intents.
+    pub(crate) news: u32,
 }
 
 impl IntentRow {
@@ -75,6 +94,23 @@ impl IntentRow {
                 false
             }
             IntentState::Settled | IntentState::Rejected | IntentState::NotSent => true,
+        }
+    }
+}
+
+impl Told {
+    /// The same behind so much other news.
+    const fn after(self, news: u32) -> Self {
+        const fn moved(place: u32, by: u32) -> u32 {
+            if place == 0 { 0 } else { place + by }
+        }
+        let Self { decided, answered, left_out, settled, .. } = self;
+        Self {
+            decided: moved(decided, news),
+            answered: moved(answered, news),
+            left_out: moved(left_out, news),
+            settled: moved(settled, news),
+            ..self
         }
     }
 }
@@ -103,10 +139,13 @@ impl TradeBook {
             }
             EventKind::Adopted(opened) => self.see_opened(opened, event.at),
             EventKind::NotOpened { intent, .. } => {
+                let place = self.news + 1;
                 if let Some(row) = self.row_mut(*intent)
                     && row.state == IntentState::InDoubt
                 {
                     row.state = IntentState::NotOpened;
+                    row.told.left_out = place;
+                    self.news = place;
                 }
             }
             EventKind::Settled(settled) => self.see_settled(settled, event.at),
@@ -130,20 +169,24 @@ impl TradeBook {
     #[inline]
     pub fn see_action(&mut self, action: &Action) {
         match action {
-            Action::Open(approved) => self.rows.push(IntentRow {
-                approved: *approved,
-                state: IntentState::InFlight,
-                venue_id: None,
-                answered_at: None,
-                open_time: None,
-                open_price: None,
-                close_time: None,
-                close_price: None,
-                payout: None,
-                outcome: None,
-                profit: Money::ZERO,
-                settled_at: None,
-            }),
+            Action::Open(approved) => {
+                self.news += 1;
+                self.rows.push(IntentRow {
+                    approved: *approved,
+                    state: IntentState::InFlight,
+                    venue_id: None,
+                    answered_at: None,
+                    open_time: None,
+                    open_price: None,
+                    close_time: None,
+                    close_price: None,
+                    payout: None,
+                    outcome: None,
+                    profit: Money::ZERO,
+                    settled_at: None,
+                    told: Told { decided: self.news, ..Told::default() },
+                });
+            }
             Action::Refuse(refused) => self.refused[refused.rule as usize] += 1,
             Action::DayOpened { .. } | Action::Verdict(_) => {}
         }
@@ -170,12 +213,13 @@ impl TradeBook {
     /// runs together.
     pub fn append(&mut self, later: &Self) {
         let next = self.rows.last().map_or(1, |row| row.approved.intent().number() + 1);
-        self.rows.extend(
-            (next..)
-                .map(IntentId::new)
-                .zip(&later.rows)
-                .map(|(intent, row)| IntentRow { approved: row.approved.renumbered(intent), ..*row }),
-        );
+        let news = self.news;
+        self.rows.extend((next..).map(IntentId::new).zip(&later.rows).map(|(intent, row)| IntentRow {
+            approved: row.approved.renumbered(intent),
+            told: row.told.after(news),
+            ..*row
+        }));
+        self.news += later.news;
         for (count, more) in self.refused.iter_mut().zip(later.refused) {
             *count += more;
         }
@@ -203,21 +247,31 @@ impl TradeBook {
     }
 
     fn see_opened(&mut self, opened: &Opened, at: Millis) {
+        let place = self.news + 1;
         let Some(row) = self.row_mut(opened.intent).filter(|row| !row.is_over()) else { return };
         if row.state != IntentState::Open {
             row.state = IntentState::Open;
             row.answered_at = Some(at);
+        }
+        // A first reply may not tell what it pays.
+        if row.told.answered_payout.is_none() && opened.payout.is_some() {
+            row.told.answered = place;
+            row.told.answered_payout = opened.payout;
         }
         row.venue_id = opened.venue_id.or(row.venue_id);
         row.open_time = opened.open_time.or(row.open_time);
         row.open_price = opened.open_price.or(row.open_price);
         row.close_time = opened.close_time.or(row.close_time);
         row.payout = opened.payout.or(row.payout);
+        self.news = place;
     }
 
     fn see_settled(&mut self, settled: &Settled, at: Millis) {
+        let place = self.news + 1;
         let Some(row) = self.row_mut(settled.intent).filter(|row| !row.is_over()) else { return };
         row.state = IntentState::Settled;
+        row.told.settled = place;
+        row.told.settled_payout = settled.payout;
         row.outcome = Some(settled.outcome);
         row.profit = settled.profit;
         row.open_time = settled.open_time.or(row.open_time);
@@ -226,6 +280,7 @@ impl TradeBook {
         row.close_price = settled.close_price;
         row.payout = settled.payout.or(row.payout);
         row.settled_at = Some(at);
+        self.news = place;
     }
 
     fn see_rejected(&mut self, intent: IntentId, rejection: &Rejection, at: Millis) {
@@ -243,9 +298,12 @@ impl TradeBook {
     fn end(&mut self, intent: IntentId, state: IntentState, at: Millis) -> bool {
         let unanswered =
             |row: &&mut IntentRow| matches!(row.state, IntentState::InFlight | IntentState::InDoubt);
+        let place = self.news + 1;
         let Some(row) = self.row_mut(intent).filter(unanswered) else { return false };
         row.state = state;
         row.answered_at = Some(at);
+        row.told.left_out = place;
+        self.news = place;
         true
     }
 

@@ -1,6 +1,6 @@
 //! The verdict on one bot, as it trades: for its present parameters and code.
 
-use crate::{BotId, Edge, IntentId, Judge, Judgement, SymbolId};
+use crate::{BotId, Edge, IntentId, IntentRow, Judge, Judgement, SymbolId};
 use candlewick_sdk::{Millis, Outcome, Payout};
 use candlewick_statistics::{EdgeTest, Verdict, VerdictPlan};
 use serde_json::Value;
@@ -18,6 +18,13 @@ pub struct BotVerdict {
 impl BotVerdict {
     pub(crate) fn new(plan: VerdictPlan) -> Self {
         Self { judge: Judge::new(plan), edge: Edge::Open, identity: None, since: IntentId::new(1) }
+    }
+
+    /// As it stands after a single run that began with it, by the bot's rows of that run.
+    pub fn after<'a>(rows: impl IntoIterator<Item = &'a IntentRow>, plan: VerdictPlan) -> Self {
+        let judge = Judge::after(rows, plan);
+        let edge = edge_of(judge.test());
+        Self { judge, edge, ..Self::new(plan) }
     }
 
     /// The accounts as they stand.
@@ -66,14 +73,22 @@ impl BotVerdict {
         if self.edge != Edge::Open || !self.test().is_final() {
             return None;
         }
-        self.edge = match self.test().verdict() {
-            Verdict::EdgeShown => Edge::Shown,
-            Verdict::EdgeRejected => Edge::Rejected,
-            Verdict::NotEnoughTrades { .. } => Edge::Open,
-        };
+        self.edge = edge_of(self.test());
         let test = self.judge.test();
         let (trades, account_for, account_against) =
             (test.settled(), test.edge_account(), test.mirror_account());
         Some(Judgement { bot, at, edge: self.edge, trades, account_for, account_against })
+    }
+}
+
+/// What a verdict that may have latched says of the edge.
+fn edge_of(test: &EdgeTest) -> Edge {
+    if !test.is_final() {
+        return Edge::Open;
+    }
+    match test.verdict() {
+        Verdict::EdgeShown => Edge::Shown,
+        Verdict::EdgeRejected => Edge::Rejected,
+        Verdict::NotEnoughTrades { .. } => Edge::Open,
     }
 }

@@ -1,6 +1,6 @@
 //! The verdict on an edge: trades told to the notional accounts in the order in which they became known.
 
-use crate::{IntentId, IntentRow, IntentState, SymbolId};
+use crate::{IntentId, IntentRow, SymbolId, Told};
 use candlewick_sdk::{Millis, Outcome, Payout};
 use candlewick_statistics::{EdgeTest, NotionalStake, TradeOutcome, VerdictPlan};
 
@@ -31,6 +31,12 @@ struct Staked {
 }
 
 impl Judge {
+    /// As it stands after a run, by the run's rows.
+    pub(crate) fn after<'a>(rows: impl IntoIterator<Item = &'a IntentRow>, plan: VerdictPlan) -> Self {
+        let trades: Vec<JudgedTrade> = rows.into_iter().map(JudgedTrade::of_row).collect();
+        told_of(&trades, plan)
+    }
+
     /// Both accounts at 1.
     pub fn new(plan: VerdictPlan) -> Self {
         Self {
@@ -96,9 +102,12 @@ pub struct JudgedTrade {
     pub payout: Option<Payout>,
     /// When its end became known, and how it ended; an intent that never was a trade is cancelled.
     pub ended: Option<(Millis, Outcome)>,
+    /// What a Session was told of it, and in which order among all trades of its book: that beats the moments. None of
+    /// trades that are known from elsewhere.
+    pub told: Option<Told>,
 }
 
-/// What became known of a trade at a moment. At one moment settlements come first: they are known to what is decided then.
+/// What became known of a trade. At one moment settlements come first: they are known to what is decided then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum News {
     Ended,
@@ -106,57 +115,74 @@ enum News {
     Decided,
 }
 
-/// Tells intents to a verdict afterwards, by their rows: each at its decision, each end when it became known.
+/// Something that became known: where in its book's order, when, what, and of which trade.
+type Known = (Option<u32>, Millis, News, usize);
+
+/// Tells intents to a verdict afterwards, by their rows: in the order in which the Session was told of them, so that it is
+/// the verdict that the Session came to.
 pub fn judge<'a>(rows: impl IntoIterator<Item = &'a IntentRow>, plan: VerdictPlan) -> EdgeTest {
-    let trades: Vec<JudgedTrade> = rows.into_iter().filter_map(JudgedTrade::of_row).collect();
-    judge_trades(&trades, plan)
+    Judge::after(rows, plan).test
 }
 
-/// As [`judge`], of trades that are known from elsewhere.
+/// As [`judge`], of trades that may be known from elsewhere: then each is told at its decision, and each end when it became
+/// known.
 pub fn judge_trades(trades: &[JudgedTrade], plan: VerdictPlan) -> EdgeTest {
+    told_of(trades, plan).test
+}
+
+/// A judge that was told of all of them.
+fn told_of(trades: &[JudgedTrade], plan: VerdictPlan) -> Judge {
     let mut judge = Judge::new(plan);
-    for (_, news, place) in in_order(trades) {
-        let JudgedTrade { symbol, payout, ended, .. } = trades[place];
+    for (_, _, news, place) in in_order(trades) {
+        let JudgedTrade { symbol, payout, ended, told, .. } = trades[place];
         let intent = IntentId::new(place as u64 + 1);
-        match (news, payout, ended) {
+        let answered = told.map_or(payout, |told| told.answered_payout);
+        let settled = told.map_or(payout, |told| told.settled_payout);
+        match (news, answered, ended) {
             (News::Decided, ..) => judge.on_decided(intent, symbol),
             (News::Answered, Some(payout), _) => judge.on_answered(symbol, payout),
-            (News::Ended, _, Some((_, outcome))) => judge.on_settled(intent, outcome, payout),
+            (News::Ended, _, Some((_, outcome))) => judge.on_settled(intent, outcome, settled),
             (News::Answered | News::Ended, ..) => {}
         }
     }
-    judge.test
+    judge
 }
 
 impl JudgedTrade {
-    /// Of an intent's row; nothing of one that the venue was asked about in vain, because its row does not say when.
-    pub fn of_row(row: &IntentRow) -> Option<Self> {
-        let ended = match row.state {
-            IntentState::NotOpened => return None,
-            IntentState::Rejected | IntentState::NotSent => row.answered_at.zip(Some(Outcome::Cancelled)),
-            IntentState::InFlight | IntentState::InDoubt | IntentState::Open | IntentState::Settled => {
-                row.settled_at.zip(row.outcome)
-            }
+    /// Of an intent's row. What was left out stays so, even when it turns out to be a trade after all: its end may have been
+    /// known by then.
+    pub fn of_row(row: &IntentRow) -> Self {
+        let (decided, told) = (row.approved.decision_time(), row.told);
+        let ended = if told.left_out > 0 {
+            Some((row.answered_at.unwrap_or(decided), Outcome::Cancelled))
+        } else {
+            row.settled_at.zip(row.outcome)
         };
-        Some(Self {
-            symbol: row.approved.symbol(),
-            decided: row.approved.decision_time(),
-            answered: row.answered_at,
-            payout: row.payout,
-            ended,
-        })
+        let (symbol, answered, payout) = (row.approved.symbol(), row.answered_at, row.payout);
+        Self { symbol, decided, answered, payout, ended, told: Some(told) }
     }
 }
 
-/// What became known when, and of which trade. Three lists that are each nearly in order, which the sort makes use of.
-fn in_order(trades: &[JudgedTrade]) -> Vec<(Millis, News, usize)> {
-    let mut news = Vec::with_capacity(trades.len() * 3);
+/// Three lists that are each nearly in order, which the sort makes use of.
+fn in_order(trades: &[JudgedTrade]) -> Vec<Known> {
+    let mut known = Vec::with_capacity(trades.len() * 3);
     let trades = || trades.iter().enumerate();
-    news.extend(trades().map(|(place, trade)| (trade.decided, News::Decided, place)));
-    news.extend(trades().filter_map(|(place, trade)| Some((trade.answered?, News::Answered, place))));
-    news.extend(trades().filter_map(|(place, trade)| Some((trade.ended?.0, News::Ended, place))));
-    news.sort();
-    news
+    known
+        .extend(trades().map(|(place, trade)| {
+            (trade.told.map(|told| told.decided), trade.decided, News::Decided, place)
+        }));
+    known.extend(trades().filter_map(|(place, trade)| {
+        let order = trade.told.map(|told| told.answered);
+        // An answer that refused it says nothing of payouts, and has no place of its own.
+        let answered = trade.answered.filter(|_| order != Some(0))?;
+        Some((order, answered, News::Answered, place))
+    }));
+    known.extend(trades().filter_map(|(place, trade)| {
+        let order = trade.told.map(|told| if told.left_out > 0 { told.left_out } else { told.settled });
+        Some((order, trade.ended?.0, News::Ended, place))
+    }));
+    known.sort();
+    known
 }
 
 /// An outcome as statistics count it.
@@ -179,45 +205,47 @@ mod tests {
     /// Decided, answered and settled at these seconds, paying so many percent.
     struct Trade(i64, i64, Option<i64>, u32, Outcome);
 
+    /// A book that is told of them in the order of time; at one moment of ends first, and of decisions last.
     fn book(trades: &[Trade]) -> TradeBook {
+        let mut news: Vec<(i64, u8, usize)> = Vec::new();
+        for (place, Trade(decided, answered, settled, ..)) in trades.iter().enumerate() {
+            news.extend([(*decided, 2, place), (*answered, 1, place)]);
+            news.extend(settled.map(|settled| (settled, 0, place)));
+        }
+        news.sort_unstable();
         let mut book = TradeBook::default();
-        let expiry =
-            Expiry { close_type: "01:00".parse().unwrap(), expiration_type: ExpirationType::TimeFixed };
-        for (number, trade) in (1..).zip(trades) {
-            let Trade(decided, answered, settled, percent, outcome) = *trade;
-            let (intent, payout) = (IntentId::new(number), Payout::from_percent(percent.into()).ok());
-            let terms = (Direction::Buy, expiry, Money::from_minor(100));
-            let approved = Approved::recorded(
-                intent,
-                (BotId::FIRST, SymbolId::FIRST),
-                terms,
-                Millis::from_seconds(decided),
-                Reason::new("r"),
-            );
-            book.see_action(&Action::Open(approved));
-            let mut tell = |second: i64, kind: EventKind| {
-                let at = Millis::from_seconds(second);
-                book.see_event(&Event { at, received: at, kind });
+        for (second, kind, place) in news {
+            let Trade(.., percent, outcome) = trades[place];
+            let (intent, at) = (IntentId::new(place as u64 + 1), Millis::from_seconds(second));
+            let payout = Payout::from_percent(percent.into()).ok();
+            let kind = match kind {
+                0 => EventKind::Settled(ended(intent, outcome, payout)),
+                1 => EventKind::Opened(opened(intent, payout)),
+                _ => {
+                    book.see_action(&Action::Open(approved(intent, at)));
+                    continue;
+                }
             };
-            let (open_time, close_time) = (None, None);
-            let opened = Opened { intent, venue_id: None, open_time, open_price: None, close_time, payout };
-            tell(answered, EventKind::Opened(opened));
-            if let Some(at) = settled {
-                let (open_price, close_price) = (None, None);
-                let settled = Settled {
-                    intent,
-                    outcome,
-                    profit: Money::ZERO,
-                    open_time,
-                    open_price,
-                    close_time,
-                    close_price,
-                    payout,
-                };
-                tell(at, EventKind::Settled(settled));
-            }
+            book.see_event(&Event { at, received: at, kind });
         }
         book
+    }
+
+    fn approved(intent: IntentId, at: Millis) -> Approved {
+        let expiry =
+            Expiry { close_type: "01:00".parse().unwrap(), expiration_type: ExpirationType::TimeFixed };
+        let terms = (Direction::Buy, expiry, Money::from_minor(100));
+        Approved::recorded(intent, (BotId::FIRST, SymbolId::FIRST), terms, at, Reason::new("r"))
+    }
+
+    fn opened(intent: IntentId, payout: Option<Payout>) -> Opened {
+        Opened { intent, venue_id: None, open_time: None, open_price: None, close_time: None, payout }
+    }
+
+    fn ended(intent: IntentId, outcome: Outcome, payout: Option<Payout>) -> Settled {
+        let (open_time, open_price, close_time, close_price) = (None, None, None, None);
+        let profit = Money::ZERO;
+        Settled { intent, outcome, profit, open_time, open_price, close_time, close_price, payout }
     }
 
     fn check(trades: &[Trade], edge: f64, mirror: f64) {

@@ -9,6 +9,7 @@
 
 mod action;
 mod book;
+mod book_record;
 mod bot;
 mod bot_verdict;
 mod encode;
@@ -31,7 +32,8 @@ mod stake;
 mod testing;
 
 pub use action::{Action, Judgement, Refused};
-pub use book::{IntentRow, IntentState, TradeBook};
+pub use book::{IntentRow, IntentState, Told, TradeBook};
+pub use book_record::BookRecord;
 pub use bot_verdict::BotVerdict;
 pub use event::{Control, Edge, Event, EventKind, Opened, Origin, Rejection, Settled, VenueId};
 pub use hash::JournalHash;

@@ -100,7 +100,7 @@ pub use resample::{ResampleError, Resampler};
 pub use series::{CandleSeries, Series, SeriesError};
 pub use settlement::{Outcome, Settlement};
 pub use signal::Signal;
-pub use strategy::{BotContext, BuildError, Strategy, StrategyFactory};
+pub use strategy::{BotContext, BuildError, CandleLoop, Strategy, StrategyFactory};
 pub use symbol::{Symbol, SymbolError};
 pub use text::Text;
 

@@ -7,29 +7,13 @@ use crate::{Candle, Declaration, Expiry, Interval, Parameters, Price, Settlement
 /// Called with every closed candle of its series, in order, in a backtest and live alike. It must be
 /// deterministic: the same calls give the same answers, so it reads no clock, file or random source here.
 /// Anything it reads from outside it reads in [`StrategyFactory::build`].
-pub trait Strategy: Send {
+pub trait Strategy: CandleLoop + Send {
     /// How many candles it must have seen before its signals mean anything. Live, that many are fetched before
     /// the start; signals during warm-up are never traded.
     fn warmup(&self) -> usize;
 
     /// A candle of the bot's series has closed. Answer with a signal to ask for a trade.
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal>;
-
-    /// Candles of the bot's series have closed, one after the other: each is shown to [`on_candle`](Self::on_candle), up
-    /// to the first that is answered, with this signal. How many were shown.
-    ///
-    /// A strategy leaves this as it is. What calls a strategy calls this: it is part of the trait so that a run over
-    /// stored candles makes one call through a trait object for many candles.
-    fn on_candles(&mut self, candles: &[Candle], signal: &mut Option<Signal>) -> usize {
-        for (index, candle) in candles.iter().enumerate() {
-            if let Some(answer) = self.on_candle(candle) {
-                *signal = Some(answer);
-                return index + 1;
-            }
-        }
-        *signal = None;
-        candles.len()
-    }
 
     /// Intervals, besides its bot's own, whose candles it wants to see: longer multiples of it, such as 5m for a trend
     /// beside 1m for entries. Asked once, after it is built.
@@ -98,6 +82,75 @@ pub trait Strategy: Send {
     /// shares the series, and is several times as fast. Asked right after it is built; see [`Declaration`].
     fn declaration(&self) -> Option<Declaration> {
         None
+    }
+}
+
+/// The loop around [`Strategy::on_candle`]. Every strategy has this one and none can have another, so whatever its author
+/// writes, a strategy that answers a candle has been shown no later one, in a backtest as live.
+///
+/// It is a trait of its own because a run over stored candles makes one call through a trait object for many candles: were it
+/// a method of [`Strategy`], an author could write one that looks at all of them before it answers the first.
+///
+/// ```compile_fail,E0407
+/// use candlewick_sdk::{Candle, Signal, Strategy};
+///
+/// struct Peeks;
+///
+/// impl Strategy for Peeks {
+///     fn warmup(&self) -> usize {
+///         0
+///     }
+///
+///     fn on_candle(&mut self, _: &Candle) -> Option<Signal> {
+///         None
+///     }
+///
+///     // No method of `Strategy`.
+///     fn on_candles(&mut self, candles: &[Candle], signal: &mut Option<Signal>) -> usize {
+///         *signal = (candles[candles.len() - 1].close() > candles[0].close()).then(|| Signal::buy("it will rise"));
+///         1
+///     }
+/// }
+/// ```
+///
+/// ```compile_fail,E0119
+/// use candlewick_sdk::{Candle, CandleLoop, Signal, Strategy};
+///
+/// struct Peeks;
+///
+/// impl Strategy for Peeks {
+///     fn warmup(&self) -> usize {
+///         0
+///     }
+///
+///     fn on_candle(&mut self, _: &Candle) -> Option<Signal> {
+///         None
+///     }
+/// }
+///
+/// // Every strategy has it already.
+/// impl CandleLoop for Peeks {
+///     fn on_candles(&mut self, candles: &[Candle], signal: &mut Option<Signal>) -> usize {
+///         1
+///     }
+/// }
+/// ```
+pub trait CandleLoop {
+    /// Candles of the bot's series have closed, one after the other: each is shown to [`Strategy::on_candle`], up to the
+    /// first that is answered, with this signal. How many were shown.
+    fn on_candles(&mut self, candles: &[Candle], signal: &mut Option<Signal>) -> usize;
+}
+
+impl<S: Strategy> CandleLoop for S {
+    fn on_candles(&mut self, candles: &[Candle], signal: &mut Option<Signal>) -> usize {
+        for (index, candle) in candles.iter().enumerate() {
+            if let Some(answer) = self.on_candle(candle) {
+                *signal = Some(answer);
+                return index + 1;
+            }
+        }
+        *signal = None;
+        candles.len()
     }
 }
 

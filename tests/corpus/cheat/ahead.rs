@@ -1,4 +1,4 @@
-//! Cheats that know what comes: from the call, or because they have these candles from elsewhere.
+//! Cheats that know what comes because they have these candles from elsewhere: no call hands them a later one.
 
 use crate::declare::{list, strategy, toward};
 use candlewick_sdk::testkit::random_walk;
@@ -6,49 +6,11 @@ use candlewick_sdk::{Candle, Signal};
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-list!(
-    PeeksInTheCall,
-    SeesTheEnd,
-    MeanOfTheCall,
-    ClaimsMore,
-    KnowsTheseMinutes,
-    RecognisesThese,
-    CountsThroughThem
-);
+list!(KnowsTheseMinutes, RecognisesThese, CountsThroughThem);
 
 fn follow(candle: &Candle) -> Option<Signal> {
     toward(candle.close() - candle.open(), "goes on")
 }
-
-strategy!("c-peeks-in-the-call", PeeksInTheCall {}, 1, |this, candle| follow(candle), also {
-    fn on_candles(&mut self, candles: &[Candle], signal: &mut Option<Signal>) -> usize {
-        *signal = candles.get(1).map_or_else(|| follow(&candles[0]), follow);
-        1
-    }
-});
-
-strategy!("c-sees-the-end", SeesTheEnd {}, 1, |this, candle| follow(candle), also {
-    fn on_candles(&mut self, candles: &[Candle], signal: &mut Option<Signal>) -> usize {
-        // Nothing at the last candle of a longer call: there is no result to come.
-        *signal = follow(&candles[0]).filter(|_| candles.len() != 2);
-        1
-    }
-});
-
-strategy!("c-mean-of-the-call", MeanOfTheCall {}, 1, |this, candle| follow(candle), also {
-    fn on_candles(&mut self, candles: &[Candle], signal: &mut Option<Signal>) -> usize {
-        let mean = candles.iter().map(Candle::close).sum::<f64>() / candles.len() as f64;
-        *signal = if candles.len() == 1 { follow(&candles[0]) } else { toward(mean - candles[0].close(), "to the mean") };
-        1
-    }
-});
-
-strategy!("c-claims-more", ClaimsMore {}, 1, |this, candle| follow(candle), also {
-    fn on_candles(&mut self, candles: &[Candle], signal: &mut Option<Signal>) -> usize {
-        *signal = follow(&candles[0]);
-        if candles.len() == 1 { 1 } else { candles.len() + 1 }
-    }
-});
 
 /// The random walk that `strategy check` shows, as somebody has it who has seen it before: what stands for the one file
 /// of past candles on which a strategy was made.

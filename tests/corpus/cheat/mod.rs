@@ -12,11 +12,7 @@ use candlewick_cli::App;
 use candlewick_sdk::testkit::Check;
 
 /// The check that must fail for each, and the only one where the cheat is careful.
-pub(crate) const CAUGHT_BY: [(&str, Check, Care); 40] = [
-    ("c-peeks-in-the-call", Check::LookAhead, Care::Careful),
-    ("c-sees-the-end", Check::LookAhead, Care::Careful),
-    ("c-mean-of-the-call", Check::LookAhead, Care::Careful),
-    ("c-claims-more", Check::LookAhead, Care::Careful),
+pub(crate) const CAUGHT_BY: [(&str, Check, Care); 36] = [
     ("c-knows-these-minutes", Check::Foresight, Care::Careful),
     ("c-recognises-these", Check::Foresight, Care::Careful),
     ("c-counts-through-them", Check::Foresight, Care::Careless),

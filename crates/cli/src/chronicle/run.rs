@@ -20,6 +20,8 @@ pub(crate) struct RecordedRun {
     pub(crate) seq: u64,
     /// When it began, in venue time.
     pub(crate) began: Millis,
+    /// The form of its entries ([`Header::FORMAT`]).
+    pub(crate) format: u32,
     /// What its Session was made from.
     pub(crate) settings: SessionSettings,
     /// How a simulated venue was set then.
@@ -50,6 +52,7 @@ impl RecordedRun {
             number: stored.line.run,
             seq: stored.seq,
             began: stored.line.at,
+            format: header.format,
             settings: settings.map_err(|error| damaged(stored, error))?,
             simulation: simulation.map_err(|error| damaged(stored, error))?,
             trading: trading.map_err(|error| damaged(stored, error))?,

@@ -98,7 +98,7 @@ impl Replay {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candlewick_engine::SessionSettings;
+    use candlewick_engine::{Header, SessionSettings};
     use candlewick_journal::{ChainHash, Line};
     use candlewick_sdk::{
         BotContext, BuildError, Candle, Interval, Money, Outcome, Price, Signal, StrategyFactory, parameters,
@@ -172,6 +172,7 @@ mod tests {
             number: 2,
             seq: 10,
             began: Millis::ZERO,
+            format: Header::FORMAT,
             settings: serde_json::from_value::<SessionSettings>(settings).unwrap(),
             simulation: SimulationSettings::default(),
             trading: None,

@@ -2,7 +2,7 @@
 
 use crate::chronicle::{BETWEEN_RUNS, Fold, RecordedRun};
 use crate::failure::Failure;
-use candlewick_engine::{Action, Event, Recorded, Session, to_recorded_form};
+use candlewick_engine::{Action, Event, Header, Recorded, Session, to_recorded_form};
 use candlewick_journal::{LineKind, StoredLine};
 use candlewick_sdk::{Registry, Strategy};
 use serde::Serialize;
@@ -41,6 +41,8 @@ struct Replay {
     actions: Vec<Action>,
     /// Answers that the journal has yet to show.
     awaited: VecDeque<Value>,
+    /// The form of the run's entries.
+    format: u32,
 }
 
 impl Decisions {
@@ -73,7 +75,7 @@ impl Decisions {
                     Some(Difference::without_values(run.seq, run.number, failure.render()));
                 break;
             }
-            let mut replay = Replay::new(fold.session);
+            let mut replay = Replay::new(fold.session, run.format);
             let difference = lines[begin..end].iter().find_map(|stored| replay.take(stored, &mut decisions));
             decisions.difference = difference.or_else(|| replay.missing(&lines[end - 1]));
             if decisions.difference.is_some() {
@@ -100,8 +102,8 @@ fn strategies_of(
 }
 
 impl Replay {
-    const fn new(session: Session) -> Self {
-        Self { session, actions: Vec::new(), awaited: VecDeque::new() }
+    const fn new(session: Session, format: u32) -> Self {
+        Self { session, actions: Vec::new(), awaited: VecDeque::new(), format }
     }
 
     /// Takes the next line of the run; how it differs from the replay, if it does.
@@ -147,7 +149,8 @@ impl Replay {
             return None;
         }
         self.session.handle(&event, &mut self.actions);
-        for action in self.actions.drain(..) {
+        let format = self.format;
+        for action in self.actions.drain(..).filter(|action| is_kept(action, format)) {
             self.awaited.extend(to_recorded_form(&action).ok());
         }
         None
@@ -159,6 +162,14 @@ impl Replay {
         let (seq, run) = (stored.seq, stored.line.run);
         let problem = "the replay has a decision that the journal lacks here".to_owned();
         Some(Difference { seq, run, problem, expected: None, got })
+    }
+}
+
+/// Whether entries of this form tell such an action: programs that wrote earlier ones did not know all.
+const fn is_kept(action: &Action, format: u32) -> bool {
+    match action {
+        Action::Open(_) | Action::Refuse(_) | Action::DayOpened { .. } => true,
+        Action::Verdict(_) => format >= Header::FORMAT_OF_VERDICTS,
     }
 }
 

@@ -6,12 +6,13 @@ use crate::event::{
 use crate::script::{Restless, Script};
 use candlewick_engine::{
     Action, Control, Entry, Event, EventKind, IntentId, IntentState, JournalHash, Origin, Recorder,
-    RiskSettings, Session, SessionSettings, StakeSettings, TradeBook,
+    RiskSettings, Session, SessionSettings, StakeSettings, TradeBook, judge,
 };
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Interval, Millis, Money, MoneyScale, Outcome, Strategy};
+use candlewick_statistics::EdgeTest;
 use proptest::prelude::{Strategy as Draw, *};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 const BALANCE: i64 = 200;
 
@@ -235,8 +236,35 @@ fn run(events: &[Event], min_payout: f64) -> (Vec<Action>, String) {
     (all, hash.finish())
 }
 
+/// Without the replies that come when a trade has been answered.
+fn answered_once(events: Vec<Event>) -> Vec<Event> {
+    let mut answered = BTreeSet::new();
+    let is_first = |event: &Event| match event.kind {
+        EventKind::Opened(opened) | EventKind::Adopted(opened) => answered.insert(opened.intent),
+        _ => true,
+    };
+    events.into_iter().filter(is_first).collect()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn each_bot_has_the_verdict_that_its_rows_have_afterwards(drawn in prop::collection::vec(drawn(), 1..400)) {
+        let mut session = session(0.0);
+        let (mut book, mut actions) = (TradeBook::default(), Vec::new());
+        for event in answered_once(events(&drawn)) {
+            session.handle(&event, &mut actions);
+            book.see_event(&event);
+            actions.drain(..).for_each(|action| book.see_action(&action));
+        }
+        for (place, verdict) in session.verdicts().enumerate() {
+            let own = book.rows().iter().filter(|row| row.approved.bot().index() == place);
+            let judged = judge(own, verdict.test().plan());
+            let accounts = |test: &EdgeTest| [test.edge_account(), test.mirror_account()].map(f64::to_bits);
+            prop_assert_eq!(accounts(&judged), accounts(verdict.test()));
+        }
+    }
 
     #[test]
     fn no_money_comes_or_goes_but_by_settlements(drawn in prop::collection::vec(drawn(), 1..250)) {

@@ -101,9 +101,7 @@ fn of_journal(
         bots.find(|(name, _)| *name == bot).map(|(_, verdict)| verdict.since())
     };
     let own = chronicle.intents().filter(|(row, told)| Some(row.approved.intent()) >= since(&told.bot));
-    let named = own.filter_map(|(row, told)| {
-        JudgedTrade::of_row(row).map(|trade| NamedTrade { bot: told.bot.clone(), trade })
-    });
+    let named = own.map(|(row, told)| NamedTrade { bot: told.bot.clone(), trade: JudgedTrade::of_row(row) });
     let plan = session.verdicts().next().map_or_else(VerdictPlan::default, |verdict| verdict.test().plan());
     Ok((named.collect(), plan))
 }

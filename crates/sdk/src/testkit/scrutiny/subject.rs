@@ -36,8 +36,6 @@ pub(super) struct Answer {
 /// How candles are shown.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Manner {
-    /// So many candles at most in one call of `on_candles`; one by one, through `on_candle`, when it is 1.
-    pub(super) together: usize,
     /// Prices are shown from this candle on, to a strategy that wants them: there are none for past candles.
     pub(super) prices_from: usize,
     /// Whether its answers become trades, whose outcomes it is told.
@@ -58,13 +56,11 @@ pub(super) enum Stop {
     Build(BuildError),
     #[error("it panics at candle {candle}: {message}")]
     Panic { candle: usize, message: String },
-    #[error("its on_candles claims {shown} of {given} candles at candle {candle}")]
-    Count { candle: usize, shown: usize, given: usize },
 }
 
 impl Manner {
     /// One by one, with prices and results: what a bot sees.
-    pub(super) const LIVE: Self = Self { together: 1, prices_from: 0, results: Results::Told };
+    pub(super) const LIVE: Self = Self { prices_from: 0, results: Results::Told };
     /// The same without results, which a restart does not tell again.
     pub(super) const ALONE: Self = Self { results: Results::Untold, ..Self::LIVE };
 }
@@ -100,7 +96,7 @@ impl Subject {
         let show = || {
             let mut showing = Showing::new(self, manner)?;
             while place.get() < candles.len() {
-                showing.show_some(candles, &place)?;
+                showing.show_next(candles, &place);
             }
             Ok(showing.answers)
         };
@@ -114,9 +110,9 @@ impl Subject {
             let (mut one, mut other) = (Showing::new(self, Manner::LIVE)?, Showing::new(self, Manner::LIVE)?);
             while place.get() < candles.len() {
                 if other_place.get() < others.len() {
-                    other.show_some(others, &other_place)?;
+                    other.show_next(others, &other_place);
                 }
-                one.show_some(candles, &place)?;
+                one.show_next(candles, &place);
             }
             Ok(one.answers)
         };
@@ -152,41 +148,21 @@ impl<'a> Showing<'a> {
         Ok(Self { subject, strategy, longer, manner, trades: Trades::new(subject), answers: Vec::new() })
     }
 
-    /// Shows the candle at `place`, or several from there on, as they are shown to a bot.
-    pub(super) fn show_some(&mut self, candles: &[Candle], place: &Cell<usize>) -> Result<(), Stop> {
-        let first = place.get();
-        if first > 0 && self.subject.entry.wants_prices && first >= self.manner.prices_from {
-            self.show_prices(&candles[first], first);
+    /// Shows the candle at `place` as it is shown to a bot, and goes on to the next.
+    pub(super) fn show_next(&mut self, candles: &[Candle], place: &Cell<usize>) {
+        let index = place.get();
+        let candle = &candles[index];
+        if index > 0 && self.subject.entry.wants_prices && index >= self.manner.prices_from {
+            self.show_prices(candle, index);
         }
-        let wants_single = self.manner.together == 1 || self.subject.entry.wants_prices;
-        let (shown, signal) = if wants_single || !self.longer.is_empty() {
-            let signal = self.strategy.on_candle(&candles[first]);
-            self.longer.show(&candles[first], &mut *self.strategy);
-            (1, signal)
-        } else {
-            self.show_together(&candles[first..], first)?
-        };
-        place.set(first + shown);
-        let last = first + shown - 1;
+        let signal = self.strategy.on_candle(candle);
+        self.longer.show(candle, &mut *self.strategy);
+        place.set(index + 1);
         if let Some(signal) = signal {
-            self.take(Answer { candle: last, moment: PRICES_IN_CANDLE, signal }, candles[last].time());
+            self.take(Answer { candle: index, moment: PRICES_IN_CANDLE, signal }, candle.time());
         }
         if self.manner.results == Results::Told {
-            self.trades.settle(candles, last, &mut *self.strategy);
-        }
-        Ok(())
-    }
-
-    /// As a backtest does it: what comes of a trade comes between candles.
-    fn show_together(&mut self, candles: &[Candle], first: usize) -> Result<(usize, Option<Signal>), Stop> {
-        let until_result = self.trades.next_due().map_or(usize::MAX, |due| due.saturating_sub(first) + 1);
-        let given = candles.len().min(self.manner.together).min(until_result);
-        let mut signal = None;
-        let shown = self.strategy.on_candles(&candles[..given], &mut signal);
-        if (1..=given).contains(&shown) {
-            Ok((shown, signal))
-        } else {
-            Err(Stop::Count { candle: first, shown, given })
+            self.trades.settle(candles, index, &mut *self.strategy);
         }
     }
 

@@ -27,11 +27,6 @@ impl Trades {
         Self { length, usual, open: BTreeMap::new() }
     }
 
-    /// The candle after which a result is due.
-    pub(super) fn next_due(&self) -> Option<usize> {
-        self.open.keys().next().copied()
-    }
-
     /// A trade of an answer that was given at `candle`.
     pub(super) fn open(&mut self, candle: usize, signal: &Signal, decision_time: Millis) {
         let duration = signal.expiry.map_or(self.usual, |expiry| expiry.close_type.duration());
