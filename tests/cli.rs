@@ -229,6 +229,10 @@ fn real_money_needs_both_yeses() {
         assert_eq!(run.code == 0, allowed, "{variable} {flag}: {}", run.stderr);
     }
     let live = ["live", "--config", "bot.toml", "--real"];
+    Folder::new()
+        .with("bot.toml", BOT)
+        .run(&live)
+        .fails(2, &["--real asks for real money", "account.mode = \"demo\""]);
     let told = ["CANDLEWICK_ALLOW_REAL=yes", "--real", "account.mode = \"real\" (bot.toml)"];
     Folder::new().with("bot.toml", &config).run(&live).fails(2, &told);
 }

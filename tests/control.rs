@@ -62,6 +62,22 @@ fn the_places_follow_the_journal_and_the_settings() {
 }
 
 #[test]
+fn a_bot_that_was_given_a_journal_is_found_by_it() {
+    let folder = Folder::new();
+    let halted = folder.run(&["halt", "--journal", "run.db"]);
+    assert!(folder.path("run.db.HALT").exists() && !folder.path("candlewick.db.HALT").exists());
+    assert!(
+        halted.stdout.contains("No bot runs on") && halted.stdout.contains("run.db"),
+        "{}",
+        halted.stdout
+    );
+    let bot = bot(&folder.path("run.db.sock"), format!("{{\"answer\":\"done\",\"state\":{STATE}}}"));
+    folder.run(&["resume", "--journal", "run.db"]);
+    assert_eq!(bot.join().unwrap(), json!({"order": "resume"}));
+    assert!(!folder.path("run.db.HALT").exists());
+}
+
+#[test]
 fn a_resume_removes_the_file_before_it_gives_the_order() {
     let folder = Folder::new().with("candlewick.db.HALT", "news\n");
     let state = STATE.replace("halted", "trading").replace("\"reason\":\"news\",", "");

@@ -213,5 +213,11 @@ fn a_moment_without_a_trade_is_explained_by_the_rule_or_the_silence_of_the_strat
     assert!(text.contains("no candle of its series is recorded") && !text.contains("btc"), "{text}");
     folder
         .run(&["why", &first.to_string(), "EURUSD", "--journal", "run.db"])
-        .fails(2, &["no bot of run 1 trades EURUSD"]);
+        .fails(2, &["no bot of run 1 trades EURUSD", "known are: BTCUSDT, GBPUSD"]);
+    for (filter, name, parts) in [
+        ("--bot", "bct", ["the journal has no bot bct", "did you mean \"btc\"?"]),
+        ("--symbol", "GBPUS", ["the journal has no bot on the symbol GBPUS", "did you mean \"GBPUSD\"?"]),
+    ] {
+        folder.run(&["trades", "--journal", "run.db", filter, name]).fails(2, &parts);
+    }
 }

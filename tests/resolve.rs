@@ -4,6 +4,7 @@ use crate::candlewick::Folder;
 use crate::recording::{folder, lines, record_in_lock_step, write};
 #[cfg(unix)]
 use crate::serving::Served;
+use candlewick_journal::{Line, LineKind};
 use serde_json::{Value, json};
 
 /// A journal that ends where a process died: right after intent 3 was durable.
@@ -46,6 +47,60 @@ fn a_doubt_is_ended_in_the_journal_and_parity_stays_whole() {
         if state == "open" {
             folder.run(&[&common, arguments].concat()).fails(2, &["intent 3 is not in doubt: it is open"]);
         }
+    }
+}
+
+#[test]
+fn a_stake_that_a_person_frees_stays_reserved_until_its_trade_would_have_closed() {
+    let folder = crashed();
+    let close = match state_of(&folder, 3)["close_type"].as_str().unwrap() {
+        "01:00" => 60_000,
+        other => {
+            if other == "02:00" {
+                120_000
+            } else {
+                panic!("{other}")
+            }
+        }
+    };
+    folder.run(&["resolve", "3", "--not-opened", "--journal", "crashed.db", "--json"]).json();
+    let last: Value =
+        serde_json::from_str(&lines(&folder.path("crashed.db")).last().unwrap().line.body).unwrap();
+    // Half a minute to arrive, the next candle at the latest, and as long as a list may lag (two minutes).
+    let reserved_ms = last["reserved_until"].as_i64().unwrap() - last["at"].as_i64().unwrap();
+    assert_eq!(reserved_ms, 30_000 + 2 * close + 120_000, "{last}");
+}
+
+#[test]
+fn why_tells_of_an_intent_what_has_become_of_it() {
+    let folder = crashed();
+    let recorded: Vec<_> = lines(&folder.path("crashed.db")).into_iter().map(|stored| stored.line).collect();
+    let last = recorded.last().unwrap().clone();
+    let (decided, bot) =
+        (state_of(&folder, 3)["decision_time"].to_string(), state_of(&folder, 3)["bot"].clone());
+    for (number, (event, state, words)) in [
+        (None, "in_doubt", "of which nobody knows yet whether the venue opened it"),
+        (Some(r#""event":"not_sent""#), "not_sent", "whose request never left"),
+        (
+            Some(r#""event":"rejected","rejection":"insufficient_balance""#),
+            "rejected",
+            "which the venue rejected (the wallet does not cover the stake)",
+        ),
+        (Some(r#""event":"in_doubt""#), "in_doubt", "of which nobody knows yet"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (at, intent) = (last.at.get(), Some(3));
+        let body = event.map(|event| format!(r#"{{"at":{at},"received":{at},{event},"intent":3}}"#));
+        let line = body.map(|body| Line { kind: LineKind::Event, intent, body, ..last.clone() });
+        let journal = format!("fate{number}.db");
+        write(&folder.path(&journal), recorded.iter().cloned().chain(line));
+        let told = folder.run(&["why", &decided, "--journal", &journal, "--json"]).json();
+        let told = told["bots"].as_array().unwrap().iter().find(|told| told["bot"] == bot).unwrap().clone();
+        assert_eq!((&told["answer"], &told["intent"]), (&json!(state), &json!(3)), "{told}");
+        let text = folder.run(&["why", &decided, "--journal", &journal]).stdout;
+        assert!(text.contains(words), "{text}");
     }
 }
 

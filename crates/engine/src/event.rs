@@ -3,6 +3,7 @@
 use crate::{IntentId, SeriesId, SymbolId};
 use candlewick_sdk::{Candle, Millis, Money, Outcome, Payout, Price, Text};
 use serde::{Deserialize, Serialize};
+use std::fmt::{self, Display};
 
 /// The venue's name of a trade.
 pub type VenueId = Text<63>;
@@ -151,6 +152,16 @@ pub enum Rejection {
     InsufficientBalance,
     /// Anything else, in its own words.
     Other(Text<79>),
+}
+
+impl Display for Rejection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoPrice => f.write_str("it has no price for the moment"),
+            Self::InsufficientBalance => f.write_str("the wallet does not cover the stake"),
+            Self::Other(words) => f.write_str(words.as_str()),
+        }
+    }
 }
 
 /// What is known of a bot's edge.

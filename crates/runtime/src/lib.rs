@@ -37,6 +37,7 @@ pub use connect::{Account, connect};
 pub use error::RuntimeError;
 pub use observer::{Notice, Observer};
 pub use past::Past;
+pub use resolver::latest_close;
 pub use settings::RuntimeSettings;
 pub use skew::{ClockEstimate, Witness};
 pub use stop::Stop;

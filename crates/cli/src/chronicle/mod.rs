@@ -17,8 +17,11 @@ pub(crate) use source::{JournalArguments, block_on};
 pub(crate) use trade::{Provenance, TradeLine, state_of};
 
 use crate::failure::Failure;
-use candlewick_engine::{Action, Control, EventKind, IntentId, IntentRow, Recorded, Session, TradeBook};
+use candlewick_engine::{
+    Action, Control, Event, EventKind, IntentId, IntentRow, Recorded, Session, TradeBook,
+};
 use candlewick_journal::{LineKind, Reader, StoredLine};
+use candlewick_sdk::Millis;
 use std::collections::BTreeMap;
 
 /// Everything that a journal tells, besides its candles.
@@ -98,6 +101,28 @@ impl Chronicle {
             }
         }
         found
+    }
+
+    /// Why the venue rejected an intent, in its words.
+    pub(crate) fn rejection(&self, intent: IntentId) -> Option<String> {
+        self.events_of(intent).find_map(|event| match event.kind {
+            EventKind::Rejected { rejection, .. } => Some(rejection.to_string()),
+            _ => None,
+        })
+    }
+
+    /// When an intent came into doubt, if it did.
+    pub(crate) fn began_doubt(&self, intent: IntentId) -> Option<Millis> {
+        let is_doubt = |event: &Event| matches!(event.kind, EventKind::InDoubt { .. });
+        self.events_of(intent).find(is_doubt).map(|event| event.at)
+    }
+
+    /// What was heard of an intent, in order.
+    fn events_of(&self, intent: IntentId) -> impl Iterator<Item = Event> {
+        let is_of = move |stored: &&StoredLine| {
+            stored.line.kind == LineKind::Event && stored.line.intent == Some(intent.number())
+        };
+        self.lines.iter().filter(is_of).filter_map(|stored| serde_json::from_str(&stored.line.body).ok())
     }
 
     /// The run with this number.

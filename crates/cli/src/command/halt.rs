@@ -1,10 +1,12 @@
 //! `halt`: no more opens, from another terminal.
 
 use super::Context;
-use crate::configuration::{Base, Loaded, control_paths};
+use crate::chronicle::JournalArguments;
+use crate::configuration::control_paths;
 use crate::control::{describe, done, give_order};
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::output::{print, print_json};
+use candlewick_journal::JournalUrl;
 use candlewick_runtime::control::{ControlError, ControlOrder, ControlPaths, Raised, RunState};
 use clap::Args;
 use serde_json::json;
@@ -12,23 +14,26 @@ use serde_json::json;
 /// Why.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "What is open cannot be cut short: it is tracked to its end. The bot is found by the journal of its \
-                        configuration.\nWhere no bot runs, a file is made that halts one that starts; `touch \
+    after_help = "What is open cannot be cut short: it is tracked to its end. The bot is found by its journal: that \
+                        of the configuration, or --journal as the bot was given it.\nWhere no bot runs, a file is made that halts one that starts; `touch \
                         candlewick.db.HALT` does the same by hand.\n\n\
-                        Examples:\n  candlewick halt\n  candlewick halt --reason \"news at noon\" --config config/demo.toml"
+                        Examples:\n  candlewick halt\n  candlewick halt --reason \"news at noon\" --config config/demo.toml\n  candlewick halt --journal run.db"
 )]
 pub(crate) struct HaltArguments {
     /// Why, for the journal
     #[arg(long, value_name = "TEXT", default_value = "ordered by hand")]
     reason: String,
+    #[command(flatten)]
+    journal: JournalArguments,
 }
 
 const BY_HAND: &str = "to halt a bot all the same, make the file that lies beside its journal, with .HALT after its \
                        name: candlewick.db.HALT";
 
 pub(super) fn run(arguments: &HaltArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    let paths = Loaded::read(&context.global.config, Base::Bare, Vec::new())
-        .and_then(|loaded| control_paths(&loaded))
+    let found = arguments.journal.load(context);
+    let (paths, journal) = found
+        .and_then(|(loaded, url)| Ok((control_paths(&loaded)?, url)))
         .map_err(|failure| failure.help(BY_HAND))?;
     let order = ControlOrder::Halt { reason: arguments.reason.clone() };
     let failure = match give_order(&paths.socket, &order)? {
@@ -38,7 +43,7 @@ pub(super) fn run(arguments: &HaltArguments, context: &Context<'_>) -> Result<En
         },
         Err(ControlError::StartBot { .. } | ControlError::UseHaltFile) => {
             raise(&paths, &arguments.reason)?;
-            return tell_raised(&paths, context);
+            return tell_raised(&paths, &journal, context);
         }
         // Nothing was sent, and nothing else is wrong.
         Err(error @ ControlError::ShortenReason { .. }) => return Err(error.into()),
@@ -67,13 +72,14 @@ fn tell_halted(state: &RunState, context: &Context<'_>) -> Result<Ending, Failur
     Ok(Ending::Done)
 }
 
-fn tell_raised(paths: &ControlPaths, context: &Context<'_>) -> Result<Ending, Failure> {
+fn tell_raised(paths: &ControlPaths, journal: &JournalUrl, context: &Context<'_>) -> Result<Ending, Failure> {
     let path = paths.halt_file.path();
     if context.global.json {
         print_json(&json!({ "halted": true, "bot_runs": false, "halt_file": path }))?;
     } else {
         print(&format!(
-            "No bot runs here. The file {} is there now: a bot that starts opens no trade until `candlewick resume`.",
+            "No bot runs on {journal}. The file {} is there now: a bot that starts on it opens no trade until `candlewick \
+             resume`. A bot with another journal is not halted: name it with --journal or --config.",
             path.display()
         ))?;
     }

@@ -2,7 +2,7 @@
 
 use super::Context;
 use crate::arguments::{parse_journal, parse_span, parse_speed};
-use crate::configuration::{Base, Flag, Loaded, Problems, RealMoney};
+use crate::configuration::{Base, Flag, Loaded, Mode, Problems, RealMoney};
 use crate::crew::Crew;
 use crate::data;
 use crate::failure::{Ending, Failure, FailureKind};
@@ -62,12 +62,16 @@ pub(super) fn run(arguments: &LiveArguments, context: &Context<'_>) -> Result<En
     let loaded = Loaded::read(&context.global.config, base, flags_of(arguments))?;
     let real = if arguments.real { RealMoney::Asked } else { RealMoney::NotAsked };
     loaded.check_mode(real).map_err(Problems::from)?;
+    if arguments.real && loaded.config.account.mode == Mode::Demo {
+        let problem = "--real asks for real money, and this is the demo wallet: leave --real out, or set it to \"real\"";
+        return Err(Problems::from(loaded.problem("account.mode", problem).value("\"demo\"")).into());
+    }
     let crew = Crew::build(&loaded, context.registry)?;
     let runtime = Runtime::new().map_err(|error| Failure::new(FailureKind::Unexpected, error))?;
     let stopwatch = Stopwatch::start();
     let outcome = runtime.block_on(run_bots(arguments, &loaded, crew, context))?;
     let shown = (arguments.trades.as_deref(), context.global.json);
-    live::report(&outcome, &loaded, shown, stopwatch.elapsed())
+    live::report(outcome, &loaded, shown, stopwatch.elapsed())
 }
 
 async fn run_bots(

@@ -49,7 +49,7 @@ pub(super) fn run(arguments: &PaperArguments, context: &Context<'_>) -> Result<E
     let runtime = Runtime::new().map_err(|error| Failure::new(FailureKind::Unexpected, error))?;
     let stopwatch = Stopwatch::start();
     let outcome = runtime.block_on(run_bots(arguments, &loaded, crew, context))?;
-    live::report(&outcome, &loaded, (arguments.trades.as_deref(), context.global.json), stopwatch.elapsed())
+    live::report(outcome, &loaded, (arguments.trades.as_deref(), context.global.json), stopwatch.elapsed())
 }
 
 async fn run_bots(

@@ -13,7 +13,7 @@ use candlewick_api::{Account, OpenOrder, OpenReply};
 use candlewick_engine::{Event, EventKind, IntentId, IntentRow, IntentState, Opened, VenueId};
 use candlewick_journal::{Holder, JournalUrl, Line, LineKind, Reader, Store};
 use candlewick_runtime::control::{ControlError, ControlOrder, Resolution};
-use candlewick_runtime::{confirm_adoption, connect};
+use candlewick_runtime::{confirm_adoption, connect, latest_close};
 use candlewick_sdk::Millis;
 use clap::{ArgGroup, Args};
 use serde_json::json;
@@ -123,9 +123,12 @@ async fn lines_of(
     let at = wall.now().max(chronicle.last.line.received);
     let note = json!({ "resolved": intent, "resolution": resolution, "reason": reason }).to_string();
     let mut bodies = vec![(LineKind::Note, note)];
+    let ended = chronicle.began_doubt(intent).unwrap_or(at);
+    let list_lag = Millis::new(loaded.config.runtime.list_lag_ms.into());
+    let reserved_until = latest_close(ended, row.approved.expiry().close_type) + list_lag;
     // An answer that was awaited when the bot ended is in doubt before its doubt can end.
     let doubt = (row.state == IntentState::InFlight).then_some(EventKind::InDoubt { intent });
-    for kind in doubt.into_iter().chain([event_of(intent, resolution, record, at)]) {
+    for kind in doubt.into_iter().chain([event_of(intent, resolution, record, reserved_until)]) {
         let event = serde_json::to_string(&Event { at, received: at, kind });
         let event = event.map_err(|error| Failure::new(FailureKind::Unexpected, error))?;
         bodies.push((LineKind::Event, event));
@@ -199,7 +202,12 @@ fn judge(chronicle: &Chronicle, id: IntentId, resolution: Resolution) -> Result<
 }
 
 /// What the next start is told; details that are not known yet come with the trade's first answer.
-fn event_of(intent: IntentId, resolution: Resolution, record: Option<TradeRecord>, at: Millis) -> EventKind {
+fn event_of(
+    intent: IntentId,
+    resolution: Resolution,
+    record: Option<TradeRecord>,
+    reserved_until: Millis,
+) -> EventKind {
     match resolution {
         Resolution::Adopt(venue_id) => {
             let reply = record.map(OpenReply::from).unwrap_or_default();
@@ -212,6 +220,6 @@ fn event_of(intent: IntentId, resolution: Resolution, record: Option<TradeRecord
                 payout: reply.payout,
             })
         }
-        Resolution::NotOpened => EventKind::NotOpened { intent, reserved_until: at },
+        Resolution::NotOpened => EventKind::NotOpened { intent, reserved_until },
     }
 }

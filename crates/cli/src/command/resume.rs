@@ -1,7 +1,8 @@
 //! `resume`: opens are allowed again.
 
 use super::Context;
-use crate::configuration::{Base, Loaded, control_paths};
+use crate::chronicle::JournalArguments;
+use crate::configuration::control_paths;
 use crate::control::{describe, done, give_order};
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::output::{print, print_json};
@@ -9,16 +10,20 @@ use candlewick_runtime::control::{ControlError, ControlOrder, ControlPaths, Remo
 use clap::Args;
 use serde_json::json;
 
-/// Nothing but what every command takes.
+/// Which bot.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Removes the HALT file, if there is one, and orders the running bot to go on; peak and loss streak start \
-                        anew.\n\nExamples:\n  candlewick resume\n  candlewick resume --config config/demo.toml"
+                        anew.\n\nExamples:\n  candlewick resume\n  candlewick resume --config config/demo.toml\n  candlewick resume \
+                        --journal run.db"
 )]
-pub(crate) struct ResumeArguments {}
+pub(crate) struct ResumeArguments {
+    #[command(flatten)]
+    journal: JournalArguments,
+}
 
-pub(super) fn run(_arguments: &ResumeArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    let loaded = Loaded::read(&context.global.config, Base::Bare, Vec::new())?;
+pub(super) fn run(arguments: &ResumeArguments, context: &Context<'_>) -> Result<Ending, Failure> {
+    let (loaded, _) = arguments.journal.load(context)?;
     let paths = control_paths(&loaded)?;
     let path = paths.halt_file.path().display();
     // First: while the file is there, a bot refuses the order.
@@ -35,7 +40,8 @@ pub(super) fn run(_arguments: &ResumeArguments, context: &Context<'_>) -> Result
             let socket = paths.socket.display();
             let problem =
                 format!("nothing to resume: no bot listens at {socket}, and there is no file {path}");
-            Err(Failure::configuration(problem).help("name the configuration of the bot with --config"))
+            Err(Failure::configuration(problem)
+                .help("name the journal of the bot with --journal, or its configuration with --config"))
         }
         (Err(error), _) => Err(error.into()),
     }

@@ -12,7 +12,7 @@ use candlewick_api::clock::{Clock, SystemClock};
 use candlewick_engine::{IntentState, Session};
 use candlewick_journal::{Holder, Lease, LeaseTerms, Reader};
 use candlewick_runtime::ClockEstimate;
-use candlewick_runtime::control::{ControlAnswer, ControlOrder, RunState};
+use candlewick_runtime::control::{ControlAnswer, ControlOrder, Phase, RunState};
 use candlewick_sdk::Millis;
 use clap::Args;
 use serde::Serialize;
@@ -147,6 +147,15 @@ impl Status {
         }
     }
 
+    /// Whether trades are opened: by the bot's own word where it answers, else as the journal ends.
+    fn opens(&self) -> &'static str {
+        match (self.bot.as_ref().map(|bot| bot.phase), self.halted) {
+            (Some(Phase::Halted), _) | (None, true) => "halted, until somebody resumes",
+            (Some(Phase::Stopping), _) => "none any more: the bot is stopping",
+            (Some(Phase::Trading), _) | (None, false) => "allowed",
+        }
+    }
+
     fn to_table(&self) -> String {
         let intents = |intents: &[u64]| {
             let numbers: Vec<String> = intents.iter().map(ToString::to_string).collect();
@@ -172,7 +181,7 @@ impl Status {
             ("in flight", intents(&self.in_flight)),
             ("in doubt", intents(&self.in_doubt)),
             ("settled trades", self.settled.to_string()),
-            ("opens", if self.halted { "halted, until somebody resumes" } else { "allowed" }.to_owned()),
+            ("opens", self.opens().to_owned()),
             ("verdicts", verdicts(&self.verdicts)),
             ("audits found", findings(&self.audit_findings)),
             ("last event", utc(self.last_event)),

@@ -6,10 +6,12 @@ use crate::chronicle::{Chronicle, JournalArguments, TradeLine, block_on};
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::moment::utc;
 use crate::output::{print, print_json, table};
+use crate::suggestion::suggest;
 use candlewick_journal::Reader;
 use candlewick_sdk::{Millis, Symbol};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
+use std::collections::BTreeSet;
 
 /// Which of them.
 #[derive(Debug, Args)]
@@ -44,6 +46,7 @@ pub(crate) struct TradesArguments {
 pub(super) fn run(arguments: &TradesArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let (_, url) = arguments.journal.load(context)?;
     let chronicle = block_on(async { Chronicle::read(&mut Reader::open(&url).await?).await })?;
+    arguments.check_names(&chronicle)?;
     let lines: Vec<TradeLine> =
         chronicle.intents().map(TradeLine::of).filter(|line| arguments.admits(line)).collect();
     if context.global.json {
@@ -57,6 +60,24 @@ pub(super) fn run(arguments: &TradesArguments, context: &Context<'_>) -> Result<
 }
 
 impl TradesArguments {
+    /// Whether the journal knows the bot and the symbol that are asked for: a slip of the keyboard is not an empty list.
+    fn check_names(&self, chronicle: &Chronicle) -> Result<(), Failure> {
+        let bots = || chronicle.runs.iter().flat_map(|run| &run.settings.bots);
+        let names: BTreeSet<&str> = bots().map(|bot| bot.name.as_str()).collect();
+        let symbols: BTreeSet<&str> = bots().map(|bot| bot.symbol.as_str()).collect();
+        let asked = [
+            ("bot", self.bot.as_deref(), names),
+            ("bot on the symbol", self.symbol.as_ref().map(Symbol::as_str), symbols),
+        ];
+        for (what, name, known) in asked {
+            if let Some(name) = name.filter(|name| !known.contains(name)) {
+                let problem = format!("the journal has no {what} {name}");
+                return Err(Failure::configuration(problem).help(suggest(name, known)));
+            }
+        }
+        Ok(())
+    }
+
     fn admits(&self, line: &TradeLine) -> bool {
         self.bot.as_ref().is_none_or(|bot| *bot == line.bot)
             && self.symbol.is_none_or(|symbol| symbol == line.symbol)

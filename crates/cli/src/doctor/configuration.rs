@@ -9,6 +9,10 @@ use std::path::PathBuf;
 const REMEDY: &str =
     "mend it; `candlewick config check` lists all that is wrong, `config show` where values come from";
 
+/// What runs without a configuration.
+const BUILT_IN: &str = "none given: the bots that come along, for `backtest`, `sandbox` and `live --sandbox`; `live` and \
+                        `paper` need --config";
+
 /// The configuration, as far as it can be read. Nobody trades here, so real money is looked at with one yes.
 pub(super) fn check(files: &[PathBuf], registry: &Registry) -> (Option<Loaded>, Finding) {
     let loaded = match Loaded::read(files, Base::Sandbox, Vec::new()) {
@@ -31,8 +35,7 @@ pub(super) fn check(files: &[PathBuf], registry: &Registry) -> (Option<Loaded>, 
 
 fn sound(files: &[PathBuf], loaded: &Loaded) -> Finding {
     let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
-    let from =
-        if names.is_empty() { "none given: the bots that come along".to_owned() } else { names.join(", ") };
+    let from = if names.is_empty() { BUILT_IN.to_owned() } else { names.join(", ") };
     let bots = loaded.config.bots.len();
     let text = format!("{from}; {bots} bot{}", if bots == 1 { "" } else { "s" });
     let notices = notices_of(loaded);

@@ -1,14 +1,16 @@
 //! Why no trade was opened at a moment: what each bot was shown then, and what came of it.
 
 use super::candle::CandleLine;
-use crate::chronicle::{Chronicle, RecordedRun, is_candle, read_refusal};
+use crate::chronicle::{Chronicle, RecordedRun, is_candle, read_refusal, state_of};
 use crate::failure::Failure;
 use crate::moment::utc;
-use candlewick_engine::{BotSettings, Origin};
+use crate::suggestion::suggest;
+use candlewick_engine::{BotSettings, IntentId, Origin};
 use candlewick_journal::{LineKind, Reader, StoredLine};
 use candlewick_sdk::{Millis, Symbol};
 use serde::Serialize;
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::fmt::{self, Display};
 
 /// Lines read around a moment at most.
@@ -31,12 +33,15 @@ struct BotMoment {
     symbol: Symbol,
     /// The last candle that it was shown.
     candle: Option<CandleLine>,
-    /// What the strategy said on it, and what came of that: `opened`, `refused`, `no_signal`, `warm_up`, `no_candle`.
+    /// What the strategy said on it, and what came of that: `opened`, `refused`, `no_signal`, `warm_up`, `no_candle`; of
+    /// an intent that has not become a trade its state, as `trades` tells it.
     answer: &'static str,
     /// The rule that refused.
     rule: Option<&'static str>,
     /// The intent that was made.
     intent: Option<u64>,
+    /// The venue's reason, of one that it rejected.
+    rejection: Option<String>,
     /// The recorded action.
     action: Option<Value>,
 }
@@ -57,13 +62,15 @@ pub(crate) async fn read_moment(
     let bots = run.settings.bots.iter().filter(|bot| symbol.is_none_or(|symbol| symbol == bot.symbol));
     let bots: Vec<&BotSettings> = bots.collect();
     if let (true, Some(symbol)) = (bots.is_empty(), symbol) {
-        return Err(Failure::configuration(format!("no bot of run {} trades {symbol}", run.number)));
+        let symbols: BTreeSet<&str> = run.settings.bots.iter().map(|bot| bot.symbol.as_str()).collect();
+        let problem = format!("no bot of run {} trades {symbol}", run.number);
+        return Err(Failure::configuration(problem).help(suggest(symbol.as_str(), symbols)));
     }
     let mut found = Vec::new();
     for bot in bots {
         let from = time - bot.interval.length() * BEFORE;
         let lines = reader.lines_between(from, time + Millis::new(1), MOST_LINES).await?;
-        found.push(BotMoment::of(bot, run, &lines)?);
+        found.push(BotMoment::of(bot, run, &lines)?.with_fate(&chronicle));
     }
     Ok(Moment { time, run: Some(run.number), bots: found })
 }
@@ -84,6 +91,7 @@ impl BotMoment {
             answer: "no_candle",
             rule: None,
             intent: None,
+            rejection: None,
             action: None,
         };
         let Some((place, candle)) = last else { return Ok(told) };
@@ -114,6 +122,19 @@ impl BotMoment {
         Ok(())
     }
 
+    /// What became of its intent: one that was approved is not yet a trade.
+    fn with_fate(mut self, chronicle: &Chronicle) -> Self {
+        let Some(intent) = self.intent.map(IntentId::new) else { return self };
+        if let Some(row) = chronicle.book.row(intent) {
+            self.answer = match state_of(row.state) {
+                "open" | "settled" => "opened",
+                state => state,
+            };
+            self.rejection = chronicle.rejection(intent);
+        }
+        self
+    }
+
     /// The strategy's reason: its text, then its numbers.
     fn reason(&self) -> String {
         let reason = self.action.as_ref().and_then(|action| action.get("reason")).and_then(Value::as_object);
@@ -132,6 +153,16 @@ impl BotMoment {
         match (self.answer, self.rule, self.intent) {
             ("refused", Some(rule), _) => format!("wanted {}, refused by {rule}: {reason}", said()),
             ("opened", _, Some(intent)) => format!("wanted {}, opened as intent {intent}: {reason}", said()),
+            (state, _, Some(intent)) => {
+                let fate = match (state, &self.rejection) {
+                    ("rejected", Some(rejection)) => format!("which the venue rejected ({rejection})"),
+                    ("rejected", None) => "which the venue rejected".to_owned(),
+                    ("not_sent", _) => "whose request never left".to_owned(),
+                    ("not_opened", _) => "which the venue did not open".to_owned(),
+                    _ => "of which nobody knows yet whether the venue opened it".to_owned(),
+                };
+                format!("wanted {}, intent {intent}, {fate}: {reason}", said())
+            }
             ("warm_up", ..) => {
                 "saw it as past: nothing is opened on a candle that was fetched later".to_owned()
             }

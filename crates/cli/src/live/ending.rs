@@ -34,14 +34,14 @@ struct LiveReport {
 /// Writes the trades, prints the figures, and says how the program ends.
 ///
 /// # Errors
-/// A file that cannot be written, or a run that a risk limit ended.
+/// A file that cannot be written, a journal whose end is not durable, or a run that a risk limit ended.
 pub(crate) fn report(
-    outcome: &Outcome,
+    outcome: Outcome,
     loaded: &Loaded,
     (trades, json): (Option<&Path>, bool),
     elapsed: Duration,
 ) -> Result<Ending, Failure> {
-    let Outcome { finished, settings, start_balance, span } = outcome;
+    let Outcome { finished, settings, start_balance, span } = &outcome;
     let scale = settings.money_scale;
     if let Some(path) = trades {
         let written = write_trades(path, &finished.book, &loaded.config.bots, scale);
@@ -84,6 +84,11 @@ pub(crate) fn report(
         })?;
     } else {
         print(&format!("\n{report}"))?;
+    }
+    if let Some(error) = outcome.finished.not_durable {
+        return Err(Failure::from(error).context("the journal's end may not be durable").help(
+            "nothing is lost at the venue: the next start on this journal looks there for what the journal misses",
+        ));
     }
     match finished.stop {
         Stop::TimeUp | Stop::DataEnds(_) => match &finished.halted {

@@ -13,6 +13,9 @@ use bare::BareTable;
 use candlewick_journal::{Holder, JournalUrl, Line, LineKind, Reader, Store};
 use candlewick_sdk::Millis;
 use sqlx::{AnyConnection, Connection};
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Commits of one kind.
@@ -26,6 +29,8 @@ fn main() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.db");
+    println!("a log of our own: append and sync");
+    show("append and sync of one row", append(&folder.path().join("log")));
     println!("SQLite");
     let bare = format!("sqlite:{}?mode=rwc", folder.path().join("bare.db").display());
     runtime.block_on(measure(&bare, &JournalUrl::from_path(&path)));
@@ -43,6 +48,19 @@ fn main() {
             runtime.block_on(run(&server, &format!("DROP DATABASE {name} WITH (FORCE)")));
         }
     }
+}
+
+/// What a log of our own would cost instead, before any database imports it: the same row, appended and synced.
+fn append(path: &Path) -> Vec<Duration> {
+    let mut log = File::options().create(true).append(true).open(path).unwrap();
+    let row = format!("{:?}\n", line());
+    let append = |_| {
+        let begun = Instant::now();
+        log.write_all(row.as_bytes()).unwrap();
+        log.sync_data().unwrap();
+        begun.elapsed()
+    };
+    (0..COMMITS).map(append).collect()
 }
 
 async fn run(url: &str, statement: &str) {

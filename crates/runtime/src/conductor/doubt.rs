@@ -5,7 +5,7 @@ use crate::agenda::Job;
 use crate::connect;
 use crate::queue::Place;
 use crate::request::{self, Asked, Looked};
-use crate::resolver::{Decided, Decision, Doubt, Known, Resolution, Undecidable, WalletView};
+use crate::resolver::{Decided, Decision, Doubt, Known, Resolution, Undecidable, WalletView, latest_close};
 use candlewick_api::model::TradeRecord;
 use candlewick_api::{ApiError, OpenOrder, OpenReply};
 use candlewick_engine::{Approved, EventKind, IntentId, IntentState, Opened, VenueId};
@@ -81,15 +81,13 @@ impl Conductor {
     /// What is known of a request that ended, as far as anybody can tell, at `ended`.
     fn doubt_of(&self, approved: &Approved, ended: Millis) -> Doubt {
         let sent = self.sent.get(&approved.intent()).copied().unwrap_or(approved.decision_time());
-        let duration = approved.expiry().close_type.duration();
         Doubt {
             intent: approved.intent(),
             order: self.order_of(approved),
             stake: approved.stake(),
             sent,
             ended,
-            // Opened half a minute after its end at the latest, with the next candle at the latest.
-            expected_close_latest: ended + Millis::from_seconds(30) + duration * 2,
+            expected_close_latest: latest_close(ended, approved.expiry().close_type),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::Conductor;
 use crate::request::Asked;
-use crate::{Audit, Notice, Stop, Tally};
+use crate::{Audit, Notice, RuntimeError, Stop, Tally};
 use candlewick_engine::{BotVerdict, Control, EventKind, IntentId, TradeBook};
 use candlewick_sdk::{Millis, Money};
 use std::collections::BTreeMap;
@@ -38,6 +38,8 @@ pub struct Finished {
     pub halted: Option<String>,
     /// The verdict on each bot, in the bots' order.
     pub verdicts: Vec<BotVerdict>,
+    /// Why the journal's end may not be durable, if it may not: the next start finds out at the venue what it misses.
+    pub not_durable: Option<RuntimeError>,
 }
 
 impl Conductor {
@@ -132,10 +134,12 @@ impl Conductor {
         for approved in std::mem::take(&mut self.outbox) {
             self.tell(self.clock.now(), EventKind::NotSent { intent: approved.intent() });
         }
-        if let Err(error) = self.keep_all().await {
+        let kept = self.keep_all().await;
+        if let Err(error) = &kept {
             self.warn(&format!("the journal's end could not be made durable: {error}"));
         }
-        if let Err(error) = self.journal.close().await {
+        let closed = self.journal.close().await;
+        if let Err(error) = &closed {
             tracing::warn!(%error, "the journal could not be let go of");
         }
         let ledger = self.session.ledger();
@@ -151,6 +155,7 @@ impl Conductor {
             halted: self.halted,
             verdicts: self.session.verdicts().cloned().collect(),
             book: self.book.from_intent(self.first),
+            not_durable: kept.and(closed.map_err(RuntimeError::from)).err(),
         }
     }
 }

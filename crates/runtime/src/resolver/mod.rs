@@ -26,6 +26,7 @@ mod scenes;
 mod testing;
 
 pub(crate) use doubt::Doubt;
+pub use doubt::latest_close;
 pub(crate) use lag::LagMeter;
 pub(crate) use listing::{Listing, ListingBuilder};
 pub(crate) use resolution::{Decided, Decision, Resolution, Undecidable, Why};

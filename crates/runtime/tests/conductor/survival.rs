@@ -46,6 +46,7 @@ async fn a_journal_without_room_suspends_opens_and_the_run_goes_on() {
     assert_eq!(ran.asked(&Ask::Open(btc())), Vec::<i64>::new(), "nothing leaves that is not durable");
     let refused = ran.finished().book.refused();
     assert_eq!(refused.get("Halted"), Some(&2), "{refused:?}");
+    assert!(matches!(ran.finished().not_durable, Some(RuntimeError::Journal(_))), "the end says so");
     assert!(
         ran.warnings.iter().any(|text| text.contains("nothing is opened until it can")),
         "{:?}",
@@ -71,6 +72,7 @@ async fn a_journal_that_does_not_answer_neither_stops_the_candles_nor_the_end() 
     assert_eq!(told, expected, "in order, although the hold was over when the run heard them");
     assert_eq!(ran.stop(), Stop::TimeUp);
     assert!(ran.ended < 4 * MINUTE + 70_000, "{}", ran.ended);
+    assert!(ran.finished().not_durable.is_some());
     assert!(ran.opens().is_empty());
 }
 
