@@ -25,6 +25,7 @@ mod latency;
 mod live_verdict;
 mod oracle;
 mod oracle_agreement;
+mod page;
 mod parity;
 mod prefix;
 mod read_back;

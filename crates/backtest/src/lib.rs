@@ -3,14 +3,16 @@
 //! A backtest is a loop: hand the Session what the venue has to say by now, hand it the next candle, hand the
 //! venue what the Session approved. There is no trading logic here; a live run drives the same Session. A [`sweep`] is
 //! many backtests of one bot; a [`walk_forward`] chooses by sweeps and tests what it chose on what came later; an
-//! [`analysis`] is what a run's trades tell.
+//! [`analysis`] is what a run's trades tell, and a [`page`] what people see of it.
 
 pub mod analysis;
 pub mod bench;
 mod driver;
 mod error;
 mod feed;
+mod markup;
 pub mod metric;
+pub mod page;
 mod settings;
 mod silence;
 mod summary;

@@ -115,7 +115,7 @@ impl Analysis {
 }
 
 /// Settled trades in the order in which they became known.
-fn settled_rows(book: &TradeBook) -> Vec<&IntentRow> {
+pub(crate) fn settled_rows(book: &TradeBook) -> Vec<&IntentRow> {
     let mut settled: Vec<&IntentRow> =
         book.rows().iter().filter(|row| row.state == IntentState::Settled).collect();
     settled.sort_by_key(|row| (row.settled_at, row.close_time, row.approved.intent()));

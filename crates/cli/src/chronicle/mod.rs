@@ -1,5 +1,6 @@
 //! A journal, read back into runs, intents and money.
 
+mod candles;
 mod delays;
 mod fold;
 mod lines;
@@ -8,6 +9,7 @@ mod run;
 mod source;
 mod trade;
 
+pub(crate) use candles::recorded_candles;
 pub(crate) use delays::{DelayLine, Delays, Spread};
 pub(crate) use fold::{Fold, damaged};
 pub(crate) use lines::{Which, is_candle, read_lines, visit_lines};

@@ -10,7 +10,7 @@ use crate::failure::{Ending, Failure, FailureKind};
 use crate::inspection::ruin_of;
 use crate::output::{print, print_json};
 use crate::progress::{Progress, with_spinner};
-use crate::report::{Caveats, Census, Report, Run, write_trades};
+use crate::report::{Caveats, Census, PageParts, Report, Run, write_page, write_trades};
 use candlewick_api::clock::Stopwatch;
 use candlewick_backtest::analysis::{Background, Prices, Repeat, Sensitivity};
 use candlewick_backtest::{Backtest, BacktestSettings, Finished};
@@ -28,7 +28,7 @@ use std::time::Duration;
 #[command(
     after_help = "Without --config, three bots that come along; without --data and [sandbox].data, what the catalog has \
                   of the bots' series, else two weeks of synthetic candles.\n\nExamples:\n  candlewick backtest\n  \
-                  candlewick backtest --config my.toml --data BTCUSDT_1m.csv --trades trades.csv\n  candlewick \
+                  candlewick backtest --config my.toml --data BTCUSDT_1m.csv --sensitivity --html report.html\n  candlewick \
                   backtest --data BTCUSDT@1m --from 2026-01-06 --to 2026-01-10\n  candlewick backtest --json --quiet"
 )]
 pub(crate) struct BacktestArguments {
@@ -37,6 +37,9 @@ pub(crate) struct BacktestArguments {
     /// Write the trades as CSV
     #[arg(long, value_name = "FILE")]
     trades: Option<PathBuf>,
+    /// Write the report as one HTML file that loads nothing, with the candles and trades to look at
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
     /// Write the journal, one line of JSON an entry; the file must not exist
     #[arg(long, value_name = "FILE")]
     journal: Option<PathBuf>,
@@ -53,6 +56,10 @@ pub(crate) struct BacktestArguments {
     #[arg(long, value_name = "N", default_value_t = 1, requires = "latency_from")]
     latency_seed: u64,
 }
+
+/// What stands where the curves would.
+const WITHOUT_SENSITIVITY: &str = "The run was not repeated on other settings: `candlewick backtest --sensitivity` with the \
+                                   same arguments shows what latency, payout, price path and stress decide of it.";
 
 pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let loaded = Loaded::read(&context.global.config, Base::Sandbox, flags_of(arguments))?;
@@ -99,16 +106,18 @@ pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Resul
     } else {
         None
     };
+    let prices = if settings.simulation.stress > 0.0 { Prices::Stressed } else { Prices::Fair };
+    let balance = loaded.initial_balance()?;
     let report = Report::of(Run {
         book: &finished.book,
         bots: &loaded.config.bots,
         scale: finished.money_scale,
-        balance: loaded.initial_balance()?,
+        balance,
         final_balance: finished.final_balance,
         unsettled_stakes: finished.unsettled_stakes,
         candles: finished.candles,
         span: span.clone(),
-        prices: if settings.simulation.stress > 0.0 { Prices::Stressed } else { Prices::Fair },
+        prices,
         data_hash: Some(candles.hash),
         journal_hash,
         elapsed,
@@ -119,8 +128,23 @@ pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Resul
         verdicts: finished.verdicts,
         background,
         sensitivity,
-        census: Census::of(&loaded, &settings.session, context.registry, span),
+        census: Census::of(&loaded, &settings.session, context.registry, span.clone()),
     });
+    if let Some(path) = &arguments.html {
+        let parts = PageParts {
+            kind: "Backtest",
+            book: &finished.book,
+            session: &settings.session,
+            simulation: &settings.simulation,
+            strategies: &header.strategies,
+            balance,
+            span: &span,
+            prices,
+            candles: candles.series,
+            without_sensitivity: WITHOUT_SENSITIVITY,
+        };
+        write_page(path, &report, parts)?;
+    }
     if context.global.json {
         print_json(&report)?;
     } else {

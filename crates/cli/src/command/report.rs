@@ -1,10 +1,12 @@
 //! `report`: the figures of a journal.
 
 use super::Context;
-use crate::chronicle::{Chronicle, Delays, Fold, JournalArguments, RecordedRun, block_on, read_refusal};
+use crate::chronicle::{
+    Chronicle, Delays, Fold, JournalArguments, RecordedRun, block_on, read_refusal, recorded_candles,
+};
 use crate::failure::{Ending, Failure};
 use crate::output::{print, print_json};
-use crate::report::{Caveats, Report, Run};
+use crate::report::{Caveats, PageParts, Report, Run, write_page};
 use candlewick_backtest::analysis::{Background, Prices};
 use candlewick_engine::{Action, BotVerdict, Ledger, TradeBook};
 use candlewick_journal::{LineKind, Reader, StoredLine};
@@ -12,6 +14,7 @@ use candlewick_journal::{LineKind, Reader, StoredLine};
 use candlewick_sdk::{Millis, Money};
 use clap::Args;
 use std::ops::Range;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Of which run.
@@ -19,7 +22,7 @@ use std::time::Duration;
 #[command(
     after_help = "The same figures as a backtest's, over all runs or one: that one's own intents, wherever they settled. \
                   The hash is that of the journal's last entry, the time that of the venue.\n\nExamples:\n  \
-                  candlewick report\n  candlewick report --journal run.db --run 2 --json"
+                  candlewick report\n  candlewick report --journal run.db --run 2 --html report.html"
 )]
 pub(crate) struct ReportArguments {
     #[command(flatten)]
@@ -27,7 +30,14 @@ pub(crate) struct ReportArguments {
     /// Only this run, counted from 1
     #[arg(long, value_name = "N")]
     run: Option<u64>,
+    /// Write the report as one HTML file that loads nothing, with the candles and trades to look at
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
 }
+
+/// What stands where the curves would.
+const WITHOUT_SENSITIVITY: &str = "What was traded live cannot be repeated: `candlewick backtest --sensitivity` with the \
+                                   same bots and candles shows what latency, payout, price path and stress decide.";
 
 /// The part of a journal that is reported.
 struct Part {
@@ -45,15 +55,22 @@ struct Part {
 
 pub(super) fn run(arguments: &ReportArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let (_, url) = arguments.journal.load(context)?;
-    let (chronicle, delays) = block_on(async {
+    let (chronicle, delays, candles) = block_on(async {
         let mut reader = Reader::open(&url).await?;
-        Ok((Chronicle::read(&mut reader).await?, Delays::read(&mut reader, arguments.run).await?))
+        let chronicle = Chronicle::read(&mut reader).await?;
+        let delays = Delays::read(&mut reader, arguments.run).await?;
+        let candles = match arguments.html {
+            Some(_) => recorded_candles(&mut reader, arguments.run).await?,
+            None => Vec::new(),
+        };
+        Ok((chronicle, delays, candles))
     })?;
     let run = match arguments.run {
         None => chronicle.last_run(),
         Some(number) => chronicle.run(number).ok_or_else(|| missing(number, &chronicle))?,
     };
-    let settings = run.settings.clone();
+    let (settings, simulation, strategies) =
+        (run.settings.clone(), run.simulation.clone(), run.strategies.clone());
     let audit_findings = chronicle.audit_findings(arguments.run);
     let scale = settings.money_scale;
     // What backtests of these bots assume, beside what the venue paid.
@@ -75,7 +92,7 @@ pub(super) fn run(arguments: &ReportArguments, context: &Context<'_>) -> Result<
         unsettled_stakes: part.ledger.open_stakes(),
         candles: part.candles,
         elapsed: duration(&part.span),
-        span: part.span,
+        span: part.span.clone(),
         prices: Prices::Fair,
         data_hash: None,
         journal_hash: part.last.hash.to_string(),
@@ -88,6 +105,21 @@ pub(super) fn run(arguments: &ReportArguments, context: &Context<'_>) -> Result<
         sensitivity: None,
         census: None,
     });
+    if let Some(path) = &arguments.html {
+        let parts = PageParts {
+            kind: "Report",
+            book: &part.book,
+            session: &settings,
+            simulation: &simulation,
+            strategies: &strategies,
+            balance: part.balance,
+            span: &part.span,
+            prices: Prices::Fair,
+            candles,
+            without_sensitivity: WITHOUT_SENSITIVITY,
+        };
+        write_page(path, &report, parts)?;
+    }
     if context.global.json {
         print_json(&report)?;
     } else {

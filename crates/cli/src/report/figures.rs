@@ -1,22 +1,24 @@
 //! The report as people read it.
 
-use super::Report;
 use super::sparkline::sparkline;
+use super::{BotLine, Report};
 use crate::chronicle::{DelayLine, Spread};
 use crate::output::table;
 use candlewick_backtest::analysis::{Curve, SensitivityPoint, VenueSetting};
+use candlewick_backtest::page::Sheet;
 use std::fmt::{self, Write as _};
+
+/// What stands over the table of bots.
+pub(super) const BOT_HEADER: [&str; 9] =
+    ["bot", "symbol", "trades", "won", "lost", "draw", "win rate", "pnl", "verdict"];
+/// What delays are told of.
+const DELAYS: [&str; 4] = ["close to available", "decide to arrival", "decide to open", "request to answer"];
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "verdict: {}\n", self.edge.words())?;
-        let mut bots =
-            table(["bot", "symbol", "trades", "won", "lost", "draw", "win rate", "pnl", "verdict"]);
-        for line in &self.bots {
-            let counts = [line.trades, line.won, line.lost, line.draw].map(|count| count.to_string());
-            let mut row = vec![line.bot.clone(), line.symbol.clone()];
-            row.extend(counts);
-            row.extend([percent(line.win_rate), self.signed(line.pnl), line.edge.brief()]);
+        let mut bots = table(BOT_HEADER);
+        for row in self.bot_rows() {
             bots.add_row(row);
         }
         let mut figures = table(["all bots", ""]);
@@ -41,7 +43,26 @@ impl fmt::Display for Report {
 }
 
 impl Report {
-    fn figures(&self) -> Vec<(&'static str, String)> {
+    /// A row for each bot.
+    pub(super) fn bot_rows(&self) -> Vec<Vec<String>> {
+        let row = |line: &BotLine| {
+            let counts = [line.trades, line.won, line.lost, line.draw].map(|count| count.to_string());
+            let mut row = vec![line.bot.clone(), line.symbol.clone()];
+            row.extend(counts);
+            row.extend([percent(line.win_rate), self.signed(line.pnl), line.edge.brief()]);
+            row
+        };
+        self.bots.iter().map(row).collect()
+    }
+
+    /// The delays of a live run as a table.
+    pub(super) fn delay_sheet(&self) -> Sheet {
+        let header = ["symbol"].into_iter().chain(DELAYS).map(str::to_owned).collect();
+        Sheet { header, rows: self.delays.iter().map(delay_row).collect() }
+    }
+
+    /// The figures with their names.
+    pub(super) fn figures(&self) -> Vec<(&'static str, String)> {
         let Self { trades, won, lost, draw, cancelled, unsettled, .. } = self;
         let streak = self.longest_losing_streak;
         let mut figures = vec![
@@ -154,28 +175,27 @@ impl Report {
 
 /// Delays of a live run: the middle one and the one that 99 of 100 do not exceed.
 fn delays(lines: &[DelayLine]) -> String {
-    let mut delays = table([
-        "delays, p50 / p99 ms",
-        "close to available",
-        "decide to arrival",
-        "decide to open",
-        "request to answer",
-    ]);
+    let header: Vec<&str> = ["delays, p50 / p99 ms"].into_iter().chain(DELAYS).collect();
+    let mut delays = table(header);
+    for line in lines {
+        delays.add_row(delay_row(line));
+    }
+    delays.trim_fmt()
+}
+
+fn delay_row(line: &DelayLine) -> Vec<String> {
     let told = |spread: Option<Spread>| {
         spread.map_or("-".to_owned(), |Spread { p50, p99, .. }| format!("{p50} / {p99}"))
     };
-    for line in lines {
-        let spreads = [
-            line.close_to_available_ms,
-            line.decide_to_arrival_ms,
-            line.decide_to_open_ms,
-            line.request_to_answer_ms,
-        ];
-        let mut row = vec![line.symbol.clone()];
-        row.extend(spreads.map(told));
-        delays.add_row(row);
-    }
-    delays.trim_fmt()
+    let spreads = [
+        line.close_to_available_ms,
+        line.decide_to_arrival_ms,
+        line.decide_to_open_ms,
+        line.request_to_answer_ms,
+    ];
+    let mut row = vec![line.symbol.clone()];
+    row.extend(spreads.map(told));
+    row
 }
 
 fn percent(fraction: Option<f64>) -> String {

@@ -2,12 +2,14 @@
 
 mod census;
 mod figures;
+mod page;
 mod sparkline;
 mod trades;
 mod verdict;
 
 pub(crate) use census::Census;
-pub(crate) use trades::{write_trades, write_trades_to};
+pub(crate) use page::{PageParts, write_page};
+pub(crate) use trades::{rows_of, write_trades, write_trades_to};
 pub(crate) use verdict::{Caveats, EdgeLine};
 
 use crate::chronicle::DelayLine;

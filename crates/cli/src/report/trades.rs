@@ -48,16 +48,21 @@ pub(crate) fn write_trades_to(
     bots: &[BotSettings],
     scale: MoneyScale,
 ) -> io::Result<()> {
-    let mut rows: Vec<&IntentRow> = book.rows().iter().filter(|row| is_trade(row)).collect();
-    rows.sort_by_key(|row| (row.approved.decision_time(), row.approved.bot(), row.approved.intent()));
     let mut csv = csv::Writer::from_writer(writer);
     csv.write_record(HEADER)?;
-    for row in rows {
+    for row in rows_of(book) {
         if let Some(bot) = bots.get(row.approved.bot().index()) {
             csv.write_record(line(row, bot, scale))?;
         }
     }
     csv.flush()
+}
+
+/// All trades that the venue accepted, or might have, ordered by decision time, then bot.
+pub(crate) fn rows_of(book: &TradeBook) -> Vec<&IntentRow> {
+    let mut rows: Vec<&IntentRow> = book.rows().iter().filter(|row| is_trade(row)).collect();
+    rows.sort_by_key(|row| (row.approved.decision_time(), row.approved.bot(), row.approved.intent()));
+    rows
 }
 
 const fn is_trade(row: &IntentRow) -> bool {

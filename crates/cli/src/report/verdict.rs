@@ -2,6 +2,7 @@
 
 use crate::data::CandleArguments;
 use crate::edge::name_of;
+use candlewick_backtest::page::VerdictText;
 use candlewick_engine::{IntentRow, judge};
 use candlewick_sdk::Outcome;
 use candlewick_simulator::SimulationSettings;
@@ -60,6 +61,9 @@ pub(crate) struct EdgeLine {
     /// Why *edge shown* is not said.
     withheld: Vec<String>,
     labels: Vec<&'static str>,
+    /// What the accounts must reach to decide.
+    #[serde(skip)]
+    thresholds: [f64; 2],
 }
 
 impl EdgeLine {
@@ -99,6 +103,22 @@ impl EdgeLine {
             variance_inflation: test.overlap().variance_inflation(),
             withheld,
             labels,
+            thresholds: [test.plan().alpha(), test.plan().beta()].map(f64::recip),
+        }
+    }
+
+    /// As a page tells it; the money beside it is not known here.
+    pub(super) fn to_text(&self) -> VerdictText {
+        VerdictText {
+            name: self.verdict,
+            words: self.words(),
+            withheld: self.withheld.clone(),
+            labels: self.labels.clone(),
+            judged_trades: self.judged_trades,
+            account_for: self.account_for,
+            account_against: self.account_against,
+            thresholds: self.thresholds,
+            ..VerdictText::default()
         }
     }
 

@@ -72,21 +72,6 @@ fn rulers(rows: &[&TrialRow], space: &Space) -> Vec<Ruler> {
     axes.map(|(place, axis)| Ruler::of(axis, rows.iter().map(|row| &row.candidate[place]))).collect()
 }
 
-/// Text as it may stand in a page.
-fn escaped(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => safe.push_str("&amp;"),
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            '"' => safe.push_str("&quot;"),
-            other => safe.push(other),
-        }
-    }
-    safe
-}
-
 /// A number with as many digits as a label needs.
 fn short(number: f64) -> String {
     let digits = if number.abs() >= 1_000.0 {

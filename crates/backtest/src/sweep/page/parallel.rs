@@ -2,7 +2,8 @@
 
 use super::super::{Objective, Space, TrialRow};
 use super::ruler::Shade;
-use super::{escaped, rulers, short};
+use super::{rulers, short};
+use crate::markup::escaped;
 use std::io::{self, Write};
 
 /// Lines that are drawn; of more, the best and an even choice of the rest.

@@ -1,7 +1,8 @@
 //! Values as places and colours.
 
 use super::super::{Axis, Objective, Setting};
-use super::{escaped, short};
+use super::short;
+use crate::markup::escaped;
 use std::io::{self, Write};
 
 /// Values of a list that get a place each; longer lists are cut into parts.

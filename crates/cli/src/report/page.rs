@@ -1,0 +1,141 @@
+//! The report of a run as one HTML file.
+
+use super::{Report, rows_of};
+use crate::failure::{Failure, FailureKind};
+use candlewick_backtest::analysis::{Prices, Trades};
+use candlewick_backtest::page::{RunPage, Sheet, VerdictText, write_run_page};
+use candlewick_engine::{BotSettings, SessionSettings, TradeBook};
+use candlewick_sdk::{CandleSeries, Millis, Money};
+use candlewick_simulator::SimulationSettings;
+use serde_json::{Map, Value, json};
+use std::fs::File;
+use std::io::{BufWriter, Write as _};
+use std::ops::Range;
+use std::path::Path;
+
+/// What a page shows besides the figures of a run.
+pub(crate) struct PageParts<'a> {
+    /// What kind of run it was: `Backtest`, `Journal`.
+    pub(crate) kind: &'static str,
+    /// All intents and refusals.
+    pub(crate) book: &'a TradeBook,
+    /// What its Session was made from.
+    pub(crate) session: &'a SessionSettings,
+    /// How a simulated venue was set.
+    pub(crate) simulation: &'a SimulationSettings,
+    /// Name and version of each bot's strategy.
+    pub(crate) strategies: &'a [(String, String)],
+    /// The balance at the start.
+    pub(crate) balance: Money,
+    /// From its first moment to its last.
+    pub(crate) span: &'a Range<Millis>,
+    /// What the prices of its trades depend on.
+    pub(crate) prices: Prices,
+    /// The candles that are known of it.
+    pub(crate) candles: Vec<CandleSeries>,
+    /// How a sensitivity comes to be seen, where there is none.
+    pub(crate) without_sensitivity: &'static str,
+}
+
+/// Writes the page of a run, as `--html` asks for it.
+///
+/// # Errors
+/// The file cannot be written.
+pub(crate) fn write_page(path: &Path, report: &Report, parts: PageParts<'_>) -> Result<(), Failure> {
+    let page = page_of(report, parts)?;
+    let written = File::create(path).map(BufWriter::new).and_then(|mut file| {
+        write_run_page(&page, &mut file)?;
+        file.flush()
+    });
+    written.map_err(|error| {
+        let problem = format!("--html: cannot write {}", path.display());
+        Failure::new(FailureKind::Configuration, anyhow::Error::new(error)).context(problem)
+    })
+}
+
+fn page_of<'a>(report: &'a Report, parts: PageParts<'a>) -> Result<RunPage<'a>, Failure> {
+    let bots = &parts.session.bots;
+    let scale = parts.session.money_scale;
+    let document =
+        serde_json::to_value(report).map_err(|error| Failure::new(FailureKind::Unexpected, error))?;
+    let mut rows = rows_of(parts.book);
+    rows.retain(|row| row.approved.bot().index() < bots.len());
+    let is_heard = |one: &CandleSeries| bots.iter().any(|bot| bot.series() == one.series());
+    let mut candles = parts.candles;
+    candles.retain(is_heard);
+    candles.sort_by_key(|one| bots.iter().position(|bot| bot.series() == one.series()));
+    let (prices, book, balance, span) = (parts.prices, parts.book, parts.balance, parts.span);
+    Ok(RunPage {
+        title: title_of(parts.kind, bots),
+        verdict: report.verdict_text(),
+        bots: report.bot_sheet(),
+        figures: report.figures(),
+        notices: report.notices.clone(),
+        sheets: vec![("Delays, p50 / p99 ms", report.delay_sheet())],
+        trades: Trades { book, bots, scale, balance, span, prices },
+        rows,
+        analysis: &report.analysis,
+        candles,
+        without_sensitivity: parts.without_sensitivity,
+        settings: settings_of(parts.session, parts.simulation, parts.strategies),
+        provenance: report.provenance(),
+        document,
+    })
+}
+
+impl Report {
+    fn verdict_text(&self) -> VerdictText {
+        VerdictText {
+            break_even_payout_percent: self.break_even_payout_percent,
+            pnl: self.pnl,
+            ..self.edge.to_text()
+        }
+    }
+
+    fn provenance(&self) -> Vec<(&'static str, String)> {
+        let mut told = Vec::new();
+        told.extend(self.data_hash.clone().map(|hash| ("data hash", hash)));
+        told.push(("journal hash", self.journal_hash.clone()));
+        told.push(("written by", concat!("candlewick ", env!("CARGO_PKG_VERSION")).to_owned()));
+        told
+    }
+
+    fn bot_sheet(&self) -> Sheet {
+        Sheet { header: super::figures::BOT_HEADER.map(str::to_owned).into(), rows: self.bot_rows() }
+    }
+}
+
+/// At most two bots are named.
+fn title_of(kind: &str, bots: &[BotSettings]) -> String {
+    let named = |bot: &BotSettings| format!("{} ({} on {})", bot.name, bot.strategy, bot.series());
+    match bots {
+        [] => kind.to_owned(),
+        [one] => format!("{kind} of {}", named(one)),
+        [one, two] => format!("{kind} of {} and {}", named(one), named(two)),
+        [one, two, rest @ ..] => format!("{kind} of {}, {} and {} more bots", one.name, two.name, rest.len()),
+    }
+}
+
+/// Everything that was configured, in groups.
+fn settings_of(
+    session: &SessionSettings,
+    simulation: &SimulationSettings,
+    strategies: &[(String, String)],
+) -> Value {
+    let mut groups = Map::new();
+    for (bot, (_, version)) in session.bots.iter().zip(strategies) {
+        let mut settings = json!(bot);
+        settings["strategy_version"] = json!(version);
+        groups.insert(format!("bot {}", bot.name), settings);
+    }
+    let account = json!({ "initial_balance": session.balance, "decimals": session.money_scale.decimals() });
+    groups.insert("account".to_owned(), account);
+    groups.insert("risk".to_owned(), json!(session.risk));
+    let mut settings = json!(simulation);
+    if let Some(recorded) = &simulation.recorded_latency {
+        let samples: usize = recorded.samples_ms.values().map(Vec::len).sum();
+        settings["recorded_latency"] = json!(format!("{samples} samples, seed {}", recorded.seed));
+    }
+    groups.insert("simulation".to_owned(), settings);
+    Value::Object(groups)
+}
