@@ -109,7 +109,7 @@ impl Market {
             // What came before the run is whole: a strategy warms up on it.
             self == Self::Whole || time.is_none_or(|time| time < now || time / 1_000 % 10 != 0)
         };
-        whole.lines().filter(is_there).map(|line| format!("{line}\n")).collect()
+        whole.split_inclusive('\n').filter(is_there).collect()
     }
 }
 
