@@ -35,6 +35,7 @@ mod regimes;
 mod replay;
 mod resolve;
 mod restart;
+mod result_cache;
 mod schemas;
 mod scrutiny;
 mod seconds;

@@ -10,6 +10,7 @@ pub mod bench;
 mod driver;
 mod error;
 mod feed;
+mod finished_record;
 mod markup;
 pub mod metric;
 pub mod page;
@@ -22,5 +23,6 @@ pub mod walk_forward;
 
 pub use driver::{Backtest, Finished};
 pub use error::BacktestError;
+pub use finished_record::FinishedRecord;
 pub use settings::BacktestSettings;
 pub use summary::Summary;

@@ -55,6 +55,7 @@ mod moment;
 mod output;
 mod progress;
 mod report;
+mod result_cache;
 mod suggestion;
 
 pub use app::App;

@@ -6,7 +6,8 @@ use crate::{Candle, Declaration, Expiry, Interval, Parameters, Price, Settlement
 ///
 /// Called with every closed candle of its series, in order, in a backtest and live alike. It must be
 /// deterministic: the same calls give the same answers, so it reads no clock, file or random source here.
-/// Anything it reads from outside it reads in [`StrategyFactory::build`].
+/// Anything it reads from outside it reads in [`StrategyFactory::build`], from files that its parameters name: what they hold is
+/// part of what a result is known by.
 pub trait Strategy: CandleLoop + Send {
     /// How many candles it must have seen before its signals mean anything. Live, that many are fetched before
     /// the start; signals during warm-up are never traded.

@@ -7,7 +7,7 @@ use candlewick_engine::{IntentRow, IntentState};
 use candlewick_sdk::{CandleSeries, Millis, Money, Payout, Strategy};
 use candlewick_simulator::{DrawRule, Market, PathKind, SimulationSettings};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Latencies that are tried, in seconds.
 const LATENCIES_S: [i64; 6] = [0, 1, 2, 3, 4, 5];
@@ -18,7 +18,7 @@ const USUAL_STRESS: f64 = 0.5;
 
 /// The same run on other settings of the venue, one changed at a time. The worst plausible case changes several: usual
 /// stress, the longest latency that is tried, and draws that lose.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sensitivity {
     /// By what a setting was changed, and what became of the run.
     pub curves: Vec<Curve>,
@@ -28,7 +28,7 @@ pub struct Sensitivity {
 }
 
 /// One setting, in several values.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Curve {
     /// Which.
     pub setting: VenueSetting,
@@ -37,7 +37,7 @@ pub struct Curve {
 }
 
 /// A setting of the venue that is changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum VenueSetting {
     /// From the decision to the arrival, 0 to 5 s.
@@ -51,7 +51,7 @@ pub enum VenueSetting {
 }
 
 /// What became of the run on one value.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SensitivityPoint {
     /// The value as people read it.
     pub label: String,
@@ -96,6 +96,9 @@ struct Case {
 }
 
 impl Sensitivity {
+    /// How many runs it takes at least.
+    pub const RUNS: u64 = (LATENCIES_S.len() + PAYOUTS.len()) as u64 + 5;
+
     /// Repeats a run, on all cores.
     ///
     /// # Errors
@@ -260,6 +263,10 @@ mod tests {
         for cases in [latencies(&own), payouts(&own), paths(&own), stresses(&own)] {
             assert_eq!(cases.iter().filter(|case| case.simulation == own).count(), 1);
         }
+        let runs =
+            [latencies(&own), payouts(&own), paths(&own), stresses(&own)].map(|cases| cases.len() as u64);
+        // The run's own latency is none of the usual ones.
+        assert_eq!(runs.iter().sum::<u64>(), Sensitivity::RUNS + 1);
         let values: Vec<f64> = latencies(&own).iter().filter_map(|case| case.value).collect();
         assert_eq!(values, [0.0, 700.0, 1_000.0, 2_000.0, 3_000.0, 4_000.0, 5_000.0]);
     }

@@ -11,9 +11,10 @@ use crate::inspection::ruin_of;
 use crate::output::{print, print_json};
 use crate::progress::{Progress, with_spinner};
 use crate::report::{Caveats, Census, PageParts, Report, Run, write_page, write_trades};
+use crate::result_cache::{CachedRun, NamedFiles, RunCache};
 use candlewick_api::clock::Stopwatch;
 use candlewick_backtest::analysis::{Background, Prices, Repeat, Sensitivity};
-use candlewick_backtest::{Backtest, BacktestSettings, Finished};
+use candlewick_backtest::{Backtest, BacktestSettings};
 use candlewick_engine::{Header, JournalHash, Recorder, check_ladders};
 use candlewick_journal::{FileJournal, JournalUrl, NoJournal, Reader, Tee};
 use candlewick_sdk::Millis;
@@ -21,7 +22,6 @@ use candlewick_simulator::{RecordedLatency, SimulationSettings};
 use clap::Args;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// What to replay.
 #[derive(Debug, Args)]
@@ -43,6 +43,9 @@ pub(crate) struct BacktestArguments {
     /// Write the journal, one line of JSON an entry; the file must not exist
     #[arg(long, value_name = "FILE")]
     journal: Option<PathBuf>,
+    /// Make the run and its sensitivity, also where they are known from before, and keep nothing of them
+    #[arg(long)]
+    no_cache: bool,
     /// Shift entry and exit against each trade: the factor k of the price path's stress
     #[arg(long, value_name = "K", num_args = 0..=1, default_missing_value = "0.5")]
     stress: Option<f64>,
@@ -65,6 +68,7 @@ pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Resul
     let loaded = Loaded::read(&context.global.config, Base::Sandbox, flags_of(arguments))?;
     loaded.check_mode(RealMoney::NotAsked).map_err(Problems::from)?;
     loaded.config.simulation.check()?;
+    let files = NamedFiles::of(&loaded.config.bots);
     let crew = Crew::build(&loaded, context.registry)?;
     let (simulation, seen_payout_percent) = simulation_of(arguments, &loaded)?;
     let settings = BacktestSettings {
@@ -81,10 +85,19 @@ pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Resul
     candles.notices.extend(ruin.refusal.map(|why| format!("live, this would not start: {why}")));
     let caveats = Caveats::of_replay(&arguments.candles, &settings.simulation);
     let header = settings.header(crew.versions, Some(candles.hash.clone()));
-    let (series, markets) = (&candles.series, candles.markets.clone());
-    let backtest = Backtest::new(&settings, crew.strategies, &crew.wants_prices, series, markets);
-    let backtest = backtest.map_err(|error| failure_of_backtest(error, &loaded))?;
-    let (finished, journal_hash, elapsed) = replay(backtest, &header, arguments.journal.as_deref(), context)?;
+    let cache = if arguments.no_cache || arguments.journal.is_some() {
+        RunCache::none(&settings)
+    } else {
+        let times = if arguments.sensitivity { 1 + Sensitivity::RUNS } else { 1 };
+        RunCache::of((&loaded, &settings), (&candles, &header), files, times)
+    };
+    let make = || {
+        let (series, markets) = (&candles.series, candles.markets.clone());
+        let backtest = Backtest::new(&settings, crew.strategies, &crew.wants_prices, series, markets);
+        let backtest = backtest.map_err(|error| failure_of_backtest(error, &loaded))?;
+        replay(backtest, &header, arguments.journal.as_deref(), context)
+    };
+    let (CachedRun { finished, journal_hash, elapsed }, known) = cache.run(make)?;
     if finished.incomplete_candles > 0 {
         let count = finished.incomplete_candles;
         let notice = format!("{count} longer candles were not made: shorter ones inside them are missing");
@@ -102,7 +115,7 @@ pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Resul
         revised_candles: candles.revised,
     };
     let sensitivity = if arguments.sensitivity {
-        Some(repeated(&settings, &crew.wants_prices, &candles, (&loaded, context))?)
+        Some(cache.sensitivity(|| repeated(&settings, &crew.wants_prices, &candles, (&loaded, context)))?)
     } else {
         None
     };
@@ -121,6 +134,7 @@ pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Resul
         data_hash: Some(candles.hash),
         journal_hash,
         elapsed,
+        known: Some(known),
         notices: candles.notices,
         delays: Vec::new(),
         audit_findings: BTreeMap::new(),
@@ -198,13 +212,13 @@ fn flags_of(arguments: &BacktestArguments) -> Vec<Flag> {
     arguments.candles.flags().into_iter().chain(stress).collect()
 }
 
-/// Runs to the end; the journal's hash and the time it took come along.
+/// Runs to the end.
 fn replay(
     backtest: Backtest,
     header: &Header,
     journal: Option<&Path>,
     context: &Context<'_>,
-) -> Result<(Finished, String, Duration), Failure> {
+) -> Result<CachedRun, Failure> {
     let created = journal.map(FileJournal::create).transpose();
     let mut journal =
         created.map_err(|error| Failure::new(FailureKind::Configuration, error).context("--journal"))?;
@@ -222,7 +236,7 @@ fn replay(
     if let Some(mut journal) = journal {
         journal.sync()?;
     }
-    Ok((finished, hash.finish(), watch.elapsed()))
+    Ok(CachedRun { finished, journal_hash: hash.finish(), elapsed: watch.elapsed() })
 }
 
 fn unwritable(flag: &str, path: &Path, error: std::io::Error) -> Failure {

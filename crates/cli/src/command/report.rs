@@ -92,6 +92,7 @@ pub(super) fn run(arguments: &ReportArguments, context: &Context<'_>) -> Result<
         unsettled_stakes: part.ledger.open_stakes(),
         candles: part.candles,
         elapsed: duration(&part.span),
+        known: None,
         span: part.span.clone(),
         prices: Prices::Fair,
         data_hash: None,

@@ -63,6 +63,7 @@ pub(crate) fn report(
         prices: Prices::Fair,
         data_hash: None,
         journal_hash: finished.journal_hash.clone(),
+        known: None,
         elapsed,
         notices: notices(in_doubt, finished.rejected_rows),
         delays: Vec::new(),
