@@ -28,7 +28,7 @@ impl Default for DataSettings {
         Self {
             catalog: PathBuf::from("data"),
             cache: None,
-            cache_results_from: 500_000,
+            cache_results_from: 1_000_000,
             state: PathBuf::from(".candlewick"),
         }
     }
