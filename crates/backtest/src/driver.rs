@@ -144,11 +144,11 @@ impl Backtest {
         })
     }
 
-    /// Hands in candles that nothing comes between, up to the first that an action follows from. How many those were.
+    /// Hands in candles that nothing comes between, up to the first that is traded. How many those were.
     #[inline]
     fn take_lone(&mut self, lone: Lone<'_, '_>, recorder: &mut dyn Recorder) -> Result<u64, BacktestError> {
         let few = &lone.candles[..lone.candles.len().min(PROGRESS_STEP as usize)];
-        let taken = self.session.handle_candles(lone.series, few, &mut self.actions);
+        let taken = self.session.handle_candles_to_open(lone.series, few, &mut self.actions);
         lone.take(taken);
         if !self.actions.is_empty() {
             self.act(recorder)?;

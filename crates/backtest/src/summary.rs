@@ -1,10 +1,10 @@
 //! The figures of a run, from its trade book; the same for a backtest and a live session.
 
-use crate::metric::{Drawdown, max_drawdown};
-use candlewick_engine::{IntentId, IntentRow, IntentState, TradeBook, to_trade_outcome};
+use crate::metric::{Drawdown, FallsInTime, LosingStreaks};
+use candlewick_engine::{IntentId, IntentRow, IntentState, TradeBook};
 use candlewick_sdk::{Millis, Money, Outcome, Payout};
 use candlewick_statistics::{
-    PaidStake, WinRate, binomial_p_value, longest_streaks, mixed_break_even, poisson_binomial_p_value,
+    PaidStake, WinRate, binomial_p_value, mixed_break_even, poisson_binomial_p_value,
 };
 use std::collections::BTreeMap;
 
@@ -40,94 +40,158 @@ pub struct Summary {
     pub longest_losing_streak: u64,
 }
 
-/// What the figures need of a settled trade: a fifth of its row, so that many pass through the cache at once.
-struct Ended {
-    known_at: Option<Millis>,
-    close_time: Option<Millis>,
-    intent: IntentId,
-    outcome: Option<Outcome>,
-    stake: Money,
-    profit: Money,
-    payout: Option<Payout>,
+/// The figures in the making, told of one row after the other. Nothing is kept of them: a list of what the figures need of
+/// many trades takes longer to write and to read again than the figures take.
+struct Figures {
+    trades: u64,
+    won: u64,
+    lost: u64,
+    draw: u64,
+    cancelled: u64,
+    unsettled: u64,
+    pnl: Money,
+    falls: FallsInTime,
+    losing: LosingStreaks,
+    payouts: Payouts,
+}
+
+/// What is known of the payouts of the trades that won or lost.
+#[derive(Clone, Copy, PartialEq)]
+enum Payouts {
+    NoneYet,
+    /// All had this one.
+    Alike(Payout),
+    /// They differ, or one is not known.
+    Mixed,
 }
 
 impl Summary {
     /// Of all trades in a book that started with `balance`.
     pub fn of(book: &TradeBook, balance: Money) -> Self {
-        let mut settled = Vec::with_capacity(book.rows().len());
-        let mut unsettled = 0;
-        for row in book.rows() {
+        let rows = book.rows();
+        // Nearly always trades settle in the order in which they were decided.
+        if let Some(figures) = Figures::of_ordered(rows.iter(), balance) {
+            return figures.sum_up(rows.iter(), book);
+        }
+        let mut sorted: Vec<&IntentRow> = rows.iter().collect();
+        sorted.sort_by_key(|row| rank(row));
+        let figures = Figures::of_ordered(sorted.iter().copied(), balance);
+        figures.expect("they were put in order").sum_up(sorted.iter().copied(), book)
+    }
+}
+
+impl Figures {
+    const fn new(balance: Money) -> Self {
+        Self {
+            trades: 0,
+            won: 0,
+            lost: 0,
+            draw: 0,
+            cancelled: 0,
+            unsettled: 0,
+            pnl: Money::ZERO,
+            falls: FallsInTime::of(balance),
+            losing: LosingStreaks::NONE,
+            payouts: Payouts::NoneYet,
+        }
+    }
+
+    /// Nothing where settled trades are not in the order in which they became known.
+    fn of_ordered<'a>(rows: impl Iterator<Item = &'a IntentRow>, balance: Money) -> Option<Self> {
+        let (mut figures, mut last) = (Self::new(balance), None);
+        for row in rows {
             match row.state {
-                IntentState::Settled => settled.push(Ended::of(row)),
-                IntentState::InFlight | IntentState::InDoubt | IntentState::Open => unsettled += 1,
+                IntentState::Settled => {
+                    let rank = rank(row);
+                    if last.is_some_and(|last| rank < last) {
+                        return None;
+                    }
+                    last = Some(rank);
+                    figures.settle(row);
+                }
+                IntentState::InFlight | IntentState::InDoubt | IntentState::Open => figures.unsettled += 1,
                 IntentState::Rejected | IntentState::NotSent | IntentState::NotOpened => {}
             }
         }
-        settled.sort_by_key(|ended| (ended.known_at, ended.close_time, ended.intent));
-        let outcomes = || settled.iter().filter_map(|ended| ended.outcome);
-        let count = |wanted: Outcome| outcomes().filter(|outcome| *outcome == wanted).count() as u64;
-        let (won, lost) = (count(Outcome::Won), count(Outcome::Lost));
-        let rate = WinRate::new(won, lost).ok();
-        Self {
-            trades: settled.len() as u64,
-            won,
-            lost,
-            draw: count(Outcome::Draw),
-            cancelled: count(Outcome::Cancelled),
-            unsettled,
+        Some(figures)
+    }
+
+    #[inline]
+    fn settle(&mut self, row: &IntentRow) {
+        self.trades += 1;
+        self.pnl += row.profit;
+        self.falls.add(row.settled_at, row.profit);
+        let Some(outcome) = row.outcome else { return };
+        self.losing.settle(outcome);
+        match outcome {
+            Outcome::Won => self.won += 1,
+            Outcome::Lost => self.lost += 1,
+            Outcome::Draw => self.draw += 1,
+            Outcome::Cancelled => self.cancelled += 1,
+        }
+        if matches!(outcome, Outcome::Won | Outcome::Lost) {
+            self.payouts = match (self.payouts, row.payout) {
+                (Payouts::NoneYet, Some(payout)) => Payouts::Alike(payout),
+                (Payouts::Alike(all), Some(payout)) if payout == all => Payouts::Alike(all),
+                _ => Payouts::Mixed,
+            };
+        }
+    }
+
+    fn sum_up<'a>(self, rows: impl Iterator<Item = &'a IntentRow>, book: &TradeBook) -> Summary {
+        let rate = WinRate::new(self.won, self.lost).ok();
+        let (break_even, p_value) = match self.payouts {
+            Payouts::NoneYet => (None, None),
+            Payouts::Alike(payout) => {
+                let fraction = payout.to_fraction();
+                let null = 1.0 / (1.0 + fraction);
+                let p_value = rate.and_then(|rate| binomial_p_value(rate, null).ok());
+                (candlewick_statistics::break_even(fraction).ok(), p_value)
+            }
+            Payouts::Mixed => mixed(rows, rate),
+        };
+        Summary {
+            trades: self.trades,
+            won: self.won,
+            lost: self.lost,
+            draw: self.draw,
+            cancelled: self.cancelled,
+            unsettled: self.unsettled,
             refused: book.refused(),
-            pnl: settled.iter().map(|ended| ended.profit).sum(),
+            pnl: self.pnl,
             win_rate: rate.map(WinRate::to_fraction),
-            break_even: break_even(&settled),
-            p_value: rate.and_then(|rate| p_value(&settled, rate)),
-            max_drawdown: max_drawdown(balance, settled.iter().map(|ended| (ended.known_at, ended.profit))),
-            longest_losing_streak: longest_streaks(outcomes().map(to_trade_outcome)).lost,
+            break_even,
+            p_value,
+            max_drawdown: self.falls.deepest(),
+            longest_losing_streak: self.losing.longest(),
         }
     }
 }
 
-impl Ended {
-    const fn of(row: &IntentRow) -> Self {
-        Self {
-            known_at: row.settled_at,
-            close_time: row.close_time,
-            intent: row.approved.intent(),
-            outcome: row.outcome,
-            stake: row.approved.stake(),
-            profit: row.profit,
-            payout: row.payout,
-        }
-    }
+/// Where a settled trade stands in the order in which they became known; at one moment, in that of their closes.
+fn rank(row: &IntentRow) -> (Option<Millis>, Option<Millis>, IntentId) {
+    (row.settled_at, row.close_time, row.approved.intent())
 }
 
-/// Payout fractions and stakes of the trades that won or lost and whose payout is known.
-fn decided(settled: &[Ended]) -> impl Iterator<Item = PaidStake> {
-    let decided = |ended: &&Ended| matches!(ended.outcome, Some(Outcome::Won | Outcome::Lost));
-    settled.iter().filter(decided).filter_map(|ended| {
-        let payout_fraction = ended.payout?.to_fraction();
-        Some(PaidStake { stake: ended.stake.minor() as f64, payout_fraction })
-    })
-}
-
-fn break_even(settled: &[Ended]) -> Option<f64> {
-    let stakes: Vec<PaidStake> = decided(settled).collect();
-    let first = stakes.first()?.payout_fraction;
-    if stakes.iter().all(|paid| paid.payout_fraction == first) {
-        candlewick_statistics::break_even(first).ok()
-    } else {
-        mixed_break_even(&stakes).ok()
-    }
-}
-
-fn p_value(settled: &[Ended], rate: WinRate) -> Option<f64> {
-    let nulls: Vec<f64> = decided(settled).map(|paid| 1.0 / (1.0 + paid.payout_fraction)).collect();
-    let first = *nulls.first()?;
-    if nulls.len() as u64 != rate.decided() {
-        return None; // a payout is unknown: there is nothing to test against
-    }
-    if nulls.iter().all(|null| *null == first) {
-        binomial_p_value(rate, first).ok()
-    } else {
+/// The win rate that breaks even, and the probability of one so high or higher without an edge, over trades whose payouts
+/// differ; the latter only where all are known.
+fn mixed<'a>(rows: impl Iterator<Item = &'a IntentRow>, rate: Option<WinRate>) -> (Option<f64>, Option<f64>) {
+    let decided = |row: &&IntentRow| {
+        row.state == IntentState::Settled && matches!(row.outcome, Some(Outcome::Won | Outcome::Lost))
+    };
+    let paid = rows.filter(decided).filter_map(|row| {
+        let payout_fraction = row.payout?.to_fraction();
+        Some(PaidStake { stake: row.approved.stake().minor() as f64, payout_fraction })
+    });
+    let stakes: Vec<PaidStake> = paid.collect();
+    let Some(first) = stakes.first().map(|paid| paid.payout_fraction) else { return (None, None) };
+    let is_alike = stakes.iter().all(|paid| paid.payout_fraction == first);
+    let break_even =
+        if is_alike { candlewick_statistics::break_even(first).ok() } else { mixed_break_even(&stakes).ok() };
+    let known = rate.filter(|rate| stakes.len() as u64 == rate.decided());
+    let p_value = known.and_then(|rate| {
+        let nulls: Vec<f64> = stakes.iter().map(|paid| 1.0 / (1.0 + paid.payout_fraction)).collect();
         poisson_binomial_p_value(rate.won(), &nulls).ok()
-    }
+    });
+    (break_even, p_value)
 }

@@ -99,6 +99,11 @@ impl IntentRow {
 }
 
 impl Told {
+    /// Where it is told of the end; 0 where it has not ended.
+    pub(crate) const fn ended(self) -> u32 {
+        if self.left_out > 0 { self.left_out } else { self.settled }
+    }
+
     /// The same behind so much other news.
     const fn after(self, news: u32) -> Self {
         const fn moved(place: u32, by: u32) -> u32 {

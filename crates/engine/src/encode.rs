@@ -20,7 +20,7 @@ pub(crate) fn encode(entry: Entry<'_>, out: &mut Vec<u8>) {
 
 fn encode_header(header: &Header, out: &mut Vec<u8>) {
     out.push(b'H');
-    out.extend(header.format.to_le_bytes());
+    out.extend_from_slice(&header.format.to_le_bytes());
     // serde_json writes object keys in sorted order, so equal settings have equal bytes.
     put_text(&header.settings.to_string(), out);
     put_number(header.strategies.len() as u64, out);
@@ -32,8 +32,7 @@ fn encode_header(header: &Header, out: &mut Vec<u8>) {
 }
 
 fn encode_event(event: &Event, out: &mut Vec<u8>) {
-    out.push(b'E');
-    put_time(event.at, out);
+    put_tagged(b'E', event.at.get().to_le_bytes(), out);
     put_delay(event.received - event.at, out);
     match &event.kind {
         EventKind::Candle { series, candle, origin } => {
@@ -101,19 +100,19 @@ fn encode_event(event: &Event, out: &mut Vec<u8>) {
             out.push(14);
             put_money(*amount, out);
         }
-        EventKind::Control { control: Control::Halt } => out.extend([11, 0]),
-        EventKind::Control { control: Control::Resume } => out.extend([11, 1]),
-        EventKind::Control { control: Control::Suspend } => out.extend([11, 2]),
-        EventKind::Control { control: Control::Continue } => out.extend([11, 3]),
+        EventKind::Control { control: Control::Halt } => out.extend_from_slice(&[11, 0]),
+        EventKind::Control { control: Control::Resume } => out.extend_from_slice(&[11, 1]),
+        EventKind::Control { control: Control::Suspend } => out.extend_from_slice(&[11, 2]),
+        EventKind::Control { control: Control::Continue } => out.extend_from_slice(&[11, 3]),
     }
 }
 
 fn encode_opened(opened: &Opened, out: &mut Vec<u8>) {
     put_number(opened.intent.number(), out);
     put_option(opened.venue_id.as_ref(), out, |id, out| put_text(id.as_str(), out));
-    put_option(opened.open_time, out, put_time);
-    put_option(opened.open_price, out, put_float);
-    put_option(opened.close_time, out, put_time);
+    put_optional_time(opened.open_time, out);
+    put_optional_float(opened.open_price, out);
+    put_optional_time(opened.close_time, out);
     put_option(opened.payout, out, put_payout);
 }
 
@@ -126,29 +125,29 @@ fn encode_settled(settled: &Settled, out: &mut Vec<u8>) {
         Outcome::Cancelled => 3,
     });
     put_money(settled.profit, out);
-    put_option(settled.open_time, out, put_time);
-    put_option(settled.open_price, out, put_float);
-    put_option(settled.close_time, out, put_time);
-    put_option(settled.close_price, out, put_float);
+    put_optional_time(settled.open_time, out);
+    put_optional_float(settled.open_price, out);
+    put_optional_time(settled.close_time, out);
+    put_optional_float(settled.close_price, out);
     put_option(settled.payout, out, put_payout);
 }
 
 fn encode_action(action: &Action, out: &mut Vec<u8>) {
     match action {
         Action::Open(approved) => {
-            out.extend(*b"AO");
+            out.extend_from_slice(b"AO");
             encode_approved(approved, out);
         }
         Action::Refuse(refused) => {
-            out.extend(*b"AR");
+            out.extend_from_slice(b"AR");
             encode_refused(refused, out);
         }
         Action::Verdict(judgement) => {
-            out.extend(*b"AV");
+            out.extend_from_slice(b"AV");
             encode_judgement(judgement, out);
         }
         Action::DayOpened { start, equity } => {
-            out.extend(*b"AD");
+            out.extend_from_slice(b"AD");
             put_time(*start, out);
             put_money(*equity, out);
         }
@@ -172,7 +171,7 @@ fn encode_approved(approved: &Approved, out: &mut Vec<u8>) {
     put_number(approved.intent().number(), out);
     put_number(approved.bot().index() as u64, out);
     put_number(approved.symbol().index() as u64, out);
-    put_direction(approved.direction(), out);
+    out.push(direction_byte(approved.direction()));
     put_expiry(approved.expiry(), out);
     put_money(approved.stake(), out);
     put_time(approved.decision_time(), out);
@@ -181,9 +180,10 @@ fn encode_approved(approved: &Approved, out: &mut Vec<u8>) {
 
 fn encode_refused(refused: &Refused, out: &mut Vec<u8>) {
     put_number(refused.bot.index() as u64, out);
-    put_time(refused.decision_time, out);
-    put_direction(refused.direction, out);
-    out.push(refused.rule as u8);
+    let mut fixed = [0; 10];
+    fixed[..8].copy_from_slice(&refused.decision_time.get().to_le_bytes());
+    fixed[8..].copy_from_slice(&[direction_byte(refused.direction), refused.rule as u8]);
+    out.extend_from_slice(&fixed);
     put_reason(&refused.reason, out);
 }
 
@@ -206,24 +206,48 @@ fn put_delay(delay: Millis, out: &mut Vec<u8>) {
 }
 
 fn put_time(time: Millis, out: &mut Vec<u8>) {
-    out.extend(time.get().to_le_bytes());
+    out.extend_from_slice(&time.get().to_le_bytes());
 }
 
 fn put_money(money: Money, out: &mut Vec<u8>) {
-    out.extend(money.minor().to_le_bytes());
+    out.extend_from_slice(&money.minor().to_le_bytes());
 }
 
 fn put_float(value: f64, out: &mut Vec<u8>) {
-    out.extend(value.to_bits().to_le_bytes());
+    out.extend_from_slice(&value.to_bits().to_le_bytes());
 }
 
 fn put_payout(payout: Payout, out: &mut Vec<u8>) {
-    out.extend(payout.parts().to_le_bytes());
+    out.extend_from_slice(&payout.parts().to_le_bytes());
 }
 
 fn put_text(text: &str, out: &mut Vec<u8>) {
     put_number(text.len() as u64, out);
-    out.extend(text.as_bytes());
+    out.extend_from_slice(text.as_bytes());
+}
+
+/// A byte and a word in one piece: each piece that is appended costs as much as its bytes, or more.
+#[inline]
+fn put_tagged(tag: u8, word: [u8; 8], out: &mut Vec<u8>) {
+    let mut bytes = [tag; 9];
+    bytes[1..].copy_from_slice(&word);
+    out.extend_from_slice(&bytes);
+}
+
+fn put_optional_time(time: Option<Millis>, out: &mut Vec<u8>) {
+    put_optional_word(time.map(|time| time.get().to_le_bytes()), out);
+}
+
+fn put_optional_float(value: Option<f64>, out: &mut Vec<u8>) {
+    put_optional_word(value.map(|value| value.to_bits().to_le_bytes()), out);
+}
+
+#[inline]
+fn put_optional_word(word: Option<[u8; 8]>, out: &mut Vec<u8>) {
+    match word {
+        None => out.push(0),
+        Some(word) => put_tagged(1, word, out),
+    }
 }
 
 fn put_option<T>(value: Option<T>, out: &mut Vec<u8>, put: impl Fn(T, &mut Vec<u8>)) {
@@ -236,11 +260,11 @@ fn put_option<T>(value: Option<T>, out: &mut Vec<u8>, put: impl Fn(T, &mut Vec<u
     }
 }
 
-fn put_direction(direction: Direction, out: &mut Vec<u8>) {
-    out.push(match direction {
+const fn direction_byte(direction: Direction) -> u8 {
+    match direction {
         Direction::Buy => 0,
         Direction::Sell => 1,
-    });
+    }
 }
 
 fn put_expiry(expiry: Expiry, out: &mut Vec<u8>) {

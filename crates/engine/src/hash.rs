@@ -4,7 +4,8 @@ use crate::encode::encode;
 use crate::{Entry, EventKind, Interest, Recorder};
 use std::io;
 
-/// Entries are gathered to this size before they are hashed: large updates hash several times faster.
+/// Entries are hashed in blocks of exactly this size. A block that is whole and aligned is hashed many chunks at a time;
+/// one that is a few bytes longer shifts all that follow it, and those are then hashed in pieces, chunk by chunk.
 const BLOCK: usize = 64 * 1_024;
 
 /// blake3 over the canonical form of every entry except candles, which `data_hash` covers.
@@ -17,6 +18,14 @@ impl JournalHash {
     /// The hash of no entries.
     pub fn new() -> Self {
         Self { hasher: blake3::Hasher::new(), block: Vec::with_capacity(BLOCK + 4_096) }
+    }
+
+    #[inline(never)]
+    fn hash_block(&mut self) {
+        while self.block.len() >= BLOCK {
+            self.hasher.update(&self.block[..BLOCK]);
+            self.block.drain(..BLOCK);
+        }
     }
 
     /// The hash so far, in hexadecimal.
@@ -46,8 +55,7 @@ impl Recorder for JournalHash {
         }
         encode(entry, &mut self.block);
         if self.block.len() >= BLOCK {
-            self.hasher.update(&self.block);
-            self.block.clear();
+            self.hash_block();
         }
         Ok(())
     }

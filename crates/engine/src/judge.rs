@@ -3,6 +3,7 @@
 use crate::{IntentId, IntentRow, SymbolId, Told};
 use candlewick_sdk::{Millis, Outcome, Payout};
 use candlewick_statistics::{EdgeTest, NotionalStake, TradeOutcome, VerdictPlan};
+use std::collections::VecDeque;
 
 /// The payout that is staked on while none has been seen on a symbol: a high one, which bets little.
 const UNSEEN_PAYOUT_FRACTION: f64 = 0.92;
@@ -31,10 +32,31 @@ struct Staked {
 }
 
 impl Judge {
-    /// As it stands after a run, by the run's rows.
+    /// As it stands after a run, by the run's rows, which are in the order of their book.
+    ///
+    /// It keeps those of trades that are under way only: a list of all that became known takes longer to write and to sort
+    /// than all the rest.
     pub(crate) fn after<'a>(rows: impl IntoIterator<Item = &'a IntentRow>, plan: VerdictPlan) -> Self {
-        let trades: Vec<JudgedTrade> = rows.into_iter().map(JudgedTrade::of_row).collect();
-        told_of(&trades, plan)
+        let mut judge = Self::new(plan);
+        let mut waiting: VecDeque<Waiting> = VecDeque::with_capacity(USUAL_OPEN_TRADES);
+        for (place, row) in rows.into_iter().enumerate() {
+            let trade = JudgedTrade::of_row(row);
+            while let Some(earlier) = waiting.pop_front_if(|waiting| waiting.order < row.told.decided) {
+                judge.hear(earlier.news, earlier.place, &earlier.trade);
+            }
+            judge.hear(News::Decided, place, &trade);
+            for (news, order) in [(News::Answered, row.told.answered), (News::Ended, row.told.ended())] {
+                if order > 0 {
+                    let before = waiting.iter().rposition(|other| other.order < order);
+                    let position = before.map_or(0, |last| last + 1);
+                    waiting.insert(position, Waiting { order, news, place, trade });
+                }
+            }
+        }
+        for Waiting { news, place, trade, .. } in waiting {
+            judge.hear(news, place, &trade);
+        }
+        judge
     }
 
     /// Both accounts at 1.
@@ -84,6 +106,20 @@ impl Judge {
         }
     }
 
+    /// Something became known of the trade in this place.
+    fn hear(&mut self, news: News, place: usize, trade: &JudgedTrade) {
+        let JudgedTrade { symbol, payout, ended, told, .. } = *trade;
+        let intent = IntentId::new(place as u64 + 1);
+        let answered = told.map_or(payout, |told| told.answered_payout);
+        let settled = told.map_or(payout, |told| told.settled_payout);
+        match (news, answered, ended) {
+            (News::Decided, ..) => self.on_decided(intent, symbol),
+            (News::Answered, Some(payout), _) => self.on_answered(symbol, payout),
+            (News::Ended, _, Some((_, outcome))) => self.on_settled(intent, outcome, settled),
+            (News::Answered | News::Ended, ..) => {}
+        }
+    }
+
     fn seen(&self, symbol: SymbolId) -> Option<Payout> {
         self.payouts.iter().find(|(known, _)| *known == symbol).map(|(_, payout)| *payout)
     }
@@ -115,6 +151,14 @@ enum News {
     Decided,
 }
 
+/// What is to be told of a trade that is under way, and where in its book's order.
+struct Waiting {
+    order: u32,
+    news: News,
+    place: usize,
+    trade: JudgedTrade,
+}
+
 /// Something that became known: where in its book's order, when, what, and of which trade.
 type Known = (Option<u32>, Millis, News, usize);
 
@@ -134,16 +178,7 @@ pub fn judge_trades(trades: &[JudgedTrade], plan: VerdictPlan) -> EdgeTest {
 fn told_of(trades: &[JudgedTrade], plan: VerdictPlan) -> Judge {
     let mut judge = Judge::new(plan);
     for (_, _, news, place) in in_order(trades) {
-        let JudgedTrade { symbol, payout, ended, told, .. } = trades[place];
-        let intent = IntentId::new(place as u64 + 1);
-        let answered = told.map_or(payout, |told| told.answered_payout);
-        let settled = told.map_or(payout, |told| told.settled_payout);
-        match (news, answered, ended) {
-            (News::Decided, ..) => judge.on_decided(intent, symbol),
-            (News::Answered, Some(payout), _) => judge.on_answered(symbol, payout),
-            (News::Ended, _, Some((_, outcome))) => judge.on_settled(intent, outcome, settled),
-            (News::Answered | News::Ended, ..) => {}
-        }
+        judge.hear(news, place, &trades[place]);
     }
     judge
 }
@@ -178,7 +213,7 @@ fn in_order(trades: &[JudgedTrade]) -> Vec<Known> {
         Some((order, answered, News::Answered, place))
     }));
     known.extend(trades().filter_map(|(place, trade)| {
-        let order = trade.told.map(|told| if told.left_out > 0 { told.left_out } else { told.settled });
+        let order = trade.told.map(Told::ended);
         Some((order, trade.ended?.0, News::Ended, place))
     }));
     known.sort();
@@ -201,6 +236,7 @@ mod tests {
     use crate::{Action, Approved, BotId, Event, EventKind, IntentId, Opened, Settled, TradeBook};
     use candlewick_sdk::{Direction, ExpirationType, Expiry, Money, Reason};
     use candlewick_statistics::Verdict;
+    use proptest::prelude::*;
 
     /// Decided, answered and settled at these seconds, paying so many percent.
     struct Trade(i64, i64, Option<i64>, u32, Outcome);
@@ -246,6 +282,25 @@ mod tests {
         let (open_time, open_price, close_time, close_price) = (None, None, None, None);
         let profit = Money::ZERO;
         Settled { intent, outcome, profit, open_time, open_price, close_time, close_price, payout }
+    }
+
+    proptest! {
+        #[test]
+        fn rows_are_judged_as_a_sorted_list_of_all_that_became_known_of_them(
+            drawn in prop::collection::vec(((0_i64..9, 0_i64..5), prop::option::of(0_i64..40), 60_u32..93, 0_usize..4), 0..60),
+        ) {
+            let outcomes = [Outcome::Won, Outcome::Lost, Outcome::Draw, Outcome::Cancelled];
+            let mut now = 0;
+            let trades = drawn.into_iter().map(|((wait, answer), end, percent, outcome)| {
+                now += wait;
+                let answered = now + 1 + answer;
+                Trade(now, answered, end.map(|end| answered + 1 + end), percent, outcomes[outcome])
+            });
+            let book = book(&trades.collect::<Vec<_>>());
+            let listed: Vec<JudgedTrade> = book.rows().iter().map(JudgedTrade::of_row).collect();
+            let plan = VerdictPlan::default();
+            prop_assert_eq!(judge(book.rows(), plan), judge_trades(&listed, plan));
+        }
     }
 
     fn check(trades: &[Trade], edge: f64, mirror: f64) {

@@ -8,14 +8,16 @@ const CUTOFF: Millis = Millis::from_seconds(30);
 /// The close time that a trade decided at `at` would have if it opened at once.
 pub(crate) fn nominal_close(expiry: Expiry, at: Millis) -> Millis {
     let duration = expiry.close_type.duration();
-    let next_candle = at.floor_to(duration) + duration;
+    // Only where it counts: a division takes longer than all else here.
+    let next_candle = || at.floor_to(duration) + duration;
     match expiry.expiration_type {
         ExpirationType::Unstated | ExpirationType::TimeFixed => at + duration,
         ExpirationType::CandleClose => {
             let cutoff = if duration >= Millis::MINUTE { CUTOFF } else { Millis::ZERO };
-            if next_candle - at <= cutoff { next_candle + duration } else { next_candle }
+            let next = next_candle();
+            if next - at <= cutoff { next + duration } else { next }
         }
-        ExpirationType::NextCandle => next_candle + duration,
+        ExpirationType::NextCandle => next_candle() + duration,
     }
 }
 

@@ -4,6 +4,7 @@ mod booking;
 mod bot_names;
 mod candidate;
 mod earlier;
+mod stretch;
 mod verdicts;
 
 pub use candidate::Telling;
@@ -19,7 +20,6 @@ use crate::{
 };
 use candlewick_sdk::{
     Candle, LongerCandles, Millis, Money, MoneyScale, Payout, Price, Series, Signal, Strategy, Symbol,
-    closing_before,
 };
 
 /// Trades that can be open together before a list has to grow.
@@ -110,51 +110,6 @@ impl Session {
         } else {
             self.hear(event, actions);
         }
-    }
-
-    /// Takes candles of a series that were known the moment they closed, up to the first from which an action follows; how
-    /// many those were. The same as [`handle`](Self::handle) of their events one by one, without making them.
-    ///
-    /// Nothing else may happen before the last of them: no event, and no candle of another series.
-    #[inline]
-    pub fn handle_candles(
-        &mut self,
-        series: SeriesId,
-        candles: &[Candle],
-        actions: &mut Vec<Action>,
-    ) -> usize {
-        let Some(of) = self.series.get(series.index()) else { return candles.len() };
-        let length = of.interval.length();
-        let mut taken = 0;
-        while taken < candles.len() && actions.is_empty() {
-            let rest = &candles[taken..];
-            let first = rest[0].time() + length;
-            self.pass_time(first, actions);
-            let [bot] = self.listeners[series.index()][..] else {
-                let moment = Moment { at: first, received: first, origin: Origin::Live };
-                self.on_candle(series, &rest[0], moment, actions);
-                taken += 1;
-                continue;
-            };
-            let quiet = if actions.is_empty() { self.quiet(rest, length) } else { 1 };
-            let listener = &mut self.bots[bot.index()];
-            let mut signal = None;
-            taken += listener.on_candles(&rest[..quiet], &mut signal);
-            if let Some(signal) = &signal
-                && listener.is_warm()
-            {
-                let at = listener.last_close;
-                self.decide(bot, signal, Moment { at, received: at, origin: Origin::Live }, actions);
-            }
-        }
-        taken
-    }
-
-    /// How many candles, the first always, close before time alone brings anything about.
-    #[inline]
-    fn quiet(&self, candles: &[Candle], length: Millis) -> usize {
-        let until = self.ledger.day_end().min(self.next_release);
-        closing_before(candles, length, until).max(1)
     }
 
     /// What time alone brings about.

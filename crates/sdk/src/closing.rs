@@ -2,20 +2,27 @@
 
 use crate::{Candle, Millis};
 
+/// Candles that are looked at one by one first. Most moments are that near, and a division takes longer.
+const NEAR: usize = 8;
+
 /// How many of these candles, each `length` long and in order, close before `until`.
 ///
 /// Found at once where no candle is missing, else by a search.
 #[inline]
 pub fn closing_before(candles: &[Candle], length: Millis, until: Millis) -> usize {
-    let Some(first) = candles.first() else { return 0 };
-    let left = until.get().saturating_sub((first.time() + length).get());
-    if left <= 0 || length <= Millis::ZERO {
-        return 0;
+    let opens_before = until - length;
+    let closes_before = |candle: &Candle| candle.time() < opens_before;
+    let (Some(first), Some(last)) = (candles.first(), candles.last()) else { return 0 };
+    if closes_before(last) {
+        return candles.len();
     }
-    // With candles missing it is fewer.
-    let unbroken = usize::try_from((left - 1) / length.get() + 1).unwrap_or(usize::MAX);
+    if let Some(near) = candles.iter().take(NEAR).position(|candle| !closes_before(candle)) {
+        return near;
+    }
+    // The first closes before it. With candles missing it is fewer.
+    let left = (opens_before - first.time()).get();
+    let unbroken = usize::try_from((left - 1) / length.get().max(1) + 1).unwrap_or(usize::MAX);
     let most = unbroken.min(candles.len());
-    let closes_before = |candle: &Candle| candle.time() + length < until;
     if closes_before(&candles[most - 1]) { most } else { candles[..most].partition_point(closes_before) }
 }
 

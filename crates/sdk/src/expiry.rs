@@ -6,9 +6,11 @@ use std::fmt;
 use std::str::FromStr;
 
 /// A duration code: `mm:ss`, or `h:mm:ss` from one hour (`observed: expiry`). `01:00` is 60 seconds.
+///
+/// Milliseconds, of which a day has few enough: every trade and signal has one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct CloseType(Millis);
+pub struct CloseType(u32);
 
 /// Why a text is not a [`CloseType`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -57,17 +59,15 @@ impl CloseType {
     /// [`CloseTypeError`] below one second, above 24 hours, or with a part of a second.
     pub fn new(duration: Millis) -> Result<Self, CloseTypeError> {
         let whole = duration.is_aligned_to(Millis::SECOND);
-        if whole && duration > Millis::ZERO && duration <= Millis::DAY {
-            Ok(Self(duration))
-        } else {
-            Err(CloseTypeError { text: format!("{duration} ms") })
-        }
+        let is_in_range = whole && duration > Millis::ZERO && duration <= Millis::DAY;
+        let milliseconds = u32::try_from(duration.get()).ok().filter(|_| is_in_range);
+        milliseconds.map(Self).ok_or_else(|| CloseTypeError { text: format!("{duration} ms") })
     }
 
     /// The duration.
     #[inline]
     pub const fn duration(self) -> Millis {
-        self.0
+        Millis::new(self.0 as i64)
     }
 }
 
@@ -96,7 +96,7 @@ impl FromStr for CloseType {
 
 impl fmt::Display for CloseType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let seconds = self.0.get() / 1_000;
+        let seconds = self.0 / 1_000;
         let (hours, minutes, seconds) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
         if hours > 0 {
             f.pad(&format!("{hours}:{minutes:02}:{seconds:02}"))

@@ -3,12 +3,13 @@
 use rust_decimal::Decimal;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
+use std::num::NonZeroU32;
 
 /// Percent of the stake that a win earns, in 1/10,000 of a percent: 80 % is 800,000.
 ///
-/// Serialized as a percent (80.0).
+/// Serialized as a percent (80.0). It is above 0, so that an `Option` of one is no larger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Payout(u32);
+pub struct Payout(NonZeroU32);
 
 /// Why a number is not a [`Payout`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -37,24 +38,24 @@ impl Payout {
 
     /// From 1/10,000 of a percent; `None` for 0 and above 1000 %.
     pub fn from_parts(parts: u32) -> Option<Self> {
-        (1..=HIGHEST).contains(&parts).then_some(Self(parts))
+        NonZeroU32::new(parts).filter(|parts| parts.get() <= HIGHEST).map(Self)
     }
 
     /// In 1/10,000 of a percent.
     #[inline]
     pub const fn parts(self) -> u32 {
-        self.0
+        self.0.get()
     }
 
     /// As a percent.
     pub fn to_percent(self) -> f64 {
-        f64::from(self.0) / f64::from(PARTS)
+        f64::from(self.parts()) / f64::from(PARTS)
     }
 
     /// As a fraction of the stake: `b` in the formulas (0.8 for 80 %).
     #[inline]
     pub fn to_fraction(self) -> f64 {
-        f64::from(self.0) / f64::from(PARTS * 100)
+        f64::from(self.parts()) / f64::from(PARTS * 100)
     }
 }
 

@@ -17,29 +17,62 @@ pub struct Drawdown {
     pub recovered_at: Option<Millis>,
 }
 
-/// The deepest fall, by amount, of a balance that starts at `start` and changes by each settled profit in turn. Profits
-/// come with the moment at which they became known, where that is known.
-pub fn max_drawdown(start: Money, profits: impl Iterator<Item = (Option<Millis>, Money)>) -> Drawdown {
-    let (mut balance, mut peak, mut peak_at) = (start, start, None);
-    let mut deepest = Drawdown::default();
-    for (at, profit) in profits {
-        balance += profit;
-        if balance >= peak {
+/// The deepest fall in the making, by amount, of a balance that changes by each settled profit in turn.
+#[derive(Clone, Debug)]
+pub(crate) struct FallsInTime {
+    balance: Money,
+    peak: Money,
+    peak_at: Option<Millis>,
+    deepest: Drawdown,
+}
+
+impl FallsInTime {
+    /// Of a balance that starts so.
+    pub(crate) const fn of(start: Money) -> Self {
+        let none = Drawdown {
+            amount: Money::ZERO,
+            percent: 0.0,
+            peak_at: None,
+            trough_at: None,
+            recovered_at: None,
+        };
+        Self { balance: start, peak: start, peak_at: None, deepest: none }
+    }
+
+    /// The next profit, with the moment at which it became known, where that is known.
+    #[inline]
+    pub(crate) fn add(&mut self, at: Option<Millis>, profit: Money) {
+        let deepest = &mut self.deepest;
+        self.balance += profit;
+        if self.balance >= self.peak {
             // Back at the peak: what fell from it, the deepest among them, has recovered.
             if deepest.recovered_at.is_none() && deepest.amount.is_positive() {
                 deepest.recovered_at = at;
             }
-            (peak, peak_at) = (balance, at);
-            continue;
+            (self.peak, self.peak_at) = (self.balance, at);
+            return;
         }
-        let amount = peak - balance;
+        let (amount, peak) = (self.peak - self.balance, self.peak);
         if amount > deepest.amount {
             let percent =
                 if peak.is_positive() { amount.minor() as f64 / peak.minor() as f64 * 100.0 } else { 0.0 };
-            deepest = Drawdown { amount, percent, peak_at, trough_at: at, recovered_at: None };
+            let peak_at = self.peak_at;
+            *deepest = Drawdown { amount, percent, peak_at, trough_at: at, recovered_at: None };
         }
     }
-    deepest
+
+    /// The deepest so far.
+    pub(crate) const fn deepest(&self) -> Drawdown {
+        self.deepest
+    }
+}
+
+/// The deepest fall, by amount, of a balance that starts at `start` and changes by each settled profit in turn. Profits
+/// come with the moment at which they became known, where that is known.
+pub fn max_drawdown(start: Money, profits: impl Iterator<Item = (Option<Millis>, Money)>) -> Drawdown {
+    let mut falls = FallsInTime::of(start);
+    profits.for_each(|(at, profit)| falls.add(at, profit));
+    falls.deepest()
 }
 
 #[cfg(test)]

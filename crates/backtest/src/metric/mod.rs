@@ -11,10 +11,12 @@ mod unit_return;
 mod win_rate;
 
 pub use daily::{DAYS_PER_YEAR, Daily, daily_profits};
+pub(crate) use drawdown::FallsInTime;
 pub use drawdown::{Drawdown, max_drawdown};
 pub use expectancy::Expectancy;
 pub use exposure::exposure_of;
 pub use profit_factor::ProfitFactor;
+pub(crate) use streaks::LosingStreaks;
 pub use streaks::{Streak, Streaks};
 pub use trades_per_day::trades_per_day;
 pub use unit_return::unit_return;

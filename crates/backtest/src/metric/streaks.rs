@@ -2,8 +2,37 @@
 
 use crate::Summary;
 use candlewick_engine::{IntentRow, to_trade_outcome};
+use candlewick_sdk::Outcome;
 use candlewick_statistics::{longest_streaks, streak_probability};
 use serde::Serialize;
+
+/// Losses in a row, and the most of them; draws and cancellations neither add nor end a row.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct LosingStreaks {
+    row: u64,
+    longest: u64,
+}
+
+impl LosingStreaks {
+    /// None yet.
+    pub(crate) const NONE: Self = Self { row: 0, longest: 0 };
+
+    /// Takes the next outcome.
+    #[inline]
+    pub(crate) fn settle(&mut self, outcome: Outcome) {
+        match outcome {
+            Outcome::Lost => self.row += 1,
+            Outcome::Won => self.row = 0,
+            Outcome::Draw | Outcome::Cancelled => {}
+        }
+        self.longest = self.longest.max(self.row);
+    }
+
+    /// The most so far.
+    pub(crate) const fn longest(&self) -> u64 {
+        self.longest
+    }
+}
 
 /// A streak and its probability.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

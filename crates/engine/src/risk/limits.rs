@@ -30,7 +30,8 @@ pub(crate) struct Limits {
     pub(super) max_clock_skew: Millis,
     pub(super) hours: Vec<Window>,
     pub(super) day_start: DayStart,
-    pub(super) min_stake: Money,
+    /// The smallest stake: at least one minor unit, and a multiple of the step.
+    minimum_stake: Money,
     pub(super) max_stake: Money,
     pub(super) stake_step: Money,
     pub(super) max_stake_fraction: f64,
@@ -40,6 +41,8 @@ pub(crate) struct Limits {
 impl Limits {
     pub(crate) fn new(settings: &RiskSettings, scale: MoneyScale) -> Result<Self, EngineError> {
         let seconds = |count: u32| Millis::from_seconds(i64::from(count));
+        let stake_step = amount(scale, settings.stake_step, "risk.stake_step")?;
+        let least = amount(scale, settings.min_stake, "risk.min_stake")?.max(Money::from_minor(1));
         let hours = settings.hours.iter().enumerate();
         Ok(Self {
             max_open_trades: settings.max_open_trades as usize,
@@ -65,19 +68,17 @@ impl Limits {
                 .map(|(index, hours)| Window::new(hours, &format!("risk.hours[{index}]")))
                 .collect::<Result<_, _>>()?,
             day_start: DayStart::new(&settings.day_start, &settings.day_timezone)?,
-            min_stake: amount(scale, settings.min_stake, "risk.min_stake")?,
+            minimum_stake: raised_to(stake_step, least),
             max_stake: amount(scale, settings.max_stake, "risk.max_stake")?,
-            stake_step: amount(scale, settings.stake_step, "risk.stake_step")?,
+            stake_step,
             max_stake_fraction: percent(settings.max_stake_percent, "risk.max_stake_percent")?,
             enforce_verdict: settings.enforce_verdict,
         })
     }
 
     /// The smallest stake that the rules let be: at least one minor unit, and a multiple of the step.
-    pub(crate) fn minimum_stake(&self) -> Money {
-        let least = self.min_stake.max(Money::from_minor(1));
-        let floor = self.step_down(least);
-        if floor < least { floor + self.stake_step } else { floor }
+    pub(crate) const fn minimum_stake(&self) -> Money {
+        self.minimum_stake
     }
 
     /// How many trades can be open together; at least 1.
@@ -116,6 +117,12 @@ impl Limits {
     pub(crate) fn day_of(&self, at: Millis) -> (Millis, Millis) {
         self.day_start.day_of(at)
     }
+}
+
+/// The smallest multiple of a step that is not below; a step of zero leaves the amount alone.
+fn raised_to(step: Money, least: Money) -> Money {
+    let floor = least.floor_to(step);
+    if floor < least { floor + step } else { floor }
 }
 
 fn amount(scale: MoneyScale, amount: Decimal, key: &str) -> Result<Money, EngineError> {

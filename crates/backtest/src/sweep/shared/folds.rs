@@ -1,7 +1,9 @@
 //! Figures of settled trades, taken one by one: what the metrics make of a whole list.
 
+pub(crate) use crate::metric::LosingStreaks;
+
 use crate::metric::DAYS_PER_YEAR;
-use candlewick_sdk::{Millis, Money, Outcome};
+use candlewick_sdk::{Millis, Money};
 use std::ops::Range;
 
 /// A balance that is followed, and its deepest fall, by amount.
@@ -11,13 +13,6 @@ pub(crate) struct Falls {
     peak: Money,
     amount: Money,
     peak_before: Money,
-}
-
-/// Losses in a row, and the most of them; draws and cancellations neither add nor end a row.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct LosingStreaks {
-    row: u64,
-    longest: u64,
 }
 
 /// The profit of each day of a span in minor units; every day counts, also those without a trade.
@@ -56,24 +51,6 @@ impl Falls {
     }
 }
 
-impl LosingStreaks {
-    /// Takes the next outcome.
-    #[inline]
-    pub(crate) fn settle(&mut self, outcome: Outcome) {
-        match outcome {
-            Outcome::Lost => self.row += 1,
-            Outcome::Won => self.row = 0,
-            Outcome::Draw | Outcome::Cancelled => {}
-        }
-        self.longest = self.longest.max(self.row);
-    }
-
-    /// The most so far.
-    pub(crate) const fn longest(&self) -> u64 {
-        self.longest
-    }
-}
-
 impl DailyProfits {
     /// None yet.
     pub(crate) fn of(span: &Range<Millis>) -> Self {
@@ -107,6 +84,7 @@ const fn day(at: Millis) -> i64 {
 mod tests {
     use super::*;
     use crate::metric::{daily_profits, max_drawdown};
+    use candlewick_sdk::Outcome;
     use candlewick_statistics::{TradeOutcome, longest_streaks};
 
     /// Hours and profits in minor units.
