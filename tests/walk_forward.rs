@@ -226,3 +226,27 @@ fn what_cannot_be_walked_is_refused_with_a_way_out() {
     let other = folder.run(&walk(&["--out", "one", "--embargo", "10m"]));
     other.fails(2, &["trials of another sweep, which differs in: walk"]);
 }
+
+#[test]
+fn every_set_that_a_walk_tries_is_counted_once_for_all_later_reports_of_its_idea() {
+    let folder = folder(2);
+    let walked = folder.run(&walk(&[])).json();
+    // Four periods by four thresholds by two expiries.
+    assert_eq!(walked["variants_tried"], 32);
+    let ledger = folder.read("candlewick.variants.jsonl");
+    assert_eq!(folder.run(&walk(&["--out", "again"])).json()["variants_tried"], 32);
+    assert_eq!(folder.read("candlewick.variants.jsonl"), ledger);
+    assert_same(&folder, "walk-forward", "again");
+    let backtest = ["backtest", "--json", "--config", "bot.toml", "--data", "BTCUSDT_1m.csv"];
+    // One of the sets, and one that the walk did not try.
+    let with = |params: &str| BOT.replace("{ period = 5 }", params);
+    for (params, count) in [("{ period = 5, oversold = 20.0 }", 32), ("{ period = 9 }", 33)] {
+        std::fs::write(folder.path("bot.toml"), with(params)).unwrap();
+        assert_eq!(folder.run(&backtest).json()["variants"]["count"], count, "{params}");
+    }
+    let off = self::folder(2).with_variable("CANDLEWICK_VARIANTS__LEDGER", "");
+    assert_eq!(off.run(&walk(&[])).json()["variants_tried"], Value::Null);
+    let lost = off.with_variable("CANDLEWICK_VARIANTS__LEDGER", "no/such/folder/x");
+    let told = lost.run(&walk(&["--out", "lost"])).json();
+    assert!(told["uncounted"].is_string() && told["variants_tried"].is_null(), "{told}");
+}

@@ -24,8 +24,8 @@ pub struct WalkForward<'a> {
 pub struct Step {
     /// Where it lies.
     pub window: Window,
-    /// How many sets were tried on its training.
-    pub trials: usize,
+    /// The sets that were tried on its training.
+    pub rows: Vec<TrialRow>,
     /// How many of them the objective and the least number of trades let count.
     pub counting: usize,
     /// The best of them; `None` when none counts, and nothing is traded on the test.
@@ -79,7 +79,7 @@ impl WalkForward<'_> {
         watcher: &mut Watcher<'_>,
     ) -> Result<StepEnd, BacktestError> {
         let Course { settings, entry, space, balance, .. } = self.course;
-        let nothing = || Step { window: window.clone(), trials: 0, counting: 0, chosen: None };
+        let nothing = || Step { window: window.clone(), rows: Vec::new(), counting: 0, chosen: None };
         let Some((candles, markets)) = self.course.training(&window.training) else {
             return Ok(StepEnd::Done(Box::new(nothing())));
         };
@@ -89,8 +89,8 @@ impl WalkForward<'_> {
         let best = ranked(&rows).into_iter().next().filter(|row| row.score.is_some());
         let chosen = best.map(|best| self.test(best, &rows, &ground, window)).transpose()?.flatten();
         Ok(StepEnd::Done(Box::new(Step {
-            trials: rows.len(),
             counting: rows.iter().filter(|row| row.score.is_some()).count(),
+            rows,
             chosen,
             ..nothing()
         })))

@@ -158,7 +158,7 @@ fn an_edge_that_was_planted_is_chosen_in_every_window_and_shown_by_the_tests_tog
     let steps = Walk::of(market("edge:0.63:5m", 5)).steps();
     assert_eq!(steps.len(), 6);
     for step in &steps {
-        assert_eq!((step.trials, chosen(step).candidate[0].to_number()), (12, Some(1.0)));
+        assert_eq!((step.rows.len(), chosen(step).candidate[0].to_number()), (12, Some(1.0)));
         // The set that trades nothing does not count.
         assert_eq!(step.counting, 8);
     }

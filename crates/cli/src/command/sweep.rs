@@ -6,13 +6,12 @@ use crate::failure::{Ending, Failure};
 use crate::interrupt;
 use crate::output::{print, print_json};
 use crate::progress::Progress;
-use crate::sweep::{Prepared, ResultFolder, SearchArguments, SweepReport, Tried};
+use crate::sweep::{Prepared, ResultFolder, SearchArguments, SweepReport, Tried, notes_of};
 use candlewick_api::clock::Stopwatch;
-use candlewick_backtest::metric::DAYS_PER_YEAR;
 use candlewick_backtest::sweep::{
     BlackBox, Replay, Shared, Standing, Sweep, SweepEnd, TrialRow, Wish, ranked,
 };
-use candlewick_backtest::variants::{Note, Tried as TriedVariant, VariantCount};
+use candlewick_backtest::variants::VariantCount;
 use clap::Args;
 use std::io;
 use std::path::PathBuf;
@@ -96,19 +95,9 @@ fn count_variants(
     rows: &[TrialRow],
     context: &Context<'_>,
 ) -> Option<io::Result<u64>> {
-    let Prepared { loaded, settings, space, candles, .. } = prepared;
-    let ledger = loaded.config.variants.ledger()?;
-    let mut session = settings.session.clone();
-    let notes = rows.iter().filter_map(|row| Some((row, row.figures()?))).flat_map(|(row, figures)| {
-        session.bots = vec![space.bot(&row.candidate)];
-        let tried = TriedVariant::all_of(&session, context.registry);
-        tried.into_iter().map(move |tried| Note {
-            tried,
-            p_value: figures.p_value,
-            sharpe_of_a_day: figures.sharpe.map(|sharpe| sharpe / DAYS_PER_YEAR.sqrt()),
-        })
-    });
-    let notes: Vec<Note> = notes.collect();
-    let span = candles.span();
+    let ledger = prepared.loaded.config.variants.ledger()?;
+    let tried = rows.iter().filter_map(|row| Some((&row.candidate, row.figures()?)));
+    let notes = notes_of(tried, prepared, context.registry);
+    let span = prepared.candles.span();
     Some(ledger.note(&notes, &span).map(|known| VariantCount::of(&known, &notes, &span).count))
 }

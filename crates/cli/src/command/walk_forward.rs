@@ -11,7 +11,7 @@ use crate::running::program_hash;
 use crate::sweep::{Prepared, ResultFolder, SearchArguments};
 use crate::walk_forward::{
     Asked, HoldOut, Hypothesis, Layout, LayoutArguments, Lock, Reopening, Report, Walked, Written,
-    write_windows,
+    count_variants, write_windows,
 };
 use candlewick_api::clock::{Clock, Stopwatch, SystemClock};
 use candlewick_backtest::sweep::{Standing, Wish};
@@ -104,13 +104,16 @@ pub(super) fn run(arguments: &WalkForwardArguments, context: &Context<'_>) -> Re
         steps.push(step);
     }
     let caveats = arguments.search.caveats(&settings.simulation);
+    let mut opened_step = None;
     let hold_out = match (&guard, &asked) {
         (Some(guard), Some(asked)) => {
             let opened = guard.lock.open(asked)?;
             let window = layout.settings.with_test(&layout.walked, guard.range.clone());
             let step = journey.step(windows.len(), &window).map_err(told)?;
             let Some(step) = step else { return Ok(journey.stopped(context)) };
-            Some(HoldOut::opened(&step, (space, sweep.objective), &opened, caveats.clone()))
+            let line = HoldOut::opened(&step, (space, sweep.objective), &opened, caveats.clone());
+            opened_step = Some(step);
+            Some(line)
         }
         (Some(guard), None) => Some(HoldOut::locked(&guard.range, guard.lock.openings(&guard.hypothesis)?)),
         (None, _) => None,
@@ -118,9 +121,10 @@ pub(super) fn run(arguments: &WalkForwardArguments, context: &Context<'_>) -> Re
     let walked =
         Walked { steps: &steps, space, sweep, layout, candles, balance, caveats: &caveats, hold_out };
     let (report, all) = Report::of(walked);
+    let counted = count_variants(steps.iter().chain(&opened_step), &prepared, context.registry);
     let (folder, resumed) = journey.end();
     let files = write(&folder, &report, all.as_ref(), settings)?;
-    let written = Written::new(&report, resumed, watch.elapsed(), files);
+    let written = Written::new(&report, resumed, counted, watch.elapsed(), files);
     if context.global.json {
         print_json(&written)?;
     } else {

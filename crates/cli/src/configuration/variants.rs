@@ -9,7 +9,7 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct VariantSettings {
-    /// The file in which `backtest` and `sweep` note every variant that they try, so that reports correct for their
+    /// The file in which `backtest`, `sweep` and `walk-forward` note every variant that they try, so that reports correct for their
     /// number; empty: none are counted.
     pub ledger: PathBuf,
 }

@@ -25,6 +25,15 @@ impl fmt::Display for Written<'_> {
         if self.resumed > 0 {
             write!(f, ", {} trials of an earlier process", self.resumed)?;
         }
+        if let Some(count) = self.variants_tried {
+            write!(
+                f,
+                "\n{count} variants of this idea were tried by now: backtests and sweeps of it are held to that"
+            )?;
+        }
+        if let Some(problem) = &self.uncounted {
+            write!(f, "\nnote: these variants are not counted: {problem}")?;
+        }
         for file in &self.files {
             write!(f, "\nwrote {}", file.display())?;
         }

@@ -14,6 +14,7 @@ use candlewick_statistics::{
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
+use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -68,6 +69,11 @@ pub(crate) struct Written<'a> {
     pub(crate) report: &'a Report,
     /// Trials that an earlier process had run.
     pub(crate) resumed: usize,
+    /// Variants of the idea that were tried by now, in this walk and before; nothing where they are not counted.
+    pub(crate) variants_tried: Option<u64>,
+    /// Why they could not be counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) uncounted: Option<String>,
     pub(crate) elapsed_ms: u64,
     pub(crate) files: Vec<PathBuf>,
 }
@@ -178,9 +184,20 @@ impl Report {
 
 impl<'a> Written<'a> {
     /// A report that was written to these files.
-    pub(crate) fn new(report: &'a Report, resumed: usize, elapsed: Duration, files: Vec<PathBuf>) -> Self {
+    pub(crate) fn new(
+        report: &'a Report,
+        resumed: usize,
+        counted: Option<io::Result<u64>>,
+        elapsed: Duration,
+        files: Vec<PathBuf>,
+    ) -> Self {
+        let (variants_tried, uncounted) = match counted {
+            Some(Ok(count)) => (Some(count), None),
+            Some(Err(error)) => (None, Some(error.to_string())),
+            None => (None, None),
+        };
         let elapsed_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
-        Self { report, resumed, elapsed_ms, files }
+        Self { report, resumed, variants_tried, uncounted, elapsed_ms, files }
     }
 }
 
@@ -226,7 +243,7 @@ impl WindowLine {
             }
         });
         let line = |range: &std::ops::Range<Millis>| RangeLine { from: range.start, to: range.end };
-        let (trials, counting) = (step.trials, step.counting);
+        let (trials, counting) = (step.rows.len(), step.counting);
         Self { window, training: line(training), test: line(test), trials, counting, chosen }
     }
 
