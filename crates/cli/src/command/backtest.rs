@@ -83,7 +83,7 @@ pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Resul
     candles.notices.extend(arguments.candles.check_expiries(&loaded, &candles.markets)?);
     candles.notices.extend(ladders.into_iter().map(|notice| notice.text).chain(ruin.notices));
     candles.notices.extend(ruin.refusal.map(|why| format!("live, this would not start: {why}")));
-    let caveats = Caveats::of_replay(&arguments.candles, &settings.simulation);
+    let caveats = Caveats::of_replay(&arguments.candles, candles.prices, &settings.simulation);
     let header = settings.header(crew.versions, Some(candles.hash.clone()));
     let cache = if arguments.no_cache || arguments.journal.is_some() {
         RunCache::none(&settings)

@@ -71,6 +71,7 @@ pub(super) fn run(arguments: &ReportArguments, context: &Context<'_>) -> Result<
     };
     let (settings, simulation, strategies) =
         (run.settings.clone(), run.simulation.clone(), run.strategies.clone());
+    let caveats = Caveats::of_trading(run.trading, &run.simulation);
     let audit_findings = chronicle.audit_findings(arguments.run);
     let scale = settings.money_scale;
     // What backtests of these bots assume, beside what the venue paid.
@@ -100,7 +101,7 @@ pub(super) fn run(arguments: &ReportArguments, context: &Context<'_>) -> Result<
         notices: Vec::new(),
         delays: delays.lines(),
         audit_findings,
-        caveats: Caveats::default(),
+        caveats,
         verdicts: part.verdicts,
         background,
         sensitivity: None,

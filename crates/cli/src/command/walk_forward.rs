@@ -103,7 +103,7 @@ pub(super) fn run(arguments: &WalkForwardArguments, context: &Context<'_>) -> Re
         };
         steps.push(step);
     }
-    let caveats = arguments.search.caveats(&settings.simulation);
+    let caveats = arguments.search.caveats(candles.prices, &settings.simulation);
     let mut opened_step = None;
     let hold_out = match (&guard, &asked) {
         (Some(guard), Some(asked)) => {

@@ -6,6 +6,7 @@
 
 use super::load::{self, ALWAYS, StockSource};
 use super::market::{check_expiries, markets_for, select_series};
+use super::price_source::PriceSource;
 use crate::arguments::{GlobalArguments, parse_moment};
 use crate::configuration::{Flag, Loaded};
 use crate::failure::Failure;
@@ -47,6 +48,8 @@ pub(crate) struct Candles {
     pub(crate) markets: Vec<Market>,
     /// Over all series.
     pub(crate) hash: String,
+    /// Whose prices they are.
+    pub(crate) prices: PriceSource,
     /// Values of the candles that a venue changed later, as far as the catalog knows.
     pub(crate) revised: u64,
     /// What the reader should know.
@@ -91,7 +94,7 @@ impl CandleArguments {
         let bots = &loaded.config.bots;
         let stock = load::load(loaded, &self.range()?, global)?;
         let given: Vec<Series> = stock.series.iter().map(|one| one.candles().series()).collect();
-        let revised = stock.revised;
+        let (prices, revised) = (stock.prices, stock.revised);
         let selected = select_series(bots, stock.series)?;
         let series = load::candles_of(&selected);
         let markets = markets_for(bots, &series);
@@ -102,7 +105,7 @@ impl CandleArguments {
         let joined = series.iter().map(CandleSeries::series).filter(|one| !given.contains(one));
         notices.extend(joined.map(|one| format!("the candles of {one} are joined from shorter ones")));
         let hash = data_hash_of(&selected).to_hex().to_string();
-        Ok(Candles { series, markets, hash, revised, notices })
+        Ok(Candles { series, markets, hash, prices, revised, notices })
     }
 
     /// Holds every bot's expiry to the candles: a notice where it is too short and may be.

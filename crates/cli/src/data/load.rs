@@ -1,6 +1,7 @@
 //! The candles of a run: from what is named, else from the catalog, else synthetic ones.
 
 use super::name::{DataName, Shelves, names};
+use super::price_source::PriceSource;
 use super::synthetic;
 use crate::arguments::GlobalArguments;
 use crate::configuration::Loaded;
@@ -18,6 +19,7 @@ pub(crate) const ALWAYS: Range<Millis> = Millis::new(i64::MIN)..Millis::MAX;
 pub(crate) struct Stock {
     pub(crate) series: Vec<HashedSeries>,
     pub(crate) source: StockSource,
+    pub(crate) prices: PriceSource,
     /// Values of its candles that a venue changed later, as far as the catalog knows.
     pub(crate) revised: u64,
 }
@@ -48,15 +50,11 @@ pub(crate) fn load(
     let shelves = shelves(loaded);
     let named = names(&config.sandbox.data)?;
     if !named.is_empty() {
-        let series = kept(read_all(&named, &shelves, global)?, range, &config.bots)?;
-        let revised = revised(&named, &shelves)?;
-        return Ok(Stock { series, source: StockSource::Named, revised });
+        return stock(loaded, (&named, StockSource::Named), &shelves, range, global);
     }
     let stored = stored_for(&shelves.catalog, &config.bots)?;
     if !stored.is_empty() {
-        let series = kept(read_all(&stored, &shelves, global)?, range, &config.bots)?;
-        let revised = revised(&stored, &shelves)?;
-        return Ok(Stock { series, source: StockSource::Catalog, revised });
+        return stock(loaded, (&stored, StockSource::Catalog), &shelves, range, global);
     }
     if loaded.is_set("data.catalog") {
         let problem = format!(
@@ -70,7 +68,20 @@ pub(crate) fn load(
     let made = with_spinner("Making synthetic candles", global, synthetic::candles)?;
     let made = made.into_iter().map(|one| ("synthetic candles".to_owned(), HashedSeries::new(one)));
     let series = kept(made.collect(), range, &config.bots)?;
-    Ok(Stock { series, source: StockSource::Synthetic, revised: 0 })
+    Ok(Stock { series, source: StockSource::Synthetic, prices: PriceSource::Other, revised: 0 })
+}
+
+/// Reads what is named, and what the catalog knows of it.
+fn stock(
+    loaded: &Loaded,
+    (names, source): (&[DataName], StockSource),
+    shelves: &Shelves,
+    range: &Range<Millis>,
+    global: &GlobalArguments,
+) -> Result<Stock, Failure> {
+    let series = kept(read_all(names, shelves, global)?, range, &loaded.config.bots)?;
+    let prices = PriceSource::of(names, &shelves.catalog, &loaded.config.broker.client)?;
+    Ok(Stock { series, source, prices, revised: revised(names, shelves, range)? })
 }
 
 /// The catalog and the cache of a configuration.
@@ -103,20 +114,17 @@ pub(super) fn is_part(fine: Series, coarse: Series) -> bool {
     fine.symbol == coarse.symbol && fine.interval < coarse.interval && divides
 }
 
-/// How many revisions the catalog keeps beside the candles of these names.
-fn revised(names: &[DataName], shelves: &Shelves) -> Result<u64, Failure> {
-    let stored: Vec<Series> = (names.iter())
-        .filter_map(|name| match name {
-            DataName::File(_) => None,
-            DataName::Stored(series) => Some(*series),
-        })
-        .collect();
-    if stored.is_empty() {
-        return Ok(0);
+/// How many revisions the catalog keeps beside the candles of these names that lie within the range.
+fn revised(names: &[DataName], shelves: &Shelves, range: &Range<Millis>) -> Result<u64, Failure> {
+    let mut count = 0;
+    for name in names {
+        if let DataName::Stored(series) = name {
+            let revisions = shelves.catalog.revisions(*series)?;
+            let of_range = revisions.iter().filter(|revision| range.contains(&revision.candle.time()));
+            count += of_range.count() as u64;
+        }
     }
-    let manifests = shelves.catalog.manifests()?;
-    let of_names = manifests.iter().filter(|manifest| stored.contains(&manifest.series()));
-    Ok(of_names.filter_map(|manifest| manifest.revisions.as_ref()).map(|file| file.count).sum())
+    Ok(count)
 }
 
 fn read_all(

@@ -4,6 +4,7 @@ mod gather;
 mod load;
 mod market;
 mod name;
+mod price_source;
 mod shift;
 mod synthetic;
 
@@ -11,4 +12,5 @@ pub(crate) use gather::{COARSE, CandleArguments, Candles};
 pub(crate) use load::{ALWAYS, candles_of, load, shelves, stored_for, within};
 pub(crate) use market::{check_expiries, markets_for, select_series};
 pub(crate) use name::{DataName, Shelves};
+pub(crate) use price_source::{PriceSource, source_of};
 pub(crate) use shift::{shift_to, start_among};

@@ -19,6 +19,7 @@ pub(crate) use target::{Target, targets};
 
 use crate::arguments::GlobalArguments;
 use crate::configuration::{Loaded, credentials};
+use crate::data::source_of;
 use crate::failure::{Failure, FailureKind};
 use crate::progress::Progress;
 use candlewick_api::clock::{Clock, SystemClock};
@@ -70,10 +71,8 @@ impl Fetching {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
         let settings = loaded.config.broker.client.clone();
         let credentials = Credentials { api_token: None, ..credentials(loaded)? };
-        let (price_url, slot) = (settings.price_url.clone(), settings.slot.clone());
+        let (price_url, source) = (settings.price_url.clone(), source_of(&settings));
         let venue = HttpVenue::new(settings, credentials, Arc::clone(&clock))?;
-        let is_default = slot == candlewick_api::Settings::default().slot;
-        let source = if is_default { price_url.clone() } else { format!("{price_url}, slot {slot}") };
         Ok(Self {
             venue: Arc::new(venue),
             clock,

@@ -41,7 +41,7 @@ pub(crate) fn report(
     (trades, json): (Option<&Path>, bool),
     elapsed: Duration,
 ) -> Result<Ending, Failure> {
-    let Outcome { finished, settings, start_balance, span } = &outcome;
+    let Outcome { finished, settings, trading, start_balance, span } = &outcome;
     let scale = settings.money_scale;
     if let Some(path) = trades {
         let written = write_trades(path, &finished.book, &loaded.config.bots, scale);
@@ -68,7 +68,7 @@ pub(crate) fn report(
         notices: notices(in_doubt, finished.rejected_rows),
         delays: Vec::new(),
         audit_findings: findings(&finished.audits),
-        caveats: Caveats::default(),
+        caveats: Caveats::of_trading(Some(*trading), &loaded.config.simulation),
         verdicts: finished.verdicts.clone(),
         background: Background::default(),
         sensitivity: None,

@@ -69,6 +69,8 @@ pub(crate) enum Trading {
 pub(crate) struct Outcome {
     pub(crate) finished: Finished,
     pub(crate) settings: SessionSettings,
+    /// What its trades are worth.
+    pub(crate) trading: Trading,
     /// Equity at the start of this run.
     pub(crate) start_balance: Money,
     /// From its start to its end, in venue time.
@@ -139,7 +141,7 @@ pub(crate) async fn run(
     let Open { orders, _closed } = open;
     let finished = Box::pin(conductor.run(&header, until, (stop, orders))).await;
     watcher.abort();
-    Ok(Outcome { finished: finished?, settings, start_balance, span: began..venue_clock.now() })
+    Ok(Outcome { finished: finished?, settings, trading, start_balance, span: began..venue_clock.now() })
 }
 
 /// Tells the run to stop: when its time is up, and whenever a person or the system says so.

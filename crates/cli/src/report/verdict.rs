@@ -1,7 +1,8 @@
 //! What a report says of the edge: the verdict, what it rests on, and why a good one may be withheld.
 
-use crate::data::CandleArguments;
+use crate::data::{CandleArguments, PriceSource};
 use crate::edge::name_of;
+use crate::live::Trading;
 use candlewick_backtest::page::VerdictText;
 use candlewick_engine::{IntentRow, judge};
 use candlewick_sdk::Outcome;
@@ -12,12 +13,17 @@ use serde::Serialize;
 /// Cancellations for gaps in the data, beyond which an edge is not believed.
 const MOST_CANCELLED: f64 = 0.01;
 
+/// No venue has paid these trades.
+const ASSUMED_PAYOUT: &str = "on assumed payout";
+/// The prices are not those that the venue would have had.
+const HYPOTHESIS: &str = "hypothesis";
+
 /// What a run's results rest on, as far as the run itself knows.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Caveats {
     /// Why *edge shown* is not said of it.
     pub(crate) withholding: Vec<String>,
-    /// What is assumed: `on assumed payout`.
+    /// What is assumed: [`ASSUMED_PAYOUT`], [`HYPOTHESIS`].
     pub(crate) labels: Vec<&'static str>,
     /// How many variants were tried, this one included; 0 where they are not counted.
     pub(crate) variants: u64,
@@ -25,18 +31,39 @@ pub(crate) struct Caveats {
 
 impl Caveats {
     /// Of a run over stored candles. Payouts are always assumed: candles do not tell them.
-    pub(crate) fn of_replay(candles: &CandleArguments, simulation: &SimulationSettings) -> Self {
+    pub(crate) fn of_replay(
+        candles: &CandleArguments,
+        prices: PriceSource,
+        simulation: &SimulationSettings,
+    ) -> Self {
         let mut withholding = Vec::new();
         if candles.allow_coarse {
             withholding.push("expiries may be shorter than the candles".to_owned());
         }
-        let usual = SimulationSettings::default().latency_ms;
-        if simulation.recorded_latency.is_none() && simulation.latency_ms < usual {
-            let latency = simulation.latency_ms;
-            withholding.push(format!("a latency of {latency} ms is below the usual {usual} ms"));
+        withholding.extend(haste(simulation));
+        let mut labels = vec![ASSUMED_PAYOUT];
+        if prices == PriceSource::Other {
+            labels.push(HYPOTHESIS);
         }
-        Self { withholding, labels: vec!["on assumed payout"], ..Self::default() }
+        Self { withholding, labels, ..Self::default() }
     }
+
+    /// Of a live run, by what its trades are worth: what is simulated is assumed.
+    pub(crate) fn of_trading(trading: Option<Trading>, simulation: &SimulationSettings) -> Self {
+        let labels = match trading {
+            None | Some(Trading::Demo | Trading::Real) => return Self::default(),
+            Some(Trading::Paper) => vec![ASSUMED_PAYOUT],
+            Some(Trading::Sandbox) => vec![ASSUMED_PAYOUT, HYPOTHESIS],
+        };
+        Self { withholding: haste(simulation).into_iter().collect(), labels, ..Self::default() }
+    }
+}
+
+/// A latency that nobody has is no ground for an edge.
+fn haste(simulation: &SimulationSettings) -> Option<String> {
+    let (latency, usual) = (simulation.latency_ms, SimulationSettings::default().latency_ms);
+    (simulation.recorded_latency.is_none() && latency < usual)
+        .then(|| format!("a latency of {latency} ms is below the usual {usual} ms"))
 }
 
 /// The verdict on some trades, with what it rests on.
@@ -139,6 +166,9 @@ impl EdgeLine {
         for label in &self.labels {
             words.push_str(", ");
             words.push_str(label);
+            if *label == HYPOTHESIS {
+                words.push_str(" (the prices are not the venue's own)");
+            }
         }
         words
     }

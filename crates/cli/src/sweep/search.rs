@@ -8,7 +8,7 @@ use super::Identity;
 use crate::command::Context;
 use crate::configuration::{Base, Loaded, Problems, RealMoney, to_json};
 use crate::crew::{Crew, failure_of_backtest, session_settings, suggest_strategy};
-use crate::data::{COARSE, CandleArguments, Candles};
+use crate::data::{COARSE, CandleArguments, Candles, PriceSource};
 use crate::failure::Failure;
 use crate::report::Caveats;
 use crate::suggestion::suggest;
@@ -135,8 +135,8 @@ impl SearchArguments {
     }
 
     /// What the results rest on.
-    pub(crate) fn caveats(&self, simulation: &SimulationSettings) -> Caveats {
-        Caveats::of_replay(&self.candles, simulation)
+    pub(crate) fn caveats(&self, prices: PriceSource, simulation: &SimulationSettings) -> Caveats {
+        Caveats::of_replay(&self.candles, prices, simulation)
     }
 
     /// How many trials run side by side.

@@ -1,0 +1,218 @@
+//! Every finding is brought about by a run that has what it names, and not by the same run without it.
+
+use crate::candlewick::Folder;
+use serde_json::Value;
+use std::fmt::Write as _;
+use std::ops::Range;
+
+/// 2026-01-05 00:00 UTC.
+const MONDAY: i64 = 1_767_571_200_000;
+const MINUTE: i64 = 60_000;
+
+/// What a trade of the candles below comes to.
+#[derive(Clone, Copy, PartialEq)]
+enum Fate {
+    Won,
+    Lost,
+    /// No trade in this minute.
+    Idle,
+}
+
+use Fate::{Idle, Lost, Won};
+
+/// A venue without delays, and a bot that trades its list for one minute.
+const BOT: &str = "[simulation]\nlatency_ms = 0\nopen_rounding = \"none\"\n[risk]\ndaily_loss_limit = 0\n\
+                   max_drawdown_percent = 0\nmax_trades_per_day = 0\nmax_ruin_probability = 0\nmax_open_trades = 0\n\
+                   max_open_trades_per_symbol = 5\nallow_opposite = true\nallow_duplicate = true\n[account]\n\
+                   initial_balance = 100000\n[variants]\nledger = \"\"\n[[bots]]\nname = \"a\"\nsymbol = \"BTCUSDT\"\n\
+                   interval = \"1m\"\nstrategy = \"signal-list\"\nparams = { file = \"list.csv\" }\nclose_type = \"01:00\"\n";
+
+/// The price at the start of a minute: up, down, up, down.
+const fn price(minute: i64) -> i64 {
+    100 + minute % 2
+}
+
+fn row(time: i64, open: i64, close: i64) -> String {
+    format!("{time},{open},{},{},{close},1\n", open.max(close), open.min(close))
+}
+
+fn minutes(minutes: impl Iterator<Item = i64>, close: impl Fn(i64) -> i64) -> String {
+    let rows = minutes.map(|minute| row(MONDAY + minute * MINUTE, price(minute), close(minute)));
+    "time,open,high,low,close,volume\n".to_owned() + &rows.collect::<String>()
+}
+
+/// Signals so that the trade of each minute, the second one first, ends as it is told to.
+fn list(fates: &[Fate]) -> String {
+    let mut text = "time,symbol,direction\n".to_owned();
+    for (minute, fate) in (1..).zip(fates) {
+        let is_up = price(minute + 1) > price(minute);
+        let direction = if is_up == (*fate == Won) { "BUY" } else { "SELL" };
+        if *fate != Idle {
+            let _ = writeln!(text, "{},BTCUSDT,{direction}", MONDAY + minute * MINUTE);
+        }
+    }
+    text
+}
+
+fn folder(fates: &[Fate], settings: &str) -> Folder {
+    let count = fates.len() as i64 + 2;
+    Folder::new()
+        .with("bot.toml", &format!("{BOT}{settings}"))
+        .with("list.csv", &list(fates))
+        .with("BTCUSDT_1m.csv", &minutes(0..count, |minute| price(minute + 1)))
+}
+
+fn backtest(folder: &Folder, more: &[&str]) -> Value {
+    folder.run(&[&["backtest", "--config", "bot.toml", "--json"], more].concat()).json()
+}
+
+fn of_file(folder: &Folder) -> Value {
+    backtest(folder, &["--data", "BTCUSDT_1m.csv"])
+}
+
+/// The text of a finding, if it was found.
+fn found<'a>(report: &'a Value, kind: &str) -> Option<&'a str> {
+    let findings = report["findings"].as_array().unwrap();
+    let one = findings.iter().find(|finding| finding["kind"] == kind);
+    one.map(|finding| finding["text"].as_str().unwrap())
+}
+
+/// The first report has the finding, and says so; the second has not.
+#[track_caller]
+fn check(kind: &str, with: &Value, says: &str, without: &Value) {
+    let text = found(with, kind).unwrap_or_else(|| panic!("no {kind} in {}", with["findings"]));
+    assert!(text.contains(says), "{text}");
+    assert_eq!(found(without, kind), None, "{}", without["findings"]);
+}
+
+#[test]
+fn too_few_trades() {
+    let [few, many] = [30, 250].map(|pairs| of_file(&folder(&[Won, Lost].repeat(pairs), "")));
+    check("too_few_trades", &few, "60 that were won or lost", &many);
+}
+
+#[test]
+fn a_profit_of_one_hour() {
+    // How its trades end, and how many minutes lie between them, hour by hour.
+    let hours = |of: [(Fate, usize); 3]| {
+        let hour = |(fate, every)| (0..60).map(move |minute| if minute % every == 0 { fate } else { Idle });
+        of_file(&folder(&of.into_iter().flat_map(hour).collect::<Vec<_>>(), ""))
+    };
+    // 15 wins at payout 80 are 12 stakes; four losses and four take eight.
+    let one = hours([(Won, 4), (Lost, 15), (Lost, 15)]);
+    let several = hours([(Won, 4), (Won, 15), (Won, 15)]);
+    check("one_hour_only", &one, "from 00:00 UTC", &several);
+}
+
+#[test]
+fn a_profit_that_a_second_takes() {
+    // Each minute is level but for its first second, in which the price jumps by 3 and comes back to 1 above or below.
+    let seconds = |jump: i64| {
+        let mut text = "time,open,high,low,close,volume\n".to_owned();
+        for minute in 0..64 {
+            let (from, to) = (price(minute), price(minute + 1));
+            let peak = from + jump * (to - from);
+            for second in 0..60 {
+                let [open, close] = match second {
+                    0 => [from, peak],
+                    59 => [peak, to],
+                    _ => [peak, peak],
+                };
+                text.push_str(&row(MONDAY + minute * MINUTE + second * 1_000, open, close));
+            }
+        }
+        text
+    };
+    let run = |jump| {
+        let folder = folder(&[Won; 62], "").with("BTCUSDT_1s.csv", &seconds(jump));
+        backtest(&folder, &["--data", "BTCUSDT_1m.csv", "--data", "BTCUSDT_1s.csv", "--sensitivity"])
+    };
+    check("dies_of_latency", &run(3), "at 1000 ms", &run(0));
+}
+
+#[test]
+fn a_payout_above_the_one_that_was_paid() {
+    let folder = folder(&[Won; 60], "");
+    let live = ["live", "--sandbox", "--data", "BTCUSDT_1m.csv", "--config", "bot.toml", "--speed", "max"];
+    let live =
+        folder.run(&[&live[..], &["--until-end", "--journal", "run.db", "--quiet", "--json"]].concat());
+    assert!(live.json()["trades"].as_u64() > Some(30), "{}", live.stdout);
+    let folder = folder.with("more.toml", "[simulation]\npayout_percent = 92\n");
+    let recorded = ["--data", "BTCUSDT_1m.csv", "--latency-from", "run.db"];
+    let with = backtest(&folder, &[&recorded[..], &["--config", "more.toml"]].concat());
+    check(
+        "assumed_payout",
+        &with,
+        "92.0 % is assumed, but the venue paid 80.0 %",
+        &backtest(&folder, &recorded),
+    );
+}
+
+#[test]
+fn candles_that_are_missing() {
+    let whole = folder(&[Won; 60], "");
+    let torn = folder(&[Won; 60], "").with(
+        "BTCUSDT_1m.csv",
+        &minutes((0..62).filter(|minute| !(20..40).contains(minute)), |minute| price(minute + 1)),
+    );
+    check("gaps", &of_file(&torn), "20 candles are missing", &of_file(&whole));
+}
+
+#[test]
+fn trades_that_draw() {
+    let moving = folder(&[Won; 60], "");
+    // Every third minute stands still, and opens where it should.
+    let still = folder(&[Won; 60], "").with(
+        "BTCUSDT_1m.csv",
+        &minutes(0..62, |minute| if minute % 3 == 0 { price(minute) } else { price(minute + 1) }),
+    );
+    check("draw_share", &of_file(&still), "of the trades drew", &of_file(&moving));
+}
+
+#[test]
+fn a_ladder_that_hides_losses() {
+    // Each is over before the next one, so that the ladder knows.
+    let fates = [Lost, Idle, Won, Idle].repeat(15);
+    let run = |stake: &str| of_file(&folder(&fates, stake));
+    let ladder = run("stake = { kind = \"martingale\", amount = 10, factor = 3, levels = 2 }\n");
+    assert!(ladder["pnl"].as_f64() > Some(0.0), "{ladder}");
+    check("ladder_hides_losses", &ladder, "The ladder of a hides losses", &run(""));
+}
+
+#[test]
+fn candles_that_were_revised() {
+    let import = |folder: Folder, raised: Range<i64>| {
+        let close = |minute| price(minute + 1) + i64::from(raised.contains(&minute));
+        let folder = folder.with("BTCUSDT_1m.csv", &minutes(0..62, close));
+        let run = folder.run(&["data", "import", "BTCUSDT_1m.csv", "--catalog", "candles"]);
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        folder
+    };
+    let run = |folder: &Folder, more: &[&str]| backtest(folder, &[&["--catalog", "candles"], more].concat());
+    let folder = import(folder(&[Won; 60], ""), 0..0);
+    let steady = run(&folder, &[]);
+    let folder = import(folder, 50..53);
+    let revised = run(&folder, &[]);
+    check("data_revised", &revised, "3 values of these candles were revised", &steady);
+    // The run is the one that a live bot would have had; of hours without a revision nothing is said.
+    assert_eq!(revised["journal_hash"], steady["journal_hash"]);
+    let before = run(&folder, &["--to", "2026-01-05T00:50:00Z"]);
+    check("data_revised", &revised, "3 values", &before);
+}
+
+#[test]
+fn many_variants_on_the_same_candles() {
+    let folder = folder(&[Won; 60], "")
+        .with("on.toml", "[variants]\nledger = \"tried.jsonl\"\n")
+        .with("other.toml", "[risk]\ncooldown_after_loss_s = 600\n");
+    let run = |more: &[&str]| {
+        let data = ["--data", "BTCUSDT_1m.csv", "--config", "on.toml"];
+        backtest(&folder, &[&data[..], more].concat())
+    };
+    let first = run(&["--to", "2026-01-05T00:40:00Z"]);
+    let second = run(&["--config", "other.toml", "--to", "2026-01-05T00:40:00Z"]);
+    check("many_variants", &second, "2 variants of this idea were tried", &first);
+    // On candles that the first has not seen, the choice is not in-sample only.
+    let third = run(&["--config", "other.toml"]);
+    check("in_sample_only", &second, "other variants ran on all of these candles", &third);
+}
