@@ -4,51 +4,105 @@
 //! `cargo run --release -p candlewick-statistics --example ruin_trials [PATHS]`
 #![allow(clippy::print_stdout, reason = "the table is what it is for")]
 
-use candlewick_statistics::{RuinQuestion, StakePlan, ruin, simulate_ruin};
+use candlewick_statistics::{
+    MOST_MONEY, RuinQuestion, RuinTrials, StakePlan, StatisticsError, required_balance, ruin, simulate_ruin,
+};
+
+const SEED: u64 = 20_261_121;
+const THREADS: u64 = 2;
+/// Ruin is compared within each of these numbers of trades: how probable it is, and when it comes.
+const HORIZONS: [u32; 3] = [100, 300, 1_000];
+/// What the required balance keeps it to.
+const MOST_RUIN: f64 = 0.05;
+const RATES: [(&str, f64); 2] = [("50 %", 0.5), ("p*", 1.0 / 1.85)];
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let paths = std::env::args().nth(1).map_or(Ok(400_000), |text| text.parse())?;
-    println!("{paths} paths of 1000 trades at payout 85, smallest stake 1.00\n");
-    println!(
-        "| plan | balance | wins | chain | its error | trials | standard errors |\n|---|---|---|---|---|---|---|"
-    );
-    let mut strangers = Vec::new();
+    println!("{paths} paths at payout 85, 2 % draws, smallest stake 1.00\n");
+    println!("| plan | balance | wins | within | chain | its error | trials | standard errors |");
+    println!("|---|---|---|---|---|---|---|---|");
+    let (mut strangers, mut farthest, mut seed) = (Vec::new(), 0.0_f64, SEED);
+    let mut compare = |name: &str, wins: &str, question: &RuinQuestion, plan: &StakePlan| {
+        let chain = ruin(question, plan)?;
+        // No two comparisons are made by the same chance.
+        seed += THREADS;
+        let trials = on_threads((question, plan), seed, paths)?;
+        let probability = chain.probability();
+        let allowed = chain.error() + 3.0 * (probability * (1.0 - probability) / paths as f64).sqrt();
+        let away = trials.standard_errors_from(probability);
+        farthest = farthest.max(away);
+        let RuinQuestion { balance, horizon_trades, .. } = question;
+        if (probability - trials.share()).abs() > allowed {
+            strangers.push(format!("{name} at {wins} within {horizon_trades}"));
+        }
+        let (money, error, share) = (balance / 100, chain.error(), trials.share());
+        println!(
+            "| {name} | {money} | {wins} | {horizon_trades} | {probability:.5} | {error:.1e} | {share:.5} | {away:.2} |"
+        );
+        Ok::<(), StatisticsError>(())
+    };
     for (name, plan, balance) in plans() {
-        for (wins, win_probability) in [("50 %", 0.5), ("p*", 1.0 / 1.85)] {
-            let question = RuinQuestion {
-                balance,
-                minimum_stake: 100,
-                win_probability,
-                payout_fraction: 0.85,
-                draw_share: 0.02,
-                horizon_trades: 1_000,
-            };
-            let chain = ruin(&question, &plan)?;
-            let trials = simulate_ruin(&question, &plan, 20_261_121, paths)?;
-            let probability = chain.probability();
-            let allowed = chain.error() + 3.0 * (probability * (1.0 - probability) / paths as f64).sqrt();
-            if (probability - trials.share()).abs() > allowed {
-                strangers.push(format!("{name} at {wins}"));
+        for (wins, rate) in RATES {
+            for horizon_trades in HORIZONS {
+                compare(name, wins, &question(balance, rate, horizon_trades), &plan)?;
             }
-            println!(
-                "| {name} | {} | {wins} | {:.5} | {:.1e} | {:.5} | {:.2} |",
-                balance / 100,
-                chain.probability(),
-                chain.error(),
-                trials.share(),
-                trials.standard_errors_from(chain.probability()),
-            );
         }
     }
+    println!("\nWith the balance that keeps ruin within 300 trades to 5 %:\n");
+    println!("| plan | balance | wins | within | chain | its error | trials | standard errors |");
+    println!("|---|---|---|---|---|---|---|---|");
+    for (name, plan, _) in plans() {
+        for (wins, rate) in RATES {
+            let asked = question(0, rate, 300);
+            let Some(balance) = required_balance(&asked, &plan, MOST_RUIN)?.filter(|one| *one < MOST_MONEY)
+            else {
+                println!("| {name} | none is enough | {wins} | 300 | | | | |");
+                continue;
+            };
+            compare(name, wins, &RuinQuestion { balance, ..asked }, &plan)?;
+        }
+    }
+    println!("\nfarthest: {farthest:.2} standard errors");
     if strangers.is_empty() { Ok(()) } else { Err(strangers.join(", ").into()) }
 }
 
-fn plans() -> [(&'static str, StakePlan, u64); 7] {
-    let martingale = |factor, levels| StakePlan::Martingale {
+const fn question(balance: u64, win_probability: f64, horizon_trades: u32) -> RuinQuestion {
+    RuinQuestion {
+        balance,
+        minimum_stake: 100,
+        win_probability,
+        payout_fraction: 0.85,
+        draw_share: 0.02,
+        horizon_trades,
+    }
+}
+
+/// Each thread has a seed of its own.
+fn on_threads(
+    (question, plan): (&RuinQuestion, &StakePlan),
+    seed: u64,
+    paths: u64,
+) -> Result<RuinTrials, StatisticsError> {
+    std::thread::scope(|scope| {
+        let part = |thread| {
+            let own = (thread + 1) * paths / THREADS - thread * paths / THREADS;
+            scope.spawn(move || simulate_ruin(question, plan, seed + thread, own))
+        };
+        let started: Vec<_> = (0..THREADS).map(part).collect();
+        let mut ruined = 0;
+        for thread in started {
+            ruined += thread.join().expect("a simulation does not panic")?.ruined;
+        }
+        Ok(RuinTrials { paths, ruined })
+    })
+}
+
+fn plans() -> [(&'static str, StakePlan, u64); 8] {
+    let martingale = |factor, levels, most_stake| StakePlan::Martingale {
         base: 1_000,
         factor,
         levels,
-        most_stake: 1_000_000,
+        most_stake,
         step: 1,
     };
     let kelly = StakePlan::Kelly { fraction: 0.5, believed_win_probability: 0.6, step: 1 };
@@ -56,9 +110,10 @@ fn plans() -> [(&'static str, StakePlan, u64); 7] {
         ("flat 10", StakePlan::Flat { stake: 1_000 }, 30_000),
         ("share 5 %", StakePlan::Share { fraction: 0.05, step: 1 }, 50_000),
         ("half Kelly for 60 %", kelly, 20_000),
-        ("doubling 10, 6 levels", martingale(2.0, 6), 200_000),
-        ("recovering all from 10, 6 levels", martingale(2.176, 6), 200_000),
-        ("factor 1.85 from 10, 6 levels", martingale(1.85, 6), 200_000),
+        ("doubling 10, 6 levels", martingale(2.0, 6, 1_000_000), 200_000),
+        ("doubling 10, 8 levels, at most 100", martingale(2.0, 8, 10_000), 100_000),
+        ("recovering all from 10, 6 levels", martingale(2.176, 6, 1_000_000), 200_000),
+        ("factor 1.85 from 10, 6 levels", martingale(1.85, 6, 1_000_000), 200_000),
         ("soros 10, 3 wins", StakePlan::Soros { base: 1_000, wins: 3, step: 1 }, 40_000),
     ]
 }

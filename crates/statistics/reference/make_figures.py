@@ -12,6 +12,7 @@ import mpmath
 import numpy
 import scipy.optimize
 import scipy.stats
+from statsmodels.stats.meta_analysis import combine_effects
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
@@ -200,67 +201,127 @@ def overfitting():
 
 
 
+def shrinkage():
+    """Groups of returns per unit of stake, a case of a few groups each; the between variance by statsmodels."""
+    generator = numpy.random.default_rng(20261122)
+    cases = [
+        [(0.54, 400), (0.58, 120), (0.50, 30), (0.70, 9)],
+        [(0.54, 60), (0.54, 60), (0.54, 60)],
+        [(0.20, 15), (0.60, 250), (0.90, 40), (0.55, 1), (0.56, 800)],
+        [(0.50, 24)] * 24,
+    ]
+    rows = []
+    for case, groups in enumerate(cases):
+        returns = [numpy.where(generator.random(count) < chance, 0.85, -1.0) for chance, count in groups]
+        for group, drawn in zip(returns, shrunk(returns)):
+            sums = [float(group.sum()), float((group ** 2).sum())]
+            rows.append([case, len(group), repr(sums[0]), repr(sums[1]), repr(float(drawn))])
+    write("shrinkage.csv", ["case", "count", "sum", "sum_of_squares", "shrunk"], rows)
+
+
+def shrunk(groups):
+    """Each mean drawn to the whole by the between variance of DerSimonian and Laird."""
+    counts, means = numpy.array([len(group) for group in groups]), numpy.array([group.mean() for group in groups])
+    everything = numpy.concatenate(groups)
+    within = sum(((group - group.mean()) ** 2).sum() for group in groups) / (len(everything) - len(groups))
+    between = combine_effects(means, within / counts, method_re="dl").tau2
+    between = max(0.0, between)
+    return everything.mean() + (means - everything.mean()) * between / (between + within / counts)
+
+
 def figures():
     """One figure of everything, for the table: inputs stand in tests/reference_table.rs as well."""
     rows = list(csv.reader(open(HERE / "variants.csv")))[1:]
     daily = numpy.array([float(row[2]) for row in rows]) / 100
     table = []
 
-    def add(figure, value, source):
-        table.append([figure, repr(float(value)), source])
+    def add(function, figure, value, source):
+        table.append([function, figure, repr(float(value)), source])
 
     p_star = 1 / 1.85
-    add("break-even at payout 80", mpmath.mpf(1) / mpmath.mpf("1.8"), "mpmath")
-    add("break-even at payout 85", mpmath.mpf(1) / mpmath.mpf("1.85"), "mpmath")
-    add("break-even at payout 90", mpmath.mpf(1) / mpmath.mpf("1.9"), "mpmath")
+    add("break_even", "break-even at payout 80", mpmath.mpf(1) / mpmath.mpf("1.8"), "mpmath")
+    add("break_even", "break-even at payout 85", mpmath.mpf(1) / mpmath.mpf("1.85"), "mpmath")
+    add("break_even", "break-even at payout 90", mpmath.mpf(1) / mpmath.mpf("1.9"), "mpmath")
+    stakes, payouts = numpy.array([10.0, 30.0]), numpy.array([0.8, 0.9])
+    add("mixed_break_even", "break-even of 10 at payout 80 and 30 at payout 90",
+        scipy.optimize.brentq(lambda p: (stakes * (p * (1 + payouts) - 1)).sum(), 0, 1, xtol=1e-15), "SciPy brentq of the profit")
     lower, upper = proportion_confint(580, 1000, alpha=0.05, method="wilson")
-    add("Wilson lower end of 580 in 1000", lower, "statsmodels proportion_confint")
-    add("Wilson upper end of 580 in 1000", upper, "statsmodels proportion_confint")
+    add("wilson_interval", "Wilson lower end of 580 in 1000", lower, "statsmodels proportion_confint")
+    add("wilson_interval", "Wilson upper end of 580 in 1000", upper, "statsmodels proportion_confint")
     lower, upper = proportion_confint(580, 1000, alpha=0.05, method="beta")
-    add("Clopper-Pearson lower end of 580 in 1000", lower, "statsmodels proportion_confint")
-    add("Clopper-Pearson upper end of 580 in 1000", upper, "statsmodels proportion_confint")
-    add("binomial p-value of 580 in 1000 at payout 85", scipy.stats.binomtest(580, 1000, p_star, "greater").pvalue,
+    add("clopper_pearson_interval", "Clopper-Pearson lower end of 580 in 1000", lower, "statsmodels proportion_confint")
+    add("clopper_pearson_interval", "Clopper-Pearson upper end of 580 in 1000", upper, "statsmodels proportion_confint")
+    add("binomial_p_value", "binomial p-value of 580 in 1000 at payout 85", scipy.stats.binomtest(580, 1000, p_star, "greater").pvalue,
         "SciPy binomtest")
     nulls = [1 / 1.7] * 40 + [1 / 1.8] * 100 + [1 / 1.92] * 60
-    add("Poisson-binomial p-value of 120 in 200", scipy.stats.poisson_binom.sf(119, nulls), "SciPy poisson_binom")
+    add("poisson_binomial_p_value", "Poisson-binomial p-value of 120 in 200", scipy.stats.poisson_binom.sf(119, nulls), "SciPy poisson_binom")
     critical = int(scipy.stats.binom.isf(0.05, 1000, 0.5)) + 1
-    add("worthless bot called significant against 50 %", scipy.stats.binom.sf(critical - 1, 1000, p_star),
+    add("binomial_p_value", "worthless bot called significant against 50 %", scipy.stats.binom.sf(critical - 1, 1000, p_star),
         "SciPy binom")
     two, five = list(csv.reader(open(HERE / "planner.csv")))[1:3]
-    add("trades for +2 points by the normal formula", two[4], "SciPy norm (planner.csv)")
-    add("trades for +2 points by the exact binomial", two[5], "SciPy binom (planner.csv)")
-    add("trades for +5 points by the exact binomial", five[5], "SciPy binom (planner.csv)")
-    add("SPRT log ratio after 12 won and 8 lost",
+    add("TradePlan", "trades for +2 points by the normal formula", two[4], "SciPy norm (planner.csv)")
+    add("TradePlan", "trades for +2 points by the exact binomial", two[5], "SciPy binom (planner.csv)")
+    add("TradePlan", "trades for +5 points by the exact binomial", five[5], "SciPy binom (planner.csv)")
+    add("Sprt", "SPRT log ratio after 12 won and 8 lost",
         12 * numpy.log(1.04) + 8 * numpy.log((1 - 1.04 * p_star) / (1 - p_star)), "NumPy")
     growth = scipy.optimize.minimize_scalar(lambda f: -(0.6 * numpy.log(1 + 0.85 * f) + 0.4 * numpy.log(1 - f)),
                                             bounds=(0, 0.9), method="bounded", options={"xatol": 1e-12})
-    add("Kelly fraction of 60 % at payout 85", growth.x, "SciPy minimize_scalar of the growth")
-    add("best of three by Benjamini-Hochberg", multipletests([0.01, 0.04, 0.03], method="fdr_bh")[1][0],
+    add("kelly_fraction", "Kelly fraction of 60 % at payout 85", growth.x, "SciPy minimize_scalar of the growth")
+    add("benjamini_hochberg", "best of three by Benjamini-Hochberg", multipletests([0.01, 0.04, 0.03], method="fdr_bh")[1][0],
         "statsmodels multipletests")
-    add("streak of 10 losses in 1000 at 46 %", streak(10, 1000, 0.46), "mpmath matrix power")
-    add("ruin of the fair gambler with 10 within 2000", gambler(10, 2000), "NumPy absorbing chain")
-    add("ruin of two doubling levels from 30 within 200", doubling(30, 200), "NumPy absorbing chain")
+    add("streak_probability", "streak of 10 losses in 1000 at 46 %", streak(10, 1000, 0.46), "mpmath matrix power")
+    edge, mirror = accounts([True] * 12 + [False] * 8, 0.85, 0.04)
+    add("EdgeTest", "account for an edge after 12 won and 8 lost", edge, "Python from the definition")
+    add("EdgeTest", "account against an edge after 12 won and 8 lost", mirror, "Python from the definition")
+    signs = numpy.sign(numpy.array([[float(x) for x in row] for row in rows]))
+    add("Overlap", "variance inflation of three in step", inflation(signs[:, 0], 3), "Python over all pairs")
+    won = [len(list(run)) for is_won, run in itertools.groupby(signs[:, 0] > 0) if is_won]
+    lost = [len(list(run)) for is_won, run in itertools.groupby(signs[:, 0] > 0) if not is_won]
+    add("longest_streaks", "longest row of wins in 97", max(won), "Python groupby")
+    add("longest_streaks", "longest row of losses in 97", max(lost), "Python groupby")
+    right = numpy.where(signs[:, 0] == signs[:, 1], 0.85, -1.0).mean()
+    shifted = numpy.array([numpy.where(numpy.roll(signs[:, 0], -by) == signs[:, 1], 0.85, -1.0).mean() for by in range(1, 97)])
+    add("direction_baseline", "return of 97 directions as they were", right, "NumPy")
+    add("direction_baseline", "return of 97 directions always BUY", numpy.where(signs[:, 1] > 0, 0.85, -1.0).mean(), "NumPy")
+    add("direction_baseline", "p-value of 97 directions", (shifted >= right - 1e-12).mean(), "NumPy roll by every shift")
+    groups = [numpy.array([0.85] * won + [-1.0] * lost) for won, lost in [(40, 20), (5, 20), (4, 1)]]
+    for name, drawn in zip(["sixty", "twenty-five", "five"], shrunk(groups)):
+        add("shrink_to_whole", f"mean of {name} among 90 drawn to the whole", drawn, "statsmodels combine_effects (DerSimonian-Laird)")
+    add("exposure", "share of time with a trade open", open_share([(10, 50), (40, 70), (90, 120)], 100), "NumPy moment by moment")
+    add("ruin", "ruin of the fair gambler with 10 within 2000", gambler(10, 2000), "NumPy absorbing chain")
+    add("ruin", "ruin of two doubling levels from 30 within 200", doubling(30, 200), "NumPy absorbing chain")
+    add("ruin", "ruin of six doubling levels from 2000 with 2 % draws within 300",
+        ladder(200_000, [1000 * 2 ** level for level in range(6)], 0.5, 0.02, 300), "NumPy absorbing chain")
+    skilled = gambler_curve(10, 2000, 0.55)
+    add("ruin", "mean trades to ruin of a gambler at 55 %", (numpy.diff(skilled, prepend=0) * numpy.arange(1, 2001)).sum() / skilled[-1], "NumPy absorbing chain")
+    add("ruin", "trades to a ruin of 10 % of a gambler at 55 %", numpy.argmax(skilled >= 0.1) + 1, "NumPy absorbing chain")
+    add("required_balance", "balance for a ruin of 1 % of a gambler at 60 %",
+        next(z for z in range(1, 99) if gambler_curve(z, 2000, 0.6)[-1] <= 0.01), "NumPy absorbing chain")
+    add("simulate_ruin", "share of fair gamblers with 10 ruined within 200", gambler(10, 200), "NumPy absorbing chain")
+    add("recovery_cost", "six levels that win back losses and profit at payout 85", ladder_cost(6, True), "Python level by level")
+    add("recovery_cost", "six levels that win back losses at payout 85", ladder_cost(6, False), "Python level by level")
     wealth = numpy.concatenate([[1], numpy.cumprod(1 + daily)])
     falls = 1 - wealth / numpy.maximum.accumulate(wealth)
-    add("deepest fall", falls.max(), "NumPy maximum.accumulate")
-    add("expectancy", daily.mean(), "NumPy mean")
-    add("standard error of the expectancy", scipy.stats.sem(daily), "SciPy sem")
-    add("profit factor", daily[daily > 0].sum() / -daily[daily < 0].sum(), "NumPy")
-    add("Sharpe", daily.mean() / daily.std(ddof=1) * 252 ** 0.5, "NumPy")
-    add("Sortino", daily.mean() / numpy.sqrt(numpy.mean(numpy.minimum(daily, 0) ** 2)) * 252 ** 0.5, "NumPy")
-    add("Calmar", (wealth[-1] ** (252 / len(daily)) - 1) / falls.max(), "NumPy")
+    add("max_drawdown", "deepest fall", falls.max(), "NumPy maximum.accumulate")
+    add("expectancy", "expectancy", daily.mean(), "NumPy mean")
+    add("expectancy", "standard error of the expectancy", scipy.stats.sem(daily), "SciPy sem")
+    add("profit_factor", "profit factor", daily[daily > 0].sum() / -daily[daily < 0].sum(), "NumPy")
+    add("sharpe", "Sharpe", daily.mean() / daily.std(ddof=1) * 252 ** 0.5, "NumPy")
+    add("sortino", "Sortino", daily.mean() / numpy.sqrt(numpy.mean(numpy.minimum(daily, 0) ** 2)) * 252 ** 0.5, "NumPy")
+    add("calmar", "Calmar", (wealth[-1] ** (252 / len(daily)) - 1) / falls.max(), "NumPy")
     ratio, count = daily.mean() / daily.std(ddof=1), len(daily)
     skewness, kurtosis = scipy.stats.skew(daily), scipy.stats.kurtosis(daily, fisher=False)
     spread = (1 - skewness * ratio + (kurtosis - 1) / 4 * ratio ** 2) ** 0.5
-    add("probabilistic Sharpe", scipy.stats.norm.cdf(ratio * (count - 1) ** 0.5 / spread), "SciPy norm and skew and kurtosis")
+    add("probabilistic_sharpe", "probabilistic Sharpe", scipy.stats.norm.cdf(ratio * (count - 1) ** 0.5 / spread), "SciPy norm and skew and kurtosis")
     best = ((1 - numpy.euler_gamma) * scipy.stats.norm.isf(1 / 20)
             + numpy.euler_gamma * scipy.stats.norm.isf(1 / (20 * numpy.e)))
-    add("deflated Sharpe of 20 trials", scipy.stats.norm.cdf((ratio - 0.1 * best) * (count - 1) ** 0.5 / spread),
+    add("deflated_sharpe", "deflated Sharpe of 20 trials", scipy.stats.norm.cdf((ratio - 0.1 * best) * (count - 1) ** 0.5 / spread),
         "SciPy norm and skew and kurtosis")
-    add("deflated Sharpe as published", 0.9004, "Bailey and Lopez de Prado (2014) to four digits")
-    add("probability of overfitting in 8 blocks purged by 2", overfitting_row("8", "2")[2], "NumPy (overfitting.csv)")
-    add("largest statistic of six variants", largest_statistic(rows), "SciPy ttest_1samp")
-    write("figures.csv", ["figure", "value", "source"], table)
+    add("deflated_sharpe", "deflated Sharpe as published", 0.9004, "Bailey and Lopez de Prado (2014) to four digits")
+    add("probability_of_overfitting", "probability of overfitting in 8 blocks purged by 2", overfitting_row("8", "2")[2], "NumPy (overfitting.csv)")
+    add("best_of_many", "largest statistic of six variants", largest_statistic(rows), "SciPy ttest_1samp")
+    add("best_of_many", "p-value of the best of six variants", best_p_value(rows, 200_000), "NumPy bootstrap of 200000 draws")
+    write("figures.csv", ["function", "figure", "value", "source"], table)
 
 
 def streak(length, trades, p):
@@ -274,16 +335,72 @@ def streak(length, trades, p):
 
 
 def gambler(balance, trades):
-    """Even money, one unit a trade: the chain over all balances, 0 absorbing."""
-    state = numpy.zeros(balance + trades + 2)
+    return gambler_curve(balance, trades, 0.5)[-1]
+
+
+def gambler_curve(balance, trades, chance):
+    """Even money, one unit a trade: the chain over all balances, 0 absorbing; ruin within 1, 2, 3 ... trades."""
+    state, curve = numpy.zeros(balance + trades + 2), []
     state[balance] = 1
     for _ in range(trades):
         after = numpy.zeros_like(state)
         after[0] = state[0]
-        after[2:] += state[1:-1] / 2
-        after[:-1] += state[1:] / 2
+        after[2:] += state[1:-1] * chance
+        after[:-1] += state[1:] * (1 - chance)
         state = after
-    return state[0]
+        curve.append(state[0])
+    return numpy.array(curve)
+
+
+def accounts(outcomes, b, delta):
+    """The accounts of the verdict on trades one after another, from its definition."""
+    edge = mirror = 1.0
+    returns = []
+    for is_won in outcomes:
+        count, total = len(returns), sum(returns)
+        believed = max((400 * delta + total) / (400 + count), delta / 2)
+        missing = max(delta - total / (400 + count), delta / 2)
+        for_edge = min(believed / b, 0.25) * edge
+        against = min(missing / (1 + delta), 0.25) * mirror
+        r = b if is_won else -1.0
+        edge += for_edge * r
+        mirror += against * (delta - r) / (b - delta)
+        returns.append(r)
+    return edge, mirror
+
+
+def inflation(signs, size):
+    """Groups of trades in step that return +1 or -1; each pair of a group was open at the same time."""
+    returns = [sign for sign in signs for _ in range(size)]
+    pairs = sum(returns[i] * returns[j] for i in range(len(returns)) for j in range(i) if i // size == j // size)
+    return 1 + 2 * pairs / (sum(r * r for r in returns) + 10)
+
+
+def open_share(trades, length):
+    is_open = numpy.zeros(length, bool)
+    for start, end in trades:
+        is_open[start:min(end, length)] = True
+    return is_open.mean()
+
+
+def ladder_cost(levels, with_profit):
+    """Each stake, when it wins at payout 85, pays for all stakes before it, and the first one's profit if asked for."""
+    stakes = [1.0]
+    while len(stakes) < levels:
+        stakes.append((sum(stakes) + (0.85 if with_profit else 0.0)) / 0.85)
+    return sum(stakes)
+
+
+def best_p_value(rows, draws):
+    """Periods drawn one by one, all variants together, each mean moved to 0."""
+    generator = numpy.random.default_rng(20261123)
+    returns = numpy.array([[float(x) for x in row] for row in rows])
+    best, hits = largest_statistic(rows), 0
+    for _ in range(draws // 1000):
+        taken = returns[generator.integers(0, len(returns), (1000, len(returns)))]
+        drawn = (taken.mean(axis=1) - returns.mean(axis=0)) / (taken.std(axis=1, ddof=1) / len(returns) ** 0.5)
+        hits += (drawn.max(axis=1) >= best).sum()
+    return hits / draws
 
 
 def doubling(balance, trades):
@@ -299,6 +416,25 @@ def doubling(balance, trades):
                 else:
                     after[key] = after.get(key, 0.0) + weight * chance
         alive = after
+    return ruined
+
+
+def ladder(balance, stakes, chance, draws, trades):
+    """Stakes at payout 85 in cents, a level up after each loss, from the top back to the first: (level, balance) on a grid."""
+    unit, profits = 50, [stake * 85 // 100 for stake in stakes]
+    points = (balance + trades * 6 * profits[0]) // unit + 2
+    state, ruined = numpy.zeros((len(stakes), points)), 0.0
+    state[0, balance // unit] = 1
+    for _ in range(trades):
+        after = draws * state
+        for level, stake in enumerate(stakes):
+            decided, up, down = (1 - draws) * state[level], profits[level] // unit, stake // unit
+            after[0, up:] += chance * decided[:points - up]
+            after[(level + 1) % len(stakes), :points - down] += (1 - chance) * decided[down:]
+        for level, stake in enumerate(stakes):
+            ruined += after[level, :stake // unit].sum()
+            after[level, :stake // unit] = 0
+        state = after
     return ruined
 
 
@@ -320,4 +456,5 @@ planner()
 benjamini_hochberg()
 streaks()
 overfitting()
+shrinkage()
 figures()

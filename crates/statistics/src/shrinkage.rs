@@ -77,6 +77,7 @@ fn between_groups(filled: &[GroupSample], whole: f64, total: f64, variance: f64)
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reference::{assert_close, rows};
 
     fn group(results: &[f64]) -> GroupSample {
         let mut sample = GroupSample::default();
@@ -108,6 +109,22 @@ mod tests {
         check(&[&[0.0, 2.0], &[3.0, 5.0]], &[Some(2.5 - kept), Some(2.5 + kept)]);
         // Beside an empty group nothing changes.
         check(&[&[0.0, 2.0], &[], &[3.0, 5.0]], &[Some(2.5 - kept), None, Some(2.5 + kept)]);
+    }
+
+    #[test]
+    fn means_are_drawn_as_a_reference_library_draws_them() {
+        let all = rows::<5>(include_str!("../reference/shrinkage.csv"));
+        for case in all.chunk_by(|one, next| one[0] == next[0]) {
+            let sample = |[_, count, sum, sum_of_squares, _]: &[f64; 5]| GroupSample {
+                count: *count as u64,
+                sum: *sum,
+                sum_of_squares: *sum_of_squares,
+            };
+            let samples: Vec<GroupSample> = case.iter().map(sample).collect();
+            for (found, row) in shrink_to_whole(&samples).unwrap().iter().zip(case) {
+                assert_close(found.unwrap(), row[4], 1e-9, &format!("{row:?}"));
+            }
+        }
     }
 
     #[test]

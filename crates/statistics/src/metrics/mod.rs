@@ -1,6 +1,7 @@
 //! The figures of a run's results, one per file.
 
 mod calmar;
+mod deflated_sharpe;
 mod drawdown;
 mod expectancy;
 mod exposure;
@@ -11,10 +12,11 @@ mod sortino;
 mod streaks;
 
 pub use calmar::calmar;
+pub use deflated_sharpe::deflated_sharpe;
 pub use drawdown::{Drawdown, max_drawdown};
 pub use expectancy::{Expectancy, expectancy};
 pub use exposure::{OpenTime, exposure};
-pub use probabilistic_sharpe::{SharpeSample, deflated_sharpe, probabilistic_sharpe};
+pub use probabilistic_sharpe::{SharpeSample, probabilistic_sharpe};
 pub use profit_factor::profit_factor;
 pub use sharpe::sharpe;
 pub use sortino::sortino;

@@ -83,12 +83,11 @@ impl RuinQuestion {
 /// Draws move nothing but time: with `m` of `n` trades decided, binomially, the curve over decided trades is mixed.
 ///
 /// # Measured
-/// 400,000 paths of 1,000 trades played with whole cents, payout 85, 2 % draws, smallest stake 1.00 (`cargo run
-/// --release -p candlewick-statistics --example ruin_trials`): 14 figures, the farthest 2.6 standard errors from its
-/// chain, which states an error of 1.5 more. At 50 %: flat 10 of 300 chain 0.9689, trials 0.9691; 5 % of 500
-/// 0.8902, 0.8901; doubling from 10 on 6 levels with 2,000 0.7126, 0.7126; soros of 3 wins from 10 with 400 0.9763,
-/// 0.9764. Over 1,000 trades a flat stake takes below a millisecond, a ladder 14 to 44 ms on one core (`cargo bench
-/// -p candlewick-statistics`).
+/// 400,000 paths of each plan (flat, share, half Kelly, martingale with and without a cap, soros) played with whole cents,
+/// payout 85, 2 % draws, within 100, 300 and 1,000 trades and with the balance that [`required_balance`] asks for: 64
+/// figures, the farthest 2.8 standard errors from its chain. At 50 % within 1,000 trades: flat 10 of 300 chain 0.9689,
+/// doubling from 10 on 6 levels with 2,000 0.7126, soros of 3 wins from 10 with 400 0.9763. `cargo run --release -p
+/// candlewick-statistics --example ruin_trials` prints it; `STATISTICS.md` of the repository has the table.
 ///
 /// Source: W. Feller, *An Introduction to Probability Theory and Its Applications* I (1968), chapter XIV, for ruin
 /// as absorption; J. G. Kemeny and J. L. Snell, *Finite Markov Chains* (1960), chapter III.

@@ -119,6 +119,8 @@ mod tests {
         let flat = StakePlan::Flat { stake: 5_000 };
         let double =
             StakePlan::Martingale { base: 1_000, factor: 2.0, levels: 5, most_stake: 20_000, step: 1 };
+        let capped =
+            StakePlan::Martingale { base: 1_000, factor: 2.0, levels: 7, most_stake: 6_000, step: 1 };
         let recover =
             StakePlan::Martingale { base: 1_000, factor: 2.176, levels: 4, most_stake: 100_000, step: 1 };
         let soros = StakePlan::Soros { base: 6_000, wins: 3, step: 1 };
@@ -129,6 +131,7 @@ mod tests {
             (flat, question(50_000, 0.5, 0.2, 200)),
             (double, question(60_000, 0.5, 0.0, 300)),
             (double, question(60_000, 0.54, 0.1, 300)),
+            (capped, question(40_000, 0.54, 0.0, 300)),
             (recover, question(50_000, 0.5, 0.0, 200)),
             (soros, question(60_000, 0.5, 0.0, 100)),
             (share, question(20_000, 0.5, 0.0, 250)),

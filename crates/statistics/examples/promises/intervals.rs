@@ -1,0 +1,77 @@
+//! Whether intervals cover, and how often a test that looks once errs.
+
+use crate::measured::{Bound, Measured, SEED, Scale};
+use candlewick_statistics::{
+    Arrangement, ConfidenceInterval, StatisticsError, StreamEvent, TradeOutcome, TradeStream, WinRate,
+    binomial_p_value, break_even, clopper_pearson_interval, poisson_binomial_p_value, wilson_interval,
+};
+use std::ops::ControlFlow;
+
+type Interval = fn(WinRate, f64) -> Result<ConfidenceInterval, StatisticsError>;
+
+/// Of two-sided 95 % intervals.
+pub(crate) fn coverage(scale: Scale) -> Result<Vec<Measured>, StatisticsError> {
+    let truth = break_even(0.85)?;
+    let mut covered = Vec::new();
+    for trades in [50, 1_000] {
+        let intervals: [(&str, Bound, Interval); 2] = [
+            ("Wilson", Bound::About(0.015), wilson_interval),
+            ("Clopper-Pearson", Bound::AtLeast, clopper_pearson_interval),
+        ];
+        for (name, bound, interval) in intervals {
+            let promise = format!("{name} interval of {trades} trades covers the rate");
+            covered.push(Measured::share((promise, bound, 0.95), scale.trials, |path| {
+                let won = won(path, trades, 0.0)?;
+                let found = interval(WinRate::new(won, trades - won)?, 0.95)?;
+                Ok((found.lower..=found.upper).contains(&truth))
+            })?);
+        }
+    }
+    Ok(covered)
+}
+
+/// Of one-sided tests at 5 % on 500 trades that win exactly their break-even.
+pub(crate) fn errors(scale: Scale) -> Result<Vec<Measured>, StatisticsError> {
+    let binomial = Measured::share(
+        ("one binomial test of 500 trades without an edge errs", Bound::AtMost, 0.05),
+        scale.trials,
+        |path| Ok(p_value(path, 500, 0.0)? <= 0.05),
+    )?;
+    let payouts = [0.7, 0.8, 0.92];
+    let stream = TradeStream::new(Arrangement::OneAfterAnother, &payouts, 0.0, 0.0)?;
+    let mixed = Measured::share(
+        ("one Poisson-binomial test of 200 trades at mixed payouts errs", Bound::AtMost, 0.05),
+        scale.trials / 10,
+        |path| {
+            let (mut won, mut nulls) = (0, Vec::with_capacity(200));
+            stream.play(SEED, path, 200, |event| {
+                if let StreamEvent::Settled { outcome, payout_fraction, .. } = event {
+                    won += u64::from(outcome == TradeOutcome::Won);
+                    nulls.push(1.0 / (1.0 + payout_fraction));
+                }
+                ControlFlow::Continue(())
+            });
+            Ok(poisson_binomial_p_value(won, &nulls)? <= 0.05)
+        },
+    )?;
+    Ok(vec![binomial, mixed])
+}
+
+/// How many of so many independent trades were won, `points` above the break-even of payout 85.
+fn won(path: u64, trades: u64, points: f64) -> Result<u64, StatisticsError> {
+    let mut won = 0;
+    let stream = TradeStream::new(Arrangement::OneAfterAnother, &[0.85], points, 0.0)?;
+    stream.play(SEED, path, trades, |event| {
+        if let StreamEvent::Settled { outcome, .. } = event {
+            won += u64::from(outcome == TradeOutcome::Won);
+        }
+        ControlFlow::Continue(())
+    });
+    Ok(won)
+}
+
+/// The p-value of a single look at such trades.
+pub(crate) fn p_value(path: u64, trades: u64, points: f64) -> Result<f64, StatisticsError> {
+    let won = won(path, trades, points)?;
+    binomial_p_value(WinRate::new(won, trades - won)?, break_even(0.85)?)
+}

@@ -1,0 +1,124 @@
+//! A promise and what was measured of it.
+
+use candlewick_statistics::{StatisticsError, VerdictPlan};
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::thread;
+
+/// The seed of every measurement.
+pub(crate) const SEED: u64 = 20_261_122;
+/// Standard errors by which a measurement may miss.
+const ERRORS: f64 = 3.0;
+
+/// How much is tried.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scale {
+    /// Paths, or families, of each kind.
+    pub(crate) trials: u64,
+    /// The most trades of a path.
+    pub(crate) trades: u64,
+    /// What the verdict looks for.
+    pub(crate) plan: VerdictPlan,
+}
+
+/// How the measured share is bounded by the nominal one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Bound {
+    AtMost,
+    AtLeast,
+    /// Within so much of it: the figure is an approximation.
+    About(f64),
+    /// Nothing is promised: it shows why something is done otherwise.
+    Unpromised,
+}
+
+/// A share of trials beside what is promised of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Measured {
+    pub(crate) promise: String,
+    pub(crate) bound: Bound,
+    pub(crate) nominal: f64,
+    pub(crate) found: f64,
+    pub(crate) standard_error: f64,
+    pub(crate) trials: u64,
+}
+
+impl Measured {
+    pub(crate) const HEADER: &str =
+        "| promise | nominal | measured | standard error | trials | kept |\n|---|---|---|---|---|---|";
+
+    /// The share of `trials` of which `is_counted` says so, on all cores.
+    pub(crate) fn share(
+        (promise, bound, nominal): (impl Into<String>, Bound, f64),
+        trials: u64,
+        is_counted: impl Fn(u64) -> Result<bool, StatisticsError> + Sync,
+    ) -> Result<Self, StatisticsError> {
+        Self::mean((promise, bound, nominal), trials, |trial| {
+            is_counted(trial).map(|is| f64::from(u8::from(is)))
+        })
+    }
+
+    /// The mean of what `value` says of `trials`, on all cores.
+    pub(crate) fn mean(
+        (promise, bound, nominal): (impl Into<String>, Bound, f64),
+        trials: u64,
+        value: impl Fn(u64) -> Result<f64, StatisticsError> + Sync,
+    ) -> Result<Self, StatisticsError> {
+        let sums = on_cores(trials, |first, end| {
+            (first..end).try_fold((0.0, 0.0), |(sum, squares), trial| {
+                value(trial).map(|value| (sum + value, squares + value * value))
+            })
+        });
+        let mut total = (0.0, 0.0);
+        for sums in sums {
+            let (sum, squares) = sums?;
+            total = (total.0 + sum, total.1 + squares);
+        }
+        let (found, squares) = (total.0 / trials as f64, total.1 / trials as f64);
+        let standard_error = ((squares - found * found).max(0.0) / trials as f64).sqrt();
+        Ok(Self { promise: promise.into(), bound, nominal, found, standard_error, trials })
+    }
+
+    /// Whether the promise was kept, within three standard errors.
+    pub(crate) fn is_kept(&self) -> bool {
+        let reach = ERRORS * self.standard_error;
+        match self.bound {
+            Bound::AtMost => self.found <= self.nominal + reach,
+            Bound::AtLeast => self.found >= self.nominal - reach,
+            Bound::About(near) => (self.found - self.nominal).abs() <= near + reach,
+            Bound::Unpromised => true,
+        }
+    }
+}
+
+impl fmt::Display for Measured {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { promise, nominal, found, standard_error, trials, .. } = self;
+        let nominal = 100.0 * nominal;
+        let nominal = match self.bound {
+            Bound::AtMost => format!("at most {nominal:.1} %"),
+            Bound::AtLeast => format!("at least {nominal:.0} %"),
+            Bound::About(_) => format!("about {nominal:.0} %"),
+            Bound::Unpromised => "-".to_owned(),
+        };
+        let kept = match (self.bound, self.is_kept()) {
+            (Bound::Unpromised, _) => "-",
+            (_, true) => "yes",
+            (_, false) => "NO",
+        };
+        let (found, error) = (100.0 * found, 100.0 * standard_error);
+        write!(f, "| {promise} | {nominal} | {found:.2} % | {error:.2} % | {trials} | {kept} |")
+    }
+}
+
+/// Splits trials among the cores; the answers come in the order of the trials, so nothing depends on how.
+pub(crate) fn on_cores<T: Send>(trials: u64, work: impl Fn(u64, u64) -> T + Sync) -> Vec<T> {
+    let cores = thread::available_parallelism().map_or(1, NonZeroUsize::get) as u64;
+    let work = &work;
+    thread::scope(|scope| {
+        let part = |core| (core * trials / cores, (core + 1) * trials / cores);
+        let started: Vec<_> =
+            (0..cores).map(part).map(|(first, end)| scope.spawn(move || work(first, end))).collect();
+        started.into_iter().map(|one| one.join().expect("no measurement panics")).collect()
+    })
+}

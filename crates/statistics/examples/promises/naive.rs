@@ -1,0 +1,86 @@
+//! How often figures that assume independent trades err on the same paths: why they do not decide.
+#![allow(clippy::print_stdout, reason = "the table is what it is for")]
+
+use crate::measured::{SEED, Scale, on_cores};
+use crate::verdict::NULLS;
+use candlewick_statistics::{
+    Sprt, SprtAnswer, StatisticsError, StreamEvent, TradeOutcome, TradeStream, WinRate, binomial_p_value,
+    break_even,
+};
+use std::ops::ControlFlow;
+
+/// The nulls of the verdict, told to each of them.
+pub(crate) fn print(scale: Scale) -> Result<(), StatisticsError> {
+    println!(
+        "\nWhy figures that assume independent trades do not decide: the same paths, nominal error 5 %\n"
+    );
+    println!("| trades that win exactly p* | SPRT | binomial test after every trade |\n|---|---|---|");
+    let naive = Naive::new(scale)?;
+    for (name, arrangement, payouts, draws) in NULLS {
+        let (sprt, binomial) = naive.errors(&TradeStream::new(arrangement, payouts, 0.0, draws)?, scale)?;
+        println!("| {name} | {:.1} % | {:.1} % |", 100.0 * sprt, 100.0 * binomial);
+    }
+    Ok(())
+}
+
+/// The figures that assume independent trades.
+struct Naive {
+    /// The fewest wins of so many decided trades whose one-sided p-value is at most 5 %.
+    critical: Vec<u64>,
+}
+
+impl Naive {
+    fn new(scale: Scale) -> Result<Self, StatisticsError> {
+        let null = break_even(0.85)?;
+        let (mut critical, mut won) = (vec![u64::MAX], 0);
+        for decided in 1..=scale.trades {
+            // All won may still be too probable: then no count is enough.
+            while won <= decided && binomial_p_value(WinRate::new(won, decided - won)?, null)? > 0.05 {
+                won += 1;
+            }
+            critical.push(won);
+        }
+        Ok(Self { critical })
+    }
+
+    /// The shares of paths on which the SPRT and the binomial test, repeated after every trade, claim an edge.
+    fn errors(&self, stream: &TradeStream, scale: Scale) -> Result<(f64, f64), StatisticsError> {
+        let parts = on_cores(scale.trials, |first, end| {
+            (first..end).try_fold((0_u64, 0_u64), |(sprt, binomial), path| {
+                let (by_sprt, by_binomial) = self.follow(stream, path, scale)?;
+                Ok((sprt + u64::from(by_sprt), binomial + u64::from(by_binomial)))
+            })
+        });
+        let mut total = (0, 0);
+        for part in parts {
+            let (sprt, binomial) = part?;
+            total = (total.0 + sprt, total.1 + binomial);
+        }
+        Ok((total.0 as f64 / scale.trials as f64, total.1 as f64 / scale.trials as f64))
+    }
+
+    /// Whether each claims an edge on this path. With mixed payouts the binomial test takes the break-even of payout 85
+    /// moved by the mean of the trades' own.
+    fn follow(&self, stream: &TradeStream, path: u64, scale: Scale) -> Result<(bool, bool), StatisticsError> {
+        let mut sprt = Sprt::new(scale.plan);
+        let (mut won, mut decided, mut shift, mut is_shown) = (0_u64, 0_usize, 0.0, false);
+        let mut failed = None;
+        stream.play(SEED, path, scale.trades, |event| {
+            let StreamEvent::Settled { payout_fraction: b, outcome, .. } = event else {
+                return ControlFlow::Continue(());
+            };
+            let told = match outcome {
+                TradeOutcome::Won => sprt.on_won(b),
+                TradeOutcome::Lost => sprt.on_lost(b),
+                TradeOutcome::Draw | TradeOutcome::Cancelled => return ControlFlow::Continue(()),
+            };
+            failed = told.err();
+            won += u64::from(outcome == TradeOutcome::Won);
+            decided += 1;
+            shift += 1.0 / (1.0 + b) - 1.0 / 1.85;
+            is_shown |= won as f64 - shift >= self.critical[decided] as f64;
+            ControlFlow::Continue(())
+        });
+        failed.map_or(Ok((sprt.answer() == SprtAnswer::Edge, is_shown)), Err)
+    }
+}

@@ -1,0 +1,42 @@
+//! The measurements of `examples/promises`, on fewer trials: a promise that is broken by much is found here.
+
+#[path = "../examples/promises/families.rs"]
+mod families;
+#[path = "../examples/promises/intervals.rs"]
+mod intervals;
+#[path = "../examples/promises/measured.rs"]
+mod measured;
+#[path = "../examples/promises/verdict.rs"]
+mod verdict;
+
+use candlewick_statistics::VerdictPlan;
+use measured::{Measured, Scale};
+
+/// Delta is large, so that nearly all paths of few trades end in a verdict: one that could still fall errs less than it may.
+fn scale(trials: u64) -> Scale {
+    let plan = VerdictPlan::new(0.05, 0.05, 0.12).expect("rates and an edge between 0 and 1");
+    Scale { trials, trades: 1_000, plan }
+}
+
+#[track_caller]
+fn check(measured: &[Measured], expected: usize) {
+    assert_eq!(measured.len(), expected);
+    let broken: Vec<String> = measured.iter().filter(|one| !one.is_kept()).map(ToString::to_string).collect();
+    assert!(broken.is_empty(), "{}\n{}", Measured::HEADER, broken.join("\n"));
+}
+
+#[test]
+fn the_verdict_errs_no_more_often_than_promised() {
+    check(&verdict::errors(scale(1_000)).unwrap(), 12);
+}
+
+#[test]
+fn intervals_cover_and_tests_err_as_promised() {
+    check(&intervals::coverage(scale(1_500)).unwrap(), 4);
+    check(&intervals::errors(scale(2_000)).unwrap(), 2);
+}
+
+#[test]
+fn many_variants_deceive_no_more_often_than_promised() {
+    check(&families::errors(scale(150)).unwrap(), 7);
+}

@@ -1,0 +1,92 @@
+//! Every statistic beside the figure of somebody else's library: `cargo test -p candlewick-statistics --test
+//! reference_table -- --nocapture` prints the table.
+
+mod money;
+mod trades;
+mod variants;
+
+use std::collections::BTreeSet;
+
+/// A figure of ours and how far it may be off, relatively: rounding of both sides, the digits published, or chance.
+type Figure = (&'static str, f64, f64);
+
+/// What others say: by which function of ours, its name, the figure, and how it was made.
+const REFERENCE: &str = include_str!("../../reference/figures.csv");
+
+/// What the crate offers that is no figure: what goes in, what comes out, and chance itself, whose own tests count it.
+const NO_FIGURES: [&str; 35] = [
+    "Arrangement",
+    "BestOfMany",
+    "Bootstrap",
+    "ConfidenceInterval",
+    "DirectedTrade",
+    "DirectionBaseline",
+    "Drawdown",
+    "Expectancy",
+    "GroupSample",
+    "MOST_BLOCKS",
+    "MOST_HORIZON_TRADES",
+    "MOST_MIXED_TRADES",
+    "MOST_MONEY",
+    "MOST_PLANNED_TRADES",
+    "MOST_TRADES",
+    "NotionalStake",
+    "OpenTime",
+    "Overfitting",
+    "PaidStake",
+    "PathRange",
+    "Recovery",
+    "Ruin",
+    "RuinQuestion",
+    "RuinTrials",
+    "SharpeSample",
+    "Split",
+    "SprtAnswer",
+    "StakePlan",
+    "StatisticsError",
+    "StreamEvent",
+    "Streaks",
+    "TradeOutcome",
+    "TradeSide",
+    "TradeStream",
+    "VariantReturns",
+];
+/// The same of the verdict: its error rates are measured, by `examples/promises` and the test `promises`.
+const MEASURED: [&str; 4] = ["Verdict", "VerdictPlan", "VerdictRates", "WinRate"];
+
+#[test]
+fn every_statistic_stands_beside_its_reference_figure() {
+    let mut ours = trades::figures().unwrap();
+    ours.extend(variants::figures().unwrap());
+    ours.extend(money::figures().unwrap());
+    println!("{:<56} {:>20} {:>20} {:>9}  reference", "figure", "ours", "reference", "off by");
+    let mut lines = REFERENCE.lines().skip(1);
+    for (figure, found, allowed) in ours {
+        let line = lines.next().expect("every figure has a reference");
+        let [_, name, value, source] = line.splitn(4, ',').collect::<Vec<_>>().try_into().unwrap();
+        let expected: f64 = value.parse().unwrap();
+        let off = (found / expected - 1.0).abs();
+        println!("{figure:<56} {found:>20.15} {expected:>20.15} {off:>9.1e}  {source}");
+        assert_eq!(figure, name, "the rows stand in the same order");
+        assert!(off <= allowed, "{figure}: {found}, not {expected}");
+        assert!(!source.is_empty(), "{figure}: who says so?");
+    }
+    assert_eq!(lines.next(), None, "a reference without a figure of ours");
+}
+
+#[test]
+fn no_statistic_is_without_a_reference_figure() {
+    let library = include_str!("../../src/lib.rs");
+    let exports = library.split("pub use ").skip(1).filter_map(|export| export.split(';').next());
+    let names = |export: &'static str| {
+        let (_, names) = export.split_once("::").expect("a module and what it offers");
+        names.trim_matches(['{', '}']).split(',').map(str::trim).filter(|name| !name.is_empty())
+    };
+    let offered: BTreeSet<&str> = exports.flat_map(names).collect();
+    let mut known: BTreeSet<&str> =
+        REFERENCE.lines().skip(1).filter_map(|line| line.split(',').next()).collect();
+    assert!(known.iter().all(|function| offered.contains(function)), "a reference of nothing: {known:?}");
+    known.extend(NO_FIGURES);
+    known.extend(MEASURED);
+    assert_eq!(offered, known, "what is offered, and what has a reference figure or is none");
+}
