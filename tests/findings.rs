@@ -148,6 +148,25 @@ fn a_payout_above_the_one_that_was_paid() {
     );
 }
 
+#[cfg(unix)]
+#[test]
+fn a_payout_above_the_one_that_a_live_run_is_paid() {
+    use crate::two_runs::venue_and_bot;
+
+    let run = |payout: u32| {
+        let (_served, folder) = venue_and_bot(&format!("[simulation]\npayout_percent = {payout}\n"));
+        let live =
+            ["live", "--config", "bot.toml", "--journal", "run.db", "--for", "4s", "--json", "--quiet"];
+        let live = folder.run(&live).json();
+        assert!(live["trades"].as_u64() > Some(0), "{live}");
+        (live, folder.run(&["report", "--journal", "run.db", "--json"]).json())
+    };
+    let ((less, less_later), (same, same_later)) = (run(70), run(80));
+    let says = "80.0 % is assumed, but the venue paid 70.0 %";
+    check("assumed_payout", &less, says, &same);
+    check("assumed_payout", &less_later, says, &same_later);
+}
+
 #[test]
 fn candles_that_are_missing() {
     let whole = folder(&[Won; 60], "");

@@ -70,7 +70,7 @@ pub(crate) fn report(
         audit_findings: findings(&finished.audits),
         caveats: Caveats::of_trading(Some(*trading), &loaded.config.simulation),
         verdicts: finished.verdicts.clone(),
-        background: Background::default(),
+        background: background(&finished.book, loaded),
         sensitivity: None,
         census: None,
     });
@@ -107,6 +107,17 @@ pub(crate) fn report(
             let help = "look at what happened; a new run starts with the limits of its configuration";
             Err(Failure::new(FailureKind::Stopped, problem).help(help))
         }
+    }
+}
+
+/// What backtests of these bots assume, beside what the trades of this run were paid: the middle one.
+fn background(book: &TradeBook, loaded: &Loaded) -> Background {
+    let mut paid: Vec<f64> = book.rows().iter().filter_map(|row| Some(row.payout?.to_percent())).collect();
+    paid.sort_unstable_by(f64::total_cmp);
+    Background {
+        assumed_payout_percent: Some(loaded.config.simulation.payout_percent.to_percent()),
+        seen_payout_percent: paid.get(paid.len() / 2).copied(),
+        ..Background::default()
     }
 }
 
