@@ -9,6 +9,7 @@ mod candlewick;
 mod catalog;
 mod check;
 mod cli;
+mod comparison;
 mod contract;
 mod control;
 mod determinism;

@@ -31,6 +31,7 @@ mod bench;
 mod command;
 // What the commands work with.
 mod chronicle;
+mod comparison;
 mod configuration;
 mod control;
 mod crew;

@@ -52,8 +52,8 @@ impl Packed {
         let trades = columns_of(&page.rows, &page.trades).to_string();
         elements.push(("trades".to_owned(), letters(trades.as_bytes())?));
         let decimals = page.trades.scale.decimals();
-        let contents =
-            json!({ "series": series, "bots": bots, "trades": page.rows.len(), "money": decimals });
+        let contents = json!({ "series": series, "bots": bots, "trades": page.rows.len(), "money": decimals,
+            "settings": page.settings });
         Ok(Self { contents, elements })
     }
 

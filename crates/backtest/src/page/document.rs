@@ -1,13 +1,11 @@
 //! The page around its sections: one file that may load nothing and run nothing but the scripts it was written with, which
 //! its security policy names by their hashes.
 
-use super::candles::Packed;
-use super::plots::Plots;
-use super::{RunPage, verdict};
 use crate::markup::{escaped, json_in_script};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use plotly::Plot;
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::io::{self, Write};
 
@@ -18,50 +16,71 @@ const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg'
                     d='M8 1v14' stroke='%230a7f5a' stroke-width='2'/%3E%3Crect x='4' y='4' width='8' height='8' \
                     fill='%230a7f5a'/%3E%3C/svg%3E";
 
-pub(super) fn write(
-    page: &RunPage<'_>,
-    sections: &[String],
-    plots: &Plots,
-    candles: &Packed,
-    mut writer: impl Write,
-) -> io::Result<()> {
-    let sources = Plot::offline_js_sources();
-    let library = library_in(&sources);
-    let policy = format!(
-        "default-src 'none'; script-src '{}' '{}'; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; \
-         form-action 'none'",
-        hash_of(library),
-        hash_of(SCRIPT)
-    );
-    let title = escaped(&page.title);
-    write!(
-        writer,
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\"><title>{title}</title>\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
-         <meta name=\"color-scheme\" content=\"light dark\"><meta name=\"referrer\" content=\"no-referrer\">\
-         <link rel=\"icon\" href=\"{ICON}\"><style>{STYLE}</style></head><body>\
-         <header><div><h1>{title}</h1><p>{}</p></div><button type=\"button\" id=\"theme\">Dark</button></header>\
-         <nav><a href=\"#verdict\">Verdict</a><a href=\"#equity\">Balance</a><a href=\"#candles\">Candles</a>\
-         <a href=\"#findings\">Findings</a><a href=\"#results\">Figures</a><a href=\"#tables\">Tables</a>\
-         <a href=\"#baselines\">Baselines</a><a href=\"#sensitivity\">Sensitivity</a>\
-         <a href=\"#settings\">Settings</a></nav>\
-         <noscript><p class=\"none\">The drawings need JavaScript; all else stands here without it.</p></noscript><main>",
-        verdict::time_of(page)
-    )?;
-    for section in sections {
-        writer.write_all(section.as_bytes())?;
+/// What a document holds besides its scripts.
+pub(super) struct Document<'a> {
+    /// The heading.
+    pub(super) title: &'a str,
+    /// What stands below it.
+    pub(super) subtitle: String,
+    /// The sections that the reader is led to: their elements, and what the links are called.
+    pub(super) links: &'a [(&'static str, &'static str)],
+    /// The markup of the sections.
+    pub(super) sections: &'a [String],
+    /// Data for the script, by the names of their elements.
+    pub(super) data: &'a [(&'static str, &'a Value)],
+    /// The same, packed.
+    pub(super) packed: &'a [(String, String)],
+}
+
+impl Document<'_> {
+    /// Writes it.
+    ///
+    /// # Errors
+    /// Those of `writer`.
+    pub(super) fn write(&self, mut writer: impl Write) -> io::Result<()> {
+        let sources = Plot::offline_js_sources();
+        let library = library_in(&sources);
+        let policy = format!(
+            "default-src 'none'; script-src '{}' '{}'; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; \
+             form-action 'none'",
+            hash_of(library),
+            hash_of(SCRIPT)
+        );
+        let title = escaped(self.title);
+        write!(
+            writer,
+            "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
+             <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\"><title>{title}</title>\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
+             <meta name=\"color-scheme\" content=\"light dark\"><meta name=\"referrer\" content=\"no-referrer\">\
+             <link rel=\"icon\" href=\"{ICON}\"><style>{STYLE}</style></head><body>\
+             <header><div><h1>{title}</h1><p>{}</p></div><button type=\"button\" id=\"theme\">Dark</button></header><nav>",
+            escaped(&self.subtitle)
+        )?;
+        for (id, name) in self.links {
+            write!(writer, "<a href=\"#{id}\">{name}</a>")?;
+        }
+        write!(
+            writer,
+            "</nav><noscript><p class=\"none\">The drawings need JavaScript; all else stands here without it.</p></noscript>\
+             <main>"
+        )?;
+        for section in self.sections {
+            writer.write_all(section.as_bytes())?;
+        }
+        writer.write_all(b"</main>")?;
+        for (id, value) in self.data {
+            write!(
+                writer,
+                "<script type=\"application/json\" id=\"{id}\">{}</script>",
+                json_in_script(value)
+            )?;
+        }
+        for (id, letters) in self.packed {
+            write!(writer, "<script type=\"text/plain\" id=\"{id}\">{letters}</script>")?;
+        }
+        write!(writer, "<script>{library}</script><script>{SCRIPT}</script></body></html>")
     }
-    writer.write_all(b"</main>")?;
-    for (id, value) in
-        [("plots", &plots.to_value()), ("contents", &candles.contents), ("report", &page.document)]
-    {
-        write!(writer, "<script type=\"application/json\" id=\"{id}\">{}</script>", json_in_script(value))?;
-    }
-    for (id, letters) in &candles.elements {
-        write!(writer, "<script type=\"text/plain\" id=\"{id}\">{letters}</script>")?;
-    }
-    write!(writer, "<script>{library}</script><script>{SCRIPT}</script></body></html>")
 }
 
 /// The script of the library alone: the crate hands it over in an element, with another one that sets formulas.

@@ -8,6 +8,7 @@
 mod bars;
 mod baselines;
 mod candles;
+mod comparison;
 mod document;
 mod equity;
 mod figure;
@@ -15,6 +16,7 @@ mod findings;
 mod packed;
 mod plots;
 mod provenance;
+mod recalled;
 mod results;
 mod sensitivity;
 mod settings;
@@ -23,6 +25,8 @@ mod thin;
 mod trade_columns;
 mod verdict;
 
+pub use comparison::{ComparisonPage, write_comparison_page};
+pub use recalled::{RecalledRun, RecalledTrade};
 pub use settings::flattened;
 pub use sheet::Sheet;
 pub use verdict::VerdictText;
@@ -30,6 +34,7 @@ pub use verdict::VerdictText;
 use crate::analysis::{Analysis, Trades};
 use candlewick_engine::IntentRow;
 use candlewick_sdk::CandleSeries;
+use document::Document;
 use plots::Plots;
 use serde_json::Value;
 use std::io::{self, Write};
@@ -66,6 +71,19 @@ pub struct RunPage<'a> {
     pub document: Value,
 }
 
+/// Where the reader of a page is led.
+const LINKS: [(&str, &str); 9] = [
+    ("verdict", "Verdict"),
+    ("equity", "Balance"),
+    ("candles", "Candles"),
+    ("findings", "Findings"),
+    ("results", "Figures"),
+    ("tables", "Tables"),
+    ("baselines", "Baselines"),
+    ("sensitivity", "Sensitivity"),
+    ("settings", "Settings"),
+];
+
 /// Writes the page of a run.
 ///
 /// # Errors
@@ -84,5 +102,13 @@ pub fn write_run_page(page: &RunPage<'_>, writer: impl Write) -> io::Result<()> 
         settings::section(page),
         provenance::section(page),
     ];
-    document::write(page, &sections, &plots, &candles, writer)
+    let document = Document {
+        title: &page.title,
+        subtitle: verdict::time_of(page),
+        links: &LINKS,
+        sections: &sections,
+        data: &[("plots", &plots.to_value()), ("contents", &candles.contents), ("report", &page.document)],
+        packed: &candles.elements,
+    };
+    document.write(writer)
 }

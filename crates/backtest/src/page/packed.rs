@@ -3,8 +3,9 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
+use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 
 use super::bars::Level;
 
@@ -49,6 +50,13 @@ pub(super) fn letters(bytes: &[u8]) -> io::Result<String> {
     Ok(STANDARD.encode(encoder.finish()?))
 }
 
+/// The bytes of letters; nothing if they are none.
+pub(super) fn unpacked(letters: &str) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    ZlibDecoder::new(&STANDARD.decode(letters).ok()?[..]).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
+}
+
 /// With how many decimals every price of these bars is written: as many as they have, as far as whole numbers reach.
 pub(super) fn decimals_of(candles: &Level) -> u32 {
     let prices = || candles.bars.iter().flat_map(|bar| [bar.open, bar.high, bar.low, bar.close]);
@@ -91,21 +99,12 @@ pub(super) fn numbers_of(level: &Level, decimals: u32) -> Numbers {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use super::super::bars::Bar;
     use super::*;
-    use flate2::read::ZlibDecoder;
-    use std::io::Read;
-
-    /// The bytes of letters.
-    pub(in super::super) fn bytes_of(letters: &str) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        ZlibDecoder::new(&STANDARD.decode(letters).unwrap()[..]).read_to_end(&mut bytes).unwrap();
-        bytes
-    }
 
     /// Reads numbers as the page's script does.
-    pub(in super::super) fn numbers_in(bytes: &[u8]) -> Vec<i64> {
+    fn numbers_in(bytes: &[u8]) -> Vec<i64> {
         let (mut numbers, mut value, mut unit) = (Vec::new(), 0_i128, 1_i128);
         for byte in bytes {
             value += i128::from(byte & 127) * unit;
@@ -130,7 +129,7 @@ pub(super) mod tests {
         for number in all {
             numbers.add(number);
         }
-        assert_eq!(numbers_in(&bytes_of(&numbers.to_letters().unwrap())), all);
+        assert_eq!(numbers_in(&unpacked(&numbers.to_letters().unwrap()).unwrap()), all);
     }
 
     #[test]
@@ -168,7 +167,7 @@ pub(super) mod tests {
         let level = walk(50_000);
         let letters = numbers_of(&level, decimals_of(&level)).to_letters().unwrap();
         assert!(letters.len() < 50_000 * 8, "{}", letters.len());
-        let read = numbers_in(&bytes_of(&letters));
+        let read = numbers_in(&unpacked(&letters).unwrap());
         assert_eq!(read.len(), 50_000 * 5);
     }
 

@@ -111,7 +111,7 @@
   };
 
   // ---- candles and trades
-  const contents = read("contents");
+  const contents = byId("contents") ? read("contents") : { series: [], bots: [] };
   const MOST_BARS = 500;
   const MOST_MARKS = 250;
   const MOST_ROWS = 40;
@@ -130,6 +130,8 @@
     return ms / 1000 + "s";
   };
   const series = () => contents.series[view.series];
+  // Without what binary fractions leave of decimal ones.
+  const short = (price) => Number(price.toPrecision(12));
   const money = (amount) => (amount > 0 ? "+" : "") + amount.toFixed(contents.money);
 
   // The finest level of which not too many bars are in sight.
@@ -143,7 +145,7 @@
     return known.get(level.id);
   };
   const told = (trade) => {
-    const price = (value) => (value === null ? "?" : value);
+    const price = (value) => (value === null ? "?" : short(value));
     const { name } = contents.bots[trade.bot];
     const ended = trade.closed === null
       ? "not settled"
@@ -264,8 +266,8 @@
     for (const trade of seen) {
       const outcome = outcomeOf(trade);
       const cells = [
-        [utc(trade.decided)], [contents.bots[trade.bot].name], [trade.buy ? "BUY" : "SELL"], [trade.amount, "number"], [trade.open ?? "", "number"],
-        [trade.close ?? "", "number"], [trade.result ?? "not settled", outcome], [trade.pnl === null ? "" : money(trade.pnl), "number"], [trade.reason],
+        [utc(trade.decided)], [contents.bots[trade.bot].name], [trade.buy ? "BUY" : "SELL"], [trade.amount, "number"], [trade.open === null ? "" : short(trade.open), "number"],
+        [trade.close === null ? "" : short(trade.close), "number"], [trade.result ?? "not settled", outcome], [trade.pnl === null ? "" : money(trade.pnl), "number"], [trade.reason],
       ];
       row(cells, "td", body).addEventListener("click", () => lookAt(trade));
     }

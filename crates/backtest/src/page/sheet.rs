@@ -16,8 +16,11 @@ impl Sheet {
     /// As markup; numbers stand at the right.
     pub(super) fn to_markup(&self) -> String {
         let mut text = String::from("<div class=\"wide\"><table><thead><tr>");
-        for name in &self.header {
-            let _ = write!(text, "<th scope=\"col\">{}</th>", escaped(name));
+        for (place, name) in self.header.iter().enumerate() {
+            let is_of_numbers =
+                self.rows.first().and_then(|row| row.get(place)).is_some_and(|cell| is_number(cell));
+            let class = if place > 0 && is_of_numbers { " class=\"number\"" } else { "" };
+            let _ = write!(text, "<th scope=\"col\"{class}>{}</th>", escaped(name));
         }
         text.push_str("</tr></thead><tbody>");
         for row in &self.rows {

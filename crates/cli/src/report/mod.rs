@@ -3,12 +3,15 @@
 mod census;
 mod figures;
 mod page;
+mod recorded;
 mod sparkline;
 mod trades;
 mod verdict;
 
 pub(crate) use census::Census;
-pub(crate) use page::{PageParts, write_page};
+pub(crate) use page::{PageParts, create_page, page_of, write_page};
+pub(crate) use recorded::{RecordedReport, Shown};
+pub(crate) use sparkline::sparkline;
 pub(crate) use trades::{rows_of, write_trades, write_trades_to};
 pub(crate) use verdict::{Caveats, EdgeLine};
 

@@ -9,7 +9,7 @@ use candlewick_sdk::{CandleSeries, Millis, Money};
 use candlewick_simulator::SimulationSettings;
 use serde_json::{Map, Value, json};
 use std::fs::File;
-use std::io::{BufWriter, Write as _};
+use std::io::{self, BufWriter, Write as _};
 use std::ops::Range;
 use std::path::Path;
 
@@ -43,8 +43,19 @@ pub(crate) struct PageParts<'a> {
 /// The file cannot be written.
 pub(crate) fn write_page(path: &Path, report: &Report, parts: PageParts<'_>) -> Result<(), Failure> {
     let page = page_of(report, parts)?;
+    create_page(path, |file| write_run_page(&page, file))
+}
+
+/// Creates the file that `--html` names, and has it written.
+///
+/// # Errors
+/// It cannot be.
+pub(crate) fn create_page(
+    path: &Path,
+    write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> Result<(), Failure> {
     let written = File::create(path).map(BufWriter::new).and_then(|mut file| {
-        write_run_page(&page, &mut file)?;
+        write(&mut file)?;
         file.flush()
     });
     written.map_err(|error| {
@@ -53,7 +64,11 @@ pub(crate) fn write_page(path: &Path, report: &Report, parts: PageParts<'_>) -> 
     })
 }
 
-fn page_of<'a>(report: &'a Report, parts: PageParts<'a>) -> Result<RunPage<'a>, Failure> {
+/// What a page is made of.
+///
+/// # Errors
+/// None that figures have.
+pub(crate) fn page_of<'a>(report: &'a Report, parts: PageParts<'a>) -> Result<RunPage<'a>, Failure> {
     let bots = &parts.session.bots;
     let scale = parts.session.money_scale;
     let document =
@@ -112,6 +127,7 @@ fn title_of(kind: &str, bots: &[BotSettings]) -> String {
         [] => kind.to_owned(),
         [one] => format!("{kind} of {}", named(one)),
         [one, two] => format!("{kind} of {} and {}", named(one), named(two)),
+        [one, two, three] => format!("{kind} of {}, {} and {}", one.name, two.name, three.name),
         [one, two, rest @ ..] => format!("{kind} of {}, {} and {} more bots", one.name, two.name, rest.len()),
     }
 }

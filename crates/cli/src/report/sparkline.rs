@@ -8,7 +8,7 @@ const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█
 const WIDTH: usize = 48;
 
 /// The curve, the last point of each stretch standing for it; nothing for one that does not move.
-pub(super) fn sparkline(curve: &[EquityPoint]) -> Option<String> {
+pub(crate) fn sparkline(curve: &[EquityPoint]) -> Option<String> {
     let width = curve.len().min(WIDTH);
     let last_of = |column: usize| curve[((column + 1) * curve.len()).div_ceil(width) - 1].balance;
     let values: Vec<f64> = (0..width).map(last_of).collect();

@@ -1,0 +1,138 @@
+//! A run, read back from what its page carries.
+
+use super::RunPage;
+use super::packed::unpacked;
+use super::trade_columns::columns_of;
+use candlewick_sdk::Millis;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+/// What a page holds for machines.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecalledRun {
+    /// The document that `--json` printed.
+    pub document: Value,
+    /// Everything that was configured.
+    pub settings: Value,
+    /// The trades, in the order of the CSV file of trades.
+    pub trades: Vec<RecalledTrade>,
+}
+
+/// A trade as a page holds it. What is not known is nothing.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RecalledTrade {
+    /// Whose it is.
+    pub bot: String,
+    /// `BUY` or `SELL`.
+    pub direction: &'static str,
+    /// The stake, in money.
+    pub amount: f64,
+    /// When it was decided.
+    pub decision_time: Millis,
+    /// When it opened.
+    pub open_time: Option<Millis>,
+    /// At which price.
+    pub open_price: Option<f64>,
+    /// When it closed.
+    pub close_time: Option<Millis>,
+    /// At which price.
+    pub close_price: Option<f64>,
+    /// How it ended.
+    pub result: Option<String>,
+    /// Profit in money.
+    pub pnl: Option<f64>,
+}
+
+impl RecalledRun {
+    /// From the text of a page; nothing if it is not the page of a run.
+    pub fn from_page(text: &str) -> Option<Self> {
+        let contents: Value = serde_json::from_str(element(text, "contents")?).ok()?;
+        let document = serde_json::from_str(element(text, "report")?).ok()?;
+        let columns: Value = serde_json::from_slice(&unpacked(element(text, "trades")?)?).ok()?;
+        let trades = trades_of(&columns, contents.get("bots")?)?;
+        Some(Self { document, settings: contents.get("settings")?.clone(), trades })
+    }
+
+    /// Of a run whose page is not written.
+    pub fn of(page: &RunPage<'_>) -> Self {
+        let bots: Vec<Value> = page.trades.bots.iter().map(|bot| json!({ "name": bot.name })).collect();
+        let columns = columns_of(&page.rows, &page.trades);
+        // Columns that were made a moment ago are whole.
+        let trades = trades_of(&columns, &json!(bots)).unwrap_or_default();
+        Self { document: page.document.clone(), settings: page.settings.clone(), trades }
+    }
+}
+
+/// What stands in an element of data: letters that cannot end it.
+fn element<'a>(text: &'a str, id: &str) -> Option<&'a str> {
+    let mark = format!("id=\"{id}\">");
+    let inside = text.split_once(&format!("<script type=\"application/json\" {mark}"));
+    let inside = inside.or_else(|| text.split_once(&format!("<script type=\"text/plain\" {mark}")));
+    inside?.1.split_once("</script>").map(|(inside, _)| inside)
+}
+
+fn trades_of(columns: &Value, bots: &Value) -> Option<Vec<RecalledTrade>> {
+    let count = columns.get("bot")?.as_array()?.len();
+    let mut decided = 0_i64;
+    let mut trades = Vec::with_capacity(count);
+    for row in 0..count {
+        let of = |name: &str| columns.get(name).and_then(|column| column.get(row));
+        let number = |name: &str| of(name).and_then(Value::as_f64);
+        let after = |name: &str, from: Option<i64>| from?.checked_add(of(name)?.as_i64()?);
+        let bot = bots.get(usize::try_from(of("bot")?.as_u64()?).ok()?)?;
+        decided = decided.checked_add(of("decided")?.as_i64()?)?;
+        let opened = after("opened", Some(decided));
+        trades.push(RecalledTrade {
+            bot: bot.get("name")?.as_str()?.to_owned(),
+            direction: if of("buy")?.as_u64()? == 1 { "BUY" } else { "SELL" },
+            amount: number("amount")?,
+            decision_time: Millis::new(decided),
+            open_time: opened.map(Millis::new),
+            open_price: number("open"),
+            close_time: after("closed", opened).map(Millis::new),
+            close_price: number("close"),
+            result: of("result").and_then(Value::as_str).map(str::to_owned),
+            pnl: number("pnl"),
+        });
+    }
+    Some(trades)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_page_of_a_run_is_none() {
+        for text in [
+            "",
+            "<html></html>",
+            "<script type=\"application/json\" id=\"contents\">{}</script>",
+            "<script type=\"application/json\" id=\"contents\">{\"bots\":[]}</script><script type=\"application/json\" \
+             id=\"report\">{}</script><script type=\"text/plain\" id=\"trades\">!</script>",
+        ] {
+            assert_eq!(RecalledRun::from_page(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn trades_are_read_from_columns_and_broken_columns_are_none() {
+        let columns = json!({
+            "bot": [0, 0], "buy": [1, 0], "amount": [10.0, 5.0], "decided": [1_000, 500], "opened": [3, null],
+            "open": [1.5, null], "closed": [60, null], "close": [1.6, null], "result": ["WON", null], "pnl": [8.0, null]
+        });
+        let bots = json!([{ "name": "btc" }]);
+        let read = trades_of(&columns, &bots).unwrap();
+        let first = (read[0].direction, read[0].open_time, read[0].close_time, read[0].pnl);
+        assert_eq!(first, ("BUY", Some(Millis::new(1_003)), Some(Millis::new(1_063)), Some(8.0)));
+        let second = (read[1].direction, read[1].decision_time, read[1].open_time, read[1].close_time);
+        assert_eq!(second, ("SELL", Millis::new(1_500), None, None));
+        for (column, value) in
+            [("bot", json!([1, 0])), ("decided", json!([i64::MAX, 5])), ("amount", json!([1.0]))]
+        {
+            let mut broken = columns.clone();
+            broken[column] = value;
+            assert_eq!(trades_of(&broken, &bots), None, "{column}");
+        }
+    }
+}
