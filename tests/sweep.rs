@@ -45,7 +45,7 @@ fn sweep<'a>(more: &[&'a str]) -> Vec<&'a str> {
 
 /// The results of a folder, to the byte.
 fn results(folder: &Path) -> Vec<(String, Vec<u8>)> {
-    let files = ["results.csv", "results.parquet", "report.html", "best.toml"];
+    let files = ["results.csv", "results.parquet", "report.html", "luck.json", "best.toml"];
     files.into_iter().map(|name| (name.to_owned(), std::fs::read(folder.join(name)).unwrap())).collect()
 }
 
@@ -78,6 +78,12 @@ fn any_number_of_threads_leaves_the_same_files() {
         let [one, three] = tried.as_slice() else { panic!("two ran") };
         assert!(one.0["counting"].as_u64().unwrap() >= 5, "{way:?}: {}", one.0);
         assert_eq!(one.0["best"], three.0["best"], "{way:?}");
+        assert!(
+            one.0["luck"]["p_value"].is_number() && one.0["luck"]["overfitting"].is_number(),
+            "{}",
+            one.0
+        );
+        assert_eq!(one.0["luck"], three.0["luck"], "{way:?}");
         assert_same(&folder.path(&one.1), &folder.path(&three.1), &format!("{way:?}"));
     }
 }
@@ -114,7 +120,7 @@ fn a_sweep_that_is_killed_ten_times_ends_with_the_same_files() {
     let resumed = folder.run(&[sweep(&way), vec!["--out", "killed", "--threads", "2"]].concat()).json();
     assert_eq!(resumed["resumed"], json!(before - 1), "every whole line is a trial that need not run again");
     assert_same(&folder.path("whole"), &folder.path("killed"), "after ten kills");
-    assert_eq!(resumed["best"], whole["best"]);
+    assert_eq!((&resumed["best"], &resumed["luck"]), (&whole["best"], &whole["luck"]));
 }
 
 #[cfg(unix)]
@@ -170,7 +176,9 @@ fn halving_runs_the_best_of_each_rung_on_more_candles_and_the_last_as_if_they_ra
     for (alone, row) in plain.iter().zip(&halved).filter(|(_, row)| row["rung"] == "2") {
         let own = |row: &std::collections::BTreeMap<String, String>| {
             let mut row = row.clone();
-            row.retain(|name, _| !["rank", "rung", "p_value_corrected"].contains(&name.as_str()));
+            row.retain(|name, _| {
+                !["rank", "rung", "p_value_corrected", "p_value_of_many"].contains(&name.as_str())
+            });
             row
         };
         assert_eq!(own(alone), own(row));
@@ -212,6 +220,83 @@ fn the_best_set_gives_its_figures_as_a_single_backtest() {
     }
     assert_eq!(found["best"].as_array().unwrap().len(), 3);
     assert_eq!(found["data_hash"], single["data_hash"]);
+}
+
+/// A step of a sweep in parts, with the arguments of a sweep.
+fn step<'a>(name: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
+    let mut arguments = sweep(more);
+    arguments.splice(1..1, name.iter().copied());
+    arguments
+}
+
+#[test]
+fn shards_on_several_machines_merge_to_the_files_of_one() {
+    for more in [&["--search", "grid"][..], &["--search", "random", "--trials", "40", "--halving", "2"]] {
+        let whole = folder(2);
+        let alone = whole.run(&sweep(more)).json();
+        let here = folder(2);
+        let plan = here.run(&step(&["plan", "--shards", "3"], more)).json();
+        assert_eq!(plan["shards"], json!(3));
+        let mut trials = 0;
+        for shard in ["1", "2", "3"] {
+            here.run(&step(&["merge"], more)).fails(2, &[&format!("shard {shard} is missing")]);
+            // Each machine has candles of its own, and the plan.
+            let there = folder(2);
+            std::fs::create_dir(there.path("sweep")).unwrap();
+            std::fs::copy(here.path("sweep/plan.json"), there.path("sweep/plan.json")).unwrap();
+            let ran = there.run(&step(&["run", "--shard", shard, "--threads", "1"], more)).json();
+            trials += ran["trials"].as_u64().unwrap();
+            let journal = format!("sweep/shard-{shard}.jsonl");
+            std::fs::copy(there.path(&journal), here.path(&journal)).unwrap();
+        }
+        assert_eq!(json!(trials), plan["sets"]);
+        let merged = here.run(&step(&["merge"], more)).json();
+        assert_eq!((&merged["best"], &merged["luck"]), (&alone["best"], &alone["luck"]));
+        assert_same(&whole.path("sweep"), &here.path("sweep"), &format!("{more:?}"));
+    }
+}
+
+#[test]
+fn a_shard_that_does_not_fit_its_plan_is_refused_with_a_way_out() {
+    let folder = folder(1);
+    let few = ["--search", "random", "--trials", "12"];
+    folder.run(&step(&["run", "--shard", "1"], &few)).fails(2, &["there is no plan", "sweep plan"]);
+    folder.run(&step(&["plan"], &["--search", "tpe"])).fails(2, &["a search that learns has no shards"]);
+    folder.run(&step(&["plan", "--shards", "2"], &few)).json();
+    folder.run(&step(&["run", "--shard", "3"], &few)).fails(2, &["there is no shard 3 of 2"]);
+    let other = [&few[..], &["--objective", "sharpe"]].concat();
+    folder.run(&step(&["run", "--shard", "1"], &other)).fails(2, &["differs in: objective"]);
+    for shard in ["1", "2"] {
+        assert_eq!(folder.run(&step(&["run", "--shard", shard], &few)).json()["trials"], json!(6));
+    }
+    let again = folder.run(&step(&["run", "--shard", "1"], &few)).json();
+    assert_eq!(again["resumed"], json!(6), "what ran is not run again");
+    let whole = folder.read("sweep/shard-1.jsonl");
+    let cut: Vec<&str> = whole.lines().take(3).collect();
+    std::fs::write(folder.path("sweep/shard-1.jsonl"), cut.join("\n") + "\n").unwrap();
+    folder
+        .run(&step(&["merge"], &few))
+        .fails(2, &["4 trials of shard 1 have not run", "sweep run --shard 1"]);
+    std::fs::write(folder.path("sweep/shard-1.jsonl"), folder.read("sweep/shard-2.jsonl")).unwrap();
+    folder.run(&step(&["merge"], &few)).fails(2, &["another sweep, which differs in: shard"]);
+}
+
+#[test]
+fn a_sweep_whose_signals_changed_in_their_file_is_another_one() {
+    let bot =
+        BOT.replace("rsi-reversal", "signal-list").replace("{ period = 5 }", "{ file = \"signals.csv\" }");
+    let signals = |minute: i64| format!("time,symbol,direction\n{},BTCUSDT,BUY\n", MONDAY + minute * 60_000);
+    let folder = folder(1).with("list.toml", &bot).with("signals.csv", &signals(60));
+    let arguments =
+        ["sweep", "--config", "list.toml", "--data", "BTCUSDT_1m.csv", "--param", "close_type=01:00,05:00"];
+    assert_eq!(folder.run(&arguments).code, 0);
+    assert_eq!(folder.run(&arguments).code, 0, "the same file is the same sweep");
+    std::fs::write(folder.path("signals.csv"), signals(90)).unwrap();
+    folder.run(&arguments).fails(2, &["another sweep, which differs in: files"]);
+    let searched = [&arguments[..], &["--param", "file=signals.csv", "--out", "searched"]].concat();
+    assert_eq!(folder.run(&searched).code, 0);
+    std::fs::write(folder.path("signals.csv"), signals(120)).unwrap();
+    folder.run(&searched).fails(2, &["another sweep, which differs in: files"]);
 }
 
 #[test]

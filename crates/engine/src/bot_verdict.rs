@@ -13,11 +13,19 @@ pub struct BotVerdict {
     /// Everything that its trades follow from: settings, version of the strategy, plan. None before the first run.
     identity: Option<Value>,
     since: IntentId,
+    /// Nobody asks for it.
+    is_left: bool,
 }
 
 impl BotVerdict {
     pub(crate) fn new(plan: VerdictPlan) -> Self {
-        Self { judge: Judge::new(plan), edge: Edge::Open, identity: None, since: IntentId::new(1) }
+        Self {
+            judge: Judge::new(plan),
+            edge: Edge::Open,
+            identity: None,
+            since: IntentId::new(1),
+            is_left: false,
+        }
     }
 
     /// As it stands after a single run that began with it, by the bot's rows of that run.
@@ -50,16 +58,29 @@ impl BotVerdict {
         }
     }
 
-    pub(crate) fn on_decided(&mut self, intent: IntentId, symbol: SymbolId) {
-        self.judge.on_decided(intent, symbol);
+    /// It is told of nothing from here on.
+    pub(crate) const fn leave(&mut self) {
+        self.is_left = true;
     }
 
+    #[inline]
+    pub(crate) fn on_decided(&mut self, intent: IntentId, symbol: SymbolId) {
+        if !self.is_left {
+            self.judge.on_decided(intent, symbol);
+        }
+    }
+
+    #[inline]
     pub(crate) fn on_answered(&mut self, symbol: SymbolId, payout: Payout) {
-        self.judge.on_answered(symbol, payout);
+        if !self.is_left {
+            self.judge.on_answered(symbol, payout);
+        }
     }
 
     pub(crate) fn on_left_out(&mut self, intent: IntentId) {
-        self.judge.on_left_out(intent);
+        if !self.is_left {
+            self.judge.on_left_out(intent);
+        }
     }
 
     /// A trade ended; the verdict, if it falls with that.
@@ -69,6 +90,9 @@ impl BotVerdict {
         (outcome, payout): (Outcome, Option<Payout>),
         at: Millis,
     ) -> Option<Judgement> {
+        if self.is_left {
+            return None;
+        }
         self.judge.on_settled(intent, outcome, payout);
         if self.edge != Edge::Open || !self.test().is_final() {
             return None;

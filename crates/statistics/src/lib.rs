@@ -73,7 +73,7 @@ pub use metrics::{
     longest_streaks, max_drawdown, probabilistic_sharpe, profit_factor, sharpe, sortino, streak_probability,
 };
 pub use overfitting::{
-    BestOfMany, Bootstrap, MOST_BLOCKS, Overfitting, Split, VariantReturns, best_of_many,
+    BestOfMany, Bootstrap, MOST_BLOCKS, Overfitting, Split, VariantReturns, Variants, best_of_many,
     probability_of_overfitting,
 };
 pub use planner::{MOST_PLANNED_TRADES, TradePlan};

@@ -1,9 +1,11 @@
 //! What a trial came to.
 
+use super::Timeline;
+use super::timeline::TimelineSoFar;
 use crate::metric::{DAYS_PER_YEAR, daily_profits};
 use crate::{Finished, Summary};
-use candlewick_engine::IntentState;
-use candlewick_sdk::{Millis, Money};
+use candlewick_engine::{IntentState, TradeBook};
+use candlewick_sdk::{Millis, Money, Outcome as TradeOutcome};
 use candlewick_statistics::{WinRate, sharpe, wilson_interval};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -48,6 +50,9 @@ pub struct Figures {
     pub max_drawdown_percent: f64,
     /// The most losses in a row.
     pub longest_losing_streak: u64,
+    /// When it won and lost.
+    #[serde(default, skip_serializing_if = "Timeline::is_empty")]
+    pub timeline: Timeline,
 }
 
 impl Figures {
@@ -77,13 +82,33 @@ impl Figures {
             max_drawdown: scale.to_f64(summary.max_drawdown.amount),
             max_drawdown_percent: summary.max_drawdown.percent,
             longest_losing_streak: summary.longest_losing_streak,
+            timeline: timeline(&finished.book, span),
         }
+    }
+
+    /// The same without the timeline, for people.
+    #[must_use]
+    pub fn without_timeline(&self) -> Self {
+        Self { timeline: Timeline::default(), ..self.clone() }
     }
 
     /// Trades that won or lost.
     pub const fn decided(&self) -> u64 {
         self.won + self.lost
     }
+}
+
+fn timeline(book: &TradeBook, span: &Range<Millis>) -> Timeline {
+    let settled = book.rows().iter().filter(|row| row.state == IntentState::Settled);
+    let mut settled: Vec<(Millis, Millis, TradeOutcome)> = settled
+        .filter_map(|row| Some((row.settled_at?, row.approved.decision_time(), row.outcome?)))
+        .collect();
+    settled.sort_by_key(|(known, ..)| *known);
+    let mut timeline = TimelineSoFar::of(span);
+    for (known, decided, outcome) in settled {
+        timeline.settle(decided, known, outcome);
+    }
+    timeline.into_timeline()
 }
 
 /// What of an edge is left at the lower end of the interval.

@@ -9,17 +9,21 @@ mod axis;
 mod axis_text;
 mod condition;
 mod correction;
+
 mod figures;
 mod ground;
 mod halving;
+mod luck;
 mod objective;
 mod page;
 mod result_table;
 mod run;
 mod search;
 mod setting;
+mod shard;
 mod shared;
 mod space;
+mod timeline;
 mod trial_journal;
 
 pub use axis::{Axis, Target};
@@ -30,12 +34,15 @@ pub use ground::{Ground, Replay, Trial};
 
 use ground::Staged;
 pub use halving::Halving;
+pub use luck::Luck;
 pub use objective::Objective;
 pub use page::write_sweep_page;
 pub use result_table::{write_trials_csv, write_trials_parquet};
 pub use run::{Standing, Sweep, SweepEnd, SweepSettings, TrialRow, Watcher, Wish, ranked};
 pub use search::{Search, SearchSettings};
 pub use setting::Setting;
+pub use shard::Shard;
 pub use shared::{BlackBox, Shared, TrialTrade};
 pub use space::{Candidate, Space};
+pub use timeline::{TIMELINE_PARTS, Timeline};
 pub use trial_journal::{Outcome, Record, TrialJournal};

@@ -1,6 +1,6 @@
 //! The trials of a sweep as a table: one row each in the order of the search, as CSV and as Parquet.
 
-use super::{Figures, Outcome, Setting, Space, TrialRow, corrected_p_values, ranked};
+use super::{Figures, Luck, Outcome, Setting, Space, TrialRow, corrected_p_values, ranked};
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
@@ -27,12 +27,17 @@ enum Cells {
     Text(Vec<Option<String>>),
 }
 
-/// Writes the rows as CSV; what is not known stays empty.
+/// Writes the rows as CSV, with each row's part of the luck; what is not known stays empty.
 ///
 /// # Errors
 /// Those of `writer`.
-pub fn write_trials_csv(rows: &[TrialRow], space: &Space, writer: impl Write) -> io::Result<()> {
-    let columns = columns(rows, space);
+pub fn write_trials_csv(
+    rows: &[TrialRow],
+    space: &Space,
+    luck: Option<&Luck>,
+    writer: impl Write,
+) -> io::Result<()> {
+    let columns = columns(rows, space, luck);
     let mut csv = csv::Writer::from_writer(writer);
     csv.write_record(columns.iter().map(|column| &column.name))?;
     for row in 0..rows.len() {
@@ -41,12 +46,17 @@ pub fn write_trials_csv(rows: &[TrialRow], space: &Space, writer: impl Write) ->
     csv.flush()
 }
 
-/// Writes the rows as Parquet; what is not known is null.
+/// The same as Parquet; what is not known is null.
 ///
 /// # Errors
 /// Those of `writer`.
-pub fn write_trials_parquet(rows: &[TrialRow], space: &Space, writer: impl Write + Send) -> io::Result<()> {
-    put(&columns(rows, space), writer).map_err(io::Error::other)
+pub fn write_trials_parquet(
+    rows: &[TrialRow],
+    space: &Space,
+    luck: Option<&Luck>,
+    writer: impl Write + Send,
+) -> io::Result<()> {
+    put(&columns(rows, space, luck), writer).map_err(io::Error::other)
 }
 
 fn put(columns: &[Column], writer: impl Write + Send) -> Result<(), ParquetError> {
@@ -108,7 +118,7 @@ impl Cells {
     }
 }
 
-fn columns(rows: &[TrialRow], space: &Space) -> Vec<Column> {
+fn columns(rows: &[TrialRow], space: &Space, luck: Option<&Luck>) -> Vec<Column> {
     let ranks: HashMap<u64, i64> =
         ranked(rows).into_iter().filter(|row| row.score.is_some()).map(|row| row.trial).zip(1..).collect();
     let column = |name: &str, cells| Column { name: name.to_owned(), cells };
@@ -150,6 +160,8 @@ fn columns(rows: &[TrialRow], space: &Space) -> Vec<Column> {
         columns.push(column(name, real(rows, |row| row.figures().and_then(figure))));
     }
     columns.push(column("p_value_corrected", Cells::Real(corrected_p_values(rows))));
+    let of_luck = |place| luck.and_then(|luck| luck.p_values.get(place).copied().flatten());
+    columns.push(column("p_value_of_many", Cells::Real((0..rows.len()).map(of_luck).collect())));
     let refusal = |row: &TrialRow| match &row.outcome {
         Outcome::Figures(_) => None,
         Outcome::Refused(problem) => Some(problem.clone()),
@@ -227,17 +239,30 @@ mod tests {
         outcomes.into_iter().zip((0..).zip(space.all().unwrap())).map(row).collect()
     }
 
+    fn luck() -> Luck {
+        Luck {
+            sets: 2,
+            parts: 120,
+            purged_parts: 1,
+            p_value: None,
+            overfitting: None,
+            overfitting_loss: None,
+            deflated_sharpe: None,
+            p_values: vec![Some(0.375), None, None],
+        }
+    }
+
     #[test]
     fn a_row_is_a_trial_and_what_is_not_known_is_empty() {
         let space = space();
         let mut bytes = Vec::new();
-        write_trials_csv(&rows(&space), &space, &mut bytes).unwrap();
+        write_trials_csv(&rows(&space), &space, Some(&luck()), &mut bytes).unwrap();
         let expected = "trial,rank,score,period,level,close_type,rung,share_of_candles,trades,won,lost,draw,cancelled,\
             unsettled,refused,longest_losing_streak,win_rate,break_even,edge_lower,p_value,pnl,expectancy,sharpe,\
-            max_drawdown,max_drawdown_percent,p_value_corrected,parameters_refused\n\
-            0,2,0.25,5,0.1,01:00,0,1,10,6,3,1,0,2,7,2,0.30000000000000004,0.5,-0.1,0.04,-3.25,0.1,,12.5,0.125,0.04,\n\
-            1,,,5,0.1,05:00,0,1,,,,,,,,,,,,,,,,,,,\"no, \"\"never\"\"\"\n\
-            2,1,0.5,5,30,01:00,0,1,10,6,3,1,0,2,7,2,0.30000000000000004,0.5,-0.1,0.04,-3.25,0.1,,12.5,0.125,0.04,\n";
+            max_drawdown,max_drawdown_percent,p_value_corrected,p_value_of_many,parameters_refused\n\
+            0,2,0.25,5,0.1,01:00,0,1,10,6,3,1,0,2,7,2,0.30000000000000004,0.5,-0.1,0.04,-3.25,0.1,,12.5,0.125,0.04,0.375,\n\
+            1,,,5,0.1,05:00,0,1,,,,,,,,,,,,,,,,,,,,\"no, \"\"never\"\"\"\n\
+            2,1,0.5,5,30,01:00,0,1,10,6,3,1,0,2,7,2,0.30000000000000004,0.5,-0.1,0.04,-3.25,0.1,,12.5,0.125,0.04,,\n";
         assert_eq!(String::from_utf8(bytes).unwrap(), expected);
     }
 
@@ -246,8 +271,8 @@ mod tests {
         let space = space();
         let rows = rows(&space);
         let (mut csv, mut columns) = (Vec::new(), Vec::new());
-        write_trials_csv(&rows, &space, &mut csv).unwrap();
-        write_trials_parquet(&rows, &space, &mut columns).unwrap();
+        write_trials_csv(&rows, &space, Some(&luck()), &mut csv).unwrap();
+        write_trials_parquet(&rows, &space, Some(&luck()), &mut columns).unwrap();
         let file = SerializedFileReader::new(bytes::Bytes::from(columns)).unwrap();
         let mut lines = csv::Reader::from_reader(csv.as_slice());
         let names: Vec<String> = lines.headers().unwrap().iter().map(str::to_owned).collect();

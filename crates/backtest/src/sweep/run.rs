@@ -3,7 +3,8 @@
 use super::objective::best_first;
 use super::search::{Parzen, plan};
 use super::{
-    Candidate, Figures, Ground, Halving, Objective, Outcome, Record, SearchSettings, Space, TrialJournal,
+    Candidate, Figures, Ground, Halving, Objective, Outcome, Record, SearchSettings, Shard, Space,
+    TrialJournal,
 };
 use crate::BacktestError;
 use candlewick_sdk::Money;
@@ -96,6 +97,12 @@ struct Job {
     candidate: Candidate,
 }
 
+/// Runs jobs; their rows, or nothing when somebody wished it to stop.
+type RunJobs<'a> = dyn FnMut(Vec<Job>) -> Result<Option<Vec<TrialRow>>, BacktestError> + 'a;
+
+/// A way through all jobs of a sweep, or of a part.
+type Way<'a> = dyn Fn(&mut RunJobs<'_>, &Mutex<Desk<'_, '_>>) -> Result<SweepEnd, BacktestError> + 'a;
+
 /// What changes while trials run; whoever ends one has it for a moment.
 struct Desk<'a, 'w> {
     journal: &'a mut TrialJournal,
@@ -141,6 +148,60 @@ impl Sweep<'_> {
         known: Vec<Record>,
         watcher: &mut Watcher<'_>,
     ) -> Result<SweepEnd, BacktestError> {
+        let learns = self.settings.search.search.learns();
+        let way: &Way<'_> =
+            if learns { &|run, desk| self.learn(run, desk) } else { &|run, desk| self.climb(run, desk) };
+        self.go(way, (journal, known), watcher)
+    }
+
+    /// How many sets a search tries that knows them beforehand.
+    ///
+    /// # Errors
+    /// [`BacktestError::ChangeSearch`] for one that learns, whose sets depend on each other's trials, and when there is
+    /// nothing to search.
+    pub fn planned(&self) -> Result<u64, BacktestError> {
+        Ok(self.first_jobs()?.len() as u64)
+    }
+
+    /// Runs the trials of one shard but those that `known` says have run, and gives their rows. Of a halving that is the
+    /// first rung; which sets go on, only all shards together can say. The records of all shards, as what is known to
+    /// [`run`](Self::run), make it give what it gives without shards.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run) and [`planned`](Self::planned).
+    pub fn run_shard(
+        &self,
+        shard: Shard,
+        (journal, known): (&mut TrialJournal, Vec<Record>),
+        watcher: &mut Watcher<'_>,
+    ) -> Result<SweepEnd, BacktestError> {
+        let way = |run: &mut RunJobs<'_>, desk: &Mutex<Desk<'_, '_>>| {
+            let mut jobs = self.first_jobs()?;
+            let own = shard.trials(jobs.len() as u64);
+            jobs.retain(|job| own.contains(&job.trial));
+            lock(desk).total = jobs.len() as u64 * self.work(0);
+            Ok(run(jobs)?.map_or(SweepEnd::Stopped, SweepEnd::Done))
+        };
+        self.go(&way, (journal, known), watcher)
+    }
+
+    /// What a search that knows its sets begins with.
+    fn first_jobs(&self) -> Result<Vec<Job>, BacktestError> {
+        if self.settings.search.search.learns() {
+            let problem =
+                "a search that learns has no shards: each of its sets follows from trials before it";
+            return Err(BacktestError::ChangeSearch { problem: problem.to_owned() });
+        }
+        let sets = plan(self.space, &self.settings.search)?.into_iter();
+        Ok(sets.zip(0..).map(|(candidate, trial)| Job { trial, rung: 0, candidate }).collect())
+    }
+
+    fn go(
+        &self,
+        way: &Way<'_>,
+        (journal, known): (&mut TrialJournal, Vec<Record>),
+        watcher: &mut Watcher<'_>,
+    ) -> Result<SweepEnd, BacktestError> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads.get()).build();
         let pool = pool.map_err(|error| BacktestError::ChangeSearch { problem: error.to_string() })?;
         let mut known: HashMap<(u64, u32), Outcome> =
@@ -155,29 +216,22 @@ impl Sweep<'_> {
             wish: Wish::GoOn,
         });
         let mut run = |jobs: Vec<Job>| self.run_jobs(&jobs, &mut known, &desk, &pool);
-        let learns = self.settings.search.search.learns();
-        let end = if learns { self.learn(&mut run, &desk) } else { self.climb(&mut run, &desk) }?;
+        let end = way(&mut run, &desk)?;
         lock(&desk).journal.sync()?;
         Ok(end)
     }
 
     /// A search that knows its sets beforehand, rung by rung.
-    fn climb(
-        &self,
-        run: &mut dyn FnMut(Vec<Job>) -> Result<Option<Vec<TrialRow>>, BacktestError>,
-        desk: &Mutex<Desk<'_, '_>>,
-    ) -> Result<SweepEnd, BacktestError> {
+    fn climb(&self, run: &mut RunJobs<'_>, desk: &Mutex<Desk<'_, '_>>) -> Result<SweepEnd, BacktestError> {
         let halving = self.settings.halving;
-        let sets = plan(self.space, &self.settings.search)?;
-        let mut field = sets.len();
+        let mut jobs = self.first_jobs()?;
+        let mut field = jobs.len();
         let work = (0..halving.rungs()).map(|rung| {
             let work = field as u64 * self.work(rung);
             field = halving.kept(field);
             work
         });
         lock(desk).total = work.sum();
-        let jobs = sets.into_iter().zip(0..).map(|(candidate, trial)| Job { trial, rung: 0, candidate });
-        let mut jobs: Vec<Job> = jobs.collect();
         let mut rows: Vec<TrialRow> = Vec::new();
         for rung in 0..halving.rungs() {
             let Some(ran) = run(std::mem::take(&mut jobs))? else { return Ok(SweepEnd::Stopped) };
@@ -195,11 +249,7 @@ impl Sweep<'_> {
     }
 
     /// A search that looks at each batch before it chooses the next.
-    fn learn(
-        &self,
-        run: &mut dyn FnMut(Vec<Job>) -> Result<Option<Vec<TrialRow>>, BacktestError>,
-        desk: &Mutex<Desk<'_, '_>>,
-    ) -> Result<SweepEnd, BacktestError> {
+    fn learn(&self, run: &mut RunJobs<'_>, desk: &Mutex<Desk<'_, '_>>) -> Result<SweepEnd, BacktestError> {
         let SearchSettings { trials, seed, .. } = self.settings.search;
         self.settings.search.check(self.space)?;
         lock(desk).total = trials * self.work(0);

@@ -6,28 +6,44 @@ use crate::failure::{Ending, Failure};
 use crate::interrupt;
 use crate::output::{print, print_json};
 use crate::progress::Progress;
-use crate::sweep::{Prepared, ResultFolder, SearchArguments, SweepReport, Tried, notes_of};
+use crate::sweep::{Prepared, ResultFolder, SearchArguments, ShardPlan, SweepReport, Tried, notes_of};
 use candlewick_api::clock::Stopwatch;
+use candlewick_backtest::BacktestError;
 use candlewick_backtest::sweep::{
-    BlackBox, Replay, Shared, Standing, Sweep, SweepEnd, TrialRow, Wish, ranked,
+    BlackBox, Luck, Record, Replay, Shard, Shared, Standing, Sweep, SweepEnd, TrialRow, Watcher, Wish, ranked,
 };
 use candlewick_backtest::variants::VariantCount;
-use clap::Args;
+use clap::{Args, Subcommand};
+use serde::Serialize;
+use serde_json::{Value, json};
 use std::io;
+use std::num::NonZeroU64;
 use std::path::PathBuf;
 
-/// What to search.
+/// What to search, and where.
 #[derive(Debug, Args)]
 #[command(
+    args_conflicts_with_subcommands = true,
     after_help = "VALUES are a range 5..30 (either end may be left out: the strategy's own), with a step 5..30:5, on \
                   the log scale 2..500:log or so many of it 2..500:log/9, or a list 5,9,14. close_type and \
                   expiration_type of the bot are searched by list.\n\nStopped or killed, the same command goes on \
-                  where it was: every trial that ran stands in trials.jsonl of the folder.\n\nExamples:\n  candlewick \
+                  where it was: every trial that ran stands in trials.jsonl of the folder.\n\nOn several machines: sweep \
+                  plan --shards 4 ..., on each its sweep run --shard N ... with the same arguments and plan.json in the folder, \
+                  then, with all of their shard-N.jsonl in one folder, sweep merge ....\n\nExamples:\n  candlewick \
                   sweep --bot btc-rsi --param period=5..30:5 --param oversold=20..40:5\n  candlewick sweep --config \
                   my.toml --param fast=2..50 --param slow=5..200:log --where \"slow > 2 * fast\" --search tpe \
                   --trials 500 --objective sharpe"
 )]
 pub(crate) struct SweepArguments {
+    #[command(subcommand)]
+    step: Option<Step>,
+    #[command(flatten)]
+    own: Box<OwnArguments>,
+}
+
+/// What every step of a sweep is told.
+#[derive(Debug, Args)]
+struct OwnArguments {
     #[command(flatten)]
     search: SearchArguments,
     /// The folder of the journal and the results
@@ -38,55 +54,191 @@ pub(crate) struct SweepArguments {
     top: usize,
 }
 
+/// A sweep in parts.
+#[derive(Debug, Subcommand)]
+enum Step {
+    /// Cut a sweep into shards, for several machines: writes plan.json to the folder
+    #[command(after_help = "Example:\n  candlewick sweep plan --shards 4 --bot btc-rsi --param period=5..30")]
+    Plan {
+        /// Into how many
+        #[arg(long, value_name = "N", default_value = "4")]
+        shards: NonZeroU64,
+        #[command(flatten)]
+        own: Box<OwnArguments>,
+    },
+    /// Run one shard of the plan in the folder; its trials stand in shard-N.jsonl
+    #[command(after_help = "Example:\n  candlewick sweep run --shard 2 --bot btc-rsi --param period=5..30")]
+    Run {
+        /// Which one, from 1
+        #[arg(long, value_name = "N")]
+        shard: u64,
+        #[command(flatten)]
+        own: Box<OwnArguments>,
+    },
+    /// Put the shards of the plan together: the results are those of the sweep on one machine, to the byte
+    #[command(after_help = "Example:\n  candlewick sweep merge --bot btc-rsi --param period=5..30")]
+    Merge {
+        #[command(flatten)]
+        own: Box<OwnArguments>,
+    },
+}
+
+/// What of a sweep is done here.
+#[derive(Clone, Copy, Debug)]
+enum Part {
+    Whole,
+    Plan(NonZeroU64),
+    Shard(u64),
+    Merged,
+}
+
+/// A sweep that is ready to run.
+struct Scene<'a> {
+    prepared: &'a Prepared<'a>,
+    ground: &'a Shared<'a>,
+    job: &'a Sweep<'a>,
+    identity: Value,
+    folder: ResultFolder,
+    top: usize,
+    context: &'a Context<'a>,
+}
+
 pub(super) fn run(arguments: &SweepArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    let prepared = arguments.search.prepare(context)?;
-    let Prepared { loaded, written, entry, settings, space, sweep, candles } = &prepared;
-    let told = |error| failure_of_backtest(error, loaded);
-    let folder = ResultFolder::open(&arguments.out)?;
-    let (mut journal, known) =
-        folder.journal("trials.jsonl", &arguments.search.identity(&prepared).to_json()).map_err(told)?;
-    let resumed = known.len();
+    let (part, own) = match &arguments.step {
+        None => (Part::Whole, &arguments.own),
+        Some(Step::Plan { shards, own }) => (Part::Plan(*shards), own),
+        Some(Step::Run { shard, own }) => (Part::Shard(*shard), own),
+        Some(Step::Merge { own }) => (Part::Merged, own),
+    };
+    let prepared = own.search.prepare(context)?;
+    let Prepared { loaded, entry, settings, space, sweep, candles, .. } = &prepared;
     let replay = Replay { settings, entry, space, candles: &candles.series, markets: &candles.markets };
     let ground = Shared::new(replay, BlackBox::WhatIsNotDeclared);
-    let balance = loaded.initial_balance()?;
-    let threads = arguments.search.threads();
+    let (balance, threads) = (loaded.initial_balance()?, own.search.threads());
     let job = Sweep { space, settings: sweep, ground: &ground, balance, threads };
-    let sign = interrupt::sign()?;
-    let mut progress = Progress::new("Sweeping", context.global);
-    let watch = Stopwatch::start();
-    let mut watcher = |standing: &Standing<'_>| {
-        progress.update(standing.done, standing.total);
-        if let Some((best, score)) = standing.best.and_then(|best| Some((best, best.score?))) {
-            progress.say(&format!("best {} {score:.4} of trial {}", sweep.objective, best.trial));
-        }
-        if sign.get().is_some() { Wish::Stop } else { Wish::GoOn }
+    let scene = Scene {
+        prepared: &prepared,
+        ground: &ground,
+        job: &job,
+        identity: own.search.identity(&prepared)?.to_json(),
+        folder: ResultFolder::open(&own.out)?,
+        top: own.top,
+        context,
     };
-    let end = job.run(&mut journal, known, &mut watcher).map_err(told)?;
-    drop(progress);
-    let SweepEnd::Done(rows) = end else {
-        if !context.global.quiet {
-            anstream::eprintln!(
-                "stopped; the same command goes on where it was ({})",
-                folder.path().display()
-            );
+    match part {
+        Part::Whole => scene.run(Vec::new()),
+        Part::Plan(shards) => scene.plan(shards),
+        Part::Shard(number) => scene.run_shard(number),
+        Part::Merged => {
+            let plan = ShardPlan::read(&scene.folder, &scene.identity)?;
+            scene.run(plan.gather(&scene.folder, |error| scene.failure(error))?)
         }
-        return Ok(sign.get().copied().unwrap_or(Ending::Interrupted));
-    };
-    // What a strategy declares is believed while it is searched; of what comes out, it is not.
-    if let Some(best) = ranked(&rows).first().filter(|best| best.score.is_some()) {
-        ground.check(&best.candidate, balance).map_err(told)?;
     }
-    let elapsed = watch.elapsed();
-    let files = folder.write_sweep(&rows, space, sweep.objective, written)?;
-    let counted = count_variants(&prepared, &rows, context);
-    let tried = Tried { rows: &rows, space, sweep, resumed, elapsed, files, counted };
-    let report = SweepReport::of(&tried, candles, arguments.top);
-    if context.global.json {
-        print_json(&report)?;
-    } else {
-        print(&report.to_string())?;
+}
+
+impl Scene<'_> {
+    /// Runs what neither its journal nor `known` knows, and writes the results.
+    fn run(&self, mut known: Vec<Record>) -> Result<Ending, Failure> {
+        let Prepared { written, settings, space, sweep, candles, .. } = self.prepared;
+        let opened = self.folder.journal("trials.jsonl", &self.identity);
+        let (mut journal, own) = opened.map_err(|error| self.failure(error))?;
+        known.extend(own);
+        let resumed = known.len();
+        let watch = Stopwatch::start();
+        let end = self.watched(|watcher| self.job.run(&mut journal, known, watcher))?;
+        let rows = match end {
+            Watched::Done(rows) => rows,
+            Watched::Stopped(ending) => return Ok(ending),
+        };
+        // What a strategy declares is believed while it is searched; of what comes out, it is not.
+        if let Some(best) = ranked(&rows).first().filter(|best| best.score.is_some()) {
+            let checked = self.ground.check(&best.candidate, self.job.balance);
+            checked.map_err(|error| self.failure(error))?;
+        }
+        let payout = settings.simulation.payout_percent.to_fraction();
+        let luck = Luck::of(&rows, payout, sweep.search.seed);
+        let files = self.folder.write_sweep((&rows, luck.as_ref()), space, sweep.objective, written)?;
+        let elapsed = watch.elapsed();
+        let counted = count_variants(self.prepared, &rows, self.context);
+        let tried = Tried { rows: &rows, luck, space, sweep, resumed, elapsed, files, counted };
+        let report = SweepReport::of(&tried, candles, self.top);
+        self.tell(&report, || report.to_string())
     }
-    Ok(Ending::Done)
+
+    /// Writes the plan of the shards.
+    fn plan(&self, shards: NonZeroU64) -> Result<Ending, Failure> {
+        let sets = self.job.planned().map_err(|error| self.failure(error))?;
+        let path = ShardPlan::new(sets, shards.get(), self.identity.clone()).write(&self.folder)?;
+        self.tell(&json!({ "sets": sets, "shards": shards, "file": path }), || {
+            format!(
+                "{sets} sets in {shards} shards: wrote {}\nnext, with the same arguments: sweep run --shard 1 to \
+                 {shards}, each wherever this file is; then sweep merge where all of their journals are",
+                path.display()
+            )
+        })
+    }
+
+    /// Runs one shard of the plan.
+    fn run_shard(&self, number: u64) -> Result<Ending, Failure> {
+        let plan = ShardPlan::read(&self.folder, &self.identity)?;
+        let shard = Shard::new(number, plan.shards).map_err(|error| self.failure(error))?;
+        let (mut journal, known) = plan.journal(&self.folder, shard).map_err(|error| self.failure(error))?;
+        let resumed = known.len();
+        match self.watched(|watcher| self.job.run_shard(shard, (&mut journal, known), watcher))? {
+            Watched::Stopped(ending) => Ok(ending),
+            Watched::Done(rows) => {
+                let trials = rows.len();
+                let told =
+                    json!({ "shard": number, "shards": plan.shards, "trials": trials, "resumed": resumed });
+                self.tell(&told, || format!("shard {number} of {}: {trials} trials have run", plan.shards))
+            }
+        }
+    }
+
+    /// Runs trials under the eyes of a person, who may stop them.
+    fn watched(
+        &self,
+        run: impl FnOnce(&mut Watcher<'_>) -> Result<SweepEnd, BacktestError>,
+    ) -> Result<Watched, Failure> {
+        let sign = interrupt::sign()?;
+        let mut progress = Progress::new("Sweeping", self.context.global);
+        let objective = self.prepared.sweep.objective;
+        let end = run(&mut |standing: &Standing<'_>| {
+            progress.update(standing.done, standing.total);
+            if let Some((best, score)) = standing.best.and_then(|best| Some((best, best.score?))) {
+                progress.say(&format!("best {objective} {score:.4} of trial {}", best.trial));
+            }
+            if sign.get().is_some() { Wish::Stop } else { Wish::GoOn }
+        });
+        drop(progress);
+        if let SweepEnd::Done(rows) = end.map_err(|error| self.failure(error))? {
+            return Ok(Watched::Done(rows));
+        }
+        if !self.context.global.quiet {
+            let folder = self.folder.path().display();
+            anstream::eprintln!("stopped; the same command goes on where it was ({folder})");
+        }
+        Ok(Watched::Stopped(sign.get().copied().unwrap_or(Ending::Interrupted)))
+    }
+
+    fn tell(&self, report: &impl Serialize, text: impl FnOnce() -> String) -> Result<Ending, Failure> {
+        if self.context.global.json {
+            print_json(report)?;
+        } else {
+            print(&text())?;
+        }
+        Ok(Ending::Done)
+    }
+
+    fn failure(&self, error: BacktestError) -> Failure {
+        failure_of_backtest(error, &self.prepared.loaded)
+    }
+}
+
+/// How trials ended that somebody watched.
+enum Watched {
+    Done(Vec<TrialRow>),
+    Stopped(Ending),
 }
 
 /// Notes every trial that ran as a variant of its idea; how many variants of it there are by now.

@@ -83,7 +83,7 @@ pub(super) fn run(arguments: &WalkForwardArguments, context: &Context<'_>) -> Re
     let course = Course { settings, entry, space, candles: series, markets, balance };
     let layout = &arguments.layout.divide(&course.span(), course.step(), course.purge())?;
     let windows = layout.settings.windows(&layout.walked).map_err(told)?;
-    let identity = identity(arguments, &prepared, layout);
+    let identity = identity(arguments, &prepared, layout)?;
     let guard = Guard::of(arguments, &prepared, layout);
     let asked = asked(arguments, guard.as_ref(), &identity)?;
     let mut journey = Journey {
@@ -134,8 +134,12 @@ pub(super) fn run(arguments: &WalkForwardArguments, context: &Context<'_>) -> Re
 }
 
 /// Everything that decides a walk, but for the program.
-fn identity(arguments: &WalkForwardArguments, prepared: &Prepared<'_>, layout: &Layout) -> Value {
-    let mut identity = arguments.search.identity(prepared).to_json();
+fn identity(
+    arguments: &WalkForwardArguments,
+    prepared: &Prepared<'_>,
+    layout: &Layout,
+) -> Result<Value, Failure> {
+    let mut identity = arguments.search.identity(prepared)?.to_json();
     let settings = layout.settings;
     identity["walk"] = json!({
         "scheme": settings.scheme.as_str(),
@@ -145,7 +149,7 @@ fn identity(arguments: &WalkForwardArguments, prepared: &Prepared<'_>, layout: &
         "walked": [layout.walked.start, layout.walked.end],
         "hold_out": layout.hold_out.as_ref().map(|range| [range.start, range.end]),
     });
-    identity
+    Ok(identity)
 }
 
 /// The opening of the hold-out, if it is asked for: refused before anything is searched, where it is.

@@ -2,19 +2,20 @@
 
 use crate::failure::{Failure, FailureKind};
 use candlewick_backtest::sweep::{
-    Objective, Record, Space, SweepSettings, TrialJournal, TrialRow, ranked, write_sweep_page,
+    Luck, Objective, Record, Space, SweepSettings, TrialJournal, TrialRow, ranked, write_sweep_page,
     write_trials_csv, write_trials_parquet,
 };
 use candlewick_backtest::{BacktestError, BacktestSettings};
 use candlewick_engine::BotSettings;
 use candlewick_sdk::ExpirationType;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// The form of the journal and of its figures; raised when either changes.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// Everything that decides the trials of a sweep and their order.
 pub(crate) struct Identity<'a> {
@@ -28,6 +29,8 @@ pub(crate) struct Identity<'a> {
     pub(crate) parameters: &'a [String],
     /// As they were given.
     pub(crate) conditions: &'a [String],
+    /// The files that parameters name, each with the hash of what is in it.
+    pub(crate) files: BTreeMap<String, String>,
     /// The search.
     pub(crate) sweep: &'a SweepSettings,
 }
@@ -46,6 +49,7 @@ impl Identity<'_> {
             "data_hash": self.data_hash,
             "parameters": self.parameters,
             "conditions": self.conditions,
+            "files": self.files,
             "search": search.search.as_str(),
             "trials": search.trials,
             "seed": search.seed,
@@ -97,15 +101,16 @@ impl ResultFolder {
     /// Writes the results of a sweep. `written` is the bot as it is configured.
     pub(crate) fn write_sweep(
         &self,
-        rows: &[TrialRow],
+        (rows, luck): (&[TrialRow], Option<&Luck>),
         space: &Space,
         objective: Objective,
         written: &Value,
     ) -> Result<Vec<PathBuf>, Failure> {
         let mut files = vec![
-            self.put("results.csv", |bytes| write_trials_csv(rows, space, bytes))?,
-            self.put("results.parquet", |bytes| write_trials_parquet(rows, space, bytes))?,
-            self.put("report.html", |bytes| write_sweep_page(rows, space, objective, bytes))?,
+            self.put("results.csv", |bytes| write_trials_csv(rows, space, luck, bytes))?,
+            self.put("results.parquet", |bytes| write_trials_parquet(rows, space, luck, bytes))?,
+            self.put("report.html", |bytes| write_sweep_page(rows, space, objective, luck, bytes))?,
+            self.put("luck.json", |bytes| writeln!(bytes, "{:#}", json!(luck)))?,
         ];
         if let Some(best) = ranked(rows).into_iter().find(|row| row.score.is_some()) {
             let text = best_bot(written, &space.bot(&best.candidate))?;

@@ -3,7 +3,7 @@
 use crate::data::Candles;
 use crate::output::{short, table};
 use candlewick_backtest::sweep::{
-    Figures, Outcome, Space, SweepSettings, TrialRow, corrected_p_values, ranked,
+    Figures, Luck, Outcome, Space, SweepSettings, TrialRow, corrected_p_values, ranked,
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -17,6 +17,8 @@ use std::time::Duration;
 pub(crate) struct Tried<'a> {
     /// All trials.
     pub(crate) rows: &'a [TrialRow],
+    /// How much of the best is luck.
+    pub(crate) luck: Option<Luck>,
     /// What was searched.
     pub(crate) space: &'a Space,
     /// How.
@@ -44,6 +46,7 @@ pub(crate) struct SweepReport {
     resumed: usize,
     /// Variants of the idea that were tried by now, in this sweep and before.
     variants_tried: Option<u64>,
+    luck: Option<Luck>,
     best: Vec<BestLine>,
     data_hash: String,
     files: Vec<PathBuf>,
@@ -62,24 +65,33 @@ struct BestLine {
     parameters: Map<String, Value>,
     /// The p-value, corrected for the number of sets.
     p_value_corrected: Option<f64>,
+    /// The probability of one as good among as many sets that earn nothing.
+    p_value_of_many: Option<f64>,
     figures: Figures,
 }
 
 impl SweepReport {
     /// Of a sweep whose trials all ran.
     pub(crate) fn of(tried: &Tried<'_>, candles: &Candles, top: usize) -> Self {
-        let Tried { rows, space, sweep, resumed, elapsed, files, counted } = tried;
+        let Tried { rows, luck, space, sweep, resumed, elapsed, files, counted } = tried;
         let counting = rows.iter().filter(|row| row.score.is_some()).count();
         let refused = rows.iter().filter(|row| matches!(row.outcome, Outcome::Refused(_))).count();
         let corrected: HashMap<u64, f64> = (rows.iter().zip(corrected_p_values(rows)))
             .filter_map(|(row, p_value)| Some((row.trial, p_value?)))
             .collect();
         let best = ranked(rows).into_iter().zip(1..);
-        let best = best.filter_map(|(row, rank)| line(row, rank, space, corrected.get(&row.trial)));
+        let of_many: HashMap<u64, f64> = luck
+            .iter()
+            .flat_map(|luck| rows.iter().zip(&luck.p_values))
+            .filter_map(|(row, p_value)| Some((row.trial, (*p_value)?)))
+            .collect();
+        let best = best.filter_map(|(row, rank)| {
+            line(row, rank, space, (corrected.get(&row.trial), of_many.get(&row.trial)))
+        });
         let mut notices = candles.notices.clone();
         if counting > 1 {
             notices.push(format!(
-                "the best of {counting} sets is good by luck, too: hold it to the corrected p-value, and to candles that no \
+                "the best of {counting} sets is good by luck, too: hold it to the corrected p-values, and to candles that no \
                  sweep has seen"
             ));
         }
@@ -101,6 +113,7 @@ impl SweepReport {
             parameters_refused: refused,
             resumed: *resumed,
             variants_tried,
+            luck: luck.clone(),
             best: best.take(top).collect(),
             data_hash: candles.hash.clone(),
             files: files.clone(),
@@ -111,7 +124,12 @@ impl SweepReport {
     }
 }
 
-fn line(row: &TrialRow, rank: usize, space: &Space, corrected: Option<&f64>) -> Option<BestLine> {
+fn line(
+    row: &TrialRow,
+    rank: usize,
+    space: &Space,
+    (corrected, of_many): (Option<&f64>, Option<&f64>),
+) -> Option<BestLine> {
     let parameters = space.axes().iter().zip(&row.candidate);
     Some(BestLine {
         rank,
@@ -119,7 +137,9 @@ fn line(row: &TrialRow, rank: usize, space: &Space, corrected: Option<&f64>) -> 
         score: row.score?,
         parameters: parameters.map(|(axis, setting)| (axis.name().to_owned(), setting.to_json())).collect(),
         p_value_corrected: corrected.copied(),
-        figures: row.figures()?.clone(),
+        p_value_of_many: of_many.copied(),
+        // Part by part it stands in the journal.
+        figures: row.figures()?.without_timeline(),
     })
 }
 
@@ -152,6 +172,17 @@ impl fmt::Display for SweepReport {
         write!(f, "; {seconds:.1} s")?;
         if *resumed > 0 {
             write!(f, ", {resumed} runs of an earlier process")?;
+        }
+        if let Some(luck) = &self.luck {
+            write!(f, "\n\nHow much of the best is luck, by all {} sets: {}", luck.sets, luck.reading())?;
+            let mut told = table(["probability that", ""].map(str::to_owned).to_vec());
+            for (name, found) in luck.told() {
+                told.add_row([
+                    name.to_owned(),
+                    found.map_or("not known".to_owned(), |found| format!("{found:.3}")),
+                ]);
+            }
+            writeln!(f, "\n{}", told.trim_fmt())?;
         }
         for file in &self.files {
             write!(f, "\nwrote {}", file.display())?;

@@ -5,6 +5,7 @@
 )]
 
 use super::Identity;
+use super::named_files::named_files;
 use crate::command::Context;
 use crate::configuration::{Base, Loaded, Problems, RealMoney, to_json};
 use crate::crew::{Crew, failure_of_backtest, session_settings, suggest_strategy};
@@ -111,15 +112,19 @@ impl SearchArguments {
     }
 
     /// Everything that decides the trials and their order.
-    pub(crate) fn identity<'a>(&'a self, prepared: &'a Prepared<'_>) -> Identity<'a> {
-        Identity {
+    ///
+    /// # Errors
+    /// A file that a parameter names cannot be read.
+    pub(crate) fn identity<'a>(&'a self, prepared: &'a Prepared<'_>) -> Result<Identity<'a>, Failure> {
+        Ok(Identity {
             settings: &prepared.settings,
             strategy: (prepared.entry.name, prepared.entry.version),
             data_hash: &prepared.candles.hash,
             parameters: &self.parameters,
             conditions: &self.conditions,
+            files: named_files(&prepared.settings.session.bots, &prepared.space)?,
             sweep: &prepared.sweep,
-        }
+        })
     }
 
     /// What a hold-out of these candles would be opened for.

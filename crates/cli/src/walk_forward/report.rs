@@ -149,8 +149,10 @@ impl Report {
             .first()
             .zip(steps.last())
             .map(|(first, last)| first.window.test.start..last.window.test.end);
-        let out_of_sample =
-            all.as_ref().zip(span).map(|(all, span)| Joined::of(Figures::of(all, balance, &span)));
+        let out_of_sample = all
+            .as_ref()
+            .zip(span)
+            .map(|(all, span)| Joined::of(Figures::of(all, balance, &span).without_timeline()));
         let chosen = || steps.iter().filter_map(|step| step.chosen.as_ref());
         let settings = layout.settings;
         let report = Self {
@@ -238,8 +240,8 @@ impl WindowLine {
                 out_of_sample_score: objective.score(&chosen.out_of_sample, 0),
                 efficiency: chosen.efficiency(),
                 robustness: RobustnessLine::of(chosen.robustness),
-                in_sample: chosen.in_sample.clone(),
-                out_of_sample: chosen.out_of_sample.clone(),
+                in_sample: chosen.in_sample.without_timeline(),
+                out_of_sample: chosen.out_of_sample.without_timeline(),
             }
         });
         let line = |range: &std::ops::Range<Millis>| RangeLine { from: range.start, to: range.end };

@@ -35,7 +35,7 @@ pub(crate) struct Limits {
     pub(super) max_stake: Money,
     pub(super) stake_step: Money,
     pub(super) max_stake_fraction: f64,
-    pub(super) enforce_verdict: bool,
+    pub(crate) enforce_verdict: bool,
 }
 
 impl Limits {

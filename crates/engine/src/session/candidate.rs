@@ -18,6 +18,14 @@ pub enum Telling {
 }
 
 impl Session {
+    /// Follows no verdict from here on, unless a rule goes by it: nobody asks a trial of a search what became of its edge
+    /// after each trade.
+    pub fn leave_verdicts(&mut self) {
+        if !self.limits.enforce_verdict {
+            self.bots.iter_mut().for_each(|bot| bot.verdict.leave());
+        }
+    }
+
     /// Takes a candle of a bot's series that closed at `close`, and that its strategy is known to answer with this signal.
     /// The same as [`handle_candles`](Self::handle_candles) of this candle, when no candle since the last one that was
     /// handed in has been answered; neither it nor they are shown to the strategy.

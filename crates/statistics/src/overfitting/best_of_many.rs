@@ -1,6 +1,7 @@
 //! Could the best of so many worthless variants have looked as good?
 
-use super::VariantReturns;
+use super::Variants;
+use super::variant_returns::Group;
 use crate::StatisticsError;
 use crate::simulation::Dice;
 
@@ -16,7 +17,7 @@ pub struct Bootstrap {
 }
 
 /// The best of many variants, and how probable so good a one is.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct BestOfMany {
     /// Which variant is the best.
     pub best: usize,
@@ -24,6 +25,9 @@ pub struct BestOfMany {
     pub statistic: f64,
     /// The probability of so good a best one if no variant earns anything.
     pub p_value: f64,
+    /// The same probability of one as good as each variant: p-values that are corrected for all variants that were tried.
+    /// Nothing for one that never differs.
+    pub p_values: Vec<Option<f64>>,
 }
 
 /// The maximum statistic over all variants, with a block bootstrap of its distribution when none is worth anything.
@@ -46,63 +50,105 @@ pub struct BestOfMany {
 ///
 /// # Errors
 /// [`StatisticsError::TooFew`] when no variant differs, there are not two blocks, or a block or the number of runs is 0.
-pub fn best_of_many(returns: &VariantReturns, bootstrap: Bootstrap) -> Result<BestOfMany, StatisticsError> {
+pub fn best_of_many(returns: &dyn Variants, bootstrap: Bootstrap) -> Result<BestOfMany, StatisticsError> {
     let needs = |what, found: usize, needed: usize| {
         if found < needed { Err(StatisticsError::TooFew { what, found, needed }) } else { Ok(()) }
     };
     needs("periods of a block", bootstrap.block_periods, 1)?;
     needs("runs of the bootstrap", bootstrap.runs as usize, 1)?;
     needs("blocks", returns.periods().div_ceil(bootstrap.block_periods), 2)?;
-    let history = History::new(returns, bootstrap.block_periods);
-    let mut blocks = BlockSums::new(returns.variants());
-    history.tell_blocks(&mut blocks, |block| block * bootstrap.block_periods);
-    let statistics: Vec<Option<f64>> = (0..returns.variants()).map(|v| blocks.statistic(v, 0.0)).collect();
-    let totals = blocks.sums.clone();
+    let draws = Draws::new(returns.periods(), bootstrap);
+    let mut statistics: Vec<Option<f64>> = Vec::with_capacity(returns.variants());
+    // The largest statistic of each draw, over the variants so far.
+    let mut largest = vec![f64::NEG_INFINITY; bootstrap.runs as usize];
+    for group in Group::all_of(returns) {
+        draws.tell(&group, &mut statistics, &mut largest);
+    }
     let told =
         statistics.iter().enumerate().filter_map(|(variant, found)| found.map(|found| (variant, found)));
     let Some((best, statistic)) = told.reduce(|best, other| if other.1 > best.1 { other } else { best })
     else {
         return Err(StatisticsError::TooFew { what: "variants that traded", found: 0, needed: 1 });
     };
-    let mut as_good = |run: &u32| {
-        let mut dice = Dice::new(bootstrap.seed, u64::from(*run));
-        history.tell_blocks(&mut blocks, |_| dice.below(returns.periods()));
-        let is_as_good = |variant: usize| {
-            statistics[variant].is_some()
-                && blocks.statistic(variant, totals[variant]).is_some_and(|found| found >= statistic)
-        };
-        (0..returns.variants()).any(is_as_good)
+    largest.sort_by(f64::total_cmp);
+    let p_value = |statistic: f64| {
+        let as_good = largest.len() - largest.partition_point(|of_draw| *of_draw < statistic);
+        (1.0 + as_good as f64) / (1.0 + largest.len() as f64)
     };
-    let hits = (0..bootstrap.runs).filter(|run| as_good(run)).count() as f64;
-    Ok(BestOfMany { best, statistic, p_value: (1.0 + hits) / (1.0 + f64::from(bootstrap.runs)) })
+    let p_values = statistics.iter().map(|statistic| statistic.map(p_value)).collect();
+    Ok(BestOfMany { best, statistic, p_value: p_value(statistic), p_values })
 }
 
-/// The history as running sums, so that a block of any length takes one difference.
-struct History {
-    /// The sums of the first 0, 1, 2, ... periods, for each variant; twice around, since blocks go in a circle.
-    sums: Vec<Vec<f64>>,
+/// The same draws for every variant.
+struct Draws {
     periods: usize,
     block: usize,
+    /// Where the blocks of the history begin, one after another.
+    own: Vec<usize>,
+    /// Where those of each draw do.
+    drawn: Vec<usize>,
 }
 
-impl History {
-    fn new(returns: &VariantReturns, block: usize) -> Self {
-        let periods = returns.periods();
-        let mut sums = vec![vec![0.0; returns.variants()]];
-        for period in 0..2 * periods {
-            let values = returns.period(period % periods);
-            sums.push(sums[period].iter().zip(values).map(|(sum, value)| sum + value).collect());
-        }
-        Self { sums, periods, block }
+impl Draws {
+    fn new(periods: usize, bootstrap: Bootstrap) -> Self {
+        let Bootstrap { block_periods: block, runs, seed } = bootstrap;
+        let own: Vec<usize> = (0..periods.div_ceil(block)).map(|place| place * block).collect();
+        let draw = |run: u32| {
+            let mut dice = Dice::new(seed, u64::from(run));
+            own.iter().map(|_| dice.below(periods)).collect::<Vec<_>>()
+        };
+        let drawn = (0..runs).flat_map(draw).collect();
+        Self { periods, block, own, drawn }
     }
 
-    /// Puts together as many periods as there are, from blocks that start where `start` says; the last is cut to fit.
-    fn tell_blocks(&self, blocks: &mut BlockSums, mut start: impl FnMut(usize) -> usize) {
+    /// Adds the statistics of a group's variants, and raises the largest of each draw to theirs.
+    fn tell(&self, group: &Group, statistics: &mut Vec<Option<f64>>, largest: &mut [f64]) {
+        let history = History::new(group, self);
+        let mut blocks = BlockSums::new(group.count());
+        history.tell_blocks(&mut blocks, &self.own);
+        let told: Vec<Option<f64>> = (0..group.count()).map(|v| blocks.statistic(v, 0.0)).collect();
+        let totals = blocks.sums.clone();
+        for (starts, largest) in self.drawn.chunks_exact(self.own.len()).zip(largest) {
+            history.tell_blocks(&mut blocks, starts);
+            for (variant, total) in totals.iter().enumerate().filter(|(variant, _)| told[*variant].is_some())
+            {
+                if let Some(found) = blocks.statistic(variant, *total) {
+                    *largest = largest.max(found);
+                }
+            }
+        }
+        statistics.extend(told);
+    }
+}
+
+/// The history of a group as running sums, so that a block of any length takes one difference.
+struct History<'a> {
+    /// The sums of the first 0, 1, 2, ... periods, for each variant; twice around, since blocks go in a circle.
+    sums: Vec<f64>,
+    count: usize,
+    draws: &'a Draws,
+}
+
+impl<'a> History<'a> {
+    fn new(group: &Group, draws: &'a Draws) -> Self {
+        let count = group.count();
+        let mut sums = vec![0.0; count];
+        for period in 0..2 * draws.periods {
+            for (variant, value) in group.period(period % draws.periods).iter().enumerate() {
+                sums.push(sums[period * count + variant] + value);
+            }
+        }
+        Self { sums, count, draws }
+    }
+
+    /// Puts together as many periods as there are, from blocks with these starts; the last is cut to fit.
+    fn tell_blocks(&self, blocks: &mut BlockSums, starts: &[usize]) {
         blocks.clear();
-        for block in 0..self.periods.div_ceil(self.block) {
-            let length = self.block.min(self.periods - block * self.block);
-            let from = start(block);
-            blocks.add(&self.sums[from], &self.sums[from + length], length);
+        let Draws { periods, block, .. } = *self.draws;
+        let until = |period: usize| &self.sums[period * self.count..(period + 1) * self.count];
+        for (place, from) in starts.iter().enumerate() {
+            let length = block.min(periods - place * block);
+            blocks.add(until(*from), until(from + length), length);
         }
     }
 }
@@ -165,6 +211,7 @@ impl BlockSums {
 
 #[cfg(test)]
 mod tests {
+    use super::super::VariantReturns;
     use super::*;
     use statrs::distribution::{ContinuousCDF, Normal};
 
@@ -223,6 +270,10 @@ mod tests {
         let found = best_of_many(&VariantReturns::new(&variants).unwrap(), BOOTSTRAP).unwrap();
         assert_eq!(found.best, 17);
         assert!(found.p_value < 0.01, "{}", found.p_value);
+        assert_eq!(found.p_values[17], Some(found.p_value));
+        assert_eq!(found.p_values[50], None);
+        let others = (0..50).filter(|variant| *variant != 17);
+        assert!(others.filter_map(|variant| found.p_values[variant]).all(|p_value| p_value > 0.05));
     }
 
     #[test]

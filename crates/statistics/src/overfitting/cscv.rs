@@ -1,6 +1,7 @@
 //! How often is the best variant of one half of the history below the middle in the other half?
 
-use super::VariantReturns;
+use super::Variants;
+use super::variant_returns::Group;
 use crate::StatisticsError;
 
 /// The most blocks: 12,870 ways to choose half of them.
@@ -40,7 +41,7 @@ pub struct Overfitting {
 /// [`StatisticsError::TooFew`] below two variants, for blocks that are not an even number from 2 to [`MOST_BLOCKS`],
 /// and for a history in which a purged block would be shorter than two periods.
 pub fn probability_of_overfitting(
-    returns: &VariantReturns,
+    returns: &dyn Variants,
     split: Split,
 ) -> Result<Overfitting, StatisticsError> {
     let Split { blocks, purged_periods } = split;
@@ -59,32 +60,48 @@ pub fn probability_of_overfitting(
     if returns.periods() < needed {
         return Err(StatisticsError::TooFew { what: "periods", found: returns.periods(), needed });
     }
-    let blocks: Vec<Block> = (0..blocks).map(|block| Block::new(returns, split, block)).collect();
-    let (mut chosen, mut other) = (Moments::new(variants), Moments::new(variants));
-    let (mut divisions, mut overfitted, mut lost) = (0_u32, 0_u32, 0_u32);
-    for taken in 0_u32..1 << blocks.len() {
-        if taken.count_ones() as usize * 2 != blocks.len() {
-            continue;
+    let mut divisions = Division::all_of(blocks);
+    for group in Group::all_of(returns) {
+        let blocks = Block::all_of(&group, returns.periods(), split);
+        for division in &mut divisions {
+            division.choose(&group, &blocks);
         }
-        chosen.clear();
-        other.clear();
-        for (index, block) in blocks.iter().enumerate() {
-            let is_taken = |at: usize| taken >> at & 1 == 1;
-            if is_taken(index) {
-                let before = index > 0 && !is_taken(index - 1);
-                let after = index + 1 < blocks.len() && !is_taken(index + 1);
-                chosen.add(&block.trimmed[usize::from(before) + 2 * usize::from(after)]);
-            } else {
-                other.add(&block.trimmed[0]);
-            }
-        }
-        let best = chosen.best();
-        divisions += 1;
-        overfitted += u32::from(other.is_in_lower_half(best));
-        lost += u32::from(other.sums[best] < 0.0);
     }
-    let share = |count: u32| f64::from(count) / f64::from(divisions);
-    Ok(Overfitting { probability: share(overfitted), loss_probability: share(lost) })
+    for group in Group::all_of(returns) {
+        let blocks = Block::all_of(&group, returns.periods(), split);
+        for division in &mut divisions {
+            division.rank(&blocks, group.count());
+        }
+    }
+    let share = |is: fn(&Division) -> bool| {
+        divisions.iter().filter(|division| is(division)).count() as f64 / divisions.len() as f64
+    };
+    Ok(Overfitting {
+        // A rank over N + 1 of at most one half: no more are below it than above, those that are equal shared out.
+        probability: share(|division| division.below <= division.above),
+        loss_probability: share(|division| division.found.sum < 0.0),
+    })
+}
+
+/// One way to take half of the blocks: which variant is the best of it, and where that stands in the other half.
+struct Division {
+    /// The blocks of the half to choose by, and how each is cut.
+    chosen: Vec<(usize, usize)>,
+    /// Those of the other half.
+    other: Vec<(usize, usize)>,
+    /// The best ratio so far.
+    best: f64,
+    /// The same variant in the other half.
+    found: Found,
+    below: usize,
+    above: usize,
+}
+
+/// What a variant came to.
+#[derive(Clone, Copy)]
+struct Found {
+    sum: f64,
+    ratio: f64,
 }
 
 /// A block, whole and without its first, its last and its first and last periods.
@@ -92,21 +109,75 @@ struct Block {
     trimmed: [Moments; 4],
 }
 
-/// Sums and sums of squares of each variant.
+/// Sums and sums of squares of each variant of a group.
 struct Moments {
     count: usize,
     sums: Vec<f64>,
     squares: Vec<f64>,
 }
 
+impl Division {
+    fn all_of(blocks: usize) -> Vec<Self> {
+        let halves = (0_u32..1 << blocks).filter(|taken| taken.count_ones() as usize * 2 == blocks);
+        let division = |taken: u32| {
+            let is_taken = |at: usize| taken >> at & 1 == 1;
+            let cut = |block: usize| {
+                let before = block > 0 && !is_taken(block - 1);
+                let after = block + 1 < blocks && !is_taken(block + 1);
+                usize::from(before) + 2 * usize::from(after)
+            };
+            Self {
+                chosen: (0..blocks).filter(|at| is_taken(*at)).map(|at| (at, cut(at))).collect(),
+                other: (0..blocks).filter(|at| !is_taken(*at)).map(|at| (at, 0)).collect(),
+                best: f64::NEG_INFINITY,
+                found: Found { sum: 0.0, ratio: 0.0 },
+                below: 0,
+                above: 0,
+            }
+        };
+        halves.map(division).collect()
+    }
+
+    /// Takes a variant of this group, if one is better than the best before; the first of equals.
+    fn choose(&mut self, group: &Group, blocks: &[Block]) {
+        let chosen = Moments::together(blocks, &self.chosen, group.count());
+        let mut better = None;
+        for variant in 0..group.count() {
+            let ratio = chosen.ratio(variant);
+            if ratio > self.best {
+                (self.best, better) = (ratio, Some(variant));
+            }
+        }
+        if let Some(variant) = better {
+            let other = Moments::together(blocks, &self.other, group.count());
+            self.found = Found { sum: other.sums[variant], ratio: other.ratio(variant) };
+        }
+    }
+
+    /// Counts where the best stands among the variants of a group in the other half.
+    fn rank(&mut self, blocks: &[Block], count: usize) {
+        let other = Moments::together(blocks, &self.other, count);
+        for ratio in (0..count).map(|variant| other.ratio(variant)) {
+            self.below += usize::from(ratio < self.found.ratio);
+            self.above += usize::from(ratio > self.found.ratio);
+        }
+    }
+}
+
 impl Block {
-    fn new(returns: &VariantReturns, split: Split, block: usize) -> Self {
-        let (from, until) =
-            (block * returns.periods() / split.blocks, (block + 1) * returns.periods() / split.blocks);
-        let purged = split.purged_periods;
-        let trimmed =
-            [(from, until), (from + purged, until), (from, until - purged), (from + purged, until - purged)];
-        Self { trimmed: trimmed.map(|(from, until)| Moments::of(returns, from, until)) }
+    fn all_of(group: &Group, periods: usize, split: Split) -> Vec<Self> {
+        let block = |block: usize| {
+            let (from, until) = (block * periods / split.blocks, (block + 1) * periods / split.blocks);
+            let purged = split.purged_periods;
+            let trimmed = [
+                (from, until),
+                (from + purged, until),
+                (from, until - purged),
+                (from + purged, until - purged),
+            ];
+            Self { trimmed: trimmed.map(|(from, until)| Moments::of(group, from, until)) }
+        };
+        (0..split.blocks).map(block).collect()
     }
 }
 
@@ -115,12 +186,12 @@ impl Moments {
         Self { count: 0, sums: vec![0.0; variants], squares: vec![0.0; variants] }
     }
 
-    fn of(returns: &VariantReturns, from: usize, until: usize) -> Self {
-        let mut moments = Self::new(returns.variants());
+    fn of(group: &Group, from: usize, until: usize) -> Self {
+        let mut moments = Self::new(group.count());
         moments.count = until - from;
         for period in from..until {
             let into = moments.sums.iter_mut().zip(&mut moments.squares);
-            for ((sum, square), value) in into.zip(returns.period(period)) {
+            for ((sum, square), value) in into.zip(group.period(period)) {
                 *sum += value;
                 *square += value * value;
             }
@@ -128,19 +199,19 @@ impl Moments {
         moments
     }
 
-    fn clear(&mut self) {
-        self.count = 0;
-        self.sums.fill(0.0);
-        self.squares.fill(0.0);
-    }
-
-    fn add(&mut self, other: &Self) {
-        self.count += other.count;
-        let into = self.sums.iter_mut().zip(&mut self.squares);
-        for ((sum, square), (more, more_squares)) in into.zip(other.sums.iter().zip(&other.squares)) {
-            *sum += more;
-            *square += more_squares;
+    /// Those of some blocks, each cut in its way.
+    fn together(blocks: &[Block], which: &[(usize, usize)], variants: usize) -> Self {
+        let mut together = Self::new(variants);
+        for (block, cut) in which {
+            let other = &blocks[*block].trimmed[*cut];
+            together.count += other.count;
+            let into = together.sums.iter_mut().zip(&mut together.squares);
+            for ((sum, square), (more, more_squares)) in into.zip(other.sums.iter().zip(&other.squares)) {
+                *sum += more;
+                *square += more_squares;
+            }
         }
+        together
     }
 
     /// Mean over deviation; 0 for a variant that never differs.
@@ -151,28 +222,11 @@ impl Moments {
         // Rounding leaves a little of nothing: a deviation that small is none.
         if variance <= 1e-14 * self.squares[variant] / count { 0.0 } else { mean / variance.sqrt() }
     }
-
-    fn best(&self) -> usize {
-        let ratios = (0..self.sums.len()).map(|variant| (variant, self.ratio(variant)));
-        let best = ratios.reduce(|best, other| if other.1 > best.1 { other } else { best });
-        best.expect("there are at least two variants").0
-    }
-
-    /// Whether the rank of a variant, over `N + 1`, is at most one half.
-    fn is_in_lower_half(&self, variant: usize) -> bool {
-        let own = self.ratio(variant);
-        let (mut below, mut equal) = (0_usize, 0_usize);
-        for other in (0..self.sums.len()).map(|other| self.ratio(other)) {
-            below += usize::from(other < own);
-            equal += usize::from(other == own);
-        }
-        // The mean rank of those that are equal is below + (equal + 1) / 2.
-        2 * below + equal < self.sums.len() + 1
-    }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::VariantReturns;
     use super::*;
     use crate::reference::{assert_close, rows};
     use crate::simulation::Dice;
@@ -198,6 +252,19 @@ mod tests {
             assert_close(found.probability, probability, 1e-12, &case);
             assert_close(found.loss_probability, loss, 1e-12, &case);
         }
+    }
+
+    #[test]
+    fn four_blocks_of_three_variants_are_what_they_are_by_hand() {
+        // Each block is its mean less 1 and more 1, so two of them have the variance 1 + (half their distance)^2.
+        let variant = |means: [f64; 4]| means.iter().flat_map(|mean| [mean - 1.0, mean + 1.0]).collect();
+        let variants: [Vec<f64>; 3] =
+            [variant([3.0, 3.0, -1.0, -1.0]), variant([0.0, 0.0, 0.0, 0.0]), variant([-1.0, 1.0, 1.0, -1.0])];
+        // Chosen by blocks 1 and 2 it is the first, the last and a loser in 3 and 4; by 3 and 4 the second (of equals),
+        // below the first; by 1 and 3, and by 2 and 4, the first, which stays it; by 1 and 4 the first, in the middle of
+        // 2 and 3; by 2 and 3 the third, the last and a loser in 1 and 4.
+        let found = overfitting(&variants, 4, 0);
+        assert_eq!((found.probability, found.loss_probability), (4.0 / 6.0, 2.0 / 6.0));
     }
 
     #[test]

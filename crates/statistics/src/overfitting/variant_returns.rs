@@ -3,12 +3,34 @@
 use crate::StatisticsError;
 use crate::statistics_error::check_numbers;
 
+/// How many variants are looked at together, so that what is reckoned of them stays in the processor's cache.
+const GROUP: usize = 32;
+
+/// The returns of many variants, however they are kept: none of what is made of them needs all at once.
+pub trait Variants {
+    /// How many variants there are.
+    fn variants(&self) -> usize;
+
+    /// How many periods each has.
+    fn periods(&self) -> usize;
+
+    /// Fills in the return of each period of one variant; they are finite.
+    fn put(&self, variant: usize, returns: &mut [f64]);
+}
+
 /// The returns of every variant that was tried, period by period (days, say): all of them, also those that were
 /// thrown away, or the figures made of it flatter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VariantReturns {
     variants: usize,
-    /// Period by period, in each the variants in their order.
+    /// Variant by variant, each with its periods.
+    returns: Vec<f64>,
+}
+
+/// Some variants side by side.
+pub(super) struct Group {
+    count: usize,
+    /// Period by period, in each the variants of the group.
     returns: Vec<f64>,
 }
 
@@ -33,25 +55,50 @@ impl VariantReturns {
                 });
             }
         }
-        let periods = 0..first.len();
-        let returns =
-            periods.flat_map(|period| by_variant.iter().map(move |variant| variant[period])).collect();
-        Ok(Self { variants: by_variant.len(), returns })
+        Ok(Self { variants: by_variant.len(), returns: by_variant.concat() })
     }
+}
 
-    /// How many variants.
-    pub const fn variants(&self) -> usize {
+impl Variants for VariantReturns {
+    fn variants(&self) -> usize {
         self.variants
     }
 
-    /// How many periods.
-    pub fn periods(&self) -> usize {
+    fn periods(&self) -> usize {
         self.returns.len() / self.variants
     }
 
-    /// The returns of all variants in one period.
+    fn put(&self, variant: usize, returns: &mut [f64]) {
+        let periods = self.periods();
+        returns.copy_from_slice(&self.returns[variant * periods..(variant + 1) * periods]);
+    }
+}
+
+impl Group {
+    /// All variants, some at a time, in their order.
+    pub(super) fn all_of(variants: &dyn Variants) -> impl Iterator<Item = Self> {
+        let mut own = vec![0.0; variants.periods()];
+        (0..variants.variants()).step_by(GROUP).map(move |first| {
+            let count = GROUP.min(variants.variants() - first);
+            let mut returns = vec![0.0; count * own.len()];
+            for place in 0..count {
+                variants.put(first + place, &mut own);
+                for (period, value) in own.iter().enumerate() {
+                    returns[period * count + place] = *value;
+                }
+            }
+            Self { count, returns }
+        })
+    }
+
+    /// How many variants.
+    pub(super) const fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The returns of all of them in one period.
     pub(super) fn period(&self, period: usize) -> &[f64] {
-        &self.returns[period * self.variants..(period + 1) * self.variants]
+        &self.returns[period * self.count..(period + 1) * self.count]
     }
 }
 
@@ -63,7 +110,18 @@ mod tests {
     fn variants_lie_side_by_side() {
         let returns = VariantReturns::new(&[vec![1.0, 2.0, 3.0], vec![4.0, 5.0, 6.0]]).unwrap();
         assert_eq!((returns.variants(), returns.periods()), (2, 3));
-        assert_eq!(returns.period(1), [2.0, 5.0]);
+        let group = Group::all_of(&returns).next().unwrap();
+        assert_eq!(group.period(1), [2.0, 5.0]);
+    }
+
+    #[test]
+    fn groups_hold_every_variant_once() {
+        let many: Vec<Vec<f64>> = (0..2 * GROUP + 5).map(|variant| vec![variant as f64; 2]).collect();
+        let returns = VariantReturns::new(&many).unwrap();
+        let groups: Vec<Group> = Group::all_of(&returns).collect();
+        assert_eq!(groups.iter().map(Group::count).collect::<Vec<_>>(), [GROUP, GROUP, 5]);
+        let seen: Vec<f64> = groups.iter().flat_map(|group| group.period(1).to_vec()).collect();
+        assert_eq!(seen, many.iter().map(|variant| variant[1]).collect::<Vec<_>>());
     }
 
     #[test]

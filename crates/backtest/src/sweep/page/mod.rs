@@ -5,7 +5,7 @@ mod heat_map;
 mod parallel;
 mod ruler;
 
-use super::{Objective, Outcome, Space, TrialRow, ranked};
+use super::{Luck, Objective, Outcome, Space, TrialRow, ranked};
 use ruler::{Ruler, Shade};
 use std::io::{self, Write};
 
@@ -14,7 +14,7 @@ const SCRIPT: &str = include_str!("page.js");
 /// Axes of which every pair gets a heat map.
 const MOST_PAIRED: usize = 4;
 
-/// Writes the page of a sweep's rows. Those that do not count are left out of the drawings.
+/// Writes the page of a sweep's rows, and how much of the best is luck. Rows that do not count are left out of the drawings.
 ///
 /// # Errors
 /// Those of `writer`.
@@ -22,6 +22,7 @@ pub fn write_sweep_page(
     rows: &[TrialRow],
     space: &Space,
     objective: Objective,
+    luck: Option<&Luck>,
     mut writer: impl Write,
 ) -> io::Result<()> {
     let last = rows.iter().map(|row| row.rung).max().unwrap_or_default();
@@ -38,6 +39,9 @@ pub fn write_sweep_page(
         rows.len(),
         counting.len()
     )?;
+    if let Some(luck) = luck {
+        write_luck(luck, &mut writer)?;
+    }
     if let Some(shade) = Shade::of(counting.iter().filter_map(|row| row.score)) {
         shade.draw_legend(&mut writer, objective)?;
         writeln!(
@@ -64,6 +68,27 @@ pub fn write_sweep_page(
         )?;
     }
     write!(writer, "<script>{SCRIPT}</script></body></html>")
+}
+
+/// What choosing the best is worth.
+fn write_luck(luck: &Luck, mut writer: impl Write) -> io::Result<()> {
+    write!(
+        writer,
+        "<h2>How much of the best is luck</h2><p><strong>By all {} sets: {}.</strong></p><table><tr><th>probability \
+         that</th><th></th></tr>",
+        luck.sets,
+        luck.reading()
+    )?;
+    for (name, found) in luck.told() {
+        let found = found.map_or("not known".to_owned(), |found| format!("{found:.3}"));
+        write!(writer, "<tr><td>{name}</td><td>{found}</td></tr>")?;
+    }
+    writeln!(
+        writer,
+        "</table><p class=\"small\">Returns per unit of stake in {} equal parts of the time; the longest trade takes up to {}. \
+         What the candles are too short for is not known.</p>",
+        luck.parts, luck.purged_parts
+    )
 }
 
 /// Where each axis puts its values on a line.
@@ -106,7 +131,8 @@ mod tests {
         let axis = |name: &str| Axis::new(name.to_owned(), Target::Parameter, values.clone(), Scale::Linear);
         let mut bytes = Vec::new();
         let space = Space::of_axes(names.map(axis).to_vec(), Vec::new());
-        write_sweep_page(rows, &space, Objective::Edge, &mut bytes).unwrap();
+        let luck = Luck::of(rows, 0.8, 1);
+        write_sweep_page(rows, &space, Objective::Edge, luck.as_ref(), &mut bytes).unwrap();
         String::from_utf8(bytes).unwrap()
     }
 
@@ -123,6 +149,7 @@ mod tests {
         assert_eq!(page.matches("<polyline").count(), 2);
         assert_eq!(page.matches("class=\"cell\"").count(), 2);
         assert!(page.contains("3 sets, of which 2 count"), "{page}");
+        assert!(page.contains("By all 3 sets: too little is known") && page.contains("not known"), "{page}");
         for loading in ["http", "src=", "url(", "import", "@font"] {
             assert!(!page.contains(loading), "{loading}");
         }

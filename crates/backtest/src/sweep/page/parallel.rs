@@ -25,7 +25,10 @@ pub(super) fn draw(
     let rulers = rulers(rows, space);
     let width = LEFT * 2.0 + GAP * rulers.len() as f64;
     let height = TOP + HEIGHT + 20.0;
-    write!(writer, "<svg id=\"lines\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" role=\"img\">")?;
+    write!(
+        writer,
+        "<div class=\"wide\"><svg id=\"lines\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" role=\"img\">"
+    )?;
     let shown = chosen(rows);
     if shown.len() < rows.len() {
         write!(
@@ -75,7 +78,7 @@ pub(super) fn draw(
             left - 12.0
         )?;
     }
-    writeln!(writer, "</svg>")
+    writeln!(writer, "</svg></div>")
 }
 
 fn x(axis: usize) -> f64 {

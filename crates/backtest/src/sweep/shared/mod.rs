@@ -97,7 +97,8 @@ impl<'a> Shared<'a> {
         let candles = within_all(self.replay.candles, &(Millis::new(i64::MIN)..until));
         let Some(candles) = candles.into_iter().find(|own| own.series() == series) else { return Ok(None) };
         let (warmup, declaration) = (strategy.warmup(), self.declaration(strategy.declaration()));
-        let Ok(session) = Session::new(&settings.session, vec![strategy]) else { return Ok(None) };
+        let Ok(mut session) = Session::new(&settings.session, vec![strategy]) else { return Ok(None) };
+        session.leave_verdicts();
         let markets = self.replay.markets_until(until);
         let venue = Simulator::new(settings.simulation.clone(), session.ledger().free(), markets)?;
         let (payout, start) = (settings.simulation.payout_percent, session.ledger().free());

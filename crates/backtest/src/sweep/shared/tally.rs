@@ -2,6 +2,7 @@
 
 use super::super::Figures;
 use super::super::figures::edge_lower;
+use super::super::timeline::TimelineSoFar;
 use super::folds::{DailyProfits, Falls, LosingStreaks};
 use candlewick_sdk::{Millis, Money, MoneyScale, Outcome, Payout};
 use candlewick_statistics::{WinRate, binomial_p_value, break_even};
@@ -25,6 +26,7 @@ pub(crate) struct Tally {
     falls: Falls,
     streaks: LosingStreaks,
     days: DailyProfits,
+    timeline: TimelineSoFar,
 }
 
 impl Tally {
@@ -45,6 +47,7 @@ impl Tally {
             falls: Falls::new(balance),
             streaks: LosingStreaks::default(),
             days: DailyProfits::of(span),
+            timeline: TimelineSoFar::of(span),
         }
     }
 
@@ -59,9 +62,14 @@ impl Tally {
         self.rejected += 1;
     }
 
-    /// A trade settled.
+    /// A trade settled: when it was decided, and when that became known.
     #[inline]
-    pub(crate) fn settle(&mut self, at: Millis, outcome: Outcome, stake: Money, profit: Money) {
+    pub(crate) fn settle(
+        &mut self,
+        (decided, at): (Millis, Millis),
+        outcome: Outcome,
+        (stake, profit): (Money, Money),
+    ) {
         match outcome {
             Outcome::Won => self.won += 1,
             Outcome::Lost => self.lost += 1,
@@ -73,6 +81,7 @@ impl Tally {
         self.falls.settle(profit);
         self.streaks.settle(outcome);
         self.days.settle(at, profit);
+        self.timeline.settle(decided, at, outcome);
     }
 
     /// What it comes to.
@@ -102,6 +111,7 @@ impl Tally {
             max_drawdown: self.scale.to_f64(self.falls.amount()),
             max_drawdown_percent: self.falls.percent(),
             longest_losing_streak: self.streaks.longest(),
+            timeline: self.timeline.into_timeline(),
         }
     }
 }

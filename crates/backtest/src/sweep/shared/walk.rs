@@ -223,7 +223,7 @@ impl Walk<'_> {
     /// Counts a settlement; as the Session hears it.
     #[inline]
     fn settle(&mut self, order: &Order, trade: &SettledTrade) -> Settled {
-        self.tally.settle(trade.known_at, trade.outcome, order.stake, trade.profit);
+        self.tally.settle((order.time, trade.known_at), trade.outcome, (order.stake, trade.profit));
         if let Some(trades) = &mut self.trades {
             trades.push(TrialTrade {
                 number: trade.number,

@@ -1,0 +1,288 @@
+//! How much of the best set of a sweep is luck: what all of its sets came to, part by part of the time, tells.
+
+use super::{TIMELINE_PARTS, Timeline, TrialRow, ranked};
+use candlewick_statistics::{
+    BestOfMany, Bootstrap, SharpeSample, Split, Variants, best_of_many, deflated_sharpe,
+    probability_of_overfitting,
+};
+use serde::Serialize;
+
+/// The most blocks of the cross-validation: 924 ways to choose half of them.
+const MOST_BLOCKS: usize = 12;
+/// With fewer, there are hardly any ways to choose.
+const LEAST_BLOCKS: usize = 6;
+/// Parts that the bootstrap keeps together, unless a trade takes more: about the cube root of all of them.
+const KEPT_TOGETHER: usize = 5;
+/// With fewer blocks than this a bootstrap says nothing.
+const LEAST_DRAWN: usize = 10;
+/// How often the bootstrap draws: enough for two digits around 0.05.
+const RUNS: u32 = 1_000;
+
+/// Figures about the choice of the best set, by returns per unit of stake of all sets that were tried, whether they count
+/// or not. What the candles are too short for is not known.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Luck {
+    /// Sets that were looked at: all that the strategy took.
+    pub sets: usize,
+    /// Equal parts of the time that their returns are told by.
+    pub parts: usize,
+    /// Parts that are left out before and after each half of the cross-validation, as many as the longest trade takes.
+    pub purged_parts: usize,
+    /// The probability of one as good as the best set if none earns anything: by the largest statistic (mean over standard
+    /// error) of all sets in a block bootstrap of the time.
+    pub p_value: Option<f64>,
+    /// Probability of backtest overfitting, by combinatorially symmetric cross-validation: how often the best set of one
+    /// half of the time is in the lower half of all in the rest. One half when choosing is worth nothing.
+    pub overfitting: Option<f64>,
+    /// How often it loses there.
+    pub overfitting_loss: Option<f64>,
+    /// The probability that the best set's true Sharpe ratio is above 0, after so many sets were tried.
+    pub deflated_sharpe: Option<f64>,
+    /// Each row's p-value by the same bootstrap as the best one's; empty when that is not known.
+    #[serde(skip)]
+    pub p_values: Vec<Option<f64>>,
+}
+
+/// The returns of sets, made of their timelines when they are asked for: all at once are as large as the candles.
+struct Returns<'a> {
+    timelines: Vec<&'a Timeline>,
+    payout: f64,
+}
+
+impl Luck {
+    /// Of a sweep's rows, whose trades pay `payout` per unit of stake when they win. The same seed draws the same. Nothing
+    /// when no set ran.
+    ///
+    /// A set that a halving cut short takes part with the candles that it ran over, except in the cross-validation, which
+    /// needs the same time of all.
+    pub fn of(rows: &[TrialRow], payout: f64, seed: u64) -> Option<Self> {
+        let last = rows.iter().map(|row| row.rung).max()?;
+        let all = Returns::of(rows.iter(), payout);
+        let to_the_end = Returns::of(rows.iter().filter(|row| row.rung == last), payout);
+        let longest = all.timelines.iter().map(|timeline| timeline.longest_parts()).max()?.max(1);
+        let best = ranked(rows).into_iter().find(|row| row.score.is_some());
+        let overfitting = blocks(longest).and_then(|blocks| {
+            probability_of_overfitting(&to_the_end, Split { blocks, purged_periods: longest }).ok()
+        });
+        let block_periods = longest.max(KEPT_TOGETHER);
+        let many = (TIMELINE_PARTS / block_periods >= LEAST_DRAWN)
+            .then(|| best_of_many(&all, Bootstrap { block_periods, runs: RUNS, seed }).ok());
+        let p_values = many.flatten().map(|many| by_row(rows, many)).unwrap_or_default();
+        let of_best = best.and_then(|best| rows.iter().position(|row| row.trial == best.trial));
+        Some(Self {
+            sets: all.timelines.len(),
+            parts: TIMELINE_PARTS,
+            purged_parts: longest,
+            p_value: of_best.and_then(|place| p_values.get(place).copied().flatten()),
+            overfitting: overfitting.map(|found| found.probability),
+            overfitting_loss: overfitting.map(|found| found.loss_probability),
+            deflated_sharpe: best.and_then(|best| all.deflated_sharpe(&best.figures()?.timeline)),
+            p_values,
+        })
+    }
+
+    /// What the figures come to, in a sentence.
+    pub fn reading(&self) -> &'static str {
+        match (self.p_value, self.overfitting) {
+            (None, _) => "too little is known of the best set to tell it from luck",
+            (Some(p_value), _) if p_value > 0.05 => {
+                "the best of as many worthless sets is as good as this one too often: it may well be luck"
+            }
+            (_, Some(overfitting)) if overfitting > 0.2 => {
+                "the best set is better than luck makes of so many, but what is chosen on one part of the time does not last in \
+                 another"
+            }
+            _ => {
+                "the best set is better than luck makes of so many; hold it to candles that no sweep has seen"
+            }
+        }
+    }
+
+    /// The figures by what people call them; what is not known has none.
+    pub fn told(&self) -> [(&'static str, Option<f64>); 4] {
+        [
+            ("one as good if no set earned anything (block bootstrap of the largest of all)", self.p_value),
+            (
+                "overfitting: the best of one half of the time is in the lower half in the rest",
+                self.overfitting,
+            ),
+            ("the best of one half of the time loses in the rest", self.overfitting_loss),
+            ("the best set's Sharpe ratio is truly above 0 (deflated)", self.deflated_sharpe),
+        ]
+    }
+}
+
+impl<'a> Returns<'a> {
+    fn of(rows: impl Iterator<Item = &'a TrialRow>, payout: f64) -> Self {
+        Self { timelines: rows.filter_map(|row| Some(&row.figures()?.timeline)).collect(), payout }
+    }
+
+    fn fill(&self, timeline: &Timeline, returns: &mut [f64]) {
+        for (value, (won, lost)) in returns.iter_mut().zip(timeline.parts()) {
+            *value = f64::from(won) * self.payout - f64::from(lost);
+        }
+    }
+
+    /// Of this timeline, after all of these were tried.
+    fn deflated_sharpe(&self, best: &Timeline) -> Option<f64> {
+        let mut returns = vec![0.0; TIMELINE_PARTS];
+        let mut sample = |timeline: &Timeline| {
+            self.fill(timeline, &mut returns);
+            SharpeSample::from_returns(&returns).ok().flatten()
+        };
+        let ratios: Vec<f64> =
+            self.timelines.iter().filter_map(|timeline| Some(sample(timeline)?.sharpe)).collect();
+        let mean = ratios.iter().sum::<f64>() / ratios.len() as f64;
+        let squares: f64 = ratios.iter().map(|ratio| (ratio - mean).powi(2)).sum();
+        let variance = squares / ratios.len().saturating_sub(1).max(1) as f64;
+        deflated_sharpe(sample(best)?, ratios.len() as u64, variance).ok()
+    }
+}
+
+impl Variants for Returns<'_> {
+    fn variants(&self) -> usize {
+        self.timelines.len()
+    }
+
+    fn periods(&self) -> usize {
+        TIMELINE_PARTS
+    }
+
+    fn put(&self, variant: usize, returns: &mut [f64]) {
+        self.fill(self.timelines[variant], returns);
+    }
+}
+
+/// As many blocks as are long enough for what is cut off them, an even number.
+fn blocks(purged: usize) -> Option<usize> {
+    let most = (TIMELINE_PARTS / purged.saturating_mul(2).saturating_add(2)).min(MOST_BLOCKS) & !1;
+    (most >= LEAST_BLOCKS).then_some(most)
+}
+
+fn by_row(rows: &[TrialRow], many: BestOfMany) -> Vec<Option<f64>> {
+    let mut p_values = many.p_values.into_iter();
+    rows.iter().map(|row| row.figures().and_then(|_| p_values.next().flatten())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sweep::{Figures, Outcome};
+
+    const PAYOUT: f64 = 0.8;
+
+    /// A row whose trades of each part are these.
+    fn row(trial: u64, longest_parts: u32, parts: impl Iterator<Item = (u32, u32)>) -> TrialRow {
+        let parts: Vec<u32> = parts.flat_map(|(won, lost)| [won, lost]).collect();
+        let pnl: f64 = parts.chunks(2).map(|of| f64::from(of[0]) * PAYOUT - f64::from(of[1])).sum();
+        let figures: Figures = serde_json::from_value(serde_json::json!({
+            "trades": 9, "won": 5, "lost": 4, "draw": 0, "cancelled": 0, "unsettled": 0, "refused": 0,
+            "win_rate": 0.5, "break_even": 0.5, "edge_lower": 0.0, "p_value": 0.5, "pnl": pnl, "expectancy": null,
+            "sharpe": null, "max_drawdown": 0.0, "max_drawdown_percent": 0.0, "longest_losing_streak": 0,
+            "timeline": { "longest_parts": longest_parts, "parts": parts }
+        }))
+        .unwrap();
+        let outcome = Outcome::Figures(Box::new(figures));
+        TrialRow { trial, candidate: Box::new([]), rung: 0, share: 1.0, outcome, score: Some(pnl) }
+    }
+
+    /// Nine trades a part, each won with this probability; the same for the same numbers.
+    fn chance(sweep: u64, trial: u64, probability: f64) -> impl Iterator<Item = (u32, u32)> {
+        // The generator of S. Vigna, splitmix64; begun with a mixed number, since paths of a step apart would be one path.
+        let mixed = |state: u64| {
+            let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            mixed ^ (mixed >> 31)
+        };
+        let mut state = mixed(mixed(sweep + 1).wrapping_add(trial));
+        let mut wins = move || {
+            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            ((mixed(state) >> 11) as f64 / (1_u64 << 53) as f64) < probability
+        };
+        (0..TIMELINE_PARTS).map(move |_| {
+            let won = (0..9).filter(|_| wins()).count() as u32;
+            (won, 9 - won)
+        })
+    }
+
+    fn worthless(sweep: u64, sets: u64) -> Vec<TrialRow> {
+        // At break-even, where the mean return is 0.
+        (0..sets).map(|trial| row(trial, 1, chance(sweep, trial, 1.0 / (1.0 + PAYOUT)))).collect()
+    }
+
+    #[test]
+    fn a_planted_edge_among_worthless_sets_is_told_from_luck() {
+        let mut rows = worthless(1, 60);
+        rows[17] = row(17, 1, chance(1, 17, 0.7));
+        let luck = Luck::of(&rows, PAYOUT, 1).unwrap();
+        assert_eq!((luck.sets, luck.purged_parts), (60, 1));
+        assert!(luck.p_value.unwrap() < 0.01, "{luck:?}");
+        assert!(luck.overfitting.unwrap() < 0.05 && luck.overfitting_loss.unwrap() < 0.05, "{luck:?}");
+        assert!(luck.deflated_sharpe.unwrap() > 0.95, "{luck:?}");
+        assert_eq!(luck.p_values[17], luck.p_value);
+        assert!(luck.p_values.iter().flatten().filter(|p_value| **p_value < 0.05).count() < 3);
+        assert!(luck.reading().contains("better than luck"));
+    }
+
+    #[test]
+    fn the_p_value_of_worthless_sweeps_is_about_uniform() {
+        let p_values: Vec<f64> = (0..100)
+            .map(|sweep| Luck::of(&worthless(sweep, 12), PAYOUT, sweep).unwrap().p_value.unwrap())
+            .collect();
+        // Four standard errors, of 100 sweeps.
+        for at_most in [0.1, 0.25, 0.5, 0.75] {
+            let share = p_values.iter().filter(|p_value| **p_value <= at_most).count() as f64 / 100.0;
+            let error = (at_most * (1.0 - at_most) / 100.0_f64).sqrt();
+            assert!((share - at_most).abs() < 4.0 * error, "{share} are at most {at_most}");
+        }
+    }
+
+    #[test]
+    fn the_winner_is_held_to_the_best_of_all_not_to_itself() {
+        // Alone it would be an edge; chosen among 200 it is none.
+        let rows = worthless(3, 200);
+        let best = ranked(&rows)[0].clone();
+        let alone = Luck::of(std::slice::from_ref(&best), PAYOUT, 1).unwrap();
+        let chosen = Luck::of(&rows, PAYOUT, 1).unwrap();
+        assert!(alone.p_value.unwrap() < 0.02, "{alone:?}");
+        assert!(chosen.p_value.unwrap() > 0.1, "{chosen:?}");
+        assert!(chosen.deflated_sharpe.unwrap() < 0.95, "{chosen:?}");
+        assert!(chosen.reading().contains("may well be luck"));
+        assert_eq!(alone.overfitting, None, "there is nothing to choose");
+    }
+
+    #[test]
+    fn a_set_that_a_halving_cut_short_is_no_candidate_but_was_tried() {
+        let mut rows = worthless(4, 40);
+        for row in rows.iter_mut().skip(20) {
+            row.rung = 1;
+        }
+        let halved = Luck::of(&rows, PAYOUT, 1).unwrap();
+        let ended = Luck::of(&rows[20..], PAYOUT, 1).unwrap();
+        assert_eq!(halved.overfitting, ended.overfitting);
+        assert_eq!((halved.sets, ended.sets), (40, 20));
+        assert!(halved.p_value >= ended.p_value, "{halved:?} {ended:?}");
+    }
+
+    #[test]
+    fn what_the_time_is_too_short_for_is_not_known() {
+        let longest = |parts| {
+            let rows: Vec<TrialRow> = (0..3).map(|trial| row(trial, parts, chance(5, trial, 0.5))).collect();
+            let luck = Luck::of(&rows, PAYOUT, 1).unwrap();
+            (luck.overfitting.is_some(), luck.p_value.is_some())
+        };
+        assert_eq!(
+            [1, 9, 10, 12, 13].map(longest),
+            [(true, true), (true, true), (false, true), (false, true), (false, false)]
+        );
+        let refused = TrialRow {
+            outcome: Outcome::Refused(String::new()),
+            score: None,
+            ..row(0, 1, std::iter::empty())
+        };
+        assert_eq!(Luck::of(&[refused], PAYOUT, 1), None);
+        let idle = Luck::of(&[row(0, 0, std::iter::empty())], PAYOUT, 1).unwrap();
+        assert_eq!((idle.p_value, idle.deflated_sharpe), (None, None));
+        assert!(idle.reading().contains("too little"));
+    }
+}

@@ -1,0 +1,194 @@
+//! When a trial won and lost: its trades by equal parts of the time, kept in few bytes.
+
+use candlewick_sdk::{Millis, Outcome};
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+
+/// How many equal parts the time of a trial has.
+pub const TIMELINE_PARTS: usize = 120;
+
+/// The trades that a trial won and lost in each of [`TIMELINE_PARTS`] equal parts of its time, by when they became known. Of
+/// all trades of a sweep, it is what statistics over all of its sets need; and 10,000 sets have to be held at once.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Written", into = "Written")]
+pub struct Timeline {
+    longest_parts: u32,
+    /// Won and lost in turn, seven bits a byte, the last of a number without the eighth; what is cut off is 0.
+    packed: Box<[u8]>,
+}
+
+/// As it stands in a journal.
+#[derive(Clone, Serialize, Deserialize)]
+struct Written {
+    longest_parts: u32,
+    parts: Vec<u32>,
+}
+
+/// A timeline under way.
+#[derive(Clone, Debug)]
+pub(crate) struct TimelineSoFar {
+    start: Millis,
+    length: Millis,
+    /// The part that time has come to, and when the next begins.
+    part: usize,
+    next: Millis,
+    counts: [[u32; 2]; TIMELINE_PARTS],
+    longest: Millis,
+}
+
+impl Timeline {
+    /// Whether nothing was won or lost.
+    pub fn is_empty(&self) -> bool {
+        self.packed.is_empty()
+    }
+
+    /// How many parts the longest trade took, from its decision until it was known; rounded up.
+    pub const fn longest_parts(&self) -> usize {
+        self.longest_parts as usize
+    }
+
+    /// Trades won and lost, part by part.
+    pub fn parts(&self) -> impl Iterator<Item = (u32, u32)> {
+        let mut bytes = self.packed.iter();
+        let mut count = move || {
+            let mut number = 0;
+            for (byte, place) in bytes.by_ref().zip(0..5) {
+                number |= u32::from(byte & 0x7f) << (7 * place);
+                if byte & 0x80 == 0 {
+                    break;
+                }
+            }
+            number
+        };
+        (0..TIMELINE_PARTS).map(move |_| (count(), count()))
+    }
+
+    fn pack(longest_parts: u32, counts: impl Iterator<Item = u32>) -> Self {
+        let (mut packed, mut sound) = (Vec::with_capacity(2 * TIMELINE_PARTS), 0);
+        for number in counts.take(2 * TIMELINE_PARTS) {
+            let mut rest = number;
+            while rest > 0x7f {
+                packed.push((rest & 0x7f) as u8 | 0x80);
+                rest >>= 7;
+            }
+            packed.push(rest as u8);
+            if number > 0 {
+                sound = packed.len();
+            }
+        }
+        packed.truncate(sound);
+        Self { longest_parts, packed: packed.into_boxed_slice() }
+    }
+}
+
+impl From<Written> for Timeline {
+    fn from(written: Written) -> Self {
+        Self::pack(written.longest_parts, written.parts.into_iter())
+    }
+}
+
+impl From<Timeline> for Written {
+    fn from(timeline: Timeline) -> Self {
+        let mut parts: Vec<u32> = timeline.parts().flat_map(|(won, lost)| [won, lost]).collect();
+        parts.truncate(parts.iter().rposition(|count| *count > 0).map_or(0, |last| last + 1));
+        Self { longest_parts: timeline.longest_parts, parts }
+    }
+}
+
+impl TimelineSoFar {
+    /// Nothing yet, from the start to the end of the span.
+    pub(crate) fn of(span: &Range<Millis>) -> Self {
+        let length = (span.end - span.start).max(Millis::new(1));
+        let mut timeline = Self {
+            start: span.start,
+            length,
+            part: 0,
+            next: span.start,
+            counts: [[0; 2]; TIMELINE_PARTS],
+            longest: Millis::ZERO,
+        };
+        timeline.next = timeline.start_of(1);
+        timeline
+    }
+
+    /// Takes the next trade: when it was decided, and when it became known, which is never before that of the last.
+    #[inline]
+    pub(crate) fn settle(&mut self, decided: Millis, known: Millis, outcome: Outcome) {
+        while known >= self.next {
+            self.part += 1;
+            self.next = self.start_of(self.part + 1);
+        }
+        self.longest = self.longest.max(known - decided);
+        match outcome {
+            Outcome::Won => self.counts[self.part][0] += 1,
+            Outcome::Lost => self.counts[self.part][1] += 1,
+            Outcome::Draw | Outcome::Cancelled => {}
+        }
+    }
+
+    /// All of it.
+    pub(crate) fn into_timeline(self) -> Timeline {
+        let part = (self.length.get() / TIMELINE_PARTS as i64).max(1);
+        let longest = (self.longest.get() + part - 1) / part;
+        Timeline::pack(u32::try_from(longest).unwrap_or(u32::MAX), self.counts.into_iter().flatten())
+    }
+
+    /// When a part begins; the last has no end, since a settlement is read shortly after the last candle.
+    fn start_of(&self, part: usize) -> Millis {
+        if part >= TIMELINE_PARTS {
+            return Millis::MAX;
+        }
+        // A span of milliseconds times so few parts is far from the end of the range.
+        self.start + Millis::new(self.length.get() * part as i64 / TIMELINE_PARTS as i64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Trades as minutes of decision and knowledge and how they end, over two hours: a part is a minute.
+    fn timeline(trades: &[(i64, i64, Outcome)]) -> Timeline {
+        let mut timeline = TimelineSoFar::of(&(Millis::HOUR..Millis::HOUR * 3));
+        for (decided, known, outcome) in trades {
+            timeline.settle(
+                Millis::HOUR + Millis::MINUTE * *decided,
+                Millis::HOUR + Millis::MINUTE * *known,
+                *outcome,
+            );
+        }
+        timeline.into_timeline()
+    }
+
+    #[test]
+    fn a_trade_belongs_to_the_part_in_which_it_became_known() {
+        let found = timeline(&[
+            (0, 0, Outcome::Won),
+            (0, 1, Outcome::Lost),
+            (1, 1, Outcome::Won),
+            (1, 5, Outcome::Draw),
+            (5, 5, Outcome::Cancelled),
+            (3, 118, Outcome::Lost),
+            (119, 119, Outcome::Won),
+            // Read after the last candle.
+            (119, 130, Outcome::Lost),
+        ]);
+        let parts: Vec<(usize, (u32, u32))> =
+            found.parts().enumerate().filter(|(_, counts)| *counts != (0, 0)).collect();
+        assert_eq!(parts, [(0, (1, 0)), (1, (1, 1)), (118, (0, 1)), (119, (1, 1))]);
+        assert_eq!(found.longest_parts(), 115);
+    }
+
+    #[test]
+    fn counts_of_any_size_are_kept_and_written_as_they_are() {
+        let counts = [0, 1, 127, 128, 16_383, 16_384, u32::MAX, 0, 3];
+        let timeline = Timeline::pack(2, counts.into_iter().chain(std::iter::repeat_n(0, 231)));
+        assert_eq!(timeline.packed.len(), 1 + 1 + 1 + 2 + 2 + 3 + 5 + 1 + 1);
+        let told: Vec<u32> = timeline.parts().flat_map(|(won, lost)| [won, lost]).collect();
+        assert_eq!((&told[..9], told.len()), (&counts[..], 2 * TIMELINE_PARTS));
+        let text = serde_json::to_string(&timeline).unwrap();
+        assert_eq!(text, r#"{"longest_parts":2,"parts":[0,1,127,128,16383,16384,4294967295,0,3]}"#);
+        assert_eq!(serde_json::from_str::<Timeline>(&text).unwrap(), timeline);
+        assert_eq!(super::Timeline::default().parts().filter(|counts| *counts == (0, 0)).count(), 120);
+    }
+}
