@@ -1,6 +1,6 @@
 //! Candles at rest as a user keeps them: the catalog, its ranges, its exports, and what a backtest takes from it.
 
-use crate::candlewick::{BACKTEST, BOT, Folder, candles, folder_with_bot, repository};
+use crate::candlewick::{BACKTEST, BOT, Folder, Run, candles, folder_with_bot, repository};
 use serde_json::Value;
 
 /// 2026-01-05 00:00 UTC.
@@ -199,4 +199,142 @@ fn a_file_that_changes_is_read_anew() {
     std::fs::remove_dir_all(uncached.path(".cache")).unwrap();
     assert_eq!(uncached.run(&BACKTEST).code, 0);
     assert!(!uncached.path(".cache").exists());
+}
+
+/// One-second candles from a second on, as `data fetch --record` keeps them.
+fn seconds(from: i64, count: i64) -> String {
+    let row = |second: i64| format!("{},100,101,99,{},1\n", MONDAY + second * 1_000, 100 + second % 2);
+    let rows: String = (from..from + count).map(row).collect();
+    format!("time,open,high,low,close,volume\n{rows}")
+}
+
+#[test]
+fn a_short_recording_does_not_make_a_run_of_short_expiries_fine() {
+    let bot = BOT.replace("01:00", "00:30");
+    let folder = Folder::new().with("bot.toml", &bot).with("BTCUSDT_1m.csv", &candles(50));
+    let folder = folder.with("BTCUSDT_1s.csv", &seconds(0, 12)).with("BTCUSDT_5s.csv", &{
+        let row = |slot: i64| format!("{},100,101,99,{},1\n", MONDAY + slot * 5_000, 100 + slot % 2);
+        format!("time,open,high,low,close,volume\n{}", (0..600).map(row).collect::<String>())
+    });
+    let import = |file: &str, catalog: &str| {
+        assert_eq!(folder.run(&["data", "import", file, "--catalog", catalog]).code, 0, "{file}");
+    };
+    import("BTCUSDT_1m.csv", "short");
+    import("BTCUSDT_1s.csv", "short");
+    let run = |catalog: &str, more: &[&str]| {
+        let backtest = ["backtest", "--config", "bot.toml", "--json", "--catalog", catalog];
+        folder.run(&[&backtest[..], more].concat())
+    };
+    let what = ["bots[0].close_type = \"00:30\"", "priced inside 1m candles", "--from and --to"];
+    run("short", &[]).fails(2, &what);
+    let coarse = run("short", &["--allow-coarse"]).json();
+    assert!(coarse["notices"][0].as_str().unwrap().starts_with("coarse: "), "{coarse}");
+    let sweep = ["sweep", "--config", "bot.toml", "--param", "period=2..3", "--catalog", "short"];
+    folder
+        .run(&sweep)
+        .fails(2, &["finer ones do not cover 2026-01-05T00:00:12.000Z to 2026-01-05T00:50:00.000Z"]);
+    // Where other candles cover what the recording does not, nothing is coarse.
+    for file in ["BTCUSDT_1m.csv", "BTCUSDT_1s.csv", "BTCUSDT_5s.csv"] {
+        import(file, "full");
+    }
+    let fine = run("full", &[]).json();
+    assert!(fine["trades"].as_u64().is_none_or(|trades| trades > 0), "{fine}");
+    assert!(!fine["notices"].to_string().contains("coarse"), "{fine}");
+}
+
+#[test]
+fn a_few_recorded_seconds_leave_the_prices_of_the_minutes_to_a_bot_of_five() {
+    let folder = Folder::new().with("bot.toml", &BOT.replace("\"1m\"", "\"5m\"").replace("01:00", "05:00"));
+    let folder = folder.with("BTCUSDT_1m.csv", &candles(600)).with("BTCUSDT_1s.csv", &seconds(0, 12));
+    let run = |files: &[&str]| {
+        let data: Vec<&str> = files.iter().flat_map(|file| ["--data", *file]).collect();
+        let backtest = ["backtest", "--config", "bot.toml", "--trades", "trades.csv"];
+        let run = folder.run(&[&backtest[..], &data].concat());
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        folder.read("trades.csv")
+    };
+    let minutes = run(&["BTCUSDT_1m.csv"]);
+    assert!(minutes.lines().count() > 10, "{minutes}");
+    let with_seconds = run(&["BTCUSDT_1m.csv", "BTCUSDT_1s.csv"]);
+    assert_eq!(with_seconds, minutes);
+}
+
+#[test]
+fn bots_that_come_along_take_the_catalog_only_when_it_serves_them_all() {
+    let folder = Folder::new();
+    let put = |symbol: &str| {
+        let generate = ["data", "generate", "--symbol", symbol, "--days", "1", "--catalog"];
+        assert_eq!(folder.run(&generate).code, 0, "{symbol}");
+    };
+    let report = || folder.run(&["backtest", "--json"]).json();
+    put("BTCUSDT");
+    put("GBPUSD");
+    let synthetic = report();
+    let notices = synthetic["notices"].to_string();
+    assert!(
+        notices.contains("the catalog data is left aside") && notices.contains("no EURUSD 1m"),
+        "{notices}"
+    );
+    let asked = folder.run(&["backtest", "--catalog", "data"]);
+    asked.fails(3, &["no candles of EURUSD 1m for bot", "in the catalog data", "data fetch EURUSD@1m"]);
+    put("EURUSD");
+    let stored = report();
+    assert!(stored["notices"].to_string().contains("the candles are those of the catalog data"), "{stored}");
+    assert_eq!(stored["candles"], 3 * 1_440);
+}
+
+#[test]
+fn candles_that_are_not_there_are_told_with_what_is() {
+    let folder = folder_with_bot("1m", "1m");
+    folder.run(&GENERATE);
+    folder.run(&[&GENERATE[..], &["--force", "--seed", "2"]].concat());
+    let export =
+        |name: &str, out: &str| folder.run(&["data", "export", name, "--catalog", "candles", "--out", out]);
+    let there = "it holds BTCUSDT@1m in versions 1, 2; did you mean BTCUSDT@1m?";
+    export("BTCUSD@1m", "x.csv").fails(3, &["holds no candles of BTCUSD 1m", there]);
+    export("BTCUSDT@30s", "x.csv").fails(3, &["holds no candles of BTCUSDT 30s", there]);
+    let version = ["--version", "3"];
+    let export_third = ["data", "export", "BTCUSDT@1m", "--catalog", "candles", "--out", "x.csv"];
+    folder.run(&[&export_third[..], &version].concat()).fails(3, &["in version 3", there]);
+    export("BTCUSDT@1m", "missing/x.csv").fails(3, &["missing/x.csv", "make the folder missing first"]);
+    // Longer candles are joined, for an export as for a bot.
+    let joined = export("BTCUSDT@5m", "five.csv");
+    assert!(
+        joined.stdout.contains("576 candles of BTCUSDT 5m, joined from those of BTCUSDT 1m"),
+        "{}",
+        joined.stdout
+    );
+    let empty = ["data", "export", "BTCUSDT@1m", "--catalog", "nowhere", "--out", "x.csv"];
+    folder.run(&empty).fails(3, &["it is empty; `candlewick data fetch` fills it"]);
+}
+
+#[test]
+fn a_broken_series_hides_no_other() {
+    let folder = Folder::new();
+    for symbol in ["BTCUSDT", "ETHUSDT", "SOLUSDT"] {
+        folder.run(&["data", "generate", "--symbol", symbol, "--days", "1", "--catalog", "candles"]);
+    }
+    std::fs::write(folder.path("candles/BTCUSDT/1m/manifest.json"), "{").unwrap();
+    for entry in std::fs::read_dir(folder.path("candles/ETHUSDT/1m")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|ending| ending != "json") {
+            std::fs::remove_file(path).unwrap();
+        }
+    }
+    let fails = |run: &Run, parts: &[&str]| {
+        assert_eq!(run.code, 3, "{}", run.stderr);
+        parts.iter().for_each(|part| assert!(run.stderr.contains(part), "no {part:?} in:\n{}", run.stderr));
+    };
+    let anew = "delete the series' folder and fetch or import it anew";
+    let listed = folder.run(&["data", "list", "--catalog", "candles"]);
+    assert!(listed.stdout.contains("ETHUSDT") && listed.stdout.contains("SOLUSDT"), "{}", listed.stdout);
+    fails(&listed, &["BTCUSDT/1m/manifest.json: this is not a sound manifest", anew]);
+    let checked = folder.run(&["data", "check", "--catalog", "candles"]);
+    assert!(checked.stdout.contains("SOLUSDT"), "{}", checked.stdout);
+    fails(&checked, &["this is not a sound manifest", "ETHUSDT/1m/", "cannot open the file", anew]);
+    // Nor does it stand in the way of a bot on another symbol.
+    let bot = BOT.replace("BTCUSDT", "SOLUSDT");
+    std::fs::write(folder.path("bot.toml"), bot).unwrap();
+    let run = folder.run(&["backtest", "--config", "bot.toml", "--catalog", "candles"]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
 }

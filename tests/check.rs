@@ -105,3 +105,15 @@ fn a_series_of_the_catalog_is_repaired_by_a_new_version() {
     assert_eq!(export("1", "one.csv"), spiked, "the first version stays");
     assert_eq!(export("2", "two.csv").lines().count(), 50);
 }
+
+#[test]
+fn what_a_repair_left_out_does_not_come_back_with_the_same_file() {
+    let spiked = candles(50).replace("1767572640000,103,104,", "1767572640000,103,204,");
+    let folder = Folder::new().with("BTCUSDT_1m.csv", &spiked);
+    let import = || folder.run(&["data", "import", "BTCUSDT_1m.csv", "--json"]).json()[0].clone();
+    assert_eq!(import()["new"], 50);
+    failed(&folder, &["--fix", "--also", "spike"]);
+    let again = import();
+    assert_eq!((&again["new"], &again["same"], &again["revised"]), (&0.into(), &50.into(), &0.into()));
+    assert_eq!(kinds(&failed(&folder, &[])[0]), [("gap", 1)], "the spike is not back");
+}

@@ -128,6 +128,27 @@ fn a_stretch_before_the_stored_candles_and_one_among_them_is_filled() {
 }
 
 #[test]
+fn what_a_repair_left_out_is_not_fetched_again() {
+    let spiked = minutes(0..8_000).replace("1767631200000,101,102,", "1767631200000,101,902,");
+    assert_ne!(spiked, minutes(0..8_000));
+    let scene = Scene::new(&[("BTCUSDT_1m.csv", &spiked)], "none");
+    assert_eq!(counts(&scene.fetch(&THREE_DAYS)), [4_320, 0, 0, 0]);
+    let fix = ["data", "check", "--catalog", "candles", "--fix", "--also", "spike", "--ignore", "gap"];
+    let fixed = scene.folder.run(&fix);
+    assert_eq!(fixed.code, 0, "{}{}", fixed.stdout, fixed.stderr);
+    let repaired = scene.export("BTCUSDT@1m", "candles");
+    assert_eq!(repaired.lines().count(), 4_320);
+    let next = scene.fetch(&THREE_DAYS);
+    assert_eq!(
+        (counts(&next), &next["requests"]),
+        ([0, 100, 0, 1], &1.into()),
+        "only the latest are asked for"
+    );
+    assert_eq!(counts(&scene.fetch(&[&THREE_DAYS[..], &["--again"]].concat())), [0, 4_320, 0, 1]);
+    assert_eq!(scene.export("BTCUSDT@1m", "candles"), repaired);
+}
+
+#[test]
 fn several_series_come_at_once_through_every_fault_of_the_venue() {
     let (bitcoin, ether) = (minutes(0..8_000), minutes(500..6_000));
     let files = [("BTCUSDT_1m.csv", bitcoin.as_str()), ("ETHUSDT_1m.csv", ether.as_str())];

@@ -1,6 +1,6 @@
 //! `data import` as a user runs it: files of other programs into the catalog, or into a file of ours.
 
-use crate::candlewick::{Folder, repository};
+use crate::candlewick::{Folder, candles, repository};
 
 fn fixtures(names: &[&str]) -> Folder {
     let folder = Folder::new();
@@ -27,7 +27,10 @@ fn files_of_one_series_join_in_the_catalog_which_remembers_where_they_came_from(
     }
     // The same candles with other volumes: the values that were there first stay.
     let again = ["data", "import", "EURUSD1.csv", "--timezone", "Europe/Athens", "--json"];
-    let again = folder.run(&again).json();
+    let other_source =
+        ["EURUSD 1m in the catalog data came from histdata.com, these from mt4", "--mix", "--source"];
+    folder.run(&again).fails(2, &other_source);
+    let again = folder.run(&[&again[..], &["--mix"]].concat()).json();
     assert_eq!((&again[0]["new"], &again[0]["revised"]), (&0.into(), &4.into()));
     let listed = folder.run(&["data", "list", "--json"]).json();
     assert_eq!((&listed[0]["symbol"], &listed[0]["candles"]), (&"EURUSD".into(), &4.into()));
@@ -59,4 +62,45 @@ fn a_broken_file_leaves_the_catalog_as_it_was_and_the_exit_code_tells_data_from_
     run(&["EURUSD1.csv"]).fails(2, &["does not tell the time zone", "--timezone Europe/Athens"]);
     run(&["EURUSD1.csv", "--timezone", "Mars"]).fails(2, &["\"Mars\" is not a time zone"]);
     run(&["nowhere.csv"]).fails(3, &["nowhere.csv: cannot read the file", "No such file"]);
+}
+
+#[test]
+fn a_file_that_contradicts_most_of_what_is_there_is_refused() {
+    let folder = Folder::new().with("BTCUSDT_1m.csv", &candles(50));
+    let import =
+        |more: &[&str]| folder.run(&[&["data", "import", "BTCUSDT_1m.csv", "--json"], more].concat());
+    assert_eq!(import(&[]).json()[0]["new"], 50);
+    let what = [
+        "of the 49 candles of BTCUSDT 1m that are in the catalog data already have other values",
+        "--stamped",
+    ];
+    import(&["--stamped", "close"]).fails(2, &what);
+    let listed = folder.run(&["data", "list", "--json"]).json();
+    assert_eq!((&listed[0]["candles"], &listed[0]["revised"]), (&50.into(), &0.into()), "nothing is stored");
+    let revised = import(&["--stamped", "close", "--mix"]).json()[0]["revised"].as_u64().unwrap();
+    assert!(revised > 40, "{revised}");
+    // What is known is no contradiction.
+    assert_eq!(import(&["--stamped", "close"]).json()[0]["revised"], 0);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_an_import_with_130() {
+    use std::process::{Command, Stdio};
+    let folder = Folder::new();
+    let pipe = folder.path("BTCUSDT_1m.csv");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    for (signal, code) in [("INT", 130), ("TERM", 143)] {
+        let mut command = folder.command(&["data", "import", "BTCUSDT_1m.csv"]);
+        let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        // The pipe opens when the import does, and then never brings a line.
+        let _writer = std::fs::OpenOptions::new().write(true).open(&pipe).unwrap();
+        assert!(
+            Command::new("kill").args(["-s", signal, &child.id().to_string()]).status().unwrap().success()
+        );
+        let ended = child.wait_with_output().unwrap();
+        assert_eq!(ended.status.code(), Some(code), "{signal}");
+        let told = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert!(told.contains("no file is half written"), "{signal}: {told}");
+    }
 }

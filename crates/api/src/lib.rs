@@ -28,7 +28,7 @@ mod http;
 mod recorder;
 mod settings;
 
-pub use candles::{ClosedCandles, closed_candles};
+pub use candles::{ClosedCandles, SEEN_INTERVALS, closed_candles};
 pub use credentials::{Credentials, Secret, SecretError};
 pub use download::{Download, DownloadSettings, Downloaded};
 pub use drift::SchemaDrift;

@@ -302,8 +302,10 @@ fn price_sources(
             return Err(EngineError::Setting { key: "runtime.price_every_ms".to_owned(), problem }.into());
         }
         let market = markets.iter().find(|market| market.symbol() == bot.symbol);
-        let detail = market.and_then(|market| market.detail.as_ref());
-        let fine = detail.filter(|detail| every.is_aligned_to(detail.interval().length()));
+        let detail = market.map(|market| market.detail.as_slice()).unwrap_or_default();
+        let fine = detail.iter().filter(|detail| every.is_aligned_to(detail.interval().length()));
+        // A few recorded seconds do not take the place of a series that tells prices for months.
+        let fine = fine.max_by_key(|detail| detail.interval().length() * detail.candles().len() as i64);
         let (Some(detail), Some(id)) = (fine, session.symbol_id(bot.symbol)) else {
             return Err(BacktestError::GiveDetail {
                 series: bot.series(),

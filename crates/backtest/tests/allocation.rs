@@ -126,7 +126,7 @@ fn run() -> (Finished, [u64; CANDLES / MARK + 1]) {
     let candles = CandleSeries::new(series, random_walk(1, CANDLES)).unwrap();
     let settings = settings(series);
     let strategies: Vec<Box<dyn Strategy>> = vec![Box::new(RsiExtremes(Rsi::new(14).unwrap()))];
-    let market = Market { prices: candles.clone(), detail: None };
+    let market = Market { prices: candles.clone(), detail: Vec::new() };
     let backtest = Backtest::new(&settings, strategies, &[false], &[candles], vec![market]).unwrap();
     let mut meter = Meter { hash: JournalHash::new(), candles: 0, marks: [0; CANDLES / MARK + 1] };
     let finished = backtest.run(&settings.header(Vec::new(), None), &mut meter, &mut |_, _| {}).unwrap();

@@ -132,7 +132,7 @@ fn single(settings: &BacktestSettings, entry: &StrategyEntry, bot: BotSettings, 
     let mut settings = settings.clone();
     settings.session.bots = vec![bot];
     let candles = minutes(days);
-    let market = Market { prices: candles.clone(), detail: None };
+    let market = Market { prices: candles.clone(), detail: Vec::new() };
     let backtest = Backtest::new(&settings, vec![strategy], &[false], &[candles], vec![market]).unwrap();
     let header = settings.header(vec![(entry.name.to_owned(), entry.version.to_owned())], None);
     backtest.run(&header, &mut JournalHash::new(), &mut |_, _| {}).unwrap()
@@ -174,7 +174,7 @@ impl<'a> Scene<'a> {
         let parameters: Vec<String> = parameters.iter().map(|text| (*text).to_owned()).collect();
         let space = Space::new(entry, &settings.session.bots[0], &parameters, &[]).unwrap();
         let candles = vec![minutes(days)];
-        let markets = vec![Market { prices: candles[0].clone(), detail: None }];
+        let markets = vec![Market { prices: candles[0].clone(), detail: Vec::new() }];
         Self { settings, entry, space, days, candles, markets }
     }
 

@@ -1,5 +1,6 @@
 //! How a command ends: the exit codes, and errors as a person reads them.
 
+use crate::data::what_there_is;
 use candlewick_engine::EngineError;
 use candlewick_history::HistoryError;
 use candlewick_sandbox::SandboxError;
@@ -7,6 +8,7 @@ use candlewick_sdk::BuildError;
 use candlewick_simulator::SimulatorError;
 use candlewick_statistics::StatisticsError;
 use std::fmt::Write as _;
+use std::io::ErrorKind;
 use std::process::ExitCode;
 
 /// How a command ends when it does what it is for.
@@ -133,6 +135,14 @@ impl Failure {
 
 impl From<HistoryError> for Failure {
     fn from(error: HistoryError) -> Self {
+        let help = way_out(&error);
+        let failure = Self::of_history(error);
+        help.into_iter().fold(failure, Self::help)
+    }
+}
+
+impl Failure {
+    fn of_history(error: HistoryError) -> Self {
         match &error {
             HistoryError::ChangeSetting { setting, problem } => {
                 Self::configuration(format!("--{setting}: {problem}"))
@@ -175,6 +185,25 @@ impl From<SandboxError> for Failure {
 impl From<StatisticsError> for Failure {
     fn from(error: StatisticsError) -> Self {
         Self::new(FailureKind::Configuration, error)
+    }
+}
+
+/// What to do about candles that are not where they should be.
+fn way_out(error: &HistoryError) -> Option<String> {
+    match error {
+        HistoryError::FillCatalog { folder, what } => Some(what_there_is(folder, what)),
+        HistoryError::CheckPath { path, action, source } if source.kind() == ErrorKind::NotFound => {
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty())?;
+            match *action {
+                "write" if !folder.exists() => Some(format!("make the folder {} first", folder.display())),
+                "open" | "read" if folder.join("manifest.json").exists() => Some(
+                    "bring the file back, or delete the series' folder and fetch or import it anew"
+                        .to_owned(),
+                ),
+                _ => None,
+            }
+        }
+        _ => None,
     }
 }
 

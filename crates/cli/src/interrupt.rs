@@ -1,6 +1,7 @@
 //! Ctrl-C and SIGTERM: the user or the system wants the program to end.
 
 use crate::failure::{Ending, Failure, FailureKind};
+use candlewick_history::remove_partial_files;
 use std::sync::{Arc, OnceLock};
 #[cfg(unix)]
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -49,16 +50,34 @@ impl Interrupt {
 
 /// For work that has no runtime: says how the program is to end, from the first sign that it is to.
 pub(crate) fn sign() -> Result<Arc<OnceLock<Ending>>, Failure> {
+    let sign = Arc::new(OnceLock::new());
+    let given = sign.clone();
+    // It is given once.
+    on_sign(move |ending| {
+        let _ = given.set(ending);
+    })?;
+    Ok(sign)
+}
+
+/// For work that reads and writes files in one go: at the first sign what is not complete of them is removed, and the
+/// program ends.
+pub(crate) fn end_on_sign() -> Result<(), Failure> {
+    on_sign(|ending| {
+        remove_partial_files();
+        let (how, code) = match ending {
+            Ending::Interrupted => ("Interrupted", 130),
+            Ending::Done => ("Terminated", 143),
+        };
+        anstream::eprintln!("{how}: no file is half written; the same command begins anew.");
+        std::process::exit(code);
+    })
+}
+
+/// Does something at the first sign, in a thread that nobody waits for: it ends with the process.
+fn on_sign(act: impl FnOnce(Ending) + Send + 'static) -> Result<(), Failure> {
     let unexpected = |error| Failure::new(FailureKind::Unexpected, error);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(unexpected)?;
     let mut interrupt = runtime.block_on(async { Interrupt::new() })?;
-    let sign = Arc::new(OnceLock::new());
-    let given = sign.clone();
-    // Nobody waits for it: it ends with the process.
-    std::thread::spawn(move || {
-        let ending = runtime.block_on(interrupt.wait());
-        // It is given once.
-        let _ = given.set(ending);
-    });
-    Ok(sign)
+    std::thread::spawn(move || act(runtime.block_on(interrupt.wait())));
+    Ok(())
 }

@@ -1,9 +1,11 @@
 //! Files that are there whole or not at all.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The steps by which files change: the disk's, or in tests those of a disk that fails.
 pub(crate) trait Disk: Send + Sync {
@@ -53,21 +55,67 @@ pub(crate) const PARTIAL: &str = ".partial";
 /// Puts a file with this content in the place of whatever is at `path`. After a crash at any moment either the old
 /// file is there or the new one, whole; a file that ends in [`PARTIAL`] may be left over.
 pub(crate) fn replace(disk: &dyn Disk, path: &Path, parts: &[&[u8]]) -> io::Result<()> {
-    let partial = partial_name(path);
+    replace_by(disk, path, &mut |file| parts.iter().try_for_each(|part| disk.write(file, part)))
+}
+
+/// The same with content that is written bit by bit.
+pub(crate) fn replace_by(
+    disk: &dyn Disk,
+    path: &Path,
+    write: &mut dyn FnMut(&mut File) -> io::Result<()>,
+) -> io::Result<()> {
+    let partial = Partial::of(path);
     let written = (|| {
-        let mut file = disk.create(&partial)?;
-        for part in parts {
-            disk.write(&mut file, part)?;
-        }
+        let mut file = disk.create(&partial.path)?;
+        write(&mut file)?;
         disk.sync(&file)?;
-        disk.rename(&partial, path)
+        disk.rename(&partial.path, path)
     })();
     if written.is_err() {
         // What is left of a failed write is of no use; that it cannot be removed would be no news.
-        let _ = disk.remove(&partial);
+        let _ = disk.remove(&partial.path);
     }
     written?;
     disk.sync_folder(folder_of(path))
+}
+
+/// Files that are being written, by any thread: an interrupted program has nobody else to remember them.
+static UNDER_WAY: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+/// Removes what is written of files that are not complete. It is for a program that ends at once: what still writes
+/// meanwhile fails.
+pub fn remove_partial_files() {
+    remove_partial_files_in(Path::new(""));
+}
+
+fn remove_partial_files_in(folder: &Path) {
+    for partial in under_way().iter().filter(|partial| partial.starts_with(folder)) {
+        // What cannot be removed has no name that anybody reads.
+        let _ = fs::remove_file(partial);
+    }
+}
+
+fn under_way() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A file on its way to `path`, known until it is there or given up.
+struct Partial {
+    path: PathBuf,
+}
+
+impl Partial {
+    fn of(path: &Path) -> Self {
+        let path = partial_name(path);
+        under_way().insert(path.clone());
+        Self { path }
+    }
+}
+
+impl Drop for Partial {
+    fn drop(&mut self) {
+        under_way().remove(&self.path);
+    }
 }
 
 /// Makes a folder and those above it, durably.
@@ -94,4 +142,39 @@ fn partial_name(path: &Path) -> PathBuf {
     let write = WRITES.fetch_add(1, Ordering::Relaxed);
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!(".{name}.{}-{write}{PARTIAL}", std::process::id()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_complete_can_be_removed_while_it_is_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.csv");
+        let names = || -> Vec<String> {
+            let entries = fs::read_dir(folder.path()).unwrap();
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+        };
+        replace(&SystemDisk, &path, &[b"old"]).unwrap();
+        let written = replace_by(&SystemDisk, &path, &mut |file| {
+            file.write_all(b"ne")?;
+            assert!(
+                names().len() == 2 && names().iter().any(|name| name.ends_with(PARTIAL)),
+                "{:?}",
+                names()
+            );
+            // Not those of other tests.
+            remove_partial_files_in(folder.path());
+            file.write_all(b"w")
+        });
+        assert_eq!(written.unwrap_err().kind(), io::ErrorKind::NotFound);
+        assert_eq!(
+            (names(), fs::read_to_string(&path).unwrap()),
+            (vec!["x.csv".to_owned()], "old".to_owned())
+        );
+        replace(&SystemDisk, &path, &[b"n", b"ew"]).unwrap();
+        assert_eq!((names().len(), fs::read_to_string(&path).unwrap()), (1, "new".to_owned()));
+        assert!(!under_way().iter().any(|partial| partial.starts_with(folder.path())), "all are forgotten");
+    }
 }

@@ -379,20 +379,61 @@ fn an_interval_that_is_not_clear_is_asked_for() {
         format!("time,open,high,low,close,volume\n{rows}")
     };
     let symbol = [("symbol", "EURUSD")];
-    let check = |name: &str, minutes: &[i64], expected: &str| {
+    let check = |name: &str, minutes: &[i64], interval: &str, expected: &str| {
         let problem = import_text(name, &content(minutes), &symbol).map(|_| ()).unwrap_err();
-        assert_eq!(problem, format!("{name}: {expected}; settle it with --interval, such as --interval 1m"));
+        let option = format!("--interval, such as --interval {interval}");
+        assert_eq!(problem, format!("{name}: {expected}; settle it with {option}"));
     };
-    check("x.csv", &[0], "one row does not tell the candles' length");
+    check("x.csv", &[0], "1m", "one row does not tell the candles' length");
     check(
         "x.csv",
         &[0, 2, 4, 7],
+        "2m",
         "the candles' length is not clear: the rows are apart 2m (2 times), 3m (1 times)",
     );
-    check("EURUSD_1m.csv", &[0, 5, 10, 15], "the file name says 1m, but no two rows are closer than 5m");
-    check("EURUSD_5m.csv", &[0, 1, 2], "the file name says 5m, but rows are 1m apart");
+    check(
+        "EURUSD_1m.csv",
+        &[0, 5, 10, 15],
+        "5m",
+        "the file name says 1m, but no two rows are closer than 5m",
+    );
+    check("EURUSD_5m.csv", &[0, 1, 2], "1m", "the file name says 5m, but rows are 1m apart");
     let told = [&symbol[..], &[("interval", "1m")]].concat();
     assert_eq!(rows_of(&import_text("x.csv", &content(&[0, 2, 4, 7]), &told).unwrap()).len(), 4);
+}
+
+#[test]
+fn moments_are_read_in_seconds_milliseconds_and_microseconds() {
+    let symbol = [("symbol", "EURUSD")];
+    let import = |factor: i64, divisor: i64| {
+        let row = |minute: i64| format!("{},1,1,1,1,0\n", (TEN_PM + minute * MINUTE) * factor / divisor);
+        let rows: String = (0..4).map(row).collect();
+        let content = format!("time,open,high,low,close,volume\n{rows}");
+        let imported = import_text("x.csv", &content, &symbol).unwrap();
+        (rows_of(&imported), imported.in_seconds)
+    };
+    let (milliseconds, in_seconds) = import(1, 1);
+    assert_eq!((milliseconds.len(), in_seconds, milliseconds[0].0), (4, false, TEN_PM));
+    assert_eq!(import(1_000, 1), (milliseconds.clone(), false));
+    assert_eq!(import(1, 1_000), (milliseconds, true));
+    // Candles of 1970 in milliseconds stay what they are.
+    let early = "time,open,high,low,close,volume\n60000,1,1,1,1,0\n120000,1,1,1,1,0\n180000,1,1,1,1,0\n";
+    assert_eq!(rows_of(&import_text("x.csv", early, &symbol).unwrap())[0].0, 60_000);
+}
+
+#[test]
+fn days_with_the_midnight_of_an_exchange_are_days_and_hours_are_none() {
+    let content = |time: &str| {
+        format!(
+            "Date,Open,High,Low,Close,Volume,Dividends,Stock Splits\n{time},187.15,188.44,183.89,185.64,82488700,0.0,0.0\n"
+        )
+    };
+    let read = import_text("AAPL.csv", &content("2024-01-02 00:00:00-05:00"), &[]).unwrap();
+    assert_eq!(rows_of(&read), [(1_704_153_600_000, [187.15, 188.44, 183.89, 185.64, 82_488_700.0])]);
+    let problem =
+        import_text("AAPL.csv", &content("2024-01-02 09:30:00-05:00"), &[]).map(|_| ()).unwrap_err();
+    assert!(problem.contains("time \"2024-01-02 09:30:00-05:00\" is not a day"), "{problem}");
+    assert!(problem.contains("taken for the format yahoo, which --format changes"), "{problem}");
 }
 
 #[test]

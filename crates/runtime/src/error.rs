@@ -3,6 +3,7 @@
 use candlewick_api::ApiError;
 use candlewick_engine::EngineError;
 use candlewick_journal::JournalError;
+use candlewick_sdk::Series;
 
 /// Why a live run cannot start or go on, named by what to mend.
 #[derive(Debug, thiserror::Error)]
@@ -12,6 +13,16 @@ pub enum RuntimeError {
     Venue {
         /// What was asked.
         question: String,
+        /// What came back.
+        source: ApiError,
+    },
+    /// Give the bots an interval of which the venue has candles.
+    #[error(
+        "the venue refused past candles of {series}: this interval is none of those that such venues have"
+    )]
+    ChangeInterval {
+        /// What the bots listen to.
+        series: Series,
         /// What came back.
         source: ApiError,
     },

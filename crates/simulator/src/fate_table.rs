@@ -176,7 +176,7 @@ mod tests {
         };
         let minutes = (0..120).filter(|minute| !(40..44).contains(minute) && minute % 23 != 7).map(candle);
         let series = Series { symbol: "BTCUSDT".parse().unwrap(), interval: Interval::MINUTE };
-        Market { prices: CandleSeries::new(series, minutes.collect::<Vec<_>>()).unwrap(), detail: None }
+        Market { prices: CandleSeries::new(series, minutes.collect::<Vec<_>>()).unwrap(), detail: Vec::new() }
     }
 
     fn check(settings: &SimulationSettings, kind: ExpirationType, close_type: &str) {

@@ -20,7 +20,7 @@
 //!     Candle::new(Millis::MINUTE * minute, Interval::MINUTE, numbers)
 //! };
 //! let candles = (0..5).map(rising).collect::<Result<Vec<_>, _>>()?;
-//! let market = Market { prices: CandleSeries::new(series, candles)?, detail: None };
+//! let market = Market { prices: CandleSeries::new(series, candles)?, detail: Vec::new() };
 //!
 //! let settings = SimulationSettings {
 //!     latency_ms: Millis::new(1_500),
@@ -47,6 +47,7 @@
 //! ```
 
 // What a caller sets and gives.
+mod cover;
 mod error;
 mod latency;
 mod market;
@@ -69,6 +70,7 @@ mod queue;
 mod simulator;
 mod wallet;
 
+pub use cover::coarse_stretches;
 pub use error::SimulatorError;
 pub use event::{SettledTrade, UnsettledTrade, VenueEvent};
 pub use fate_table::{FateTable, Foreseen};

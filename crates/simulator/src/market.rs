@@ -8,8 +8,8 @@ use candlewick_sdk::{CandleSeries, Expiry, Interval, Symbol};
 pub struct Market {
     /// The price series.
     pub prices: CandleSeries,
-    /// Finer candles of the same symbol: they give the price wherever one of them covers the moment.
-    pub detail: Option<CandleSeries>,
+    /// Finer candles of the same symbol, any number of series: the finest that covers a moment gives its price.
+    pub detail: Vec<CandleSeries>,
 }
 
 impl Market {
@@ -20,28 +20,30 @@ impl Market {
 
     /// The interval of the finest candles at hand.
     pub fn finest_interval(&self) -> Interval {
-        self.detail.as_ref().map_or(self.prices.interval(), CandleSeries::interval)
+        self.detail.iter().map(CandleSeries::interval).fold(self.prices.interval(), Interval::min)
     }
 
     /// Holds the detail series to the price series.
     ///
     /// # Errors
-    /// [`SimulatorError`] when it is of another symbol or not finer.
+    /// [`SimulatorError`] when one is of another symbol or not finer.
     pub fn check(&self) -> Result<(), SimulatorError> {
-        let Some(detail) = &self.detail else { return Ok(()) };
         let symbol = self.symbol();
-        if detail.symbol() != symbol {
-            return Err(SimulatorError::ReplaceDetail { symbol, detail: detail.symbol() });
-        }
-        if detail.interval() >= self.prices.interval() {
-            let (interval, detail) = (self.prices.interval(), detail.interval());
-            return Err(SimulatorError::RefineDetail { symbol, interval, detail });
+        for detail in &self.detail {
+            if detail.symbol() != symbol {
+                return Err(SimulatorError::ReplaceDetail { symbol, detail: detail.symbol() });
+            }
+            if detail.interval() >= self.prices.interval() {
+                let (interval, detail) = (self.prices.interval(), detail.interval());
+                return Err(SimulatorError::RefineDetail { symbol, interval, detail });
+            }
         }
         Ok(())
     }
 }
 
-/// Whether the market's candles are fine enough for trades of this expiry. Running a shorter one all the same is
+/// Whether the market has candles that are fine enough for trades of this expiry; [`coarse_stretches`](crate::coarse_stretches)
+/// tells where they are not. Running a shorter one all the same is
 /// the caller's choice (`--allow-coarse`); the simulator prices it inside a single candle.
 ///
 /// # Errors
@@ -68,7 +70,7 @@ mod tests {
     }
 
     fn check(detail: Option<(&str, &str)>, close_type: &str, expected: Result<(), &str>) {
-        let detail = detail.map(|(symbol, interval)| series(symbol, interval));
+        let detail = detail.map(|(symbol, interval)| series(symbol, interval)).into_iter().collect();
         let market = Market { prices: series("EURUSD", "1m"), detail };
         let close_type = close_type.parse().unwrap();
         let expiry = Expiry { close_type, expiration_type: ExpirationType::TimeFixed };

@@ -50,14 +50,15 @@ pub(crate) struct Priced {
 /// inside a candle the price is `open + (close - open) * (x - open_time) / interval`, evaluated in that order and
 /// rounded to the symbol's tick when one is set, or the candle's open ([`PathKind::Open`]).
 ///
-/// A candle of the detail series is asked first; where none covers the moment, the price series is. Only where
-/// neither has a candle may the last close of the price series stand in, for at most `max_gap_intervals` missing
-/// candles in a row. The data ends with the later of the two series.
+/// The finest candle that covers the moment is asked: one of the detail series, or where none of them does, of the
+/// price series. Only where no series has a candle may the last close of the price series stand in, for at most `max_gap_intervals` missing
+/// candles in a row. The data ends with the last of all series.
 #[derive(Clone, Debug)]
 pub struct PricePath {
     symbol: Symbol,
     prices: Layer,
-    detail: Option<Layer>,
+    /// The finest first.
+    detail: Box<[Layer]>,
     end: Millis,
     kind: PathKind,
     tick: Option<Tick>,
@@ -75,7 +76,7 @@ impl PricePath {
     /// The path over a market's candles.
     ///
     /// # Errors
-    /// [`SimulatorError`] when a setting is out of range, or the detail series does not fit the price series.
+    /// [`SimulatorError`] when a setting is out of range, or a detail series does not fit the price series.
     pub fn new(market: Market, settings: &SimulationSettings) -> Result<Self, SimulatorError> {
         settings.check()?;
         market.check()?;
@@ -84,7 +85,9 @@ impl PricePath {
             stress: Stress::new(settings.stress, settings.latency_ms, series.interval()),
             track: Track::new(series),
         };
-        let (prices, detail) = (layer(market.prices), market.detail.map(layer));
+        let mut finer = market.detail;
+        finer.sort_by_key(CandleSeries::interval);
+        let (prices, detail) = (layer(market.prices), finer.into_iter().map(layer).collect::<Box<[Layer]>>());
         let end = detail.iter().map(|detail| detail.track.end()).fold(prices.track.end(), Millis::max);
         let tick = settings.ticks.get(&symbol).and_then(|size| Tick::new(*size));
         let max_gap_intervals = i64::from(settings.max_gap_intervals);
@@ -120,10 +123,10 @@ impl PricePath {
         if beyond {
             return Quote::Beyond;
         }
-        if let Some(detail) = &self.detail
-            && let Slot::Filled(candle) = detail.track.slot_at(at, boundary)
-        {
-            return detail.quote(candle, self.price_in(candle, at, &detail.track));
+        for detail in &self.detail {
+            if let Slot::Filled(candle) = detail.track.slot_at(at, boundary) {
+                return detail.quote(candle, self.price_in(candle, at, &detail.track));
+            }
         }
         match self.prices.track.slot_at(at, boundary) {
             Slot::Filled(candle) => self.prices.quote(candle, self.price_in(candle, at, &self.prices.track)),
@@ -199,7 +202,8 @@ mod tests {
         series("1m", &[(0, 10.0, 16.0), (1, 16.5, 14.5), (4, 20.0, 26.0), (5, 25.0, 25.0)])
     }
 
-    fn path(detail: Option<CandleSeries>, settings: &SimulationSettings) -> PricePath {
+    fn path(detail: impl IntoIterator<Item = CandleSeries>, settings: &SimulationSettings) -> PricePath {
+        let detail = detail.into_iter().collect();
         PricePath::new(Market { prices: minutes(), detail }, settings).unwrap()
     }
 
@@ -307,6 +311,22 @@ mod tests {
         check(&path, Exit, 180_000, Price(56.0));
         check(&path, Entry, 180_000, Gap);
         check(&path, Exit, 360_000, Price(25.0));
+    }
+
+    #[test]
+    fn of_several_detail_series_the_finest_that_covers_the_moment_gives_the_price() {
+        // Half a minute of 10 s candles, a minute and a half of 30 s candles, given in the wrong order.
+        let tens = series("10s", &[(3, 200.0, 201.0), (4, 202.0, 203.0), (5, 204.0, 205.0)]);
+        let thirties = series("30s", &[(1, 100.0, 106.0), (2, 107.0, 101.0), (3, 102.0, 105.0)]);
+        let path = path([thirties, tens], &SimulationSettings::default());
+        check(&path, Entry, 15_000, Price(11.5)); // 10 + 6 x 15 / 60
+        check(&path, Entry, 30_000, Price(200.0));
+        check(&path, Entry, 45_000, Price(202.5));
+        check(&path, Exit, 60_000, Price(205.0));
+        check(&path, Entry, 60_000, Price(107.0));
+        check(&path, Entry, 75_000, Price(104.0)); // 107 - 6 x 15 / 30
+        check(&path, Exit, 120_000, Price(105.0));
+        check(&path, Entry, 240_000, Price(20.0));
     }
 
     #[test]

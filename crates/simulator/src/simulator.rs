@@ -251,7 +251,7 @@ mod tests {
             Candle::new(millis(minute * 60_000), Interval::MINUTE, numbers).unwrap()
         };
         let series = Series { symbol, interval: Interval::MINUTE };
-        Market { prices: CandleSeries::new(series, rows.map(candle).to_vec()).unwrap(), detail: None }
+        Market { prices: CandleSeries::new(series, rows.map(candle).to_vec()).unwrap(), detail: Vec::new() }
     }
 
     fn exact(latency: i64) -> SimulationSettings {

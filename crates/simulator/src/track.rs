@@ -1,6 +1,7 @@
 //! One series of candles, found by time: at once where none is missing, else by a search over its gaps.
 
 use candlewick_sdk::{Candle, CandleSeries, Interval, Millis};
+use std::ops::Range;
 
 /// Which candle a moment on a boundary belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +49,16 @@ impl Track {
         let mut runs = vec![Run { opens: series.start(), index: 0 }];
         cut_at_gaps(series.candles(), 0, interval, &mut runs);
         Self { series, interval, runs }
+    }
+
+    /// The stretches of time that its candles cover, ascending.
+    pub(crate) fn stretches(&self) -> impl Iterator<Item = Range<Millis>> + '_ {
+        let candles = self.series.candles();
+        let close_before = |index: usize| candles[index - 1].close_time(self.series.interval());
+        self.runs.iter().enumerate().map(move |(number, run)| {
+            let end = self.runs.get(number + 1).map_or(candles.len(), |next| next.index);
+            run.opens..close_before(end)
+        })
     }
 
     pub(crate) fn interval(&self) -> Interval {

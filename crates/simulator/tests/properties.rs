@@ -38,7 +38,7 @@ fn market(minutes: &[i64]) -> Market {
     };
     let series = Series { symbol: symbol(), interval: Interval::MINUTE };
     let candles: Vec<_> = minutes.iter().map(candle).collect();
-    Market { prices: CandleSeries::new(series, candles).unwrap(), detail: None }
+    Market { prices: CandleSeries::new(series, candles).unwrap(), detail: Vec::new() }
 }
 
 /// Some of the minutes, the first always among them.

@@ -73,7 +73,7 @@ impl Scene {
         let parameters = parameters.map(str::to_owned);
         let bot = &settings.session.bots[0];
         let space = Space::new(&entry, bot, &parameters, &[]).expect("parameters that it has");
-        let markets = vec![Market { prices: candles.clone(), detail: None }];
+        let markets = vec![Market { prices: candles.clone(), detail: Vec::new() }];
         Self { settings, candles: vec![candles], markets, entry, space }
     }
 

@@ -74,7 +74,7 @@ impl Work {
                 let half_minute = Interval::from_seconds(30).expect("a round length");
                 let detail = walk("BTCUSDT", half_minute, candles * 2)?;
                 let joined = resample(&detail, Interval::MINUTE)?;
-                let market = Market { prices: joined.clone(), detail: Some(detail) };
+                let market = Market { prices: joined.clone(), detail: vec![detail] };
                 (vec![joined], vec![market])
             }
             WorkKind::Crowd => {
@@ -141,7 +141,7 @@ impl Work {
     /// The same trades by a loop that does nothing else.
     pub fn run_by_hand(&self) -> Outcome {
         let first = self.candles[0].candles();
-        match (self.kind, &self.markets[0].detail) {
+        match (self.kind, self.markets[0].detail.first()) {
             (WorkKind::Single, _) | (WorkKind::EveryRule, None) => by_hand::single(first),
             (WorkKind::EveryRule, Some(detail)) => by_hand::detailed(first, detail.candles()),
             (WorkKind::Crowd, _) => {
@@ -219,7 +219,7 @@ fn walk(symbol: &str, interval: Interval, candles: usize) -> Result<CandleSeries
 }
 
 fn priced_by_themselves(candles: Vec<CandleSeries>) -> (Vec<CandleSeries>, Vec<Market>) {
-    let markets = candles.iter().map(|one| Market { prices: one.clone(), detail: None }).collect();
+    let markets = candles.iter().map(|one| Market { prices: one.clone(), detail: Vec::new() }).collect();
     (candles, markets)
 }
 

@@ -144,6 +144,6 @@ fn within_market(market: &Market, past: &Range<Millis>) -> Market {
     let within = |series: &CandleSeries| series.within(past.clone());
     Market {
         prices: within(&market.prices).unwrap_or_else(|_| market.prices.clone()),
-        detail: market.detail.as_ref().and_then(|detail| within(detail).ok()),
+        detail: market.detail.iter().filter_map(|detail| within(detail).ok()).collect(),
     }
 }

@@ -100,7 +100,8 @@ impl Course<'_> {
     fn markets_within(&self, range: &Range<Millis>) -> Option<Vec<Market>> {
         let within = |market: &Market| {
             let prices = market.prices.within(range.clone()).ok()?;
-            let detail = market.detail.as_ref().and_then(|detail| detail.within(range.clone()).ok());
+            let detail =
+                market.detail.iter().filter_map(|detail| detail.within(range.clone()).ok()).collect();
             Some(Market { prices, detail })
         };
         self.markets.iter().map(within).collect()

@@ -151,7 +151,8 @@ pub(crate) fn markets(candles: &[CandleSeries], details: &[CandleSeries]) -> Vec
             None => finest.push(series),
         }
     }
-    let detail =
-        |series: &CandleSeries| details.iter().find(|detail| detail.symbol() == series.symbol()).cloned();
+    let detail = |series: &CandleSeries| {
+        details.iter().filter(|detail| detail.symbol() == series.symbol()).cloned().collect()
+    };
     finest.into_iter().map(|prices| Market { prices: prices.clone(), detail: detail(prices) }).collect()
 }

@@ -102,7 +102,7 @@ impl Walk {
         let settings = unlimited();
         let parameters = ["lean=-1..1", "every=2..5"].map(str::to_owned);
         let space = Space::new(entry, &settings.session.bots[0], &parameters, &[]).unwrap();
-        let markets = vec![Market { prices: self.candles[0].clone(), detail: None }];
+        let markets = vec![Market { prices: self.candles[0].clone(), detail: Vec::new() }];
         let course = Course {
             settings: &settings,
             entry,
@@ -246,7 +246,7 @@ fn a_test_trades_as_one_long_backtest_of_its_set_would() {
         let (symbol, interval, expiry) = (bot.symbol, bot.interval, bot.expiry());
         let context = BotContext { bot: bot.name.clone(), symbol, interval, expiry };
         let strategy = registry.find("lean").unwrap().build(&bot.params, &context).unwrap();
-        let market = Market { prices: walk.candles[0].clone(), detail: None };
+        let market = Market { prices: walk.candles[0].clone(), detail: Vec::new() };
         let long = Backtest::new(&settings, vec![strategy], &[false], &walk.candles, vec![market]).unwrap();
         let header = settings.header(vec![], None);
         let long = long.run(&header, &mut JournalHash::new(), &mut |_, _| {}).unwrap();

@@ -5,7 +5,7 @@ use crate::arguments::parse_journal;
 use crate::chronicle::{Delays, block_on};
 use crate::configuration::{Base, Flag, Loaded, Problems, RealMoney};
 use crate::crew::{Crew, failure_of_backtest, problem_of_session, session_settings, strategies_of};
-use crate::data::{CandleArguments, Candles};
+use crate::data::{CandleArguments, Candles, Fineness};
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::inspection::ruin_of;
 use crate::output::{print, print_json};
@@ -80,7 +80,7 @@ pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Resul
     let ladders = check_ladders(&settings.session).map_err(refused)?;
     let ruin = ruin_of(&loaded).map_err(refused)?;
     let mut candles = arguments.candles.gather(&loaded, context.global)?;
-    candles.notices.extend(arguments.candles.check_expiries(&loaded, &candles.markets)?);
+    let coarse = arguments.candles.check_expiries(&loaded, &candles.markets, Fineness::Somewhere)?;
     candles.notices.extend(ladders.into_iter().map(|notice| notice.text).chain(ruin.notices));
     candles.notices.extend(ruin.refusal.map(|why| format!("live, this would not start: {why}")));
     let caveats = Caveats::of_replay(&arguments.candles, candles.prices, &settings.simulation);
@@ -98,6 +98,8 @@ pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Resul
         replay(backtest, &header, arguments.journal.as_deref(), context)
     };
     let (CachedRun { finished, journal_hash, elapsed }, known) = cache.run(make)?;
+    let coarse_trades = arguments.candles.check_trades(&loaded, &candles.markets, &finished.book)?;
+    candles.notices.splice(0..0, coarse.or(coarse_trades));
     if finished.incomplete_candles > 0 {
         let count = finished.incomplete_candles;
         let notice = format!("{count} longer candles were not made: shorter ones inside them are missing");

@@ -97,9 +97,12 @@ async fn run_bots(
         (Keeping::Nowhere, Open::to_nobody(), screen)
     };
     let stock = data::load(loaded, &data::ALWAYS, context.global)?;
-    let series = data::candles_of(&data::select_series(&loaded.config.bots, stock.series)?);
+    for notice in &stock.notices {
+        tracing::warn!("{notice}");
+    }
+    let series = data::candles_of(&data::select_series(&loaded.config.bots, stock.series, &stock.place)?);
     let markets = data::markets_for(&loaded.config.bots, &series);
-    data::check_expiries(loaded, &markets)?;
+    data::check_expiries(loaded, &markets, data::Fineness::Throughout)?;
     let span = if arguments.until_end { Span::Whole } else { Span::Open };
     let Embedded { running, connection, start } =
         Embedded::start(loaded, (series, markets), (span, &crew.warmups(&loaded.config.bots))).await?;

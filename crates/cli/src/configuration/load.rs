@@ -87,6 +87,12 @@ impl Loaded {
         self.origin_of(path.deepest(&self.root)).is_some_and(|origin| origin != default)
     }
 
+    /// Whether the bots are those that come along.
+    pub(crate) fn has_built_in_bots(&self) -> bool {
+        let bots = self.origin_of(KeyPath::parse("bots").deepest(&self.root));
+        bots.is_some_and(|origin| origin == Origin::BuiltIn.to_string())
+    }
+
     /// The balance at the start, exact at the wallet's scale.
     pub(crate) fn initial_balance(&self) -> Result<Money, Failure> {
         let account = &self.config.account;

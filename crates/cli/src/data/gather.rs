@@ -4,14 +4,15 @@
     reason = "the documentation of arguments is the help that clap prints as it stands"
 )]
 
+use super::coarse::{COARSE, Fineness, check_expiries, check_trades};
 use super::load::{self, ALWAYS, StockSource};
-use super::market::{check_expiries, markets_for, select_series};
+use super::market::{markets_for, select_series};
 use super::price_source::PriceSource;
 use crate::arguments::{GlobalArguments, parse_moment};
 use crate::configuration::{Flag, Loaded};
 use crate::failure::Failure;
 use crate::moment::utc;
-use candlewick_engine::BotSettings;
+use candlewick_engine::{BotSettings, TradeBook};
 use candlewick_history::{data_hash_of, missing_candles};
 use candlewick_sdk::{CandleSeries, Millis, Series};
 use candlewick_simulator::Market;
@@ -56,10 +57,6 @@ pub(crate) struct Candles {
     pub(crate) notices: Vec<String>,
 }
 
-/// What is said of a run that was allowed to be coarse, and is.
-pub(crate) const COARSE: &str =
-    "coarse: an expiry is shorter than the candles that price it, so this run proves nothing";
-
 impl Candles {
     /// From the first candle's open to the last one's close.
     pub(crate) fn span(&self) -> Range<Millis> {
@@ -95,10 +92,10 @@ impl CandleArguments {
         let stock = load::load(loaded, &self.range()?, global)?;
         let given: Vec<Series> = stock.series.iter().map(|one| one.candles().series()).collect();
         let (prices, revised) = (stock.prices, stock.revised);
-        let selected = select_series(bots, stock.series)?;
+        let mut notices = stock.notices;
+        let selected = select_series(bots, stock.series, &stock.place)?;
         let series = load::candles_of(&selected);
         let markets = markets_for(bots, &series);
-        let mut notices = Vec::new();
         if stock.source == StockSource::Synthetic {
             notices.push("synthetic candles: a profit on them says nothing about a strategy".to_owned());
         }
@@ -116,8 +113,26 @@ impl CandleArguments {
         &self,
         loaded: &Loaded,
         markets: &[Market],
+        fineness: Fineness,
     ) -> Result<Option<String>, Failure> {
-        match check_expiries(loaded, markets) {
+        self.coarse(check_expiries(loaded, markets, fineness))
+    }
+
+    /// Holds the trades of a run to their expiries: a notice where one was priced by longer candles and may be.
+    ///
+    /// # Errors
+    /// As [`check_trades`], unless coarse runs are allowed.
+    pub(crate) fn check_trades(
+        &self,
+        loaded: &Loaded,
+        markets: &[Market],
+        book: &TradeBook,
+    ) -> Result<Option<String>, Failure> {
+        self.coarse(check_trades(loaded, markets, book))
+    }
+
+    fn coarse(&self, checked: Result<(), Failure>) -> Result<Option<String>, Failure> {
+        match checked {
             Ok(()) => Ok(None),
             Err(_) if self.allow_coarse => Ok(Some(COARSE.to_owned())),
             Err(failure) => Err(failure),

@@ -8,7 +8,7 @@ use crate::configuration::Loaded;
 use crate::failure::Failure;
 use crate::progress::{Progress, with_spinner};
 use candlewick_engine::BotSettings;
-use candlewick_history::{Catalog, HashedSeries, Manifest};
+use candlewick_history::{Catalog, HashedSeries};
 use candlewick_sdk::{CandleSeries, Millis, Series};
 use std::ops::Range;
 
@@ -20,6 +20,10 @@ pub(crate) struct Stock {
     pub(crate) series: Vec<HashedSeries>,
     pub(crate) source: StockSource,
     pub(crate) prices: PriceSource,
+    /// The same, for messages.
+    pub(crate) place: String,
+    /// What the reader should know.
+    pub(crate) notices: Vec<String>,
     /// Values of its candles that a venue changed later, as far as the catalog knows.
     pub(crate) revised: u64,
 }
@@ -36,7 +40,7 @@ pub(crate) enum StockSource {
 }
 
 /// Reads what is named. Where nothing is, the catalog decides: when it was asked for, or holds a series that a bot
-/// listens to, the bots' series and the finest one of each of their symbols come from there. Else the candles are
+/// listens to (the series of every bot, where the bots are those that come along), the bots' series and all finer ones of their symbols come from there. Else the candles are
 /// synthetic. Only what lies within `range` is kept.
 ///
 /// # Errors
@@ -52,15 +56,24 @@ pub(crate) fn load(
     if !named.is_empty() {
         return stock(loaded, (&named, StockSource::Named), &shelves, range, global);
     }
+    let folder = shelves.catalog.folder().display();
     let stored = stored_for(&shelves.catalog, &config.bots)?;
-    if !stored.is_empty() {
+    let unserved = config.bots.iter().find(|bot| !serves(&stored, bot));
+    let left_aside = unserved.filter(|_| loaded.has_built_in_bots() && !loaded.is_set("data.catalog"));
+    let mut notices = Vec::new();
+    if let Some(bot) = left_aside.filter(|_| !stored.is_empty()) {
+        notices.push(format!(
+            "the catalog {folder} is left aside: the bots that come along need all their series, and it has no {}; \
+             --config names bots of your own",
+            bot.series()
+        ));
+    } else if !stored.is_empty() {
         return stock(loaded, (&stored, StockSource::Catalog), &shelves, range, global);
     }
     if loaded.is_set("data.catalog") {
         let problem = format!(
-            "the catalog {} holds no candles of the bots' symbols; it holds: {}",
-            shelves.catalog.folder().display(),
-            listed(&shelves.catalog.manifests()?)
+            "the catalog {folder} holds no candles of the bots' symbols; it holds: {}",
+            listed(&shelves.catalog.series()?)
         );
         return Err(Failure::data(problem)
             .help("`candlewick data generate --catalog DIR` makes synthetic candles; --data takes files"));
@@ -68,7 +81,9 @@ pub(crate) fn load(
     let made = with_spinner("Making synthetic candles", global, synthetic::candles)?;
     let made = made.into_iter().map(|one| ("synthetic candles".to_owned(), HashedSeries::new(one)));
     let series = kept(made.collect(), range, &config.bots)?;
-    Ok(Stock { series, source: StockSource::Synthetic, prices: PriceSource::Other, revised: 0 })
+    let (source, prices) = (StockSource::Synthetic, PriceSource::Other);
+    let place = "the synthetic candles".to_owned();
+    Ok(Stock { series, source, prices, place, notices, revised: 0 })
 }
 
 /// Reads what is named, and what the catalog knows of it.
@@ -79,9 +94,18 @@ fn stock(
     range: &Range<Millis>,
     global: &GlobalArguments,
 ) -> Result<Stock, Failure> {
+    let folder = shelves.catalog.folder().display();
+    let mut notices = joined(names, shelves)?;
+    let place = match source {
+        StockSource::Named | StockSource::Synthetic => "what --data names".to_owned(),
+        StockSource::Catalog => format!("the catalog {folder}"),
+    };
+    if source == StockSource::Catalog && loaded.has_built_in_bots() {
+        notices.push(format!("the candles are those of the catalog {folder}"));
+    }
     let series = kept(read_all(names, shelves, global)?, range, &loaded.config.bots)?;
     let prices = PriceSource::of(names, &shelves.catalog, &loaded.config.broker.client)?;
-    Ok(Stock { series, source, prices, revised: revised(names, shelves, range)? })
+    Ok(Stock { series, source, prices, place, notices, revised: revised(names, shelves, range)? })
 }
 
 /// The catalog and the cache of a configuration.
@@ -92,20 +116,37 @@ pub(crate) fn shelves(loaded: &Loaded) -> Shelves {
 
 /// What the catalog has for these bots: nothing when it could serve none of them.
 pub(crate) fn stored_for(catalog: &Catalog, bots: &[BotSettings]) -> Result<Vec<DataName>, Failure> {
-    let manifests = catalog.manifests()?;
+    let all = catalog.series()?;
     let mut found: Vec<Series> = Vec::new();
     for bot in bots {
-        let of_symbol = || manifests.iter().map(Manifest::series).filter(|one| one.symbol == bot.symbol);
+        let of_symbol = || all.iter().copied().filter(|one| one.symbol == bot.symbol);
         let own = of_symbol().find(|one| *one == bot.series());
         let parts = || of_symbol().filter(|one| is_part(*one, bot.series())).max_by_key(|one| one.interval);
-        let finest = of_symbol().min_by_key(|one| one.interval);
-        for series in own.or_else(parts).into_iter().chain(finest.filter(|one| one.interval < bot.interval)) {
+        let finer = of_symbol().filter(|one| one.interval < bot.interval);
+        for series in own.or_else(parts).into_iter().chain(finer) {
             if !found.contains(&series) {
                 found.push(series);
             }
         }
     }
     Ok(found.into_iter().map(DataName::Stored).collect())
+}
+
+/// Whether the bot's series is among these, or can be joined from one of them.
+fn serves(names: &[DataName], bot: &BotSettings) -> bool {
+    let series = bot.series();
+    names.iter().map(DataName::series).any(|one| one == series || is_part(one, series))
+}
+
+/// Which of the named series are joined from shorter ones.
+fn joined(names: &[DataName], shelves: &Shelves) -> Result<Vec<String>, Failure> {
+    let mut notices = Vec::new();
+    for name in names {
+        if let Some(shorter) = name.joined_from(&shelves.catalog)? {
+            notices.push(format!("the candles of {} are joined from those of {shorter}", name.series()));
+        }
+    }
+    Ok(notices)
 }
 
 /// Whether candles of one series join to candles of another.
@@ -178,8 +219,8 @@ pub(crate) fn within(
     Ok(if is_whole { whole } else { HashedSeries::new(part) })
 }
 
-fn listed(manifests: &[Manifest]) -> String {
-    let names: Vec<String> = manifests.iter().map(|manifest| manifest.series().to_string()).collect();
+fn listed(all: &[Series]) -> String {
+    let names: Vec<String> = all.iter().map(Series::to_string).collect();
     if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
 }
 

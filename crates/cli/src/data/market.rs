@@ -1,37 +1,39 @@
 //! Which candles the bots listen to, and which price their trades.
 
 use super::load::is_part;
-use crate::configuration::{Loaded, Problems};
 use crate::failure::Failure;
 use crate::suggestion::nearest;
 use candlewick_engine::BotSettings;
 use candlewick_history::{HashedSeries, resample};
 use candlewick_sdk::{CandleSeries, Series, Symbol};
-use candlewick_simulator::{Market, check_expiry};
+use candlewick_simulator::Market;
 
 /// The series that each bot listens to, and those that are finer candles of a traded symbol. A bot's series that is
-/// missing is joined from the longest candles that make it up, where there are such.
+/// missing is joined from the longest candles that make it up, where there are such; `place` is where all are from.
 ///
 /// # Errors
 /// A bot whose series is missing, with what there is.
 pub(crate) fn select_series(
     bots: &[BotSettings],
     mut all: Vec<HashedSeries>,
+    place: &str,
 ) -> Result<Vec<HashedSeries>, Failure> {
     for bot in bots {
         if all.iter().any(|one| one.candles().series() == bot.series()) {
             continue;
         }
         let parts = all.iter().map(HashedSeries::candles).filter(|one| is_part(one.series(), bot.series()));
-        let Some(longest) = parts.max_by_key(|one| one.interval()) else { return Err(missing(bot, &all)) };
+        let Some(longest) = parts.max_by_key(|one| one.interval()) else {
+            return Err(missing(bot, &all, place));
+        };
         all.push(HashedSeries::new(resample(longest, bot.interval)?));
     }
     let is_traded = |symbol: Symbol| bots.iter().any(|bot| bot.symbol == symbol);
     Ok(all.into_iter().filter(|one| is_traded(one.candles().symbol())).collect())
 }
 
-/// One market for each traded symbol. Its price series is the finest one that a bot listens to; its detail the
-/// finest one below that, if any.
+/// One market for each traded symbol. Its price series is the finest one that a bot listens to; its detail all that
+/// are finer.
 pub(crate) fn markets_for(bots: &[BotSettings], series: &[CandleSeries]) -> Vec<Market> {
     let mut markets: Vec<Market> = Vec::new();
     for bot in bots {
@@ -41,35 +43,19 @@ pub(crate) fn markets_for(bots: &[BotSettings], series: &[CandleSeries]) -> Vec<
         let is_heard = |one: &&CandleSeries| bots.iter().any(|bot| bot.series() == one.series());
         let of_symbol = || series.iter().filter(|one| one.symbol() == bot.symbol);
         let Some(prices) = of_symbol().filter(is_heard).min_by_key(|one| one.interval()) else { continue };
-        let finest = of_symbol().min_by_key(|one| one.interval());
-        let detail = finest.filter(|finest| finest.interval() < prices.interval()).cloned();
+        let mut detail: Vec<CandleSeries> =
+            of_symbol().filter(|one| one.interval() < prices.interval()).cloned().collect();
+        detail.sort_by_key(CandleSeries::interval);
         markets.push(Market { prices: prices.clone(), detail });
     }
     markets
 }
 
-/// Holds every bot's expiry to the candles that would price it.
-///
-/// # Errors
-/// Every bot whose expiry is shorter than its symbol's finest candles.
-pub(crate) fn check_expiries(loaded: &Loaded, markets: &[Market]) -> Result<(), Failure> {
-    let mut problems = Vec::new();
-    for (index, bot) in loaded.config.bots.iter().enumerate() {
-        let Some(market) = markets.iter().find(|market| market.symbol() == bot.symbol) else { continue };
-        if let Err(error) = check_expiry(bot.expiry(), market) {
-            let problem = loaded.problem(&format!("bots[{index}].close_type"), error.to_string());
-            problems.push(problem.value(format!("\"{}\"", bot.close_type)));
-        }
-    }
-    let coarse = "--allow-coarse runs it all the same, with prices from inside single candles; such a result proves nothing";
-    Problems::check(problems).map_err(|problems| Failure::from(problems).help(coarse))
-}
-
-fn missing(bot: &BotSettings, all: &[HashedSeries]) -> Failure {
+fn missing(bot: &BotSettings, all: &[HashedSeries], place: &str) -> Failure {
     let Series { symbol, interval } = bot.series();
     let there: Vec<String> = all.iter().map(|one| one.candles().series().to_string()).collect();
     let problem = format!(
-        "there are no candles of {symbol} {interval} for bot \"{}\"; there are: {}",
+        "there are no candles of {symbol} {interval} for bot \"{}\" in {place}; there are: {}",
         bot.name,
         there.join(", ")
     );
@@ -79,7 +65,8 @@ fn missing(bot: &BotSettings, all: &[HashedSeries]) -> Failure {
         (Some(other), _) => format!("did you mean interval = \"{}\"?", other.interval()),
         (None, Some(near)) => format!("did you mean symbol = \"{near}\"?"),
         (None, None) => format!(
-            "give a file of them: --data {symbol}_{interval}.csv; `candlewick data generate` makes synthetic ones"
+            "give a file of them: --data {symbol}_{interval}.csv; `candlewick data fetch {symbol}@{interval}` brings them \
+             into the catalog, `candlewick data generate` makes synthetic ones; --catalog takes another catalog"
         ),
     };
     Failure::data(problem).help(help)
@@ -116,35 +103,39 @@ mod tests {
         HashedSeries::new(CandleSeries::new(series, (0..count).map(candle).collect::<Vec<_>>()).unwrap())
     }
 
-    fn check(bots: &[(&str, &str)], there: &[&str], expected: &[(&str, Option<&str>)]) {
+    fn check(bots: &[(&str, &str)], there: &[&str], expected: &[(&str, &[&str])]) {
         let bots: Vec<BotSettings> = bots.iter().map(|(symbol, interval)| bot(symbol, interval)).collect();
         let all: Vec<HashedSeries> = there.iter().map(|text| series(text)).collect();
-        let markets = markets_for(&bots, &candles_of(&select_series(&bots, all).unwrap()));
-        let found: Vec<(String, Option<String>)> = markets
+        let markets = markets_for(&bots, &candles_of(&select_series(&bots, all, "x").unwrap()));
+        let found: Vec<(String, Vec<String>)> = markets
             .iter()
             .map(|market| {
-                (market.prices.series().to_string(), market.detail.as_ref().map(|d| d.series().to_string()))
+                let detail = market.detail.iter().map(|detail| detail.series().to_string());
+                (market.prices.series().to_string(), detail.collect())
             })
             .collect();
-        let expected: Vec<_> = expected
+        let expected: Vec<(String, Vec<String>)> = expected
             .iter()
-            .map(|(prices, detail)| ((*prices).to_owned(), detail.map(str::to_owned)))
+            .map(|(prices, detail)| {
+                ((*prices).to_owned(), detail.iter().map(|one| (*one).to_owned()).collect())
+            })
             .collect();
         assert_eq!(found, expected);
     }
 
     #[test]
-    fn trades_are_priced_by_the_finest_candles_heard_and_the_finest_below_them() {
-        let all = ["A 5m", "A 1m", "A 5s", "A 30s", "B 1m"];
-        check(&[("A", "1m")], &all, &[("A 1m", Some("A 5s"))]);
-        check(&[("A", "5m"), ("A", "1m")], &all, &[("A 1m", Some("A 5s"))]);
-        check(&[("B", "1m"), ("A", "5s")], &all, &[("B 1m", None), ("A 5s", None)]);
+    fn trades_are_priced_by_the_finest_candles_heard_and_all_below_them() {
+        let all = ["A 5m", "A 30s", "A 1m", "A 5s", "B 1m"];
+        check(&[("A", "1m")], &all, &[("A 1m", &["A 5s", "A 30s"])]);
+        check(&[("A", "5m")], &all, &[("A 5m", &["A 5s", "A 30s", "A 1m"])]);
+        check(&[("A", "5m"), ("A", "1m")], &all, &[("A 1m", &["A 5s", "A 30s"])]);
+        check(&[("B", "1m"), ("A", "5s")], &all, &[("B 1m", &[]), ("A 5s", &[])]);
     }
 
     #[test]
     fn a_series_that_is_missing_is_joined_from_the_longest_candles_that_make_it_up() {
-        check(&[("A", "15m")], &["A 5s", "A 5m", "A 10m"], &[("A 15m", Some("A 5s"))]);
-        let joined = select_series(&[bot("A", "15m")], vec![series("A 5s"), series("A 5m")]).unwrap();
+        check(&[("A", "15m")], &["A 5s", "A 5m", "A 10m"], &[("A 15m", &["A 5s", "A 5m", "A 10m"])]);
+        let joined = select_series(&[bot("A", "15m")], vec![series("A 5s"), series("A 5m")], "x").unwrap();
         let own = joined.iter().find(|one| one.candles().series() == bot("A", "15m").series()).unwrap();
         assert_eq!((own.candles().candles().len(), own.candles().candles()[0].volume()), (4, 0.0));
     }
@@ -157,9 +148,11 @@ mod tests {
             ("Gold", "1m", "give a file of them: --data Gold_1m.csv"),
         ] {
             let all = vec![series("A 1m"), series("BTCUSDT 1m")];
-            let failure = select_series(&[bot(symbol, interval)], all).unwrap_err().render();
-            let there =
-                format!("no candles of {symbol} {interval} for bot \"a\"; there are: A 1m, BTCUSDT 1m");
+            let failure =
+                select_series(&[bot(symbol, interval)], all, "the catalog data").unwrap_err().render();
+            let there = format!(
+                "no candles of {symbol} {interval} for bot \"a\" in the catalog data; there are: A 1m, BTCUSDT 1m"
+            );
             assert!(failure.contains(&there) && failure.contains(help), "{failure}");
         }
     }

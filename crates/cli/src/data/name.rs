@@ -1,7 +1,8 @@
 //! What `--data` takes: a file, or a series of the catalog.
 
+use super::load::is_part;
 use crate::failure::Failure;
-use candlewick_history::{Catalog, DataSource, FileCache, HashedSeries, HistoryError, Progress};
+use candlewick_history::{Catalog, DataSource, FileCache, HashedSeries, HistoryError, Progress, resample};
 use candlewick_sdk::{Interval, Series, Symbol};
 use std::fmt;
 use std::str::FromStr;
@@ -43,8 +44,25 @@ impl DataName {
         match (self, &shelves.cache) {
             (Self::File(source), Some(cache)) => cache.read(source, progress),
             (Self::File(source), None) => source.read(progress).map(HashedSeries::new),
-            (Self::Stored(series), _) => shelves.catalog.read(*series),
+            (Self::Stored(series), _) => match self.joined_from(&shelves.catalog)? {
+                None => shelves.catalog.read(*series),
+                Some(shorter) => {
+                    let shorter = shelves.catalog.read(shorter)?;
+                    Ok(HashedSeries::new(resample(shorter.candles(), series.interval)?))
+                }
+            },
         }
+    }
+
+    /// The series of the catalog whose candles make up those that it does not hold: the longest that do.
+    ///
+    /// # Errors
+    /// A catalog that cannot be read.
+    pub(crate) fn joined_from(&self, catalog: &Catalog) -> Result<Option<Series>, HistoryError> {
+        let Self::Stored(series) = self else { return Ok(None) };
+        let all = catalog.series()?;
+        let parts = all.iter().filter(|one| is_part(**one, *series) && !all.contains(series));
+        Ok(parts.max_by_key(|one| one.interval).copied())
     }
 }
 

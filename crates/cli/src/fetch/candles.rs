@@ -8,6 +8,7 @@ use crate::failure::Failure;
 use candlewick_api::{Download, DownloadSettings, Downloaded};
 use candlewick_history::{Catalog, Manifest, Session, gaps};
 use candlewick_sdk::{Candle, CandleSeries, Millis, Series};
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
@@ -93,13 +94,22 @@ async fn fetch(job: &CandleJob, fetching: &Fetching, fetched: &mut Fetched) -> R
 }
 
 /// A series with what the catalog knows of it.
-type Stored = (Manifest, CandleSeries);
+struct Stored {
+    manifest: Manifest,
+    candles: CandleSeries,
+    /// Open times of what a repair left out or replaced.
+    repaired: HashSet<Millis>,
+}
 
 fn stored(catalog: &Catalog, series: Series) -> Result<Option<Stored>, Failure> {
     let manifest = catalog.manifest(series)?;
     let has_candles = |manifest: &Manifest| manifest.current().is_some_and(|version| version.candles() > 0);
     Ok(match manifest.filter(has_candles) {
-        Some(manifest) => Some((manifest, catalog.read(series)?.into_candles())),
+        Some(manifest) => {
+            let candles = catalog.read(series)?.into_candles();
+            let repaired = catalog.repaired(series)?.iter().map(|value| value.candle.time()).collect();
+            Some(Stored { manifest, candles, repaired })
+        }
         None => None,
     })
 }
@@ -111,7 +121,7 @@ fn stretches(
     fetching: &Fetching,
 ) -> Result<Vec<Range<Millis>>, Failure> {
     let to = job.to.unwrap_or_else(|| fetching.clock.now());
-    let usual = || stored.map_or(to - USUAL_SPAN, |(_, candles)| candles.start());
+    let usual = || stored.map_or(to - USUAL_SPAN, |stored| stored.candles.start());
     let range = job.from.unwrap_or_else(usual)..to;
     if range.is_empty() && (job.from.is_some() || job.to.is_some()) {
         let problem = format!("{}: --from does not lie before --to", job.target.series);
@@ -122,9 +132,20 @@ fn stretches(
         (false, Some(_)) => Extent::Missing,
         (false, None) => Extent::After,
     };
-    let is_rest =
-        |one: &Range<Millis>| stored.is_some_and(|(manifest, _)| manifest.is_rest(&fetching.source, one));
-    Ok(plan(stored.map(|(_, candles)| candles), &range, extent, is_rest))
+    let is_known_empty = |one: &Range<Millis>| {
+        stored.is_some_and(|stored| stored.manifest.is_rest(&fetching.source, one) || stored.left_out(one))
+    };
+    Ok(plan(stored.map(|stored| &stored.candles), &range, extent, is_known_empty))
+}
+
+impl Stored {
+    /// Whether all candles of a stretch are missing because a repair left them out.
+    fn left_out(&self, stretch: &Range<Millis>) -> bool {
+        let length = self.candles.interval().length();
+        let times = std::iter::successors(Some(stretch.start), |time| Some(*time + length));
+        !self.repaired.is_empty()
+            && times.take_while(|time| *time < stretch.end).all(|time| self.repaired.contains(&time))
+    }
 }
 
 /// Windows come by time, each mostly where the one before it ends.
@@ -145,7 +166,7 @@ async fn remember_rests(
     let (series, source) = (target.series, fetching.source.clone());
     let session = target.asset_type.parse().map_or(Session::Always, Session::of_kind);
     let note = move |catalog: &Catalog| {
-        let Some((_, candles)) = stored(catalog, series)? else { return Ok(()) };
+        let Some(Stored { candles, .. }) = stored(catalog, series)? else { return Ok(()) };
         let was_asked =
             |gap: &Range<Millis>| asked.iter().any(|one| one.start <= gap.start && gap.end <= one.end);
         let empty = gaps(&candles).into_iter().map(|gap| gap.start..gap.end).filter(was_asked);

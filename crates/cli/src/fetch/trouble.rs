@@ -3,12 +3,9 @@
 use super::{Fetched, Fetching, Target};
 use crate::doctor::{Api, alternatives, remedy};
 use crate::failure::Failure;
-use candlewick_api::ApiError;
 use candlewick_api::model::{LastPrice, LimitTime};
+use candlewick_api::{ApiError, SEEN_INTERVALS};
 use candlewick_sdk::{Interval, Symbol};
-
-/// Intervals that venues of this kind have (`observed: values`).
-const INTERVALS: &str = "5s 30s 1m 2m 5m 15m 30m 1h 12h 1d";
 
 /// Ends a task that the venue failed. What concerns every series ends the others too, and is told once.
 pub(super) async fn give_up(error: ApiError, fetched: &Fetched, fetching: &Fetching) -> Result<(), Failure> {
@@ -28,7 +25,8 @@ async fn describe(error: ApiError, fetched: &Fetched, fetching: &Fetching) -> Fa
     let help = match &error {
         ApiError::NotFound { .. } => not_found(target, fetching).await,
         ApiError::Rejected { .. } => {
-            format!("check the interval (seen at such venues: {INTERVALS}) and --asset-type (now {asset_type})")
+            let intervals = SEEN_INTERVALS.join(" ");
+            format!("check the interval (seen at such venues: {intervals}) and --asset-type (now {asset_type})")
         }
         ApiError::RateLimited { .. } => {
             "wait, then run the same command, which goes on; --rate and broker.requests_per_second slow it down"

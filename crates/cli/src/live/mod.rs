@@ -21,7 +21,7 @@ use crate::crew::{Crew, session_settings};
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::interrupt::Interrupt;
 use candlewick_api::clock::Clock;
-use candlewick_api::{Account as AccountKind, ApiError, SchemaDrift, Venue};
+use candlewick_api::{Account as AccountKind, ApiError, SEEN_INTERVALS, SchemaDrift, Venue};
 use candlewick_engine::{Header, Session, SessionSettings, check_ladders};
 use candlewick_journal::{JournalError, Wire};
 use candlewick_runtime::{
@@ -210,6 +210,10 @@ impl From<RuntimeError> for Failure {
             }
             RuntimeError::Past { .. } => Self::new(FailureKind::Data, error)
                 .help("`candlewick doctor` verifies the journal; name another with --journal"),
+            RuntimeError::ChangeInterval { .. } => Self::new(FailureKind::Configuration, error).help(format!(
+                "let the bot's interval be one of {}; a backtest joins longer candles, a live bot does not",
+                SEEN_INTERVALS.join(", ")
+            )),
             RuntimeError::OpenWallet { .. } => Self::new(FailureKind::Venue, error),
             RuntimeError::SetMoneyScale { .. }
             | RuntimeError::NameTrade { .. }

@@ -46,7 +46,7 @@ impl RecordedCandles {
         let market = |series: &Series| {
             let candles: Vec<Candle> = self.series.get(series)?.values().copied().collect();
             let prices = CandleSeries::new(*series, candles).ok()?;
-            Some(Market { prices, detail: None })
+            Some(Market { prices, detail: Vec::new() })
         };
         finest.values().filter_map(market).collect()
     }

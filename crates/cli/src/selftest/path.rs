@@ -67,7 +67,8 @@ pub(super) fn follow(world: &World, seed: u64) -> anyhow::Result<PathOutcome> {
     let symbols: Vec<Symbol> = candles.iter().map(CandleSeries::symbol).collect();
     let settings = settings(&symbols)?;
     let strategies = symbols.iter().map(|_| Box::new(Follower) as Box<dyn Strategy>).collect();
-    let markets = candles.iter().map(|prices| Market { prices: prices.clone(), detail: None }).collect();
+    let markets =
+        candles.iter().map(|prices| Market { prices: prices.clone(), detail: Vec::new() }).collect();
     let backtest = Backtest::new(&settings, strategies, &vec![false; symbols.len()], &candles, markets)?;
     let header = settings.header(Vec::new(), None);
     let finished = backtest.run(&header, &mut Unrecorded, &mut |_, _| {})?;

@@ -9,7 +9,7 @@ use super::named_files::named_files;
 use crate::command::Context;
 use crate::configuration::{Base, Loaded, Problems, RealMoney, to_json};
 use crate::crew::{Crew, failure_of_backtest, session_settings, suggest_strategy};
-use crate::data::{COARSE, CandleArguments, Candles, PriceSource};
+use crate::data::{COARSE, CandleArguments, Candles, Fineness, PriceSource, too_coarse};
 use crate::failure::Failure;
 use crate::report::Caveats;
 use crate::suggestion::suggest;
@@ -18,7 +18,7 @@ use candlewick_backtest::sweep::{Halving, Objective, Search, SearchSettings, Spa
 use candlewick_backtest::{BacktestError, BacktestSettings};
 use candlewick_engine::BotSettings;
 use candlewick_sdk::{Expiry, Millis, StrategyEntry};
-use candlewick_simulator::{SimulationSettings, check_expiry};
+use candlewick_simulator::SimulationSettings;
 use clap::Args;
 use std::num::NonZeroUsize;
 
@@ -213,7 +213,7 @@ fn check_expiries(
     arguments: &SearchArguments,
 ) -> Result<Option<String>, Failure> {
     let Some(axis) = space.axes().iter().find(|axis| axis.target() == Target::CloseType) else {
-        return arguments.candles.check_expiries(loaded, &candles.markets);
+        return arguments.candles.check_expiries(loaded, &candles.markets, Fineness::Throughout);
     };
     for bot in &loaded.config.bots {
         let Some(market) = candles.markets.iter().find(|market| market.symbol() == bot.symbol) else {
@@ -221,12 +221,13 @@ fn check_expiries(
         };
         for setting in axis.listed().into_iter().flatten() {
             let close_type = setting.to_string().parse().unwrap_or(bot.close_type);
-            let Err(error) = check_expiry(Expiry { close_type, ..bot.expiry() }, market) else { continue };
+            let expiry = Expiry { close_type, ..bot.expiry() };
+            let Some(why) = too_coarse(expiry, market, Fineness::Throughout) else { continue };
             if arguments.candles.allow_coarse {
                 return Ok(Some(COARSE.to_owned()));
             }
             let help = "--allow-coarse runs it all the same; such a result proves nothing";
-            return Err(Failure::configuration(format!("--param close_type: {error}")).help(help));
+            return Err(Failure::configuration(format!("--param close_type: {why}")).help(help));
         }
     }
     Ok(None)

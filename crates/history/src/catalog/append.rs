@@ -4,11 +4,12 @@ use super::Catalog;
 use super::folder::SeriesFolder;
 use super::lock::WriteLock;
 use super::manifest::{Manifest, Origin, Rest, Revision, Version};
-use super::merge::{KnownRevisions, merge};
+use super::merge::{KnownValues, merge};
 use crate::HistoryError;
 use crate::block::blocks;
 use crate::disk::make_folder;
 use candlewick_sdk::{Candle, CandleSeries, Millis, Series};
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// What an append found.
@@ -16,7 +17,7 @@ use std::ops::Range;
 pub struct Appended {
     /// Candles that were not there.
     pub new: u64,
-    /// Candles that were there already.
+    /// Candles that were there already, or that a repair took out.
     pub same: u64,
     /// Values that differ from those that were there: they are kept beside them.
     pub revised: u64,
@@ -40,18 +41,17 @@ impl Catalog {
         candles: &[Candle],
         origin: &Origin,
     ) -> Result<Appended, HistoryError> {
-        let mut closed = check_grid(series, candles)?;
-        closed.retain(|candle| candle.close_time(series.interval) <= origin.fetched_at);
+        check_grid(series, candles)?;
+        let closed = closed_by_time(series, candles, origin.fetched_at);
         let forming = (candles.len() - closed.len()) as u64;
         if closed.is_empty() {
             return Ok(Appended { forming, ..Appended::default() });
         }
-        // Stable, so that of two values of one moment the one that came first stays first.
-        closed.sort_by_key(Candle::time);
         let (folder, _lock) = self.open_to_write(series)?;
         let mut manifest = folder.manifest()?.unwrap_or_else(|| Manifest::new(series));
         let mut revisions = folder.revisions(&manifest)?;
-        let mut known = KnownRevisions::new(&revisions);
+        let mut known = KnownValues::new(&revisions);
+        let repaired = KnownValues::new(&folder.repaired(&manifest)?);
         let version = manifest.current().cloned();
         let version = version.unwrap_or_else(|| Version::new(series, 1, "as it came", Vec::new()));
         let mut appended = Appended { forming, ..Appended::default() };
@@ -59,7 +59,7 @@ impl Catalog {
         for (block, incoming) in blocks(series.interval, &closed) {
             let place = segments.iter().position(|segment| block.range.contains(&segment.start));
             let stored = place.map(|place| folder.segment(&segments[place])).transpose()?.unwrap_or_default();
-            let merged = merge(stored, incoming, origin.fetched_at, &mut known);
+            let merged = merge(stored, incoming, origin.fetched_at, (&mut known, &repaired));
             appended.new += merged.new;
             appended.same += merged.same;
             appended.revised += merged.revised.len() as u64;
@@ -74,7 +74,7 @@ impl Catalog {
             }
         }
         if appended.revised > 0 {
-            manifest.revisions = Some(folder.put_revisions(&*self.disk, &mut revisions)?);
+            manifest.revisions = Some(folder.put_values(&*self.disk, "revisions", &mut revisions)?);
         }
         manifest.put(Version::new(series, version.number, &version.note, segments));
         manifest.note(origin, appended.new, appended.revised);
@@ -93,9 +93,51 @@ impl Catalog {
         note: &str,
         origin: &Origin,
     ) -> Result<u32, HistoryError> {
+        let (folder, _lock) = self.open_to_write(candles.series())?;
+        let mut manifest = folder.manifest()?.unwrap_or_else(|| Manifest::new(candles.series()));
+        manifest.repaired = None;
+        self.begin_version(&folder, manifest, candles, (note, origin))
+    }
+
+    /// Begins a new version whose candles are those of the current one, some of them left out or given other values. What
+    /// was taken out is remembered: an append that brings the same values again does not put them back.
+    ///
+    /// # Errors
+    /// Those of [`append`](Self::append).
+    pub fn add_repair(
+        &self,
+        candles: &CandleSeries,
+        note: &str,
+        origin: &Origin,
+    ) -> Result<u32, HistoryError> {
+        let (folder, _lock) = self.open_to_write(candles.series())?;
+        let mut manifest = folder.manifest()?.unwrap_or_else(|| Manifest::new(candles.series()));
+        let before = manifest.current().map(|version| folder.candles(&*self.disk, version)).transpose()?;
+        let mut repaired = folder.repaired(&manifest)?;
+        let known = KnownValues::new(&repaired);
+        let after = candles.candles();
+        let is_out = |candle: &&Candle| {
+            let place = after.binary_search_by_key(&candle.time(), Candle::time);
+            !place.is_ok_and(|place| after[place] == **candle) && !known.contains(candle)
+        };
+        let before = before.iter().flat_map(|before| before.candles().candles());
+        let taken_out =
+            before.filter(is_out).map(|candle| Revision { seen: origin.fetched_at, candle: *candle });
+        repaired.extend(taken_out.collect::<Vec<_>>());
+        if !repaired.is_empty() {
+            manifest.repaired = Some(folder.put_values(&*self.disk, "repaired", &mut repaired)?);
+        }
+        self.begin_version(&folder, manifest, candles, (note, origin))
+    }
+
+    fn begin_version(
+        &self,
+        folder: &SeriesFolder,
+        mut manifest: Manifest,
+        candles: &CandleSeries,
+        (note, origin): (&str, &Origin),
+    ) -> Result<u32, HistoryError> {
         let series = candles.series();
-        let (folder, _lock) = self.open_to_write(series)?;
-        let mut manifest = folder.manifest()?.unwrap_or_else(|| Manifest::new(series));
         let number = manifest.versions.iter().map(|version| version.number).max().unwrap_or(0) + 1;
         let mut segments = Vec::new();
         for (block, inside) in blocks(series.interval, candles.candles()) {
@@ -103,7 +145,7 @@ impl Catalog {
         }
         manifest.put(Version::new(series, number, note, segments));
         manifest.note(origin, 0, 0);
-        self.commit(&folder, &manifest)?;
+        self.commit(folder, &manifest)?;
         Ok(number)
     }
 
@@ -113,6 +155,14 @@ impl Catalog {
     /// [`HistoryError::CheckPath`] and [`HistoryError::FixFile`] when they cannot be read.
     pub fn revisions(&self, series: Series) -> Result<Vec<Revision>, HistoryError> {
         self.consistently(series, SeriesFolder::revisions).map(Option::unwrap_or_default)
+    }
+
+    /// The values that repairs of the current version left out or replaced, by time.
+    ///
+    /// # Errors
+    /// Those of [`revisions`](Self::revisions).
+    pub fn repaired(&self, series: Series) -> Result<Vec<Revision>, HistoryError> {
+        self.consistently(series, SeriesFolder::repaired).map(Option::unwrap_or_default)
     }
 
     /// Remembers stretches of closed hours in which a source of the series had no candles.
@@ -155,10 +205,22 @@ impl Catalog {
     }
 }
 
-fn check_grid(series: Series, candles: &[Candle]) -> Result<Vec<Candle>, HistoryError> {
+/// The candles that are closed at `now`, by time: as they are where they lie so already.
+fn closed_by_time(series: Series, candles: &[Candle], now: Millis) -> Cow<'_, [Candle]> {
+    let is_closed = |candle: &Candle| candle.close_time(series.interval) <= now;
+    if candles.is_sorted_by_key(Candle::time) {
+        return Cow::Borrowed(&candles[..candles.partition_point(is_closed)]);
+    }
+    let mut closed: Vec<Candle> = candles.iter().filter(|candle| is_closed(candle)).copied().collect();
+    // Stable, so that of two values of one moment the one that came first stays first.
+    closed.sort_by_key(Candle::time);
+    Cow::Owned(closed)
+}
+
+fn check_grid(series: Series, candles: &[Candle]) -> Result<(), HistoryError> {
     let length = series.interval.length();
     match candles.iter().find(|candle| !candle.time().is_aligned_to(length)) {
-        None => Ok(candles.to_vec()),
+        None => Ok(()),
         Some(candle) => {
             let problem = format!("the candle at {} does not lie on the grid of {series}", candle.time());
             Err(HistoryError::ChangeSetting { setting: "interval", problem })

@@ -25,6 +25,11 @@ const MANIFEST: &str = "manifest.json";
 const SEEN: &str = "seen";
 
 impl SeriesFolder {
+    /// Whether there is a manifest, sound or not.
+    pub(super) fn has_manifest(&self) -> bool {
+        self.path.join(MANIFEST).exists()
+    }
+
     /// The manifest; nothing where there is none.
     pub(super) fn manifest(&self) -> Result<Option<Manifest>, HistoryError> {
         let path = self.path.join(MANIFEST);
@@ -48,7 +53,11 @@ impl SeriesFolder {
             },
             Err(problem) => problem,
         };
-        Err(HistoryError::FixFile { path, problem: format!("this is not a sound manifest: {problem}") })
+        let problem = format!(
+            "this is not a sound manifest: {problem}; bring the file back, or delete the series' folder and fetch or \
+             import it anew"
+        );
+        Err(HistoryError::FixFile { path, problem })
     }
 
     /// Puts a manifest, and the files that it names, in force.
@@ -140,23 +149,33 @@ impl SeriesFolder {
 
     /// Reads the revised values.
     pub(super) fn revisions(&self, manifest: &Manifest) -> Result<Vec<Revision>, HistoryError> {
-        let Some(named) = &manifest.revisions else { return Ok(Vec::new()) };
+        self.values(manifest.revisions.as_ref())
+    }
+
+    /// Reads the values that a repair left out or replaced.
+    pub(super) fn repaired(&self, manifest: &Manifest) -> Result<Vec<Revision>, HistoryError> {
+        self.values(manifest.repaired.as_ref())
+    }
+
+    fn values(&self, named: Option<&RevisionFile>) -> Result<Vec<Revision>, HistoryError> {
+        let Some(named) = named else { return Ok(Vec::new()) };
         let table = self.table(&named.file, &[SEEN])?;
         let seen = table.extra.into_iter().flatten().map(Millis::new);
         Ok(table.candles.into_iter().zip(seen).map(|(candle, seen)| Revision { seen, candle }).collect())
     }
 
-    /// Writes the revised values, by time.
-    pub(super) fn put_revisions(
+    /// Writes values that are not in force, by time; `what` begins the name of the file.
+    pub(super) fn put_values(
         &self,
         disk: &dyn Disk,
+        what: &str,
         revisions: &mut [Revision],
     ) -> Result<RevisionFile, HistoryError> {
         revisions.sort_by_key(|revision| revision.candle.time());
         let candles: Vec<Candle> = revisions.iter().map(|revision| revision.candle).collect();
         let seen: Vec<i64> = revisions.iter().map(|revision| revision.seen.get()).collect();
         let bytes = to_parquet(&candles, &[(SEEN, &seen)]);
-        let file = file_name("revisions", blake3::hash(&bytes).to_hex().as_str());
+        let file = file_name(what, blake3::hash(&bytes).to_hex().as_str());
         self.put(disk, &file, &[&bytes])?;
         Ok(RevisionFile { file, count: candles.len() as u64 })
     }

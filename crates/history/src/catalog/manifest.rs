@@ -29,6 +29,9 @@ pub struct Manifest {
     pub origins: Vec<Provenance>,
     /// The file of values that came later for moments that were there already.
     pub revisions: Option<RevisionFile>,
+    /// The file of values that the repair of the current version left out or replaced: they do not come back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repaired: Option<RevisionFile>,
     /// Closed hours in which a source was asked for candles and had none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rests: Vec<Rest>,
@@ -76,7 +79,7 @@ pub struct Segment {
     pub hash: String,
 }
 
-/// The file of revised candles.
+/// A file of values that are not in force: revised ones, or those that a repair left out or replaced.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RevisionFile {
@@ -119,10 +122,11 @@ pub struct Provenance {
     pub revised: u64,
 }
 
-/// A value that came for a moment whose candle was there already, and differs from it.
+/// A value that came for a moment whose candle was there already, and differs from it; or one that a repair left out or
+/// replaced.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Revision {
-    /// When it was fetched.
+    /// When it was fetched, or taken out.
     pub seen: Millis,
     /// The value.
     pub candle: Candle,
@@ -139,6 +143,7 @@ impl Manifest {
             versions: Vec::new(),
             origins: Vec::new(),
             revisions: None,
+            repaired: None,
             rests: Vec::new(),
         }
     }
@@ -178,7 +183,7 @@ impl Manifest {
     /// Every file that it names.
     pub(super) fn files(&self) -> impl Iterator<Item = String> + '_ {
         let segments = self.versions.iter().flat_map(|version| &version.segments);
-        let revisions = self.revisions.iter().map(|revisions| revisions.file.clone());
+        let revisions = self.revisions.iter().chain(&self.repaired).map(|values| values.file.clone());
         segments.map(|segment| segment.file.clone()).chain(revisions)
     }
 

@@ -17,11 +17,11 @@ pub(super) struct Merged {
     pub(super) revised: Vec<Revision>,
 }
 
-/// The revised values that are known, by open time.
+/// Values that are known though they are not in force, by open time.
 #[derive(Debug, Default)]
-pub(super) struct KnownRevisions(HashMap<Millis, Vec<Candle>>);
+pub(super) struct KnownValues(HashMap<Millis, Vec<Candle>>);
 
-impl KnownRevisions {
+impl KnownValues {
     pub(super) fn new(revisions: &[Revision]) -> Self {
         let mut known = Self::default();
         for revision in revisions {
@@ -34,17 +34,18 @@ impl KnownRevisions {
         self.0.entry(candle.time()).or_default().push(*candle);
     }
 
-    fn contains(&self, candle: &Candle) -> bool {
+    pub(super) fn contains(&self, candle: &Candle) -> bool {
         self.0.get(&candle.time()).is_some_and(|values| values.contains(candle))
     }
 }
 
-/// Lays `incoming`, by time and at one time in the order in which they came, into `stored`.
+/// Lays `incoming`, by time and at one time in the order in which they came, into `stored`. What a repair took out stays
+/// out.
 pub(super) fn merge(
     stored: Vec<Candle>,
     incoming: &[Candle],
     seen: Millis,
-    known: &mut KnownRevisions,
+    (known, repaired): (&mut KnownValues, &KnownValues),
 ) -> Merged {
     let mut merged =
         Merged { candles: Vec::with_capacity(stored.len() + incoming.len()), ..Merged::default() };
@@ -54,6 +55,7 @@ pub(super) fn merge(
             merged.candles.push(earlier);
         }
         match merged.candles.last().filter(|last| last.time() == candle.time()) {
+            _ if repaired.contains(candle) => merged.same += 1,
             None => {
                 merged.candles.push(*candle);
                 merged.new += 1;
@@ -83,7 +85,10 @@ mod tests {
 
     fn check(stored: &[Row], incoming: &[Row], expected: &[Row], new: u64, same: u64, revised: &[Row]) {
         let candles = |rows: &[Row]| rows.iter().copied().map(candle).collect::<Vec<_>>();
-        let merged = merge(candles(stored), &candles(incoming), Millis::ZERO, &mut KnownRevisions::default());
+        let merged = {
+            let (mut known, repaired) = (KnownValues::default(), KnownValues::default());
+            merge(candles(stored), &candles(incoming), Millis::ZERO, (&mut known, &repaired))
+        };
         let revisions = |rows: &[Row]| {
             let revision = |candle| Revision { seen: Millis::ZERO, candle };
             candles(rows).into_iter().map(revision).collect::<Vec<_>>()

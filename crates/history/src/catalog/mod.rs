@@ -4,10 +4,12 @@
 //! data/BTCUSDT/1m/manifest.json                     what there is, where it came from, which files are in force
 //! data/BTCUSDT/1m/2026-01-<hash>.parquet            candles of one block of the calendar, first-seen values
 //! data/BTCUSDT/1m/revisions-<hash>.parquet          values that came later for the same moments
+//! data/BTCUSDT/1m/repaired-<hash>.parquet           values that a repair left out or replaced
 //! data/BTCUSDT/1m/<hash>.candles                    the cache; may be deleted at any time
 //! ```
 //!
-//! Candle files are never changed: an append writes the files of the blocks that it touches anew, under names of their
+//! Candle files are never changed: an append writes the files of the blocks that it touches anew (a day of candles below
+//! one minute, a month of candles below one hour, a year of longer ones, of which it has at most 9,000), under names of their
 //! own, and then the manifest, which is what puts them in force. So a crash leaves the series as it was before or as
 //! it is after, and a reader meanwhile sees one of the two. One writer at a time holds a series' lock.
 
@@ -86,14 +88,30 @@ impl Catalog {
     /// [`HistoryError::CheckPath`] when a folder cannot be read, [`HistoryError::FixFile`] for a broken manifest.
     pub fn manifests(&self) -> Result<Vec<Manifest>, HistoryError> {
         let mut found = Vec::new();
+        for series in self.series()? {
+            found.extend(self.manifest(series)?);
+        }
+        Ok(found)
+    }
+
+    /// The series that it holds, by symbol, then by interval. Their manifests are not looked at, so that one which is
+    /// broken hides no other.
+    ///
+    /// # Errors
+    /// [`HistoryError::CheckPath`] when a folder cannot be read.
+    pub fn series(&self) -> Result<Vec<Series>, HistoryError> {
+        let mut found = Vec::new();
         for (symbol, folder) in folders_in(&self.folder)? {
             let Some(symbol) = symbol_of(&symbol) else { continue };
             for (interval, _) in folders_in(&folder)? {
                 let Ok(interval) = interval.parse() else { continue };
-                found.extend(self.manifest(Series { symbol, interval })?);
+                let series = Series { symbol, interval };
+                if self.series_folder(series).has_manifest() {
+                    found.push(series);
+                }
             }
         }
-        found.sort_by_key(Manifest::series);
+        found.sort();
         Ok(found)
     }
 

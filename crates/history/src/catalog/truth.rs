@@ -71,6 +71,35 @@ fn a_new_version_leaves_the_older_ones_readable_and_is_appended_to() {
 }
 
 #[test]
+fn what_a_repair_took_out_does_not_come_back_and_a_corrected_value_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let catalog = Catalog::new(folder.path());
+    let append = |rows: &[Row]| catalog.append(series(), &candles(rows), &origin(LATER)).unwrap();
+    let counts = |new, same, revised| Appended { new, same, revised, forming: 0 };
+    let repair = |rows: &[Row]| {
+        let mended = CandleSeries::new(series(), candles(rows)).unwrap();
+        catalog.add_repair(&mended, "mended", &origin(LATER)).unwrap()
+    };
+    let as_it_came = [(1, 10), (2, 999), (3, 30), (4, 40), (5, 777)];
+    append(&as_it_came);
+    // Two spikes are left out, one candle gets another value.
+    assert_eq!(repair(&[(1, 10), (3, 35), (4, 40)]), 2);
+    assert_eq!(append(&as_it_came), counts(0, 5, 0));
+    assert_eq!(read(&catalog), [(1, 10), (3, 35), (4, 40)]);
+    // A second repair forgets nothing of the first.
+    assert_eq!(repair(&[(1, 10), (3, 35)]), 3);
+    assert_eq!(append(&as_it_came), counts(0, 5, 0));
+    assert_eq!(
+        rows(&catalog.repaired(series()).unwrap().iter().map(|one| one.candle).collect::<Vec<_>>()),
+        [(2, 999), (3, 30), (4, 40), (5, 777)]
+    );
+    assert_eq!(append(&[(2, 20), (3, 31), (6, 60)]), counts(2, 0, 1));
+    assert_eq!(read(&catalog), [(1, 10), (2, 20), (3, 35), (6, 60)]);
+    assert_eq!(append(&as_it_came), counts(0, 5, 0), "not as a revision of the corrected value either");
+    assert_eq!(rows(catalog.read_version(series(), 1).unwrap().candles().candles()), as_it_came);
+}
+
+#[test]
 fn appending_a_day_writes_one_month() {
     let folder = tempfile::tempdir().unwrap();
     let catalog = Catalog::new(folder.path());

@@ -2,9 +2,8 @@
 
 use super::CSV_HEADER;
 use crate::HistoryError;
-use crate::disk::{Disk, SystemDisk, folder_of};
+use crate::disk::{SystemDisk, replace_by};
 use candlewick_sdk::CandleSeries;
-use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
@@ -28,21 +27,10 @@ pub fn write_csv(series: &CandleSeries, mut writer: impl Write) -> io::Result<()
 /// # Errors
 /// [`HistoryError::CheckPath`] when the file cannot be written.
 pub fn write_csv_file(series: &CandleSeries, path: &Path) -> Result<(), HistoryError> {
-    let mut partial = path.as_os_str().to_owned();
-    partial.push(".partial");
-    let write = || {
-        let file = File::create(&partial)?;
-        let mut writer = BufWriter::with_capacity(256 * 1024, file);
-        write_csv(series, &mut writer)?;
-        writer.get_ref().sync_all()?;
-        fs::rename(&partial, path)?;
-        SystemDisk.sync_folder(folder_of(path))
-    };
-    write().map_err(|source| {
-        // What is left of a failed write is of no use; that it cannot be removed would be no news.
-        let _ = fs::remove_file(&partial);
-        HistoryError::CheckPath { path: path.to_owned(), action: "write", source }
-    })
+    let written = replace_by(&SystemDisk, path, &mut |file| {
+        write_csv(series, BufWriter::with_capacity(256 * 1024, file))
+    });
+    written.map_err(|source| HistoryError::CheckPath { path: path.to_owned(), action: "write", source })
 }
 
 #[cfg(test)]
@@ -51,6 +39,7 @@ mod tests {
     use crate::{no_progress, read_csv, read_csv_file};
     use candlewick_sdk::{Candle, Interval, Millis, Ohlcv, Series, Symbol};
     use proptest::prelude::*;
+    use std::fs;
 
     fn series_of(candles: Vec<Candle>) -> CandleSeries {
         let series = Series { symbol: Symbol::new("BTCUSDT").unwrap(), interval: Interval::MINUTE };

@@ -52,6 +52,8 @@ pub struct Imported {
     pub skipped_rows: u64,
     /// Whether the file began with the newest candle.
     pub turned_round: bool,
+    /// Whether the file's moments were in seconds.
+    pub in_seconds: bool,
 }
 
 /// Reads the candles of a file.
@@ -111,6 +113,7 @@ fn try_to_candles(sheet: Sheet) -> Result<Imported, Problem> {
         empty_rows,
         skipped_rows: sheet.skipped,
         turned_round: sheet.turned_round,
+        in_seconds: sheet.in_seconds,
     })
 }
 

@@ -54,6 +54,8 @@ pub(crate) struct Decoded {
 
 /// Times outside 1900 to 9999 are no candles' times, and arithmetic on the others cannot overflow.
 const PLAUSIBLE_MS: std::ops::RangeInclusive<i64> = -2_208_988_800_000..=253_402_300_799_999;
+/// Seconds of the year 5138.
+const LATEST_SECONDS: i64 = 100_000_000_000;
 /// More rows than that are not collected: at 48 bytes each they are 2.4 GB.
 const MOST_ROWS: usize = 50_000_000;
 /// After so many rows that cannot be read, the file is something else.
@@ -81,6 +83,20 @@ impl Decoded {
             self.places.reversed = Some(self.rows.len());
         }
         is_backward
+    }
+
+    /// Makes milliseconds of moments that can only be seconds: as milliseconds they lie within three years of 1970, and no
+    /// candle begins at some of them, since candles begin at whole seconds. Answers whether they were.
+    pub(super) fn from_seconds(&mut self) -> bool {
+        let early = Millis::new(LATEST_SECONDS);
+        let may_be = |row: &Row| (Millis::ZERO..early).contains(&row.time);
+        let is_one = |row: &Row| !row.time.is_aligned_to(Millis::SECOND);
+        let are_seconds =
+            self.clock == Clock::Utc && self.rows.iter().all(may_be) && self.rows.iter().any(is_one);
+        if are_seconds {
+            self.rows.iter_mut().for_each(|row| row.time = row.time * 1_000);
+        }
+        are_seconds
     }
 
     /// Keeps what was read at a place.

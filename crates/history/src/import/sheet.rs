@@ -56,6 +56,8 @@ pub(crate) struct Sheet {
     pub(crate) skipped: u64,
     /// Whether the file began with the newest row.
     pub(crate) turned_round: bool,
+    /// Whether its moments were in seconds.
+    pub(crate) in_seconds: bool,
 }
 
 /// Packed columns are held in memory as they are unpacked.
@@ -114,10 +116,15 @@ impl Sheet {
                 .broken
                 .first()
                 .map(|broken| format!("; the first, {}: {}", broken.place, broken.problem));
-            let problem = format!("there are no candles in it{}", first.unwrap_or_default());
+            let guessed = match settings.format {
+                Some(_) => String::new(),
+                None => format!("; it was taken for the format {format}, which --format changes"),
+            };
+            let problem = format!("there are no candles in it{}{guessed}", first.unwrap_or_default());
             return Err(Problem::Empty(problem));
         }
         let turned_round = decoded.turn_round();
+        let in_seconds = decoded.from_seconds();
         let zone = zone_of(&name, format, decoded.clock, settings)?;
         let skipped = zone.map_or(Ok(0), |zone| to_moments(&mut decoded, zone, settings.clock_change))?;
         let told = told_by(&name, format).or(entry.map(|_| told_by(&path.to_string_lossy(), format)));
@@ -138,6 +145,7 @@ impl Sheet {
             zone,
             skipped,
             turned_round,
+            in_seconds,
         })
     }
 }

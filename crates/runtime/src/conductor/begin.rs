@@ -5,6 +5,7 @@ use crate::RuntimeError;
 use crate::agenda::Job;
 use crate::candle_watch::CandleWatch;
 use crate::request::{self, Wanted};
+use candlewick_api::{ApiError, SEEN_INTERVALS};
 use candlewick_engine::{Control, Entry, EventKind, Header, Origin, SeriesId};
 use candlewick_sdk::Millis;
 
@@ -57,6 +58,10 @@ impl Conductor {
             };
             let fetched = request::fetch_candles(self.venue.as_ref(), &window).await;
             let reply = fetched.map_err(|source| {
+                let is_usual = SEEN_INTERVALS.iter().any(|text| text.parse() == Ok(series.interval));
+                if matches!(source, ApiError::Rejected { .. }) && !is_usual {
+                    return RuntimeError::ChangeInterval { series, source };
+                }
                 let question = format!("past candles of {series}");
                 RuntimeError::Venue { question, source }
             })?;

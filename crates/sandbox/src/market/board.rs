@@ -2,14 +2,12 @@
 
 use crate::chance::{Chance, symbol_key};
 use crate::{SandboxError, SandboxSettings};
+use candlewick_api::SEEN_INTERVALS;
 use candlewick_history::{AssetType, asset_type_of, known_market, resample};
 use candlewick_sdk::{CandleSeries, Interval, Millis, Symbol};
 use candlewick_simulator::SimulationSettings;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
-
-/// Intervals seen at the venue (`observed: values`); those stored come on top.
-const OFFERED: [&str; 10] = ["5s", "30s", "1m", "2m", "5m", "15m", "30m", "1h", "12h", "1d"];
 
 /// All pairs.
 pub(crate) struct Boards {
@@ -100,7 +98,8 @@ impl Board {
         if let Some(stored) = self.stored.iter().find(|one| one.interval() == interval) {
             return Ok(Some(stored.clone()));
         }
-        let offered = OFFERED.iter().any(|text| text.parse() == Ok(interval));
+        // Those stored come on top.
+        let offered = SEEN_INTERVALS.iter().any(|text| text.parse() == Ok(interval));
         let divides = |one: &&CandleSeries| interval.length().is_aligned_to(one.interval().length());
         let source = self.stored.iter().rev().find(divides).filter(|_| offered).ok_or(NotOffered)?;
         let mut resampled = self.resampled.lock().unwrap_or_else(PoisonError::into_inner);

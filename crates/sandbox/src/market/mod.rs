@@ -25,8 +25,8 @@ pub fn markets_of(series: &[CandleSeries]) -> Vec<Market> {
         let finest = *of_symbol.first()?;
         let longer = of_symbol.iter().find(|one| one.interval() > finest.interval());
         Some(match longer {
-            Some(longer) => Market { prices: (*longer).clone(), detail: Some(finest.clone()) },
-            None => Market { prices: finest.clone(), detail: None },
+            Some(longer) => Market { prices: (*longer).clone(), detail: vec![finest.clone()] },
+            None => Market { prices: finest.clone(), detail: Vec::new() },
         })
     };
     by_symbol.into_values().filter_map(market).collect()

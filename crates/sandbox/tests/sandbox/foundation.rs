@@ -68,7 +68,7 @@ fn the_finest_series_is_the_detail_of_the_next_longer_one() {
     let told: Vec<(String, Option<String>)> = markets
         .iter()
         .map(|market| {
-            let detail = market.detail.as_ref().map(|detail| detail.series().to_string());
+            let detail = market.detail.first().map(|detail| detail.series().to_string());
             (market.prices.series().to_string(), detail)
         })
         .collect();

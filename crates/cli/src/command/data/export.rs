@@ -3,7 +3,7 @@
 use super::CatalogArgument;
 use crate::arguments::parse_moment;
 use crate::command::Context;
-use crate::data::{ALWAYS, DataName, shelves, within};
+use crate::data::{ALWAYS, DataName, Shelves, shelves, within};
 use crate::failure::{Failure, FailureKind};
 use crate::output::{print, print_json};
 use crate::progress::with_spinner;
@@ -51,8 +51,11 @@ pub(super) fn run(arguments: &ExportArguments, context: &Context<'_>) -> Result<
         return Err(Failure::configuration(problem).help("--force replaces it; --out takes another name"));
     }
     let name: DataName = arguments.name.parse()?;
+    let loaded = arguments.catalog.load(context)?;
+    let shelves = shelves(&loaded);
+    let joined_from = name.joined_from(&shelves.catalog)?;
     let series = with_spinner(&format!("Writing {}", out.display()), context.global, || {
-        let series = read(&name, arguments, context)?;
+        let series = read(&name, arguments, &shelves)?;
         format.write_file(series.candles(), out).map(|()| series).map_err(Failure::from)
     })?;
     let (candles, hash) = (series.candles(), series.hash().to_hex().to_string());
@@ -68,7 +71,8 @@ pub(super) fn run(arguments: &ExportArguments, context: &Context<'_>) -> Result<
             "data_hash": hash,
         }));
     }
-    print(&format!("{}: {count} candles of {}", out.display(), candles.series()))
+    let joined = joined_from.map(|shorter| format!(", joined from those of {shorter}")).unwrap_or_default();
+    print(&format!("{}: {count} candles of {}{joined}", out.display(), candles.series()))
 }
 
 fn format_of(out: &Path) -> Result<CandleFormat, Failure> {
@@ -78,19 +82,13 @@ fn format_of(out: &Path) -> Result<CandleFormat, Failure> {
     })
 }
 
-fn read(
-    name: &DataName,
-    arguments: &ExportArguments,
-    context: &Context<'_>,
-) -> Result<HashedSeries, Failure> {
-    let loaded = arguments.catalog.load(context)?;
-    let shelves = shelves(&loaded);
+fn read(name: &DataName, arguments: &ExportArguments, shelves: &Shelves) -> Result<HashedSeries, Failure> {
     let whole = match (name, arguments.version) {
         (DataName::Stored(series), Some(number)) => shelves.catalog.read_version(*series, number)?,
         (DataName::File(_), Some(_)) => {
             return Err(Failure::configuration("--version: a file has no versions"));
         }
-        (_, None) => name.read(&shelves, &mut |_| {})?,
+        (_, None) => name.read(shelves, &mut |_| {})?,
     };
     let range = arguments.from.unwrap_or(ALWAYS.start)..arguments.to.unwrap_or(ALWAYS.end);
     if range.is_empty() {

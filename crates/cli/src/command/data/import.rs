@@ -8,7 +8,10 @@ use crate::moment::utc;
 use crate::output::{print, print_json};
 use crate::progress::{Progress, with_spinner};
 use candlewick_api::clock::{Clock, SystemClock};
-use candlewick_history::{Appended, CandleFormat, Catalog, Imported, Origin, data_hash, import_file};
+use candlewick_history::{
+    Appended, CandleFormat, Catalog, Imported, Origin, Revision, data_hash, import_file,
+};
+use candlewick_sdk::{Candle, CandleSeries};
 use clap::Args;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -35,8 +38,11 @@ pub(crate) struct ImportArguments {
     licence: Option<String>,
     #[command(flatten)]
     catalog: CatalogArgument,
+    /// Put candles beside those of other sources, and keep values that differ from theirs as revised
+    #[arg(long)]
+    mix: bool,
     /// Write this file, .csv or .parquet, and leave the catalog alone
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["catalog", "source", "licence"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["catalog", "source", "licence", "mix"])]
     out: Option<PathBuf>,
     /// Replace the file of --out when it is there
     #[arg(long, requires = "out")]
@@ -62,12 +68,65 @@ fn to_catalog(arguments: &ImportArguments, context: &Context<'_>) -> Result<Vec<
     let catalog = arguments.catalog.open(context)?;
     let read = |file: &PathBuf| read(arguments, file, context);
     let all = arguments.files.iter().map(read).collect::<Result<Vec<_>, _>>()?;
-    arguments
-        .files
-        .iter()
-        .zip(&all)
-        .map(|(file, imported)| store(&catalog, arguments, file, imported, context))
-        .collect()
+    if !arguments.mix {
+        for imported in &all {
+            check_source(&catalog, arguments, imported)?;
+        }
+    }
+    // Each is given back once it is stored.
+    let both = arguments.files.iter().zip(all);
+    both.map(|(file, imported)| store(&catalog, arguments, file, &imported, context)).collect()
+}
+
+fn source_of(arguments: &ImportArguments, imported: &Imported) -> String {
+    arguments.source.clone().unwrap_or_else(|| imported.format.to_string())
+}
+
+/// So many differences are more than what venues revise.
+const MANY_DIFFERENCES: usize = 10;
+
+/// Refuses what is probably a mistake, before anything is stored: candles for a series that came from elsewhere, and
+/// candles most of which contradict those that are there, as those of another time zone do.
+fn check_source(catalog: &Catalog, arguments: &ImportArguments, imported: &Imported) -> Result<(), Failure> {
+    let series = imported.candles.series();
+    let Some(manifest) = catalog.manifest(series)? else { return Ok(()) };
+    let (source, folder) = (source_of(arguments, imported), catalog.folder().display());
+    let others: Vec<&str> = manifest.origins.iter().map(|origin| origin.source.as_str()).collect();
+    if !others.contains(&source.as_str()) {
+        let problem =
+            format!("{series} in the catalog {folder} came from {}, these from {source}", others.join(", "));
+        let help = "--source NAME tells that they are of one source; --catalog takes another folder; --mix puts these \
+                    candles beside those that are there";
+        return Err(Failure::configuration(problem).help(help));
+    }
+    let stored = catalog.read(series)?;
+    let revisions = catalog.revisions(series)?;
+    let (there, revised) = compare(stored.candles(), &revisions, &imported.candles);
+    if revised >= MANY_DIFFERENCES && revised * 2 > there {
+        let problem = format!(
+            "{revised} of the {there} candles of {series} that are in the catalog {folder} already have other values here"
+        );
+        let help = "is --timezone or --stamped another than before, or the pair? --catalog takes another folder; --mix \
+                    keeps the other values as revised";
+        return Err(Failure::configuration(problem).help(help));
+    }
+    Ok(())
+}
+
+/// How many of the candles have one of the same moment in the catalog, and how many of those bring a value that is not
+/// known.
+fn compare(stored: &CandleSeries, revisions: &[Revision], candles: &CandleSeries) -> (usize, usize) {
+    let (mut there, mut revised) = (0, 0);
+    for candle in candles.candles() {
+        let Ok(place) = stored.candles().binary_search_by_key(&candle.time(), Candle::time) else { continue };
+        there += 1;
+        let from = revisions.partition_point(|revision| revision.candle.time() < candle.time());
+        let of_time = revisions[from..].iter().take_while(|revision| revision.candle.time() == candle.time());
+        let is_known = stored.candles()[place] == *candle
+            || of_time.map(|revision| revision.candle).any(|known| known == *candle);
+        revised += usize::from(!is_known);
+    }
+    (there, revised)
 }
 
 fn store(
@@ -79,7 +138,7 @@ fn store(
 ) -> Result<Value, Failure> {
     let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let origin = Origin {
-        source: arguments.source.clone().unwrap_or_else(|| imported.format.to_string()),
+        source: source_of(arguments, imported),
         licence: arguments.licence.clone(),
         fetched_at: SystemClock::new().now(),
         files: vec![name],
@@ -145,6 +204,9 @@ fn told(file: &Path, imported: &Imported) -> String {
     if let Some(zone) = imported.zone {
         let _ = write!(text, ", times of {zone}");
     }
+    if imported.in_seconds {
+        text += ", times in seconds";
+    }
     if imported.turned_round {
         text += ", newest first";
     }
@@ -172,6 +234,7 @@ fn document(file: &Path, imported: &Imported) -> Value {
         "empty_rows": imported.empty_rows,
         "skipped_rows": imported.skipped_rows,
         "newest_first": imported.turned_round,
+        "in_seconds": imported.in_seconds,
         "data_hash": data_hash(std::slice::from_ref(candles)).to_hex().as_str(),
     })
 }

@@ -1,6 +1,6 @@
 //! `data list`: what the catalog holds.
 
-use super::CatalogArgument;
+use super::{CatalogArgument, tell_broken};
 use crate::command::Context;
 use crate::failure::Failure;
 use crate::moment::utc;
@@ -21,12 +21,19 @@ pub(crate) struct ListArguments {
 
 pub(super) fn run(arguments: &ListArguments, context: &Context<'_>) -> Result<(), Failure> {
     let catalog = arguments.catalog.open(context)?;
-    let manifests = catalog.manifests()?;
+    let (mut manifests, mut broken) = (Vec::new(), Vec::new());
+    for series in catalog.series()? {
+        match catalog.manifest(series) {
+            Ok(manifest) => manifests.extend(manifest),
+            Err(error) => broken.push(Failure::from(error)),
+        }
+    }
     let rows = manifests.iter().filter_map(|manifest| Some((manifest, manifest.current()?)));
     if context.global.json {
-        return print_json(&rows.map(|(manifest, version)| to_json(manifest, version)).collect::<Vec<_>>());
+        print_json(&rows.map(|(manifest, version)| to_json(manifest, version)).collect::<Vec<_>>())?;
+        return tell_broken(broken);
     }
-    if manifests.is_empty() {
+    if manifests.is_empty() && broken.is_empty() {
         let folder = catalog.folder().display();
         return print(&format!(
             "{folder}: the catalog is empty; `candlewick data fetch` fills it from the venue, `candlewick data import` from files"
@@ -46,7 +53,8 @@ pub(super) fn run(arguments: &ListArguments, context: &Context<'_>) -> Result<()
             sources.join(", "),
         ]);
     }
-    print(&table.to_string())
+    print(&table.to_string())?;
+    tell_broken(broken)
 }
 
 fn to_json(manifest: &Manifest, version: &Version) -> Value {

@@ -11,6 +11,7 @@ mod reading;
 use super::Context;
 use crate::configuration::{Base, Flag, Loaded};
 use crate::failure::{Ending, Failure};
+use crate::interrupt::end_on_sign;
 use candlewick_history::Catalog;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
@@ -53,7 +54,18 @@ impl CatalogArgument {
     }
 }
 
+/// Ends a command that went on without some series: all but the last are told now, the last is its outcome.
+fn tell_broken(mut broken: Vec<Failure>) -> Result<(), Failure> {
+    let last = broken.pop();
+    broken.iter().for_each(Failure::print);
+    last.map_or(Ok(()), Err)
+}
+
 pub(super) fn run(command: &DataCommand, context: &Context<'_>) -> Result<Ending, Failure> {
+    // A fetch puts what came into the catalog before it ends, and a list writes nothing.
+    if !matches!(command, DataCommand::Fetch(_) | DataCommand::List(_)) {
+        end_on_sign()?;
+    }
     match command {
         DataCommand::Fetch(arguments) => return fetch::run(arguments, context),
         DataCommand::Import(arguments) => import::run(arguments, context)?,

@@ -41,7 +41,9 @@ pub(super) enum TimeColumn {
     Epoch(usize),
     /// A date and a time in one column.
     Written(usize, Pattern),
-    /// The same, followed by the distance of that clock from GMT.
+    /// A day, or the midnight at which it begins at the exchange, `2024-01-02 00:00:00-05:00`.
+    Day(usize, Pattern),
+    /// A date and a time in one column, followed by the distance of that clock from GMT.
     WithOffset(usize, Pattern),
     /// A date and a time in the column after it.
     Split(usize, Pattern),
@@ -126,6 +128,14 @@ impl TimeColumn {
                 }
             }
             Self::Written(column, pattern) => pattern.read(cells[column]),
+            Self::Day(column, pattern) => {
+                let (day, clock) = cells[column].split_once(' ').unwrap_or((cells[column], "00:00:00"));
+                if clock.get(..8) == Some("00:00:00") {
+                    return pattern.read(day);
+                }
+                let text = excerpt(cells[column].as_bytes());
+                Err(format!("time \"{text}\" is not a day; this format is one of daily candles"))
+            }
             Self::Split(column, pattern) => {
                 let (date, time) = (cells[column], cells[column + 1]);
                 pattern.read(&format!("{date} {time}"))

@@ -43,7 +43,7 @@ pub(super) const fn first_line_of(format: ImportFormat) -> &'static str {
 }
 
 fn ours(first: &str) -> Option<Layout> {
-    (first == CSV_HEADER).then_some(Layout::plain(b',', TimeColumn::Milliseconds(0), Clock::Utc))
+    (first == CSV_HEADER).then_some(Layout::plain(b',', TimeColumn::Epoch(0), Clock::Utc))
 }
 
 /// Twelve columns. The header came with later archives; microseconds with the spot archives of 2025.
@@ -141,7 +141,7 @@ fn yahoo(first: &str) -> Option<Layout> {
         volume: place("volume"),
         interval: Interval::from_seconds(86_400).ok(),
         no_price: Some("null"),
-        ..Layout::plain(b',', TimeColumn::Written(place("date")?, DAY), Clock::Day)
+        ..Layout::plain(b',', TimeColumn::Day(place("date")?, DAY), Clock::Day)
     })
 }
 

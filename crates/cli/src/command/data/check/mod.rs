@@ -3,8 +3,8 @@
 mod repair;
 mod told;
 
-use super::CatalogArgument;
 use super::reading::ReadingArguments;
+use super::{CatalogArgument, tell_broken};
 use crate::command::Context;
 use crate::data::DataName;
 use crate::failure::{Failure, FailureKind};
@@ -73,8 +73,16 @@ pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<(
     arguments.repair.hold_to(&subjects)?;
     let mut documents = Vec::with_capacity(subjects.len());
     let mut all = Vec::with_capacity(subjects.len());
+    let mut broken = Vec::new();
     for subject in &subjects {
-        let mut checked = check(subject, arguments, &catalog, context)?;
+        let mut checked = match check(subject, arguments, &catalog, context) {
+            Ok(checked) => checked,
+            // One series that cannot be read hides no other.
+            Err(failure) => {
+                broken.push(failure);
+                continue;
+            }
+        };
         let repaired = arguments.repair.apply(subject, &checked, &catalog, context)?;
         checked.findings = checked.findings.without(&arguments.ignore);
         let left = repaired.as_ref().map_or(&checked.findings, |repaired| &repaired.left);
@@ -88,18 +96,18 @@ pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<(
     }
     if context.global.json {
         print_json(&documents)?;
-    } else if all.is_empty() {
+    } else if subjects.is_empty() {
         print(&format!("{}: the catalog is empty; there is nothing to check", catalog.folder().display()))?;
-    } else {
+    } else if !all.is_empty() {
         print(&told::coverage(&all))?;
     }
+    tell_broken(broken)?;
     judge(&all, &arguments.repair)
 }
 
 fn subjects(arguments: &CheckArguments, catalog: &Catalog) -> Result<Vec<Subject>, Failure> {
     if arguments.names.is_empty() {
-        let manifests = catalog.manifests()?;
-        return Ok(manifests.iter().map(|manifest| Subject::Stored(manifest.series())).collect());
+        return Ok(catalog.series()?.into_iter().map(Subject::Stored).collect());
     }
     Ok(arguments.names.iter().map(|name| Subject::of(name)).collect())
 }

@@ -136,7 +136,7 @@ fn store(catalog: &Catalog, candles: &CandleSeries, fixed: &Fixed) -> Result<u32
     let note = format!("repaired: {} left out, {} given their latest value", fixed.removed, fixed.replaced);
     let source = "data check --fix".to_owned();
     let fetched_at = SystemClock::new().now();
-    catalog.add_version(candles, &note, &Origin { source, licence: None, fetched_at, files: Vec::new() })
+    catalog.add_repair(candles, &note, &Origin { source, licence: None, fetched_at, files: Vec::new() })
 }
 
 /// `--also`: a kind that a repair can mend when asked.
