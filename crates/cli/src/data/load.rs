@@ -159,8 +159,8 @@ pub(super) fn is_part(fine: Series, coarse: Series) -> bool {
 fn revised(names: &[DataName], shelves: &Shelves, range: &Range<Millis>) -> Result<u64, Failure> {
     let mut count = 0;
     for name in names {
-        if let DataName::Stored(series) = name {
-            let revisions = shelves.catalog.revisions(*series)?;
+        if let Some(series) = name.read_from(&shelves.catalog)? {
+            let revisions = shelves.catalog.revisions(series)?;
             let of_range = revisions.iter().filter(|revision| range.contains(&revision.candle.time()));
             count += of_range.count() as u64;
         }

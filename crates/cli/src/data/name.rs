@@ -54,6 +54,17 @@ impl DataName {
         }
     }
 
+    /// The series of the catalog that its candles are read from; none where it is a file.
+    ///
+    /// # Errors
+    /// A catalog that cannot be read.
+    pub(crate) fn read_from(&self, catalog: &Catalog) -> Result<Option<Series>, HistoryError> {
+        match self {
+            Self::File(_) => Ok(None),
+            Self::Stored(series) => Ok(Some(self.joined_from(catalog)?.unwrap_or(*series))),
+        }
+    }
+
     /// The series of the catalog whose candles make up those that it does not hold: the longest that do.
     ///
     /// # Errors

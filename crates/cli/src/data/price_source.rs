@@ -4,7 +4,6 @@ use super::name::DataName;
 use crate::failure::Failure;
 use candlewick_api::Settings;
 use candlewick_history::{Catalog, Manifest};
-use candlewick_sdk::Series;
 
 /// Whose prices they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,18 +20,15 @@ impl PriceSource {
     /// # Errors
     /// A catalog that cannot be read.
     pub(super) fn of(names: &[DataName], catalog: &Catalog, venue: &Settings) -> Result<Self, Failure> {
-        let stored: Option<Vec<Series>> = (names.iter())
-            .map(|name| match name {
-                DataName::File(_) => None,
-                DataName::Stored(series) => Some(*series),
-            })
-            .collect();
-        let Some(stored) = stored else { return Ok(Self::Other) };
-        let manifests = catalog.manifests()?;
-        let mut of_names = manifests.iter().filter(|manifest| stored.contains(&manifest.series()));
         let source = source_of(venue);
-        let is_all = of_names.all(|manifest| is_from(manifest, &source));
-        Ok(if is_all && !stored.is_empty() { Self::Venue } else { Self::Other })
+        for name in names {
+            let Some(series) = name.read_from(catalog)? else { return Ok(Self::Other) };
+            let manifest = catalog.manifest(series)?;
+            if !manifest.is_some_and(|manifest| is_from(&manifest, &source)) {
+                return Ok(Self::Other);
+            }
+        }
+        Ok(if names.is_empty() { Self::Other } else { Self::Venue })
     }
 }
 
