@@ -33,7 +33,7 @@ pub use credentials::{Credentials, Secret, SecretError};
 pub use download::{Download, DownloadSettings, Downloaded};
 pub use drift::SchemaDrift;
 pub use error::ApiError;
-pub use http::HttpVenue;
+pub use http::{Body, Carried, HttpVenue, NoAnswer, Purpose, Transport};
 pub use order::{Account, OpenOrder, OpenReply};
 pub use recorder::{PriceRecorder, Recorded};
 pub use reply::{Reply, Skew};

@@ -6,7 +6,7 @@ use crate::model::{
 };
 use crate::{ApiError, OpenOrder, OpenReply, Reply};
 use async_trait::async_trait;
-use candlewick_sdk::Symbol;
+use candlewick_sdk::{Millis, Symbol};
 
 /// The eight requests of the two APIs. [`HttpVenue`](crate::HttpVenue) makes them over HTTP; with the feature
 /// `mock`, `MockVenue` stands in for it in tests.
@@ -25,12 +25,12 @@ pub trait Venue: Send + Sync {
     /// One trade.
     async fn trade(&self, id: &str) -> Result<Reply<TradeRecord>, ApiError>;
 
-    /// Opens a trade.
+    /// Opens a trade, unless its request cannot leave by `leave_by`: then it is not sent. [`Millis::MAX`] sets no limit.
     ///
     /// # Errors
     /// [`ApiError::Rejected`] and [`ApiError::NotSent`]: no trade exists. [`ApiError::Ambiguous`]: one may.
     /// No other variant is returned.
-    async fn open(&self, order: &OpenOrder) -> Result<Reply<OpenReply>, ApiError>;
+    async fn open(&self, order: &OpenOrder, leave_by: Millis) -> Result<Reply<OpenReply>, ApiError>;
 
     /// The profile of the authenticated user.
     async fn me(&self) -> Result<Reply<User>, ApiError>;
@@ -48,7 +48,6 @@ pub trait Venue: Send + Sync {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candlewick_sdk::Millis;
 
     #[tokio::test]
     async fn a_venue_can_be_mocked_behind_the_port() {

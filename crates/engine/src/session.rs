@@ -223,6 +223,15 @@ impl Session {
         bots.map(|bot| self.bots[bot.index()].warmup()).max().unwrap_or(0)
     }
 
+    /// The last moment at which an approved trade's request may leave: after it the signal is late, whatever kept the
+    /// request back.
+    pub fn latest_departure(&self, approved: &Approved) -> Millis {
+        let bot = self.bots.get(approved.bot().index());
+        bot.map_or(Millis::MAX, |bot| {
+            risk::latest_departure(&self.limits, bot.interval, approved.decision_time())
+        })
+    }
+
     #[inline]
     fn on_candle(&mut self, series: SeriesId, candle: &Candle, moment: Moment, actions: &mut Vec<Action>) {
         let count = self.listeners.get(series.index()).map_or(0, Vec::len);

@@ -101,6 +101,11 @@ impl Journal for KeptJournal {
         self.moment = (at, at);
         self.add(LineKind::Note, None, body);
     }
+
+    fn note_about(&mut self, at: Millis, intent: IntentId, body: String) {
+        self.moment = (at, at);
+        self.add(LineKind::Note, Some(intent), body);
+    }
 }
 
 const fn intent_of(event: &Event) -> Option<IntentId> {

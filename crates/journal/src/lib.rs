@@ -37,7 +37,7 @@ pub use tee::Tee;
 pub use wire::{MAX_WIRE_BYTES, Wire};
 
 use async_trait::async_trait;
-use candlewick_engine::Recorder;
+use candlewick_engine::{IntentId, Recorder};
 use candlewick_sdk::Millis;
 
 /// A recorder that can promise that what it has taken survives a crash.
@@ -70,5 +70,11 @@ pub trait Journal: Recorder + Send {
     /// Keeps what is neither an event nor an action: an alarm, a finding.
     fn note(&mut self, at: Millis, body: String) {
         let _ = (at, body);
+    }
+
+    /// Keeps a note with an intent, to be found with what became of it.
+    fn note_about(&mut self, at: Millis, intent: IntentId, body: String) {
+        let _ = intent;
+        self.note(at, body);
     }
 }

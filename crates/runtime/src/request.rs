@@ -206,9 +206,13 @@ pub(crate) async fn confirm(
     Report { question: Question::Adoption(Some(Box::new(adoption))), testimonies: Vec::new() }
 }
 
-/// Sends an open: once. Whatever is not an answer leaves it in doubt.
-pub(crate) async fn open(venue: Arc<dyn Venue>, intent: IntentId, order: OpenOrder) -> Report {
-    let opened = about(intent.number(), venue.open(&order));
+/// Sends an open: once, and by a moment or not at all. Whatever is not an answer leaves it in doubt.
+pub(crate) async fn open(
+    venue: Arc<dyn Venue>,
+    intent: IntentId,
+    (order, leave_by): (OpenOrder, Millis),
+) -> Report {
+    let opened = about(intent.number(), venue.open(&order, leave_by));
     let answer = match tokio::time::timeout(LAST_DEADLINE, opened).await {
         Ok(answer) => answer,
         Err(_) => Err(ApiError::Ambiguous { text: "no answer within the last deadline".to_owned() }),

@@ -7,7 +7,7 @@ use crate::model::{
 };
 use crate::{ApiError, OpenOrder, OpenReply, Reply, Venue};
 use async_trait::async_trait;
-use candlewick_sdk::Symbol;
+use candlewick_sdk::{Millis, Symbol};
 use url::Url;
 
 impl HttpVenue {
@@ -37,8 +37,8 @@ impl Venue for HttpVenue {
         self.read_as(Api::Trading, url).await
     }
 
-    async fn open(&self, order: &OpenOrder) -> Result<Reply<OpenReply>, ApiError> {
-        self.open_once(order).await
+    async fn open(&self, order: &OpenOrder, leave_by: Millis) -> Result<Reply<OpenReply>, ApiError> {
+        self.open_once(order, leave_by).await
     }
 
     async fn me(&self) -> Result<Reply<User>, ApiError> {
@@ -88,7 +88,7 @@ mod tests {
     use super::super::script::{Act, Script, answer};
     use super::*;
     use crate::{Settings, TimestampFormat};
-    use candlewick_sdk::{Interval, Millis};
+    use candlewick_sdk::Interval;
 
     async fn script(body: &str) -> (Script, HttpVenue) {
         let dated = "200 OK\r\nDate: Fri, 20 Nov 2026 12:00:00 GMT";

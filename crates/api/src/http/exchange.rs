@@ -1,10 +1,11 @@
 //! One request and its answer, within a deadline and a size.
 
+use super::transport::{Body, Carried, NoAnswer, Purpose, Transport};
 use crate::clock::Clock;
 use crate::model::one_line;
 use candlewick_sdk::Millis;
 use reqwest::header::{DATE, HeaderMap, HeaderName, RETRY_AFTER};
-use reqwest::{Client, Request, Response, StatusCode};
+use reqwest::{Request, StatusCode};
 use std::error::Error;
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -19,26 +20,6 @@ pub(super) struct Answer {
     pub(super) body: Body,
     pub(super) sent: Millis,
     pub(super) received: Millis,
-}
-
-/// What of the body could be read.
-#[derive(Debug)]
-pub(super) enum Body {
-    /// All of it.
-    Whole(Vec<u8>),
-    /// More than the limit: this is its beginning.
-    TooLong(Vec<u8>),
-    /// The connection ended first.
-    Cut(String),
-}
-
-/// Why nothing came back.
-#[derive(Debug)]
-pub(super) enum NoAnswer {
-    /// There was no connection, so nothing left.
-    NotConnected(String),
-    /// Anything later: the venue may have the request.
-    Lost(String),
 }
 
 /// How much of a body is shown in a message, in bytes.
@@ -62,36 +43,17 @@ impl Body {
 
 /// Sends a request and reads the answer. The request carries its own deadline.
 pub(super) async fn exchange(
-    client: &Client,
-    request: Request,
+    transport: &dyn Transport,
+    (purpose, request): (Purpose, Request),
     limit_bytes: usize,
     clock: &dyn Clock,
 ) -> Result<Answer, NoAnswer> {
     let sent = clock.now();
-    let response = client.execute(request).await.map_err(|error| {
-        let connected = !error.is_connect();
-        let text = describe(&error.without_url());
-        if connected { NoAnswer::Lost(text) } else { NoAnswer::NotConnected(text) }
-    })?;
-    let status = response.status();
-    let date = moment_in(response.headers(), &DATE);
-    let retry_after = pause_in(response.headers(), date.unwrap_or_else(|| clock.now()));
-    let body = read_body(response, limit_bytes).await;
-    Ok(Answer { status, date, retry_after, body, sent, received: clock.now() })
-}
-
-async fn read_body(mut response: Response, limit_bytes: usize) -> Body {
-    let mut bytes = Vec::new();
-    loop {
-        match response.chunk().await {
-            Ok(Some(chunk)) => bytes.extend_from_slice(&chunk),
-            Ok(None) => return Body::Whole(bytes),
-            Err(error) => return Body::Cut(describe(&error.without_url())),
-        }
-        if bytes.len() > limit_bytes {
-            return Body::TooLong(bytes);
-        }
-    }
+    let Carried { status, headers, body } = transport.carry(purpose, request, limit_bytes).await?;
+    let received = clock.now();
+    let date = moment_in(&headers, &DATE);
+    let retry_after = pause_in(&headers, date.unwrap_or(received));
+    Ok(Answer { status, date, retry_after, body, sent, received })
 }
 
 fn moment_in(headers: &HeaderMap, name: &HeaderName) -> Option<Millis> {
@@ -110,7 +72,7 @@ fn pause_in(headers: &HeaderMap, now: Millis) -> Option<Duration> {
 }
 
 /// An error with its causes.
-fn describe(error: &dyn Error) -> String {
+pub(super) fn describe(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

@@ -5,6 +5,7 @@ mod address;
 mod client;
 mod exchange;
 mod limit;
+mod transport;
 // The two kinds of request, and the eight that there are.
 mod endpoint;
 mod open;
@@ -12,18 +13,21 @@ mod read;
 #[cfg(test)]
 mod script;
 
+pub use transport::{Body, Carried, NoAnswer, Purpose, Transport};
+
 use crate::clock::Clock;
 use crate::tap::{self, Exchange, Tap};
 use crate::{ApiError, Credentials, SchemaDrift, Secret, Settings, TimestampFormat};
 use address::{Address, Carries};
 use candlewick_sdk::Millis;
 use chrono::{DateTime, SecondsFormat, Utc};
-use exchange::{Answer, NoAnswer, exchange};
+use exchange::{Answer, exchange};
 use limit::RateLimit;
 use reqwest::Request;
 use reqwest::header::{HeaderMap, HeaderValue};
 use std::fmt;
 use std::sync::Arc;
+use transport::Network;
 
 /// The two HTTP APIs behind the [`Venue`](crate::Venue) port.
 pub struct HttpVenue {
@@ -34,8 +38,7 @@ pub struct HttpVenue {
     rate_limit: RateLimit,
     trading: Address,
     prices: Address,
-    reading_client: reqwest::Client,
-    opening_client: reqwest::Client,
+    transport: Arc<dyn Transport>,
     tap: Option<Arc<dyn Tap>>,
 }
 
@@ -61,6 +64,21 @@ impl HttpVenue {
         clock: Arc<dyn Clock>,
     ) -> Result<Self, ApiError> {
         settings.check()?;
+        let network = Arc::new(Network::new(&settings)?);
+        Self::over(network, settings, credentials, clock)
+    }
+
+    /// The same client where something else than the network carries its requests, such as a model of one.
+    ///
+    /// # Errors
+    /// As [`HttpVenue::new`].
+    pub fn over(
+        transport: Arc<dyn Transport>,
+        settings: Settings,
+        credentials: Credentials,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, ApiError> {
+        settings.check()?;
         let proxy = client::proxy_address(&settings)?;
         let address = |key, text: &str, secret: &Option<Secret>| {
             let carries = if secret.is_some() { Carries::Credential } else { Carries::Nothing };
@@ -70,8 +88,7 @@ impl HttpVenue {
         let prices = address("price_url", &settings.price_url, &credentials.api_key)?;
         Ok(Self {
             rate_limit: RateLimit::new(settings.requests_per_second),
-            reading_client: client::reading_client(&settings)?,
-            opening_client: client::opening_client(&settings)?,
+            transport,
             tap: None,
             drift: Arc::new(SchemaDrift::new()),
             settings,
@@ -90,20 +107,15 @@ impl HttpVenue {
     }
 
     /// Sends a request, reads its answer, and shows both to the tap.
-    async fn exchange(
-        &self,
-        api: Api,
-        client: &reqwest::Client,
-        request: Request,
-    ) -> Result<Answer, NoAnswer> {
+    async fn exchange(&self, api: Api, (purpose, request): (Purpose, Request)) -> Result<Answer, NoAnswer> {
         let limit = self.settings.response_limit_bytes;
-        let clock = self.clock.as_ref();
+        let (transport, clock) = (self.transport.as_ref(), self.clock.as_ref());
         let Some(tap) = self.tap.as_ref().filter(|_| api == Api::Trading) else {
-            return exchange(client, request, limit, clock).await;
+            return exchange(transport, (purpose, request), limit, clock).await;
         };
         let (what, body) = (words_of(&request), body_of(&request));
         let sent = clock.now();
-        let answer = exchange(client, request, limit, clock).await;
+        let answer = exchange(transport, (purpose, request), limit, clock).await;
         let (received, status, response) = match &answer {
             Ok(answer) => {
                 let text = String::from_utf8_lossy(answer.body.bytes()).into_owned();

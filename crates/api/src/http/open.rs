@@ -1,18 +1,24 @@
 //! Opening a trade: at most one request, and the truth about what is known of it (`domain.md`, section 5).
 
-use super::exchange::{Answer, Body, NoAnswer};
+use super::exchange::Answer;
 use super::limit::Turn;
-use super::{Api, HttpVenue};
+use super::{Api, Body, HttpVenue, NoAnswer, Purpose};
 use crate::model::{FailureBody, TradeRecord, read_record};
 use crate::{ApiError, OpenOrder, OpenReply, Reply};
+use candlewick_sdk::Millis;
 use reqwest::header::{CONTENT_TYPE, HeaderValue};
 use reqwest::{Method, Request, StatusCode};
+use std::time::Duration;
 
 impl HttpVenue {
-    /// Sends the one request of an order.
-    pub(super) async fn open_once(&self, order: &OpenOrder) -> Result<Reply<OpenReply>, ApiError> {
-        let request = self.open_request(order).await?;
-        match self.exchange(Api::Trading, &self.opening_client, request).await {
+    /// Sends the one request of an order, if it can leave in time.
+    pub(super) async fn open_once(
+        &self,
+        order: &OpenOrder,
+        leave_by: Millis,
+    ) -> Result<Reply<OpenReply>, ApiError> {
+        let request = self.open_request(order, leave_by).await?;
+        match self.exchange(Api::Trading, (Purpose::Open, request)).await {
             Ok(answer) => self.judge_open(&answer),
             Err(NoAnswer::NotConnected(text)) => {
                 Err(ApiError::NotSent { text: self.credentials.hide_in(&text) })
@@ -22,13 +28,19 @@ impl HttpVenue {
     }
 
     /// Makes the request when its turn has come. Whatever fails in here fails before anything left.
-    async fn open_request(&self, order: &OpenOrder) -> Result<Request, ApiError> {
+    async fn open_request(&self, order: &OpenOrder, leave_by: Millis) -> Result<Request, ApiError> {
         let not_sent = |text: String| ApiError::NotSent { text };
         let segments = self.settings.open_path.split('/').skip(1);
         let url = self.address(Api::Trading).join(segments).map_err(|error| not_sent(error.to_string()))?;
         let body = order.to_body(self.settings.open_body).map_err(|error| not_sent(error.to_string()))?;
-        if let Err(turn) = self.rate_limit.wait(Turn::Open, self.settings.timeout()).await {
+        let longest = self.settings.timeout().min(self.left_until(leave_by));
+        if let Err(turn) = self.rate_limit.wait(Turn::Open, longest).await {
             return Err(not_sent(format!("the rate limit's next turn is {:?} away", turn.0)));
+        }
+        // The turn may have come late, and the clock may have moved meanwhile.
+        let late = self.clock.now() - leave_by;
+        if late > Millis::ZERO {
+            return Err(not_sent(format!("its turn came {late} ms too late for its signal")));
         }
         let mut request = Request::new(Method::POST, url);
         *request.headers_mut() = self.headers(Api::Trading).map_err(|error| not_sent(error.to_string()))?;
@@ -36,6 +48,14 @@ impl HttpVenue {
         *request.timeout_mut() = Some(self.settings.timeout());
         *request.body_mut() = Some(body.into());
         Ok(request)
+    }
+
+    /// How long is left until a moment; on a virtual clock, which does not run with the rate limit's, without end.
+    fn left_until(&self, leave_by: Millis) -> Duration {
+        if self.clock.is_virtual() {
+            return Duration::MAX;
+        }
+        Duration::from_millis(u64::try_from((leave_by - self.clock.now()).get()).unwrap_or(0))
     }
 
     /// 200 that parses: a trade. 400, 401, 403, 404, 422: no trade. Everything else: nobody knows
@@ -82,7 +102,7 @@ mod tests {
     use super::super::script::{Act, Script, answer};
     use super::*;
     use crate::{Account, OpenBody, Settings, Venue};
-    use candlewick_sdk::{Direction, ExpirationType, Millis};
+    use candlewick_sdk::{Direction, ExpirationType};
     use rust_decimal::Decimal;
     use serde_json::{Value, json};
 
@@ -119,7 +139,7 @@ mod tests {
         let script = Script::start(vec![Act::Reply(answer("403 Forbidden", echo))]).await;
         let seen = std::sync::Arc::new(Seen::default());
         let venue = script.venue(quick()).with_tap(std::sync::Arc::clone(&seen) as _);
-        let _ = crate::about(7, venue.open(&order())).await;
+        let _ = crate::about(7, venue.open(&order(), Millis::MAX)).await;
         let seen = seen.0.lock().unwrap();
         let [exchange] = &seen[..] else { panic!("{seen:?}") };
         assert_eq!((exchange.about, exchange.status), (Some(7), Some(403)));
@@ -130,7 +150,10 @@ mod tests {
 
     async fn check(act: Act, expected: &str) {
         let script = Script::start(vec![act, Act::Reply(answer("200 OK", REPLY))]).await;
-        let shown = format!("{:?}", script.venue(quick()).open(&order()).await.map(|reply| reply.value.id));
+        let shown = format!(
+            "{:?}",
+            script.venue(quick()).open(&order(), Millis::MAX).await.map(|reply| reply.value.id)
+        );
         assert!(shown.contains(expected), "{shown} should contain {expected}");
         assert!(!shown.contains("tok-123"), "{shown}");
         // Whoever would send it again has had the time: the second act would have answered at once.
@@ -186,14 +209,14 @@ mod tests {
         let script = Script::start(vec![Act::ReplyThenClose(answer("200 OK", REPLY))]).await;
         let venue = script.venue(Settings { requests_per_second: 0.0, ..quick() });
         for _ in 0..50 {
-            venue.open(&order()).await.unwrap();
+            venue.open(&order(), Millis::MAX).await.unwrap();
         }
         assert_eq!((script.requests().len(), script.connections()), (50, 50));
 
         let script = Script::start(vec![Act::Reply(answer("200 OK", REPLY))]).await;
         let venue = script.venue(Settings { requests_per_second: 0.0, ..quick() });
         for _ in 0..5 {
-            venue.open(&order()).await.unwrap();
+            venue.open(&order(), Millis::MAX).await.unwrap();
         }
         assert_eq!((script.requests().len(), script.connections()), (5, 5));
     }
@@ -202,18 +225,35 @@ mod tests {
     async fn an_open_that_could_not_leave_was_not_sent() {
         let script = Script::start(vec![Act::Reply(answer("200 OK", REPLY))]).await;
         let nobody = Settings { base_url: "http://127.0.0.1:1".into(), ..quick() };
-        let got = script.venue(nobody).open(&order()).await;
+        let got = script.venue(nobody).open(&order(), Millis::MAX).await;
         assert!(matches!(&got, Err(ApiError::NotSent { .. })), "{got:?}");
 
         // Nobody answers the handshake of an encrypted connection.
         let silent = Settings { base_url: script.address().replace("http", "https"), ..quick() };
-        let got = script.venue(silent).open(&order()).await;
+        let got = script.venue(silent).open(&order(), Millis::MAX).await;
         assert!(matches!(&got, Err(ApiError::NotSent { .. })), "{got:?}");
         assert_eq!(script.requests().len(), 0);
 
         let limited = script.venue(Settings { requests_per_second: 0.1, ..quick() });
-        limited.open(&order()).await.unwrap();
-        let got = limited.open(&order()).await;
+        limited.open(&order(), Millis::MAX).await.unwrap();
+        let got = limited.open(&order(), Millis::MAX).await;
+        assert!(matches!(&got, Err(ApiError::NotSent { text }) if text.contains("rate limit")), "{got:?}");
+        assert_eq!(script.requests().len(), 1);
+    }
+
+    #[tokio::test]
+    async fn an_open_that_cannot_leave_in_time_is_not_sent() {
+        let script = Script::start(vec![Act::Reply(answer("200 OK", REPLY))]).await;
+        let venue = script.venue(quick());
+        let now = venue.clock.now();
+        let got = venue.open(&order(), now - Millis::SECOND).await;
+        assert!(matches!(&got, Err(ApiError::NotSent { text }) if text.contains("too late")), "{got:?}");
+        assert_eq!(script.requests().len(), 0);
+        // The next turn is ten seconds away: within the client's patience, and beyond the signal's.
+        let venue =
+            script.venue(Settings { requests_per_second: 0.1, timeout_ms: 60_000, ..Settings::default() });
+        venue.open(&order(), now + Millis::MINUTE).await.unwrap();
+        let got = venue.open(&order(), now + Millis::from_seconds(5)).await;
         assert!(matches!(&got, Err(ApiError::NotSent { text }) if text.contains("rate limit")), "{got:?}");
         assert_eq!(script.requests().len(), 1);
     }
@@ -221,14 +261,14 @@ mod tests {
     #[tokio::test]
     async fn the_request_is_what_the_contract_says() {
         let script = Script::start(vec![Act::Reply(answer("200 OK", REPLY))]).await;
-        script.venue(quick()).open(&order()).await.unwrap();
+        script.venue(quick()).open(&order(), Millis::MAX).await.unwrap();
         let short = Settings {
             open_body: OpenBody::Short,
             open_path: "/token/trades/open-async".into(),
             headers: [("x-partner".to_owned(), "7".to_owned())].into(),
             ..quick()
         };
-        script.venue(short).open(&order()).await.unwrap();
+        script.venue(short).open(&order(), Millis::MAX).await.unwrap();
         let requests = script.requests();
         assert_eq!(requests[0].line, "POST /token/trades/open HTTP/1.1");
         for header in ["api-token: tok-123", "content-type: application/json", "x-timestamp: "] {

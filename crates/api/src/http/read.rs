@@ -1,8 +1,8 @@
 //! Reading requests: repeated on trouble that may pass, within a number and a deadline.
 
-use super::exchange::{Answer, Body, NoAnswer};
+use super::exchange::Answer;
 use super::limit::Turn;
-use super::{Api, HttpVenue};
+use super::{Api, Body, HttpVenue, NoAnswer, Purpose};
 use crate::model::{FailureBody, Unreadable};
 use crate::{ApiError, Reply};
 use backon::{ExponentialBuilder, Retryable};
@@ -58,7 +58,7 @@ impl HttpVenue {
         let mut request = Request::new(Method::GET, url);
         *request.headers_mut() = self.headers(api)?;
         *request.timeout_mut() = Some(left().min(self.settings.timeout()));
-        match self.exchange(api, &self.reading_client, request).await {
+        match self.exchange(api, (Purpose::Read, request)).await {
             Ok(answer) => self.judge(answer, &path),
             Err(NoAnswer::NotConnected(text) | NoAnswer::Lost(text)) => Err(unavailable(text)),
         }

@@ -122,7 +122,7 @@ impl Venue for Scripted {
         unreachable!("fetching needs no trade")
     }
 
-    async fn open(&self, _: &OpenOrder) -> Result<Reply<OpenReply>, ApiError> {
+    async fn open(&self, _: &OpenOrder, _leave_by: Millis) -> Result<Reply<OpenReply>, ApiError> {
         unreachable!("fetching opens nothing")
     }
 

@@ -1,6 +1,6 @@
 //! `LateSignal`: the moment of the signal has passed.
 
-use super::{Proposal, Ruling, View, refuse_if};
+use super::{Limits, Proposal, Ruling, View, refuse_if};
 use crate::Origin;
 use candlewick_sdk::Millis;
 
@@ -9,9 +9,15 @@ pub(super) fn check(proposal: &Proposal, view: View<'_>) -> Ruling {
     if proposal.origin == Origin::Backfill {
         return Ruling::Refuse;
     }
-    let half_interval = Millis::new(proposal.interval.get() / 2);
-    let most = view.limits.max_signal_delay.min(half_interval);
-    refuse_if(view.limits.max_signal_delay > Millis::ZERO && proposal.received - proposal.at > most)
+    refuse_if(proposal.received > latest_departure(view.limits, proposal.interval, proposal.at))
+}
+
+/// When a signal of `at` has become too old to open on.
+pub(crate) fn latest_departure(limits: &Limits, interval: Millis, at: Millis) -> Millis {
+    if limits.max_signal_delay == Millis::ZERO {
+        return Millis::MAX;
+    }
+    at + limits.max_signal_delay.min(Millis::new(interval.get() / 2))
 }
 
 #[cfg(test)]

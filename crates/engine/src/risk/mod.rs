@@ -41,6 +41,7 @@ pub use rule::Rule;
 pub use settings::{CooldownScope, RiskSettings};
 pub use verdict_settings::{LambdaRule, VerdictSettings};
 
+pub(crate) use late_signal::latest_departure;
 pub(crate) use limits::Limits;
 pub(crate) use min_payout::Probe;
 pub(crate) use standing::refuses_until;

@@ -81,9 +81,9 @@ impl BenchVenue {
 
 #[async_trait]
 impl Venue for BenchVenue {
-    async fn open(&self, order: &OpenOrder) -> Result<Reply<OpenReply>, ApiError> {
+    async fn open(&self, order: &OpenOrder, leave_by: Millis) -> Result<Reply<OpenReply>, ApiError> {
         self.handed.lock().unwrap().push(Instant::now());
-        self.client.open(order).await
+        self.client.open(order, leave_by).await
     }
 
     async fn candles(&self, query: &CandleQuery) -> Result<Reply<CandleRows>, ApiError> {

@@ -12,6 +12,11 @@ pub(crate) struct PayoutAudit {
 }
 
 impl PayoutAudit {
+    /// A trade of an earlier run opened at this payout.
+    pub(crate) fn recall(&mut self, symbol: Symbol, payout: Payout) {
+        self.last.insert(symbol, payout);
+    }
+
     /// A trade opened at this payout; a change is a finding.
     pub(crate) fn take(&mut self, symbol: Symbol, payout: Payout) -> Option<Finding> {
         let before = self.last.insert(symbol, payout).filter(|before| *before != payout)?;
@@ -41,7 +46,7 @@ mod tests {
         let payout = |percent: i32| Payout::from_percent(percent.into()).unwrap();
         let symbol = "BTCUSDT".parse().unwrap();
         let mut audit = PayoutAudit::default();
-        assert_eq!(audit.take(symbol, payout(85)), None);
+        audit.recall(symbol, payout(85));
         assert_eq!(audit.take(symbol, payout(85)), None);
         // 1 / 1.8 and 1 / 1.85.
         let cut = audit.take(symbol, payout(80)).unwrap();

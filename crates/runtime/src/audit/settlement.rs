@@ -41,12 +41,17 @@ pub(crate) struct SettlementAudit {
 }
 
 impl SettlementAudit {
-    /// Takes a settlement: what is wrong with it by itself. Its prices are asked for later.
-    pub(crate) fn take(&mut self, settlement: Settlement) -> Vec<Finding> {
+    /// Takes a settlement of which nobody knows whether its prices were asked for: they are, once more perhaps.
+    pub(crate) fn recall(&mut self, settlement: Settlement) {
         if self.waiting.len() == MOST_WAITING {
             self.waiting.pop_front();
         }
         self.waiting.push_back(settlement);
+    }
+
+    /// Takes a settlement: what is wrong with it by itself. Its prices are asked for later.
+    pub(crate) fn take(&mut self, settlement: Settlement) -> Vec<Finding> {
+        self.recall(settlement);
         let alarm = |problem: String| {
             Finding::alarm(
                 Audit::Settlement,

@@ -208,7 +208,7 @@ impl Conductor {
                 (not_far(venue_time, now), EventKind::Rejected { intent, rejection: read_rejection(&text) })
             }
             Err(ApiError::NotSent { text }) => {
-                self.warn(&format!("intent {intent} was not sent: {text}"));
+                self.note_not_sent(intent, &text);
                 (now, EventKind::NotSent { intent })
             }
             Err(error) => {

@@ -8,10 +8,13 @@ use crate::audit::{
 use crate::control::HALTED_BY_AUDIT;
 use crate::request::{self, Asked};
 use candlewick_api::model::{LastPrice, TradeRecord};
-use candlewick_engine::{Control, EventKind, IntentId, IntentState, Settled};
+use candlewick_engine::{Control, EventKind, IntentId, IntentRow, IntentState, Settled};
 use candlewick_sdk::{Candle, Millis, Money, Series, Symbol};
 use serde_json::json;
 use std::sync::Arc;
+
+/// Settlements of an earlier run that are younger than this have their prices asked for, perhaps once more.
+const RECALLED: Millis = Millis::from_seconds(600);
 
 impl Conductor {
     /// Counts looks and findings, keeps the findings, and tells those that a person must see.
@@ -122,6 +125,31 @@ impl Conductor {
         self.found(Audit::Settlement, 1, findings);
         if self.settings.audit_settlement_prices {
             self.agenda.add(self.clock.now(), Job::Audit);
+        }
+    }
+
+    /// What an earlier run knew of an intent: its payout, and its settlement if that is so young that its prices may not
+    /// have been asked for before the run ended.
+    pub(super) fn recall_audits(&mut self, row: &IntentRow, now: Millis) {
+        let approved = row.approved;
+        let symbol = self.session.symbols()[approved.symbol().index()];
+        if let Some(payout) = row.payout {
+            self.audits.payouts.recall(symbol, payout);
+        }
+        let is_young = row.settled_at.is_some_and(|at| now - at < RECALLED);
+        if let Some(outcome) = row.outcome.filter(|_| is_young && self.settings.audit_settlement_prices) {
+            self.audits.settlements.recall(Settlement {
+                intent: approved.intent(),
+                symbol,
+                direction: approved.direction(),
+                stake: approved.stake(),
+                payout: row.payout,
+                outcome,
+                profit: row.profit,
+                open: row.open_time.zip(row.open_price),
+                close: row.close_time.zip(row.close_price),
+            });
+            self.agenda.add(now, Job::Audit);
         }
     }
 

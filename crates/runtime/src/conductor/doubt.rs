@@ -32,6 +32,7 @@ impl Conductor {
             if let Some(id) = row.venue_id {
                 self.claimed.insert(id.as_str().to_owned());
             }
+            self.recall_audits(&row, now);
             let approved = row.approved;
             match row.state {
                 IntentState::Settled | IntentState::Rejected | IntentState::NotSent => {}

@@ -7,8 +7,10 @@ use super::Conductor;
 use super::keeper::{Returned, unavailable};
 use crate::RuntimeError;
 use crate::request::{self, Asked};
-use candlewick_engine::{Approved, Control, EventKind};
+use candlewick_engine::{Approved, Control, EventKind, IntentId};
 use candlewick_journal::JournalError;
+use candlewick_sdk::Millis;
+use serde_json::json;
 use std::sync::Arc;
 
 /// Entries that a virtual clock's run may leave undurable: nothing of it outlives the process anyway.
@@ -78,11 +80,12 @@ impl Conductor {
         // Approved while it was away, an open waits for the next time.
         let durable: Vec<Approved> = self.outbox.drain(..std::mem::take(&mut self.leaving)).collect();
         for approved in durable {
-            if self.stopping.is_none() && self.halted.is_none() {
-                self.send_open(&approved);
-            } else {
-                // Stopped or halted while it waited.
-                self.tell(self.clock.now(), EventKind::NotSent { intent: approved.intent() });
+            match self.kept_back(&approved) {
+                None => self.send_open(&approved),
+                Some(reason) => {
+                    self.note_not_sent(approved.intent(), &reason);
+                    self.tell(self.clock.now(), EventKind::NotSent { intent: approved.intent() });
+                }
             }
         }
         Ok(())
@@ -122,6 +125,7 @@ impl Conductor {
         }
         let now = self.clock.now();
         for approved in unsent {
+            self.note_not_sent(approved.intent(), "the journal could not be kept");
             self.tell(now, EventKind::NotSent { intent: approved.intent() });
         }
         if error.is_temporary() && !self.is_journal_torn { Ok(()) } else { Err(error.into()) }
@@ -132,10 +136,30 @@ impl Conductor {
         self.tell(now, EventKind::Control { control });
     }
 
+    /// Why an open whose intent is durable is not sent all the same: while it waited the run was stopped or halted, or
+    /// the moment of its signal passed.
+    fn kept_back(&self, approved: &Approved) -> Option<String> {
+        if self.stopping.is_some() {
+            return Some("the run was about to end".to_owned());
+        }
+        if self.halted.is_some() {
+            return Some("the run was halted".to_owned());
+        }
+        let late = self.clock.now() - self.session.latest_departure(approved);
+        (late > Millis::ZERO).then(|| format!("the journal was kept {late} ms too late for its signal"))
+    }
+
+    /// Keeps the reason with the intent: the event that follows has none.
+    pub(super) fn note_not_sent(&mut self, intent: IntentId, reason: &str) {
+        self.warn(&format!("intent {intent} was not sent: {reason}"));
+        let body = json!({ "intent": intent, "not_sent": reason }).to_string();
+        self.journal.note_about(self.clock.now(), intent, body);
+    }
+
     fn send_open(&mut self, approved: &Approved) {
-        let order = self.order_of(approved);
+        let (order, leave_by) = (self.order_of(approved), self.session.latest_departure(approved));
         self.sent.insert(approved.intent(), self.clock.now());
         let (venue, intent) = (Arc::clone(&self.venue), approved.intent());
-        self.ask(Asked::Open(intent), request::open(venue, intent, order));
+        self.ask(Asked::Open(intent), request::open(venue, intent, (order, leave_by)));
     }
 }

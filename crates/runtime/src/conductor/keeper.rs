@@ -1,7 +1,7 @@
 //! The journal of a run, which takes entries at any moment: those that come while it is being made durable wait until
 //! it is back.
 
-use candlewick_engine::{Action, Entry, Event, Header};
+use candlewick_engine::{Action, Entry, Event, Header, IntentId};
 use candlewick_journal::{Journal, JournalError, MAX_PENDING, Wire};
 use candlewick_sdk::Millis;
 use std::io;
@@ -33,6 +33,7 @@ enum Waiting {
     Event(Event),
     Action(Action),
     Note(Millis, String),
+    NoteAbout(Millis, IntentId, String),
     Wire(Wire),
 }
 
@@ -71,6 +72,14 @@ impl Keeper {
         match &mut self.place {
             Place::Here(journal) => journal.note(at, body),
             Place::Away(_) | Place::Nowhere => self.waiting.push(Waiting::Note(at, body)),
+        }
+    }
+
+    /// Takes a note that belongs to an intent.
+    pub(super) fn note_about(&mut self, at: Millis, intent: IntentId, body: String) {
+        match &mut self.place {
+            Place::Here(journal) => journal.note_about(at, intent, body),
+            Place::Away(_) | Place::Nowhere => self.waiting.push(Waiting::NoteAbout(at, intent, body)),
         }
     }
 
@@ -134,6 +143,10 @@ impl Keeper {
             Waiting::Action(action) => self.record(Entry::Action(&action)),
             Waiting::Note(at, body) => {
                 self.note(at, body);
+                Ok(())
+            }
+            Waiting::NoteAbout(at, intent, body) => {
+                self.note_about(at, intent, body);
                 Ok(())
             }
             Waiting::Wire(wire) => {

@@ -132,7 +132,7 @@ impl Venue for PaperVenue {
         Ok(self.reply(self.settle(&ticket).await?))
     }
 
-    async fn open(&self, order: &OpenOrder) -> Result<Reply<OpenReply>, ApiError> {
+    async fn open(&self, order: &OpenOrder, _leave_by: Millis) -> Result<Reply<OpenReply>, ApiError> {
         let ticket = Ticket {
             symbol: order.symbol,
             direction: order.direction,

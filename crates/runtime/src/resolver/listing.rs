@@ -15,8 +15,10 @@ use std::collections::BTreeMap;
 
 /// Trades asked for at once (`observed: results`).
 pub(crate) const PAGE_SIZE: u64 = 100;
-/// Pages read at most; an account with more trades has no complete listing.
-pub(crate) const MOST_PAGES: u64 = 100;
+/// Pages read at most, half a million trades; an account with more has no complete listing.
+pub(crate) const MOST_PAGES: u64 = 5_000;
+/// A list that goes on and on without a trade that was not seen before is not read to its end.
+const MOST_BARREN: u64 = 20;
 
 /// What the trade list held.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -48,6 +50,8 @@ pub(crate) struct ListingBuilder {
     reached_end: bool,
     unreadable: usize,
     repeats: usize,
+    /// Pages in a row without a new trade.
+    barren: u64,
     length: Option<(LengthField, u64)>,
     keeps_length: bool,
     trades: BTreeMap<String, TradeRecord>,
@@ -77,6 +81,7 @@ impl ListingBuilder {
             reached_end: false,
             unreadable: 0,
             repeats: 0,
+            barren: 0,
             length: None,
             keeps_length: true,
             trades: BTreeMap::new(),
@@ -97,13 +102,16 @@ impl ListingBuilder {
         let page_size = page.per_page.unwrap_or(u64::MAX).clamp(1, query.page_size);
         let following = page.following(&TradeQuery { page_size, ..query.clone() });
         self.reached_end = following.is_none();
-        self.next = following
-            .filter(|_| self.pages < self.most_pages)
-            .map(|following| TradeQuery { page_size: query.page_size, ..following });
         self.unreadable += page.unreadable;
+        let seen_before = self.trades.len();
         for trade in page.data {
             self.repeats += usize::from(self.trades.insert(trade.id.clone(), trade).is_some());
         }
+        self.barren = if self.trades.len() > seen_before { 0 } else { self.barren + 1 };
+        let goes_on = self.pages < self.most_pages && self.barren < MOST_BARREN;
+        self.next = following
+            .filter(|_| goes_on)
+            .map(|following| TradeQuery { page_size: query.page_size, ..following });
     }
 
     /// The listing as of `now`; not complete when pages were left out or could not be had.
@@ -214,6 +222,36 @@ mod tests {
         builder.take(page(&told(&["c", "d"], None, None)));
         assert_eq!(builder.query(), None);
         assert!(!builder.finish(Millis::ZERO).is_complete);
+    }
+
+    fn numbered(page: u64, last: u64) -> TradePage {
+        let first = (page - 1) * PAGE_SIZE;
+        let ids = (first..first + PAGE_SIZE).map(|number| format!("trade-{number}"));
+        let data = ids.map(|id| testing::record(&id, Millis::ZERO)).collect();
+        let total = Some(last * PAGE_SIZE);
+        TradePage { total, current_page: Some(page), last_page: Some(last), data, ..TradePage::default() }
+    }
+
+    #[test]
+    fn an_account_with_tens_of_thousands_of_trades_has_a_complete_listing() {
+        let last = 250;
+        let mut builder = ListingBuilder::new("user".to_owned(), Millis::ZERO);
+        while let Some(page) = builder.query().map(|query| query.page) {
+            builder.take(numbered(page, last));
+        }
+        let listing = builder.finish(Millis::ZERO);
+        assert_eq!((listing.is_complete, listing.trades.len()), (true, 25_000));
+    }
+
+    #[test]
+    fn a_list_without_an_end_is_given_up() {
+        let mut builder = ListingBuilder::new("user".to_owned(), Millis::ZERO);
+        let mut asked = 0;
+        while builder.query().is_some() {
+            asked += 1;
+            builder.take(numbered(asked.min(3), 1_000_000));
+        }
+        assert_eq!((asked, builder.finish(Millis::ZERO).is_complete), (3 + MOST_BARREN, false));
     }
 
     #[test]

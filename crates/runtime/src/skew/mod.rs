@@ -56,6 +56,10 @@ pub(crate) struct Change {
 impl SkewWatch {
     /// Takes what an answer says.
     pub(crate) fn take(&mut self, testimony: Testimony, now: Millis) -> Change {
+        if testimony.bounds.low > testimony.bounds.high {
+            // Our own clock went back between the question and the answer: that proves nothing.
+            return Change::default();
+        }
         self.forget(testimony.witness, now);
         self.heard.push_back(Heard { at: now, testimony });
         let leapt = self.find_leap(now);
@@ -155,6 +159,16 @@ impl Heard {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn an_answer_that_came_before_its_question_proves_nothing() {
+        let mut watch = SkewWatch::default();
+        watch.take(says(Witness::Date, -100, 100), Millis::ZERO);
+        let change = watch.take(says(Witness::Date, 500, -500), Millis::SECOND);
+        assert_eq!(change, Change::default());
+        let estimate = watch.estimate().unwrap();
+        assert_eq!((estimate.low.get(), estimate.high.map(Millis::get)), (-100, Some(100)));
+    }
 
     fn says(witness: Witness, low: i64, high: i64) -> Testimony {
         Testimony { witness, bounds: Skew { low: Millis::new(low), high: Millis::new(high) } }

@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use candlewick_engine::{Action, Approved, Control, Entry, Event, EventKind, Recorder};
 use candlewick_journal::{Journal, JournalError};
+use candlewick_sdk::Millis;
 use std::io;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -27,6 +28,8 @@ pub(crate) enum Failing {
 #[derive(Debug, Default)]
 pub(crate) struct Record {
     pub(crate) lines: Vec<String>,
+    /// What is neither event nor action.
+    pub(crate) notes: Vec<String>,
     /// How many lines would survive a crash.
     pub(crate) durable: usize,
     /// Intents with the number of lines up to theirs, whose request the venue has not seen.
@@ -91,6 +94,10 @@ impl Journal for MemoryJournal {
         }
         record.durable = lines;
         Ok(())
+    }
+
+    fn note(&mut self, _at: Millis, body: String) {
+        self.0.lock().unwrap().notes.push(body);
     }
 
     fn pending(&self) -> usize {

@@ -93,6 +93,8 @@ pub(crate) struct Ran {
     pub(crate) ended: i64,
     pub(crate) told: Vec<(Event, Vec<Action>)>,
     pub(crate) warnings: Vec<String>,
+    /// What the journal keeps beside the entries.
+    pub(crate) notes: Vec<String>,
     pub(crate) stoppings: Vec<(String, usize)>,
     pub(crate) lines: Vec<String>,
     /// What was answered to orders, in their order.
@@ -258,6 +260,10 @@ impl Stage {
         person.abort();
         assert_eq!(venue.breaches(), Vec::<String>::new());
         let seen = std::mem::take(&mut *seen.lock().unwrap());
+        let (lines, notes) = {
+            let record = journal.0.lock().unwrap();
+            (record.lines.clone(), record.notes.clone())
+        };
         Ran {
             result: result.expect("every run ends"),
             ended: (clock.now() - start).get(),
@@ -265,7 +271,8 @@ impl Stage {
             warnings: seen.warnings,
             stoppings: seen.stoppings,
             answers: std::mem::take(&mut *answers.lock().unwrap()),
-            lines: journal.0.lock().unwrap().lines.clone(),
+            lines,
+            notes,
             asks: venue.asks(),
             start,
         }

@@ -114,6 +114,24 @@ async fn an_open_that_waits_for_the_journal_when_the_run_is_to_end_is_not_sent()
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_open_whose_signal_is_late_once_the_journal_is_kept_is_not_sent() {
+    for (slow_ms, expected) in [(4_000, IntentState::Settled), (5_001, IntentState::NotSent)] {
+        let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]);
+        let script = accepted(&stage, "trade-1", 1);
+        stage.script.opens.push_back(script);
+        stage.journal_delay = std::time::Duration::from_millis(slow_ms);
+        let ran = stage.stop(4 * MINUTE, Stop::TimeUp).run().await;
+        let is_sent = expected == IntentState::Settled;
+        assert_eq!(ran.asked(&Ask::Open(btc())).len(), usize::from(is_sent), "{slow_ms} ms to write");
+        let states: Vec<_> = ran.finished().book.rows().iter().map(|row| row.state).collect();
+        assert_eq!(states, [expected]);
+        let reason = "the journal was kept 1 ms too late for its signal";
+        let noted = format!(r#"{{"intent":1,"not_sent":"{reason}"}}"#);
+        assert_eq!(ran.notes.contains(&noted), !is_sent, "{:?}", ran.notes);
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_venue_that_does_not_accept_the_credentials_for_a_while_does_not_end_the_run() {
     let mut stage = Stage::paused().await.bot(btc(), &[MINUTE, 6 * MINUTE]);
     stage.settings.wallet_every_s = 60;

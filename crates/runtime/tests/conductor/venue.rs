@@ -226,7 +226,7 @@ impl Venue for ScriptedVenue {
         }
     }
 
-    async fn open(&self, order: &OpenOrder) -> Result<Reply<OpenReply>, ApiError> {
+    async fn open(&self, order: &OpenOrder, _leave_by: Millis) -> Result<Reply<OpenReply>, ApiError> {
         let sent = self.clock.now();
         self.check_order(order);
         let script = {

@@ -52,11 +52,13 @@ impl Crowd {
     }
 
     pub(crate) fn summary(&self) -> String {
-        let Counts { schedules, runs, crashes, intents, trades, questions, virtual_ms } = self.counts;
+        let Counts { schedules, runs, crashes, intents, trades, questions, virtual_ms, excused, far_off } =
+            self.counts;
         let seconds = self.elapsed.as_secs_f64();
         format!(
             "{schedules} schedules in {seconds:.1} s ({:.0} a second): {runs} runs, {crashes} crashes, {intents} intents, \
-             {trades} trades, {questions} questions, {} hours of venue time",
+             {trades} trades, {questions} questions, {} hours of venue time; clocks further off than the rules allow for \
+             in {far_off}, excused from there {excused}",
             schedules as f64 / seconds,
             virtual_ms / 3_600_000
         )

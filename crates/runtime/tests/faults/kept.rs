@@ -3,7 +3,7 @@
 use crate::fuse::Fuse;
 use crate::world::World;
 use async_trait::async_trait;
-use candlewick_engine::{Action, Entry, EventKind, Recorder};
+use candlewick_engine::{Action, Entry, EventKind, IntentId, Recorder};
 use candlewick_journal::{ChainHash, Journal, JournalError, Line, LineKind, StoredLine};
 use candlewick_sdk::Millis;
 use std::collections::{BTreeMap, BTreeSet};
@@ -156,5 +156,12 @@ impl Journal for CrashingJournal {
         self.moment = (at, at);
         self.taken += 1;
         self.add(LineKind::Note, None, body);
+    }
+
+    fn note_about(&mut self, at: Millis, intent: IntentId, body: String) {
+        self.fuse.burn_by_writing();
+        self.moment = (at, at);
+        self.taken += 1;
+        self.add(LineKind::Note, Some(intent.number()), body);
     }
 }

@@ -1,9 +1,10 @@
 //! The fault machine: random schedules of everything that can go wrong around a run, each from one seed.
 //!
-//! A schedule is a venue with its own truth, a network that loses, delays and garbles, a clock that is off, and
-//! processes that end at any await or journal write and start again from what was durable. After every step and at
-//! the end, when all is quiet, the invariants must hold: one intent, at most one request; no trade forgotten or claimed
-//! by another's intent; no limit exceeded; every profit the venue's; doubts end in time; the ledger is the wallet.
+//! A schedule is a venue with its own truth, a network that loses, delays and garbles bytes, the program's own client
+//! that makes sense of them, a clock that is off and jumps, and processes that end at any await or journal write and
+//! start again from what was durable. After every step and at the end, when all is quiet, the invariants must hold: one
+//! intent, at most one request, and none later than its signal allows; no trade forgotten or claimed by another's
+//! intent; no limit exceeded; every profit the venue's; doubts end in time; the ledger is the wallet.
 //!
 //! `CANDLEWICK_FAULT_SCHEDULES` is the number of schedules, `CANDLEWICK_FAULT_FIRST` the seed of the first,
 //! `CANDLEWICK_FAULT_SEED` the one seed to replay. `cargo faults` runs a million.
@@ -21,10 +22,13 @@ mod world;
 // What a process meets.
 mod company;
 mod fuse;
+mod garbage;
 mod kept;
+mod limits;
+mod network;
 mod records;
-mod venue;
 mod watcher;
+mod wire;
 // How it goes on.
 mod crowd;
 mod process;

@@ -109,6 +109,14 @@ pub(crate) struct Habits {
     pub(crate) journal_outage: (Millis, Millis),
     /// Durable writes that take long.
     pub(crate) slow_writes: i64,
+    /// How often the client sends a question that fails.
+    pub(crate) read_attempts: u32,
+    /// How many requests the client makes in a second; 0 means any number.
+    pub(crate) requests_per_second: f64,
+    /// Price records that are none, or of another moment.
+    pub(crate) odd_prices: i64,
+    /// How often a run's clock jumps, of the times at which somebody looks.
+    pub(crate) clock_jumps: i64,
 }
 
 impl Plan {
@@ -120,7 +128,7 @@ impl Plan {
         let epoch = if dice.one_in(8) { NOON + to_midnight } else { NOON };
         let list_lag_s = dice.pick(&[10, 10, 30, 30, 120]);
         let settings = RuntimeSettings {
-            watch_prices: false,
+            watch_prices: dice.one_in(4),
             wallet_every_s: dice.pick(&[10, 30, 60]),
             list_every_s: dice.pick(&[10, 60, 300]),
             list_lag_ms: list_lag_s * 1_000,
@@ -170,7 +178,9 @@ fn risk(dice: &mut Dice) -> RiskSettings {
         max_open_trades_per_symbol: dice.pick(&[1, 2, 3, 5]),
         max_trades_per_day: dice.pick(&[0, 0, 3, 12]),
         daily_loss_limit: Decimal::from(dice.pick(&[0, 0, 40, 100])),
-        max_drawdown_percent: 0.0,
+        max_trades_per_hour: dice.pick(&[0, 0, 2, 8]),
+        max_drawdown_percent: dice.pick(&[0.0, 0.0, 0.0, 5.0, 10.0]),
+        max_signal_delay_ms: dice.pick(&[0, 1_000, 5_000, 5_000]),
         cooldown_after_loss_s: dice.pick(&[0, 0, 10]),
         allow_opposite: dice.one_in(2),
         allow_duplicate: dice.one_in(2),
@@ -229,5 +239,9 @@ fn habits(dice: &mut Dice, list_lag_ms: i64, trading: Millis) -> Habits {
         list_outage,
         journal_outage,
         slow_writes: dice.pick(&[0, 0, 30]),
+        read_attempts: dice.pick(&[1, 1, 3]),
+        requests_per_second: dice.pick(&[0.0, 0.0, 5.0, 10.0]),
+        odd_prices: dice.pick(&[0, 0, 30, 300]),
+        clock_jumps: dice.pick(&[0, 0, 0, 20, 200]),
     }
 }

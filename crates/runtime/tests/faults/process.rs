@@ -4,13 +4,13 @@ use crate::company;
 use crate::dice::mix;
 use crate::fuse::{Crash, Fuse, Mortal};
 use crate::kept::CrashingJournal;
+use crate::network::{ModelNetwork, USER};
 use crate::plan::BALANCE;
-use crate::time::OffClock;
-use crate::venue::{ModelVenue, USER};
+use crate::time::{Jump, OffClock};
 use crate::watcher::{Seen, Watcher};
 use crate::world::World;
-use candlewick_api::Account as Kind;
 use candlewick_api::clock::Clock;
+use candlewick_api::{Account as Kind, Credentials, HttpVenue, Secret, Settings};
 use candlewick_engine::{Header, Session, SessionSettings};
 use candlewick_runtime::control::{ControlOrder, ControlRequest, Resolution};
 use candlewick_runtime::{Account, Conductor, Parts, Past, RuntimeError, Stop};
@@ -19,6 +19,8 @@ use candlewick_sdk::{Candle, Direction, Millis, MoneyScale, Signal, Strategy};
 use std::sync::{Arc, Mutex};
 use tokio::sync::{mpsc, oneshot};
 
+/// How far off a clock may be before trades cannot be told by their times any more, with some room.
+pub(crate) const MOST_OFF_MS: i64 = 800;
 /// How often a person looks whether somebody was asked for.
 const LOOKS_EVERY: Millis = Millis::from_seconds(7);
 
@@ -102,17 +104,18 @@ pub(crate) async fn live(world: &Arc<World>, end: End, offset: Millis) -> Ended 
     let seen = Arc::new(Mutex::new(Seen::of(&past, world.time.now())));
     let settings = session_settings(world);
     let journal = CrashingJournal::new(Arc::clone(world), Arc::clone(&fuse), past.runs + 1, clock.now());
+    let venue = client(world, &clock);
     let conductor = Conductor::new(Parts {
         settings: world.plan.settings.clone(),
-        venue: Arc::new(ModelVenue { world: Arc::clone(world), clock: Arc::clone(&clock) }),
-        clock,
+        drift: venue.drift(),
+        venue: Arc::new(venue),
+        clock: Arc::clone(&clock) as Arc<dyn Clock>,
         account: Account { user_id: USER.to_owned(), kind: Kind::Demo, balance: settings.balance },
         session,
         wants_prices: vec![false; settings.bots.len()],
         bots: settings.bots.clone(),
         journal: Box::new(journal),
         past,
-        drift: Arc::default(),
         wires: mpsc::channel(1).1,
         observer: Box::new(Watcher { world: Arc::clone(world), seen: Arc::clone(&seen) }),
     });
@@ -133,15 +136,55 @@ pub(crate) async fn live(world: &Arc<World>, end: End, offset: Millis) -> Ended 
             Some(Ok(_)) => Ended::Finished,
             Some(Err(error)) => Ended::Failed(error),
         },
-        ended = attend(world, end, &seen, (stop, orders)) => ended,
+        ended = attend((world, clock.as_ref()), end, &seen, (stop, orders)) => ended,
     };
     world.require(!fuse.is_spinning(), || "a run goes round in circles".to_owned());
     ended
 }
 
+/// The program's own client, over the network of the model.
+fn client(world: &Arc<World>, clock: &Arc<OffClock>) -> HttpVenue {
+    let habits = &world.plan.habits;
+    let network = ModelNetwork { world: Arc::clone(world), clock: Arc::clone(clock) };
+    let settings = Settings {
+        timeout_ms: habits.patience_ms as u64,
+        read_attempts: habits.read_attempts,
+        // Pauses between repeats have chance in them that is not the seed's.
+        retry_pause_ms: 0,
+        requests_per_second: habits.requests_per_second,
+        ..Settings::default()
+    };
+    let secret = |text: &str| Some(Secret::new(text).unwrap());
+    let credentials = Credentials { api_token: secret("token"), api_key: secret("key") };
+    HttpVenue::over(Arc::new(network), settings, credentials, Arc::clone(clock) as Arc<dyn Clock>).unwrap()
+}
+
+/// Now and then a run's clock jumps: by little, or by a lot where clocks are wild.
+fn jump(world: &World, clock: &OffClock) {
+    let habits = &world.plan.habits;
+    let (is_jumping, is_wild, is_sleep, share) = {
+        let mut dice = world.dice();
+        (dice.per_mille(habits.clock_jumps), dice.one_in(4), dice.one_in(3), dice.between(-1_000, 1_000))
+    };
+    if !is_jumping {
+        return;
+    }
+    let most = if is_wild && habits.has_wild_clocks { 300_000 } else { MOST_OFF_MS };
+    let jump = if is_sleep {
+        // Never further behind than that.
+        let room = clock.offset() + Millis::new(most);
+        Jump::Sleep(Millis::new(room.get().max(0) * share.abs() / 1_000))
+    } else {
+        Jump::Set(Millis::new(most * share / 1_000))
+    };
+    clock.jump(jump);
+    world.note_offset(clock.offset());
+    world.tell(|| format!("the clock jumps: {jump:?}, and is {} ms off", clock.offset()));
+}
+
 /// The people around a process: they end doubts, stop it and pull its plug.
 async fn attend(
-    world: &Arc<World>,
+    (world, clock): (&Arc<World>, &OffClock),
     end: End,
     seen: &Mutex<Seen>,
     (stop, orders): (mpsc::Sender<Stop>, mpsc::Sender<ControlRequest>),
@@ -173,6 +216,7 @@ async fn attend(
             return Ended::Crashed;
         }
         end_doubts(world, seen, &orders);
+        jump(world, clock);
         company::trade_besides(world);
         company::follow(world);
         let next = if now < at { at.min(now + LOOKS_EVERY) } else { now + LOOKS_EVERY };

@@ -1,17 +1,19 @@
 //! What the venue's answers look like: rows in no certain order, twice, cut short, and behind the truth.
 
 use crate::dice::{Dice, mix};
+use crate::network::USER;
 use crate::plan::{Habits, Length, Order};
 use crate::truth::{Trade, price};
-use crate::venue::USER;
+use crate::wire::{self, Page, PriceQuery};
 use crate::world::World;
+use candlewick_api::Account;
 use candlewick_api::model::{
     CandleQuery, CandleRow, CandleRows, Tolerant, TradePage, TradeQuery, TradeRecord, TradeResult,
     TradeStatus, Wallet, WalletType,
 };
-use candlewick_api::{Account, OpenReply};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{ExpirationType, Millis, Outcome};
+use serde_json::{Value, json};
 
 /// How long a result may be told in words that nobody knows.
 const UNKNOWN_FOR: Millis = Millis::from_seconds(5);
@@ -122,13 +124,44 @@ pub(crate) fn by_id(world: &World, trade: &Trade) -> TradeRecord {
 }
 
 /// What the answer to an open says.
-pub(crate) fn reply(world: &World, place: usize) -> OpenReply {
+pub(crate) fn reply(world: &World, place: usize) -> Value {
     let truth = world.truth();
     let trade = &truth.trades[place];
     if world.plan.habits.only_acknowledges {
-        return OpenReply { id: trade.id.clone(), ..OpenReply::default() };
+        return json!({ "tradeId": trade.id, "status": "OPEN" });
     }
-    OpenReply::from(full(&world.plan.habits, trade, trade.request_time))
+    wire::trade(&full(&world.plan.habits, trade, trade.request_time))
+}
+
+/// The price of a second, or what is none: a second later than asked for, another price, words.
+pub(crate) fn last_price(world: &World, query: &PriceQuery) -> Page {
+    let now = world.time.now();
+    if query.at > now {
+        return Page::text("OK");
+    }
+    let mut dice = world.dice();
+    let is_odd = dice.per_mille(world.plan.habits.odd_prices);
+    let second = query.at.floor_to(Millis::SECOND);
+    // A bar of one second, from the price at its beginning to the one at its end.
+    let [open, close] = [second, second + Millis::SECOND].map(|at| price(world.plan.seed, query.symbol, at));
+    let record = |second: Millis, factor: f64| {
+        Page::ok(&json!({
+            "pair": query.symbol.to_string(), "slot": "default", "time": second.get(), "volume": 0,
+            "openPrice": open * factor, "closePrice": close * factor,
+            "highPrice": open.max(close) * factor, "lowPrice": open.min(close) * factor,
+        }))
+    };
+    if !is_odd {
+        return record(second, 1.0);
+    }
+    match dice.between(0, 5) {
+        0 => record(second, 0.0),
+        1 => record(second, -1.0),
+        2 => record(second, 1_000.0),
+        3 => record(second - Millis::HOUR, 1.0),
+        4 => record(second + Millis::HOUR, 1.0),
+        _ => Page::ok(&json!({ "time": "soon", "closePrice": "NaN" })),
+    }
 }
 
 fn full(habits: &Habits, trade: &Trade, now: Millis) -> TradeRecord {
@@ -191,8 +224,9 @@ pub(crate) fn candles(world: &World, query: &CandleQuery) -> CandleRows {
         CandleRow {
             volume: 1.0,
             open_price: price,
-            high_price: price + 2.0,
-            low_price: price - 1.0,
+            // All prices that there are lie in it.
+            high_price: 106.0,
+            low_price: 99.0,
             close_price: price + 1.0,
             time: open,
         }

@@ -1,7 +1,7 @@
 //! One schedule: processes after one another until everything is quiet, then the reckoning.
 
 use crate::fuse::Crash;
-use crate::process::{End, Ended, live, new_session};
+use crate::process::{End, Ended, MOST_OFF_MS, live, new_session};
 use crate::watcher::is_unfinished;
 use crate::world::{Telling, World};
 use candlewick_engine::{IntentRow, IntentState};
@@ -33,6 +33,10 @@ pub(crate) struct Counts {
     pub(crate) trades: u64,
     pub(crate) questions: u64,
     pub(crate) virtual_ms: i64,
+    /// Schedules in which nothing was promised any more from some moment on.
+    pub(crate) excused: u64,
+    /// Schedules in which a clock was further off than the rules allow for.
+    pub(crate) far_off: u64,
 }
 
 impl Counts {
@@ -44,6 +48,8 @@ impl Counts {
         self.trades += other.trades;
         self.questions += other.questions;
         self.virtual_ms += other.virtual_ms;
+        self.excused += other.excused;
+        self.far_off += other.far_off;
     }
 }
 
@@ -62,6 +68,8 @@ pub(crate) fn play(seed: u64, telling: Telling) -> Story {
         counts.trades = world.truth().trades.len() as u64;
         counts.questions = world.questions();
         counts.virtual_ms = world.time.elapsed().get();
+        counts.excused = u64::from(world.is_excused());
+        counts.far_off = u64::from(world.is_far_off());
         let hash = disk.lines.last().map(|last| last.hash.to_string()).unwrap_or_default();
         Story { seed, broken: world.broken(), hash, told: world.told(), counts }
     })
@@ -111,7 +119,7 @@ fn draw(world: &World, may_end: bool) -> (End, Millis, Millis) {
     let mut dice = world.dice();
     let offset = match dice.between(1, 100) {
         1..=60 => 0,
-        61..=90 => dice.between(-800, 800),
+        61..=90 => dice.between(-MOST_OFF_MS, MOST_OFF_MS),
         _ if !world.plan.habits.has_wild_clocks => 0,
         91..=96 => dice.between(-6_000, 6_000),
         _ => dice.between(-600_000, 600_000),

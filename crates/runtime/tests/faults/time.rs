@@ -1,8 +1,10 @@
-//! Two times: the venue's, which is true, and that of a run's clock, which may differ from it and jumps between runs.
+//! Two times: the venue's, which is true, and that of a run's clock, which may differ from it and jumps, between runs and within
+//! them.
 
 use async_trait::async_trait;
 use candlewick_api::clock::{Clock, Hold};
 use candlewick_sdk::Millis;
+use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -16,8 +18,19 @@ pub(crate) struct TrueTime {
 /// The clock of one run.
 pub(crate) struct OffClock {
     time: TrueTime,
-    /// Ours minus the venue's.
-    offset: Millis,
+    /// Ours minus the venue's, in ms.
+    offset: AtomicI64,
+    /// What it would be had the machine never slept, in ms.
+    awake: AtomicI64,
+}
+
+/// How a clock jumps.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Jump {
+    /// The machine sleeps for so long: its clock can catch up.
+    Sleep(Millis),
+    /// One of the two clocks is set, so that they differ by this.
+    Set(Millis),
 }
 
 impl TrueTime {
@@ -45,19 +58,45 @@ impl TrueTime {
 
 impl OffClock {
     pub(crate) const fn new(time: TrueTime, offset: Millis) -> Self {
-        Self { time, offset }
+        Self { time, offset: AtomicI64::new(offset.get()), awake: AtomicI64::new(offset.get()) }
+    }
+
+    /// Ours minus the venue's.
+    pub(crate) fn offset(&self) -> Millis {
+        Millis::new(self.offset.load(Relaxed))
+    }
+
+    pub(crate) fn jump(&self, jump: Jump) {
+        match jump {
+            Jump::Sleep(span) => {
+                self.offset.fetch_sub(span.get(), Relaxed);
+            }
+            Jump::Set(offset) => {
+                self.offset.store(offset.get(), Relaxed);
+                self.awake.store(offset.get(), Relaxed);
+            }
+        }
     }
 }
 
 #[async_trait]
 impl Clock for OffClock {
     fn now(&self) -> Millis {
-        self.time.now() + self.offset
+        self.time.now() + self.offset()
     }
 
     async fn sleep_until(&self, at: Millis) -> Hold {
-        self.time.sleep_until(at - self.offset).await;
+        self.time.sleep_until(at - self.offset()).await;
         Hold::none()
+    }
+
+    fn catch_up(&self) -> Millis {
+        let behind = self.awake.load(Relaxed) - self.offset.load(Relaxed);
+        if behind < 500 {
+            return Millis::ZERO;
+        }
+        self.offset.fetch_add(behind, Relaxed);
+        Millis::new(behind)
     }
 
     fn hold(&self) -> Hold {

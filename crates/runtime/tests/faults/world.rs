@@ -6,6 +6,7 @@ use crate::plan::Plan;
 use crate::time::TrueTime;
 use crate::truth::Truth;
 use candlewick_sdk::Millis;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -29,6 +30,8 @@ pub(crate) struct World {
     truth: Mutex<Truth>,
     disk: Mutex<Disk>,
     questions: Mutex<u64>,
+    /// By when the request of each intent has to leave, by the clock of its run.
+    leave_by: Mutex<BTreeMap<u64, Millis>>,
     /// The most that a run's clock was off, in ms.
     most_off: AtomicI64,
     broken: Mutex<Vec<String>>,
@@ -48,6 +51,7 @@ impl World {
             dice: Mutex::new(dice),
             disk: Mutex::default(),
             questions: Mutex::default(),
+            leave_by: Mutex::default(),
             most_off: AtomicI64::new(0),
             broken: Mutex::default(),
             is_excused: AtomicBool::new(false),
@@ -88,6 +92,16 @@ impl World {
     /// Whether a run's clock was off by more than the rules allow for.
     pub(crate) fn is_far_off(&self) -> bool {
         self.most_off() > CLOCK_UNCERTAINTY
+    }
+
+    /// Notes by when the request of an intent has to leave.
+    pub(crate) fn note_leave_by(&self, intent: u64, leave_by: Millis) {
+        self.leave_by.lock().unwrap().insert(intent, leave_by);
+    }
+
+    /// By when the request of an intent has to leave.
+    pub(crate) fn leave_by(&self, intent: u64) -> Millis {
+        self.leave_by.lock().unwrap()[&intent]
     }
 
     /// From now on nothing is promised: the rules cannot decide what has happened.

@@ -44,7 +44,7 @@ async fn the_client_reads_every_answer_to_the_last_field() {
     let venue = client(&sandbox, Arc::clone(&clock) as Arc<dyn Clock>, |_| ());
     let user = venue.me().await.unwrap().value.id;
 
-    let opened = venue.open(&order("BTCUSDT")).await.unwrap().value;
+    let opened = venue.open(&order("BTCUSDT"), Millis::MAX).await.unwrap().value;
     assert_eq!(opened.request_time, Some(Millis::new(NOON + 2_000)));
     assert_eq!(opened.wallets[0].balance, Decimal::from(10_000));
     clock.set(NOON + 70_000);
@@ -88,12 +88,12 @@ async fn the_other_ways_to_open_are_read_too() {
     let short = client(&sandbox, Arc::clone(&clock) as Arc<dyn Clock>, |settings| {
         settings.open_body = OpenBody::Short;
     });
-    let acknowledged = short.open(&order("BTCUSDT")).await.unwrap().value;
+    let acknowledged = short.open(&order("BTCUSDT"), Millis::MAX).await.unwrap().value;
     assert_eq!((acknowledged.open_time, acknowledged.open_price), (None, None));
     let late = client(&sandbox, Arc::clone(&clock) as Arc<dyn Clock>, |settings| {
         settings.open_path = "/token/trades/open-async".to_owned();
     });
-    let processing = late.open(&order("BTCUSDT")).await.unwrap().value;
+    let processing = late.open(&order("BTCUSDT"), Millis::MAX).await.unwrap().value;
     assert_eq!((processing.open_time, processing.open_price), (Some(Millis::new(NOON + 2_999)), None));
     for venue in [short, late] {
         assert!(venue.drift().snapshot().is_empty(), "{:?}", venue.drift().snapshot());
@@ -107,7 +107,9 @@ async fn a_refusal_is_certain_and_tells_when_the_order_arrived() {
     let sandbox = sandbox.bind(std::future::pending()).await.unwrap();
     let venue = client(&sandbox, Arc::clone(&clock) as Arc<dyn Clock>, |_| ());
     clock.set(START + 41 * 60_000);
-    let Err(ApiError::Rejected { status, text, venue_time }) = venue.open(&order("EURUSD")).await else {
+    let Err(ApiError::Rejected { status, text, venue_time }) =
+        venue.open(&order("EURUSD"), Millis::MAX).await
+    else {
         panic!("a gap has no price")
     };
     assert_eq!((status, text.as_str()), (400, "Outdated price"));
@@ -124,7 +126,7 @@ async fn in_lock_step_an_order_is_answered_while_time_stands_still() {
     let sandbox = premises.sandbox_over(Arc::clone(&clock) as Arc<dyn Clock>);
     let sandbox = sandbox.bind(std::future::pending()).await.unwrap();
     let venue = client(&sandbox, Arc::clone(&clock) as Arc<dyn Clock>, |_| ());
-    let opened = venue.open(&order("BTCUSDT")).await.unwrap().value;
+    let opened = venue.open(&order("BTCUSDT"), Millis::MAX).await.unwrap().value;
     assert_eq!((clock.now(), opened.request_time), (Millis::new(NOON), Some(Millis::new(NOON + 2_000))));
     let known = Millis::new(NOON + 62_999 + 4_000);
     let (early, late) = (clock.clone(), clock.clone());

@@ -1,0 +1,112 @@
+//! What carries a request to the venue and its answer back: the network, or whatever stands in for it where there is
+//! none. Everything else about a request is the client's: when it may leave, and what its answer means.
+
+use super::client;
+use super::exchange::describe;
+use crate::{ApiError, Settings};
+use async_trait::async_trait;
+use reqwest::header::HeaderMap;
+use reqwest::{Client, Request, Response, StatusCode};
+
+/// Carries requests.
+#[async_trait]
+pub trait Transport: Send + Sync {
+    /// Carries one request, which says itself how long it may take, and reads its answer as far as that is within the
+    /// limit. A request that opens a trade is carried at most once, whatever happens.
+    async fn carry(
+        &self,
+        purpose: Purpose,
+        request: Request,
+        limit_bytes: usize,
+    ) -> Result<Carried, NoAnswer>;
+}
+
+/// What a request is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// It changes nothing and may be repeated.
+    Read,
+    /// It opens a trade.
+    Open,
+}
+
+/// An answer as it came.
+#[derive(Debug)]
+pub struct Carried {
+    /// Its status.
+    pub status: StatusCode,
+    /// Its headers.
+    pub headers: HeaderMap,
+    /// What of its body could be read.
+    pub body: Body,
+}
+
+/// What of a body could be read.
+#[derive(Debug)]
+pub enum Body {
+    /// All of it.
+    Whole(Vec<u8>),
+    /// More than the limit: this is its beginning.
+    TooLong(Vec<u8>),
+    /// The connection ended first, for this reason.
+    Cut(String),
+}
+
+/// Why nothing came back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NoAnswer {
+    /// There was no connection, so nothing left.
+    NotConnected(String),
+    /// Anything later: the venue may have the request.
+    Lost(String),
+}
+
+/// The network.
+pub(super) struct Network {
+    reading_client: Client,
+    opening_client: Client,
+}
+
+impl Network {
+    pub(super) fn new(settings: &Settings) -> Result<Self, ApiError> {
+        let (reading_client, opening_client) =
+            (client::reading_client(settings)?, client::opening_client(settings)?);
+        Ok(Self { reading_client, opening_client })
+    }
+}
+
+#[async_trait]
+impl Transport for Network {
+    async fn carry(
+        &self,
+        purpose: Purpose,
+        request: Request,
+        limit_bytes: usize,
+    ) -> Result<Carried, NoAnswer> {
+        let client = match purpose {
+            Purpose::Read => &self.reading_client,
+            Purpose::Open => &self.opening_client,
+        };
+        let mut response = client.execute(request).await.map_err(|error| {
+            let connected = !error.is_connect();
+            let text = describe(&error.without_url());
+            if connected { NoAnswer::Lost(text) } else { NoAnswer::NotConnected(text) }
+        })?;
+        let (status, headers) = (response.status(), std::mem::take(response.headers_mut()));
+        Ok(Carried { status, headers, body: read_body(response, limit_bytes).await })
+    }
+}
+
+async fn read_body(mut response: Response, limit_bytes: usize) -> Body {
+    let mut bytes = Vec::new();
+    loop {
+        match response.chunk().await {
+            Ok(Some(chunk)) => bytes.extend_from_slice(&chunk),
+            Ok(None) => return Body::Whole(bytes),
+            Err(error) => return Body::Cut(describe(&error.without_url())),
+        }
+        if bytes.len() > limit_bytes {
+            return Body::TooLong(bytes);
+        }
+    }
+}

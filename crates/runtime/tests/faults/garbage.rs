@@ -1,0 +1,84 @@
+//! Answers that are none: what stands between the venue and its client, and what the venue says when it is not well.
+
+use crate::dice::Dice;
+use crate::network::Answered;
+use crate::wire::Page;
+use candlewick_api::{Body, Carried, NoAnswer};
+use reqwest::StatusCode;
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue, LOCATION, RETRY_AFTER};
+use serde_json::json;
+
+const PROXY_PAGE: &str = "<html><body>one moment please</body></html>";
+
+/// Statuses with which a venue says that there is no trade (the rules of opening).
+const REFUSALS: [u16; 5] = [400, 401, 403, 404, 422];
+/// Statuses that say nothing about a trade.
+const SAYING_NOTHING: [u16; 13] = [201, 202, 204, 302, 307, 402, 408, 409, 429, 500, 502, 503, 504];
+/// Bodies of 200 that are no trade.
+const NO_TRADES: [&str; 8] = [
+    "",
+    "OK",
+    PROXY_PAGE,
+    r#"{"id": "trade-00"#,
+    r#"{"status": "OPEN", "result": "PENDING"}"#,
+    r#"{"id": "", "status": "OPEN"}"#,
+    r#"[{"id": "trade-9999"}]"#,
+    r#"{"statusCode": 400, "message": "no"}"#,
+];
+
+fn page(status: u16, body: &str) -> Page {
+    Page { status: StatusCode::from_u16(status).unwrap(), body: body.as_bytes().to_vec() }
+}
+
+fn somehow(status: u16, body: Body) -> Answered {
+    let status = StatusCode::from_u16(status).unwrap();
+    Answered::Somehow(Carried { status, headers: HeaderMap::new(), body })
+}
+
+fn with_header(status: u16, name: HeaderName, value: &'static str) -> Answered {
+    let headers = [(name, HeaderValue::from_static(value))].into_iter().collect();
+    let status = StatusCode::from_u16(status).unwrap();
+    Answered::Somehow(Carried { status, headers, body: Body::Whole(Vec::new()) })
+}
+
+/// After an open that may have been accepted: its client cannot know.
+pub(crate) fn of_open(dice: &mut Dice) -> Result<Answered, NoAnswer> {
+    Ok(match dice.between(0, 6) {
+        0 => return Err(NoAnswer::Lost("connection reset".to_owned())),
+        1 => somehow(200, Body::Cut("the connection ended".to_owned())),
+        2 => somehow(200, Body::TooLong(br#"{"id": "trade-0001", "status": "OPEN"}"#.to_vec())),
+        3 => with_header(307, LOCATION, "/token/trades/open"),
+        4 => Answered::Soundly(page(dice.pick(&SAYING_NOTHING), PROXY_PAGE)),
+        5 => {
+            let message = json!({ "statusCode": 500, "data": { "message": "Internal server error" } });
+            Answered::Soundly(page(dice.pick(&SAYING_NOTHING), &message.to_string()))
+        }
+        _ => Answered::Soundly(page(200, dice.pick(&NO_TRADES))),
+    })
+}
+
+/// The venue said no.
+pub(crate) fn refusal(dice: &mut Dice) -> Page {
+    let status = dice.pick(&REFUSALS);
+    let body = match dice.between(0, 3) {
+        0 => json!({ "statusCode": status, "data": { "message": "Outdated price" } }).to_string(),
+        1 => json!({ "statusCode": status, "message": ["Outdated price"] }).to_string(),
+        2 => PROXY_PAGE.to_owned(),
+        _ => String::new(),
+    };
+    page(status, &body)
+}
+
+/// After a question.
+pub(crate) fn of_question(dice: &mut Dice) -> Result<Answered, NoAnswer> {
+    Ok(match dice.between(0, 7) {
+        0 => return Err(NoAnswer::Lost("connection reset".to_owned())),
+        1 => return Err(NoAnswer::NotConnected("connection refused".to_owned())),
+        2 => somehow(200, Body::Cut("the connection ended".to_owned())),
+        3 => somehow(200, Body::TooLong(b"[".to_vec())),
+        4 => with_header(429, RETRY_AFTER, "3"),
+        5 => with_header(503, RETRY_AFTER, "1"),
+        6 => Answered::Soundly(page(dice.pick(&[401, 403, 500, 502]), PROXY_PAGE)),
+        _ => Answered::Soundly(page(200, dice.pick(&["", PROXY_PAGE, r#"{"message": "no"}"#, "[7, null"]))),
+    })
+}

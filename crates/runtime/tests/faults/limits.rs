@@ -1,0 +1,125 @@
+//! No limit is exceeded: every approved trade is counted anew, from the rows of all intents.
+
+use crate::watcher::is_unfinished;
+use crate::world::World;
+use candlewick_engine::{Approved, IntentRow, IntentState, Ledger, TradeBook};
+use candlewick_sdk::{ExpirationType, Millis, Money, MoneyScale, Outcome};
+
+/// Holds a trade that was just approved, and is in the book already, to all limits.
+pub(crate) fn check_open(world: &World, approved: &Approved, (book, ledger): (&TradeBook, &Ledger)) {
+    note_leave_by(world, approved);
+    check_number(world, approved, book);
+    check_company(world, approved, book);
+    check_cooldown(world, approved, book);
+    check_drawdown(world, ledger);
+    check_day(world, approved, book);
+}
+
+/// By when its request has to leave is held against the moment at which it does.
+fn note_leave_by(world: &World, approved: &Approved) {
+    let half_interval = Millis::new(world.plan.bots[approved.bot().index()].interval.length().get() / 2);
+    let leave_by = match world.plan.risk.max_signal_delay_ms {
+        0 => Millis::MAX,
+        most => approved.decision_time() + half_interval.min(Millis::new(i64::from(most))),
+    };
+    world.note_leave_by(approved.intent().number(), leave_by);
+}
+
+fn within(limit: u32, count: usize) -> bool {
+    limit == 0 || count <= limit as usize
+}
+
+/// Whether the intent counts as a trade, as far as is known.
+const fn counts(row: &IntentRow) -> bool {
+    !matches!(row.state, IntentState::Rejected | IntentState::NotSent | IntentState::NotOpened)
+}
+
+/// Trades that are open together, and in an hour.
+fn check_number(world: &World, approved: &Approved, book: &TradeBook) {
+    let risk = &world.plan.risk;
+    let unfinished = book.rows().iter().filter(|row| is_unfinished(row));
+    world.require(within(risk.max_open_trades, unfinished.clone().count()), || {
+        "too many trades open".to_owned()
+    });
+    let here = unfinished.filter(|row| row.approved.symbol() == approved.symbol());
+    let here: Vec<_> = here.map(|row| row.state).collect();
+    world.require(within(risk.max_open_trades_per_symbol, here.len()), || {
+        format!("too many trades open on a symbol: {here:?}")
+    });
+    let unclear = here.iter().filter(|state| **state != IntentState::Open).count();
+    world.require(unclear <= 1, || format!("opened on a symbol in doubt: {here:?}"));
+    let since = approved.decision_time() - Millis::HOUR;
+    let recent = book.rows().iter().filter(|row| counts(row) && row.approved.decision_time() > since);
+    let count = recent.count();
+    world.require(within(risk.max_trades_per_hour, count), || format!("{count} trades in an hour"));
+}
+
+/// Trades beside it on its symbol.
+fn check_company(world: &World, approved: &Approved, book: &TradeBook) {
+    let risk = &world.plan.risk;
+    let others = book.rows().iter().filter(|row| {
+        let other = &row.approved;
+        is_unfinished(row) && other.symbol() == approved.symbol() && other.intent() != approved.intent()
+    });
+    for row in others {
+        let is_opposite = row.approved.direction() != approved.direction();
+        world.require(risk.allow_opposite || !is_opposite, || {
+            format!("intents {} and {} are opposite", row.approved.intent(), approved.intent())
+        });
+        let is_same = !is_opposite && nominal_close(&row.approved) == nominal_close(approved);
+        world.require(risk.allow_duplicate || !is_same, || {
+            format!("intent {} is intent {} once more", approved.intent(), row.approved.intent())
+        });
+    }
+}
+
+/// When it would close if it opened with its decision.
+fn nominal_close(approved: &Approved) -> Millis {
+    let (at, expiry) = (approved.decision_time(), approved.expiry());
+    let duration = expiry.close_type.duration();
+    if expiry.expiration_type != ExpirationType::CandleClose {
+        return at + duration;
+    }
+    let close = at.floor_to(duration) + duration;
+    let cutoff = if duration >= Millis::MINUTE { Millis::from_seconds(30) } else { Millis::ZERO };
+    if close - at <= cutoff { close + duration } else { close }
+}
+
+/// Losses that were known.
+fn check_cooldown(world: &World, approved: &Approved, book: &TradeBook) {
+    let cooldown = Millis::from_seconds(i64::from(world.plan.risk.cooldown_after_loss_s));
+    let lost = book.rows().iter().filter(|row| row.outcome == Some(Outcome::Lost));
+    let last = lost.filter_map(|row| row.settled_at).max();
+    let rested = last.is_none_or(|at| cooldown == Millis::ZERO || approved.decision_time() >= at + cooldown);
+    world.require(rested, || format!("intent {} came too soon after a loss", approved.intent()));
+}
+
+/// What is open counts as lost.
+fn check_drawdown(world: &World, ledger: &Ledger) {
+    let percent = world.plan.risk.max_drawdown_percent;
+    let (peak, free) = (ledger.peak().minor(), ledger.free().minor());
+    let is_within = percent == 0.0 || (peak - free) as f64 <= peak as f64 * percent / 100.0;
+    world.require(is_within, || format!("{free} is too far below {peak}"));
+}
+
+/// Trades and losses of a day.
+fn check_day(world: &World, approved: &Approved, book: &TradeBook) {
+    if world.is_far_off() {
+        // A clock that was set back over midnight counts its old day's trades to the new one.
+        return;
+    }
+    let risk = &world.plan.risk;
+    let day = |at: Millis| at.floor_to(Millis::DAY);
+    let today = day(approved.decision_time());
+    let counted = book.rows().iter().filter(|row| counts(row) && day(row.approved.decision_time()) == today);
+    let count = counted.count();
+    world.require(within(risk.max_trades_per_day, count), || format!("{count} trades in a day"));
+    let limit = MoneyScale::default().rounded(risk.daily_loss_limit).unwrap();
+    let settled_today = |row: &&IntentRow| row.settled_at.is_some_and(|at| day(at) == today);
+    let profit: i64 = book.rows().iter().filter(settled_today).map(|row| row.profit.minor()).sum();
+    let unfinished = book.rows().iter().filter(|row| is_unfinished(row));
+    let stakes: i64 = unfinished.map(|row| row.approved.stake().minor()).sum();
+    world.require(limit == Money::ZERO || profit - stakes >= -limit.minor(), || {
+        format!("{profit} today and {stakes} at stake are beyond the day's limit")
+    });
+}

@@ -1,0 +1,294 @@
+//! The way to the venue as one process meets it: the truth behind a network that loses, delays, repeats and garbles. It
+//! carries bytes: what leaves, and what an answer means, is decided by the program's own client.
+
+use crate::company::{self, Reach};
+use crate::dice::Dice;
+use crate::garbage;
+use crate::plan::{Habits, Withholding};
+use crate::records;
+use crate::time::OffClock;
+use crate::truth::{Fate, Request, Sender};
+use crate::wire;
+use crate::world::World;
+use async_trait::async_trait;
+use candlewick_api::clock::Clock;
+use candlewick_api::{Body, Carried, NoAnswer, OpenOrder, Purpose, Transport, present};
+use candlewick_sdk::Millis;
+use reqwest::header::{DATE, HeaderMap};
+use reqwest::{Method, StatusCode, Url};
+use serde_json::json;
+use std::sync::Arc;
+use std::time::{Duration, UNIX_EPOCH};
+
+pub(crate) const USER: &str = "user-1";
+/// How long a list keeps trades back beyond what it may.
+pub(crate) const WITHHELD_MS: i64 = 120_000;
+/// For how long after its client has gone a request may lie in a queue (the rules of opening).
+const QUEUED: Millis = Millis::from_seconds(29);
+/// How long a slow question and its answer are on their way, each.
+const SLOWEST_MS: i64 = 7_500;
+
+/// The network.
+pub(crate) struct ModelNetwork {
+    pub(crate) world: Arc<World>,
+    pub(crate) clock: Arc<OffClock>,
+}
+
+/// A request on its way; the end of its process may be the end of it.
+struct Flight {
+    world: Arc<World>,
+    ticket: u64,
+    survives: bool,
+    is_answered: bool,
+}
+
+/// An open's way to the venue and its answer's way back, decided before it leaves.
+#[derive(Clone, Copy, Debug)]
+struct Way {
+    is_unsent: bool,
+    is_lost: bool,
+    is_unanswered: bool,
+    /// Whether it arrives although its process ends.
+    survives: bool,
+    underway: Millis,
+    answer: Millis,
+}
+
+impl Drop for Flight {
+    fn drop(&mut self) {
+        if self.is_answered {
+            return;
+        }
+        if self.survives {
+            let by = self.world.time.now() + QUEUED;
+            self.world.truth().hasten(self.ticket, by);
+        } else {
+            self.world.truth().lose(self.ticket);
+        }
+    }
+}
+
+impl Way {
+    fn draw(habits: &Habits, dice: &mut Dice) -> Self {
+        let is_late = dice.per_mille(habits.late);
+        let underway = if is_late {
+            dice.between(1, habits.patience_ms + QUEUED.get())
+        } else if habits.is_slow_to_open {
+            dice.between(1, habits.patience_ms)
+        } else {
+            dice.skewed(1, 900)
+        };
+        Self {
+            is_unsent: dice.per_mille(habits.unsent),
+            is_lost: dice.per_mille(habits.lost),
+            is_unanswered: dice.per_mille(habits.unanswered),
+            survives: dice.one_in(2),
+            underway: Millis::new(underway),
+            answer: Millis::new(dice.skewed(1, 2_000)),
+        }
+    }
+
+    /// When its client knows of it, or gives up.
+    fn ends_after(&self, patience: Millis) -> Millis {
+        if self.is_lost { patience } else { patience.min(self.underway + self.answer) }
+    }
+
+    /// Whether its client will not know what became of it.
+    fn is_doubtful(&self, patience: Millis) -> bool {
+        self.is_lost || self.is_unanswered || self.underway + self.answer > patience
+    }
+}
+
+impl ModelNetwork {
+    async fn pass(&self, span: Millis) {
+        if span > Millis::ZERO {
+            self.world.time.sleep_until(self.world.time.now() + span).await;
+        }
+    }
+
+    /// Asks the venue, which answers by what it knows at that moment.
+    async fn ask(&self, url: &Url, patience: Millis) -> Result<Carried, NoAnswer> {
+        if !self.world.count_question() {
+            self.world.require(false, || "questions without end".to_owned());
+            return std::future::pending().await;
+        }
+        let (there, back, is_failing) = {
+            let habits = &self.world.plan.habits;
+            let mut dice = self.world.dice();
+            let most = if dice.per_mille(habits.slow) { SLOWEST_MS } else { 80 };
+            let (there, back) = (Millis::new(dice.skewed(1, most)), Millis::new(dice.skewed(1, most)));
+            (there, back, dice.per_mille(habits.failing))
+        };
+        self.pass(there.min(patience)).await;
+        let answered = if is_failing {
+            garbage::of_question(&mut self.world.dice())
+        } else {
+            Ok(Answered::Soundly(self.answer(url)))
+        };
+        let answered = answered.map(|answered| self.carried(answered));
+        self.pass(back.min(patience - there)).await;
+        if there + back > patience {
+            return Err(NoAnswer::Lost("no answer in time".to_owned()));
+        }
+        answered
+    }
+
+    /// What the venue knows, by the path of the question.
+    fn answer(&self, url: &Url) -> wire::Page {
+        let world = &self.world;
+        let segments: Vec<&str> = url.path_segments().into_iter().flatten().collect();
+        match segments.as_slice() {
+            ["token", "wallets"] => wire::Page::ok(&serde_json::to_value(records::wallets(world)).unwrap()),
+            ["token", "users", "me"] => wire::Page::ok(&json!({ "id": USER })),
+            ["token", "trades"] => {
+                let query = wire::read_trade_query(url);
+                let is_own = query.user_id.as_deref() == Some(USER);
+                world.require(is_own, || "the list asked for without its user".to_owned());
+                let (from, until) = world.plan.habits.list_outage;
+                let elapsed = world.time.elapsed();
+                if from <= elapsed && elapsed < until {
+                    return wire::Page::failed(StatusCode::BAD_GATEWAY, "the list is down");
+                }
+                wire::Page::ok(&wire::page(&records::page(world, &query)))
+            }
+            ["token", "trades", id] => {
+                let truth = world.truth();
+                match truth.find(id) {
+                    Some(trade) => wire::Page::ok(&wire::trade(&records::by_id(world, trade))),
+                    None => wire::Page::failed(StatusCode::NOT_FOUND, "no such trade"),
+                }
+            }
+            ["symbol-price", "last"] => records::last_price(world, &wire::read_price_query(url)),
+            ["aggregated-prices", "prices"] => {
+                let rows = records::candles(world, &wire::read_candle_query(url));
+                wire::Page::ok(&serde_json::to_value(rows.rows).unwrap())
+            }
+            _ => {
+                world.require(false, || format!("a question that nobody has: {url}"));
+                wire::Page::failed(StatusCode::NOT_FOUND, "no such page")
+            }
+        }
+    }
+
+    fn carried(&self, answered: Answered) -> Carried {
+        let mut headers = HeaderMap::new();
+        if self.world.plan.habits.has_dates {
+            let now = Duration::from_millis(self.world.time.now().get() as u64);
+            headers.insert(DATE, httpdate::fmt_http_date(UNIX_EPOCH + now).parse().unwrap());
+        }
+        match answered {
+            Answered::Soundly(page) => Carried { status: page.status, headers, body: Body::Whole(page.body) },
+            Answered::Somehow(garbled) => {
+                headers.extend(garbled.headers);
+                Carried { headers, ..garbled }
+            }
+        }
+    }
+
+    /// What reaches the venue, and what else does when its answer gets lost.
+    fn request(&self, intent: Option<u64>, order: &OpenOrder, way: &Way, patience: Millis) -> Request {
+        let (habits, now) = (&self.world.plan.habits, self.world.time.now());
+        let sender = intent.map_or(Sender::Program, Sender::Intent);
+        let is_doubtful = way.is_doubtful(patience);
+        let mut dice = self.world.dice();
+        let promised_ms = 30_000 + i64::from(self.world.plan.settings.list_lag_ms);
+        let allowed = now + way.ends_after(patience) + Millis::new(promised_ms);
+        let listed_from = match habits.withholding {
+            Withholding::Both if is_doubtful => allowed + Millis::new(dice.between(-4_000, 6_000)),
+            Withholding::List if is_doubtful => allowed + Millis::new(dice.between(0, WITHHELD_MS)),
+            _ => now + way.underway + Millis::new(dice.between(0, habits.list_lag_ms)),
+        };
+        drop(dice);
+        let twin =
+            if is_doubtful { company::join(&self.world, intent, order, Reach::Underway) } else { None };
+        Request { listed_from, twin, ..Request::new(sender, order.clone()) }
+    }
+
+    /// One intent, one request; it was durable before, and its signal is not too old.
+    fn check_post(&self, order: &OpenOrder) -> Option<u64> {
+        let intent = present();
+        self.world.require(intent.is_some(), || "an open that no intent asked for".to_owned());
+        let number = intent?;
+        let is_first = self.world.truth().post(number, order);
+        self.world.require(is_first, || format!("intent {number} was sent twice"));
+        let is_durable = self.world.disk().intents.contains(&number);
+        self.world.require(is_durable, || format!("intent {number} was sent before it was durable"));
+        let late = self.clock.now() - self.world.leave_by(number);
+        self.world.require(late <= Millis::ZERO, || {
+            format!("intent {number} was sent {late} ms too late for its signal")
+        });
+        intent
+    }
+
+    /// Carries the one request of an intent.
+    async fn post(&self, order: &OpenOrder, patience: Millis) -> Result<Carried, NoAnswer> {
+        let intent = self.check_post(order);
+        let lost = || Err(NoAnswer::Lost("as it happens".to_owned()));
+        let habits = &self.world.plan.habits;
+        let just_now = self.world.time.now() - Millis::from_seconds(3);
+        let is_repeated = self.world.truth().has_since(order, just_now);
+        let mut way = Way::draw(habits, &mut self.world.dice());
+        // Of two that could be taken for each other the second gets lost more often than not.
+        way.is_lost |= is_repeated && self.world.dice().one_in(2);
+        self.world.tell(|| format!("posted {intent:?} {way:?}"));
+        if way.is_unsent {
+            return Err(NoAnswer::NotConnected("as it happens".to_owned()));
+        }
+        if way.is_lost {
+            company::join(&self.world, intent, order, Reach::Lost);
+            self.pass(patience).await;
+            return lost();
+        }
+        let request = self.request(intent, order, &way, patience);
+        let arrival = self.world.time.now() + way.underway;
+        let ticket = self.world.truth().send(arrival, request, habits, &mut self.world.dice());
+        let (world, survives) = (Arc::clone(&self.world), way.survives);
+        let mut flight = Flight { world, ticket, survives, is_answered: false };
+        self.pass(way.underway.min(patience)).await;
+        if way.underway >= patience {
+            flight.is_answered = true;
+            return lost();
+        }
+        let fate = self.world.truth().fate(ticket);
+        let answered = match fate {
+            Fate::Underway => return lost(),
+            _ if way.is_unanswered => garbage::of_open(&mut self.world.dice()),
+            Fate::Accepted(place) => {
+                Ok(Answered::Soundly(wire::Page::ok(&records::reply(&self.world, place))))
+            }
+            Fate::Refused => Ok(Answered::Soundly(garbage::refusal(&mut self.world.dice()))),
+        };
+        let answered = answered.map(|answered| self.carried(answered));
+        self.pass(way.answer.min(patience - way.underway)).await;
+        flight.is_answered = true;
+        if way.underway + way.answer > patience { lost() } else { answered }
+    }
+}
+
+/// What comes back.
+pub(crate) enum Answered {
+    /// As the contract says.
+    Soundly(wire::Page),
+    /// As it should not.
+    Somehow(Carried),
+}
+
+#[async_trait]
+impl Transport for ModelNetwork {
+    async fn carry(
+        &self,
+        purpose: Purpose,
+        request: reqwest::Request,
+        _limit_bytes: usize,
+    ) -> Result<Carried, NoAnswer> {
+        let patience = Millis::new(request.timeout().unwrap().as_millis() as i64);
+        let is_post = *request.method() == Method::POST;
+        self.world.require(is_post == (purpose == Purpose::Open), || "asked by the wrong client".to_owned());
+        if purpose == Purpose::Read {
+            return self.ask(request.url(), patience).await;
+        }
+        let body = request.body().and_then(reqwest::Body::as_bytes).unwrap_or_default();
+        let order = wire::read_order(body);
+        self.post(&order, patience).await
+    }
+}
