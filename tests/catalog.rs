@@ -323,7 +323,9 @@ fn a_broken_series_hides_no_other() {
     }
     let fails = |run: &Run, parts: &[&str]| {
         assert_eq!(run.code, 3, "{}", run.stderr);
-        parts.iter().for_each(|part| assert!(run.stderr.contains(part), "no {part:?} in:\n{}", run.stderr));
+        for part in parts {
+            assert!(run.stderr.contains(part), "no {part:?} in:\n{}", run.stderr);
+        }
     };
     let anew = "delete the series' folder and fetch or import it anew";
     let listed = folder.run(&["data", "list", "--catalog", "candles"]);

@@ -78,7 +78,7 @@ mod tests {
         let twelve_seconds = series("1s", 0..12);
         check("01:00", &[], &[]);
         check("00:30", &[], &[(0, 240), (360, 600)]);
-        check("00:30", &[twelve_seconds.clone()], &[(12, 240), (360, 600)]);
+        check("00:30", std::slice::from_ref(&twelve_seconds), &[(12, 240), (360, 600)]);
         check("00:30", &[series("1s", 0..600)], &[]);
         check("00:30", &[series("1s", (0..240).chain(360..600))], &[]);
         check("00:30", &[series("1s", (0..100).chain(101..590))], &[(100, 101), (590, 600)]);

@@ -100,11 +100,7 @@ pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Resul
     let (CachedRun { finished, journal_hash, elapsed }, known) = cache.run(make)?;
     let coarse_trades = arguments.candles.check_trades(&loaded, &candles.markets, &finished.book)?;
     candles.notices.splice(0..0, coarse.or(coarse_trades));
-    if finished.incomplete_candles > 0 {
-        let count = finished.incomplete_candles;
-        let notice = format!("{count} longer candles were not made: shorter ones inside them are missing");
-        candles.notices.push(notice);
-    }
+    candles.notices.extend(notice_of_incomplete(finished.incomplete_candles));
     if let Some(path) = &arguments.trades {
         let written = write_trades(path, &finished.book, &loaded.config.bots, finished.money_scale);
         written.map_err(|error| unwritable("--trades", path, error))?;
@@ -167,6 +163,11 @@ pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Resul
         print(&report.to_string())?;
     }
     Ok(Ending::Done)
+}
+
+/// What is said of longer candles that could not be made.
+fn notice_of_incomplete(count: u64) -> Option<String> {
+    (count > 0).then(|| format!("{count} longer candles were not made: shorter ones inside them are missing"))
 }
 
 /// Repeats the run on other settings of the venue, with strategies that are built anew for each.

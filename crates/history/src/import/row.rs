@@ -87,7 +87,7 @@ impl Decoded {
 
     /// Makes milliseconds of moments that can only be seconds: as milliseconds they lie within three years of 1970, and no
     /// candle begins at some of them, since candles begin at whole seconds. Answers whether they were.
-    pub(super) fn from_seconds(&mut self) -> bool {
+    pub(super) fn take_seconds(&mut self) -> bool {
         let early = Millis::new(LATEST_SECONDS);
         let may_be = |row: &Row| (Millis::ZERO..early).contains(&row.time);
         let is_one = |row: &Row| !row.time.is_aligned_to(Millis::SECOND);

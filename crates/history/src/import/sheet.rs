@@ -124,7 +124,7 @@ impl Sheet {
             return Err(Problem::Empty(problem));
         }
         let turned_round = decoded.turn_round();
-        let in_seconds = decoded.from_seconds();
+        let in_seconds = decoded.take_seconds();
         let zone = zone_of(&name, format, decoded.clock, settings)?;
         let skipped = zone.map_or(Ok(0), |zone| to_moments(&mut decoded, zone, settings.clock_change))?;
         let told = told_by(&name, format).or(entry.map(|_| told_by(&path.to_string_lossy(), format)));
