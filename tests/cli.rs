@@ -277,7 +277,10 @@ fn a_bot_without_candles_hears_what_there_is() {
     check(
         "\"1m\"",
         "\"90s\"",
-        &["no candles of BTCUSDT 90s for bot \"btc\"; there are: BTCUSDT 1m", "interval = \"1m\""],
+        &[
+            "no candles of BTCUSDT 90s for bot \"btc\" in the given data; there are: BTCUSDT 1m",
+            "interval = \"1m\"",
+        ],
     );
     check("BTCUSDT", "BTCUSD", &["no candles of BTCUSD 1m", "did you mean symbol = \"BTCUSDT\"?"]);
     check("BTCUSDT", "EURUSD", &["--data EURUSD_1m.csv"]);

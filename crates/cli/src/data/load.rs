@@ -97,7 +97,7 @@ fn stock(
     let folder = shelves.catalog.folder().display();
     let mut notices = joined(names, shelves)?;
     let place = match source {
-        StockSource::Named | StockSource::Synthetic => "what --data names".to_owned(),
+        StockSource::Named | StockSource::Synthetic => "the given data".to_owned(),
         StockSource::Catalog => format!("the catalog {folder}"),
     };
     if source == StockSource::Catalog && loaded.has_built_in_bots() {

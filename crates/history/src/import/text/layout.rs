@@ -129,12 +129,15 @@ impl TimeColumn {
             }
             Self::Written(column, pattern) => pattern.read(cells[column]),
             Self::Day(column, pattern) => {
-                let (day, clock) = cells[column].split_once(' ').unwrap_or((cells[column], "00:00:00"));
-                if clock.get(..8) == Some("00:00:00") {
-                    return pattern.read(day);
+                let cell = cells[column];
+                match cell.split_once(' ').filter(|(day, _)| pattern.fits(day)) {
+                    Some((day, clock)) if clock.starts_with("00:00:00") => pattern.read(day),
+                    Some(_) => {
+                        let text = excerpt(cell.as_bytes());
+                        Err(format!("time \"{text}\" is not a day; this format is one of daily candles"))
+                    }
+                    None => pattern.read(cell),
                 }
-                let text = excerpt(cells[column].as_bytes());
-                Err(format!("time \"{text}\" is not a day; this format is one of daily candles"))
             }
             Self::Split(column, pattern) => {
                 let (date, time) = (cells[column], cells[column + 1]);
