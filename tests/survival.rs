@@ -36,15 +36,6 @@ struct Point {
     /// How long the run that is to be killed goes on by itself.
     span: &'static str,
     past: Past,
-    market: Market,
-}
-
-/// What the venue has prices for.
-#[derive(Clone, Copy, PartialEq)]
-enum Market {
-    Whole,
-    /// Every tenth second is missing: the venue has no price for an open that falls there.
-    Holes,
 }
 
 /// What there is before the run that is to be killed.
@@ -58,19 +49,17 @@ enum Past {
 }
 
 const fn point(name: &'static str, count: u32) -> Point {
-    Point { name, count, faults: LOSSES, span: "100s", past: Past::Nothing, market: Market::Whole }
+    Point { name, count, faults: LOSSES, span: "100s", past: Past::Nothing }
 }
 
-/// Everything that a run of the strategies that come along writes at a sound venue; an intent that is not sent, a price
-/// that a strategy asked for and a deposit do not come about here.
-const POINTS: [Point; 29] = [
+/// What a run of the strategies that come along writes at a sound venue: no rejection, deposit or price comes about there.
+const POINTS: [Point; 27] = [
     point("lease", 1),
     point("run", 1),
     point("day_opened", 1),
     point("balance", 1),
     Point { past: Past::Run, ..point("control-continue", 1) },
     Point { past: Past::HaltFile, ..point("control-halt", 1) },
-    Point { past: Past::HaltFile, ..point(RESUME, 1) },
     Point { past: Past::HaltFile, ..point("note", 1) },
     point("candle", 2),
     point("candle", 9),
@@ -84,7 +73,6 @@ const POINTS: [Point; 29] = [
     point("settled", 1),
     point("settled", 2),
     point("verdict", 1),
-    Point { market: Market::Holes, ..point("rejected", 1) },
     point("wire", 2),
     point("wire", 9),
     point("beat", 1),
@@ -95,23 +83,8 @@ const POINTS: [Point; 29] = [
     Point { span: "6s", ..point("release", 1) },
 ];
 
-/// Somebody resumes a halted run.
-const RESUME: &str = "control-resume";
-
 /// Written only when the clocks are seen to disagree, which those of one machine do by chance.
 const BY_CHANCE: [&str; 1] = ["skew"];
-
-impl Market {
-    fn candles(self, now: i64) -> String {
-        let whole = seconds::candles(now, (600, 600));
-        let is_there = |line: &&str| {
-            let time = line.split_once(',').and_then(|(time, _)| time.parse::<i64>().ok());
-            // What came before the run is whole: a strategy warms up on it.
-            self == Self::Whole || time.is_none_or(|time| time < now || time / 1_000 % 10 != 0)
-        };
-        whole.split_inclusive('\n').filter(is_there).collect()
-    }
-}
 
 /// What was found after a recovery.
 struct Recovered {
@@ -127,11 +100,11 @@ struct Scene {
 }
 
 impl Scene {
-    fn new(faults: &str, market: Market) -> Self {
+    fn new(faults: &str) -> Self {
         let now = SystemClock::new().now().get() / 1_000 * 1_000;
         let mut folder = Folder::new().with("bots.toml", &settings());
         for symbol in SYMBOLS {
-            folder = folder.with(&format!("{symbol}_1s.csv"), &market.candles(now));
+            folder = folder.with(&format!("{symbol}_1s.csv"), &seconds::candles(now, (600, 600)));
         }
         let path = |name: &str| folder.path(name).to_string_lossy().into_owned();
         let data = SYMBOLS.map(|symbol| path(&format!("{symbol}_1s.csv")));
@@ -159,17 +132,6 @@ impl Scene {
 
     fn ask(&self, command: &str) -> Value {
         self.folder.run(&[command, "--journal", "run.db", "--json"]).json()
-    }
-
-    /// Orders a run that began halted to go on; the order may be what kills it.
-    fn resume(&self, child: &mut Child) {
-        for _ in 0..MOST_LOOKS {
-            std::thread::sleep(LOOK_EVERY);
-            if child.try_wait().unwrap().is_some() {
-                return;
-            }
-            self.folder.run(&["resume", "--journal", "run.db"]);
-        }
     }
 
     /// Asks the venue until its faults let an answer through.
@@ -311,7 +273,7 @@ fn assert_few_open(point: &str, trades: &[Value]) {
 
 /// Kills at the point, recovers, compares; also tells what was written until then.
 fn survive(point: &Point, side: &str) -> (Recovered, BTreeSet<String>) {
-    let scene = Scene::new(point.faults, point.market);
+    let scene = Scene::new(point.faults);
     match point.past {
         Past::Nothing => {}
         Past::Run => assert_eq!(scene.start("3s", None).wait().unwrap().code(), Some(0)),
@@ -323,9 +285,6 @@ fn survive(point: &Point, side: &str) -> (Recovered, BTreeSet<String>) {
         let pipe = child.stderr.take().unwrap();
         move || std::io::read_to_string(pipe).unwrap()
     });
-    if point.name == RESUME {
-        scene.resume(&mut child);
-    }
     let status = child.wait().unwrap();
     assert_eq!(status.signal(), Some(SIGKILL), "{told}: {status}: {}", stderr.join().unwrap());
     let written = scene.folder.read("writes").split_whitespace().map(str::to_owned).collect();
