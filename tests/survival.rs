@@ -52,7 +52,8 @@ const fn point(name: &'static str, count: u32) -> Point {
     Point { name, count, faults: LOSSES, span: "100s", past: Past::Nothing }
 }
 
-/// What a run of the strategies that come along writes at a sound venue: no rejection, deposit or price comes about there.
+/// What a run of the strategies that come along writes at a sound venue: no rejection, deposit or price comes about
+/// there.
 const POINTS: [Point; 27] = [
     point("lease", 1),
     point("run", 1),
