@@ -25,4 +25,18 @@ mod tests {
         scene.state.uncount_trade(now);
         assert_eq!(scene.ask(check), Ruling::Pass, "it never came to be");
     }
+
+    #[test]
+    fn a_trade_that_came_to_be_late_makes_no_other_forgotten() {
+        let mut scene = Scene::with(|risk| risk.max_trades_per_hour = 2);
+        let at = |minutes: i64| scene.proposal.at - Millis::MINUTE * minutes;
+        let (first, late, gone) = (at(30), at(20), at(10));
+        scene.state.count_trade(&scene.limits, first);
+        scene.state.count_trade(&scene.limits, late);
+        scene.state.uncount_trade(late);
+        scene.state.count_trade(&scene.limits, gone);
+        scene.state.recount_trade(&scene.limits, late);
+        scene.state.uncount_trade(gone);
+        assert_eq!(scene.ask(check), Ruling::Refuse, "two of this hour's trades came to be");
+    }
 }

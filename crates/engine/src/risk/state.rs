@@ -120,7 +120,7 @@ impl RiskState {
     pub(crate) fn count_trade(&mut self, limits: &Limits, decided: Millis) {
         self.trades_today += 1;
         if limits.max_trades_per_hour > 0 {
-            if self.recent.len() >= limits.max_trades_per_hour {
+            while self.recent.front().is_some_and(|time| *time <= decided - Millis::HOUR) {
                 self.recent.pop_front();
             }
             self.recent.push_back(decided);
@@ -144,10 +144,8 @@ impl RiskState {
         }
         if limits.max_trades_per_hour > 0 {
             let place = self.recent.partition_point(|time| *time <= decided);
+            // It may be one more than the limit: none of the others is forgotten for it.
             self.recent.insert(place, decided);
-            if self.recent.len() > limits.max_trades_per_hour {
-                self.recent.pop_front();
-            }
         }
     }
 
