@@ -1,5 +1,5 @@
 //! One run of a work of the bench, or of its loop by hand, for whoever counts instructions or takes samples:
-//! `one_run <single|every-rule|crowd> <backtest|by-hand> [candles]`. `BENCHMARKS.md` has the commands.
+//! `one_run <single|every-rule|crowd|extremes> <backtest|by-hand> [candles]`. `BENCHMARKS.md` has the commands.
 
 use candlewick_backtest::bench::{Work, WorkKind};
 use std::hint::black_box;
@@ -23,6 +23,7 @@ fn run(kind: &str, side: &str, candles: usize) -> Option<()> {
         "single" => WorkKind::Single,
         "every-rule" => WorkKind::EveryRule,
         "crowd" => WorkKind::Crowd,
+        "extremes" => WorkKind::Extremes,
         _ => return None,
     };
     let work = Work::new(kind, candles).ok()?;

@@ -1,7 +1,7 @@
 //! The same trades in loops written for nothing else.
 
 use super::work::Outcome;
-use super::{BALANCE, OVERBOUGHT, OVERSOLD, STAKE, WARMUP};
+use super::{BALANCE, STAKE, Signals, WARMUP, Zone};
 use candlewick_sdk::Candle;
 use std::cmp::Ordering;
 use ta::Next;
@@ -26,23 +26,29 @@ struct Trade {
     open_price: f64,
 }
 
-/// One trade at a time on one symbol, entered at the extremes of the index over 14.
+/// One trade at a time on one symbol, entered where the index over 14 crosses into an extreme.
 pub(super) fn single(candles: &[Candle]) -> Outcome {
-    run(candles, |index| price_in(&candles[index], INTERVAL))
+    run(candles, Signals::AtCrossings, |index| price_in(&candles[index], INTERVAL))
 }
 
-/// The same with prices from candles of half the length, two to a candle.
+/// The same, entered at any candle of an extreme.
+pub(super) fn at_extremes(candles: &[Candle]) -> Outcome {
+    run(candles, Signals::AtExtremes, |index| price_in(&candles[index], INTERVAL))
+}
+
+/// Like [`single`], with prices from candles of half the length, two to a candle.
 pub(super) fn detailed(candles: &[Candle], detail: &[Candle]) -> Outcome {
-    run(candles, |index| price_in(&detail[2 * index], DETAIL_INTERVAL))
+    run(candles, Signals::AtCrossings, |index| price_in(&detail[2 * index], DETAIL_INTERVAL))
 }
 
 #[inline]
-fn run(candles: &[Candle], price_at: impl Fn(usize) -> f64) -> Outcome {
+fn run(candles: &[Candle], signals: Signals, price_at: impl Fn(usize) -> f64) -> Outcome {
     // Over 27 it smooths as Wilder does over 14.
     let mut rsi = RelativeStrengthIndex::new(27).expect("a sound period");
     let mut balance = BALANCE * 100;
     let mut trades = 0;
     let mut open: Option<Trade> = None;
+    let mut last = Zone::Between;
     for (index, candle) in candles.iter().enumerate() {
         if let Some(trade) = &mut open {
             if index == trade.entry_index {
@@ -54,11 +60,13 @@ fn run(candles: &[Candle], price_at: impl Fn(usize) -> f64) -> Outcome {
                 open = None;
             }
         }
-        let value = rsi.next(candle.close());
-        let is_extreme = !(OVERSOLD..=OVERBOUGHT).contains(&value);
-        if is_extreme && open.is_none() && index + 1 >= WARMUP && balance >= STAKE_CENTS {
+        let zone = Zone::of(rsi.next(candle.close()));
+        let signals = signals == Signals::AtExtremes || zone != last;
+        last = zone;
+        if zone != Zone::Between && signals && open.is_none() && index + 1 >= WARMUP && balance >= STAKE_CENTS
+        {
             balance -= STAKE_CENTS;
-            open = Some(Trade::entered(index, value));
+            open = Some(Trade::entered(index, zone));
         }
     }
     if open.is_some() {
@@ -67,12 +75,13 @@ fn run(candles: &[Candle], price_at: impl Fn(usize) -> f64) -> Outcome {
     Outcome { trades, balance }
 }
 
-/// One trade at a time on each symbol, entered by the first of several indices that is at an extreme.
+/// One trade at a time on each symbol, entered by the first of several indices that crosses into an extreme.
 pub(super) fn crowd<'a>(symbols: impl Iterator<Item = &'a [Candle]>, periods: &[usize]) -> Outcome {
     let mut whole = Outcome { trades: 0, balance: BALANCE * 100 };
     for candles in symbols {
         let index = |period: &usize| RelativeStrengthIndex::new(2 * period - 1).expect("a sound period");
-        let mut indices: Vec<RelativeStrengthIndex> = periods.iter().map(index).collect();
+        let mut indices: Vec<(RelativeStrengthIndex, Zone)> =
+            periods.iter().map(|period| (index(period), Zone::Between)).collect();
         let mut open: Option<Trade> = None;
         for (index, candle) in candles.iter().enumerate() {
             if let Some(trade) = &mut open {
@@ -85,12 +94,12 @@ pub(super) fn crowd<'a>(symbols: impl Iterator<Item = &'a [Candle]>, periods: &[
                     open = None;
                 }
             }
-            for rsi in &mut indices {
-                let value = rsi.next(candle.close());
-                let is_extreme = !(OVERSOLD..=OVERBOUGHT).contains(&value);
-                if is_extreme && open.is_none() && index + 1 >= WARMUP {
+            for (rsi, last) in &mut indices {
+                let zone = Zone::of(rsi.next(candle.close()));
+                let before = std::mem::replace(last, zone);
+                if zone != Zone::Between && zone != before && open.is_none() && index + 1 >= WARMUP {
                     whole.balance -= STAKE_CENTS;
-                    open = Some(Trade::entered(index, value));
+                    open = Some(Trade::entered(index, zone));
                 }
             }
         }
@@ -102,9 +111,9 @@ pub(super) fn crowd<'a>(symbols: impl Iterator<Item = &'a [Candle]>, periods: &[
 }
 
 impl Trade {
-    fn entered(index: usize, value: f64) -> Self {
+    fn entered(index: usize, zone: Zone) -> Self {
         Self {
-            is_buy: value < OVERSOLD,
+            is_buy: zone == Zone::Oversold,
             entry_index: index + ENTRY_CANDLES,
             exit_index: index + EXIT_CANDLES,
             open_price: 0.0,

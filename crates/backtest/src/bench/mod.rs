@@ -9,7 +9,7 @@ mod work;
 pub use work::{Outcome, Work, WorkKind};
 
 use candlewick_sdk::indicator::Rsi;
-use candlewick_sdk::{Candle, Signal, Strategy};
+use candlewick_sdk::{Candle, Direction, Signal, Strategy};
 
 /// Both seeds of the index are forgotten by then, to the last bit that could decide.
 const WARMUP: usize = 1_000;
@@ -24,9 +24,47 @@ pub fn run_single_by_hand(candles: &[Candle]) -> Outcome {
     by_hand::single(candles)
 }
 
+/// Of the candles that close at an extreme of the index, those that signal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Signals {
+    /// The first: the one that crosses the level.
+    AtCrossings,
+    /// Every one.
+    AtExtremes,
+}
+
+/// Where the index closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Zone {
+    Oversold,
+    Between,
+    Overbought,
+}
+
+impl Zone {
+    #[inline]
+    fn of(rsi: f64) -> Self {
+        if rsi < OVERSOLD {
+            Self::Oversold
+        } else if rsi > OVERBOUGHT {
+            Self::Overbought
+        } else {
+            Self::Between
+        }
+    }
+}
+
 /// Buys below 30 and sells above 70 of Wilder's index.
 struct RsiExtremes {
     rsi: Rsi,
+    signals: Signals,
+    last: Zone,
+}
+
+impl RsiExtremes {
+    fn new(period: usize, signals: Signals) -> Self {
+        Self { rsi: Rsi::new(period).expect("a sound period"), signals, last: Zone::Between }
+    }
 }
 
 impl Strategy for RsiExtremes {
@@ -34,15 +72,20 @@ impl Strategy for RsiExtremes {
         WARMUP
     }
 
-    #[inline]
+    // A part of the loop over candles, so that the index stays in registers.
+    #[allow(clippy::inline_always, reason = "left to itself the compiler calls it for each candle")]
+    #[inline(always)]
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
         let rsi = self.rsi.update(candle.close())?;
-        if rsi < OVERSOLD {
-            Some(Signal::buy("oversold").with("rsi", rsi).with("level", OVERSOLD))
-        } else if rsi > OVERBOUGHT {
-            Some(Signal::sell("overbought").with("rsi", rsi).with("level", OVERBOUGHT))
-        } else {
-            None
+        let before = std::mem::replace(&mut self.last, Zone::of(rsi));
+        if self.last == before && self.signals == Signals::AtCrossings {
+            return None;
         }
+        let (direction, reason, level) = match self.last {
+            Zone::Between => return None,
+            Zone::Oversold => (Direction::Buy, "oversold", OVERSOLD),
+            Zone::Overbought => (Direction::Sell, "overbought", OVERBOUGHT),
+        };
+        Some(Signal::new(direction, reason).with("rsi", rsi).with("level", level))
     }
 }
