@@ -14,8 +14,8 @@ use super::{IndicatorError, is_usable};
 #[derive(Clone, Debug)]
 pub struct Rsi {
     previous: Option<f64>,
-    gains: Smoothing,
-    losses: Smoothing,
+    /// Gains and losses.
+    movements: Smoothing<2>,
 }
 
 impl Rsi {
@@ -24,8 +24,7 @@ impl Rsi {
     /// # Errors
     /// [`IndicatorError::ChangePeriod`].
     pub fn new(period: usize) -> Result<Self, IndicatorError> {
-        let smoothing = Smoothing::wilder(checked_period("rsi", period, 2)?);
-        Ok(Self { previous: None, gains: smoothing.clone(), losses: smoothing })
+        Ok(Self { previous: None, movements: Smoothing::wilder(checked_period("rsi", period, 2)?) })
     }
 
     /// Takes the next value, usually a close.
@@ -37,20 +36,19 @@ impl Rsi {
         let change = value - self.previous.replace(value)?;
         // Without a branch: whether a candle rose cannot be predicted.
         let gain = change.max(0.0);
-        let (gain, loss) = (self.gains.update(gain), self.losses.update(gain - change));
-        let (gain, loss) = (gain?, loss?);
+        let [gain, loss] = self.movements.update_all([gain, gain - change])?;
         let movement = gain + loss;
         Some(if movement > 0.0 { 100.0 * (gain / movement) } else { 50.0 })
     }
 
     /// Candles until the first value: `period` + 1, as the first candle has no change.
     pub fn warmup(&self) -> usize {
-        self.gains.warmup() + 1
+        self.movements.warmup() + 1
     }
 
     /// Candles until the value no longer tells where the series began: about 21.7 x period (295 for 14).
     pub fn stable_after(&self) -> usize {
-        self.warmup() + self.gains.memory()
+        self.warmup() + self.movements.memory()
     }
 }
 

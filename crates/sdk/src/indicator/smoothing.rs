@@ -3,14 +3,15 @@
 /// How small the weight of the past must be to be forgotten.
 const FORGOTTEN: f64 = 1e-9;
 
-/// Answers first with the simple mean of its first `period` values, then smooths on from there.
+/// Answers first with the simple mean of its first `period` values, then smooths on from there; several lines at once,
+/// which begin together.
 ///
 /// The arithmetic is that of the wrapped crate's exponential average, which is not used: compilers read its weight and its
 /// mean as one pair, right after the mean alone was written, and a processor waits for that twice as long as all else takes.
 #[derive(Clone, Debug)]
-pub(super) struct Smoothing {
-    /// While the seed lacks values, their sum.
-    mean: f64,
+pub(super) struct Smoothing<const LINES: usize = 1> {
+    /// While the seed lacks values, their sums.
+    means: [f64; LINES],
     /// Values that the seed still lacks.
     missing: usize,
     /// Of a new value.
@@ -20,7 +21,7 @@ pub(super) struct Smoothing {
     period: usize,
 }
 
-impl Smoothing {
+impl<const LINES: usize> Smoothing<LINES> {
     /// The usual weight of an average over `period` values, 2 / (period + 1).
     pub(super) fn exponential(period: usize) -> Self {
         Self::new(period, period)
@@ -33,26 +34,27 @@ impl Smoothing {
 
     fn new(period: usize, length: usize) -> Self {
         let weight = 2.0 / (length + 1) as f64;
-        Self { mean: 0.0, missing: period, weight, kept: 1.0 - weight, period }
+        Self { means: [0.0; LINES], missing: period, weight, kept: 1.0 - weight, period }
     }
 
-    /// Takes a finite value; answers from the `period`th on.
+    /// Takes a finite value for each line; answers from the `period`th on.
     ///
-    /// The seed is no function of its own: a call that is handed the mean makes a loop over candles write and read it again
+    /// The seed is no function of its own: a call that is handed the means makes a loop over candles write and read them again
     /// for each, which takes 4.0 ns a candle instead of 3.2.
     #[inline]
-    pub(super) fn update(&mut self, value: f64) -> Option<f64> {
+    pub(super) fn update_all(&mut self, values: [f64; LINES]) -> Option<[f64; LINES]> {
+        let lines = self.means.iter_mut().zip(values);
         if self.missing > 0 {
-            self.mean += value;
             self.missing -= 1;
+            lines.for_each(|(mean, value)| *mean += value);
             if self.missing > 0 {
                 return None;
             }
-            self.mean /= self.period as f64;
-            return Some(self.mean);
+            self.means = self.means.map(|sum| sum / self.period as f64);
+            return Some(self.means);
         }
-        self.mean = self.weight * value + self.kept * self.mean;
-        Some(self.mean)
+        lines.for_each(|(mean, value)| *mean = self.weight * value + self.kept * *mean);
+        Some(self.means)
     }
 
     /// Values until the first answer.
@@ -66,6 +68,15 @@ impl Smoothing {
     }
 }
 
+impl Smoothing {
+    /// Takes a finite value; answers from the `period`th on.
+    #[inline]
+    pub(super) fn update(&mut self, value: f64) -> Option<f64> {
+        let [mean] = self.update_all([value])?;
+        Some(mean)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -74,7 +85,7 @@ mod tests {
     fn the_seed_is_the_simple_mean_and_the_weight_is_applied_after_it() {
         // Exponential over 3: weight 1/2. Wilder over 3: weight 1/3. Seed (1 + 2 + 6) / 3 = 3.
         for (mut smoothing, expected) in
-            [(Smoothing::exponential(3), 6.0), (Smoothing::wilder(3), 3.0 + 6.0 / 3.0)]
+            [(Smoothing::<1>::exponential(3), 6.0), (Smoothing::wilder(3), 3.0 + 6.0 / 3.0)]
         {
             let answers = [1.0, 2.0, 6.0, 9.0].map(|value| smoothing.update(value));
             assert_eq!(answers, [None, None, Some(3.0), Some(expected)]);
@@ -84,8 +95,8 @@ mod tests {
     #[test]
     fn memory_is_the_power_at_which_the_weight_of_the_past_is_forgotten() {
         // 0.5^30 = 9.3e-10, 0.5^29 = 1.9e-9; (13/14)^280 = 9.8e-10, (13/14)^279 = 1.05e-9.
-        assert_eq!(Smoothing::exponential(3).memory(), 30);
-        assert_eq!(Smoothing::wilder(14).memory(), 280);
-        assert_eq!(Smoothing::exponential(1).memory(), 0);
+        assert_eq!(Smoothing::<1>::exponential(3).memory(), 30);
+        assert_eq!(Smoothing::<1>::wilder(14).memory(), 280);
+        assert_eq!(Smoothing::<1>::exponential(1).memory(), 0);
     }
 }
