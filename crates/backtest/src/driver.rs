@@ -9,6 +9,11 @@ use candlewick_engine::{
 use candlewick_sdk::{Candle, CandleSeries, Millis, Money, MoneyScale, Strategy, Symbol};
 use candlewick_simulator::{AnswerKind, Market, Order, Refusal, SettledTrade, Simulator, VenueEvent};
 
+/// Intents that the trade book has room for from the start, at least, and one for so many candles: more than nearly all
+/// strategies decide on. Room that is not used takes no memory, and a book that grows is copied.
+const LEAST_ROOM: usize = 4_096;
+const CANDLES_PER_INTENT: usize = 32;
+
 /// Candles between two reports of progress.
 const PROGRESS_STEP: u64 = 50_000;
 
@@ -70,6 +75,7 @@ impl Backtest {
         }
         let prices = price_sources(settings, &session, wants_prices, &markets)?;
         let simulator = Simulator::new(settings.simulation.clone(), session.ledger().free(), markets)?;
+        let total: usize = own.iter().map(|series| series.candles().len()).sum();
         Ok(Self {
             symbols: session.symbols().to_vec(),
             candles: own,
@@ -77,7 +83,7 @@ impl Backtest {
             price_every: settings.price_every_ms,
             simulator,
             session,
-            book: TradeBook::with_capacity(4_096),
+            book: TradeBook::with_capacity(LEAST_ROOM.max(total / CANDLES_PER_INTENT)),
             actions: Vec::with_capacity(64),
         })
     }

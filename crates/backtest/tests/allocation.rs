@@ -53,8 +53,8 @@ static ALLOCATOR: Counting = Counting;
 
 const CANDLES: usize = 400_000;
 const MARK: usize = 100_000;
-/// Rows that the trade book has room for at the start.
-const BOOK: usize = 4_096;
+/// Rows that the trade book has room for at the start: one for 32 candles.
+const BOOK: usize = CANDLES / 32;
 
 /// Hashes the journal, and notes how often memory was asked for at every mark.
 struct Meter {
@@ -138,10 +138,7 @@ fn the_loop_asks_for_memory_only_to_double_its_trade_book() {
     let (finished, marks) = run();
     let rows = finished.book.rows().len();
     let refusals: u64 = finished.book.refused().values().sum();
-    assert!(
-        rows > 2 * BOOK && refusals > 10_000,
-        "{rows} rows and {refusals} refusals are too few to show it"
-    );
+    assert!(rows > BOOK && refusals > 10_000, "{rows} rows and {refusals} refusals are too few to show it");
     // The book starts with room for its first rows and doubles from there: its rows are the run's result.
     let doublings = rows.div_ceil(BOOK).next_power_of_two().ilog2();
     let asked: Vec<u64> = marks.windows(2).map(|pair| pair[1] - pair[0]).collect();

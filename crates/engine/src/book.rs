@@ -1,11 +1,13 @@
 //! The list of intents with what became of them: the fold of events and actions into rows that people read.
 
+use crate::reasons::{ReasonPlace, Reasons};
 use crate::{
-    Action, Approved, Event, EventKind, IntentId, Opened, Recorded, Rejection, Rule, Settled, VenueId,
+    Action, Event, EventKind, Intended, IntentId, Opened, Recorded, Rejection, Rule, Settled, VenueId,
 };
-use candlewick_sdk::{Millis, Money, Outcome, Payout};
+use candlewick_sdk::{Millis, Money, Outcome, Payout, Reason};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 
 /// Where an intent stands, as people are told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,15 +29,14 @@ pub enum IntentState {
     NotOpened,
 }
 
-/// An intent and what became of it.
+/// An intent and what became of it. Why it was decided and what the venue calls its trade, its book knows
+/// ([`TradeBook::reason`], [`TradeBook::venue_id`]): a row is no larger than what is read of every one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct IntentRow {
     /// What was approved.
-    pub approved: Approved,
+    pub approved: Intended,
     /// Where it stands.
     pub state: IntentState,
-    /// The venue's name of the trade.
-    pub venue_id: Option<VenueId>,
     /// Venue time at which its answer arrived.
     pub answered_at: Option<Millis>,
     /// When it opened.
@@ -56,6 +57,9 @@ pub struct IntentRow {
     pub settled_at: Option<Millis>,
     /// What of this the Session was told, and in which order.
     pub(crate) told: Told,
+    pub(crate) reason: ReasonPlace,
+    /// The place of the venue's name in the book's list, from 1.
+    pub(crate) venue_id: Option<NonZeroU32>,
 }
 
 /// What a Session was told of an intent: places in its book's order of news, from 1, 0 being what did not happen, and what
@@ -78,6 +82,8 @@ pub struct Told {
 #[derive(Debug, Default)]
 pub struct TradeBook {
     pub(crate) rows: Vec<IntentRow>,
+    pub(crate) reasons: Reasons,
+    pub(crate) venue_ids: Vec<VenueId>,
     pub(crate) refused: [u64; Rule::ALL.len()],
     pub(crate) no_price: u64,
     pub(crate) rejected: u64,
@@ -87,6 +93,26 @@ pub struct TradeBook {
 }
 
 impl IntentRow {
+    /// Of an intent of which nothing is known yet but that it was decided.
+    pub(crate) fn decided(approved: Intended, reason: ReasonPlace, news: u32) -> Self {
+        Self {
+            approved,
+            state: IntentState::InFlight,
+            answered_at: None,
+            open_time: None,
+            open_price: None,
+            close_time: None,
+            close_price: None,
+            payout: None,
+            outcome: None,
+            profit: Money::ZERO,
+            settled_at: None,
+            told: Told { decided: news, ..Told::default() },
+            reason,
+            venue_id: None,
+        }
+    }
+
     /// Whether nothing can happen to it any more.
     const fn is_over(&self) -> bool {
         match self.state {
@@ -123,7 +149,11 @@ impl Told {
 impl TradeBook {
     /// A book with room for so many intents before it has to grow.
     pub fn with_capacity(intents: usize) -> Self {
-        Self { rows: Vec::with_capacity(intents), ..Self::default() }
+        Self {
+            rows: Vec::with_capacity(intents),
+            reasons: Reasons::with_capacity(intents),
+            ..Self::default()
+        }
     }
 
     /// Takes an event, after the Session has.
@@ -176,21 +206,8 @@ impl TradeBook {
         match action {
             Action::Open(approved) => {
                 self.news += 1;
-                self.rows.push(IntentRow {
-                    approved: *approved,
-                    state: IntentState::InFlight,
-                    venue_id: None,
-                    answered_at: None,
-                    open_time: None,
-                    open_price: None,
-                    close_time: None,
-                    close_price: None,
-                    payout: None,
-                    outcome: None,
-                    profit: Money::ZERO,
-                    settled_at: None,
-                    told: Told { decided: self.news, ..Told::default() },
-                });
+                let reason = self.reasons.put(approved.reason());
+                self.rows.push(IntentRow::decided(*approved.intended(), reason, self.news));
             }
             Action::Refuse(refused) => self.refused[refused.rule as usize] += 1,
             Action::DayOpened { .. } | Action::Verdict(_) => {}
@@ -219,11 +236,12 @@ impl TradeBook {
     pub fn append(&mut self, later: &Self) {
         let next = self.rows.last().map_or(1, |row| row.approved.intent().number() + 1);
         let news = self.news;
-        self.rows.extend((next..).map(IntentId::new).zip(&later.rows).map(|(intent, row)| IntentRow {
-            approved: row.approved.renumbered(intent),
-            told: row.told.after(news),
-            ..*row
-        }));
+        for (intent, row) in (next..).map(IntentId::new).zip(&later.rows) {
+            let venue_id = later.venue_id(row).and_then(|id| self.put_venue_id(id));
+            let reason = self.reasons.put(&later.reason(row));
+            let (approved, told) = (row.approved.renumbered(intent), row.told.after(news));
+            self.rows.push(IntentRow { approved, told, reason, venue_id, ..*row });
+        }
         self.news += later.news;
         for (count, more) in self.refused.iter_mut().zip(later.refused) {
             *count += more;
@@ -243,6 +261,16 @@ impl TradeBook {
         self.rows.get(self.position(intent)?)
     }
 
+    /// Why one of its intents was decided.
+    pub fn reason(&self, row: &IntentRow) -> Reason {
+        self.reasons.at(row.reason)
+    }
+
+    /// The venue's name of the trade of one of its intents.
+    pub fn venue_id(&self, row: &IntentRow) -> Option<VenueId> {
+        self.venue_ids.get(row.venue_id?.get() as usize - 1).copied()
+    }
+
     /// How often each rule refused, by name: the rules of the engine, and the venue's `NoPrice`, `Rejected` and
     /// `NotSent`. Only names that occurred.
     pub fn refused(&self) -> BTreeMap<&'static str, u64> {
@@ -253,7 +281,11 @@ impl TradeBook {
 
     fn see_opened(&mut self, opened: &Opened, at: Millis) {
         let place = self.news + 1;
-        let Some(row) = self.row_mut(opened.intent).filter(|row| !row.is_over()) else { return };
+        if self.row(opened.intent).is_none_or(IntentRow::is_over) {
+            return;
+        }
+        let venue_id = opened.venue_id.and_then(|id| self.put_venue_id(id));
+        let Some(row) = self.row_mut(opened.intent) else { return };
         if row.state != IntentState::Open {
             row.state = IntentState::Open;
             row.answered_at = Some(at);
@@ -263,7 +295,7 @@ impl TradeBook {
             row.told.answered = place;
             row.told.answered_payout = opened.payout;
         }
-        row.venue_id = opened.venue_id.or(row.venue_id);
+        row.venue_id = venue_id.or(row.venue_id);
         row.open_time = opened.open_time.or(row.open_time);
         row.open_price = opened.open_price.or(row.open_price);
         row.close_time = opened.close_time.or(row.close_time);
@@ -310,6 +342,11 @@ impl TradeBook {
         row.told.left_out = place;
         self.news = place;
         true
+    }
+
+    fn put_venue_id(&mut self, id: VenueId) -> Option<NonZeroU32> {
+        self.venue_ids.push(id);
+        u32::try_from(self.venue_ids.len()).ok().and_then(NonZeroU32::new)
     }
 
     fn row_mut(&mut self, intent: IntentId) -> Option<&mut IntentRow> {

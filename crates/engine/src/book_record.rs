@@ -1,6 +1,7 @@
 //! A trade book in a form that can be kept and read back, to the bit.
 
 use crate::book::Told;
+use crate::reasons::Reasons;
 use crate::{Approved, BotId, IntentId, IntentRow, IntentState, SymbolId, TradeBook};
 use candlewick_sdk::{Direction, Expiry, Millis, Money, Outcome, Payout, Reason};
 use serde::{Deserialize, Serialize};
@@ -53,9 +54,12 @@ struct RowRecord {
 impl TradeBook {
     /// All of it; nothing of a book with names that a venue gave, which no record has room for.
     pub fn to_record(&self) -> Option<BookRecord> {
-        let Self { rows, refused, no_price, rejected, not_sent, news } = self;
+        let Self { rows, refused, no_price, rejected, not_sent, news, reasons, venue_ids } = self;
+        if !venue_ids.is_empty() {
+            return None;
+        }
         let (mut texts, mut expiries) = (Vec::new(), Vec::new());
-        let record = |row: &IntentRow| RowRecord::of(row, &mut texts, &mut expiries);
+        let record = |row: &IntentRow| RowRecord::of(row, &reasons.at(row.reason), &mut texts, &mut expiries);
         let rows = rows.iter().map(record).collect::<Option<Vec<_>>>()?;
         Some(BookRecord {
             texts: texts.into_iter().map(str::to_owned).collect(),
@@ -74,9 +78,12 @@ impl TradeBook {
         // For the life of the program: a reason holds a fixed text. Strategies have few.
         let keep = |text: String| -> &'static str { Box::leak(text.into_boxed_str()) };
         let texts: Vec<&'static str> = record.texts.into_iter().map(keep).collect();
-        let rows = record.rows.iter().map(|row| row.to_row(&texts, &record.expiries));
+        let mut reasons = Reasons::default();
+        let rows = record.rows.iter().map(|row| row.to_row(&texts, &record.expiries, &mut reasons));
         Some(Self {
             rows: rows.collect::<Option<Vec<_>>>()?,
+            reasons,
+            venue_ids: Vec::new(),
             refused: record.refused.try_into().ok()?,
             no_price: record.no_price,
             rejected: record.rejected,
@@ -87,12 +94,13 @@ impl TradeBook {
 }
 
 impl RowRecord {
-    fn of(row: &IntentRow, texts: &mut Vec<&'static str>, expiries: &mut Vec<Expiry>) -> Option<Self> {
+    fn of(
+        row: &IntentRow,
+        reason: &Reason,
+        texts: &mut Vec<&'static str>,
+        expiries: &mut Vec<Expiry>,
+    ) -> Option<Self> {
         let IntentRow { approved, told, .. } = row;
-        if row.venue_id.is_some() {
-            return None;
-        }
-        let reason = approved.reason();
         let mut named = |(name, value): &(&'static str, f64)| Some((place_in(texts, *name)?, *value));
         let numbers = reason.numbers().iter().map(&mut named).collect::<Option<Vec<_>>>()?;
         let parts = |payout: Option<Payout>| payout.map(Payout::parts);
@@ -122,7 +130,12 @@ impl RowRecord {
         })
     }
 
-    fn to_row(&self, texts: &[&'static str], expiries: &[Expiry]) -> Option<IntentRow> {
+    fn to_row(
+        &self,
+        texts: &[&'static str],
+        expiries: &[Expiry],
+        reasons: &mut Reasons,
+    ) -> Option<IntentRow> {
         let text = |place: u32| texts.get(place as usize).copied();
         let expiry = *expiries.get(self.expiry as usize)?;
         let reason =
@@ -132,16 +145,18 @@ impl RowRecord {
         let payout = |parts: Option<u32>| parts.and_then(Payout::from_parts);
         let [decided, answered, left_out, settled] = self.places;
         let (answered_payout, settled_payout) = (payout(self.answered_payout), payout(self.settled_payout));
+        let approved = Approved::recorded(
+            self.intent,
+            (self.bot, self.symbol),
+            (self.direction, expiry, self.stake),
+            self.decision_time,
+            reason,
+        );
         Some(IntentRow {
-            approved: Approved::recorded(
-                self.intent,
-                (self.bot, self.symbol),
-                (self.direction, expiry, self.stake),
-                self.decision_time,
-                reason,
-            ),
-            state: self.state,
+            approved: *approved.intended(),
+            reason: reasons.put(&reason),
             venue_id: None,
+            state: self.state,
             answered_at: self.answered_at,
             open_time: self.open_time,
             open_price: self.open_price,

@@ -1,21 +1,81 @@
-//! The canonical bytes of journal entries: tags, little-endian numbers, and counts in as few bytes as they need, so
+//! The canonical bytes of journal entries: tags, little-endian numbers, and a reason's text only where it first occurs, so
 //! that hashing costs little.
 //!
+//! What every trade has is put together in one piece: each piece that is appended costs as much as its bytes, or more.
 //! A change of this form changes every `journal_hash`; the header's `format` changes with it.
 
+use crate::reasons::ReasonShapes;
 use crate::{
     Action, Approved, Control, Edge, Entry, Event, EventKind, Header, Judgement, Opened, Origin, Refused,
     Rejection, Settled,
 };
 use candlewick_sdk::{Candle, Direction, ExpirationType, Expiry, Millis, Money, Outcome, Payout, Reason};
 
-/// Appends the canonical bytes of an entry.
-pub(crate) fn encode(entry: Entry<'_>, out: &mut Vec<u8>) {
-    match entry {
-        Entry::Header(header) => encode_header(header, out),
-        Entry::Event(event) => encode_event(event, out),
-        Entry::Action(action) => encode_action(action, out),
+/// Turns entries into bytes, one after the other.
+#[derive(Debug, Default)]
+pub(crate) struct Encoder {
+    /// What has been written of reasons.
+    shapes: ReasonShapes,
+}
+
+/// Bytes of a number that is known at compile time, written one field after the other.
+struct Piece<const N: usize> {
+    bytes: [u8; N],
+    length: usize,
+}
+
+impl Encoder {
+    /// Appends the canonical bytes of an entry.
+    #[inline]
+    pub(crate) fn encode(&mut self, entry: Entry<'_>, out: &mut Vec<u8>) {
+        match entry {
+            Entry::Header(header) => encode_header(header, out),
+            Entry::Event(event) => encode_event(event, out),
+            Entry::Action(action) => self.encode_action(action, out),
+        }
     }
+
+    fn encode_action(&mut self, action: &Action, out: &mut Vec<u8>) {
+        match action {
+            Action::Open(approved) => {
+                encode_approved(approved, out);
+                self.encode_reason(approved.reason(), out);
+            }
+            Action::Refuse(refused) => {
+                encode_refused(refused, out);
+                self.encode_reason(&refused.reason, out);
+            }
+            Action::Verdict(judgement) => {
+                out.extend_from_slice(b"AV");
+                encode_judgement(judgement, out);
+            }
+            Action::DayOpened { start, equity } => {
+                out.extend_from_slice(b"AD");
+                put_time(*start, out);
+                put_money(*equity, out);
+            }
+        }
+    }
+
+    /// The number of its shape, the shape where it is new, its numbers.
+    fn encode_reason(&mut self, reason: &Reason, out: &mut Vec<u8>) {
+        let known = self.shapes.len();
+        let shape = self.shapes.put(reason);
+        out.extend_from_slice(&shape.to_le_bytes());
+        if self.shapes.len() > known {
+            encode_shape(reason, out);
+        }
+        for (_, value) in reason.numbers() {
+            put_float(*value, out);
+        }
+    }
+}
+
+#[cold]
+fn encode_shape(reason: &Reason, out: &mut Vec<u8>) {
+    put_text(reason.text(), out);
+    out.push(reason.numbers().len() as u8);
+    reason.numbers().iter().for_each(|(name, _)| put_text(name, out));
 }
 
 fn encode_header(header: &Header, out: &mut Vec<u8>) {
@@ -32,11 +92,25 @@ fn encode_header(header: &Header, out: &mut Vec<u8>) {
 }
 
 fn encode_event(event: &Event, out: &mut Vec<u8>) {
-    put_tagged(b'E', event.at.get().to_le_bytes(), out);
-    put_delay(event.received - event.at, out);
     match &event.kind {
+        EventKind::Opened(opened) => encode_opened(event, 2, opened, out),
+        EventKind::Settled(settled) => encode_settled(event, settled, out),
+        EventKind::Adopted(opened) => encode_opened(event, 12, opened, out),
+        EventKind::Candle { .. } => begin(event, 0, out),
+        EventKind::Price { .. } => begin(event, 1, out),
+        EventKind::Rejected { .. } => begin(event, 3, out),
+        EventKind::NotSent { .. } => begin(event, 4, out),
+        EventKind::InDoubt { .. } => begin(event, 5, out),
+        EventKind::Balance { .. } => begin(event, 7, out),
+        EventKind::Skew { .. } => begin(event, 8, out),
+        EventKind::Time => begin(event, 10, out),
+        EventKind::Control { .. } => begin(event, 11, out),
+        EventKind::NotOpened { .. } => begin(event, 13, out),
+        EventKind::Deposit { .. } => begin(event, 14, out),
+    }
+    match &event.kind {
+        EventKind::Opened(_) | EventKind::Adopted(_) | EventKind::Settled(_) | EventKind::Time => {}
         EventKind::Candle { series, candle, origin } => {
-            out.push(0);
             put_number(series.index() as u64, out);
             put_candle(candle, out);
             out.push(match origin {
@@ -45,111 +119,97 @@ fn encode_event(event: &Event, out: &mut Vec<u8>) {
             });
         }
         EventKind::Price { symbol, price } => {
-            out.push(1);
             put_number(symbol.index() as u64, out);
             put_time(price.time, out);
             put_float(price.value, out);
         }
-        EventKind::Opened(opened) => {
-            out.push(2);
-            encode_opened(opened, out);
-        }
         EventKind::Rejected { intent, rejection } => {
-            out.push(3);
             put_number(intent.number(), out);
-            match rejection {
-                Rejection::NoPrice => out.push(0),
-                Rejection::InsufficientBalance => out.push(1),
-                Rejection::Other(text) => {
-                    out.push(2);
-                    put_text(text.as_str(), out);
-                }
-            }
+            encode_rejection(rejection, out);
         }
-        EventKind::NotSent { intent } => {
-            out.push(4);
-            put_number(intent.number(), out);
-        }
-        EventKind::InDoubt { intent } => {
-            out.push(5);
-            put_number(intent.number(), out);
-        }
-        EventKind::Settled(settled) => {
-            out.push(6);
-            encode_settled(settled, out);
-        }
-        EventKind::Balance { amount } => {
-            out.push(7);
-            put_money(*amount, out);
-        }
-        EventKind::Skew { offset } => {
-            out.push(8);
-            put_time(*offset, out);
-        }
-        EventKind::Time => out.push(10),
-        EventKind::Adopted(opened) => {
-            out.push(12);
-            encode_opened(opened, out);
-        }
+        EventKind::NotSent { intent } | EventKind::InDoubt { intent } => put_number(intent.number(), out),
+        EventKind::Balance { amount } | EventKind::Deposit { amount } => put_money(*amount, out),
+        EventKind::Skew { offset } => put_time(*offset, out),
         EventKind::NotOpened { intent, reserved_until } => {
-            out.push(13);
             put_number(intent.number(), out);
             put_time(*reserved_until, out);
         }
-        EventKind::Deposit { amount } => {
-            out.push(14);
-            put_money(*amount, out);
-        }
-        EventKind::Control { control: Control::Halt } => out.extend_from_slice(&[11, 0]),
-        EventKind::Control { control: Control::Resume } => out.extend_from_slice(&[11, 1]),
-        EventKind::Control { control: Control::Suspend } => out.extend_from_slice(&[11, 2]),
-        EventKind::Control { control: Control::Continue } => out.extend_from_slice(&[11, 3]),
+        EventKind::Control { control } => out.push(match control {
+            Control::Halt => 0,
+            Control::Resume => 1,
+            Control::Suspend => 2,
+            Control::Continue => 3,
+        }),
     }
 }
 
-fn encode_opened(opened: &Opened, out: &mut Vec<u8>) {
-    put_number(opened.intent.number(), out);
-    put_option(opened.venue_id.as_ref(), out, |id, out| put_text(id.as_str(), out));
-    put_optional_time(opened.open_time, out);
-    put_optional_float(opened.open_price, out);
-    put_optional_time(opened.close_time, out);
-    put_option(opened.payout, out, put_payout);
+/// What every event has.
+#[inline]
+fn head<const N: usize>(event: &Event, kind: u8) -> Piece<N> {
+    let delay = event.received - event.at;
+    Piece::new().put([b'E', kind]).put(time_bytes(event.at)).put(time_bytes(delay))
 }
 
-fn encode_settled(settled: &Settled, out: &mut Vec<u8>) {
-    put_number(settled.intent.number(), out);
-    out.push(match settled.outcome {
+fn begin(event: &Event, kind: u8, out: &mut Vec<u8>) {
+    out.extend_from_slice(&head::<18>(event, kind).bytes);
+}
+
+fn encode_opened(event: &Event, kind: u8, opened: &Opened, out: &mut Vec<u8>) {
+    let Opened { intent, venue_id, open_time, open_price, close_time, payout } = opened;
+    let known = [
+        venue_id.is_some(),
+        open_time.is_some(),
+        open_price.is_some(),
+        close_time.is_some(),
+        payout.is_some(),
+    ];
+    let piece = head::<55>(event, kind)
+        .put(intent.number().to_le_bytes())
+        .put([bits(known)])
+        .put(optional_time_bytes(*open_time))
+        .put(optional_float_bytes(*open_price))
+        .put(optional_time_bytes(*close_time))
+        .put(optional_payout_bytes(*payout));
+    out.extend_from_slice(&piece.bytes);
+    if let Some(id) = venue_id {
+        put_text(id.as_str(), out);
+    }
+}
+
+fn encode_settled(event: &Event, settled: &Settled, out: &mut Vec<u8>) {
+    let Settled { intent, outcome, profit, open_time, open_price, close_time, close_price, payout } = settled;
+    let outcome = match outcome {
         Outcome::Won => 0,
         Outcome::Lost => 1,
         Outcome::Draw => 2,
         Outcome::Cancelled => 3,
-    });
-    put_money(settled.profit, out);
-    put_optional_time(settled.open_time, out);
-    put_optional_float(settled.open_price, out);
-    put_optional_time(settled.close_time, out);
-    put_optional_float(settled.close_price, out);
-    put_option(settled.payout, out, put_payout);
+    };
+    let known = [
+        open_time.is_some(),
+        open_price.is_some(),
+        close_time.is_some(),
+        close_price.is_some(),
+        payout.is_some(),
+    ];
+    let piece = head::<72>(event, 6)
+        .put(intent.number().to_le_bytes())
+        .put([outcome, bits(known)])
+        .put(profit.minor().to_le_bytes())
+        .put(optional_time_bytes(*open_time))
+        .put(optional_float_bytes(*open_price))
+        .put(optional_time_bytes(*close_time))
+        .put(optional_float_bytes(*close_price))
+        .put(optional_payout_bytes(*payout));
+    out.extend_from_slice(&piece.bytes);
 }
 
-fn encode_action(action: &Action, out: &mut Vec<u8>) {
-    match action {
-        Action::Open(approved) => {
-            out.extend_from_slice(b"AO");
-            encode_approved(approved, out);
-        }
-        Action::Refuse(refused) => {
-            out.extend_from_slice(b"AR");
-            encode_refused(refused, out);
-        }
-        Action::Verdict(judgement) => {
-            out.extend_from_slice(b"AV");
-            encode_judgement(judgement, out);
-        }
-        Action::DayOpened { start, equity } => {
-            out.extend_from_slice(b"AD");
-            put_time(*start, out);
-            put_money(*equity, out);
+fn encode_rejection(rejection: &Rejection, out: &mut Vec<u8>) {
+    match rejection {
+        Rejection::NoPrice => out.push(0),
+        Rejection::InsufficientBalance => out.push(1),
+        Rejection::Other(text) => {
+            out.push(2);
+            put_text(text.as_str(), out);
         }
     }
 }
@@ -168,23 +228,73 @@ fn encode_judgement(judgement: &Judgement, out: &mut Vec<u8>) {
 }
 
 fn encode_approved(approved: &Approved, out: &mut Vec<u8>) {
-    put_number(approved.intent().number(), out);
-    put_number(approved.bot().index() as u64, out);
-    put_number(approved.symbol().index() as u64, out);
-    out.push(direction_byte(approved.direction()));
-    put_expiry(approved.expiry(), out);
-    put_money(approved.stake(), out);
-    put_time(approved.decision_time(), out);
-    put_reason(&approved.reason(), out);
+    let Expiry { close_type, expiration_type } = approved.expiry();
+    let expiration_type = match expiration_type {
+        ExpirationType::Unstated => 0,
+        ExpirationType::TimeFixed => 1,
+        ExpirationType::CandleClose => 2,
+        ExpirationType::NextCandle => 3,
+    };
+    let piece = Piece::<44>::new()
+        .put(*b"AO")
+        .put(approved.intent().number().to_le_bytes())
+        .put((approved.bot().index() as u32).to_le_bytes())
+        .put((approved.symbol().index() as u32).to_le_bytes())
+        .put([direction_byte(approved.direction()), expiration_type])
+        .put(time_bytes(close_type.duration()))
+        .put(approved.stake().minor().to_le_bytes())
+        .put(time_bytes(approved.decision_time()));
+    out.extend_from_slice(&piece.bytes);
 }
 
 fn encode_refused(refused: &Refused, out: &mut Vec<u8>) {
-    put_number(refused.bot.index() as u64, out);
-    let mut fixed = [0; 10];
-    fixed[..8].copy_from_slice(&refused.decision_time.get().to_le_bytes());
-    fixed[8..].copy_from_slice(&[direction_byte(refused.direction), refused.rule as u8]);
-    out.extend_from_slice(&fixed);
-    put_reason(&refused.reason, out);
+    let piece = Piece::<16>::new()
+        .put(*b"AR")
+        .put((refused.bot.index() as u32).to_le_bytes())
+        .put([direction_byte(refused.direction), refused.rule as u8])
+        .put(time_bytes(refused.decision_time));
+    out.extend_from_slice(&piece.bytes);
+}
+
+impl<const N: usize> Piece<N> {
+    const fn new() -> Self {
+        Self { bytes: [0; N], length: 0 }
+    }
+
+    /// Where each field goes is known at compile time, so that nothing is left of the check.
+    #[inline]
+    fn put<const M: usize>(mut self, field: [u8; M]) -> Self {
+        self.bytes[self.length..self.length + M].copy_from_slice(&field);
+        self.length += M;
+        self
+    }
+}
+
+/// One bit for each, the first the lowest.
+#[inline]
+fn bits(flags: [bool; 5]) -> u8 {
+    flags.iter().rev().fold(0, |bits, flag| bits << 1 | u8::from(*flag))
+}
+
+#[inline]
+fn time_bytes(time: Millis) -> [u8; 8] {
+    time.get().to_le_bytes()
+}
+
+/// Zeros for what is not known; whether it is, a bit says.
+#[inline]
+fn optional_time_bytes(time: Option<Millis>) -> [u8; 8] {
+    time.map_or([0; 8], time_bytes)
+}
+
+#[inline]
+fn optional_float_bytes(value: Option<f64>) -> [u8; 8] {
+    value.map_or([0; 8], |value| value.to_bits().to_le_bytes())
+}
+
+#[inline]
+fn optional_payout_bytes(payout: Option<Payout>) -> [u8; 4] {
+    payout.map_or([0; 4], |payout| payout.parts().to_le_bytes())
 }
 
 /// Seven bits a byte, lowest first, the eighth set while more follow (LEB128): nearly always one byte.
@@ -196,13 +306,6 @@ fn put_number(number: u64, out: &mut Vec<u8>) {
         rest >>= 7;
     }
     out.push(rest as u8);
-}
-
-/// Usually nothing; below zero where clocks differ, so the sign goes last (zigzag).
-#[inline]
-fn put_delay(delay: Millis, out: &mut Vec<u8>) {
-    let delay = delay.get();
-    put_number((delay.wrapping_shl(1) ^ (delay >> 63)) as u64, out);
 }
 
 fn put_time(time: Millis, out: &mut Vec<u8>) {
@@ -217,47 +320,9 @@ fn put_float(value: f64, out: &mut Vec<u8>) {
     out.extend_from_slice(&value.to_bits().to_le_bytes());
 }
 
-fn put_payout(payout: Payout, out: &mut Vec<u8>) {
-    out.extend_from_slice(&payout.parts().to_le_bytes());
-}
-
 fn put_text(text: &str, out: &mut Vec<u8>) {
     put_number(text.len() as u64, out);
     out.extend_from_slice(text.as_bytes());
-}
-
-/// A byte and a word in one piece: each piece that is appended costs as much as its bytes, or more.
-#[inline]
-fn put_tagged(tag: u8, word: [u8; 8], out: &mut Vec<u8>) {
-    let mut bytes = [tag; 9];
-    bytes[1..].copy_from_slice(&word);
-    out.extend_from_slice(&bytes);
-}
-
-fn put_optional_time(time: Option<Millis>, out: &mut Vec<u8>) {
-    put_optional_word(time.map(|time| time.get().to_le_bytes()), out);
-}
-
-fn put_optional_float(value: Option<f64>, out: &mut Vec<u8>) {
-    put_optional_word(value.map(|value| value.to_bits().to_le_bytes()), out);
-}
-
-#[inline]
-fn put_optional_word(word: Option<[u8; 8]>, out: &mut Vec<u8>) {
-    match word {
-        None => out.push(0),
-        Some(word) => put_tagged(1, word, out),
-    }
-}
-
-fn put_option<T>(value: Option<T>, out: &mut Vec<u8>, put: impl Fn(T, &mut Vec<u8>)) {
-    match value {
-        None => out.push(0),
-        Some(value) => {
-            out.push(1);
-            put(value, out);
-        }
-    }
 }
 
 const fn direction_byte(direction: Direction) -> u8 {
@@ -267,28 +332,9 @@ const fn direction_byte(direction: Direction) -> u8 {
     }
 }
 
-fn put_expiry(expiry: Expiry, out: &mut Vec<u8>) {
-    put_time(expiry.close_type.duration(), out);
-    out.push(match expiry.expiration_type {
-        ExpirationType::Unstated => 0,
-        ExpirationType::TimeFixed => 1,
-        ExpirationType::CandleClose => 2,
-        ExpirationType::NextCandle => 3,
-    });
-}
-
 fn put_candle(candle: &Candle, out: &mut Vec<u8>) {
     put_time(candle.time(), out);
     for value in [candle.open(), candle.high(), candle.low(), candle.close(), candle.volume()] {
         put_float(value, out);
-    }
-}
-
-fn put_reason(reason: &Reason, out: &mut Vec<u8>) {
-    put_text(reason.text(), out);
-    out.push(reason.numbers().len() as u8);
-    for (name, value) in reason.numbers() {
-        put_text(name, out);
-        put_float(*value, out);
     }
 }

@@ -21,6 +21,7 @@ mod judge;
 mod ladder;
 mod ledger;
 mod nominal;
+mod reasons;
 mod recall;
 mod record;
 mod risk;
@@ -43,7 +44,9 @@ pub use ladder::{LadderNotice, check_ladders};
 pub use ledger::Ledger;
 pub use recall::{Recall, RecallError, Recorded, to_recorded_form};
 pub use record::{Entry, Header, Interest, Recorder};
-pub use risk::{Approved, CooldownScope, Hours, LambdaRule, RiskSettings, Rule, VerdictSettings, Weekday};
+pub use risk::{
+    Approved, CooldownScope, Hours, Intended, LambdaRule, RiskSettings, Rule, VerdictSettings, Weekday,
+};
 pub use ruin::{RuinReport, StakeRuin, TradeRecord, check_ruin};
 pub use session::{Session, Telling};
 pub use settings::{BotSettings, EngineError, SessionSettings};

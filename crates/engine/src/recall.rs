@@ -290,7 +290,7 @@ mod tests {
         let mut next = Vec::new();
         second.handle(&candle_event(again + 2, Origin::Live), &mut next);
         assert!(next.is_empty(), "strategies start afresh");
-        assert_eq!(book.rows()[1].approved.reason().to_string(), format!("test minute={again}"));
+        assert_eq!(book.reason(&book.rows()[1]).to_string(), format!("test minute={again}"));
     }
 
     #[test]

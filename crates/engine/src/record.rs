@@ -20,7 +20,7 @@ pub struct Header {
 
 impl Header {
     /// The version of the form that this code writes and hashes; raised with every change of what is hashed.
-    pub const FORMAT: u32 = 3;
+    pub const FORMAT: u32 = 4;
     /// The first form whose entries have [`Action::Verdict`] among them.
     pub const FORMAT_OF_VERDICTS: u32 = 3;
 }

@@ -126,7 +126,7 @@ const fn intent_of(event: &Event) -> Option<IntentId> {
     }
 }
 
-const fn opened_by(action: &Action) -> Option<IntentId> {
+fn opened_by(action: &Action) -> Option<IntentId> {
     match action {
         Action::Open(approved) => Some(approved.intent()),
         Action::Refuse(_) | Action::DayOpened { .. } | Action::Verdict(_) => None,

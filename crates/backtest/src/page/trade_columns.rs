@@ -34,6 +34,6 @@ pub(super) fn columns_of(rows: &[&IntentRow], trades: &Trades<'_>) -> Value {
         "payout": column(&|row| json!(row.payout)),
         "result": column(&|row| json!(row.outcome)),
         "pnl": column(&|row| json!((row.state == IntentState::Settled).then(|| scale.to_f64(row.profit)))),
-        "reason": column(&|row| json!(row.approved.reason().to_string())),
+        "reason": column(&|row| json!(trades.book.reason(row).to_string())),
     })
 }

@@ -153,7 +153,7 @@ impl Chronicle {
     pub(crate) fn find(&self, name: &str) -> Result<(&IntentRow, &Provenance), Failure> {
         let is_it = |row: &IntentRow| {
             let is_number = name.parse() == Ok(row.approved.intent().number());
-            is_number || row.venue_id.is_some_and(|id| id.as_str() == name)
+            is_number || self.book.venue_id(row).is_some_and(|id| id.as_str() == name)
         };
         self.intents().find(|(row, _)| is_it(row)).ok_or_else(|| {
             let problem = format!("the journal has no intent and no trade \"{name}\"");

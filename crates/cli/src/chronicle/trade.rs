@@ -2,7 +2,7 @@
 
 use super::{RecordedRun, damaged};
 use crate::failure::Failure;
-use candlewick_engine::{IntentRow, IntentState};
+use candlewick_engine::{IntentRow, IntentState, TradeBook};
 use candlewick_journal::StoredLine;
 use candlewick_sdk::{Direction, Millis, MoneyScale, Outcome, Payout, Symbol};
 use serde::{Deserialize, Serialize};
@@ -79,11 +79,11 @@ impl TradeLine {
         ["in_doubt", "open", "settled", "rejected", "not_opened", "not_sent"];
 
     /// Of an intent.
-    pub(crate) fn of((row, told): (&IntentRow, &Provenance)) -> Self {
+    pub(crate) fn of(book: &TradeBook, (row, told): (&IntentRow, &Provenance)) -> Self {
         let trade = &row.approved;
         Self {
             intent_id: trade.intent().number(),
-            venue_id: row.venue_id.map(|id| id.as_str().to_owned()),
+            venue_id: book.venue_id(row).map(|id| id.as_str().to_owned()),
             bot: told.bot.clone(),
             symbol: told.symbol,
             direction: trade.direction(),
@@ -100,7 +100,7 @@ impl TradeLine {
             payout: row.payout,
             close_type: trade.expiry().close_type.to_string(),
             expiration_type: trade.expiry().expiration_type.to_string(),
-            reason: trade.reason().to_string(),
+            reason: book.reason(row).to_string(),
             run: told.run,
         }
     }

@@ -183,7 +183,7 @@ fn judge(chronicle: &Chronicle, id: IntentId, resolution: Resolution) -> Result<
     let may_be = match (row.state, resolution) {
         (IntentState::InDoubt | IntentState::InFlight, _)
         | (IntentState::NotOpened, Resolution::Adopt(_)) => true,
-        (IntentState::Open, Resolution::Adopt(_)) => row.venue_id.is_none(),
+        (IntentState::Open, Resolution::Adopt(_)) => chronicle.book.venue_id(row).is_none(),
         (IntentState::NotOpened | IntentState::Open, Resolution::NotOpened)
         | (IntentState::Settled | IntentState::Rejected | IntentState::NotSent, _) => false,
     };
@@ -192,7 +192,8 @@ fn judge(chronicle: &Chronicle, id: IntentId, resolution: Resolution) -> Result<
         return Err(Failure::configuration(format!("intent {id} is not in doubt: it is {state}")));
     }
     if let Resolution::Adopt(venue_id) = resolution {
-        let other = chronicle.book.rows().iter().find(|row| row.venue_id == Some(venue_id));
+        let book = &chronicle.book;
+        let other = book.rows().iter().find(|row| book.venue_id(row) == Some(venue_id));
         if let Some(other) = other {
             let problem = format!("trade {venue_id} is that of intent {}", other.approved.intent());
             return Err(Failure::configuration(problem));

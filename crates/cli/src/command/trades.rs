@@ -47,8 +47,9 @@ pub(super) fn run(arguments: &TradesArguments, context: &Context<'_>) -> Result<
     let (_, url) = arguments.journal.load(context)?;
     let chronicle = block_on(async { Chronicle::read(&mut Reader::open(&url).await?).await })?;
     arguments.check_names(&chronicle)?;
-    let lines: Vec<TradeLine> =
-        chronicle.intents().map(TradeLine::of).filter(|line| arguments.admits(line)).collect();
+    let lines: Vec<TradeLine> = (chronicle.intents().map(|one| TradeLine::of(&chronicle.book, one)))
+        .filter(|line| arguments.admits(line))
+        .collect();
     if context.global.json {
         print_json(&lines)?;
     } else if arguments.csv {

@@ -93,7 +93,7 @@ pub(crate) async fn read_trade(
         }
     }
     Ok(Explanation {
-        trade: TradeLine::of((row, told)),
+        trade: TradeLine::of(&chronicle.book, (row, told)),
         passed_rules: Rule::ALL.iter().map(|rule| rule.as_str()).collect(),
         indicators,
         indicators_missing,

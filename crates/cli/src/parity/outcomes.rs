@@ -94,7 +94,7 @@ impl Outcomes {
                 *outcomes.causes.entry(cause.as_str()).or_default() += 1;
             }
             outcomes.differing.push(Differing {
-                recorded: TradeLine::of((row, told)),
+                recorded: TradeLine::of(&chronicle.book, (row, told)),
                 simulated,
                 decide_to_open_ms: row.open_time.map(|open| open - row.approved.decision_time()),
                 causes,

@@ -52,7 +52,7 @@ pub(crate) fn write_trades_to(
     csv.write_record(HEADER)?;
     for row in rows_of(book) {
         if let Some(bot) = bots.get(row.approved.bot().index()) {
-            csv.write_record(line(row, bot, scale))?;
+            csv.write_record(line(book, row, (bot, scale)))?;
         }
     }
     csv.flush()
@@ -72,7 +72,7 @@ const fn is_trade(row: &IntentRow) -> bool {
     }
 }
 
-fn line(row: &IntentRow, bot: &BotSettings, scale: MoneyScale) -> [String; 15] {
+fn line(book: &TradeBook, row: &IntentRow, (bot, scale): (&BotSettings, MoneyScale)) -> [String; 15] {
     let trade = &row.approved;
     let settled = row.state == IntentState::Settled;
     [
@@ -90,7 +90,7 @@ fn line(row: &IntentRow, bot: &BotSettings, scale: MoneyScale) -> [String; 15] {
         text(row.payout),
         text(row.outcome),
         if settled { scale.format(row.profit) } else { String::new() },
-        trade.reason().to_string(),
+        book.reason(row).to_string(),
     ]
 }
 

@@ -4,11 +4,20 @@ use super::Proposal;
 use crate::{BotId, IntentId, SymbolId};
 use candlewick_sdk::{Direction, Expiry, Millis, Money, Reason};
 use serde::Serialize;
+use std::ops::Deref;
 
 /// A trade that every rule let pass. Its fields are private and its constructor belongs to the risk rules; one that
 /// is read back from an earlier run's journal is only remembered, never opened.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Approved {
+    #[serde(flatten)]
+    intended: Intended,
+    reason: Reason,
+}
+
+/// What an [`Approved`] trade is, without why: for whoever remembers many.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Intended {
     intent: IntentId,
     bot: BotId,
     symbol: SymbolId,
@@ -16,14 +25,13 @@ pub struct Approved {
     expiry: Expiry,
     stake: Money,
     decision_time: Millis,
-    reason: Reason,
 }
 
 impl Approved {
     /// Apart, so that it is put together where it goes instead of being copied there from pieces that were just written.
     #[inline(never)]
     pub(super) const fn new(proposal: &Proposal<'_>, intent: IntentId) -> Self {
-        Self {
+        let intended = Intended {
             intent,
             bot: proposal.bot,
             symbol: proposal.symbol,
@@ -31,8 +39,8 @@ impl Approved {
             expiry: proposal.expiry,
             stake: proposal.stake,
             decision_time: proposal.at,
-            reason: *proposal.reason,
-        }
+        };
+        Self { intended, reason: *proposal.reason }
     }
 
     /// One that was approved in an earlier run, as its journal has it. Nothing opens it: it only lets a Session
@@ -44,9 +52,29 @@ impl Approved {
         decision_time: Millis,
         reason: Reason,
     ) -> Self {
-        Self { intent, bot, symbol, direction, expiry, stake, decision_time, reason }
+        Self { intended: Intended { intent, bot, symbol, direction, expiry, stake, decision_time }, reason }
     }
 
+    /// What it is.
+    pub const fn intended(&self) -> &Intended {
+        &self.intended
+    }
+
+    /// Why.
+    pub const fn reason(&self) -> &Reason {
+        &self.reason
+    }
+}
+
+impl Deref for Approved {
+    type Target = Intended;
+
+    fn deref(&self) -> &Intended {
+        &self.intended
+    }
+}
+
+impl Intended {
     /// The same under another number, for a book of several runs.
     pub(crate) const fn renumbered(self, intent: IntentId) -> Self {
         Self { intent, ..self }
@@ -85,10 +113,5 @@ impl Approved {
     /// When the signal was given.
     pub const fn decision_time(&self) -> Millis {
         self.decision_time
-    }
-
-    /// Why.
-    pub const fn reason(&self) -> Reason {
-        self.reason
     }
 }

@@ -35,7 +35,7 @@ mod state;
 mod testing;
 mod verdict_settings;
 
-pub use approved::Approved;
+pub use approved::{Approved, Intended};
 pub use hours::{Hours, Weekday};
 pub use rule::Rule;
 pub use settings::{CooldownScope, RiskSettings};

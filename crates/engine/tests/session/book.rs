@@ -78,7 +78,7 @@ fn details_gather_and_are_not_lost() {
         desk.tell(&at(moment, kind));
     }
     let row = desk.book.rows()[0];
-    assert_eq!((row.venue_id, row.open_time, row.open_price), (id, Some(second(62)), Some(1.5)));
+    assert_eq!((desk.book.venue_id(&row), row.open_time, row.open_price), (id, Some(second(62)), Some(1.5)));
     assert_eq!((row.close_time, row.close_price), (Some(second(122)), Some(1.6)));
     assert_eq!((row.payout, row.outcome), (payout(85), Some(Outcome::Won)));
 }

@@ -8,7 +8,7 @@ use crate::request::{self, Asked, Looked};
 use crate::resolver::{Decided, Decision, Doubt, Known, Resolution, Undecidable, WalletView, latest_close};
 use candlewick_api::model::TradeRecord;
 use candlewick_api::{ApiError, OpenOrder, OpenReply};
-use candlewick_engine::{Approved, EventKind, IntentId, IntentState, Opened, VenueId};
+use candlewick_engine::{EventKind, Intended, IntentId, IntentState, Opened, VenueId};
 use candlewick_sdk::Millis;
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ impl Conductor {
     pub(super) fn recover(&mut self, now: Millis) {
         let rows = self.book.rows().to_vec();
         for row in rows {
-            if let Some(id) = row.venue_id {
+            if let Some(id) = self.book.venue_id(&row) {
                 self.claimed.insert(id.as_str().to_owned());
             }
             self.recall_audits(&row, now);
@@ -52,7 +52,7 @@ impl Conductor {
                         self.resolver.recall_not_opened(doubt, now);
                     }
                 }
-                IntentState::Open => match row.venue_id {
+                IntentState::Open => match self.book.venue_id(&row) {
                     Some(id) => {
                         let reply = OpenReply {
                             id: id.as_str().to_owned(),
@@ -73,14 +73,14 @@ impl Conductor {
     }
 
     /// Begins to look for an intent's trade.
-    pub(super) fn begin_doubt(&mut self, approved: &Approved, now: Millis) {
+    pub(super) fn begin_doubt(&mut self, approved: &Intended, now: Millis) {
         let doubt = self.doubt_of(approved, now);
         self.resolver.begin(doubt, now);
         self.plan_look();
     }
 
     /// What is known of a request that ended, as far as anybody can tell, at `ended`.
-    fn doubt_of(&self, approved: &Approved, ended: Millis) -> Doubt {
+    fn doubt_of(&self, approved: &Intended, ended: Millis) -> Doubt {
         let sent = self.sent.get(&approved.intent()).copied().unwrap_or(approved.decision_time());
         Doubt {
             intent: approved.intent(),
@@ -92,7 +92,7 @@ impl Conductor {
         }
     }
 
-    pub(super) fn order_of(&self, approved: &Approved) -> OpenOrder {
+    pub(super) fn order_of(&self, approved: &Intended) -> OpenOrder {
         OpenOrder {
             symbol: self.session.symbols()[approved.symbol().index()],
             direction: approved.direction(),
@@ -149,7 +149,7 @@ impl Conductor {
         let wallet = balance
             .map(|balance| WalletView { balance, explained_without_doubts: self.session.ledger().free() });
         // What waits for the journal has its stake taken off the ledger like what is under way.
-        let waiting = self.outbox.iter().map(Approved::intent);
+        let waiting = self.outbox.iter().map(|approved| approved.intent());
         let in_flight: Vec<Doubt> = self
             .opening()
             .into_iter()
@@ -164,8 +164,9 @@ impl Conductor {
             uncertainty: self.skew.uncertainty().map_or(UNCERTAINTY, |known| known.max(UNCERTAINTY)),
         };
         let open = self.book.rows().iter().filter(|row| row.state == IntentState::Open);
-        let accepted: Vec<(String, Millis)> =
-            open.filter_map(|row| Some((row.venue_id?.as_str().to_owned(), row.answered_at?))).collect();
+        let accepted: Vec<(String, Millis)> = open
+            .filter_map(|row| Some((self.book.venue_id(row)?.as_str().to_owned(), row.answered_at?)))
+            .collect();
         self.resolver.measure_lag(&looked.listing, accepted.iter().map(|(id, at)| (id.as_str(), *at)));
         for resolution in self.resolver.take_listing(&looked.listing, &known, now) {
             self.carry_out(resolution, now);

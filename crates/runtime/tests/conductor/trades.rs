@@ -43,7 +43,7 @@ async fn an_intent_is_opened_once_and_its_trade_asked_for_after_its_close() {
         (row.state, row.open_price, row.close_price),
         (IntentState::Settled, Some(100.0), Some(101.0))
     );
-    assert_eq!(row.venue_id.map(|id| id.as_str().to_owned()).as_deref(), Some(ID));
+    assert_eq!(finished.book.venue_id(&row).map(|id| id.as_str().to_owned()).as_deref(), Some(ID));
     let intent = ran.lines.iter().position(|line| line.contains("\"action\":\"open\"")).unwrap();
     assert!(ran.lines[intent - 1].contains("\"event\":\"candle\""), "an action follows its event");
 }

@@ -4,7 +4,7 @@ use crate::fuse::Crash;
 use crate::process::{End, Ended, MOST_OFF_MS, live, new_session};
 use crate::watcher::is_unfinished;
 use crate::world::{Telling, World};
-use candlewick_engine::{IntentRow, IntentState};
+use candlewick_engine::{IntentRow, IntentState, VenueId};
 use candlewick_journal::StoredLine;
 use candlewick_runtime::{Past, RuntimeError, Stop};
 use candlewick_sdk::Millis;
@@ -158,17 +158,17 @@ fn reckon(world: &World) {
         Err(error) => return world.require(false, || format!("the journal cannot be folded: {error}")),
     };
     let (truth, since) = (world.truth(), world.journal_began());
-    let mut claims: BTreeMap<&str, Vec<&IntentRow>> = BTreeMap::new();
+    let mut claims: BTreeMap<VenueId, Vec<&IntentRow>> = BTreeMap::new();
     for row in past.book().rows() {
         world.require(!is_unfinished(row), || format!("{row:?} is not over"));
-        if let Some(id) = &row.venue_id {
-            claims.entry(id.as_str()).or_default().push(row);
+        if let Some(id) = past.book().venue_id(row) {
+            claims.entry(id).or_default().push(row);
         }
     }
     // By a clock that is off too far a trade may not be known again: then it must have been reported.
     let mut beside = truth.by_strangers;
     for trade in &truth.trades {
-        let claimed = claims.remove(trade.id.as_str()).unwrap_or_default();
+        let claimed = VenueId::new(&trade.id).and_then(|id| claims.remove(&id)).unwrap_or_default();
         let is_told = match (trade.intent, claimed.as_slice()) {
             (Some(intent), [row]) => {
                 row.approved.intent().number() == intent && row.state == IntentState::Settled

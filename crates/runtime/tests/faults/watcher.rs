@@ -183,7 +183,7 @@ impl Watcher {
 
     fn check_settled(&self, settled: &Settled, book: &TradeBook) {
         let intent = settled.intent;
-        let Some(id) = book.row(intent).and_then(|row| row.venue_id) else {
+        let Some(id) = book.row(intent).and_then(|row| book.venue_id(row)) else {
             return self.world.require(false, || format!("intent {intent} settled without a trade"));
         };
         let truth = self.world.truth();
