@@ -13,7 +13,8 @@ use super::{IndicatorError, is_usable};
 /// gain and a loss of 0.1, which at prices near 1 drowns the first hundred candles.
 #[derive(Clone, Debug)]
 pub struct Rsi {
-    previous: Option<f64>,
+    /// Zero before the first value, whose change is left out.
+    previous: f64,
     /// Gains and losses.
     movements: Smoothing<2>,
 }
@@ -24,7 +25,8 @@ impl Rsi {
     /// # Errors
     /// [`IndicatorError::ChangePeriod`].
     pub fn new(period: usize) -> Result<Self, IndicatorError> {
-        Ok(Self { previous: None, movements: Smoothing::wilder(checked_period("rsi", period, 2)?) })
+        let movements = Smoothing::wilder(checked_period("rsi", period, 2)?).from_second();
+        Ok(Self { previous: 0.0, movements })
     }
 
     /// Takes the next value, usually a close.
@@ -33,7 +35,7 @@ impl Rsi {
         if !is_usable(value) {
             return None;
         }
-        let change = value - self.previous.replace(value)?;
+        let change = value - std::mem::replace(&mut self.previous, value);
         // Without a branch: whether a candle rose cannot be predicted.
         let gain = change.max(0.0);
         let [gain, loss] = self.movements.update_all([gain, gain - change])?;

@@ -12,7 +12,7 @@ const FORGOTTEN: f64 = 1e-9;
 pub(super) struct Smoothing<const LINES: usize = 1> {
     /// While the seed lacks values, their sums.
     means: [f64; LINES],
-    /// Values that the seed still lacks.
+    /// Values until the first answer. More than the period: the next one is left out.
     missing: usize,
     /// Of a new value.
     weight: f64,
@@ -37,6 +37,12 @@ impl<const LINES: usize> Smoothing<LINES> {
         Self { means: [0.0; LINES], missing: period, weight, kept: 1.0 - weight, period }
     }
 
+    /// The same, but its first value counts for nothing: a change from a price that was not there.
+    pub(super) fn from_second(mut self) -> Self {
+        self.missing = self.period + 1;
+        self
+    }
+
     /// Takes a finite value for each line; answers from the `period`th on.
     ///
     /// The seed is no function of its own: a call that is handed the means makes a loop over candles write and read them again
@@ -46,6 +52,9 @@ impl<const LINES: usize> Smoothing<LINES> {
         let lines = self.means.iter_mut().zip(values);
         if self.missing > 0 {
             self.missing -= 1;
+            if self.missing >= self.period {
+                return None;
+            }
             lines.for_each(|(mean, value)| *mean += value);
             if self.missing > 0 {
                 return None;
@@ -90,6 +99,13 @@ mod tests {
             let answers = [1.0, 2.0, 6.0, 9.0].map(|value| smoothing.update(value));
             assert_eq!(answers, [None, None, Some(3.0), Some(expected)]);
         }
+    }
+
+    #[test]
+    fn from_the_second_on_the_first_value_is_as_if_it_had_not_been() {
+        let mut smoothing = Smoothing::<1>::wilder(2).from_second();
+        let answers = [1e9, 1.0, 2.0, 4.0].map(|value| smoothing.update(value));
+        assert_eq!(answers, [None, None, Some(1.5), Some(2.75)]);
     }
 
     #[test]
