@@ -5,7 +5,9 @@ use crate::agenda::Job;
 use crate::connect;
 use crate::queue::Place;
 use crate::request::{self, Asked, Looked};
-use crate::resolver::{Decided, Decision, Doubt, Known, Resolution, Undecidable, WalletView, latest_close};
+use crate::resolver::{
+    Decided, Decision, Doubt, Known, LONGEST_LIST_LAG, Resolution, Undecidable, WalletView, latest_close,
+};
 use candlewick_api::model::TradeRecord;
 use candlewick_api::{ApiError, OpenOrder, OpenReply};
 use candlewick_engine::{EventKind, Intended, IntentId, IntentState, Opened, VenueId};
@@ -163,9 +165,12 @@ impl Conductor {
             wallet,
             uncertainty: self.skew.uncertainty().map_or(UNCERTAINTY, |known| known.max(UNCERTAINTY)),
         };
-        let open = self.book.rows().iter().filter(|row| row.state == IntentState::Open);
-        let accepted: Vec<(String, Millis)> = open
-            .filter_map(|row| Some((self.book.venue_id(row)?.as_str().to_owned(), row.answered_at?)))
+        // A trade that is over and not listed yet tells of a lag as well: the shortest are over before the list is read.
+        let is_young = |at: &Millis| looked.listing.began - *at <= LONGEST_LIST_LAG;
+        let accepted: Vec<(String, Millis)> = (self.book.rows().iter())
+            .filter_map(|row| {
+                Some((self.book.venue_id(row)?.as_str().to_owned(), row.answered_at.filter(is_young)?))
+            })
             .collect();
         self.resolver.measure_lag(&looked.listing, accepted.iter().map(|(id, at)| (id.as_str(), *at)));
         for resolution in self.resolver.take_listing(&looked.listing, &known, now) {

@@ -6,7 +6,7 @@ use candlewick_sdk::Millis;
 use std::collections::BTreeSet;
 
 /// A trade that is missing for longer is not late but lost: that is for the audit, and waiting does not help.
-const LONGEST: Millis = Millis::from_seconds(600);
+pub(crate) const LONGEST: Millis = Millis::from_seconds(600);
 
 /// Measures the lag of the list. A lag is the longest time for which a trade is known to have been accepted and
 /// yet was missing from a complete listing; a list that was not looked at proves no lag.

@@ -27,7 +27,7 @@ mod testing;
 
 pub(crate) use doubt::Doubt;
 pub use doubt::latest_close;
-pub(crate) use lag::LagMeter;
+pub(crate) use lag::{LONGEST as LONGEST_LIST_LAG, LagMeter};
 pub(crate) use listing::{Listing, ListingBuilder};
 pub(crate) use resolution::{Decided, Decision, Resolution, Undecidable, Why};
 pub(crate) use wallet::{WalletView, sums_of};

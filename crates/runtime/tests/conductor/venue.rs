@@ -165,7 +165,8 @@ impl ScriptedVenue {
         let found = state.trades.iter().find(is_it).cloned();
         let record = found.and_then(|trade| since(if listed { &trade.listed.1 } else { &trade.by_id }, now));
         let is_over = record.as_ref().is_some_and(|record| record.outcome().is_some());
-        if state.ended.iter().any(|ended| ended == id) {
+        // The list is of all trades, also of those that are over.
+        if !listed && state.ended.iter().any(|ended| ended == id) {
             state.breaches.push(format!("trade {id} asked for after its outcome was told"));
         } else if is_over {
             state.ended.push(id.to_owned());
