@@ -28,6 +28,12 @@ impl Queue {
         self.events.insert((at, place, self.arrivals), kind);
     }
 
+    /// The moment after the last that waits of an intent's answer; none when none waits.
+    pub(crate) fn after_answer(&self, intent: IntentId) -> Option<Millis> {
+        let answers = self.events.keys().filter(|(_, place, _)| *place == Place::Answer(intent));
+        answers.map(|(at, _, _)| *at + Millis::new(1)).next_back()
+    }
+
     pub(crate) fn next_at(&self) -> Option<Millis> {
         self.events.first_key_value().map(|((at, _, _), _)| *at)
     }
@@ -58,6 +64,8 @@ mod tests {
         queue.add(at, Place::Settlement(at, IntentId::new(2)), doubt(4));
         queue.add(at, Place::Settlement(at - Millis::SECOND, IntentId::new(3)), doubt(2));
         queue.add(at - Millis::SECOND, Place::Price(0), doubt(1));
+        assert_eq!(queue.after_answer(IntentId::new(9)), Some(at + Millis::new(1)));
+        assert_eq!(queue.after_answer(IntentId::new(1)), None);
         let order: Vec<EventKind> = std::iter::from_fn(|| queue.pop()).map(|(_, kind)| kind).collect();
         assert_eq!(order, (1..=8).map(doubt).collect::<Vec<_>>());
     }

@@ -138,7 +138,9 @@ impl Conductor {
                 let close = settled.close_time.or(trade.close_time).unwrap_or(now);
                 self.audit_terms(intent, &record);
                 self.audit_settlement(&settled);
-                self.queue.add(now, Place::Settlement(close, intent), EventKind::Settled(settled));
+                // A trade that was over when it was adopted may end while its adoption still waits to be told.
+                let at = self.queue.after_answer(intent).map_or(now, |after| after.max(now));
+                self.queue.add(at, Place::Settlement(close, intent), EventKind::Settled(settled));
                 self.trades.end(intent);
                 self.gate.settle_job(job);
             }

@@ -160,3 +160,21 @@ async fn a_person_adopts_only_a_trade_that_the_venue_has_and_that_is_what_was_as
     assert_eq!(ran.settled(), [(2 * MINUTE + 4_999, 1, Outcome::Won, 800)]);
     assert_eq!(ran.asked(&Ask::Trade("nowhere".to_owned())), [80_000], "it is not asked for again");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_trade_that_is_over_when_it_is_adopted_settles_after_its_adoption() {
+    let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]).bot(eth(), &[]);
+    stage.script.opens.push_back(OpenScript::failed(ApiError::Ambiguous { text: "lost".to_owned() }));
+    let mut ours = running("ours", stage.at(MINUTE + 999), stage.at(2 * MINUTE + 999));
+    end(&mut ours, TradeResult::Won, 8);
+    stage.script.named = [("ours".to_owned(), Some(ours))].into();
+    let resolution = Resolution::Adopt(VenueId::new("ours").unwrap());
+    let intent = IntentId::new(1);
+    let order = ControlOrder::Resolve { intent, resolution, reason: "seen".to_owned() };
+    // Events of this moment wait for a candle that is late, and both are among them.
+    let stage = stage.lag(eth(), 3 * MINUTE, 700).order(3 * MINUTE + 100, order);
+    let ran = stage.stop(4 * MINUTE, Stop::TimeUp).run().await;
+    let row = ran.finished().book.rows()[0];
+    assert_eq!((row.state, ran.finished().book.venue_id(&row)), (IntentState::Settled, VenueId::new("ours")));
+    assert_eq!(ran.settled(), [(3 * MINUTE + 101, 1, Outcome::Won, 800)]);
+}
