@@ -52,13 +52,23 @@ impl Crowd {
     }
 
     pub(crate) fn summary(&self) -> String {
-        let Counts { schedules, runs, crashes, intents, trades, questions, virtual_ms, excused, far_off } =
-            self.counts;
+        let Counts {
+            schedules,
+            runs,
+            crashes,
+            intents,
+            trades,
+            questions,
+            virtual_ms,
+            excused,
+            far_off,
+            kept_back,
+        } = self.counts;
         let seconds = self.elapsed.as_secs_f64();
         format!(
             "{schedules} schedules in {seconds:.1} s ({:.0} a second): {runs} runs, {crashes} crashes, {intents} intents, \
              {trades} trades, {questions} questions, {} hours of venue time; clocks further off than the rules allow for \
-             in {far_off}, excused from there {excused}",
+             in {far_off}, excused from there {excused}; given up while they were kept back too long, and found later {kept_back}",
             schedules as f64 / seconds,
             virtual_ms / 3_600_000
         )

@@ -37,6 +37,9 @@ pub(crate) struct Counts {
     pub(crate) excused: u64,
     /// Schedules in which a clock was further off than the rules allow for.
     pub(crate) far_off: u64,
+    /// Intents that were given up although their trades were only kept back for longer than they may be, and that were
+    /// found later.
+    pub(crate) kept_back: u64,
 }
 
 impl Counts {
@@ -50,6 +53,7 @@ impl Counts {
         self.virtual_ms += other.virtual_ms;
         self.excused += other.excused;
         self.far_off += other.far_off;
+        self.kept_back += other.kept_back;
     }
 }
 
@@ -70,6 +74,7 @@ pub(crate) fn play(seed: u64, telling: Telling) -> Story {
         counts.virtual_ms = world.time.elapsed().get();
         counts.excused = u64::from(world.is_excused());
         counts.far_off = u64::from(world.is_far_off());
+        counts.kept_back = world.kept_back();
         let hash = disk.lines.last().map(|last| last.hash.to_string()).unwrap_or_default();
         Story { seed, broken: world.broken(), hash, told: world.told(), counts }
     })

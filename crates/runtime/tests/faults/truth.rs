@@ -292,13 +292,23 @@ impl Truth {
         if trade.order.account == Account::Real {
             return;
         }
-        let shown_from = if self.is_wallet_listed { at.max(trade.listed_from) } else { at };
+        let shown_from = self.shown_from(at, trade);
         if trade.intent.is_none() {
             self.by_strangers += by;
             self.strangers_changes.push((shown_from, by));
         }
         self.balance += by;
         self.changes.push((shown_from, by));
+    }
+
+    /// From when on the wallet shows what a trade did at a moment, unless it lags besides.
+    fn shown_from(&self, at: Millis, trade: &Trade) -> Millis {
+        if self.is_wallet_listed { at.max(trade.listed_from) } else { at }
+    }
+
+    /// From when on the wallet lacks a trade's stake, unless it lags besides.
+    pub(crate) fn staked_from(&self, trade: &Trade) -> Millis {
+        self.shown_from(trade.request_time, trade)
     }
 
     /// Whether the wallet ever showed this as what strangers' trades did.

@@ -148,7 +148,8 @@ impl Watcher {
     }
 
     /// What is taken as not opened has no trade, and will have none. A list that keeps a trade back for longer than it
-    /// may proves nothing, but then the wallet shows its stake, if nothing else hides that.
+    /// may proves nothing, but then the wallet shows its stake, if it does not follow the list and nothing else hides that.
+    /// Where all do, the trade is counted, and has to be found later.
     fn check_absent(&self, intent: IntentId, seen: &Seen) {
         let (world, truth) = (&self.world, self.world.truth());
         let habits = &world.plan.habits;
@@ -164,12 +165,19 @@ impl Watcher {
         let shown_until = world.time.now() - Millis::new(habits.wallet_lag_ms) - READ_AT_MOST;
         let is_known = |other: &Trade| {
             let is_settled = other.intent.is_some_and(|number| seen.settled.contains(&number));
-            other.intent.is_some() && (is_settled || !other.is_settled) && other.request_time < shown_until
+            other.intent.is_some()
+                && (is_settled || !other.is_settled)
+                && truth.staked_from(other) < shown_until
         };
         let mut others = truth.trades.iter().filter(|other| other.id != trade.id);
-        let is_clear = is_staked && trade.request_time < shown_until && others.all(is_known);
-        let is_excused = world.is_far_off() || is_late && !is_clear;
-        world.require(is_excused, || format!("intent {intent} was given up, and is {trade:?}"));
+        let is_clear = is_staked && truth.staked_from(trade) < shown_until && others.all(is_known);
+        let is_kept_back = is_late && !is_clear;
+        if is_kept_back {
+            world.note_kept_back();
+        }
+        world.require(world.is_far_off() || is_kept_back, || {
+            format!("intent {intent} was given up, and is {trade:?}")
+        });
     }
 
     /// Only a trade that no intent asked for is explained by none.

@@ -7,7 +7,7 @@ use crate::time::TrueTime;
 use crate::truth::Truth;
 use candlewick_sdk::Millis;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// How far a clock may be off before trades can no longer be told by their times (the rules of opening).
@@ -32,6 +32,8 @@ pub(crate) struct World {
     questions: Mutex<u64>,
     /// By when the request of each intent has to leave, by the clock of its run.
     leave_by: Mutex<BTreeMap<u64, Millis>>,
+    /// Intents that were given up although their trades were only kept back for longer than they may be.
+    kept_back: AtomicU64,
     /// The most that a run's clock was off, in ms.
     most_off: AtomicI64,
     broken: Mutex<Vec<String>>,
@@ -52,6 +54,7 @@ impl World {
             disk: Mutex::default(),
             questions: Mutex::default(),
             leave_by: Mutex::default(),
+            kept_back: AtomicU64::new(0),
             most_off: AtomicI64::new(0),
             broken: Mutex::default(),
             is_excused: AtomicBool::new(false),
@@ -102,6 +105,15 @@ impl World {
     /// By when the request of an intent has to leave.
     pub(crate) fn leave_by(&self, intent: u64) -> Millis {
         self.leave_by.lock().unwrap()[&intent]
+    }
+
+    /// Notes that an intent was given up whose trade neither list nor wallet showed in time.
+    pub(crate) fn note_kept_back(&self) {
+        self.kept_back.fetch_add(1, Relaxed);
+    }
+
+    pub(crate) fn kept_back(&self) -> u64 {
+        self.kept_back.load(Relaxed)
     }
 
     /// From now on nothing is promised: the rules cannot decide what has happened.
