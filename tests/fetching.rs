@@ -2,6 +2,7 @@
 #![cfg(unix)]
 
 use crate::candlewick::Folder;
+use crate::relay::Relay;
 use crate::seconds;
 use crate::serving::Served;
 use candlewick_api::clock::{Clock, SystemClock};
@@ -10,7 +11,6 @@ use std::fmt::Write as _;
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
 
 /// 2026-01-05 00:00 UTC.
 const MONDAY: i64 = 1_767_571_200_000;
@@ -71,6 +71,14 @@ impl Scene {
         assert_eq!(run.code, 0, "{}", run.stderr);
         self.folder.read("out.csv")
     }
+}
+
+/// The scene behind a relay: what its folder's commands ask the venue is seen.
+fn seen(scene: Scene) -> (Scene, Relay) {
+    let Scene { folder, served } = scene;
+    let relay = Relay::to(served.text("base_url"));
+    let folder = folder.with_variable("CANDLEWICK_BROKER__PRICE_URL", &relay.url);
+    (Scene { folder, served }, relay)
 }
 
 fn counts(told: &Value) -> [u64; 4] {
@@ -313,12 +321,15 @@ fn without_a_name_the_bots_series_are_fetched_as_what_the_bots_say_they_are() {
 #[test]
 fn a_fetch_that_is_stopped_keeps_what_came_says_so_and_goes_on_with_the_same_command() {
     let scene = Scene::new(&[("BTCUSDT_1m.csv", &minutes(0..8_000))], "latency:1:20ms");
+    let (scene, relay) = seen(scene);
     let fetch = ["data", "fetch", "BTCUSDT@1m", "--from", "2026-01-05", "--to", "2026-01-10", "--json"];
     let fetch = [&fetch[..], &HASTE, &["--limit", "20", "--catalog", "candles"]].concat();
     let mut so_far = 0;
     for name in ["INT", "TERM"] {
+        relay.forget();
         let mut child = scene.folder.command(&fetch).stdout(Stdio::piped()).spawn().unwrap();
-        std::thread::sleep(Duration::from_secs(3));
+        // Nine pages of twenty candles have come, of hundreds, when the tenth is asked for.
+        relay.wait_for(10, |_| true);
         signal(&child, name);
         let told = std::io::read_to_string(child.stdout.take().unwrap()).unwrap();
         assert_eq!(child.wait().unwrap().code(), Some(130), "{told}");
@@ -343,15 +354,17 @@ fn prices_are_recorded_until_the_user_has_enough() {
     let now = SystemClock::new().now().get() / 1_000 * 1_000;
     let seconds = seconds::candles(now, (600, 600));
     let start = (now + 2_000).to_string();
-    let scene = Scene::at(&[("BTCUSDT_1s.csv", &seconds)], &["--start", &start]);
+    let (scene, relay) = seen(Scene::at(&[("BTCUSDT_1s.csv", &seconds)], &["--start", &start]));
     let record = ["data", "fetch", "BTCUSDT", "--record", "--catalog", "prices"];
     let told = scene.folder.run(&[&record[..], &["--for", "4s", "--json"]].concat()).json();
     let new = told["series"][0]["new"].as_u64().unwrap();
     assert!((3..=6).contains(&new), "{told}");
     assert_eq!((&told["series"][0]["missing"], &told["interrupted"]), (&0.into(), &false.into()), "{told}");
     for (name, code, words) in [("INT", 130, "Interrupted"), ("TERM", 0, "BTCUSDT")] {
+        relay.forget();
         let mut child = scene.folder.command(&record).stdout(Stdio::piped()).spawn().unwrap();
-        std::thread::sleep(Duration::from_secs(3));
+        // The latest record is asked for every second; those asked for by their time were missed before.
+        relay.wait_for(4, |line| !line.contains("limitTime="));
         signal(&child, name);
         let told = std::io::read_to_string(child.stdout.take().unwrap()).unwrap();
         assert_eq!(child.wait().unwrap().code(), Some(code), "{told}");

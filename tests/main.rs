@@ -35,6 +35,7 @@ mod read_back;
 mod real_money;
 mod recording;
 mod regimes;
+mod relay;
 mod replay;
 mod resolve;
 mod restart;
