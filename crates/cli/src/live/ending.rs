@@ -7,8 +7,7 @@ use crate::output::{print, print_json};
 use crate::report::{Caveats, Report, Run, write_trades};
 use candlewick_backtest::analysis::{Background, Prices};
 use candlewick_engine::{IntentState, TradeBook};
-use candlewick_runtime::Stop;
-use candlewick_runtime::{Audit, Tally};
+use candlewick_runtime::{Audit, Finished, Stop, Tally};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -41,20 +40,39 @@ pub(crate) fn report(
     (trades, json): (Option<&Path>, bool),
     elapsed: Duration,
 ) -> Result<Ending, Failure> {
-    let Outcome { finished, settings, trading, start_balance, span } = &outcome;
-    let scale = settings.money_scale;
+    let finished = &outcome.finished;
     if let Some(path) = trades {
-        let written = write_trades(path, &finished.book, &loaded.config.bots, scale);
-        written.map_err(|error| {
-            let context = format!("{}: the trades cannot be written", path.display());
-            Failure::new(FailureKind::Unexpected, error).context(context)
-        })?;
+        write_trades(path, &finished.book, &loaded.config.bots, outcome.settings.money_scale).map_err(
+            |error| {
+                let context = format!("{}: the trades cannot be written", path.display());
+                Failure::new(FailureKind::Unexpected, error).context(context)
+            },
+        )?;
     }
+    let report = figures(&outcome, loaded, elapsed);
+    if json {
+        print_json(&LiveReport {
+            report,
+            in_doubt: count(&finished.book, IntentState::InDoubt),
+            stop: name_of(finished.stop),
+            wallet: finished.wallet.map(|wallet| outcome.settings.money_scale.to_f64(wallet)),
+            rejected_rows: finished.rejected_rows,
+            audits: finished.audits.clone(),
+        })?;
+    } else {
+        print(&format!("\n{report}"))?;
+    }
+    ending_of(outcome.finished)
+}
+
+/// What a run of any kind reports.
+fn figures(outcome: &Outcome, loaded: &Loaded, elapsed: Duration) -> Report {
+    let Outcome { finished, settings, trading, start_balance, span } = outcome;
     let in_doubt = count(&finished.book, IntentState::InDoubt);
-    let report = Report::of(Run {
+    Report::of(Run {
         book: &finished.book,
         bots: &settings.bots,
-        scale,
+        scale: settings.money_scale,
         balance: *start_balance,
         final_balance: finished.free + finished.open_stakes,
         unsettled_stakes: finished.open_stakes,
@@ -73,26 +91,18 @@ pub(crate) fn report(
         background: background(&finished.book, loaded),
         sensitivity: None,
         census: None,
-    });
-    if json {
-        print_json(&LiveReport {
-            report,
-            in_doubt,
-            stop: name_of(finished.stop),
-            wallet: finished.wallet.map(|wallet| scale.to_f64(wallet)),
-            rejected_rows: finished.rejected_rows,
-            audits: finished.audits.clone(),
-        })?;
-    } else {
-        print(&format!("\n{report}"))?;
-    }
-    if let Some(error) = outcome.finished.not_durable {
+    })
+}
+
+/// How the program ends after such a run.
+fn ending_of(finished: Finished) -> Result<Ending, Failure> {
+    if let Some(error) = finished.not_durable {
         return Err(Failure::from(error).context("the journal's end may not be durable").help(
             "nothing is lost at the venue: the next start on this journal looks there for what the journal misses",
         ));
     }
     match finished.stop {
-        Stop::TimeUp | Stop::DataEnds(_) => match &finished.halted {
+        Stop::TimeUp | Stop::DataEnds(_) => match finished.halted {
             None => Ok(Ending::Done),
             Some(reason) => {
                 let problem = anyhow::anyhow!("the run ended halted by a person: {reason}");

@@ -11,7 +11,6 @@ use candlewick_engine::{BotSettings, Header};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use std::io;
 use std::time::Duration;
 
 /// A run, made now or before.
@@ -62,18 +61,18 @@ impl<'a> RunCache<'a> {
 
     /// For the run with this header, made `times` times. Nothing is looked for or kept where that takes longer than the run
     /// itself, or where it is not known what the run depends on. `files` are those that the bots named before their
-    /// strategies were built.
+    /// strategies were built, none where they cannot be read.
     pub(crate) fn of(
         (loaded, settings): (&Loaded, &'a BacktestSettings),
         (candles, header): (&Candles, &Header),
-        files: io::Result<NamedFiles>,
+        files: Option<NamedFiles>,
         times: u64,
     ) -> Self {
         let bots = &loaded.config.bots;
         let data = &loaded.config.data;
         let is_long = shown(bots, candles).saturating_mul(times) >= data.cache_results_from;
         let place = || {
-            let (cache, files) = (data.result_cache()?, files.ok()?);
+            let (cache, files) = (data.result_cache()?, files?);
             let parts = json!({ "header": header, "files": files });
             Some(Place { cache, program_hash: program_hash().ok()?, parts, files, bots: bots.clone() })
         };

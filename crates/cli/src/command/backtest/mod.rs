@@ -1,0 +1,149 @@
+//! `backtest`: stored candles through the configured bots.
+
+mod plan;
+
+use super::Context;
+use crate::arguments::parse_journal;
+use crate::data::{CandleArguments, Candles};
+use crate::failure::{Ending, Failure, FailureKind};
+use crate::output::{print, print_json};
+use crate::report::{Census, PageParts, Report, Run, write_page, write_trades};
+use crate::result_cache::{CachedRun, Known};
+use candlewick_backtest::analysis::{Background, Prices, Sensitivity};
+use clap::Args;
+use plan::Plan;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// What to replay.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Without --config, three bots that come along; without --data and [sandbox].data, what the catalog has \
+                  of the bots' series, else two weeks of synthetic candles.\n\nExamples:\n  candlewick backtest\n  \
+                  candlewick backtest --config my.toml --data BTCUSDT_1m.csv --sensitivity --html report.html\n  candlewick \
+                  backtest --data BTCUSDT@1m --from 2026-01-06 --to 2026-01-10\n  candlewick backtest --json --quiet"
+)]
+pub(crate) struct BacktestArguments {
+    #[command(flatten)]
+    candles: CandleArguments,
+    /// Write the trades as CSV
+    #[arg(long, value_name = "FILE")]
+    trades: Option<PathBuf>,
+    /// Write the report as one HTML file that loads nothing, with the candles and trades to look at
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Write the journal, one line of JSON an entry; the file must not exist
+    #[arg(long, value_name = "FILE")]
+    journal: Option<PathBuf>,
+    /// Make the run and its sensitivity, also where they are known from before, and keep nothing of them
+    #[arg(long)]
+    no_cache: bool,
+    /// Shift entry and exit against each trade: the factor k of the price path's stress
+    #[arg(long, value_name = "K", num_args = 0..=1, default_missing_value = "0.5")]
+    stress: Option<f64>,
+    /// Repeat the run with other latencies, payouts, price paths and under stress, to see what of it they decide
+    #[arg(long)]
+    sensitivity: bool,
+    /// Take each order's latency from those that a live session's journal recorded, instead of latency_ms
+    #[arg(long, value_name = "JOURNAL", value_parser = parse_journal)]
+    latency_from: Option<String>,
+    /// Which of the recorded latencies each order draws
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "latency_from")]
+    latency_seed: u64,
+}
+
+/// What stands where the curves would.
+const WITHOUT_SENSITIVITY: &str = "The run was not repeated on other settings: `candlewick backtest --sensitivity` with the \
+                                   same arguments shows what latency, payout, price path and stress decide of it.";
+
+pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Result<Ending, Failure> {
+    let (plan, strategies) = Plan::of(arguments, context)?;
+    let cache = plan.cache(arguments);
+    let (run, known) = cache.run(|| plan.replay(strategies, arguments.journal.as_deref(), context.global))?;
+    let book = &run.finished.book;
+    let coarse = arguments.candles.check_trades(&plan.loaded, &plan.candles.markets, book)?;
+    if let Some(path) = &arguments.trades {
+        let written = write_trades(path, book, &plan.loaded.config.bots, run.finished.money_scale);
+        written.map_err(|error| unwritable("--trades", path, error))?;
+    }
+    let sensitivity =
+        if arguments.sensitivity { Some(cache.sensitivity(|| plan.sensitivity(context))?) } else { None };
+    report(plan, (run, known), (coarse, sensitivity), (arguments, context))
+}
+
+/// Prints the figures of a run, and writes its page where one is asked for.
+fn report(
+    plan: Plan,
+    (run, known): (CachedRun, Known),
+    (coarse_trades, sensitivity): (Option<String>, Option<Sensitivity>),
+    (arguments, context): (&BacktestArguments, &Context<'_>),
+) -> Result<Ending, Failure> {
+    let Plan { loaded, settings, header, candles, coarse, caveats, seen_payout_percent, .. } = plan;
+    let CachedRun { finished, journal_hash, elapsed } = run;
+    let span = candles.span();
+    let background = Background {
+        assumed_payout_percent: Some(settings.simulation.payout_percent.to_fraction() * 100.0),
+        seen_payout_percent,
+        missing_candles: candles.missing(&loaded.config.bots),
+        revised_candles: candles.revised,
+    };
+    let Candles { series, hash, notices, .. } = candles;
+    let mut notices: Vec<String> = coarse.or(coarse_trades).into_iter().chain(notices).collect();
+    notices.extend(notice_of_incomplete(finished.incomplete_candles));
+    let prices = if settings.simulation.stress > 0.0 { Prices::Stressed } else { Prices::Fair };
+    let balance = loaded.initial_balance()?;
+    let report = Report::of(Run {
+        book: &finished.book,
+        bots: &loaded.config.bots,
+        scale: finished.money_scale,
+        balance,
+        final_balance: finished.final_balance,
+        unsettled_stakes: finished.unsettled_stakes,
+        candles: finished.candles,
+        span: span.clone(),
+        prices,
+        data_hash: Some(hash),
+        journal_hash,
+        elapsed,
+        known: Some(known),
+        notices,
+        delays: Vec::new(),
+        audit_findings: BTreeMap::new(),
+        caveats,
+        verdicts: finished.verdicts,
+        background,
+        sensitivity,
+        census: Census::of(&loaded, &settings.session, context.registry, span.clone()),
+    });
+    if let Some(path) = &arguments.html {
+        let parts = PageParts {
+            kind: "Backtest",
+            book: &finished.book,
+            session: &settings.session,
+            simulation: &settings.simulation,
+            strategies: &header.strategies,
+            balance,
+            span: &span,
+            prices,
+            candles: series,
+            without_sensitivity: WITHOUT_SENSITIVITY,
+        };
+        write_page(path, &report, parts)?;
+    }
+    if context.global.json {
+        print_json(&report)?;
+    } else {
+        print(&report.to_string())?;
+    }
+    Ok(Ending::Done)
+}
+
+/// What is said of longer candles that could not be made.
+fn notice_of_incomplete(count: u64) -> Option<String> {
+    (count > 0).then(|| format!("{count} longer candles were not made: shorter ones inside them are missing"))
+}
+
+fn unwritable(flag: &str, path: &Path, error: std::io::Error) -> Failure {
+    let problem = format!("{flag}: cannot write {}", path.display());
+    Failure::new(FailureKind::Configuration, anyhow::Error::new(error)).context(problem)
+}
