@@ -1,13 +1,13 @@
 //! What a reader must know before believing the result.
 
-use super::RunPage;
+use super::{RunPage, VerdictText};
 use crate::markup::escaped;
 use std::fmt::Write as _;
 
 pub(super) fn section(page: &RunPage<'_>) -> String {
     let mut text = String::from("<section id=\"findings\"><h2>Findings</h2>");
     if page.analysis.findings.is_empty() {
-        text.push_str("<p class=\"none\">Nothing was found that speaks against these figures.</p>");
+        let _ = write!(text, "<p class=\"none\">{}</p>", without_findings(&page.verdict));
     } else {
         text.push_str("<ul class=\"findings\">");
         for finding in &page.analysis.findings {
@@ -25,4 +25,45 @@ pub(super) fn section(page: &RunPage<'_>) -> String {
     }
     text.push_str("</section>");
     text
+}
+
+/// What it means, beside each verdict, that nothing was found: a finding would speak against the figures, and figures may
+/// well be sound that speak against an edge.
+fn without_findings(verdict: &VerdictText) -> &'static str {
+    match verdict.name {
+        "edge_shown" => {
+            "Nothing was found that speaks against these figures. They tell of trades that were made; whether the edge \
+             lasts, only later ones tell."
+        }
+        "edge_rejected" => {
+            "Nothing was found that makes these figures doubtful: they rule an edge out, as the verdict says."
+        }
+        _ if !verdict.withheld.is_empty() => {
+            "Nothing was found that speaks against these figures, besides what the verdict is withheld for."
+        }
+        _ => {
+            "Nothing was found that speaks against these figures, but they do not yet decide whether there is an edge."
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn that_nothing_was_found_is_no_praise_of_a_strategy_whose_edge_is_rejected() {
+        let withheld = vec!["the latency is none".to_owned()];
+        for (name, withheld, expected) in [
+            ("edge_shown", vec![], "speaks against these figures. They tell of trades that were made"),
+            ("edge_rejected", vec![], "makes these figures doubtful: they rule an edge out"),
+            ("not_enough_trades", withheld, "besides what the verdict is withheld for."),
+            ("not_enough_trades", vec![], "but they do not yet decide"),
+        ] {
+            let verdict = VerdictText { name, withheld, ..VerdictText::default() };
+            let told = without_findings(&verdict);
+            assert!(told.starts_with("Nothing was found") && told.contains(expected), "{name}: {told}");
+            assert_eq!(name == "edge_rejected", !told.contains("speaks against these figures"), "{name}");
+        }
+    }
 }
