@@ -16,6 +16,7 @@ mod determinism;
 mod doctor;
 mod edge;
 mod excerpt;
+mod explanation;
 mod faults;
 mod fetch_killed;
 mod fetching;

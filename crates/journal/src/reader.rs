@@ -94,9 +94,28 @@ impl Reader {
         let text = "SELECT intent, sent, received, what, request, response, status FROM wires \
                     WHERE intent = $1 ORDER BY id";
         let rows = self.rows(text, &[intent.cast_signed()]).await?;
-        rows.iter()
-            .map(|row| wire_from(row).map_err(|error| from_sqlx(error, self.connection.url())))
-            .collect()
+        self.read_wires(&rows)
+    }
+
+    /// The requests about no intent in particular, such as those for lists and wallets, that were sent from one moment to
+    /// another, both included: at most the last `limit` of them, in their order.
+    ///
+    /// # Errors
+    /// As [`Reader::wires_of`].
+    pub async fn wires_between(
+        &mut self,
+        from: Millis,
+        to: Millis,
+        limit: u32,
+    ) -> Result<Vec<Wire>, JournalError> {
+        if self.schema < WIRES_SINCE {
+            return Ok(Vec::new());
+        }
+        let text = "SELECT intent, sent, received, what, request, response, status FROM wires \
+                    WHERE intent IS NULL AND sent >= $1 AND sent <= $2 ORDER BY id DESC LIMIT $3";
+        let mut rows = self.rows(text, &[from.get(), to.get(), i64::from(limit)]).await?;
+        rows.reverse();
+        self.read_wires(&rows)
     }
 
     /// The last line.
@@ -172,6 +191,12 @@ impl Reader {
             })
         };
         within(ANSWER_DEADLINE, &url, rows).await
+    }
+
+    fn read_wires(&self, rows: &[AnyRow]) -> Result<Vec<Wire>, JournalError> {
+        rows.iter()
+            .map(|row| wire_from(row).map_err(|error| from_sqlx(error, self.connection.url())))
+            .collect()
     }
 
     fn read_lines(&self, rows: &[AnyRow]) -> Result<Vec<StoredLine>, JournalError> {

@@ -12,8 +12,8 @@ use clap::Args;
 #[derive(Debug, Args)]
 #[command(
     after_help = "The candles, the decision with its numbers, every request with its reply as they went over the wire, \
-                  and the settlement, in UTC.\n\nExamples:\n  candlewick explain 17\n  candlewick explain \
-                  01KE5ZTX2224ERMQE51J8Q9BC0 --journal run.db --json"
+                  the lists that ended a doubt, and the settlement with what of it the journal shows to be right, in UTC.\n\n\
+                  Examples:\n  candlewick explain 17\n  candlewick explain 01KE5ZTX2224ERMQE51J8Q9BC0 --journal run.db --json"
 )]
 pub(crate) struct ExplainArguments {
     /// The number of the intent, or the venue's identifier of the trade

@@ -1,8 +1,11 @@
 //! Why a trade was opened and what became of it; why none was.
 
+mod audit;
 mod candle;
+mod doubt;
 mod indicators;
 mod moment;
+mod step;
 mod trade;
 
 pub(crate) use moment::read_moment;

@@ -1,13 +1,16 @@
 //! One intent from the candles before it to its settlement.
 
+use super::audit::{self, Check};
 use super::candle::{CandleLine, table_of};
+use super::doubt;
 use super::indicators::recompute;
-use crate::chronicle::{Chronicle, TradeLine};
+use super::step::Step;
+use crate::chronicle::{Chronicle, Provenance, TradeLine};
 use crate::failure::Failure;
 use crate::moment::{delta, utc};
 use crate::output::table;
-use candlewick_engine::Rule;
-use candlewick_journal::{LineKind, Reader, StoredLine, Wire};
+use candlewick_engine::{IntentId, IntentRow, Rule};
+use candlewick_journal::{LineKind, Reader, StoredLine};
 use candlewick_sdk::{Millis, Registry};
 use serde::Serialize;
 use serde_json::Value;
@@ -19,13 +22,12 @@ const BEFORE: i64 = 5;
 /// Lines read around an intent at most.
 const MOST_LINES: u32 = 20_000;
 
-/// Fields of an entry that other columns show.
-const COLUMNS: [&str; 5] = ["at", "received", "event", "action", "intent"];
-
 /// Everything that a journal tells of an intent.
 #[derive(Debug, Serialize)]
 pub(crate) struct Explanation {
     trade: TradeLine,
+    /// Why its request never left; null when it did.
+    not_sent_reason: Option<String>,
     /// The rules that were asked, in their order: all of them let it pass.
     passed_rules: Vec<&'static str>,
     /// The strategy's indicators at the decision, by name; empty when it offers none.
@@ -34,20 +36,10 @@ pub(crate) struct Explanation {
     indicators_missing: Option<String>,
     /// The series that it was decided on, from before the decision to its end.
     candles: Vec<CandleLine>,
+    /// What of a settled trade is checked by what the journal holds; empty before, and where it holds too little.
+    audit: Vec<Check>,
     /// What happened, in the order of its arrival.
     timeline: Vec<Step>,
-}
-
-/// Something that happened to an intent.
-#[derive(Debug, Serialize)]
-struct Step {
-    time: Millis,
-    /// Since the decision, in milliseconds.
-    after_ms: Millis,
-    /// `decision`, an event's name, `request`, `reply` or `note`.
-    what: String,
-    /// The entry's or the wire's own text.
-    detail: Value,
 }
 
 /// Reads all about an intent, named by its number or by the venue's name of its trade.
@@ -63,24 +55,57 @@ pub(crate) async fn read_trade(
     let (row, told) = chronicle.find(name)?;
     let intent = row.approved.intent();
     let decided = row.approved.decision_time();
-    let mut timeline: Vec<Step> = Vec::new();
-    for stored in reader.lines_of(intent.number()).await? {
-        timeline.push(Step::of_line(&stored, decided));
-    }
-    let mention = format!("intent {intent} ");
-    let is_note = |stored: &&StoredLine| {
-        let line = &stored.line;
-        line.kind == LineKind::Note && line.intent.is_none() && line.body.contains(&mention)
-    };
-    timeline.extend(chronicle.lines.iter().filter(is_note).map(|stored| Step::of_line(stored, decided)));
-    for wire in reader.wires_of(intent.number()).await? {
-        timeline.extend(Step::of_wire(&wire, decided));
-    }
+    let lines = reader.lines_of(intent.number()).await?;
+    let wires = reader.wires_of(intent.number()).await?;
+    let notes: Vec<&StoredLine> =
+        chronicle.lines.iter().filter(|stored| is_note_of(stored, intent)).collect();
+    let entries = lines.iter().chain(notes.iter().copied());
+    let mut timeline: Vec<Step> = entries.map(|stored| Step::of_line(stored, decided)).collect();
+    timeline.extend(wires.iter().flat_map(|wire| Step::of_wire(wire, decided)));
+    let trade = TradeLine::of(&chronicle.book, (row, told));
+    let venue_id = trade.venue_id.as_deref();
+    let lists = doubt::read_lists(reader, (&lines, &notes)).await?;
+    timeline.extend(lists.iter().flat_map(|wire| doubt::steps(wire, (row, told), venue_id)));
     timeline.sort_by_key(|step| (step.time, step.rank()));
     let (indicators, indicators_missing) = match recompute(reader, &chronicle, told, registry).await? {
         Ok(indicators) => (indicators, None),
         Err(why) => (BTreeMap::new(), Some(why)),
     };
+    let trading = chronicle.run(told.run).and_then(|run| run.trading);
+    let audit = audit::checks((row, told), venue_id, trading, wires.iter().chain(&lists));
+    Ok(Explanation {
+        trade,
+        not_sent_reason: lines.iter().find_map(not_sent_reason),
+        passed_rules: Rule::ALL.iter().map(|rule| rule.as_str()).collect(),
+        indicators,
+        indicators_missing,
+        candles: candles_around(reader, &chronicle, (row, told)).await?,
+        audit,
+        timeline,
+    })
+}
+
+/// Whether a note that is about no intent in particular names this one.
+fn is_note_of(stored: &StoredLine, intent: IntentId) -> bool {
+    let line = &stored.line;
+    let names = |end: char| line.body.contains(&format!("intent {intent}{end}"));
+    line.kind == LineKind::Note && line.intent.is_none() && (names(' ') || names(':'))
+}
+
+/// Why the request of an intent never left, if this is the note that says so.
+fn not_sent_reason(stored: &StoredLine) -> Option<String> {
+    let note = Some(&stored.line).filter(|line| line.kind == LineKind::Note)?;
+    let body: Value = serde_json::from_str(&note.body).ok()?;
+    body["not_sent"].as_str().map(str::to_owned)
+}
+
+/// The candles of its bot from before the decision until after the end of the trade.
+async fn candles_around(
+    reader: &mut Reader,
+    chronicle: &Chronicle,
+    (row, told): (&IntentRow, &Provenance),
+) -> Result<Vec<CandleLine>, Failure> {
+    let decided = row.approved.decision_time();
     let mut candles = Vec::new();
     if let Some(run) = chronicle.run(told.run)
         && let Some(bot) = run.settings.bots.iter().find(|bot| bot.name == told.bot)
@@ -92,65 +117,7 @@ pub(crate) async fn read_trade(
             candles.extend(CandleLine::of(stored, run)?.filter(|line| line.series == bot.series()));
         }
     }
-    Ok(Explanation {
-        trade: TradeLine::of(&chronicle.book, (row, told)),
-        passed_rules: Rule::ALL.iter().map(|rule| rule.as_str()).collect(),
-        indicators,
-        indicators_missing,
-        candles,
-        timeline,
-    })
-}
-
-impl Step {
-    /// Of what happened in one millisecond, what came first.
-    fn rank(&self) -> u8 {
-        match self.what.as_str() {
-            "decision" => 0,
-            "request" => 1,
-            "reply" => 2,
-            _ => 3,
-        }
-    }
-
-    /// Without what stands in the other columns.
-    fn describe(&self) -> String {
-        let Value::Object(fields) = &self.detail else {
-            return self.detail.as_str().map_or_else(|| self.detail.to_string(), str::to_owned);
-        };
-        let mut fields = fields.clone();
-        fields.retain(|key, value| !COLUMNS.contains(&key.as_str()) && !value.is_null());
-        Value::Object(fields).to_string()
-    }
-
-    fn of_line(stored: &StoredLine, decided: Millis) -> Self {
-        let line = &stored.line;
-        let detail: Value =
-            serde_json::from_str(&line.body).unwrap_or_else(|_| Value::String(line.body.clone()));
-        let what = match line.kind {
-            LineKind::Action => "decision",
-            LineKind::Event => detail.get("event").and_then(Value::as_str).unwrap_or("event"),
-            LineKind::Note | LineKind::Run => "note",
-        };
-        Self { time: line.received, after_ms: line.received - decided, what: what.to_owned(), detail }
-    }
-
-    /// The request, and its reply where there was one.
-    fn of_wire(wire: &Wire, decided: Millis) -> Vec<Self> {
-        let step = |time: Millis, what: &str, detail: Value| Self {
-            time,
-            after_ms: time - decided,
-            what: what.to_owned(),
-            detail,
-        };
-        let request = format!("{} {}", wire.what, wire.request);
-        let mut steps = vec![step(wire.sent, "request", Value::String(request.trim_end().to_owned()))];
-        let response = wire.response.as_deref().unwrap_or("no answer");
-        let status = wire.status.map(|status| format!("{status} ")).unwrap_or_default();
-        let reply = Value::String(format!("{status}{response}"));
-        steps.push(step(wire.received.unwrap_or(wire.sent), "reply", reply));
-        steps
-    }
+    Ok(candles)
 }
 
 impl Display for Explanation {
@@ -163,6 +130,9 @@ impl Display for Explanation {
             trade.close_type, trade.expiration_type
         )?;
         write!(f, "State: {state}")?;
+        if let Some(reason) = &self.not_sent_reason {
+            write!(f, ": {reason}")?;
+        }
         if let (Some(result), Some(pnl)) = (trade.result, trade.pnl) {
             write!(f, ", {result} {pnl:+}")?;
         }
@@ -185,6 +155,9 @@ impl Display for Explanation {
             first.unwrap_or(&"-"),
             last.unwrap_or(&"-")
         )?;
+        for line in audit::lines(&self.audit) {
+            writeln!(f, "Audit: {line}")?;
+        }
         let mut rows = table(["time", "since decision", "what", ""]);
         for step in &self.timeline {
             let since = delta(trade.decision_time, step.time);

@@ -102,3 +102,21 @@ pub(crate) async fn wires_are_kept_beside_the_lines(fixture: &Fixture) {
     assert_eq!(reader.wires_of(9).await.unwrap(), []);
     assert_eq!(fixture.bodies().await, ["1"]);
 }
+
+pub(crate) async fn wires_about_no_intent_are_found_by_their_time(fixture: &Fixture) {
+    let at = |sent: i64, request: &str| Wire { intent: None, sent: Millis::new(sent), ..wire(0, request) };
+    let mut store = fixture.open().await.unwrap();
+    for one in [at(1, "a"), at(5, "b"), wire(2, "of an intent"), at(7, "c"), at(9, "d"), at(10, "e")] {
+        store.record_wire(one);
+    }
+    store.commit().await.unwrap();
+    let mut reader = fixture.reader().await;
+    let between = |from: i64, to: i64| (Millis::new(from), Millis::new(to));
+    for ((from, to), limit, expected) in [
+        (between(5, 9), 9, vec![at(5, "b"), at(7, "c"), at(9, "d")]),
+        (between(5, 9), 2, vec![at(7, "c"), at(9, "d")]),
+        (between(2, 4), 9, vec![]),
+    ] {
+        assert_eq!(reader.wires_between(from, to, limit).await.unwrap(), expected, "{from} to {to}");
+    }
+}

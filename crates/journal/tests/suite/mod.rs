@@ -19,6 +19,7 @@ macro_rules! test_claims {
             keeping::large_commits_are_whole,
             keeping::any_text_is_kept,
             keeping::wires_are_kept_beside_the_lines,
+            keeping::wires_about_no_intent_are_found_by_their_time,
             retrying::a_failed_commit_is_repeated_whole,
             retrying::a_commit_of_unknown_outcome_writes_each_line_once,
             retrying::a_heartbeat_between_leaves_an_unknown_commit_unknown,

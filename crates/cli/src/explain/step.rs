@@ -1,0 +1,85 @@
+//! What happened to an intent, one step after the other.
+
+use candlewick_journal::{LineKind, StoredLine, Wire};
+use candlewick_sdk::Millis;
+use serde::Serialize;
+use serde_json::Value;
+
+/// Fields of an entry that other columns show.
+const COLUMNS: [&str; 5] = ["at", "received", "event", "action", "intent"];
+
+/// Something that happened to an intent.
+#[derive(Debug, Serialize)]
+pub(super) struct Step {
+    pub(super) time: Millis,
+    /// Since the decision, in milliseconds.
+    pub(super) after_ms: Millis,
+    /// `decision`, an event's name, `request`, `reply` or `note`; with `list` or `wallet` before them, those that were
+    /// about no intent in particular.
+    pub(super) what: String,
+    /// The entry's or the wire's own text.
+    pub(super) detail: Value,
+    /// What people are told of it, where its own text is too long for a line.
+    #[serde(skip)]
+    pub(super) short: Option<String>,
+}
+
+impl Step {
+    /// Of an entry.
+    pub(super) fn of_line(stored: &StoredLine, decided: Millis) -> Self {
+        let line = &stored.line;
+        let detail: Value =
+            serde_json::from_str(&line.body).unwrap_or_else(|_| Value::String(line.body.clone()));
+        let what = match line.kind {
+            LineKind::Action => "decision",
+            LineKind::Event => detail.get("event").and_then(Value::as_str).unwrap_or("event"),
+            LineKind::Note | LineKind::Run => "note",
+        };
+        let (time, what) = (line.received, what.to_owned());
+        Self { time, after_ms: time - decided, what, detail, short: None }
+    }
+
+    /// The request, and its reply where there was one.
+    pub(super) fn of_wire(wire: &Wire, decided: Millis) -> [Self; 2] {
+        let step = |time: Millis, what: &str, detail: Value| Self {
+            time,
+            after_ms: time - decided,
+            what: what.to_owned(),
+            detail,
+            short: None,
+        };
+        let request = format!("{} {}", wire.what, wire.request);
+        let response = wire.response.as_deref().unwrap_or("no answer");
+        let status = wire.status.map(|status| format!("{status} ")).unwrap_or_default();
+        let reply = Value::String(format!("{status}{response}"));
+        [
+            step(wire.sent, "request", Value::String(request.trim_end().to_owned())),
+            step(wire.received.unwrap_or(wire.sent), "reply", reply),
+        ]
+    }
+
+    /// Of what happened in one millisecond, what came first.
+    pub(super) fn rank(&self) -> u8 {
+        match self.what.as_str() {
+            "decision" => 0,
+            "request" | "list request" => 1,
+            "reply" | "list reply" => 2,
+            "wallet request" => 3,
+            "wallet reply" => 4,
+            _ => 5,
+        }
+    }
+
+    /// Without what stands in the other columns.
+    pub(super) fn describe(&self) -> String {
+        if let Some(short) = &self.short {
+            return short.clone();
+        }
+        let Value::Object(fields) = &self.detail else {
+            return self.detail.as_str().map_or_else(|| self.detail.to_string(), str::to_owned);
+        };
+        let mut fields = fields.clone();
+        fields.retain(|key, value| !COLUMNS.contains(&key.as_str()) && !value.is_null());
+        Value::Object(fields).to_string()
+    }
+}
