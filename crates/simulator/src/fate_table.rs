@@ -6,7 +6,9 @@ use crate::order::{Opening, Order, Refusal};
 use crate::outcome::profit_of;
 use crate::path::PricePath;
 use crate::{Market, SettledTrade, SimulationSettings, SimulatorError};
-use candlewick_sdk::{CandleSeries, Direction, Expiry, Millis, Money, Outcome, Symbol};
+use candlewick_sdk::{
+    Candle, CandleSeries, Direction, ExpirationType, Expiry, Millis, Money, Outcome, Symbol,
+};
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// The fates of orders of one expiry that are decided at the closes of a series, both directions: a byte a candle,
@@ -15,6 +17,8 @@ pub struct FateTable {
     path: PricePath,
     settings: SimulationSettings,
     expiry: Expiry,
+    /// Where trades open and close, counted from their decisions, when that is the same at every close.
+    steady: Option<(Millis, Millis)>,
     known: Box<[AtomicU8]>,
 }
 
@@ -22,6 +26,7 @@ pub struct FateTable {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Foreseen {
     kind: Kind,
+    answered_at: Millis,
     opening: Opening,
     known_at: Millis,
 }
@@ -58,7 +63,8 @@ impl FateTable {
         }
         let path = PricePath::new(market, settings)?;
         let known = candles.candles().iter().map(|_| AtomicU8::new(0)).collect();
-        Ok(Some(Self { path, settings: settings.clone(), expiry, known }))
+        let steady = steady(expiry, candles, settings);
+        Ok(Some(Self { path, settings: settings.clone(), expiry, steady, known }))
     }
 
     /// Of which expiry it is.
@@ -80,11 +86,17 @@ impl FateTable {
             Some(kind) => kind,
             None => self.work_out(known, direction, arrival, shift),
         };
-        let Moments { open_time, close_time, .. } = Moments::of(self.expiry, arrival, &self.settings);
+        let (open_time, close_time) = if let Some((opens, closes)) = self.steady {
+            (close + opens, close + closes)
+        } else {
+            let Moments { open_time, close_time, .. } = Moments::of(self.expiry, arrival, &self.settings);
+            (open_time, close_time)
+        };
         // The prices are what a search does not ask for; without them a candle takes a byte.
         let opening =
             Opening { open_time, open_price: None, close_time, payout: self.settings.payout_percent };
-        Some(Foreseen { kind, opening, known_at: close_time + self.settings.settle_delay_ms })
+        let known_at = close_time + self.settings.settle_delay_ms;
+        Some(Foreseen { kind, answered_at: arrival, opening, known_at })
     }
 
     #[cold]
@@ -132,18 +144,59 @@ impl Kind {
     }
 }
 
+/// An order of a fixed duration lasts as long wherever it is decided, when all closes stand alike in their seconds.
+fn steady(expiry: Expiry, candles: &CandleSeries, settings: &SimulationSettings) -> Option<(Millis, Millis)> {
+    match expiry.expiration_type {
+        ExpirationType::Unstated | ExpirationType::TimeFixed => {}
+        ExpirationType::CandleClose | ExpirationType::NextCandle => return None,
+    }
+    let length = candles.interval().length();
+    let first = candles.candles().first()?.time() + length;
+    let is_alike = |candle: &Candle| (candle.time() + length - first).is_aligned_to(Millis::SECOND);
+    let moments = Moments::of(expiry, first + settings.latency_ms, settings);
+    let after = (moments.open_time - first, moments.close_time - first);
+    candles.candles().iter().all(is_alike).then_some(after)
+}
+
 impl Foreseen {
-    /// The fate of an order with this number and stake.
+    /// When the venue's answer arrives.
     #[inline]
+    pub const fn answered_at(&self) -> Millis {
+        self.answered_at
+    }
+
+    /// When the trade opens and how it closes, as the answer tells it.
+    #[inline]
+    pub const fn opening(&self) -> &Opening {
+        &self.opening
+    }
+
+    /// When its settlement becomes known.
+    #[inline]
+    pub const fn known_at(&self) -> Millis {
+        self.known_at
+    }
+
+    /// How it ends; `None` for what does not settle.
+    #[inline]
+    pub(crate) const fn outcome(&self) -> Option<Outcome> {
+        match self.kind {
+            Kind::Won => Some(Outcome::Won),
+            Kind::Lost => Some(Outcome::Lost),
+            Kind::Draw => Some(Outcome::Draw),
+            Kind::Cancelled => Some(Outcome::Cancelled),
+            Kind::StaysOpen | Kind::NoPrice => None,
+        }
+    }
+
+    /// The fate of an order with this number and stake.
     pub(crate) fn fate(&self, number: u64, stake: Money) -> Fate {
         let opening = self.opening;
-        let outcome = match self.kind {
-            Kind::Won => Outcome::Won,
-            Kind::Lost => Outcome::Lost,
-            Kind::Draw => Outcome::Draw,
-            Kind::Cancelled => Outcome::Cancelled,
-            Kind::StaysOpen => return Fate::StaysOpen(opening),
-            Kind::NoPrice => return Fate::Refused(Refusal::NoPrice),
+        let Some(outcome) = self.outcome() else {
+            return match self.kind {
+                Kind::NoPrice => Fate::Refused(Refusal::NoPrice),
+                _ => Fate::StaysOpen(opening),
+            };
         };
         let trade = SettledTrade {
             number,
@@ -162,8 +215,8 @@ impl Foreseen {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{AnswerKind, RecordedLatency, Simulator, VenueEvent};
-    use candlewick_sdk::{Candle, ExpirationType, Interval, Ohlcv, Series};
+    use crate::{Answer, AnswerKind, RecordedLatency, Simulator, VenueEvent};
+    use candlewick_sdk::{Interval, Ohlcv, Series};
 
     /// Two hours of minutes that go up and down, some of them missing, some of them flat.
     fn market() -> Market {
@@ -200,7 +253,9 @@ mod tests {
                 let mut own = Simulator::new(settings.clone(), balance, vec![market()]).unwrap();
                 own.submit(&order);
                 let mut other = Simulator::new(settings.clone(), balance, Vec::new()).unwrap();
-                other.submit_foreseen(&order, &table.foresee((index, order.time), direction).unwrap());
+                let foreseen = table.foresee((index, order.time), direction).unwrap();
+                let answer = other.submit_foreseen(&order, &foreseen);
+                check_at_once(settings, (&order, &foreseen), (&answer, &mut other.clone()));
                 let told = |venue: &mut Simulator| {
                     let mut events: Vec<VenueEvent> =
                         std::iter::from_fn(|| venue.pop_due(Millis::MAX)).collect();
@@ -222,6 +277,31 @@ mod tests {
             }
         }
         assert_eq!(table.foresee((candles.candles().len(), candles.end()), Direction::Buy), None);
+    }
+
+    /// Bringing an order to its end at once is to hear what the venue tells of it.
+    fn check_at_once(
+        settings: &SimulationSettings,
+        (order, foreseen): (&Order, &Foreseen),
+        (answer, told): (&Answer, &mut Simulator),
+    ) {
+        let mut venue = Simulator::new(settings.clone(), told.balance(), Vec::new()).unwrap();
+        let at_once = venue.settle_foreseen(order.stake, foreseen);
+        let events: Vec<VenueEvent> = std::iter::from_fn(|| told.pop_due(Millis::MAX)).collect();
+        assert_eq!(foreseen.answered_at(), answer.at);
+        match &events[..] {
+            [VenueEvent::Answered(answer), VenueEvent::Settled(trade)] => {
+                assert_eq!(answer.kind, AnswerKind::Opened(*foreseen.opening()));
+                assert_eq!(at_once, Some((trade.outcome, trade.profit)));
+                let opening = foreseen.opening();
+                assert_eq!((opening.open_time, opening.close_time), (trade.open_time, trade.close_time));
+                assert_eq!(foreseen.known_at(), trade.known_at);
+            }
+            _ => assert_eq!(at_once, None, "{events:?}"),
+        }
+        if at_once.is_some() {
+            assert_eq!(venue.balance(), told.balance());
+        }
     }
 
     #[test]

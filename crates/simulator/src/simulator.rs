@@ -4,11 +4,12 @@ use crate::event::{SettledTrade, UnsettledTrade, VenueEvent};
 use crate::fate::Fate;
 use crate::fate_table::Foreseen;
 use crate::order::{Answer, AnswerKind, Order, Refusal};
+use crate::outcome::profit_of;
 use crate::path::{PathPrice, PriceMoment, PricePath};
 use crate::queue::DueQueue;
 use crate::wallet::Wallet;
 use crate::{Market, SimulationSettings, SimulatorError};
-use candlewick_sdk::{Millis, Money, Symbol};
+use candlewick_sdk::{Millis, Money, Outcome, Symbol};
 
 /// A fixed-time venue in memory.
 ///
@@ -28,6 +29,8 @@ pub struct Simulator {
     settlements: DueQueue<PendingSettlement>,
     next_due: Millis,
     unsettled: Vec<UnsettledTrade>,
+    /// The last stake of an order that was brought to its end at once, and what it earns: the next is nearly always the same.
+    last_win: (Money, Money),
 }
 
 #[derive(Clone, Debug)]
@@ -70,6 +73,7 @@ impl Simulator {
             settlements: DueQueue::new(),
             next_due: Millis::MAX,
             unsettled: Vec::new(),
+            last_win: (Money::ZERO, Money::ZERO),
         })
     }
 
@@ -95,17 +99,26 @@ impl Simulator {
         self.queue(order, at, fate)
     }
 
-    /// Takes an order whose fate was foreseen, and brings it to its end at once: the trade, as its settlement tells it, and
-    /// when its answer arrives. `None`, and nothing happens, where other orders are under way, and for one that is not
-    /// covered or does not settle.
+    /// Takes an order of this stake whose fate was foreseen, and brings it to its end at once: how its trade ended, and what
+    /// it earned. `None`, and nothing happens, where other orders are under way, and for one that is not covered or does
+    /// not settle.
     #[inline]
-    pub fn settle_foreseen(&mut self, order: &Order, foreseen: &Foreseen) -> Option<(Millis, SettledTrade)> {
-        if self.next_due != Millis::MAX || !order.stake.is_positive() || order.stake > self.wallet.free() {
+    pub fn settle_foreseen(&mut self, stake: Money, foreseen: &Foreseen) -> Option<(Outcome, Money)> {
+        if self.next_due != Millis::MAX || !stake.is_positive() || stake > self.wallet.free() {
             return None;
         }
-        let Fate::Settles(_, trade) = foreseen.fate(order.number, order.stake) else { return None };
-        self.wallet.pass(trade.profit);
-        Some((order.time + self.settings.latency_ms, trade))
+        let outcome = foreseen.outcome()?;
+        if outcome == Outcome::Won && stake != self.last_win.0 {
+            self.last_win = (stake, profit_of(outcome, stake, self.settings.payout_percent));
+        }
+        let profit = match outcome {
+            Outcome::Won => self.last_win.1,
+            Outcome::Lost | Outcome::Draw | Outcome::Cancelled => {
+                profit_of(outcome, stake, self.settings.payout_percent)
+            }
+        };
+        self.wallet.pass(profit);
+        Some((outcome, profit))
     }
 
     fn queue(&mut self, order: &Order, at: Millis, fate: Fate) -> Answer {
@@ -216,9 +229,7 @@ mod tests {
     use super::*;
     use crate::settings::{DrawRule, OpenRounding};
     use ExpirationType::{CandleClose, NextCandle, TimeFixed};
-    use candlewick_sdk::{
-        Candle, CandleSeries, Direction, ExpirationType, Expiry, Interval, Ohlcv, Outcome, Series,
-    };
+    use candlewick_sdk::{Candle, CandleSeries, Direction, ExpirationType, Expiry, Interval, Ohlcv, Series};
 
     const START: i64 = 1_641_038_400_000;
 

@@ -3,12 +3,13 @@
 use candlewick_sdk::{Candle, Millis, closing_before};
 
 /// The candles of a series and their closes.
-#[derive(Clone, Copy)]
 pub(crate) struct Closes<'a> {
     candles: &'a [Candle],
     interval: Millis,
     /// The close of the first candle, if none is missing after it.
     unbroken_from: Option<Millis>,
+    /// How long was last asked for, and how many candles that is: trades of one expiry last as long.
+    last: (i64, usize),
 }
 
 impl<'a> Closes<'a> {
@@ -22,7 +23,7 @@ impl<'a> Closes<'a> {
             }
             _ => None,
         };
-        Self { candles, interval, unbroken_from }
+        Self { candles, interval, unbroken_from, last: (0, 0) }
     }
 
     /// The candles.
@@ -41,7 +42,7 @@ impl<'a> Closes<'a> {
 
     /// The first candle from this one on that does not close before `until`.
     #[inline]
-    pub(crate) fn first_from(&self, index: usize, until: Millis) -> usize {
+    pub(crate) fn first_from(&mut self, index: usize, until: Millis) -> usize {
         if self.unbroken_from.is_none() {
             let rest = self.candles.get(index..).unwrap_or_default();
             return index + closing_before(rest, self.interval, until);
@@ -50,17 +51,11 @@ impl<'a> Closes<'a> {
             return index;
         }
         let left = until.get().saturating_sub(self.at(index).get());
-        if left <= 0 {
-            return index;
+        if left != self.last.0 {
+            let count = if left <= 0 { 0 } else { (left - 1) / self.interval.get() + 1 };
+            self.last = (left, usize::try_from(count).unwrap_or(usize::MAX));
         }
-        let interval = self.interval.get();
-        // A trade lasts a few candles, and few subtractions are quicker than a division.
-        let count = if left <= interval * 8 {
-            (1..8).filter(|candles| left > interval * candles).count() as i64 + 1
-        } else {
-            (left - 1) / interval + 1
-        };
-        index.saturating_add(usize::try_from(count).unwrap_or(usize::MAX)).min(self.candles.len())
+        index.saturating_add(self.last.1).min(self.candles.len())
     }
 }
 
@@ -78,7 +73,7 @@ mod tests {
     fn what_is_reckoned_is_what_the_candles_say() {
         let (whole, broken) = (minutes(3..40), minutes((3..40).filter(|minute| minute % 9 != 5)));
         for candles in [&whole[..], &broken[..], &whole[..1], &[]] {
-            let closes = Closes::of(candles, Millis::MINUTE);
+            let mut closes = Closes::of(candles, Millis::MINUTE);
             for (index, candle) in candles.iter().enumerate() {
                 assert_eq!(closes.at(index), candle.time() + Millis::MINUTE);
             }

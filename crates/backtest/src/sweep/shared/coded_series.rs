@@ -1,7 +1,9 @@
 //! A declared series in a byte or two for each candle: all that comparisons with a few known levels can tell of it.
 
+use super::marks::Marks;
 use candlewick_sdk::{Comparison, Side};
 use std::ops::RangeInclusive;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Where each number of a series lies among the levels that some trials compare it with.
 ///
@@ -10,10 +12,12 @@ use std::ops::RangeInclusive;
 pub(crate) struct CodedSeries {
     levels: Vec<f64>,
     codes: Codes,
+    /// The candles that meet comparisons, the last asked for last: few enough to take no more bytes than the codes.
+    kept: Mutex<Vec<(RangeInclusive<u16>, Arc<Marks>)>>,
 }
 
 /// One code for each candle.
-pub(crate) enum Codes {
+enum Codes {
     /// Up to 127 levels.
     Byte(Vec<u8>),
     /// Up to 32,767.
@@ -33,20 +37,41 @@ impl CodedSeries {
         } else {
             Codes::Word(Vec::with_capacity(candles))
         };
-        Self { levels, codes }
+        Self { levels, codes, kept: Mutex::new(Vec::new()) }
     }
 
     /// Appends numbers; NaN meets no comparison.
     pub(crate) fn extend(&mut self, values: &[f64]) {
-        let Self { levels, codes } = self;
+        let Self { levels, codes, .. } = self;
         match codes {
-            Codes::Byte(codes) => codes.extend(values.iter().map(|value| code(levels, *value) as u8)),
-            Codes::Word(codes) => codes.extend(values.iter().map(|value| code(levels, *value) as u16)),
+            Codes::Byte(codes) => extend(codes, levels, values, |code| code as u8),
+            Codes::Word(codes) => extend(codes, levels, values, |code| code as u16),
         }
     }
 
+    /// The candles whose numbers meet a comparison with one of the levels; `None` when none can.
+    pub(crate) fn marks(&self, comparison: &Comparison) -> Option<Arc<Marks>> {
+        let range = self.range(comparison)?;
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = if let Some(place) = kept.iter().position(|(of, _)| *of == range) {
+            kept.remove(place)
+        } else {
+            let (most, marks) = match &self.codes {
+                Codes::Byte(codes) => (8, Marks::of_bytes(codes, &range)),
+                Codes::Word(codes) => (16, Marks::of_words(codes, &range)),
+            };
+            if kept.len() >= most {
+                kept.remove(0);
+            }
+            (range, Arc::new(marks))
+        };
+        let marks = known.1.clone();
+        kept.push(known);
+        Some(marks)
+    }
+
     /// The codes of the numbers that meet a comparison with one of the levels; `None` when none can.
-    pub(crate) fn range(&self, comparison: &Comparison) -> Option<RangeInclusive<u16>> {
+    fn range(&self, comparison: &Comparison) -> Option<RangeInclusive<u16>> {
         let place = self.levels.iter().position(|level| *level == comparison.level)?;
         let (place, count) = (u16::try_from(place).ok()?, u16::try_from(self.levels.len()).ok()?);
         Some(match comparison.side {
@@ -54,23 +79,38 @@ impl CodedSeries {
             Side::Above => 2 * place + 2..=2 * count,
         })
     }
-
-    /// The codes.
-    pub(crate) const fn codes(&self) -> &Codes {
-        &self.codes
-    }
 }
 
-fn code(levels: &[f64], value: f64) -> usize {
-    if value.is_nan() {
-        return 2 * levels.len() + 1;
+/// Appends the code of each number.
+fn extend<C>(codes: &mut Vec<C>, levels: &[f64], values: &[f64], to_code: impl Fn(u64) -> C) {
+    let (eights, rest) = if levels.len() > FEW { (&[][..], values) } else { values.as_chunks::<8>() };
+    for eight in eights {
+        codes.extend(few_codes(levels, eight).map(&to_code));
     }
-    // Few levels: counting is quicker than searching, and has no branch to guess wrong.
-    if levels.len() <= 32 {
-        return levels.iter().map(|level| usize::from(*level < value) + usize::from(*level <= value)).sum();
+    codes.extend(rest.iter().map(|value| to_code(code(levels, *value))));
+}
+
+/// So many levels are sooner counted than searched.
+const FEW: usize = 32;
+
+/// The codes of eight numbers at once, which takes as many instructions as two of them by themselves.
+fn few_codes(levels: &[f64], values: &[f64; 8]) -> [u64; 8] {
+    let nothing = 2 * levels.len() as u64 + 1;
+    let mut codes = values.map(|value| u64::from(value.is_nan()) * nothing);
+    for level in levels {
+        for (code, value) in codes.iter_mut().zip(values) {
+            *code += u64::from(level < value) + u64::from(level <= value);
+        }
+    }
+    codes
+}
+
+fn code(levels: &[f64], value: f64) -> u64 {
+    if value.is_nan() {
+        return 2 * levels.len() as u64 + 1;
     }
     let below = levels.partition_point(|level| *level < value);
-    below + below + usize::from(levels.get(below) == Some(&value))
+    2 * below as u64 + u64::from(levels.get(below) == Some(&value))
 }
 
 #[cfg(test)]
@@ -80,9 +120,9 @@ mod tests {
     fn check(levels: &[f64]) {
         let values = [f64::NAN, -1.0, 0.0, 5.0, 9.999, 10.0, 10.001, 20.0, 29.0, 30.0, 31.0, f64::INFINITY];
         let mut series = CodedSeries::new(levels.to_vec(), values.len());
-        series.extend(&values[..4]);
-        series.extend(&values[4..]);
-        let codes: Vec<u16> = match series.codes() {
+        series.extend(&values[..9]);
+        series.extend(&values[9..]);
+        let codes: Vec<u16> = match &series.codes {
             Codes::Byte(codes) => codes.iter().map(|code| u16::from(*code)).collect(),
             Codes::Word(codes) => codes.clone(),
         };

@@ -9,6 +9,7 @@ use std::ops::Range;
 /// A balance that is followed, and its deepest fall, by amount.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Falls {
+    start: Money,
     balance: Money,
     peak: Money,
     amount: Money,
@@ -20,12 +21,15 @@ pub(crate) struct Falls {
 pub(crate) struct DailyProfits {
     first: i64,
     days: Vec<f64>,
+    /// The day of the last profit, by its place, and when it began and ends.
+    today: usize,
+    hours: Range<Millis>,
 }
 
 impl Falls {
     /// From this balance on.
     pub(crate) const fn new(start: Money) -> Self {
-        Self { balance: start, peak: start, amount: Money::ZERO, peak_before: start }
+        Self { start, balance: start, peak: start, amount: Money::ZERO, peak_before: start }
     }
 
     /// Takes the next profit.
@@ -37,6 +41,11 @@ impl Falls {
         if amount > self.amount {
             (self.amount, self.peak_before) = (amount, self.peak);
         }
+    }
+
+    /// All profits together.
+    pub(crate) fn profit(&self) -> Money {
+        self.balance - self.start
     }
 
     /// How far the deepest went.
@@ -56,17 +65,29 @@ impl DailyProfits {
     pub(crate) fn of(span: &Range<Millis>) -> Self {
         let first = day(span.start);
         let count = usize::try_from(day(span.end - Millis::new(1)) - first + 1).unwrap_or_default();
-        Self { first, days: vec![0.0; count] }
+        Self { first, days: vec![0.0; count], today: 0, hours: Millis::ZERO..Millis::ZERO }
     }
 
     /// Takes the next profit.
     #[inline]
     pub(crate) fn settle(&mut self, at: Millis, profit: Money) {
-        let place = usize::try_from(day(at) - self.first).unwrap_or_default();
-        if place >= self.days.len() {
-            self.days.resize(place + 1, 0.0); // a settlement is read shortly after the last candle
+        if !self.hours.contains(&at) {
+            self.turn_to(at);
         }
-        self.days[place] += profit.minor() as f64;
+        if let Some(day) = self.days.get_mut(self.today) {
+            *day += profit.minor() as f64;
+        }
+    }
+
+    /// Turns to the day of a moment.
+    #[cold]
+    fn turn_to(&mut self, at: Millis) {
+        self.today = usize::try_from(day(at) - self.first).unwrap_or_default();
+        if self.today >= self.days.len() {
+            self.days.resize(self.today + 1, 0.0); // a settlement is read shortly after the last candle
+        }
+        let start = at.floor_to(Millis::DAY);
+        self.hours = start..start + Millis::DAY;
     }
 
     /// Their Sharpe ratio, a year's worth. None below two days, or when all days are alike.
@@ -75,7 +96,6 @@ impl DailyProfits {
     }
 }
 
-#[inline]
 const fn day(at: Millis) -> i64 {
     at.get().div_euclid(Millis::DAY.get())
 }
@@ -109,6 +129,7 @@ mod tests {
         }
         let whole = max_drawdown(start, trades.iter().map(|(at, profit)| (Some(*at), *profit)));
         assert_eq!((falls.amount(), falls.percent()), (whole.amount, whole.percent));
+        assert_eq!(falls.profit(), trades.iter().map(|(_, profit)| *profit).sum());
         assert_eq!(days.days, daily_profits(trades.into_iter(), &span));
         let outcomes = TRADES.iter().map(|(_, profit)| match profit {
             0 => TradeOutcome::Draw,

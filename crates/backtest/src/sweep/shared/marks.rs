@@ -1,36 +1,57 @@
 //! The candles at which a trial's strategy signals, a bit each.
 
-use super::coded_series::{CodedSeries, Codes};
 use std::ops::{Range, RangeInclusive};
+use std::sync::Arc;
 
 /// A set of candles.
 pub(crate) struct Marks {
     words: Vec<u64>,
 }
 
-/// A series whose code has to lie within a range.
-pub(crate) struct CodeTest<'a> {
-    pub(crate) series: &'a CodedSeries,
-    pub(crate) range: RangeInclusive<u16>,
-}
+/// What must all be marked for an entry.
+pub(crate) type Tests = Vec<Arc<Marks>>;
 
 /// Candles in a word.
 const WORD: usize = 64;
 
 impl Marks {
+    /// The candles whose codes, a byte each, lie within a range.
+    pub(crate) fn of_bytes(codes: &[u8], range: &RangeInclusive<u16>) -> Self {
+        // Codes of a byte have ranges of bytes.
+        let (low, span) = (*range.start() as u8, range.end().wrapping_sub(*range.start()) as u8);
+        Self::of_codes(codes, |code| code.wrapping_sub(low) <= span)
+    }
+
+    /// The same of codes of two bytes.
+    pub(crate) fn of_words(codes: &[u16], range: &RangeInclusive<u16>) -> Self {
+        let (low, span) = (*range.start(), range.end().wrapping_sub(*range.start()));
+        Self::of_codes(codes, |code| code.wrapping_sub(low) <= span)
+    }
+
+    fn of_codes<C: Copy>(codes: &[C], is_met: impl Fn(C) -> bool) -> Self {
+        let (whole, rest) = codes.as_chunks::<WORD>();
+        let mut words = Vec::with_capacity(codes.len().div_ceil(WORD));
+        words.extend(whole.iter().map(|codes| pack(&codes.map(|code| u8::from(is_met(code))))));
+        if !rest.is_empty() {
+            let mut last = [0; WORD];
+            last.iter_mut().zip(rest).for_each(|(bit, code)| *bit = u8::from(is_met(*code)));
+            words.push(pack(&last));
+        }
+        Self { words }
+    }
+
     /// The candles, of the first so many, that pass every test of any entry; those before `first` left out.
-    pub(crate) fn of(entries: &[&[CodeTest<'_>]], first: usize, candles: usize) -> Self {
-        let word = |start: usize| {
-            let end = (start + WORD).min(candles);
-            let mut any = [0; WORD];
-            for tests in entries {
-                let mut all = [1; WORD];
-                tests.iter().for_each(|test| test.narrow(&mut all, start..end));
-                any.iter_mut().zip(&all).for_each(|(any, all)| *any |= all);
+    pub(crate) fn of(entries: &[&Tests], first: usize, candles: usize) -> Self {
+        let mut words = vec![0; candles.div_ceil(WORD)];
+        for tests in entries {
+            if let [test] = &tests[..] {
+                words.iter_mut().zip(&test.words).for_each(|(any, own)| *any |= own);
+                continue;
             }
-            pack(&any)
-        };
-        let mut words: Vec<u64> = (0..candles.div_ceil(WORD)).map(|place| word(place * WORD)).collect();
+            for (place, any) in words.iter_mut().enumerate() {
+                *any |= tests.iter().fold(u64::MAX, |all, test| all & test.words[place]);
+            }
+        }
         for (place, word) in words.iter_mut().enumerate().take(first.div_ceil(WORD)) {
             *word &= from(first.saturating_sub(place * WORD));
         }
@@ -38,6 +59,12 @@ impl Marks {
             *last &= !from(candles - candles.div_ceil(WORD).saturating_sub(1) * WORD);
         }
         Self { words }
+    }
+
+    /// Whether a candle is marked.
+    #[inline]
+    pub(crate) fn has(&self, index: usize) -> bool {
+        self.words.get(index / WORD).is_some_and(|word| word >> (index % WORD) & 1 == 1)
     }
 
     /// The first marked candle from this one on.
@@ -67,38 +94,6 @@ impl Marks {
     }
 }
 
-impl CodeTest<'_> {
-    /// Whether the code of a candle passes.
-    #[inline]
-    pub(crate) fn passes(&self, index: usize) -> bool {
-        let code = match self.series.codes() {
-            Codes::Byte(codes) => codes.get(index).map(|code| u16::from(*code)),
-            Codes::Word(codes) => codes.get(index).copied(),
-        };
-        code.is_some_and(|code| self.range.contains(&code))
-    }
-
-    /// Leaves 1 where the code of a candle passes as well.
-    #[inline]
-    fn narrow(&self, all: &mut [u8; WORD], candles: Range<usize>) {
-        let (low, span) = (*self.range.start(), self.range.end().wrapping_sub(*self.range.start()));
-        match self.series.codes() {
-            Codes::Byte(codes) => {
-                // Codes of a byte have ranges of bytes.
-                let (low, span) = (low as u8, span as u8);
-                for (all, code) in all.iter_mut().zip(&codes[candles]) {
-                    *all &= u8::from(code.wrapping_sub(low) <= span);
-                }
-            }
-            Codes::Word(codes) => {
-                for (all, code) in all.iter_mut().zip(&codes[candles]) {
-                    *all &= u8::from(code.wrapping_sub(low) <= span);
-                }
-            }
-        }
-    }
-}
-
 /// The bits of a word from this one on; none from 64 on.
 #[inline]
 const fn from(bit: usize) -> u64 {
@@ -118,6 +113,7 @@ fn pack(bytes: &[u8; WORD]) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::coded_series::CodedSeries;
     use super::*;
     use candlewick_sdk::{Comparison, Side};
     use proptest::prelude::*;
@@ -138,7 +134,7 @@ mod tests {
             let low = Comparison { series: 0, side: Side::Below, level: 3.0 };
             let high = Comparison { series: 0, side: Side::Above, level: 7.0 };
             let middle = [Comparison { side: Side::Above, ..low }, Comparison { side: Side::Below, ..high }];
-            let test = |comparison: &Comparison| CodeTest { series: &series, range: series.range(comparison).unwrap() };
+            let test = |comparison: &Comparison| series.marks(comparison).unwrap();
             for (entries, is_met) in [
                 (
                     vec![vec![test(&low)], vec![test(&high)]],
@@ -150,13 +146,13 @@ mod tests {
                     Box::new(|value: f64| middle.iter().all(|comparison| comparison.is_met_by(value))),
                 ),
             ] {
-                let slices: Vec<&[CodeTest<'_>]> = entries.iter().map(Vec::as_slice).collect();
-                let marks = Marks::of(&slices, first, values.len());
+                let tests: Vec<&Tests> = entries.iter().collect();
+                let marks = Marks::of(&tests, first, values.len());
                 let plain: Vec<usize> = (first..values.len()).filter(|index| is_met(values[*index])).collect();
                 let mut found = Vec::new();
                 let mut cursor = 0;
                 while let Some(index) = marks.next(cursor) {
-                    prop_assert!(entries.iter().any(|tests| tests.iter().all(|test| test.passes(index))));
+                    prop_assert!(entries.iter().any(|tests| tests.iter().all(|test| test.has(index))));
                     found.push(index);
                     cursor = index + 1;
                 }

@@ -15,10 +15,10 @@ use super::ground::within_all;
 use super::{Candidate, Ground, Outcome, Replay, Staged, Trial};
 use crate::BacktestError;
 use candlewick_engine::Session;
-use candlewick_sdk::{CandleSeries, Declaration, DeclaredEntry, Expiry, Millis, Money, Signal};
+use candlewick_sdk::{CandleSeries, Comparison, Declaration, DeclaredEntry, Expiry, Millis, Money, Signal};
 use candlewick_simulator::{FateTable, Simulator};
 use closes::Closes;
-use marks::{CodeTest, Marks};
+use marks::{Marks, Tests};
 use series_shelf::{Layout, SeriesShelf};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -125,20 +125,17 @@ impl<'a> Shared<'a> {
         let Some(declaration) = declaration else { return Ok(Some(walk.run_candles())) };
         let (mut declared, entries) = declaration.into_parts();
         let coded = self.shelf.take(&mut declared, &entries, candles.candles())?;
-        let tests = |entry: &DeclaredEntry| {
-            let test = |comparison: &candlewick_sdk::Comparison| {
-                let series = coded.get(comparison.series)?;
-                Some(CodeTest { range: series.range(comparison)?, series })
-            };
-            entry.when.iter().map(test).collect::<Option<Vec<_>>>()
+        let tests = |entry: &DeclaredEntry| -> Option<Tests> {
+            let test = |comparison: &Comparison| coded.get(comparison.series)?.marks(comparison);
+            entry.when.iter().map(test).collect()
         };
         let planned = |entry: &DeclaredEntry| {
             let signal = Signal { expiry: entry.expiry, ..Signal::new(entry.direction, "declared") };
             // A level that is no number is met by none.
             Some(PlannedEntry { tests: tests(entry)?, signal })
         };
-        let planned: Vec<PlannedEntry<'_>> = entries.iter().filter_map(planned).collect();
-        let tests: Vec<&[CodeTest<'_>]> = planned.iter().map(|entry| entry.tests.as_slice()).collect();
+        let planned: Vec<PlannedEntry> = entries.iter().filter_map(planned).collect();
+        let tests: Vec<&Tests> = planned.iter().map(|entry| &entry.tests).collect();
         let marks = Marks::of(&tests, warmup.saturating_sub(1), candles.candles().len());
         Ok(Some(walk.run_declared(&planned, &marks)))
     }

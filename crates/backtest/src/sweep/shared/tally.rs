@@ -17,11 +17,8 @@ pub(crate) struct Tally {
     /// Signals that a rule refused, and orders that the venue did.
     pub(crate) refused: u64,
     rejected: u64,
-    won: u64,
-    lost: u64,
     draw: u64,
     cancelled: u64,
-    pnl: Money,
     staked: Money,
     falls: Falls,
     streaks: LosingStreaks,
@@ -38,11 +35,8 @@ impl Tally {
             opened: 0,
             refused: 0,
             rejected: 0,
-            won: 0,
-            lost: 0,
             draw: 0,
             cancelled: 0,
-            pnl: Money::ZERO,
             staked: Money::ZERO,
             falls: Falls::new(balance),
             streaks: LosingStreaks::default(),
@@ -70,13 +64,9 @@ impl Tally {
         outcome: Outcome,
         (stake, profit): (Money, Money),
     ) {
-        match outcome {
-            Outcome::Won => self.won += 1,
-            Outcome::Lost => self.lost += 1,
-            Outcome::Draw => self.draw += 1,
-            Outcome::Cancelled => self.cancelled += 1,
+        if !matches!(outcome, Outcome::Won | Outcome::Lost) {
+            self.settle_undecided(outcome);
         }
-        self.pnl += profit;
         self.staked += stake;
         self.falls.settle(profit);
         self.streaks.settle(outcome);
@@ -84,16 +74,24 @@ impl Tally {
         self.timeline.settle(decided, at, outcome);
     }
 
+    #[cold]
+    fn settle_undecided(&mut self, outcome: Outcome) {
+        self.draw += u64::from(outcome == Outcome::Draw);
+        self.cancelled += u64::from(outcome == Outcome::Cancelled);
+    }
+
     /// What it comes to.
     pub(crate) fn into_figures(self) -> Figures {
-        let trades = self.won + self.lost + self.draw + self.cancelled;
-        let rate = WinRate::new(self.won, self.lost).ok();
+        let (won, lost) = self.timeline.decided();
+        let trades = won + lost + self.draw + self.cancelled;
+        let rate = WinRate::new(won, lost).ok();
+        let pnl = self.falls.profit();
         let payout = self.payout.to_fraction();
         let needed = rate.and_then(|_| break_even(payout).ok());
         Figures {
             trades,
-            won: self.won,
-            lost: self.lost,
+            won,
+            lost,
             draw: self.draw,
             cancelled: self.cancelled,
             unsettled: self.opened - trades - self.rejected,
@@ -102,11 +100,8 @@ impl Tally {
             break_even: needed,
             edge_lower: edge_lower(rate, needed),
             p_value: rate.and_then(|rate| binomial_p_value(rate, 1.0 / (1.0 + payout)).ok()),
-            pnl: self.scale.to_f64(self.pnl),
-            expectancy: self
-                .staked
-                .is_positive()
-                .then(|| self.pnl.minor() as f64 / self.staked.minor() as f64),
+            pnl: self.scale.to_f64(pnl),
+            expectancy: self.staked.is_positive().then(|| pnl.minor() as f64 / self.staked.minor() as f64),
             sharpe: self.days.sharpe(),
             max_drawdown: self.scale.to_f64(self.falls.amount()),
             max_drawdown_percent: self.falls.percent(),

@@ -1,7 +1,7 @@
 //! The lean drive of a Session: candidates and settlements where they are declared, else every candle, and no book.
 
 use super::closes::Closes;
-use super::marks::{CodeTest, Marks};
+use super::marks::{Marks, Tests};
 use super::tally::Tally;
 use candlewick_engine::{
     Action, Approved, BotId, Event, EventKind, IntentId, Opened, Rejection, SeriesId, Session, Settled,
@@ -9,7 +9,7 @@ use candlewick_engine::{
 };
 use candlewick_sdk::{Direction, Expiry, Millis, Money, Outcome, Payout, Signal, Symbol};
 use candlewick_simulator::{
-    AnswerKind, FateTable, Opening, Order, Refusal, SettledTrade, Simulator, VenueEvent,
+    AnswerKind, FateTable, Foreseen, Opening, Order, Refusal, SettledTrade, Simulator, VenueEvent,
 };
 use std::sync::Arc;
 
@@ -39,10 +39,13 @@ pub struct TrialTrade {
 }
 
 /// An entry of a declaration, ready to be asked.
-pub(crate) struct PlannedEntry<'a> {
-    pub(crate) tests: Vec<CodeTest<'a>>,
+pub(crate) struct PlannedEntry {
+    pub(crate) tests: Tests,
     pub(crate) signal: Signal,
 }
+
+/// Candles that are shown to a strategy at once.
+const FEW: usize = 256;
 
 /// One trial, under way.
 pub(crate) struct Walk<'a> {
@@ -64,14 +67,14 @@ pub(crate) struct Walk<'a> {
 
 impl Walk<'_> {
     /// Goes from one marked candle to the next that may be approved.
-    pub(crate) fn run_declared(mut self, entries: &[PlannedEntry<'_>], marks: &Marks) -> Tally {
+    pub(crate) fn run_declared(mut self, entries: &[PlannedEntry], marks: &Marks) -> Tally {
         let mut cursor = 0;
         let mut opened = 0;
         while let Some(index) = marks.next(cursor) {
             cursor = index + 1;
             let close = self.closes.at(index);
             self.hear_venue(close);
-            let entry = entries.iter().find(|entry| entry.tests.iter().all(|test| test.passes(index)));
+            let entry = entries.iter().find(|entry| entry.tests.iter().all(|test| test.has(index)));
             let Some(entry) = entry else { continue };
             cursor = match self.session.answer_candidate(BotId::FIRST, close, &entry.signal) {
                 Ok(approved) => {
@@ -92,8 +95,14 @@ impl Walk<'_> {
         let candles = self.closes.candles();
         while cursor < candles.len() {
             self.hear_venue(self.closes.at(cursor));
-            let until = self.venue.next_due().unwrap_or(Millis::MAX);
-            let end = self.closes.first_from(cursor, until).max(cursor + 1);
+            // Few at a time: the Session looks for what time alone brings about among them, and sees at once that it is not
+            // before the last.
+            let end = (cursor / FEW + 1) * FEW;
+            let end = match self.venue.next_due() {
+                Some(due) => end.min(self.closes.first_from(cursor, due).max(cursor + 1)),
+                None => end,
+            };
+            let end = end.min(candles.len());
             cursor += self.session.handle_candles(SeriesId::FIRST, &candles[cursor..end], &mut actions);
             let last = cursor - 1;
             for action in actions.drain(..) {
@@ -141,6 +150,48 @@ impl Walk<'_> {
     #[inline]
     fn open(&mut self, approved: &Approved, index: usize, telling: Telling) -> usize {
         self.tally.open();
+        let (time, expiry) = (approved.decision_time(), approved.expiry());
+        let table = self.fates.iter().find(|table| table.expiry() == expiry);
+        let foreseen = table.and_then(|table| table.foresee((index, time), approved.direction()));
+        // Nearly always no other may be open beside it, so that nothing happens before it ends.
+        if let Some(foreseen) = &foreseen
+            && self.session.is_full(BotId::FIRST)
+            && let Some((outcome, profit)) = self.venue.settle_foreseen(approved.stake(), foreseen)
+        {
+            let end = self.closes.first_from(index + 1, foreseen.known_at());
+            if telling == Telling::Strategy {
+                self.pass_refused(index + 1, end);
+            }
+            let opened = opened(approved.intent(), foreseen.opening());
+            let Opening { open_time, close_time, .. } = *foreseen.opening();
+            let settled = Settled {
+                intent: approved.intent(),
+                outcome,
+                profit,
+                open_time: Some(open_time),
+                open_price: None,
+                close_time: Some(close_time),
+                close_price: None,
+                payout: Some(self.payout),
+            };
+            self.tally.settle((time, foreseen.known_at()), outcome, (approved.stake(), profit));
+            if self.trades.is_some() {
+                self.keep_foreseen(approved, foreseen, (outcome, profit));
+            }
+            let (answered_at, known_at) = (foreseen.answered_at(), foreseen.known_at());
+            self.session.hear_trade((&opened, answered_at), (&settled, known_at), telling);
+            return end;
+        }
+        self.submit(approved, foreseen.as_ref());
+        let end = self.refused_until(index + 1, time);
+        if telling == Telling::Strategy {
+            self.pass_refused(index + 1, end);
+        }
+        end
+    }
+
+    /// Sends the venue what was approved, to be heard of later.
+    fn submit(&mut self, approved: &Approved, foreseen: Option<&Foreseen>) {
         let order = Order {
             number: approved.intent().number(),
             symbol: self.symbol,
@@ -149,45 +200,43 @@ impl Walk<'_> {
             expiry: approved.expiry(),
             time: approved.decision_time(),
         };
-        let table = self.fates.iter().find(|table| table.expiry() == order.expiry);
-        let foreseen = table.and_then(|table| table.foresee((index, order.time), order.direction));
-        // Nearly always no other may be open beside it, so that nothing happens before it ends.
-        if let Some(foreseen) = &foreseen
-            && self.session.is_full(BotId::FIRST)
-            && let Some((answered_at, trade)) = self.venue.settle_foreseen(&order, foreseen)
-        {
-            let end = self.closes.first_from(index + 1, trade.known_at);
-            if telling == Telling::Strategy {
-                self.pass_refused(index + 1, end);
-            }
-            let opened = opened(
-                approved.intent(),
-                &Opening {
-                    open_time: trade.open_time,
-                    open_price: trade.open_price,
-                    close_time: trade.close_time,
-                    payout: self.payout,
-                },
-            );
-            let settled = self.settle(&order, &trade);
-            self.session.hear_trade((&opened, answered_at), (&settled, trade.known_at), telling);
-            return end;
-        }
-        match &foreseen {
+        match foreseen {
             Some(foreseen) => self.venue.submit_foreseen(&order, foreseen),
             None => self.venue.submit(&order),
         };
         self.pending.push(order);
-        let end = self.refused_until(index + 1, order.time);
-        if telling == Telling::Strategy {
-            self.pass_refused(index + 1, end);
+    }
+
+    /// Keeps a trade that was brought to its end at once.
+    #[cold]
+    fn keep_foreseen(&mut self, approved: &Approved, foreseen: &Foreseen, end: (Outcome, Money)) {
+        if let Some(trades) = &mut self.trades {
+            trades.push(TrialTrade {
+                number: approved.intent().number(),
+                direction: approved.direction(),
+                expiry: approved.expiry(),
+                stake: approved.stake(),
+                decision_time: approved.decision_time(),
+                open_time: foreseen.opening().open_time,
+                close_time: foreseen.opening().close_time,
+                settled_at: foreseen.known_at(),
+                outcome: end.0,
+                profit: end.1,
+            });
         }
-        end
     }
 
     /// Hands the Session everything the venue has to say until `now`.
     #[inline]
     fn hear_venue(&mut self, now: Millis) {
+        // Nearly always: nothing is under way.
+        if self.venue.next_due().is_some_and(|due| due <= now) {
+            self.hear_all(now);
+        }
+    }
+
+    #[inline(never)]
+    fn hear_all(&mut self, now: Millis) {
         while let Some(event) = self.venue.pop_due(now) {
             let event = self.translate(&event);
             self.session.handle(&event, &mut self.actions);
@@ -221,7 +270,6 @@ impl Walk<'_> {
     }
 
     /// Counts a settlement; as the Session hears it.
-    #[inline]
     fn settle(&mut self, order: &Order, trade: &SettledTrade) -> Settled {
         self.tally.settle((order.time, trade.known_at), trade.outcome, (order.stake, trade.profit));
         if let Some(trades) = &mut self.trades {
