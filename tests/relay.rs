@@ -8,16 +8,26 @@ use candlewick_api::clock::Stopwatch;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// How long what is to be asked for is waited for at most.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// Serves until the test's process ends.
+/// Serves until it is closed, or the test's process ends.
 pub(crate) struct Relay {
     /// Where it listens.
     pub(crate) url: String,
     asked: Arc<Asked>,
+    open: Arc<Mutex<Open>>,
+    listening: JoinHandle<()>,
+}
+
+/// What ends when the relay is closed.
+#[derive(Default)]
+struct Open {
+    is_closed: bool,
+    streams: Vec<TcpStream>,
 }
 
 /// The first line of each request, in the order of their coming.
@@ -33,11 +43,17 @@ impl Relay {
         let venue = venue.strip_prefix("http://").unwrap().to_owned();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let asked = Arc::new(Asked::default());
-        let heard = Arc::clone(&asked);
-        std::thread::spawn(move || {
+        let (asked, open) = (Arc::new(Asked::default()), Arc::new(Mutex::new(Open::default())));
+        let (heard, opened) = (Arc::clone(&asked), Arc::clone(&open));
+        let listening = std::thread::spawn(move || {
             for client in listener.incoming() {
-                let (client, venue) = (client.unwrap(), TcpStream::connect(&venue).unwrap());
+                let client = client.unwrap();
+                let mut open = opened.lock().unwrap();
+                if open.is_closed {
+                    return;
+                }
+                let venue = TcpStream::connect(&venue).unwrap();
+                open.streams.extend([client.try_clone().unwrap(), venue.try_clone().unwrap()]);
                 let (to_client, from_venue) = (client.try_clone().unwrap(), venue.try_clone().unwrap());
                 let heard = Arc::clone(&heard);
                 std::thread::spawn(move || pass_on(from_venue, to_client, |_| {}));
@@ -45,7 +61,21 @@ impl Relay {
                 std::thread::spawn(move || pass_on(client, venue, |bytes| heard.take(&mut text, bytes)));
             }
         });
-        Self { url, asked }
+        Self { url, asked, open, listening }
+    }
+
+    /// Ends every connection; from now on none can be made.
+    pub(crate) fn close(self) {
+        let mut open = self.open.lock().unwrap();
+        open.is_closed = true;
+        for stream in open.streams.drain(..) {
+            // One that has ended already needs no ending.
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+        drop(open);
+        // Whoever listens hears of it with the next one who calls.
+        drop(TcpStream::connect(self.url.strip_prefix("http://").unwrap()));
+        self.listening.join().unwrap();
     }
 
     /// What was asked for so far is forgotten: another process is waited for next.

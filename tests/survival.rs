@@ -5,15 +5,16 @@
 #![cfg(all(unix, debug_assertions))]
 
 use crate::candlewick::Folder;
+use crate::relay::Relay;
 use crate::seconds;
 use crate::serving::Served;
 use crate::wire;
 use candlewick_api::clock::{Clock, SystemClock};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::os::unix::process::ExitStatusExt as _;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -36,6 +37,9 @@ struct Point {
     /// How long the run that is to be killed goes on by itself.
     span: &'static str,
     past: Past,
+    meanwhile: Meanwhile,
+    /// Settings of the venue and the bot over the usual ones.
+    settings: &'static str,
 }
 
 /// What there is before the run that is to be killed.
@@ -48,13 +52,39 @@ enum Past {
     HaltFile,
 }
 
-const fn point(name: &'static str, count: u32) -> Point {
-    Point { name, count, faults: LOSSES, span: "100s", past: Past::Nothing }
+/// What is done when the run that is to be killed has begun.
+#[derive(Clone, Copy, PartialEq)]
+enum Meanwhile {
+    Nothing,
+    /// A person resumes it.
+    Resume,
+    /// Its way to the trading API is lost, and a person resumes it.
+    LoseWay,
+    /// A stranger trades on its account, and the money of that comes or goes.
+    Stranger,
 }
 
-/// What a run of the strategies that come along writes at a sound venue: no rejection, deposit or price comes about
-/// there.
-const POINTS: [Point; 27] = [
+const fn point(name: &'static str, count: u32) -> Point {
+    let (past, meanwhile) = (Past::Nothing, Meanwhile::Nothing);
+    Point { name, count, faults: LOSSES, span: "100s", past, meanwhile, settings: "" }
+}
+
+/// The largest stake that the venue takes is smaller than the bots'.
+const SMALL_STAKES: &str = "[sandbox]\nmax_amount = 5\n";
+/// The wallet is read often, so that money that nothing explains is booked in little more than a minute.
+const MANY_READINGS: &str = "[runtime]\nwallet_every_s = 5\nlist_lag_ms = 1000\n";
+
+/// All that a run of the strategies that come along writes: none of them asks for prices, so none is written.
+const POINTS: [Point; 31] = [
+    // First, as it takes longest.
+    Point {
+        faults: "none",
+        span: "200s",
+        past: Past::HaltFile,
+        meanwhile: Meanwhile::Stranger,
+        settings: MANY_READINGS,
+        ..point("deposit", 1)
+    },
     point("lease", 1),
     point("run", 1),
     point("day_opened", 1),
@@ -82,6 +112,9 @@ const POINTS: [Point; 27] = [
     Point { faults: "errors:0.3", span: "200s", ..point("not_opened", 1) },
     Point { span: "6s", ..point("control-suspend", 1) },
     Point { span: "6s", ..point("release", 1) },
+    Point { meanwhile: Meanwhile::Resume, ..point("control-resume", 1) },
+    Point { settings: SMALL_STAKES, ..point("rejected", 1) },
+    Point { past: Past::HaltFile, meanwhile: Meanwhile::LoseWay, ..point("not_sent", 1) },
 ];
 
 /// Written only when the clocks are seen to disagree, which those of one machine do by chance.
@@ -98,37 +131,86 @@ struct Recovered {
 struct Scene {
     folder: Folder,
     served: Served,
+    /// Trades of others on the account.
+    strangers: Vec<String>,
 }
 
 impl Scene {
-    fn new(faults: &str) -> Self {
+    fn new(faults: &str, more: &str) -> Self {
         let now = SystemClock::new().now().get() / 1_000 * 1_000;
-        let mut folder = Folder::new().with("bots.toml", &settings());
+        let mut folder = Folder::new().with("bots.toml", &settings()).with("more.toml", more);
         for symbol in SYMBOLS {
             folder = folder.with(&format!("{symbol}_1s.csv"), &seconds::candles(now, (600, 600)));
         }
         let path = |name: &str| folder.path(name).to_string_lossy().into_owned();
         let data = SYMBOLS.map(|symbol| path(&format!("{symbol}_1s.csv")));
-        let served = serve(&["--config", &path("bots.toml"), "--data", &data[0], "--data", &data[1]], faults);
+        let configured = ["--config", &path("bots.toml"), "--config", &path("more.toml")];
+        let served = serve(&[&configured[..], &["--data", &data[0], "--data", &data[1]]].concat(), faults);
         let url = served.text("base_url").to_owned();
         let folder = folder
             .with_variable("CANDLEWICK_BROKER__BASE_URL", &url)
             .with_variable("CANDLEWICK_BROKER__PRICE_URL", &url)
             .with_variable("CANDLEWICK_BROKER__API_TOKEN", served.text("token"))
             .with_variable("CANDLEWICK_BROKER__API_KEY", served.text("api_key"));
-        Self { folder, served }
+        Self { folder, served, strangers: Vec::new() }
     }
 
-    fn start(&self, span: &str, kill_point: Option<&str>) -> Child {
-        let arguments =
-            ["live", "--config", "bots.toml", "--journal", "run.db", "--for", span, "--json", "--quiet"];
-        let mut command = self.folder.command(&arguments);
-        if let Some(point) = kill_point {
-            command
-                .env("JOURNAL_KILL_POINT", point)
-                .env("JOURNAL_KILL_POINT_LOG", self.folder.path("writes"));
+    fn command(&self, span: &str) -> Command {
+        let configured = ["--config", "bots.toml", "--config", "more.toml"];
+        let run = ["--journal", "run.db", "--for", span, "--json", "--quiet"];
+        let mut command = self.folder.command(&[&["live"], &configured[..], &run].concat());
+        command.stdout(Stdio::null()).stderr(Stdio::piped());
+        command
+    }
+
+    /// To be killed at a point; a way to the trading API of its own can be lost.
+    fn start_to_die(&self, span: &str, point: &str, way: Option<&Relay>) -> Child {
+        let mut command = self.command(span);
+        command.env("JOURNAL_KILL_POINT", point).env("JOURNAL_KILL_POINT_LOG", self.folder.path("writes"));
+        if let Some(way) = way {
+            command.env("CANDLEWICK_BROKER__BASE_URL", &way.url);
         }
-        command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+        command.spawn().unwrap()
+    }
+
+    /// What is done when the run has begun; it may die of it.
+    fn meddle(&mut self, child: &mut Child, meanwhile: Meanwhile, way: Option<Relay>) {
+        if meanwhile == Meanwhile::Nothing {
+            return;
+        }
+        let begun = (0..MOST_LOOKS).any(|_| {
+            std::thread::sleep(LOOK_EVERY);
+            self.is_recovered(child.id())
+        });
+        assert!(begun, "the run that is to be killed did not begin: {:?}", child.try_wait());
+        if let Some(way) = way {
+            way.close();
+        }
+        if meanwhile == Meanwhile::Stranger {
+            self.let_stranger_trade();
+        } else {
+            self.folder.run(&["resume", "--journal", "run.db"]);
+        }
+    }
+
+    /// Somebody else trades until money has come or gone by it.
+    fn let_stranger_trade(&mut self) {
+        let order = json!({
+            "isDemo": true, "symbol": SYMBOLS[0], "direction": "BUY", "amount": 25, "closeType": "00:01",
+            "expirationType": "TIME_FIXED",
+        });
+        let has_moved = (0..20).any(|_| {
+            let id = self.served.open(&order);
+            self.strangers.push(id.clone());
+            let result = (0..MOST_LOOKS).find_map(|_| {
+                std::thread::sleep(LOOK_EVERY);
+                let list = self.listed();
+                let trade = list["data"].as_array().unwrap().iter().find(|trade| trade["id"] == *id)?.clone();
+                ["WON", "LOST", "DRAW"].into_iter().find(|result| trade["result"] == *result)
+            });
+            result.expect("a trade of a second settles") != "DRAW"
+        });
+        assert!(has_moved, "twenty draws in a row");
     }
 
     fn ask(&self, command: &str) -> Value {
@@ -149,7 +231,7 @@ impl Scene {
     /// Starts again, with opens halted, and waits until nothing is under way any more; a person does nothing.
     fn recover(&self, point: &str) {
         std::fs::write(self.folder.path("run.db.HALT"), "").unwrap();
-        let mut child = self.start("200s", None);
+        let mut child = self.command("200s").spawn().unwrap();
         let is_over = |trade: &Value| {
             let state = trade["state"].as_str().unwrap();
             ["settled", "rejected", "not_opened", "not_sent"].contains(&state)
@@ -160,7 +242,10 @@ impl Scene {
                 let told = std::io::read_to_string(child.stderr.take().unwrap()).unwrap();
                 panic!("{point}: the restarted run ended with {status}: {told}");
             }
-            self.is_recovered(child.id()) && self.ask("trades").as_array().unwrap().iter().all(is_over)
+            self.is_recovered(child.id())
+                && self.ask("trades").as_array().unwrap().iter().all(is_over)
+                // Money that nothing explains is believed when it has been seen for a while.
+                && (self.strangers.is_empty() || self.told_money() == self.wallet())
         });
         assert!(settled, "{point}: {}", self.ask("trades"));
         assert!(std::process::Command::new("kill").arg(child.id().to_string()).status().unwrap().success());
@@ -176,10 +261,28 @@ impl Scene {
         }
     }
 
+    /// All trades of the account.
+    fn listed(&self) -> Value {
+        let user = self.venue("/token/users/me")["id"].as_str().unwrap().to_owned();
+        self.venue(&format!("/token/trades?page=1&pageSize=1000&userId={user}"))
+    }
+
+    /// What the venue's wallet holds.
+    fn wallet(&self) -> f64 {
+        let wallets = self.venue("/token/wallets");
+        let demo = wallets.as_array().unwrap().iter().find(|wallet| wallet["type"] == "DEMO").unwrap();
+        demo["balance"].as_f64().unwrap()
+    }
+
+    /// What the wallet holds by the journal. The stake of an intent that was not opened stays reserved for a while.
+    fn told_money(&self) -> f64 {
+        let status = self.ask("status");
+        status["balance"].as_f64().unwrap() + status["open_stakes"].as_f64().unwrap()
+    }
+
     /// One venue trade for each intent that became one, none besides, each profit the venue's, the money the wallet's.
     fn compare(&self, point: &str) -> Recovered {
-        let user = self.venue("/token/users/me")["id"].as_str().unwrap().to_owned();
-        let list = self.venue(&format!("/token/trades?page=1&pageSize=1000&userId={user}"));
+        let list = self.listed();
         let listed = list["data"].as_array().unwrap();
         let mut at_venue: BTreeMap<&str, &Value> =
             listed.iter().map(|trade| (trade["id"].as_str().unwrap(), trade)).collect();
@@ -204,14 +307,12 @@ impl Scene {
             }
             profit += intent["pnl"].as_f64().unwrap();
         }
+        for id in &self.strangers {
+            profit += at_venue.remove(id.as_str()).unwrap()["pnl"].as_f64().unwrap();
+        }
         assert!(at_venue.is_empty(), "{point}: nobody wanted {at_venue:?}, of {intents:?}");
-        let wallets = self.venue("/token/wallets");
-        let demo = wallets.as_array().unwrap().iter().find(|wallet| wallet["type"] == "DEMO").unwrap();
-        let status = self.ask("status");
-        let balance = demo["balance"].as_f64().unwrap();
-        let reserved = status["open_stakes"].as_f64().unwrap();
-        // The stake of an intent that was not opened stays reserved for a while.
-        assert_eq!(status["balance"].as_f64().unwrap() + reserved, balance, "{point}: {status}");
+        let balance = self.wallet();
+        assert_eq!(self.told_money(), balance, "{point}: {}", self.ask("status"));
         assert!((balance - 10_000.0 - profit).abs() < 1e-6, "{point}: {balance} after {profit}");
         let parity = self.ask("parity");
         assert_eq!(parity["ok"], true, "{point}: {parity}");
@@ -274,18 +375,20 @@ fn assert_few_open(point: &str, trades: &[Value]) {
 
 /// Kills at the point, recovers, compares; also tells what was written until then.
 fn survive(point: &Point, side: &str) -> (Recovered, BTreeSet<String>) {
-    let scene = Scene::new(point.faults);
+    let mut scene = Scene::new(point.faults, point.settings);
     match point.past {
         Past::Nothing => {}
-        Past::Run => assert_eq!(scene.start("3s", None).wait().unwrap().code(), Some(0)),
+        Past::Run => assert_eq!(scene.command("3s").spawn().unwrap().wait().unwrap().code(), Some(0)),
         Past::HaltFile => std::fs::write(scene.folder.path("run.db.HALT"), "").unwrap(),
     }
     let told = format!("{side} {} {}", point.name, point.count);
-    let mut child = scene.start(point.span, Some(&told));
+    let way = (point.meanwhile == Meanwhile::LoseWay).then(|| Relay::to(scene.served.text("base_url")));
+    let mut child = scene.start_to_die(point.span, &told, way.as_ref());
     let stderr = std::thread::spawn({
         let pipe = child.stderr.take().unwrap();
         move || std::io::read_to_string(pipe).unwrap()
     });
+    scene.meddle(&mut child, point.meanwhile, way);
     let status = child.wait().unwrap();
     assert_eq!(status.signal(), Some(SIGKILL), "{told}: {status}: {}", stderr.join().unwrap());
     let written = scene.folder.read("writes").split_whitespace().map(str::to_owned).collect();
