@@ -110,7 +110,7 @@ impl Scene {
             };
             sets = sets.iter().flat_map(longer).collect();
         }
-        sets.into_iter().map(Vec::into_boxed_slice).collect()
+        sets.into_iter().map(Candidate::from).collect()
     }
 }
 

@@ -28,7 +28,7 @@ mod tests {
         }))
         .unwrap();
         let outcome = Outcome::Figures(Box::new(figures));
-        TrialRow { trial, candidate: Box::new([]), rung: 0, share: 1.0, outcome, score: None }
+        TrialRow { trial, candidate: [].into(), rung: 0, share: 1.0, outcome, score: None }
     }
 
     #[test]

@@ -183,7 +183,7 @@ mod tests {
         }))
         .unwrap();
         let outcome = Outcome::Figures(Box::new(figures));
-        TrialRow { trial, candidate: Box::new([]), rung: 0, share: 1.0, outcome, score: Some(pnl) }
+        TrialRow { trial, candidate: [].into(), rung: 0, share: 1.0, outcome, score: Some(pnl) }
     }
 
     /// Nine trades a part, each won with this probability; the same for the same numbers.

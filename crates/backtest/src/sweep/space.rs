@@ -5,9 +5,10 @@ use crate::BacktestError;
 use candlewick_engine::BotSettings;
 use candlewick_sdk::StrategyEntry;
 use serde_json::{Map, Value};
+use std::sync::Arc;
 
-/// One set of parameters: a value for each axis, in the axes' order.
-pub type Candidate = Box<[Setting]>;
+/// One set of parameters: a value for each axis, in the axes' order. Whoever speaks of it shares it.
+pub type Candidate = Arc<[Setting]>;
 
 /// More sets than this are not walked through one by one.
 const MOST_WALKED: u64 = 1_000_000;
@@ -87,7 +88,7 @@ impl Space {
             Value::Object(params) => params,
             _ => Map::new(),
         };
-        for (axis, setting) in self.axes.iter().zip(candidate) {
+        for (axis, setting) in self.axes.iter().zip(candidate.iter()) {
             let text = setting.to_string();
             match axis.target() {
                 Target::Parameter => {
@@ -106,9 +107,9 @@ impl Space {
         let moved = |place: usize| {
             let near = self.axes[place].beside(&candidate[place]).into_iter();
             near.map(move |setting| {
-                let mut other = candidate.clone();
+                let mut other = candidate.to_vec();
                 other[place] = setting;
-                other
+                Candidate::from(other)
             })
         };
         (0..self.axes.len()).flat_map(moved).filter(|other| self.allows(other)).collect()
@@ -145,7 +146,7 @@ impl Space {
                 rest /= length;
             }
             candidate.reverse();
-            let candidate = candidate.into_boxed_slice();
+            let candidate = Candidate::from(candidate);
             if self.allows(&candidate) {
                 all.push(candidate);
             }

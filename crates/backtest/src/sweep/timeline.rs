@@ -13,9 +13,13 @@ pub const TIMELINE_PARTS: usize = 120;
 #[serde(from = "Written", into = "Written")]
 pub struct Timeline {
     longest_parts: u32,
-    /// Won and lost in turn, seven bits a byte, the last of a number without the eighth; what is cut off is 0.
+    /// How many numbers, the bits of each, and the least in four bytes; then by how much each, won and lost in turn, is
+    /// above the least, the low bits first. What is cut off is 0: nothing at all where all of them are.
     packed: Box<[u8]>,
 }
+
+/// Bytes before the numbers.
+const HEADER: usize = 6;
 
 /// As it stands in a journal.
 #[derive(Clone, Serialize, Deserialize)]
@@ -49,35 +53,42 @@ impl Timeline {
 
     /// Trades won and lost, part by part.
     pub fn parts(&self) -> impl Iterator<Item = (u32, u32)> {
-        let mut bytes = self.packed.iter();
-        let mut count = move || {
-            let mut number = 0;
-            for (byte, place) in bytes.by_ref().zip(0..5) {
-                number |= u32::from(byte & 0x7f) << (7 * place);
-                if byte & 0x80 == 0 {
-                    break;
-                }
-            }
-            number
+        (0..TIMELINE_PARTS).map(|part| (self.number(2 * part), self.number(2 * part + 1)))
+    }
+
+    fn number(&self, place: usize) -> u32 {
+        let Some(([count, width, least @ ..], bits)) = self.packed.split_first_chunk::<HEADER>() else {
+            return 0;
         };
-        (0..TIMELINE_PARTS).map(move |_| (count(), count()))
+        if place >= usize::from(*count) {
+            return 0;
+        }
+        let first = place * usize::from(*width);
+        // 32 bits that begin anywhere in a byte end in the fifth.
+        let bytes = bits.get(first / 8..).unwrap_or_default().iter().take(5);
+        let word = bytes.rev().fold(0_u64, |word, byte| word << 8 | u64::from(*byte));
+        let above = word >> (first % 8) & ((1 << *width) - 1);
+        u32::from_le_bytes(*least).wrapping_add(above as u32)
     }
 
     fn pack(longest_parts: u32, counts: impl Iterator<Item = u32>) -> Self {
-        let (mut packed, mut sound) = (Vec::with_capacity(2 * TIMELINE_PARTS), 0);
-        for number in counts.take(2 * TIMELINE_PARTS) {
-            let mut rest = number;
-            while rest > 0x7f {
-                packed.push((rest & 0x7f) as u8 | 0x80);
-                rest >>= 7;
-            }
-            packed.push(rest as u8);
-            if number > 0 {
-                sound = packed.len();
-            }
+        let mut counts: Vec<u32> = counts.take(2 * TIMELINE_PARTS).collect();
+        counts.truncate(counts.iter().rposition(|count| *count > 0).map_or(0, |last| last + 1));
+        let (Some(least), Some(most)) = (counts.iter().min().copied(), counts.iter().max()) else {
+            return Self { longest_parts, packed: Box::default() };
+        };
+        let width = (u32::BITS - (most - least).leading_zeros()) as usize;
+        let mut packed = vec![0; HEADER + (counts.len() * width).div_ceil(8)].into_boxed_slice();
+        let (header, bits) = packed.split_at_mut(HEADER);
+        (header[0], header[1]) = (counts.len() as u8, width as u8);
+        header[2..].copy_from_slice(&least.to_le_bytes());
+        for (place, count) in counts.iter().enumerate() {
+            let first = place * width;
+            let above = u64::from(count - least) << (first % 8);
+            let bytes = bits[first / 8..].iter_mut().zip(above.to_le_bytes());
+            bytes.for_each(|(byte, more)| *byte |= more);
         }
-        packed.truncate(sound);
-        Self { longest_parts, packed: packed.into_boxed_slice() }
+        Self { longest_parts, packed }
     }
 }
 
@@ -185,10 +196,23 @@ mod tests {
     }
 
     #[test]
+    fn a_count_takes_as_many_bits_as_its_distance_from_the_least_needs() {
+        for (least, width, bytes) in [(0, 0, 0), (7, 0, 0), (1, 1, 30), (100, 6, 180), (1_000, 9, 270)] {
+            let count = |place: u32| least + place.wrapping_mul(2_654_435_761) % (1 << width);
+            let timeline = Timeline::pack(1, (0..240).map(count));
+            let expected: Vec<(u32, u32)> =
+                (0..120).map(|part| (count(2 * part), count(2 * part + 1))).collect();
+            assert_eq!(timeline.parts().collect::<Vec<_>>(), expected);
+            assert_eq!(timeline.packed.len(), if least == 0 { 0 } else { HEADER + bytes });
+            assert_eq!(timeline.is_empty(), least == 0);
+        }
+    }
+
+    #[test]
     fn counts_of_any_size_are_kept_and_written_as_they_are() {
         let counts = [0, 1, 127, 128, 16_383, 16_384, u32::MAX, 0, 3];
         let timeline = Timeline::pack(2, counts.into_iter().chain(std::iter::repeat_n(0, 231)));
-        assert_eq!(timeline.packed.len(), 1 + 1 + 1 + 2 + 2 + 3 + 5 + 1 + 1);
+        assert_eq!(timeline.packed.len(), HEADER + 9 * 4);
         let told: Vec<u32> = timeline.parts().flat_map(|(won, lost)| [won, lost]).collect();
         assert_eq!((&told[..9], told.len()), (&counts[..], 2 * TIMELINE_PARTS));
         let text = serde_json::to_string(&timeline).unwrap();

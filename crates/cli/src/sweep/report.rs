@@ -130,7 +130,7 @@ fn line(
     space: &Space,
     (corrected, of_many): (Option<&f64>, Option<&f64>),
 ) -> Option<BestLine> {
-    let parameters = space.axes().iter().zip(&row.candidate);
+    let parameters = space.axes().iter().zip(row.candidate.iter());
     Some(BestLine {
         rank,
         trial: row.trial,

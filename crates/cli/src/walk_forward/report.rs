@@ -231,7 +231,7 @@ impl WindowLine {
     pub(super) fn of(step: &Step, window: Option<usize>, space: &Space, objective: Objective) -> Self {
         let Window { training, test } = &step.window;
         let chosen = step.chosen.as_ref().map(|chosen| {
-            let parameters = space.axes().iter().zip(&chosen.candidate);
+            let parameters = space.axes().iter().zip(chosen.candidate.iter());
             ChosenLine {
                 parameters: parameters
                     .map(|(axis, value)| (axis.name().to_owned(), value.to_json()))

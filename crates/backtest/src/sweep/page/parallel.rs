@@ -41,7 +41,7 @@ pub(super) fn draw(
     // The best last, so that they lie on top.
     for row in shown.iter().rev() {
         let Some(score) = row.score else { continue };
-        let of_set = rulers.iter().zip(&row.candidate).map(|(ruler, setting)| ruler.at(setting));
+        let of_set = rulers.iter().zip(row.candidate.iter()).map(|(ruler, setting)| ruler.at(setting));
         let places: Vec<f64> = of_set.chain([shade.at(score)]).collect();
         let points: Vec<String> =
             places.iter().enumerate().map(|(axis, at)| format!("{:.1},{:.1}", x(axis), y(*at))).collect();
@@ -99,8 +99,11 @@ fn chosen<'a>(rows: &[&'a TrialRow]) -> Vec<&'a TrialRow> {
 }
 
 fn told(row: &TrialRow, space: &Space, score: f64) -> String {
-    let set =
-        space.axes().iter().zip(&row.candidate).map(|(axis, setting)| format!("{} {setting}", axis.name()));
+    let set = space
+        .axes()
+        .iter()
+        .zip(row.candidate.iter())
+        .map(|(axis, setting)| format!("{} {setting}", axis.name()));
     escaped(&format!("trial {}: {}; {}", row.trial, set.collect::<Vec<_>>().join(", "), short(score)))
 }
 

@@ -61,7 +61,7 @@ impl<'a> Parzen<'a> {
     pub(crate) fn tell(&mut self, candidate: &Candidate, score: Option<f64>) {
         // The models look for the least.
         let loss = score.map_or(f64::INFINITY, |score| -score);
-        let axes = self.space.axes().iter().zip(candidate);
+        let axes = self.space.axes().iter().zip(candidate.iter());
         for (model, (axis, setting)) in self.models.iter_mut().zip(axes) {
             let place = match axis.listed() {
                 Some(list) if !axis.is_number() => {

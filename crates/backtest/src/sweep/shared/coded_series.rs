@@ -12,9 +12,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(crate) struct CodedSeries {
     levels: Vec<f64>,
     codes: Codes,
-    /// The candles that meet comparisons, the last asked for last: few enough to take no more bytes than the codes.
+    /// The candles that meet comparisons, the last asked for last.
     kept: Mutex<Vec<(RangeInclusive<u16>, Arc<Marks>)>>,
 }
+
+/// Bytes of marks that a series keeps: the levels of many sets over few candles, of a few over many.
+const MOST_KEPT: usize = 256 * 1_024;
 
 /// One code for each candle.
 enum Codes {
@@ -56,11 +59,11 @@ impl CodedSeries {
         let known = if let Some(place) = kept.iter().position(|(of, _)| *of == range) {
             kept.remove(place)
         } else {
-            let (most, marks) = match &self.codes {
-                Codes::Byte(codes) => (8, Marks::of_bytes(codes, &range)),
-                Codes::Word(codes) => (16, Marks::of_words(codes, &range)),
+            let marks = match &self.codes {
+                Codes::Byte(codes) => Marks::of_bytes(codes, &range),
+                Codes::Word(codes) => Marks::of_words(codes, &range),
             };
-            if kept.len() >= most {
+            if kept.len() >= (MOST_KEPT / marks.bytes().max(1)).max(2) {
                 kept.remove(0);
             }
             (range, Arc::new(marks))

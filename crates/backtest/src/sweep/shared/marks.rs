@@ -61,6 +61,11 @@ impl Marks {
         Self { words }
     }
 
+    /// How much memory they take.
+    pub(crate) const fn bytes(&self) -> usize {
+        self.words.len() * size_of::<u64>()
+    }
+
     /// Whether a candle is marked.
     #[inline]
     pub(crate) fn has(&self, index: usize) -> bool {

@@ -69,6 +69,7 @@ impl SeriesShelf {
         let place = |(key, (mut levels, uses)): (SeriesKey, (Vec<f64>, usize))| {
             levels.sort_by(f64::total_cmp);
             levels.dedup();
+            levels.shrink_to_fit();
             let content = Mutex::new(Content { coded: None, head: Vec::new(), uses });
             // One with too many levels is left out: each trial then computes it for itself.
             (levels.len() <= CodedSeries::MOST_LEVELS).then(|| (key, Arc::new(Place { levels, content })))
