@@ -61,6 +61,7 @@ pub enum Trial {
 }
 
 /// Runs each trial as the backtest that it is: a Session and a simulator of its own, over candles that are shared.
+#[derive(Clone, Copy)]
 pub struct Replay<'a> {
     /// Everything but the parameters; its one bot is the one that is searched for.
     pub settings: &'a BacktestSettings,
@@ -84,13 +85,7 @@ impl Replay<'_> {
     /// Makes the strategy of a set; what the strategy says where it does not take the set.
     pub(crate) fn stage(&self, candidate: &Candidate) -> Result<Result<Staged, String>, BacktestError> {
         let bot = self.space.bot(candidate);
-        let context = BotContext {
-            bot: bot.name.clone(),
-            symbol: bot.symbol,
-            interval: bot.interval,
-            expiry: bot.expiry(),
-        };
-        let strategy = match self.entry.build(&bot.params, &context) {
+        let strategy = match self.build(&bot) {
             Ok(strategy) => strategy,
             Err(BuildError::Parameters { problem, .. }) => return Ok(Err(problem)),
             Err(source @ BuildError::File { .. }) => {
@@ -100,6 +95,23 @@ impl Replay<'_> {
         let mut settings = self.settings.clone();
         settings.session.bots = vec![bot];
         Ok(Ok(Staged { settings, strategy }))
+    }
+
+    /// The strategy of a bot.
+    pub(crate) fn build(&self, bot: &BotSettings) -> Result<Box<dyn Strategy>, BuildError> {
+        let context = BotContext {
+            bot: bot.name.clone(),
+            symbol: bot.symbol,
+            interval: bot.interval,
+            expiry: bot.expiry(),
+        };
+        self.entry.build(&bot.params, &context)
+    }
+
+    /// The candles that the bot hears.
+    pub(crate) fn own(&self) -> Option<&CandleSeries> {
+        let series = self.settings.session.bots.first().map(BotSettings::series);
+        self.candles.iter().find(|candles| Some(candles.series()) == series)
     }
 
     /// What the venue prices trades with, as far as it is known at `until`.
@@ -129,9 +141,7 @@ impl Ground for Replay<'_> {
     }
 
     fn span(&self) -> Range<Millis> {
-        let series = self.settings.session.bots.first().map(BotSettings::series);
-        let own = self.candles.iter().find(|candles| Some(candles.series()) == series);
-        own.map_or(Millis::ZERO..Millis::ZERO, |own| own.start()..own.end())
+        self.own().map_or(Millis::ZERO..Millis::ZERO, |own| own.start()..own.end())
     }
 }
 

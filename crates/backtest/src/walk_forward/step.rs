@@ -78,13 +78,19 @@ impl WalkForward<'_> {
         known: Vec<Record>,
         watcher: &mut Watcher<'_>,
     ) -> Result<StepEnd, BacktestError> {
-        let Course { settings, entry, space, balance, .. } = self.course;
+        let Course { whole, balance } = self.course;
         let nothing = || Step { window: window.clone(), rows: Vec::new(), counting: 0, chosen: None };
         let Some((candles, markets)) = self.course.training(&window.training) else {
             return Ok(StepEnd::Done(Box::new(nothing())));
         };
-        let ground = Replay { settings, entry, space, candles: &candles, markets: &markets };
-        let sweep = Sweep { space, settings: self.sweep, ground: &ground, balance, threads: self.threads };
+        let ground = Replay { candles: &candles, markets: &markets, ..whole };
+        let sweep = Sweep {
+            space: whole.space,
+            settings: self.sweep,
+            ground: &ground,
+            balance,
+            threads: self.threads,
+        };
         let SweepEnd::Done(rows) = sweep.run(journal, known, watcher)? else { return Ok(StepEnd::Stopped) };
         let best = ranked(&rows).into_iter().next().filter(|row| row.score.is_some());
         let chosen = best.map(|best| self.test(best, &rows, &ground, window)).transpose()?.flatten();
@@ -125,7 +131,7 @@ impl WalkForward<'_> {
     ) -> Result<Robustness, BacktestError> {
         let SweepSettings { objective, min_trades, .. } = *self.sweep;
         let mut neighbours = Vec::new();
-        for candidate in self.course.space.beside(&best.candidate) {
+        for candidate in self.course.whole.space.beside(&best.candidate) {
             let ran = |row: &&TrialRow| row.rung == best.rung && row.candidate == candidate;
             let figures = match rows.iter().find(ran).map(|row| &row.outcome) {
                 Some(Outcome::Figures(figures)) => Some((**figures).clone()),

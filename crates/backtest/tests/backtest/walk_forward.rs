@@ -2,7 +2,7 @@
 
 use crate::stage::{START, bot, series, settings};
 use candlewick_backtest::sweep::{
-    Figures, Halving, Objective, Search, SearchSettings, Space, SweepSettings, TrialJournal, Wish,
+    Figures, Halving, Objective, Replay, Search, SearchSettings, Space, SweepSettings, TrialJournal, Wish,
 };
 use candlewick_backtest::walk_forward::{
     Chosen, Course, Robustness, Scheme, Step, StepEnd, WalkForward, Window, WindowSettings, joined,
@@ -103,14 +103,9 @@ impl Walk {
         let parameters = ["lean=-1..1", "every=2..5"].map(str::to_owned);
         let space = Space::new(entry, &settings.session.bots[0], &parameters, &[]).unwrap();
         let markets = vec![Market { prices: self.candles[0].clone(), detail: Vec::new() }];
-        let course = Course {
-            settings: &settings,
-            entry,
-            space: &space,
-            candles: &self.candles,
-            markets: &markets,
-            balance: BALANCE,
-        };
+        let (settings, space, candles) = (&settings, &space, &self.candles);
+        let whole = Replay { settings, entry, space, candles, markets: &markets };
+        let course = Course { whole, balance: BALANCE };
         let search = SearchSettings { search: self.search, trials: 6, seed: 3 };
         let sweep =
             SweepSettings { search, objective: Objective::Edge, min_trades: 30, halving: Halving::NONE };

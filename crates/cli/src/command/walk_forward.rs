@@ -14,7 +14,7 @@ use crate::walk_forward::{
     count_variants, write_windows,
 };
 use candlewick_api::clock::{Clock, Stopwatch, SystemClock};
-use candlewick_backtest::sweep::{Standing, Wish};
+use candlewick_backtest::sweep::{Replay, Standing, Wish};
 use candlewick_backtest::walk_forward::{Course, Step, StepEnd, WalkForward, Window};
 use candlewick_backtest::{BacktestError, BacktestSettings, Finished};
 use candlewick_sdk::Millis;
@@ -80,7 +80,8 @@ pub(super) fn run(arguments: &WalkForwardArguments, context: &Context<'_>) -> Re
     let told = |error| failure_of_backtest(error, loaded);
     let balance = loaded.initial_balance()?;
     let (series, markets) = (&candles.series, &candles.markets);
-    let course = Course { settings, entry, space, candles: series, markets, balance };
+    let whole = Replay { settings, entry, space, candles: series, markets };
+    let course = Course { whole, balance };
     let layout = &arguments.layout.divide(&course.span(), course.step(), course.purge())?;
     let windows = layout.settings.windows(&layout.walked).map_err(told)?;
     let identity = identity(arguments, &prepared, layout)?;
