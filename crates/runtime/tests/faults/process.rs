@@ -24,6 +24,10 @@ pub(crate) const MOST_OFF_MS: i64 = 800;
 /// How often a person looks whether somebody was asked for.
 const LOOKS_EVERY: Millis = Millis::from_seconds(7);
 
+/// For how much longer a trade is waited for that only the list can show: one of many pages that fail or are shuffled while
+/// they are read, every few minutes, shows all of them only by chance.
+const LIST_PATIENCE: Millis = Millis::from_seconds(6 * 3_600);
+
 /// How a process is to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
@@ -207,13 +211,17 @@ async fn attend(
             is_told = true;
             let _ = stop.try_send(why);
         }
-        if now >= began + patience {
+        let is_over = seen.lock().unwrap().is_over();
+        if now >= began + patience + if is_over { LIST_PATIENCE } else { Millis::ZERO } {
             world.tell(|| format!("what is missing to quiet: {}", missing(world, seen)));
             return Ended::Never;
         }
         // A fuse that has not burnt by then is too long: the plug is pulled.
         if matches!(end, End::Crash(_)) && world.time.elapsed() > plan_end {
             return Ended::Crashed;
+        }
+        if now >= began + patience {
+            world.note_slow_list();
         }
         end_doubts(world, seen, &orders);
         jump(world, clock);
@@ -241,11 +249,10 @@ fn missing(world: &World, seen: &Mutex<Seen>) -> String {
 fn is_quiet(world: &World, seen: &Mutex<Seen>) -> bool {
     let seen = seen.lock().unwrap();
     let truth = world.truth();
-    let is_over = world.time.elapsed() > world.plan.trading;
-    is_over
+    let has_traded = world.time.elapsed() > world.plan.trading;
+    has_traded
         && truth.is_quiet()
-        && seen.unfinished == 0
-        && seen.open_stakes == 0
+        && seen.is_over()
         && truth.is_all_told(&seen.settled, &seen.reported, world.journal_began())
 }
 

@@ -40,6 +40,8 @@ pub(crate) struct Counts {
     /// Intents that were given up although their trades were only kept back for longer than they may be, and that were
     /// found later.
     pub(crate) kept_back: u64,
+    /// Schedules in which a trade was told long after all else was over, as the list showed it only by chance.
+    pub(crate) slow_lists: u64,
 }
 
 impl Counts {
@@ -54,6 +56,7 @@ impl Counts {
         self.excused += other.excused;
         self.far_off += other.far_off;
         self.kept_back += other.kept_back;
+        self.slow_lists += other.slow_lists;
     }
 }
 
@@ -75,6 +78,7 @@ pub(crate) fn play(seed: u64, telling: Telling) -> Story {
         counts.excused = u64::from(world.is_excused());
         counts.far_off = u64::from(world.is_far_off());
         counts.kept_back = world.kept_back();
+        counts.slow_lists = u64::from(world.is_list_slow());
         let hash = disk.lines.last().map(|last| last.hash.to_string()).unwrap_or_default();
         Story { seed, broken: world.broken(), hash, told: world.told(), counts }
     })

@@ -51,6 +51,11 @@ impl Seen {
             ..Self::default()
         }
     }
+
+    /// Whether every intent is over, as far as is known.
+    pub(crate) const fn is_over(&self) -> bool {
+        self.unfinished == 0 && self.open_stakes == 0
+    }
 }
 
 /// The observer of one run.

@@ -34,6 +34,8 @@ pub(crate) struct World {
     leave_by: Mutex<BTreeMap<u64, Millis>>,
     /// Intents that were given up although their trades were only kept back for longer than they may be.
     kept_back: AtomicU64,
+    /// Whether a trade was only told long after all was over, as the list showed it by chance.
+    is_list_slow: AtomicBool,
     /// The most that a run's clock was off, in ms.
     most_off: AtomicI64,
     broken: Mutex<Vec<String>>,
@@ -55,6 +57,7 @@ impl World {
             questions: Mutex::default(),
             leave_by: Mutex::default(),
             kept_back: AtomicU64::new(0),
+            is_list_slow: AtomicBool::new(false),
             most_off: AtomicI64::new(0),
             broken: Mutex::default(),
             is_excused: AtomicBool::new(false),
@@ -114,6 +117,15 @@ impl World {
 
     pub(crate) fn kept_back(&self) -> u64 {
         self.kept_back.load(Relaxed)
+    }
+
+    /// Notes that all but the list has been over for long.
+    pub(crate) fn note_slow_list(&self) {
+        self.is_list_slow.store(true, Relaxed);
+    }
+
+    pub(crate) fn is_list_slow(&self) -> bool {
+        self.is_list_slow.load(Relaxed)
     }
 
     /// From now on nothing is promised: the rules cannot decide what has happened.
