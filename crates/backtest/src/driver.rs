@@ -1,13 +1,14 @@
 //! The loop: the venue's events, then the candle, then the Session's orders to the venue.
 
 use crate::feed::{Feed, Item, Lone};
+use crate::translation::{to_opened, to_rejection, to_settled};
 use crate::{BacktestError, BacktestSettings};
 use candlewick_engine::{
-    Action, BotVerdict, EngineError, Entry, Event, EventKind, Header, IntentId, Interest, Opened, Origin,
-    Recorder, Rejection, SeriesId, Session, Settled, TradeBook,
+    Action, BotVerdict, EngineError, Entry, Event, EventKind, Header, IntentId, Interest, Origin, Recorder,
+    SeriesId, Session, TradeBook,
 };
 use candlewick_sdk::{Candle, CandleSeries, Millis, Money, MoneyScale, Strategy, Symbol};
-use candlewick_simulator::{AnswerKind, Market, Order, Refusal, SettledTrade, Simulator, VenueEvent};
+use candlewick_simulator::{AnswerKind, Market, Order, Simulator, VenueEvent};
 
 /// Intents that the trade book has room for from the start, at least, and one for so many candles: more than nearly all
 /// strategies decide on. Room that is not used takes no memory, and a book that grows is copied.
@@ -216,37 +217,19 @@ impl Backtest {
             VenueEvent::Answered(answer) => {
                 let intent = IntentId::new(answer.number);
                 let kind = match answer.kind {
-                    AnswerKind::Opened(opening) => EventKind::Opened(Opened {
-                        intent,
-                        venue_id: None,
-                        open_time: Some(opening.open_time),
-                        open_price: opening.open_price,
-                        close_time: Some(opening.close_time),
-                        payout: Some(opening.payout),
-                    }),
+                    AnswerKind::Opened(opening) => EventKind::Opened(to_opened(intent, &opening)),
                     AnswerKind::Refused(refusal) => {
                         EventKind::Rejected { intent, rejection: to_rejection(refusal) }
                     }
                 };
                 (answer.at, kind)
             }
-            VenueEvent::Settled(trade) => (trade.known_at, EventKind::Settled(self.to_settled(trade))),
+            VenueEvent::Settled(trade) => {
+                let payout = self.book.row(IntentId::new(trade.number)).and_then(|row| row.payout);
+                (trade.known_at, EventKind::Settled(to_settled(trade, payout)))
+            }
         };
         Event { at, received: at, kind }
-    }
-
-    fn to_settled(&self, trade: &SettledTrade) -> Settled {
-        let intent = IntentId::new(trade.number);
-        Settled {
-            intent,
-            outcome: trade.outcome,
-            profit: trade.profit,
-            open_time: Some(trade.open_time),
-            open_price: trade.open_price,
-            close_time: Some(trade.close_time),
-            close_price: trade.close_price,
-            payout: self.book.row(intent).and_then(|row| row.payout),
-        }
     }
 
     #[inline]
@@ -284,14 +267,6 @@ impl Backtest {
 fn closed(series: SeriesId, candle: &Candle, at: Millis) -> Event {
     let kind = EventKind::Candle { series, candle: *candle, origin: Origin::Live };
     Event { at, received: at, kind }
-}
-
-fn to_rejection(refusal: Refusal) -> Rejection {
-    match refusal {
-        Refusal::NoPrice => Rejection::NoPrice,
-        Refusal::InsufficientBalance => Rejection::InsufficientBalance,
-        Refusal::UnknownSymbol => Rejection::Other(candlewick_sdk::Text::truncated("unknown symbol")),
-    }
 }
 
 fn price_sources(

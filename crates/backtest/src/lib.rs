@@ -18,6 +18,7 @@ mod settings;
 mod silence;
 mod summary;
 pub mod sweep;
+mod translation;
 pub mod variants;
 pub mod walk_forward;
 

@@ -3,13 +3,13 @@
 use super::closes::Closes;
 use super::marks::{Marks, Tests};
 use super::tally::Tally;
+use crate::translation::{to_opened, to_rejection, to_settled};
 use candlewick_engine::{
-    Action, Approved, BotId, Event, EventKind, IntentId, Opened, Rejection, SeriesId, Session, Settled,
-    Telling,
+    Action, Approved, BotId, Event, EventKind, IntentId, SeriesId, Session, Settled, Telling,
 };
 use candlewick_sdk::{Direction, Expiry, Millis, Money, Outcome, Payout, Signal, Symbol};
 use candlewick_simulator::{
-    AnswerKind, FateTable, Foreseen, Opening, Order, Refusal, SettledTrade, Simulator, VenueEvent,
+    AnswerKind, FateTable, Foreseen, Opening, Order, SettledTrade, Simulator, VenueEvent,
 };
 use std::sync::Arc;
 
@@ -162,7 +162,7 @@ impl Walk<'_> {
             if telling == Telling::Strategy {
                 self.pass_refused(index + 1, end);
             }
-            let opened = opened(approved.intent(), foreseen.opening());
+            let opened = to_opened(approved.intent(), foreseen.opening());
             let Opening { open_time, close_time, .. } = *foreseen.opening();
             let settled = Settled {
                 intent: approved.intent(),
@@ -249,7 +249,7 @@ impl Walk<'_> {
             VenueEvent::Answered(answer) => {
                 let intent = IntentId::new(answer.number);
                 let kind = match &answer.kind {
-                    AnswerKind::Opened(opening) => EventKind::Opened(opened(intent, opening)),
+                    AnswerKind::Opened(opening) => EventKind::Opened(to_opened(intent, opening)),
                     AnswerKind::Refused(refusal) => {
                         self.tally.reject();
                         self.take_pending(answer.number);
@@ -261,7 +261,7 @@ impl Walk<'_> {
             VenueEvent::Settled(trade) => {
                 let settled = match self.take_pending(trade.number) {
                     Some(order) => self.settle(&order, trade),
-                    None => settled(trade, self.payout),
+                    None => to_settled(trade, Some(self.payout)),
                 };
                 (trade.known_at, EventKind::Settled(settled))
             }
@@ -286,45 +286,11 @@ impl Walk<'_> {
                 profit: trade.profit,
             });
         }
-        settled(trade, self.payout)
+        to_settled(trade, Some(self.payout))
     }
 
     fn take_pending(&mut self, number: u64) -> Option<Order> {
         let place = self.pending.iter().position(|order| order.number == number)?;
         Some(self.pending.remove(place))
-    }
-}
-
-#[inline]
-fn opened(intent: IntentId, opening: &Opening) -> Opened {
-    Opened {
-        intent,
-        venue_id: None,
-        open_time: Some(opening.open_time),
-        open_price: opening.open_price,
-        close_time: Some(opening.close_time),
-        payout: Some(opening.payout),
-    }
-}
-
-#[inline]
-fn settled(trade: &SettledTrade, payout: Payout) -> Settled {
-    Settled {
-        intent: IntentId::new(trade.number),
-        outcome: trade.outcome,
-        profit: trade.profit,
-        open_time: Some(trade.open_time),
-        open_price: trade.open_price,
-        close_time: Some(trade.close_time),
-        close_price: trade.close_price,
-        payout: Some(payout),
-    }
-}
-
-fn to_rejection(refusal: Refusal) -> Rejection {
-    match refusal {
-        Refusal::NoPrice => Rejection::NoPrice,
-        Refusal::InsufficientBalance => Rejection::InsufficientBalance,
-        Refusal::UnknownSymbol => Rejection::Other(candlewick_sdk::Text::truncated("unknown symbol")),
     }
 }

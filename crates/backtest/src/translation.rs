@@ -1,0 +1,40 @@
+//! What the simulated venue says, in the words in which a Session hears it.
+
+use candlewick_engine::{IntentId, Opened, Rejection, Settled};
+use candlewick_sdk::{Payout, Text};
+use candlewick_simulator::{Opening, Refusal, SettledTrade};
+
+#[inline]
+pub(crate) fn to_opened(intent: IntentId, opening: &Opening) -> Opened {
+    Opened {
+        intent,
+        venue_id: None,
+        open_time: Some(opening.open_time),
+        open_price: opening.open_price,
+        close_time: Some(opening.close_time),
+        payout: Some(opening.payout),
+    }
+}
+
+/// A settlement does not tell the payout again: the answer did.
+#[inline]
+pub(crate) fn to_settled(trade: &SettledTrade, payout: Option<Payout>) -> Settled {
+    Settled {
+        intent: IntentId::new(trade.number),
+        outcome: trade.outcome,
+        profit: trade.profit,
+        open_time: Some(trade.open_time),
+        open_price: trade.open_price,
+        close_time: Some(trade.close_time),
+        close_price: trade.close_price,
+        payout,
+    }
+}
+
+pub(crate) fn to_rejection(refusal: Refusal) -> Rejection {
+    match refusal {
+        Refusal::NoPrice => Rejection::NoPrice,
+        Refusal::InsufficientBalance => Rejection::InsufficientBalance,
+        Refusal::UnknownSymbol => Rejection::Other(Text::truncated("unknown symbol")),
+    }
+}
