@@ -1,5 +1,6 @@
 //! One way of the bench `sweep`, once, for whoever counts instructions or takes samples:
-//! `one_sweep <declared|black-box|naive|shared|lists> [periods]`, 50 sets for each period. `BENCHMARKS.md` has the commands.
+//! `one_sweep <declared|black-box|naive|shared|lists|scene> [periods]`, 50 sets for each period; `scene` runs nothing, and is what
+//! all others take besides. `BENCHMARKS.md` has the commands.
 
 #[path = "../benches/sweep/scene.rs"]
 mod scene;
@@ -32,6 +33,7 @@ fn run(way: &str, periods: usize) -> Option<()> {
         "naive" => by_hand(&scene, &sets, scene::by_naive_loops),
         "shared" => by_hand(&scene, &sets, scene::by_shared_series),
         "lists" => by_hand(&scene, &sets, scene::by_lists),
+        "scene" => once(Vec::new),
         _ => return None,
     }
     Some(())

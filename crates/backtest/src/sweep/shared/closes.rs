@@ -43,20 +43,30 @@ impl<'a> Closes<'a> {
     /// The first candle from this one on that does not close before `until`.
     #[inline]
     pub(crate) fn first_from(&mut self, index: usize, until: Millis) -> usize {
-        if self.unbroken_from.is_none() {
-            let rest = self.candles.get(index..).unwrap_or_default();
-            return index + closing_before(rest, self.interval, until);
+        if let Some(first) = self.unbroken_from
+            && index < self.candles.len()
+        {
+            let left = (until - (first + self.interval * index as i64)).get();
+            if left != self.last.0 {
+                self.last = (left, candles_in(left, self.interval));
+            }
+            return index.saturating_add(self.last.1).min(self.candles.len());
         }
-        if index >= self.candles.len() {
-            return index;
-        }
-        let left = until.get().saturating_sub(self.at(index).get());
-        if left != self.last.0 {
-            let count = if left <= 0 { 0 } else { (left - 1) / self.interval.get() + 1 };
-            self.last = (left, usize::try_from(count).unwrap_or(usize::MAX));
-        }
-        index.saturating_add(self.last.1).min(self.candles.len())
+        self.first_among(index, until)
     }
+
+    #[inline(never)]
+    fn first_among(&self, index: usize, until: Millis) -> usize {
+        let rest = self.candles.get(index..).unwrap_or_default();
+        index + closing_before(rest, self.interval, until)
+    }
+}
+
+/// How many candles close in so many milliseconds, the first at once.
+#[cold]
+fn candles_in(left: i64, interval: Millis) -> usize {
+    let count = if left <= 0 { 0 } else { (left - 1) / interval.get() + 1 };
+    usize::try_from(count).unwrap_or(usize::MAX)
 }
 
 #[cfg(test)]

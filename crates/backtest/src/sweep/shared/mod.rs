@@ -119,6 +119,7 @@ impl<'a> Shared<'a> {
             payout,
             fates,
             pending: Vec::with_capacity(16),
+            is_one_enough: None,
             trades,
             actions: Vec::with_capacity(16),
         };

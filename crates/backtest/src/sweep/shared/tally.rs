@@ -57,7 +57,8 @@ impl Tally {
     }
 
     /// A trade settled: when it was decided, and when that became known.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "it is short, and a third of it would be the call")]
+    #[inline(always)]
     pub(crate) fn settle(
         &mut self,
         (decided, at): (Millis, Millis),

@@ -60,6 +60,8 @@ pub(crate) struct Walk<'a> {
     pub(crate) fates: Vec<Arc<FateTable>>,
     /// What was approved and has not ended.
     pub(crate) pending: Vec<Order>,
+    /// Whether no trade may be opened beside a single one, once that was asked.
+    pub(crate) is_one_enough: Option<bool>,
     /// The settled trades, where somebody wants them one by one.
     pub(crate) trades: Option<&'a mut Vec<TrialTrade>>,
     pub(crate) actions: Vec<Action>,
@@ -155,7 +157,7 @@ impl Walk<'_> {
         let foreseen = table.and_then(|table| table.foresee((index, time), approved.direction()));
         // Nearly always no other may be open beside it, so that nothing happens before it ends.
         if let Some(foreseen) = &foreseen
-            && self.session.is_full(BotId::FIRST)
+            && self.is_full()
             && let Some((outcome, profit)) = self.venue.settle_foreseen(approved.stake(), foreseen)
         {
             let end = self.closes.first_from(index + 1, foreseen.known_at());
@@ -188,6 +190,24 @@ impl Walk<'_> {
             self.pass_refused(index + 1, end);
         }
         end
+    }
+
+    /// Whether no trade may be opened beside the one that was just approved. Of one that is alone it is asked once.
+    #[inline]
+    fn is_full(&mut self) -> bool {
+        match self.is_one_enough {
+            Some(is_one_enough) if self.pending.is_empty() => is_one_enough,
+            _ => self.ask_if_full(),
+        }
+    }
+
+    #[inline(never)]
+    fn ask_if_full(&mut self) -> bool {
+        let is_full = self.session.is_full(BotId::FIRST);
+        if self.pending.is_empty() {
+            self.is_one_enough = Some(is_full);
+        }
+        is_full
     }
 
     /// Sends the venue what was approved, to be heard of later.
