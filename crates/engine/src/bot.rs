@@ -55,6 +55,23 @@ impl Bot {
         shown
     }
 
+    /// Shows the strategy candles whose answers are not to be heard; how many answers there were once it was
+    /// [warm](Self::is_warm).
+    pub(crate) fn pass_candles(&mut self, candles: &[Candle]) -> u64 {
+        let (mut rest, mut answers) = (candles, 0);
+        while !rest.is_empty() && (!self.is_warm() || !self.longer.is_empty()) {
+            let mut signal = None;
+            let shown = self.on_candles(rest, &mut signal);
+            answers += u64::from(signal.is_some() && self.is_warm());
+            rest = &rest[shown..];
+        }
+        if let Some(last) = rest.last() {
+            self.last_close = last.time() + self.interval;
+            answers += self.strategy.pass_candles(rest);
+        }
+        answers
+    }
+
     /// Longer candles are shown between the bot's own, so these are taken one by one.
     fn on_candle_with_longer(&mut self, candles: &[Candle], signal: &mut Option<Signal>) -> usize {
         *signal = None;

@@ -144,10 +144,13 @@ fn encode_event(event: &Event, out: &mut Vec<u8>) {
 }
 
 /// What every event has.
-#[inline]
+#[allow(clippy::inline_always, reason = "as above")]
+#[inline(always)]
 fn head<const N: usize>(event: &Event, kind: u8) -> Piece<N> {
     let delay = event.received - event.at;
-    Piece::new().put([b'E', kind]).put(time_bytes(event.at)).put(time_bytes(delay))
+    let mut piece = Piece::new();
+    piece.put([b'E', kind]).put(time_bytes(event.at)).put(time_bytes(delay));
+    piece
 }
 
 fn begin(event: &Event, kind: u8, out: &mut Vec<u8>) {
@@ -163,7 +166,8 @@ fn encode_opened(event: &Event, kind: u8, opened: &Opened, out: &mut Vec<u8>) {
         close_time.is_some(),
         payout.is_some(),
     ];
-    let piece = head::<55>(event, kind)
+    let mut piece = head::<55>(event, kind);
+    piece
         .put(intent.number().to_le_bytes())
         .put([bits(known)])
         .put(optional_time_bytes(*open_time))
@@ -191,7 +195,8 @@ fn encode_settled(event: &Event, settled: &Settled, out: &mut Vec<u8>) {
         close_price.is_some(),
         payout.is_some(),
     ];
-    let piece = head::<72>(event, 6)
+    let mut piece = head::<72>(event, 6);
+    piece
         .put(intent.number().to_le_bytes())
         .put([outcome, bits(known)])
         .put(profit.minor().to_le_bytes())
@@ -235,7 +240,8 @@ fn encode_approved(approved: &Approved, out: &mut Vec<u8>) {
         ExpirationType::CandleClose => 2,
         ExpirationType::NextCandle => 3,
     };
-    let piece = Piece::<44>::new()
+    let mut piece = Piece::<44>::new();
+    piece
         .put(*b"AO")
         .put(approved.intent().number().to_le_bytes())
         .put((approved.bot().index() as u32).to_le_bytes())
@@ -248,7 +254,8 @@ fn encode_approved(approved: &Approved, out: &mut Vec<u8>) {
 }
 
 fn encode_refused(refused: &Refused, out: &mut Vec<u8>) {
-    let piece = Piece::<16>::new()
+    let mut piece = Piece::<16>::new();
+    piece
         .put(*b"AR")
         .put((refused.bot.index() as u32).to_le_bytes())
         .put([direction_byte(refused.direction), refused.rule as u8])
@@ -262,8 +269,9 @@ impl<const N: usize> Piece<N> {
     }
 
     /// Where each field goes is known at compile time, so that nothing is left of the check.
-    #[inline]
-    fn put<const M: usize>(mut self, field: [u8; M]) -> Self {
+    #[allow(clippy::inline_always, reason = "a call would copy the piece for each of its fields")]
+    #[inline(always)]
+    fn put<const M: usize>(&mut self, field: [u8; M]) -> &mut Self {
         self.bytes[self.length..self.length + M].copy_from_slice(&field);
         self.length += M;
         self

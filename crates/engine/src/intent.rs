@@ -117,6 +117,12 @@ impl Intents {
         Some(intent)
     }
 
+    /// Whether there are intents that were taken as not opened and may yet be found.
+    #[inline]
+    pub(crate) const fn has_unopened(&self) -> bool {
+        !self.unopened.is_empty()
+    }
+
     /// A trade of an intent that was taken as not opened has been found: it is unfinished again.
     pub(crate) fn revive(&mut self, id: IntentId) -> Option<Revived> {
         let position = self.unopened.iter().position(|unopened| unopened.intent.id == id)?;

@@ -139,11 +139,9 @@ impl Session {
             EventKind::NotOpened { intent, reserved_until } => self.on_not_opened(*intent, *reserved_until),
             EventKind::Deposit { amount } => self.ledger.deposit(*amount),
             EventKind::Settled(settled) => {
-                let Some((bot, settlement)) = self.on_settled(settled, event.at) else { return };
-                let judgement = self.judge(bot, settled, event.at);
-                if let Some(bot) = self.bots.get_mut(bot.index()) {
-                    bot.on_settled(&settlement);
-                }
+                let Some(intent) = self.on_settled(settled, event.at) else { return };
+                let judgement = self.judge(intent.bot, settled, event.at);
+                self.tell_settlement(&intent, settled);
                 actions.extend(judgement.map(Action::Verdict));
             }
             EventKind::Balance { amount } => self.ledger.see_wallet(*amount),

@@ -165,7 +165,10 @@ impl Money {
     /// The amount times a factor, rounded down (towards minus infinity); NaN gives zero.
     #[must_use]
     pub fn scaled_down(self, factor: f64) -> Self {
-        Self((self.0 as f64 * factor).floor() as i64)
+        let product = self.0 as f64 * factor;
+        // Rounded down without a call, which is what `floor` is where no newer processor is asked for.
+        let towards_zero = product as i64;
+        Self(towards_zero.saturating_sub(i64::from(towards_zero as f64 > product)))
     }
 
     /// The largest multiple of `step` that is not above; a step of zero leaves the amount alone.

@@ -140,6 +140,9 @@ pub trait CandleLoop {
     /// Candles of the bot's series have closed, one after the other: each is shown to [`Strategy::on_candle`], up to the
     /// first that is answered, with this signal. How many were shown.
     fn on_candles(&mut self, candles: &[Candle], signal: &mut Option<Signal>) -> usize;
+
+    /// The same of candles whose answers nobody hears: all are shown. How many were answered.
+    fn pass_candles(&mut self, candles: &[Candle]) -> u64;
 }
 
 impl<S: Strategy> CandleLoop for S {
@@ -152,6 +155,10 @@ impl<S: Strategy> CandleLoop for S {
         }
         *signal = None;
         candles.len()
+    }
+
+    fn pass_candles(&mut self, candles: &[Candle]) -> u64 {
+        candles.iter().map(|candle| u64::from(self.on_candle(candle).is_some())).sum()
     }
 }
 

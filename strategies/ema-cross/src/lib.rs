@@ -42,7 +42,9 @@ impl Strategy for EmaCross {
         self.slow.stable_after() + 1
     }
 
-    #[inline]
+    // A part of the loop over candles: left to itself the compiler calls it for each.
+    #[allow(clippy::inline_always, reason = "a sweep shows it millions of candles")]
+    #[inline(always)]
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
         let Crossing { to, fast, slow } = self.cross(candle)?;
         let signal = match to {

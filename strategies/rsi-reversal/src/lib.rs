@@ -40,7 +40,9 @@ impl Strategy for RsiReversal {
         self.rsi.stable_after()
     }
 
-    #[inline]
+    // A part of the loop over candles: left to itself the compiler calls it for each.
+    #[allow(clippy::inline_always, reason = "a sweep shows it millions of candles")]
+    #[inline(always)]
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
         self.last = self.rsi.update(candle.close());
         let rsi = self.last?;

@@ -4,8 +4,8 @@ use super::{Proposal, Ruling, View, refuse_if};
 use candlewick_sdk::Millis;
 
 pub(super) fn check(_proposal: &Proposal, view: View<'_>) -> Ruling {
-    let limit = view.limits.max_clock_skew;
-    refuse_if(limit > Millis::ZERO && view.state.skew().abs_diff(Millis::ZERO) > limit)
+    let (limit, skew) = (view.limits.max_clock_skew, view.state.skew());
+    refuse_if(skew != Millis::ZERO && limit > Millis::ZERO && skew.abs_diff(Millis::ZERO) > limit)
 }
 
 #[cfg(test)]

@@ -9,7 +9,11 @@ pub(super) fn check(proposal: &Proposal, view: View<'_>) -> Ruling {
     if proposal.origin == Origin::Backfill {
         return Ruling::Refuse;
     }
-    refuse_if(proposal.received > latest_departure(view.limits, proposal.interval, proposal.at))
+    // Nearly always, and always in a backtest, it came at once.
+    let is_at_once = proposal.received <= proposal.at;
+    refuse_if(
+        !is_at_once && proposal.received > latest_departure(view.limits, proposal.interval, proposal.at),
+    )
 }
 
 /// When a signal of `at` has become too old to open on.

@@ -2,6 +2,7 @@
 
 use super::{Proposal, Ruling, View, refuse_if};
 
+#[inline]
 pub(super) fn check(proposal: &Proposal, view: View<'_>) -> Ruling {
     let peak = view.ledger.peak();
     // Free balance already excludes everything that is open.

@@ -4,6 +4,7 @@ use super::{Limits, Proposal, Ruling, View, refuse_if};
 use crate::SymbolId;
 use crate::intent::Intents;
 
+#[inline]
 pub(super) fn check(proposal: &Proposal, view: View<'_>) -> Ruling {
     refuse_if(view.limits.is_full(view.intents, proposal.symbol))
 }

@@ -20,6 +20,7 @@ impl Probe {
     }
 }
 
+#[inline]
 pub(super) fn check(proposal: &Proposal, view: View<'_>) -> Ruling {
     let Some(least) = view.limits.min_payout else { return Ruling::Pass };
     match view.state.payout(proposal.symbol, proposal.at, view.limits.payout_max_age) {

@@ -2,13 +2,14 @@
 
 use super::{Proposal, Ruling, View, refuse_if};
 
+#[inline]
 pub(super) fn check(proposal: &Proposal, view: View<'_>) -> Ruling {
     let limits = view.limits;
-    let share = view.ledger.free().scaled_down(limits.max_stake_fraction);
     refuse_if(
         proposal.stake < limits.minimum_stake()
             || limits.largest_stake().is_some_and(|most| proposal.stake > most)
-            || (limits.max_stake_fraction > 0.0 && proposal.stake > share),
+            || (limits.max_stake_fraction > 0.0
+                && proposal.stake > view.ledger.free().scaled_down(limits.max_stake_fraction)),
     )
 }
 

@@ -1,18 +1,17 @@
 //! `StaleData`: the bot's last candle is too old to decide on.
 
 use super::{Proposal, Ruling, View, refuse_if};
+use candlewick_sdk::Millis;
 
 pub(super) fn check(proposal: &Proposal, view: View<'_>) -> Ruling {
-    let most = proposal.interval * view.limits.stale_after_intervals;
-    let age = proposal.received - proposal.last_close;
-    refuse_if(view.limits.stale_after_intervals > 0 && age > most)
+    let (most, age) = (view.limits.stale_after_intervals, proposal.received - proposal.last_close);
+    refuse_if(age > Millis::ZERO && most > 0 && age > proposal.interval * most)
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::testing::Scene;
     use super::*;
-    use candlewick_sdk::Millis;
 
     #[test]
     fn a_candle_older_than_the_allowed_intervals_is_stale() {

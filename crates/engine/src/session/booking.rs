@@ -2,7 +2,7 @@
 
 use super::Session;
 use crate::intent::{Intent, Revived};
-use crate::{BotId, IntentId, Opened, Settled};
+use crate::{IntentId, Opened, Settled};
 use candlewick_sdk::{Millis, Outcome, Settlement};
 
 impl Session {
@@ -30,8 +30,9 @@ impl Session {
         }
     }
 
-    /// Books a settlement; the strategy that is to be told of it, and what.
-    pub(super) fn on_settled(&mut self, settled: &Settled, at: Millis) -> Option<(BotId, Settlement)> {
+    /// Books a settlement; the intent whose bot is to be told of it.
+    #[inline]
+    pub(super) fn on_settled(&mut self, settled: &Settled, at: Millis) -> Option<Intent> {
         self.revive(settled.intent);
         let intent = self.intents.settle(settled.intent)?;
         self.ledger.settle(intent.stake, settled.profit);
@@ -54,13 +55,20 @@ impl Session {
         if let Some(bot) = self.bots.get_mut(intent.bot.index()) {
             bot.stake.settled(settled.outcome, settled.profit, settled.payout);
         }
+        Some(intent)
+    }
+
+    /// Tells the strategy whose trade it was.
+    pub(super) fn tell_settlement(&mut self, intent: &Intent, settled: &Settled) {
         let settlement = Settlement {
             direction: intent.direction,
             decision_time: intent.decision_time,
             outcome: settled.outcome,
             profit: settled.profit,
         };
-        Some((intent.bot, settlement))
+        if let Some(bot) = self.bots.get_mut(intent.bot.index()) {
+            bot.on_settled(&settlement);
+        }
     }
 
     pub(super) fn on_adopted(&mut self, opened: &Opened, at: Millis) {
@@ -69,7 +77,11 @@ impl Session {
     }
 
     /// What was taken as not opened is a trade after all: its stake is at risk again, and it counts.
+    #[inline]
     fn revive(&mut self, intent: IntentId) {
+        if !self.intents.has_unopened() {
+            return;
+        }
         if let Some(Revived { decision_time, released }) = self.intents.revive(intent) {
             self.ledger.reserve(released);
             self.state.recount_trade(&self.limits, decision_time);

@@ -64,12 +64,10 @@ impl Session {
         if self.ledger.is_day_over(settled_at) || settled_at >= self.next_release {
             self.pass_time(settled_at, &mut Vec::new());
         }
-        let Some((bot, settlement)) = self.on_settled(settled, settled_at) else { return };
-        self.judge(bot, settled, settled_at);
-        if telling == Telling::Strategy
-            && let Some(bot) = self.bots.get_mut(bot.index())
-        {
-            bot.on_settled(&settlement);
+        let Some(intent) = self.on_settled(settled, settled_at) else { return };
+        self.judge(intent.bot, settled, settled_at);
+        if telling == Telling::Strategy {
+            self.tell_settlement(&intent, settled);
         }
     }
 
@@ -101,14 +99,6 @@ impl Session {
     /// how many it gave. They are not noted one by one.
     pub fn pass_refused(&mut self, series: SeriesId, candles: &[Candle]) -> u64 {
         let Some([bot]) = self.listeners.get(series.index()).map(Vec::as_slice) else { return 0 };
-        let bot = &mut self.bots[bot.index()];
-        let (mut rest, mut refused) = (candles, 0);
-        while !rest.is_empty() {
-            let mut signal = None;
-            let shown = bot.on_candles(rest, &mut signal);
-            refused += u64::from(signal.is_some() && bot.is_warm());
-            rest = &rest[shown..];
-        }
-        refused
+        self.bots[bot.index()].pass_candles(candles)
     }
 }

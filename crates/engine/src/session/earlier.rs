@@ -1,6 +1,7 @@
 //! What a Session takes from earlier runs.
 
 use super::{Session, position_or_push};
+use crate::intent::Intent;
 use crate::nominal::nominal_close;
 use crate::risk::Probe;
 use crate::{EventKind, Recorded, SymbolId};
@@ -31,7 +32,7 @@ impl Session {
                     EventKind::Candle { .. } | EventKind::Price { .. } => {}
                     EventKind::Settled(settled) => {
                         self.release(event.at);
-                        if let Some((bot, _)) = self.on_settled(settled, event.at) {
+                        if let Some(Intent { bot, .. }) = self.on_settled(settled, event.at) {
                             self.judge(bot, settled, event.at);
                         }
                     }

@@ -131,7 +131,7 @@ pub(crate) async fn live(world: &Arc<World>, end: End, offset: Millis) -> Ended 
     };
     let (stop, stops) = mpsc::channel(4);
     let (orders, ordered) = mpsc::channel(4);
-    let life = Box::pin(async move { conductor.run(&header, None, (stops, ordered)).await });
+    let life = Box::pin(async move { Box::pin(conductor.run(&header, None, (stops, ordered))).await });
     let mortal = Mortal { life, fuse: Arc::clone(&fuse) };
     let ended = tokio::select! {
         biased;

@@ -25,7 +25,7 @@ impl Rsi {
     /// # Errors
     /// [`IndicatorError::ChangePeriod`].
     pub fn new(period: usize) -> Result<Self, IndicatorError> {
-        let movements = Smoothing::wilder(checked_period("rsi", period, 2)?).from_second();
+        let movements = Smoothing::wilder(checked_period("rsi", period, 2)?).leaving_out_first();
         Ok(Self { previous: 0.0, movements })
     }
 

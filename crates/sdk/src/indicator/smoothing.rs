@@ -38,7 +38,7 @@ impl<const LINES: usize> Smoothing<LINES> {
     }
 
     /// The same, but its first value counts for nothing: a change from a price that was not there.
-    pub(super) fn from_second(mut self) -> Self {
+    pub(super) fn leaving_out_first(mut self) -> Self {
         self.missing = self.period + 1;
         self
     }
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn from_the_second_on_the_first_value_is_as_if_it_had_not_been() {
-        let mut smoothing = Smoothing::<1>::wilder(2).from_second();
+        let mut smoothing = Smoothing::<1>::wilder(2).leaving_out_first();
         let answers = [1e9, 1.0, 2.0, 4.0].map(|value| smoothing.update(value));
         assert_eq!(answers, [None, None, Some(1.5), Some(2.75)]);
     }
