@@ -11,8 +11,8 @@ fn each_work_is_measured_beside_its_floor_and_so_is_the_whole_process() {
     let positive = |value: &Value| value.as_f64().is_some_and(|figure| figure > 0.0);
     let works = figures["works"].as_array().unwrap();
     let decisions: Vec<_> = works.iter().map(|work| work["decisions"].as_u64().unwrap()).collect();
-    // One bot, one bot, and ten bots on each of the ten symbols that share the candles.
-    assert_eq!(decisions, [20_000, 20_000, 200_000]);
+    // One bot, one bot, ten bots on each of the ten symbols that share the candles, and one bot.
+    assert_eq!(decisions, [20_000, 20_000, 200_000, 20_000]);
     for work in works {
         assert!(work["trades"].as_u64().unwrap() > 100, "{work}");
         for figure in ["/backtest_ns/median", "/by_hand_ns/minimum", "/ratio", "/ratio_of_minima"] {

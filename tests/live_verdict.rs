@@ -4,6 +4,7 @@
 use crate::candlewick::Folder;
 use crate::excerpt::{HOUR, MONDAY, shipped};
 use crate::recording::{lines, write};
+use candlewick_engine::Header;
 use candlewick_journal::Line;
 use serde_json::Value;
 
@@ -100,16 +101,17 @@ fn a_journal_from_before_there_were_verdicts_is_held_to_what_it_can_tell() {
     let recorded = lines(&folder.path("run.db"));
     let is_verdict = |line: &Line| line.body.contains("\"action\":\"verdict\"");
     assert!(recorded.iter().any(|stored| is_verdict(&stored.line)), "none fell");
+    let today = format!("\"format\":{}", Header::FORMAT);
     let without = |name: &str, format: &str| {
         let kept = recorded.iter().map(|stored| stored.line.clone()).filter(|line| !is_verdict(line));
-        let body = |line: &Line| line.body.replacen("\"format\":3", format, 1);
+        let body = |line: &Line| line.body.replacen(&today, format, 1);
         write(&folder.path(name), kept.map(|line| Line { body: body(&line), ..line }));
         folder.run(&["parity", "--journal", name, "--json"])
     };
     let old = without("old.db", "\"format\":2").json();
     assert_eq!((&old["ok"], &old["decisions"]["difference"]), (&true.into(), &Value::Null), "{old}");
     // One of today that lacks them was changed.
-    let changed = without("changed.db", "\"format\":3");
+    let changed = without("changed.db", &today);
     assert_eq!(changed.code, 5, "{}", changed.stdout);
     assert!(changed.stderr.contains("a decision that the journal lacks"), "{}", changed.stderr);
 }

@@ -39,9 +39,10 @@ impl Reasons {
         place
     }
 
+    /// The reason that was put there; an empty one for a place of another list.
     pub(crate) fn at(&self, place: ReasonPlace) -> Reason {
-        let shape = &self.shapes.shapes[place.shape as usize];
-        let numbers = &self.numbers[place.numbers as usize..];
+        let shape = self.shapes.shapes.get(place.shape as usize).copied().unwrap_or(Reason::new(""));
+        let numbers = self.numbers.get(place.numbers as usize..).unwrap_or_default();
         let named = shape.numbers().iter().zip(numbers);
         named.fold(Reason::new(shape.text()), |reason, ((name, _), value)| reason.with(name, *value))
     }
