@@ -10,8 +10,8 @@ use candlewick_engine::{
 use candlewick_sdk::{Candle, CandleSeries, Millis, Money, MoneyScale, Strategy, Symbol};
 use candlewick_simulator::{AnswerKind, Market, Order, Simulator, VenueEvent};
 
-/// Intents that the trade book has room for from the start, at least, and one for so many candles: more than nearly all
-/// strategies decide on. Room that is not used takes no memory, and a book that grows is copied.
+/// The trade book has room from the start for one intent in so many candles, and at least for so many: more than nearly
+/// all strategies decide on. Room that is not used takes no memory; a book that grows is copied.
 const LEAST_ROOM: usize = 4_096;
 const CANDLES_PER_INTENT: usize = 32;
 

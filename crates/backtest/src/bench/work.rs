@@ -244,7 +244,9 @@ mod tests {
             let work = Work::new(kind, 60_000).unwrap();
             let (outcome, refused) = work.run().unwrap();
             assert_eq!(outcome, work.run_by_hand(), "{kind:?}");
-            assert!(outcome.trades > 600 && refused > 100, "{kind:?}: {outcome:?}, {refused} refused");
+            // At crossings few signals come while a trade is open.
+            let least = if kind == WorkKind::Single || kind == WorkKind::EveryRule { 100 } else { 600 };
+            assert!(outcome.trades > 600 && refused > least, "{kind:?}: {outcome:?}, {refused} refused");
         }
     }
 }
