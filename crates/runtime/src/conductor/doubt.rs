@@ -169,7 +169,8 @@ impl Conductor {
         let is_young = |at: &Millis| looked.listing.began - *at <= LONGEST_LIST_LAG;
         let accepted: Vec<(String, Millis)> = (self.book.rows().iter())
             .filter_map(|row| {
-                Some((self.book.venue_id(row)?.as_str().to_owned(), row.answered_at.filter(is_young)?))
+                let answered_at = row.answered_at.filter(is_young)?;
+                Some((self.book.venue_id(row)?.as_str().to_owned(), answered_at))
             })
             .collect();
         self.resolver.measure_lag(&looked.listing, accepted.iter().map(|(id, at)| (id.as_str(), *at)));
