@@ -43,6 +43,7 @@ mod restart;
 mod result_cache;
 mod schemas;
 mod scrutiny;
+mod searched;
 mod seconds;
 mod selftest;
 mod serving;

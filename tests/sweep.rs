@@ -1,19 +1,10 @@
 //! Sweeps: each trial is the backtest of its parameters, and neither threads nor kills change what comes out.
 
 use crate::candlewick::Folder;
-use crate::excerpt::{DAY, MONDAY, shipped};
+use crate::excerpt::MONDAY;
+use crate::searched::{BOT, folder};
 use serde_json::{Value, json};
 use std::path::Path;
-
-const BOT: &str = r#"
-[[bots]]
-name = "btc"
-symbol = "BTCUSDT"
-interval = "1m"
-strategy = "rsi-reversal"
-close_type = "01:00"
-params = { period = 5 }
-"#;
 
 const SEARCHED: [&str; 12] = [
     "--config",
@@ -29,11 +20,6 @@ const SEARCHED: [&str; 12] = [
     "--where",
     "oversold > period + 5",
 ];
-
-fn folder(days: i64) -> Folder {
-    let candles = shipped("BTCUSDT_1m.csv", MONDAY, MONDAY + days * DAY);
-    Folder::new().with("bot.toml", BOT).with("BTCUSDT_1m.csv", &candles)
-}
 
 fn sweep<'a>(more: &[&'a str]) -> Vec<&'a str> {
     ["sweep", "--json", "--min-trades", "10"]

@@ -2,19 +2,10 @@
 //! hold-out opens once.
 
 use crate::candlewick::Folder;
-use crate::excerpt::{DAY, MONDAY, shipped};
+use crate::excerpt::MONDAY;
+use crate::searched::{BOT, folder};
 use serde_json::{Value, json};
 use std::path::Path;
-
-const BOT: &str = r#"
-[[bots]]
-name = "btc"
-symbol = "BTCUSDT"
-interval = "1m"
-strategy = "rsi-reversal"
-close_type = "01:00"
-params = { period = 5 }
-"#;
 
 const SEARCHED: [&str; 12] = [
     "--config",
@@ -30,11 +21,6 @@ const SEARCHED: [&str; 12] = [
     "--param",
     "close_type=01:00,03:00",
 ];
-
-fn folder(days: i64) -> Folder {
-    let candles = shipped("BTCUSDT_1m.csv", MONDAY, MONDAY + days * DAY);
-    Folder::new().with("bot.toml", BOT).with("BTCUSDT_1m.csv", &candles)
-}
 
 fn walk<'a>(more: &[&'a str]) -> Vec<&'a str> {
     ["walk-forward", "--json"].into_iter().chain(SEARCHED).chain(more.iter().copied()).collect()
