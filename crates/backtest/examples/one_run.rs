@@ -1,5 +1,5 @@
-//! One run of a work of the bench, or of its loop by hand, for whoever counts instructions or takes samples:
-//! `one_run <single|every-rule|crowd|extremes> <backtest|by-hand> [candles]`. `BENCHMARKS.md` has the commands.
+//! Runs of a work of the bench, or of its loop by hand, for whoever counts instructions (one run) or takes samples (many):
+//! `one_run <single|every-rule|crowd|extremes> <backtest|by-hand> [candles] [runs]`. `BENCHMARKS.md` has the commands.
 
 use candlewick_backtest::bench::{Work, WorkKind};
 use std::hint::black_box;
@@ -10,15 +10,19 @@ const CANDLES: usize = 200_000;
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        [kind, side] => run(kind, side, CANDLES),
-        [kind, side, candles] => candles.parse().ok().and_then(|candles| run(kind, side, candles)),
+        [kind, side] => run(kind, side, (CANDLES, 1)),
+        [kind, side, candles] => candles.parse().ok().and_then(|candles| run(kind, side, (candles, 1))),
+        [kind, side, candles, runs] => {
+            let amount = candles.parse().ok().zip(runs.parse().ok());
+            amount.and_then(|amount| run(kind, side, amount))
+        }
         _ => None,
     }
     .map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS)
 }
 
 /// Nothing where an argument is none of those it may be.
-fn run(kind: &str, side: &str, candles: usize) -> Option<()> {
+fn run(kind: &str, side: &str, (candles, runs): (usize, usize)) -> Option<()> {
     let kind = match kind {
         "single" => WorkKind::Single,
         "every-rule" => WorkKind::EveryRule,
@@ -27,12 +31,14 @@ fn run(kind: &str, side: &str, candles: usize) -> Option<()> {
         _ => return None,
     };
     let work = Work::new(kind, candles).ok()?;
-    match side {
-        "backtest" => work.run().ok().map(|_| ()),
-        "by-hand" => {
-            black_box(work.run_by_hand());
-            Some(())
+    for _ in 0..runs {
+        match side {
+            "backtest" => work.run().ok().map(|_| ())?,
+            "by-hand" => {
+                black_box(work.run_by_hand());
+            }
+            _ => return None,
         }
-        _ => None,
     }
+    Some(())
 }

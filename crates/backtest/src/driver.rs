@@ -154,8 +154,8 @@ impl Backtest {
     /// Hands in candles that nothing comes between, up to the first that is traded. How many those were.
     #[inline]
     fn take_lone(&mut self, lone: Lone<'_, '_>, recorder: &mut dyn Recorder) -> Result<u64, BacktestError> {
-        let few = &lone.candles[..lone.candles.len().min(PROGRESS_STEP as usize)];
-        let taken = self.session.handle_candles_to_open(lone.series, few, &mut self.actions);
+        lone.fetch_ahead();
+        let taken = self.session.handle_candles_to_open(lone.series, lone.candles, &mut self.actions);
         lone.take(taken);
         if !self.actions.is_empty() {
             self.act(recorder)?;

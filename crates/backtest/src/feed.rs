@@ -1,5 +1,6 @@
 //! Candles and prices of all series, instant by instant.
 
+use crate::ahead::{AHEAD, fetch};
 use candlewick_engine::{SeriesId, SymbolId};
 use candlewick_sdk::{Candle, CandleSeries, Millis, Price, closing_before};
 
@@ -66,8 +67,8 @@ impl<'a> Feed<'a> {
         (next != Millis::MAX).then_some(next)
     }
 
-    /// The only source that has anything to tell at this instant, when that is candles, with those that it has before `until` and
-    /// before anything of another source: the first always.
+    /// The only source that has anything to tell at this instant, when that is candles, with the next few of those that it has
+    /// before `until` and before anything of another source: the first always.
     #[inline]
     pub(crate) fn lone(&mut self, instant: Millis, until: Millis) -> Option<Lone<'_, 'a>> {
         let (mut until, mut lone) = (until, None);
@@ -80,8 +81,12 @@ impl<'a> Feed<'a> {
         }
         let source = lone?;
         let Kind::Candles(series) = source.kind else { return None };
-        let count = closing_before(source.rest, source.interval, until).max(1);
-        Some(Lone { series, candles: &source.rest[..count], source })
+        let few = &source.rest[..source.rest.len().min(AHEAD)];
+        let count = match until {
+            Millis::MAX => few.len(),
+            until => closing_before(few, source.interval, until).max(1),
+        };
+        Some(Lone { series, candles: &few[..count], source })
     }
 
     /// The sources, in their order.
@@ -104,6 +109,14 @@ impl Lone<'_, '_> {
     pub(crate) fn take(self, count: usize) {
         self.source.rest = &self.source.rest[count..];
         self.source.find_next();
+    }
+
+    /// Asks for as many candles behind those that follow these, which were asked for before.
+    #[inline]
+    pub(crate) fn fetch_ahead(&self) {
+        let rest = self.source.rest;
+        let end = rest.len().min(AHEAD + self.candles.len());
+        fetch(rest.get(AHEAD..end).unwrap_or_default());
     }
 }
 

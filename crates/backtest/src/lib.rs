@@ -5,6 +5,7 @@
 //! many backtests of one bot; a [`walk_forward`] chooses by sweeps and tests what it chose on what came later; an
 //! [`analysis`] is what a run's trades tell, and a [`page`] what people see of it.
 
+mod ahead;
 pub mod analysis;
 pub mod bench;
 mod driver;

@@ -7,18 +7,17 @@ const NEAR: usize = 8;
 
 /// How many of these candles, each `length` long and in order, close before `until`.
 ///
-/// Found at once where no candle is missing, else by a search.
+/// Found at once where no candle is missing, else by a search. None is looked at that lies further ahead than the moment
+/// would: what is far ahead is in no cache yet.
 #[inline]
 pub fn closing_before(candles: &[Candle], length: Millis, until: Millis) -> usize {
     let opens_before = until - length;
     let closes_before = |candle: &Candle| candle.time() < opens_before;
-    let (Some(first), Some(last)) = (candles.first(), candles.last()) else { return 0 };
-    if closes_before(last) {
-        return candles.len();
-    }
-    if let Some(near) = candles.iter().take(NEAR).position(|candle| !closes_before(candle)) {
+    let near = &candles[..candles.len().min(NEAR)];
+    if let Some(near) = near.iter().position(|candle| !closes_before(candle)) {
         return near;
     }
+    let Some(first) = candles.first() else { return 0 };
     // The first closes before it. With candles missing it is fewer.
     let left = (opens_before - first.time()).get();
     let unbroken = usize::try_from((left - 1) / length.get().max(1) + 1).unwrap_or(usize::MAX);

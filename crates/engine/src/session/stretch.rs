@@ -1,7 +1,7 @@
 //! Candles that are handed in many at a time.
 
 use super::{Moment, Session};
-use crate::{Action, Origin, SeriesId};
+use crate::{Action, BotId, Origin, SeriesId};
 use candlewick_sdk::{Candle, Millis, closing_before};
 
 /// Actions that are noted before a stretch of candles ends: few, so that they are still in the nearest cache when they
@@ -11,17 +11,19 @@ const MOST_NOTED: usize = 16;
 /// What ends a stretch of candles before its last.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stop {
-    AtAction,
+    AtAnswer,
     AtOpen,
 }
 
 impl Stop {
-    /// Whether a stretch ends with the candle that these actions follow from, the last so many of them.
+    /// Whether a stretch ends with the candle that the last of these actions, so many of them, follow from.
     fn is_reached(self, actions: &[Action], new: usize) -> bool {
+        let newest = &actions[actions.len() - new..];
         match self {
-            Self::AtAction => !actions.is_empty(),
+            Self::AtAnswer => {
+                newest.iter().any(|action| matches!(action, Action::Open(_) | Action::Refuse(_)))
+            }
             Self::AtOpen => {
-                let newest = &actions[actions.len() - new..];
                 actions.len() >= MOST_NOTED || newest.iter().any(|action| matches!(action, Action::Open(_)))
             }
         }
@@ -29,8 +31,8 @@ impl Stop {
 }
 
 impl Session {
-    /// Takes candles of a series that were known the moment they closed, up to the first from which an action follows; how
-    /// many those were. The same as [`handle`](Self::handle) of their events one by one, without making them.
+    /// Takes candles of a series that were known the moment they closed, up to the first that a strategy answers; how many
+    /// those were. The same as [`handle`](Self::handle) of their events one by one, without making them.
     ///
     /// Nothing else may happen before the last of them: no event, and no candle of another series.
     #[inline]
@@ -40,7 +42,7 @@ impl Session {
         candles: &[Candle],
         actions: &mut Vec<Action>,
     ) -> usize {
-        self.handle_stretch(series, candles, Stop::AtAction, actions)
+        self.handle_stretch(series, candles, Stop::AtAnswer, actions)
     }
 
     /// The same, but goes on after what only has to be noted: up to the first trade, or a number of actions.
@@ -68,27 +70,14 @@ impl Session {
             [bot] => Some(bot),
             _ => None,
         };
-        let (mut taken, mut quiet) = (0, 0);
+        let mut taken = 0;
         while taken < candles.len() {
             let noted = actions.len();
-            if taken == quiet {
-                let rest = &candles[taken..];
-                self.pass_time(rest[0].time() + length, actions);
-                quiet += self.quiet(rest, length);
-            }
             if let Some(bot) = only {
-                let until = if stop.is_reached(actions, 0) { taken + 1 } else { quiet };
-                let listener = &mut self.bots[bot.index()];
-                let mut signal = None;
-                taken += listener.on_candles(&candles[taken..until], &mut signal);
-                if let Some(signal) = &signal
-                    && listener.is_warm()
-                {
-                    let at = listener.last_close;
-                    self.decide(bot, signal, Moment { at, received: at, origin: Origin::Live }, actions);
-                }
+                taken += self.show(bot, &candles[taken..], length, actions);
             } else {
                 let at = candles[taken].time() + length;
+                self.pass_time(at, actions);
                 let moment = Moment { at, received: at, origin: Origin::Live };
                 self.on_candle(series, &candles[taken], moment, actions);
                 taken += 1;
@@ -100,11 +89,36 @@ impl Session {
         taken
     }
 
-    /// How many candles, the first always, close before time alone brings anything about. A refusal changes neither of the
-    /// two moments.
+    /// Shows candles to the only bot of their series, up to the first that it answers; how many those were.
+    ///
+    /// What time brings about is looked for afterwards, still before the answer: a strategy does not hear of it, and by then the
+    /// candles are in the nearest cache.
     #[inline]
-    fn quiet(&self, candles: &[Candle], length: Millis) -> usize {
-        let until = self.ledger.day_end().min(self.next_release);
-        closing_before(candles, length, until).max(1)
+    fn show(&mut self, id: BotId, candles: &[Candle], length: Millis, actions: &mut Vec<Action>) -> usize {
+        let bot = &mut self.bots[id.index()];
+        let mut signal = None;
+        let shown = bot.on_candles(candles, &mut signal);
+        let at = bot.last_close;
+        let is_heard = bot.is_warm();
+        if self.ledger.is_day_over(at) || at >= self.next_release {
+            self.pass_time_of(&candles[..shown], length, actions);
+        }
+        if let Some(signal) = signal.as_ref().filter(|_| is_heard) {
+            self.decide(id, signal, Moment { at, received: at, origin: Origin::Live }, actions);
+        }
+        shown
+    }
+
+    /// What time alone brings about while these candles close.
+    #[inline(never)]
+    fn pass_time_of(&mut self, candles: &[Candle], length: Millis, actions: &mut Vec<Action>) {
+        let mut rest = candles;
+        loop {
+            let until = self.ledger.day_end().min(self.next_release);
+            let quiet = closing_before(rest, length, until);
+            let Some(candle) = rest.get(quiet) else { return };
+            self.pass_time(candle.time() + length, actions);
+            rest = &rest[quiet + 1..];
+        }
     }
 }

@@ -95,9 +95,9 @@ fn check_ends(take: Take, signals: &[i64], expected: &[(i64, usize)]) {
 }
 
 #[test]
-fn a_stretch_ends_at_its_first_action_and_begins_the_day_first() {
-    // The first candle's day, the signal, midnight, the end.
-    let expected = [(22 * 60 + 51, 1), (23 * 60 + 30, 1), (24 * 60, 1), (24 * 60 + 10, 0)];
+fn a_stretch_ends_where_it_is_answered_and_days_begin_on_the_way() {
+    // The first candle's day and the signal; midnight, to the end.
+    let expected = [(23 * 60 + 30, 2), (24 * 60 + 10, 1)];
     check_ends(Session::handle_candles, &[23 * 60 + 30], &expected);
 }
 
