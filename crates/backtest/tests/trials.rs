@@ -12,8 +12,8 @@ use candlewick_engine::{
 use candlewick_history::{GenerateSettings, generate, known_market};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{
-    BotContext, BuildError, Candle, CandleSeries, Declaration, ExpirationType, Millis, Money, MoneyScale,
-    Registry, Signal, Strategy, StrategyEntry, StrategyFactory, Symbol,
+    BotContext, BuildError, Candle, CandleSeries, Declaration, ExpirationType, Interval, Millis, Money,
+    MoneyScale, Registry, Settlement, Signal, Strategy, StrategyEntry, StrategyFactory, Symbol,
 };
 use candlewick_simulator::{Market, SimulationSettings};
 use serde_json::{Value, json};
@@ -235,7 +235,8 @@ const EMA: [&str; 4] = [
 ];
 
 fn registry() -> Registry {
-    Registry::default().with::<rsi_reversal::RsiReversal>().with::<ema_cross::EmaCross>().with::<Boastful>()
+    let registry = Registry::default().with::<rsi_reversal::RsiReversal>().with::<ema_cross::EmaCross>();
+    registry.with::<Boastful>().with::<Attentive>()
 }
 
 #[test]
@@ -271,6 +272,81 @@ fn an_earlier_end_and_stress_are_shared_as_well() {
         assert!(matches!(&found, Outcome::Figures(figures) if figures.trades > 0), "{found:?}");
         assert_ne!(found, row.outcome);
     }
+}
+
+candlewick_sdk::parameters! {
+    /// What it listens to.
+    struct AttentiveParams {
+        /// Every so many calls it signals.
+        every: usize = 3, 1..=50;
+        /// Whether it sees candles of five minutes, too.
+        longer: bool = false;
+    }
+}
+
+/// Its signals depend on everything that it was ever told, and on the order.
+struct Attentive {
+    params: AttentiveParams,
+    longer: Vec<Interval>,
+    heard: u64,
+}
+
+impl Attentive {
+    fn hear(&mut self, number: u64) {
+        self.heard = (self.heard ^ number).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(23);
+    }
+}
+
+impl Strategy for Attentive {
+    fn warmup(&self) -> usize {
+        20
+    }
+
+    fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
+        self.hear(candle.close().to_bits());
+        let signals = self.heard.is_multiple_of(self.params.every as u64);
+        signals.then(|| if self.heard >> 32 & 1 == 0 { Signal::buy("even") } else { Signal::sell("odd") })
+    }
+
+    fn longer_intervals(&self) -> &[Interval] {
+        &self.longer
+    }
+
+    fn on_longer_candle(&mut self, _: Interval, candle: &Candle) {
+        self.hear(candle.open().to_bits());
+    }
+
+    fn on_settled(&mut self, settlement: &Settlement) {
+        self.hear(settlement.profit.minor() as u64 ^ settlement.decision_time.get() as u64);
+    }
+}
+
+impl StrategyFactory for Attentive {
+    const NAME: &'static str = "attentive";
+    const VERSION: &'static str = "1.0.0";
+    const ABOUT: &'static str = "Its signals depend on everything that it was ever told.";
+    type Params = AttentiveParams;
+
+    fn build(params: AttentiveParams, _bot: &BotContext) -> Result<Self, BuildError> {
+        let five = "5m".parse().unwrap();
+        let longer = if params.longer { vec![five] } else { Vec::new() };
+        Ok(Self { params, longer, heard: 1 })
+    }
+}
+
+#[test]
+fn a_strategy_is_told_the_same_in_a_trial_as_in_its_single_backtest() {
+    let registry = registry();
+    let entry = registry.find("attentive").unwrap();
+    let mut trades = 0;
+    for ((stake, risk), seed) in rules().iter().zip(1..) {
+        for longer in ["longer=false", "longer=true"] {
+            let parameters = ["every=1..40", longer, "close_type=01:00,02:00,05:00"];
+            let scene = Scene::new(entry, (stake, risk), &parameters, 2);
+            trades += scene.check(BlackBox::WhatIsNotDeclared, 2, seed);
+        }
+    }
+    assert!(trades > 4_000, "{trades} trades are too few to tell anything");
 }
 
 candlewick_sdk::parameters! {

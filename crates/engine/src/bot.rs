@@ -2,7 +2,7 @@
 
 use crate::stake::Stake;
 use crate::{BotVerdict, SymbolId};
-use candlewick_sdk::{Candle, Expiry, LongerCandles, Millis, Price, Signal, Strategy};
+use candlewick_sdk::{Candle, Expiry, LongerCandles, Millis, Price, Settlement, Signal, Strategy};
 
 pub(crate) struct Bot {
     pub(crate) symbol: SymbolId,
@@ -72,6 +72,31 @@ impl Bot {
         answers
     }
 
+    /// Shows the strategy candles after a trade of it: see [`CandleLoop::on_candles_after`](candlewick_sdk::CandleLoop). It is warm.
+    #[inline]
+    pub(crate) fn on_candles_after(
+        &mut self,
+        (unheard, settlement): (usize, &Settlement),
+        candles: &[Candle],
+        signal: &mut Option<Signal>,
+    ) -> (usize, u64) {
+        if !self.longer.is_empty() {
+            let (passed, rest) = candles.split_at(unheard.min(candles.len()));
+            let answered = self.pass_candles(passed);
+            self.on_settled(settlement);
+            *signal = None;
+            return (
+                passed.len() + if rest.is_empty() { 0 } else { self.on_candles(rest, signal) },
+                answered,
+            );
+        }
+        let (shown, answered) = self.strategy.on_candles_after(unheard, settlement, candles, signal);
+        if let Some(last) = shown.checked_sub(1).and_then(|last| candles.get(last)) {
+            self.last_close = last.time() + self.interval;
+        }
+        (shown, answered)
+    }
+
     /// Longer candles are shown between the bot's own, so these are taken one by one.
     fn on_candle_with_longer(&mut self, candles: &[Candle], signal: &mut Option<Signal>) -> usize {
         *signal = None;
@@ -96,7 +121,7 @@ impl Bot {
         self.cold == 0
     }
 
-    pub(crate) fn on_settled(&mut self, settlement: &candlewick_sdk::Settlement) {
+    pub(crate) fn on_settled(&mut self, settlement: &Settlement) {
         self.strategy.on_settled(settlement);
     }
 }

@@ -84,6 +84,14 @@ impl Intents {
         self.unfinished.push(intent);
     }
 
+    /// Passes over an intent that is over as soon as it was approved; its number.
+    #[inline]
+    pub(crate) const fn pass(&mut self) -> IntentId {
+        let id = self.next;
+        self.next = id.next();
+        id
+    }
+
     /// The venue accepted an intent; `None` when it is not unfinished.
     pub(crate) fn open(&mut self, id: IntentId) -> Option<&Intent> {
         let intent = self.unfinished.iter_mut().find(|intent| intent.id == id)?;

@@ -1,6 +1,6 @@
 //! Whose money is where: free balance, open stakes, the day, the peak, the streak.
 
-use candlewick_sdk::{Millis, Money};
+use candlewick_sdk::{Millis, Money, Outcome};
 
 /// The Session's own account of the wallet. Exact; folded from events, never read from a venue.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -109,12 +109,8 @@ impl Ledger {
         self.peak += amount;
     }
 
-    pub(crate) fn count_win(&mut self) {
-        self.loss_streak = 0;
-    }
-
-    pub(crate) fn count_loss(&mut self) {
-        self.loss_streak += 1;
+    pub(crate) const fn count_outcome(&mut self, outcome: Outcome) {
+        self.loss_streak = losses_after(self.loss_streak, outcome);
     }
 
     pub(crate) fn see_wallet(&mut self, amount: Money) {
@@ -126,6 +122,14 @@ impl Ledger {
         self.peak = self.equity();
         self.loss_streak = 0;
     }
+}
+
+/// Losses in a row once another trade has ended; a draw and a cancellation neither add to them nor end them.
+///
+/// Reckoned without a jump: how a trade ends is what no processor can guess.
+pub(crate) const fn losses_after(losses: u32, outcome: Outcome) -> u32 {
+    let with_this = losses + matches!(outcome, Outcome::Lost) as u32;
+    if matches!(outcome, Outcome::Won) { 0 } else { with_this }
 }
 
 #[cfg(test)]

@@ -48,6 +48,6 @@ pub use risk::{
     Approved, CooldownScope, Hours, Intended, LambdaRule, RiskSettings, Rule, VerdictSettings, Weekday,
 };
 pub use ruin::{RuinReport, StakeRuin, TradeRecord, check_ruin};
-pub use session::{Session, Telling};
+pub use session::{Foretold, Session, Shown, Traded};
 pub use settings::{BotSettings, EngineError, SessionSettings};
 pub use stake::StakeSettings;

@@ -4,10 +4,11 @@ mod booking;
 mod bot_names;
 mod candidate;
 mod earlier;
+mod foretold;
 mod stretch;
 mod verdicts;
 
-pub use candidate::Telling;
+pub use foretold::{Foretold, Shown, Traded};
 
 use crate::bot::Bot;
 use crate::intent::{Intent, Intents, Stage};
@@ -15,11 +16,12 @@ use crate::nominal::nominal_close;
 use crate::risk::{self, Limits, Probe, Proposal, RiskState, View};
 use crate::stake::{Purse, Stake};
 use crate::{
-    Action, Approved, BotId, BotVerdict, Control, EngineError, Event, EventKind, Ledger, Origin, Refused,
-    Rule, SeriesId, SessionSettings, SymbolId,
+    Action, Approved, BotId, BotVerdict, Control, EngineError, Event, EventKind, IntentId, Ledger, Origin,
+    Refused, Rule, SeriesId, SessionSettings, Settled, SymbolId,
 };
 use candlewick_sdk::{
-    Candle, LongerCandles, Millis, Money, MoneyScale, Payout, Price, Series, Signal, Strategy, Symbol,
+    Candle, LongerCandles, Millis, Money, MoneyScale, Payout, Price, Series, Settlement, Signal, Strategy,
+    Symbol,
 };
 
 /// Trades that can be open together before a list has to grow.
@@ -141,7 +143,9 @@ impl Session {
             EventKind::Settled(settled) => {
                 let Some(intent) = self.on_settled(settled, event.at) else { return };
                 let judgement = self.judge(intent.bot, settled, event.at);
-                self.tell_settlement(&intent, settled);
+                let Intent { direction, decision_time, .. } = intent;
+                let Settled { outcome, profit, .. } = *settled;
+                self.tell_settlement(intent.bot, &Settlement { direction, decision_time, outcome, profit });
                 actions.extend(judgement.map(Action::Verdict));
             }
             EventKind::Balance { amount } => self.ledger.see_wallet(*amount),
@@ -157,12 +161,12 @@ impl Session {
     }
 
     /// The number that the next intent will have.
-    pub const fn next_intent(&self) -> crate::IntentId {
+    pub const fn next_intent(&self) -> IntentId {
         self.intents.next_id()
     }
 
     /// Intents without a known trade whose stakes are reserved all the same: in doubt, or taken as not opened.
-    pub fn reserved(&self) -> impl Iterator<Item = crate::IntentId> {
+    pub fn reserved(&self) -> impl Iterator<Item = IntentId> {
         self.intents.reserved()
     }
 
@@ -277,6 +281,18 @@ impl Session {
     /// Holds a signal against the rules: the answer is an approved trade or the first rule that refuses it.
     #[inline]
     fn propose(&mut self, id: BotId, signal: &Signal, moment: Moment) -> Result<Approved, Rule> {
+        let (proposal, probe) = self.proposal(id, signal, moment);
+        let answer = risk::approve(&proposal, self.view());
+        // The answer is large: it goes out as it came, and what was just written is not read back from it.
+        if answer.is_ok() {
+            self.begin(&proposal, probe);
+        }
+        answer
+    }
+
+    /// A signal with its stake, and whether its trade would find out what its symbol pays.
+    #[inline]
+    fn proposal<'a>(&self, id: BotId, signal: &'a Signal, moment: Moment) -> (Proposal<'a>, Probe) {
         let bot = &self.bots[id.index()];
         let probe = Probe::of(&self.limits, &self.state, bot.symbol, moment.at);
         let expiry = signal.expiry.unwrap_or(bot.expiry);
@@ -295,32 +311,34 @@ impl Session {
             edge: bot.verdict.edge(),
             reason: &signal.reason,
         };
-        let view =
-            View { limits: &self.limits, state: &self.state, ledger: &self.ledger, intents: &self.intents };
-        let answer = risk::approve(&proposal, view);
-        // The answer is large: it goes out as it came, and what was just written is not read back from it.
-        if answer.is_ok() {
-            let id = self.intents.next_id();
-            let Proposal { bot, symbol, direction, stake, at: decision_time, nominal_close, .. } = proposal;
-            let stage = Stage::InFlight;
-            self.intents.push(Intent {
-                id,
-                bot,
-                symbol,
-                direction,
-                stake,
-                decision_time,
-                nominal_close,
-                stage,
-            });
-            self.bots[bot.index()].verdict.on_decided(id, symbol);
-            self.ledger.reserve(stake);
-            self.state.count_trade(&self.limits, decision_time);
-            if probe == Probe::Needed {
-                self.state.begin_probe(symbol, id);
-            }
+        (proposal, probe)
+    }
+
+    #[inline]
+    const fn view(&self) -> View<'_> {
+        View { limits: &self.limits, state: &self.state, ledger: &self.ledger, intents: &self.intents }
+    }
+
+    /// Notes an approved trade: it is under way.
+    #[inline]
+    fn begin(&mut self, proposal: &Proposal<'_>, probe: Probe) {
+        let id = self.intents.next_id();
+        let Proposal { bot, symbol, direction, stake, at: decision_time, nominal_close, .. } = *proposal;
+        let stage = Stage::InFlight;
+        self.intents.push(Intent { id, bot, symbol, direction, stake, decision_time, nominal_close, stage });
+        self.stake_on(proposal, id, probe);
+    }
+
+    /// Books the stake of an approved trade, and counts it.
+    #[inline]
+    fn stake_on(&mut self, proposal: &Proposal<'_>, id: IntentId, probe: Probe) {
+        let Proposal { bot, symbol, stake, at, .. } = *proposal;
+        self.bots[bot.index()].verdict.on_decided(id, symbol);
+        self.ledger.reserve(stake);
+        self.state.count_trade(&self.limits, at);
+        if probe == Probe::Needed {
+            self.state.begin_probe(symbol, id);
         }
-        answer
     }
 
     fn stake(&self, bot: &Bot, probe: Probe) -> Money {

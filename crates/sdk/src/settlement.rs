@@ -19,6 +19,9 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    /// All of them, in the order of their numbers.
+    pub const ALL: [Self; 4] = [Self::Won, Self::Lost, Self::Draw, Self::Cancelled];
+
     /// As the venue writes it (`observed: values`).
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -143,6 +143,17 @@ pub trait CandleLoop {
 
     /// The same of candles whose answers nobody hears: all are shown. How many were answered.
     fn pass_candles(&mut self, candles: &[Candle]) -> u64;
+
+    /// The same after a trade: nobody hears the answers to the first `unheard` candles; the strategy is told of the settlement
+    /// behind them, then [`on_candles`](Self::on_candles) goes on. How many candles were shown, and how many of the unheard
+    /// were answered.
+    fn on_candles_after(
+        &mut self,
+        unheard: usize,
+        settlement: &Settlement,
+        candles: &[Candle],
+        signal: &mut Option<Signal>,
+    ) -> (usize, u64);
 }
 
 impl<S: Strategy> CandleLoop for S {
@@ -159,6 +170,34 @@ impl<S: Strategy> CandleLoop for S {
 
     fn pass_candles(&mut self, candles: &[Candle]) -> u64 {
         candles.iter().map(|candle| u64::from(self.on_candle(candle).is_some())).sum()
+    }
+
+    // One loop: a processor takes a guess at where each ends, and it is wrong as often.
+    fn on_candles_after(
+        &mut self,
+        unheard: usize,
+        settlement: &Settlement,
+        candles: &[Candle],
+        signal: &mut Option<Signal>,
+    ) -> (usize, u64) {
+        let mut answered = 0;
+        for (index, candle) in candles.iter().enumerate() {
+            if index == unheard {
+                self.on_settled(settlement);
+            }
+            if let Some(answer) = self.on_candle(candle) {
+                if index >= unheard {
+                    *signal = Some(answer);
+                    return (index + 1, answered);
+                }
+                answered += 1;
+            }
+        }
+        if unheard >= candles.len() {
+            self.on_settled(settlement);
+        }
+        *signal = None;
+        (candles.len(), answered)
     }
 }
 

@@ -46,6 +46,30 @@ enum Kind {
 const BITS: u32 = 3;
 const MASK: u8 = 0b111;
 
+/// What three bits say. Looked up, because how a trade ends is what no processor can guess where it has to jump.
+const KINDS: [Option<Kind>; 8] = [
+    None,
+    Some(Kind::Won),
+    Some(Kind::Lost),
+    Some(Kind::Draw),
+    Some(Kind::Cancelled),
+    Some(Kind::StaysOpen),
+    Some(Kind::NoPrice),
+    None,
+];
+
+/// How what a kind says ends, by its bits.
+const OUTCOMES: [Option<Outcome>; 8] = [
+    None,
+    Some(Outcome::Won),
+    Some(Outcome::Lost),
+    Some(Outcome::Draw),
+    Some(Outcome::Cancelled),
+    None,
+    None,
+    None,
+];
+
 impl FateTable {
     /// The table of orders that a bot on `candles` decides and `market` prices. `None` where an order's latency
     /// depends on its number, so that runs do not share what becomes of it.
@@ -76,40 +100,65 @@ impl FateTable {
     /// `close`.
     #[inline]
     pub fn foresee(&self, (index, close): (usize, Millis), direction: Direction) -> Option<Foreseen> {
-        let known = self.known.get(index)?;
-        let arrival = close + self.settings.latency_ms;
-        let shift = match direction {
-            Direction::Buy => 0,
-            Direction::Sell => BITS,
-        };
-        let kind = match Kind::from_bits(known.load(Ordering::Relaxed) >> shift & MASK) {
-            Some(kind) => kind,
-            None => self.work_out(known, direction, arrival, shift),
-        };
-        let (open_time, close_time) = if let Some((opens, closes)) = self.steady {
-            (close + opens, close + closes)
-        } else {
-            let Moments { open_time, close_time, .. } = Moments::of(self.expiry, arrival, &self.settings);
-            (open_time, close_time)
-        };
+        let kind = self.kind((index, close), direction)?;
+        let (open_time, close_time) = self.moments(close);
         // The prices are what a search does not ask for; without them a candle takes a byte.
         let opening =
             Opening { open_time, open_price: None, close_time, payout: self.settings.payout_percent };
         let known_at = close_time + self.settings.settle_delay_ms;
-        Some(Foreseen { kind, answered_at: arrival, opening, known_at })
+        Some(Foreseen { kind, answered_at: self.answered_at(close), opening, known_at })
+    }
+
+    /// How such an order ends, and when its settlement becomes known; `None` for what does not settle.
+    #[inline]
+    pub fn end(&self, (index, close): (usize, Millis), direction: Direction) -> Option<(Outcome, Millis)> {
+        let outcome = self.kind((index, close), direction)?.outcome()?;
+        Some((outcome, self.moments(close).1 + self.settings.settle_delay_ms))
+    }
+
+    /// When the venue's answer to an order arrives that is decided at `close`.
+    #[inline]
+    pub fn answered_at(&self, close: Millis) -> Millis {
+        close + self.settings.latency_ms
+    }
+
+    #[inline]
+    fn kind(&self, (index, close): (usize, Millis), direction: Direction) -> Option<Kind> {
+        let known = self.known.get(index)?;
+        let shift = match direction {
+            Direction::Buy => 0,
+            Direction::Sell => BITS,
+        };
+        let bits = known.load(Ordering::Relaxed) >> shift & MASK;
+        Some(Kind::from_bits(bits).unwrap_or_else(|| self.work_out(known, direction, close, shift)))
+    }
+
+    /// When a trade that is decided at `close` opens and closes.
+    #[inline]
+    fn moments(&self, close: Millis) -> (Millis, Millis) {
+        match self.steady {
+            Some((opens, closes)) => (close + opens, close + closes),
+            None => self.own_moments(close),
+        }
+    }
+
+    #[inline(never)]
+    fn own_moments(&self, close: Millis) -> (Millis, Millis) {
+        let moments = Moments::of(self.expiry, self.answered_at(close), &self.settings);
+        (moments.open_time, moments.close_time)
     }
 
     #[cold]
-    fn work_out(&self, known: &AtomicU8, direction: Direction, arrival: Millis, shift: u32) -> Kind {
+    fn work_out(&self, known: &AtomicU8, direction: Direction, close: Millis, shift: u32) -> Kind {
         let order = Order {
             number: 0,
             symbol: self.path.symbol(),
             direction,
             stake: Money::from_minor(1),
             expiry: self.expiry,
-            time: arrival - self.settings.latency_ms,
+            time: close,
         };
-        let kind = match Fate::of(&order, arrival, &self.path, &self.settings) {
+        let kind = match Fate::of(&order, self.answered_at(close), &self.path, &self.settings) {
             Fate::Refused(_) => Kind::NoPrice,
             Fate::StaysOpen(_) => Kind::StaysOpen,
             Fate::Settles(_, trade) => match trade.outcome {
@@ -131,16 +180,14 @@ impl FateTable {
 
 impl Kind {
     #[inline]
-    const fn from_bits(bits: u8) -> Option<Self> {
-        Some(match bits {
-            1 => Self::Won,
-            2 => Self::Lost,
-            3 => Self::Draw,
-            4 => Self::Cancelled,
-            5 => Self::StaysOpen,
-            6 => Self::NoPrice,
-            _ => return None,
-        })
+    fn from_bits(bits: u8) -> Option<Self> {
+        KINDS[usize::from(bits & MASK)]
+    }
+
+    /// `None` for what does not settle.
+    #[inline]
+    const fn outcome(self) -> Option<Outcome> {
+        OUTCOMES[self as usize]
     }
 }
 
@@ -177,22 +224,10 @@ impl Foreseen {
         self.known_at
     }
 
-    /// How it ends; `None` for what does not settle.
-    #[inline]
-    pub(crate) const fn outcome(&self) -> Option<Outcome> {
-        match self.kind {
-            Kind::Won => Some(Outcome::Won),
-            Kind::Lost => Some(Outcome::Lost),
-            Kind::Draw => Some(Outcome::Draw),
-            Kind::Cancelled => Some(Outcome::Cancelled),
-            Kind::StaysOpen | Kind::NoPrice => None,
-        }
-    }
-
     /// The fate of an order with this number and stake.
     pub(crate) fn fate(&self, number: u64, stake: Money) -> Fate {
         let opening = self.opening;
-        let Some(outcome) = self.outcome() else {
+        let Some(outcome) = self.kind.outcome() else {
             return match self.kind {
                 Kind::NoPrice => Fate::Refused(Refusal::NoPrice),
                 _ => Fate::StaysOpen(opening),
@@ -255,7 +290,7 @@ mod tests {
                 let mut other = Simulator::new(settings.clone(), balance, Vec::new()).unwrap();
                 let foreseen = table.foresee((index, order.time), direction).unwrap();
                 let answer = other.submit_foreseen(&order, &foreseen);
-                check_at_once(settings, (&order, &foreseen), (&answer, &mut other.clone()));
+                check_at_once(settings, (&table, index, &order), (&answer, &mut other.clone()));
                 let told = |venue: &mut Simulator| {
                     let mut events: Vec<VenueEvent> =
                         std::iter::from_fn(|| venue.pop_due(Millis::MAX)).collect();
@@ -282,20 +317,23 @@ mod tests {
     /// Bringing an order to its end at once is to hear what the venue tells of it.
     fn check_at_once(
         settings: &SimulationSettings,
-        (order, foreseen): (&Order, &Foreseen),
+        (table, index, order): (&FateTable, usize, &Order),
         (answer, told): (&Answer, &mut Simulator),
     ) {
+        let foreseen = table.foresee((index, order.time), order.direction).unwrap();
         let mut venue = Simulator::new(settings.clone(), told.balance(), Vec::new()).unwrap();
-        let at_once = venue.settle_foreseen(order.stake, foreseen);
+        let end = table.end((index, order.time), order.direction);
+        let at_once =
+            end.and_then(|(outcome, _)| Some((outcome, venue.settle_at_once(order.stake, outcome)?)));
         let events: Vec<VenueEvent> = std::iter::from_fn(|| told.pop_due(Millis::MAX)).collect();
-        assert_eq!(foreseen.answered_at(), answer.at);
+        assert_eq!(table.answered_at(order.time), answer.at);
         match &events[..] {
             [VenueEvent::Answered(answer), VenueEvent::Settled(trade)] => {
                 assert_eq!(answer.kind, AnswerKind::Opened(*foreseen.opening()));
                 assert_eq!(at_once, Some((trade.outcome, trade.profit)));
                 let opening = foreseen.opening();
                 assert_eq!((opening.open_time, opening.close_time), (trade.open_time, trade.close_time));
-                assert_eq!(foreseen.known_at(), trade.known_at);
+                assert_eq!((foreseen.known_at(), end.unwrap().1), (trade.known_at, trade.known_at));
             }
             _ => assert_eq!(at_once, None, "{events:?}"),
         }

@@ -29,8 +29,9 @@ pub struct Simulator {
     settlements: DueQueue<PendingSettlement>,
     next_due: Millis,
     unsettled: Vec<UnsettledTrade>,
-    /// The last stake of an order that was brought to its end at once, and what it earns: the next is nearly always the same.
-    last_win: (Money, Money),
+    /// The last stake of an order that was brought to its end at once, and what it earns by how it ends: the next is nearly
+    /// always the same.
+    last_profits: (Money, [Money; 4]),
 }
 
 #[derive(Clone, Debug)]
@@ -73,7 +74,7 @@ impl Simulator {
             settlements: DueQueue::new(),
             next_due: Millis::MAX,
             unsettled: Vec::new(),
-            last_win: (Money::ZERO, Money::ZERO),
+            last_profits: (Money::ZERO, [Money::ZERO; 4]),
         })
     }
 
@@ -99,26 +100,20 @@ impl Simulator {
         self.queue(order, at, fate)
     }
 
-    /// Takes an order of this stake whose fate was foreseen, and brings it to its end at once: how its trade ended, and what
-    /// it earned. `None`, and nothing happens, where other orders are under way, and for one that is not covered or does
-    /// not settle.
+    /// Takes an order of this stake that is known to end so, and brings it to its end at once: what it earned. `None`, and nothing
+    /// happens, where other orders are under way, and for one that is not covered.
     #[inline]
-    pub fn settle_foreseen(&mut self, stake: Money, foreseen: &Foreseen) -> Option<(Outcome, Money)> {
+    pub fn settle_at_once(&mut self, stake: Money, outcome: Outcome) -> Option<Money> {
         if self.next_due != Millis::MAX || !stake.is_positive() || stake > self.wallet.free() {
             return None;
         }
-        let outcome = foreseen.outcome()?;
-        if outcome == Outcome::Won && stake != self.last_win.0 {
-            self.last_win = (stake, profit_of(outcome, stake, self.settings.payout_percent));
+        if stake != self.last_profits.0 {
+            let payout = self.settings.payout_percent;
+            self.last_profits = (stake, Outcome::ALL.map(|outcome| profit_of(outcome, stake, payout)));
         }
-        let profit = match outcome {
-            Outcome::Won => self.last_win.1,
-            Outcome::Lost | Outcome::Draw | Outcome::Cancelled => {
-                profit_of(outcome, stake, self.settings.payout_percent)
-            }
-        };
+        let profit = self.last_profits.1[outcome as usize];
         self.wallet.pass(profit);
-        Some((outcome, profit))
+        Some(profit)
     }
 
     fn queue(&mut self, order: &Order, at: Millis, fate: Fate) -> Answer {

@@ -20,11 +20,9 @@ impl LosingStreaks {
     /// Takes the next outcome.
     #[inline]
     pub(crate) fn settle(&mut self, outcome: Outcome) {
-        match outcome {
-            Outcome::Lost => self.row += 1,
-            Outcome::Won => self.row = 0,
-            Outcome::Draw | Outcome::Cancelled => {}
-        }
+        // Without a jump: how a trade ends is what no processor can guess.
+        let with_this = self.row + u64::from(outcome == Outcome::Lost);
+        self.row = if outcome == Outcome::Won { 0 } else { with_this };
         self.longest = self.longest.max(self.row);
     }
 

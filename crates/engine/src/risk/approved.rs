@@ -31,16 +31,7 @@ impl Approved {
     /// Apart, so that it is put together where it goes instead of being copied there from pieces that were just written.
     #[inline(never)]
     pub(super) const fn new(proposal: &Proposal<'_>, intent: IntentId) -> Self {
-        let intended = Intended {
-            intent,
-            bot: proposal.bot,
-            symbol: proposal.symbol,
-            direction: proposal.direction,
-            expiry: proposal.expiry,
-            stake: proposal.stake,
-            decision_time: proposal.at,
-        };
-        Self { intended, reason: *proposal.reason }
+        Self { intended: Intended::of(proposal, intent), reason: *proposal.reason }
     }
 
     /// One that was approved in an earlier run, as its journal has it. Nothing opens it: it only lets a Session
@@ -75,6 +66,19 @@ impl Deref for Approved {
 }
 
 impl Intended {
+    #[inline]
+    pub(crate) const fn of(proposal: &Proposal<'_>, intent: IntentId) -> Self {
+        Self {
+            intent,
+            bot: proposal.bot,
+            symbol: proposal.symbol,
+            direction: proposal.direction,
+            expiry: proposal.expiry,
+            stake: proposal.stake,
+            decision_time: proposal.at,
+        }
+    }
+
     /// The same under another number, for a book of several runs.
     pub(crate) const fn renumbered(self, intent: IntentId) -> Self {
         Self { intent, ..self }

@@ -11,13 +11,16 @@ mod tests {
     use super::super::testing::Scene;
     use super::*;
     use crate::{CooldownScope, RiskSettings};
-    use candlewick_sdk::Millis;
+    use candlewick_sdk::{Millis, Outcome};
 
     /// Asks `wait_ms` after the last of `losses` losses on the proposal's symbol.
     fn ask(change: impl Fn(&mut RiskSettings), losses: u32, wait_ms: i64) -> Ruling {
         let mut scene = Scene::with(change);
         let lost_at = scene.proposal.at - Millis::new(wait_ms);
-        (1..=losses).for_each(|streak| scene.state.count_loss(&scene.limits, Scene::SYMBOL, lost_at, streak));
+        for streak in 1..=losses {
+            scene.state.count_outcome(Scene::SYMBOL, Outcome::Lost);
+            scene.state.cool_down(&scene.limits, Scene::SYMBOL, lost_at, streak);
+        }
         scene.ask(check)
     }
 
@@ -48,7 +51,7 @@ mod tests {
                 risk.cooldown_after_loss_s = 60;
                 risk.cooldown_scope = scope;
             });
-            scene.state.count_loss(&scene.limits, Scene::other_symbol(), scene.proposal.at, 1);
+            scene.state.cool_down(&scene.limits, Scene::other_symbol(), scene.proposal.at, 1);
             assert_eq!(scene.ask(check), expected, "{scope:?}");
         }
     }

@@ -103,6 +103,11 @@ impl Limits {
         self.max_stake.is_positive().then_some(self.max_stake)
     }
 
+    /// Whether a loss may start a cooldown.
+    pub(crate) fn cools_down(&self) -> bool {
+        self.cooldown_after_loss > Millis::ZERO || self.cooldown_after_losses > 0
+    }
+
     /// The daily loss limit, where there is one.
     pub(crate) fn daily_loss(&self) -> Option<Money> {
         self.daily_loss_limit.is_positive().then_some(self.daily_loss_limit)

@@ -11,15 +11,16 @@ pub(super) fn check(_proposal: &Proposal, view: View<'_>) -> Ruling {
 mod tests {
     use super::super::testing::Scene;
     use super::*;
+    use candlewick_sdk::Outcome;
 
     #[test]
     fn a_win_ends_the_streak() {
         let mut scene = Scene::with(|risk| risk.max_loss_streak = 2);
-        scene.ledger.count_loss();
+        scene.ledger.count_outcome(Outcome::Lost);
         assert_eq!(scene.ask(check), Ruling::Pass);
-        scene.ledger.count_loss();
+        scene.ledger.count_outcome(Outcome::Lost);
         assert_eq!(scene.ask(check), Ruling::Refuse);
-        scene.ledger.count_win();
+        scene.ledger.count_outcome(Outcome::Won);
         assert_eq!(scene.ask(check), Ruling::Pass);
     }
 }

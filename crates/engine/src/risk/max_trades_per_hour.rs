@@ -3,6 +3,7 @@
 use super::{Proposal, Ruling, View, refuse_if};
 use candlewick_sdk::Millis;
 
+#[inline]
 pub(super) fn check(proposal: &Proposal, view: View<'_>) -> Ruling {
     let most = view.limits.max_trades_per_hour;
     refuse_if(most > 0 && view.state.trades_after(proposal.at - Millis::HOUR) >= most)

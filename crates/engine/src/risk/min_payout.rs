@@ -15,8 +15,8 @@ pub(crate) enum Probe {
 
 impl Probe {
     pub(crate) fn of(limits: &Limits, state: &RiskState, symbol: SymbolId, now: Millis) -> Self {
-        let unknown = state.payout(symbol, now, limits.payout_max_age).is_none();
-        if limits.min_payout.is_some() && unknown { Self::Needed } else { Self::NotNeeded }
+        let is_unknown = || state.payout(symbol, now, limits.payout_max_age).is_none();
+        if limits.min_payout.is_some() && is_unknown() { Self::Needed } else { Self::NotNeeded }
     }
 }
 

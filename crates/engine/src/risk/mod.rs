@@ -104,7 +104,7 @@ macro_rules! chain {
         const CHAIN: [Rule; Rule::ALL.len()] = [$(Rule::$rule),*];
 
         /// Asks every rule in turn; the first that refuses.
-        fn first_refusal(proposal: &Proposal<'_>, view: View<'_>) -> Option<Rule> {
+        pub(crate) fn first_refusal(proposal: &Proposal<'_>, view: View<'_>) -> Option<Rule> {
             $(
                 if $module::check(proposal, view) == Ruling::Refuse {
                     return Some(Rule::$rule);

@@ -2,6 +2,7 @@
 
 use super::{Proposal, Ruling, View, refuse_if};
 
+#[inline]
 pub(super) fn check(proposal: &Proposal, view: View<'_>) -> Ruling {
     let opposite = proposal.direction.opposite();
     let mut trades = view.intents.on_symbol(proposal.symbol);

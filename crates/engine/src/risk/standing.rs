@@ -49,7 +49,7 @@ mod tests {
     use super::*;
     use crate::intent::Stage;
     use candlewick_sdk::rust_decimal::Decimal;
-    use candlewick_sdk::{Direction, Money};
+    use candlewick_sdk::{Direction, Money, Outcome};
 
     const DAY_END: Millis = Millis::new(1_767_571_200_000 + 86_400_000);
 
@@ -82,7 +82,11 @@ mod tests {
         check(|_| {}, |scene| scene.begin(Scene::SYMBOL, Stage::Open), Millis::MAX);
         check(|_| {}, |scene| scene.begin(Scene::SYMBOL, Stage::InFlight), Millis::MAX);
         check(|_| {}, |scene| scene.state.halt(), Millis::MAX);
-        check(|rules| rules.max_loss_streak = 1, |scene| scene.ledger.count_loss(), Millis::MAX);
+        check(
+            |rules| rules.max_loss_streak = 1,
+            |scene| scene.ledger.count_outcome(Outcome::Lost),
+            Millis::MAX,
+        );
         let open = |rules: &mut RiskSettings| rules.daily_loss_limit = Decimal::ZERO;
         check(open, |scene| scene.lose(Money::from_minor(200_000)), Millis::MAX);
         check(|rules| rules.max_stake = Decimal::ONE, |_| {}, Millis::MAX);
@@ -96,7 +100,7 @@ mod tests {
         let rest = |rules: &mut RiskSettings| rules.cooldown_after_loss_s = 90;
         let lose = |scene: &mut Scene| {
             let at = scene.proposal.at;
-            scene.state.count_loss(&scene.limits, Scene::SYMBOL, at, 1);
+            scene.state.cool_down(&scene.limits, Scene::SYMBOL, at, 1);
         };
         check(rest, lose, Scene::default().proposal.at + Millis::from_seconds(90));
     }

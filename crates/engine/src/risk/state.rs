@@ -1,8 +1,9 @@
 //! What the rules remember besides ledger and intents.
 
 use super::{CooldownScope, Limits};
+use crate::ledger::losses_after;
 use crate::{IntentId, SymbolId};
-use candlewick_sdk::{Millis, Payout};
+use candlewick_sdk::{Millis, Outcome, Payout};
 use std::collections::VecDeque;
 
 /// Trades of an hour before the list of them has to grow.
@@ -170,16 +171,17 @@ impl RiskState {
         }
     }
 
-    pub(crate) fn count_win(&mut self, symbol: SymbolId) {
+    /// A trade on the symbol ended.
+    #[inline]
+    pub(crate) fn count_outcome(&mut self, symbol: SymbolId, outcome: Outcome) {
         if let Some(state) = self.symbols.get_mut(symbol.index()) {
-            state.loss_streak = 0;
+            state.loss_streak = losses_after(state.loss_streak, outcome);
         }
     }
 
-    /// A loss starts the cooldowns. `streak` is the number of losses in a row over all bots, this one included.
-    pub(crate) fn count_loss(&mut self, limits: &Limits, symbol: SymbolId, at: Millis, streak: u32) {
+    /// A loss, counted already, starts the cooldowns. `streak` is the number of losses in a row over all bots.
+    pub(crate) fn cool_down(&mut self, limits: &Limits, symbol: SymbolId, at: Millis, streak: u32) {
         let Some(state) = self.symbols.get_mut(symbol.index()) else { return };
-        state.loss_streak += 1;
         let (streak, rested_at) = match limits.cooldown_scope {
             CooldownScope::All => (streak, &mut self.rested_at),
             CooldownScope::Symbol => (state.loss_streak, &mut state.rested_at),

@@ -2,8 +2,8 @@
 
 use super::Session;
 use crate::intent::{Intent, Revived};
-use crate::{IntentId, Opened, Settled};
-use candlewick_sdk::{Millis, Outcome, Settlement};
+use crate::{BotId, IntentId, Opened, Settled, SymbolId};
+use candlewick_sdk::{Millis, Money, Outcome, Payout, Settlement};
 
 impl Session {
     pub(super) fn on_opened(&mut self, opened: &Opened, at: Millis) {
@@ -41,33 +41,33 @@ impl Session {
             self.state.see_payout(intent.symbol, payout, intent.decision_time);
         }
         self.state.end_probe(intent.symbol, intent.id);
-        match settled.outcome {
-            Outcome::Won => {
-                self.ledger.count_win();
-                self.state.count_win(intent.symbol);
-            }
-            Outcome::Lost => {
-                self.ledger.count_loss();
-                self.state.count_loss(&self.limits, intent.symbol, at, self.ledger.loss_streak());
-            }
-            Outcome::Draw | Outcome::Cancelled => {}
-        }
-        if let Some(bot) = self.bots.get_mut(intent.bot.index()) {
-            bot.stake.settled(settled.outcome, settled.profit, settled.payout);
-        }
+        let end = (settled.outcome, settled.profit, settled.payout);
+        self.count_end((intent.bot, intent.symbol), end, at);
         Some(intent)
     }
 
+    /// Counts how a trade ended: streaks, cooldowns, the bot's next stake.
+    #[inline]
+    pub(super) fn count_end(
+        &mut self,
+        (bot, symbol): (BotId, SymbolId),
+        (outcome, profit, payout): (Outcome, Money, Option<Payout>),
+        at: Millis,
+    ) {
+        self.ledger.count_outcome(outcome);
+        self.state.count_outcome(symbol, outcome);
+        if self.limits.cools_down() && outcome == Outcome::Lost {
+            self.state.cool_down(&self.limits, symbol, at, self.ledger.loss_streak());
+        }
+        if let Some(bot) = self.bots.get_mut(bot.index()) {
+            bot.stake.settled(outcome, profit, payout);
+        }
+    }
+
     /// Tells the strategy whose trade it was.
-    pub(super) fn tell_settlement(&mut self, intent: &Intent, settled: &Settled) {
-        let settlement = Settlement {
-            direction: intent.direction,
-            decision_time: intent.decision_time,
-            outcome: settled.outcome,
-            profit: settled.profit,
-        };
-        if let Some(bot) = self.bots.get_mut(intent.bot.index()) {
-            bot.on_settled(&settlement);
+    pub fn tell_settlement(&mut self, bot: BotId, settlement: &Settlement) {
+        if let Some(bot) = self.bots.get_mut(bot.index()) {
+            bot.on_settled(settlement);
         }
     }
 

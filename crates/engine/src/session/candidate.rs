@@ -3,19 +3,10 @@
 //! For a search that runs one strategy a thousand times. Nothing is decided here: what is skipped is what the rules are
 //! certain to refuse, and what is handed in goes the way of every signal.
 
-use super::{Moment, Session};
-use crate::risk::{self, Probe, Proposal, View};
-use crate::{Approved, BotId, Opened, Origin, Rule, SeriesId, Settled};
-use candlewick_sdk::{Candle, Direction, Millis, Reason, Signal};
-
-/// Who is told of a settlement besides the rules.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Telling {
-    /// The strategy whose trade it was.
-    Strategy,
-    /// Nobody.
-    Nobody,
-}
+use super::Session;
+use crate::risk::{self, Probe, Proposal};
+use crate::{BotId, Origin, SeriesId};
+use candlewick_sdk::{Candle, Direction, Millis, Reason};
 
 impl Session {
     /// Follows no verdict from here on, unless a rule goes by it: nobody asks a trial of a search what became of its edge
@@ -26,49 +17,11 @@ impl Session {
         }
     }
 
-    /// Takes a candle of a bot's series that closed at `close`, and that its strategy is known to answer with this signal.
-    /// The same as [`handle_candles`](Self::handle_candles) of this candle, when no candle since the last one that was
-    /// handed in has been answered; neither it nor they are shown to the strategy.
-    ///
-    /// # Errors
-    /// The rule that refuses it.
-    #[inline]
-    pub fn answer_candidate(&mut self, bot: BotId, close: Millis, signal: &Signal) -> Result<Approved, Rule> {
-        if self.ledger.is_day_over(close) || close >= self.next_release {
-            self.pass_time(close, &mut Vec::new());
-        }
-        self.bots[bot.index()].last_close = close;
-        self.propose(bot, signal, Moment { at: close, received: close, origin: Origin::Live })
-    }
-
     /// Whether as many trades are under way as may be on a bot's symbol: whatever it signals before one of them has ended is
     /// refused.
     #[inline]
     pub fn is_full(&self, bot: BotId) -> bool {
         self.bots.get(bot.index()).is_some_and(|bot| self.limits.is_full(&self.intents, bot.symbol))
-    }
-
-    /// Hears that a trade opened, and that it settled: the same as [`handle`](Self::handle) of both events, when nothing
-    /// else happens between them. A strategy that is shown no candle need not be told of it either.
-    #[inline]
-    pub fn hear_trade(
-        &mut self,
-        (opened, at): (&Opened, Millis),
-        (settled, settled_at): (&Settled, Millis),
-        telling: Telling,
-    ) {
-        if self.ledger.is_day_over(settled_at) || settled_at >= self.next_release {
-            self.pass_time(at, &mut Vec::new());
-        }
-        self.on_opened(opened, at);
-        if self.ledger.is_day_over(settled_at) || settled_at >= self.next_release {
-            self.pass_time(settled_at, &mut Vec::new());
-        }
-        let Some(intent) = self.on_settled(settled, settled_at) else { return };
-        self.judge(intent.bot, settled, settled_at);
-        if telling == Telling::Strategy {
-            self.tell_settlement(&intent, settled);
-        }
     }
 
     /// Before when every signal of a bot is certain to be refused, if no event comes first; `now` is the moment of the
@@ -90,9 +43,7 @@ impl Session {
             edge: of.verdict.edge(),
             reason: &Reason::new(""),
         };
-        let view =
-            View { limits: &self.limits, state: &self.state, ledger: &self.ledger, intents: &self.intents };
-        risk::refuses_until(&proposal, view).min(self.next_release)
+        risk::refuses_until(&proposal, self.view()).min(self.next_release)
     }
 
     /// Shows candles of a series to the only bot that listens to it, while every signal of it is certain to be refused;

@@ -23,7 +23,7 @@ use series_shelf::{Layout, SeriesShelf};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use tally::Tally;
-use walk::{PlannedEntry, Walk};
+use walk::{Floor, PlannedEntry, Walk};
 
 /// Runs trials without a journal and without a book, and does once what is the same for several of them.
 ///
@@ -110,19 +110,18 @@ impl<'a> Shared<'a> {
                 fates.extend(self.fates(own, &candles, until)?);
             }
         }
-        let walk = Walk {
-            tally: Tally::new(session.money_scale(), payout, start, &span),
-            session,
+        let floor = Floor {
             venue,
-            closes: Closes::of(candles.candles(), series.interval.length()),
+            tally: Tally::new(session.money_scale(), payout, start, &span),
             symbol,
             payout,
             fates,
             pending: Vec::with_capacity(16),
             is_one_enough: None,
             trades,
-            actions: Vec::with_capacity(16),
         };
+        let closes = Closes::of(candles.candles(), series.interval.length());
+        let walk = Walk { session, floor, closes, actions: Vec::with_capacity(16) };
         let Some(declaration) = declaration else { return Ok(Some(walk.run_candles())) };
         let (mut declared, entries) = declaration.into_parts();
         let coded = self.shelf.take(&mut declared, &entries, candles.candles())?;

@@ -5,12 +5,11 @@ use super::marks::{Marks, Tests};
 use super::tally::Tally;
 use crate::translation::{to_opened, to_rejection, to_settled};
 use candlewick_engine::{
-    Action, Approved, BotId, Event, EventKind, IntentId, SeriesId, Session, Settled, Telling,
+    Action, Approved, BotId, Event, EventKind, Foretold, Intended, IntentId, SeriesId, Session, Settled,
+    Traded,
 };
 use candlewick_sdk::{Direction, Expiry, Millis, Money, Outcome, Payout, Signal, Symbol};
-use candlewick_simulator::{
-    AnswerKind, FateTable, Foreseen, Opening, Order, SettledTrade, Simulator, VenueEvent,
-};
+use candlewick_simulator::{AnswerKind, FateTable, Foreseen, Order, SettledTrade, Simulator, VenueEvent};
 use std::sync::Arc;
 
 /// A settled trade of a trial.
@@ -44,16 +43,19 @@ pub(crate) struct PlannedEntry {
     pub(crate) signal: Signal,
 }
 
-/// Candles that are shown to a strategy at once.
-const FEW: usize = 256;
-
 /// One trial, under way.
 pub(crate) struct Walk<'a> {
     pub(crate) session: Session,
-    pub(crate) venue: Simulator,
-    pub(crate) tally: Tally,
+    pub(crate) floor: Floor<'a>,
     /// The candles of the only bot.
     pub(crate) closes: Closes<'a>,
+    pub(crate) actions: Vec<Action>,
+}
+
+/// Where a trial's orders go, and what is kept of them.
+pub(crate) struct Floor<'a> {
+    pub(crate) venue: Simulator,
+    pub(crate) tally: Tally,
     pub(crate) symbol: Symbol,
     pub(crate) payout: Payout,
     /// What becomes of orders, where that is shared.
@@ -64,7 +66,6 @@ pub(crate) struct Walk<'a> {
     pub(crate) is_one_enough: Option<bool>,
     /// The settled trades, where somebody wants them one by one.
     pub(crate) trades: Option<&'a mut Vec<TrialTrade>>,
-    pub(crate) actions: Vec<Action>,
 }
 
 impl Walk<'_> {
@@ -78,47 +79,59 @@ impl Walk<'_> {
             self.hear_venue(close);
             let entry = entries.iter().find(|entry| entry.tests.iter().all(|test| test.has(index)));
             let Some(entry) = entry else { continue };
-            cursor = match self.session.answer_candidate(BotId::FIRST, close, &entry.signal) {
-                Ok(approved) => {
-                    opened += 1;
-                    self.open(&approved, index, Telling::Nobody)
-                }
+            let (mut ended, floor) = (close, &mut self.floor);
+            let fate = |intended: &Intended| {
+                let foretold = floor.foretell(index, intended)?;
+                ended = foretold.settled_at;
+                Some(foretold)
+            };
+            let answer = self.session.answer_foretold(BotId::FIRST, close, &entry.signal, fate);
+            opened += u64::from(answer.is_ok());
+            cursor = match answer {
+                Ok(Traded::Ended(_)) => self.closes.first_from(cursor, ended),
+                Ok(Traded::UnderWay(approved)) => self.open(&approved, index),
                 Err(_) => self.refused_until(cursor, close),
             };
         }
         // Every candidate was refused, by a rule or for certain, unless it was approved.
-        self.tally.refused += marks.count(0..self.closes.candles().len()) - opened;
+        self.floor.tally.refused += marks.count(0..self.closes.candles().len()) - opened;
         self.end()
     }
 
     /// Shows every candle to the strategy.
     pub(crate) fn run_candles(mut self) -> Tally {
-        let (mut cursor, mut actions) = (0, Vec::with_capacity(4));
         let candles = self.closes.candles();
+        let (mut cursor, mut after) = (0, None);
         while cursor < candles.len() {
             self.hear_venue(self.closes.at(cursor));
-            // Few at a time: the Session looks for what time alone brings about among them, and sees at once that it is not
-            // before the last.
-            let end = (cursor / FEW + 1) * FEW;
-            let end = match self.venue.next_due() {
-                Some(due) => end.min(self.closes.first_from(cursor, due).max(cursor + 1)),
-                None => end,
+            let end = match self.floor.venue.next_due() {
+                Some(due) => self.closes.first_from(cursor, due).max(cursor + 1),
+                None => candles.len(),
             };
-            let end = end.min(candles.len());
-            cursor += self.session.handle_candles(SeriesId::FIRST, &candles[cursor..end], &mut actions);
-            let last = cursor - 1;
-            for action in actions.drain(..) {
-                match action {
-                    Action::DayOpened { .. } | Action::Verdict(_) => {}
-                    Action::Refuse(_) => {
-                        self.tally.refused += 1;
-                        let end = self.refused_until(cursor, self.closes.at(last));
-                        self.pass_refused(cursor, end);
-                        cursor = end;
-                    }
-                    Action::Open(approved) => {
-                        cursor = self.open(&approved, last, Telling::Strategy);
-                    }
+            let (mut ended, floor) = (Millis::ZERO, &mut self.floor);
+            let fate = |place: usize, intended: &Intended| {
+                let foretold = floor.foretell(cursor + place, intended)?;
+                ended = foretold.settled_at;
+                Some(foretold)
+            };
+            let told = after.as_ref().map(|(unheard, settlement)| (*unheard, settlement));
+            let shown = self.session.show_foretold(SeriesId::FIRST, told, &candles[cursor..end], fate);
+            cursor += shown.count;
+            self.floor.tally.refused += shown.unheard;
+            after = None;
+            match shown.answer {
+                None => {}
+                Some(Ok(Traded::Ended(settlement))) => {
+                    after = Some((self.closes.first_from(cursor, ended) - cursor, settlement));
+                }
+                Some(Ok(Traded::UnderWay(approved))) => {
+                    let end = self.open(&approved, cursor - 1);
+                    self.pass_refused(&mut cursor, end);
+                }
+                Some(Err(_)) => {
+                    self.floor.tally.refused += 1;
+                    let end = self.refused_until(cursor, self.closes.at(cursor - 1));
+                    self.pass_refused(&mut cursor, end);
                 }
             }
         }
@@ -126,9 +139,11 @@ impl Walk<'_> {
     }
 
     /// Shows candles to the strategy that is certain to be refused.
-    fn pass_refused(&mut self, from: usize, until: usize) {
-        if let Some(candles) = self.closes.candles().get(from..until).filter(|candles| !candles.is_empty()) {
-            self.tally.refused += self.session.pass_refused(SeriesId::FIRST, candles);
+    fn pass_refused(&mut self, cursor: &mut usize, until: usize) {
+        if let Some(candles) = self.closes.candles().get(*cursor..until).filter(|candles| !candles.is_empty())
+        {
+            self.floor.tally.refused += self.session.pass_refused(SeriesId::FIRST, candles);
+            *cursor = until;
         }
     }
 
@@ -139,79 +154,76 @@ impl Walk<'_> {
         if until <= now {
             return cursor;
         }
-        self.closes.first_from(cursor, until.min(self.venue.next_due().unwrap_or(Millis::MAX)))
+        self.closes.first_from(cursor, until.min(self.floor.venue.next_due().unwrap_or(Millis::MAX)))
     }
 
     fn end(mut self) -> Tally {
         self.hear_venue(Millis::MAX);
-        self.tally
+        self.floor.tally
     }
 
-    /// Opens what was approved at the candle with this index; the first candle after it whose signal may be approved.
-    /// A strategy that is told anything is shown the candles that are passed over.
-    #[inline]
-    fn open(&mut self, approved: &Approved, index: usize, telling: Telling) -> usize {
-        self.tally.open();
-        let (time, expiry) = (approved.decision_time(), approved.expiry());
-        let table = self.fates.iter().find(|table| table.expiry() == expiry);
-        let foreseen = table.and_then(|table| table.foresee((index, time), approved.direction()));
-        // Nearly always no other may be open beside it, so that nothing happens before it ends.
-        if let Some(foreseen) = &foreseen
-            && self.is_full()
-            && let Some((outcome, profit)) = self.venue.settle_foreseen(approved.stake(), foreseen)
-        {
-            let end = self.closes.first_from(index + 1, foreseen.known_at());
-            if telling == Telling::Strategy {
-                self.pass_refused(index + 1, end);
-            }
-            let opened = to_opened(approved.intent(), foreseen.opening());
-            let Opening { open_time, close_time, .. } = *foreseen.opening();
-            let settled = Settled {
-                intent: approved.intent(),
-                outcome,
-                profit,
-                open_time: Some(open_time),
-                open_price: None,
-                close_time: Some(close_time),
-                close_price: None,
-                payout: Some(self.payout),
-            };
-            self.tally.settle((time, foreseen.known_at()), outcome, (approved.stake(), profit));
-            if self.trades.is_some() {
-                self.keep_foreseen(approved, foreseen, (outcome, profit));
-            }
-            let (answered_at, known_at) = (foreseen.answered_at(), foreseen.known_at());
-            self.session.hear_trade((&opened, answered_at), (&settled, known_at), telling);
-            return end;
+    /// Sends the venue what was approved at the candle with this index, to be heard of later; the first candle after it whose
+    /// signal may be approved.
+    #[inline(never)]
+    fn open(&mut self, approved: &Approved, index: usize) -> usize {
+        if self.floor.pending.is_empty() && self.floor.is_one_enough.is_none() {
+            self.floor.is_one_enough = Some(self.session.is_full(BotId::FIRST));
         }
-        self.submit(approved, foreseen.as_ref());
-        let end = self.refused_until(index + 1, time);
-        if telling == Telling::Strategy {
-            self.pass_refused(index + 1, end);
-        }
-        end
+        self.floor.submit(approved, index);
+        self.refused_until(index + 1, approved.decision_time())
     }
 
-    /// Whether no trade may be opened beside the one that was just approved. Of one that is alone it is asked once.
+    /// Hands the Session everything the venue has to say until `now`.
     #[inline]
-    fn is_full(&mut self) -> bool {
-        match self.is_one_enough {
-            Some(is_one_enough) if self.pending.is_empty() => is_one_enough,
-            _ => self.ask_if_full(),
+    fn hear_venue(&mut self, now: Millis) {
+        // Nearly always: nothing is under way.
+        if self.floor.venue.next_due().is_some_and(|due| due <= now) {
+            self.hear_all(now);
         }
     }
 
     #[inline(never)]
-    fn ask_if_full(&mut self) -> bool {
-        let is_full = self.session.is_full(BotId::FIRST);
-        if self.pending.is_empty() {
-            self.is_one_enough = Some(is_full);
+    fn hear_all(&mut self, now: Millis) {
+        while let Some(event) = self.floor.venue.pop_due(now) {
+            let event = self.floor.translate(&event);
+            self.session.handle(&event, &mut self.actions);
+            self.actions.clear(); // a day may have begun, a verdict fallen; no trade follows from what the venue says
         }
-        is_full
+    }
+}
+
+impl Floor<'_> {
+    /// Brings a trade that was approved at the candle with this index to its end at once, where nothing can happen before that:
+    /// nearly always no other may be open beside it.
+    ///
+    /// A part of the loop over candles: what it answers, and what that is put together from, then stays in registers.
+    #[allow(clippy::inline_always, reason = "what is handed over in memory is waited for")]
+    #[inline(always)]
+    fn foretell(&mut self, index: usize, intended: &Intended) -> Option<Foretold> {
+        if self.is_one_enough != Some(true) || !self.pending.is_empty() {
+            return None;
+        }
+        let (time, stake) = (intended.decision_time(), intended.stake());
+        let table = self.fates.iter().find(|table| table.expiry() == intended.expiry())?;
+        let (outcome, settled_at) = table.end((index, time), intended.direction())?;
+        let answered_at = table.answered_at(time);
+        let profit = self.venue.settle_at_once(stake, outcome)?;
+        self.tally.open();
+        self.tally.settle((time, settled_at), outcome, (stake, profit));
+        if self.trades.is_some() {
+            self.keep_foreseen(index, intended, (outcome, profit));
+        }
+        Some(Foretold { answered_at, payout: self.payout, settled_at, outcome, profit })
+    }
+
+    fn foresee(&self, index: usize, intended: &Intended) -> Option<Foreseen> {
+        let table = self.fates.iter().find(|table| table.expiry() == intended.expiry())?;
+        table.foresee((index, intended.decision_time()), intended.direction())
     }
 
     /// Sends the venue what was approved, to be heard of later.
-    fn submit(&mut self, approved: &Approved, foreseen: Option<&Foreseen>) {
+    fn submit(&mut self, approved: &Approved, index: usize) {
+        self.tally.open();
         let order = Order {
             number: approved.intent().number(),
             symbol: self.symbol,
@@ -220,8 +232,8 @@ impl Walk<'_> {
             expiry: approved.expiry(),
             time: approved.decision_time(),
         };
-        match foreseen {
-            Some(foreseen) => self.venue.submit_foreseen(&order, foreseen),
+        match self.foresee(index, approved) {
+            Some(foreseen) => self.venue.submit_foreseen(&order, &foreseen),
             None => self.venue.submit(&order),
         };
         self.pending.push(order);
@@ -229,38 +241,20 @@ impl Walk<'_> {
 
     /// Keeps a trade that was brought to its end at once.
     #[cold]
-    fn keep_foreseen(&mut self, approved: &Approved, foreseen: &Foreseen, end: (Outcome, Money)) {
-        if let Some(trades) = &mut self.trades {
+    fn keep_foreseen(&mut self, index: usize, intended: &Intended, end: (Outcome, Money)) {
+        if let (Some(foreseen), Some(trades)) = (self.foresee(index, intended), &mut self.trades) {
             trades.push(TrialTrade {
-                number: approved.intent().number(),
-                direction: approved.direction(),
-                expiry: approved.expiry(),
-                stake: approved.stake(),
-                decision_time: approved.decision_time(),
+                number: intended.intent().number(),
+                direction: intended.direction(),
+                expiry: intended.expiry(),
+                stake: intended.stake(),
+                decision_time: intended.decision_time(),
                 open_time: foreseen.opening().open_time,
                 close_time: foreseen.opening().close_time,
                 settled_at: foreseen.known_at(),
                 outcome: end.0,
                 profit: end.1,
             });
-        }
-    }
-
-    /// Hands the Session everything the venue has to say until `now`.
-    #[inline]
-    fn hear_venue(&mut self, now: Millis) {
-        // Nearly always: nothing is under way.
-        if self.venue.next_due().is_some_and(|due| due <= now) {
-            self.hear_all(now);
-        }
-    }
-
-    #[inline(never)]
-    fn hear_all(&mut self, now: Millis) {
-        while let Some(event) = self.venue.pop_due(now) {
-            let event = self.translate(&event);
-            self.session.handle(&event, &mut self.actions);
-            self.actions.clear(); // a day may have begun, a verdict fallen; no trade follows from what the venue says
         }
     }
 
