@@ -1,5 +1,6 @@
 //! The figures of a run, from its trade book; the same for a backtest and a live session.
 
+use crate::ahead::fetch_one;
 use crate::metric::{Drawdown, FallsInTime, LosingStreaks};
 use candlewick_engine::{IntentId, IntentRow, IntentState, TradeBook};
 use candlewick_sdk::{Millis, Money, Outcome, Payout};
@@ -7,6 +8,9 @@ use candlewick_statistics::{
     PaidStake, WinRate, binomial_p_value, mixed_break_even, poisson_binomial_p_value,
 };
 use std::collections::BTreeMap;
+
+/// Rows that are asked for before they are summed up.
+const ROWS_AHEAD: usize = 12;
 
 /// Counts, money and the first statistics of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,7 +74,7 @@ impl Summary {
     pub fn of(book: &TradeBook, balance: Money) -> Self {
         let rows = book.rows();
         // Nearly always trades settle in the order in which they were decided.
-        if let Some(figures) = Figures::of_ordered(rows.iter(), balance) {
+        if let Some(figures) = Figures::of_ordered(asked_for(rows), balance) {
             return figures.sum_up(rows.iter(), book);
         }
         let mut sorted: Vec<&IntentRow> = rows.iter().collect();
@@ -166,6 +170,19 @@ impl Figures {
             longest_losing_streak: self.losing.longest(),
         }
     }
+}
+
+/// Rows in their order, what is read of each asked for while those before it are summed up: a row is more than a processor reads at
+/// once, and it does not guess which parts are read of the next.
+fn asked_for(rows: &[IntentRow]) -> impl Iterator<Item = &IntentRow> {
+    rows.iter().enumerate().map(|(place, row)| {
+        if let Some(soon) = rows.get(place + ROWS_AHEAD) {
+            fetch_one(&soon.state);
+            fetch_one(&soon.settled_at);
+            fetch_one(&soon.close_time);
+        }
+        row
+    })
 }
 
 /// Where a settled trade stands in the order in which they became known; at one moment, in that of their closes.

@@ -7,6 +7,7 @@ use crate::{
 use candlewick_sdk::{Millis, Money, Outcome, Payout, Reason};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::iter;
 use std::num::NonZeroU32;
 
 /// Where an intent stands, as people are told.
@@ -94,7 +95,8 @@ pub struct TradeBook {
 
 impl IntentRow {
     /// Of an intent of which nothing is known yet but that it was decided.
-    pub(crate) fn decided(approved: Intended, reason: ReasonPlace, news: u32) -> Self {
+    #[inline]
+    pub(crate) fn decided(approved: Intended) -> Self {
         Self {
             approved,
             state: IntentState::InFlight,
@@ -107,8 +109,8 @@ impl IntentRow {
             outcome: None,
             profit: Money::ZERO,
             settled_at: None,
-            told: Told { decided: news, ..Told::default() },
-            reason,
+            told: Told::default(),
+            reason: ReasonPlace::default(),
             venue_id: None,
         }
     }
@@ -207,7 +209,11 @@ impl TradeBook {
             Action::Open(approved) => {
                 self.news += 1;
                 let reason = self.reasons.put(approved.reason());
-                self.rows.push(IntentRow::decided(*approved.intended(), reason, self.news));
+                // Made in its place: what was just written in pieces is waited for when it is copied as a whole.
+                self.rows.extend(iter::once_with(|| IntentRow::decided(*approved.intended())));
+                if let Some(row) = self.rows.last_mut() {
+                    (row.reason, row.told.decided) = (reason, self.news);
+                }
             }
             Action::Refuse(refused) => self.refused[refused.rule as usize] += 1,
             Action::DayOpened { .. } | Action::Verdict(_) => {}

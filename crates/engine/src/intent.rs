@@ -2,6 +2,7 @@
 
 use crate::{Approved, BotId, IntentId, SymbolId};
 use candlewick_sdk::{Direction, Millis, Money};
+use std::iter;
 
 /// Where an unfinished intent stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +82,7 @@ impl Intents {
     #[inline]
     pub(crate) fn push(&mut self, intent: Intent) {
         self.next = intent.id.next();
-        self.unfinished.push(intent);
+        self.unfinished.extend(iter::once_with(|| intent));
     }
 
     /// Passes over an intent that is over as soon as it was approved; its number.

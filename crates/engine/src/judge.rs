@@ -4,6 +4,7 @@ use crate::{IntentId, IntentRow, SymbolId, Told};
 use candlewick_sdk::{Millis, Outcome, Payout};
 use candlewick_statistics::{EdgeTest, NotionalStake, TradeOutcome, VerdictPlan};
 use std::collections::VecDeque;
+use std::iter;
 
 /// The payout that is staked on while none has been seen on a symbol: a high one, which bets little.
 const UNSEEN_PAYOUT_FRACTION: f64 = 0.92;
@@ -78,7 +79,7 @@ impl Judge {
         let payout_fraction = self.seen(symbol).map_or(UNSEEN_PAYOUT_FRACTION, Payout::to_fraction);
         // A payout of nothing can be no evidence.
         if let Ok(stake) = self.test.on_open(payout_fraction) {
-            self.open.push(Staked { intent, symbol, stake, payout_fraction });
+            self.open.extend(iter::once_with(|| Staked { intent, symbol, stake, payout_fraction }));
         }
     }
 

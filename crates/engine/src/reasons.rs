@@ -19,7 +19,7 @@ pub(crate) struct ReasonShapes {
 }
 
 /// Where a reason is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ReasonPlace {
     shape: u32,
     /// Its first number.

@@ -45,6 +45,14 @@ pub struct Session {
     together: u32,
 }
 
+/// What became of a candle's signals; the greatest of several counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Decided {
+    Nothing,
+    Refused,
+    Opened,
+}
+
 /// What a signal was given on.
 #[derive(Clone, Copy)]
 struct Moment {
@@ -234,8 +242,16 @@ impl Session {
         })
     }
 
+    /// Shows a candle to each bot of its series; the most that was decided.
     #[inline]
-    fn on_candle(&mut self, series: SeriesId, candle: &Candle, moment: Moment, actions: &mut Vec<Action>) {
+    fn on_candle(
+        &mut self,
+        series: SeriesId,
+        candle: &Candle,
+        moment: Moment,
+        actions: &mut Vec<Action>,
+    ) -> Decided {
+        let mut decided = Decided::Nothing;
         let count = self.listeners.get(series.index()).map_or(0, Vec::len);
         for position in 0..count {
             let bot = self.listeners[series.index()][position];
@@ -245,9 +261,10 @@ impl Session {
             if let Some(signal) = &signal
                 && listener.is_warm()
             {
-                self.decide(bot, signal, moment, actions);
+                decided = decided.max(self.decide(bot, signal, moment, actions));
             }
         }
+        decided
     }
 
     fn on_price(&mut self, symbol: SymbolId, price: &Price, moment: Moment, actions: &mut Vec<Action>) {
@@ -265,16 +282,22 @@ impl Session {
     }
 
     /// Notes what becomes of a signal: an approved trade or a refusal.
-    fn decide(&mut self, id: BotId, signal: &Signal, moment: Moment, actions: &mut Vec<Action>) {
+    fn decide(&mut self, id: BotId, signal: &Signal, moment: Moment, actions: &mut Vec<Action>) -> Decided {
         match self.propose(id, signal, moment) {
-            Ok(approved) => actions.push(Action::Open(approved)),
-            Err(rule) => actions.push(Action::Refuse(Refused {
-                bot: id,
-                decision_time: moment.at,
-                direction: signal.direction,
-                rule,
-                reason: signal.reason,
-            })),
+            Ok(approved) => {
+                actions.push(Action::Open(approved));
+                Decided::Opened
+            }
+            Err(rule) => {
+                actions.push(Action::Refuse(Refused {
+                    bot: id,
+                    decision_time: moment.at,
+                    direction: signal.direction,
+                    rule,
+                    reason: signal.reason,
+                }));
+                Decided::Refused
+            }
         }
     }
 

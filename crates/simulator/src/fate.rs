@@ -1,4 +1,8 @@
 //! What becomes of an order that the wallet covers: whether it opens, and how its trade ends.
+#![allow(
+    clippy::inline_always,
+    reason = "an order's fate goes to its place in a queue at once: what is handed over in memory is waited for"
+)]
 
 use crate::event::SettledTrade;
 use crate::moments::Moments;
@@ -21,6 +25,7 @@ pub(crate) enum Fate {
 
 impl Fate {
     /// The fate of an order that reaches the venue at `arrival`.
+    #[inline(always)]
     pub(crate) fn of(
         order: &Order,
         arrival: Millis,
@@ -44,6 +49,7 @@ impl Fate {
     }
 
     /// What the venue says at the arrival.
+    #[inline(always)]
     pub(crate) fn answer(&self) -> AnswerKind {
         match *self {
             Self::Refused(refusal) => AnswerKind::Refused(refusal),
@@ -53,6 +59,7 @@ impl Fate {
 }
 
 /// The settlement of a trade with these two prices; a missing one cancels it.
+#[inline(always)]
 fn settle(
     order: &Order,
     opening: Opening,

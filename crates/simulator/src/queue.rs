@@ -1,7 +1,12 @@
 //! What is going to become known, in order.
+#![allow(
+    clippy::inline_always,
+    reason = "an order's fate goes to its place in a queue at once: what is handed over in memory is waited for"
+)]
 
 use candlewick_sdk::Millis;
 use std::collections::VecDeque;
+use std::iter;
 
 /// Room from the start; a queue grows beyond it only while the caller keeps more orders open than this.
 const ROOM: usize = 256;
@@ -32,14 +37,16 @@ impl<T> DueQueue<T> {
         Self { entries: VecDeque::with_capacity(ROOM) }
     }
 
-    #[inline]
-    pub(crate) fn push(&mut self, due: Millis, number: u64, item: T) {
-        let entry = Entry { due, number, item };
-        if self.entries.back().is_none_or(|last| last.rank() <= entry.rank()) {
-            self.entries.push_back(entry);
+    #[inline(always)]
+    pub(crate) fn push(&mut self, due: Millis, number: u64, item: impl FnOnce() -> T) {
+        let rank = (due, number);
+        let entry = || Entry { due, number, item: item() };
+        if self.entries.back().is_none_or(|last| last.rank() <= rank) {
+            // Made in its place: what was just written in pieces is waited for when it is copied as a whole.
+            self.entries.extend(iter::once_with(entry));
         } else {
-            let place = self.entries.partition_point(|earlier| earlier.rank() <= entry.rank());
-            self.entries.insert(place, entry);
+            let place = self.entries.partition_point(|earlier| earlier.rank() <= rank);
+            self.entries.insert(place, entry());
         }
     }
 
@@ -67,7 +74,7 @@ mod tests {
     fn check(pushed: &[(i64, u64)], expected: &[(i64, u64)]) {
         let mut queue = DueQueue::new();
         for &(due, number) in pushed {
-            queue.push(Millis::new(due), number, (due, number));
+            queue.push(Millis::new(due), number, || (due, number));
         }
         let popped: Vec<_> = std::iter::from_fn(|| queue.pop()).collect();
         assert_eq!(popped, expected);
@@ -84,7 +91,7 @@ mod tests {
     fn items_due_by_an_instant_include_those_due_at_it() {
         let mut queue = DueQueue::new();
         for (due, number) in [(5, 1), (7, 2), (8, 3)] {
-            queue.push(Millis::new(due), number, number);
+            queue.push(Millis::new(due), number, || number);
         }
         assert_eq!(queue.due_by(Millis::new(7)).copied().collect::<Vec<_>>(), [1, 2]);
         assert_eq!(queue.next_due(), Millis::new(5));

@@ -1,4 +1,8 @@
 //! The venue: orders in, answers and settlements out, one wallet.
+#![allow(
+    clippy::inline_always,
+    reason = "an order's fate goes to its place in a queue at once: what is handed over in memory is waited for"
+)]
 
 use crate::event::{SettledTrade, UnsettledTrade, VenueEvent};
 use crate::fate::Fate;
@@ -116,14 +120,15 @@ impl Simulator {
         Some(profit)
     }
 
+    #[inline(always)]
     fn queue(&mut self, order: &Order, at: Millis, fate: Fate) -> Answer {
         let Order { number, stake, .. } = *order;
         let answer = Answer { number, at, kind: fate.answer() };
         match fate {
-            Fate::Refused(_) => self.answers.push(at, number, PendingAnswer { answer, stake }),
+            Fate::Refused(_) => self.answers.push(at, number, || PendingAnswer { answer, stake }),
             Fate::Settles(_, trade) => {
                 self.accept(answer, stake);
-                self.settlements.push(trade.known_at, number, PendingSettlement { trade, stake });
+                self.settlements.push(trade.known_at, number, || PendingSettlement { trade, stake });
             }
             Fate::StaysOpen(_) => {
                 self.accept(answer, stake);
@@ -187,6 +192,7 @@ impl Simulator {
         &self.unsettled
     }
 
+    #[inline(always)]
     fn decide(&self, order: &Order, at: Millis) -> Fate {
         let Some(path) = self.path_of(order.symbol) else { return Fate::Refused(Refusal::UnknownSymbol) };
         if !self.covers(order.stake, at) {
@@ -195,9 +201,10 @@ impl Simulator {
         Fate::of(order, at, path, &self.settings)
     }
 
+    #[inline(always)]
     fn accept(&mut self, answer: Answer, stake: Money) {
         self.wallet.promise(stake);
-        self.answers.push(answer.at, answer.number, PendingAnswer { answer, stake });
+        self.answers.push(answer.at, answer.number, || PendingAnswer { answer, stake });
     }
 
     /// Whether the wallet will cover a stake at an arrival: settlements known by then have returned, and orders

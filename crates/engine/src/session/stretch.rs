@@ -1,6 +1,6 @@
 //! Candles that are handed in many at a time.
 
-use super::{Moment, Session};
+use super::{Decided, Moment, Session};
 use crate::{Action, BotId, Origin, SeriesId};
 use candlewick_sdk::{Candle, Millis, closing_before};
 
@@ -16,16 +16,11 @@ enum Stop {
 }
 
 impl Stop {
-    /// Whether a stretch ends with the candle that the last of these actions, so many of them, follow from.
-    fn is_reached(self, actions: &[Action], new: usize) -> bool {
-        let newest = &actions[actions.len() - new..];
+    /// Whether a stretch ends with a candle of which so much became, with so many actions noted.
+    fn is_reached(self, decided: Decided, noted: usize) -> bool {
         match self {
-            Self::AtAnswer => {
-                newest.iter().any(|action| matches!(action, Action::Open(_) | Action::Refuse(_)))
-            }
-            Self::AtOpen => {
-                actions.len() >= MOST_NOTED || newest.iter().any(|action| matches!(action, Action::Open(_)))
-            }
+            Self::AtAnswer => decided > Decided::Nothing,
+            Self::AtOpen => decided == Decided::Opened || noted >= MOST_NOTED,
         }
     }
 }
@@ -72,29 +67,37 @@ impl Session {
         };
         let mut taken = 0;
         while taken < candles.len() {
-            let noted = actions.len();
-            if let Some(bot) = only {
-                taken += self.show(bot, &candles[taken..], length, actions);
+            let decided = if let Some(bot) = only {
+                let (shown, decided) = self.show(bot, &candles[taken..], length, actions);
+                taken += shown;
+                decided
             } else {
                 let at = candles[taken].time() + length;
                 self.pass_time(at, actions);
-                let moment = Moment { at, received: at, origin: Origin::Live };
-                self.on_candle(series, &candles[taken], moment, actions);
                 taken += 1;
-            }
-            if actions.len() > noted && stop.is_reached(actions, actions.len() - noted) {
+                let moment = Moment { at, received: at, origin: Origin::Live };
+                self.on_candle(series, &candles[taken - 1], moment, actions)
+            };
+            if stop.is_reached(decided, actions.len()) {
                 break;
             }
         }
         taken
     }
 
-    /// Shows candles to the only bot of their series, up to the first that it answers; how many those were.
+    /// Shows candles to the only bot of their series, up to the first that it answers; how many those were, and what became of
+    /// the answer.
     ///
     /// What time brings about is looked for afterwards, still before the answer: a strategy does not hear of it, and by then the
     /// candles are in the nearest cache.
     #[inline]
-    fn show(&mut self, id: BotId, candles: &[Candle], length: Millis, actions: &mut Vec<Action>) -> usize {
+    fn show(
+        &mut self,
+        id: BotId,
+        candles: &[Candle],
+        length: Millis,
+        actions: &mut Vec<Action>,
+    ) -> (usize, Decided) {
         let bot = &mut self.bots[id.index()];
         let mut signal = None;
         let shown = bot.on_candles(candles, &mut signal);
@@ -103,10 +106,9 @@ impl Session {
         if self.ledger.is_day_over(at) || at >= self.next_release {
             self.pass_time_of(&candles[..shown], length, actions);
         }
-        if let Some(signal) = signal.as_ref().filter(|_| is_heard) {
-            self.decide(id, signal, Moment { at, received: at, origin: Origin::Live }, actions);
-        }
-        shown
+        let Some(signal) = signal.as_ref().filter(|_| is_heard) else { return (shown, Decided::Nothing) };
+        let moment = Moment { at, received: at, origin: Origin::Live };
+        (shown, self.decide(id, signal, moment, actions))
     }
 
     /// What time alone brings about while these candles close.

@@ -130,6 +130,7 @@ impl EdgeTest {
     ///
     /// # Errors
     /// [`StatisticsError::NotAPayout`] unless `payout_fraction` is finite and above 0; nothing has changed then.
+    #[inline]
     pub fn on_open(&mut self, payout_fraction: f64) -> Result<NotionalStake, StatisticsError> {
         let b = check_payout(payout_fraction)?;
         let (edge_share, mirror_share) = match self.answer {
