@@ -51,7 +51,7 @@ pub struct Figures {
     /// The most losses in a row.
     pub longest_losing_streak: u64,
     /// When it won and lost.
-    #[serde(default, skip_serializing_if = "Timeline::is_empty")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub timeline: Timeline,
 }
 
@@ -96,6 +96,10 @@ impl Figures {
     pub const fn decided(&self) -> u64 {
         self.won + self.lost
     }
+}
+
+fn is_default(timeline: &Timeline) -> bool {
+    *timeline == Timeline::default()
 }
 
 fn timeline(book: &TradeBook, span: &Range<Millis>) -> Timeline {

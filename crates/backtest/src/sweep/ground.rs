@@ -21,15 +21,18 @@ pub trait Ground: Sync {
     /// From the open of the first candle that the bot hears to the close of the last.
     fn span(&self) -> Range<Millis>;
 
-    /// Is told which sets [`measure`](Self::measure) is asked for next, and until when; the order, by their places, in
-    /// which they share the most.
+    /// Is told which sets [`measure`](Self::measure) is asked for next, and until when; the groups, by their places, of
+    /// those that share the most. A group that has begun is best brought to its end before another begins.
     ///
     /// # Errors
     /// What keeps every trial from running.
-    fn prepare(&self, candidates: &[&Candidate], until: Millis) -> Result<Vec<usize>, BacktestError> {
+    fn prepare(&self, candidates: &[&Candidate], until: Millis) -> Result<Vec<Vec<usize>>, BacktestError> {
         let _ = until;
-        Ok((0..candidates.len()).collect())
+        Ok(vec![(0..candidates.len()).collect()])
     }
+
+    /// Is told that no set is measured until the next are prepared, so that what was kept for them can go.
+    fn put_away(&self) {}
 
     /// Runs one set like [`run`](Self::run), for its figures alone.
     ///

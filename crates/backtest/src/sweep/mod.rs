@@ -9,7 +9,7 @@ mod axis;
 mod axis_text;
 mod condition;
 mod correction;
-
+mod desk;
 mod figures;
 mod ground;
 mod halving;
@@ -29,6 +29,7 @@ mod trial_journal;
 pub use axis::{Axis, Target};
 pub use condition::Condition;
 pub use correction::corrected_p_values;
+pub use desk::{Standing, Watcher, Wish};
 pub use figures::Figures;
 pub use ground::{Ground, Replay, Trial};
 
@@ -38,7 +39,7 @@ pub use luck::Luck;
 pub use objective::Objective;
 pub use page::write_sweep_page;
 pub use result_table::{write_trials_csv, write_trials_parquet};
-pub use run::{Standing, Sweep, SweepEnd, SweepSettings, TrialRow, Watcher, Wish, ranked};
+pub use run::{Sweep, SweepEnd, SweepSettings, TrialRow, ranked};
 pub use search::{Search, SearchSettings};
 pub use setting::Setting;
 pub use shard::Shard;

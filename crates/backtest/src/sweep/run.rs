@@ -1,5 +1,6 @@
 //! The sweep: trials side by side, journalled, with the same result in whatever order they end.
 
+use super::desk::{Desk, Watcher, Wish, lock};
 use super::objective::best_first;
 use super::search::{Parzen, plan};
 use super::{
@@ -12,7 +13,7 @@ use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIter
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 /// What is searched for, and how.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -67,29 +68,6 @@ pub enum SweepEnd {
     Stopped,
 }
 
-/// How far a sweep is.
-#[derive(Clone, Copy, Debug)]
-pub struct Standing<'a> {
-    /// Work done, in thousandths of a trial over all candles.
-    pub done: u64,
-    /// Work in all, as far as it is known.
-    pub total: u64,
-    /// The best trial so far that counts.
-    pub best: Option<&'a TrialRow>,
-}
-
-/// What a watcher wants.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wish {
-    /// More.
-    GoOn,
-    /// An end, as soon as the trials that run have run.
-    Stop,
-}
-
-/// Is told after every trial.
-pub type Watcher<'a> = dyn FnMut(&Standing<'_>) -> Wish + Send + 'a;
-
 /// What runs next: a set, its place in the search, and its rung.
 struct Job {
     trial: u64,
@@ -102,17 +80,6 @@ type RunJobs<'a> = dyn FnMut(Vec<Job>) -> Result<Option<Vec<TrialRow>>, Backtest
 
 /// A way through all jobs of a sweep, or of a part.
 type Way<'a> = dyn Fn(&mut RunJobs<'_>, &Mutex<Desk<'_, '_>>) -> Result<SweepEnd, BacktestError> + 'a;
-
-/// What changes while trials run; whoever ends one has it for a moment.
-struct Desk<'a, 'w> {
-    journal: &'a mut TrialJournal,
-    watcher: &'a mut Watcher<'w>,
-    rows: Vec<TrialRow>,
-    best: Option<TrialRow>,
-    done: u64,
-    total: u64,
-    wish: Wish,
-}
 
 impl TrialRow {
     /// The figures, unless the strategy refused the parameters.
@@ -132,7 +99,7 @@ pub fn ranked(rows: &[TrialRow]) -> Vec<&TrialRow> {
     ranked
 }
 
-fn better_first(one: &TrialRow, two: &TrialRow) -> Ordering {
+pub(super) fn better_first(one: &TrialRow, two: &TrialRow) -> Ordering {
     let order = two.score.is_some().cmp(&one.score.is_some()).then(two.rung.cmp(&one.rung));
     order.then(best_first(one.score, two.score)).then(one.trial.cmp(&two.trial))
 }
@@ -206,15 +173,7 @@ impl Sweep<'_> {
         let pool = pool.map_err(|error| BacktestError::ChangeSearch { problem: error.to_string() })?;
         let mut known: HashMap<(u64, u32), Outcome> =
             known.into_iter().map(|record| ((record.trial, record.rung), record.outcome)).collect();
-        let desk = Mutex::new(Desk {
-            journal,
-            watcher,
-            rows: Vec::new(),
-            best: None,
-            done: 0,
-            total: 0,
-            wish: Wish::GoOn,
-        });
+        let desk = Mutex::new(Desk::new(journal, watcher));
         let mut run = |jobs: Vec<Job>| self.run_jobs(&jobs, &mut known, &desk, &pool);
         let end = way(&mut run, &desk)?;
         lock(&desk).journal.sync()?;
@@ -237,7 +196,7 @@ impl Sweep<'_> {
             let Some(ran) = run(std::mem::take(&mut jobs))? else { return Ok(SweepEnd::Stopped) };
             let counting = ranked(&ran).into_iter().filter(|row| row.score.is_some());
             let mut best: Vec<&TrialRow> = counting.take(halving.kept(ran.len())).collect();
-            best.sort_by_key(|row| row.trial);
+            best.sort_unstable_by_key(|row| row.trial);
             let next =
                 |row: &&TrialRow| Job { trial: row.trial, rung: rung + 1, candidate: row.candidate.clone() };
             jobs = best.iter().map(next).collect();
@@ -248,7 +207,7 @@ impl Sweep<'_> {
                 rows.extend(ran);
             }
         }
-        rows.sort_by_key(|row| row.trial);
+        rows.sort_unstable_by_key(|row| row.trial);
         Ok(SweepEnd::Done(rows))
     }
 
@@ -279,7 +238,8 @@ impl Sweep<'_> {
         Ok(SweepEnd::Done(rows))
     }
 
-    /// Runs jobs side by side; their rows come in the jobs' order. `None` when somebody wished it to stop.
+    /// Runs jobs, in the order of their trials, side by side; their rows come in the same order. `None` when somebody
+    /// wished it to stop.
     fn run_jobs(
         &self,
         jobs: &[Job],
@@ -287,41 +247,63 @@ impl Sweep<'_> {
         desk: &Mutex<Desk<'_, '_>>,
         pool: &rayon::ThreadPool,
     ) -> Result<Option<Vec<TrialRow>>, BacktestError> {
-        lock(desk).rows.reserve_exact(jobs.len());
-        let mut open: Vec<&Job> = Vec::new();
+        let (mut rows, mut open): (Vec<TrialRow>, Vec<&Job>) = Default::default();
         for job in jobs {
-            match known.remove(&(job.trial, job.rung)) {
-                Some(outcome) => lock(desk).put(self.row(job, outcome), self.work(job.rung)),
-                None => open.push(job),
+            if let Some(outcome) = known.remove(&(job.trial, job.rung)) {
+                let row = self.row(job, outcome);
+                lock(desk).count(&row, self.work(job.rung));
+                rows.push(row);
+            } else {
+                open.push(job);
             }
         }
-        let until = |job: &Job| self.settings.halving.until(job.rung, &self.ground.span());
-        if let Some(first) = open.first() {
-            let candidates: Vec<&Candidate> = open.iter().map(|job| &job.candidate).collect();
-            let order = self.ground.prepare(&candidates, until(first))?;
-            open = order.into_iter().filter_map(|place| open.get(place).copied()).collect();
-        }
-        let run_one = |job: &&Job| {
+        let begin = lock(desk).journal.length();
+        self.run_open(&open, desk, pool)?;
+        drop(open);
+        // Rows and series need not be there at the same time: the figures of what ran were in the journal alone.
+        rows.reserve_exact(jobs.len() - rows.len());
+        let take = |record: Record| {
+            if let Ok(place) = jobs.binary_search_by_key(&record.trial, |job| job.trial) {
+                rows.push(self.row(&jobs[place], record.outcome));
+            }
+        };
+        pool.install(|| lock(desk).journal.read_back(begin, take))?;
+        rows.sort_unstable_by_key(|row| row.trial);
+        Ok((rows.len() == jobs.len()).then_some(rows))
+    }
+
+    /// Runs jobs that have not run, and writes them down, until somebody wishes it to stop.
+    fn run_open(
+        &self,
+        open: &[&Job],
+        desk: &Mutex<Desk<'_, '_>>,
+        pool: &rayon::ThreadPool,
+    ) -> Result<(), BacktestError> {
+        let Some(first) = open.first() else { return Ok(()) };
+        let until = self.settings.halving.until(first.rung, &self.ground.span());
+        let candidates: Vec<&Candidate> = open.iter().map(|job| &job.candidate).collect();
+        let groups = self.ground.prepare(&candidates, until)?;
+        drop(candidates);
+        let run_one = |place: &usize| {
+            let job = open[*place];
             if lock(desk).wish == Wish::Stop {
                 return Ok(());
             }
-            let outcome = self.ground.measure(&job.candidate, until(job), self.balance)?;
+            let outcome = self.ground.measure(&job.candidate, until, self.balance)?;
             let record = Record { trial: job.trial, rung: job.rung, outcome };
-            let mut desk = lock(desk);
-            desk.journal.record(&record)?;
-            desk.put(self.row(job, record.outcome), self.work(job.rung));
-            desk.tell();
-            Ok::<(), BacktestError>(())
+            let line = record.to_line();
+            let row = self.row(job, record.outcome);
+            lock(desk).keep(&line, &row, self.work(job.rung))
         };
-        // One at a time: a thread that is done takes the next, however long the others take.
-        pool.install(|| open.par_iter().with_max_len(1).try_for_each(run_one))?;
-        let mut desk = lock(desk);
-        if desk.rows.len() < jobs.len() {
-            return Ok(None); // somebody wished it to stop
+        // One at a time: a thread that is done takes the next group, however long the others take; where there is none,
+        // the next trial of another's.
+        let run_group = |group: &Vec<usize>| group.par_iter().with_max_len(1).try_for_each(run_one);
+        pool.install(|| groups.par_iter().with_max_len(1).try_for_each(run_group))?;
+        // What learns asks for another batch, which needs the same.
+        if !self.settings.search.search.learns() {
+            self.ground.put_away();
         }
-        let mut rows = std::mem::take(&mut desk.rows);
-        rows.sort_by_key(|row| row.trial);
-        Ok(Some(rows))
+        Ok(())
     }
 
     fn row(&self, job: &Job, outcome: Outcome) -> TrialRow {
@@ -338,32 +320,6 @@ impl Sweep<'_> {
     fn work(&self, rung: u32) -> u64 {
         ((self.settings.halving.share(rung) * 1_000.0) as u64).max(1)
     }
-}
-
-impl Desk<'_, '_> {
-    fn put(&mut self, row: TrialRow, work: u64) {
-        self.done += work;
-        let is_better = match &self.best {
-            None => row.score.is_some(),
-            Some(best) => better_first(&row, best) == Ordering::Less,
-        };
-        if is_better {
-            self.best = Some(row.clone());
-        }
-        self.rows.push(row);
-    }
-
-    fn tell(&mut self) {
-        let standing = Standing { done: self.done, total: self.total, best: self.best.as_ref() };
-        if (self.watcher)(&standing) == Wish::Stop {
-            self.wish = Wish::Stop;
-        }
-    }
-}
-
-fn lock<T>(desk: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Whoever panicked with it has ended the sweep.
-    desk.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

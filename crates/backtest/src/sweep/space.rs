@@ -136,7 +136,7 @@ impl Space {
             wrong(format!("a grid of more than {MOST_WALKED} sets: search at random, or give longer steps"))
         })?;
         let lists: Vec<&[Setting]> = self.axes.iter().filter_map(Axis::listed).collect();
-        let mut all = Vec::new();
+        let mut all = Vec::with_capacity(if self.conditions.is_empty() { count as usize } else { 0 });
         for index in 0..count {
             let mut rest = index;
             let mut candidate: Vec<Setting> = Vec::with_capacity(lists.len());

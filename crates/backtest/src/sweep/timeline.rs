@@ -1,7 +1,7 @@
 //! When a trial won and lost: its trades by equal parts of the time, kept in few bytes.
 
 use candlewick_sdk::{Millis, Outcome};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use std::ops::Range;
 
 /// How many equal parts the time of a trial has.
@@ -9,8 +9,8 @@ pub const TIMELINE_PARTS: usize = 120;
 
 /// The trades that a trial won and lost in each of [`TIMELINE_PARTS`] equal parts of its time, by when they became known. Of
 /// all trades of a sweep, it is what statistics over all of its sets need; and 10,000 sets have to be held at once.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "Written", into = "Written")]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(from = "Written")]
 pub struct Timeline {
     longest_parts: u32,
     /// How many numbers, the bits of each, and the least in four bytes; then by how much each, won and lost in turn, is
@@ -22,7 +22,7 @@ pub struct Timeline {
 const HEADER: usize = 6;
 
 /// As it stands in a journal.
-#[derive(Clone, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct Written {
     longest_parts: u32,
     parts: Vec<u32>,
@@ -98,11 +98,12 @@ impl From<Written> for Timeline {
     }
 }
 
-impl From<Timeline> for Written {
-    fn from(timeline: Timeline) -> Self {
-        let mut parts: Vec<u32> = timeline.parts().flat_map(|(won, lost)| [won, lost]).collect();
-        parts.truncate(parts.iter().rposition(|count| *count > 0).map_or(0, |last| last + 1));
-        Self { longest_parts: timeline.longest_parts, parts }
+impl Serialize for Timeline {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        // What is cut off is 0, and the last that is not cut off is not.
+        let counts = self.packed.first().copied().map_or(0, usize::from);
+        let parts = (0..counts).map(|place| self.number(place)).collect();
+        Written { longest_parts: self.longest_parts, parts }.serialize(serializer)
     }
 }
 

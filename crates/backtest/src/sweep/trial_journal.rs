@@ -2,27 +2,28 @@
 
 use super::Figures;
 use crate::BacktestError;
-use serde::{Deserialize, Serialize};
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// What became of one trial on one rung.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(try_from = "Written")]
 pub struct Record {
     /// The trial's place in the search, from 0.
     pub trial: u64,
     /// The rung on which it ran, from 0; always 0 without halving.
     pub rung: u32,
     /// How it ended.
-    #[serde(flatten)]
     pub outcome: Outcome,
 }
 
 /// How a trial ended.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
     /// It ran.
     Figures(Box<Figures>),
@@ -30,11 +31,36 @@ pub enum Outcome {
     Refused(String),
 }
 
+/// A record as it stands in a line: one of the two is there.
+#[derive(Serialize, Deserialize)]
+struct Written<'a> {
+    trial: u64,
+    rung: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    figures: Option<Cow<'a, Figures>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    refused: Option<Cow<'a, str>>,
+}
+
 /// An open journal, held by this process alone.
 #[derive(Debug)]
 pub struct TrialJournal {
     file: File,
     path: PathBuf,
+    /// Its bytes.
+    length: u64,
+}
+
+/// Lines that are read back at once.
+const AT_ONCE: usize = 64;
+
+impl Record {
+    /// As a line of a journal.
+    pub(crate) fn to_line(&self) -> String {
+        let mut line = serde_json::to_string(self).expect("numbers and texts have a form");
+        line.push('\n');
+        line
+    }
 }
 
 impl TrialJournal {
@@ -46,7 +72,7 @@ impl TrialJournal {
     /// has it open, [`BacktestError::CheckPath`] when the disk does not do.
     pub fn open(path: &Path, identity: &Value) -> Result<(Self, Vec<Record>), BacktestError> {
         let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
-        let mut file = opened.map_err(|source| unusable(path, "open", source))?;
+        let file = opened.map_err(|source| unusable(path, "open", source))?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
@@ -54,17 +80,16 @@ impl TrialJournal {
             }
             Err(TryLockError::Error(source)) => return Err(unusable(path, "lock", source)),
         }
-        let mut text = Vec::new();
-        file.read_to_end(&mut text).map_err(|source| unusable(path, "read", source))?;
         let first = json!({ "sweep": identity }).to_string();
-        let (records, sound) = read(&text, &first).ok_or_else(|| BacktestError::ChooseFolder {
+        let known = read(&file, &first).map_err(|source| unusable(path, "read", source))?;
+        let (records, sound) = known.map_err(|other| BacktestError::ChooseFolder {
             path: path.to_owned(),
-            problem: difference(&text, identity),
+            problem: difference(&other, identity),
         })?;
-        let mut journal = Self { file, path: path.to_owned() };
+        let mut journal = Self { file, path: path.to_owned(), length: sound };
         journal.cut(sound)?;
         if sound == 0 {
-            journal.append(&first)?;
+            journal.append(&format!("{first}\n"))?;
         }
         Ok((journal, records))
     }
@@ -74,7 +99,38 @@ impl TrialJournal {
     /// # Errors
     /// [`BacktestError::CheckPath`] when the disk does not do.
     pub fn record(&mut self, record: &Record) -> Result<(), BacktestError> {
-        self.append(&json!(record).to_string())
+        self.append(&record.to_line())
+    }
+
+    /// How many bytes it has: what is added from here on begins there.
+    pub(crate) const fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// Reads the records that were added from this length on. Many sets need not be held twice while they run: their
+    /// figures are here.
+    pub(crate) fn read_back(&mut self, from: u64, mut take: impl FnMut(Record)) -> Result<(), BacktestError> {
+        let mut lines = Vec::new();
+        let mut read = || {
+            self.file.seek(SeekFrom::Start(from))?;
+            let mut text = BufReader::new(&self.file).take(self.length - from);
+            loop {
+                lines.clear();
+                while lines.len() < AT_ONCE {
+                    let mut line = Vec::new();
+                    if text.read_until(b'\n', &mut line)? == 0 {
+                        break;
+                    }
+                    lines.push(line);
+                }
+                if lines.is_empty() {
+                    return self.file.seek(SeekFrom::Start(self.length));
+                }
+                let records = lines.par_iter().map(|line| serde_json::from_slice(line));
+                records.collect::<Result<Vec<Record>, _>>()?.into_iter().for_each(&mut take);
+            }
+        };
+        read().map(|_| ()).map_err(|source| unusable(&self.path, "read", source))
     }
 
     /// Waits until everything is on the disk.
@@ -85,10 +141,11 @@ impl TrialJournal {
         self.file.sync_data().map_err(|source| unusable(&self.path, "write", source))
     }
 
-    /// In one call, so that a kill leaves at most one line that is not whole.
-    fn append(&mut self, line: &str) -> Result<(), BacktestError> {
-        let written = self.file.write_all(format!("{line}\n").as_bytes());
-        written.map_err(|source| unusable(&self.path, "write", source))
+    /// Adds a line with its end, in one call, so that a kill leaves at most one that is not whole.
+    pub(crate) fn append(&mut self, line: &str) -> Result<(), BacktestError> {
+        self.file.write_all(line.as_bytes()).map_err(|source| unusable(&self.path, "write", source))?;
+        self.length += line.len() as u64;
+        Ok(())
     }
 
     fn cut(&mut self, length: u64) -> Result<(), BacktestError> {
@@ -97,32 +154,63 @@ impl TrialJournal {
     }
 }
 
-/// The records up to the first line that is none, and how many bytes they take with the first line; `None` when
-/// the first line is another one.
-fn read(text: &[u8], first: &str) -> Option<(Vec<Record>, u64)> {
-    let mut lines = text.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"));
-    let Some(header) = lines.next() else {
+impl Serialize for Record {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (figures, refused) = match &self.outcome {
+            Outcome::Figures(figures) => (Some(Cow::Borrowed(&**figures)), None),
+            Outcome::Refused(problem) => (None, Some(Cow::Borrowed(problem.as_str()))),
+        };
+        Written { trial: self.trial, rung: self.rung, figures, refused }.serialize(serializer)
+    }
+}
+
+impl TryFrom<Written<'_>> for Record {
+    type Error = &'static str;
+
+    fn try_from(written: Written<'_>) -> Result<Self, Self::Error> {
+        let outcome = match (written.figures, written.refused) {
+            (Some(figures), None) => Outcome::Figures(Box::new(figures.into_owned())),
+            (None, Some(problem)) => Outcome::Refused(problem.into_owned()),
+            _ => return Err("a trial has figures, or was refused"),
+        };
+        Ok(Self { trial: written.trial, rung: written.rung, outcome })
+    }
+}
+
+/// The records up to the first line that is none, and how many bytes they take with the first line; the first line where
+/// that is another one.
+#[allow(clippy::type_complexity, reason = "the disk may fail, or the file be another's")]
+fn read(file: &File, first: &str) -> io::Result<Result<(Vec<Record>, u64), Vec<u8>>> {
+    let mut text = BufReader::new(file);
+    let mut line = Vec::new();
+    text.read_until(b'\n', &mut line)?;
+    let Some(header) = line.strip_suffix(b"\n") else {
         // Cut short while it was begun, or not begun: or no journal at all, which must not be overwritten.
-        return format!("{first}\n").as_bytes().starts_with(text).then(|| (Vec::new(), 0));
+        let is_begun = format!("{first}\n").as_bytes().starts_with(&line);
+        return Ok(if is_begun { Ok((Vec::new(), 0)) } else { Err(line) });
     };
-    if header.strip_suffix(b"\n") != Some(first.as_bytes()) {
+    if header != first.as_bytes() {
         // A sweep of which nothing ran, as one that found no set to try, has nothing to lose.
-        let has_nothing = header.len() == text.len() && identity_of(header).is_some();
-        return has_nothing.then(|| (Vec::new(), 0));
+        let has_nothing = text.fill_buf()?.is_empty() && identity_of(header).is_some();
+        return Ok(if has_nothing { Ok((Vec::new(), 0)) } else { Err(line) });
     }
     let mut records = Vec::new();
-    let mut sound = header.len();
-    for line in lines {
-        let Ok(record) = serde_json::from_slice(line) else { break };
+    let mut sound = line.len();
+    loop {
+        line.clear();
+        text.read_until(b'\n', &mut line)?;
+        if !line.ends_with(b"\n") {
+            break;
+        }
+        let Ok(record) = serde_json::from_slice(&line) else { break };
         records.push(record);
         sound += line.len();
     }
-    Some((records, sound as u64))
+    Ok(Ok((records, sound as u64)))
 }
 
 /// In what another sweep differs, as far as that can be told.
-fn difference(text: &[u8], identity: &Value) -> String {
-    let line = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
+fn difference(line: &[u8], identity: &Value) -> String {
     let (Some(theirs), Some(ours)) = (identity_of(line), identity.as_object()) else {
         return "it is not the journal of a sweep".to_owned();
     };
@@ -176,6 +264,63 @@ mod tests {
             drop(journal);
             assert_eq!(reopened(&path).last(), Some(&9), "cut at {length}");
         }
+    }
+
+    #[test]
+    fn what_ran_is_read_back_as_it_was_and_what_was_known_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("trials.jsonl");
+        let (mut journal, _) = TrialJournal::open(&path, &json!({"seed": 1})).unwrap();
+        journal.record(&record(0)).unwrap();
+        drop(journal);
+        let (mut journal, _) = TrialJournal::open(&path, &json!({"seed": 1})).unwrap();
+        let begin = journal.length();
+        let figures = |share: f64, timeline: Value| -> Outcome {
+            let figures = serde_json::from_value(json!({
+                "trades": 10, "won": 6, "lost": 3, "draw": 1, "cancelled": 0, "unsettled": 2, "refused": u64::MAX,
+                "win_rate": 0.1 + share, "break_even": 0.5, "edge_lower": -share, "p_value": f64::MIN_POSITIVE,
+                "pnl": -3.25, "expectancy": null, "sharpe": 1e300, "max_drawdown": 12.5,
+                "max_drawdown_percent": 1.0 / 3.0, "longest_losing_streak": 2, "timeline": timeline
+            }));
+            Outcome::Figures(Box::new(figures.unwrap()))
+        };
+        // More than are read at once; with trades, and with none that was won or lost.
+        let timelines =
+            [json!({"longest_parts": 1, "parts": [0, 7]}), json!({"longest_parts": 3, "parts": []})];
+        let outcome = |trial: u64| match timelines.get(trial as usize % 3) {
+            Some(timeline) => figures(1.0 / (trial + 1) as f64, timeline.clone()),
+            None => record(trial).outcome,
+        };
+        let written = (1..150).map(|trial| Record { trial, rung: 2, outcome: outcome(trial) });
+        let written: Vec<Record> = written.collect();
+        for (count, record) in written.iter().enumerate() {
+            if count == 100 {
+                journal.read_back(begin, |_| {}).unwrap(); // and then it goes on where it was
+            }
+            journal.record(record).unwrap();
+        }
+        let mut told = Vec::new();
+        journal.read_back(begin, |record| told.push(record)).unwrap();
+        assert_eq!(told, written);
+        drop(journal);
+        let (_, known) = TrialJournal::open(&path, &json!({"seed": 1})).unwrap();
+        assert_eq!(known[1..], written);
+    }
+
+    #[test]
+    fn a_journal_that_is_not_what_was_written_gives_no_rows() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("trials.jsonl");
+        let (mut journal, _) = TrialJournal::open(&path, &json!({"seed": 1})).unwrap();
+        let begin = journal.length();
+        journal.record(&record(0)).unwrap();
+        let whole = std::fs::read(&path).unwrap();
+        std::fs::write(&path, &whole[..whole.len() - 9]).unwrap();
+        let error = journal.read_back(begin, |_| panic!("there is no whole line")).unwrap_err();
+        assert!(matches!(error, BacktestError::CheckPath { action: "read", .. }), "{error}");
+        let both = r#"{"trial":0,"rung":0,"refused":"no","figures":null}"#;
+        assert!(serde_json::from_str::<Record>(both).is_ok());
+        assert!(serde_json::from_str::<Record>(r#"{"trial":0,"rung":0}"#).is_err());
     }
 
     #[test]

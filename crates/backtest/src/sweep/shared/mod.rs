@@ -177,7 +177,7 @@ impl Ground for Shared<'_> {
         self.replay.span()
     }
 
-    fn prepare(&self, candidates: &[&Candidate], until: Millis) -> Result<Vec<usize>, BacktestError> {
+    fn prepare(&self, candidates: &[&Candidate], until: Millis) -> Result<Vec<Vec<usize>>, BacktestError> {
         self.fates.lock().unwrap_or_else(PoisonError::into_inner).retain(|(of, _)| *of == until);
         let mut layout = Layout::default();
         for candidate in candidates {
@@ -185,6 +185,11 @@ impl Ground for Shared<'_> {
             layout.add(staged.and_then(|staged| self.declaration(staged.strategy.declaration())));
         }
         Ok(self.shelf.lay_out(layout))
+    }
+
+    fn put_away(&self) {
+        self.fates.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.shelf.lay_out(Layout::default());
     }
 
     fn measure(

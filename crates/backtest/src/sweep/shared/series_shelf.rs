@@ -3,18 +3,19 @@
 use super::coded_series::CodedSeries;
 use crate::BacktestError;
 use candlewick_sdk::{Candle, Declaration, DeclaredEntry, DeclaredSeries, SeriesKey};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What trials to come need.
 #[derive(Default)]
 pub(crate) struct Layout {
-    /// By the first series of a trial: those of one come together, so that few series are there at a time.
-    groups: HashMap<SeriesKey, usize>,
-    /// The group and the place of each trial.
-    order: Vec<(usize, usize)>,
-    /// The levels of each series, and how many trials need it.
-    places: HashMap<SeriesKey, (Vec<f64>, usize)>,
+    trials: usize,
+    /// By the first series of a trial, or by none: those of one come together, so that few series are there at a time.
+    groups: HashMap<Option<SeriesKey>, usize>,
+    /// The trials of each group.
+    members: Vec<Vec<usize>>,
+    /// The bits of the levels of each series, and how many trials need it.
+    places: HashMap<SeriesKey, (HashSet<u64>, usize)>,
 }
 
 /// Series by their key.
@@ -48,11 +49,15 @@ impl Layout {
     pub(crate) fn add(&mut self, declared: Option<Declaration>) {
         let (series, entries) = declared.map(Declaration::into_parts).unwrap_or_default();
         let next = self.groups.len();
-        let group = series.first().map(|first| *self.groups.entry(first.key().clone()).or_insert(next));
-        self.order.push((group.unwrap_or(usize::MAX), self.order.len()));
+        let group = *self.groups.entry(series.first().map(|first| first.key().clone())).or_insert(next);
+        if group == next {
+            self.members.push(Vec::new());
+        }
+        self.members[group].push(self.trials);
+        self.trials += 1;
         for (index, series) in series.iter().enumerate() {
             let (levels, uses) = self.places.entry(series.key().clone()).or_default();
-            levels.extend(levels_of(index, &entries));
+            levels.extend(levels_of(index, &entries).map(f64::to_bits));
             *uses += 1;
         }
     }
@@ -63,10 +68,11 @@ impl SeriesShelf {
         Self { places: Mutex::new(HashMap::new()) }
     }
 
-    /// Makes room for these series, and for no others; the order in which to run their trials.
-    pub(crate) fn lay_out(&self, layout: Layout) -> Vec<usize> {
-        let Layout { mut order, places, .. } = layout;
-        let place = |(key, (mut levels, uses)): (SeriesKey, (Vec<f64>, usize))| {
+    /// Makes room for these series, and for no others; the groups of trials, each of which shares its first series.
+    pub(crate) fn lay_out(&self, layout: Layout) -> Vec<Vec<usize>> {
+        let Layout { members, places, .. } = layout;
+        let place = |(key, (levels, uses)): (SeriesKey, (HashSet<u64>, usize))| {
+            let mut levels: Vec<f64> = levels.into_iter().map(f64::from_bits).collect();
             levels.sort_by(f64::total_cmp);
             levels.dedup();
             levels.shrink_to_fit();
@@ -75,8 +81,7 @@ impl SeriesShelf {
             (levels.len() <= CodedSeries::MOST_LEVELS).then(|| (key, Arc::new(Place { levels, content })))
         };
         *lock(&self.places) = places.into_iter().filter_map(place).collect();
-        order.sort_unstable();
-        order.into_iter().map(|(_, trial)| trial).collect()
+        members
     }
 
     /// The series of one trial.
