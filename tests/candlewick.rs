@@ -1,10 +1,14 @@
 //! The binary as a user runs it: in a folder of its own, with nothing in the environment.
 
 use serde_json::Value;
+use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
+
+/// The binary.
+pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_candlewick");
 
 /// A configuration of one bot.
 pub(crate) const BOT: &str = r#"
@@ -93,7 +97,11 @@ impl Folder {
 
     /// The command, not yet run.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_candlewick"));
+        self.command_of(BINARY, arguments)
+    }
+
+    fn command_of(&self, program: impl AsRef<OsStr>, arguments: &[&str]) -> Command {
+        let mut command = Command::new(program);
         command.args(arguments).current_dir(self.dir.path()).env_clear().stdin(Stdio::null());
         for name in ["PATH", "HOME"] {
             if let Some(value) = std::env::var_os(name) {
@@ -104,6 +112,11 @@ impl Folder {
         command.env("XDG_CACHE_HOME", self.dir.path().join(".cache"));
         command.envs(self.variables.iter().cloned());
         command
+    }
+
+    /// Runs another program than the binary to its end.
+    pub(crate) fn run_of(&self, program: &Path, arguments: &[&str]) -> Run {
+        Run::of(&self.command_of(program, arguments).output().unwrap())
     }
 
     /// Runs the binary to its end.

@@ -1,10 +1,10 @@
 //! Sweeps: each trial is the backtest of its parameters, and neither threads nor kills change what comes out.
 
-use crate::candlewick::Folder;
+use crate::candlewick::{BINARY, Folder};
 use crate::excerpt::MONDAY;
 use crate::searched::{BOT, folder};
 use serde_json::{Value, json};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 const SEARCHED: [&str; 12] = [
     "--config",
@@ -283,6 +283,41 @@ fn a_sweep_whose_signals_changed_in_their_file_is_another_one() {
     assert_eq!(folder.run(&searched).code, 0);
     std::fs::write(folder.path("signals.csv"), signals(120)).unwrap();
     folder.run(&searched).fails(2, &["another sweep, which differs in: files"]);
+}
+
+/// The same program, but for one letter of a help text: of the same version, and still another.
+fn rebuilt(folder: &Folder) -> PathBuf {
+    let mut bytes = std::fs::read(BINARY).unwrap();
+    let text = b"Put the shards of the plan together";
+    let place = bytes.windows(text.len()).position(|part| part == text).expect("the help of the binary");
+    bytes[place] = b'p';
+    let path = folder.path("rebuilt");
+    std::fs::copy(BINARY, &path).unwrap(); // with the right to run it
+    std::fs::write(&path, bytes).unwrap();
+    path
+}
+
+#[test]
+fn what_another_program_tried_is_not_taken_for_its_own() {
+    let (here, there) = (folder(1), folder(1));
+    let other = rebuilt(&here);
+    let few = ["--search", "random", "--trials", "12"];
+    let of_another = ["another sweep, which differs in: program", "--out"];
+    here.run(&sweep(&few)).json();
+    here.run_of(&other, &sweep(&few)).fails(2, &of_another);
+    let walk = [&["walk-forward", "--train", "8h", "--test", "8h"], &SEARCHED[..]].concat();
+    assert_eq!(here.run(&walk).code, 0);
+    here.run_of(&other, &walk).fails(2, &of_another);
+    // A shard that another program ran fits neither the plan nor its merger.
+    here.run(&step(&["plan", "--shards", "1"], &few)).json();
+    here.run_of(&other, &step(&["run", "--shard", "1"], &few))
+        .fails(2, &["differs in: program", "the program that made it"]);
+    there.run_of(&other, &step(&["plan", "--shards", "1"], &few)).json();
+    there.run_of(&other, &step(&["run", "--shard", "1"], &few)).json();
+    std::fs::copy(there.path("sweep/shard-1.jsonl"), here.path("sweep/shard-1.jsonl")).unwrap();
+    here.run(&step(&["merge"], &few)).fails(2, &of_another);
+    here.run_of(&other, &[&sweep(&few)[..], &["--out", "own"]].concat()).json();
+    assert_same(&here.path("sweep"), &here.path("own"), "a letter of a help text");
 }
 
 #[test]

@@ -135,8 +135,12 @@ pub(crate) fn failure_of_backtest(error: BacktestError, loaded: &Loaded) -> Fail
         | BacktestError::ChangeSearch { .. }
         | BacktestError::MendDeclaration { .. }
         | BacktestError::ChangeWindows { .. }
-        | BacktestError::ChooseFolder { .. }
         | BacktestError::CheckPath { .. } => Failure::new(FailureKind::Configuration, error),
+        BacktestError::ChooseFolder { .. } => {
+            let help = "give --out another folder; what another program, other arguments or other candles made is not mixed \
+                        with this";
+            Failure::new(FailureKind::Configuration, error).help(help)
+        }
         BacktestError::AwaitSweep { .. } => Failure::new(FailureKind::JournalHeld, error),
         BacktestError::Journal(_) => Failure::new(FailureKind::Unexpected, error),
     }

@@ -7,7 +7,6 @@ use crate::interrupt;
 use crate::output::{print, print_json};
 use crate::progress::Progress;
 use crate::report::write_trades_to;
-use crate::running::program_hash;
 use crate::sweep::{Prepared, ResultFolder, SearchArguments};
 use crate::walk_forward::{
     Asked, HoldOut, Hypothesis, Layout, LayoutArguments, Lock, Reopening, Report, Walked, Written,
@@ -134,7 +133,7 @@ pub(super) fn run(arguments: &WalkForwardArguments, context: &Context<'_>) -> Re
     Ok(Ending::Done)
 }
 
-/// Everything that decides a walk, but for the program.
+/// Everything that decides a walk.
 fn identity(
     arguments: &WalkForwardArguments,
     prepared: &Prepared<'_>,
@@ -166,10 +165,9 @@ fn asked<'a>(
         let problem = "--open-hold-out: nothing is held out; give --hold-out a percentage";
         return Err(Failure::configuration(problem));
     };
-    let whole = json!({ "program": program_hash()?, "walk": identity }).to_string();
     let asked = Asked {
         hypothesis,
-        run: blake3::hash(whole.as_bytes()).to_hex().to_string(),
+        run: blake3::hash(identity.to_string().as_bytes()).to_hex().to_string(),
         range,
         now: SystemClock::new().now(),
         reopening: if arguments.again { Reopening::OnPurpose } else { Reopening::Refused },

@@ -14,11 +14,10 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// The form of the journal and of its figures; raised when either changes.
-const FORMAT: u32 = 2;
-
 /// Everything that decides the trials of a sweep and their order.
 pub(crate) struct Identity<'a> {
+    /// The hash of the code: another program, whatever version it says it is, may make other trials of the rest.
+    pub(crate) program: String,
     /// The bot, the risk rules, the venue.
     pub(crate) settings: &'a BacktestSettings,
     /// Name and version.
@@ -43,8 +42,7 @@ impl Identity<'_> {
     pub(crate) fn to_json(&self) -> Value {
         let SweepSettings { search, objective, min_trades, halving } = self.sweep;
         json!({
-            "format": FORMAT,
-            "program": env!("CARGO_PKG_VERSION"),
+            "program": self.program,
             "strategy": self.strategy,
             "data_hash": self.data_hash,
             "parameters": self.parameters,

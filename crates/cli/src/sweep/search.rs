@@ -12,6 +12,7 @@ use crate::crew::{Crew, failure_of_backtest, session_settings, suggest_strategy}
 use crate::data::{COARSE, CandleArguments, Candles, Fineness, PriceSource, too_coarse};
 use crate::failure::Failure;
 use crate::report::Caveats;
+use crate::running::program_hash;
 use crate::suggestion::suggest;
 use crate::walk_forward::Hypothesis;
 use candlewick_backtest::sweep::{Halving, Objective, Search, SearchSettings, Space, SweepSettings, Target};
@@ -114,9 +115,10 @@ impl SearchArguments {
     /// Everything that decides the trials and their order.
     ///
     /// # Errors
-    /// A file that a parameter names cannot be read.
+    /// A file that a parameter names cannot be read, or the program itself.
     pub(crate) fn identity<'a>(&'a self, prepared: &'a Prepared<'_>) -> Result<Identity<'a>, Failure> {
         Ok(Identity {
+            program: program_hash()?,
             settings: &prepared.settings,
             strategy: (prepared.entry.name, prepared.entry.version),
             data_hash: &prepared.candles.hash,

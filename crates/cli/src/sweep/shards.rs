@@ -60,8 +60,9 @@ impl ShardPlan {
         let keys = identity.as_object().into_iter().flat_map(|identity| identity.keys()).filter(differs);
         let keys: Vec<&str> = keys.map(String::as_str).collect();
         let problem = format!("{shown}: it plans another sweep, which differs in: {}", keys.join(", "));
-        Err(Failure::configuration(problem)
-            .help("give the arguments, the configuration and the candles of the plan"))
+        Err(Failure::configuration(problem).help(
+            "give the arguments, the configuration and the candles of the plan, to the program that made it",
+        ))
     }
 
     /// The journal of a shard, and the trials that have run.
@@ -73,7 +74,8 @@ impl ShardPlan {
         folder: &ResultFolder,
         shard: Shard,
     ) -> Result<(TrialJournal, Vec<Record>), BacktestError> {
-        let identity = json!({ "shard": [shard.number(), self.shards], "of": self.sweep });
+        let mut identity = self.sweep.clone();
+        identity["shard"] = json!([shard.number(), self.shards]);
         folder.journal(&journal_name(shard), &identity)
     }
 
