@@ -46,7 +46,7 @@ impl<'a, 'w> Desk<'a, 'w> {
     }
 
     /// Writes down what ran just now, and tells the watcher.
-    pub(super) fn keep(&mut self, line: &str, row: &TrialRow, work: u64) -> Result<(), BacktestError> {
+    pub(super) fn keep(&mut self, line: &[u8], row: &TrialRow, work: u64) -> Result<(), BacktestError> {
         self.journal.append(line)?;
         self.count(row, work);
         self.tell();

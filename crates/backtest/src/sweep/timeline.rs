@@ -64,16 +64,19 @@ impl Timeline {
             return 0;
         }
         let first = place * usize::from(*width);
-        // 32 bits that begin anywhere in a byte end in the fifth.
-        let bytes = bits.get(first / 8..).unwrap_or_default().iter().take(5);
-        let word = bytes.rev().fold(0_u64, |word, byte| word << 8 | u64::from(*byte));
+        let bytes = bits.get(first / 8..).unwrap_or_default();
+        let word = match bytes.first_chunk() {
+            Some(eight) => u64::from_le_bytes(*eight),
+            // 32 bits that begin anywhere in a byte end in the fifth.
+            None => bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)),
+        };
         let above = word >> (first % 8) & ((1 << *width) - 1);
         u32::from_le_bytes(*least).wrapping_add(above as u32)
     }
 
-    fn pack(longest_parts: u32, counts: impl Iterator<Item = u32>) -> Self {
-        let mut counts: Vec<u32> = counts.take(2 * TIMELINE_PARTS).collect();
-        counts.truncate(counts.iter().rposition(|count| *count > 0).map_or(0, |last| last + 1));
+    fn pack(longest_parts: u32, counts: &[u32]) -> Self {
+        let counts = &counts[..counts.len().min(2 * TIMELINE_PARTS)];
+        let counts = &counts[..counts.iter().rposition(|count| *count > 0).map_or(0, |last| last + 1)];
         let (Some(least), Some(most)) = (counts.iter().min().copied(), counts.iter().max()) else {
             return Self { longest_parts, packed: Box::default() };
         };
@@ -94,7 +97,7 @@ impl Timeline {
 
 impl From<Written> for Timeline {
     fn from(written: Written) -> Self {
-        Self::pack(written.longest_parts, written.parts.into_iter())
+        Self::pack(written.longest_parts, &written.parts)
     }
 }
 
@@ -147,7 +150,7 @@ impl TimelineSoFar {
     pub(crate) fn into_timeline(self) -> Timeline {
         let part = (self.length.get() / TIMELINE_PARTS as i64).max(1);
         let longest = (self.longest.get() + part - 1) / part;
-        Timeline::pack(u32::try_from(longest).unwrap_or(u32::MAX), self.counts.into_iter().flatten())
+        Timeline::pack(u32::try_from(longest).unwrap_or(u32::MAX), self.counts.as_flattened())
     }
 
     /// When a part begins; the last has no end, since a settlement is read shortly after the last candle.
@@ -200,7 +203,7 @@ mod tests {
     fn a_count_takes_as_many_bits_as_its_distance_from_the_least_needs() {
         for (least, width, bytes) in [(0, 0, 0), (7, 0, 0), (1, 1, 30), (100, 6, 180), (1_000, 9, 270)] {
             let count = |place: u32| least + place.wrapping_mul(2_654_435_761) % (1 << width);
-            let timeline = Timeline::pack(1, (0..240).map(count));
+            let timeline = Timeline::pack(1, &(0..240).map(count).collect::<Vec<_>>());
             let expected: Vec<(u32, u32)> =
                 (0..120).map(|part| (count(2 * part), count(2 * part + 1))).collect();
             assert_eq!(timeline.parts().collect::<Vec<_>>(), expected);
@@ -212,7 +215,7 @@ mod tests {
     #[test]
     fn counts_of_any_size_are_kept_and_written_as_they_are() {
         let counts = [0, 1, 127, 128, 16_383, 16_384, u32::MAX, 0, 3];
-        let timeline = Timeline::pack(2, counts.into_iter().chain(std::iter::repeat_n(0, 231)));
+        let timeline = Timeline::pack(2, &[&counts[..], &[0; 231]].concat());
         assert_eq!(timeline.packed.len(), HEADER + 9 * 4);
         let told: Vec<u32> = timeline.parts().flat_map(|(won, lost)| [won, lost]).collect();
         assert_eq!((&told[..9], told.len()), (&counts[..], 2 * TIMELINE_PARTS));

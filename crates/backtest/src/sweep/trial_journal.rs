@@ -51,14 +51,15 @@ pub struct TrialJournal {
     length: u64,
 }
 
-/// Lines that are read back at once.
-const AT_ONCE: usize = 64;
+/// Bytes that are read back at once.
+const AT_ONCE: u64 = 64 * 1_024;
 
 impl Record {
     /// As a line of a journal.
-    pub(crate) fn to_line(&self) -> String {
-        let mut line = serde_json::to_string(self).expect("numbers and texts have a form");
-        line.push('\n');
+    pub(crate) fn to_line(&self) -> Vec<u8> {
+        let mut line = Vec::with_capacity(2_048); // as long as nearly all of them are
+        serde_json::to_writer(&mut line, self).expect("numbers and texts have a form");
+        line.push(b'\n');
         line
     }
 }
@@ -89,7 +90,7 @@ impl TrialJournal {
         let mut journal = Self { file, path: path.to_owned(), length: sound };
         journal.cut(sound)?;
         if sound == 0 {
-            journal.append(&format!("{first}\n"))?;
+            journal.append(format!("{first}\n").as_bytes())?;
         }
         Ok((journal, records))
     }
@@ -110,27 +111,21 @@ impl TrialJournal {
     /// Reads the records that were added from this length on. Many sets need not be held twice while they run: their
     /// figures are here.
     pub(crate) fn read_back(&mut self, from: u64, mut take: impl FnMut(Record)) -> Result<(), BacktestError> {
-        let mut lines = Vec::new();
         let mut read = || {
             self.file.seek(SeekFrom::Start(from))?;
-            let mut text = BufReader::new(&self.file).take(self.length - from);
-            loop {
-                lines.clear();
-                while lines.len() < AT_ONCE {
-                    let mut line = Vec::new();
-                    if text.read_until(b'\n', &mut line)? == 0 {
-                        break;
-                    }
-                    lines.push(line);
-                }
-                if lines.is_empty() {
-                    return self.file.seek(SeekFrom::Start(self.length));
-                }
+            let mut rest = (&self.file).take(self.length - from);
+            let mut text = Vec::with_capacity(2 * AT_ONCE as usize);
+            while (&mut rest).take(AT_ONCE).read_to_end(&mut text)? > 0 {
+                let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
+                let lines: Vec<&[u8]> = text[..whole].split_inclusive(|byte| *byte == b'\n').collect();
                 let records = lines.par_iter().map(|line| serde_json::from_slice(line));
                 records.collect::<Result<Vec<Record>, _>>()?.into_iter().for_each(&mut take);
+                text.drain(..whole);
             }
+            self.file.seek(SeekFrom::Start(self.length))?;
+            if text.is_empty() { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
         };
-        read().map(|_| ()).map_err(|source| unusable(&self.path, "read", source))
+        read().map_err(|source| unusable(&self.path, "read", source))
     }
 
     /// Waits until everything is on the disk.
@@ -142,8 +137,8 @@ impl TrialJournal {
     }
 
     /// Adds a line with its end, in one call, so that a kill leaves at most one that is not whole.
-    pub(crate) fn append(&mut self, line: &str) -> Result<(), BacktestError> {
-        self.file.write_all(line.as_bytes()).map_err(|source| unusable(&self.path, "write", source))?;
+    pub(crate) fn append(&mut self, line: &[u8]) -> Result<(), BacktestError> {
+        self.file.write_all(line).map_err(|source| unusable(&self.path, "write", source))?;
         self.length += line.len() as u64;
         Ok(())
     }

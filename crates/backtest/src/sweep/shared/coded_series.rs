@@ -31,16 +31,26 @@ impl CodedSeries {
     /// The most levels that a series can be compared with.
     pub(crate) const MOST_LEVELS: usize = 32_767;
 
-    /// A series of so many numbers to come, for these levels.
-    pub(crate) fn new(mut levels: Vec<f64>, candles: usize) -> Self {
+    /// A series of so many numbers to come, for these levels, in the room that another one had.
+    pub(crate) fn new(mut levels: Vec<f64>, candles: usize, mut room: Vec<u8>) -> Self {
         levels.sort_by(f64::total_cmp);
         levels.dedup();
         let codes = if levels.len() <= 127 {
-            Codes::Byte(Vec::with_capacity(candles))
+            room.clear();
+            room.reserve_exact(candles);
+            Codes::Byte(room)
         } else {
             Codes::Word(Vec::with_capacity(candles))
         };
         Self { levels, codes, kept: Mutex::new(Vec::new()) }
+    }
+
+    /// Its room, for another one.
+    pub(crate) fn into_room(self) -> Vec<u8> {
+        match self.codes {
+            Codes::Byte(room) => room,
+            Codes::Word(_) => Vec::new(),
+        }
     }
 
     /// Appends numbers; NaN meets no comparison.
@@ -122,7 +132,7 @@ mod tests {
 
     fn check(levels: &[f64]) {
         let values = [f64::NAN, -1.0, 0.0, 5.0, 9.999, 10.0, 10.001, 20.0, 29.0, 30.0, 31.0, f64::INFINITY];
-        let mut series = CodedSeries::new(levels.to_vec(), values.len());
+        let mut series = CodedSeries::new(levels.to_vec(), values.len(), vec![7; 5]);
         series.extend(&values[..9]);
         series.extend(&values[9..]);
         let codes: Vec<u16> = match &series.codes {
@@ -152,7 +162,7 @@ mod tests {
 
     #[test]
     fn a_level_that_was_not_named_has_no_range() {
-        let series = CodedSeries::new(vec![10.0], 0);
+        let series = CodedSeries::new(vec![10.0], 0, Vec::new());
         assert_eq!(series.range(&Comparison { series: 0, side: Side::Below, level: 11.0 }), None);
     }
 }

@@ -134,7 +134,7 @@ mod tests {
             if wide {
                 levels.extend((0..200).map(|level| 100.0 + f64::from(level)));
             }
-            let mut series = CodedSeries::new(levels, values.len());
+            let mut series = CodedSeries::new(levels, values.len(), Vec::new());
             series.extend(&values);
             let low = Comparison { series: 0, side: Side::Below, level: 3.0 };
             let high = Comparison { series: 0, side: Side::Above, level: 7.0 };

@@ -137,6 +137,7 @@ impl<'a> Shared<'a> {
         let planned: Vec<PlannedEntry> = entries.iter().filter_map(planned).collect();
         let tests: Vec<&Tests> = planned.iter().map(|entry| &entry.tests).collect();
         let marks = Marks::of(&tests, warmup.saturating_sub(1), candles.candles().len());
+        self.shelf.put_back(coded);
         Ok(Some(walk.run_declared(&planned, &marks)))
     }
 
@@ -189,7 +190,7 @@ impl Ground for Shared<'_> {
 
     fn put_away(&self) {
         self.fates.lock().unwrap_or_else(PoisonError::into_inner).clear();
-        self.shelf.lay_out(Layout::default());
+        self.shelf.clear();
     }
 
     fn measure(

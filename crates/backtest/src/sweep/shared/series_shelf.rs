@@ -21,6 +21,8 @@ pub(crate) struct Layout {
 /// Series by their key.
 pub(crate) struct SeriesShelf {
     places: Mutex<HashMap<SeriesKey, Arc<Place>>>,
+    /// Room of series that nobody needs any more. Given back and asked for anew, it would lie about in pieces.
+    rooms: Mutex<Vec<Vec<u8>>>,
 }
 
 /// A series that several trials need.
@@ -65,7 +67,7 @@ impl Layout {
 
 impl SeriesShelf {
     pub(crate) fn new() -> Self {
-        Self { places: Mutex::new(HashMap::new()) }
+        Self { places: Mutex::new(HashMap::new()), rooms: Mutex::new(Vec::new()) }
     }
 
     /// Makes room for these series, and for no others; the groups of trials, each of which shares its first series.
@@ -84,7 +86,13 @@ impl SeriesShelf {
         members
     }
 
-    /// The series of one trial.
+    /// Puts everything away.
+    pub(crate) fn clear(&self) {
+        lock(&self.places).clear();
+        lock(&self.rooms).clear();
+    }
+
+    /// The series of one trial, to be put back once it knows its candidates.
     ///
     /// # Errors
     /// [`BacktestError::MendDeclaration`] when a key means two series.
@@ -99,13 +107,22 @@ impl SeriesShelf {
             let levels: Vec<f64> = levels_of(index, entries).collect();
             match place {
                 Some(place) if levels.iter().all(|level| place.levels.contains(level)) => {
-                    place.take(series, candles)
+                    place.take(series, candles, &self.rooms)
                 }
                 // Nobody said that this trial would come.
-                _ => Ok(Arc::new(code(series, levels, candles, &mut Vec::new()))),
+                _ => {
+                    Ok(Arc::new(code(series, CodedSeries::new(levels, candles.len(), Vec::new()), candles).0))
+                }
             }
         };
         declared.iter_mut().enumerate().map(take).collect()
+    }
+
+    /// Takes series back from a trial. What no trial needs makes room for the next.
+    pub(crate) fn put_back(&self, series: Vec<Arc<CodedSeries>>) {
+        for room in series.into_iter().filter_map(Arc::into_inner).map(CodedSeries::into_room) {
+            lock(&self.rooms).push(room);
+        }
     }
 }
 
@@ -114,6 +131,7 @@ impl Place {
         &self,
         series: &mut DeclaredSeries,
         candles: &[Candle],
+        rooms: &Mutex<Vec<Vec<u8>>>,
     ) -> Result<Arc<CodedSeries>, BacktestError> {
         let mut content = lock(&self.content);
         content.uses = content.uses.saturating_sub(1);
@@ -126,8 +144,11 @@ impl Place {
             }
             coded.clone()
         } else {
-            let coded = Arc::new(code(series, self.levels.clone(), candles, &mut content.head));
-            content.coded = Some(coded.clone());
+            let room = lock(rooms).pop().unwrap_or_default();
+            let empty = CodedSeries::new(self.levels.clone(), candles.len(), room);
+            let (coded, head) = code(series, empty, candles);
+            let coded = Arc::new(coded);
+            (content.coded, content.head) = (Some(coded.clone()), head);
             coded
         };
         if content.uses == 0 {
@@ -143,28 +164,78 @@ fn levels_of(series: usize, entries: &[DeclaredEntry]) -> impl Iterator<Item = f
     comparisons.filter(move |of| of.series == series && !of.level.is_nan()).map(|of| of.level)
 }
 
-/// Computes a series; its first numbers are left in `head`.
-fn code(
-    series: &mut DeclaredSeries,
-    levels: Vec<f64>,
-    candles: &[Candle],
-    head: &mut Vec<u64>,
-) -> CodedSeries {
-    let mut coded = CodedSeries::new(levels, candles.len());
+/// Computes a series, and the bits of its first numbers.
+fn code(series: &mut DeclaredSeries, mut coded: CodedSeries, candles: &[Candle]) -> (CodedSeries, Vec<u64>) {
     let mut values = Vec::with_capacity(AT_ONCE);
-    head.clear();
+    let mut head = Vec::new();
     for few in candles.chunks(AT_ONCE) {
         values.clear();
         series.fill(few, &mut values);
         if head.is_empty() {
-            head.extend(values.iter().take(HEAD).map(|value| value.to_bits()));
+            head = values.iter().take(HEAD).map(|value| value.to_bits()).collect();
         }
         coded.extend(&values);
     }
-    coded
+    (coded, head)
 }
 
 fn lock<T>(content: &Mutex<T>) -> MutexGuard<'_, T> {
     // Whoever panicked with it has ended the sweep.
     content.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_sdk::{Interval, Millis, Ohlcv};
+
+    const CANDLES: i64 = 3_000;
+
+    fn candles() -> Vec<Candle> {
+        let candle = |minute: i64| {
+            let price = 1.0 + (minute * 7 % 11) as f64;
+            let numbers = Ohlcv { open: price, high: price, low: price, close: price, volume: 0.0 };
+            Candle::new(Millis::MINUTE * minute, Interval::MINUTE, numbers).unwrap()
+        };
+        (0..CANDLES).map(candle).collect()
+    }
+
+    /// A trial that buys where so many times the price is below a level.
+    fn trial(times: f64, level: f64) -> Declaration {
+        let mut declared = Declaration::new();
+        let series = declared.series("times", &[times], move |candle| Some(times * candle.close()));
+        declared.buy_when([series.below(level)])
+    }
+
+    #[test]
+    fn a_series_is_there_until_its_last_trial_and_then_makes_room_for_the_next() {
+        let trials = [(1.0, 3.0), (2.0, 7.0), (1.0, 5.0)];
+        let (shelf, candles) = (SeriesShelf::new(), candles());
+        let mut layout = Layout::default();
+        trials.iter().for_each(|(times, level)| layout.add(Some(trial(*times, *level))));
+        layout.add(None);
+        assert_eq!(shelf.lay_out(layout), [vec![0, 2], vec![1], vec![3]]);
+        let take = |place: usize| {
+            let (times, level) = trials[place];
+            let (mut series, entries) = trial(times, level).into_parts();
+            let taken = shelf.take(&mut series, &entries, &candles).unwrap();
+            let marks = taken[0].marks(&entries[0].when[0]).unwrap();
+            for (index, candle) in candles.iter().enumerate() {
+                assert_eq!(marks.has(index), times * candle.close() < level, "{place} {index}");
+            }
+            taken
+        };
+        let rooms = || lock(&shelf.rooms).len();
+        let (first, last) = (take(0), take(2));
+        assert!(Arc::ptr_eq(&first[0], &last[0]), "it is computed once");
+        shelf.put_back(last);
+        assert_eq!(rooms(), 0, "the first trial still looks at it");
+        shelf.put_back(first);
+        assert_eq!(rooms(), 1);
+        let other = take(1);
+        assert_eq!(rooms(), 0, "it is where the one before it was");
+        shelf.put_back(other);
+        shelf.clear();
+        assert_eq!((rooms(), lock(&shelf.places).len()), (0, 0));
+    }
 }
