@@ -212,7 +212,9 @@ mod tests {
         let trials = [(1.0, 3.0), (2.0, 7.0), (1.0, 5.0)];
         let (shelf, candles) = (SeriesShelf::new(), candles());
         let mut layout = Layout::default();
-        trials.iter().for_each(|(times, level)| layout.add(Some(trial(*times, *level))));
+        for (times, level) in trials {
+            layout.add(Some(trial(times, level)));
+        }
         layout.add(None);
         assert_eq!(shelf.lay_out(layout), [vec![0, 2], vec![1], vec![3]]);
         let take = |place: usize| {
