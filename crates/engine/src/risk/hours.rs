@@ -94,6 +94,12 @@ impl DayStart {
 
     /// The start of the day that contains `at`, and of the next one.
     pub(super) fn day_of(self, at: Millis) -> (Millis, Millis) {
+        if self.timezone == Tz::UTC {
+            // Where no clock is ever changed, all days are alike: a search of many years begins many of them.
+            let time = Millis::from_seconds(i64::from(self.time.num_seconds_from_midnight()));
+            let start = (at - time).floor_to(Millis::DAY) + time;
+            return (start, start + Millis::DAY);
+        }
         let fallback = (at.floor_to(Millis::DAY), at.floor_to(Millis::DAY) + Millis::DAY);
         let Some(moment) = DateTime::from_timestamp_millis(at.get()) else { return fallback };
         let today = moment.with_timezone(&self.timezone).date_naive();
@@ -156,6 +162,7 @@ fn parse_timezone(text: &str, key: &str) -> Result<Tz, EngineError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn at(text: &str) -> Millis {
         Millis::new(text.parse::<DateTime<chrono::Utc>>().unwrap().timestamp_millis())
@@ -176,6 +183,18 @@ mod tests {
             "2026-01-05T21:59:00Z",
             ("2026-01-04T22:00:00Z", "2026-01-05T22:00:00Z"),
         );
+    }
+
+    proptest! {
+        #[test]
+        fn a_day_of_utc_is_that_of_a_zone_whose_clocks_show_it(
+            at in -4_000_000_000_000_i64..4_000_000_000_000,
+            minutes in 0_u32..1_440,
+        ) {
+            let start = format!("{:02}:{:02}", minutes / 60, minutes % 60);
+            let day = |timezone| DayStart::new(&start, timezone).unwrap().day_of(Millis::new(at));
+            prop_assert_eq!(day("UTC"), day("Etc/UTC"));
+        }
     }
 
     #[test]

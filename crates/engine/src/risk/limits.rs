@@ -16,6 +16,8 @@ pub(crate) struct Limits {
     pub(super) daily_loss_limit: Money,
     pub(super) daily_profit_target: Money,
     pub(super) max_drawdown: f64,
+    /// How often halving a peak makes less of it than `max_drawdown`.
+    drawdown_halvings: u32,
     pub(super) max_loss_streak: u32,
     pub(super) cooldown_after_loss: Millis,
     pub(super) cooldown_after_losses: u32,
@@ -52,6 +54,10 @@ impl Limits {
             daily_loss_limit: amount(scale, settings.daily_loss_limit, "risk.daily_loss_limit")?,
             daily_profit_target: amount(scale, settings.daily_profit_target, "risk.daily_profit_target")?,
             max_drawdown: percent(settings.max_drawdown_percent, "risk.max_drawdown_percent")?,
+            drawdown_halvings: halvings_below(percent(
+                settings.max_drawdown_percent,
+                "risk.max_drawdown_percent",
+            )?),
             max_loss_streak: settings.max_loss_streak,
             cooldown_after_loss: seconds(settings.cooldown_after_loss_s),
             cooldown_after_losses: settings.cooldown_after_losses,
@@ -118,10 +124,24 @@ impl Limits {
         (self.max_drawdown > 0.0).then(|| peak.scaled_down(self.max_drawdown))
     }
 
+    /// Whether a fall below a peak is further than equity may fall.
+    #[inline]
+    pub(super) fn is_too_deep(&self, fall: Money, peak: Money) -> bool {
+        // Nearly always a part is enough that is had without a fraction, and surely is less.
+        let is_shallow = fall.minor() <= peak.minor() >> self.drawdown_halvings;
+        let is_exact = (0..1 << 52).contains(&peak.minor());
+        !(is_shallow && is_exact) && self.drawdown_below(peak).is_some_and(|most| fall > most)
+    }
+
     /// The start of the day that contains `at`, and of the next one.
     pub(crate) fn day_of(&self, at: Millis) -> (Millis, Millis) {
         self.day_start.day_of(at)
     }
+}
+
+/// How often one has to be halved to be at most this fraction, which is none of nothing.
+fn halvings_below(fraction: f64) -> u32 {
+    (0..63).find(|halvings| 0.5_f64.powi(*halvings) <= fraction).unwrap_or(63).unsigned_abs()
 }
 
 /// The smallest multiple of a step that is not below; a step of zero leaves the amount alone.

@@ -7,7 +7,7 @@ pub(super) fn check(proposal: &Proposal, view: View<'_>) -> Ruling {
     let peak = view.ledger.peak();
     // Free balance already excludes everything that is open.
     let worst = view.ledger.free() - proposal.stake;
-    refuse_if(view.limits.drawdown_below(peak).is_some_and(|most| peak - worst > most))
+    refuse_if(view.limits.is_too_deep(peak - worst, peak))
 }
 
 #[cfg(test)]
@@ -15,6 +15,23 @@ mod tests {
     use super::super::testing::Scene;
     use super::*;
     use candlewick_sdk::Money;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn what_is_too_deep_is_more_than_the_percent_of_the_peak(
+            percent in prop_oneof![Just(0.0), Just(12.5), Just(50.0), Just(100.0), 0.0..100.0],
+            peak in prop_oneof![-1_000_000_i64..1_000_000, any::<i64>()],
+            share in 0.0..1.2,
+            beside in -1_i64..=1,
+        ) {
+            let scene = Scene::with(|risk| risk.max_drawdown_percent = percent);
+            let fall = Money::from_minor(((peak as f64 * share) as i64).saturating_add(beside));
+            let peak = Money::from_minor(peak);
+            let expected = percent > 0.0 && fall > peak.scaled_down(percent / 100.0);
+            prop_assert_eq!(scene.limits.is_too_deep(fall, peak), expected);
+        }
+    }
 
     #[test]
     fn the_worst_case_stays_within_the_drawdown_from_the_peak() {

@@ -40,7 +40,7 @@ impl Rsi {
         let gain = change.max(0.0);
         let [gain, loss] = self.movements.update_all([gain, gain - change])?;
         let movement = gain + loss;
-        Some(if movement > 0.0 { 100.0 * (gain / movement) } else { 50.0 })
+        Some(if movement > 0.0 { 100.0 * (gain / movement) } else { still() })
     }
 
     /// Candles until the first value: `period` + 1, as the first candle has no change.
@@ -52,6 +52,12 @@ impl Rsi {
     pub fn stable_after(&self) -> usize {
         self.warmup() + self.movements.memory()
     }
+}
+
+/// The value without any movement. Apart, so that it is jumped to: chosen afterwards, it makes every other value wait.
+#[cold]
+fn still() -> f64 {
+    50.0
 }
 
 #[cfg(test)]
