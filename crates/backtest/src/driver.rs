@@ -155,7 +155,7 @@ impl Backtest {
     #[inline]
     fn take_lone(&mut self, lone: Lone<'_, '_>, recorder: &mut dyn Recorder) -> Result<u64, BacktestError> {
         lone.fetch_ahead();
-        let taken = self.session.handle_candles_to_open(lone.series, lone.candles, &mut self.actions);
+        let taken = self.session.handle_candles(lone.series, lone.candles, &mut self.actions);
         lone.take(taken);
         if !self.actions.is_empty() {
             self.act(recorder)?;

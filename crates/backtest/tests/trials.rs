@@ -15,7 +15,7 @@ use candlewick_sdk::{
     BotContext, BuildError, Candle, CandleSeries, Declaration, ExpirationType, Interval, Millis, Money,
     MoneyScale, Registry, Settlement, Signal, Strategy, StrategyEntry, StrategyFactory, Symbol,
 };
-use candlewick_simulator::{Market, SimulationSettings};
+use candlewick_simulator::{DrawRule, Market, OpenRounding, PathKind, RecordedLatency, SimulationSettings};
 use serde_json::{Value, json};
 use std::num::NonZeroUsize;
 
@@ -118,6 +118,28 @@ fn rules() -> Vec<(Value, Value)> {
         ),
         (json!({ "kind": "kelly", "fraction": 0.5, "kelly_floor_trades": 20 }), open),
     ]
+}
+
+/// Venues that answer and price in other ways, in turn.
+fn venue(number: u64) -> SimulationSettings {
+    let usual = SimulationSettings::default();
+    let at_once =
+        SimulationSettings { latency_ms: Millis::ZERO, settle_delay_ms: Millis::ZERO, ..usual.clone() };
+    match number % 5 {
+        0 => SimulationSettings { open_rounding: OpenRounding::None, ..at_once },
+        1 => at_once,
+        2 => SimulationSettings { draw: DrawRule::Loss, path: PathKind::Open, ..usual },
+        3 => SimulationSettings {
+            latency_ms: Millis::new(61_000),
+            settle_delay_ms: Millis::MINUTE * 7,
+            ..usual
+        },
+        _ => {
+            let samples_ms =
+                [("BTCUSDT".parse().unwrap(), vec![Millis::new(300), Millis::new(2_900)])].into();
+            SimulationSettings { recorded_latency: Some(RecordedLatency { seed: 1, samples_ms }), ..usual }
+        }
+    }
 }
 
 /// The backtest of these parameters by itself: candles of its own, everything journalled.
@@ -245,8 +267,10 @@ fn random_trials_equal_their_single_backtests_trade_by_trade_under_any_rules() {
     let (rsi, ema) = (registry.find("rsi-reversal").unwrap(), registry.find("ema-cross").unwrap());
     let mut trades = 0;
     for ((stake, risk), seed) in rules().iter().zip(1..) {
-        let scene = Scene::new(rsi, (stake, risk), &RSI, 3);
-        trades += scene.check(BlackBox::WhatIsNotDeclared, 4, seed);
+        let mut scene = Scene::new(rsi, (stake, risk), &RSI, 3);
+        trades += scene.check(BlackBox::WhatIsNotDeclared, 2, seed);
+        scene.settings.simulation = venue(seed);
+        trades += scene.check(BlackBox::WhatIsNotDeclared, 2, seed);
         trades += scene.check(BlackBox::Everything, 2, seed + 100);
         let scene = Scene::new(ema, (stake, risk), &EMA, 2);
         trades += scene.check(BlackBox::WhatIsNotDeclared, 2, seed);
@@ -342,7 +366,8 @@ fn a_strategy_is_told_the_same_in_a_trial_as_in_its_single_backtest() {
     for ((stake, risk), seed) in rules().iter().zip(1..) {
         for longer in ["longer=false", "longer=true"] {
             let parameters = ["every=1..40", longer, "close_type=01:00,02:00,05:00"];
-            let scene = Scene::new(entry, (stake, risk), &parameters, 2);
+            let mut scene = Scene::new(entry, (stake, risk), &parameters, 2);
+            scene.settings.simulation = venue(seed);
             trades += scene.check(BlackBox::WhatIsNotDeclared, 2, seed);
         }
     }

@@ -137,8 +137,8 @@ pub(crate) fn failure_of_backtest(error: BacktestError, loaded: &Loaded) -> Fail
         | BacktestError::ChangeWindows { .. }
         | BacktestError::CheckPath { .. } => Failure::new(FailureKind::Configuration, error),
         BacktestError::ChooseFolder { .. } => {
-            let help = "give --out another folder; what another program, other arguments or other candles made is not mixed \
-                        with this";
+            let help = "give --out another folder; what another program (or the same with other libraries of the system), \
+                        other arguments or other candles made is not mixed with this";
             Failure::new(FailureKind::Configuration, error).help(help)
         }
         BacktestError::AwaitSweep { .. } => Failure::new(FailureKind::JournalHeld, error),

@@ -2,10 +2,10 @@
 
 mod booking;
 mod bot_names;
-mod candidate;
 mod earlier;
 mod foretold;
 mod stretch;
+mod unheard;
 mod verdicts;
 
 pub use foretold::{Foretold, Shown, Traded};
@@ -373,10 +373,16 @@ impl Session {
         }
     }
 
-    fn open_day(&mut self, at: Millis, actions: &mut Vec<Action>) {
+    /// The day that contains `at` begins; when it began.
+    fn begin_day(&mut self, at: Millis) -> Millis {
         let (start, end) = self.limits.day_of(at);
         self.ledger.open_day(end);
         self.state.open_day(start);
+        start
+    }
+
+    fn open_day(&mut self, at: Millis, actions: &mut Vec<Action>) {
+        let start = self.begin_day(at);
         actions.push(Action::DayOpened { start, equity: self.ledger.equity() });
     }
 }

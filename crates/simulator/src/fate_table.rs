@@ -26,7 +26,6 @@ pub struct FateTable {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Foreseen {
     kind: Kind,
-    answered_at: Millis,
     opening: Opening,
     known_at: Millis,
 }
@@ -106,7 +105,7 @@ impl FateTable {
         let opening =
             Opening { open_time, open_price: None, close_time, payout: self.settings.payout_percent };
         let known_at = close_time + self.settings.settle_delay_ms;
-        Some(Foreseen { kind, answered_at: self.answered_at(close), opening, known_at })
+        Some(Foreseen { kind, opening, known_at })
     }
 
     /// How such an order ends, and when its settlement becomes known; `None` for what does not settle.
@@ -206,12 +205,6 @@ fn steady(expiry: Expiry, candles: &CandleSeries, settings: &SimulationSettings)
 }
 
 impl Foreseen {
-    /// When the venue's answer arrives.
-    #[inline]
-    pub const fn answered_at(&self) -> Millis {
-        self.answered_at
-    }
-
     /// When the trade opens and how it closes, as the answer tells it.
     #[inline]
     pub const fn opening(&self) -> &Opening {

@@ -231,6 +231,7 @@ impl Sweep<'_> {
             }
             rows.extend(ran);
         }
+        self.ground.put_away();
         if rows.is_empty() {
             let problem = "no set of parameters meets the conditions".to_owned();
             return Err(BacktestError::ChangeSearch { problem });

@@ -2,8 +2,8 @@
 
 use super::{Course, Robustness, Window};
 use crate::sweep::{
-    Candidate, Figures, Ground, Outcome, Record, Replay, Sweep, SweepEnd, SweepSettings, Trial, TrialJournal,
-    TrialRow, Watcher, ranked,
+    BlackBox, Candidate, Figures, Ground, Outcome, Record, Replay, Shared, Sweep, SweepEnd, SweepSettings,
+    Trial, TrialJournal, TrialRow, Watcher, ranked,
 };
 use crate::{BacktestError, Finished};
 use candlewick_engine::TradeBook;
@@ -83,7 +83,8 @@ impl WalkForward<'_> {
         let Some((candles, markets)) = self.course.training(&window.training) else {
             return Ok(StepEnd::Done(Box::new(nothing())));
         };
-        let ground = Replay { candles: &candles, markets: &markets, ..whole };
+        let replay = Replay { candles: &candles, markets: &markets, ..whole };
+        let ground = Shared::new(replay, BlackBox::WhatIsNotDeclared);
         let sweep = Sweep {
             space: whole.space,
             settings: self.sweep,
@@ -93,6 +94,10 @@ impl WalkForward<'_> {
         };
         let SweepEnd::Done(rows) = sweep.run(journal, known, watcher)? else { return Ok(StepEnd::Stopped) };
         let best = ranked(&rows).into_iter().next().filter(|row| row.score.is_some());
+        // What a strategy declares is believed while it is searched; of what is chosen, it is not.
+        if let Some(best) = best {
+            ground.check(&best.candidate, balance)?;
+        }
         let chosen = best.map(|best| self.test(best, &rows, &ground, window)).transpose()?.flatten();
         Ok(StepEnd::Done(Box::new(Step {
             counting: rows.iter().filter(|row| row.score.is_some()).count(),

@@ -28,7 +28,7 @@ use std::path::PathBuf;
                   the log scale 2..500:log or so many of it 2..500:log/9, or a list 5,9,14. close_type and \
                   expiration_type of the bot are searched by list.\n\nStopped or killed, the same command goes on \
                   where it was: every trial that ran stands in trials.jsonl of the folder.\n\nOn several machines: sweep \
-                  plan --shards 4 ..., on each the same program's sweep run --shard N ... with the same arguments and plan.json in \
+                  plan --shards 4 ..., on each the same program's sweep run --shard N ... (and the same system's: what it loads counts) with the same arguments and plan.json in \
                   the folder, then, with all of their shard-N.jsonl in one folder, sweep merge ....\n\nExamples:\n  candlewick \
                   sweep --bot btc-rsi --param period=5..30:5 --param oversold=20..40:5\n  candlewick sweep --config \
                   my.toml --param fast=2..50 --param slow=5..200:log --where \"slow > 2 * fast\" --search tpe \

@@ -61,7 +61,8 @@ impl ShardPlan {
         let keys: Vec<&str> = keys.map(String::as_str).collect();
         let problem = format!("{shown}: it plans another sweep, which differs in: {}", keys.join(", "));
         Err(Failure::configuration(problem).help(
-            "give the arguments, the configuration and the candles of the plan, to the program that made it",
+            "give the arguments, the configuration and the candles of the plan, to the program that made it; the \
+             libraries that it loads from the system are part of it",
         ))
     }
 

@@ -67,7 +67,7 @@ impl Deref for Approved {
 
 impl Intended {
     #[inline]
-    pub(crate) const fn of(proposal: &Proposal<'_>, intent: IntentId) -> Self {
+    pub(super) const fn of(proposal: &Proposal<'_>, intent: IntentId) -> Self {
         Self {
             intent,
             bot: proposal.bot,

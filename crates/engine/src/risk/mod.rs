@@ -104,7 +104,7 @@ macro_rules! chain {
         const CHAIN: [Rule; Rule::ALL.len()] = [$(Rule::$rule),*];
 
         /// Asks every rule in turn; the first that refuses.
-        pub(crate) fn first_refusal(proposal: &Proposal<'_>, view: View<'_>) -> Option<Rule> {
+        fn first_refusal(proposal: &Proposal<'_>, view: View<'_>) -> Option<Rule> {
             $(
                 if $module::check(proposal, view) == Ruling::Refuse {
                     return Some(Rule::$rule);
@@ -148,6 +148,18 @@ pub(crate) fn approve(proposal: &Proposal<'_>, view: View<'_>) -> Result<Approve
     match first_refusal(proposal, view) {
         Some(rule) => Err(rule),
         None => Ok(Approved::new(proposal, view.intents.next_id())),
+    }
+}
+
+/// Asks every rule in turn, of a trade that is sent nowhere: what it would be.
+///
+/// # Errors
+/// The first rule that refuses.
+#[inline]
+pub(crate) fn intend(proposal: &Proposal<'_>, view: View<'_>) -> Result<Intended, Rule> {
+    match first_refusal(proposal, view) {
+        Some(rule) => Err(rule),
+        None => Ok(Intended::of(proposal, view.intents.next_id())),
     }
 }
 

@@ -35,25 +35,26 @@ impl Session {
     pub(super) fn on_settled(&mut self, settled: &Settled, at: Millis) -> Option<Intent> {
         self.revive(settled.intent);
         let intent = self.intents.settle(settled.intent)?;
-        self.ledger.settle(intent.stake, settled.profit);
         if let Some(payout) = settled.payout {
             // It was this when the trade opened, which the reply to the open may not have told.
             self.state.see_payout(intent.symbol, payout, intent.decision_time);
         }
-        self.state.end_probe(intent.symbol, intent.id);
         let end = (settled.outcome, settled.profit, settled.payout);
-        self.count_end((intent.bot, intent.symbol), end, at);
+        self.book_end((intent.bot, intent.symbol, intent.id), intent.stake, end, at);
         Some(intent)
     }
 
-    /// Counts how a trade ended: streaks, cooldowns, the bot's next stake.
+    /// Books how a trade ended: the money, streaks, cooldowns, the bot's next stake.
     #[inline]
-    pub(super) fn count_end(
+    pub(super) fn book_end(
         &mut self,
-        (bot, symbol): (BotId, SymbolId),
+        (bot, symbol, id): (BotId, SymbolId, IntentId),
+        stake: Money,
         (outcome, profit, payout): (Outcome, Money, Option<Payout>),
         at: Millis,
     ) {
+        self.ledger.settle(stake, profit);
+        self.state.end_probe(symbol, id);
         self.ledger.count_outcome(outcome);
         self.state.count_outcome(symbol, outcome);
         if self.limits.cools_down() && outcome == Outcome::Lost {
@@ -65,7 +66,7 @@ impl Session {
     }
 
     /// Tells the strategy whose trade it was.
-    pub fn tell_settlement(&mut self, bot: BotId, settlement: &Settlement) {
+    pub(super) fn tell_settlement(&mut self, bot: BotId, settlement: &Settlement) {
         if let Some(bot) = self.bots.get_mut(bot.index()) {
             bot.on_settled(settlement);
         }

@@ -49,9 +49,7 @@ impl Session {
     /// event, and a crash between the two leaves it out: so the event decides, and the record finds the day begun.
     fn recall_day(&mut self, at: Millis) {
         if self.ledger.is_day_over(at) {
-            let (start, end) = self.limits.day_of(at);
-            self.ledger.open_day(end);
-            self.state.open_day(start);
+            self.begin_day(at);
         }
     }
 

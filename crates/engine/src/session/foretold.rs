@@ -5,7 +5,7 @@
 
 use super::{Moment, Session};
 use crate::risk::{self, Intended, Probe, Proposal};
-use crate::{Approved, BotId, Origin, Rule, SeriesId};
+use crate::{BotId, Origin, Rule, SeriesId};
 use candlewick_sdk::{Candle, Millis, Money, Outcome, Payout, Settlement, Signal};
 
 /// What becomes of a trade, where nothing else happens before its end is known.
@@ -35,12 +35,12 @@ pub struct Shown {
 }
 
 /// A signal that every rule let pass.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Traded {
     /// Its end was known: it is over, and booked. The settlement is what its strategy would be told.
     Ended(Settlement),
-    /// It is under way, as after [`Session::handle`]. Apart, because it is large and rare.
-    UnderWay(Box<Approved>),
+    /// It is under way, as after [`Session::handle`].
+    UnderWay(Intended),
 }
 
 impl Session {
@@ -108,24 +108,15 @@ impl Session {
     ) -> Result<Traded, Rule> {
         let moment = Moment { at: close, received: close, origin: Origin::Live };
         let (proposal, probe) = self.proposal(bot, signal, moment);
-        if let Some(rule) = risk::first_refusal(&proposal, self.view()) {
-            return Err(rule);
-        }
-        let Some(foretold) = fate(&Intended::of(&proposal, self.intents.next_id())) else {
-            return self.set_under_way(&proposal, probe);
+        let intended = risk::intend(&proposal, self.view())?;
+        let Some(foretold) = fate(&intended) else {
+            self.begin(&proposal, probe);
+            return Ok(Traded::UnderWay(intended));
         };
         self.pass_through(&proposal, probe, &foretold);
         let (direction, decision_time) = (proposal.direction, proposal.at);
         let Foretold { outcome, profit, .. } = foretold;
         Ok(Traded::Ended(Settlement { direction, decision_time, outcome, profit }))
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn set_under_way(&mut self, proposal: &Proposal<'_>, probe: Probe) -> Result<Traded, Rule> {
-        let approved = risk::approve(proposal, self.view())?;
-        self.begin(proposal, probe);
-        Ok(Traded::UnderWay(Box::new(approved)))
     }
 
     /// Books an approved trade from its stake to its end.
@@ -140,9 +131,7 @@ impl Session {
         self.state.see_payout(symbol, payout, answered_at);
         self.bots[bot.index()].verdict.on_answered(symbol, payout);
         self.pass_time_unseen(settled_at);
-        self.ledger.settle(proposal.stake, profit);
-        self.state.end_probe(symbol, id);
-        self.count_end((bot, symbol), (outcome, profit, Some(payout)), settled_at);
+        self.book_end((bot, symbol, id), proposal.stake, (outcome, profit, Some(payout)), settled_at);
         // What falls is followed by the rules, and noted nowhere.
         self.bots[bot.index()].verdict.on_settled((bot, id), (outcome, Some(payout)), settled_at);
     }
@@ -158,6 +147,11 @@ impl Session {
     #[cold]
     #[inline(never)]
     fn pass_time_forgotten(&mut self, now: Millis) {
-        self.pass_time(now, &mut Vec::new());
+        if self.ledger.is_day_over(now) {
+            self.begin_day(now);
+        }
+        if now >= self.next_release {
+            self.release(now);
+        }
     }
 }

@@ -8,26 +8,9 @@ use candlewick_sdk::{Candle, Millis, closing_before};
 /// are read.
 const MOST_NOTED: usize = 16;
 
-/// What ends a stretch of candles before its last.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Stop {
-    AtAnswer,
-    AtOpen,
-}
-
-impl Stop {
-    /// Whether a stretch ends with a candle of which so much became, with so many actions noted.
-    fn is_reached(self, decided: Decided, noted: usize) -> bool {
-        match self {
-            Self::AtAnswer => decided > Decided::Nothing,
-            Self::AtOpen => decided == Decided::Opened || noted >= MOST_NOTED,
-        }
-    }
-}
-
 impl Session {
-    /// Takes candles of a series that were known the moment they closed, up to the first that a strategy answers; how many
-    /// those were. The same as [`handle`](Self::handle) of their events one by one, without making them.
+    /// Takes candles of a series that were known the moment they closed, up to the first that is traded, or a number of actions that only have to be
+    /// noted; how many those were. The same as [`handle`](Self::handle) of their events one by one, without making them.
     ///
     /// Nothing else may happen before the last of them: no event, and no candle of another series.
     #[inline]
@@ -35,28 +18,6 @@ impl Session {
         &mut self,
         series: SeriesId,
         candles: &[Candle],
-        actions: &mut Vec<Action>,
-    ) -> usize {
-        self.handle_stretch(series, candles, Stop::AtAnswer, actions)
-    }
-
-    /// The same, but goes on after what only has to be noted: up to the first trade, or a number of actions.
-    #[inline]
-    pub fn handle_candles_to_open(
-        &mut self,
-        series: SeriesId,
-        candles: &[Candle],
-        actions: &mut Vec<Action>,
-    ) -> usize {
-        self.handle_stretch(series, candles, Stop::AtOpen, actions)
-    }
-
-    #[inline]
-    fn handle_stretch(
-        &mut self,
-        series: SeriesId,
-        candles: &[Candle],
-        stop: Stop,
         actions: &mut Vec<Action>,
     ) -> usize {
         let Some(of) = self.series.get(series.index()) else { return candles.len() };
@@ -78,7 +39,7 @@ impl Session {
                 let moment = Moment { at, received: at, origin: Origin::Live };
                 self.on_candle(series, &candles[taken - 1], moment, actions)
             };
-            if stop.is_reached(decided, actions.len()) {
+            if decided == Decided::Opened || actions.len() >= MOST_NOTED {
                 break;
             }
         }

@@ -43,15 +43,13 @@ fn one_by_one(session: &mut Session, candles: &[Candle]) -> Vec<Action> {
     actions
 }
 
-type Take = fn(&mut Session, SeriesId, &[Candle], &mut Vec<Action>) -> usize;
-
 /// In stretches of these lengths, over and over.
-fn in_stretches(take: Take, session: &mut Session, candles: &[Candle], lengths: &[usize]) -> Vec<Action> {
+fn in_stretches(session: &mut Session, candles: &[Candle], lengths: &[usize]) -> Vec<Action> {
     let (mut all, mut actions, mut rest) = (Vec::new(), Vec::new(), candles);
     let mut lengths = lengths.iter().cycle();
     while !rest.is_empty() {
         let length = (*lengths.next().unwrap()).min(rest.len());
-        let taken = take(session, SeriesId::FIRST, &rest[..length], &mut actions);
+        let taken = session.handle_candles(SeriesId::FIRST, &rest[..length], &mut actions);
         assert!(taken == length || taken > 0 && !actions.is_empty(), "{taken} of {length}");
         all.append(&mut actions);
         rest = &rest[taken..];
@@ -70,22 +68,20 @@ proptest! {
     ) {
         let candles = candles(&minutes);
         let expected = one_by_one(&mut session(bots, warmup, &signals), &candles);
-        for take in [Session::handle_candles, Session::handle_candles_to_open] {
-            let found = in_stretches(take, &mut session(bots, warmup, &signals), &candles, &lengths);
-            prop_assert_eq!(&found, &expected);
-        }
+        let found = in_stretches(&mut session(bots, warmup, &signals), &candles, &lengths);
+        prop_assert_eq!(&found, &expected);
     }
 }
 
 /// The minute at which each stretch ends, and how many actions it brought.
-fn check_ends(take: Take, signals: &[i64], expected: &[(i64, usize)]) {
+fn check_ends(signals: &[i64], expected: &[(i64, usize)]) {
     let minutes = (22 * 60 + 50..24 * 60 + 10).collect();
     let mut session = session(1, 0, signals);
     let (candles, mut actions) = (candles(&minutes), Vec::new());
     let mut told = Vec::new();
     let mut rest = &candles[..];
     while !rest.is_empty() {
-        let taken = take(&mut session, SeriesId::FIRST, rest, &mut actions);
+        let taken = session.handle_candles(SeriesId::FIRST, rest, &mut actions);
         let moment = rest[taken - 1].close_time(Interval::MINUTE) - Millis::new(START);
         told.push((moment.get() / 60_000, actions.len()));
         actions.clear();
@@ -95,16 +91,16 @@ fn check_ends(take: Take, signals: &[i64], expected: &[(i64, usize)]) {
 }
 
 #[test]
-fn a_stretch_ends_where_it_is_answered_and_days_begin_on_the_way() {
+fn a_stretch_ends_where_it_is_traded_and_days_begin_on_the_way() {
     // The first candle's day and the signal; midnight, to the end.
     let expected = [(23 * 60 + 30, 2), (24 * 60 + 10, 1)];
-    check_ends(Session::handle_candles, &[23 * 60 + 30], &expected);
+    check_ends(&[23 * 60 + 30], &expected);
 }
 
 #[test]
-fn a_stretch_to_the_next_open_goes_on_after_what_is_only_noted() {
+fn a_stretch_goes_on_after_what_is_only_noted() {
     // The day and a trade, which is never answered: all else is refused. Sixteen refusals; thirteen more, and midnight.
     let signals: Vec<i64> = (23 * 60..23 * 60 + 30).collect();
     let expected = [(23 * 60, 2), (23 * 60 + 16, 16), (24 * 60 + 10, 14)];
-    check_ends(Session::handle_candles_to_open, &signals, &expected);
+    check_ends(&signals, &expected);
 }

@@ -29,7 +29,7 @@ use walk::{Floor, PlannedEntry, Walk};
 ///
 /// Candles are shared, and so is what becomes of an order at each candle's close. Where a strategy declares its signals
 /// (see [`Declaration`]), each series is computed once for all trials that look at it, and the Session is handed only the
-/// candles that are candidates, and the settlements; else it is handed every candle. Either way every signal that may be
+/// candles that are candidates, with what becomes of their trades; else it is handed every candle. Either way every signal that may be
 /// approved goes through the rules of a Session of its own, and the trades are those of a [`Replay`].
 pub struct Shared<'a> {
     replay: Replay<'a>,

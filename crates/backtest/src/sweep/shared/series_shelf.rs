@@ -109,9 +109,10 @@ impl SeriesShelf {
                 Some(place) if levels.iter().all(|level| place.levels.contains(level)) => {
                     place.take(series, candles, &self.rooms)
                 }
-                // Nobody said that this trial would come.
+                // Nobody said that this trial would come, or its series has too many levels to be shared.
                 _ => {
-                    Ok(Arc::new(code(series, CodedSeries::new(levels, candles.len(), Vec::new()), candles).0))
+                    let room = lock(&self.rooms).pop().unwrap_or_default();
+                    Ok(Arc::new(code(series, CodedSeries::new(levels, candles.len(), room), candles).0))
                 }
             }
         };
@@ -237,6 +238,14 @@ mod tests {
         let other = take(1);
         assert_eq!(rooms(), 0, "it is where the one before it was");
         shelf.put_back(other);
+        // Trials whose series is not shared leave room for each other as well.
+        lock(&shelf.places).clear();
+        for place in [0, 1, 2, 0] {
+            let alone = take(place);
+            assert_eq!(rooms(), 0);
+            shelf.put_back(alone);
+            assert_eq!(rooms(), 1);
+        }
         shelf.clear();
         assert_eq!((rooms(), lock(&shelf.places).len()), (0, 0));
     }

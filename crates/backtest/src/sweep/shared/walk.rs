@@ -5,8 +5,7 @@ use super::marks::{Marks, Tests};
 use super::tally::Tally;
 use crate::translation::{to_opened, to_rejection, to_settled};
 use candlewick_engine::{
-    Action, Approved, BotId, Event, EventKind, Foretold, Intended, IntentId, SeriesId, Session, Settled,
-    Traded,
+    Action, BotId, Event, EventKind, Foretold, Intended, IntentId, SeriesId, Session, Settled, Traded,
 };
 use candlewick_sdk::{Direction, Expiry, Millis, Money, Outcome, Payout, Signal, Symbol};
 use candlewick_simulator::{AnswerKind, FateTable, Foreseen, Order, SettledTrade, Simulator, VenueEvent};
@@ -89,7 +88,7 @@ impl Walk<'_> {
             opened += u64::from(answer.is_ok());
             cursor = match answer {
                 Ok(Traded::Ended(_)) => self.closes.first_from(cursor, ended),
-                Ok(Traded::UnderWay(approved)) => self.open(&approved, index),
+                Ok(Traded::UnderWay(intended)) => self.open(&intended, index),
                 Err(_) => self.refused_until(cursor, close),
             };
         }
@@ -124,8 +123,8 @@ impl Walk<'_> {
                 Some(Ok(Traded::Ended(settlement))) => {
                     after = Some((self.closes.first_from(cursor, ended) - cursor, settlement));
                 }
-                Some(Ok(Traded::UnderWay(approved))) => {
-                    let end = self.open(&approved, cursor - 1);
+                Some(Ok(Traded::UnderWay(intended))) => {
+                    let end = self.open(&intended, cursor - 1);
                     self.pass_refused(&mut cursor, end);
                 }
                 Some(Err(_)) => {
@@ -165,12 +164,12 @@ impl Walk<'_> {
     /// Sends the venue what was approved at the candle with this index, to be heard of later; the first candle after it whose
     /// signal may be approved.
     #[inline(never)]
-    fn open(&mut self, approved: &Approved, index: usize) -> usize {
+    fn open(&mut self, intended: &Intended, index: usize) -> usize {
         if self.floor.pending.is_empty() && self.floor.is_one_enough.is_none() {
             self.floor.is_one_enough = Some(self.session.is_full(BotId::FIRST));
         }
-        self.floor.submit(approved, index);
-        self.refused_until(index + 1, approved.decision_time())
+        self.floor.submit(intended, index);
+        self.refused_until(index + 1, intended.decision_time())
     }
 
     /// Hands the Session everything the venue has to say until `now`.
@@ -222,17 +221,17 @@ impl Floor<'_> {
     }
 
     /// Sends the venue what was approved, to be heard of later.
-    fn submit(&mut self, approved: &Approved, index: usize) {
+    fn submit(&mut self, intended: &Intended, index: usize) {
         self.tally.open();
         let order = Order {
-            number: approved.intent().number(),
+            number: intended.intent().number(),
             symbol: self.symbol,
-            direction: approved.direction(),
-            stake: approved.stake(),
-            expiry: approved.expiry(),
-            time: approved.decision_time(),
+            direction: intended.direction(),
+            stake: intended.stake(),
+            expiry: intended.expiry(),
+            time: intended.decision_time(),
         };
-        match self.foresee(index, approved) {
+        match self.foresee(index, intended) {
             Some(foreseen) => self.venue.submit_foreseen(&order, &foreseen),
             None => self.venue.submit(&order),
         };

@@ -1,7 +1,6 @@
-//! Candles whose answer is known beforehand: the strategy is not asked, or not heard.
+//! Signals that nobody need hear, since the rules are certain to refuse them.
 //!
-//! For a search that runs one strategy a thousand times. Nothing is decided here: what is skipped is what the rules are
-//! certain to refuse, and what is handed in goes the way of every signal.
+//! For a search that runs one strategy a thousand times. Nothing is decided here: what is passed over is counted.
 
 use super::Session;
 use crate::risk::{self, Probe, Proposal};
