@@ -2,15 +2,18 @@
 
 #![allow(clippy::unwrap_used, reason = "the parts of a test are tests")]
 
+use candlewick_backtest::sweep::{BlackBox, Candidate, Ground, Outcome, Replay, Setting, Shared, Space};
 use candlewick_backtest::{Backtest, BacktestSettings, Finished};
 use candlewick_engine::{
-    BotSettings, Entry, EventKind, JournalHash, Recorder, RiskSettings, SessionSettings, StakeSettings,
+    BotSettings, CooldownScope, Entry, EventKind, JournalHash, Recorder, RiskSettings, SessionSettings,
+    StakeSettings,
 };
 use candlewick_sdk::indicator::Rsi;
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::testkit::random_walk;
 use candlewick_sdk::{
-    Candle, CandleSeries, ExpirationType, Interval, Millis, MoneyScale, Series, Signal, Strategy,
+    Candle, CandleSeries, ExpirationType, Interval, Millis, Money, MoneyScale, Registry, Series, Signal,
+    Strategy,
 };
 use candlewick_simulator::{Market, SimulationSettings};
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -121,6 +124,25 @@ fn settings(series: Series) -> BacktestSettings {
     }
 }
 
+/// A run whose candles are handed in many at a time: how often memory was asked for from each report of its progress to the next.
+fn asked_on_the_way(settings: &BacktestSettings, candles: &[CandleSeries], markets: Vec<Market>) -> Vec<u64> {
+    let strategy = || -> Box<dyn Strategy> { Box::new(RsiExtremes(Rsi::new(14).unwrap())) };
+    let bots = settings.session.bots.len();
+    let strategies = (0..bots).map(|_| strategy()).collect();
+    let backtest = Backtest::new(settings, strategies, &vec![false; bots], candles, markets).unwrap();
+    let mut marks = Vec::with_capacity(1_000);
+    let mut progress = |_, _| marks.push(ASKED.get());
+    let header = settings.header(Vec::new(), None);
+    let finished = backtest.run(&header, &mut JournalHash::new(), &mut progress).unwrap();
+    assert!(finished.book.rows().len() > 1_000, "{} rows are too few", finished.book.rows().len());
+    marks.windows(2).map(|pair| pair[1] - pair[0]).collect()
+}
+
+fn walk(symbol: &str, interval: Interval, seed: u64) -> CandleSeries {
+    let series = Series { symbol: symbol.parse().unwrap(), interval };
+    CandleSeries::new(series, random_walk(seed, CANDLES)).unwrap()
+}
+
 fn run() -> (Finished, [u64; CANDLES / MARK + 1]) {
     let series = Series { symbol: "BTCUSDT".parse().unwrap(), interval: Interval::MINUTE };
     let candles = CandleSeries::new(series, random_walk(1, CANDLES)).unwrap();
@@ -134,6 +156,49 @@ fn run() -> (Finished, [u64; CANDLES / MARK + 1]) {
 }
 
 #[test]
+fn no_rule_bot_or_symbol_asks_for_memory_on_the_way() {
+    let (btc, eth) = (walk("BTCUSDT", Interval::MINUTE, 1), walk("ETHUSDT", Interval::MINUTE, 2));
+    let alone = |prices: &CandleSeries| Market { prices: prices.clone(), detail: Vec::new() };
+    let usual = settings(btc.series());
+    let mut every_rule = usual.clone();
+    every_rule.session.risk = RiskSettings {
+        max_open_trades: 5,
+        max_open_trades_per_symbol: 3,
+        allow_opposite: true,
+        allow_duplicate: true,
+        max_trades_per_hour: 20,
+        cooldown_after_loss_s: 60,
+        cooldown_after_losses: 3,
+        cooldown_after_losses_s: 600,
+        cooldown_scope: CooldownScope::Symbol,
+        min_payout_percent: 50.0,
+        max_stake_percent: 50.0,
+        ..usual.session.risk.clone()
+    };
+    let mut crowd = usual.clone();
+    crowd.session.bots = [&btc, &btc, &eth, &eth]
+        .iter()
+        .enumerate()
+        .map(|(number, candles)| BotSettings {
+            name: format!("rsi-{number}"),
+            symbol: candles.symbol(),
+            ..usual.session.bots[0].clone()
+        })
+        .collect();
+    for (name, settings, candles) in [
+        ("one bot", &usual, vec![btc.clone()]),
+        ("every rule", &every_rule, vec![btc.clone()]),
+        ("two bots on each of two symbols", &crowd, vec![btc.clone(), eth.clone()]),
+    ] {
+        let markets = candles.iter().map(alone).collect();
+        let asked = asked_on_the_way(settings, &candles, markets);
+        println!("{name}: {asked:?}");
+        // The room for the book's rows is doubled: they are the run's result.
+        assert!(asked.iter().sum::<u64>() <= 2 && asked.len() > 6, "{name}: {asked:?}");
+    }
+}
+
+#[test]
 fn the_loop_asks_for_memory_only_to_double_its_trade_book() {
     let (finished, marks) = run();
     let rows = finished.book.rows().len();
@@ -144,4 +209,42 @@ fn the_loop_asks_for_memory_only_to_double_its_trade_book() {
     let asked: Vec<u64> = marks.windows(2).map(|pair| pair[1] - pair[0]).collect();
     println!("{rows} rows, {refusals} refusals; asked for memory per {MARK} candles: {asked:?}");
     assert_eq!(asked.iter().sum::<u64>(), u64::from(doublings), "{asked:?}");
+}
+
+#[test]
+fn a_trial_of_a_search_asks_for_no_more_memory_however_many_candles_it_has() {
+    let registry = Registry::default().with::<rsi_reversal::RsiReversal>();
+    let entry = registry.find("rsi-reversal").unwrap();
+    let candles = vec![walk("BTCUSDT", Interval::MINUTE, 1)];
+    let markets = vec![Market { prices: candles[0].clone(), detail: Vec::new() }];
+    let mut settings = settings(candles[0].series());
+    settings.session.bots[0].strategy = entry.name.to_owned();
+    let space = Space::new(entry, &settings.session.bots[0], &["period=5..9".to_owned()], &[]).unwrap();
+    let candidate: Candidate = [Setting::Whole(7)].into();
+    for several in [false, true] {
+        if several {
+            (settings.session.risk.max_open_trades, settings.session.risk.max_open_trades_per_symbol) =
+                (5, 3);
+            (settings.session.risk.allow_opposite, settings.session.risk.allow_duplicate) = (true, true);
+        }
+        for black_box in [BlackBox::Everything, BlackBox::WhatIsNotDeclared] {
+            let replay =
+                Replay { settings: &settings, entry, space: &space, candles: &candles, markets: &markets };
+            let shared = Shared::new(replay, black_box);
+            let measure = |until: Millis| {
+                let before = ASKED.get();
+                let outcome = shared.measure(&candidate, until, Money::from_minor(100_000_000)).unwrap();
+                let Outcome::Figures(figures) = outcome else { panic!("{outcome:?}") };
+                (figures.trades, ASKED.get() - before)
+            };
+            let (start, end) = (candles[0].start(), candles[0].end());
+            let quarter = start + Millis::new((end - start).get() / 4);
+            // The fates of orders are worked out by the first.
+            let _ = (measure(quarter), measure(end));
+            let ((few, asked), (many, asked_of_many)) = (measure(quarter), measure(end));
+            println!("{black_box:?}, several {several}: {few} trades {asked}, {many} trades {asked_of_many}");
+            assert!(many > 3 * few && few > 1_000, "{few} and {many} trades");
+            assert!(asked_of_many <= asked + 2, "{asked} for {few} trades, {asked_of_many} for {many}");
+        }
+    }
 }
