@@ -8,6 +8,7 @@ mod event;
 mod script;
 // What it does.
 mod answers;
+mod foretold;
 mod limits;
 mod openings;
 mod staking;
