@@ -14,10 +14,10 @@ const CANDLES: usize = 1_000_000;
 fn each(criterion: &mut Criterion) {
     for kind in WorkKind::ALL {
         let work = Work::new(kind, CANDLES).expect("so many candles can be made");
-        let mut group = criterion.benchmark_group(kind.as_str());
+        let mut group = criterion.benchmark_group(kind.to_string());
         group.throughput(Throughput::Elements(work.decisions() as u64)).sample_size(10);
         group.measurement_time(Duration::from_secs(5));
-        group.bench_function("backtest", |bencher| bencher.iter(|| work.run()));
+        group.bench_function("backtest", |bencher| bencher.iter(|| work.run(&mut |_| {})));
         group.bench_function("by hand", |bencher| bencher.iter(|| work.run_by_hand()));
         group.finish();
     }

@@ -1,7 +1,8 @@
 //! Runs of a work of the bench, or of its loop by hand, for whoever counts instructions (one run) or takes samples (many):
-//! `one_run <single|every-rule|crowd|extremes> <backtest|by-hand> [candles] [runs]`. `BENCHMARKS.md` has the commands.
+//! `one_run <single|every-rule|crowd|extremes> <backtest|by-hand> [candles] [runs]`, and `crowd-1x1`, `crowd-10x1` or
+//! `crowd-1x10` for fewer bots or symbols. `BENCHMARKS.md` has the commands.
 
-use candlewick_backtest::bench::{Work, WorkKind};
+use candlewick_backtest::bench::{Crowd, Work, WorkKind};
 use std::hint::black_box;
 use std::process::ExitCode;
 
@@ -26,14 +27,14 @@ fn run(kind: &str, side: &str, (candles, runs): (usize, usize)) -> Option<()> {
     let kind = match kind {
         "single" => WorkKind::Single,
         "every-rule" => WorkKind::EveryRule,
-        "crowd" => WorkKind::Crowd,
+        "crowd" => WorkKind::Crowd(Crowd::USUAL),
         "extremes" => WorkKind::Extremes,
-        _ => return None,
+        other => WorkKind::Crowd(crowd(other)?),
     };
     let work = Work::new(kind, candles).ok()?;
     for _ in 0..runs {
         match side {
-            "backtest" => work.run().ok().map(|_| ())?,
+            "backtest" => work.run(&mut |_| {}).ok().map(|_| ())?,
             "by-hand" => {
                 black_box(work.run_by_hand());
             }
@@ -41,4 +42,10 @@ fn run(kind: &str, side: &str, (candles, runs): (usize, usize)) -> Option<()> {
         }
     }
     Some(())
+}
+
+/// The crowd of so many bots on each of so many symbols.
+fn crowd(name: &str) -> Option<Crowd> {
+    let named = |crowd: &Crowd| name == format!("crowd-{}x{}", crowd.bots(), crowd.symbols());
+    Crowd::GROWTH.into_iter().find(named)
 }

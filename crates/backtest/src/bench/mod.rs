@@ -4,9 +4,11 @@
 //! floor. Both make the same trades, which whoever measures holds first.
 
 mod by_hand;
+mod crowd;
 mod work;
 
-pub use work::{Outcome, Work, WorkKind};
+pub use crowd::Crowd;
+pub use work::{Outcome, Stage, Work, WorkKind};
 
 use candlewick_sdk::indicator::Rsi;
 use candlewick_sdk::{Candle, Direction, Signal, Strategy};

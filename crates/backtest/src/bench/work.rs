@@ -1,18 +1,16 @@
 //! Candles, bots and rules to measure by.
 
-use super::{BALANCE, RsiExtremes, STAKE, Signals, by_hand};
+use super::{BALANCE, Crowd, RsiExtremes, STAKE, Signals, by_hand};
 use crate::{Backtest, BacktestError, BacktestSettings, Summary};
 use candlewick_engine::{BotSettings, Hours, JournalHash, RiskSettings, SessionSettings, StakeSettings};
 use candlewick_history::{GenerateSettings, HistoryError, generate, known_market, resample};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{CandleSeries, ExpirationType, Interval, Millis, MoneyScale, Series, Strategy, Symbol};
 use candlewick_simulator::{Market, SimulationSettings};
+use std::fmt;
 use std::hint::black_box;
 
 const PERIOD: usize = 14;
-/// Those of the bots on each symbol of a crowd, in their order.
-const CROWD_PERIODS: [usize; 10] = [14, 5, 6, 7, 8, 9, 10, 11, 12, 13];
-const CROWD_SYMBOLS: usize = 10;
 const START: Millis = Millis::new(1_704_067_200_000); // 2024-01-01
 const MINUTES_A_DAY: usize = 24 * 60;
 
@@ -25,8 +23,19 @@ pub enum WorkKind {
     Extremes,
     /// Like [`Single`](Self::Single), under every rule but the enforced verdict, which a walk must lose, with prices from 30-second candles.
     EveryRule,
-    /// Ten bots on each of ten symbols, which share the candles' number.
-    Crowd,
+    /// Bots on symbols, which share the candles' number.
+    Crowd(Crowd),
+}
+
+/// Where a run has come to, for whoever counts what it holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Among the candles, now and then, and at their end.
+    Running,
+    /// Judged and summed up: what is left is what it came to.
+    Judged,
+    /// Its trade book is given back.
+    BookGone,
 }
 
 /// What a run came to.
@@ -47,16 +56,18 @@ pub struct Work {
 }
 
 impl WorkKind {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Single, Self::EveryRule, Self::Crowd, Self::Extremes];
+    /// All of them, with the usual crowd.
+    pub const ALL: [Self; 4] = [Self::Single, Self::EveryRule, Self::Crowd(Crowd::USUAL), Self::Extremes];
+}
 
-    /// How it is named in a table.
-    pub const fn as_str(self) -> &'static str {
+/// How it is named in a table.
+impl fmt::Display for WorkKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Single => "one bot, usual rules",
-            Self::EveryRule => "one bot, every rule, 30 s detail",
-            Self::Crowd => "10 bots x 10 symbols",
-            Self::Extremes => "one bot, a signal at every extreme",
+            Self::Single => formatter.write_str("one bot, usual rules"),
+            Self::EveryRule => formatter.write_str("one bot, every rule, 30 s detail"),
+            Self::Crowd(crowd) => crowd.fmt(formatter),
+            Self::Extremes => formatter.write_str("one bot, a signal at every extreme"),
         }
     }
 }
@@ -78,20 +89,19 @@ impl Work {
                 let market = Market { prices: joined.clone(), detail: vec![detail] };
                 (vec![joined], vec![market])
             }
-            WorkKind::Crowd => {
-                let each = |number: usize| {
-                    walk(&format!("CROWD{number}"), Interval::MINUTE, candles / CROWD_SYMBOLS)
-                };
-                priced_by_themselves((0..CROWD_SYMBOLS).map(each).collect::<Result<_, _>>()?)
+            WorkKind::Crowd(crowd) => {
+                let count = candles / crowd.symbols();
+                let each = |number: usize| walk(&format!("CROWD{number}"), Interval::MINUTE, count);
+                priced_by_themselves((0..crowd.symbols()).map(each).collect::<Result<_, _>>()?)
             }
         };
         let bots = match kind {
             WorkKind::Single | WorkKind::EveryRule | WorkKind::Extremes => {
                 vec![bot(candles[0].series(), PERIOD)]
             }
-            WorkKind::Crowd => {
-                let of_symbol = |one: &CandleSeries| CROWD_PERIODS.map(|period| bot(one.series(), period));
-                candles.iter().flat_map(of_symbol).collect()
+            WorkKind::Crowd(crowd) => {
+                let on_symbol = |one: Series| crowd.periods().iter().map(move |period| bot(one, *period));
+                candles.iter().flat_map(|one| on_symbol(one.series())).collect()
             }
         };
         let settings = BacktestSettings {
@@ -107,9 +117,14 @@ impl Work {
         Ok(Self { kind, settings, candles, markets })
     }
 
+    /// How many bots trade.
+    pub fn bots(&self) -> usize {
+        self.settings.session.bots.len()
+    }
+
     /// How many candles of how many bots are decided on.
     pub fn decisions(&self) -> usize {
-        let per_symbol = self.settings.session.bots.len() / self.candles.len();
+        let per_symbol = self.bots() / self.candles.len();
         self.candles.iter().map(|one| one.candles().len() * per_symbol).sum()
     }
 
@@ -119,11 +134,11 @@ impl Work {
     }
 
     /// The whole of a backtest but for reading files and printing: rules, simulated venue, trade book, hash of the
-    /// journal, summary, verdict. Also how many signals were refused.
+    /// journal, summary, verdict. Also how many signals were refused. `tell` hears where it has come to.
     ///
     /// # Errors
     /// [`BacktestError`] when the settings do not fit.
-    pub fn run(&self) -> Result<(Outcome, u64), BacktestError> {
+    pub fn run(&self, tell: &mut dyn FnMut(Stage)) -> Result<(Outcome, u64), BacktestError> {
         let bots = &self.settings.session.bots;
         let strategies = bots.iter().map(|bot| self.strategy(bot)).collect();
         let wants_prices = vec![false; bots.len()];
@@ -132,7 +147,7 @@ impl Work {
         let names = bots.iter().map(|bot| (bot.strategy.clone(), "1.0.0".to_owned())).collect();
         let header = self.settings.header(names, None);
         let mut hash = JournalHash::new();
-        let finished = backtest.run(&header, &mut hash, &mut |_, _| {})?;
+        let finished = backtest.run(&header, &mut hash, &mut |_, _| tell(Stage::Running))?;
         let start = MoneyScale::default().exact(self.settings.session.balance).unwrap_or_default();
         let summary = Summary::of(&finished.book, start);
         // As `candlewick backtest` tells them.
@@ -140,6 +155,9 @@ impl Work {
             black_box(verdict.test().verdict());
         }
         black_box((hash.finish(), &summary));
+        tell(Stage::Judged);
+        drop(finished.book);
+        tell(Stage::BookGone);
         let outcome = Outcome { trades: summary.trades, balance: finished.final_balance.minor() };
         Ok((outcome, summary.refused.values().sum()))
     }
@@ -151,8 +169,8 @@ impl Work {
             (WorkKind::Single, _) | (WorkKind::EveryRule, None) => by_hand::single(first),
             (WorkKind::EveryRule, Some(detail)) => by_hand::detailed(first, detail.candles()),
             (WorkKind::Extremes, _) => by_hand::at_extremes(first),
-            (WorkKind::Crowd, _) => {
-                by_hand::crowd(self.candles.iter().map(CandleSeries::candles), &CROWD_PERIODS)
+            (WorkKind::Crowd(crowd), _) => {
+                by_hand::crowd(self.candles.iter().map(CandleSeries::candles), crowd.periods())
             }
         }
     }
@@ -160,7 +178,7 @@ impl Work {
     fn strategy(&self, bot: &BotSettings) -> Box<dyn Strategy> {
         let period = bot.params["period"].as_u64().and_then(|period| usize::try_from(period).ok());
         let signals = match self.kind {
-            WorkKind::Single | WorkKind::EveryRule | WorkKind::Crowd => Signals::AtCrossings,
+            WorkKind::Single | WorkKind::EveryRule | WorkKind::Crowd(_) => Signals::AtCrossings,
             WorkKind::Extremes => Signals::AtExtremes,
         };
         Box::new(RsiExtremes::new(period.unwrap_or(PERIOD), signals))
@@ -209,7 +227,7 @@ fn rules(kind: WorkKind) -> RiskSettings {
             max_stake_percent: 50.0,
             ..usual
         },
-        WorkKind::Crowd => RiskSettings {
+        WorkKind::Crowd(_) => RiskSettings {
             max_open_trades: 0,
             max_trades_per_day: 0,
             daily_loss_limit: Decimal::ZERO,
@@ -240,12 +258,19 @@ mod tests {
 
     #[test]
     fn a_backtest_and_its_loop_by_hand_make_the_same_trades() {
-        for kind in WorkKind::ALL {
+        let smaller = Crowd::GROWTH.into_iter().filter(|crowd| *crowd != Crowd::USUAL).map(WorkKind::Crowd);
+        for kind in WorkKind::ALL.into_iter().chain(smaller) {
             let work = Work::new(kind, 60_000).unwrap();
-            let (outcome, refused) = work.run().unwrap();
+            let (outcome, refused) = work.run(&mut |_| {}).unwrap();
             assert_eq!(outcome, work.run_by_hand(), "{kind:?}");
-            // At crossings few signals come while a trade is open.
-            let least = if kind == WorkKind::Single || kind == WorkKind::EveryRule { 100 } else { 600 };
+            let (bots, few_refused) = match kind {
+                WorkKind::Single | WorkKind::EveryRule => (1, true),
+                WorkKind::Extremes => (1, false),
+                WorkKind::Crowd(crowd) => (crowd.bots(), crowd.bots() == 1),
+            };
+            assert_eq!(work.decisions(), bots * 60_000, "{kind:?}");
+            // Where one bot signals at crossings, few signals come while a trade is open.
+            let least = if few_refused { 100 } else { 600 };
             assert!(outcome.trades > 600 && refused > least, "{kind:?}: {outcome:?}, {refused} refused");
         }
     }

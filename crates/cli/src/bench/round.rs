@@ -1,5 +1,6 @@
 //! A work and its floor in turn, so that whatever slows the machine slows both.
 
+use super::memory::{Held, Holding};
 use candlewick_api::clock::Stopwatch;
 use candlewick_backtest::BacktestError;
 use candlewick_backtest::bench::{Work, WorkKind};
@@ -10,7 +11,8 @@ use std::hint::black_box;
 /// A work beside its floor. Times are nanoseconds for each candle that a bot decides on.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Measured {
-    pub(crate) work: &'static str,
+    pub(crate) work: String,
+    pub(crate) bots: usize,
     /// Candles times the bots that decide on them.
     pub(crate) decisions: usize,
     pub(crate) trades: u64,
@@ -22,6 +24,8 @@ pub(crate) struct Measured {
     pub(crate) ratio: f64,
     /// Minimum by minimum.
     pub(crate) ratio_of_minima: f64,
+    /// What the backtest held beyond its candles; nothing where the program does not count.
+    pub(crate) memory: Option<Held>,
 }
 
 /// Times of several rounds.
@@ -65,7 +69,8 @@ pub(crate) fn measure(
     tell: &mut dyn FnMut(),
 ) -> Result<Measured, MeasureError> {
     let work = Work::new(kind, candles)?;
-    let (outcome, refused) = work.run()?;
+    let mut holding = Holding::start();
+    let (outcome, refused) = work.run(&mut |stage| holding.see(stage))?;
     if outcome != work.run_by_hand() {
         return Err(MeasureError::Unequal);
     }
@@ -74,7 +79,7 @@ pub(crate) fn measure(
     let (mut ours, mut floor) = (Vec::with_capacity(rounds), Vec::with_capacity(rounds));
     for _ in 0..rounds {
         let watch = Stopwatch::start();
-        black_box(work.run()?);
+        black_box(work.run(&mut |_| {})?);
         ours.push(per_decision(&watch));
         let watch = Stopwatch::start();
         black_box(work.run_by_hand());
@@ -83,7 +88,8 @@ pub(crate) fn measure(
     }
     let (ours, floor) = (Spread::of(ours), Spread::of(floor));
     Ok(Measured {
-        work: kind.as_str(),
+        work: kind.to_string(),
+        bots: work.bots(),
         decisions,
         trades: outcome.trades,
         refused,
@@ -91,5 +97,6 @@ pub(crate) fn measure(
         by_hand_ns: floor,
         ratio: ours.median / floor.median,
         ratio_of_minima: ours.minimum / floor.minimum,
+        memory: holding.of_bots(work.bots()),
     })
 }

@@ -1,18 +1,21 @@
 //! `bench`: what a backtest costs on this machine.
 
 use super::Context;
-use crate::bench::{Measured, Spread, WholeProcess, floor_of_file, measure};
+use crate::bench::{Held, Measured, Spread, WholeProcess, floor_of_file, measure};
 use crate::configuration::DataSettings;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::output::{print, print_json, table};
 use crate::progress::Progress;
-use candlewick_backtest::bench::WorkKind;
+use candlewick_backtest::bench::{Crowd, WorkKind};
 use clap::Args;
 use serde::Serialize;
 use std::path::PathBuf;
 
 /// Numbers of candles over which the cost of one must not grow.
 const GROWTH: [usize; 3] = [100_000, 1_000_000, 10_000_000];
+/// Candles of each symbol of the crowds, in which a decision must cost the same whatever their number.
+const CROWD_CANDLES: usize = 100_000;
+const KIB: f64 = 1_024.0;
 
 /// What to measure.
 #[derive(Debug, Args)]
@@ -28,7 +31,8 @@ pub(crate) struct BenchArguments {
     /// How often each is run
     #[arg(long, value_name = "N", default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     rounds: u32,
-    /// Measure one bot over 100 thousand, one million and ten million candles as well
+    /// Measure one bot over 100 thousand, one million and ten million candles as well, and one to ten bots on each of one
+    /// to ten symbols
     #[arg(long)]
     growth: bool,
     /// Run only the loop by hand, over this file
@@ -51,7 +55,7 @@ pub(super) fn run(arguments: &BenchArguments, context: &Context<'_>) -> Result<E
         return Ok(Ending::Done);
     }
     let (candles, rounds) = (arguments.candles as usize, arguments.rounds as usize);
-    let growth = if arguments.growth { &GROWTH[..] } else { &[] };
+    let growth = if arguments.growth { growth_works() } else { Vec::new() };
     let total = ((1 + WorkKind::ALL.len() + growth.len()) * rounds) as u64;
     let mut progress = Progress::new("Measuring", context.global);
     let mut done = 0;
@@ -66,7 +70,7 @@ pub(super) fn run(arguments: &BenchArguments, context: &Context<'_>) -> Result<E
             .map_err(|error| Failure::new(FailureKind::Unexpected, error))
     };
     let works = WorkKind::ALL.into_iter().map(|kind| of_kind(kind, candles)).collect::<Result<_, _>>()?;
-    let growth = growth.iter().map(|count| of_kind(WorkKind::Single, *count)).collect::<Result<_, _>>()?;
+    let growth = growth.into_iter().map(|(kind, count)| of_kind(kind, count)).collect::<Result<_, _>>()?;
     drop(progress);
     let figures = Figures { process, works, growth };
     if context.global.json {
@@ -77,14 +81,35 @@ pub(super) fn run(arguments: &BenchArguments, context: &Context<'_>) -> Result<E
     Ok(Ending::Done)
 }
 
+/// What shows how the cost grows, each with its candles in all.
+fn growth_works() -> Vec<(WorkKind, usize)> {
+    let longer = GROWTH.into_iter().map(|count| (WorkKind::Single, count));
+    let larger = Crowd::GROWTH.into_iter();
+    longer.chain(larger.map(|crowd| (WorkKind::Crowd(crowd), CROWD_CANDLES * crowd.symbols()))).collect()
+}
+
 impl Figures {
     fn to_text(&self) -> String {
-        let header = ["", "decisions", "trades", "refused", "backtest", "by hand", "ratio", "of minima"];
+        let header = [
+            "",
+            "decisions",
+            "trades",
+            "refused",
+            "backtest",
+            "by hand",
+            "ratio",
+            "of minima",
+            "KiB a bot",
+            "book, KiB",
+        ];
         let mut works = table(header);
         for one in self.works.iter().chain(&self.growth) {
             let ns = |spread: Spread| format!("{:.1} ns ({:.1})", spread.median, spread.minimum);
+            let kib = |bytes: fn(Held) -> f64| {
+                one.memory.map_or_else(|| "-".to_owned(), |held| format!("{:.1}", bytes(held) / KIB))
+            };
             works.add_row([
-                one.work.to_owned(),
+                one.work.clone(),
                 one.decisions.to_string(),
                 one.trades.to_string(),
                 one.refused.to_string(),
@@ -92,6 +117,8 @@ impl Figures {
                 ns(one.by_hand_ns),
                 format!("{:.2}", one.ratio),
                 format!("{:.2}", one.ratio_of_minima),
+                kib(|held| held.bytes_per_bot),
+                kib(|held| held.book_bytes as f64),
             ]);
         }
         let mut processes =
@@ -106,7 +133,8 @@ impl Figures {
             ]);
         }
         format!(
-            "Nanoseconds for each candle that a bot decides on: the median of the rounds, the minimum in brackets.\n{works}\n\n\
+            "Nanoseconds for each candle that a bot decides on: the median of the rounds, the minimum in brackets. Beyond its \
+             candles a run holds so much for each bot, and the book of its trades.\n{works}\n\n\
              {} candles, from the start of the program to its end.\n{processes}",
             self.process.candles
         )
