@@ -257,3 +257,79 @@ pub trait StrategyFactory: Strategy + Sized + 'static {
     /// [`BuildError`] when the parameters contradict each other, or something they name cannot be read.
     fn build(params: Self::Params, bot: &BotContext) -> Result<Self, BuildError>;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Direction, Millis, Money, Ohlcv, Outcome};
+    use proptest::prelude::prop;
+    use proptest::{prop_assert_eq, proptest};
+
+    #[derive(Debug, PartialEq)]
+    enum Call {
+        Candle(Candle),
+        Settled(Settlement),
+    }
+
+    /// Notes whatever it is told, and answers some candles.
+    struct Notes {
+        /// Whether it answers, for each candle.
+        answers: Vec<bool>,
+        shown: usize,
+        calls: Vec<Call>,
+    }
+
+    impl Notes {
+        fn of(answers: &[bool]) -> Self {
+            Self { answers: answers.to_vec(), shown: 0, calls: Vec::new() }
+        }
+    }
+
+    impl Strategy for Notes {
+        fn warmup(&self) -> usize {
+            0
+        }
+
+        fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
+            self.calls.push(Call::Candle(*candle));
+            self.shown += 1;
+            self.answers[self.shown - 1].then(|| Signal::buy("shown").with("candles", self.shown as f64))
+        }
+
+        fn on_settled(&mut self, settlement: &Settlement) {
+            self.calls.push(Call::Settled(*settlement));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn after_a_trade_it_is_told_the_same_in_the_same_order_as_by_three_calls(
+            answers in prop::collection::vec(prop::bool::weighted(0.2), 0..12),
+            unheard in 0_usize..15,
+        ) {
+            let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
+            let candle =
+                |index: i64| Candle::new(Millis::MINUTE * index, Interval::MINUTE, numbers).unwrap();
+            let candles: Vec<Candle> = (0..).map(candle).take(answers.len()).collect();
+            let settlement = Settlement {
+                direction: Direction::Sell,
+                decision_time: Millis::MINUTE,
+                outcome: Outcome::Draw,
+                profit: Money::ZERO,
+            };
+            // What stood there before is no answer.
+            let (mut one, mut three) = (Some(Signal::sell("stale")), Some(Signal::sell("stale")));
+            let (mut by_one, mut by_three) = (Notes::of(&answers), Notes::of(&answers));
+
+            let told = by_one.on_candles_after(unheard, &settlement, &candles, &mut one);
+
+            let (before, behind) = candles.split_at(unheard.min(candles.len()));
+            let answered = by_three.pass_candles(before);
+            by_three.on_settled(&settlement);
+            let shown = before.len() + by_three.on_candles(behind, &mut three);
+            prop_assert_eq!(told, (shown, answered));
+            prop_assert_eq!(one, three);
+            prop_assert_eq!(by_one.calls, by_three.calls);
+        }
+    }
+}
