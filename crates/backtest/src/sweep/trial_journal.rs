@@ -49,6 +49,8 @@ pub struct TrialJournal {
     path: PathBuf,
     /// Its bytes.
     length: u64,
+    /// Whether bytes may stand behind them: those of a line that could not be added.
+    is_torn: bool,
 }
 
 /// Bytes that are read back at once.
@@ -87,7 +89,7 @@ impl TrialJournal {
             path: path.to_owned(),
             problem: difference(&other, identity),
         })?;
-        let mut journal = Self { file, path: path.to_owned(), length: sound };
+        let mut journal = Self { file, path: path.to_owned(), length: sound, is_torn: false };
         journal.cut(sound)?;
         if sound == 0 {
             journal.append(format!("{first}\n").as_bytes())?;
@@ -136,10 +138,26 @@ impl TrialJournal {
         self.file.sync_data().map_err(|source| unusable(&self.path, "write", source))
     }
 
-    /// Adds a line with its end, in one call, so that a kill leaves at most one that is not whole.
+    /// Adds a line with its end, in one call, so that a kill leaves at most one that is not whole. So does a full disk:
+    /// what it took of a line is cut off, or else nothing is added any more. Another trial's line behind it would make
+    /// one that is none, and take along every record after it when the journal is next opened.
     pub(crate) fn append(&mut self, line: &[u8]) -> Result<(), BacktestError> {
-        self.file.write_all(line).map_err(|source| unusable(&self.path, "write", source))?;
+        if self.is_torn {
+            self.mend()?;
+        }
+        if let Err(source) = self.file.write_all(line) {
+            self.is_torn = true;
+            // Where it cannot be now, the next line tries; it is the disk that has to be told of.
+            let _ = self.mend();
+            return Err(unusable(&self.path, "write", source));
+        }
         self.length += line.len() as u64;
+        Ok(())
+    }
+
+    fn mend(&mut self) -> Result<(), BacktestError> {
+        self.cut(self.length)?;
+        self.is_torn = false;
         Ok(())
     }
 
@@ -259,6 +277,31 @@ mod tests {
             drop(journal);
             assert_eq!(reopened(&path).last(), Some(&9), "cut at {length}");
         }
+    }
+
+    #[test]
+    fn behind_a_line_that_the_disk_took_half_of_no_other_is_added() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("trials.jsonl");
+        let (mut journal, _) = TrialJournal::open(&path, &json!({"seed": 1})).unwrap();
+        journal.record(&record(0)).unwrap();
+        let sound = std::fs::read(&path).unwrap();
+        // A disk that takes half a line, and then neither the rest nor a cut.
+        let line = record(1).to_line();
+        journal.file.write_all(&line[..line.len() / 2]).unwrap();
+        let disk = std::mem::replace(&mut journal.file, File::open(&path).unwrap());
+        for trial in [1, 2] {
+            let error = journal.record(&record(trial)).unwrap_err();
+            assert!(matches!(error, BacktestError::CheckPath { action: "write", .. }), "{error}");
+        }
+        assert_eq!(std::fs::read(&path).unwrap().len(), sound.len() + line.len() / 2);
+        // It has room again.
+        journal.file = disk;
+        for trial in [3, 4] {
+            journal.record(&record(trial)).unwrap();
+        }
+        drop(journal);
+        assert_eq!(reopened(&path), [0, 3, 4]);
     }
 
     #[test]
