@@ -49,6 +49,7 @@ mod selftest;
 mod serving;
 mod survival;
 mod sweep;
+mod sweep_killed;
 mod tidy;
 mod two_runs;
 mod variants;

@@ -1,4 +1,4 @@
-//! Sweeps: each trial is the backtest of its parameters, and neither threads nor kills change what comes out.
+//! Sweeps: each trial is the backtest of its parameters, and neither threads nor shards change what comes out.
 
 use crate::candlewick::{BINARY, Folder};
 use crate::excerpt::MONDAY;
@@ -21,7 +21,7 @@ const SEARCHED: [&str; 12] = [
     "oversold > period + 5",
 ];
 
-fn sweep<'a>(more: &[&'a str]) -> Vec<&'a str> {
+pub(crate) fn sweep<'a>(more: &[&'a str]) -> Vec<&'a str> {
     ["sweep", "--json", "--min-trades", "10"]
         .into_iter()
         .chain(SEARCHED)
@@ -35,7 +35,7 @@ fn results(folder: &Path) -> Vec<(String, Vec<u8>)> {
     files.into_iter().map(|name| (name.to_owned(), std::fs::read(folder.join(name)).unwrap())).collect()
 }
 
-fn assert_same(one: &Path, two: &Path, case: &str) {
+pub(crate) fn assert_same(one: &Path, two: &Path, case: &str) {
     for ((name, one), (_, two)) in results(one).into_iter().zip(results(two)) {
         assert!(one == two, "{case}: {name} differs");
     }
@@ -74,39 +74,11 @@ fn any_number_of_threads_leaves_the_same_files() {
     }
 }
 
-/// How many lines the journal of a sweep has.
-fn journalled(folder: &Folder, out: &str) -> usize {
-    let text = std::fs::read(folder.path(out).join("trials.jsonl")).unwrap_or_default();
-    String::from_utf8_lossy(&text).matches('\n').count()
-}
-
-#[cfg(unix)]
-#[test]
-fn a_sweep_that_is_killed_ten_times_ends_with_the_same_files() {
-    let folder = folder(5);
-    let way = ["--search", "tpe", "--trials", "112", "--seed", "3"];
-    let whole = folder.run(&[sweep(&way), vec!["--out", "whole", "--threads", "1"]].concat()).json();
-    assert_eq!((&whole["trials"], &whole["resumed"]), (&json!(112), &json!(0)));
-    let mut moment = 11_u64; // the seed of the moments
-    let mut before = 0;
-    for kill in 0..10 {
-        moment = moment.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let lines = before + 1 + (moment >> 33) as usize % 8;
-        let arguments = [sweep(&way), vec!["--out", "killed", "--threads", "2", "--quiet"]].concat();
-        let mut process = folder.command(&arguments).stdout(std::process::Stdio::null()).spawn().unwrap();
-        while journalled(&folder, "killed") < lines {
-            assert!(process.try_wait().unwrap().is_none(), "kill {kill}: it ended before {lines} lines");
-            std::thread::sleep(std::time::Duration::from_millis(1));
-        }
-        process.kill().unwrap();
-        process.wait().unwrap();
-        before = journalled(&folder, "killed");
-        assert!(!folder.path("killed").join("results.csv").exists(), "kill {kill} came too late");
-    }
-    let resumed = folder.run(&[sweep(&way), vec!["--out", "killed", "--threads", "2"]].concat()).json();
-    assert_eq!(resumed["resumed"], json!(before - 1), "every whole line is a trial that need not run again");
-    assert_same(&folder.path("whole"), &folder.path("killed"), "after ten kills");
-    assert_eq!((&resumed["best"], &resumed["luck"]), (&whole["best"], &whole["luck"]));
+/// The lines of a sweep's journal that are whole.
+pub(crate) fn journalled(folder: &Folder, journal: &str) -> Vec<String> {
+    let text = std::fs::read(folder.path(journal)).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    text.split_inclusive('\n').filter(|line| line.ends_with('\n')).map(str::to_owned).collect()
 }
 
 #[cfg(unix)]
@@ -115,12 +87,13 @@ fn a_sweep_that_is_interrupted_says_how_it_goes_on_and_does() {
     let folder = folder(5);
     for (signal, code) in [("INT", 130), ("TERM", 0)] {
         let out = format!("stopped-{signal}");
+        let journal = format!("{out}/trials.jsonl");
         let arguments = [sweep(&[]), vec!["--out", &out, "--threads", "1"]].concat();
         let mut command = folder.command(&arguments);
         let process =
             command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn();
         let mut process = process.unwrap();
-        while journalled(&folder, &out) < 4 {
+        while journalled(&folder, &journal).len() < 4 {
             assert!(process.try_wait().unwrap().is_none(), "it ended before it was interrupted");
             std::thread::sleep(std::time::Duration::from_millis(1));
         }
@@ -133,7 +106,7 @@ fn a_sweep_that_is_interrupted_says_how_it_goes_on_and_does() {
         assert_eq!(ended.status.code(), Some(code), "{told}");
         assert!(told.contains(&format!("the same command goes on where it was ({out})")), "{told}");
         assert!(ended.stdout.is_empty() && !folder.path(&out).join("results.csv").exists());
-        let ran = journalled(&folder, &out) - 1;
+        let ran = journalled(&folder, &journal).len() - 1;
         let whole = folder.run(&arguments).json();
         assert_eq!(whole["resumed"], json!(ran));
         assert_eq!(
@@ -209,7 +182,7 @@ fn the_best_set_gives_its_figures_as_a_single_backtest() {
 }
 
 /// A step of a sweep in parts, with the arguments of a sweep.
-fn step<'a>(name: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
+pub(crate) fn step<'a>(name: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
     let mut arguments = sweep(more);
     arguments.splice(1..1, name.iter().copied());
     arguments

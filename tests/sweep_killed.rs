@@ -1,0 +1,103 @@
+//! Sweeps that are killed, or whose disk fills up, come to the files of one that went through.
+#![cfg(unix)]
+
+use crate::candlewick::{BINARY, Folder};
+use crate::searched::folder;
+use crate::sweep::{assert_same, journalled, step, sweep};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+/// Kills a sweep whenever its journal has as many lines as the next of `moments` says, and at least one more than
+/// before; then lets it run to its end. What that tells, and the rungs on which it was killed.
+fn killed(folder: &Folder, arguments: &[&str], journal: &str, moments: &[usize]) -> (Value, BTreeSet<u64>) {
+    let arguments = [arguments, &["--threads", "2"]].concat();
+    let (mut before, mut rungs) = (0, BTreeSet::new());
+    for (kill, moment) in moments.iter().enumerate() {
+        let lines = (before + 1).max(*moment);
+        let mut command = folder.command(&[&arguments[..], &["--quiet"]].concat());
+        let mut process = command.stdout(Stdio::null()).spawn().unwrap();
+        while journalled(folder, journal).len() < lines {
+            assert!(process.try_wait().unwrap().is_none(), "kill {kill}: it ended before {lines} lines");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        process.kill().unwrap();
+        assert!(!process.wait().unwrap().success(), "kill {kill}: it ended by itself");
+        let results = folder.path(journal).with_file_name("results.csv");
+        assert!(!results.exists(), "kill {kill} came too late");
+        let kept = journalled(folder, journal);
+        before = kept.len();
+        let last: Value = serde_json::from_str(&kept[before - 1]).unwrap();
+        rungs.extend(last["rung"].as_u64());
+    }
+    let ended = folder.run(&arguments).json();
+    assert_eq!(ended["resumed"], json!(before - 1), "every whole line is a trial that need not run again");
+    (ended, rungs)
+}
+
+#[test]
+fn a_sweep_that_is_killed_ten_times_ends_with_the_same_files() {
+    let folder = folder(5);
+    let way = ["--search", "tpe", "--trials", "112", "--seed", "3"];
+    let whole = folder.run(&[sweep(&way), vec!["--out", "whole", "--threads", "1"]].concat()).json();
+    assert_eq!((&whole["trials"], &whole["resumed"]), (&json!(112), &json!(0)));
+    let mut chance = 11_u64; // the seed of the moments
+    let mut moment = 0;
+    let moments = [(); 10].map(|()| {
+        chance = chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        moment += 1 + (chance >> 33) as usize % 8;
+        moment
+    });
+    let arguments = [sweep(&way), vec!["--out", "killed"]].concat();
+    let (resumed, _) = killed(&folder, &arguments, "killed/trials.jsonl", &moments);
+    assert_same(&folder.path("whole"), &folder.path("killed"), "after ten kills");
+    assert_eq!((&resumed["best"], &resumed["luck"]), (&whole["best"], &whole["luck"]));
+}
+
+#[test]
+fn a_halving_that_is_killed_on_each_rung_ends_with_the_same_files() {
+    let folder = folder(5);
+    let way = ["--search", "random", "--trials", "80", "--objective", "expectancy", "--halving", "2"];
+    let whole = folder.run(&[sweep(&way), vec!["--out", "whole", "--threads", "1"]].concat()).json();
+    // The first line, then 80 trials on a quarter of the candles, 40 on half and 20 on all.
+    assert_eq!(journalled(&folder, "whole/trials.jsonl").len(), 1 + 80 + 40 + 20);
+    let arguments = [sweep(&way), vec!["--out", "killed"]].concat();
+    let (resumed, rungs) = killed(&folder, &arguments, "killed/trials.jsonl", &[30, 84, 100, 123]);
+    assert_eq!(rungs, BTreeSet::from([0, 1, 2]), "the rungs on which it was killed");
+    assert_same(&folder.path("whole"), &folder.path("killed"), "a halving after four kills");
+    assert_eq!((&resumed["best"], &resumed["luck"]), (&whole["best"], &whole["luck"]));
+}
+
+#[test]
+fn a_shard_that_is_killed_merges_to_the_files_of_one_sweep() {
+    let folder = folder(5);
+    let way = ["--search", "random", "--trials", "60"];
+    let whole = folder.run(&[sweep(&way), vec!["--out", "whole"]].concat()).json();
+    folder.run(&step(&["plan", "--shards", "2"], &way)).json();
+    let (first, second) = (["run", "--shard", "1"], ["run", "--shard", "2"]);
+    let (resumed, _) = killed(&folder, &step(&first, &way), "sweep/shard-1.jsonl", &[2, 7, 12]);
+    assert_eq!(resumed["trials"], json!(30));
+    folder.run(&step(&second, &way)).json();
+    let merged = folder.run(&step(&["merge"], &way)).json();
+    assert_eq!((&merged["best"], &merged["luck"]), (&whole["best"], &whole["luck"]));
+    assert_same(&folder.path("whole"), &folder.path("sweep"), "a shard after three kills");
+}
+
+#[test]
+fn a_sweep_whose_disk_is_full_keeps_whole_lines_and_goes_on_from_them() {
+    let folder = folder(1);
+    let way = sweep(&["--search", "random", "--trials", "40", "--threads", "2"]);
+    // Files that may not grow beyond 8 KiB: as on a full disk, the last line that fits is written in part.
+    let limited = ["-c", "trap '' XFSZ && ulimit -f 16 && exec \"$0\" \"$@\"", BINARY];
+    let arguments = [&limited, &way[..]].concat();
+    folder.run_of(Path::new("/bin/sh"), &arguments).fails(2, &["trials.jsonl", "File too large"]);
+    let text = folder.read("sweep/trials.jsonl");
+    assert!(text.len() < 8_192 && text.ends_with("}\n"), "{text}");
+    let kept = journalled(&folder, "sweep/trials.jsonl").len();
+    assert!((2..40).contains(&kept), "{text}");
+    assert_eq!(folder.run(&way).json()["resumed"], json!(kept - 1));
+    folder.run(&[&way[..], &["--out", "whole"]].concat()).json();
+    assert_same(&folder.path("whole"), &folder.path("sweep"), "after the disk was full");
+}
