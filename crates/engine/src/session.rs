@@ -45,14 +45,6 @@ pub struct Session {
     together: u32,
 }
 
-/// What became of a candle's signals; the greatest of several counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Decided {
-    Nothing,
-    Refused,
-    Opened,
-}
-
 /// What a signal was given on.
 #[derive(Clone, Copy)]
 struct Moment {
@@ -242,7 +234,7 @@ impl Session {
         })
     }
 
-    /// Shows a candle to each bot of its series; the most that was decided.
+    /// Shows a candle to each bot of its series; whether any trade was approved.
     #[inline]
     fn on_candle(
         &mut self,
@@ -250,8 +242,8 @@ impl Session {
         candle: &Candle,
         moment: Moment,
         actions: &mut Vec<Action>,
-    ) -> Decided {
-        let mut decided = Decided::Nothing;
+    ) -> bool {
+        let mut is_approved = false;
         let count = self.listeners.get(series.index()).map_or(0, Vec::len);
         for position in 0..count {
             let bot = self.listeners[series.index()][position];
@@ -261,10 +253,10 @@ impl Session {
             if let Some(signal) = &signal
                 && listener.is_warm()
             {
-                decided = decided.max(self.decide(bot, signal, moment, actions));
+                is_approved |= self.decide(bot, signal, moment, actions);
             }
         }
-        decided
+        is_approved
     }
 
     fn on_price(&mut self, symbol: SymbolId, price: &Price, moment: Moment, actions: &mut Vec<Action>) {
@@ -281,12 +273,12 @@ impl Session {
         }
     }
 
-    /// Notes what becomes of a signal: an approved trade or a refusal.
-    fn decide(&mut self, id: BotId, signal: &Signal, moment: Moment, actions: &mut Vec<Action>) -> Decided {
+    /// Notes what becomes of a signal: an approved trade, whether it is one, or a refusal.
+    fn decide(&mut self, id: BotId, signal: &Signal, moment: Moment, actions: &mut Vec<Action>) -> bool {
         match self.propose(id, signal, moment) {
             Ok(approved) => {
                 actions.push(Action::Open(approved));
-                Decided::Opened
+                true
             }
             Err(rule) => {
                 actions.push(Action::Refuse(Refused {
@@ -296,7 +288,7 @@ impl Session {
                     rule,
                     reason: signal.reason,
                 }));
-                Decided::Refused
+                false
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Candles that are handed in many at a time.
 
-use super::{Decided, Moment, Session};
+use super::{Moment, Session};
 use crate::{Action, BotId, Origin, SeriesId};
 use candlewick_sdk::{Candle, Millis, closing_before};
 
@@ -9,8 +9,9 @@ use candlewick_sdk::{Candle, Millis, closing_before};
 const MOST_NOTED: usize = 16;
 
 impl Session {
-    /// Takes candles of a series that were known the moment they closed, up to the first that is traded, or a number of actions that only have to be
-    /// noted; how many those were. The same as [`handle`](Self::handle) of their events one by one, without making them.
+    /// Takes candles of a series that were known the moment they closed, up to the first that is traded, or a number of
+    /// actions that only have to be noted; how many those were. The same as [`handle`](Self::handle) of their events one by
+    /// one, without making them.
     ///
     /// Nothing else may happen before the last of them: no event, and no candle of another series.
     #[inline]
@@ -28,10 +29,10 @@ impl Session {
         };
         let mut taken = 0;
         while taken < candles.len() {
-            let decided = if let Some(bot) = only {
-                let (shown, decided) = self.show(bot, &candles[taken..], length, actions);
+            let is_approved = if let Some(bot) = only {
+                let (shown, is_approved) = self.show(bot, &candles[taken..], length, actions);
                 taken += shown;
-                decided
+                is_approved
             } else {
                 let at = candles[taken].time() + length;
                 self.pass_time(at, actions);
@@ -39,15 +40,15 @@ impl Session {
                 let moment = Moment { at, received: at, origin: Origin::Live };
                 self.on_candle(series, &candles[taken - 1], moment, actions)
             };
-            if decided == Decided::Opened || actions.len() >= MOST_NOTED {
+            if is_approved || actions.len() >= MOST_NOTED {
                 break;
             }
         }
         taken
     }
 
-    /// Shows candles to the only bot of their series, up to the first that it answers; how many those were, and what became of
-    /// the answer.
+    /// Shows candles to the only bot of their series, up to the first that it answers; how many those were, and whether the
+    /// answer was approved.
     ///
     /// What time brings about is looked for afterwards, still before the answer: a strategy does not hear of it, and by then the
     /// candles are in the nearest cache.
@@ -58,7 +59,7 @@ impl Session {
         candles: &[Candle],
         length: Millis,
         actions: &mut Vec<Action>,
-    ) -> (usize, Decided) {
+    ) -> (usize, bool) {
         let bot = &mut self.bots[id.index()];
         let mut signal = None;
         let shown = bot.on_candles(candles, &mut signal);
@@ -67,7 +68,7 @@ impl Session {
         if self.ledger.is_day_over(at) || at >= self.next_release {
             self.pass_time_of(&candles[..shown], length, actions);
         }
-        let Some(signal) = signal.as_ref().filter(|_| is_heard) else { return (shown, Decided::Nothing) };
+        let Some(signal) = signal.as_ref().filter(|_| is_heard) else { return (shown, false) };
         let moment = Moment { at, received: at, origin: Origin::Live };
         (shown, self.decide(id, signal, moment, actions))
     }
