@@ -48,9 +48,7 @@ impl Bot {
         } else {
             self.on_candle_with_longer(candles, signal)
         };
-        if let Some(last) = shown.checked_sub(1).and_then(|last| candles.get(last)) {
-            self.last_close = last.time() + self.interval;
-        }
+        self.note_close(&candles[..shown]);
         self.cold = self.cold.saturating_sub(shown);
         shown
     }
@@ -65,11 +63,8 @@ impl Bot {
             answers += u64::from(signal.is_some() && self.is_warm());
             rest = &rest[shown..];
         }
-        if let Some(last) = rest.last() {
-            self.last_close = last.time() + self.interval;
-            answers += self.strategy.pass_candles(rest);
-        }
-        answers
+        self.note_close(rest);
+        answers + self.strategy.pass_candles(rest)
     }
 
     /// Shows the strategy candles after a trade of it: see [`CandleLoop::on_candles_after`](candlewick_sdk::CandleLoop). It is warm.
@@ -84,17 +79,19 @@ impl Bot {
             let (passed, rest) = candles.split_at(unheard.min(candles.len()));
             let answered = self.pass_candles(passed);
             self.on_settled(settlement);
-            *signal = None;
-            return (
-                passed.len() + if rest.is_empty() { 0 } else { self.on_candles(rest, signal) },
-                answered,
-            );
+            return (passed.len() + self.on_candles(rest, signal), answered);
         }
         let (shown, answered) = self.strategy.on_candles_after(unheard, settlement, candles, signal);
-        if let Some(last) = shown.checked_sub(1).and_then(|last| candles.get(last)) {
+        self.note_close(&candles[..shown]);
+        (shown, answered)
+    }
+
+    /// Notes when the last of the candles that were shown closed.
+    #[inline]
+    fn note_close(&mut self, shown: &[Candle]) {
+        if let Some(last) = shown.last() {
             self.last_close = last.time() + self.interval;
         }
-        (shown, answered)
     }
 
     /// Longer candles are shown between the bot's own, so these are taken one by one.

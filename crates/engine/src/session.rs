@@ -114,6 +114,12 @@ impl Session {
         }
     }
 
+    /// Whether time alone brings anything about by now.
+    #[inline]
+    fn is_time_due(&self, now: Millis) -> bool {
+        self.ledger.is_day_over(now) || now >= self.next_release
+    }
+
     /// What time alone brings about.
     #[inline]
     fn pass_time(&mut self, now: Millis, actions: &mut Vec<Action>) {

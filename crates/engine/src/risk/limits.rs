@@ -45,6 +45,7 @@ impl Limits {
         let seconds = |count: u32| Millis::from_seconds(i64::from(count));
         let stake_step = amount(scale, settings.stake_step, "risk.stake_step")?;
         let least = amount(scale, settings.min_stake, "risk.min_stake")?.max(Money::from_minor(1));
+        let max_drawdown = percent(settings.max_drawdown_percent, "risk.max_drawdown_percent")?;
         let hours = settings.hours.iter().enumerate();
         Ok(Self {
             max_open_trades: settings.max_open_trades as usize,
@@ -53,11 +54,8 @@ impl Limits {
             max_trades_per_day: settings.max_trades_per_day,
             daily_loss_limit: amount(scale, settings.daily_loss_limit, "risk.daily_loss_limit")?,
             daily_profit_target: amount(scale, settings.daily_profit_target, "risk.daily_profit_target")?,
-            max_drawdown: percent(settings.max_drawdown_percent, "risk.max_drawdown_percent")?,
-            drawdown_halvings: halvings_below(percent(
-                settings.max_drawdown_percent,
-                "risk.max_drawdown_percent",
-            )?),
+            max_drawdown,
+            drawdown_halvings: halvings_below(max_drawdown),
             max_loss_streak: settings.max_loss_streak,
             cooldown_after_loss: seconds(settings.cooldown_after_loss_s),
             cooldown_after_losses: settings.cooldown_after_losses,

@@ -139,7 +139,7 @@ impl Session {
     /// What time alone brings about, where nobody notes it.
     #[inline]
     fn pass_time_unseen(&mut self, now: Millis) {
-        if self.ledger.is_day_over(now) || now >= self.next_release {
+        if self.is_time_due(now) {
             self.pass_time_forgotten(now);
         }
     }

@@ -65,7 +65,7 @@ impl Session {
         let shown = bot.on_candles(candles, &mut signal);
         let at = bot.last_close;
         let is_heard = bot.is_warm();
-        if self.ledger.is_day_over(at) || at >= self.next_release {
+        if self.is_time_due(at) {
             self.pass_time_of(&candles[..shown], length, actions);
         }
         let Some(signal) = signal.as_ref().filter(|_| is_heard) else { return (shown, false) };
