@@ -37,8 +37,13 @@ pub struct Shown {
 /// A signal that every rule let pass.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Traded {
-    /// Its end was known: it is over, and booked. The settlement is what its strategy would be told.
-    Ended(Settlement),
+    /// Its end was known: it is over, and booked.
+    Ended {
+        /// What its strategy would be told,
+        settlement: Settlement,
+        /// and when.
+        settled_at: Millis,
+    },
     /// It is under way, as after [`Session::handle`].
     UnderWay(Intended),
 }
@@ -115,8 +120,9 @@ impl Session {
         };
         self.pass_through(&proposal, probe, &foretold);
         let (direction, decision_time) = (proposal.direction, proposal.at);
-        let Foretold { outcome, profit, .. } = foretold;
-        Ok(Traded::Ended(Settlement { direction, decision_time, outcome, profit }))
+        let Foretold { outcome, profit, settled_at, .. } = foretold;
+        let settlement = Settlement { direction, decision_time, outcome, profit };
+        Ok(Traded::Ended { settlement, settled_at })
     }
 
     /// Books an approved trade from its stake to its end.

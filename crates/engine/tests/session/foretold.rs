@@ -127,7 +127,7 @@ fn foretell(session: &mut Session, close: Millis, (bet, signal): (&Bet, &Signal)
         })
     };
     let traded = session.answer_foretold(BotId::FIRST, close, signal, fate)?;
-    let Traded::Ended(settlement) = traded else { panic!("{traded:?}") };
+    let Traded::Ended { settlement, .. } = traded else { panic!("{traded:?}") };
     let expected = (bet.direction, close, bet.outcome, profit(bet, stake));
     assert_eq!(
         (settlement.direction, settlement.decision_time, settlement.outcome, settlement.profit),

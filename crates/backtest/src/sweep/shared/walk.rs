@@ -78,16 +78,12 @@ impl Walk<'_> {
             self.hear_venue(close);
             let entry = entries.iter().find(|entry| entry.tests.iter().all(|test| test.has(index)));
             let Some(entry) = entry else { continue };
-            let (mut ended, floor) = (close, &mut self.floor);
-            let fate = |intended: &Intended| {
-                let foretold = floor.foretell(index, intended)?;
-                ended = foretold.settled_at;
-                Some(foretold)
-            };
+            let floor = &mut self.floor;
+            let fate = |intended: &Intended| floor.foretell(index, intended);
             let answer = self.session.answer_foretold(BotId::FIRST, close, &entry.signal, fate);
             opened += u64::from(answer.is_ok());
             cursor = match answer {
-                Ok(Traded::Ended(_)) => self.closes.first_from(cursor, ended),
+                Ok(Traded::Ended { settled_at, .. }) => self.closes.first_from(cursor, settled_at),
                 Ok(Traded::UnderWay(intended)) => self.open(&intended, index),
                 Err(_) => self.refused_until(cursor, close),
             };
@@ -107,12 +103,8 @@ impl Walk<'_> {
                 Some(due) => self.closes.first_from(cursor, due).max(cursor + 1),
                 None => candles.len(),
             };
-            let (mut ended, floor) = (Millis::ZERO, &mut self.floor);
-            let fate = |place: usize, intended: &Intended| {
-                let foretold = floor.foretell(cursor + place, intended)?;
-                ended = foretold.settled_at;
-                Some(foretold)
-            };
+            let floor = &mut self.floor;
+            let fate = |place: usize, intended: &Intended| floor.foretell(cursor + place, intended);
             let told = after.as_ref().map(|(unheard, settlement)| (*unheard, settlement));
             let shown = self.session.show_foretold(SeriesId::FIRST, told, &candles[cursor..end], fate);
             cursor += shown.count;
@@ -120,8 +112,8 @@ impl Walk<'_> {
             after = None;
             match shown.answer {
                 None => {}
-                Some(Ok(Traded::Ended(settlement))) => {
-                    after = Some((self.closes.first_from(cursor, ended) - cursor, settlement));
+                Some(Ok(Traded::Ended { settlement, settled_at })) => {
+                    after = Some((self.closes.first_from(cursor, settled_at) - cursor, settlement));
                 }
                 Some(Ok(Traded::UnderWay(intended))) => {
                     let end = self.open(&intended, cursor - 1);
