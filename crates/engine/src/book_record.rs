@@ -3,7 +3,7 @@
 use crate::book::Told;
 use crate::reasons::Reasons;
 use crate::{Approved, BotId, IntentId, IntentRow, IntentState, SymbolId, TradeBook};
-use candlewick_sdk::{Direction, Expiry, Millis, Money, Outcome, Payout, Reason};
+use candlewick_sdk::{Direction, Expiry, Millis, Money, Outcome, Payout, Reason, ReasonTemplate};
 use serde::{Deserialize, Serialize};
 
 /// The trades and counts of a run that no venue named anything of: a backtest's. Texts and expiries, of which there are
@@ -62,7 +62,7 @@ impl TradeBook {
         let record = |row: &IntentRow| RowRecord::of(row, &reasons.at(row.reason), &mut texts, &mut expiries);
         let rows = rows.iter().map(record).collect::<Option<Vec<_>>>()?;
         Some(BookRecord {
-            texts: texts.into_iter().map(str::to_owned).collect(),
+            texts,
             expiries,
             rows,
             refused: refused.to_vec(),
@@ -75,11 +75,8 @@ impl TradeBook {
 
     /// The book that was recorded so; its trades are remembered, and nothing opens them again. None of what is no record.
     pub fn from_record(record: BookRecord) -> Option<Self> {
-        // For the life of the program: a reason holds a fixed text. Strategies have few.
-        let keep = |text: String| -> &'static str { Box::leak(text.into_boxed_str()) };
-        let texts: Vec<&'static str> = record.texts.into_iter().map(keep).collect();
         let mut reasons = Reasons::default();
-        let rows = record.rows.iter().map(|row| row.to_row(&texts, &record.expiries, &mut reasons));
+        let rows = record.rows.iter().map(|row| row.to_row(&record.texts, &record.expiries, &mut reasons));
         Some(Self {
             rows: rows.collect::<Option<Vec<_>>>()?,
             reasons,
@@ -97,12 +94,12 @@ impl RowRecord {
     fn of(
         row: &IntentRow,
         reason: &Reason,
-        texts: &mut Vec<&'static str>,
+        texts: &mut Vec<String>,
         expiries: &mut Vec<Expiry>,
     ) -> Option<Self> {
         let IntentRow { approved, told, .. } = row;
-        let mut named = |(name, value): &(&'static str, f64)| Some((place_in(texts, *name)?, *value));
-        let numbers = reason.numbers().iter().map(&mut named).collect::<Option<Vec<_>>>()?;
+        let mut named = |(name, value): (&str, f64)| Some((place_in(texts, name.to_owned())?, value));
+        let numbers = reason.numbers().map(&mut named).collect::<Option<Vec<_>>>()?;
         let parts = |payout: Option<Payout>| payout.map(Payout::parts);
         Some(Self {
             intent: approved.intent(),
@@ -112,7 +109,7 @@ impl RowRecord {
             expiry: place_in(expiries, approved.expiry())?,
             stake: approved.stake(),
             decision_time: approved.decision_time(),
-            reason: place_in(texts, reason.text())?,
+            reason: place_in(texts, reason.text().to_owned())?,
             numbers,
             state: row.state,
             answered_at: row.answered_at,
@@ -132,16 +129,15 @@ impl RowRecord {
 
     fn to_row(
         &self,
-        texts: &[&'static str],
+        texts: &[String],
         expiries: &[Expiry],
         reasons: &mut Reasons,
     ) -> Option<IntentRow> {
-        let text = |place: u32| texts.get(place as usize).copied();
+        let text = |place: u32| texts.get(place as usize).cloned();
         let expiry = *expiries.get(self.expiry as usize)?;
-        let reason =
-            self.numbers.iter().try_fold(Reason::new(text(self.reason)?), |reason, (name, value)| {
-                Some(reason.with(text(*name)?, *value))
-            })?;
+        let names = self.numbers.iter().map(|(name, _)| text(*name)).collect::<Option<Vec<_>>>()?;
+        let numbers: Vec<f64> = self.numbers.iter().map(|(_, value)| *value).collect();
+        let reason = ReasonTemplate::new(text(self.reason)?, names).with_numbers(&numbers);
         let payout = |parts: Option<u32>| parts.and_then(Payout::from_parts);
         let [decided, answered, left_out, settled] = self.places;
         let (answered_payout, settled_payout) = (payout(self.answered_payout), payout(self.settled_payout));
@@ -150,7 +146,7 @@ impl RowRecord {
             (self.bot, self.symbol),
             (self.direction, expiry, self.stake),
             self.decision_time,
-            reason,
+            reason.clone(),
         );
         Some(IntentRow {
             approved: *approved.intended(),
