@@ -78,7 +78,10 @@ impl Reason {
     #[must_use]
     pub fn renumbered(&self, values: &[f64]) -> Self {
         let mut reason = self.clone();
-        reason.numbers[..usize::from(self.count)].iter_mut().zip(values).for_each(|(number, value)| *number = *value);
+        reason.numbers[..usize::from(self.count)]
+            .iter_mut()
+            .zip(values)
+            .for_each(|(number, value)| *number = *value);
         reason
     }
 
@@ -103,10 +106,7 @@ impl Reason {
             return false;
         }
         match (&self.words, &other.words) {
-            (
-                Words::Fixed { text, names },
-                Words::Fixed { text: other_text, names: other_names },
-            ) => {
+            (Words::Fixed { text, names }, Words::Fixed { text: other_text, names: other_names }) => {
                 // The same text of the program is nearly always in the same place.
                 let same = |one: &'static str, other: &'static str| std::ptr::eq(one, other) || one == other;
                 let count = usize::from(self.count);
@@ -206,7 +206,10 @@ mod tests {
         let reason = (0..6).fold(Reason::new("many"), |reason, n| reason.with("n", f64::from(n)));
         assert_eq!(reason.numbers().len(), 4);
         let template = ReasonTemplate::new("many", ["n"; 6]);
-        assert_eq!(template.with_numbers(&[1.0; 6]), Reason::new("many").with("n", 1.0).with("n", 1.0).with("n", 1.0).with("n", 1.0));
+        assert_eq!(
+            template.with_numbers(&[1.0; 6]),
+            Reason::new("many").with("n", 1.0).with("n", 1.0).with("n", 1.0).with("n", 1.0)
+        );
     }
 
     #[test]
