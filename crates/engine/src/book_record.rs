@@ -190,7 +190,7 @@ mod tests {
     fn book(venue_id: Option<VenueId>) -> TradeBook {
         let mut book = TradeBook::default();
         let reason = Reason::new("low").with("rsi", 29.0 + 1e-14).with("level", -0.0).with("odd", f64::NAN);
-        (1..=4).for_each(|number| book.record_action(&Action::Open(approved(number, reason))));
+        (1..=4).for_each(|number| book.record_action(&Action::Open(approved(number, reason.clone()))));
         let refused = Refused {
             bot: BotId::FIRST,
             decision_time: Millis::ZERO,

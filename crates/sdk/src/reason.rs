@@ -11,7 +11,7 @@ const MOST_NUMBERS: usize = 4;
 ///
 /// The text and the names are part of the program's own code ([`Reason::new`]), or come from a [`ReasonTemplate`] when they
 /// are known only at run time. Either way a reason is made and cloned without an allocation.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Reason {
     words: Words,
     numbers: [f64; MOST_NUMBERS],
@@ -19,7 +19,7 @@ pub struct Reason {
 }
 
 /// The text of a reason and the names of its numbers.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 enum Words {
     Fixed { text: &'static str, names: [&'static str; MOST_NUMBERS] },
     Shared(ReasonTemplate),
@@ -164,6 +164,14 @@ impl PartialEq for Reason {
     fn eq(&self, other: &Self) -> bool {
         let count = usize::from(self.count);
         self.has_words_of(other) && self.numbers[..count] == other.numbers[..count]
+    }
+}
+
+/// The same of equal reasons, wherever their words are from.
+impl fmt::Debug for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let numbers: Vec<_> = self.numbers().collect();
+        f.debug_struct("Reason").field("text", &self.text()).field("numbers", &numbers).finish()
     }
 }
 

@@ -162,7 +162,7 @@ impl Waiting {
         match entry {
             Entry::Header(header) => Self::Header(Box::new(header.clone())),
             Entry::Event(event) => Self::Event(*event),
-            Entry::Action(action) => Self::Action(*action),
+            Entry::Action(action) => Self::Action(action.clone()),
         }
     }
 }

@@ -24,7 +24,7 @@ pub struct Subject {
 pub(super) const PRICES_IN_CANDLE: u8 = 4;
 
 /// What the strategy answered, and when.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Answer {
     /// The candle that closed, or that was forming when a price was shown.
     pub(super) candle: usize,
@@ -233,7 +233,7 @@ pub(super) fn differences(one: &[Answer], other: &[Answer]) -> Vec<Answer> {
         run.binary_search_by_key(&key(answer), key).is_ok_and(|at| run[at].is_alike(answer))
     };
     let only = |run: &[Answer], rest: &[Answer]| -> Vec<Answer> {
-        run.iter().filter(|answer| !has(rest, answer)).copied().collect()
+        run.iter().filter(|answer| !has(rest, answer)).cloned().collect()
     };
     let mut all = only(one, other);
     all.extend(only(other, one));
