@@ -236,7 +236,7 @@ impl Backtest {
     fn tell(&mut self, event: &Event, recorder: &mut dyn Recorder) -> Result<(), BacktestError> {
         recorder.record(Entry::Event(event))?;
         self.session.handle(event, &mut self.actions);
-        self.book.see_event(event);
+        self.book.record_event(event);
         if !self.actions.is_empty() {
             self.act(recorder)?;
         }
@@ -246,7 +246,7 @@ impl Backtest {
     fn act(&mut self, recorder: &mut dyn Recorder) -> Result<(), BacktestError> {
         for action in &self.actions {
             recorder.record(Entry::Action(action))?;
-            self.book.see_action(action);
+            self.book.record_action(action);
             if let Action::Open(approved) = action {
                 self.simulator.submit(&Order {
                     number: approved.intent().number(),

@@ -153,7 +153,7 @@ impl RowRecord {
             reason,
         );
         Some(IntentRow {
-            approved: *approved.intended(),
+            approved: *approved.terms(),
             reason: reasons.put(&reason),
             venue_id: None,
             state: self.state,
@@ -199,7 +199,7 @@ mod tests {
     fn book(venue_id: Option<VenueId>) -> TradeBook {
         let mut book = TradeBook::default();
         let reason = Reason::new("low").with("rsi", 29.0 + 1e-14).with("level", -0.0).with("odd", f64::NAN);
-        (1..=4).for_each(|number| book.see_action(&Action::Open(approved(number, reason))));
+        (1..=4).for_each(|number| book.record_action(&Action::Open(approved(number, reason))));
         let refused = Refused {
             bot: BotId::FIRST,
             decision_time: Millis::ZERO,
@@ -207,9 +207,9 @@ mod tests {
             rule: Rule::Cooldown,
             reason,
         };
-        book.see_action(&Action::Refuse(refused));
+        book.record_action(&Action::Refuse(refused));
         let mut tell = |at: i64, kind| {
-            book.see_event(&Event { at: Millis::new(at), received: Millis::new(at), kind });
+            book.record_event(&Event { at: Millis::new(at), received: Millis::new(at), kind });
         };
         let intent = IntentId::new;
         let (open_time, open_price) = (Some(Millis::new(7)), Some(0.1 + 0.2));

@@ -45,7 +45,7 @@ pub use ledger::Ledger;
 pub use recall::{Recall, RecallError, Recorded, to_recorded_form};
 pub use record::{Entry, Header, Interest, Recorder};
 pub use risk::{
-    Approved, CooldownScope, Hours, Intended, LambdaRule, RiskSettings, Rule, VerdictSettings, Weekday,
+    Approved, CooldownScope, Hours, LambdaRule, OrderTerms, RiskSettings, Rule, VerdictSettings, Weekday,
 };
 pub use ruin::{RuinReport, StakeRuin, TradeRecord, check_ruin};
 pub use session::{Foretold, Session, Shown, Traded};

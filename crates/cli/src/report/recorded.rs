@@ -179,7 +179,7 @@ fn part_of(chronicle: &Chronicle, run: &RecordedRun) -> Result<Part, Failure> {
         {
             book.recall(recorded);
             if let Some(refused) = read_refusal(stored)? {
-                book.see_action(&Action::Refuse(refused));
+                book.record_action(&Action::Refuse(refused));
             }
         }
     }
