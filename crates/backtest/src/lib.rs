@@ -11,7 +11,6 @@ pub mod bench;
 mod driver;
 mod error;
 mod feed;
-mod finished_record;
 mod markup;
 pub mod metric;
 pub mod page;
@@ -25,6 +24,5 @@ pub mod walk_forward;
 
 pub use driver::{Backtest, Finished};
 pub use error::BacktestError;
-pub use finished_record::FinishedRecord;
 pub use settings::BacktestSettings;
 pub use summary::Summary;
