@@ -12,19 +12,19 @@ pub(crate) type Cause = Box<dyn std::error::Error + Send + Sync>;
 pub enum JournalError {
     /// Name another file, or move the old one away: a journal is never written over.
     #[error("{} exists already: name another file, or move it away", path.display())]
-    NameAnother {
+    AlreadyExists {
         /// The file.
         path: PathBuf,
     },
     /// Name a journal that exists: there is none to read.
     #[error("there is no journal at {url}: name another, or begin one by running bots")]
-    NameExisting {
+    NotFound {
         /// Where it was looked for.
         url: String,
     },
     /// Correct the URL, the user, the password or the database's name.
     #[error("the journal's URL {url} cannot be used: {reason}")]
-    CorrectUrl {
+    InvalidUrl {
         /// The URL, without its password.
         url: String,
         /// What is wrong with it.
@@ -32,7 +32,7 @@ pub enum JournalError {
     },
     /// Make the file and its folder writable, or name another.
     #[error("{} cannot be written", path.display())]
-    MakeWritable {
+    NotWritable {
         /// The file.
         path: PathBuf,
         /// What the system says.
@@ -40,7 +40,7 @@ pub enum JournalError {
     },
     /// Grant the user the right to write, or name the database that may be written.
     #[error("{url} may not be written by this user, or is read-only")]
-    GrantWriting {
+    PermissionDenied {
         /// Where the journal lies.
         url: String,
         /// What the database says.
@@ -48,7 +48,7 @@ pub enum JournalError {
     },
     /// Make room on the disk; nothing is lost, and writing may be tried again.
     #[error("the disk of {url} is full: make room")]
-    MakeRoom {
+    DiskFull {
         /// Where the journal lies.
         url: String,
         /// What the database says.
@@ -114,7 +114,7 @@ pub enum JournalError {
     },
     /// Restore a copy: the database itself is damaged.
     #[error("{url} is damaged: restore a copy")]
-    Restore {
+    Damaged {
         /// Where the journal lies.
         url: String,
         /// What the database says.
@@ -122,7 +122,7 @@ pub enum JournalError {
     },
     /// Report it with its chain: it should not happen.
     #[error("unexpected answer of {url}")]
-    Report {
+    Unexpected {
         /// Where the journal lies.
         url: String,
         /// What the database says.
@@ -135,19 +135,19 @@ impl JournalError {
     pub fn is_temporary(&self) -> bool {
         match self {
             Self::Unavailable { .. }
-            | Self::MakeRoom { .. }
-            | Self::MakeWritable { .. }
-            | Self::GrantWriting { .. } => true,
-            Self::NameAnother { .. }
-            | Self::NameExisting { .. }
-            | Self::CorrectUrl { .. }
+            | Self::DiskFull { .. }
+            | Self::NotWritable { .. }
+            | Self::PermissionDenied { .. } => true,
+            Self::AlreadyExists { .. }
+            | Self::NotFound { .. }
+            | Self::InvalidUrl { .. }
             | Self::NotAJournal { .. }
             | Self::NewerSchema { .. }
             | Self::HeldBy { .. }
             | Self::LostLease { .. }
             | Self::BrokenChain { .. }
-            | Self::Restore { .. }
-            | Self::Report { .. } => false,
+            | Self::Damaged { .. }
+            | Self::Unexpected { .. } => false,
         }
     }
 }
