@@ -12,7 +12,7 @@ pub(crate) type Cause = Box<dyn std::error::Error + Send + Sync>;
 pub enum JournalError {
     /// Name another file, or move the old one away: a journal is never written over.
     #[error("{} exists already: name another file, or move it away", path.display())]
-    AlreadyExists {
+    JournalExists {
         /// The file.
         path: PathBuf,
     },
@@ -138,7 +138,7 @@ impl JournalError {
             | Self::DiskFull { .. }
             | Self::NotWritable { .. }
             | Self::PermissionDenied { .. } => true,
-            Self::AlreadyExists { .. }
+            Self::JournalExists { .. }
             | Self::NotFound { .. }
             | Self::InvalidUrl { .. }
             | Self::NotAJournal { .. }

@@ -46,7 +46,7 @@ pub(super) fn remedy(error: &JournalError) -> &'static str {
         JournalError::DiskFull { .. } => "make room on the disk",
         JournalError::Unavailable { .. } => "check journal.url, and that the database runs",
         JournalError::HeldBy { .. } | JournalError::LostLease { .. } => "stop the other process",
-        JournalError::AlreadyExists { .. }
+        JournalError::JournalExists { .. }
         | JournalError::NotFound { .. }
         | JournalError::Unexpected { .. } => "look at the file, and at journal.url",
     }

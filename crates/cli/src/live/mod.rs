@@ -175,7 +175,7 @@ impl From<JournalError> for Failure {
     fn from(error: JournalError) -> Self {
         let kind = match &error {
             JournalError::HeldBy { .. } | JournalError::LostLease { .. } => FailureKind::JournalHeld,
-            JournalError::AlreadyExists { .. }
+            JournalError::JournalExists { .. }
             | JournalError::NotFound { .. }
             | JournalError::InvalidUrl { .. }
             | JournalError::NotWritable { .. }
