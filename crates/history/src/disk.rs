@@ -126,7 +126,7 @@ pub(crate) fn make_folder(disk: &dyn Disk, folder: &Path) -> io::Result<()> {
     let parent = folder_of(folder);
     make_folder(disk, parent)?;
     match fs::create_dir(folder) {
-        Err(error) if error.kind() != io::ErrorKind::JournalExists => Err(error),
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
         // Another writer may have just made it.
         _ => disk.sync_folder(parent),
     }

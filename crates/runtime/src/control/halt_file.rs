@@ -61,7 +61,7 @@ impl HaltFile {
                 file.sync_all()?;
                 Ok(Raised::Now)
             }
-            Err(error) if error.kind() == io::ErrorKind::JournalExists => Ok(Raised::Before),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(Raised::Before),
             Err(error) => Err(error),
         }
     }

@@ -32,7 +32,7 @@ impl SocketFile {
         clear(path).await?;
         let (listener, place) = bind_in_private(path).map_err(|error| match error.kind() {
             // Somebody was quicker than we.
-            io::ErrorKind::JournalExists => ControlError::StopOther { path: path.to_owned() },
+            io::ErrorKind::AlreadyExists => ControlError::StopOther { path: path.to_owned() },
             _ => failed(error),
         })?;
         Ok((listener, Self { path: path.to_owned(), place }))
