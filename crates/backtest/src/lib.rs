@@ -10,7 +10,6 @@ pub mod bench;
 mod driver;
 mod error;
 mod feed;
-mod finished_record;
 pub mod markup;
 pub mod metric;
 pub mod page;
@@ -22,7 +21,6 @@ pub mod variants;
 
 pub use driver::{Backtest, Finished};
 pub use error::BacktestError;
-pub use finished_record::FinishedRecord;
 pub use settings::BacktestSettings;
 pub use silence::Silence;
 pub use summary::Summary;

@@ -71,7 +71,7 @@ impl TrialJournal {
     /// have run come along. A last line that a kill cut short is dropped: its trial runs again.
     ///
     /// # Errors
-    /// [`BacktestError::ChooseFolder`] when it is another sweep's, [`BacktestError::AwaitSweep`] when another process
+    /// [`BacktestError::ChooseFolder`] when it is another sweep's, [`BacktestError::SweepLocked`] when another process
     /// has it open, [`BacktestError::CheckPath`] when the disk does not do.
     pub fn open(path: &Path, identity: &Value) -> Result<(Self, Vec<Record>), BacktestError> {
         let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
@@ -79,7 +79,7 @@ impl TrialJournal {
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                return Err(BacktestError::AwaitSweep { path: path.to_owned() });
+                return Err(BacktestError::SweepLocked { path: path.to_owned() });
             }
             Err(TryLockError::Error(source)) => return Err(unusable(path, "lock", source)),
         }
@@ -398,7 +398,7 @@ mod tests {
         let held = TrialJournal::open(&path, &json!({"seed": 1})).unwrap();
         assert!(matches!(
             TrialJournal::open(&path, &json!({"seed": 1})),
-            Err(BacktestError::AwaitSweep { .. })
+            Err(BacktestError::SweepLocked { .. })
         ));
         drop(held);
         assert!(TrialJournal::open(&path, &json!({"seed": 1})).is_ok());

@@ -74,14 +74,14 @@ impl<'a> Shared<'a> {
     /// does shows itself there.
     ///
     /// # Errors
-    /// [`BacktestError::MendDeclaration`] when they differ; else as [`Ground::run`].
+    /// [`BacktestError::DeclarationMismatch`] when they differ; else as [`Ground::run`].
     pub fn check(&self, candidate: &Candidate, balance: Money) -> Result<(), BacktestError> {
         let declared = self.measure(candidate, Millis::MAX, balance)?;
         if declared == self.replay.measure(candidate, Millis::MAX, balance)? {
             return Ok(());
         }
         let problem = "the trades that follow from it are not those of its backtest".to_owned();
-        Err(BacktestError::MendDeclaration { problem })
+        Err(BacktestError::DeclarationMismatch { problem })
     }
 
     /// Runs a trial; `None` when a Session cannot be made of it, or it needs all of a replay.

@@ -95,7 +95,7 @@ impl SeriesShelf {
     /// The series of one trial, to be put back once it knows its candidates.
     ///
     /// # Errors
-    /// [`BacktestError::MendDeclaration`] when a key means two series.
+    /// [`BacktestError::DeclarationMismatch`] when a key means two series.
     pub(crate) fn take(
         &self,
         declared: &mut [DeclaredSeries],
@@ -141,7 +141,7 @@ impl Place {
             series.fill(&candles[..content.head.len().min(candles.len())], &mut values);
             if values.iter().map(|value| value.to_bits()).ne(content.head.iter().copied()) {
                 let problem = format!("\"{}\" stands for two different series", series.key());
-                return Err(BacktestError::MendDeclaration { problem });
+                return Err(BacktestError::DeclarationMismatch { problem });
             }
             coded.clone()
         } else {

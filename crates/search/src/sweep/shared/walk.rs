@@ -5,7 +5,7 @@ use super::marks::{Marks, Tests};
 use super::tally::Tally;
 use candlewick_backtest::translation::{to_opened, to_rejection, to_settled};
 use candlewick_engine::{
-    Action, BotId, Event, EventKind, Foretold, Intended, IntentId, SeriesId, Session, Settled, Traded,
+    Action, BotId, Event, EventKind, Foretold, IntentId, OrderTerms, SeriesId, Session, Settled, Traded,
 };
 use candlewick_sdk::{Direction, Expiry, Millis, Money, Outcome, Payout, Signal, Symbol};
 use candlewick_simulator::{AnswerKind, FateTable, Foreseen, Order, SettledTrade, Simulator, VenueEvent};
@@ -79,7 +79,7 @@ impl Walk<'_> {
             let entry = entries.iter().find(|entry| entry.tests.iter().all(|test| test.has(index)));
             let Some(entry) = entry else { continue };
             let floor = &mut self.floor;
-            let fate = |intended: &Intended| floor.foretell(index, intended);
+            let fate = |intended: &OrderTerms| floor.foretell(index, intended);
             let answer = self.session.answer_foretold(BotId::FIRST, close, &entry.signal, fate);
             opened += u64::from(answer.is_ok());
             cursor = match answer {
@@ -104,7 +104,7 @@ impl Walk<'_> {
                 None => candles.len(),
             };
             let floor = &mut self.floor;
-            let fate = |place: usize, intended: &Intended| floor.foretell(cursor + place, intended);
+            let fate = |place: usize, intended: &OrderTerms| floor.foretell(cursor + place, intended);
             let told = after.as_ref().map(|(unheard, settlement)| (*unheard, settlement));
             let shown = self.session.show_foretold(SeriesId::FIRST, told, &candles[cursor..end], fate);
             cursor += shown.count;
@@ -156,7 +156,7 @@ impl Walk<'_> {
     /// Sends the venue what was approved at the candle with this index, to be heard of later; the first candle after it whose
     /// signal may be approved.
     #[inline(never)]
-    fn open(&mut self, intended: &Intended, index: usize) -> usize {
+    fn open(&mut self, intended: &OrderTerms, index: usize) -> usize {
         if self.floor.pending.is_empty() && self.floor.is_one_enough.is_none() {
             self.floor.is_one_enough = Some(self.session.is_full(BotId::FIRST));
         }
@@ -190,7 +190,7 @@ impl Floor<'_> {
     /// A part of the loop over candles: what it answers, and what that is put together from, then stays in registers.
     #[allow(clippy::inline_always, reason = "what is handed over in memory is waited for")]
     #[inline(always)]
-    fn foretell(&mut self, index: usize, intended: &Intended) -> Option<Foretold> {
+    fn foretell(&mut self, index: usize, intended: &OrderTerms) -> Option<Foretold> {
         if self.is_one_enough != Some(true) || !self.pending.is_empty() {
             return None;
         }
@@ -207,13 +207,13 @@ impl Floor<'_> {
         Some(Foretold { answered_at, payout: self.payout, settled_at, outcome, profit })
     }
 
-    fn foresee(&self, index: usize, intended: &Intended) -> Option<Foreseen> {
+    fn foresee(&self, index: usize, intended: &OrderTerms) -> Option<Foreseen> {
         let table = self.fates.iter().find(|table| table.expiry() == intended.expiry())?;
         table.foresee((index, intended.decision_time()), intended.direction())
     }
 
     /// Sends the venue what was approved, to be heard of later.
-    fn submit(&mut self, intended: &Intended, index: usize) {
+    fn submit(&mut self, intended: &OrderTerms, index: usize) {
         self.tally.open();
         let order = Order {
             number: intended.intent().number(),
@@ -232,7 +232,7 @@ impl Floor<'_> {
 
     /// Keeps a trade that was brought to its end at once.
     #[cold]
-    fn keep_foreseen(&mut self, index: usize, intended: &Intended, end: (Outcome, Money)) {
+    fn keep_foreseen(&mut self, index: usize, intended: &OrderTerms, end: (Outcome, Money)) {
         if let (Some(foreseen), Some(trades)) = (self.foresee(index, intended), &mut self.trades) {
             trades.push(TrialTrade {
                 number: intended.intent().number(),
