@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Who may depend on whom. Everybody may name `sdk`; nobody may name what does not stand here.
-const ARROWS: [(&str, &[&str]); 11] = [
+const ARROWS: [(&str, &[&str]); 12] = [
     ("sdk", &[]),
     ("statistics", &[]),
     ("engine", &["sdk", "statistics"]),
@@ -14,6 +14,7 @@ const ARROWS: [(&str, &[&str]); 11] = [
     ("history", &["sdk"]),
     ("api", &["sdk"]),
     ("backtest", &["sdk", "engine", "simulator", "history", "statistics"]),
+    ("search", &["sdk", "engine", "simulator", "statistics", "backtest"]),
     ("sandbox", &["sdk", "simulator", "history", "api"]),
     ("journal", &["sdk", "engine"]),
     ("runtime", &["sdk", "engine", "api", "journal", "simulator", "statistics"]),
@@ -26,6 +27,7 @@ const ARROWS: [(&str, &[&str]); 11] = [
             "statistics",
             "history",
             "backtest",
+            "search",
             "api",
             "journal",
             "sandbox",
