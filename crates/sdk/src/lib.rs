@@ -95,7 +95,7 @@ pub use parameters::Parameters;
 pub use payout::{Payout, PayoutError};
 pub use price::Price;
 pub use reason::{Reason, ReasonTemplate};
-pub use registry::{Registry, StrategyEntry};
+pub use registry::{Registry, RegistryError, StrategyEntry};
 pub use resample::{ResampleError, Resampler};
 pub use series::{CandleSeries, Series, SeriesError};
 pub use settlement::{Outcome, Settlement};
