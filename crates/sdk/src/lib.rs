@@ -91,7 +91,7 @@ pub use interval::{Interval, IntervalError};
 pub use longer::LongerCandles;
 pub use millis::Millis;
 pub use money::{Money, MoneyError, MoneyScale};
-pub use parameters::Parameters;
+pub use parameters::{Parameter, Parameters};
 pub use payout::{Payout, PayoutError};
 pub use price::Price;
 pub use reason::{Reason, ReasonTemplate};
