@@ -1,33 +1,39 @@
-//! What becomes of orders at the closes of a series, worked out once for many runs over the same candles.
+//! The outcomes of orders at the closes of a series, computed once for many runs over the same candles.
 
-use crate::fate::Fate;
 use crate::moments::Moments;
 use crate::order::{Opening, Order, Refusal};
+use crate::order_outcome::OrderOutcome;
 use crate::outcome::profit_of;
 use crate::path::PricePath;
 use crate::{Market, SettledTrade, SimulationSettings, SimulatorError};
 use candlewick_sdk::{
     Candle, CandleSeries, Direction, ExpirationType, Expiry, Millis, Money, Outcome, Symbol,
 };
+use std::fmt;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// The fates of orders of one expiry that are decided at the closes of a series, both directions: a byte a candle,
-/// worked out when first asked for. Threads share it; which of them works one out makes no difference.
-pub struct FateTable {
+/// The outcomes of orders of one expiry that are decided at the closes of a series, in both directions: one byte for each
+/// candle, computed when it is first asked for. Threads share a table; which of them computes an outcome makes no difference.
+///
+/// A [`Simulator`](crate::Simulator) that [has one](crate::Simulator::with_outcomes) looks an order's outcome up instead of computing it.
+pub struct OutcomeTable {
     path: PricePath,
     settings: SimulationSettings,
     expiry: Expiry,
+    candles: CandleSeries,
     /// Where trades open and close, counted from their decisions, when that is the same at every close.
     steady: Option<(Millis, Millis)>,
-    known: Box<[AtomicU8]>,
+    outcomes: Box<[AtomicU8]>,
 }
 
-/// What an order at a close comes to, if the wallet covers it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Foreseen {
-    kind: Kind,
-    opening: Opening,
-    known_at: Millis,
+/// A trade from a table, without the prices that the table does not keep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TableTrade {
+    pub(crate) outcome: Outcome,
+    pub(crate) open_time: Millis,
+    pub(crate) close_time: Millis,
+    /// When its settlement becomes known.
+    pub(crate) known_at: Millis,
 }
 
 /// Three bits of a table's byte; 0 is not known yet.
@@ -45,7 +51,7 @@ enum Kind {
 const BITS: u32 = 3;
 const MASK: u8 = 0b111;
 
-/// What three bits say. Looked up, because how a trade ends is what no processor can guess where it has to jump.
+/// What three bits say. Looked up rather than branched on: see docs/performance.md.
 const KINDS: [Option<Kind>; 8] = [
     None,
     Some(Kind::Won),
@@ -57,7 +63,7 @@ const KINDS: [Option<Kind>; 8] = [
     None,
 ];
 
-/// How what a kind says ends, by its bits.
+/// The outcome of a trade, by its bits.
 const OUTCOMES: [Option<Outcome>; 8] = [
     None,
     Some(Outcome::Won),
@@ -69,9 +75,9 @@ const OUTCOMES: [Option<Outcome>; 8] = [
     None,
 ];
 
-impl FateTable {
+impl OutcomeTable {
     /// The table of orders that a bot on `candles` decides and `market` prices. `None` where an order's latency
-    /// depends on its number, so that runs do not share what becomes of it.
+    /// depends on its number, so that runs do not share its outcome.
     ///
     /// # Errors
     /// As [`PricePath::new`].
@@ -85,51 +91,71 @@ impl FateTable {
             return Ok(None);
         }
         let path = PricePath::new(market, settings)?;
-        let known = candles.candles().iter().map(|_| AtomicU8::new(0)).collect();
+        let outcomes = candles.candles().iter().map(|_| AtomicU8::new(0)).collect();
         let steady = steady(expiry, candles, settings);
-        Ok(Some(Self { path, settings: settings.clone(), expiry, steady, known }))
+        let (settings, candles) = (settings.clone(), candles.clone());
+        Ok(Some(Self { path, settings, expiry, candles, steady, outcomes }))
     }
 
-    /// Of which expiry it is.
+    /// The expiry of its orders.
     pub const fn expiry(&self) -> Expiry {
         self.expiry
     }
 
-    /// What becomes of an order in this direction that is decided at the close of the candle with this index, which is
-    /// `close`.
+    /// The symbol of its orders.
+    pub fn symbol(&self) -> Symbol {
+        self.path.symbol()
+    }
+
+    /// The outcome of an order that is decided at the close of one of its candles; `None` for any other.
+    pub(crate) fn outcome_of(&self, order: &Order) -> Option<OrderOutcome> {
+        if order.expiry != self.expiry || order.symbol != self.symbol() {
+            return None;
+        }
+        let opens = order.time - self.candles.interval().length();
+        let candle = self.candles.candles().binary_search_by_key(&opens, Candle::time).ok()?;
+        let kind = self.kind((candle, order.time), order.direction)?;
+        let (open_time, close_time) = self.moments(order.time);
+        let payout = self.settings.payout_percent;
+        let opening = Opening { open_time, open_price: None, close_time, payout };
+        let Some(outcome) = kind.outcome() else {
+            return Some(match kind {
+                Kind::NoPrice => OrderOutcome::Refused(Refusal::NoPrice),
+                _ => OrderOutcome::StaysOpen(opening),
+            });
+        };
+        let trade = SettledTrade {
+            number: order.number,
+            known_at: close_time + self.settings.settle_delay_ms,
+            outcome,
+            profit: profit_of(outcome, order.stake, payout),
+            open_price: None,
+            close_price: None,
+            open_time,
+            close_time,
+        };
+        Some(OrderOutcome::Settles(opening, trade))
+    }
+
+    /// The trade of an order in this direction that is decided at the close of the candle with this index, which is `close`;
+    /// `None` for one that does not settle.
     #[inline]
-    pub fn foresee(&self, (index, close): (usize, Millis), direction: Direction) -> Option<Foreseen> {
-        let kind = self.kind((index, close), direction)?;
+    pub(crate) fn trade(&self, (candle, close): (usize, Millis), direction: Direction) -> Option<TableTrade> {
+        let outcome = self.kind((candle, close), direction)?.outcome()?;
         let (open_time, close_time) = self.moments(close);
-        // The prices are what a search does not ask for; without them a candle takes a byte.
-        let opening =
-            Opening { open_time, open_price: None, close_time, payout: self.settings.payout_percent };
         let known_at = close_time + self.settings.settle_delay_ms;
-        Some(Foreseen { kind, opening, known_at })
-    }
-
-    /// How such an order ends, and when its settlement becomes known; `None` for what does not settle.
-    #[inline]
-    pub fn end(&self, (index, close): (usize, Millis), direction: Direction) -> Option<(Outcome, Millis)> {
-        let outcome = self.kind((index, close), direction)?.outcome()?;
-        Some((outcome, self.moments(close).1 + self.settings.settle_delay_ms))
-    }
-
-    /// When the venue's answer to an order arrives that is decided at `close`.
-    #[inline]
-    pub fn answered_at(&self, close: Millis) -> Millis {
-        close + self.settings.latency_ms
+        Some(TableTrade { outcome, open_time, close_time, known_at })
     }
 
     #[inline]
-    fn kind(&self, (index, close): (usize, Millis), direction: Direction) -> Option<Kind> {
-        let known = self.known.get(index)?;
+    fn kind(&self, (candle, close): (usize, Millis), direction: Direction) -> Option<Kind> {
+        let outcomes = self.outcomes.get(candle)?;
         let shift = match direction {
             Direction::Buy => 0,
             Direction::Sell => BITS,
         };
-        let bits = known.load(Ordering::Relaxed) >> shift & MASK;
-        Some(Kind::from_bits(bits).unwrap_or_else(|| self.work_out(known, direction, close, shift)))
+        let bits = outcomes.load(Ordering::Relaxed) >> shift & MASK;
+        Some(Kind::from_bits(bits).unwrap_or_else(|| self.compute(outcomes, direction, close, shift)))
     }
 
     /// When a trade that is decided at `close` opens and closes.
@@ -143,12 +169,12 @@ impl FateTable {
 
     #[inline(never)]
     fn own_moments(&self, close: Millis) -> (Millis, Millis) {
-        let moments = Moments::of(self.expiry, self.answered_at(close), &self.settings);
+        let moments = Moments::of(self.expiry, close + self.settings.latency_ms, &self.settings);
         (moments.open_time, moments.close_time)
     }
 
     #[cold]
-    fn work_out(&self, known: &AtomicU8, direction: Direction, close: Millis, shift: u32) -> Kind {
+    fn compute(&self, outcomes: &AtomicU8, direction: Direction, close: Millis, shift: u32) -> Kind {
         let order = Order {
             number: 0,
             symbol: self.path.symbol(),
@@ -157,23 +183,30 @@ impl FateTable {
             expiry: self.expiry,
             time: close,
         };
-        let kind = match Fate::of(&order, self.answered_at(close), &self.path, &self.settings) {
-            Fate::Refused(_) => Kind::NoPrice,
-            Fate::StaysOpen(_) => Kind::StaysOpen,
-            Fate::Settles(_, trade) => match trade.outcome {
+        let arrival = close + self.settings.latency_ms;
+        let kind = match OrderOutcome::of(&order, arrival, &self.path, &self.settings) {
+            OrderOutcome::Refused(_) => Kind::NoPrice,
+            OrderOutcome::StaysOpen(_) => Kind::StaysOpen,
+            OrderOutcome::Settles(_, trade) => match trade.outcome {
                 Outcome::Won => Kind::Won,
                 Outcome::Lost => Kind::Lost,
                 Outcome::Draw => Kind::Draw,
                 Outcome::Cancelled => Kind::Cancelled,
             },
         };
-        known.fetch_or((kind as u8) << shift, Ordering::Relaxed);
+        outcomes.fetch_or((kind as u8) << shift, Ordering::Relaxed);
         kind
     }
+}
 
-    /// The symbol whose orders these are.
-    pub fn symbol(&self) -> Symbol {
-        self.path.symbol()
+impl fmt::Debug for OutcomeTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (symbol, candles) = (self.symbol(), self.outcomes.len());
+        f.debug_struct("OutcomeTable")
+            .field("symbol", &symbol)
+            .field("expiry", &self.expiry)
+            .field("candles", &candles)
+            .finish_non_exhaustive()
     }
 }
 
@@ -204,47 +237,12 @@ fn steady(expiry: Expiry, candles: &CandleSeries, settings: &SimulationSettings)
     candles.candles().iter().all(is_alike).then_some(after)
 }
 
-impl Foreseen {
-    /// When the trade opens and how it closes, as the answer tells it.
-    #[inline]
-    pub const fn opening(&self) -> &Opening {
-        &self.opening
-    }
-
-    /// When its settlement becomes known.
-    #[inline]
-    pub const fn known_at(&self) -> Millis {
-        self.known_at
-    }
-
-    /// The fate of an order with this number and stake.
-    pub(crate) fn fate(&self, number: u64, stake: Money) -> Fate {
-        let opening = self.opening;
-        let Some(outcome) = self.kind.outcome() else {
-            return match self.kind {
-                Kind::NoPrice => Fate::Refused(Refusal::NoPrice),
-                _ => Fate::StaysOpen(opening),
-            };
-        };
-        let trade = SettledTrade {
-            number,
-            known_at: self.known_at,
-            outcome,
-            profit: profit_of(outcome, stake, opening.payout),
-            open_price: None,
-            close_price: None,
-            open_time: opening.open_time,
-            close_time: opening.close_time,
-        };
-        Fate::Settles(opening, trade)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Answer, AnswerKind, RecordedLatency, Simulator, VenueEvent};
+    use crate::{Answer, AnswerKind, OrderAtClose, RecordedLatency, Simulator, VenueEvent};
     use candlewick_sdk::{Interval, Ohlcv, Series};
+    use std::sync::Arc;
 
     /// Two hours of minutes that go up and down, some of them missing, some of them flat.
     fn market() -> Market {
@@ -263,9 +261,9 @@ mod tests {
     fn check(settings: &SimulationSettings, kind: ExpirationType, close_type: &str) {
         let expiry = Expiry { close_type: close_type.parse().unwrap(), expiration_type: kind };
         let candles = market().prices;
-        let table = FateTable::new(settings, market(), &candles, expiry).unwrap().unwrap();
+        let table = Arc::new(OutcomeTable::new(settings, market(), &candles, expiry).unwrap().unwrap());
         let balance = Money::from_minor(100_000);
-        // Twice, since the second time nothing is worked out.
+        // Twice: the second time every outcome is known.
         for (index, candle) in
             candles.candles().iter().enumerate().chain(candles.candles().iter().enumerate())
         {
@@ -280,63 +278,67 @@ mod tests {
                 };
                 let mut own = Simulator::new(settings.clone(), balance, vec![market()]).unwrap();
                 own.submit(&order);
-                let mut other = Simulator::new(settings.clone(), balance, Vec::new()).unwrap();
-                let foreseen = table.foresee((index, order.time), direction).unwrap();
-                let answer = other.submit_foreseen(&order, &foreseen);
+                // Without a market, so that nothing but the table can answer.
+                let mut other = venue(settings, balance, &table);
+                let answer = other.submit(&order);
                 check_at_once(settings, (&table, index, &order), (&answer, &mut other.clone()));
-                let told = |venue: &mut Simulator| {
-                    let mut events: Vec<VenueEvent> =
-                        std::iter::from_fn(|| venue.pop_due(Millis::MAX)).collect();
-                    for event in &mut events {
-                        match event {
-                            VenueEvent::Settled(trade) => {
-                                (trade.open_price, trade.close_price) = (None, None);
-                            }
-                            VenueEvent::Answered(answer) => {
-                                if let AnswerKind::Opened(opening) = &mut answer.kind {
-                                    opening.open_price = None;
-                                }
-                            }
-                        }
-                    }
-                    (events, venue.balance(), venue.unsettled().to_vec())
-                };
-                assert_eq!(told(&mut other), told(&mut own), "{order:?}");
+                assert_eq!(events(&mut other), events(&mut own), "{order:?}");
+                let state = |venue: &Simulator| (venue.balance(), venue.unsettled().to_vec());
+                assert_eq!(state(&other), state(&own), "{order:?}");
             }
         }
-        assert_eq!(table.foresee((candles.candles().len(), candles.end()), Direction::Buy), None);
+        assert_eq!(table.trade((candles.candles().len(), candles.end()), Direction::Buy), None);
     }
 
-    /// Bringing an order to its end at once is to hear what the venue tells of it.
+    fn venue(settings: &SimulationSettings, balance: Money, table: &Arc<OutcomeTable>) -> Simulator {
+        let venue = Simulator::new(settings.clone(), balance, Vec::new()).unwrap();
+        venue.with_outcomes(vec![table.clone()])
+    }
+
+    /// Everything that a venue has to say, without prices.
+    fn events(venue: &mut Simulator) -> Vec<VenueEvent> {
+        let mut events: Vec<VenueEvent> = std::iter::from_fn(|| venue.pop_due(Millis::MAX)).collect();
+        for event in &mut events {
+            match event {
+                VenueEvent::Settled(trade) => (trade.open_price, trade.close_price) = (None, None),
+                VenueEvent::Answered(answer) => {
+                    if let AnswerKind::Opened(opening) = &mut answer.kind {
+                        opening.open_price = None;
+                    }
+                }
+            }
+        }
+        events
+    }
+
+    /// Settling an order at once gives what the venue's events say of it.
     fn check_at_once(
         settings: &SimulationSettings,
-        (table, index, order): (&FateTable, usize, &Order),
-        (answer, told): (&Answer, &mut Simulator),
+        (table, candle, order): (&Arc<OutcomeTable>, usize, &Order),
+        (answer, other): (&Answer, &mut Simulator),
     ) {
-        let foreseen = table.foresee((index, order.time), order.direction).unwrap();
-        let mut venue = Simulator::new(settings.clone(), told.balance(), Vec::new()).unwrap();
-        let end = table.end((index, order.time), order.direction);
-        let at_once =
-            end.and_then(|(outcome, _)| Some((outcome, venue.settle_at_once(order.stake, outcome)?)));
-        let events: Vec<VenueEvent> = std::iter::from_fn(|| told.pop_due(Millis::MAX)).collect();
-        assert_eq!(table.answered_at(order.time), answer.at);
-        match &events[..] {
-            [VenueEvent::Answered(answer), VenueEvent::Settled(trade)] => {
-                assert_eq!(answer.kind, AnswerKind::Opened(*foreseen.opening()));
-                assert_eq!(at_once, Some((trade.outcome, trade.profit)));
-                let opening = foreseen.opening();
-                assert_eq!((opening.open_time, opening.close_time), (trade.open_time, trade.close_time));
-                assert_eq!((foreseen.known_at(), end.unwrap().1), (trade.known_at, trade.known_at));
+        let mut venue = venue(settings, other.balance(), table);
+        let Order { direction, expiry, stake, time, .. } = *order;
+        let settled = venue.settle_at_once(&OrderAtClose { candle, time, direction, expiry, stake });
+        let events = events(other);
+        match (&events[..], settled) {
+            ([VenueEvent::Answered(answered), VenueEvent::Settled(trade)], Some(settled)) => {
+                let AnswerKind::Opened(opening) = answered.kind else { panic!("{answered:?}") };
+                assert_eq!((settled.answered_at, settled.known_at), (answer.at, trade.known_at));
+                assert_eq!((settled.open_time, settled.close_time), (opening.open_time, opening.close_time));
+                assert_eq!((settled.open_time, settled.close_time), (trade.open_time, trade.close_time));
+                assert_eq!((settled.outcome, settled.profit), (trade.outcome, trade.profit));
+                assert_eq!(venue.balance(), other.balance());
             }
-            _ => assert_eq!(at_once, None, "{events:?}"),
-        }
-        if at_once.is_some() {
-            assert_eq!(venue.balance(), told.balance());
+            ([VenueEvent::Answered(_), VenueEvent::Settled(_)], None) | (_, Some(_)) => {
+                panic!("{settled:?} of {events:?}")
+            }
+            (_, None) => {}
         }
     }
 
     #[test]
-    fn a_foreseen_order_ends_as_one_that_is_worked_out() {
+    fn a_precomputed_order_ends_as_one_that_is_computed() {
         let stressed =
             SimulationSettings { stress: 0.05, max_gap_intervals: 2, ..SimulationSettings::default() };
         for settings in [SimulationSettings::default(), stressed] {
@@ -352,18 +354,17 @@ mod tests {
         let settings = SimulationSettings::default();
         let expiry =
             Expiry { close_type: "01:00".parse().unwrap(), expiration_type: ExpirationType::TimeFixed };
-        let table = FateTable::new(&settings, market(), &market().prices, expiry).unwrap().unwrap();
-        let mut venue = Simulator::new(settings, Money::from_minor(10), Vec::new()).unwrap();
-        let stake = Money::from_minor(1_000);
+        let table = OutcomeTable::new(&settings, market(), &market().prices, expiry).unwrap().unwrap();
+        let mut venue = venue(&settings, Money::from_minor(10), &Arc::new(table));
         let order = Order {
             number: 1,
-            symbol: table.symbol(),
+            symbol: market().prices.symbol(),
             direction: Direction::Buy,
-            stake,
+            stake: Money::from_minor(1_000),
             expiry,
             time: Millis::MINUTE,
         };
-        let answer = venue.submit_foreseen(&order, &table.foresee((0, order.time), Direction::Buy).unwrap());
+        let answer = venue.submit(&order);
         assert_eq!(answer.kind, AnswerKind::Refused(Refusal::InsufficientBalance));
     }
 
@@ -375,6 +376,6 @@ mod tests {
             SimulationSettings { recorded_latency: Some(recorded), ..SimulationSettings::default() };
         let expiry =
             Expiry { close_type: "01:00".parse().unwrap(), expiration_type: ExpirationType::TimeFixed };
-        assert!(FateTable::new(&settings, market(), &market().prices, expiry).unwrap().is_none());
+        assert!(OutcomeTable::new(&settings, market(), &market().prices, expiry).unwrap().is_none());
     }
 }

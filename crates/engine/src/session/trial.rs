@@ -1,19 +1,27 @@
-//! Trades whose end is known when they are approved, brought to it at once.
+//! A trial of a search: a Session whose trades are booked to their ends when they are approved.
 //!
-//! For a search that runs one strategy a thousand times over what is past: nothing is sent anywhere. Every rule is asked, and the
+//! A search runs one strategy a thousand times over past candles, where nothing is sent anywhere. Every rule is asked, and the
 //! books are kept as if each event had come in its time.
 
 use super::{Moment, Session};
 use crate::risk::{self, OrderTerms, Probe, Proposal};
-use crate::{BotId, Origin, Rule, SeriesId};
-use candlewick_sdk::{Candle, Millis, Money, Outcome, Payout, Settlement, Signal};
+use crate::{Action, BotId, EngineError, Event, Origin, Rule};
+use candlewick_sdk::{Candle, Direction, Millis, Money, Outcome, Payout, Reason, Settlement, Signal};
 
-/// What becomes of a trade, where nothing else happens before its end is known.
+/// A Session of one bot that only a search can use. It is made by consuming a [`Session`] and never becomes one again, and
+/// what it books never becomes an [`Approved`](crate::Approved) trade: no driver can open any of it.
+pub struct TrialSession {
+    session: Session,
+    /// Where the Session puts its actions; nobody reads them.
+    actions: Vec<Action>,
+}
+
+/// The outcome of a trade that is known when the trade is approved. Nothing else happens before the trade has settled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Foretold {
+pub struct PrecomputedOutcome {
     /// When the venue's answer arrives.
     pub answered_at: Millis,
-    /// What a win pays, as the answer tells.
+    /// What a win pays, as the answer says.
     pub payout: Payout,
     /// When its settlement becomes known.
     pub settled_at: Millis,
@@ -23,141 +31,203 @@ pub struct Foretold {
     pub profit: Money,
 }
 
-/// Candles that were shown, and what came of them.
+/// Candles that were shown to a strategy, and what came of them.
 #[derive(Debug)]
-pub struct Shown {
-    /// How many.
+pub struct ShownCandles {
+    /// How many were shown.
     pub count: usize,
-    /// Answers that nobody heard.
-    pub unheard: u64,
-    /// What became of the answer to the last.
-    pub answer: Option<Result<Traded, Rule>>,
+    /// How many signals were suppressed.
+    pub suppressed: u64,
+    /// What became of the signal on the last candle.
+    pub answer: Option<Result<BookedTrade, Rule>>,
 }
 
-/// A signal that every rule let pass.
+/// A trade that every rule let pass.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Traded {
-    /// Its end was known: it is over, and booked.
-    Ended {
-        /// What its strategy would be told,
+pub enum BookedTrade {
+    /// Its outcome was precomputed: it is booked to its end.
+    Settled {
+        /// What its strategy is told.
         settlement: Settlement,
-        /// and when.
+        /// When.
         settled_at: Millis,
     },
-    /// It is under way, as after [`Session::handle`].
+    /// It is under way: the venue's answer and its settlement come as events.
     UnderWay(OrderTerms),
 }
 
-impl Session {
-    /// Takes a candle of a bot's series that closed at `close`, and that its strategy is known to answer with this signal.
-    /// The same as [`handle_candles`](Self::handle_candles) of this candle, when no candle since the last one that was
+impl TrialSession {
+    /// Takes over a Session that has not been handed anything.
+    ///
+    /// # Errors
+    /// [`EngineError`] when it does not have exactly one bot.
+    pub fn new(session: Session) -> Result<Self, EngineError> {
+        if session.bots.len() != 1 {
+            return Err(EngineError::setting("bots", "a trial has exactly one bot"));
+        }
+        Ok(Self { session, actions: Vec::with_capacity(16) })
+    }
+
+    /// Disables verdicts from here on, unless a rule depends on them: a search does not ask for the verdict after each trade.
+    pub fn disable_verdicts(&mut self) {
+        if !self.session.limits.enforce_verdict {
+            self.session.bots.iter_mut().for_each(|bot| bot.verdict.disable());
+        }
+    }
+
+    /// The Session, to be looked at.
+    #[inline]
+    pub const fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// Takes what the venue says: an answer or a settlement. No trade follows from either.
+    #[inline(never)]
+    pub fn handle(&mut self, event: &Event) {
+        self.session.handle(event, &mut self.actions);
+        self.actions.clear();
+    }
+
+    /// Takes a candle that closed at `close`, and that the bot's strategy is known to answer with this signal.
+    /// The same as [`Session::handle_candles`] of this candle, when no candle since the last one that was
     /// handed in has been answered; neither it nor they are shown to the strategy.
     ///
-    /// When every rule lets it pass, `fate` is asked what becomes of the trade. Where it knows, that is booked at once, as by
-    /// [`handle`](Self::handle) of the answer and of the settlement; nothing else may happen before that.
+    /// When every rule lets it pass, `outcome` is asked for the trade's outcome. Where there is one it is booked at once, as by
+    /// [`Session::handle`] of the answer and of the settlement; nothing else may happen before that.
     ///
     /// # Errors
     /// The rule that refuses it.
     #[inline]
-    pub fn answer_foretold(
+    pub fn handle_signal(
         &mut self,
-        bot: BotId,
         close: Millis,
         signal: &Signal,
-        fate: impl FnOnce(&OrderTerms) -> Option<Foretold>,
-    ) -> Result<Traded, Rule> {
-        self.pass_time_unseen(close);
-        self.bots[bot.index()].last_close = close;
-        self.trade(bot, signal, close, fate)
+        outcome: impl FnOnce(&OrderTerms) -> Option<PrecomputedOutcome>,
+    ) -> Result<BookedTrade, Rule> {
+        self.pass_time(close);
+        self.session.bots[BotId::FIRST.index()].last_close = close;
+        self.book(signal, close, outcome)
     }
 
-    /// Shows candles to the only bot of a series, as [`handle_candles`](Self::handle_candles), up to the first that it answers.
-    /// `fate` is told the place of the candle among these.
+    /// Shows candles to the bot, as [`Session::handle_candles`], up to the first that it answers.
+    /// `outcome` is also told the place of that candle among these.
     ///
-    /// After a trade, nobody hears the answers to so many of them, which are certain to be refused, and the strategy is told of its
-    /// settlement behind those.
+    /// `after` is a trade: signals on so many candles are certain to be refused and are suppressed, and the strategy is told of
+    /// the settlement behind those.
     #[inline]
-    pub fn show_foretold(
+    pub fn show_candles(
         &mut self,
-        series: SeriesId,
         after: Option<(usize, &Settlement)>,
         candles: &[Candle],
-        fate: impl FnOnce(usize, &OrderTerms) -> Option<Foretold>,
-    ) -> Shown {
-        let Some([id]) = self.listeners.get(series.index()).map(Vec::as_slice) else {
-            return Shown { count: candles.len(), unheard: 0, answer: None };
-        };
-        let id = *id;
-        let bot = &mut self.bots[id.index()];
+        outcome: impl FnOnce(usize, &OrderTerms) -> Option<PrecomputedOutcome>,
+    ) -> ShownCandles {
+        let bot = &mut self.session.bots[BotId::FIRST.index()];
         let mut signal = None;
-        let (count, unheard) = match after {
+        let (count, suppressed) = match after {
             Some(after) => bot.on_candles_after(after, candles, &mut signal),
             None => (bot.on_candles(candles, &mut signal), 0),
         };
         let Some(signal) = signal.as_ref().filter(|_| bot.is_warm()) else {
-            return Shown { count, unheard, answer: None };
+            return ShownCandles { count, suppressed, answer: None };
         };
         let close = bot.last_close;
-        self.pass_time_unseen(close);
-        let answer = self.trade(id, signal, close, |terms| fate(count - 1, terms));
-        Shown { count, unheard, answer: Some(answer) }
+        self.pass_time(close);
+        let answer = self.book(signal, close, |terms| outcome(count - 1, terms));
+        ShownCandles { count, suppressed, answer: Some(answer) }
+    }
+
+    /// Shows candles to the bot while every signal of it is certain to be refused; how many it gave.
+    pub fn show_suppressed(&mut self, candles: &[Candle]) -> u64 {
+        self.session.bots[BotId::FIRST.index()].pass_candles(candles)
+    }
+
+    /// Whether as many trades are under way as may be on the bot's symbol: whatever it signals before one of them has ended is
+    /// refused.
+    #[inline]
+    pub fn is_full(&self) -> bool {
+        let Session { bots, limits, intents, .. } = &self.session;
+        limits.is_full(intents, bots[BotId::FIRST.index()].symbol)
+    }
+
+    /// Before when every signal of the bot is certain to be refused, if no event comes first; `now` is the moment of the
+    /// last candle or event, and the answer when the next signal may be approved.
+    pub fn refuses_until(&self, now: Millis) -> Millis {
+        let session = &self.session;
+        let bot = &session.bots[BotId::FIRST.index()];
+        let proposal = Proposal {
+            bot: BotId::FIRST,
+            symbol: bot.symbol,
+            direction: Direction::Buy,
+            expiry: bot.expiry,
+            stake: session.stake(bot, Probe::NotNeeded),
+            at: now,
+            received: now,
+            origin: Origin::Live,
+            last_close: now,
+            interval: bot.interval,
+            nominal_close: now,
+            edge: bot.verdict.edge(),
+            reason: &Reason::new(""),
+        };
+        risk::refuses_until(&proposal, session.view()).min(session.next_release)
     }
 
     #[inline]
-    fn trade(
+    fn book(
         &mut self,
-        bot: BotId,
         signal: &Signal,
         close: Millis,
-        fate: impl FnOnce(&OrderTerms) -> Option<Foretold>,
-    ) -> Result<Traded, Rule> {
+        outcome: impl FnOnce(&OrderTerms) -> Option<PrecomputedOutcome>,
+    ) -> Result<BookedTrade, Rule> {
         let moment = Moment { at: close, received: close, origin: Origin::Live };
-        let (proposal, probe) = self.proposal(bot, signal, moment);
-        let terms = risk::order_terms(&proposal, self.view())?;
-        let Some(foretold) = fate(&terms) else {
-            self.begin(&proposal, probe);
-            return Ok(Traded::UnderWay(terms));
+        let session = &mut self.session;
+        let (proposal, probe) = session.proposal(BotId::FIRST, signal, moment);
+        let terms = risk::order_terms(&proposal, session.view())?;
+        let Some(precomputed) = outcome(&terms) else {
+            session.begin(&proposal, probe);
+            return Ok(BookedTrade::UnderWay(terms));
         };
-        self.pass_through(&proposal, probe, &foretold);
+        self.book_to_end(&proposal, probe, &precomputed);
         let (direction, decision_time) = (proposal.direction, proposal.at);
-        let Foretold { outcome, profit, settled_at, .. } = foretold;
+        let PrecomputedOutcome { outcome, profit, settled_at, .. } = precomputed;
         let settlement = Settlement { direction, decision_time, outcome, profit };
-        Ok(Traded::Ended { settlement, settled_at })
+        Ok(BookedTrade::Settled { settlement, settled_at })
     }
 
-    /// Books an approved trade from its stake to its end.
-    #[allow(clippy::inline_always, reason = "what is handed over in memory is waited for")]
+    /// Books a trade from its stake to its end.
+    #[allow(clippy::inline_always, reason = "its arguments stay out of memory: see docs/performance.md")]
     #[inline(always)]
-    fn pass_through(&mut self, proposal: &Proposal<'_>, probe: Probe, foretold: &Foretold) {
+    fn book_to_end(&mut self, proposal: &Proposal<'_>, probe: Probe, precomputed: &PrecomputedOutcome) {
         let (bot, symbol) = (proposal.bot, proposal.symbol);
-        let Foretold { answered_at, payout, settled_at, outcome, profit } = *foretold;
-        let id = self.intents.pass();
-        self.stake_on(proposal, id, probe);
-        self.pass_time_unseen(answered_at);
-        self.state.record_payout(symbol, payout, answered_at);
-        self.bots[bot.index()].verdict.on_answered(symbol, payout);
-        self.pass_time_unseen(settled_at);
-        self.book_end((bot, symbol, id), proposal.stake, (outcome, profit, Some(payout)), settled_at);
-        // What falls is followed by the rules, and noted nowhere.
-        self.bots[bot.index()].verdict.on_settled((bot, id), (outcome, Some(payout)), settled_at);
+        let PrecomputedOutcome { answered_at, payout, settled_at, outcome, profit } = *precomputed;
+        let id = self.session.intents.pass();
+        self.session.stake_on(proposal, id, probe);
+        self.pass_time(answered_at);
+        self.session.state.record_payout(symbol, payout, answered_at);
+        self.session.bots[bot.index()].verdict.on_answered(symbol, payout);
+        self.pass_time(settled_at);
+        let end = (outcome, profit, Some(payout));
+        self.session.book_end((bot, symbol, id), proposal.stake, end, settled_at);
+        // A verdict updates the rules; no action is made of it.
+        self.session.bots[bot.index()].verdict.on_settled((bot, id), (outcome, Some(payout)), settled_at);
     }
 
-    /// What time alone brings about, where nobody notes it.
+    /// What time alone brings about, without actions.
     #[inline]
-    fn pass_time_unseen(&mut self, now: Millis) {
-        if self.is_time_due(now) {
-            self.pass_time_forgotten(now);
+    fn pass_time(&mut self, now: Millis) {
+        if self.session.is_time_due(now) {
+            self.begin_day_or_release(now);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn pass_time_forgotten(&mut self, now: Millis) {
-        if self.ledger.is_day_over(now) {
-            self.begin_day(now);
+    fn begin_day_or_release(&mut self, now: Millis) {
+        if self.session.ledger.is_day_over(now) {
+            self.session.begin_day(now);
         }
-        if now >= self.next_release {
-            self.release(now);
+        if now >= self.session.next_release {
+            self.session.release(now);
         }
     }
 }
