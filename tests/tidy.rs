@@ -6,17 +6,18 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Who may depend on whom. Everybody may name `sdk`; nobody may name what does not stand here.
-const ARROWS: [(&str, &[&str]); 11] = [
+const ARROWS: [(&str, &[&str]); 12] = [
     ("sdk", &[]),
     ("statistics", &[]),
     ("engine", &["sdk", "statistics"]),
     ("simulator", &["sdk"]),
     ("history", &["sdk"]),
-    ("api", &["sdk"]),
+    ("broker", &["sdk"]),
+    ("api", &["sdk", "broker"]),
     ("backtest", &["sdk", "engine", "simulator", "history", "statistics"]),
-    ("sandbox", &["sdk", "simulator", "history", "api"]),
+    ("sandbox", &["sdk", "simulator", "history", "broker", "api"]),
     ("journal", &["sdk", "engine"]),
-    ("runtime", &["sdk", "engine", "api", "journal", "simulator", "statistics"]),
+    ("runtime", &["sdk", "engine", "broker", "api", "journal", "simulator", "statistics"]),
     (
         "cli",
         &[
@@ -27,6 +28,7 @@ const ARROWS: [(&str, &[&str]); 11] = [
             "history",
             "backtest",
             "api",
+            "broker",
             "journal",
             "sandbox",
             "runtime",
