@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Who may depend on whom. Everybody may name `sdk`; nobody may name what does not stand here.
-const ARROWS: [(&str, &[&str]); 12] = [
+const ARROWS: [(&str, &[&str]); 13] = [
     ("sdk", &[]),
     ("statistics", &[]),
     ("engine", &["sdk", "statistics"]),
@@ -15,6 +15,7 @@ const ARROWS: [(&str, &[&str]); 12] = [
     ("broker", &["sdk"]),
     ("api", &["sdk", "broker"]),
     ("backtest", &["sdk", "engine", "simulator", "history", "statistics"]),
+    ("search", &["sdk", "engine", "simulator", "statistics", "backtest"]),
     ("sandbox", &["sdk", "simulator", "history", "broker", "api"]),
     ("journal", &["sdk", "engine"]),
     ("runtime", &["sdk", "engine", "broker", "api", "journal", "simulator", "statistics"]),
@@ -27,6 +28,7 @@ const ARROWS: [(&str, &[&str]); 12] = [
             "statistics",
             "history",
             "backtest",
+            "search",
             "api",
             "broker",
             "journal",

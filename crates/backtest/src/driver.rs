@@ -69,7 +69,7 @@ impl Backtest {
         let mut own = Vec::with_capacity(session.series().len());
         for series in session.series() {
             let found = candles.iter().find(|candles| candles.series() == *series);
-            own.push(found.cloned().ok_or_else(|| BacktestError::GiveCandles {
+            own.push(found.cloned().ok_or_else(|| BacktestError::NoCandles {
                 series: *series,
                 bot: bot_of(settings, |bot| bot.series() == *series),
             })?);
@@ -236,7 +236,7 @@ impl Backtest {
     fn tell(&mut self, event: &Event, recorder: &mut dyn Recorder) -> Result<(), BacktestError> {
         recorder.record(Entry::Event(event))?;
         self.session.handle(event, &mut self.actions);
-        self.book.see_event(event);
+        self.book.record_event(event);
         if !self.actions.is_empty() {
             self.act(recorder)?;
         }
@@ -246,7 +246,7 @@ impl Backtest {
     fn act(&mut self, recorder: &mut dyn Recorder) -> Result<(), BacktestError> {
         for action in &self.actions {
             recorder.record(Entry::Action(action))?;
-            self.book.see_action(action);
+            self.book.record_action(action);
             if let Action::Open(approved) = action {
                 self.simulator.submit(&Order {
                     number: approved.intent().number(),
@@ -288,7 +288,7 @@ fn price_sources(
         // A few recorded seconds do not take the place of a series that tells prices for months.
         let fine = fine.max_by_key(|detail| detail.interval().length() * detail.candles().len() as i64);
         let (Some(detail), Some(id)) = (fine, session.symbol_id(bot.symbol)) else {
-            return Err(BacktestError::GiveDetail {
+            return Err(BacktestError::NoFinerCandles {
                 series: bot.series(),
                 bot: bot.name.clone(),
                 every_ms: every.get(),

@@ -2,7 +2,7 @@
 
 use crate::reasons::{ReasonPlace, Reasons};
 use crate::{
-    Action, Event, EventKind, Intended, IntentId, Opened, Recorded, Rejection, Rule, Settled, VenueId,
+    Action, Event, EventKind, IntentId, Opened, OrderTerms, Recorded, Rejection, Rule, Settled, VenueId,
 };
 use candlewick_sdk::{Millis, Money, Outcome, Payout, Reason};
 use serde::{Deserialize, Serialize};
@@ -35,7 +35,7 @@ pub enum IntentState {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct IntentRow {
     /// What was approved.
-    pub approved: Intended,
+    pub approved: OrderTerms,
     /// Where it stands.
     pub state: IntentState,
     /// Venue time at which its answer arrived.
@@ -96,7 +96,7 @@ pub struct TradeBook {
 impl IntentRow {
     /// Of an intent of which nothing is known yet but that it was decided.
     #[inline]
-    pub(crate) fn decided(approved: Intended) -> Self {
+    pub(crate) fn decided(approved: OrderTerms) -> Self {
         Self {
             approved,
             state: IntentState::InFlight,
@@ -160,7 +160,7 @@ impl TradeBook {
 
     /// Takes an event, after the Session has.
     #[inline]
-    pub fn see_event(&mut self, event: &Event) {
+    pub fn record_event(&mut self, event: &Event) {
         match &event.kind {
             EventKind::Candle { .. }
             | EventKind::Price { .. }
@@ -171,10 +171,10 @@ impl TradeBook {
             | EventKind::Control { .. } => {}
             EventKind::Opened(opened) => {
                 if self.row(opened.intent).is_some_and(|row| row.state != IntentState::NotOpened) {
-                    self.see_opened(opened, event.at);
+                    self.record_opened(opened, event.at);
                 }
             }
-            EventKind::Adopted(opened) => self.see_opened(opened, event.at),
+            EventKind::Adopted(opened) => self.record_opened(opened, event.at),
             EventKind::NotOpened { intent, .. } => {
                 let place = self.news + 1;
                 if let Some(row) = self.row_mut(*intent)
@@ -185,8 +185,8 @@ impl TradeBook {
                     self.news = place;
                 }
             }
-            EventKind::Settled(settled) => self.see_settled(settled, event.at),
-            EventKind::Rejected { intent, rejection } => self.see_rejected(*intent, rejection, event.at),
+            EventKind::Settled(settled) => self.record_settled(settled, event.at),
+            EventKind::Rejected { intent, rejection } => self.record_rejected(*intent, rejection, event.at),
             EventKind::NotSent { intent } => {
                 if self.end(*intent, IntentState::NotSent, event.at) {
                     self.not_sent += 1;
@@ -204,13 +204,13 @@ impl TradeBook {
 
     /// Takes an action.
     #[inline]
-    pub fn see_action(&mut self, action: &Action) {
+    pub fn record_action(&mut self, action: &Action) {
         match action {
             Action::Open(approved) => {
                 self.news += 1;
                 let reason = self.reasons.put(approved.reason());
                 // Made in its place: what was just written in pieces is waited for when it is copied as a whole.
-                self.rows.extend(iter::once_with(|| IntentRow::decided(*approved.intended())));
+                self.rows.extend(iter::once_with(|| IntentRow::decided(*approved.terms())));
                 if let Some(row) = self.rows.last_mut() {
                     (row.reason, row.told.decided) = (reason, self.news);
                 }
@@ -223,8 +223,8 @@ impl TradeBook {
     /// Takes an entry of an earlier run.
     pub fn recall(&mut self, recorded: &Recorded) {
         match recorded {
-            Recorded::Event(event) => self.see_event(event),
-            Recorded::Open(approved) => self.see_action(&Action::Open(*approved)),
+            Recorded::Event(event) => self.record_event(event),
+            Recorded::Open(approved) => self.record_action(&Action::Open(*approved)),
             Recorded::Refuse | Recorded::DayOpened { .. } | Recorded::Verdict => {}
         }
     }
@@ -285,7 +285,7 @@ impl TradeBook {
         rules.chain(venue).filter(|(_, count)| *count > 0).collect()
     }
 
-    fn see_opened(&mut self, opened: &Opened, at: Millis) {
+    fn record_opened(&mut self, opened: &Opened, at: Millis) {
         let place = self.news + 1;
         if self.row(opened.intent).is_none_or(IntentRow::is_over) {
             return;
@@ -309,7 +309,7 @@ impl TradeBook {
         self.news = place;
     }
 
-    fn see_settled(&mut self, settled: &Settled, at: Millis) {
+    fn record_settled(&mut self, settled: &Settled, at: Millis) {
         let place = self.news + 1;
         let Some(row) = self.row_mut(settled.intent).filter(|row| !row.is_over()) else { return };
         row.state = IntentState::Settled;
@@ -326,7 +326,7 @@ impl TradeBook {
         self.news = place;
     }
 
-    fn see_rejected(&mut self, intent: IntentId, rejection: &Rejection, at: Millis) {
+    fn record_rejected(&mut self, intent: IntentId, rejection: &Rejection, at: Millis) {
         if !self.end(intent, IntentState::Rejected, at) {
             return;
         }

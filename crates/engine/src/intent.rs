@@ -47,7 +47,7 @@ struct Unopened {
 
 /// A found trade of an intent that was taken as not opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Revived {
+pub(crate) struct Reinstated {
     pub(crate) decision_time: Millis,
     /// Its stake, if that had been released.
     pub(crate) released: Money,
@@ -133,12 +133,12 @@ impl Intents {
     }
 
     /// A trade of an intent that was taken as not opened has been found: it is unfinished again.
-    pub(crate) fn revive(&mut self, id: IntentId) -> Option<Revived> {
+    pub(crate) fn reinstate(&mut self, id: IntentId) -> Option<Reinstated> {
         let position = self.unopened.iter().position(|unopened| unopened.intent.id == id)?;
         let Unopened { intent, is_reserved, .. } = self.unopened.remove(position);
         self.unfinished.push(intent);
         let released = if is_reserved { Money::ZERO } else { intent.stake };
-        Some(Revived { decision_time: intent.decision_time, released })
+        Some(Reinstated { decision_time: intent.decision_time, released })
     }
 
     /// When the next reserved stake is to be released; the end of time when there is none.

@@ -259,11 +259,11 @@ mod tests {
                 0 => EventKind::Settled(ended(intent, outcome, payout)),
                 1 => EventKind::Opened(opened(intent, payout)),
                 _ => {
-                    book.see_action(&Action::Open(approved(intent, at)));
+                    book.record_action(&Action::Open(approved(intent, at)));
                     continue;
                 }
             };
-            book.see_event(&Event { at, received: at, kind });
+            book.record_event(&Event { at, received: at, kind });
         }
         book
     }

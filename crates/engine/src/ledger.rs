@@ -113,7 +113,7 @@ impl Ledger {
         self.loss_streak = losses_after(self.loss_streak, outcome);
     }
 
-    pub(crate) fn see_wallet(&mut self, amount: Money) {
+    pub(crate) fn record_wallet(&mut self, amount: Money) {
         self.wallet = Some(amount);
     }
 

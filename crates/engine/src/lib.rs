@@ -9,7 +9,6 @@
 
 mod action;
 mod book;
-mod book_record;
 mod bot;
 mod bot_verdict;
 mod encode;
@@ -34,7 +33,6 @@ mod testing;
 
 pub use action::{Action, Judgement, Refused};
 pub use book::{IntentRow, IntentState, Told, TradeBook};
-pub use book_record::BookRecord;
 pub use bot_verdict::BotVerdict;
 pub use event::{Control, Edge, Event, EventKind, Opened, Origin, Rejection, Settled, VenueId};
 pub use hash::JournalHash;
@@ -45,7 +43,7 @@ pub use ledger::Ledger;
 pub use recall::{Recall, RecallError, Recorded, to_recorded_form};
 pub use record::{Entry, Header, Interest, Recorder};
 pub use risk::{
-    Approved, CooldownScope, Hours, Intended, LambdaRule, RiskSettings, Rule, VerdictSettings, Weekday,
+    Approved, CooldownScope, Hours, LambdaRule, OrderTerms, RiskSettings, Rule, VerdictSettings, Weekday,
 };
 pub use ruin::{RuinReport, StakeRuin, TradeRecord, check_ruin};
 pub use session::{Foretold, Session, Shown, Traded};

@@ -154,8 +154,8 @@ impl Session {
                 self.tell_settlement(intent.bot, &Settlement { direction, decision_time, outcome, profit });
                 actions.extend(judgement.map(Action::Verdict));
             }
-            EventKind::Balance { amount } => self.ledger.see_wallet(*amount),
-            EventKind::Skew { offset } => self.state.see_skew(*offset),
+            EventKind::Balance { amount } => self.ledger.record_wallet(*amount),
+            EventKind::Skew { offset } => self.state.record_skew(*offset),
             EventKind::Control { control: Control::Halt } => self.state.halt(),
             EventKind::Control { control: Control::Suspend } => self.state.suspend(),
             EventKind::Control { control: Control::Continue } => self.state.go_on(),

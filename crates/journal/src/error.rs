@@ -7,12 +7,12 @@ use std::path::PathBuf;
 /// What a library below says; its words never hold a credential.
 pub(crate) type Cause = Box<dyn std::error::Error + Send + Sync>;
 
-/// What to do about a journal that cannot be used.
+/// Why a journal cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
-    /// Name another file, or move the old one away: a journal is never written over.
+    /// The file exists already, and a journal is never written over: name another file, or move the old one away.
     #[error("{} exists already: name another file, or move it away", path.display())]
-    NameAnother {
+    JournalExists {
         /// The file.
         path: PathBuf,
     },
@@ -46,9 +46,9 @@ pub enum JournalError {
         /// What the database says.
         source: Cause,
     },
-    /// Make room on the disk; nothing is lost, and writing may be tried again.
+    /// The disk is full. Nothing is lost: make room, and writing is tried again.
     #[error("the disk of {url} is full: make room")]
-    MakeRoom {
+    DiskFull {
         /// Where the journal lies.
         url: String,
         /// What the database says.
@@ -135,10 +135,10 @@ impl JournalError {
     pub fn is_temporary(&self) -> bool {
         match self {
             Self::Unavailable { .. }
-            | Self::MakeRoom { .. }
+            | Self::DiskFull { .. }
             | Self::MakeWritable { .. }
             | Self::GrantWriting { .. } => true,
-            Self::NameAnother { .. }
+            Self::JournalExists { .. }
             | Self::NameExisting { .. }
             | Self::CorrectUrl { .. }
             | Self::NotAJournal { .. }

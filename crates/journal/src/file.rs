@@ -24,7 +24,7 @@ impl FileJournal {
         let file = OpenOptions::new().append(true).create_new(true).open(path).map_err(|source| {
             let path = path.to_owned();
             if source.kind() == io::ErrorKind::AlreadyExists {
-                JournalError::NameAnother { path }
+                JournalError::JournalExists { path }
             } else {
                 JournalError::MakeWritable { path, source }
             }
@@ -84,7 +84,7 @@ mod tests {
         }
         journal.make_durable().await.unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
-        assert!(matches!(FileJournal::create(&path), Err(JournalError::NameAnother { .. })));
+        assert!(matches!(FileJournal::create(&path), Err(JournalError::JournalExists { .. })));
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 

@@ -285,7 +285,7 @@ mod tests {
             store.connection = Some(connection);
             store.record(line.clone());
             let error = store.commit().await.unwrap_err();
-            assert!(matches!(error, JournalError::MakeRoom { .. }) && error.is_temporary(), "{error:?}");
+            assert!(matches!(error, JournalError::DiskFull { .. }) && error.is_temporary(), "{error:?}");
             assert_eq!(store.pending(), pending);
             assert_eq!(Reader::open(&url).await.unwrap().verify().await.unwrap().entries, 1);
         }

@@ -65,7 +65,7 @@ async fn a_full_disk_loses_nothing() {
     for body in ["2", "3"] {
         store.record(line(body));
         let error = store.commit().await.unwrap_err();
-        assert!(matches!(error, JournalError::MakeRoom { .. }) && error.is_temporary(), "{error:?}");
+        assert!(matches!(error, JournalError::DiskFull { .. }) && error.is_temporary(), "{error:?}");
         assert_eq!(fixture.reader().await.verify().await.unwrap().entries, 1);
     }
     fixture.run("DROP TRIGGER full_disk ON entries").await;

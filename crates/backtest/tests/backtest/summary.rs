@@ -68,9 +68,9 @@ fn book(stake: StakeSettings, fates: &[Fate]) -> TradeBook {
     for event in &events {
         let mut actions = Vec::new();
         session.handle(event, &mut actions);
-        book.see_event(event);
+        book.record_event(event);
         for action in &actions {
-            book.see_action(action);
+            book.record_action(action);
         }
     }
     assert_eq!(book.rows().len(), fates.len());

@@ -80,7 +80,7 @@ impl Chronicle {
                 },
                 Recorded::Refuse => {
                     if let Some(refused) = read_refusal(stored)? {
-                        book.see_action(&Action::Refuse(refused));
+                        book.record_action(&Action::Refuse(refused));
                     }
                 }
                 Recorded::DayOpened { .. } | Recorded::Verdict => {}

@@ -43,10 +43,10 @@ pub(super) fn remedy(error: &JournalError) -> &'static str {
         JournalError::MakeWritable { .. } | JournalError::GrantWriting { .. } => {
             "give this user the right to read and write it"
         }
-        JournalError::MakeRoom { .. } => "make room on the disk",
+        JournalError::DiskFull { .. } => "make room on the disk",
         JournalError::Unavailable { .. } => "check journal.url, and that the database runs",
         JournalError::HeldBy { .. } | JournalError::LostLease { .. } => "stop the other process",
-        JournalError::NameAnother { .. }
+        JournalError::JournalExists { .. }
         | JournalError::NameExisting { .. }
         | JournalError::Report { .. } => "look at the file, and at journal.url",
     }

@@ -175,7 +175,7 @@ impl From<JournalError> for Failure {
     fn from(error: JournalError) -> Self {
         let kind = match &error {
             JournalError::HeldBy { .. } | JournalError::LostLease { .. } => FailureKind::JournalHeld,
-            JournalError::NameAnother { .. }
+            JournalError::JournalExists { .. }
             | JournalError::NameExisting { .. }
             | JournalError::CorrectUrl { .. }
             | JournalError::MakeWritable { .. }
@@ -183,7 +183,7 @@ impl From<JournalError> for Failure {
             | JournalError::NotAJournal { .. }
             | JournalError::NewerSchema { .. } => FailureKind::Configuration,
             JournalError::BrokenChain { .. } | JournalError::Restore { .. } => FailureKind::Data,
-            JournalError::MakeRoom { .. }
+            JournalError::DiskFull { .. }
             | JournalError::Unavailable { .. }
             | JournalError::Report { .. } => FailureKind::Unexpected,
         };

@@ -120,7 +120,6 @@ fn report_of(
         unsettled_stakes: part.ledger.open_stakes(),
         candles: part.candles,
         elapsed: duration(&part.span),
-        known: None,
         span: part.span.clone(),
         prices: Prices::Fair,
         data_hash: None,
@@ -179,7 +178,7 @@ fn part_of(chronicle: &Chronicle, run: &RecordedRun) -> Result<Part, Failure> {
         {
             book.recall(recorded);
             if let Some(refused) = read_refusal(stored)? {
-                book.see_action(&Action::Refuse(refused));
+                book.record_action(&Action::Refuse(refused));
             }
         }
     }

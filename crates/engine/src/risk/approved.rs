@@ -11,13 +11,13 @@ use std::ops::Deref;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Approved {
     #[serde(flatten)]
-    intended: Intended,
+    terms: OrderTerms,
     reason: Reason,
 }
 
-/// What an [`Approved`] trade is, without why: for whoever remembers many.
+/// The terms of an [`Approved`] trade, without its reason: for lists of many.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Intended {
+pub struct OrderTerms {
     intent: IntentId,
     bot: BotId,
     symbol: SymbolId,
@@ -31,7 +31,7 @@ impl Approved {
     /// Apart, so that it is put together where it goes instead of being copied there from pieces that were just written.
     #[inline(never)]
     pub(super) const fn new(proposal: &Proposal<'_>, intent: IntentId) -> Self {
-        Self { intended: Intended::of(proposal, intent), reason: *proposal.reason }
+        Self { terms: OrderTerms::of(proposal, intent), reason: *proposal.reason }
     }
 
     /// One that was approved in an earlier run, as its journal has it. Nothing opens it: it only lets a Session
@@ -43,12 +43,12 @@ impl Approved {
         decision_time: Millis,
         reason: Reason,
     ) -> Self {
-        Self { intended: Intended { intent, bot, symbol, direction, expiry, stake, decision_time }, reason }
+        Self { terms: OrderTerms { intent, bot, symbol, direction, expiry, stake, decision_time }, reason }
     }
 
-    /// What it is.
-    pub const fn intended(&self) -> &Intended {
-        &self.intended
+    /// Its terms.
+    pub const fn terms(&self) -> &OrderTerms {
+        &self.terms
     }
 
     /// Why.
@@ -58,14 +58,14 @@ impl Approved {
 }
 
 impl Deref for Approved {
-    type Target = Intended;
+    type Target = OrderTerms;
 
-    fn deref(&self) -> &Intended {
-        &self.intended
+    fn deref(&self) -> &OrderTerms {
+        &self.terms
     }
 }
 
-impl Intended {
+impl OrderTerms {
     #[inline]
     pub(super) const fn of(proposal: &Proposal<'_>, intent: IntentId) -> Self {
         Self {

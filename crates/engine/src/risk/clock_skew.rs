@@ -22,7 +22,7 @@ mod tests {
             (99_999, 0, Ruling::Pass),
         ] {
             let mut scene = Scene::with(|risk| risk.max_clock_skew_ms = limit_ms);
-            scene.state.see_skew(Millis::new(skew_ms));
+            scene.state.record_skew(Millis::new(skew_ms));
             assert_eq!(scene.ask(check), expected, "{skew_ms} ms");
         }
     }

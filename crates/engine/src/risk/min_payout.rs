@@ -48,7 +48,7 @@ mod tests {
         for (percent, expected) in [(79, Ruling::Refuse), (80, Ruling::Pass)] {
             let mut scene = scene();
             let payout = Payout::from_parts(percent * 10_000).unwrap();
-            scene.state.see_payout(Scene::SYMBOL, payout, scene.proposal.at);
+            scene.state.record_payout(Scene::SYMBOL, payout, scene.proposal.at);
             assert_eq!(scene.ask(check), expected, "{percent} %");
         }
     }
@@ -69,7 +69,7 @@ mod tests {
     fn an_old_payout_is_unknown() {
         let mut scene = scene();
         let seen = scene.proposal.at - Millis::from_seconds(61);
-        scene.state.see_payout(Scene::SYMBOL, Payout::from_parts(10_000).unwrap(), seen);
+        scene.state.record_payout(Scene::SYMBOL, Payout::from_parts(10_000).unwrap(), seen);
         assert_eq!(scene.ask(check), Ruling::Pass);
         assert_eq!(Probe::of(&scene.limits, &scene.state, Scene::SYMBOL, scene.proposal.at), Probe::Needed);
     }

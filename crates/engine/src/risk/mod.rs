@@ -35,7 +35,7 @@ mod state;
 mod testing;
 mod verdict_settings;
 
-pub use approved::{Approved, Intended};
+pub use approved::{Approved, OrderTerms};
 pub use hours::{Hours, Weekday};
 pub use rule::Rule;
 pub use settings::{CooldownScope, RiskSettings};
@@ -156,10 +156,10 @@ pub(crate) fn approve(proposal: &Proposal<'_>, view: View<'_>) -> Result<Approve
 /// # Errors
 /// The first rule that refuses.
 #[inline]
-pub(crate) fn intend(proposal: &Proposal<'_>, view: View<'_>) -> Result<Intended, Rule> {
+pub(crate) fn order_terms(proposal: &Proposal<'_>, view: View<'_>) -> Result<OrderTerms, Rule> {
     match first_refusal(proposal, view) {
         Some(rule) => Err(rule),
-        None => Ok(Intended::of(proposal, view.intents.next_id())),
+        None => Ok(OrderTerms::of(proposal, view.intents.next_id())),
     }
 }
 

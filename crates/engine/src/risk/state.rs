@@ -109,7 +109,7 @@ impl RiskState {
         self.suspended = false;
     }
 
-    pub(crate) fn see_skew(&mut self, offset: Millis) {
+    pub(crate) fn record_skew(&mut self, offset: Millis) {
         self.skew = offset;
     }
 
@@ -163,7 +163,7 @@ impl RiskState {
     }
 
     /// The symbol paid this at `at`; what is known of a later moment stays.
-    pub(crate) fn see_payout(&mut self, symbol: SymbolId, payout: Payout, at: Millis) {
+    pub(crate) fn record_payout(&mut self, symbol: SymbolId, payout: Payout, at: Millis) {
         let Some(state) = self.symbols.get_mut(symbol.index()) else { return };
         if state.payout.is_none_or(|(_, seen)| seen <= at) {
             state.payout = Some((payout, at));

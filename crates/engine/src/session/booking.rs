@@ -1,7 +1,7 @@
 //! Books what becomes of an intent: opened, refused, settled, or a doubt that ended.
 
 use super::Session;
-use crate::intent::{Intent, Revived};
+use crate::intent::{Intent, Reinstated};
 use crate::{BotId, IntentId, Opened, Settled, SymbolId};
 use candlewick_sdk::{Millis, Money, Outcome, Payout, Settlement};
 
@@ -9,7 +9,7 @@ impl Session {
     pub(super) fn on_opened(&mut self, opened: &Opened, at: Millis) {
         let Some(intent) = self.intents.open(opened.intent) else { return };
         let Some(payout) = opened.payout else { return };
-        self.state.see_payout(intent.symbol, payout, at);
+        self.state.record_payout(intent.symbol, payout, at);
         if let Some(bot) = self.bots.get_mut(intent.bot.index()) {
             bot.verdict.on_answered(intent.symbol, payout);
         }
@@ -33,11 +33,11 @@ impl Session {
     /// Books a settlement; the intent whose bot is to be told of it.
     #[inline]
     pub(super) fn on_settled(&mut self, settled: &Settled, at: Millis) -> Option<Intent> {
-        self.revive(settled.intent);
+        self.reinstate(settled.intent);
         let intent = self.intents.settle(settled.intent)?;
         if let Some(payout) = settled.payout {
             // It was this when the trade opened, which the reply to the open may not have told.
-            self.state.see_payout(intent.symbol, payout, intent.decision_time);
+            self.state.record_payout(intent.symbol, payout, intent.decision_time);
         }
         let end = (settled.outcome, settled.profit, settled.payout);
         self.book_end((intent.bot, intent.symbol, intent.id), intent.stake, end, at);
@@ -73,17 +73,17 @@ impl Session {
     }
 
     pub(super) fn on_adopted(&mut self, opened: &Opened, at: Millis) {
-        self.revive(opened.intent);
+        self.reinstate(opened.intent);
         self.on_opened(opened, at);
     }
 
     /// What was taken as not opened is a trade after all: its stake is at risk again, and it counts.
     #[inline]
-    fn revive(&mut self, intent: IntentId) {
+    fn reinstate(&mut self, intent: IntentId) {
         if !self.intents.has_unopened() {
             return;
         }
-        if let Some(Revived { decision_time, released }) = self.intents.revive(intent) {
+        if let Some(Reinstated { decision_time, released }) = self.intents.reinstate(intent) {
             self.ledger.reserve(released);
             self.state.recount_trade(&self.limits, decision_time);
         }

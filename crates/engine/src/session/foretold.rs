@@ -4,7 +4,7 @@
 //! books are kept as if each event had come in its time.
 
 use super::{Moment, Session};
-use crate::risk::{self, Intended, Probe, Proposal};
+use crate::risk::{self, OrderTerms, Probe, Proposal};
 use crate::{BotId, Origin, Rule, SeriesId};
 use candlewick_sdk::{Candle, Millis, Money, Outcome, Payout, Settlement, Signal};
 
@@ -45,7 +45,7 @@ pub enum Traded {
         settled_at: Millis,
     },
     /// It is under way, as after [`Session::handle`].
-    UnderWay(Intended),
+    UnderWay(OrderTerms),
 }
 
 impl Session {
@@ -64,7 +64,7 @@ impl Session {
         bot: BotId,
         close: Millis,
         signal: &Signal,
-        fate: impl FnOnce(&Intended) -> Option<Foretold>,
+        fate: impl FnOnce(&OrderTerms) -> Option<Foretold>,
     ) -> Result<Traded, Rule> {
         self.pass_time_unseen(close);
         self.bots[bot.index()].last_close = close;
@@ -82,7 +82,7 @@ impl Session {
         series: SeriesId,
         after: Option<(usize, &Settlement)>,
         candles: &[Candle],
-        fate: impl FnOnce(usize, &Intended) -> Option<Foretold>,
+        fate: impl FnOnce(usize, &OrderTerms) -> Option<Foretold>,
     ) -> Shown {
         let Some([id]) = self.listeners.get(series.index()).map(Vec::as_slice) else {
             return Shown { count: candles.len(), unheard: 0, answer: None };
@@ -99,7 +99,7 @@ impl Session {
         };
         let close = bot.last_close;
         self.pass_time_unseen(close);
-        let answer = self.trade(id, signal, close, |intended| fate(count - 1, intended));
+        let answer = self.trade(id, signal, close, |terms| fate(count - 1, terms));
         Shown { count, unheard, answer: Some(answer) }
     }
 
@@ -109,14 +109,14 @@ impl Session {
         bot: BotId,
         signal: &Signal,
         close: Millis,
-        fate: impl FnOnce(&Intended) -> Option<Foretold>,
+        fate: impl FnOnce(&OrderTerms) -> Option<Foretold>,
     ) -> Result<Traded, Rule> {
         let moment = Moment { at: close, received: close, origin: Origin::Live };
         let (proposal, probe) = self.proposal(bot, signal, moment);
-        let intended = risk::intend(&proposal, self.view())?;
-        let Some(foretold) = fate(&intended) else {
+        let terms = risk::order_terms(&proposal, self.view())?;
+        let Some(foretold) = fate(&terms) else {
             self.begin(&proposal, probe);
-            return Ok(Traded::UnderWay(intended));
+            return Ok(Traded::UnderWay(terms));
         };
         self.pass_through(&proposal, probe, &foretold);
         let (direction, decision_time) = (proposal.direction, proposal.at);
@@ -134,7 +134,7 @@ impl Session {
         let id = self.intents.pass();
         self.stake_on(proposal, id, probe);
         self.pass_time_unseen(answered_at);
-        self.state.see_payout(symbol, payout, answered_at);
+        self.state.record_payout(symbol, payout, answered_at);
         self.bots[bot.index()].verdict.on_answered(symbol, payout);
         self.pass_time_unseen(settled_at);
         self.book_end((bot, symbol, id), proposal.stake, (outcome, profit, Some(payout)), settled_at);

@@ -141,7 +141,7 @@ fn refusals_are_counted_by_name_the_venues_beside_the_rules() {
 fn events_that_are_about_no_intent_leave_the_book_alone() {
     let mut book = TradeBook::default();
     for kind in [EventKind::Time, opened(1), rejected(1), not_sent(1), in_doubt(1), won(1, 800)] {
-        book.see_event(&Event { at: Millis::ZERO, received: Millis::ZERO, kind });
+        book.record_event(&Event { at: Millis::ZERO, received: Millis::ZERO, kind });
     }
     assert!(book.rows().is_empty() && book.refused().is_empty());
 }

@@ -67,9 +67,9 @@ impl Desk {
     pub(crate) fn actions(&mut self, event: &Event) -> Vec<Action> {
         let mut actions = Vec::new();
         self.session.handle(event, &mut actions);
-        self.book.see_event(event);
+        self.book.record_event(event);
         for action in &actions {
-            self.book.see_action(action);
+            self.book.record_action(action);
         }
         actions
     }

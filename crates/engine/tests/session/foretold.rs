@@ -3,7 +3,7 @@
 use crate::event::{minute, payout};
 use crate::script::Script;
 use candlewick_engine::{
-    Action, BotId, Event, EventKind, Foretold, Intended, Opened, Origin, RiskSettings, Rule, SeriesId,
+    Action, BotId, Event, EventKind, Foretold, Opened, OrderTerms, Origin, RiskSettings, Rule, SeriesId,
     Session, SessionSettings, Settled, StakeSettings, Traded,
 };
 use candlewick_sdk::rust_decimal::Decimal;
@@ -116,8 +116,8 @@ fn hear(session: &mut Session, close: Millis, bet: &Bet) -> Result<Money, Rule> 
 /// Knows its end beforehand.
 fn foretell(session: &mut Session, close: Millis, (bet, signal): (&Bet, &Signal)) -> Result<Money, Rule> {
     let mut stake = Money::ZERO;
-    let fate = |intended: &Intended| {
-        stake = intended.stake();
+    let fate = |terms: &OrderTerms| {
+        stake = terms.stake();
         Some(Foretold {
             answered_at: close + Millis::new(bet.answer_ms),
             payout: payout(bet.percent).unwrap(),

@@ -213,9 +213,9 @@ fn run(events: &[Event], min_payout: f64) -> (Vec<Action>, String) {
         let mut actions = Vec::new();
         session.handle(event, &mut actions);
         hash.record(Entry::Event(event)).unwrap();
-        book.see_event(event);
+        book.record_event(event);
         for action in &actions {
-            book.see_action(action);
+            book.record_action(action);
             hash.record(Entry::Action(action)).unwrap();
         }
         clerk.see(event, &actions);
@@ -255,8 +255,8 @@ proptest! {
         let (mut book, mut actions) = (TradeBook::default(), Vec::new());
         for event in answered_once(events(&drawn)) {
             session.handle(&event, &mut actions);
-            book.see_event(&event);
-            actions.drain(..).for_each(|action| book.see_action(&action));
+            book.record_event(&event);
+            actions.drain(..).for_each(|action| book.record_action(&action));
         }
         for (place, verdict) in session.verdicts().enumerate() {
             let own = book.rows().iter().filter(|row| row.approved.bot().index() == place);

@@ -55,7 +55,7 @@ fn from_sqlite(code: i32, url: String, error: sqlx::Error) -> JournalError {
         // BUSY, LOCKED, NOMEM, INTERRUPT, IOERR
         5 | 6 | 7 | 9 | 10 => JournalError::Unavailable { url, source: error.into() },
         11 => JournalError::Restore { url, source: error.into() },
-        13 => JournalError::MakeRoom { url, source: error.into() },
+        13 => JournalError::DiskFull { url, source: error.into() },
         26 => JournalError::NotAJournal { url, reason: "it is not a database of SQLite".to_owned() },
         _ => JournalError::Report { url, source: error.into() },
     }
@@ -65,7 +65,7 @@ fn from_sqlite(code: i32, url: String, error: sqlx::Error) -> JournalError {
 fn from_postgres(code: &str, url: String, error: sqlx::Error) -> JournalError {
     let class = code.get(..2).unwrap_or_default();
     match (class, code) {
-        (_, "53100") => JournalError::MakeRoom { url, source: error.into() },
+        (_, "53100") => JournalError::DiskFull { url, source: error.into() },
         (_, "25006" | "42501") => JournalError::GrantWriting { url, source: error.into() },
         // Insufficient resources, operator intervention, connection, transaction rollback, lock not available, and the
         // time-outs of a transaction.
@@ -88,7 +88,7 @@ mod tests {
     fn name(error: &JournalError) -> &'static str {
         match error {
             JournalError::Unavailable { .. } => "wait",
-            JournalError::MakeRoom { .. } => "room",
+            JournalError::DiskFull { .. } => "room",
             JournalError::GrantWriting { .. } => "grant",
             JournalError::CorrectUrl { .. } => "url",
             JournalError::NotAJournal { .. } => "not a journal",

@@ -10,7 +10,7 @@ use crate::resolver::{
 };
 use candlewick_api::model::TradeRecord;
 use candlewick_api::{ApiError, OpenOrder, OpenReply};
-use candlewick_engine::{EventKind, Intended, IntentId, IntentState, Opened, VenueId};
+use candlewick_engine::{EventKind, IntentId, IntentState, Opened, OrderTerms, VenueId};
 use candlewick_sdk::Millis;
 use std::sync::Arc;
 
@@ -75,14 +75,14 @@ impl Conductor {
     }
 
     /// Begins to look for an intent's trade.
-    pub(super) fn begin_doubt(&mut self, approved: &Intended, now: Millis) {
+    pub(super) fn begin_doubt(&mut self, approved: &OrderTerms, now: Millis) {
         let doubt = self.doubt_of(approved, now);
         self.resolver.begin(doubt, now);
         self.plan_look();
     }
 
     /// What is known of a request that ended, as far as anybody can tell, at `ended`.
-    fn doubt_of(&self, approved: &Intended, ended: Millis) -> Doubt {
+    fn doubt_of(&self, approved: &OrderTerms, ended: Millis) -> Doubt {
         let sent = self.sent.get(&approved.intent()).copied().unwrap_or(approved.decision_time());
         Doubt {
             intent: approved.intent(),
@@ -94,7 +94,7 @@ impl Conductor {
         }
     }
 
-    pub(super) fn order_of(&self, approved: &Intended) -> OpenOrder {
+    pub(super) fn order_of(&self, approved: &OrderTerms) -> OpenOrder {
         OpenOrder {
             symbol: self.session.symbols()[approved.symbol().index()],
             direction: approved.direction(),

@@ -29,11 +29,11 @@ impl Conductor {
         self.record(Entry::Event(&event));
         let mut actions = std::mem::take(&mut self.actions);
         self.session.handle(&event, &mut actions);
-        self.book.see_event(&event);
+        self.book.record_event(&event);
         self.audits.wallet.watch(self.session.ledger().free(), event.received);
         for action in &actions {
             self.record(Entry::Action(action));
-            self.book.see_action(action);
+            self.book.record_action(action);
         }
         self.observer.see(Notice::Told(&event, &actions), self.session.ledger(), &self.book);
         for action in &actions {

@@ -2,7 +2,7 @@
 
 use crate::watcher::is_unfinished;
 use crate::world::World;
-use candlewick_engine::{Approved, Intended, IntentRow, IntentState, Ledger, TradeBook};
+use candlewick_engine::{Approved, IntentRow, IntentState, Ledger, OrderTerms, TradeBook};
 use candlewick_sdk::{ExpirationType, Millis, Money, MoneyScale, Outcome};
 
 /// Holds a trade that was just approved, and is in the book already, to all limits.
@@ -74,7 +74,7 @@ fn check_company(world: &World, approved: &Approved, book: &TradeBook) {
 }
 
 /// When it would close if it opened with its decision.
-fn nominal_close(approved: &Intended) -> Millis {
+fn nominal_close(approved: &OrderTerms) -> Millis {
     let (at, expiry) = (approved.decision_time(), approved.expiry());
     let duration = expiry.close_type.duration();
     if expiry.expiration_type != ExpirationType::CandleClose {
