@@ -1,7 +1,7 @@
-//! Counts what the venue sends that this client does not know.
+//! Counts what a venue sends that its adapter does not know.
 //!
-//! Fields and values appear at the venue over time (`observed: values`). They never stop the program, and they
-//! never pass unseen: each is counted, logged once, and shown.
+//! Fields and values appear at a venue over time. They never stop the program, and they are never ignored: each is
+//! counted, logged once, and shown.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -14,14 +14,14 @@ const NAME_LENGTH: usize = 96;
 const OVERFLOW: &str = "(others)";
 
 /// Counts per unknown field (`Trade.reverted`), unknown value (`Trade.status=FROZEN`) and unreadable field
-/// (`Trade.payout unreadable`). One is shared by all requests of a client.
+/// (`Trade.payout unreadable`). One is shared by all requests of an adapter.
 #[derive(Debug, Default)]
-pub struct SchemaDrift {
+pub struct UnrecognisedData {
     counts: Mutex<BTreeMap<String, u64>>,
 }
 
-impl SchemaDrift {
-    /// No drift seen yet.
+impl UnrecognisedData {
+    /// Nothing so far.
     pub fn new() -> Self {
         Self::default()
     }
@@ -31,18 +31,18 @@ impl SchemaDrift {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// A field that this client does not know.
-    pub(crate) fn count_field(&self, record: &str, field: &str) {
+    /// A field that the adapter does not know.
+    pub fn count_field(&self, record: &str, field: &str) {
         self.count(format!("{record}.{field}"));
     }
 
-    /// A value that this client does not know, in a field that it does.
-    pub(crate) fn count_value(&self, record: &str, field: &str, value: &str) {
+    /// A value that the adapter does not know, in a field that it does.
+    pub fn count_value(&self, record: &str, field: &str, value: &str) {
         self.count(format!("{record}.{field}={value}"));
     }
 
     /// A known field whose content has the wrong type.
-    pub(crate) fn count_unreadable(&self, record: &str, field: &str) {
+    pub fn count_unreadable(&self, record: &str, field: &str) {
         self.count(format!("{record}.{field} unreadable"));
     }
 
@@ -66,23 +66,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn equal_drift_is_counted_under_one_name() {
-        let drift = SchemaDrift::new();
-        drift.count_field("Trade", "reverted");
-        drift.count_field("Trade", "re\u{1b}verted");
-        drift.count_value("Trade", "status", "FROZEN");
-        drift.count_unreadable("Trade", "payout");
+    fn equal_names_are_counted_under_one_name() {
+        let counted = UnrecognisedData::new();
+        counted.count_field("Trade", "reverted");
+        counted.count_field("Trade", "re\u{1b}verted");
+        counted.count_value("Trade", "status", "FROZEN");
+        counted.count_unreadable("Trade", "payout");
         let expected = [("Trade.payout unreadable", 1), ("Trade.reverted", 2), ("Trade.status=FROZEN", 1)];
-        assert_eq!(drift.snapshot(), expected.map(|(name, count)| (name.to_owned(), count)).into());
+        assert_eq!(counted.snapshot(), expected.map(|(name, count)| (name.to_owned(), count)).into());
     }
 
     #[test]
     fn a_flood_of_names_is_bounded_and_none_goes_uncounted() {
-        let drift = SchemaDrift::new();
+        let counted = UnrecognisedData::new();
         for number in 0..1_000 {
-            drift.count_field("Trade", &format!("{number}{}", "é".repeat(200)));
+            counted.count_field("Trade", &format!("{number}{}", "é".repeat(200)));
         }
-        let counts = drift.snapshot();
+        let counts = counted.snapshot();
         assert_eq!((counts.len(), counts.values().sum::<u64>()), (NAMES + 1, 1_000));
         assert!(counts.keys().all(|name| name.len() <= NAME_LENGTH));
     }

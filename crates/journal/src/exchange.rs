@@ -3,11 +3,11 @@
 use candlewick_sdk::Millis;
 
 /// Bytes of a text that are kept; what is longer is cut.
-pub const MAX_WIRE_BYTES: usize = 1 << 16;
+pub const MAX_EXCHANGE_BYTES: usize = 1 << 16;
 
 /// One request and what came back. The caller has removed every token.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wire {
+pub struct LoggedExchange {
     /// The intent that it is about.
     pub intent: Option<u64>,
     /// When it was sent.
@@ -24,7 +24,7 @@ pub struct Wire {
     pub status: Option<u16>,
 }
 
-impl Wire {
+impl LoggedExchange {
     /// The same within bounds, and without the one character that PostgreSQL cannot keep.
     pub(crate) fn bounded(self) -> Self {
         Self {
@@ -38,8 +38,8 @@ impl Wire {
 
 fn bound(text: String) -> String {
     let mut text = without_nul(text);
-    if text.len() > MAX_WIRE_BYTES {
-        text.truncate(text.floor_char_boundary(MAX_WIRE_BYTES));
+    if text.len() > MAX_EXCHANGE_BYTES {
+        text.truncate(text.floor_char_boundary(MAX_EXCHANGE_BYTES));
         text.push_str(" [cut]");
     }
     text
@@ -56,15 +56,15 @@ mod tests {
 
     #[test]
     fn long_texts_are_cut_between_characters() {
-        let long = "é".repeat(MAX_WIRE_BYTES);
+        let long = "é".repeat(MAX_EXCHANGE_BYTES);
         for (text, expected) in [
             ("short".to_owned(), "short".to_owned()),
             ("a\0b".to_owned(), "a\u{fffd}b".to_owned()),
-            (long.clone(), format!("{} [cut]", "é".repeat(MAX_WIRE_BYTES / 2))),
-            (format!("a{long}"), format!("a{} [cut]", "é".repeat(MAX_WIRE_BYTES / 2 - 1))),
+            (long.clone(), format!("{} [cut]", "é".repeat(MAX_EXCHANGE_BYTES / 2))),
+            (format!("a{long}"), format!("a{} [cut]", "é".repeat(MAX_EXCHANGE_BYTES / 2 - 1))),
         ] {
-            let wire = Wire { response: Some(text), ..Wire::default() }.bounded();
-            assert_eq!(wire.response, Some(expected));
+            let exchange = LoggedExchange { response: Some(text), ..LoggedExchange::default() }.bounded();
+            assert_eq!(exchange.response, Some(expected));
         }
     }
 }

@@ -7,16 +7,16 @@ use std::io;
 
 /// Takes every entry and keeps none.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct NoJournal;
+pub struct NullJournal;
 
-impl Recorder for NoJournal {
+impl Recorder for NullJournal {
     fn record(&mut self, _entry: Entry<'_>) -> io::Result<()> {
         Ok(())
     }
 }
 
 #[async_trait]
-impl Journal for NoJournal {
+impl Journal for NullJournal {
     async fn make_durable(&mut self) -> Result<(), JournalError> {
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! A run's journal in a store: entries become lines, and the lease is renewed as time passes.
 
-use crate::{Journal, JournalError, Line, LineKind, Store, Wire};
+use crate::{Journal, JournalError, Line, LineKind, LoggedExchange, Store};
 use async_trait::async_trait;
 use candlewick_engine::{Action, Entry, Event, EventKind, IntentId, Recorder};
 use candlewick_sdk::Millis;
@@ -10,7 +10,7 @@ use std::io;
 const BEAT: Millis = Millis::from_seconds(5);
 
 /// The journal of one run in a store.
-pub struct KeptJournal {
+pub struct RunJournal {
     /// None once it is closed.
     store: Option<Store>,
     run: u64,
@@ -21,7 +21,7 @@ pub struct KeptJournal {
     moment: (Millis, Millis),
 }
 
-impl KeptJournal {
+impl RunJournal {
     /// The journal of run number `run`, which begins at venue time `now`. `real_time` tells the time for the lease.
     pub fn new(
         store: Store,
@@ -42,7 +42,7 @@ impl KeptJournal {
     }
 }
 
-impl Recorder for KeptJournal {
+impl Recorder for RunJournal {
     fn record(&mut self, entry: Entry<'_>) -> io::Result<()> {
         match &self.store {
             None => return Err(io::Error::other("the journal is closed")),
@@ -65,7 +65,7 @@ impl Recorder for KeptJournal {
 }
 
 #[async_trait]
-impl Journal for KeptJournal {
+impl Journal for RunJournal {
     async fn make_durable(&mut self) -> Result<(), JournalError> {
         let Some(store) = &mut self.store else { return Ok(()) };
         if store.pending() > 0 {
@@ -91,9 +91,9 @@ impl Journal for KeptJournal {
         self.store.as_ref().map_or(0, Store::pending)
     }
 
-    fn note_wire(&mut self, wire: Wire) {
+    fn record_exchange(&mut self, exchange: LoggedExchange) {
         if let Some(store) = &mut self.store {
-            store.record_wire(wire);
+            store.record_exchange(exchange);
         }
     }
 

@@ -7,7 +7,7 @@ use candlewick_sdk::Millis;
 pub struct Reply<T> {
     /// What was asked for.
     pub value: T,
-    /// The venue's time in the answer's `Date` header: whole seconds, rounded down.
+    /// The venue's time as the answer says it (the `Date` header of HTTP): whole seconds, rounded down.
     pub date: Option<Millis>,
     /// When the request left, by our clock.
     pub sent: Millis,
