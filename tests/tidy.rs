@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Who may depend on whom. Everybody may name `sdk`; nobody may name what does not stand here.
-const ARROWS: [(&str, &[&str]); 11] = [
+const ARROWS: &[(&str, &[&str])] = &[
     ("sdk", &[]),
     ("statistics", &[]),
     ("engine", &["sdk", "statistics"]),
@@ -17,6 +17,7 @@ const ARROWS: [(&str, &[&str]); 11] = [
     ("sandbox", &["sdk", "simulator", "history", "api"]),
     ("journal", &["sdk", "engine"]),
     ("runtime", &["sdk", "engine", "api", "journal", "simulator", "statistics"]),
+    ("records", &["sdk", "engine", "journal", "backtest", "simulator", "broker"]),
     (
         "cli",
         &[
@@ -28,6 +29,7 @@ const ARROWS: [(&str, &[&str]); 11] = [
             "backtest",
             "api",
             "journal",
+            "records",
             "sandbox",
             "runtime",
             "strategies",

@@ -1,12 +1,12 @@
 //! Where a run keeps its journal, what it finds there, and how people speak to it meanwhile.
 
-use super::Trading;
 use crate::configuration::{Loaded, Problems, control_paths, journal_url};
 use crate::failure::Failure;
 use candlewick_api::clock::{Clock, SystemClock};
 use candlewick_api::{Exchange, Tap};
 use candlewick_engine::Session;
 use candlewick_journal::{Holder, Journal, JournalUrl, KeptJournal, NoJournal, Reader, Store, Wire};
+use candlewick_records::Trading;
 use candlewick_runtime::Past;
 use candlewick_runtime::control::{ControlOrder, ControlPaths, ControlRequest, ControlServer};
 use candlewick_sdk::Millis;
