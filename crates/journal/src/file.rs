@@ -26,7 +26,7 @@ impl FileJournal {
             if source.kind() == io::ErrorKind::AlreadyExists {
                 JournalError::JournalExists { path }
             } else {
-                JournalError::MakeWritable { path, source }
+                JournalError::NotWritable { path, source }
             }
         })?;
         Ok(Self { path: path.to_owned(), writer: BufWriter::with_capacity(1 << 16, file), pending: 0 })
@@ -37,10 +37,10 @@ impl FileJournal {
     /// Returns when every entry so far is on the disk.
     ///
     /// # Errors
-    /// [`JournalError::MakeWritable`] when the system says no.
+    /// [`JournalError::NotWritable`] when the system says no.
     pub fn sync(&mut self) -> Result<(), JournalError> {
         let synced = self.writer.flush().and_then(|()| self.writer.get_ref().sync_data());
-        synced.map_err(|source| JournalError::MakeWritable { path: self.path.clone(), source })?;
+        synced.map_err(|source| JournalError::NotWritable { path: self.path.clone(), source })?;
         self.pending = 0;
         Ok(())
     }

@@ -90,7 +90,7 @@ async fn a_user_who_may_only_read_is_told_and_reads() {
     url.set_password(Some("hunter2")).unwrap();
     let url: JournalUrl = url.as_str().parse().unwrap();
     let error = Store::open(&url, &Holder::of_this_process("test"), Millis::ZERO).await.map(drop);
-    assert!(matches!(error, Err(JournalError::GrantWriting { .. })), "{error:?}");
+    assert!(matches!(error, Err(JournalError::PermissionDenied { .. })), "{error:?}");
     let mut reader = Reader::open(&url).await.unwrap();
     assert_eq!(reader.verify().await.unwrap().entries, 1);
     drop(reader);

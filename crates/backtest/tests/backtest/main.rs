@@ -14,4 +14,3 @@ mod prices;
 mod repetition;
 // What is said of it.
 mod summary;
-mod walk_forward;

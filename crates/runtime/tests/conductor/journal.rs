@@ -58,7 +58,7 @@ impl Recorder for MemoryJournal {
         match entry {
             Entry::Action(Action::Open(approved)) => {
                 let lines = record.lines.len();
-                record.unsent.push((lines, *approved));
+                record.unsent.push((lines, approved.clone()));
             }
             Entry::Event(Event { kind: EventKind::Control { control }, .. }) => {
                 record.is_halted = matches!(control, Control::Halt | Control::Suspend);

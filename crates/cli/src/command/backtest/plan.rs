@@ -15,7 +15,7 @@ use candlewick_api::clock::Stopwatch;
 use candlewick_backtest::analysis::{Repeat, Sensitivity};
 use candlewick_backtest::{Backtest, BacktestSettings, Finished};
 use candlewick_engine::{Header, JournalHash, Recorder, check_ladders};
-use candlewick_journal::{FileJournal, JournalUrl, NoJournal, Reader, Tee};
+use candlewick_journal::{FileJournal, JournalUrl, NullJournal, Reader, Tee};
 use candlewick_records::Delays;
 use candlewick_sdk::{Millis, Strategy};
 use candlewick_simulator::{RecordedLatency, SimulationSettings};
@@ -100,7 +100,7 @@ impl Plan {
         let mut hash = JournalHash::new();
         let mut progress = Progress::new("Replaying candles", global);
         let watch = Stopwatch::start();
-        let mut nowhere = NoJournal;
+        let mut nowhere = NullJournal;
         let second: &mut dyn Recorder = match &mut journal {
             Some(journal) => journal,
             None => &mut nowhere,
