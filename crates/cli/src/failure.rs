@@ -2,6 +2,7 @@
 
 use crate::data::what_there_is;
 use crate::suggestion::suggest;
+use candlewick_broker::BrokerError;
 use candlewick_engine::EngineError;
 use candlewick_history::HistoryError;
 use candlewick_records::RecordsError;
@@ -193,6 +194,21 @@ impl From<EngineError> for Failure {
         let kind = match &error {
             EngineError::Strategy { source, .. } => kind_of_build(source),
             EngineError::Setting { .. } | EngineError::Amount { .. } => FailureKind::Configuration,
+        };
+        Self::new(kind, error)
+    }
+}
+
+impl From<BrokerError> for Failure {
+    fn from(error: BrokerError) -> Self {
+        let kind = match &error {
+            BrokerError::Settings { .. } => FailureKind::Configuration,
+            BrokerError::Credentials { .. }
+            | BrokerError::Refused { .. }
+            | BrokerError::NotFound { .. }
+            | BrokerError::RateLimited { .. }
+            | BrokerError::Unavailable { .. }
+            | BrokerError::Malformed { .. } => FailureKind::Venue,
         };
         Self::new(kind, error)
     }
