@@ -2,8 +2,8 @@
 //! which of them counted is told by when they were asked for.
 
 use super::step::Step;
-use crate::chronicle::{Provenance, damaged};
-use crate::failure::Failure;
+use crate::error::RecordsError;
+use crate::trade::Provenance;
 use candlewick_engine::{Event, EventKind, IntentRow};
 use candlewick_journal::{LineKind, LoggedExchange, Reader, StoredLine};
 use candlewick_sdk::{Millis, Symbol};
@@ -26,10 +26,11 @@ const AT_ONCE: Millis = Millis::SECOND;
 pub(super) async fn read_lists(
     reader: &mut Reader,
     (lines, notes): (&[StoredLine], &[&StoredLine]),
-) -> Result<Vec<LoggedExchange>, Failure> {
+) -> Result<Vec<LoggedExchange>, RecordsError> {
     let (mut read, mut began) = (Vec::new(), None);
     for stored in lines.iter().filter(|stored| stored.line.kind == LineKind::Event) {
-        let event: Event = serde_json::from_str(&stored.line.body).map_err(|error| damaged(stored, error))?;
+        let event: Event = serde_json::from_str(&stored.line.body)
+            .map_err(|error| RecordsError::unreadable(stored, error))?;
         let ended = stored.line.received;
         let (apart, is_opened) = match event.kind {
             EventKind::InDoubt { .. } => {

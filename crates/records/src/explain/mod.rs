@@ -8,5 +8,5 @@ mod moment;
 mod step;
 mod trade;
 
-pub(crate) use moment::read_moment;
-pub(crate) use trade::read_trade;
+pub use moment::read_moment;
+pub use trade::read_trade;

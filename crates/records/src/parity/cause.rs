@@ -6,7 +6,7 @@ use std::fmt;
 /// A cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Cause {
+pub(super) enum Cause {
     /// Its order took another time to arrive than the settings say.
     Latency,
     /// The venue took its prices from elsewhere: within the recorded candles, but not on their path.
@@ -25,7 +25,7 @@ pub(crate) enum Cause {
 
 impl Cause {
     /// All causes.
-    pub(crate) const ALL: [Self; 7] = [
+    pub(super) const ALL: [Self; 7] = [
         Self::Latency,
         Self::PriceSource,
         Self::Payout,
@@ -36,7 +36,7 @@ impl Cause {
     ];
 
     /// As machines are told.
-    pub(crate) const fn as_str(self) -> &'static str {
+    pub(super) const fn as_str(self) -> &'static str {
         match self {
             Self::Latency => "latency",
             Self::PriceSource => "price_source",

@@ -1,7 +1,7 @@
 //! An intent as machines and people are told it: fixed keys, one line each.
 
-use super::{RecordedRun, damaged};
-use crate::failure::Failure;
+use crate::error::RecordsError;
+use crate::run::RecordedRun;
 use candlewick_engine::{IntentRow, IntentState, TradeBook};
 use candlewick_journal::StoredLine;
 use candlewick_sdk::{Direction, Millis, MoneyScale, Outcome, Payout, Symbol};
@@ -9,19 +9,19 @@ use serde::{Deserialize, Serialize};
 
 /// What a journal tells of an intent beside its row.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Provenance {
+pub struct Provenance {
     /// The run in which it was decided.
-    pub(crate) run: u64,
+    pub run: u64,
     /// The number of its line.
-    pub(crate) seq: u64,
+    pub seq: u64,
     /// Whose it is.
-    pub(crate) bot: String,
+    pub bot: String,
     /// What it trades.
-    pub(crate) symbol: Symbol,
+    pub symbol: Symbol,
     /// When it was journalled: its request left then, or at once after.
-    pub(crate) request_time: Millis,
+    pub request_time: Millis,
     /// How many decimals its money has.
-    pub(crate) scale: MoneyScale,
+    pub scale: MoneyScale,
 }
 
 impl Provenance {
@@ -29,14 +29,15 @@ impl Provenance {
     ///
     /// # Errors
     /// The line names no bot of the run.
-    pub(super) fn of(stored: &StoredLine, run: &RecordedRun) -> Result<Self, Failure> {
+    pub(super) fn of(stored: &StoredLine, run: &RecordedRun) -> Result<Self, RecordsError> {
         #[derive(Deserialize)]
         struct Whose {
             bot: usize,
         }
-        let whose: Whose = serde_json::from_str(&stored.line.body).map_err(|error| damaged(stored, error))?;
+        let whose: Whose = serde_json::from_str(&stored.line.body)
+            .map_err(|error| RecordsError::unreadable(stored, error))?;
         let bot = run.settings.bots.get(whose.bot);
-        let bot = bot.ok_or_else(|| damaged(stored, "the run has no such bot"))?;
+        let bot = bot.ok_or_else(|| RecordsError::unreadable(stored, "the run has no such bot"))?;
         Ok(Self {
             run: run.number,
             seq: stored.seq,
@@ -50,36 +51,56 @@ impl Provenance {
 
 /// An intent with the keys that machines rely on. Times are milliseconds; what is not known is null.
 #[derive(Debug, Serialize)]
-pub(crate) struct TradeLine {
-    pub(crate) intent_id: u64,
-    pub(crate) venue_id: Option<String>,
-    pub(crate) bot: String,
-    pub(crate) symbol: Symbol,
-    pub(crate) direction: Direction,
-    pub(crate) amount: f64,
-    pub(crate) state: &'static str,
-    pub(crate) result: Option<Outcome>,
-    pub(crate) pnl: Option<f64>,
-    pub(crate) decision_time: Millis,
-    pub(crate) request_time: Option<Millis>,
-    pub(crate) open_time: Option<Millis>,
-    pub(crate) open_price: Option<f64>,
-    pub(crate) close_time: Option<Millis>,
-    pub(crate) close_price: Option<f64>,
-    pub(crate) payout: Option<Payout>,
-    pub(crate) close_type: String,
-    pub(crate) expiration_type: String,
-    pub(crate) reason: String,
-    pub(crate) run: u64,
+pub struct TradeLine {
+    /// Its number, from 1 over the whole journal.
+    pub intent_id: u64,
+    /// The venue's identifier of the trade.
+    pub venue_id: Option<String>,
+    /// Whose it is.
+    pub bot: String,
+    /// What it trades.
+    pub symbol: Symbol,
+    /// `BUY` or `SELL`.
+    pub direction: Direction,
+    /// The stake, in the wallet's currency.
+    pub amount: f64,
+    /// One of [`TradeLine::STATES`].
+    pub state: &'static str,
+    /// How it ended; null until it has settled.
+    pub result: Option<Outcome>,
+    /// Profit or loss, in the wallet's currency; null until it has settled.
+    pub pnl: Option<f64>,
+    /// When the bot decided.
+    pub decision_time: Millis,
+    /// When its request left; null when it never did.
+    pub request_time: Option<Millis>,
+    /// When the venue opened it.
+    pub open_time: Option<Millis>,
+    /// The price at which it opened.
+    pub open_price: Option<f64>,
+    /// When it closes or has closed.
+    pub close_time: Option<Millis>,
+    /// The price at which it closed.
+    pub close_price: Option<f64>,
+    /// What a win pays, in percent of the stake.
+    pub payout: Option<Payout>,
+    /// How long it lasts, as `HH:MM`.
+    pub close_type: String,
+    /// How its end is fixed.
+    pub expiration_type: String,
+    /// The strategy's reason, with its numbers.
+    pub reason: String,
+    /// The run in which it was decided.
+    pub run: u64,
 }
 
 impl TradeLine {
     /// The states, as machines are told them.
-    pub(crate) const STATES: [&'static str; 6] =
+    pub const STATES: [&'static str; 6] =
         ["in_doubt", "open", "settled", "rejected", "not_opened", "not_sent"];
 
     /// Of an intent.
-    pub(crate) fn of(book: &TradeBook, (row, told): (&IntentRow, &Provenance)) -> Self {
+    pub fn of(book: &TradeBook, (row, told): (&IntentRow, &Provenance)) -> Self {
         let trade = &row.approved;
         Self {
             intent_id: trade.intent().number(),
@@ -107,7 +128,7 @@ impl TradeLine {
 }
 
 /// Whoever only reads cannot tell an answer that is awaited from one that was lost.
-pub(crate) const fn state_of(state: IntentState) -> &'static str {
+pub const fn state_of(state: IntentState) -> &'static str {
     match state {
         IntentState::InFlight | IntentState::InDoubt => "in_doubt",
         IntentState::Open => "open",

@@ -4,15 +4,15 @@ use super::cause::Cause;
 use super::decisions::Decisions;
 use super::outcomes::{Differing, Outcomes};
 use crate::moment::utc;
-use crate::output::table;
+use crate::table::table;
 use serde::Serialize;
 use std::fmt::{self, Display, Write as _};
 
 /// What came of holding a journal against the program.
 #[derive(Debug, Serialize)]
-pub(crate) struct ParityReport {
+pub struct ParityReport {
     /// Whether nothing was found.
-    pub(crate) ok: bool,
+    pub ok: bool,
     chain: Chain,
     runs: usize,
     /// None when the journal could not be read so far.
@@ -26,7 +26,7 @@ pub(crate) struct ParityReport {
 /// The chain of hashes over a journal's entries.
 #[derive(Debug, Serialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
-pub(crate) enum Chain {
+pub enum Chain {
     /// Every entry is as it was written.
     Whole {
         /// How many.
@@ -60,7 +60,7 @@ impl ParityReport {
     }
 
     /// What fails the check, in a sentence; the first difference comes first.
-    pub(crate) fn problem(&self) -> String {
+    pub fn problem(&self) -> String {
         let mut problems = Vec::new();
         if let Chain::Broken { seq, reason } = &self.chain {
             problems.push(format!("the journal is not as it was written from entry {seq} on: {reason}"));

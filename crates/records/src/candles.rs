@@ -1,7 +1,8 @@
 //! The candles that a journal's bots were told, by series.
 
-use super::{RecordedRun, damaged, is_candle, visit_lines};
-use crate::failure::Failure;
+use crate::error::RecordsError;
+use crate::lines::{is_candle, visit_lines};
+use crate::run::RecordedRun;
 use candlewick_engine::{Event, EventKind};
 use candlewick_journal::{LineKind, Reader};
 use candlewick_sdk::{Candle, CandleSeries, Millis, Series};
@@ -11,10 +12,10 @@ use std::collections::BTreeMap;
 ///
 /// # Errors
 /// It cannot be read, or holds what is no entry.
-pub(crate) async fn recorded_candles(
+pub async fn recorded_candles(
     reader: &mut Reader,
     run: Option<u64>,
-) -> Result<Vec<CandleSeries>, Failure> {
+) -> Result<Vec<CandleSeries>, RecordsError> {
     let mut told: BTreeMap<Series, BTreeMap<Millis, Candle>> = BTreeMap::new();
     let mut series: Vec<Series> = Vec::new();
     let read = visit_lines(reader, 1..u64::MAX, |stored| {
@@ -22,11 +23,11 @@ pub(crate) async fn recorded_candles(
             let runs = RecordedRun::all_of(std::slice::from_ref(stored))?;
             series = runs.iter().flat_map(RecordedRun::series).collect();
         } else if is_candle(stored) && run.is_none_or(|run| run == stored.line.run) {
-            let event: Event =
-                serde_json::from_str(&stored.line.body).map_err(|error| damaged(stored, error))?;
+            let event: Event = serde_json::from_str(&stored.line.body)
+                .map_err(|error| RecordsError::unreadable(stored, error))?;
             if let EventKind::Candle { series: number, candle, .. } = event.kind {
                 let of = series.get(number.index());
-                let of = of.ok_or_else(|| damaged(stored, "the run has no such series"))?;
+                let of = of.ok_or_else(|| RecordsError::unreadable(stored, "the run has no such series"))?;
                 told.entry(*of).or_default().entry(candle.time()).or_insert(candle);
             }
         }
@@ -35,9 +36,8 @@ pub(crate) async fn recorded_candles(
     read.await?;
     let made = told.into_iter().map(|(series, candles)| {
         let candles: Vec<Candle> = candles.into_values().collect();
-        CandleSeries::new(series, candles).map_err(|error| {
-            Failure::data(format!("the journal's candles of {series} are no series: {error}"))
-        })
+        CandleSeries::new(series, candles)
+            .map_err(|error| RecordsError::UnreadableCandles { series, problem: error.to_string() })
     });
     made.collect()
 }

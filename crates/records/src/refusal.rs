@@ -1,7 +1,6 @@
 //! Refusals, read back from their lines.
 
-use super::damaged;
-use crate::failure::Failure;
+use crate::error::RecordsError;
 use candlewick_engine::{BotId, Refused, Rule};
 use candlewick_journal::{LineKind, StoredLine};
 use candlewick_sdk::{Direction, Millis, Reason};
@@ -11,7 +10,7 @@ use serde::Deserialize;
 ///
 /// # Errors
 /// The line is a refusal that cannot be read.
-pub(crate) fn read_refusal(stored: &StoredLine) -> Result<Option<Refused>, Failure> {
+pub fn read_refusal(stored: &StoredLine) -> Result<Option<Refused>, RecordsError> {
     #[derive(Deserialize)]
     struct Recorded {
         bot: BotId,
@@ -23,9 +22,10 @@ pub(crate) fn read_refusal(stored: &StoredLine) -> Result<Option<Refused>, Failu
         return Ok(None);
     }
     let recorded: Recorded =
-        serde_json::from_str(&stored.line.body).map_err(|error| damaged(stored, error))?;
+        serde_json::from_str(&stored.line.body).map_err(|error| RecordsError::unreadable(stored, error))?;
     let rule = Rule::ALL.into_iter().find(|rule| rule.as_str() == recorded.rule);
     let Recorded { bot, decision_time, direction, rule: name } = recorded;
-    let rule = rule.ok_or_else(|| damaged(stored, format!("there is no rule \"{name}\"")))?;
+    let rule =
+        rule.ok_or_else(|| RecordsError::unreadable(stored, format!("there is no rule \"{name}\"")))?;
     Ok(Some(Refused { bot, decision_time, direction, rule, reason: Reason::new("") }))
 }

@@ -1,7 +1,8 @@
 //! The events of each run through a Session again: it must answer as it did.
 
-use crate::chronicle::{BETWEEN_RUNS, Fold, RecordedRun};
-use crate::failure::Failure;
+use crate::error::RecordsError;
+use crate::fold::Fold;
+use crate::run::{BETWEEN_RUNS, RecordedRun};
 use candlewick_engine::{Action, Event, Header, Recorded, Session, to_recorded_form};
 use candlewick_journal::{LineKind, StoredLine};
 use candlewick_sdk::{Registry, Strategy};
@@ -11,28 +12,28 @@ use std::collections::VecDeque;
 
 /// What came of replaying all decisions.
 #[derive(Debug, Serialize)]
-pub(crate) struct Decisions {
+pub(super) struct Decisions {
     /// Events that were told again.
-    pub(crate) events: u64,
+    pub events: u64,
     /// Actions that were answered again, equal to those recorded.
-    pub(crate) actions: u64,
+    pub actions: u64,
     /// The first that differs.
-    pub(crate) difference: Option<Difference>,
+    pub difference: Option<Difference>,
 }
 
 /// Where a replay parts from the record.
 #[derive(Debug, Serialize)]
-pub(crate) struct Difference {
+pub(super) struct Difference {
     /// The entry.
-    pub(crate) seq: u64,
+    pub seq: u64,
     /// Its run.
-    pub(crate) run: u64,
+    pub run: u64,
     /// How it differs.
-    pub(crate) problem: String,
+    pub problem: String,
     /// What stands in the journal.
-    pub(crate) expected: Option<Value>,
+    pub expected: Option<Value>,
     /// What the replay says.
-    pub(crate) got: Option<Value>,
+    pub got: Option<Value>,
 }
 
 /// One run under replay.
@@ -54,7 +55,7 @@ impl Decisions {
         lines: &[StoredLine],
         runs: &[RecordedRun],
         registry: &Registry,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, RecordsError> {
         let mut decisions = Self { events: 0, actions: 0, difference: None };
         for (index, run) in runs.iter().enumerate() {
             let begin = lines.partition_point(|stored| stored.seq <= run.seq);
@@ -70,9 +71,9 @@ impl Decisions {
             let mut fold = Fold::new(Session::new(&run.settings, strategies)?);
             // Its own header, the last of these, says which verdicts go on.
             let earlier = lines[..begin].iter().try_for_each(|stored| fold.take(stored).map(drop));
-            if let Err(failure) = earlier {
+            if let Err(error) = earlier {
                 decisions.difference =
-                    Some(Difference::without_values(run.seq, run.number, failure.render()));
+                    Some(Difference::without_values(run.seq, run.number, error.to_string()));
                 break;
             }
             let mut replay = Replay::new(fold.session, run.format);
@@ -90,7 +91,7 @@ impl Decisions {
 fn strategies_of(
     run: &RecordedRun,
     registry: &Registry,
-) -> Result<Result<Vec<Box<dyn Strategy>>, String>, Failure> {
+) -> Result<Result<Vec<Box<dyn Strategy>>, String>, RecordsError> {
     let mut strategies = Vec::new();
     for place in 0..run.strategies.len() {
         match run.strategy(place, registry)? {

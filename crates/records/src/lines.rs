@@ -1,6 +1,6 @@
 //! The lines of a journal, page by page.
 
-use crate::failure::Failure;
+use crate::error::RecordsError;
 use candlewick_journal::{JournalError, LineKind, Reader, StoredLine};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -20,11 +20,11 @@ pub(crate) enum Which {
 /// What was read.
 pub(crate) struct Lines {
     /// The lines, in their order.
-    pub(crate) kept: Vec<StoredLine>,
+    pub kept: Vec<StoredLine>,
     /// How many candles each run was told.
-    pub(crate) candles: BTreeMap<u64, u64>,
+    pub candles: BTreeMap<u64, u64>,
     /// The last line, whatever it is.
-    pub(crate) last: Option<StoredLine>,
+    pub last: Option<StoredLine>,
 }
 
 /// Reads a journal to its present end.
@@ -57,8 +57,8 @@ pub(crate) async fn read_lines(reader: &mut Reader, which: Which) -> Result<Line
 pub(crate) async fn visit_lines(
     reader: &mut Reader,
     numbers: Range<u64>,
-    mut visit: impl FnMut(&StoredLine) -> Result<(), Failure>,
-) -> Result<(), Failure> {
+    mut visit: impl FnMut(&StoredLine) -> Result<(), RecordsError>,
+) -> Result<(), RecordsError> {
     let mut next = numbers.start;
     while next < numbers.end {
         let page = reader.lines(next, PAGE).await?;

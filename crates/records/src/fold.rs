@@ -1,21 +1,21 @@
 //! The lines of a journal folded into a Session, as a start does it.
 
-use crate::failure::Failure;
+use crate::error::RecordsError;
 use candlewick_engine::{Header, Recall, Recorded, Session};
 use candlewick_journal::{LineKind, StoredLine};
 
-use super::is_candle;
+use crate::lines::is_candle;
 
 /// A Session and how the entries of the present run are read into it.
-pub(crate) struct Fold {
+pub struct Fold {
     /// What the lines so far have made of it.
-    pub(crate) session: Session,
+    pub session: Session,
     recall: Option<Recall>,
 }
 
 impl Fold {
     /// Into a Session that has seen nothing yet.
-    pub(crate) const fn new(session: Session) -> Self {
+    pub const fn new(session: Session) -> Self {
         Self { session, recall: None }
     }
 
@@ -23,29 +23,24 @@ impl Fold {
     ///
     /// # Errors
     /// The line is no entry.
-    pub(crate) fn take(&mut self, stored: &StoredLine) -> Result<Option<Recorded>, Failure> {
+    pub fn take(&mut self, stored: &StoredLine) -> Result<Option<Recorded>, RecordsError> {
         let body = &stored.line.body;
         let recorded = match (stored.line.kind, &mut self.recall) {
             (LineKind::Run, recall) => {
-                let header: Header = serde_json::from_str(body).map_err(|error| damaged(stored, error))?;
+                let header: Header =
+                    serde_json::from_str(body).map_err(|error| RecordsError::unreadable(stored, error))?;
                 let made = Recall::of_run(&header, &mut self.session);
-                *recall = Some(made.map_err(|error| damaged(stored, error))?);
+                *recall = Some(made.map_err(|error| RecordsError::unreadable(stored, error))?);
                 return Ok(None);
             }
             (LineKind::Note, _) => return Ok(None),
             (LineKind::Event, _) if is_candle(stored) => return Ok(None),
-            (_, None) => return Err(damaged(stored, "it stands before any run")),
+            (_, None) => return Err(RecordsError::unreadable(stored, "it stands before any run")),
             (LineKind::Event, Some(recall)) => recall.read_event(body),
             (LineKind::Action, Some(recall)) => recall.read_action(body),
         };
-        let recorded = recorded.map_err(|error| damaged(stored, error))?;
+        let recorded = recorded.map_err(|error| RecordsError::unreadable(stored, error))?;
         self.session.recall(&recorded);
         Ok(Some(recorded))
     }
-}
-
-/// A line that is not what a journal holds.
-pub(crate) fn damaged(stored: &StoredLine, problem: impl std::fmt::Display) -> Failure {
-    Failure::data(format!("the journal's entry {} cannot be read: {problem}", stored.seq))
-        .help("`candlewick doctor` verifies the journal's chain, `candlewick parity` its decisions")
 }

@@ -6,10 +6,12 @@ mod market;
 mod outcomes;
 mod report;
 
-pub(crate) use report::{Chain, ParityReport};
+pub use report::{Chain, ParityReport};
 
-use crate::chronicle::{Chronicle, RecordedRun, Which, read_lines};
-use crate::failure::Failure;
+use crate::contents::JournalContents;
+use crate::error::RecordsError;
+use crate::lines::{Which, read_lines};
+use crate::run::RecordedRun;
 use candlewick_journal::{JournalError, Reader};
 use candlewick_sdk::Registry;
 use decisions::Decisions;
@@ -19,7 +21,7 @@ use outcomes::Outcomes;
 ///
 /// # Errors
 /// The journal cannot be read at all, or a strategy cannot be built.
-pub(crate) async fn check(reader: &mut Reader, registry: &Registry) -> Result<ParityReport, Failure> {
+pub async fn check(reader: &mut Reader, registry: &Registry) -> Result<ParityReport, RecordsError> {
     let chain = match reader.verify().await {
         Ok(verified) => Chain::Whole { entries: verified.entries },
         Err(JournalError::BrokenChain { seq, reason, .. }) => Chain::Broken { seq, reason },
@@ -38,8 +40,8 @@ pub(crate) async fn check(reader: &mut Reader, registry: &Registry) -> Result<Pa
     };
     let decisions = Decisions::compare(&lines, &runs, registry)?;
     let outcomes = if decisions.difference.is_none() {
-        let chronicle = Chronicle::read(reader).await?;
-        Some(Outcomes::compare(&chronicle, &lines)?)
+        let contents = JournalContents::read(reader).await?;
+        Some(Outcomes::compare(&contents, &lines)?)
     } else {
         None
     };

@@ -1,10 +1,13 @@
 //! Why no trade was opened at a moment: what each bot was shown then, and what came of it.
 
 use super::candle::CandleLine;
-use crate::chronicle::{Chronicle, RecordedRun, is_candle, read_refusal, state_of};
-use crate::failure::Failure;
+use crate::contents::JournalContents;
+use crate::error::RecordsError;
+use crate::lines::is_candle;
 use crate::moment::utc;
-use crate::suggestion::suggest;
+use crate::refusal::read_refusal;
+use crate::run::RecordedRun;
+use crate::trade::state_of;
 use candlewick_engine::{BotSettings, IntentId, Origin};
 use candlewick_journal::{LineKind, Reader, StoredLine};
 use candlewick_sdk::{Millis, Symbol};
@@ -20,7 +23,7 @@ const BEFORE: i64 = 3;
 
 /// What a journal tells of a moment.
 #[derive(Debug, Serialize)]
-pub(crate) struct Moment {
+pub struct Moment {
     time: Millis,
     run: Option<u64>,
     bots: Vec<BotMoment>,
@@ -50,33 +53,36 @@ struct BotMoment {
 ///
 /// # Errors
 /// The journal cannot be read.
-pub(crate) async fn read_moment(
+pub async fn read_moment(
     reader: &mut Reader,
     time: Millis,
     symbol: Option<Symbol>,
-) -> Result<Moment, Failure> {
-    let chronicle = Chronicle::read(reader).await?;
-    let Some(run) = chronicle.runs.iter().rev().find(|run| run.began <= time) else {
+) -> Result<Moment, RecordsError> {
+    let contents = JournalContents::read(reader).await?;
+    let Some(run) = contents.runs.iter().rev().find(|run| run.began <= time) else {
         return Ok(Moment { time, run: None, bots: Vec::new() });
     };
     let bots = run.settings.bots.iter().filter(|bot| symbol.is_none_or(|symbol| symbol == bot.symbol));
     let bots: Vec<&BotSettings> = bots.collect();
     if let (true, Some(symbol)) = (bots.is_empty(), symbol) {
-        let symbols: BTreeSet<&str> = run.settings.bots.iter().map(|bot| bot.symbol.as_str()).collect();
-        let problem = format!("no bot of run {} trades {symbol}", run.number);
-        return Err(Failure::configuration(problem).help(suggest(symbol.as_str(), symbols)));
+        let symbols: BTreeSet<String> = run.settings.bots.iter().map(|bot| bot.symbol.to_string()).collect();
+        return Err(RecordsError::UnknownSymbol {
+            symbol,
+            run: run.number,
+            known: symbols.into_iter().collect(),
+        });
     }
     let mut found = Vec::new();
     for bot in bots {
         let from = time - bot.interval.length() * BEFORE;
         let lines = reader.lines_between(from, time + Millis::new(1), MOST_LINES).await?;
-        found.push(BotMoment::of(bot, run, &lines)?.with_fate(&chronicle));
+        found.push(BotMoment::of(bot, run, &lines)?.with_fate(&contents));
     }
     Ok(Moment { time, run: Some(run.number), bots: found })
 }
 
 impl BotMoment {
-    fn of(bot: &BotSettings, run: &RecordedRun, lines: &[StoredLine]) -> Result<Self, Failure> {
+    fn of(bot: &BotSettings, run: &RecordedRun, lines: &[StoredLine]) -> Result<Self, RecordsError> {
         let mut last = None;
         for (place, stored) in lines.iter().enumerate() {
             if let Some(candle) = CandleLine::of(stored, run)?.filter(|candle| candle.series == bot.series())
@@ -106,7 +112,12 @@ impl BotMoment {
     }
 
     /// Takes an action that followed the candle, if it is this bot's.
-    fn hear(&mut self, stored: &StoredLine, bot: &BotSettings, run: &RecordedRun) -> Result<(), Failure> {
+    fn hear(
+        &mut self,
+        stored: &StoredLine,
+        bot: &BotSettings,
+        run: &RecordedRun,
+    ) -> Result<(), RecordsError> {
         let action: Value = serde_json::from_str(&stored.line.body).unwrap_or_default();
         let index = action.get("bot").and_then(Value::as_u64).and_then(|index| usize::try_from(index).ok());
         let name = index.and_then(|index| run.settings.bots.get(index)).map(|bot| &bot.name);
@@ -123,14 +134,14 @@ impl BotMoment {
     }
 
     /// What became of its intent: one that was approved is not yet a trade.
-    fn with_fate(mut self, chronicle: &Chronicle) -> Self {
+    fn with_fate(mut self, contents: &JournalContents) -> Self {
         let Some(intent) = self.intent.map(IntentId::new) else { return self };
-        if let Some(row) = chronicle.book.row(intent) {
+        if let Some(row) = contents.book.row(intent) {
             self.answer = match state_of(row.state) {
                 "open" | "settled" => "opened",
                 state => state,
             };
-            self.rejection = chronicle.rejection(intent);
+            self.rejection = contents.rejection(intent);
         }
         self
     }

@@ -1,24 +1,11 @@
 //! A journal, read back into runs, intents and money.
 
-mod candles;
-mod delays;
-mod fold;
-mod lines;
-mod refusal;
-mod run;
-mod source;
-mod trade;
-
-pub(crate) use candles::recorded_candles;
-pub(crate) use delays::{DelayLine, Delays, Spread};
-pub(crate) use fold::{Fold, damaged};
-pub(crate) use lines::{Which, is_candle, read_lines, visit_lines};
-pub(crate) use refusal::read_refusal;
-pub(crate) use run::{BETWEEN_RUNS, RecordedRun};
-pub(crate) use source::{JournalArguments, block_on};
-pub(crate) use trade::{Provenance, TradeLine, state_of};
-
-use crate::failure::Failure;
+use crate::error::RecordsError;
+use crate::fold::Fold;
+use crate::lines::{Which, read_lines};
+use crate::refusal::read_refusal;
+use crate::run::RecordedRun;
+use crate::trade::Provenance;
 use candlewick_engine::{
     Action, Control, Event, EventKind, IntentId, IntentRow, Recorded, Session, TradeBook,
 };
@@ -27,37 +14,35 @@ use candlewick_sdk::Millis;
 use std::collections::BTreeMap;
 
 /// Everything that a journal tells, besides its candles.
-pub(crate) struct Chronicle {
+pub struct JournalContents {
     /// The runs, in their order.
-    pub(crate) runs: Vec<RecordedRun>,
+    pub runs: Vec<RecordedRun>,
     /// All intents and refusals.
-    pub(crate) book: TradeBook,
+    pub book: TradeBook,
     /// What the journal tells of each intent beside its row.
-    pub(crate) provenance: BTreeMap<IntentId, Provenance>,
+    pub provenance: BTreeMap<IntentId, Provenance>,
     /// The money, limits and doubts at its end, as the next run would find them.
-    pub(crate) session: Session,
+    pub session: Session,
     /// Its lines without candles.
-    pub(crate) lines: Vec<StoredLine>,
+    pub lines: Vec<StoredLine>,
     /// How many candles each run was told.
-    pub(crate) candles: BTreeMap<u64, u64>,
+    pub candles: BTreeMap<u64, u64>,
     /// Whether a person halted opens, and nobody has resumed since.
-    pub(crate) is_halted: bool,
+    pub is_halted: bool,
     /// Its last line.
-    pub(crate) last: StoredLine,
+    pub last: StoredLine,
 }
 
-impl Chronicle {
+impl JournalContents {
     /// Reads a journal to its present end.
     ///
     /// # Errors
     /// A journal that cannot be read, has no run yet, or holds what is no entry.
-    pub(crate) async fn read(reader: &mut Reader) -> Result<Self, Failure> {
+    pub async fn read(reader: &mut Reader) -> Result<Self, RecordsError> {
         let read = read_lines(reader, Which::WithoutCandles).await?;
         let runs = RecordedRun::all_of(&read.kept)?;
         let (Some(last_run), Some(last)) = (runs.last(), read.last) else {
-            return Err(
-                Failure::configuration("the journal has no run yet").help("begin one: `candlewick live`")
-            );
+            return Err(RecordsError::NoRun);
         };
         let mut fold = Fold::new(last_run.silent_session()?);
         let (mut book, mut provenance, mut is_halted) = (TradeBook::default(), BTreeMap::new(), false);
@@ -91,7 +76,7 @@ impl Chronicle {
     }
 
     /// What audits found, by their names, in all runs or one.
-    pub(crate) fn audit_findings(&self, run: Option<u64>) -> BTreeMap<String, u64> {
+    pub fn audit_findings(&self, run: Option<u64>) -> BTreeMap<String, u64> {
         let mut found = BTreeMap::new();
         let is_asked = |stored: &&StoredLine| {
             stored.line.kind == LineKind::Note && run.is_none_or(|run| run == stored.line.run)
@@ -106,7 +91,7 @@ impl Chronicle {
     }
 
     /// Why the venue rejected an intent, in its words.
-    pub(crate) fn rejection(&self, intent: IntentId) -> Option<String> {
+    pub fn rejection(&self, intent: IntentId) -> Option<String> {
         self.events_of(intent).find_map(|event| match event.kind {
             EventKind::Rejected { rejection, .. } => Some(rejection.to_string()),
             _ => None,
@@ -114,7 +99,7 @@ impl Chronicle {
     }
 
     /// When an intent came into doubt, if it did.
-    pub(crate) fn began_doubt(&self, intent: IntentId) -> Option<Millis> {
+    pub fn began_doubt(&self, intent: IntentId) -> Option<Millis> {
         let is_doubt = |event: &Event| matches!(event.kind, EventKind::InDoubt { .. });
         self.events_of(intent).find(is_doubt).map(|event| event.at)
     }
@@ -128,20 +113,20 @@ impl Chronicle {
     }
 
     /// The run with this number.
-    pub(crate) fn run(&self, number: u64) -> Option<&RecordedRun> {
+    pub fn run(&self, number: u64) -> Option<&RecordedRun> {
         self.runs.iter().find(|run| run.number == number)
     }
 
     /// The run that began last.
     ///
     /// # Panics
-    /// Never: a chronicle without a run is not made.
-    pub(crate) fn last_run(&self) -> &RecordedRun {
-        self.runs.last().expect("a chronicle without a run is not made")
+    /// Never: contents without a run is not made.
+    pub fn last_run(&self) -> &RecordedRun {
+        self.runs.last().expect("contents without a run is not made")
     }
 
     /// Every intent with its provenance, in the order of their numbers.
-    pub(crate) fn intents(&self) -> impl Iterator<Item = (&IntentRow, &Provenance)> {
+    pub fn intents(&self) -> impl Iterator<Item = (&IntentRow, &Provenance)> {
         let told = |row: &IntentRow| self.provenance.get(&row.approved.intent());
         self.book.rows().iter().filter_map(move |row| Some((row, told(row)?)))
     }
@@ -150,14 +135,13 @@ impl Chronicle {
     ///
     /// # Errors
     /// There is none.
-    pub(crate) fn find(&self, name: &str) -> Result<(&IntentRow, &Provenance), Failure> {
+    pub fn find(&self, name: &str) -> Result<(&IntentRow, &Provenance), RecordsError> {
         let is_it = |row: &IntentRow| {
             let is_number = name.parse() == Ok(row.approved.intent().number());
             is_number || self.book.venue_id(row).is_some_and(|id| id.as_str() == name)
         };
-        self.intents().find(|(row, _)| is_it(row)).ok_or_else(|| {
-            let problem = format!("the journal has no intent and no trade \"{name}\"");
-            Failure::configuration(problem).help("`candlewick trades` lists them")
-        })
+        self.intents()
+            .find(|(row, _)| is_it(row))
+            .ok_or_else(|| RecordsError::UnknownTrade { name: name.to_owned() })
     }
 }

@@ -3,8 +3,10 @@
 use super::cause::Cause;
 use super::market::RecordedCandles;
 use super::report::prices;
-use crate::chronicle::{Chronicle, Provenance, RecordedRun, TradeLine, state_of};
-use crate::failure::Failure;
+use crate::contents::JournalContents;
+use crate::error::RecordsError;
+use crate::run::RecordedRun;
+use crate::trade::{Provenance, TradeLine, state_of};
 use candlewick_engine::{IntentRow, IntentState};
 use candlewick_journal::StoredLine;
 use candlewick_sdk::{ExpirationType, Millis, Money, Outcome};
@@ -23,34 +25,34 @@ const PRICE_SLACK: f64 = 1e-9;
 
 /// What came of replaying all trades.
 #[derive(Debug, Serialize)]
-pub(crate) struct Outcomes {
+pub(super) struct Outcomes {
     /// Intents.
-    pub(crate) intents: usize,
+    pub intents: usize,
     /// Those that came out as simulated.
-    pub(crate) agree: usize,
+    pub agree: usize,
     /// How many differ for each cause; a trade may have several.
-    pub(crate) causes: BTreeMap<&'static str, usize>,
+    pub causes: BTreeMap<&'static str, usize>,
     /// Those that differ.
-    pub(crate) differing: Vec<Differing>,
+    pub differing: Vec<Differing>,
 }
 
 /// A trade that came out otherwise than simulated.
 #[derive(Debug, Serialize)]
-pub(crate) struct Differing {
+pub(super) struct Differing {
     /// As recorded.
     #[serde(flatten)]
-    pub(crate) recorded: TradeLine,
+    pub recorded: TradeLine,
     /// As simulated.
-    pub(crate) simulated: Simulated,
+    pub simulated: Simulated,
     /// From the decision to the open, as recorded.
-    pub(crate) decide_to_open_ms: Option<Millis>,
+    pub decide_to_open_ms: Option<Millis>,
     /// Why they differ.
-    pub(crate) causes: BTreeSet<Cause>,
+    pub causes: BTreeSet<Cause>,
 }
 
 /// How a trade comes out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub(crate) struct Simulated {
+pub(super) struct Simulated {
     state: &'static str,
     result: Option<Outcome>,
     /// In minor units.
@@ -73,14 +75,14 @@ impl Outcomes {
     ///
     /// # Errors
     /// Settings that no simulator can have.
-    pub(super) fn compare(chronicle: &Chronicle, lines: &[StoredLine]) -> Result<Self, Failure> {
-        let candles = RecordedCandles::of(lines, &chronicle.runs);
+    pub(super) fn compare(contents: &JournalContents, lines: &[StoredLine]) -> Result<Self, RecordsError> {
+        let candles = RecordedCandles::of(lines, &contents.runs);
         let mut venues = BTreeMap::new();
-        for run in &chronicle.runs {
+        for run in &contents.runs {
             venues.insert(run.number, Venue::of(run, &candles)?);
         }
         let mut outcomes = Self { intents: 0, agree: 0, causes: BTreeMap::new(), differing: Vec::new() };
-        for (row, told) in chronicle.intents() {
+        for (row, told) in contents.intents() {
             let Some(venue) = venues.get_mut(&told.run) else { continue };
             outcomes.intents += 1;
             let simulated =
@@ -94,7 +96,7 @@ impl Outcomes {
                 *outcomes.causes.entry(cause.as_str()).or_default() += 1;
             }
             outcomes.differing.push(Differing {
-                recorded: TradeLine::of(&chronicle.book, (row, told)),
+                recorded: TradeLine::of(&contents.book, (row, told)),
                 simulated,
                 decide_to_open_ms: row.open_time.map(|open| open - row.approved.decision_time()),
                 causes,
@@ -104,13 +106,13 @@ impl Outcomes {
     }
 
     /// How many trades have a difference that nothing explains.
-    pub(crate) fn unexplained(&self) -> usize {
+    pub(super) fn unexplained(&self) -> usize {
         self.causes.get(Cause::Unexplained.as_str()).copied().unwrap_or_default()
     }
 }
 
 impl Venue {
-    fn of(run: &RecordedRun, candles: &RecordedCandles) -> Result<Self, Failure> {
+    fn of(run: &RecordedRun, candles: &RecordedCandles) -> Result<Self, RecordsError> {
         // Each order is simulated with its own latency.
         let settings = SimulationSettings { recorded_latency: None, ..run.simulation.clone() };
         let simulator = Simulator::new(settings.clone(), BOTTOMLESS, candles.markets())?;

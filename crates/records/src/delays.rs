@@ -1,7 +1,8 @@
 //! How long things took, as a journal tells it: candles until they were there, orders until they arrived and opened.
 
-use super::{RecordedRun, damaged, is_candle, visit_lines};
-use crate::failure::Failure;
+use crate::error::RecordsError;
+use crate::lines::{is_candle, visit_lines};
+use crate::run::RecordedRun;
 use candlewick_journal::{LineKind, Reader, StoredLine};
 use candlewick_sdk::{Millis, Payout, Series, Symbol};
 use serde::{Deserialize, Serialize};
@@ -9,7 +10,7 @@ use std::collections::BTreeMap;
 
 /// Delays by symbol, in the order in which they were met.
 #[derive(Debug, Default)]
-pub(crate) struct Delays {
+pub struct Delays {
     symbols: BTreeMap<Symbol, Samples>,
     /// What the venue paid, of each trade.
     payouts: Vec<Payout>,
@@ -29,22 +30,32 @@ struct Samples {
 
 /// The delays of a symbol, for people and machines; null where there is no sample.
 #[derive(Debug, Serialize)]
-pub(crate) struct DelayLine {
-    pub(crate) symbol: String,
-    pub(crate) close_to_available_ms: Option<Spread>,
-    pub(crate) decide_to_arrival_ms: Option<Spread>,
-    pub(crate) decide_to_open_ms: Option<Spread>,
-    pub(crate) request_to_answer_ms: Option<Spread>,
+pub struct DelayLine {
+    /// Whose delays.
+    pub symbol: String,
+    /// From a candle's close until this machine had it.
+    pub close_to_available_ms: Option<Spread>,
+    /// From a decision until the order reached the venue, by the venue's own stamp.
+    pub decide_to_arrival_ms: Option<Spread>,
+    /// From a decision to the trade's open time.
+    pub decide_to_open_ms: Option<Spread>,
+    /// From the sending of a request to its answer.
+    pub request_to_answer_ms: Option<Spread>,
 }
 
 /// How samples spread: each figure is one of them (the nearest rank).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Spread {
-    pub(crate) count: usize,
-    pub(crate) p50: Millis,
-    pub(crate) p90: Millis,
-    pub(crate) p99: Millis,
-    pub(crate) max: Millis,
+pub struct Spread {
+    /// How many samples.
+    pub count: usize,
+    /// The sample that half of them do not exceed, in milliseconds.
+    pub p50: Millis,
+    /// The sample that 90 % of them do not exceed.
+    pub p90: Millis,
+    /// The sample that 99 % of them do not exceed.
+    pub p99: Millis,
+    /// The largest.
+    pub max: Millis,
 }
 
 /// What is read of a candle's event.
@@ -84,7 +95,7 @@ impl Delays {
     ///
     /// # Errors
     /// It cannot be read, or holds what is no entry.
-    pub(crate) async fn read(reader: &mut Reader, run: Option<u64>) -> Result<Self, Failure> {
+    pub async fn read(reader: &mut Reader, run: Option<u64>) -> Result<Self, RecordsError> {
         let mut told = Self::default();
         let (mut series, mut bots): (Vec<Series>, Vec<Symbol>) = (Vec::new(), Vec::new());
         let mut asked = BTreeMap::new();
@@ -108,7 +119,7 @@ impl Delays {
         stored: &StoredLine,
         (series, bots): (&[Series], &[Symbol]),
         asked: &mut BTreeMap<u64, Asked>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), RecordsError> {
         let body = &stored.line.body;
         if is_candle(stored) {
             let candle: CandleTold = read(stored)?;
@@ -142,20 +153,20 @@ impl Delays {
     }
 
     /// What orders took from decision to arrival, by symbol; symbols without any are left out.
-    pub(crate) fn arrivals(&self) -> BTreeMap<Symbol, Vec<Millis>> {
+    pub fn arrivals(&self) -> BTreeMap<Symbol, Vec<Millis>> {
         let told = self.symbols.iter().map(|(symbol, samples)| (*symbol, samples.decide_to_arrival.clone()));
         told.filter(|(_, samples)| !samples.is_empty()).collect()
     }
 
     /// The middle one of the payouts that trades had, in percent.
-    pub(crate) fn payout_percent(&self) -> Option<f64> {
+    pub fn payout_percent(&self) -> Option<f64> {
         let mut sorted = self.payouts.clone();
         sorted.sort_unstable();
         sorted.get(sorted.len() / 2).map(|payout| payout.to_fraction() * 100.0)
     }
 
     /// A line for each symbol.
-    pub(crate) fn lines(&self) -> Vec<DelayLine> {
+    pub fn lines(&self) -> Vec<DelayLine> {
         let line = |(symbol, samples): (&Symbol, &Samples)| DelayLine {
             symbol: symbol.to_string(),
             close_to_available_ms: Spread::of(&samples.close_to_available),
@@ -178,8 +189,8 @@ impl Spread {
     }
 }
 
-fn read<'a, T: Deserialize<'a>>(stored: &'a StoredLine) -> Result<T, Failure> {
-    serde_json::from_str(&stored.line.body).map_err(|error| damaged(stored, error))
+fn read<'a, T: Deserialize<'a>>(stored: &'a StoredLine) -> Result<T, RecordsError> {
+    serde_json::from_str(&stored.line.body).map_err(|error| RecordsError::unreadable(stored, error))
 }
 
 #[cfg(test)]

@@ -1,9 +1,10 @@
 //! Recorded candles of one series, as they are shown.
 
-use crate::chronicle::{RecordedRun, damaged, is_candle};
-use crate::failure::Failure;
+use crate::error::RecordsError;
+use crate::lines::is_candle;
 use crate::moment::utc;
-use crate::output::table;
+use crate::run::RecordedRun;
+use crate::table::table;
 use candlewick_engine::{Event, EventKind, Origin};
 use candlewick_journal::StoredLine;
 use candlewick_sdk::{Candle, Millis, Series};
@@ -11,15 +12,15 @@ use serde::Serialize;
 
 /// A candle and how it came.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct CandleLine {
+pub(super) struct CandleLine {
     /// The number of its entry.
-    pub(crate) seq: u64,
-    pub(crate) series: Series,
+    pub seq: u64,
+    pub series: Series,
     #[serde(flatten)]
-    pub(crate) candle: Candle,
-    pub(crate) close_time: Millis,
-    pub(crate) received: Millis,
-    pub(crate) origin: Origin,
+    pub candle: Candle,
+    pub close_time: Millis,
+    pub received: Millis,
+    pub origin: Origin,
 }
 
 impl CandleLine {
@@ -27,14 +28,15 @@ impl CandleLine {
     ///
     /// # Errors
     /// A line that cannot be read.
-    pub(super) fn of(stored: &StoredLine, run: &RecordedRun) -> Result<Option<Self>, Failure> {
+    pub(super) fn of(stored: &StoredLine, run: &RecordedRun) -> Result<Option<Self>, RecordsError> {
         if !is_candle(stored) || stored.line.run != run.number {
             return Ok(None);
         }
-        let event: Event = serde_json::from_str(&stored.line.body).map_err(|error| damaged(stored, error))?;
+        let event: Event = serde_json::from_str(&stored.line.body)
+            .map_err(|error| RecordsError::unreadable(stored, error))?;
         let EventKind::Candle { series, candle, origin } = event.kind else { return Ok(None) };
         let series = run.series().get(series.index()).copied();
-        let series = series.ok_or_else(|| damaged(stored, "the run has no such series"))?;
+        let series = series.ok_or_else(|| RecordsError::unreadable(stored, "the run has no such series"))?;
         let (seq, received) = (stored.seq, event.received);
         Ok(Some(Self {
             seq,

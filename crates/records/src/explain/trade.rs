@@ -5,10 +5,11 @@ use super::candle::{CandleLine, table_of};
 use super::doubt;
 use super::indicators::recompute;
 use super::step::Step;
-use crate::chronicle::{Chronicle, Provenance, TradeLine};
-use crate::failure::Failure;
+use crate::contents::JournalContents;
+use crate::error::RecordsError;
 use crate::moment::{delta, utc};
-use crate::output::table;
+use crate::table::table;
+use crate::trade::{Provenance, TradeLine};
 use candlewick_engine::{IntentId, IntentRow, Rule};
 use candlewick_journal::{LineKind, Reader, StoredLine};
 use candlewick_sdk::{Millis, Registry};
@@ -24,7 +25,7 @@ const MOST_LINES: u32 = 20_000;
 
 /// Everything that a journal tells of an intent.
 #[derive(Debug, Serialize)]
-pub(crate) struct Explanation {
+pub struct Explanation {
     trade: TradeLine,
     /// Why its request never left; null when it did.
     not_sent_reason: Option<String>,
@@ -46,32 +47,31 @@ pub(crate) struct Explanation {
 ///
 /// # Errors
 /// There is none, or its entries cannot be read.
-pub(crate) async fn read_trade(
+pub async fn read_trade(
     reader: &mut Reader,
     name: &str,
     registry: &Registry,
-) -> Result<Explanation, Failure> {
-    let chronicle = Chronicle::read(reader).await?;
-    let (row, told) = chronicle.find(name)?;
+) -> Result<Explanation, RecordsError> {
+    let contents = JournalContents::read(reader).await?;
+    let (row, told) = contents.find(name)?;
     let intent = row.approved.intent();
     let decided = row.approved.decision_time();
     let lines = reader.lines_of(intent.number()).await?;
     let exchanges = reader.exchanges_of(intent.number()).await?;
-    let notes: Vec<&StoredLine> =
-        chronicle.lines.iter().filter(|stored| is_note_of(stored, intent)).collect();
+    let notes: Vec<&StoredLine> = contents.lines.iter().filter(|stored| is_note_of(stored, intent)).collect();
     let entries = lines.iter().chain(notes.iter().copied());
     let mut timeline: Vec<Step> = entries.map(|stored| Step::of_line(stored, decided)).collect();
     timeline.extend(exchanges.iter().flat_map(|exchange| Step::of_exchange(exchange, decided)));
-    let trade = TradeLine::of(&chronicle.book, (row, told));
+    let trade = TradeLine::of(&contents.book, (row, told));
     let venue_id = trade.venue_id.as_deref();
     let lists = doubt::read_lists(reader, (&lines, &notes)).await?;
     timeline.extend(lists.iter().flat_map(|exchange| doubt::steps(exchange, (row, told), venue_id)));
     timeline.sort_by_key(|step| (step.time, step.rank()));
-    let (indicators, indicators_missing) = match recompute(reader, &chronicle, told, registry).await? {
+    let (indicators, indicators_missing) = match recompute(reader, &contents, told, registry).await? {
         Ok(indicators) => (indicators, None),
         Err(why) => (BTreeMap::new(), Some(why)),
     };
-    let trading = chronicle.run(told.run).and_then(|run| run.trading);
+    let trading = contents.run(told.run).and_then(|run| run.trading);
     let audit = audit::checks((row, told), venue_id, trading, exchanges.iter().chain(&lists));
     Ok(Explanation {
         trade,
@@ -79,7 +79,7 @@ pub(crate) async fn read_trade(
         passed_rules: Rule::ALL.iter().map(|rule| rule.as_str()).collect(),
         indicators,
         indicators_missing,
-        candles: candles_around(reader, &chronicle, (row, told)).await?,
+        candles: candles_around(reader, &contents, (row, told)).await?,
         audit,
         timeline,
     })
@@ -102,12 +102,12 @@ fn not_sent_reason(stored: &StoredLine) -> Option<String> {
 /// The candles of its bot from before the decision until after the end of the trade.
 async fn candles_around(
     reader: &mut Reader,
-    chronicle: &Chronicle,
+    contents: &JournalContents,
     (row, told): (&IntentRow, &Provenance),
-) -> Result<Vec<CandleLine>, Failure> {
+) -> Result<Vec<CandleLine>, RecordsError> {
     let decided = row.approved.decision_time();
     let mut candles = Vec::new();
-    if let Some(run) = chronicle.run(told.run)
+    if let Some(run) = contents.run(told.run)
         && let Some(bot) = run.settings.bots.iter().find(|bot| bot.name == told.bot)
     {
         let length = bot.interval.length();

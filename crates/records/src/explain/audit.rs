@@ -3,8 +3,8 @@
 //! Nothing here is taken on trust from the run: what the journal does not hold is not checked and not told.
 
 use super::doubt::rows_of;
-use crate::chronicle::Provenance;
-use crate::live::Trading;
+use crate::trade::Provenance;
+use crate::trading::Trading;
 use candlewick_engine::{IntentRow, IntentState};
 use candlewick_journal::LoggedExchange;
 use candlewick_sdk::{Direction, ExpirationType, Millis, Money, Outcome};

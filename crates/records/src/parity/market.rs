@@ -1,6 +1,7 @@
 //! The recorded candles as a market that can price trades.
 
-use crate::chronicle::{RecordedRun, is_candle};
+use crate::lines::is_candle;
+use crate::run::RecordedRun;
 use candlewick_engine::{Event, EventKind};
 use candlewick_journal::{LineKind, StoredLine};
 use candlewick_sdk::{Candle, CandleSeries, Interval, Millis, Series, Symbol};

@@ -36,7 +36,8 @@ impl JournalArguments {
 ///
 /// # Errors
 /// Its own, or that this process cannot wait at all.
-pub(crate) fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+pub(crate) fn block_on<T, E: Into<Failure>>(work: impl Future<Output = Result<T, E>>) -> Result<T, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    runtime.map_err(|error| Failure::new(FailureKind::Unexpected, error))?.block_on(work)
+    let runtime = runtime.map_err(|error| Failure::new(FailureKind::Unexpected, error))?;
+    runtime.block_on(work).map_err(E::into)
 }

@@ -1,35 +1,34 @@
 //! A run as its header tells it.
 
-use super::damaged;
-use crate::failure::{Failure, kind_of_build};
-use crate::live::Trading;
-use candlewick_engine::{Header, Session, SessionSettings};
+use crate::error::RecordsError;
+use crate::trading::Trading;
+use candlewick_engine::{EngineError, Header, Session, SessionSettings};
 use candlewick_journal::{LineKind, StoredLine};
 use candlewick_sdk::{BotContext, Candle, Millis, Registry, Series, Signal, Strategy, Symbol};
 use candlewick_simulator::SimulationSettings;
 use serde_json::Value;
 
 /// The run number of lines that a person wrote while no bot ran.
-pub(crate) const BETWEEN_RUNS: u64 = 0;
+pub const BETWEEN_RUNS: u64 = 0;
 
 /// A run of a journal.
-pub(crate) struct RecordedRun {
+pub struct RecordedRun {
     /// Its number, from 1.
-    pub(crate) number: u64,
+    pub number: u64,
     /// The number of the line that holds its header.
-    pub(crate) seq: u64,
+    pub seq: u64,
     /// When it began, in venue time.
-    pub(crate) began: Millis,
+    pub began: Millis,
     /// The form of its entries ([`Header::FORMAT`]).
-    pub(crate) format: u32,
+    pub format: u32,
     /// What its Session was made from.
-    pub(crate) settings: SessionSettings,
+    pub settings: SessionSettings,
     /// How a simulated venue was set then.
-    pub(crate) simulation: SimulationSettings,
+    pub simulation: SimulationSettings,
     /// What its trades are worth; none in a journal that does not say.
-    pub(crate) trading: Option<Trading>,
+    pub trading: Option<Trading>,
     /// Name and version of each bot's strategy.
-    pub(crate) strategies: Vec<(String, String)>,
+    pub strategies: Vec<(String, String)>,
 }
 
 impl RecordedRun {
@@ -37,13 +36,13 @@ impl RecordedRun {
     ///
     /// # Errors
     /// A header that cannot be read.
-    pub(crate) fn all_of(lines: &[StoredLine]) -> Result<Vec<Self>, Failure> {
+    pub fn all_of(lines: &[StoredLine]) -> Result<Vec<Self>, RecordsError> {
         lines.iter().filter(|stored| stored.line.kind == LineKind::Run).map(Self::of).collect()
     }
 
-    fn of(stored: &StoredLine) -> Result<Self, Failure> {
-        let header: Header =
-            serde_json::from_str(&stored.line.body).map_err(|error| damaged(stored, error))?;
+    fn of(stored: &StoredLine) -> Result<Self, RecordsError> {
+        let header: Header = serde_json::from_str(&stored.line.body)
+            .map_err(|error| RecordsError::unreadable(stored, error))?;
         let part = |name: &str| header.settings.get(name).cloned().unwrap_or(Value::Null);
         let settings = serde_json::from_value(part("session"));
         let simulation = serde_json::from_value(part("simulation"));
@@ -53,9 +52,9 @@ impl RecordedRun {
             seq: stored.seq,
             began: stored.line.at,
             format: header.format,
-            settings: settings.map_err(|error| damaged(stored, error))?,
-            simulation: simulation.map_err(|error| damaged(stored, error))?,
-            trading: trading.map_err(|error| damaged(stored, error))?,
+            settings: settings.map_err(|error| RecordsError::unreadable(stored, error))?,
+            simulation: simulation.map_err(|error| RecordsError::unreadable(stored, error))?,
+            trading: trading.map_err(|error| RecordsError::unreadable(stored, error))?,
             strategies: header.strategies,
         })
     }
@@ -64,7 +63,7 @@ impl RecordedRun {
     ///
     /// # Errors
     /// Settings that no Session can have.
-    pub(crate) fn silent_session(&self) -> Result<Session, Failure> {
+    pub fn silent_session(&self) -> Result<Session, RecordsError> {
         let strategies = self.settings.bots.iter().map(|_| Box::new(Silent) as Box<dyn Strategy>);
         Ok(Session::new(&self.settings, strategies.collect())?)
     }
@@ -73,11 +72,11 @@ impl RecordedRun {
     ///
     /// # Errors
     /// It cannot be built.
-    pub(crate) fn strategy(
+    pub fn strategy(
         &self,
         place: usize,
         registry: &Registry,
-    ) -> Result<Result<Box<dyn Strategy>, String>, Failure> {
+    ) -> Result<Result<Box<dyn Strategy>, String>, RecordsError> {
         let (Some(bot), Some((name, version))) = (self.settings.bots.get(place), self.strategies.get(place))
         else {
             return Ok(Err("the run does not say which strategy that was".to_owned()));
@@ -97,14 +96,13 @@ impl RecordedRun {
             interval: bot.interval,
             expiry: bot.expiry(),
         };
-        let strategy = entry.build(&bot.params, &context).map_err(|error| {
-            Failure::new(kind_of_build(&error), error).context(format!("bot \"{}\"", bot.name))
-        })?;
+        let strategy = entry.build(&bot.params, &context);
+        let strategy = strategy.map_err(|source| EngineError::Strategy { bot: bot.name.clone(), source })?;
         Ok(Ok(strategy))
     }
 
     /// Its series, in the order of their numbers.
-    pub(crate) fn series(&self) -> Vec<Series> {
+    pub fn series(&self) -> Vec<Series> {
         let mut series = Vec::new();
         for bot in &self.settings.bots {
             if !series.contains(&bot.series()) {
@@ -115,7 +113,7 @@ impl RecordedRun {
     }
 
     /// Its symbols, in the order of their numbers.
-    pub(crate) fn symbols(&self) -> Vec<Symbol> {
+    pub fn symbols(&self) -> Vec<Symbol> {
         let mut symbols = Vec::new();
         for bot in &self.settings.bots {
             if !symbols.contains(&bot.symbol) {

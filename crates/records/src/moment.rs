@@ -4,7 +4,7 @@ use candlewick_sdk::Millis;
 use chrono::{DateTime, SecondsFormat};
 
 /// In UTC, to the millisecond.
-pub(crate) fn utc(at: Millis) -> String {
+pub fn utc(at: Millis) -> String {
     match DateTime::from_timestamp_millis(at.get()) {
         Some(time) => time.to_rfc3339_opts(SecondsFormat::Millis, true),
         None => format!("{at} ms"),
@@ -12,7 +12,7 @@ pub(crate) fn utc(at: Millis) -> String {
 }
 
 /// How much later, in seconds, with its sign.
-pub(crate) fn delta(from: Millis, to: Millis) -> String {
+pub fn delta(from: Millis, to: Millis) -> String {
     let difference = (to - from).get();
     let sign = if difference < 0 { '-' } else { '+' };
     let size = difference.unsigned_abs();

@@ -1,7 +1,10 @@
 //! What a strategy went by when it decided: all that its run had told it until then, told to it again.
 
-use crate::chronicle::{Chronicle, Provenance, RecordedRun, damaged, visit_lines};
-use crate::failure::Failure;
+use crate::contents::JournalContents;
+use crate::error::RecordsError;
+use crate::lines::visit_lines;
+use crate::run::RecordedRun;
+use crate::trade::Provenance;
 use candlewick_engine::{Event, EventKind, IntentId, Settled};
 use candlewick_journal::{LineKind, Reader, StoredLine};
 use candlewick_sdk::{Direction, LongerCandles, Millis, Registry, Settlement, Strategy};
@@ -14,16 +17,16 @@ use std::collections::BTreeMap;
 /// The journal cannot be read.
 pub(super) async fn recompute(
     reader: &mut Reader,
-    chronicle: &Chronicle,
+    contents: &JournalContents,
     told: &Provenance,
     registry: &Registry,
-) -> Result<Result<BTreeMap<&'static str, f64>, String>, Failure> {
-    let Some(run) = chronicle.run(told.run) else { return Ok(Err("its run is not told".to_owned())) };
+) -> Result<Result<BTreeMap<&'static str, f64>, String>, RecordsError> {
+    let Some(run) = contents.run(told.run) else { return Ok(Err("its run is not told".to_owned())) };
     let mut replay = match Replay::of(run, &told.bot, registry) {
         Ok(replay) => replay,
         Err(why) => return Ok(Err(why)),
     };
-    let own = chronicle.intents().filter(|(_, provenance)| provenance.bot == told.bot);
+    let own = contents.intents().filter(|(_, provenance)| provenance.bot == told.bot);
     replay.trades = own
         .map(|(row, _)| (row.approved.intent(), (row.approved.direction(), row.approved.decision_time())))
         .collect();
@@ -51,7 +54,7 @@ impl Replay {
     fn of(run: &RecordedRun, bot: &str, registry: &Registry) -> Result<Self, String> {
         let place = run.settings.bots.iter().position(|one| one.name == bot);
         let place = place.ok_or_else(|| format!("the run has no bot \"{bot}\""))?;
-        let strategy = run.strategy(place, registry).map_err(|failure| failure.sentence())??;
+        let strategy = run.strategy(place, registry).map_err(|error| error.to_string())??;
         let own = run.settings.bots[place].series();
         let longer = LongerCandles::new(own.interval, strategy.longer_intervals());
         Ok(Self {
@@ -67,11 +70,12 @@ impl Replay {
     }
 
     /// Tells the strategy what a line tells, as the Session of the run did.
-    fn take(&mut self, stored: &StoredLine) -> Result<(), Failure> {
+    fn take(&mut self, stored: &StoredLine) -> Result<(), RecordsError> {
         if stored.line.kind != LineKind::Event || stored.line.run != self.run {
             return Ok(());
         }
-        let event: Event = serde_json::from_str(&stored.line.body).map_err(|error| damaged(stored, error))?;
+        let event: Event = serde_json::from_str(&stored.line.body)
+            .map_err(|error| RecordsError::unreadable(stored, error))?;
         match &event.kind {
             EventKind::Candle { series, candle, .. } if Some(series.index()) == self.series => {
                 self.strategy.on_candle(candle);
