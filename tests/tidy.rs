@@ -6,18 +6,20 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Who may depend on whom. Everybody may name `sdk`; nobody may name what does not stand here.
-const ARROWS: [(&str, &[&str]); 12] = [
+const ARROWS: &[(&str, &[&str])] = &[
     ("sdk", &[]),
     ("statistics", &[]),
     ("engine", &["sdk", "statistics"]),
     ("simulator", &["sdk"]),
     ("history", &["sdk"]),
-    ("api", &["sdk"]),
+    ("broker", &["sdk"]),
+    ("api", &["sdk", "broker"]),
     ("backtest", &["sdk", "engine", "simulator", "history", "statistics"]),
     ("search", &["sdk", "engine", "simulator", "statistics", "backtest"]),
-    ("sandbox", &["sdk", "simulator", "history", "api"]),
+    ("sandbox", &["sdk", "simulator", "history", "broker", "api"]),
     ("journal", &["sdk", "engine"]),
-    ("runtime", &["sdk", "engine", "api", "journal", "simulator", "statistics"]),
+    ("runtime", &["sdk", "engine", "broker", "api", "journal", "simulator", "statistics"]),
+    ("records", &["sdk", "engine", "journal", "backtest", "simulator", "broker"]),
     (
         "cli",
         &[
@@ -29,7 +31,9 @@ const ARROWS: [(&str, &[&str]); 12] = [
             "backtest",
             "search",
             "api",
+            "broker",
             "journal",
+            "records",
             "sandbox",
             "runtime",
             "strategies",
