@@ -198,8 +198,8 @@ fn told(file: &Path, imported: &Imported) -> String {
         candles.series(),
         utc(candles.start()),
         utc(candles.end()),
-        imported.symbol_told_by.as_str(),
-        imported.interval_told_by.as_str(),
+        imported.symbol_from.as_str(),
+        imported.interval_from.as_str(),
     );
     if let Some(zone) = imported.zone {
         let _ = write!(text, ", times of {zone}");
