@@ -218,7 +218,9 @@ mod tests {
                 expiration_type: crate::ExpirationType::TimeFixed,
             };
             [
-                SignalRule::buy("low and rising", CLOSE.below(12.0)).and(CHANGE.above(0.0)).naming_level("below"),
+                SignalRule::buy("low and rising", CLOSE.below(12.0))
+                    .and(CHANGE.above(0.0))
+                    .naming_level("below"),
                 SignalRule::sell("high", CLOSE.above(11.0)).expiring(expiry),
             ]
         }
@@ -231,7 +233,14 @@ mod tests {
     #[test]
     fn it_answers_where_all_comparisons_of_a_rule_are_met_and_the_first_rule_counts() {
         let mut strategy = Moves::default();
-        let tell = |signal: Signal| format!("{} {} {:?}", signal.direction, signal.reason, signal.expiry.map(|e| e.close_type.to_string()));
+        let tell = |signal: Signal| {
+            format!(
+                "{} {} {:?}",
+                signal.direction,
+                signal.reason,
+                signal.expiry.map(|e| e.close_type.to_string())
+            )
+        };
         let told: Vec<_> = from_closes(&[10.0, 11.0, 11.5, 12.0, 11.0])
             .iter()
             .map(|candle| strategy.on_candle(candle).map(tell).unwrap_or_default())
@@ -258,7 +267,8 @@ mod tests {
         }
         for (index, candle) in candles.iter().enumerate() {
             let row: Vec<f64> = values.iter().map(|series| series[index]).collect();
-            let declared = entries.iter().find(|entry| entry.is_met_by(&row)).map(|e| (e.direction, e.expiry));
+            let declared =
+                entries.iter().find(|entry| entry.is_met_by(&row)).map(|e| (e.direction, e.expiry));
             let answered = strategy.on_candle(candle).map(|signal| (signal.direction, signal.expiry));
             assert_eq!(declared, answered, "candle {index}");
         }

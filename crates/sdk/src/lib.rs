@@ -84,11 +84,11 @@ mod strategy;
 #[cfg(any(test, feature = "testkit"))]
 pub mod testkit;
 
-pub use candle_loop::{CandleLoop, ShownCandles};
 pub use candle::{Candle, CandleError, Ohlcv};
+pub use candle_loop::{CandleLoop, ShownCandles};
 pub use closing::closing_before;
-pub use declared_strategy::{DeclaredStrategy, SignalRule};
 pub use declaration::{Comparison, Declaration, DeclaredEntry, DeclaredSeries, SeriesKey, SeriesPlace, Side};
+pub use declared_strategy::{DeclaredStrategy, SignalRule};
 pub use direction::{Direction, DirectionError};
 pub use expiry::{CloseType, CloseTypeError, ExpirationType, ExpirationTypeError, Expiry};
 pub use interval::{Interval, IntervalError};
@@ -99,7 +99,7 @@ pub use parameters::{Parameter, Parameters};
 pub use payout::{Payout, PayoutError};
 pub use price::Price;
 pub use reason::{Reason, ReasonTemplate};
-pub use registry::{Registry, RegistryError, StrategyEntry};
+pub use registry::{BuiltStrategy, Registry, RegistryError, StrategyEntry};
 pub use resample::{ResampleError, Resampler};
 pub use series::{CandleSeries, Series, SeriesError};
 pub use settlement::{Outcome, Settlement};

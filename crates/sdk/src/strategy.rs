@@ -1,6 +1,8 @@
 //! The trait that a strategy implements, and how one is made.
 
-use crate::{Candle, CandleLoop, Declaration, Expiry, Interval, Parameters, Price, Settlement, Signal, Symbol};
+use crate::{
+    Candle, CandleLoop, Declaration, Expiry, Interval, Parameters, Price, Settlement, Signal, Symbol,
+};
 
 /// A strategy of one bot on one series.
 ///
