@@ -71,7 +71,7 @@ impl Strategy for TrendFilter {
         Some(signal.with("rsi", rsi))
     }
 
-    fn indicators(&self) -> Vec<(&'static str, f64)> {
+    fn indicators(&self) -> Vec<(&str, f64)> {
         let rsi = self.last_rsi.map(|rsi| ("rsi", rsi));
         let trend = self.last_average.into_iter();
         let trend = trend.flat_map(|(average, close)| [("trend average", average), ("trend close", close)]);
