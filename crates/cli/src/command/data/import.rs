@@ -175,7 +175,7 @@ fn to_file(arguments: &ImportArguments, out: &Path, context: &Context<'_>) -> Re
         return Err(Failure::configuration(problem).help("--force replaces it; --out takes another name"));
     }
     let format = CandleFormat::of_path(out).ok_or_else(|| {
-        let problem = format!("--out {}: the name does not tell the format", out.display());
+        let problem = format!("--out {}: the name does not say the format", out.display());
         Failure::configuration(problem).help("let it end in .csv or .parquet")
     })?;
     let imported = read(arguments, file, context)?;
