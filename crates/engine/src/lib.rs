@@ -48,6 +48,6 @@ pub use risk::{
     Approved, CooldownScope, Hours, LambdaRule, OrderTerms, RiskSettings, Rule, VerdictSettings, Weekday,
 };
 pub use ruin::{RuinReport, StakeRuin, TradeRecord, check_ruin};
-pub use session::{Foretold, Session, Shown, Traded};
+pub use session::{Foretold, Session, Shown, StoredCandles, StretchEnd, Traded};
 pub use settings::{BotSettings, EngineError, SessionSettings};
 pub use stake::StakeSettings;

@@ -4,11 +4,15 @@ mod booking;
 mod bot_names;
 mod earlier;
 mod foretold;
+mod stored;
 mod stretch;
+mod tournament;
 mod unheard;
 mod verdicts;
 
 pub use foretold::{Foretold, Shown, Traded};
+pub use stored::StoredCandles;
+pub use stretch::StretchEnd;
 
 use crate::bot::Bot;
 use crate::intent::{Intent, Intents, Stage};
@@ -240,16 +244,9 @@ impl Session {
         })
     }
 
-    /// Shows a candle to each bot of its series; whether any trade was approved.
+    /// Shows a candle to each bot of its series.
     #[inline]
-    fn on_candle(
-        &mut self,
-        series: SeriesId,
-        candle: &Candle,
-        moment: Moment,
-        actions: &mut Vec<Action>,
-    ) -> bool {
-        let mut is_approved = false;
+    fn on_candle(&mut self, series: SeriesId, candle: &Candle, moment: Moment, actions: &mut Vec<Action>) {
         let count = self.listeners.get(series.index()).map_or(0, Vec::len);
         for position in 0..count {
             let bot = self.listeners[series.index()][position];
@@ -259,10 +256,9 @@ impl Session {
             if let Some(signal) = &signal
                 && listener.is_warm()
             {
-                is_approved |= self.decide(bot, signal, moment, actions);
+                self.decide(bot, signal, moment, actions);
             }
         }
-        is_approved
     }
 
     fn on_price(&mut self, symbol: SymbolId, price: &Price, moment: Moment, actions: &mut Vec<Action>) {

@@ -8,6 +8,7 @@ mod stage;
 // What a run does.
 mod accounting;
 mod analysis;
+mod crowds;
 mod errors;
 mod order;
 mod prices;
