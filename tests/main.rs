@@ -40,7 +40,6 @@ mod relay;
 mod replay;
 mod resolve;
 mod restart;
-mod result_cache;
 mod schemas;
 mod scrutiny;
 mod searched;

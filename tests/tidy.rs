@@ -6,17 +6,19 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Who may depend on whom. Everybody may name `sdk`; nobody may name what does not stand here.
-const ARROWS: [(&str, &[&str]); 11] = [
+const ARROWS: [(&str, &[&str]); 13] = [
     ("sdk", &[]),
     ("statistics", &[]),
     ("engine", &["sdk", "statistics"]),
     ("simulator", &["sdk"]),
     ("history", &["sdk"]),
-    ("api", &["sdk"]),
+    ("broker", &["sdk"]),
+    ("api", &["sdk", "broker"]),
     ("backtest", &["sdk", "engine", "simulator", "history", "statistics"]),
-    ("sandbox", &["sdk", "simulator", "history", "api"]),
+    ("search", &["sdk", "engine", "simulator", "statistics", "backtest"]),
+    ("sandbox", &["sdk", "simulator", "history", "broker", "api"]),
     ("journal", &["sdk", "engine"]),
-    ("runtime", &["sdk", "engine", "api", "journal", "simulator", "statistics"]),
+    ("runtime", &["sdk", "engine", "broker", "api", "journal", "simulator", "statistics"]),
     (
         "cli",
         &[
@@ -26,7 +28,9 @@ const ARROWS: [(&str, &[&str]); 11] = [
             "statistics",
             "history",
             "backtest",
+            "search",
             "api",
+            "broker",
             "journal",
             "sandbox",
             "runtime",

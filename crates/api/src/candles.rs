@@ -3,9 +3,6 @@
 use crate::model::CandleRows;
 use candlewick_sdk::{Candle, Interval, Millis, Ohlcv};
 
-/// The intervals in which venues of this kind were seen to have candles (`observed: values`). A venue may have others.
-pub const SEEN_INTERVALS: [&str; 10] = ["5s", "30s", "1m", "2m", "5m", "15m", "30m", "1h", "12h", "1d"];
-
 /// What was fit for use, and how much was not.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ClosedCandles {

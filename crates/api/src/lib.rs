@@ -10,35 +10,34 @@
 //!
 //! Nothing here decides anything: no risk rule, no ledger, no resolution of doubt.
 
-// Time.
-pub mod clock;
 // The port, and what passes through it.
 mod candles;
 mod error;
 pub mod model;
 mod order;
-mod reply;
 mod tap;
 mod venue;
 // The client.
 mod credentials;
 mod download;
-mod drift;
 mod http;
 mod recorder;
 mod settings;
 
-pub use candles::{ClosedCandles, SEEN_INTERVALS, closed_candles};
+// What moved to the ports' crate, until its users name that.
+pub use candles::{ClosedCandles, closed_candles};
+pub use candlewick_broker::{
+    Account, OpenOrder, Reply, Skew, USUAL_INTERVALS as SEEN_INTERVALS, UnrecognisedData as SchemaDrift,
+    clock, current_intent as present, for_intent as about,
+};
 pub use credentials::{Credentials, Secret, SecretError};
 pub use download::{Download, DownloadSettings, Downloaded};
-pub use drift::SchemaDrift;
 pub use error::ApiError;
 pub use http::{Body, Carried, HttpVenue, NoAnswer, Purpose, Transport};
-pub use order::{Account, OpenOrder, OpenReply};
+pub use order::OpenReply;
 pub use recorder::{PriceRecorder, Recorded};
-pub use reply::{Reply, Skew};
 pub use settings::{OpenBody, Settings, TimestampFormat};
-pub use tap::{Exchange, Tap, about, present};
+pub use tap::{Exchange, Tap};
 #[cfg(any(test, feature = "mock"))]
 pub use venue::MockVenue;
 pub use venue::Venue;

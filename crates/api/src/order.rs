@@ -2,36 +2,10 @@
 
 use crate::model::{TradeRecord, TradeResult, TradeStatus, WalletEntry, number};
 use crate::settings::OpenBody;
-use candlewick_sdk::{CloseType, Direction, ExpirationType, Millis, Payout, Symbol};
+use candlewick_broker::{Account, OpenOrder};
+use candlewick_sdk::{CloseType, Direction, ExpirationType, Millis, Payout};
 use rust_decimal::Decimal;
 use serde::Serialize;
-
-/// Whose money is at stake.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Account {
-    /// Play money.
-    #[default]
-    Demo,
-    /// Real money.
-    Real,
-}
-
-/// A trade to be opened.
-#[derive(Clone, Debug, PartialEq)]
-pub struct OpenOrder {
-    /// Trading pair.
-    pub symbol: Symbol,
-    /// Up or down.
-    pub direction: Direction,
-    /// Stake.
-    pub amount: Decimal,
-    /// Duration code.
-    pub close_type: CloseType,
-    /// What the duration is counted from; sent only when it is stated.
-    pub expiration_type: ExpirationType,
-    /// Whose money is at stake.
-    pub account: Account,
-}
 
 /// Shape A.
 #[derive(Serialize)]
@@ -56,25 +30,23 @@ struct ShortBody<'a> {
     direction: Direction,
 }
 
-impl OpenOrder {
-    /// The request's body.
-    pub(crate) fn to_body(&self, shape: OpenBody) -> serde_json::Result<Vec<u8>> {
-        let symbol = self.symbol.as_str();
-        match shape {
-            OpenBody::Full => serde_json::to_vec(&FullBody {
-                is_demo: self.account == Account::Demo,
-                close_type: self.close_type,
-                direction: self.direction,
-                symbol,
-                amount: self.amount,
-                expiration_type: match self.expiration_type {
-                    ExpirationType::Unstated => None,
-                    stated => Some(stated.as_str()),
-                },
-            }),
-            OpenBody::Short => {
-                serde_json::to_vec(&ShortBody { symbol, volume: self.amount, direction: self.direction })
-            }
+/// The request's body; what the duration is counted from is sent only when it is stated.
+pub(crate) fn body_of(order: &OpenOrder, shape: OpenBody) -> serde_json::Result<Vec<u8>> {
+    let symbol = order.symbol.as_str();
+    match shape {
+        OpenBody::Full => serde_json::to_vec(&FullBody {
+            is_demo: order.account == Account::Demo,
+            close_type: order.close_type,
+            direction: order.direction,
+            symbol,
+            amount: order.amount,
+            expiration_type: match order.expiration_type {
+                ExpirationType::Unstated => None,
+                stated => Some(stated.as_str()),
+            },
+        }),
+        OpenBody::Short => {
+            serde_json::to_vec(&ShortBody { symbol, volume: order.amount, direction: order.direction })
         }
     }
 }
@@ -139,7 +111,7 @@ mod tests {
             expiration_type,
             account,
         };
-        let body: Value = serde_json::from_slice(&order.to_body(shape).unwrap()).unwrap();
+        let body: Value = serde_json::from_slice(&body_of(&order, shape).unwrap()).unwrap();
         assert_eq!(&body, expected);
     }
 

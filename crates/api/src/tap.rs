@@ -6,7 +6,7 @@ use candlewick_sdk::Millis;
 /// credential that the venue echoes is hidden.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exchange {
-    /// What the caller said that this is about ([`about`]).
+    /// What the caller said that this is about ([`about`](crate::about)).
     pub about: Option<u64>,
     /// When it left, by our clock.
     pub sent: Millis,
@@ -26,29 +26,4 @@ pub struct Exchange {
 pub trait Tap: Send + Sync {
     /// An exchange has ended.
     fn see(&self, exchange: Exchange);
-}
-
-tokio::task_local! {
-    static ABOUT: u64;
-}
-
-/// Does something, and lets every exchange that it causes say what it was about.
-pub async fn about<F: Future>(number: u64, doing: F) -> F::Output {
-    ABOUT.scope(number, doing).await
-}
-
-/// What the present task is about, for a venue that keeps its own record of who asks.
-pub fn present() -> Option<u64> {
-    ABOUT.try_with(|number| *number).ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test]
-    async fn what_a_task_is_about_ends_with_it() {
-        assert_eq!(about(7, async { present() }).await, Some(7));
-        assert_eq!(present(), None);
-    }
 }

@@ -69,7 +69,7 @@ impl Backtest {
         let mut own = Vec::with_capacity(session.series().len());
         for series in session.series() {
             let found = candles.iter().find(|candles| candles.series() == *series);
-            own.push(found.cloned().ok_or_else(|| BacktestError::GiveCandles {
+            own.push(found.cloned().ok_or_else(|| BacktestError::NoCandles {
                 series: *series,
                 bot: bot_of(settings, |bot| bot.series() == *series),
             })?);
@@ -314,7 +314,7 @@ fn price_sources(
         // A few recorded seconds do not take the place of a series that tells prices for months.
         let fine = fine.max_by_key(|detail| detail.interval().length() * detail.candles().len() as i64);
         let (Some(detail), Some(id)) = (fine, session.symbol_id(bot.symbol)) else {
-            return Err(BacktestError::GiveDetail {
+            return Err(BacktestError::NoFinerCandles {
                 series: bot.series(),
                 bot: bot.name.clone(),
                 every_ms: every.get(),

@@ -15,19 +15,19 @@ pub enum BacktestError {
     /// Mend the simulation settings or the candles.
     #[error(transparent)]
     Simulator(#[from] SimulatorError),
-    /// Give candles of this series.
+    /// There are no candles of this series.
     #[error("no candles of {series} for bot \"{bot}\"")]
-    GiveCandles {
+    NoCandles {
         /// What is missing.
         series: Series,
         /// Who needs it.
         bot: String,
     },
-    /// Give finer candles of this series' symbol.
+    /// A bot uses prices between candles, and there are none finer than its own.
     #[error(
         "bot \"{bot}\" uses prices between candles: give candles finer than {series}, of which {every_ms} ms is a multiple"
     )]
-    GiveDetail {
+    NoFinerCandles {
         /// The bot's own series.
         series: Series,
         /// Who needs it.
@@ -69,9 +69,9 @@ pub enum BacktestError {
         /// What is wrong.
         problem: String,
     },
-    /// Mend what a strategy declares of its signals, or leave it out.
+    /// What a strategy declares of its signals is not what it answers: correct the declaration, or leave it out.
     #[error("the strategy's declaration is wrong: {problem}")]
-    MendDeclaration {
+    DeclarationMismatch {
         /// What is wrong with it.
         problem: String,
     },
@@ -89,9 +89,9 @@ pub enum BacktestError {
         /// What is wrong with it.
         problem: String,
     },
-    /// Wait for the other process.
+    /// Another process is writing the journal of this sweep: wait until it has ended.
     #[error("{}: another sweep is writing it", path.display())]
-    AwaitSweep {
+    SweepLocked {
         /// The file.
         path: PathBuf,
     },

@@ -1,8 +1,7 @@
 //! Replays stored candles through the engine and the simulator.
 //!
 //! A backtest is a loop: hand the Session what the venue has to say by now, hand it the next candle, hand the
-//! venue what the Session approved. There is no trading logic here; a live run drives the same Session. A [`sweep`] is
-//! many backtests of one bot; a [`walk_forward`] chooses by sweeps and tests what it chose on what came later; an
+//! venue what the Session approved. There is no trading logic here; a live run drives the same Session. An
 //! [`analysis`] is what a run's trades tell, and a [`page`] what people see of it.
 
 mod ahead;
@@ -11,20 +10,17 @@ pub mod bench;
 mod driver;
 mod error;
 mod feed;
-mod finished_record;
-mod markup;
+pub mod markup;
 pub mod metric;
 pub mod page;
 mod settings;
 mod silence;
 mod summary;
-pub mod sweep;
-mod translation;
+pub mod translation;
 pub mod variants;
-pub mod walk_forward;
 
 pub use driver::{Backtest, Finished};
 pub use error::BacktestError;
-pub use finished_record::FinishedRecord;
 pub use settings::BacktestSettings;
+pub use silence::Silence;
 pub use summary::Summary;

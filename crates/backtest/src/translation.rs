@@ -4,8 +4,9 @@ use candlewick_engine::{IntentId, Opened, Rejection, Settled};
 use candlewick_sdk::{Payout, Text};
 use candlewick_simulator::{Opening, Refusal, SettledTrade};
 
+/// An answer that took the order.
 #[inline]
-pub(crate) fn to_opened(intent: IntentId, opening: &Opening) -> Opened {
+pub fn to_opened(intent: IntentId, opening: &Opening) -> Opened {
     Opened {
         intent,
         venue_id: None,
@@ -18,7 +19,7 @@ pub(crate) fn to_opened(intent: IntentId, opening: &Opening) -> Opened {
 
 /// A settlement does not tell the payout again: the answer did.
 #[inline]
-pub(crate) fn to_settled(trade: &SettledTrade, payout: Option<Payout>) -> Settled {
+pub fn to_settled(trade: &SettledTrade, payout: Option<Payout>) -> Settled {
     Settled {
         intent: IntentId::new(trade.number),
         outcome: trade.outcome,
@@ -31,7 +32,8 @@ pub(crate) fn to_settled(trade: &SettledTrade, payout: Option<Payout>) -> Settle
     }
 }
 
-pub(crate) fn to_rejection(refusal: Refusal) -> Rejection {
+/// An answer that refused the order.
+pub fn to_rejection(refusal: Refusal) -> Rejection {
     match refusal {
         Refusal::NoPrice => Rejection::NoPrice,
         Refusal::InsufficientBalance => Rejection::InsufficientBalance,

@@ -2,7 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "the parts of a test are tests")]
 
-use candlewick_backtest::sweep::{BlackBox, Candidate, Ground, Outcome, Replay, Setting, Shared, Space};
 use candlewick_backtest::{Backtest, BacktestSettings, Finished};
 use candlewick_engine::{
     BotSettings, CooldownScope, Entry, EventKind, JournalHash, Recorder, RiskSettings, SessionSettings,
@@ -12,8 +11,7 @@ use candlewick_sdk::indicator::Rsi;
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::testkit::random_walk;
 use candlewick_sdk::{
-    Candle, CandleSeries, ExpirationType, Interval, Millis, Money, MoneyScale, Registry, Series, Signal,
-    Strategy,
+    Candle, CandleSeries, ExpirationType, Interval, Millis, MoneyScale, Series, Signal, Strategy,
 };
 use candlewick_simulator::{Market, SimulationSettings};
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -209,42 +207,4 @@ fn the_loop_asks_for_memory_only_to_double_its_trade_book() {
     let asked: Vec<u64> = marks.windows(2).map(|pair| pair[1] - pair[0]).collect();
     println!("{rows} rows, {refusals} refusals; asked for memory per {MARK} candles: {asked:?}");
     assert_eq!(asked.iter().sum::<u64>(), u64::from(doublings), "{asked:?}");
-}
-
-#[test]
-fn a_trial_of_a_search_asks_for_no_more_memory_however_many_candles_it_has() {
-    let registry = Registry::default().with::<rsi_reversal::RsiReversal>();
-    let entry = registry.find("rsi-reversal").unwrap();
-    let candles = vec![walk("BTCUSDT", Interval::MINUTE, 1)];
-    let markets = vec![Market { prices: candles[0].clone(), detail: Vec::new() }];
-    let mut settings = settings(candles[0].series());
-    settings.session.bots[0].strategy = entry.name.to_owned();
-    let space = Space::new(entry, &settings.session.bots[0], &["period=5..9".to_owned()], &[]).unwrap();
-    let candidate: Candidate = [Setting::Whole(7)].into();
-    for several in [false, true] {
-        if several {
-            (settings.session.risk.max_open_trades, settings.session.risk.max_open_trades_per_symbol) =
-                (5, 3);
-            (settings.session.risk.allow_opposite, settings.session.risk.allow_duplicate) = (true, true);
-        }
-        for black_box in [BlackBox::Everything, BlackBox::WhatIsNotDeclared] {
-            let replay =
-                Replay { settings: &settings, entry, space: &space, candles: &candles, markets: &markets };
-            let shared = Shared::new(replay, black_box);
-            let measure = |until: Millis| {
-                let before = ASKED.get();
-                let outcome = shared.measure(&candidate, until, Money::from_minor(100_000_000)).unwrap();
-                let Outcome::Figures(figures) = outcome else { panic!("{outcome:?}") };
-                (figures.trades, ASKED.get() - before)
-            };
-            let (start, end) = (candles[0].start(), candles[0].end());
-            let quarter = start + Millis::new((end - start).get() / 4);
-            // The fates of orders are worked out by the first.
-            let _ = (measure(quarter), measure(end));
-            let ((few, asked), (many, asked_of_many)) = (measure(quarter), measure(end));
-            println!("{black_box:?}, several {several}: {few} trades {asked}, {many} trades {asked_of_many}");
-            assert!(many > 3 * few && few > 1_000, "{few} and {many} trades");
-            assert!(asked_of_many <= asked + 2, "{asked} for {few} trades, {asked_of_many} for {many}");
-        }
-    }
 }

@@ -123,7 +123,7 @@ pub(crate) fn failure_of_backtest(error: BacktestError, loaded: &Loaded) -> Fail
     match error {
         BacktestError::Engine(error) => Problems::from(problem_of_session(&error, loaded)).into(),
         BacktestError::Simulator(error) => error.into(),
-        BacktestError::GiveCandles { .. } | BacktestError::GiveDetail { .. } => {
+        BacktestError::NoCandles { .. } | BacktestError::NoFinerCandles { .. } => {
             Failure::new(FailureKind::Data, error)
         }
         BacktestError::NameParameter { ref name, ref known, .. } => {
@@ -133,7 +133,7 @@ pub(crate) fn failure_of_backtest(error: BacktestError, loaded: &Loaded) -> Fail
         BacktestError::ChangeParameter { .. }
         | BacktestError::ChangeCondition { .. }
         | BacktestError::ChangeSearch { .. }
-        | BacktestError::MendDeclaration { .. }
+        | BacktestError::DeclarationMismatch { .. }
         | BacktestError::ChangeWindows { .. }
         | BacktestError::CheckPath { .. } => Failure::new(FailureKind::Configuration, error),
         BacktestError::ChooseFolder { .. } => {
@@ -141,7 +141,7 @@ pub(crate) fn failure_of_backtest(error: BacktestError, loaded: &Loaded) -> Fail
                         other arguments or other candles made is not mixed with this";
             Failure::new(FailureKind::Configuration, error).help(help)
         }
-        BacktestError::AwaitSweep { .. } => Failure::new(FailureKind::JournalHeld, error),
+        BacktestError::SweepLocked { .. } => Failure::new(FailureKind::JournalHeld, error),
         BacktestError::Journal(_) => Failure::new(FailureKind::Unexpected, error),
     }
 }

@@ -56,12 +56,11 @@ mod moment;
 mod output;
 mod progress;
 mod report;
-mod result_cache;
 mod suggestion;
 
 pub use app::App;
 pub use candlewick_sdk::testkit::CountingAllocator;
 pub use configuration::{
-    AccountSettings, BrokerSettings, Config, ControlSettings, DashboardSettings, DataSettings,
-    JournalSettings, Mode, VariantSettings,
+    AccountSettings, BrokerSettings, Config, ControlSettings, DataSettings, JournalSettings, Mode,
+    VariantSettings,
 };

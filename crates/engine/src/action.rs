@@ -5,7 +5,7 @@ use candlewick_sdk::{Direction, Millis, Money, Reason};
 use serde::Serialize;
 
 /// Something for the driver to do or to note.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "action", rename_all = "snake_case")]
 pub enum Action {
     /// Open this trade; the only thing that may ever be opened.
@@ -41,7 +41,7 @@ pub struct Judgement {
 }
 
 /// A refused signal.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Refused {
     /// Whose signal.
     pub bot: BotId,

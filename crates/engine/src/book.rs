@@ -2,7 +2,8 @@
 
 use crate::reasons::{ReasonPlace, Reasons};
 use crate::{
-    Action, Event, EventKind, IntentId, Opened, OrderTerms, Recorded, Rejection, Rule, Settled, VenueId,
+    Action, Approved, Event, EventKind, IntentId, Opened, OrderTerms, Recorded, Rejection, Rule, Settled,
+    VenueId,
 };
 use candlewick_sdk::{Millis, Money, Outcome, Payout, Reason};
 use serde::{Deserialize, Serialize};
@@ -206,17 +207,20 @@ impl TradeBook {
     #[inline]
     pub fn record_action(&mut self, action: &Action) {
         match action {
-            Action::Open(approved) => {
-                self.news += 1;
-                let reason = self.reasons.put(approved.reason());
-                // Made in its place: what was just written in pieces is waited for when it is copied as a whole.
-                self.rows.extend(iter::once_with(|| IntentRow::decided(*approved.terms())));
-                if let Some(row) = self.rows.last_mut() {
-                    (row.reason, row.told.decided) = (reason, self.news);
-                }
-            }
+            Action::Open(approved) => self.record_open(approved),
             Action::Refuse(refused) => self.refused[refused.rule as usize] += 1,
             Action::DayOpened { .. } | Action::Verdict(_) => {}
+        }
+    }
+
+    #[inline]
+    fn record_open(&mut self, approved: &Approved) {
+        self.news += 1;
+        let reason = self.reasons.put(approved.reason());
+        // Made in its place: what was just written in pieces is waited for when it is copied as a whole.
+        self.rows.extend(iter::once_with(|| IntentRow::decided(*approved.terms())));
+        if let Some(row) = self.rows.last_mut() {
+            (row.reason, row.told.decided) = (reason, self.news);
         }
     }
 
@@ -224,7 +228,7 @@ impl TradeBook {
     pub fn recall(&mut self, recorded: &Recorded) {
         match recorded {
             Recorded::Event(event) => self.record_event(event),
-            Recorded::Open(approved) => self.record_action(&Action::Open(*approved)),
+            Recorded::Open(approved) => self.record_open(approved),
             Recorded::Refuse | Recorded::DayOpened { .. } | Recorded::Verdict => {}
         }
     }

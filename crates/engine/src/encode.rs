@@ -66,7 +66,7 @@ impl Encoder {
             encode_shape(reason, out);
         }
         for (_, value) in reason.numbers() {
-            put_float(*value, out);
+            put_float(value, out);
         }
     }
 }
@@ -75,7 +75,7 @@ impl Encoder {
 fn encode_shape(reason: &Reason, out: &mut Vec<u8>) {
     put_text(reason.text(), out);
     out.push(reason.numbers().len() as u8);
-    reason.numbers().iter().for_each(|(name, _)| put_text(name, out));
+    reason.numbers().for_each(|(name, _)| put_text(name, out));
 }
 
 fn encode_header(header: &Header, out: &mut Vec<u8>) {

@@ -9,7 +9,6 @@
 
 mod action;
 mod book;
-mod book_record;
 mod bot;
 mod bot_verdict;
 mod encode;
@@ -34,7 +33,6 @@ mod testing;
 
 pub use action::{Action, Judgement, Refused};
 pub use book::{IntentRow, IntentState, Told, TradeBook};
-pub use book_record::BookRecord;
 pub use bot_verdict::BotVerdict;
 pub use event::{Control, Edge, Event, EventKind, Opened, Origin, Rejection, Settled, VenueId};
 pub use hash::JournalHash;

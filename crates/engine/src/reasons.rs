@@ -12,7 +12,7 @@ pub(crate) struct Reasons {
     numbers: Vec<f64>,
 }
 
-/// Texts and names of reasons as they first occurred, their numbers all zero.
+/// Reasons whose words occurred for the first time; their numbers say nothing.
 #[derive(Debug)]
 pub(crate) struct ReasonShapes {
     shapes: Vec<Reason>,
@@ -35,16 +35,14 @@ impl Reasons {
     #[inline]
     pub(crate) fn put(&mut self, reason: &Reason) -> ReasonPlace {
         let place = ReasonPlace { shape: self.shapes.put(reason), numbers: self.numbers.len() as u32 };
-        self.numbers.extend(reason.numbers().iter().map(|(_, value)| value));
+        self.numbers.extend(reason.numbers().map(|(_, value)| value));
         place
     }
 
     /// The reason that was put there; an empty one for a place of another list.
     pub(crate) fn at(&self, place: ReasonPlace) -> Reason {
-        let shape = self.shapes.shapes.get(place.shape as usize).copied().unwrap_or(Reason::new(""));
-        let numbers = self.numbers.get(place.numbers as usize..).unwrap_or_default();
-        let named = shape.numbers().iter().zip(numbers);
-        named.fold(Reason::new(shape.text()), |reason, ((name, _), value)| reason.with(name, *value))
+        let Some(shape) = self.shapes.shapes.get(place.shape as usize) else { return Reason::new("") };
+        shape.renumbered(self.numbers.get(place.numbers as usize..).unwrap_or_default())
     }
 }
 
@@ -58,7 +56,7 @@ impl ReasonShapes {
     /// The place of a reason's shape, from 0; a new one goes to the end.
     #[inline]
     pub(crate) fn put(&mut self, reason: &Reason) -> u32 {
-        let known = self.shapes.iter().position(|shape| is_shape_of(shape, reason));
+        let known = self.shapes.iter().position(|shape| shape.has_words_of(reason));
         known.unwrap_or_else(|| self.push(reason)) as u32
     }
 
@@ -68,20 +66,9 @@ impl ReasonShapes {
 
     #[cold]
     fn push(&mut self, reason: &Reason) -> usize {
-        let names = reason.numbers().iter();
-        self.shapes.push(names.fold(Reason::new(reason.text()), |shape, (name, _)| shape.with(name, 0.0)));
+        self.shapes.push(reason.clone());
         self.shapes.len() - 1
     }
-}
-
-/// Whether they differ in nothing but their numbers. The same fixed text is nearly always in the same place.
-#[inline]
-fn is_shape_of(shape: &Reason, reason: &Reason) -> bool {
-    let same = |one: &'static str, other: &'static str| std::ptr::eq(one, other) || one == other;
-    let (names, others) = (shape.numbers(), reason.numbers());
-    same(shape.text(), reason.text())
-        && names.len() == others.len()
-        && names.iter().zip(others).all(|((name, _), (other, _))| same(name, other))
 }
 
 #[cfg(test)]

@@ -5,11 +5,11 @@
 //! events of one run to a Session again and compares what it answers.
 
 use crate::{Action, Approved, BotId, Event, Header, IntentId, Session, SymbolId};
-use candlewick_sdk::{Direction, Expiry, Millis, Money, Reason, Symbol};
+use candlewick_sdk::{Direction, Expiry, Millis, Money, Reason, ReasonTemplate, Symbol};
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// An entry that was read back.
@@ -46,8 +46,8 @@ pub enum RecallError {
 pub struct Recall {
     bots: Vec<BotId>,
     symbols: Vec<SymbolId>,
-    /// Texts of reasons, each kept once for the life of the program: a reason holds a fixed text.
-    texts: BTreeSet<&'static str>,
+    /// One for each text and names of numbers that occurred, so that equal reasons share their words.
+    templates: BTreeMap<ReasonWords, ReasonTemplate>,
 }
 
 #[derive(Deserialize)]
@@ -70,15 +70,25 @@ enum RecordedAction {
     Verdict {},
 }
 
-/// A reason's text and its named numbers, in their order. A number that was not finite was written as null.
-struct RecordedReason(String, Vec<(String, f64)>);
+/// A reason as a journal has it. A number that was not finite was written as null.
+struct RecordedReason {
+    words: ReasonWords,
+    numbers: Vec<f64>,
+}
+
+/// The text of a reason, and the names of its numbers in their order.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct ReasonWords {
+    text: String,
+    names: Vec<String>,
+}
 
 impl Recall {
     /// For the entries of a run whose bots are the Session's own: a replay.
     pub fn of_same_bots(session: &Session) -> Self {
         let bots = (0..session.bots().len()).filter_map(BotId::new).collect();
         let symbols = (0..session.symbols().len()).filter_map(SymbolId::new).collect();
-        Self { bots, symbols, texts: BTreeSet::new() }
+        Self { bots, symbols, templates: BTreeMap::new() }
     }
 
     /// For the entries of the run with this header, which begins ([`Session::begin_run`]). A bot that is no longer there is retired; its trades are still
@@ -104,7 +114,7 @@ impl Recall {
         }
         session.begin_run(header);
         let symbols = own.into_iter().map(|symbol| session.remember_symbol(symbol)).collect();
-        Ok(Self { bots, symbols, texts: BTreeSet::new() })
+        Ok(Self { bots, symbols, templates: BTreeMap::new() })
     }
 
     /// Reads an event.
@@ -133,28 +143,21 @@ impl Recall {
                     ),
                     (direction, expiry, stake),
                     decision_time,
-                    self.read_reason(&reason),
+                    self.read_reason(reason),
                 ))
             }
         })
     }
 
-    fn read_reason(&mut self, recorded: &RecordedReason) -> Reason {
-        let reason = Reason::new(self.keep(&recorded.0));
-        recorded.1.iter().fold(reason, |reason, (name, value)| {
-            let name = self.keep(name);
-            reason.with(name, *value)
-        })
-    }
-
-    /// The text, for the life of the program. Strategies have few, so what is kept is bounded by them.
-    fn keep(&mut self, text: &str) -> &'static str {
-        if let Some(kept) = self.texts.get(text) {
-            return kept;
+    fn read_reason(&mut self, recorded: RecordedReason) -> Reason {
+        let RecordedReason { words, numbers } = recorded;
+        if let Some(template) = self.templates.get(&words) {
+            return template.with_numbers(&numbers);
         }
-        let kept: &'static str = Box::leak(text.to_owned().into_boxed_str());
-        self.texts.insert(kept);
-        kept
+        let template = ReasonTemplate::new(words.text.clone(), words.names.clone());
+        let reason = template.with_numbers(&numbers);
+        self.templates.insert(words, template);
+        reason
     }
 }
 
@@ -178,15 +181,16 @@ impl<'de> Deserialize<'de> for RecordedReason {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<RecordedReason, A::Error> {
-                let (mut text, mut numbers) = (String::new(), Vec::new());
+                let (mut words, mut numbers) = (ReasonWords::default(), Vec::new());
                 while let Some(name) = map.next_key::<String>()? {
-                    if name == "text" && text.is_empty() {
-                        text = map.next_value()?;
+                    if name == "text" && words.text.is_empty() {
+                        words.text = map.next_value()?;
                     } else {
-                        numbers.push((name, map.next_value::<Option<f64>>()?.unwrap_or(f64::NAN)));
+                        words.names.push(name);
+                        numbers.push(map.next_value::<Option<f64>>()?.unwrap_or(f64::NAN));
                     }
                 }
-                Ok(RecordedReason(text, numbers))
+                Ok(RecordedReason { words, numbers })
             }
         }
 

@@ -288,7 +288,7 @@ impl Session {
                     decision_time: moment.at,
                     direction: signal.direction,
                     rule,
-                    reason: signal.reason,
+                    reason: signal.reason.clone(),
                 }));
                 false
             }

@@ -4,7 +4,7 @@ use crate::chain::{ChainHash, Head};
 use crate::database::JournalUrl;
 use crate::database::fault::from_sqlx;
 use crate::store::Pending;
-use crate::{JournalError, Wire};
+use crate::{JournalError, LoggedExchange};
 use sqlx::{AnyConnection, Row};
 use std::fmt::Write as _;
 use std::sync::LazyLock;
@@ -85,25 +85,25 @@ pub(crate) async fn lines(
     Ok(())
 }
 
-/// Adds the wires after number `last`.
-pub(crate) async fn wires(
+/// Adds the exchanges after number `last`.
+pub(crate) async fn exchanges(
     any: &mut AnyConnection,
     url: &JournalUrl,
     last: u64,
-    wires: &[Wire],
+    exchanges: &[LoggedExchange],
 ) -> Result<(), JournalError> {
     let statement = "INSERT INTO wires (id, intent, sent, received, what, request, response, status) \
                      VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
-    for (id, wire) in (last + 1..).zip(wires) {
+    for (id, exchange) in (last + 1..).zip(exchanges) {
         sqlx::query(statement)
             .bind(id.cast_signed())
-            .bind(wire.intent.map(u64::cast_signed))
-            .bind(wire.sent.get())
-            .bind(wire.received.map(candlewick_sdk::Millis::get))
-            .bind(wire.what.as_str())
-            .bind(wire.request.as_str())
-            .bind(wire.response.as_deref())
-            .bind(wire.status.map(i64::from))
+            .bind(exchange.intent.map(u64::cast_signed))
+            .bind(exchange.sent.get())
+            .bind(exchange.received.map(candlewick_sdk::Millis::get))
+            .bind(exchange.what.as_str())
+            .bind(exchange.request.as_str())
+            .bind(exchange.response.as_deref())
+            .bind(exchange.status.map(i64::from))
             .execute(&mut *any)
             .await
             .map_err(|error| from_sqlx(error, url))?;
@@ -128,8 +128,8 @@ pub(crate) async fn last_line(any: &mut AnyConnection, url: &JournalUrl) -> Resu
     })
 }
 
-/// The number of the last wire.
-pub(crate) async fn last_wire(any: &mut AnyConnection, url: &JournalUrl) -> Result<u64, JournalError> {
+/// The number of the last exchange.
+pub(crate) async fn last_exchange(any: &mut AnyConnection, url: &JournalUrl) -> Result<u64, JournalError> {
     let text = "SELECT COALESCE(MAX(id), 0) FROM wires";
     let last: i64 = sqlx::query_scalar(text).fetch_one(any).await.map_err(|error| from_sqlx(error, url))?;
     Ok(u64::try_from(last).unwrap_or_default())

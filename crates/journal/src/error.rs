@@ -7,54 +7,54 @@ use std::path::PathBuf;
 /// What a library below says; its words never hold a credential.
 pub(crate) type Cause = Box<dyn std::error::Error + Send + Sync>;
 
-/// What to do about a journal that cannot be used.
+/// Why a journal cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
-    /// Name another file, or move the old one away: a journal is never written over.
+    /// The file exists already, and a journal is never written over: name another file, or move the old one away.
     #[error("{} exists already: name another file, or move it away", path.display())]
-    NameAnother {
+    JournalExists {
         /// The file.
         path: PathBuf,
     },
-    /// Name a journal that exists: there is none to read.
+    /// There is no journal to read: name another, or begin one by running bots.
     #[error("there is no journal at {url}: name another, or begin one by running bots")]
-    NameExisting {
+    NotFound {
         /// Where it was looked for.
         url: String,
     },
-    /// Correct the URL, the user, the password or the database's name.
+    /// The URL, the user, the password or the database's name is wrong.
     #[error("the journal's URL {url} cannot be used: {reason}")]
-    CorrectUrl {
+    InvalidUrl {
         /// The URL, without its password.
         url: String,
         /// What is wrong with it.
         reason: String,
     },
-    /// Make the file and its folder writable, or name another.
+    /// The file or its folder cannot be written: make it writable, or name another.
     #[error("{} cannot be written", path.display())]
-    MakeWritable {
+    NotWritable {
         /// The file.
         path: PathBuf,
         /// What the system says.
         source: io::Error,
     },
-    /// Grant the user the right to write, or name the database that may be written.
+    /// The user may not write: grant the right, or name a database that may be written.
     #[error("{url} may not be written by this user, or is read-only")]
-    GrantWriting {
+    PermissionDenied {
         /// Where the journal lies.
         url: String,
         /// What the database says.
         source: Cause,
     },
-    /// Make room on the disk; nothing is lost, and writing may be tried again.
+    /// The disk is full. Nothing is lost: make room, and writing is tried again.
     #[error("the disk of {url} is full: make room")]
-    MakeRoom {
+    DiskFull {
         /// Where the journal lies.
         url: String,
         /// What the database says.
         source: Cause,
     },
-    /// Wait, and try again: the database is busy, restarting or gone.
+    /// The database is busy, restarting or gone: wait, and try again.
     #[error("{url} is not available")]
     Unavailable {
         /// Where the journal lies.
@@ -62,7 +62,7 @@ pub enum JournalError {
         /// What the database or the system says.
         source: Cause,
     },
-    /// Name another: what lies there is not a journal of this program.
+    /// What lies there is not a journal of this program: name another.
     #[error("{url} is not a journal: {reason}")]
     NotAJournal {
         /// Where it lies.
@@ -70,7 +70,7 @@ pub enum JournalError {
         /// How that shows.
         reason: String,
     },
-    /// Use the newer program that wrote it.
+    /// A newer program wrote it: use that one.
     #[error(
         "{url} was written by a newer program (schema {found}, this one knows {known}): use the newer program"
     )]
@@ -82,7 +82,7 @@ pub enum JournalError {
         /// The newest schema that this program knows.
         known: i64,
     },
-    /// Stop the other process, or name another journal: one account is traded by one process.
+    /// Another process holds it, and one account is traded by one process: stop the other, or name another journal.
     #[error("{url} is held by {who}; its last sign of life is {heartbeat_age} ms old")]
     HeldBy {
         /// Where the journal lies.
@@ -94,7 +94,7 @@ pub enum JournalError {
         /// How old its last heartbeat is.
         heartbeat_age: Millis,
     },
-    /// Stop at once: another process has taken the journal over, and nothing more is written.
+    /// Another process has taken the journal over: stop at once, nothing more is written.
     #[error("{url} has been taken over by {who}: this process writes nothing more")]
     LostLease {
         /// Where the journal lies.
@@ -102,7 +102,7 @@ pub enum JournalError {
         /// Program, process and host of who holds it now.
         who: String,
     },
-    /// Do not trust the journal from this entry on: it was changed by hand, or restored.
+    /// An entry is not as it was written: it was changed by hand, or a copy was restored. Do not trust the journal from it on.
     #[error("{url} is broken at entry {seq}: {reason}")]
     BrokenChain {
         /// Where the journal lies.
@@ -112,17 +112,17 @@ pub enum JournalError {
         /// How that shows.
         reason: String,
     },
-    /// Restore a copy: the database itself is damaged.
+    /// The database itself is damaged: restore a copy.
     #[error("{url} is damaged: restore a copy")]
-    Restore {
+    Damaged {
         /// Where the journal lies.
         url: String,
         /// What the database says.
         source: Cause,
     },
-    /// Report it with its chain: it should not happen.
+    /// An answer that should not happen: report it with its chain of causes.
     #[error("unexpected answer of {url}")]
-    Report {
+    Unexpected {
         /// Where the journal lies.
         url: String,
         /// What the database says.
@@ -135,19 +135,19 @@ impl JournalError {
     pub fn is_temporary(&self) -> bool {
         match self {
             Self::Unavailable { .. }
-            | Self::MakeRoom { .. }
-            | Self::MakeWritable { .. }
-            | Self::GrantWriting { .. } => true,
-            Self::NameAnother { .. }
-            | Self::NameExisting { .. }
-            | Self::CorrectUrl { .. }
+            | Self::DiskFull { .. }
+            | Self::NotWritable { .. }
+            | Self::PermissionDenied { .. } => true,
+            Self::JournalExists { .. }
+            | Self::NotFound { .. }
+            | Self::InvalidUrl { .. }
             | Self::NotAJournal { .. }
             | Self::NewerSchema { .. }
             | Self::HeldBy { .. }
             | Self::LostLease { .. }
             | Self::BrokenChain { .. }
-            | Self::Restore { .. }
-            | Self::Report { .. } => false,
+            | Self::Damaged { .. }
+            | Self::Unexpected { .. } => false,
         }
     }
 }

@@ -24,9 +24,9 @@ impl FileJournal {
         let file = OpenOptions::new().append(true).create_new(true).open(path).map_err(|source| {
             let path = path.to_owned();
             if source.kind() == io::ErrorKind::AlreadyExists {
-                JournalError::NameAnother { path }
+                JournalError::JournalExists { path }
             } else {
-                JournalError::MakeWritable { path, source }
+                JournalError::NotWritable { path, source }
             }
         })?;
         Ok(Self { path: path.to_owned(), writer: BufWriter::with_capacity(1 << 16, file), pending: 0 })
@@ -37,10 +37,10 @@ impl FileJournal {
     /// Returns when every entry so far is on the disk.
     ///
     /// # Errors
-    /// [`JournalError::MakeWritable`] when the system says no.
+    /// [`JournalError::NotWritable`] when the system says no.
     pub fn sync(&mut self) -> Result<(), JournalError> {
         let synced = self.writer.flush().and_then(|()| self.writer.get_ref().sync_data());
-        synced.map_err(|source| JournalError::MakeWritable { path: self.path.clone(), source })?;
+        synced.map_err(|source| JournalError::NotWritable { path: self.path.clone(), source })?;
         self.pending = 0;
         Ok(())
     }
@@ -84,7 +84,7 @@ mod tests {
         }
         journal.make_durable().await.unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
-        assert!(matches!(FileJournal::create(&path), Err(JournalError::NameAnother { .. })));
+        assert!(matches!(FileJournal::create(&path), Err(JournalError::JournalExists { .. })));
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 

@@ -5,9 +5,9 @@
 //! is begun, `after ...` right after it is durable. `JOURNAL_KILL_POINT_LOG=FILE` appends a line for each write: what
 //! it holds.
 
+use crate::exchange::LoggedExchange;
 use crate::line::LineKind;
 use crate::store::Pending;
-use crate::wire::Wire;
 
 /// A process's writes, counted by what they hold.
 #[derive(Debug, Default)]
@@ -25,7 +25,7 @@ impl KillPoints {
         Self::default()
     }
 
-    /// A write of lines and wires begins; the answer is handed to [`KillPoints::after`].
+    /// A write of lines and exchanges begins; the answer is handed to [`KillPoints::after`].
     pub(crate) fn before(&mut self, what: &What<'_>) {
         #[cfg(debug_assertions)]
         if let Some(told) = &mut self.told {
@@ -51,22 +51,22 @@ pub(crate) enum What<'a> {
     Beat,
     /// The lease is given back.
     Release,
-    /// Lines and wires.
-    Entries(&'a [Pending], &'a [Wire]),
+    /// Lines and exchanges.
+    Entries(&'a [Pending], &'a [LoggedExchange]),
 }
 
 #[cfg_attr(not(debug_assertions), allow(dead_code, reason = "only a debug build asks"))]
 impl What<'_> {
     /// Each name once, in order.
     fn names(&self) -> Vec<String> {
-        let (lines, wires) = match self {
+        let (lines, exchanges) = match self {
             Self::Lease => return vec!["lease".to_owned()],
             Self::Beat => return vec!["beat".to_owned()],
             Self::Release => return vec!["release".to_owned()],
-            Self::Entries(lines, wires) => (lines, wires),
+            Self::Entries(lines, exchanges) => (lines, exchanges),
         };
         let mut names: Vec<String> = lines.iter().map(name_of).collect();
-        names.extend((!wires.is_empty()).then(|| "wire".to_owned()));
+        names.extend((!exchanges.is_empty()).then(|| "exchange".to_owned()));
         names.sort_unstable();
         names.dedup();
         names

@@ -11,30 +11,30 @@ mod append;
 mod chain;
 mod database;
 mod error;
+mod exchange;
 mod file;
 mod holder;
-mod kept;
 mod kill_point;
 mod lease;
 mod line;
-mod nowhere;
+mod null_journal;
 mod reader;
+mod run_journal;
 mod store;
 mod tee;
-mod wire;
 
 pub use chain::{ChainHash, Head};
 pub use database::JournalUrl;
 pub use error::JournalError;
+pub use exchange::{LoggedExchange, MAX_EXCHANGE_BYTES};
 pub use file::FileJournal;
 pub use holder::{Holder, Lease, LeaseTerms};
-pub use kept::KeptJournal;
 pub use line::{Line, LineKind, StoredLine};
-pub use nowhere::NoJournal;
+pub use null_journal::NullJournal;
 pub use reader::{Reader, Verified};
+pub use run_journal::RunJournal;
 pub use store::{MAX_PENDING, Store};
 pub use tee::Tee;
-pub use wire::{MAX_WIRE_BYTES, Wire};
 
 use async_trait::async_trait;
 use candlewick_engine::{IntentId, Recorder};
@@ -63,8 +63,8 @@ pub trait Journal: Recorder + Send {
     fn pending(&self) -> usize;
 
     /// Keeps a request and its answer beside the entries, where the journal has room for that.
-    fn note_wire(&mut self, wire: Wire) {
-        let _ = wire;
+    fn record_exchange(&mut self, exchange: LoggedExchange) {
+        let _ = exchange;
     }
 
     /// Keeps what is neither an event nor an action: an alarm, a finding.

@@ -5,7 +5,7 @@ use crate::database::connection::{ANSWER_DEADLINE, Connection, Purpose, within};
 use crate::database::fault::from_sqlx;
 use crate::database::schema::{self, Found};
 use crate::line::{Line, LineKind, StoredLine};
-use crate::{JournalError, JournalUrl, Lease, Wire, lease};
+use crate::{JournalError, JournalUrl, Lease, LoggedExchange, lease};
 use candlewick_sdk::Millis;
 use sqlx::Row;
 use sqlx::any::AnyRow;
@@ -13,8 +13,8 @@ use sqlx::any::AnyRow;
 /// How many lines a page holds while a chain is verified.
 const PAGE: u32 = 1_000;
 
-/// The schema that brought the wires.
-const WIRES_SINCE: i64 = 2;
+/// The schema that brought the exchanges.
+const EXCHANGES_SINCE: i64 = 2;
 
 /// A journal that is read and never changed; it needs no lease.
 pub struct Reader {
@@ -36,11 +36,11 @@ impl Reader {
     /// Opens a journal that exists.
     ///
     /// # Errors
-    /// [`JournalError::NameExisting`] when there is none, and what else may be wrong with it.
+    /// [`JournalError::NotFound`] when there is none, and what else may be wrong with it.
     pub async fn open(url: &JournalUrl) -> Result<Self, JournalError> {
         let mut connection = Connection::open(url, Purpose::Read).await?;
         match within(ANSWER_DEADLINE, url, schema::inspect(&mut connection)).await? {
-            Found::Nothing => Err(JournalError::NameExisting { url: url.to_string() }),
+            Found::Nothing => Err(JournalError::NotFound { url: url.to_string() }),
             Found::Schema(schema) => Ok(Self { connection, schema }),
         }
     }
@@ -86,36 +86,36 @@ impl Reader {
     /// The requests about an intent, in their order; none in a journal that was last written before they were kept.
     ///
     /// # Errors
-    /// When the database does not answer, or holds what is no wire.
-    pub async fn wires_of(&mut self, intent: u64) -> Result<Vec<Wire>, JournalError> {
-        if self.schema < WIRES_SINCE {
+    /// When the database does not answer, or holds what is no exchange.
+    pub async fn exchanges_of(&mut self, intent: u64) -> Result<Vec<LoggedExchange>, JournalError> {
+        if self.schema < EXCHANGES_SINCE {
             return Ok(Vec::new());
         }
         let text = "SELECT intent, sent, received, what, request, response, status FROM wires \
                     WHERE intent = $1 ORDER BY id";
         let rows = self.rows(text, &[intent.cast_signed()]).await?;
-        self.read_wires(&rows)
+        self.read_exchanges(&rows)
     }
 
     /// The requests about no intent in particular, such as those for lists and wallets, that were sent from one moment to
     /// another, both included: at most the last `limit` of them, in their order.
     ///
     /// # Errors
-    /// As [`Reader::wires_of`].
-    pub async fn wires_between(
+    /// As [`Reader::exchanges_of`].
+    pub async fn exchanges_between(
         &mut self,
         from: Millis,
         to: Millis,
         limit: u32,
-    ) -> Result<Vec<Wire>, JournalError> {
-        if self.schema < WIRES_SINCE {
+    ) -> Result<Vec<LoggedExchange>, JournalError> {
+        if self.schema < EXCHANGES_SINCE {
             return Ok(Vec::new());
         }
         let text = "SELECT intent, sent, received, what, request, response, status FROM wires \
                     WHERE intent IS NULL AND sent >= $1 AND sent <= $2 ORDER BY id DESC LIMIT $3";
         let mut rows = self.rows(text, &[from.get(), to.get(), i64::from(limit)]).await?;
         rows.reverse();
-        self.read_wires(&rows)
+        self.read_exchanges(&rows)
     }
 
     /// The last line.
@@ -193,9 +193,9 @@ impl Reader {
         within(ANSWER_DEADLINE, &url, rows).await
     }
 
-    fn read_wires(&self, rows: &[AnyRow]) -> Result<Vec<Wire>, JournalError> {
+    fn read_exchanges(&self, rows: &[AnyRow]) -> Result<Vec<LoggedExchange>, JournalError> {
         rows.iter()
-            .map(|row| wire_from(row).map_err(|error| from_sqlx(error, self.connection.url())))
+            .map(|row| exchange_from(row).map_err(|error| from_sqlx(error, self.connection.url())))
             .collect()
     }
 
@@ -234,9 +234,9 @@ fn line_from(row: &AnyRow) -> Option<StoredLine> {
     })
 }
 
-fn wire_from(row: &AnyRow) -> Result<Wire, sqlx::Error> {
+fn exchange_from(row: &AnyRow) -> Result<LoggedExchange, sqlx::Error> {
     let number = |column: &str| row.try_get::<Option<i64>, _>(column);
-    Ok(Wire {
+    Ok(LoggedExchange {
         intent: number("intent")?.map(i64::cast_unsigned),
         sent: Millis::new(row.try_get("sent")?),
         received: number("received")?.map(Millis::new),

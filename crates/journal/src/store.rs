@@ -6,14 +6,14 @@ use crate::database::JournalUrl;
 use crate::database::connection::{ANSWER_DEADLINE, Connection, OPEN_DEADLINE, Purpose, within};
 use crate::database::fault::from_sqlx;
 use crate::database::schema;
+use crate::exchange::{LoggedExchange, without_nul};
 use crate::kill_point::{KillPoints, What};
 use crate::lease::{self, Start, Token};
-use crate::wire::{Wire, without_nul};
 use crate::{Holder, JournalError, LeaseTerms, Line, append};
 use candlewick_sdk::Millis;
 use sqlx::AnyConnection;
 
-/// How many lines and wires may wait for a commit. The driver commits long before; when the database is gone it takes
+/// How many lines and exchanges may wait for a commit. The driver commits long before; when the database is gone it takes
 /// no more events once [`Store::is_full`].
 pub const MAX_PENDING: usize = 100_000;
 
@@ -27,14 +27,14 @@ pub struct Store {
     token: Token,
     /// Taken out during a call and put back when it succeeds; a connection with an open question is never used again.
     connection: Option<Connection>,
-    /// Whether `head` and `wires_written` are what the database holds.
+    /// Whether `head` and `exchanges_written` are what the database holds.
     is_certain: bool,
     /// The last line that is known to be durable.
     head: Head,
-    /// How many wires are known to be durable.
-    wires_written: u64,
+    /// How many exchanges are known to be durable.
+    exchanges_written: u64,
     lines: Vec<Pending>,
-    wires: Vec<Wire>,
+    exchanges: Vec<LoggedExchange>,
     kill_points: KillPoints,
 }
 
@@ -91,14 +91,24 @@ impl Store {
         schema::migrate(any, url).await?;
         let token = lease::take(any, url, holder, terms, now).await?;
         let head = checked_head(any, url).await?;
-        let wires_written = append::last_wire(any, url).await?;
+        let exchanges_written = append::last_exchange(any, url).await?;
         transaction.commit().await.map_err(|error| from_sqlx(error, url))?;
         kill_points.after();
         let url = url.clone();
         let connection = Some(connection);
-        let (lines, wires) = (Vec::new(), Vec::new());
+        let (lines, exchanges) = (Vec::new(), Vec::new());
         let is_certain = true;
-        Ok(Self { url, token, connection, is_certain, head, wires_written, lines, wires, kill_points })
+        Ok(Self {
+            url,
+            token,
+            connection,
+            is_certain,
+            head,
+            exchanges_written,
+            lines,
+            exchanges,
+            kill_points,
+        })
     }
 
     /// Takes a line; it is durable after the next [`Store::commit`] that succeeds.
@@ -109,16 +119,16 @@ impl Store {
     }
 
     /// Takes a request and its response, to be kept beside the lines; durable as they are.
-    pub fn record_wire(&mut self, wire: Wire) {
-        self.wires.push(wire.bounded());
+    pub fn record_exchange(&mut self, exchange: LoggedExchange) {
+        self.exchanges.push(exchange.bounded());
     }
 
-    /// How many lines and wires wait for a commit.
+    /// How many lines and exchanges wait for a commit.
     pub fn pending(&self) -> usize {
-        self.lines.len() + self.wires.len()
+        self.lines.len() + self.exchanges.len()
     }
 
-    /// Whether [`MAX_PENDING`] lines and wires wait: nothing more may be recorded before a commit succeeds.
+    /// Whether [`MAX_PENDING`] lines and exchanges wait: nothing more may be recorded before a commit succeeds.
     pub fn is_full(&self) -> bool {
         self.pending() >= MAX_PENDING
     }
@@ -191,13 +201,13 @@ impl Store {
         if !was_certain {
             // Locked first: a transaction of ours that is still ending has ended after that.
             let found = lease::lock(any, &self.url, &self.token).await?;
-            let wires = append::last_wire(any, &self.url).await?;
-            self.forget_written(found, wires)?;
+            let exchanges = append::last_exchange(any, &self.url).await?;
+            self.forget_written(found, exchanges)?;
         }
-        self.kill_points.before(&What::Entries(&self.lines, &self.wires));
+        self.kill_points.before(&What::Entries(&self.lines, &self.exchanges));
         let heads = (self.head, self.recorded());
         lease::advance(any, &self.url, &self.token, heads, start).await?;
-        append::wires(any, &self.url, self.wires_written, &self.wires).await?;
+        append::exchanges(any, &self.url, self.exchanges_written, &self.exchanges).await?;
         let then = if is_file && !self.lines.is_empty() { Then::Commit } else { Then::More };
         append::lines(any, &self.url, &self.lines, then).await?;
         if then == Then::More {
@@ -205,16 +215,16 @@ impl Store {
         }
         self.kill_points.after();
         self.head = self.recorded();
-        self.wires_written += self.wires.len() as u64;
+        self.exchanges_written += self.exchanges.len() as u64;
         self.lines.clear();
-        self.wires.clear();
+        self.exchanges.clear();
         self.is_certain = true;
         self.connection = Some(connection);
         Ok(())
     }
 
     /// Drops from the buffer what an earlier transaction of unknown outcome has written after all.
-    fn forget_written(&mut self, found: Head, wires: u64) -> Result<(), JournalError> {
+    fn forget_written(&mut self, found: Head, exchanges: u64) -> Result<(), JournalError> {
         let written = if found == self.head {
             0
         } else {
@@ -227,9 +237,10 @@ impl Store {
         };
         self.lines.drain(..written);
         self.head = found;
-        let wires_landed = usize::try_from(wires.saturating_sub(self.wires_written)).unwrap_or(usize::MAX);
-        self.wires.drain(..wires_landed.min(self.wires.len()));
-        self.wires_written = wires;
+        let exchanges_landed =
+            usize::try_from(exchanges.saturating_sub(self.exchanges_written)).unwrap_or(usize::MAX);
+        self.exchanges.drain(..exchanges_landed.min(self.exchanges.len()));
+        self.exchanges_written = exchanges;
         Ok(())
     }
 
@@ -285,7 +296,7 @@ mod tests {
             store.connection = Some(connection);
             store.record(line.clone());
             let error = store.commit().await.unwrap_err();
-            assert!(matches!(error, JournalError::MakeRoom { .. }) && error.is_temporary(), "{error:?}");
+            assert!(matches!(error, JournalError::DiskFull { .. }) && error.is_temporary(), "{error:?}");
             assert_eq!(store.pending(), pending);
             assert_eq!(Reader::open(&url).await.unwrap().verify().await.unwrap().entries, 1);
         }

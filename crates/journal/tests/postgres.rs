@@ -65,7 +65,7 @@ async fn a_full_disk_loses_nothing() {
     for body in ["2", "3"] {
         store.record(line(body));
         let error = store.commit().await.unwrap_err();
-        assert!(matches!(error, JournalError::MakeRoom { .. }) && error.is_temporary(), "{error:?}");
+        assert!(matches!(error, JournalError::DiskFull { .. }) && error.is_temporary(), "{error:?}");
         assert_eq!(fixture.reader().await.verify().await.unwrap().entries, 1);
     }
     fixture.run("DROP TRIGGER full_disk ON entries").await;
@@ -90,7 +90,7 @@ async fn a_user_who_may_only_read_is_told_and_reads() {
     url.set_password(Some("hunter2")).unwrap();
     let url: JournalUrl = url.as_str().parse().unwrap();
     let error = Store::open(&url, &Holder::of_this_process("test"), Millis::ZERO).await.map(drop);
-    assert!(matches!(error, Err(JournalError::GrantWriting { .. })), "{error:?}");
+    assert!(matches!(error, Err(JournalError::PermissionDenied { .. })), "{error:?}");
     let mut reader = Reader::open(&url).await.unwrap();
     assert_eq!(reader.verify().await.unwrap().entries, 1);
     drop(reader);

@@ -85,7 +85,7 @@ async fn places_that_cannot_be_written_are_told() {
     let holder = Holder::of_this_process("test");
     for path in [folder.path().join("missing/journal.db"), folder.path().to_owned(), "/".into()] {
         let error = Store::open(&JournalUrl::from_path(&path), &holder, Millis::ZERO).await.map(drop);
-        assert!(matches!(error, Err(JournalError::MakeWritable { .. })), "{error:?}");
+        assert!(matches!(error, Err(JournalError::NotWritable { .. })), "{error:?}");
     }
 }
 
@@ -115,7 +115,7 @@ async fn a_read_only_file_is_told_and_can_be_read() {
     drop(child.stdin.take());
     child.wait().unwrap();
     std::fs::set_permissions(folder, PermissionsExt::from_mode(0o755)).unwrap();
-    assert!(told.starts_with("MakeWritable"), "{told}");
+    assert!(told.starts_with("NotWritable"), "{told}");
     assert!(told.ends_with("read: 1"), "{told}");
     assert_eq!(fixture.bodies().await, ["1"]);
 }

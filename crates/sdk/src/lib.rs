@@ -94,7 +94,7 @@ pub use money::{Money, MoneyError, MoneyScale};
 pub use parameters::Parameters;
 pub use payout::{Payout, PayoutError};
 pub use price::Price;
-pub use reason::Reason;
+pub use reason::{Reason, ReasonTemplate};
 pub use registry::{Registry, StrategyEntry};
 pub use resample::{ResampleError, Resampler};
 pub use series::{CandleSeries, Series, SeriesError};

@@ -2,48 +2,182 @@
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use std::fmt;
+use std::sync::Arc;
 
 /// How many numbers a reason can carry.
 const MOST_NUMBERS: usize = 4;
 
-/// A fixed text with up to four named numbers; rendered only when written.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// A text with up to four named numbers; rendered only when written.
+///
+/// The text and the names are part of the program's own code ([`Reason::new`]), or come from a [`ReasonTemplate`] when they
+/// are known only at run time. Either way a reason is made and cloned without an allocation.
+#[derive(Clone)]
 pub struct Reason {
-    text: &'static str,
-    numbers: [(&'static str, f64); MOST_NUMBERS],
+    words: Words,
+    numbers: [f64; MOST_NUMBERS],
     count: u8,
 }
 
+/// The text of a reason and the names of its numbers.
+#[derive(Clone)]
+enum Words {
+    Fixed { text: &'static str, names: [&'static str; MOST_NUMBERS] },
+    Shared(ReasonTemplate),
+}
+
+/// The text of a reason and the names of its numbers, known only at run time: read from a file, or written by a user.
+///
+/// Make it once, when the strategy is built, and take every reason from it. A run keeps each template that it met, so there
+/// should be few: what differs from trade to trade belongs into the numbers.
+///
+/// ```
+/// use candlewick_sdk::{Direction, ReasonTemplate, Signal};
+///
+/// let rule = String::from("rsi below 30"); // as a user wrote it
+/// let template = ReasonTemplate::new(rule, ["rsi"]);
+/// let signal = Signal::with_reason(Direction::Buy, template.with_numbers(&[28.25]));
+/// assert_eq!(signal.reason.to_string(), "rsi below 30 rsi=28.25");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReasonTemplate(Arc<SharedWords>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct SharedWords {
+    text: Box<str>,
+    /// At most [`MOST_NUMBERS`].
+    names: Vec<Box<str>>,
+}
+
 impl Reason {
-    /// A reason without numbers.
+    /// A reason without numbers, whose text is part of the program.
     pub const fn new(text: &'static str) -> Self {
-        Self { text, numbers: [("", 0.0); MOST_NUMBERS], count: 0 }
+        Self {
+            words: Words::Fixed { text, names: [""; MOST_NUMBERS] },
+            numbers: [0.0; MOST_NUMBERS],
+            count: 0,
+        }
     }
 
-    /// Adds a named number; a fifth is left out.
+    /// Adds a named number; a fifth is left out. On a reason of a [`ReasonTemplate`] this copies the template, so name its
+    /// numbers there.
     #[must_use]
     pub fn with(mut self, name: &'static str, value: f64) -> Self {
-        if let Some(slot) = self.numbers.get_mut(usize::from(self.count)) {
-            *slot = (name, value);
+        let place = usize::from(self.count);
+        if let Some(slot) = self.numbers.get_mut(place) {
+            *slot = value;
             self.count += 1;
+            match &mut self.words {
+                Words::Fixed { names, .. } => names[place] = name,
+                Words::Shared(template) => template.name_number(place, name),
+            }
         }
         self
     }
 
-    /// The fixed text.
-    pub const fn text(&self) -> &'static str {
-        self.text
+    /// The same words with these numbers; one that is missing stays as it is.
+    #[must_use]
+    pub fn renumbered(&self, values: &[f64]) -> Self {
+        let mut reason = self.clone();
+        reason.numbers[..usize::from(self.count)]
+            .iter_mut()
+            .zip(values)
+            .for_each(|(number, value)| *number = *value);
+        reason
     }
 
-    /// The named numbers, in the order they were added.
-    pub fn numbers(&self) -> &[(&'static str, f64)] {
-        &self.numbers[..usize::from(self.count)]
+    /// The text.
+    pub fn text(&self) -> &str {
+        match &self.words {
+            Words::Fixed { text, .. } => text,
+            Words::Shared(template) => template.text(),
+        }
+    }
+
+    /// The numbers with their names, in the order they were added.
+    pub fn numbers(&self) -> impl ExactSizeIterator<Item = (&str, f64)> {
+        let values = &self.numbers[..usize::from(self.count)];
+        values.iter().enumerate().map(|(place, value)| (self.name(place), *value))
+    }
+
+    /// Whether they differ in nothing but their numbers.
+    #[inline]
+    pub fn has_words_of(&self, other: &Self) -> bool {
+        if self.count != other.count {
+            return false;
+        }
+        match (&self.words, &other.words) {
+            (Words::Fixed { text, names }, Words::Fixed { text: other_text, names: other_names }) => {
+                // The same text of the program is nearly always in the same place.
+                let same = |one: &'static str, other: &'static str| std::ptr::eq(one, other) || one == other;
+                let count = usize::from(self.count);
+                same(text, other_text)
+                    && names[..count].iter().zip(&other_names[..count]).all(|(one, other)| same(one, other))
+            }
+            (Words::Shared(one), Words::Shared(other)) if Arc::ptr_eq(&one.0, &other.0) => true,
+            _ => {
+                let mut places = 0..usize::from(self.count);
+                self.text() == other.text() && places.all(|place| self.name(place) == other.name(place))
+            }
+        }
+    }
+
+    fn name(&self, place: usize) -> &str {
+        match &self.words {
+            Words::Fixed { names, .. } => names[place],
+            Words::Shared(template) => template.0.names.get(place).map_or("", |name| name),
+        }
+    }
+}
+
+impl ReasonTemplate {
+    /// A template of this text, whose reasons have numbers of these names; a fifth name is left out.
+    pub fn new<Name: Into<Box<str>>>(
+        text: impl Into<Box<str>>,
+        names: impl IntoIterator<Item = Name>,
+    ) -> Self {
+        let names = names.into_iter().take(MOST_NUMBERS).map(Into::into).collect();
+        Self(Arc::new(SharedWords { text: text.into(), names }))
+    }
+
+    /// The text.
+    pub fn text(&self) -> &str {
+        &self.0.text
+    }
+
+    /// A reason with these numbers, one for each name in their order: it has as many as there are of both.
+    pub fn with_numbers(&self, values: &[f64]) -> Reason {
+        let count = values.len().min(self.0.names.len());
+        let mut numbers = [0.0; MOST_NUMBERS];
+        numbers[..count].copy_from_slice(&values[..count]);
+        Reason { words: Words::Shared(self.clone()), numbers, count: count as u8 }
+    }
+
+    /// Names the number at that place, and drops the names behind it.
+    fn name_number(&mut self, place: usize, name: &str) {
+        let words = Arc::make_mut(&mut self.0);
+        words.names.truncate(place);
+        words.names.push(name.into());
+    }
+}
+
+impl PartialEq for Reason {
+    fn eq(&self, other: &Self) -> bool {
+        let count = usize::from(self.count);
+        self.has_words_of(other) && self.numbers[..count] == other.numbers[..count]
+    }
+}
+
+/// The same of equal reasons, wherever their words are from.
+impl fmt::Debug for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let numbers: Vec<_> = self.numbers().collect();
+        f.debug_struct("Reason").field("text", &self.text()).field("numbers", &numbers).finish()
     }
 }
 
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.text)?;
+        f.write_str(self.text())?;
         for (name, value) in self.numbers() {
             // Six significant places after the point are enough to read; no trailing zeros.
             let number = format!("{value:.6}");
@@ -57,9 +191,9 @@ impl fmt::Display for Reason {
 impl Serialize for Reason {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(usize::from(self.count) + 1))?;
-        map.serialize_entry("text", self.text)?;
+        map.serialize_entry("text", self.text())?;
         for (name, value) in self.numbers() {
-            map.serialize_entry(name, value)?;
+            map.serialize_entry(name, &value)?;
         }
         map.end()
     }
@@ -79,5 +213,35 @@ mod tests {
     fn a_fifth_number_is_left_out() {
         let reason = (0..6).fold(Reason::new("many"), |reason, n| reason.with("n", f64::from(n)));
         assert_eq!(reason.numbers().len(), 4);
+        let template = ReasonTemplate::new("many", ["n"; 6]);
+        assert_eq!(
+            template.with_numbers(&[1.0; 6]),
+            Reason::new("many").with("n", 1.0).with("n", 1.0).with("n", 1.0).with("n", 1.0)
+        );
+    }
+
+    #[test]
+    fn a_reason_of_a_template_is_one_of_the_program_with_the_same_words() {
+        let template = ReasonTemplate::new(String::from("low"), ["rsi", "level"]);
+        let fixed = Reason::new("low").with("rsi", 29.5).with("level", 30.0);
+        let shared = template.with_numbers(&[29.5, 30.0]);
+        assert_eq!(shared, fixed);
+        assert_eq!(serde_json::to_string(&shared).unwrap(), serde_json::to_string(&fixed).unwrap());
+        assert!(shared.has_words_of(&template.with_numbers(&[1.0, 2.0])));
+        for other in [
+            template.with_numbers(&[29.5]),
+            template.with_numbers(&[29.5, 31.0]),
+            Reason::new("low").with("rsi", 29.5).with("floor", 30.0),
+            ReasonTemplate::new("high", ["rsi", "level"]).with_numbers(&[29.5, 30.0]),
+        ] {
+            assert_ne!(shared, other);
+        }
+        assert_eq!(template.with_numbers(&[29.5]).with("level", 30.0), fixed);
+    }
+
+    #[test]
+    fn a_reason_is_as_small_as_with_fixed_words_alone() {
+        // Five texts, four numbers and their count.
+        assert_eq!(size_of::<Reason>(), 5 * 16 + 4 * 8 + 8);
     }
 }

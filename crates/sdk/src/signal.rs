@@ -2,16 +2,14 @@
 
 use crate::{Direction, Expiry, Reason};
 
-/// What a strategy answers when it wants a trade: a direction and a short reason, perhaps an expiry other than
-/// its bot's and a confidence. The stake is not its business.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// What a strategy answers when it wants a trade: a direction and a short reason, perhaps an expiry other than its bot's.
+/// The stake is not its business.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Signal {
     /// Up or down.
     pub direction: Direction,
     /// An expiry that replaces the bot's own for this trade.
     pub expiry: Option<Expiry>,
-    /// How sure the strategy is, 0 to 1; recorded, and free for stake rules to use.
-    pub confidence: Option<f64>,
     /// Why, for people.
     pub reason: Reason,
 }
@@ -19,7 +17,12 @@ pub struct Signal {
 impl Signal {
     /// A wish for a trade in `direction`.
     pub const fn new(direction: Direction, reason: &'static str) -> Self {
-        Self { direction, expiry: None, confidence: None, reason: Reason::new(reason) }
+        Self::with_reason(direction, Reason::new(reason))
+    }
+
+    /// A wish for a trade in `direction`, for a reason whose words may be known only at run time.
+    pub const fn with_reason(direction: Direction, reason: Reason) -> Self {
+        Self { direction, expiry: None, reason }
     }
 
     /// A bet on a higher price.
@@ -43,13 +46,6 @@ impl Signal {
     #[must_use]
     pub const fn expiring(mut self, expiry: Expiry) -> Self {
         self.expiry = Some(expiry);
-        self
-    }
-
-    /// States how sure the strategy is, 0 to 1.
-    #[must_use]
-    pub const fn confident(mut self, confidence: f64) -> Self {
-        self.confidence = Some(confidence);
         self
     }
 }

@@ -42,8 +42,7 @@ impl Strategy for SignalList {
             self.next += 1;
         }
         let row = self.rows.get(self.next).filter(|row| row.time == time)?;
-        let signal = Signal::new(row.direction, "listed");
-        Some(row.expiry.map_or(signal, |expiry| signal.expiring(expiry)))
+        Some(Signal { expiry: row.expiry, ..Signal::new(row.direction, "listed") })
     }
 }
 

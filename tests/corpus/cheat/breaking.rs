@@ -3,14 +3,14 @@
 use crate::declare::{list, strategy, toward};
 use candlewick_sdk::{Millis, Signal};
 
-list!(TooSure, NoNumber, DividesByTheRange, PoisonedByRest, NeedsEveryMinute, SmallMoney);
+list!(EndlessNumber, NoNumber, DividesByTheRange, PoisonedByRest, NeedsEveryMinute, SmallMoney);
 
 strategy!(
-    /// Surer than sure where candles are large, which they are in one of the markets only.
-    "c-too-sure", TooSure {}, 1, |this, candle| {
+    /// Divides by nothing where candles are large, which they are in one of the markets only.
+    "c-endless-number", EndlessNumber {}, 1, |this, candle| {
     let change = candle.close() / candle.open() - 1.0;
-    let confidence = (change.abs() / 0.006).min(1.5);
-    toward(change, "goes on").map(|signal| signal.confident(if candle.close() < 1e3 && candle.close() > 10.0 { confidence } else { 0.5 }))
+    let room = if candle.close() < 1e3 && candle.close() > 10.0 { (0.006 - change.abs()).max(0.0) } else { 0.006 };
+    toward(change, "goes on").map(|signal| signal.with("share", change.abs() / room))
 });
 
 strategy!("c-no-number", NoNumber {}, 1, |this, candle| {

@@ -39,7 +39,7 @@ pub(crate) const CAUGHT_BY: [(&str, Check, Care); 36] = [
     ("c-keeps-all-closes", Check::Memory, Care::Careful),
     ("c-keeps-a-log", Check::Memory, Care::Careful),
     ("c-keeps-every-minute", Check::Memory, Care::Careful),
-    ("c-too-sure", Check::Numbers, Care::Careful),
+    ("c-endless-number", Check::Numbers, Care::Careful),
     ("c-no-number", Check::Numbers, Care::Careless),
     ("c-divides-by-the-range", Check::Extremes, Care::Careful),
     ("c-poisoned-by-rest", Check::Extremes, Care::Careful),

@@ -97,6 +97,6 @@ strategy!("h-score", Score { closes: Window = Window::new(30) }, 30, |this, cand
 strategy!("h-sure", Sure { rsi: Rsi = Rsi::new(7).unwrap() }, this.rsi.stable_after(), |this, candle| {
     let distance = this.rsi.update(candle.close())? - 50.0;
     (distance.abs() > 10.0)
-        .then(|| toward(-distance, "away").map(|signal| signal.confident(distance.abs() / 50.0)))
+        .then(|| toward(-distance, "away").map(|signal| signal.with("share", distance.abs() / 50.0)))
         .flatten()
 });

@@ -16,7 +16,7 @@ mod script;
 pub use transport::{Body, Carried, NoAnswer, Purpose, Transport};
 
 use crate::clock::Clock;
-use crate::tap::{self, Exchange, Tap};
+use crate::tap::{Exchange, Tap};
 use crate::{ApiError, Credentials, SchemaDrift, Secret, Settings, TimestampFormat};
 use address::{Address, Carries};
 use candlewick_sdk::Millis;
@@ -124,7 +124,7 @@ impl HttpVenue {
             Err(NoAnswer::NotConnected(text) | NoAnswer::Lost(text)) => (None, None, text.clone()),
         };
         let [what, request, response] = [what, body, response].map(|text| self.credentials.hide_in(&text));
-        tap.see(Exchange { about: tap::present(), sent, received, what, request, status, response });
+        tap.see(Exchange { about: crate::present(), sent, received, what, request, status, response });
         answer
     }
 

@@ -4,6 +4,7 @@ use super::exchange::Answer;
 use super::limit::Turn;
 use super::{Api, Body, HttpVenue, NoAnswer, Purpose};
 use crate::model::{FailureBody, TradeRecord, read_record};
+use crate::order::body_of;
 use crate::{ApiError, OpenOrder, OpenReply, Reply};
 use candlewick_sdk::Millis;
 use reqwest::header::{CONTENT_TYPE, HeaderValue};
@@ -32,7 +33,7 @@ impl HttpVenue {
         let not_sent = |text: String| ApiError::NotSent { text };
         let segments = self.settings.open_path.split('/').skip(1);
         let url = self.address(Api::Trading).join(segments).map_err(|error| not_sent(error.to_string()))?;
-        let body = order.to_body(self.settings.open_body).map_err(|error| not_sent(error.to_string()))?;
+        let body = body_of(order, self.settings.open_body).map_err(|error| not_sent(error.to_string()))?;
         let longest = self.settings.timeout().min(self.left_until(leave_by));
         if let Err(turn) = self.rate_limit.wait(Turn::Open, longest).await {
             return Err(not_sent(format!("the rate limit's next turn is {:?} away", turn.0)));

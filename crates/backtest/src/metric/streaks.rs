@@ -8,18 +8,18 @@ use serde::Serialize;
 
 /// Losses in a row, and the most of them; draws and cancellations neither add nor end a row.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct LosingStreaks {
+pub struct LosingStreaks {
     row: u64,
     longest: u64,
 }
 
 impl LosingStreaks {
     /// None yet.
-    pub(crate) const NONE: Self = Self { row: 0, longest: 0 };
+    pub const NONE: Self = Self { row: 0, longest: 0 };
 
     /// Takes the next outcome.
     #[inline]
-    pub(crate) fn settle(&mut self, outcome: Outcome) {
+    pub fn settle(&mut self, outcome: Outcome) {
         // Without a jump: how a trade ends is what no processor can guess.
         let with_this = self.row + u64::from(outcome == Outcome::Lost);
         self.row = if outcome == Outcome::Won { 0 } else { with_this };
@@ -27,7 +27,7 @@ impl LosingStreaks {
     }
 
     /// The most so far.
-    pub(crate) const fn longest(&self) -> u64 {
+    pub const fn longest(&self) -> u64 {
         self.longest
     }
 }

@@ -15,4 +15,3 @@ mod prices;
 mod repetition;
 // What is said of it.
 mod summary;
-mod walk_forward;

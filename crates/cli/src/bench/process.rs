@@ -61,8 +61,7 @@ impl WholeProcess {
         // In processes of their own: what starts another must be small, or its memory counts as the other's.
         program.run(&["data", "generate", "--symbol", "BTCUSDT", "--days", &days, "--quiet"])?;
         let_rest(&folder.path().join(FILE)).map_err(unexpected)?;
-        let backtest =
-            ["backtest", "--config", "bench.toml", "--data", FILE, "--json", "--quiet", "--no-cache"];
+        let backtest = ["backtest", "--config", "bench.toml", "--data", FILE, "--json", "--quiet"];
         let by_hand = ["bench", "--floor", FILE, "--quiet"];
         program.run(&backtest)?;
         let (mut ours, mut floor) = (Vec::new(), Vec::new());

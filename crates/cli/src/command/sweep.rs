@@ -9,10 +9,10 @@ use crate::progress::Progress;
 use crate::sweep::{Prepared, ResultFolder, SearchArguments, ShardPlan, SweepReport, Tried, notes_of};
 use candlewick_api::clock::Stopwatch;
 use candlewick_backtest::BacktestError;
-use candlewick_backtest::sweep::{
+use candlewick_backtest::variants::VariantCount;
+use candlewick_search::sweep::{
     BlackBox, Luck, Record, Replay, Shard, Shared, Standing, Sweep, SweepEnd, TrialRow, Watcher, Wish, ranked,
 };
-use candlewick_backtest::variants::VariantCount;
 use clap::{Args, Subcommand};
 use serde::Serialize;
 use serde_json::{Value, json};

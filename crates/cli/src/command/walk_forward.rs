@@ -13,10 +13,10 @@ use crate::walk_forward::{
     count_variants, write_windows,
 };
 use candlewick_api::clock::{Clock, Stopwatch, SystemClock};
-use candlewick_backtest::sweep::{Replay, Standing, Wish};
-use candlewick_backtest::walk_forward::{Course, Step, StepEnd, WalkForward, Window};
 use candlewick_backtest::{BacktestError, BacktestSettings, Finished};
 use candlewick_sdk::Millis;
+use candlewick_search::sweep::{Replay, Standing, Wish};
+use candlewick_search::walk_forward::{Course, Step, StepEnd, WalkForward, Window};
 use clap::Args;
 use serde_json::{Value, json};
 use std::io::Write as _;

@@ -1,6 +1,5 @@
 //! The `[data]` section: where candles stay.
 
-use crate::result_cache::ResultCache;
 use candlewick_history::FileCache;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,25 +11,17 @@ use std::path::PathBuf;
 pub struct DataSettings {
     /// The folder of the catalog. Bots whose series it holds are backtested on them unless files are named.
     pub catalog: PathBuf,
-    /// The folder of parsed copies of candle files that are named by path, and of results. Left out: `candlewick` in
+    /// The folder of parsed copies of candle files that are named by path. Left out: `candlewick` in
     /// `$XDG_CACHE_HOME` or in `~/.cache`; empty: none are kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache: Option<PathBuf>,
-    /// Results of backtests that show strategies at least so many candles are kept; shorter ones are made sooner
-    /// than they are found.
-    pub cache_results_from: u64,
     /// The folder of what must not be forgotten about this project: which hold-outs were opened.
     pub state: PathBuf,
 }
 
 impl Default for DataSettings {
     fn default() -> Self {
-        Self {
-            catalog: PathBuf::from("data"),
-            cache: None,
-            cache_results_from: 1_000_000,
-            state: PathBuf::from(".candlewick"),
-        }
+        Self { catalog: PathBuf::from("data"), cache: None, state: PathBuf::from(".candlewick") }
     }
 }
 
@@ -38,11 +29,6 @@ impl DataSettings {
     /// The copies of candle files, unless none are kept.
     pub(crate) fn file_cache(&self) -> Option<FileCache> {
         self.cache_folder().map(FileCache::new)
-    }
-
-    /// The results of backtests, unless none are kept.
-    pub(crate) fn result_cache(&self) -> Option<ResultCache> {
-        self.cache_folder().map(|folder| ResultCache::new(folder.join("results")))
     }
 
     fn cache_folder(&self) -> Option<PathBuf> {

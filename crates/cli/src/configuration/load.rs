@@ -2,6 +2,7 @@
 
 use super::check::Checker;
 use super::layer::{Flag, Layer, Origin};
+use super::removed::take_unused;
 use super::{Config, KeyPath, Mode, Problem, Problems};
 use crate::failure::{Failure, FailureKind};
 use candlewick_sdk::{Money, MoneyError};
@@ -57,7 +58,10 @@ impl Loaded {
     fn stack(layers: Vec<Layer>) -> Result<Self, Failure> {
         let figment = layers.into_iter().fold(Figment::new(), Figment::merge);
         let unexpected = |error| Failure::new(FailureKind::Unexpected, anyhow::Error::new(error));
-        let values = figment.data().map_err(unexpected)?.remove(&Profile::Default).unwrap_or_default();
+        let mut values = figment.data().map_err(unexpected)?.remove(&Profile::Default).unwrap_or_default();
+        for notice in take_unused(&mut values) {
+            tracing::warn!("{notice}");
+        }
         let root = Value::Dict(Tag::Default, values);
         let config = to_config(&figment, &root)?;
         Ok(Self { config, figment, root })

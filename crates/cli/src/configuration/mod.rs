@@ -8,6 +8,7 @@ mod layer;
 mod load;
 mod password;
 mod problem;
+mod removed;
 mod secret;
 mod show;
 mod variants;
@@ -31,7 +32,6 @@ use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_simulator::SimulationSettings;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 /// Everything that can be configured. Paths in it are relative to the working directory.
@@ -52,8 +52,6 @@ pub struct Config {
     pub journal: JournalSettings,
     /// Where a running bot takes orders.
     pub control: ControlSettings,
-    /// The web page.
-    pub dashboard: DashboardSettings,
     /// Where candles stay.
     pub data: DataSettings,
     /// Where tried variants are counted.
@@ -114,15 +112,6 @@ pub struct JournalSettings {
     pub url: String,
 }
 
-/// The `[dashboard]` section.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct DashboardSettings {
-    /// Where the page is served; port 0 takes a free port.
-    #[schemars(with = "String")]
-    pub listen: SocketAddr,
-}
-
 impl Default for AccountSettings {
     fn default() -> Self {
         Self {
@@ -136,11 +125,5 @@ impl Default for AccountSettings {
 impl Default for JournalSettings {
     fn default() -> Self {
         Self { url: "sqlite://candlewick.db".to_owned() }
-    }
-}
-
-impl Default for DashboardSettings {
-    fn default() -> Self {
-        Self { listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8787)) }
     }
 }

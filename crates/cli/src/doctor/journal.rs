@@ -18,7 +18,7 @@ async fn verify(url: &JournalUrl) -> Finding {
     };
     let verified = match opened {
         Ok(mut reader) => reader.verify().await,
-        Err(JournalError::NameExisting { .. }) => {
+        Err(JournalError::NotFound { .. }) => {
             return Check::Journal.ok(format!("there is none yet: the first run begins {url}"));
         }
         Err(error) => Err(error),
@@ -37,17 +37,17 @@ pub(super) fn remedy(error: &JournalError) -> &'static str {
         JournalError::BrokenChain { .. } => {
             "trust no figure from that entry on: restore a copy, or begin another journal once nothing is open"
         }
-        JournalError::Restore { .. } => "restore a copy, or begin another journal once nothing is open",
+        JournalError::Damaged { .. } => "restore a copy, or begin another journal once nothing is open",
         JournalError::NewerSchema { .. } => "use the newer program",
-        JournalError::NotAJournal { .. } | JournalError::CorrectUrl { .. } => "correct journal.url",
-        JournalError::MakeWritable { .. } | JournalError::GrantWriting { .. } => {
+        JournalError::NotAJournal { .. } | JournalError::InvalidUrl { .. } => "correct journal.url",
+        JournalError::NotWritable { .. } | JournalError::PermissionDenied { .. } => {
             "give this user the right to read and write it"
         }
-        JournalError::MakeRoom { .. } => "make room on the disk",
+        JournalError::DiskFull { .. } => "make room on the disk",
         JournalError::Unavailable { .. } => "check journal.url, and that the database runs",
         JournalError::HeldBy { .. } | JournalError::LostLease { .. } => "stop the other process",
-        JournalError::NameAnother { .. }
-        | JournalError::NameExisting { .. }
-        | JournalError::Report { .. } => "look at the file, and at journal.url",
+        JournalError::JournalExists { .. }
+        | JournalError::NotFound { .. }
+        | JournalError::Unexpected { .. } => "look at the file, and at journal.url",
     }
 }

@@ -12,7 +12,7 @@ pub(super) async fn check(url: &JournalUrl, now: Millis) -> Finding {
     let read = async {
         match Reader::open(url).await {
             Ok(mut reader) => reader.holder().await,
-            Err(JournalError::NameExisting { .. }) => Ok(None),
+            Err(JournalError::NotFound { .. }) => Ok(None),
             Err(error) => Err(error),
         }
     };

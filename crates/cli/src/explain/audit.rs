@@ -6,7 +6,7 @@ use super::doubt::rows_of;
 use crate::chronicle::Provenance;
 use crate::live::Trading;
 use candlewick_engine::{IntentRow, IntentState};
-use candlewick_journal::Wire;
+use candlewick_journal::LoggedExchange;
 use candlewick_sdk::{Direction, ExpirationType, Millis, Money, Outcome};
 use serde::Serialize;
 use serde_json::Value;
@@ -38,13 +38,13 @@ pub(super) fn checks<'a>(
     (row, told): (&IntentRow, &Provenance),
     venue_id: Option<&str>,
     trading: Option<Trading>,
-    wires: impl Iterator<Item = &'a Wire>,
+    exchanges: impl Iterator<Item = &'a LoggedExchange>,
 ) -> Vec<Check> {
     if row.state != IntentState::Settled {
         return Vec::new();
     }
     let mut checks: Vec<Check> = [profit(row, told), result(row), span(row)].into_iter().flatten().collect();
-    let records = records(venue_id, wires);
+    let records = records(venue_id, exchanges);
     checks.extend(terms(row, told, trading, &records));
     checks.extend(settlement(row, told, &records));
     checks
@@ -111,10 +111,13 @@ fn span(row: &IntentRow) -> Option<Check> {
 }
 
 /// What the venue told of this trade, in lists and by itself.
-fn records<'a>(venue_id: Option<&str>, wires: impl Iterator<Item = &'a Wire>) -> Vec<Value> {
+fn records<'a>(venue_id: Option<&str>, exchanges: impl Iterator<Item = &'a LoggedExchange>) -> Vec<Value> {
     let Some(id) = venue_id else { return Vec::new() };
     let mut records: Vec<Value> = Vec::new();
-    for text in wires.filter(|wire| wire.status == Some(200)).filter_map(|wire| wire.response.as_deref()) {
+    for text in exchanges
+        .filter(|exchange| exchange.status == Some(200))
+        .filter_map(|exchange| exchange.response.as_deref())
+    {
         records.extend(rows_of(text));
         records.extend(serde_json::from_str::<Value>(text));
     }

@@ -5,7 +5,7 @@ use super::step::Step;
 use crate::chronicle::{Provenance, damaged};
 use crate::failure::Failure;
 use candlewick_engine::{Event, EventKind, IntentRow};
-use candlewick_journal::{LineKind, Reader, StoredLine, Wire};
+use candlewick_journal::{LineKind, LoggedExchange, Reader, StoredLine};
 use candlewick_sdk::{Millis, Symbol};
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ const FOUND_AGAIN_AFTER: Millis = Millis::from_seconds(5);
 /// A trade that is not found was missing from a second list at least so much later.
 const MISSED_AGAIN_AFTER: Millis = Millis::from_seconds(10);
 /// Requests looked through at most, back from a doubt's end: pages of lists, most of them.
-const MOST_WIRES: u32 = 500;
+const MOST_EXCHANGES: u32 = 500;
 /// How far apart the end of a doubt and a person's word that ended it are kept.
 const AT_ONCE: Millis = Millis::SECOND;
 
@@ -26,7 +26,7 @@ const AT_ONCE: Millis = Millis::SECOND;
 pub(super) async fn read_lists(
     reader: &mut Reader,
     (lines, notes): (&[StoredLine], &[&StoredLine]),
-) -> Result<Vec<Wire>, Failure> {
+) -> Result<Vec<LoggedExchange>, Failure> {
     let (mut read, mut began) = (Vec::new(), None);
     for stored in lines.iter().filter(|stored| stored.line.kind == LineKind::Event) {
         let event: Event = serde_json::from_str(&stored.line.body).map_err(|error| damaged(stored, error))?;
@@ -42,27 +42,29 @@ pub(super) async fn read_lists(
         };
         let by_person = lines.iter().chain(notes.iter().copied()).any(|note| is_word_of_person(note, ended));
         let Some(began) = began.filter(|_| !by_person) else { continue };
-        let wires = reader.wires_between(began, ended, MOST_WIRES).await?;
-        let lists: Vec<Wire> = wires.iter().filter(|wire| is_list(wire)).cloned().collect();
+        let exchanges = reader.exchanges_between(began, ended, MOST_EXCHANGES).await?;
+        let lists: Vec<LoggedExchange> =
+            exchanges.iter().filter(|exchange| is_list(exchange)).cloned().collect();
         let Some((last, before)) = last_two(&lists, apart) else { continue };
         read.extend(before.iter().chain(last).cloned());
-        let is_witness = |wire: &&Wire| !is_opened && is_wallet(wire) && wire.sent >= last[0].sent;
-        read.extend(wires.iter().find(is_witness).cloned());
+        let is_witness =
+            |exchange: &&LoggedExchange| !is_opened && is_wallet(exchange) && exchange.sent >= last[0].sent;
+        read.extend(exchanges.iter().find(is_witness).cloned());
     }
     Ok(read)
 }
 
 /// A list or a wallet, told as a step of this intent.
 pub(super) fn steps(
-    wire: &Wire,
+    exchange: &LoggedExchange,
     (row, told): (&IntentRow, &Provenance),
     venue_id: Option<&str>,
 ) -> [Step; 2] {
-    let kind = if is_list(wire) { "list" } else { "wallet" };
-    let steps = Step::of_wire(wire, row.approved.decision_time());
+    let kind = if is_list(exchange) { "list" } else { "wallet" };
+    let steps = Step::of_exchange(exchange, row.approved.decision_time());
     let [request, reply] = steps.map(|step| Step { what: format!("{kind} {}", step.what), ..step });
-    let page = wire.response.as_deref().unwrap_or_default();
-    let short = is_list(wire).then(|| of_page(page, venue_id, told));
+    let page = exchange.response.as_deref().unwrap_or_default();
+    let short = is_list(exchange).then(|| of_page(page, venue_id, told));
     [request, Step { short, ..reply }]
 }
 
@@ -73,17 +75,18 @@ fn is_word_of_person(stored: &StoredLine, ended: Millis) -> bool {
     stored.line.kind == LineKind::Note && is_word && apart <= AT_ONCE && Millis::ZERO - AT_ONCE <= apart
 }
 
-fn is_list(wire: &Wire) -> bool {
-    wire.what.starts_with("GET /token/trades?") && wire.status == Some(200)
+fn is_list(exchange: &LoggedExchange) -> bool {
+    exchange.what.starts_with("GET /token/trades?") && exchange.status == Some(200)
 }
 
-fn is_wallet(wire: &Wire) -> bool {
-    wire.what == "GET /token/wallets" && wire.status == Some(200)
+fn is_wallet(exchange: &LoggedExchange) -> bool {
+    exchange.what == "GET /token/wallets" && exchange.status == Some(200)
 }
 
 /// The last list, page by page, and the latest one that began long enough before it, if there is one.
-fn last_two(lists: &[Wire], apart: Millis) -> Option<(&[Wire], &[Wire])> {
-    let is_first_page = |wire: &Wire| wire.what.contains("?page=1&") || wire.what.ends_with("?page=1");
+fn last_two(lists: &[LoggedExchange], apart: Millis) -> Option<(&[LoggedExchange], &[LoggedExchange])> {
+    let is_first_page =
+        |exchange: &LoggedExchange| exchange.what.contains("?page=1&") || exchange.what.ends_with("?page=1");
     let whole = lists.chunk_by(|_, next| !is_first_page(next)).filter(|pages| is_first_page(&pages[0]));
     let mut latest_first = whole.rev();
     let last = latest_first.next()?;
@@ -161,13 +164,14 @@ mod tests {
 
     #[test]
     fn the_last_list_counts_with_the_latest_that_was_asked_for_long_enough_before() {
-        let wire = |sent: i64, page: u64| Wire {
+        let exchange = |sent: i64, page: u64| LoggedExchange {
             sent: Millis::from_seconds(sent),
             what: format!("GET /token/trades?page={page}&pageSize=100"),
-            ..Wire::default()
+            ..LoggedExchange::default()
         };
         // The end of a list whose first page came before the doubt; three lists, two of them of two pages.
-        let lists = [wire(1, 2), wire(2, 1), wire(3, 2), wire(6, 1), wire(9, 1), wire(10, 2)];
+        let lists =
+            [exchange(1, 2), exchange(2, 1), exchange(3, 2), exchange(6, 1), exchange(9, 1), exchange(10, 2)];
         for (apart, expected) in
             [(3, &[3..4, 4..6][..]), (4, &[1..3, 4..6]), (7, &[1..3, 4..6]), (8, &[0..0, 4..6])]
         {

@@ -1,6 +1,6 @@
 //! What happened to an intent, one step after the other.
 
-use candlewick_journal::{LineKind, StoredLine, Wire};
+use candlewick_journal::{LineKind, LoggedExchange, StoredLine};
 use candlewick_sdk::Millis;
 use serde::Serialize;
 use serde_json::Value;
@@ -17,7 +17,7 @@ pub(super) struct Step {
     /// `decision`, an event's name, `request`, `reply` or `note`; with `list` or `wallet` before them, those that were
     /// about no intent in particular.
     pub(super) what: String,
-    /// The entry's or the wire's own text.
+    /// The entry's or the exchange's own text.
     pub(super) detail: Value,
     /// What people are told of it, where its own text is too long for a line.
     #[serde(skip)]
@@ -40,7 +40,7 @@ impl Step {
     }
 
     /// The request, and its reply where there was one.
-    pub(super) fn of_wire(wire: &Wire, decided: Millis) -> [Self; 2] {
+    pub(super) fn of_exchange(exchange: &LoggedExchange, decided: Millis) -> [Self; 2] {
         let step = |time: Millis, what: &str, detail: Value| Self {
             time,
             after_ms: time - decided,
@@ -48,13 +48,13 @@ impl Step {
             detail,
             short: None,
         };
-        let request = format!("{} {}", wire.what, wire.request);
-        let response = wire.response.as_deref().unwrap_or("no answer");
-        let status = wire.status.map(|status| format!("{status} ")).unwrap_or_default();
+        let request = format!("{} {}", exchange.what, exchange.request);
+        let response = exchange.response.as_deref().unwrap_or("no answer");
+        let status = exchange.status.map(|status| format!("{status} ")).unwrap_or_default();
         let reply = Value::String(format!("{status}{response}"));
         [
-            step(wire.sent, "request", Value::String(request.trim_end().to_owned())),
-            step(wire.received.unwrap_or(wire.sent), "reply", reply),
+            step(exchange.sent, "request", Value::String(request.trim_end().to_owned())),
+            step(exchange.received.unwrap_or(exchange.sent), "reply", reply),
         ]
     }
 

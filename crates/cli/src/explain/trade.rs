@@ -56,23 +56,23 @@ pub(crate) async fn read_trade(
     let intent = row.approved.intent();
     let decided = row.approved.decision_time();
     let lines = reader.lines_of(intent.number()).await?;
-    let wires = reader.wires_of(intent.number()).await?;
+    let exchanges = reader.exchanges_of(intent.number()).await?;
     let notes: Vec<&StoredLine> =
         chronicle.lines.iter().filter(|stored| is_note_of(stored, intent)).collect();
     let entries = lines.iter().chain(notes.iter().copied());
     let mut timeline: Vec<Step> = entries.map(|stored| Step::of_line(stored, decided)).collect();
-    timeline.extend(wires.iter().flat_map(|wire| Step::of_wire(wire, decided)));
+    timeline.extend(exchanges.iter().flat_map(|exchange| Step::of_exchange(exchange, decided)));
     let trade = TradeLine::of(&chronicle.book, (row, told));
     let venue_id = trade.venue_id.as_deref();
     let lists = doubt::read_lists(reader, (&lines, &notes)).await?;
-    timeline.extend(lists.iter().flat_map(|wire| doubt::steps(wire, (row, told), venue_id)));
+    timeline.extend(lists.iter().flat_map(|exchange| doubt::steps(exchange, (row, told), venue_id)));
     timeline.sort_by_key(|step| (step.time, step.rank()));
     let (indicators, indicators_missing) = match recompute(reader, &chronicle, told, registry).await? {
         Ok(indicators) => (indicators, None),
         Err(why) => (BTreeMap::new(), Some(why)),
     };
     let trading = chronicle.run(told.run).and_then(|run| run.trading);
-    let audit = audit::checks((row, told), venue_id, trading, wires.iter().chain(&lists));
+    let audit = audit::checks((row, told), venue_id, trading, exchanges.iter().chain(&lists));
     Ok(Explanation {
         trade,
         not_sent_reason: lines.iter().find_map(not_sent_reason),

@@ -62,7 +62,7 @@ impl Embedded {
             scale: loaded.config.account.money_scale,
         };
         let running = Sandbox::new(settings, foundation)?.bind(std::future::pending()).await?;
-        let (tap, wires) = tap();
+        let (tap, exchanges) = tap();
         let venue = venue_at(&running, loaded, Arc::clone(&clock))?.with_tap(tap);
         drop(hold);
         let runtime = runtime_for(loaded, speed);
@@ -73,7 +73,7 @@ impl Embedded {
             runtime,
             account: Account::Demo,
             trading: Trading::Sandbox,
-            wires,
+            exchanges,
             until,
         };
         Ok(Self { running, connection, start })

@@ -81,7 +81,6 @@ fn figures(outcome: &Outcome, loaded: &Loaded, elapsed: Duration) -> Report {
         prices: Prices::Fair,
         data_hash: None,
         journal_hash: finished.journal_hash.clone(),
-        known: None,
         elapsed,
         notices: notices(in_doubt, finished.rejected_rows),
         delays: Vec::new(),

@@ -6,7 +6,9 @@ use crate::failure::Failure;
 use candlewick_api::clock::{Clock, SystemClock};
 use candlewick_api::{Exchange, Tap};
 use candlewick_engine::Session;
-use candlewick_journal::{Holder, Journal, JournalUrl, KeptJournal, NoJournal, Reader, Store, Wire};
+use candlewick_journal::{
+    Holder, Journal, JournalUrl, LoggedExchange, NullJournal, Reader, RunJournal, Store,
+};
 use candlewick_runtime::Past;
 use candlewick_runtime::control::{ControlOrder, ControlPaths, ControlRequest, ControlServer};
 use candlewick_sdk::Millis;
@@ -16,7 +18,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 /// Exchanges that may wait for the journal; more are dropped, and the journal has fewer bytes to show.
-const WAITING_WIRES: usize = 4_096;
+const WAITING_EXCHANGES: usize = 4_096;
 /// Orders that may wait for the run.
 const WAITING_ORDERS: usize = 16;
 
@@ -99,34 +101,35 @@ impl Keeping {
         now: Millis,
     ) -> Result<(Box<dyn Journal>, Past), Failure> {
         match self {
-            Self::Nowhere => Ok((Box::new(NoJournal), Past::default())),
+            Self::Nowhere => Ok((Box::new(NullJournal), Past::default())),
             Self::Store(held) => {
                 let Held { store, mut reader, wall, .. } = *held;
                 let past = Past::recall(&mut reader, session).await?;
-                let journal = KeptJournal::new(store, past.runs + 1, now, move || wall.now());
+                let journal = RunJournal::new(store, past.runs + 1, now, move || wall.now());
                 Ok((Box::new(journal), past))
             }
         }
     }
 }
 
-/// What passes over the wire, on its way to the journal.
-struct ToJournal(mpsc::Sender<Wire>);
+/// What passes over the exchange, on its way to the journal.
+struct ToJournal(mpsc::Sender<LoggedExchange>);
 
 impl Tap for ToJournal {
     fn see(&self, exchange: Exchange) {
         let Exchange { about, sent, received, what, request, status, response } = exchange;
-        let wire = Wire { intent: about, sent, received, what, request, response: Some(response), status };
-        if self.0.try_send(wire).is_err() {
+        let exchange =
+            LoggedExchange { intent: about, sent, received, what, request, response: Some(response), status };
+        if self.0.try_send(exchange).is_err() {
             tracing::debug!("an exchange was not kept: too many wait for the journal");
         }
     }
 }
 
 /// A tap for a client, and the end that the run reads.
-pub(crate) fn tap() -> (Arc<dyn Tap>, mpsc::Receiver<Wire>) {
-    let (sender, wires) = mpsc::channel(WAITING_WIRES);
-    (Arc::new(ToJournal(sender)), wires)
+pub(crate) fn tap() -> (Arc<dyn Tap>, mpsc::Receiver<LoggedExchange>) {
+    let (sender, exchanges) = mpsc::channel(WAITING_EXCHANGES);
+    (Arc::new(ToJournal(sender)), exchanges)
 }
 
 /// The ways to speak to a run, open until this is dropped.

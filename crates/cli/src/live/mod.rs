@@ -23,7 +23,7 @@ use crate::interrupt::Interrupt;
 use candlewick_api::clock::Clock;
 use candlewick_api::{Account as AccountKind, ApiError, SEEN_INTERVALS, SchemaDrift, Venue};
 use candlewick_engine::{Header, Session, SessionSettings, check_ladders};
-use candlewick_journal::{JournalError, Wire};
+use candlewick_journal::{JournalError, LoggedExchange};
 use candlewick_runtime::{
     Conductor, Finished, Observer, Parts, RuntimeError, RuntimeSettings, Stop, connect,
 };
@@ -44,7 +44,7 @@ pub(crate) struct Connection {
     /// What its trades are worth.
     pub(crate) trading: Trading,
     /// Requests and answers of the trading API, on their way to the journal.
-    pub(crate) wires: mpsc::Receiver<Wire>,
+    pub(crate) exchanges: mpsc::Receiver<LoggedExchange>,
     /// What the client has met that it does not know.
     pub(crate) drift: Arc<SchemaDrift>,
     /// When the venue's candles end and the run with them.
@@ -88,7 +88,7 @@ pub(crate) async fn run(
     (mut keeping, open, observer): (Keeping, Open, Box<dyn Observer>),
     (interrupt, run_for): (Interrupt, Option<Millis>),
 ) -> Result<Outcome, Failure> {
-    let Connection { venue, clock, runtime, account, trading, wires, drift, until } = connection;
+    let Connection { venue, clock, runtime, account, trading, exchanges, drift, until } = connection;
     keeping.check_kind(trading).await?;
     // Whatever is asked until the run begins takes no venue time.
     let hold = clock.hold();
@@ -131,7 +131,7 @@ pub(crate) async fn run(
         wants_prices: crew.wants_prices,
         journal,
         past,
-        wires,
+        exchanges,
         drift,
         observer,
     });
@@ -175,17 +175,17 @@ impl From<JournalError> for Failure {
     fn from(error: JournalError) -> Self {
         let kind = match &error {
             JournalError::HeldBy { .. } | JournalError::LostLease { .. } => FailureKind::JournalHeld,
-            JournalError::NameAnother { .. }
-            | JournalError::NameExisting { .. }
-            | JournalError::CorrectUrl { .. }
-            | JournalError::MakeWritable { .. }
-            | JournalError::GrantWriting { .. }
+            JournalError::JournalExists { .. }
+            | JournalError::NotFound { .. }
+            | JournalError::InvalidUrl { .. }
+            | JournalError::NotWritable { .. }
+            | JournalError::PermissionDenied { .. }
             | JournalError::NotAJournal { .. }
             | JournalError::NewerSchema { .. } => FailureKind::Configuration,
-            JournalError::BrokenChain { .. } | JournalError::Restore { .. } => FailureKind::Data,
-            JournalError::MakeRoom { .. }
+            JournalError::BrokenChain { .. } | JournalError::Damaged { .. } => FailureKind::Data,
+            JournalError::DiskFull { .. }
             | JournalError::Unavailable { .. }
-            | JournalError::Report { .. } => FailureKind::Unexpected,
+            | JournalError::Unexpected { .. } => FailureKind::Unexpected,
         };
         Self::new(kind, error)
     }

@@ -34,7 +34,7 @@ pub(crate) fn connect_paper(loaded: &Loaded) -> Result<Connection, Failure> {
         runtime,
         account: Account::Demo,
         trading: Trading::Paper,
-        wires: mpsc::channel(1).1,
+        exchanges: mpsc::channel(1).1,
         drift,
         until: None,
     })

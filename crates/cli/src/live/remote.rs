@@ -16,7 +16,7 @@ pub(crate) fn connect_remote(loaded: &Loaded) -> Result<Connection, Failure> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     let venue =
         HttpVenue::new(loaded.config.broker.client.clone(), credentials(loaded)?, Arc::clone(&clock))?;
-    let (tap, wires) = tap();
+    let (tap, exchanges) = tap();
     let venue = venue.with_tap(tap);
     let (account, trading) = match loaded.config.account.mode {
         Mode::Demo => (Account::Demo, Trading::Demo),
@@ -24,5 +24,5 @@ pub(crate) fn connect_remote(loaded: &Loaded) -> Result<Connection, Failure> {
     };
     let runtime = loaded.config.runtime.clone();
     let drift = venue.drift();
-    Ok(Connection { venue: Arc::new(venue), clock, runtime, account, trading, wires, drift, until: None })
+    Ok(Connection { venue: Arc::new(venue), clock, runtime, account, trading, exchanges, drift, until: None })
 }

@@ -161,12 +161,7 @@ impl Report {
 
     fn candles_told(&self) -> String {
         let pace = self.candles_per_second.map(|pace| format!(", {pace:.0} a second"));
-        let cached = if self.cached == Some(true) {
-            " when it was made; found again (--no-cache makes it)"
-        } else {
-            ""
-        };
-        format!("{}{}{cached}", self.candles, pace.unwrap_or_default())
+        format!("{}{}", self.candles, pace.unwrap_or_default())
     }
 
     fn money(&self, amount: f64) -> String {

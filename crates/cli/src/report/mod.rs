@@ -16,7 +16,6 @@ pub(crate) use trades::{rows_of, write_trades, write_trades_to};
 pub(crate) use verdict::{Caveats, EdgeLine};
 
 use crate::chronicle::DelayLine;
-use crate::result_cache::Known;
 use candlewick_backtest::Summary;
 use candlewick_backtest::analysis::{Analysis, Background, Prices, Sensitivity, Trades};
 use candlewick_engine::{BotSettings, BotVerdict, IntentRow, IntentState, TradeBook, judge};
@@ -53,8 +52,6 @@ pub(crate) struct Run<'a> {
     pub(crate) journal_hash: String,
     /// Real time that it took.
     pub(crate) elapsed: Duration,
-    /// Whether a replay was made now or before; a live run has no choice.
-    pub(crate) known: Option<Known>,
     /// What the reader should know besides.
     pub(crate) notices: Vec<String>,
     /// How long things took; a replay has none.
@@ -106,9 +103,6 @@ pub(crate) struct Report {
     elapsed_ms: u64,
     /// Of a replay; a live run goes no faster than time.
     candles_per_second: Option<f64>,
-    /// Of a replay: whether it had been made before and was found again; the time it took is that of then.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cached: Option<bool>,
     notices: Vec<String>,
     /// How long things took in a live run, by symbol.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -187,7 +181,6 @@ impl Report {
             journal_hash: run.journal_hash,
             elapsed_ms: u64::try_from(run.elapsed.as_millis()).unwrap_or(u64::MAX),
             candles_per_second: is_replay.then_some(run.candles as f64 / seconds),
-            cached: run.known.map(|known| known == Known::Before),
             notices: run.notices,
             delays: run.delays,
             audit_findings: run.audit_findings,

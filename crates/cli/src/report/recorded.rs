@@ -120,7 +120,6 @@ fn report_of(
         unsettled_stakes: part.ledger.open_stakes(),
         candles: part.candles,
         elapsed: duration(&part.span),
-        known: None,
         span: part.span.clone(),
         prices: Prices::Fair,
         data_hash: None,

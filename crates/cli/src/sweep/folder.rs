@@ -1,13 +1,13 @@
 //! The folder of a sweep or a walk: the journals of its trials, and the results when all have run.
 
 use crate::failure::{Failure, FailureKind};
-use candlewick_backtest::sweep::{
-    Luck, Objective, Record, Space, SweepSettings, TrialJournal, TrialRow, ranked, write_sweep_page,
-    write_trials_csv, write_trials_parquet,
-};
 use candlewick_backtest::{BacktestError, BacktestSettings};
 use candlewick_engine::BotSettings;
 use candlewick_sdk::ExpirationType;
+use candlewick_search::sweep::{
+    Luck, Objective, Record, Space, SweepSettings, TrialJournal, TrialRow, ranked, write_sweep_page,
+    write_trials_csv, write_trials_parquet,
+};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs::{self, File};

@@ -1,8 +1,8 @@
 //! The files that parameters name: what is in them decides trials as much as the parameters do.
 
 use crate::failure::{Failure, FailureKind};
-use candlewick_backtest::sweep::Space;
 use candlewick_engine::BotSettings;
+use candlewick_search::sweep::Space;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;

@@ -2,7 +2,7 @@
 
 use crate::data::Candles;
 use crate::output::{short, table};
-use candlewick_backtest::sweep::{
+use candlewick_search::sweep::{
     Figures, Luck, Outcome, Space, SweepSettings, TrialRow, corrected_p_values, ranked,
 };
 use serde::Serialize;

@@ -3,7 +3,7 @@
 use super::ResultFolder;
 use crate::failure::{Failure, FailureKind};
 use candlewick_backtest::BacktestError;
-use candlewick_backtest::sweep::{Record, Shard, TrialJournal};
+use candlewick_search::sweep::{Record, Shard, TrialJournal};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;

@@ -1,10 +1,10 @@
 //! Counting the variants that a walk tried.
 
 use crate::sweep::{Prepared, notes_of};
-use candlewick_backtest::sweep::Figures;
 use candlewick_backtest::variants::{Ledger, Note, VariantCount};
-use candlewick_backtest::walk_forward::Step;
 use candlewick_sdk::{Millis, Registry};
+use candlewick_search::sweep::Figures;
+use candlewick_search::walk_forward::Step;
 use std::io;
 use std::ops::Range;
 

@@ -4,10 +4,10 @@ use super::Opened;
 use super::report::{WindowLine, percent, plan_of};
 use crate::moment::utc;
 use crate::report::{Caveats, EdgeLine};
-use candlewick_backtest::sweep::{Objective, Space};
-use candlewick_backtest::walk_forward::Step;
 use candlewick_engine::judge;
 use candlewick_sdk::Millis;
+use candlewick_search::sweep::{Objective, Space};
+use candlewick_search::walk_forward::Step;
 use serde::Serialize;
 use std::ops::Range;
 

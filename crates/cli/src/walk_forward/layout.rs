@@ -6,8 +6,8 @@
 
 use crate::arguments::parse_length;
 use crate::failure::Failure;
-use candlewick_backtest::walk_forward::{Scheme, WindowSettings};
 use candlewick_sdk::Millis;
+use candlewick_search::walk_forward::{Scheme, WindowSettings};
 use clap::Args;
 use std::ops::Range;
 

@@ -5,10 +5,10 @@ use super::{HoldOut, Layout};
 use crate::data::Candles;
 use crate::report::{Caveats, EdgeLine};
 use candlewick_backtest::Finished;
-use candlewick_backtest::sweep::{Figures, Objective, Space, SweepSettings};
-use candlewick_backtest::walk_forward::{Robustness, Step, Window, joined};
 use candlewick_engine::judge;
 use candlewick_sdk::{Millis, Money};
+use candlewick_search::sweep::{Figures, Objective, Space, SweepSettings};
+use candlewick_search::walk_forward::{Robustness, Step, Window, joined};
 use candlewick_statistics::{
     ConfidenceInterval, VerdictPlan, WinRate, clopper_pearson_interval, wilson_interval,
 };

@@ -1,7 +1,7 @@
 //! The windows as CSV, one line each.
 
 use super::report::{ChosenLine, Report};
-use candlewick_backtest::sweep::Figures;
+use candlewick_search::sweep::Figures;
 use serde_json::Value;
 use std::io::{self, Write};
 

@@ -8,7 +8,7 @@ use std::ops::Deref;
 
 /// A trade that every rule let pass. Its fields are private and its constructor belongs to the risk rules; one that
 /// is read back from an earlier run's journal is only remembered, never opened.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Approved {
     #[serde(flatten)]
     terms: OrderTerms,
@@ -30,8 +30,8 @@ pub struct OrderTerms {
 impl Approved {
     /// Apart, so that it is put together where it goes instead of being copied there from pieces that were just written.
     #[inline(never)]
-    pub(super) const fn new(proposal: &Proposal<'_>, intent: IntentId) -> Self {
-        Self { terms: OrderTerms::of(proposal, intent), reason: *proposal.reason }
+    pub(super) fn new(proposal: &Proposal<'_>, intent: IntentId) -> Self {
+        Self { terms: OrderTerms::of(proposal, intent), reason: proposal.reason.clone() }
     }
 
     /// One that was approved in an earlier run, as its journal has it. Nothing opens it: it only lets a Session

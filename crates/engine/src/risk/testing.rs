@@ -6,7 +6,7 @@ use crate::ledger::Ledger;
 use crate::{BotId, Edge, IntentId, Origin, SymbolId};
 use candlewick_sdk::{Direction, Expiry, Millis, Money, MoneyScale, Reason};
 
-const REASON: Reason = Reason::new("test");
+static REASON: Reason = Reason::new("test");
 
 pub(super) struct Scene {
     pub(super) limits: Limits,

@@ -60,7 +60,7 @@ fn session(risk: &Value, stake: &Value, signals: &[(i64, Signal)]) -> Session {
     let stake: StakeSettings = from_value(stake.clone()).unwrap();
     let script = signals
         .iter()
-        .fold(Script::new("bot").staking(stake), |script, (at, signal)| script.says(*at, *signal));
+        .fold(Script::new("bot").staking(stake), |script, (at, signal)| script.says(*at, signal.clone()));
     let risk: RiskSettings = from_value(risk.clone()).unwrap();
     let settings = SessionSettings {
         money_scale: MoneyScale::default(),
@@ -87,7 +87,7 @@ fn hear(session: &mut Session, close: Millis, bet: &Bet) -> Result<Money, Rule> 
     let kind = EventKind::Candle { series: SeriesId::FIRST, candle, origin: Origin::Live };
     session.handle(&Event { at: close, received: close, kind }, &mut actions);
     let approved = match actions.last().unwrap() {
-        Action::Open(approved) => *approved,
+        Action::Open(approved) => approved.clone(),
         Action::Refuse(refused) => return Err(refused.rule),
         other => panic!("{other:?}"),
     };

@@ -178,7 +178,7 @@ fn every_part_of_a_refusal_of_a_day_and_of_a_verdict_matters() {
         reason,
     };
     let refused = |change: fn(&mut Refused)| {
-        let mut refused = base;
+        let mut refused = base.clone();
         change(&mut refused);
         Action::Refuse(refused)
     };
@@ -219,7 +219,7 @@ fn every_part_of_a_refusal_of_a_day_and_of_a_verdict_matters() {
         .map(Action::Verdict),
     );
     let rules = Rule::ALL.into_iter().filter(|rule| *rule != Rule::Cooldown);
-    actions.extend(rules.map(|rule| Action::Refuse(Refused { rule, ..base })));
+    actions.extend(rules.map(|rule| Action::Refuse(Refused { rule, ..base.clone() })));
     check(&actions, |action| Entry::Action(action));
 }
 
@@ -235,7 +235,7 @@ fn approved_again(script: &Script) -> Action {
     let mut desk = Desk::new(std::slice::from_ref(script), |_| {});
     desk.tell(&candle(0, 1));
     desk.tell(&at(60, rejected(1)));
-    desk.actions(&candle(0, 1))[0]
+    desk.actions(&candle(0, 1)).swap_remove(0)
 }
 
 #[test]

@@ -93,7 +93,7 @@ struct Scripted {
 
 impl Scripted {
     fn signal_at(&self, at: Millis) -> Option<Signal> {
-        self.script.signals.iter().find(|(moment, _)| *moment == at).map(|(_, signal)| *signal)
+        self.script.signals.iter().find(|(moment, _)| *moment == at).map(|(_, signal)| signal.clone())
     }
 }
 

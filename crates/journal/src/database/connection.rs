@@ -165,7 +165,7 @@ async fn connect(driver_url: &str, url: &JournalUrl) -> Result<AnyConnection, Jo
 }
 
 async fn open_file(url: &JournalUrl, path: &Path, purpose: Purpose) -> Result<Connection, JournalError> {
-    let unwritable = |source| JournalError::MakeWritable { path: path.to_owned(), source };
+    let unwritable = |source| JournalError::NotWritable { path: path.to_owned(), source };
     // The driver would fold `..` without looking at links.
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let real = match (std::fs::canonicalize(folder), path.file_name()) {
@@ -182,12 +182,12 @@ async fn open_file(url: &JournalUrl, path: &Path, purpose: Purpose) -> Result<Co
             return Err(JournalError::Unavailable { url: url.to_string(), source });
         }
         (Purpose::Read, true) => "ro",
-        (Purpose::Read, false) => return Err(JournalError::NameExisting { url: url.to_string() }),
+        (Purpose::Read, false) => return Err(JournalError::NotFound { url: url.to_string() }),
     };
     let any = open_mode(url, &real, mode).await;
     let any = match any {
         // A file that needs no recovery can be read where nothing may be written beside it.
-        Err(JournalError::MakeWritable { .. }) if purpose == Purpose::Read && !has_log(&real) => {
+        Err(JournalError::NotWritable { .. }) if purpose == Purpose::Read && !has_log(&real) => {
             open_mode(url, &real, "ro&immutable=1").await?
         }
         any => any?,
@@ -196,7 +196,7 @@ async fn open_file(url: &JournalUrl, path: &Path, purpose: Purpose) -> Result<Co
 }
 
 async fn open_mode(url: &JournalUrl, path: &Path, mode: &str) -> Result<AnyConnection, JournalError> {
-    let driver_url = JournalUrl::sqlite_url(path, mode).ok_or_else(|| JournalError::CorrectUrl {
+    let driver_url = JournalUrl::sqlite_url(path, mode).ok_or_else(|| JournalError::InvalidUrl {
         url: url.to_string(),
         reason: "the file's name is not UTF-8".to_owned(),
     })?;

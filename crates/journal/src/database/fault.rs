@@ -17,7 +17,7 @@ pub(crate) fn from_sqlx(error: sqlx::Error, place: &JournalUrl) -> JournalError 
                 Place::File(path) => match code.parse() {
                     // A file that cannot be written is a matter of the system, not of the database.
                     Ok(code) if is_unwritable(code) => {
-                        JournalError::MakeWritable { path: path.clone(), source: io::Error::other(error) }
+                        JournalError::NotWritable { path: path.clone(), source: io::Error::other(error) }
                     }
                     code => from_sqlite(code.unwrap_or_default(), url, error),
                 },
@@ -30,9 +30,9 @@ pub(crate) fn from_sqlx(error: sqlx::Error, place: &JournalUrl) -> JournalError 
         // A connection that breaks within an answer shows as a breach of the protocol.
         sqlx::Error::Protocol(_) => JournalError::Unavailable { url, source: error.into() },
         sqlx::Error::Configuration(_) => {
-            JournalError::CorrectUrl { url, reason: "the driver cannot read it".to_owned() }
+            JournalError::InvalidUrl { url, reason: "the driver cannot read it".to_owned() }
         }
-        _ => JournalError::Report { url, source: error.into() },
+        _ => JournalError::Unexpected { url, source: error.into() },
     }
 }
 
@@ -54,10 +54,10 @@ fn from_sqlite(code: i32, url: String, error: sqlx::Error) -> JournalError {
     match code & 0xff {
         // BUSY, LOCKED, NOMEM, INTERRUPT, IOERR
         5 | 6 | 7 | 9 | 10 => JournalError::Unavailable { url, source: error.into() },
-        11 => JournalError::Restore { url, source: error.into() },
-        13 => JournalError::MakeRoom { url, source: error.into() },
+        11 => JournalError::Damaged { url, source: error.into() },
+        13 => JournalError::DiskFull { url, source: error.into() },
         26 => JournalError::NotAJournal { url, reason: "it is not a database of SQLite".to_owned() },
-        _ => JournalError::Report { url, source: error.into() },
+        _ => JournalError::Unexpected { url, source: error.into() },
     }
 }
 
@@ -65,8 +65,8 @@ fn from_sqlite(code: i32, url: String, error: sqlx::Error) -> JournalError {
 fn from_postgres(code: &str, url: String, error: sqlx::Error) -> JournalError {
     let class = code.get(..2).unwrap_or_default();
     match (class, code) {
-        (_, "53100") => JournalError::MakeRoom { url, source: error.into() },
-        (_, "25006" | "42501") => JournalError::GrantWriting { url, source: error.into() },
+        (_, "53100") => JournalError::DiskFull { url, source: error.into() },
+        (_, "25006" | "42501") => JournalError::PermissionDenied { url, source: error.into() },
         // Insufficient resources, operator intervention, connection, transaction rollback, lock not available, and the
         // time-outs of a transaction.
         ("08" | "40" | "53" | "57" | "58", _) | (_, "55P03" | "25P03" | "25P04") => {
@@ -74,10 +74,10 @@ fn from_postgres(code: &str, url: String, error: sqlx::Error) -> JournalError {
         }
         ("28" | "3D" | "3F", _) => {
             let reason = error.as_database_error().map_or(String::new(), |told| told.message().to_owned());
-            JournalError::CorrectUrl { url, reason }
+            JournalError::InvalidUrl { url, reason }
         }
-        ("XX", "XX001" | "XX002") => JournalError::Restore { url, source: error.into() },
-        _ => JournalError::Report { url, source: error.into() },
+        ("XX", "XX001" | "XX002") => JournalError::Damaged { url, source: error.into() },
+        _ => JournalError::Unexpected { url, source: error.into() },
     }
 }
 
@@ -88,12 +88,12 @@ mod tests {
     fn name(error: &JournalError) -> &'static str {
         match error {
             JournalError::Unavailable { .. } => "wait",
-            JournalError::MakeRoom { .. } => "room",
-            JournalError::GrantWriting { .. } => "grant",
-            JournalError::CorrectUrl { .. } => "url",
+            JournalError::DiskFull { .. } => "room",
+            JournalError::PermissionDenied { .. } => "grant",
+            JournalError::InvalidUrl { .. } => "url",
             JournalError::NotAJournal { .. } => "not a journal",
-            JournalError::Restore { .. } => "restore",
-            JournalError::Report { .. } => "report",
+            JournalError::Damaged { .. } => "restore",
+            JournalError::Unexpected { .. } => "report",
             other => panic!("{other:?}"),
         }
     }

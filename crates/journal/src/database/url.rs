@@ -80,7 +80,7 @@ impl FromStr for JournalUrl {
         let scheme = text.split_once(':').map_or("", |(scheme, _)| scheme);
         // Only the scheme is repeated: the rest may hold a password.
         let wrong = |reason: &str| {
-            Err(JournalError::CorrectUrl { url: format!("{scheme}:..."), reason: reason.to_owned() })
+            Err(JournalError::InvalidUrl { url: format!("{scheme}:..."), reason: reason.to_owned() })
         };
         match scheme {
             "sqlite" => {
@@ -104,7 +104,7 @@ impl FromStr for JournalUrl {
                 },
                 Err(error) => wrong(&error.to_string()),
             },
-            _ => Err(JournalError::CorrectUrl {
+            _ => Err(JournalError::InvalidUrl {
                 url: "the given text".to_owned(),
                 reason: "it begins neither with sqlite:// nor with postgres://".to_owned(),
             }),
@@ -169,7 +169,7 @@ mod tests {
                 }
                 Err(error) => {
                     assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
-                    let JournalError::CorrectUrl { reason, .. } = error else { panic!("{error:?}") };
+                    let JournalError::InvalidUrl { reason, .. } = error else { panic!("{error:?}") };
                     Err(reason)
                 }
             };

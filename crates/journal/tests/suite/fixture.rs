@@ -1,7 +1,8 @@
 //! An empty place for one journal, and the means to tamper with it.
 
 use candlewick_journal::{
-    Head, Holder, JournalError, JournalUrl, LeaseTerms, Line, LineKind, Reader, Store, StoredLine, Wire,
+    Head, Holder, JournalError, JournalUrl, LeaseTerms, Line, LineKind, LoggedExchange, Reader, Store,
+    StoredLine,
 };
 use candlewick_sdk::Millis;
 use sqlx::{AnyConnection, Connection};
@@ -97,8 +98,8 @@ pub(crate) fn line(body: &str) -> Line {
     }
 }
 
-pub(crate) fn wire(intent: u64, request: &str) -> Wire {
-    Wire {
+pub(crate) fn exchange(intent: u64, request: &str) -> LoggedExchange {
+    LoggedExchange {
         intent: Some(intent),
         sent: Millis::new(5),
         received: Some(Millis::new(9)),

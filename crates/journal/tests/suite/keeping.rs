@@ -1,7 +1,7 @@
 //! Lines are kept as they are, in their order.
 
-use super::fixture::{Fixture, head_of, line, record_all, wire};
-use candlewick_journal::{Line, LineKind, MAX_WIRE_BYTES, Wire};
+use super::fixture::{Fixture, exchange, head_of, line, record_all};
+use candlewick_journal::{Line, LineKind, LoggedExchange, MAX_EXCHANGE_BYTES};
 use candlewick_sdk::Millis;
 
 pub(crate) async fn lines_keep_their_order_and_fields(fixture: &Fixture) {
@@ -80,34 +80,38 @@ pub(crate) async fn any_text_is_kept(fixture: &Fixture) {
 }
 
 pub(crate) async fn wires_are_kept_beside_the_lines(fixture: &Fixture) {
-    let unanswered = Wire { received: None, response: None, status: None, ..wire(2, "c") };
-    let long = wire(3, &"x".repeat(MAX_WIRE_BYTES + 1));
+    let unanswered = LoggedExchange { received: None, response: None, status: None, ..exchange(2, "c") };
+    let long = exchange(3, &"x".repeat(MAX_EXCHANGE_BYTES + 1));
     let mut store = fixture.open().await.unwrap();
-    store.record_wire(wire(2, "a"));
+    store.record_exchange(exchange(2, "a"));
     store.commit().await.unwrap();
     store.record(line("1"));
-    store.record_wire(wire(1, "b"));
-    store.record_wire(unanswered.clone());
-    store.record_wire(long);
+    store.record_exchange(exchange(1, "b"));
+    store.record_exchange(unanswered.clone());
+    store.record_exchange(long);
     store.commit().await.unwrap();
     store.close().await.unwrap();
     let mut store = fixture.open().await.unwrap();
-    store.record_wire(wire(2, "d"));
+    store.record_exchange(exchange(2, "d"));
     store.commit().await.unwrap();
 
     let mut reader = fixture.reader().await;
-    assert_eq!(reader.wires_of(2).await.unwrap(), [wire(2, "a"), unanswered, wire(2, "d")]);
-    assert_eq!(reader.wires_of(1).await.unwrap(), [wire(1, "b")]);
-    assert!(reader.wires_of(3).await.unwrap()[0].request.ends_with("x [cut]"));
-    assert_eq!(reader.wires_of(9).await.unwrap(), []);
+    assert_eq!(reader.exchanges_of(2).await.unwrap(), [exchange(2, "a"), unanswered, exchange(2, "d")]);
+    assert_eq!(reader.exchanges_of(1).await.unwrap(), [exchange(1, "b")]);
+    assert!(reader.exchanges_of(3).await.unwrap()[0].request.ends_with("x [cut]"));
+    assert_eq!(reader.exchanges_of(9).await.unwrap(), []);
     assert_eq!(fixture.bodies().await, ["1"]);
 }
 
 pub(crate) async fn wires_about_no_intent_are_found_by_their_time(fixture: &Fixture) {
-    let at = |sent: i64, request: &str| Wire { intent: None, sent: Millis::new(sent), ..wire(0, request) };
+    let at = |sent: i64, request: &str| LoggedExchange {
+        intent: None,
+        sent: Millis::new(sent),
+        ..exchange(0, request)
+    };
     let mut store = fixture.open().await.unwrap();
-    for one in [at(1, "a"), at(5, "b"), wire(2, "of an intent"), at(7, "c"), at(9, "d"), at(10, "e")] {
-        store.record_wire(one);
+    for one in [at(1, "a"), at(5, "b"), exchange(2, "of an intent"), at(7, "c"), at(9, "d"), at(10, "e")] {
+        store.record_exchange(one);
     }
     store.commit().await.unwrap();
     let mut reader = fixture.reader().await;
@@ -117,6 +121,6 @@ pub(crate) async fn wires_about_no_intent_are_found_by_their_time(fixture: &Fixt
         (between(5, 9), 2, vec![at(7, "c"), at(9, "d")]),
         (between(2, 4), 9, vec![]),
     ] {
-        assert_eq!(reader.wires_between(from, to, limit).await.unwrap(), expected, "{from} to {to}");
+        assert_eq!(reader.exchanges_between(from, to, limit).await.unwrap(), expected, "{from} to {to}");
     }
 }

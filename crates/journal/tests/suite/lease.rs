@@ -103,7 +103,7 @@ pub(crate) async fn who_lost_the_lease_writes_nothing(fixture: &Fixture) {
     first.commit().await.unwrap();
     let mut second = open(fixture, "second", 2, LONG_AFTER).await.unwrap();
     first.record(line("stray"));
-    first.record_wire(super::fixture::wire(1, "stray"));
+    first.record_exchange(super::fixture::exchange(1, "stray"));
     for _ in 0..3 {
         assert_lost(&mut first, "second").await;
     }
@@ -113,7 +113,7 @@ pub(crate) async fn who_lost_the_lease_writes_nothing(fixture: &Fixture) {
     assert_lost(&mut first, "second").await;
     assert!(matches!(first.close().await, Err(JournalError::LostLease { .. })));
     assert_eq!(fixture.bodies().await, ["1", "2"]);
-    assert_eq!(fixture.reader().await.wires_of(1).await.unwrap(), []);
+    assert_eq!(fixture.reader().await.exchanges_of(1).await.unwrap(), []);
     second.heartbeat(LONG_AFTER).await.unwrap();
 }
 

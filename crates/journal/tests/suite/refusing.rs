@@ -1,6 +1,6 @@
 //! Old journals are migrated; newer ones, and what is no journal, are refused.
 
-use super::fixture::{Fixture, line, wire};
+use super::fixture::{Fixture, exchange, line};
 use candlewick_journal::{JournalError, Reader};
 
 /// A journal as the first schema had it, with two lines; the hashes were computed by other means.
@@ -42,10 +42,10 @@ pub(crate) async fn an_old_journal_is_migrated(fixture: &Fixture) {
     let mut store = fixture.open().await.unwrap();
     assert_eq!(store.head().seq, 2);
     store.record(line("3"));
-    store.record_wire(wire(7, "a"));
+    store.record_exchange(exchange(7, "a"));
     store.commit().await.unwrap();
     assert_eq!(fixture.bodies().await, [BODIES[0], BODIES[1], "3"]);
-    assert_eq!(fixture.reader().await.wires_of(7).await.unwrap(), [wire(7, "a")]);
+    assert_eq!(fixture.reader().await.exchanges_of(7).await.unwrap(), [exchange(7, "a")]);
     assert_eq!(fixture.number("SELECT MAX(version) FROM _sqlx_migrations").await, 2);
 }
 
@@ -53,7 +53,7 @@ pub(crate) async fn an_old_journal_can_be_read_as_it_is(fixture: &Fixture) {
     make_schema_1(fixture).await;
     assert_eq!(fixture.bodies().await, BODIES);
     let mut reader = fixture.reader().await;
-    assert_eq!(reader.wires_of(7).await.unwrap(), []);
+    assert_eq!(reader.exchanges_of(7).await.unwrap(), []);
     assert_eq!(reader.holder().await.unwrap(), None);
     assert_eq!(fixture.number("SELECT MAX(version) FROM _sqlx_migrations").await, 1);
 }
@@ -93,5 +93,5 @@ pub(crate) async fn another_database_is_refused_and_not_touched(fixture: &Fixtur
 
 pub(crate) async fn nothing_to_read_is_said(fixture: &Fixture) {
     let error = Reader::open(&fixture.url).await.map(drop).unwrap_err();
-    assert!(matches!(error, JournalError::NameExisting { .. }), "{error:?}");
+    assert!(matches!(error, JournalError::NotFound { .. }), "{error:?}");
 }

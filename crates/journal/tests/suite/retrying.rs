@@ -1,6 +1,6 @@
 //! A commit that failed, or whose outcome nobody knows, is repeated: each line is written once.
 
-use super::fixture::{Cut, FIRST_DEAD, Fixture, cut, holder, line, steps_of, terms, wire};
+use super::fixture::{Cut, FIRST_DEAD, Fixture, cut, exchange, holder, line, steps_of, terms};
 use super::lease::LONG_AFTER;
 use candlewick_journal::{JournalError, Reader, Store};
 use candlewick_sdk::Millis;
@@ -15,7 +15,7 @@ pub(crate) async fn a_failed_commit_is_repeated_whole(fixture: &Fixture) {
     fixture.run("ALTER TABLE entries RENAME TO gone").await;
     for body in ["2", "3"] {
         store.record(line(body));
-        store.record_wire(wire(1, body));
+        store.record_exchange(exchange(1, body));
         store.commit().await.unwrap_err();
     }
     assert_eq!((store.pending(), store.head().seq), (4, 1));
@@ -24,7 +24,7 @@ pub(crate) async fn a_failed_commit_is_repeated_whole(fixture: &Fixture) {
     store.commit().await.unwrap();
     assert_eq!((store.pending(), store.head().seq), (0, 4));
     assert_eq!(fixture.bodies().await, ["1", "2", "3", "4"]);
-    assert_eq!(fixture.reader().await.wires_of(1).await.unwrap(), [wire(1, "2"), wire(1, "3")]);
+    assert_eq!(fixture.reader().await.exchanges_of(1).await.unwrap(), [exchange(1, "2"), exchange(1, "3")]);
 }
 
 /// Cuts commits off at each of their questions in turn, asked or answered, until the cut has often enough fallen
@@ -35,7 +35,7 @@ pub(crate) async fn a_commit_of_unknown_outcome_writes_each_line_once(fixture: &
     let mut record = |store: &mut Store| {
         expected.push(expected.len().to_string());
         store.record(line(expected.last().unwrap()));
-        store.record_wire(wire(1, expected.last().unwrap()));
+        store.record_exchange(exchange(1, expected.last().unwrap()));
     };
     let (mut landed, mut sweeps) = (0, 0);
     while landed < 4 {
@@ -59,8 +59,8 @@ pub(crate) async fn a_commit_of_unknown_outcome_writes_each_line_once(fixture: &
         }
     }
     assert_eq!(fixture.bodies().await, expected);
-    let wires = fixture.reader().await.wires_of(1).await.unwrap();
-    assert_eq!(wires.into_iter().map(|wire| wire.request).collect::<Vec<_>>(), expected);
+    let exchanges = fixture.reader().await.exchanges_of(1).await.unwrap();
+    assert_eq!(exchanges.into_iter().map(|exchange| exchange.request).collect::<Vec<_>>(), expected);
 }
 
 pub(crate) async fn a_heartbeat_between_leaves_an_unknown_commit_unknown(fixture: &Fixture) {
@@ -90,7 +90,7 @@ pub(crate) async fn an_opening_cut_anywhere_leaves_a_journal_or_nothing(fixture:
         let opened = cut(open(), Cut::Answered(polls)).await;
         match Reader::open(&fixture.url).await {
             Ok(mut reader) => assert_eq!(reader.verify().await.unwrap().entries, 0),
-            Err(JournalError::NameExisting { .. }) => {}
+            Err(JournalError::NotFound { .. }) => {}
             Err(error) => panic!("{error:?}"),
         }
         if let Some(opened) = opened {

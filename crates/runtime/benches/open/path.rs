@@ -9,7 +9,7 @@ use candlewick_api::{Account as Kind, Credentials, Exchange, HttpVenue, Secret, 
 use candlewick_engine::{
     BotSettings, Header, Ledger, RiskSettings, Session, SessionSettings, StakeSettings, TradeBook,
 };
-use candlewick_journal::{Holder, Journal, JournalUrl, KeptJournal, Store, Wire};
+use candlewick_journal::{Holder, Journal, JournalUrl, LoggedExchange, RunJournal, Store};
 use candlewick_runtime::{Account, Conductor, Notice, Observer, Parts, Past, RuntimeSettings};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{ExpirationType, Interval, Millis, MoneyScale, Symbol};
@@ -29,12 +29,13 @@ pub(crate) struct Opens {
 }
 
 /// Puts exchanges with the venue on their way to the journal, as the program does.
-struct ToJournal(mpsc::Sender<Wire>);
+struct ToJournal(mpsc::Sender<LoggedExchange>);
 
 impl Tap for ToJournal {
     fn see(&self, exchange: Exchange) {
         let Exchange { about, sent, received, what, request, status, response } = exchange;
-        let wire = Wire { intent: about, sent, received, what, request, response: Some(response), status };
+        let wire =
+            LoggedExchange { intent: about, sent, received, what, request, response: Some(response), status };
         self.0.try_send(wire).unwrap();
     }
 }
@@ -75,7 +76,7 @@ pub(crate) async fn run(far_end: &FarEnd, file: &Path, pace: Pace, into: &mut Op
         wants_prices: vec![false],
         journal: open_journal(file, start).await,
         past: Past::default(),
-        wires,
+        exchanges: wires,
         drift,
         observer: Box::new(Nobody),
     });
@@ -104,7 +105,7 @@ async fn open_journal(file: &Path, now: Millis) -> Box<dyn Journal> {
     let store = Store::open(&url, &holder, now).await.unwrap();
     let real_time = Instant::now();
     let beat = move || Millis::new(real_time.elapsed().as_millis() as i64);
-    Box::new(KeptJournal::new(store, 1, now, beat))
+    Box::new(RunJournal::new(store, 1, now, beat))
 }
 
 impl Opens {

@@ -32,8 +32,8 @@ impl Conductor {
     /// # Errors
     /// As [`Conductor::hear_kept`].
     pub(super) async fn keep(&mut self, urgency: Urgency) -> Result<(), RuntimeError> {
-        while let Ok(wire) = self.wires.try_recv() {
-            self.journal.note_wire(wire);
+        while let Ok(exchange) = self.exchanges.try_recv() {
+            self.journal.record_exchange(exchange);
         }
         if self.journal.is_away() {
             return Ok(());

@@ -2,7 +2,7 @@
 //! it is back.
 
 use candlewick_engine::{Action, Entry, Event, Header, IntentId};
-use candlewick_journal::{Journal, JournalError, MAX_PENDING, Wire};
+use candlewick_journal::{Journal, JournalError, LoggedExchange, MAX_PENDING};
 use candlewick_sdk::Millis;
 use std::io;
 use std::pin::Pin;
@@ -34,7 +34,7 @@ enum Waiting {
     Action(Action),
     Note(Millis, String),
     NoteAbout(Millis, IntentId, String),
-    Wire(Wire),
+    LoggedExchange(LoggedExchange),
 }
 
 /// What a journal came back with.
@@ -84,11 +84,11 @@ impl Keeper {
     }
 
     /// Takes a request and its answer.
-    pub(super) fn note_wire(&mut self, wire: Wire) {
+    pub(super) fn record_exchange(&mut self, exchange: LoggedExchange) {
         match &mut self.place {
-            Place::Here(journal) => journal.note_wire(wire),
+            Place::Here(journal) => journal.record_exchange(exchange),
             Place::Away(_) | Place::Nowhere if self.waiting.len() >= MAX_PENDING => {}
-            Place::Away(_) | Place::Nowhere => self.waiting.push(Waiting::Wire(wire)),
+            Place::Away(_) | Place::Nowhere => self.waiting.push(Waiting::LoggedExchange(exchange)),
         }
     }
 
@@ -149,8 +149,8 @@ impl Keeper {
                 self.note_about(at, intent, body);
                 Ok(())
             }
-            Waiting::Wire(wire) => {
-                self.note_wire(wire);
+            Waiting::LoggedExchange(exchange) => {
+                self.record_exchange(exchange);
                 Ok(())
             }
         }
@@ -162,7 +162,7 @@ impl Waiting {
         match entry {
             Entry::Header(header) => Self::Header(Box::new(header.clone())),
             Entry::Event(event) => Self::Event(*event),
-            Entry::Action(action) => Self::Action(*action),
+            Entry::Action(action) => Self::Action(action.clone()),
         }
     }
 }

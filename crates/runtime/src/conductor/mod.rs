@@ -34,7 +34,7 @@ use candlewick_api::{SchemaDrift, Venue};
 use candlewick_engine::{
     Action, Approved, BotSettings, Header, IntentId, JournalHash, Rule, Session, SymbolId, TradeBook,
 };
-use candlewick_journal::{Journal, Wire};
+use candlewick_journal::{Journal, LoggedExchange};
 use candlewick_sdk::Millis;
 use end::Stopping;
 use keep::Urgency;
@@ -92,7 +92,7 @@ pub struct Conductor {
     /// Whether venue time is virtual.
     is_simulated: bool,
     /// Requests and answers of the trading API, to be kept beside the entries.
-    wires: mpsc::Receiver<Wire>,
+    exchanges: mpsc::Receiver<LoggedExchange>,
     resolver: Resolver,
     /// Identifiers of all trades that are an intent's.
     claimed: BTreeSet<String>,
@@ -140,7 +140,7 @@ pub struct Parts {
     /// What earlier runs left.
     pub past: Past,
     /// Requests and answers of the trading API.
-    pub wires: mpsc::Receiver<Wire>,
+    pub exchanges: mpsc::Receiver<LoggedExchange>,
     /// What the client has met that it does not know.
     pub drift: Arc<SchemaDrift>,
     /// Who watches.
@@ -160,7 +160,7 @@ impl Conductor {
             wants_prices,
             journal,
             past,
-            wires,
+            exchanges,
             drift,
             observer,
         } = parts;
@@ -208,7 +208,7 @@ impl Conductor {
             doubted: past.doubted,
             runs_before: past.runs,
             halted: past.is_halted.then(|| "halted before this run began".to_owned()),
-            wires,
+            exchanges,
             stopping: None,
             limit: None,
             counts: Counts::default(),

@@ -38,7 +38,7 @@ impl Conductor {
         self.observer.see(Notice::Told(&event, &actions), self.session.ledger(), &self.book);
         for action in &actions {
             match action {
-                Action::Open(approved) => self.outbox.push(*approved),
+                Action::Open(approved) => self.outbox.push(approved.clone()),
                 Action::Refuse(refused) if refused.rule.is_final() => self.note_limit(refused.rule),
                 Action::Refuse(_) | Action::DayOpened { .. } | Action::Verdict(_) => {}
             }

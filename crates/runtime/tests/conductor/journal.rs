@@ -58,7 +58,7 @@ impl Recorder for MemoryJournal {
         match entry {
             Entry::Action(Action::Open(approved)) => {
                 let lines = record.lines.len();
-                record.unsent.push((lines, *approved));
+                record.unsent.push((lines, approved.clone()));
             }
             Entry::Event(Event { kind: EventKind::Control { control }, .. }) => {
                 record.is_halted = matches!(control, Control::Halt | Control::Suspend);
@@ -90,7 +90,7 @@ impl Journal for MemoryJournal {
         let mut record = self.0.lock().unwrap();
         if record.failing == Failing::Durability {
             record.has_failed = true;
-            return Err(JournalError::MakeRoom { url: "memory".to_owned(), source: "no room".into() });
+            return Err(JournalError::DiskFull { url: "memory".to_owned(), source: "no room".into() });
         }
         record.durable = lines;
         Ok(())

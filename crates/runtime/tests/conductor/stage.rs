@@ -9,7 +9,7 @@ use candlewick_engine::{
     Action, BotSettings, Event, EventKind, Header, Ledger, Origin, RiskSettings, Rule, Session,
     SessionSettings, StakeSettings, TradeBook,
 };
-use candlewick_journal::{Journal, NoJournal};
+use candlewick_journal::{Journal, NullJournal};
 use candlewick_runtime::control::{ControlAnswer, ControlOrder, ControlRequest};
 use candlewick_runtime::{
     Account, Conductor, Finished, Notice, Observer, Parts, RuntimeError, RuntimeSettings, Stop,
@@ -292,7 +292,7 @@ impl Stage {
         let strategies = self.signals.into_iter().map(strategy).collect();
         let journal: Box<dyn Journal> = match self.keeping {
             Keeping::Memory => Box::new(journal),
-            Keeping::Nothing => Box::new(NoJournal),
+            Keeping::Nothing => Box::new(NullJournal),
         };
         let conductor = Conductor::new(Parts {
             settings: self.settings,
@@ -305,7 +305,7 @@ impl Stage {
             journal,
             past: candlewick_runtime::Past::default(),
             drift: Arc::default(),
-            wires: tokio::sync::mpsc::channel(1).1,
+            exchanges: tokio::sync::mpsc::channel(1).1,
             observer: Box::new(Watcher(seen)),
         });
         let header =

@@ -122,7 +122,7 @@ impl Journal for CrashingJournal {
         let (from, until) = plan.habits.journal_outage;
         let elapsed = self.world.time.elapsed();
         if from <= elapsed && elapsed < until {
-            return Err(JournalError::MakeRoom { url: "memory".to_owned(), source: "no room".into() });
+            return Err(JournalError::DiskFull { url: "memory".to_owned(), source: "no room".into() });
         }
         let (is_slow, is_early) = {
             let mut dice = self.world.dice();

@@ -120,7 +120,7 @@ pub(crate) async fn live(world: &Arc<World>, end: End, offset: Millis) -> Ended 
         bots: settings.bots.clone(),
         journal: Box::new(journal),
         past,
-        wires: mpsc::channel(1).1,
+        exchanges: mpsc::channel(1).1,
         observer: Box::new(Watcher { world: Arc::clone(world), seen: Arc::clone(&seen) }),
     });
     let header = Header {

@@ -20,7 +20,7 @@ pub enum Nonconformity {
     },
     /// What the strategy declares of its signals is not what it answers.
     #[error("declaration: at candle {candle} it says {declared}, and the strategy answers {answered}")]
-    MendDeclaration {
+    DeclarationMismatch {
         /// The first candle at which they differ.
         candle: usize,
         /// The direction that is declared, or nothing.
@@ -78,7 +78,7 @@ fn check_declaration<S: StrategyFactory>(
                 Some((direction, Some(expiry))) => format!("{direction} {}", expiry.close_type),
             };
             let (declared, answered) = (tell(declared), tell(answered));
-            return Err(Nonconformity::MendDeclaration { candle, declared, answered });
+            return Err(Nonconformity::DeclarationMismatch { candle, declared, answered });
         }
     }
     Ok(())

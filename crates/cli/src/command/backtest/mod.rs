@@ -8,10 +8,9 @@ use crate::data::{CandleArguments, Candles};
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::output::{print, print_json};
 use crate::report::{Census, PageParts, Report, Run, write_page, write_trades};
-use crate::result_cache::{CachedRun, Known};
 use candlewick_backtest::analysis::{Background, Prices, Sensitivity};
 use clap::Args;
-use plan::Plan;
+use plan::{Plan, Replayed};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -35,8 +34,8 @@ pub(crate) struct BacktestArguments {
     /// Write the journal, one line of JSON an entry; the file must not exist
     #[arg(long, value_name = "FILE")]
     journal: Option<PathBuf>,
-    /// Make the run and its sensitivity, also where they are known from before, and keep nothing of them
-    #[arg(long)]
+    /// Results are not cached any more: accepted for the sake of scripts that name it
+    #[arg(long, hide = true)]
     no_cache: bool,
     /// Shift entry and exit against each trade: the factor k of the price path's stress
     #[arg(long, value_name = "K", num_args = 0..=1, default_missing_value = "0.5")]
@@ -58,28 +57,29 @@ const WITHOUT_SENSITIVITY: &str = "The run was not repeated on other settings: `
 
 pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let (plan, strategies) = Plan::of(arguments, context)?;
-    let cache = plan.cache(arguments);
-    let (run, known) = cache.run(|| plan.replay(strategies, arguments.journal.as_deref(), context.global))?;
+    let run = plan.replay(strategies, arguments.journal.as_deref(), context.global)?;
     let book = &run.finished.book;
     let coarse = arguments.candles.check_trades(&plan.loaded, &plan.candles.markets, book)?;
     if let Some(path) = &arguments.trades {
         let written = write_trades(path, book, &plan.loaded.config.bots, run.finished.money_scale);
         written.map_err(|error| unwritable("--trades", path, error))?;
     }
-    let sensitivity =
-        if arguments.sensitivity { Some(cache.sensitivity(|| plan.sensitivity(context))?) } else { None };
-    report(plan, (run, known), (coarse, sensitivity), (arguments, context))
+    let sensitivity = arguments.sensitivity.then(|| plan.sensitivity(context)).transpose()?;
+    if arguments.no_cache {
+        tracing::warn!("--no-cache does nothing any more: every backtest is run");
+    }
+    report(plan, run, (coarse, sensitivity), (arguments, context))
 }
 
 /// Prints the figures of a run, and writes its page where one is asked for.
 fn report(
     plan: Plan,
-    (run, known): (CachedRun, Known),
+    run: Replayed,
     (coarse_trades, sensitivity): (Option<String>, Option<Sensitivity>),
     (arguments, context): (&BacktestArguments, &Context<'_>),
 ) -> Result<Ending, Failure> {
     let Plan { loaded, settings, header, candles, coarse, caveats, seen_payout_percent, .. } = plan;
-    let CachedRun { finished, journal_hash, elapsed } = run;
+    let Replayed { finished, journal_hash, elapsed } = run;
     let span = candles.span();
     let background = Background {
         assumed_payout_percent: Some(settings.simulation.payout_percent.to_fraction() * 100.0),
@@ -105,7 +105,6 @@ fn report(
         data_hash: Some(hash),
         journal_hash,
         elapsed,
-        known: Some(known),
         notices,
         delays: Vec::new(),
         audit_findings: BTreeMap::new(),

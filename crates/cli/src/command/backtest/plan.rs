@@ -11,15 +11,15 @@ use crate::failure::{Failure, FailureKind};
 use crate::inspection::ruin_of;
 use crate::progress::{Progress, with_spinner};
 use crate::report::Caveats;
-use crate::result_cache::{CachedRun, NamedFiles, RunCache};
 use candlewick_api::clock::Stopwatch;
 use candlewick_backtest::analysis::{Repeat, Sensitivity};
-use candlewick_backtest::{Backtest, BacktestSettings};
+use candlewick_backtest::{Backtest, BacktestSettings, Finished};
 use candlewick_engine::{Header, JournalHash, Recorder, check_ladders};
-use candlewick_journal::{FileJournal, JournalUrl, NoJournal, Reader, Tee};
+use candlewick_journal::{FileJournal, JournalUrl, NullJournal, Reader, Tee};
 use candlewick_sdk::{Millis, Strategy};
 use candlewick_simulator::{RecordedLatency, SimulationSettings};
 use std::path::Path;
+use std::time::Duration;
 
 /// The strategy of each bot, in the bots' order.
 type Strategies = Vec<Box<dyn Strategy>>;
@@ -36,8 +36,15 @@ pub(super) struct Plan {
     /// The payout of the journal that latencies are taken from.
     pub(super) seen_payout_percent: Option<f64>,
     wants_prices: Vec<bool>,
-    /// What the bots named before their strategies were built; none where it cannot be read.
-    files: Option<NamedFiles>,
+}
+
+/// A run that came to its end.
+pub(super) struct Replayed {
+    pub(super) finished: Finished,
+    /// Over everything that happened in it.
+    pub(super) journal_hash: String,
+    /// Real time that it took.
+    pub(super) elapsed: Duration,
 }
 
 impl Plan {
@@ -52,7 +59,6 @@ impl Plan {
         let loaded = Loaded::read(&context.global.config, Base::Sandbox, flags_of(arguments))?;
         loaded.check_mode(RealMoney::NotAsked).map_err(Problems::from)?;
         loaded.config.simulation.check()?;
-        let files = NamedFiles::of(&loaded.config.bots).ok();
         let Crew { strategies, wants_prices, versions } = Crew::build(&loaded, context.registry)?;
         let (simulation, seen_payout_percent) = simulation_of(arguments, &loaded)?;
         let settings = BacktestSettings {
@@ -69,28 +75,9 @@ impl Plan {
         candles.notices.extend(ruin.refusal.map(|why| format!("live, this would not start: {why}")));
         let caveats = Caveats::of_replay(&arguments.candles, candles.prices, &settings.simulation);
         let header = settings.header(versions, Some(candles.hash.clone()));
-        let plan = Self {
-            loaded,
-            settings,
-            header,
-            candles,
-            coarse,
-            caveats,
-            seen_payout_percent,
-            wants_prices,
-            files,
-        };
+        let plan =
+            Self { loaded, settings, header, candles, coarse, caveats, seen_payout_percent, wants_prices };
         Ok((plan, strategies))
-    }
-
-    /// Where the run and its sensitivity may be known from before.
-    pub(super) fn cache(&self, arguments: &BacktestArguments) -> RunCache<'_> {
-        if arguments.no_cache || arguments.journal.is_some() {
-            return RunCache::none(&self.settings);
-        }
-        let times = if arguments.sensitivity { 1 + Sensitivity::RUNS } else { 1 };
-        let files = self.files.clone();
-        RunCache::of((&self.loaded, &self.settings), (&self.candles, &self.header), files, times)
     }
 
     /// Runs to the end.
@@ -102,7 +89,7 @@ impl Plan {
         strategies: Strategies,
         journal: Option<&Path>,
         global: &GlobalArguments,
-    ) -> Result<CachedRun, Failure> {
+    ) -> Result<Replayed, Failure> {
         let (series, markets) = (&self.candles.series, self.candles.markets.clone());
         let backtest = Backtest::new(&self.settings, strategies, &self.wants_prices, series, markets);
         let backtest = backtest.map_err(|error| failure_of_backtest(error, &self.loaded))?;
@@ -112,7 +99,7 @@ impl Plan {
         let mut hash = JournalHash::new();
         let mut progress = Progress::new("Replaying candles", global);
         let watch = Stopwatch::start();
-        let mut nowhere = NoJournal;
+        let mut nowhere = NullJournal;
         let second: &mut dyn Recorder = match &mut journal {
             Some(journal) => journal,
             None => &mut nowhere,
@@ -124,7 +111,7 @@ impl Plan {
         if let Some(mut journal) = journal {
             journal.sync()?;
         }
-        Ok(CachedRun { finished, journal_hash: hash.finish(), elapsed: watch.elapsed() })
+        Ok(Replayed { finished, journal_hash: hash.finish(), elapsed: watch.elapsed() })
     }
 
     /// Repeats the run on other settings of the venue, with strategies that are built anew for each.

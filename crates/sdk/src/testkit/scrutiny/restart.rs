@@ -56,7 +56,7 @@ fn changed(
         };
         let differing = differences(&after(restored), &after(uninterrupted.clone()));
         if let Some(first) = differing.first() {
-            return Ok(Some(*first));
+            return Ok(Some(first.clone()));
         }
     }
     Ok(None)

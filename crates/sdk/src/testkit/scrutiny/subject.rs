@@ -2,8 +2,8 @@
 
 use super::trade::Trades;
 use crate::{
-    BotContext, BuildError, Candle, LongerCandles, Millis, Price, Registry, Signal, Strategy, StrategyEntry,
-    StrategyFactory,
+    BotContext, BuildError, Candle, LongerCandles, Millis, Price, Reason, Registry, Signal, Strategy,
+    StrategyEntry, StrategyFactory,
 };
 use serde_json::Value;
 use std::cell::Cell;
@@ -24,7 +24,7 @@ pub struct Subject {
 pub(super) const PRICES_IN_CANDLE: u8 = 4;
 
 /// What the strategy answered, and when.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Answer {
     /// The candle that closed, or that was forming when a price was shown.
     pub(super) candle: usize,
@@ -199,20 +199,9 @@ impl Answer {
 
     /// Whether it is the same to the last bit.
     fn is_same(&self, other: &Self) -> bool {
-        let bits = |answer: &Self| answer.signal.confidence.map(f64::to_bits);
-        let numbers = |answer: &Self| {
-            answer
-                .signal
-                .reason
-                .numbers()
-                .iter()
-                .map(|(name, value)| (*name, value.to_bits()))
-                .collect::<Vec<_>>()
-        };
-        self.is_alike(other)
-            && bits(self) == bits(other)
-            && self.signal.reason.text() == other.signal.reason.text()
-            && numbers(self) == numbers(other)
+        let (reason, other_reason) = (&self.signal.reason, &other.signal.reason);
+        let bits = |reason: &Reason| reason.numbers().map(|(_, value)| value.to_bits()).collect::<Vec<_>>();
+        self.is_alike(other) && reason.has_words_of(other_reason) && bits(reason) == bits(other_reason)
     }
 
     /// Whether it asks for the same at the same moment. A number of its reason may differ in its last digits.
@@ -244,7 +233,7 @@ pub(super) fn differences(one: &[Answer], other: &[Answer]) -> Vec<Answer> {
         run.binary_search_by_key(&key(answer), key).is_ok_and(|at| run[at].is_alike(answer))
     };
     let only = |run: &[Answer], rest: &[Answer]| -> Vec<Answer> {
-        run.iter().filter(|answer| !has(rest, answer)).copied().collect()
+        run.iter().filter(|answer| !has(rest, answer)).cloned().collect()
     };
     let mut all = only(one, other);
     all.extend(only(other, one));

@@ -25,7 +25,7 @@ pub(super) fn warm_up(bench: &Bench<'_>, needed: &mut usize) -> Found {
         let late = from(bench, &candles[..end], start)?;
         let part: Vec<Answer> = (full.iter())
             .filter(|answer| answer.candle < end && answer.history(0) > start)
-            .copied()
+            .cloned()
             .collect();
         let differing = differences(&late, &part);
         // A signal counts from the candle that completes the warm-up on.

@@ -1,0 +1,130 @@
+//! From a venue's rows to closed, checked candles in order.
+
+use candlewick_sdk::{Candle, Interval, Millis, Ohlcv, Symbol};
+
+/// The intervals in which venues were seen to have candles. A venue may have others.
+pub const USUAL_INTERVALS: [&str; 10] = ["5s", "30s", "1m", "2m", "5m", "15m", "30m", "1h", "12h", "1d"];
+
+/// Which candles to ask for: those that open at or after `start` and close at or before `end`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CandleQuery {
+    /// Trading pair.
+    pub symbol: Symbol,
+    /// Length of the candles.
+    pub interval: Interval,
+    /// The first open time.
+    pub start: Millis,
+    /// The last close time. Whoever wants all up to the present gives the present; of a later end, what has not closed
+    /// when the answer comes is left out.
+    pub end: Millis,
+}
+
+/// A candle as a venue sends it: nothing about it has been checked.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CandleRow {
+    /// Open time.
+    pub time: Millis,
+    /// Prices and volume.
+    pub prices: Ohlcv,
+}
+
+/// What the rows of an answer came to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Candles {
+    /// The closed candles of the window, ascending, one for each open time.
+    pub candles: Vec<Candle>,
+    /// Rows that are no candles: unreadable, or unsound by [`Candle::new`]. Each is a gap to be counted.
+    pub unusable: usize,
+    /// Candles that had not closed. They are left out.
+    pub forming: usize,
+    /// Closed candles that were not asked for, by time: a venue that sends many does not heed the window.
+    pub outside: Vec<Candle>,
+}
+
+impl Candles {
+    /// Checks the rows of an answer that came at `now` (venue time): drops those that are still forming, sorts the
+    /// rest, keeps the last received of several for one open time, and sets aside what was not asked for.
+    ///
+    /// No venue is taken to promise order, uniqueness, closedness, or to include or leave out the ends of a window.
+    pub fn of_rows(rows: &[CandleRow], query: &CandleQuery, now: Millis) -> Self {
+        let length = query.interval.length();
+        let mut found = Self::default();
+        let mut closed = Vec::with_capacity(rows.len());
+        for row in rows {
+            if row.time + length > now {
+                found.forming += 1;
+                continue;
+            }
+            match Candle::new(row.time, query.interval, row.prices) {
+                Ok(candle) => closed.push(candle),
+                Err(error) => {
+                    tracing::warn!(time = row.time.get(), %error, "the venue sent a row that is no candle");
+                    found.unusable += 1;
+                }
+            }
+        }
+        closed.reverse();
+        closed.sort_by_key(Candle::time); // stable: of equal times, the last received comes first
+        closed.dedup_by_key(|candle| candle.time());
+        let is_wanted = |candle: &Candle| candle.time() >= query.start && candle.time() + length <= query.end;
+        (found.candles, found.outside) = closed.into_iter().partition(is_wanted);
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(minute: i64, close: f64) -> CandleRow {
+        let prices = Ohlcv { open: 1.0, high: 9.0, low: 0.5, close, volume: 0.0 };
+        CandleRow { time: Millis::MINUTE * minute, prices }
+    }
+
+    /// Candles as (minute, close) inside the window, and the counts of what was unusable and what was forming.
+    fn check(rows: &[CandleRow], now: i64, expected: &[(i64, f64)], (unusable, forming): (usize, usize)) {
+        let symbol = Symbol::new("BTCUSDT").unwrap();
+        let (start, end) = (Millis::ZERO, Millis::new(600_000));
+        let query = CandleQuery { symbol, interval: Interval::MINUTE, start, end };
+        let found = Candles::of_rows(rows, &query, Millis::new(now));
+        let candles: Vec<_> =
+            found.candles.iter().map(|candle| (candle.time().get() / 60_000, candle.close())).collect();
+        assert_eq!((candles.as_slice(), found.unusable, found.forming), (expected, unusable, forming));
+    }
+
+    #[test]
+    fn rows_become_ordered_closed_candles() {
+        check(&[row(3, 3.0), row(1, 1.0), row(2, 2.0)], 600_000, &[(1, 1.0), (2, 2.0), (3, 3.0)], (0, 0));
+        // The candle of minute 3 closes at 240,000: that moment counts as closed, the one before does not.
+        check(&[row(2, 2.0), row(3, 3.0)], 240_000, &[(2, 2.0), (3, 3.0)], (0, 0));
+        check(&[row(2, 2.0), row(3, 3.0)], 239_999, &[(2, 2.0)], (0, 1));
+    }
+
+    #[test]
+    fn of_equal_times_the_last_received_sound_row_stands() {
+        check(&[row(1, 1.0), row(1, 2.0)], 600_000, &[(1, 2.0)], (0, 0));
+        check(&[row(1, 1.0), row(1, -2.0)], 600_000, &[(1, 1.0)], (1, 0));
+    }
+
+    #[test]
+    fn rows_that_are_no_candles_are_counted_apart_from_forming_ones() {
+        let misaligned = CandleRow { time: Millis::new(60_001), ..row(0, 1.0) };
+        let far = CandleRow { time: Millis::MAX, ..row(0, 1.0) };
+        let rows = [row(1, 10.0), row(2, 2.0), misaligned, row(9, 10.0), far];
+        check(&rows, 300_000, &[(2, 2.0)], (2, 2));
+    }
+
+    #[test]
+    fn what_was_not_asked_for_is_set_aside() {
+        let symbol = Symbol::new("BTCUSDT").unwrap();
+        let (start, end) = (Millis::MINUTE * 2, Millis::MINUTE * 4);
+        let query = CandleQuery { symbol, interval: Interval::MINUTE, start, end };
+        let rows: Vec<CandleRow> = (0..7).map(|minute| row(minute, 2.0)).collect();
+        let found = Candles::of_rows(&rows, &query, Millis::MINUTE * 6);
+        let minutes = |candles: &[Candle]| -> Vec<i64> {
+            candles.iter().map(|candle| candle.time().get() / 60_000).collect()
+        };
+        assert_eq!((minutes(&found.candles), minutes(&found.outside)), (vec![2, 3], vec![0, 1, 4, 5]));
+        assert_eq!((found.forming, found.unusable), (1, 0));
+    }
+}

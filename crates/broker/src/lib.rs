@@ -1,0 +1,50 @@
+//! The ports to a venue in our own words, and the clock.
+//!
+//! [`MarketData`] says what the market did: closed candles, and the price at a moment. [`Broker`] accepts trades and
+//! says what became of them. A venue is connected by a crate that implements both (or one of them: a paper run takes
+//! the venue's market data and a simulated broker). Nothing here knows how a request is made: no HTTP, no JSON, no
+//! pages.
+//!
+//! What every adapter promises:
+//! - [`Broker::open`] sends at most one request, ever. Whether a trade exists is said exactly ([`OpenOutcome`]).
+//! - What a venue leaves out is `None`, never a zero; what it says in words that we do not know is kept
+//!   ([`Reported::Unrecognised`], [`Progress::Unrecognised`]) and counted ([`UnrecognisedData`]).
+//! - No text in an error or a refusal holds a credential.
+//! - Every method ends by itself.
+
+// Time.
+pub mod clock;
+// The market.
+mod candles;
+mod market_data;
+mod price_feed;
+// The broker.
+mod account;
+mod broker;
+mod listing;
+mod order;
+mod report;
+// What passes through both ports.
+mod error;
+mod intent;
+mod reply;
+#[cfg(any(test, feature = "mock"))]
+pub mod testing;
+mod unrecognised;
+
+pub use account::{Account, Balances, Identity};
+#[cfg(any(test, feature = "mock"))]
+pub use broker::MockBroker;
+pub use broker::{Broker, Detail};
+pub use candles::{CandleQuery, CandleRow, Candles, USUAL_INTERVALS};
+pub use error::BrokerError;
+pub use intent::{current_intent, for_intent};
+pub use listing::TradeListing;
+#[cfg(any(test, feature = "mock"))]
+pub use market_data::MockMarketData;
+pub use market_data::{AsOf, MarketData, PriceAnswer, PriceRecord};
+pub use order::{OpenOrder, OpenOutcome, Refusal, RefusalReason};
+pub use price_feed::{PriceFeed, PriceSender, PriceTick};
+pub use reply::{Reply, Skew};
+pub use report::{Progress, Reported, TradeReport};
+pub use unrecognised::UnrecognisedData;

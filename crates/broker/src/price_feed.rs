@@ -1,0 +1,97 @@
+//! Prices as they come: a bounded queue between whoever receives them and whoever uses them.
+
+use candlewick_sdk::Millis;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use tokio::sync::mpsc::error::TrySendError;
+use tokio::sync::mpsc::{self, Receiver, Sender};
+
+/// A price and its moment.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PriceTick {
+    /// When the price was made, by the venue's clock.
+    pub time: Millis,
+    /// The price; finite, and above 0.
+    pub price: f64,
+}
+
+/// The receiving end of a subscription. Dropping it ends the subscription.
+#[derive(Debug)]
+pub struct PriceFeed {
+    ticks: Receiver<PriceTick>,
+    dropped: Arc<AtomicU64>,
+}
+
+/// The sending end, for an adapter. It never waits: a feed that is not read does not hold up the connection.
+#[derive(Clone, Debug)]
+pub struct PriceSender {
+    ticks: Sender<PriceTick>,
+    dropped: Arc<AtomicU64>,
+}
+
+impl PriceFeed {
+    /// A feed in which at most `capacity` prices wait to be read.
+    pub fn channel(capacity: usize) -> (PriceSender, Self) {
+        let (sender, receiver) = mpsc::channel(capacity.max(1));
+        let dropped = Arc::new(AtomicU64::new(0));
+        let feed = Self { ticks: receiver, dropped: Arc::clone(&dropped) };
+        (PriceSender { ticks: sender, dropped }, feed)
+    }
+
+    /// The next price; `None` once the subscription has ended and all that waited was read.
+    pub async fn next(&mut self) -> Option<PriceTick> {
+        self.ticks.recv().await
+    }
+
+    /// The next price that waits already.
+    pub fn try_next(&mut self) -> Option<PriceTick> {
+        self.ticks.try_recv().ok()
+    }
+
+    /// How many prices were dropped because the queue was full.
+    pub fn dropped(&self) -> u64 {
+        self.dropped.load(Ordering::Relaxed)
+    }
+}
+
+impl PriceSender {
+    /// Hands a price on, or counts it as dropped when the queue is full. Answers whether anybody still reads.
+    pub fn send(&self, tick: PriceTick) -> bool {
+        match self.ticks.try_send(tick) {
+            Ok(()) => true,
+            Err(TrySendError::Full(_)) => {
+                self.dropped.fetch_add(1, Ordering::Relaxed);
+                true
+            }
+            Err(TrySendError::Closed(_)) => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_full_queue_drops_and_counts_and_never_waits() {
+        let (sender, mut feed) = PriceFeed::channel(2);
+        let tick = |number: i64| PriceTick { time: Millis::new(number), price: 1.0 };
+        for number in 0..5 {
+            assert!(sender.send(tick(number)));
+        }
+        assert_eq!(feed.dropped(), 3);
+        assert_eq!(
+            (feed.next().await, feed.try_next(), feed.try_next()),
+            (Some(tick(0)), Some(tick(1)), None)
+        );
+        drop(feed);
+        assert!(!sender.send(tick(6)), "nobody reads any more");
+    }
+
+    #[tokio::test]
+    async fn a_feed_ends_with_its_last_sender() {
+        let (sender, mut feed) = PriceFeed::channel(1);
+        drop(sender);
+        assert_eq!(feed.next().await, None);
+    }
+}

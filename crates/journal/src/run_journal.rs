@@ -1,0 +1,134 @@
+//! A run's journal in a store: entries become lines, and the lease is renewed as time passes.
+
+use crate::{Journal, JournalError, Line, LineKind, LoggedExchange, Store};
+use async_trait::async_trait;
+use candlewick_engine::{Action, Entry, Event, EventKind, IntentId, Recorder};
+use candlewick_sdk::Millis;
+use std::io;
+
+/// How often the lease is renewed, in real time: several times within its duration.
+const BEAT: Millis = Millis::from_seconds(5);
+
+/// The journal of one run in a store.
+pub struct RunJournal {
+    /// None once it is closed.
+    store: Option<Store>,
+    run: u64,
+    /// Real time, for the lease.
+    real_time: Box<dyn Fn() -> Millis + Send + Sync>,
+    last_beat: Millis,
+    /// When the last event was a fact, and when it arrived: actions follow from it.
+    moment: (Millis, Millis),
+}
+
+impl RunJournal {
+    /// The journal of run number `run`, which begins at venue time `now`. `real_time` tells the time for the lease.
+    pub fn new(
+        store: Store,
+        run: u64,
+        now: Millis,
+        real_time: impl Fn() -> Millis + Send + Sync + 'static,
+    ) -> Self {
+        let last_beat = real_time();
+        Self { store: Some(store), run, real_time: Box::new(real_time), last_beat, moment: (now, now) }
+    }
+
+    fn add(&mut self, kind: LineKind, intent: Option<IntentId>, body: String) {
+        let (at, received) = self.moment;
+        let intent = intent.map(IntentId::number);
+        if let Some(store) = &mut self.store {
+            store.record(Line { run: self.run, kind, intent, at, received, body });
+        }
+    }
+}
+
+impl Recorder for RunJournal {
+    fn record(&mut self, entry: Entry<'_>) -> io::Result<()> {
+        match &self.store {
+            None => return Err(io::Error::other("the journal is closed")),
+            Some(store) if store.is_full() => {
+                return Err(io::Error::other("too many entries wait for a journal that cannot be kept"));
+            }
+            Some(_) => {}
+        }
+        let body = serde_json::to_string(&entry)?;
+        match entry {
+            Entry::Header(_) => self.add(LineKind::Run, None, body),
+            Entry::Event(event) => {
+                self.moment = (event.at, event.received);
+                self.add(LineKind::Event, intent_of(event), body);
+            }
+            Entry::Action(action) => self.add(LineKind::Action, opened_by(action), body),
+        }
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Journal for RunJournal {
+    async fn make_durable(&mut self) -> Result<(), JournalError> {
+        let Some(store) = &mut self.store else { return Ok(()) };
+        if store.pending() > 0 {
+            store.commit().await?;
+        }
+        let now = (self.real_time)();
+        if now - self.last_beat >= BEAT {
+            store.heartbeat(now).await?;
+            self.last_beat = now;
+        }
+        Ok(())
+    }
+
+    async fn close(&mut self) -> Result<(), JournalError> {
+        self.make_durable().await?;
+        match self.store.take() {
+            Some(store) => store.close().await,
+            None => Ok(()),
+        }
+    }
+
+    fn pending(&self) -> usize {
+        self.store.as_ref().map_or(0, Store::pending)
+    }
+
+    fn record_exchange(&mut self, exchange: LoggedExchange) {
+        if let Some(store) = &mut self.store {
+            store.record_exchange(exchange);
+        }
+    }
+
+    fn note(&mut self, at: Millis, body: String) {
+        self.moment = (at, at);
+        self.add(LineKind::Note, None, body);
+    }
+
+    fn note_about(&mut self, at: Millis, intent: IntentId, body: String) {
+        self.moment = (at, at);
+        self.add(LineKind::Note, Some(intent), body);
+    }
+}
+
+const fn intent_of(event: &Event) -> Option<IntentId> {
+    match &event.kind {
+        EventKind::Opened(opened) | EventKind::Adopted(opened) => Some(opened.intent),
+        EventKind::Settled(settled) => Some(settled.intent),
+        EventKind::Rejected { intent, .. }
+        | EventKind::NotSent { intent }
+        | EventKind::InDoubt { intent }
+        | EventKind::NotOpened { intent, .. } => Some(*intent),
+        EventKind::Candle { .. }
+        | EventKind::Price { .. }
+        | EventKind::Deposit { .. }
+        | EventKind::Balance { .. }
+        | EventKind::Skew { .. }
+        | EventKind::Time
+        | EventKind::Control { .. } => None,
+    }
+}
+
+fn opened_by(action: &Action) -> Option<IntentId> {
+    match action {
+        Action::Open(approved) => Some(approved.intent()),
+        Action::Refuse(_) | Action::DayOpened { .. } | Action::Verdict(_) => None,
+    }
+}

@@ -1,0 +1,50 @@
+//! One way of the bench `sweep`, once, for whoever counts instructions or takes samples:
+//! `one_sweep <declared|black-box|naive|shared|lists|scene> [periods]`, 50 sets for each period; `scene` runs nothing, and is what
+//! all others take besides. `BENCHMARKS.md` has the commands.
+
+#[path = "../benches/sweep/scene.rs"]
+mod scene;
+
+use candlewick_search::sweep::BlackBox;
+use scene::{Result, Scene, Set};
+use std::hint::black_box;
+use std::process::ExitCode;
+
+const PERIODS: usize = 20;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [way] => run(way, PERIODS),
+        [way, periods] => periods.parse().ok().and_then(|periods| run(way, periods)),
+        _ => None,
+    }
+    .map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS)
+}
+
+/// Nothing where the way is none of those it may be.
+fn run(way: &str, periods: usize) -> Option<()> {
+    let last = format!("period=2..{}", periods + 1);
+    let scene = Scene::new(100_000, [&last, "oversold=12..30:2", "overbought=70..90:5"]);
+    let sets = scene.sets();
+    match way {
+        "declared" => once(|| scene::results(&scene.sweep(BlackBox::WhatIsNotDeclared, 1))),
+        "black-box" => once(|| scene::results(&scene.sweep(BlackBox::Everything, 1))),
+        "naive" => by_hand(&scene, &sets, scene::by_naive_loops),
+        "shared" => by_hand(&scene, &sets, scene::by_shared_series),
+        "lists" => by_hand(&scene, &sets, scene::by_lists),
+        "scene" => once(Vec::new),
+        _ => return None,
+    }
+    Some(())
+}
+
+fn by_hand(scene: &Scene, sets: &[Set], run: fn(&Scene, &[Set]) -> Vec<Result>) {
+    once(|| run(scene, sets));
+}
+
+/// What is counted, and nothing else.
+#[inline(never)]
+fn once(run: impl Fn() -> Vec<Result>) {
+    black_box(run());
+}

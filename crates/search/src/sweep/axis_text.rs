@@ -1,0 +1,339 @@
+//! How people write the values of a parameter: `5..30`, `5..30:5`, `1..500:log`, `1..500:log/9`, `2,5,9`.
+
+use super::axis::{Scale, Values};
+use super::{Axis, Setting, Target};
+use candlewick_backtest::BacktestError;
+use candlewick_engine::BotSettings;
+use candlewick_sdk::parameters::Parameter;
+use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::rust_decimal::prelude::ToPrimitive;
+use candlewick_sdk::{CloseType, ExpirationType, StrategyEntry};
+use std::sync::Arc;
+
+/// More values than this are no list; a search that needs one asks for a step.
+const MOST_VALUES: usize = 1_000_000;
+
+/// What numbers a parameter takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum NumberKind {
+    Whole,
+    Real,
+}
+
+impl Axis {
+    /// Reads `NAME=VALUES`, or `NAME` alone for the whole range that the strategy declares. A name is a parameter of
+    /// the strategy, else `close_type` or `expiration_type` of the bot.
+    ///
+    /// # Errors
+    /// [`BacktestError::NameParameter`] for a name that is neither, [`BacktestError::ChangeParameter`] for values that
+    /// are not of its kind or not in its range.
+    pub fn parse(text: &str, entry: &StrategyEntry, bot: &BotSettings) -> Result<Self, BacktestError> {
+        let (name, values) = text.split_once('=').map_or((text, ""), |(name, values)| (name, values));
+        let (name, values) = (name.trim(), values.trim());
+        let wrong = |problem: String| BacktestError::ChangeParameter {
+            name: name.to_owned(),
+            given: values.to_owned(),
+            problem,
+        };
+        if let Some(parameter) = entry.parameters.iter().find(|parameter| parameter.name == name) {
+            let (values, scale) = read(values, parameter).map_err(wrong)?;
+            return Ok(Self::new(name.to_owned(), Target::Parameter, values, scale));
+        }
+        let (target, values) = match name {
+            "close_type" => (Target::CloseType, codes::<CloseType>(values).map_err(wrong)?),
+            "expiration_type" => (Target::ExpirationType, codes::<ExpirationType>(values).map_err(wrong)?),
+            _ => {
+                let own = entry.parameters.iter().map(|parameter| parameter.name.clone());
+                let known = own.chain(["close_type", "expiration_type"].map(str::to_owned)).collect();
+                let (name, strategy) = (name.to_owned(), bot.strategy.clone());
+                return Err(BacktestError::NameParameter { name, strategy, known });
+            }
+        };
+        Ok(Self::new(name.to_owned(), target, values, Scale::Linear))
+    }
+}
+
+fn read(text: &str, parameter: &Parameter) -> Result<(Values, Scale), String> {
+    match parameter.kind.as_str() {
+        "integer" => read_numbers(text, parameter, NumberKind::Whole),
+        "number" => read_numbers(text, parameter, NumberKind::Real),
+        "boolean" if text.is_empty() => Ok(listed(vec![Setting::Flag(false), Setting::Flag(true)])),
+        "boolean" => {
+            let flag = |item: &str| item.parse().map(Setting::Flag).map_err(|_| "use true,false".to_owned());
+            Ok(listed(items(text)?.into_iter().map(flag).collect::<Result<_, _>>()?)).and_then(distinct)
+        }
+        "string" if text.is_empty() => Err("list its values: NAME=one,two".to_owned()),
+        "string" => Ok(listed(items(text)?.into_iter().map(|item| Setting::Text(Arc::from(item))).collect()))
+            .and_then(distinct),
+        other => Err(format!("a parameter of the kind \"{other}\" cannot be searched")),
+    }
+}
+
+fn read_numbers(text: &str, parameter: &Parameter, kind: NumberKind) -> Result<(Values, Scale), String> {
+    let Some((low, rest)) = range_of(text) else {
+        let settings = items(text)?.into_iter().map(|item| number(decimal(item)?, parameter, kind));
+        return distinct(listed(settings.collect::<Result<_, _>>()?));
+    };
+    let (high, spread) = rest.split_once(':').map_or((rest, ""), |(high, spread)| (high, spread.trim()));
+    let low = end(low, parameter.minimum, "low", kind)?;
+    let high = end(high, parameter.maximum, "high", kind)?;
+    number(low, parameter, kind)?;
+    number(high, parameter, kind)?;
+    if low >= high {
+        return Err(format!("{low} does not lie below {high}"));
+    }
+    match spread {
+        "" if kind == NumberKind::Real => Ok((Values::Between(to_f64(low), to_f64(high)), Scale::Linear)),
+        "" => Ok(listed(stepped(low, high, Decimal::ONE, kind)?)),
+        "log" if low <= Decimal::ZERO => Err(format!("a log range begins above 0, not at {low}")),
+        "log" if kind == NumberKind::Real => Ok((Values::Between(to_f64(low), to_f64(high)), Scale::Log)),
+        "log" => Ok((Values::Listed(stepped(low, high, Decimal::ONE, kind)?), Scale::Log)),
+        counted if counted.starts_with("log/") => {
+            if low <= Decimal::ZERO {
+                return Err(format!("a log range begins above 0, not at {low}"));
+            }
+            let count =
+                counted["log/".len()..].parse().ok().filter(|count| (2..=MOST_VALUES).contains(count));
+            let count =
+                count.ok_or_else(|| format!("after log/ comes how many values, 2 or more: {counted}"))?;
+            Ok(listed(log_spaced(to_f64(low), to_f64(high), count, kind)))
+        }
+        step => {
+            let step = decimal(step).ok().filter(|step| *step > Decimal::ZERO);
+            let step = step.ok_or_else(|| {
+                "after the colon comes a step above 0, log, or log/N for N values".to_owned()
+            })?;
+            if kind == NumberKind::Whole && !step.fract().is_zero() {
+                return Err(format!("a whole number cannot go in steps of {step}"));
+            }
+            Ok(listed(stepped(low, high, step, kind)?))
+        }
+    }
+}
+
+/// The two sides of `LOW..HIGH`; nothing at all is the range of the schema.
+fn range_of(text: &str) -> Option<(&str, &str)> {
+    if text.is_empty() { Some(("", "")) } else { text.split_once("..") }
+}
+
+fn end(text: &str, of_schema: Option<f64>, which: &str, kind: NumberKind) -> Result<Decimal, String> {
+    if !text.trim().is_empty() {
+        let value = decimal(text)?;
+        let is_of_kind = kind == NumberKind::Real || value.fract().is_zero();
+        return if is_of_kind { Ok(value) } else { Err(format!("{value} is not a whole number")) };
+    }
+    let bound = of_schema.and_then(|bound| Decimal::try_from(bound).ok());
+    bound.ok_or_else(|| format!("the strategy declares no {which} end of its range: give it, LOW..HIGH"))
+}
+
+/// Decimals add up exactly, so a step of 0.1 gives 0.3 and not the double beside it.
+fn stepped(low: Decimal, high: Decimal, step: Decimal, kind: NumberKind) -> Result<Vec<Setting>, String> {
+    let steps = high.checked_sub(low).and_then(|width| width.checked_div(step));
+    let count = steps.and_then(|steps| steps.floor().to_usize()).filter(|steps| *steps < MOST_VALUES);
+    let count = count.ok_or_else(|| format!("more than {MOST_VALUES} values: give a longer step"))?;
+    Ok((0..=count).map(|index| setting(low + step * Decimal::from(index), kind)).collect())
+}
+
+/// So many numbers with equal ratios from the first to the last; whole ones that round to the same come once.
+fn log_spaced(low: f64, high: f64, count: usize, kind: NumberKind) -> Vec<Setting> {
+    let at = |index: usize| match index {
+        0 => low,
+        last if last + 1 == count => high,
+        inner => low * (high / low).powf(inner as f64 / (count - 1) as f64),
+    };
+    let mut settings: Vec<Setting> = match kind {
+        NumberKind::Whole => (0..count).map(|index| Setting::Whole(at(index).round() as i64)).collect(),
+        NumberKind::Real => (0..count).map(|index| Setting::Real(at(index))).collect(),
+    };
+    settings.dedup();
+    settings
+}
+
+fn number(value: Decimal, parameter: &Parameter, kind: NumberKind) -> Result<Setting, String> {
+    if kind == NumberKind::Whole && !value.fract().is_zero() {
+        return Err(format!("{value} is not a whole number"));
+    }
+    let low = parameter.minimum.unwrap_or(f64::NEG_INFINITY);
+    let high = parameter.maximum.unwrap_or(f64::INFINITY);
+    if !(low..=high).contains(&to_f64(value)) {
+        return Err(format!("{value} is outside {low} to {high}, which the strategy declares"));
+    }
+    Ok(setting(value, kind))
+}
+
+fn setting(value: Decimal, kind: NumberKind) -> Setting {
+    match kind {
+        NumberKind::Whole => Setting::Whole(value.to_i64().unwrap_or_default()),
+        NumberKind::Real => Setting::Real(to_f64(value)),
+    }
+}
+
+/// The double that its text is read as: what a configuration with this number holds.
+fn to_f64(value: Decimal) -> f64 {
+    value.to_string().parse().unwrap_or_default()
+}
+
+fn decimal(text: &str) -> Result<Decimal, String> {
+    let text = text.trim();
+    let plain = text.parse().ok().or_else(|| Decimal::from_scientific(text).ok());
+    plain.ok_or_else(|| format!("\"{text}\" is not a number"))
+}
+
+fn items(text: &str) -> Result<Vec<&str>, String> {
+    let items: Vec<&str> = text.split(',').map(str::trim).collect();
+    if items.iter().any(|item| item.is_empty()) {
+        return Err("a value is missing between the commas".to_owned());
+    }
+    Ok(items)
+}
+
+fn codes<T: std::str::FromStr<Err: std::fmt::Display> + std::fmt::Display>(
+    text: &str,
+) -> Result<Values, String> {
+    if text.is_empty() {
+        return Err("list its values: NAME=one,two".to_owned());
+    }
+    let code = |item: &str| item.parse::<T>().map(|code| Setting::Text(code.to_string().into()));
+    let codes = items(text)?.into_iter().map(code).collect::<Result<_, _>>();
+    distinct(listed(codes.map_err(|error| error.to_string())?)).map(|(values, _)| values)
+}
+
+const fn listed(settings: Vec<Setting>) -> (Values, Scale) {
+    (Values::Listed(settings), Scale::Linear)
+}
+
+fn distinct((values, scale): (Values, Scale)) -> Result<(Values, Scale), String> {
+    if let Values::Listed(list) = &values {
+        let twice = list.iter().enumerate().find(|(index, one)| list[..*index].contains(one));
+        if let Some((_, twice)) = twice {
+            return Err(format!("{twice} is given twice"));
+        }
+    }
+    Ok((values, scale))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_engine::StakeSettings;
+    use candlewick_sdk::{
+        BotContext, BuildError, Candle, Registry, Signal, Strategy, StrategyFactory, parameters,
+    };
+
+    parameters! {
+        struct Params {
+            period: usize = 14, 2..=500;
+            level: f64 = 30.0, 0.0..=100.0;
+            both: bool = true;
+            source: String = "close".to_owned();
+            free: f64 = 1.0;
+        }
+    }
+
+    struct Any;
+
+    impl Strategy for Any {
+        fn warmup(&self) -> usize {
+            0
+        }
+        fn on_candle(&mut self, _: &Candle) -> Option<Signal> {
+            None
+        }
+    }
+
+    impl StrategyFactory for Any {
+        const NAME: &'static str = "any";
+        const VERSION: &'static str = "1.0.0";
+        const ABOUT: &'static str = "Says nothing.";
+        type Params = Params;
+        fn build(_: Params, _: &BotContext) -> Result<Self, BuildError> {
+            Ok(Self)
+        }
+    }
+
+    fn parse(text: &str) -> Result<Axis, String> {
+        let bot = BotSettings {
+            name: "a".to_owned(),
+            symbol: "BTCUSDT".parse().unwrap(),
+            asset_type: "crypto".to_owned(),
+            interval: "1m".parse().unwrap(),
+            strategy: "any".to_owned(),
+            close_type: "01:00".parse().unwrap(),
+            expiration_type: ExpirationType::TimeFixed,
+            params: serde_json::json!({}),
+            stake: StakeSettings::default(),
+        };
+        let registry = Registry::default().with::<Any>();
+        Axis::parse(text, registry.find("any").unwrap(), &bot).map_err(|error| error.to_string())
+    }
+
+    fn check(text: &str, expected: &str) {
+        let axis = parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        let list = axis.listed().unwrap_or_else(|| panic!("{text}: {axis:?}"));
+        let printed: Vec<String> = list.iter().map(ToString::to_string).collect();
+        assert_eq!(printed.join(" "), expected, "{text}");
+    }
+
+    fn check_refused(text: &str, part: &str) {
+        let error = parse(text).expect_err(text);
+        assert!(error.contains(part), "{text}: {error}");
+    }
+
+    #[test]
+    fn ranges_and_lists_give_these_values() {
+        check("period=5..9", "5 6 7 8 9");
+        check("period = 5..30:5", "5 10 15 20 25 30");
+        check("period=5..29:5", "5 10 15 20 25");
+        check("period=9,2,5", "9 2 5");
+        check("period=498..", "498 499 500");
+        check("period=..4", "2 3 4");
+        check("level=0.1..0.5:0.1", "0.1 0.2 0.3 0.4 0.5");
+        check("level=20,30.5", "20 30.5");
+        check("level=1..100:log/3", "1 10 100");
+        check("period=2..16:log/4", "2 4 8 16");
+        check("period=2..4:log/9", "2 3 4");
+        check("free=-1..1:0.5", "-1 -0.5 0 0.5 1");
+        check("both", "false true");
+        check("both=true", "true");
+        check("source=open,close", "open close");
+        check("close_type=00:30,1:00:00", "00:30 1:00:00");
+        check("expiration_type=CANDLE_CLOSE,TIME_FIXED", "CANDLE_CLOSE TIME_FIXED");
+    }
+
+    #[test]
+    fn numbers_without_a_step_have_no_list() {
+        for (text, low, high) in
+            [("level=20..30", 20.0, 30.0), ("level", 0.0, 100.0), ("level=1..:log", 1.0, 100.0)]
+        {
+            let axis = parse(text).unwrap();
+            let ends = (axis.at(0.0), axis.at(1.0 - f64::EPSILON / 2.0).to_number().unwrap());
+            assert!(axis.count().is_none() && ends.0 == Setting::Real(low), "{text}: {ends:?}");
+            assert!((ends.1 - high).abs() < 1e-9, "{text}: {ends:?}");
+        }
+        assert_eq!(parse("period").unwrap().count(), Some(499), "the range of the schema");
+    }
+
+    #[test]
+    fn what_is_wrong_with_values_is_named() {
+        check_refused("perod=1..2", "\"any\" has no parameter \"perod\"");
+        check_refused("period=1..9", "1 is outside 2 to 500");
+        check_refused("period=2..501", "501 is outside 2 to 500");
+        check_refused("period=9..9", "9 does not lie below 9");
+        check_refused("period=2.5..9", "2.5 is not a whole number");
+        check_refused("period=2..9:0.5", "a whole number cannot go in steps of 0.5");
+        check_refused("period=2..9:0", "a step above 0");
+        check_refused("period=2..9:slow", "a step above 0, log, or log/N");
+        check_refused("period=2..9:log/1", "2 or more");
+        check_refused("level=0..9:log", "a log range begins above 0");
+        check_refused("period=2,,3", "missing between the commas");
+        check_refused("period=2,3,2", "2 is given twice");
+        check_refused("period=two", "\"two\" is not a number");
+        check_refused("free", "declares no low end");
+        check_refused("free=0..1e9:1", "more than 1000000 values");
+        check_refused("free=-7e27..7e27:1e-20", "more than 1000000 values");
+        check_refused("both=yes", "use true,false");
+        check_refused("source", "list its values");
+        check_refused("close_type=5", "not a closeType code");
+        check_refused("close_type", "list its values");
+    }
+}

@@ -1,0 +1,253 @@
+//! What must hold between parameters for a set of them to be tried: `oversold < overbought`, `slow >= 2 * fast`.
+
+use candlewick_backtest::BacktestError;
+
+/// A comparison of two sums of parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Condition {
+    text: String,
+    left: Expression,
+    comparison: Comparison,
+    right: Expression,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Comparison {
+    Less,
+    AtMost,
+    More,
+    AtLeast,
+    Equal,
+    Unequal,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Expression {
+    Number(f64),
+    /// What is at this place among the names.
+    Name(usize),
+    Both(Box<Self>, Operation, Box<Self>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Operation {
+    Plus,
+    Minus,
+    Times,
+    Over,
+}
+
+/// Reads from left to right; parentheses nest at most so deep.
+struct Reader<'a> {
+    rest: &'a str,
+    names: &'a [String],
+    depth: u32,
+}
+
+const DEEPEST: u32 = 32;
+
+impl Condition {
+    /// Reads a condition over these names.
+    ///
+    /// # Errors
+    /// [`BacktestError::ChangeCondition`] with what is wrong at which place.
+    pub fn parse(text: &str, names: &[String]) -> Result<Self, BacktestError> {
+        let wrong = |problem| BacktestError::ChangeCondition { text: text.to_owned(), problem };
+        let mut reader = Reader { rest: text.trim_start(), names, depth: 0 };
+        let mut read = || {
+            let left = reader.sum()?;
+            let comparison = reader.comparison()?;
+            let right = reader.sum()?;
+            if !reader.rest.is_empty() {
+                return Err(format!("what does \"{}\" mean?", reader.rest));
+            }
+            Ok(Self { text: text.to_owned(), left, comparison, right })
+        };
+        read().map_err(wrong)
+    }
+
+    /// Whether it holds for these values of the names. Nothing is true of a division by 0.
+    pub fn holds(&self, values: &[f64]) -> bool {
+        let (left, right) = (self.left.value(values), self.right.value(values));
+        match self.comparison {
+            Comparison::Less => left < right,
+            Comparison::AtMost => left <= right,
+            Comparison::More => left > right,
+            Comparison::AtLeast => left >= right,
+            Comparison::Equal => left == right,
+            Comparison::Unequal => left != right && !left.is_nan() && !right.is_nan(),
+        }
+    }
+
+    /// As it was written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+impl Expression {
+    fn value(&self, values: &[f64]) -> f64 {
+        match self {
+            Self::Number(number) => *number,
+            Self::Name(place) => values.get(*place).copied().unwrap_or(f64::NAN),
+            Self::Both(left, operation, right) => {
+                let (left, right) = (left.value(values), right.value(values));
+                match operation {
+                    Operation::Plus => left + right,
+                    Operation::Minus => left - right,
+                    Operation::Times => left * right,
+                    Operation::Over if right == 0.0 => f64::NAN,
+                    Operation::Over => left / right,
+                }
+            }
+        }
+    }
+}
+
+impl Reader<'_> {
+    fn takes(&mut self, sign: &str) -> bool {
+        let Some(rest) = self.rest.strip_prefix(sign) else { return false };
+        self.rest = rest.trim_start();
+        true
+    }
+
+    fn comparison(&mut self) -> Result<Comparison, String> {
+        // Longer signs first, as `<` begins `<=`.
+        let signs = [
+            ("<=", Comparison::AtMost),
+            (">=", Comparison::AtLeast),
+            ("==", Comparison::Equal),
+            ("!=", Comparison::Unequal),
+            ("<", Comparison::Less),
+            (">", Comparison::More),
+        ];
+        let found = signs.into_iter().find(|(sign, _)| self.takes(sign));
+        found.map(|(_, comparison)| comparison).ok_or_else(|| {
+            let at = if self.rest.is_empty() { "the end" } else { self.rest };
+            format!("use <, <=, >, >=, == or != to compare two sides; at {at} there is none")
+        })
+    }
+
+    fn sum(&mut self) -> Result<Expression, String> {
+        let mut left = self.product()?;
+        loop {
+            let operation = if self.takes("+") {
+                Operation::Plus
+            } else if self.takes("-") {
+                Operation::Minus
+            } else {
+                return Ok(left);
+            };
+            left = Expression::Both(Box::new(left), operation, Box::new(self.product()?));
+        }
+    }
+
+    fn product(&mut self) -> Result<Expression, String> {
+        let mut left = self.part()?;
+        loop {
+            let operation = if self.takes("*") {
+                Operation::Times
+            } else if self.takes("/") {
+                Operation::Over
+            } else {
+                return Ok(left);
+            };
+            left = Expression::Both(Box::new(left), operation, Box::new(self.part()?));
+        }
+    }
+
+    fn part(&mut self) -> Result<Expression, String> {
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            return Err("it nests too deep".to_owned());
+        }
+        let part = if self.takes("-") {
+            Expression::Both(Box::new(Expression::Number(0.0)), Operation::Minus, Box::new(self.part()?))
+        } else if self.takes("(") {
+            let inner = self.sum()?;
+            if !self.takes(")") {
+                return Err("a parenthesis is not closed".to_owned());
+            }
+            inner
+        } else {
+            self.word()?
+        };
+        self.depth -= 1;
+        Ok(part)
+    }
+
+    fn word(&mut self) -> Result<Expression, String> {
+        let is_in = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
+        let end = self.rest.find(|c| !is_in(c)).unwrap_or(self.rest.len());
+        let (word, rest) = self.rest.split_at(end);
+        if word.is_empty() {
+            let at = if rest.is_empty() { "the end" } else { rest };
+            return Err(format!("a parameter or a number is missing at {at}"));
+        }
+        self.rest = rest.trim_start();
+        if let Some(place) = self.names.iter().position(|name| name == word) {
+            return Ok(Expression::Name(place));
+        }
+        let number = word.parse().ok().filter(|number: &f64| number.is_finite());
+        number
+            .map(Expression::Number)
+            .ok_or_else(|| format!("\"{word}\" is neither a number nor one of {}", self.names.join(", ")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names() -> Vec<String> {
+        ["fast", "slow"].map(str::to_owned).to_vec()
+    }
+
+    fn check(text: &str, fast: f64, slow: f64, expected: bool) {
+        let condition = Condition::parse(text, &names()).unwrap();
+        assert_eq!(condition.holds(&[fast, slow]), expected, "{text} of {fast} and {slow}");
+    }
+
+    #[test]
+    fn conditions_hold_as_arithmetic_says() {
+        check("fast < slow", 5.0, 6.0, true);
+        check("fast<slow", 6.0, 6.0, false);
+        check("fast <= slow", 6.0, 6.0, true);
+        check("slow >= 2 * fast", 5.0, 9.9, false);
+        check("slow >= 2 * fast", 5.0, 10.0, true);
+        check("slow - fast > 3 + 1", 5.0, 10.0, true);
+        check("slow - fast - 1 == 4", 5.0, 10.0, true);
+        check("slow - (fast - 1) == 6", 5.0, 10.0, true);
+        check("2 + 3 * fast == 17", 5.0, 0.0, true);
+        check("slow / fast / 2 == 1", 5.0, 10.0, true);
+        check("-fast < - 4.5", 5.0, 0.0, true);
+        check("fast != slow", 5.0, 5.0, false);
+        check("fast > slow", 5.0, 4.0, true);
+    }
+
+    #[test]
+    fn nothing_is_true_of_a_division_by_0() {
+        for comparison in ["<", "<=", ">", ">=", "==", "!="] {
+            check(&format!("slow / fast {comparison} 1"), 0.0, 1.0, false);
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let deep = format!("{}fast{} < 1", "(".repeat(40), ")".repeat(40));
+        for (text, part) in [
+            ("fast", "at the end there is none"),
+            ("fast < ", "missing at the end"),
+            ("fast = slow", "at = slow there is none"),
+            ("fst < slow", "\"fst\" is neither a number nor one of fast, slow"),
+            ("fast < slow < 3", "what does \"< 3\" mean?"),
+            ("(fast < slow", "not closed"),
+            ("fast < )", "missing at )"),
+            ("fast < inf", "\"inf\" is neither"),
+            (&deep, "nests too deep"),
+        ] {
+            let error = Condition::parse(text, &names()).unwrap_err().to_string();
+            assert!(error.contains(part), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! What a trial came to.
+
+use super::Timeline;
+use super::timeline::TimelineSoFar;
+use candlewick_backtest::metric::{DAYS_PER_YEAR, daily_profits};
+use candlewick_backtest::{Finished, Summary};
+use candlewick_engine::{IntentState, TradeBook};
+use candlewick_sdk::{Millis, Money, Outcome as TradeOutcome};
+use candlewick_statistics::{WinRate, sharpe, wilson_interval};
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+
+/// The confidence of the interval whose lower end counts: two-sided, so one in forty true rates lies below it.
+const CONFIDENCE: f64 = 0.95;
+
+/// The figures of one trial. Rates are fractions; money is in the wallet's currency.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Figures {
+    /// Settled trades.
+    pub trades: u64,
+    /// Trades that won.
+    pub won: u64,
+    /// Trades that lost.
+    pub lost: u64,
+    /// Trades that drew.
+    pub draw: u64,
+    /// Trades that the venue called off.
+    pub cancelled: u64,
+    /// Intents that are neither settled nor refused.
+    pub unsettled: u64,
+    /// Signals and orders that were refused.
+    pub refused: u64,
+    /// `won / (won + lost)`.
+    pub win_rate: Option<f64>,
+    /// The win rate at which the decided trades would have earned nothing.
+    pub break_even: Option<f64>,
+    /// The lower end of the win rate's 95 % Wilson interval, less the break-even.
+    pub edge_lower: Option<f64>,
+    /// Probability of so many wins or more without an edge, if trades are independent.
+    pub p_value: Option<f64>,
+    /// Net profit of all settled trades.
+    pub pnl: f64,
+    /// Net profit per unit staked.
+    pub expectancy: Option<f64>,
+    /// Mean over standard deviation of each day's profit, a year's worth.
+    pub sharpe: Option<f64>,
+    /// The deepest fall below a peak.
+    pub max_drawdown: f64,
+    /// The same, in percent of the peak.
+    pub max_drawdown_percent: f64,
+    /// The most losses in a row.
+    pub longest_losing_streak: u64,
+    /// When it won and lost.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub timeline: Timeline,
+}
+
+impl Figures {
+    /// Of a run that began with `balance`, over candles from the start to the end of `span`.
+    pub fn of(finished: &Finished, balance: Money, span: &Range<Millis>) -> Self {
+        let summary = Summary::of(&finished.book, balance);
+        let scale = finished.money_scale;
+        let settled = || finished.book.rows().iter().filter(|row| row.state == IntentState::Settled);
+        let staked: Money = settled().map(|row| row.approved.stake()).sum();
+        let profits = settled().filter_map(|row| Some((row.settled_at?, row.profit)));
+        let expectancy = staked.is_positive().then(|| summary.pnl.minor() as f64 / staked.minor() as f64);
+        Self {
+            trades: summary.trades,
+            won: summary.won,
+            lost: summary.lost,
+            draw: summary.draw,
+            cancelled: summary.cancelled,
+            unsettled: summary.unsettled,
+            refused: summary.refused.values().sum(),
+            win_rate: summary.win_rate,
+            break_even: summary.break_even,
+            edge_lower: edge_lower(WinRate::new(summary.won, summary.lost).ok(), summary.break_even),
+            p_value: summary.p_value,
+            pnl: scale.to_f64(summary.pnl),
+            expectancy,
+            sharpe: sharpe(&daily_profits(profits, span), DAYS_PER_YEAR).ok().flatten(),
+            max_drawdown: scale.to_f64(summary.max_drawdown.amount),
+            max_drawdown_percent: summary.max_drawdown.percent,
+            longest_losing_streak: summary.longest_losing_streak,
+            timeline: timeline(&finished.book, span),
+        }
+    }
+
+    /// The same without the timeline, for people.
+    #[must_use]
+    pub fn without_timeline(&self) -> Self {
+        Self { timeline: Timeline::default(), ..self.clone() }
+    }
+
+    /// Trades that won or lost.
+    pub const fn decided(&self) -> u64 {
+        self.won + self.lost
+    }
+}
+
+fn is_default(timeline: &Timeline) -> bool {
+    *timeline == Timeline::default()
+}
+
+fn timeline(book: &TradeBook, span: &Range<Millis>) -> Timeline {
+    let settled = book.rows().iter().filter(|row| row.state == IntentState::Settled);
+    let mut settled: Vec<(Millis, Millis, TradeOutcome)> = settled
+        .filter_map(|row| Some((row.settled_at?, row.approved.decision_time(), row.outcome?)))
+        .collect();
+    settled.sort_by_key(|(known, ..)| *known);
+    let mut timeline = TimelineSoFar::of(span);
+    for (known, decided, outcome) in settled {
+        timeline.settle(decided, known, outcome);
+    }
+    timeline.into_timeline()
+}
+
+/// What of an edge is left at the lower end of the interval.
+pub(crate) fn edge_lower(rate: Option<WinRate>, break_even: Option<f64>) -> Option<f64> {
+    Some(wilson_interval(rate?, CONFIDENCE).ok()?.lower - break_even?)
+}

@@ -1,0 +1,346 @@
+//! The sweep: trials side by side, journalled, with the same result in whatever order they end.
+
+use super::desk::{Desk, Watcher, Wish, lock};
+use super::objective::best_first;
+use super::search::{Parzen, plan};
+use super::{
+    Candidate, Figures, Ground, Halving, Objective, Outcome, Record, SearchSettings, Shard, Space,
+    TrialJournal,
+};
+use candlewick_backtest::BacktestError;
+use candlewick_sdk::Money;
+use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
+use std::cmp::Ordering;
+use std::collections::HashMap;
+use std::num::NonZeroUsize;
+use std::sync::Mutex;
+
+/// What is searched for, and how.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SweepSettings {
+    /// Which sets are tried.
+    pub search: SearchSettings,
+    /// What makes one better than another.
+    pub objective: Objective,
+    /// A set with fewer decided trades does not count.
+    pub min_trades: u64,
+    /// Whether all of them see all candles.
+    pub halving: Halving,
+}
+
+/// A sweep, ready to run.
+pub struct Sweep<'a> {
+    /// What is searched.
+    pub space: &'a Space,
+    /// What for, and how.
+    pub settings: &'a SweepSettings,
+    /// Where trials run.
+    pub ground: &'a dyn Ground,
+    /// The balance at the start of each.
+    pub balance: Money,
+    /// How many run side by side; the result does not depend on it.
+    pub threads: NonZeroUsize,
+}
+
+/// One set of parameters and what it came to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TrialRow {
+    /// Its place in the search, from 0.
+    pub trial: u64,
+    /// The parameters, in the order of the axes.
+    pub candidate: Candidate,
+    /// The last rung on which it ran.
+    pub rung: u32,
+    /// What part of the candles that rung has.
+    pub share: f64,
+    /// How it ended there.
+    pub outcome: Outcome,
+    /// How good that is; `None` when it does not count.
+    pub score: Option<f64>,
+}
+
+/// How a sweep ended.
+#[derive(Debug)]
+pub enum SweepEnd {
+    /// All trials ran: here they are, in the order of the search.
+    Done(Vec<TrialRow>),
+    /// It was told to stop; the journal knows what ran.
+    Stopped,
+}
+
+/// What runs next: a set, its place in the search, and its rung.
+struct Job {
+    trial: u64,
+    rung: u32,
+    candidate: Candidate,
+}
+
+/// Runs jobs; their rows, or nothing when somebody wished it to stop.
+type RunJobs<'a> = dyn FnMut(Vec<Job>) -> Result<Option<Vec<TrialRow>>, BacktestError> + 'a;
+
+/// A way through all jobs of a sweep, or of a part.
+type Way<'a> = dyn Fn(&mut RunJobs<'_>, &Mutex<Desk<'_, '_>>) -> Result<SweepEnd, BacktestError> + 'a;
+
+impl TrialRow {
+    /// The figures, unless the strategy refused the parameters.
+    pub fn figures(&self) -> Option<&Figures> {
+        match &self.outcome {
+            Outcome::Figures(figures) => Some(figures),
+            Outcome::Refused(_) => None,
+        }
+    }
+}
+
+/// The rows from the best to the worst: a later rung before an earlier one, what counts before what does not, and
+/// among equals the one that was tried first.
+pub fn ranked(rows: &[TrialRow]) -> Vec<&TrialRow> {
+    let mut ranked: Vec<&TrialRow> = rows.iter().collect();
+    ranked.sort_by(|one, two| better_first(one, two));
+    ranked
+}
+
+pub(super) fn better_first(one: &TrialRow, two: &TrialRow) -> Ordering {
+    let order = two.score.is_some().cmp(&one.score.is_some()).then(two.rung.cmp(&one.rung));
+    order.then(best_first(one.score, two.score)).then(one.trial.cmp(&two.trial))
+}
+
+impl Sweep<'_> {
+    /// Runs all trials but those that `known` says have run. `watcher` is told after each.
+    ///
+    /// # Errors
+    /// [`BacktestError`] of the space, of a trial that cannot run whatever its parameters, or of the journal.
+    pub fn run(
+        &self,
+        journal: &mut TrialJournal,
+        known: Vec<Record>,
+        watcher: &mut Watcher<'_>,
+    ) -> Result<SweepEnd, BacktestError> {
+        let learns = self.settings.search.search.learns();
+        let way: &Way<'_> =
+            if learns { &|run, desk| self.learn(run, desk) } else { &|run, desk| self.climb(run, desk) };
+        self.go(way, (journal, known), watcher)
+    }
+
+    /// How many sets a search tries that knows them beforehand.
+    ///
+    /// # Errors
+    /// [`BacktestError::ChangeSearch`] for one that learns, whose sets depend on each other's trials, and when there is
+    /// nothing to search.
+    pub fn planned(&self) -> Result<u64, BacktestError> {
+        Ok(self.first_jobs()?.len() as u64)
+    }
+
+    /// Runs the trials of one shard but those that `known` says have run, and gives their rows. Of a halving that is the
+    /// first rung; which sets go on, only all shards together can say. The records of all shards, as what is known to
+    /// [`run`](Self::run), make it give what it gives without shards.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run) and [`planned`](Self::planned).
+    pub fn run_shard(
+        &self,
+        shard: Shard,
+        (journal, known): (&mut TrialJournal, Vec<Record>),
+        watcher: &mut Watcher<'_>,
+    ) -> Result<SweepEnd, BacktestError> {
+        let way = |run: &mut RunJobs<'_>, desk: &Mutex<Desk<'_, '_>>| {
+            let mut jobs = self.first_jobs()?;
+            let own = shard.trials(jobs.len() as u64);
+            jobs.retain(|job| own.contains(&job.trial));
+            lock(desk).total = jobs.len() as u64 * self.work(0);
+            Ok(run(jobs)?.map_or(SweepEnd::Stopped, SweepEnd::Done))
+        };
+        self.go(&way, (journal, known), watcher)
+    }
+
+    /// What a search that knows its sets begins with.
+    fn first_jobs(&self) -> Result<Vec<Job>, BacktestError> {
+        if self.settings.search.search.learns() {
+            let problem =
+                "a search that learns has no shards: each of its sets follows from trials before it";
+            return Err(BacktestError::ChangeSearch { problem: problem.to_owned() });
+        }
+        let sets = plan(self.space, &self.settings.search)?.into_iter();
+        Ok(sets.zip(0..).map(|(candidate, trial)| Job { trial, rung: 0, candidate }).collect())
+    }
+
+    fn go(
+        &self,
+        way: &Way<'_>,
+        (journal, known): (&mut TrialJournal, Vec<Record>),
+        watcher: &mut Watcher<'_>,
+    ) -> Result<SweepEnd, BacktestError> {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads.get()).build();
+        let pool = pool.map_err(|error| BacktestError::ChangeSearch { problem: error.to_string() })?;
+        let mut known: HashMap<(u64, u32), Outcome> =
+            known.into_iter().map(|record| ((record.trial, record.rung), record.outcome)).collect();
+        let desk = Mutex::new(Desk::new(journal, watcher));
+        let mut run = |jobs: Vec<Job>| self.run_jobs(&jobs, &mut known, &desk, &pool);
+        let end = way(&mut run, &desk)?;
+        lock(&desk).journal.sync()?;
+        Ok(end)
+    }
+
+    /// A search that knows its sets beforehand, rung by rung.
+    fn climb(&self, run: &mut RunJobs<'_>, desk: &Mutex<Desk<'_, '_>>) -> Result<SweepEnd, BacktestError> {
+        let halving = self.settings.halving;
+        let mut jobs = self.first_jobs()?;
+        let mut field = jobs.len();
+        let work = (0..halving.rungs()).map(|rung| {
+            let work = field as u64 * self.work(rung);
+            field = halving.kept(field);
+            work
+        });
+        lock(desk).total = work.sum();
+        let mut rows: Vec<TrialRow> = Vec::new();
+        for rung in 0..halving.rungs() {
+            let Some(ran) = run(std::mem::take(&mut jobs))? else { return Ok(SweepEnd::Stopped) };
+            let counting = ranked(&ran).into_iter().filter(|row| row.score.is_some());
+            let mut best: Vec<&TrialRow> = counting.take(halving.kept(ran.len())).collect();
+            best.sort_unstable_by_key(|row| row.trial);
+            let next =
+                |row: &&TrialRow| Job { trial: row.trial, rung: rung + 1, candidate: row.candidate.clone() };
+            jobs = best.iter().map(next).collect();
+            rows.retain(|row| ran.binary_search_by_key(&row.trial, |one| one.trial).is_err());
+            if rows.is_empty() {
+                rows = ran; // 10,000 rows need not be there twice
+            } else {
+                rows.extend(ran);
+            }
+        }
+        rows.sort_unstable_by_key(|row| row.trial);
+        Ok(SweepEnd::Done(rows))
+    }
+
+    /// A search that looks at each batch before it chooses the next.
+    fn learn(&self, run: &mut RunJobs<'_>, desk: &Mutex<Desk<'_, '_>>) -> Result<SweepEnd, BacktestError> {
+        let SearchSettings { trials, seed, .. } = self.settings.search;
+        self.settings.search.check(self.space)?;
+        lock(desk).total = trials * self.work(0);
+        let mut model = Parzen::new(self.space, seed)?;
+        let mut rows: Vec<TrialRow> = Vec::new();
+        while (rows.len() as u64) < trials {
+            let most = usize::try_from(trials - rows.len() as u64).unwrap_or(usize::MAX);
+            let batch = model.ask(most).into_iter().zip(rows.len() as u64..);
+            let jobs: Vec<Job> = batch.map(|(candidate, trial)| Job { trial, rung: 0, candidate }).collect();
+            if jobs.is_empty() {
+                break; // every set has been tried
+            }
+            let Some(ran) = run(jobs)? else { return Ok(SweepEnd::Stopped) };
+            for row in &ran {
+                model.tell(&row.candidate, row.score);
+            }
+            rows.extend(ran);
+        }
+        self.ground.put_away();
+        if rows.is_empty() {
+            let problem = "no set of parameters meets the conditions".to_owned();
+            return Err(BacktestError::ChangeSearch { problem });
+        }
+        Ok(SweepEnd::Done(rows))
+    }
+
+    /// Runs jobs, in the order of their trials, side by side; their rows come in the same order. `None` when somebody
+    /// wished it to stop.
+    fn run_jobs(
+        &self,
+        jobs: &[Job],
+        known: &mut HashMap<(u64, u32), Outcome>,
+        desk: &Mutex<Desk<'_, '_>>,
+        pool: &rayon::ThreadPool,
+    ) -> Result<Option<Vec<TrialRow>>, BacktestError> {
+        let (mut rows, mut open): (Vec<TrialRow>, Vec<&Job>) = Default::default();
+        for job in jobs {
+            if let Some(outcome) = known.remove(&(job.trial, job.rung)) {
+                let row = self.row(job, outcome);
+                lock(desk).count(&row, self.work(job.rung));
+                rows.push(row);
+            } else {
+                open.push(job);
+            }
+        }
+        let begin = lock(desk).journal.length();
+        self.run_open(&open, desk, pool)?;
+        drop(open);
+        // Rows and series need not be there at the same time: the figures of what ran were in the journal alone.
+        rows.reserve_exact(jobs.len() - rows.len());
+        let take = |record: Record| {
+            if let Ok(place) = jobs.binary_search_by_key(&record.trial, |job| job.trial) {
+                rows.push(self.row(&jobs[place], record.outcome));
+            }
+        };
+        pool.install(|| lock(desk).journal.read_back(begin, take))?;
+        rows.sort_unstable_by_key(|row| row.trial);
+        Ok((rows.len() == jobs.len()).then_some(rows))
+    }
+
+    /// Runs jobs that have not run, and writes them down, until somebody wishes it to stop.
+    fn run_open(
+        &self,
+        open: &[&Job],
+        desk: &Mutex<Desk<'_, '_>>,
+        pool: &rayon::ThreadPool,
+    ) -> Result<(), BacktestError> {
+        let Some(first) = open.first() else { return Ok(()) };
+        let until = self.settings.halving.until(first.rung, &self.ground.span());
+        let candidates: Vec<&Candidate> = open.iter().map(|job| &job.candidate).collect();
+        let groups = self.ground.prepare(&candidates, until)?;
+        drop(candidates);
+        let run_one = |place: &usize| {
+            let job = open[*place];
+            if lock(desk).wish == Wish::Stop {
+                return Ok(());
+            }
+            let outcome = self.ground.measure(&job.candidate, until, self.balance)?;
+            let record = Record { trial: job.trial, rung: job.rung, outcome };
+            let line = record.to_line();
+            let row = self.row(job, record.outcome);
+            lock(desk).keep(&line, &row, self.work(job.rung))
+        };
+        // One at a time: a thread that is done takes the next group, however long the others take; where there is none,
+        // the next trial of another's.
+        let run_group = |group: &Vec<usize>| group.par_iter().with_max_len(1).try_for_each(run_one);
+        pool.install(|| groups.par_iter().with_max_len(1).try_for_each(run_group))?;
+        // What learns asks for another batch, which needs the same.
+        if !self.settings.search.search.learns() {
+            self.ground.put_away();
+        }
+        Ok(())
+    }
+
+    fn row(&self, job: &Job, outcome: Outcome) -> TrialRow {
+        let SweepSettings { objective, min_trades, halving, .. } = *self.settings;
+        let score = match &outcome {
+            Outcome::Figures(figures) => objective.score(figures, halving.min_trades(job.rung, min_trades)),
+            Outcome::Refused(_) => None,
+        };
+        let (candidate, share) = (job.candidate.clone(), halving.share(job.rung));
+        TrialRow { trial: job.trial, candidate, rung: job.rung, share, outcome, score }
+    }
+
+    /// A trial's part of the work: as its part of the candles.
+    fn work(&self, rung: u32) -> u64 {
+        ((self.settings.halving.share(rung) * 1_000.0) as u64).max(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_best_is_what_counts_on_the_last_rung() {
+        let row = |(trial, (rung, score)): (u64, &(u32, Option<f64>))| TrialRow {
+            trial,
+            candidate: [].into(),
+            rung: *rung,
+            share: 1.0,
+            outcome: Outcome::Refused(String::new()),
+            score: *score,
+        };
+        let rows =
+            [(0, Some(9.0)), (1, Some(0.5)), (1, Some(0.75)), (1, None), (1, Some(0.75)), (1, Some(-1.0))];
+        let rows: Vec<TrialRow> = (0..).zip(&rows).map(row).collect();
+        let order: Vec<u64> = ranked(&rows).iter().map(|row| row.trial).collect();
+        assert_eq!(order, [2, 4, 1, 5, 0, 3]);
+    }
+}

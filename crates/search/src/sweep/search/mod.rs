@@ -1,0 +1,243 @@
+//! In which order a space is searched.
+
+mod dice;
+mod latin_hypercube;
+mod parzen;
+mod sobol;
+
+pub(crate) use parzen::Parzen;
+
+use super::space::{Candidate, Space};
+use candlewick_backtest::BacktestError;
+use dice::Dice;
+use std::collections::HashSet;
+use std::fmt;
+use std::str::FromStr;
+
+/// A way to choose sets of parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Search {
+    /// Every set, each once.
+    Grid,
+    /// Sets drawn by chance, none twice.
+    Random,
+    /// Each axis cut into as many parts as there are trials, and each part hit once.
+    LatinHypercube,
+    /// The points of a scrambled Sobol sequence: spread more evenly than chance would.
+    Sobol,
+    /// Tree-structured Parzen estimators: each batch goes where the ones before it did well.
+    Tpe,
+}
+
+/// How much is searched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SearchSettings {
+    /// The way.
+    pub search: Search,
+    /// How many sets; a grid ignores it.
+    pub trials: u64,
+    /// What chance is made of.
+    pub seed: u64,
+}
+
+/// Points in a row that give no new set before a search believes that there is none left.
+const PATIENCE: u64 = 10_000;
+/// Of a space with so many sets or fewer, chance draws from a list.
+const MOST_LISTED: u64 = 100_000;
+/// More trials than this are no search.
+const MOST_TRIALS: u64 = 1_000_000;
+
+impl Search {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Grid, Self::Random, Self::LatinHypercube, Self::Sobol, Self::Tpe];
+
+    /// Its name in arguments.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Grid => "grid",
+            Self::Random => "random",
+            Self::LatinHypercube => "latin-hypercube",
+            Self::Sobol => "sobol",
+            Self::Tpe => "tpe",
+        }
+    }
+
+    /// Whether it looks at results before it goes on.
+    pub const fn learns(self) -> bool {
+        matches!(self, Self::Tpe)
+    }
+}
+
+impl fmt::Display for Search {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Search {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let names = || Self::ALL.map(Self::as_str).join(", ");
+        Self::ALL
+            .into_iter()
+            .find(|one| one.as_str() == text)
+            .ok_or_else(|| format!("use one of {}", names()))
+    }
+}
+
+impl SearchSettings {
+    /// Holds the settings to the space.
+    ///
+    /// # Errors
+    /// [`BacktestError::ChangeSearch`] when there is nothing to search, or too much.
+    pub fn check(&self, space: &Space) -> Result<(), BacktestError> {
+        let wrong = |problem: String| Err(BacktestError::ChangeSearch { problem });
+        if space.axes().is_empty() {
+            return wrong("no parameter is searched: give at least one".to_owned());
+        }
+        if self.search != Search::Grid && !(1..=MOST_TRIALS).contains(&self.trials) {
+            return wrong(format!("{} trials: use 1 to {MOST_TRIALS}", self.trials));
+        }
+        if self.search == Search::Sobol && space.axes().len() > sobol::MOST_AXES {
+            return wrong(format!("a Sobol sequence has at most {} parameters", sobol::MOST_AXES));
+        }
+        Ok(())
+    }
+}
+
+/// The sets of a search that does not learn, in its order: none twice, each within the conditions. There may be
+/// fewer than were wanted.
+///
+/// # Errors
+/// [`BacktestError::ChangeSearch`] as [`SearchSettings::check`], and when no set meets the conditions.
+pub(crate) fn plan(space: &Space, settings: &SearchSettings) -> Result<Vec<Candidate>, BacktestError> {
+    settings.check(space)?;
+    let SearchSettings { search, trials, seed } = *settings;
+    let found = match search {
+        Search::Grid => space.all()?,
+        Search::Random => random(space, trials, seed)?,
+        Search::LatinHypercube => {
+            collect(space, trials, |round| latin_hypercube::points(space.axes().len(), trials, seed, round))
+        }
+        Search::Sobol => collect(space, trials, |round| sobol::points(space.axes().len(), seed, round)),
+        Search::Tpe => Vec::new(),
+    };
+    if found.is_empty() && search != Search::Tpe {
+        let problem = "no set of parameters meets the conditions".to_owned();
+        return Err(BacktestError::ChangeSearch { problem });
+    }
+    Ok(found)
+}
+
+fn random(space: &Space, trials: u64, seed: u64) -> Result<Vec<Candidate>, BacktestError> {
+    let mut dice = Dice::new(seed, 0);
+    if space.count().is_some_and(|count| count <= MOST_LISTED) && space.is_walkable() {
+        let mut all = space.all()?;
+        dice.shuffle(&mut all);
+        all.truncate(usize::try_from(trials).unwrap_or(usize::MAX));
+        return Ok(all);
+    }
+    Ok(collect(space, trials, |_| {
+        let points: Vec<Vec<f64>> =
+            (0..PATIENCE).map(|_| space.axes().iter().map(|_| dice.fraction()).collect()).collect();
+        points
+    }))
+}
+
+/// Takes points, round after round, until there are enough new sets or a round brings none.
+fn collect(space: &Space, wanted: u64, mut round_of: impl FnMut(u64) -> Vec<Vec<f64>>) -> Vec<Candidate> {
+    let wanted = usize::try_from(wanted).unwrap_or(usize::MAX);
+    let (mut found, mut seen) = (Vec::new(), HashSet::new());
+    for round in 0.. {
+        let before = found.len();
+        for point in round_of(round) {
+            let candidate = space.at(point);
+            if found.len() < wanted && space.allows(&candidate) && seen.insert(candidate.clone()) {
+                found.push(candidate);
+            }
+        }
+        if found.len() == wanted || found.len() == before {
+            break;
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::axis::{Scale, Values};
+    use super::super::{Axis, Condition, Setting, Target};
+    use super::*;
+
+    fn space(periods: i64, condition: Option<&str>) -> Space {
+        let axis = |name: &str, values| Axis::new(name.to_owned(), Target::Parameter, values, Scale::Linear);
+        let axes = vec![
+            axis("period", Values::Listed((0..periods).map(Setting::Whole).collect())),
+            axis("level", Values::Listed((0..10).map(Setting::Whole).collect())),
+        ];
+        let names: Vec<String> = axes.iter().map(|axis| axis.name().to_owned()).collect();
+        Space::of_axes(
+            axes,
+            condition.map(|text| Condition::parse(text, &names).unwrap()).into_iter().collect(),
+        )
+    }
+
+    fn sets(space: &Space, search: Search, trials: u64, seed: u64) -> Vec<Candidate> {
+        plan(space, &SearchSettings { search, trials, seed }).unwrap()
+    }
+
+    const CHANCE: [Search; 3] = [Search::Random, Search::LatinHypercube, Search::Sobol];
+
+    #[test]
+    fn a_search_tries_no_set_twice_and_none_that_a_condition_forbids() {
+        for periods in [50, 20_000] {
+            let space = space(periods, Some("level < period / 2"));
+            for search in CHANCE {
+                let sets = sets(&space, search, 200, 5);
+                let distinct: HashSet<&Candidate> = sets.iter().collect();
+                assert_eq!((sets.len(), distinct.len()), (200, 200), "{search}");
+                assert!(sets.iter().all(|set| space.allows(set)), "{search}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_search_of_more_than_there_is_finds_all_there_is() {
+        let space = space(4, Some("level != 3"));
+        for search in CHANCE.into_iter().chain([Search::Grid]) {
+            assert_eq!(sets(&space, search, 500, 1).len(), 36, "{search}");
+        }
+    }
+
+    #[test]
+    fn a_seed_is_an_order_and_another_seed_another() {
+        let space = space(20_000, None);
+        for search in CHANCE {
+            assert_eq!(sets(&space, search, 50, 1), sets(&space, search, 50, 1), "{search}");
+            assert_ne!(sets(&space, search, 50, 1), sets(&space, search, 50, 2), "{search}");
+        }
+    }
+
+    #[test]
+    fn spread_searches_reach_every_part_of_an_axis() {
+        let space = space(20_000, None);
+        for search in [Search::LatinHypercube, Search::Sobol] {
+            let levels: Vec<usize> = (0..10)
+                .map(|level| {
+                    let is_it = |set: &&Candidate| set[1] == Setting::Whole(level);
+                    sets(&space, search, 80, 3).iter().filter(is_it).count()
+                })
+                .collect();
+            assert!(levels.iter().all(|count| (5..=11).contains(count)), "{search}: {levels:?}");
+        }
+    }
+
+    #[test]
+    fn names_read_as_they_print() {
+        for search in Search::ALL {
+            assert_eq!(search.to_string().parse(), Ok(search));
+        }
+        assert!("annealing".parse::<Search>().is_err());
+    }
+}

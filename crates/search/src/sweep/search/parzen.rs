@@ -1,0 +1,177 @@
+//! The tree-structured Parzen estimator: sets that did well so far are modelled apart from the rest, and the next
+//! are drawn where the good are dense and the others are not. One estimator an axis.
+//!
+//! Source: J. Bergstra, R. Bardenet, Y. Bengio, B. Kégl, *Algorithms for Hyper-Parameter Optimization*, NIPS (2011).
+
+use super::super::space::{Candidate, Space};
+use super::dice::Dice;
+use candlewick_backtest::BacktestError;
+use std::collections::HashSet;
+use tpe::density_estimation::DefaultEstimatorBuilder;
+use tpe::{TpeOptimizer, categorical_range, histogram_estimator, parzen_estimator, range};
+
+/// Sets in a batch: they are chosen together and run side by side, whatever the number of threads.
+pub(crate) const BATCH: usize = 16;
+/// The first batches are drawn by chance.
+const CHANCE: u64 = 2;
+/// Draws of a model before chance is asked for a set that is new.
+const DRAWS: u32 = 32;
+/// Draws of chance before there is held to be none.
+const CHANCES: u32 = 10_000;
+
+/// The state of a search: what it was told, and nothing else, so that telling it again brings it back.
+pub(crate) struct Parzen<'a> {
+    space: &'a Space,
+    models: Vec<TpeOptimizer<DefaultEstimatorBuilder>>,
+    seed: u64,
+    batch: u64,
+    seen: HashSet<Candidate>,
+}
+
+impl<'a> Parzen<'a> {
+    pub(crate) fn new(space: &'a Space, seed: u64) -> Result<Self, BacktestError> {
+        let model = |axis: &crate::sweep::Axis| {
+            let (estimator, range) = match axis.listed() {
+                Some(list) if !axis.is_number() => (histogram_estimator(), categorical_range(list.len())),
+                _ => (parzen_estimator(), range(0.0, 1.0)),
+            };
+            let range = range.map_err(|error| BacktestError::ChangeSearch { problem: error.to_string() })?;
+            Ok(TpeOptimizer::new(estimator, range))
+        };
+        let models = space.axes().iter().map(model).collect::<Result<_, BacktestError>>()?;
+        Ok(Self { space, models, seed, batch: 0, seen: HashSet::new() })
+    }
+
+    /// The next sets, at most so many: fewer when chance finds no new one.
+    pub(crate) fn ask(&mut self, most: usize) -> Vec<Candidate> {
+        let mut dice = Dice::new(self.seed, self.batch);
+        let by_model = self.batch >= CHANCE;
+        self.batch += 1;
+        let mut asked = Vec::new();
+        while asked.len() < most.min(BATCH) {
+            let modelled = if by_model { self.draw_modelled(&mut dice) } else { None };
+            let Some(candidate) = modelled.or_else(|| self.draw_by_chance(&mut dice)) else { break };
+            self.seen.insert(candidate.clone());
+            asked.push(candidate);
+        }
+        asked
+    }
+
+    /// Tells how a set did: the higher, the better, `None` when it does not count.
+    pub(crate) fn tell(&mut self, candidate: &Candidate, score: Option<f64>) {
+        // The models look for the least.
+        let loss = score.map_or(f64::INFINITY, |score| -score);
+        let axes = self.space.axes().iter().zip(candidate.iter());
+        for (model, (axis, setting)) in self.models.iter_mut().zip(axes) {
+            let place = match axis.listed() {
+                Some(list) if !axis.is_number() => {
+                    list.iter().position(|one| one == setting).unwrap_or_default() as f64
+                }
+                _ => axis.fraction_of(setting),
+            };
+            // A place is within its range and a loss is a number, so nothing is refused.
+            let _ = model.tell(place, loss);
+        }
+    }
+
+    fn draw_modelled(&mut self, dice: &mut Dice) -> Option<Candidate> {
+        for _ in 0..DRAWS {
+            let axes = self.space.axes().iter();
+            let fractions = self.models.iter_mut().zip(axes).map(|(model, axis)| {
+                let place = model.ask(dice.generator()).unwrap_or_default();
+                match axis.listed() {
+                    Some(list) if !axis.is_number() => (place.floor() + 0.5) / list.len() as f64,
+                    _ => place,
+                }
+            });
+            let candidate = self.space.at(fractions.collect::<Vec<_>>());
+            if self.is_new(&candidate) {
+                return Some(candidate);
+            }
+        }
+        None
+    }
+
+    fn draw_by_chance(&self, dice: &mut Dice) -> Option<Candidate> {
+        let mut draw =
+            || self.space.at(self.space.axes().iter().map(|_| dice.fraction()).collect::<Vec<_>>());
+        (0..CHANCES).map(|_| draw()).find(|candidate| self.is_new(candidate))
+    }
+
+    fn is_new(&self, candidate: &Candidate) -> bool {
+        self.space.allows(candidate) && !self.seen.contains(candidate)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sweep::axis::{Scale, Values};
+    use crate::sweep::{Axis, Setting, Target};
+
+    fn space() -> Space {
+        let axis = |name: &str, values, scale| Axis::new(name.to_owned(), Target::Parameter, values, scale);
+        let listed = (1..=200).map(Setting::Whole).collect();
+        let texts = ["up", "down", "both", "none"].map(|text| Setting::Text(text.into())).to_vec();
+        Space::of_axes(
+            vec![
+                axis("level", Values::Between(0.0, 100.0), Scale::Linear),
+                axis("period", Values::Listed(listed), Scale::Log),
+                axis("side", Values::Listed(texts), Scale::Linear),
+            ],
+            Vec::new(),
+        )
+    }
+
+    /// Best, and 1.0, at level 70, period 20, side "both".
+    fn score(set: &Candidate) -> f64 {
+        let [level, period] = [&set[0], &set[1]].map(|setting| setting.to_number().unwrap());
+        let side = if set[2].to_string() == "both" { 0.0 } else { 0.5 };
+        1.0 - ((level - 70.0) / 50.0).powi(2) - (period / 20.0).ln().powi(2) / 4.0 - side
+    }
+
+    fn searched(space: &Space, seed: u64, batches: usize) -> Vec<(Candidate, f64)> {
+        let mut model = Parzen::new(space, seed).unwrap();
+        let mut told = Vec::new();
+        for _ in 0..batches {
+            for set in model.ask(BATCH) {
+                let score = score(&set);
+                model.tell(&set, Some(score));
+                told.push((set, score));
+            }
+        }
+        told
+    }
+
+    #[test]
+    fn batches_get_better_than_chance() {
+        let space = space();
+        for seed in 0..10 {
+            let told = searched(&space, seed, 12);
+            let mean = |part: &[(Candidate, f64)]| {
+                part.iter().map(|(_, score)| score).sum::<f64>() / part.len() as f64
+            };
+            let (chance, last) = (mean(&told[..2 * BATCH]), mean(&told[told.len() - 2 * BATCH..]));
+            assert!(last > chance + 0.3, "seed {seed}: {chance} by chance, {last} at last");
+        }
+    }
+
+    #[test]
+    fn no_set_is_asked_for_twice_and_a_small_space_ends() {
+        let told = searched(&space(), 1, 20);
+        let distinct: HashSet<&Candidate> = told.iter().map(|(set, _)| set).collect();
+        assert_eq!(distinct.len(), told.len());
+        let few = Values::Listed((0..20).map(Setting::Whole).collect());
+        let few = Axis::new("period".to_owned(), Target::Parameter, few, Scale::Linear);
+        let few = Space::of_axes(vec![few], Vec::new());
+        let mut model = Parzen::new(&few, 1).unwrap();
+        let mut asked = Vec::new();
+        for _ in 0..4 {
+            for set in model.ask(BATCH) {
+                model.tell(&set, None);
+                asked.push(set);
+            }
+        }
+        assert_eq!(asked.len(), 20);
+    }
+}

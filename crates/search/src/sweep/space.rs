@@ -1,0 +1,230 @@
+//! All sets of parameters that a search may try.
+
+use super::{Axis, Condition, Setting, Target};
+use candlewick_backtest::BacktestError;
+use candlewick_engine::BotSettings;
+use candlewick_sdk::StrategyEntry;
+use serde_json::{Map, Value};
+use std::sync::Arc;
+
+/// One set of parameters: a value for each axis, in the axes' order. Whoever speaks of it shares it.
+pub type Candidate = Arc<[Setting]>;
+
+/// More sets than this are not walked through one by one.
+const MOST_WALKED: u64 = 1_000_000;
+
+/// The axes, and the conditions that a set must meet.
+#[derive(Clone, Debug)]
+pub struct Space {
+    axes: Vec<Axis>,
+    conditions: Vec<Condition>,
+    /// Values of parameters that are not searched, for the conditions; after those of the axes.
+    fixed: Vec<f64>,
+    bot: BotSettings,
+}
+
+impl Space {
+    /// The space of a bot: `parameters` as in [`Axis::parse`], `conditions` over them and over the bot's other
+    /// numbers.
+    ///
+    /// # Errors
+    /// [`BacktestError`] names the parameter or the condition to mend.
+    pub fn new(
+        entry: &StrategyEntry,
+        bot: &BotSettings,
+        parameters: &[String],
+        conditions: &[String],
+    ) -> Result<Self, BacktestError> {
+        let mut axes: Vec<Axis> = Vec::with_capacity(parameters.len());
+        for text in parameters {
+            let axis = Axis::parse(text, entry, bot)?;
+            if axes.iter().any(|one| one.name() == axis.name()) {
+                return Err(BacktestError::ChangeParameter {
+                    name: axis.name().to_owned(),
+                    given: text.clone(),
+                    problem: "it is given twice".to_owned(),
+                });
+            }
+            axes.push(axis);
+        }
+        let mut names: Vec<String> = axes.iter().map(|axis| axis.name().to_owned()).collect();
+        let mut fixed = Vec::new();
+        for parameter in &entry.parameters {
+            let value = bot.params.get(&parameter.name).unwrap_or(&parameter.default);
+            if let (Some(number), false) = (value.as_f64(), names.contains(&parameter.name)) {
+                names.push(parameter.name.clone());
+                fixed.push(number);
+            }
+        }
+        let conditions = conditions.iter().map(|text| Condition::parse(text, &names));
+        let conditions = conditions.collect::<Result<_, _>>()?;
+        Ok(Self { axes, conditions, fixed, bot: bot.clone() })
+    }
+
+    /// The axes, in the order in which they were given.
+    pub fn axes(&self) -> &[Axis] {
+        &self.axes
+    }
+
+    /// How many sets there are, conditions aside; `None` when there is no end of them.
+    pub fn count(&self) -> Option<u64> {
+        self.axes.iter().try_fold(1_u64, |count, axis| Some(count.saturating_mul(axis.count()?)))
+    }
+
+    /// Whether a set meets every condition.
+    pub fn allows(&self, candidate: &Candidate) -> bool {
+        if self.conditions.is_empty() {
+            return true;
+        }
+        let numbers = candidate.iter().map(|setting| setting.to_number().unwrap_or(f64::NAN));
+        let values: Vec<f64> = numbers.chain(self.fixed.iter().copied()).collect();
+        self.conditions.iter().all(|condition| condition.holds(&values))
+    }
+
+    /// The bot with these values.
+    pub fn bot(&self, candidate: &Candidate) -> BotSettings {
+        let mut bot = self.bot.clone();
+        let mut params = match std::mem::take(&mut bot.params) {
+            Value::Object(params) => params,
+            _ => Map::new(),
+        };
+        for (axis, setting) in self.axes.iter().zip(candidate.iter()) {
+            let text = setting.to_string();
+            match axis.target() {
+                Target::Parameter => {
+                    params.insert(axis.name().to_owned(), setting.to_json());
+                }
+                Target::CloseType => bot.close_type = text.parse().unwrap_or(bot.close_type),
+                Target::ExpirationType => bot.expiration_type = text.parse().unwrap_or(bot.expiration_type),
+            }
+        }
+        bot.params = Value::Object(params);
+        bot
+    }
+
+    /// The sets that meet the conditions and differ from this one by one step of one axis.
+    pub(crate) fn beside(&self, candidate: &Candidate) -> Vec<Candidate> {
+        let moved = |place: usize| {
+            let near = self.axes[place].beside(&candidate[place]).into_iter();
+            near.map(move |setting| {
+                let mut other = candidate.to_vec();
+                other[place] = setting;
+                Candidate::from(other)
+            })
+        };
+        (0..self.axes.len()).flat_map(moved).filter(|other| self.allows(other)).collect()
+    }
+
+    /// The set at these fractions of the axes.
+    pub(crate) fn at(&self, fractions: impl IntoIterator<Item = f64>) -> Candidate {
+        self.axes.iter().zip(fractions).map(|(axis, fraction)| axis.at(fraction)).collect()
+    }
+
+    /// Every set that meets the conditions; the last axis turns fastest.
+    ///
+    /// # Errors
+    /// [`BacktestError::ChangeSearch`] when an axis has no end of values, or there are too many sets to walk.
+    pub(crate) fn all(&self) -> Result<Vec<Candidate>, BacktestError> {
+        let wrong = |problem: String| BacktestError::ChangeSearch { problem };
+        if let Some(axis) = self.axes.iter().find(|axis| axis.count().is_none()) {
+            let name = axis.name();
+            return Err(wrong(format!(
+                "{name} has no end of values for a grid: give a step (LOW..HIGH:STEP) or how many (LOW..HIGH:log/N)"
+            )));
+        }
+        let count = self.count().filter(|count| *count <= MOST_WALKED).ok_or_else(|| {
+            wrong(format!("a grid of more than {MOST_WALKED} sets: search at random, or give longer steps"))
+        })?;
+        let lists: Vec<&[Setting]> = self.axes.iter().filter_map(Axis::listed).collect();
+        let mut all = Vec::with_capacity(if self.conditions.is_empty() { count as usize } else { 0 });
+        for index in 0..count {
+            let mut rest = index;
+            let mut candidate: Vec<Setting> = Vec::with_capacity(lists.len());
+            for list in lists.iter().rev() {
+                let length = list.len() as u64;
+                candidate.push(list[(rest % length) as usize].clone());
+                rest /= length;
+            }
+            candidate.reverse();
+            let candidate = Candidate::from(candidate);
+            if self.allows(&candidate) {
+                all.push(candidate);
+            }
+        }
+        Ok(all)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn of_axes(axes: Vec<Axis>, conditions: Vec<Condition>) -> Self {
+        let bot = serde_json::json!({
+            "name": "a", "symbol": "BTCUSDT", "interval": "1m", "strategy": "any", "close_type": "01:00"
+        });
+        Self { axes, conditions, fixed: Vec::new(), bot: serde_json::from_value(bot).unwrap() }
+    }
+
+    /// Whether it is small enough for [`Space::all`].
+    pub(crate) fn is_walkable(&self) -> bool {
+        self.count().is_some_and(|count| count <= MOST_WALKED)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::axis::{Scale, Values};
+    use super::*;
+
+    fn axis(name: &str, target: Target, settings: &[Setting]) -> Axis {
+        Axis::new(name.to_owned(), target, Values::Listed(settings.to_vec()), Scale::Linear)
+    }
+
+    fn whole(numbers: &[i64]) -> Vec<Setting> {
+        numbers.iter().copied().map(Setting::Whole).collect()
+    }
+
+    fn space(conditions: &[&str]) -> Space {
+        let axes = vec![
+            axis("fast", Target::Parameter, &whole(&[2, 3])),
+            axis("slow", Target::Parameter, &whole(&[3, 4, 5])),
+            axis("close_type", Target::CloseType, &[Setting::Text("05:00".into())]),
+        ];
+        let names: Vec<String> = axes.iter().map(|axis| axis.name().to_owned()).collect();
+        Space::of_axes(axes, conditions.iter().map(|text| Condition::parse(text, &names).unwrap()).collect())
+    }
+
+    fn check(conditions: &[&str], expected: &str) {
+        let all = space(conditions).all().unwrap();
+        let printed: Vec<String> = all.iter().map(|set| format!("{}-{}", set[0], set[1])).collect();
+        assert_eq!(printed.join(" "), expected);
+    }
+
+    #[test]
+    fn a_grid_holds_every_set_that_meets_the_conditions() {
+        assert_eq!(space(&[]).count(), Some(6));
+        check(&[], "2-3 2-4 2-5 3-3 3-4 3-5");
+        check(&["fast < slow"], "2-3 2-4 2-5 3-4 3-5");
+        check(&["fast < slow", "slow != 4"], "2-3 2-5 3-5");
+        check(&["close_type > 1"], "");
+    }
+
+    #[test]
+    fn neighbours_differ_in_one_value_and_meet_the_conditions() {
+        let space = space(&["fast < slow"]);
+        let beside = |place: usize| {
+            let sets = space.beside(&space.all().unwrap()[place]);
+            sets.iter().map(|set| format!("{}-{}", set[0], set[1])).collect::<Vec<_>>().join(" ")
+        };
+        // Of 2-3, 2-4, 2-5, 3-4, 3-5: that of 3-3 is none.
+        assert_eq!([0, 1, 3].map(beside), ["2-4", "3-4 2-3 2-5", "2-4 3-5"]);
+    }
+
+    #[test]
+    fn a_set_changes_the_bot_and_nothing_else_of_it() {
+        let space = space(&[]);
+        let bot = space.bot(&space.all().unwrap()[1]);
+        assert_eq!(bot.params, serde_json::json!({"fast": 2, "slow": 4}));
+        assert_eq!(bot.close_type.to_string(), "05:00");
+        let mut same = bot.clone();
+        (same.params, same.close_type) = (space.bot.params.clone(), space.bot.close_type);
+        assert_eq!(same, space.bot);
+    }
+}

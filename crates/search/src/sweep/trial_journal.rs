@@ -1,0 +1,406 @@
+//! The trials that have run, line by line in a file that only grows: a sweep that is killed goes on from there.
+
+use super::Figures;
+use candlewick_backtest::BacktestError;
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::{Map, Value, json};
+use std::borrow::Cow;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// What became of one trial on one rung.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(try_from = "Written")]
+pub struct Record {
+    /// The trial's place in the search, from 0.
+    pub trial: u64,
+    /// The rung on which it ran, from 0; always 0 without halving.
+    pub rung: u32,
+    /// How it ended.
+    pub outcome: Outcome,
+}
+
+/// How a trial ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// It ran.
+    Figures(Box<Figures>),
+    /// The strategy refused the parameters, for this reason.
+    Refused(String),
+}
+
+/// A record as it stands in a line: one of the two is there.
+#[derive(Serialize, Deserialize)]
+struct Written<'a> {
+    trial: u64,
+    rung: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    figures: Option<Cow<'a, Figures>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    refused: Option<Cow<'a, str>>,
+}
+
+/// An open journal, held by this process alone.
+#[derive(Debug)]
+pub struct TrialJournal {
+    file: File,
+    path: PathBuf,
+    /// Its bytes.
+    length: u64,
+    /// Whether bytes may stand behind them: those of a line that could not be added.
+    is_torn: bool,
+}
+
+/// Bytes that are read back at once.
+const AT_ONCE: u64 = 64 * 1_024;
+
+impl Record {
+    /// As a line of a journal.
+    pub(crate) fn to_line(&self) -> Vec<u8> {
+        let mut line = Vec::with_capacity(2_048); // as long as nearly all of them are
+        serde_json::to_writer(&mut line, self).expect("numbers and texts have a form");
+        line.push(b'\n');
+        line
+    }
+}
+
+impl TrialJournal {
+    /// Opens the journal of a sweep, or begins it. `identity` says everything that decides its trials; those that
+    /// have run come along. A last line that a kill cut short is dropped: its trial runs again.
+    ///
+    /// # Errors
+    /// [`BacktestError::ChooseFolder`] when it is another sweep's, [`BacktestError::SweepLocked`] when another process
+    /// has it open, [`BacktestError::CheckPath`] when the disk does not do.
+    pub fn open(path: &Path, identity: &Value) -> Result<(Self, Vec<Record>), BacktestError> {
+        let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
+        let file = opened.map_err(|source| unusable(path, "open", source))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(BacktestError::SweepLocked { path: path.to_owned() });
+            }
+            Err(TryLockError::Error(source)) => return Err(unusable(path, "lock", source)),
+        }
+        let first = json!({ "sweep": identity }).to_string();
+        let known = read(&file, &first).map_err(|source| unusable(path, "read", source))?;
+        let (records, sound) = known.map_err(|other| BacktestError::ChooseFolder {
+            path: path.to_owned(),
+            problem: difference(&other, identity),
+        })?;
+        let mut journal = Self { file, path: path.to_owned(), length: sound, is_torn: false };
+        journal.cut(sound)?;
+        if sound == 0 {
+            journal.append(format!("{first}\n").as_bytes())?;
+        }
+        Ok((journal, records))
+    }
+
+    /// Adds a trial.
+    ///
+    /// # Errors
+    /// [`BacktestError::CheckPath`] when the disk does not do.
+    pub fn record(&mut self, record: &Record) -> Result<(), BacktestError> {
+        self.append(&record.to_line())
+    }
+
+    /// How many bytes it has: what is added from here on begins there.
+    pub(crate) const fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// Reads the records that were added from this length on. Many sets need not be held twice while they run: their
+    /// figures are here.
+    pub(crate) fn read_back(&mut self, from: u64, mut take: impl FnMut(Record)) -> Result<(), BacktestError> {
+        let mut read = || {
+            self.file.seek(SeekFrom::Start(from))?;
+            let mut rest = (&self.file).take(self.length - from);
+            let mut text = Vec::with_capacity(2 * AT_ONCE as usize);
+            while (&mut rest).take(AT_ONCE).read_to_end(&mut text)? > 0 {
+                let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
+                let lines: Vec<&[u8]> = text[..whole].split_inclusive(|byte| *byte == b'\n').collect();
+                let records = lines.par_iter().map(|line| serde_json::from_slice(line));
+                records.collect::<Result<Vec<Record>, _>>()?.into_iter().for_each(&mut take);
+                text.drain(..whole);
+            }
+            self.file.seek(SeekFrom::Start(self.length))?;
+            if text.is_empty() { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+        };
+        read().map_err(|source| unusable(&self.path, "read", source))
+    }
+
+    /// Waits until everything is on the disk.
+    ///
+    /// # Errors
+    /// [`BacktestError::CheckPath`] when the disk does not do.
+    pub fn sync(&self) -> Result<(), BacktestError> {
+        self.file.sync_data().map_err(|source| unusable(&self.path, "write", source))
+    }
+
+    /// Adds a line with its end, in one call, so that a kill leaves at most one that is not whole. So does a full disk:
+    /// what it took of a line is cut off, or else nothing is added any more. Another trial's line behind it would make
+    /// one that is none, and take along every record after it when the journal is next opened.
+    pub(crate) fn append(&mut self, line: &[u8]) -> Result<(), BacktestError> {
+        if self.is_torn {
+            self.mend()?;
+        }
+        if let Err(source) = self.file.write_all(line) {
+            self.is_torn = true;
+            // Where it cannot be now, the next line tries; it is the disk that has to be told of.
+            let _ = self.mend();
+            return Err(unusable(&self.path, "write", source));
+        }
+        self.length += line.len() as u64;
+        Ok(())
+    }
+
+    fn mend(&mut self) -> Result<(), BacktestError> {
+        self.cut(self.length)?;
+        self.is_torn = false;
+        Ok(())
+    }
+
+    fn cut(&mut self, length: u64) -> Result<(), BacktestError> {
+        let cut = self.file.set_len(length).and_then(|()| self.file.seek(SeekFrom::Start(length)));
+        cut.map(|_| ()).map_err(|source| unusable(&self.path, "write", source))
+    }
+}
+
+impl Serialize for Record {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (figures, refused) = match &self.outcome {
+            Outcome::Figures(figures) => (Some(Cow::Borrowed(&**figures)), None),
+            Outcome::Refused(problem) => (None, Some(Cow::Borrowed(problem.as_str()))),
+        };
+        Written { trial: self.trial, rung: self.rung, figures, refused }.serialize(serializer)
+    }
+}
+
+impl TryFrom<Written<'_>> for Record {
+    type Error = &'static str;
+
+    fn try_from(written: Written<'_>) -> Result<Self, Self::Error> {
+        let outcome = match (written.figures, written.refused) {
+            (Some(figures), None) => Outcome::Figures(Box::new(figures.into_owned())),
+            (None, Some(problem)) => Outcome::Refused(problem.into_owned()),
+            _ => return Err("a trial has figures, or was refused"),
+        };
+        Ok(Self { trial: written.trial, rung: written.rung, outcome })
+    }
+}
+
+/// The records up to the first line that is none, and how many bytes they take with the first line; the first line where
+/// that is another one.
+#[allow(clippy::type_complexity, reason = "the disk may fail, or the file be another's")]
+fn read(file: &File, first: &str) -> io::Result<Result<(Vec<Record>, u64), Vec<u8>>> {
+    let mut text = BufReader::new(file);
+    let mut line = Vec::new();
+    text.read_until(b'\n', &mut line)?;
+    let Some(header) = line.strip_suffix(b"\n") else {
+        // Cut short while it was begun, or not begun: or no journal at all, which must not be overwritten.
+        let is_begun = format!("{first}\n").as_bytes().starts_with(&line);
+        return Ok(if is_begun { Ok((Vec::new(), 0)) } else { Err(line) });
+    };
+    if header != first.as_bytes() {
+        // A sweep of which nothing ran, as one that found no set to try, has nothing to lose.
+        let has_nothing = text.fill_buf()?.is_empty() && identity_of(header).is_some();
+        return Ok(if has_nothing { Ok((Vec::new(), 0)) } else { Err(line) });
+    }
+    let mut records = Vec::new();
+    let mut sound = line.len();
+    loop {
+        line.clear();
+        text.read_until(b'\n', &mut line)?;
+        if !line.ends_with(b"\n") {
+            break;
+        }
+        let Ok(record) = serde_json::from_slice(&line) else { break };
+        records.push(record);
+        sound += line.len();
+    }
+    Ok(Ok((records, sound as u64)))
+}
+
+/// In what another sweep differs, as far as that can be told.
+fn difference(line: &[u8], identity: &Value) -> String {
+    let (Some(theirs), Some(ours)) = (identity_of(line), identity.as_object()) else {
+        return "it is not the journal of a sweep".to_owned();
+    };
+    let keys =
+        ours.iter().filter(|(key, value)| theirs.get(*key) != Some(value)).map(|(key, _)| key.as_str());
+    format!("it holds the trials of another sweep, which differs in: {}", keys.collect::<Vec<_>>().join(", "))
+}
+
+/// What a first line says of its sweep.
+fn identity_of(line: &[u8]) -> Option<Map<String, Value>> {
+    let header: Value = serde_json::from_slice(line).ok()?;
+    header.get("sweep")?.as_object().cloned()
+}
+
+fn unusable(path: &Path, action: &'static str, source: io::Error) -> BacktestError {
+    BacktestError::CheckPath { path: path.to_owned(), action, source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(trial: u64) -> Record {
+        Record { trial, rung: 0, outcome: Outcome::Refused(format!("no {trial}\n")) }
+    }
+
+    fn reopened(path: &Path) -> Vec<u64> {
+        let (_, records) = TrialJournal::open(path, &json!({"seed": 1})).unwrap();
+        records.iter().map(|record| record.trial).collect()
+    }
+
+    #[test]
+    fn whatever_byte_a_kill_stops_at_the_whole_lines_before_it_are_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("trials.jsonl");
+        let (mut journal, records) = TrialJournal::open(&path, &json!({"seed": 1})).unwrap();
+        assert!(records.is_empty());
+        for trial in [2, 0, 1] {
+            journal.record(&record(trial)).unwrap();
+        }
+        drop(journal);
+        let whole = std::fs::read(&path).unwrap();
+        let ends: Vec<usize> =
+            whole.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(end, _)| end + 1).collect();
+        for length in 0..=whole.len() {
+            std::fs::write(&path, &whole[..length]).unwrap();
+            let kept = ends.iter().filter(|end| **end <= length).count().saturating_sub(1);
+            assert_eq!(reopened(&path), [2, 0, 1][..kept], "cut at {length}");
+            let (mut journal, _) = TrialJournal::open(&path, &json!({"seed": 1})).unwrap();
+            journal.record(&record(9)).unwrap();
+            drop(journal);
+            assert_eq!(reopened(&path).last(), Some(&9), "cut at {length}");
+        }
+    }
+
+    #[test]
+    fn behind_a_line_that_the_disk_took_half_of_no_other_is_added() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("trials.jsonl");
+        let (mut journal, _) = TrialJournal::open(&path, &json!({"seed": 1})).unwrap();
+        journal.record(&record(0)).unwrap();
+        let sound = std::fs::read(&path).unwrap();
+        // A disk that takes half a line, and then neither the rest nor a cut.
+        let line = record(1).to_line();
+        journal.file.write_all(&line[..line.len() / 2]).unwrap();
+        let disk = std::mem::replace(&mut journal.file, File::open(&path).unwrap());
+        for trial in [1, 2] {
+            let error = journal.record(&record(trial)).unwrap_err();
+            assert!(matches!(error, BacktestError::CheckPath { action: "write", .. }), "{error}");
+        }
+        assert_eq!(std::fs::read(&path).unwrap().len(), sound.len() + line.len() / 2);
+        // It has room again.
+        journal.file = disk;
+        for trial in [3, 4] {
+            journal.record(&record(trial)).unwrap();
+        }
+        drop(journal);
+        assert_eq!(reopened(&path), [0, 3, 4]);
+    }
+
+    #[test]
+    fn what_ran_is_read_back_as_it_was_and_what_was_known_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("trials.jsonl");
+        let (mut journal, _) = TrialJournal::open(&path, &json!({"seed": 1})).unwrap();
+        journal.record(&record(0)).unwrap();
+        drop(journal);
+        let (mut journal, _) = TrialJournal::open(&path, &json!({"seed": 1})).unwrap();
+        let begin = journal.length();
+        let figures = |share: f64, timeline: Value| -> Outcome {
+            let figures = serde_json::from_value(json!({
+                "trades": 10, "won": 6, "lost": 3, "draw": 1, "cancelled": 0, "unsettled": 2, "refused": u64::MAX,
+                "win_rate": 0.1 + share, "break_even": 0.5, "edge_lower": -share, "p_value": f64::MIN_POSITIVE,
+                "pnl": -3.25, "expectancy": null, "sharpe": 1e300, "max_drawdown": 12.5,
+                "max_drawdown_percent": 1.0 / 3.0, "longest_losing_streak": 2, "timeline": timeline
+            }));
+            Outcome::Figures(Box::new(figures.unwrap()))
+        };
+        // More than are read at once; with trades, and with none that was won or lost.
+        let timelines =
+            [json!({"longest_parts": 1, "parts": [0, 7]}), json!({"longest_parts": 3, "parts": []})];
+        let outcome = |trial: u64| match timelines.get(trial as usize % 3) {
+            Some(timeline) => figures(1.0 / (trial + 1) as f64, timeline.clone()),
+            None => record(trial).outcome,
+        };
+        let written = (1..150).map(|trial| Record { trial, rung: 2, outcome: outcome(trial) });
+        let written: Vec<Record> = written.collect();
+        for (count, record) in written.iter().enumerate() {
+            if count == 100 {
+                journal.read_back(begin, |_| {}).unwrap(); // and then it goes on where it was
+            }
+            journal.record(record).unwrap();
+        }
+        let mut told = Vec::new();
+        journal.read_back(begin, |record| told.push(record)).unwrap();
+        assert_eq!(told, written);
+        drop(journal);
+        let (_, known) = TrialJournal::open(&path, &json!({"seed": 1})).unwrap();
+        assert_eq!(known[1..], written);
+    }
+
+    #[test]
+    fn a_journal_that_is_not_what_was_written_gives_no_rows() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("trials.jsonl");
+        let (mut journal, _) = TrialJournal::open(&path, &json!({"seed": 1})).unwrap();
+        let begin = journal.length();
+        journal.record(&record(0)).unwrap();
+        let whole = std::fs::read(&path).unwrap();
+        std::fs::write(&path, &whole[..whole.len() - 9]).unwrap();
+        let error = journal.read_back(begin, |_| panic!("there is no whole line")).unwrap_err();
+        assert!(matches!(error, BacktestError::CheckPath { action: "read", .. }), "{error}");
+        let both = r#"{"trial":0,"rung":0,"refused":"no","figures":null}"#;
+        assert!(serde_json::from_str::<Record>(both).is_ok());
+        assert!(serde_json::from_str::<Record>(r#"{"trial":0,"rung":0}"#).is_err());
+    }
+
+    #[test]
+    fn another_sweeps_journal_and_any_other_file_are_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("trials.jsonl");
+        let (mut journal, _) = TrialJournal::open(&path, &json!({"seed": 2})).unwrap();
+        journal.record(&record(0)).unwrap();
+        drop(journal);
+        let other = std::fs::read_to_string(&path).unwrap();
+        for (text, told) in [
+            (other.as_str(), "differs in: seed"),
+            ("my notes", "not the journal"),
+            ("my\nnotes\n", "not the journal"),
+        ] {
+            std::fs::write(&path, text).unwrap();
+            let error = TrialJournal::open(&path, &json!({"seed": 1})).unwrap_err();
+            assert!(matches!(error, BacktestError::ChooseFolder { .. }), "{error}");
+            assert!(error.to_string().contains(told), "{error}");
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+        }
+    }
+
+    #[test]
+    fn a_sweep_of_which_nothing_ran_makes_room_for_another() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("trials.jsonl");
+        drop(TrialJournal::open(&path, &json!({"seed": 2, "longer": true})).unwrap());
+        drop(TrialJournal::open(&path, &json!({"seed": 1})).unwrap());
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "{\"sweep\":{\"seed\":1}}\n");
+    }
+
+    #[test]
+    fn two_sweeps_at_once_do_not_share_a_journal() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("trials.jsonl");
+        let held = TrialJournal::open(&path, &json!({"seed": 1})).unwrap();
+        assert!(matches!(
+            TrialJournal::open(&path, &json!({"seed": 1})),
+            Err(BacktestError::SweepLocked { .. })
+        ));
+        drop(held);
+        assert!(TrialJournal::open(&path, &json!({"seed": 1})).is_ok());
+    }
+}

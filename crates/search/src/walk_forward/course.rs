@@ -1,0 +1,117 @@
+//! What a walk goes over: its training stretches as a sweep searches them, and the tests after them.
+
+use crate::sweep::{Candidate, Ground, Replay};
+use candlewick_backtest::Silence;
+use candlewick_backtest::{Backtest, BacktestError, Finished};
+use candlewick_engine::{EngineError, TradeBook};
+use candlewick_sdk::{CandleSeries, ExpirationType, Expiry, Millis, Money};
+use candlewick_simulator::Market;
+use std::ops::Range;
+
+/// What all windows are cut out of, and the money of each.
+pub struct Course<'a> {
+    /// The bot, what is searched, the candles and the venue, from the first window to the last.
+    pub whole: Replay<'a>,
+    /// The balance at the start of every run.
+    pub balance: Money,
+}
+
+impl Course<'_> {
+    /// From the open of the first candle that the bot hears to the close of the last.
+    pub fn span(&self) -> Range<Millis> {
+        self.whole.span()
+    }
+
+    /// What must lie between a decision and the first candle that it may not have had a part in: as long as any trade of the
+    /// space can be under way, in whole candles.
+    pub fn purge(&self) -> Millis {
+        let bot = self.whole.settings.session.bots.first();
+        let close_types = self.values_of("close_type", bot.map(|bot| bot.close_type));
+        let expiration_types = self.values_of("expiration_type", bot.map(|bot| bot.expiration_type));
+        let expiries = close_types.iter().flat_map(|close_type| {
+            let with = |expiration_type: &ExpirationType| Expiry {
+                close_type: *close_type,
+                expiration_type: *expiration_type,
+            };
+            expiration_types.iter().map(with)
+        });
+        let longest = expiries.map(|expiry| self.whole.settings.simulation.longest_trade(expiry)).max();
+        let step = self.step();
+        (longest.unwrap_or_default() + step - Millis::new(1)).floor_to(step)
+    }
+
+    /// The length of the longest candles that anybody needs: windows begin and end on its grid.
+    pub fn step(&self) -> Millis {
+        let priced = self.whole.markets.iter().map(|market| market.prices.interval().length());
+        let own = self.whole.own().map(|own| own.interval().length());
+        priced.chain(own).max().unwrap_or(Millis::MINUTE)
+    }
+
+    /// The candles of a training, and what prices its trades: none of either lies outside. Nothing when the bot has no
+    /// candle there.
+    pub(super) fn training(&self, range: &Range<Millis>) -> Option<(Vec<CandleSeries>, Vec<Market>)> {
+        let own = self.whole.own()?.within(range.clone()).ok()?;
+        Some((vec![own], self.markets_within(range)?))
+    }
+
+    /// Runs one set over a test. The strategy sees as many candles before it as it takes to be warm, so that the first
+    /// that it can answer is the test's own; a trade that is open at the end still settles. No Session before it leaves a
+    /// trace: money, limits and stakes begin anew.
+    pub(super) fn examine(
+        &self,
+        candidate: &Candidate,
+        test: &Range<Millis>,
+    ) -> Result<Finished, BacktestError> {
+        let bot = self.whole.space.bot(candidate);
+        let built = self.whole.build(&bot);
+        let strategy = built.map_err(|source| EngineError::Strategy { bot: bot.name.clone(), source })?;
+        let heard = self.whole.own().and_then(|own| {
+            let candles = own.candles();
+            let first = candles.partition_point(|candle| candle.time() < test.start);
+            let before = first.saturating_sub(strategy.warmup().saturating_sub(1));
+            let start = candles.get(before)?.time();
+            own.within(start..test.end).ok().filter(|heard| heard.end() > test.start)
+        });
+        // The markets are priced a little longer, so that everything settles.
+        let priced = |heard: &CandleSeries| heard.start()..test.end + self.purge();
+        let markets = heard.as_ref().and_then(|heard| self.markets_within(&priced(heard)));
+        let (Some(heard), Some(markets)) = (heard, markets) else { return Ok(self.without_candles()) };
+        let mut settings = self.whole.settings.clone();
+        settings.session.bots = vec![bot];
+        let wants_prices = [self.whole.entry.wants_prices];
+        let backtest = Backtest::new(&settings, vec![strategy], &wants_prices, &[heard], markets)?;
+        backtest.telling_prices_until(test.end).run(&Silence::header(), &mut Silence, &mut |_, _| {})
+    }
+
+    fn markets_within(&self, range: &Range<Millis>) -> Option<Vec<Market>> {
+        let within = |market: &Market| {
+            let prices = market.prices.within(range.clone()).ok()?;
+            let detail =
+                market.detail.iter().filter_map(|detail| detail.within(range.clone()).ok()).collect();
+            Some(Market { prices, detail })
+        };
+        self.whole.markets.iter().map(within).collect()
+    }
+
+    /// What an axis of this name may be, else what the bot has.
+    fn values_of<T: std::str::FromStr>(&self, name: &str, own: Option<T>) -> Vec<T> {
+        let axis = self.whole.space.axes().iter().find(|axis| axis.name() == name);
+        match axis.and_then(|axis| axis.listed()) {
+            Some(listed) => listed.iter().filter_map(|setting| setting.to_string().parse().ok()).collect(),
+            None => own.into_iter().collect(),
+        }
+    }
+
+    /// A weekend, or a hole: nothing was heard, so nothing was traded.
+    fn without_candles(&self) -> Finished {
+        Finished {
+            book: TradeBook::default(),
+            candles: 0,
+            final_balance: self.balance,
+            unsettled_stakes: Money::ZERO,
+            incomplete_candles: 0,
+            money_scale: self.whole.settings.session.money_scale,
+            verdicts: Vec::new(),
+        }
+    }
+}

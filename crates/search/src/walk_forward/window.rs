@@ -1,0 +1,173 @@
+//! Where windows lie: training, a gap, and the test after it.
+
+use candlewick_backtest::BacktestError;
+use candlewick_sdk::Millis;
+use std::ops::Range;
+
+/// More windows than this are no walk.
+const MOST_WINDOWS: i64 = 1_000;
+
+/// What each window is trained on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheme {
+    /// The same length always: what is old is forgotten.
+    Rolling,
+    /// Everything since the first candle.
+    Anchored,
+}
+
+/// How windows are laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WindowSettings {
+    /// What each is trained on.
+    pub scheme: Scheme,
+    /// The length of the training; of anchored windows, that of the first.
+    pub train: Millis,
+    /// The length of the test.
+    pub test: Millis,
+    /// What lies between them and belongs to neither: at least as long as a trade can be under way.
+    pub gap: Millis,
+}
+
+/// One step of a walk. A range holds the candles that lie within it, so the decisions of a test come after its start and
+/// at its end at the latest; tests follow each other without a hole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// What the parameters are chosen on.
+    pub training: Range<Millis>,
+    /// What they are tested on.
+    pub test: Range<Millis>,
+}
+
+impl Scheme {
+    /// Its name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Rolling => "rolling",
+            Self::Anchored => "anchored",
+        }
+    }
+}
+
+impl WindowSettings {
+    /// All windows that fit into `span`, in the order of time.
+    ///
+    /// # Errors
+    /// [`BacktestError::ChangeWindows`] when none fits, or more than a thousand do.
+    pub fn windows(&self, span: &Range<Millis>) -> Result<Vec<Window>, BacktestError> {
+        let wrong = |problem: String| BacktestError::ChangeWindows { problem };
+        if self.train <= Millis::ZERO || self.test <= Millis::ZERO {
+            return Err(wrong("training and test must be longer than nothing".to_owned()));
+        }
+        let length = (span.end - span.start).get();
+        let count = (length - self.train.get() - self.gap.get()).div_euclid(self.test.get());
+        if count < 1 {
+            return Err(wrong(format!(
+                "no window fits: training of {}, a gap of {} and a test of {} need more than the {} of candles before \
+                 the hold-out",
+                days(self.train),
+                days(self.gap),
+                days(self.test),
+                days(Millis::new(length.max(0)))
+            )));
+        }
+        if count > MOST_WINDOWS {
+            return Err(wrong(format!("{count} windows: use at most {MOST_WINDOWS}, of a longer test")));
+        }
+        Ok((0..count)
+            .map(|place| self.before(span, span.start + self.train + self.gap + self.test * place))
+            .collect())
+    }
+
+    /// The window whose test begins here.
+    fn before(&self, span: &Range<Millis>, start: Millis) -> Window {
+        self.with_test(span, start..start + self.test)
+    }
+
+    /// The window of this test, whose training lies before it in `span` as that of all others does.
+    pub fn with_test(&self, span: &Range<Millis>, test: Range<Millis>) -> Window {
+        let end = test.start - self.gap;
+        let start = match self.scheme {
+            Scheme::Rolling => (end - self.train).max(span.start),
+            Scheme::Anchored => span.start,
+        };
+        Window { training: start..end, test }
+    }
+}
+
+/// A length as people read it.
+fn days(length: Millis) -> String {
+    format!("{:.2} d", length.get() as f64 / Millis::DAY.get() as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn range(start: i64, end: i64) -> Range<Millis> {
+        Millis::new(start)..Millis::new(end)
+    }
+
+    fn settings(scheme: Scheme, train: i64, test: i64, gap: i64) -> WindowSettings {
+        WindowSettings { scheme, train: Millis::new(train), test: Millis::new(test), gap: Millis::new(gap) }
+    }
+
+    fn check(scheme: Scheme, expected: &[(i64, i64, i64, i64)]) {
+        let windows = settings(scheme, 30, 10, 2).windows(&range(100, 165)).unwrap();
+        let window = |(from, to, test_from, test_to): &(i64, i64, i64, i64)| Window {
+            training: range(*from, *to),
+            test: range(*test_from, *test_to),
+        };
+        assert_eq!(windows, expected.iter().map(window).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn tests_follow_each_other_behind_their_training_and_the_gap() {
+        check(Scheme::Rolling, &[(100, 130, 132, 142), (110, 140, 142, 152), (120, 150, 152, 162)]);
+        check(Scheme::Anchored, &[(100, 130, 132, 142), (100, 140, 142, 152), (100, 150, 152, 162)]);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        for (train, test, gap, part) in [
+            (60, 4, 2, "no window fits"),
+            (0, 4, 2, "longer than nothing"),
+            (30, 0, 2, "longer than nothing"),
+            (i64::MAX / 4, 4, 2, "no window fits"),
+        ] {
+            let error = settings(Scheme::Rolling, train, test, gap).windows(&range(100, 165)).unwrap_err();
+            assert!(error.to_string().contains(part), "{error}");
+        }
+        let error = settings(Scheme::Rolling, 1, 1, 0).windows(&range(0, 2_000)).unwrap_err();
+        assert!(error.to_string().contains("1999 windows"), "{error}");
+    }
+
+    proptest! {
+        #[test]
+        fn no_training_comes_nearer_to_a_test_than_the_gap(
+            start in -1_000_i64..1_000,
+            length in 1_i64..5_000,
+            train in 1_i64..2_000,
+            test in 10_i64..500,
+            gap in 0_i64..50,
+            is_anchored: bool,
+        ) {
+            let scheme = if is_anchored { Scheme::Anchored } else { Scheme::Rolling };
+            let span = range(start, start + length);
+            let Ok(windows) = settings(scheme, train, test, gap).windows(&span) else { return Ok(()) };
+            for (place, window) in windows.iter().enumerate() {
+                prop_assert_eq!(window.test.start - window.training.end, Millis::new(gap));
+                prop_assert_eq!(window.test.end - window.test.start, Millis::new(test));
+                let long_enough = (window.training.end - window.training.start).get();
+                prop_assert!(long_enough == train || (is_anchored && long_enough > train));
+                prop_assert!(span.start <= window.training.start && window.test.end <= span.end);
+                if let Some(next) = windows.get(place + 1) {
+                    prop_assert_eq!(window.test.end, next.test.start);
+                }
+            }
+            let last = windows.last().unwrap();
+            prop_assert!((span.end - last.test.end).get() < test, "another window would have fitted");
+        }
+    }
+}

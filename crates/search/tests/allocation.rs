@@ -1,0 +1,115 @@
+//! What a trial of a search takes from the allocator: as much for many candles as for few.
+
+#![allow(clippy::unwrap_used, reason = "the parts of a test are tests")]
+
+use candlewick_backtest::BacktestSettings;
+use candlewick_engine::{BotSettings, RiskSettings, SessionSettings, StakeSettings};
+use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::testkit::random_walk;
+use candlewick_sdk::{CandleSeries, ExpirationType, Interval, Millis, Money, MoneyScale, Registry, Series};
+use candlewick_search::sweep::{BlackBox, Candidate, Ground, Outcome, Replay, Setting, Shared, Space};
+use candlewick_simulator::{Market, SimulationSettings};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+thread_local! {
+    /// How often this thread has asked for memory, or for more of it.
+    static ASKED: Cell<u64> = const { Cell::new(0) };
+}
+
+struct Counting;
+
+#[allow(
+    unsafe_code,
+    reason = "an allocator is unsafe by its trait; this one counts and hands on what it is asked"
+)]
+// SAFETY: every call is handed to the system's allocator as it is; the counter takes no memory itself.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ASKED.set(ASKED.get() + 1);
+        // SAFETY: the caller keeps the promises of `alloc`.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        ASKED.set(ASKED.get() + 1);
+        // SAFETY: the caller keeps the promises of `realloc`.
+        unsafe { System.realloc(block, layout, size) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        // SAFETY: the caller keeps the promises of `dealloc`.
+        unsafe { System.dealloc(block, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+const CANDLES: usize = 400_000;
+fn settings(series: Series) -> BacktestSettings {
+    let bot = BotSettings {
+        name: "rsi".to_owned(),
+        symbol: series.symbol,
+        asset_type: "crypto".to_owned(),
+        interval: series.interval,
+        strategy: "rsi-extremes".to_owned(),
+        close_type: "05:00".parse().unwrap(),
+        expiration_type: ExpirationType::TimeFixed,
+        params: candlewick_sdk::serde_json::json!({}),
+        stake: StakeSettings::Fixed { amount: Decimal::TEN },
+    };
+    BacktestSettings {
+        session: SessionSettings {
+            money_scale: MoneyScale::default(),
+            balance: Decimal::from(1_000_000),
+            risk: RiskSettings { daily_loss_limit: Decimal::from(1_000), ..RiskSettings::default() },
+            bots: vec![bot],
+        },
+        simulation: SimulationSettings::default(),
+        price_every_ms: Millis::from_seconds(5),
+    }
+}
+
+fn walk(symbol: &str, interval: Interval, seed: u64) -> CandleSeries {
+    let series = Series { symbol: symbol.parse().unwrap(), interval };
+    CandleSeries::new(series, random_walk(seed, CANDLES)).unwrap()
+}
+
+#[test]
+fn a_trial_of_a_search_asks_for_no_more_memory_however_many_candles_it_has() {
+    let registry = Registry::default().with::<rsi_reversal::RsiReversal>();
+    let entry = registry.find("rsi-reversal").unwrap();
+    let candles = vec![walk("BTCUSDT", Interval::MINUTE, 1)];
+    let markets = vec![Market { prices: candles[0].clone(), detail: Vec::new() }];
+    let mut settings = settings(candles[0].series());
+    settings.session.bots[0].strategy = entry.name.to_owned();
+    let space = Space::new(entry, &settings.session.bots[0], &["period=5..9".to_owned()], &[]).unwrap();
+    let candidate: Candidate = [Setting::Whole(7)].into();
+    for several in [false, true] {
+        if several {
+            (settings.session.risk.max_open_trades, settings.session.risk.max_open_trades_per_symbol) =
+                (5, 3);
+            (settings.session.risk.allow_opposite, settings.session.risk.allow_duplicate) = (true, true);
+        }
+        for black_box in [BlackBox::Everything, BlackBox::WhatIsNotDeclared] {
+            let replay =
+                Replay { settings: &settings, entry, space: &space, candles: &candles, markets: &markets };
+            let shared = Shared::new(replay, black_box);
+            let measure = |until: Millis| {
+                let before = ASKED.get();
+                let outcome = shared.measure(&candidate, until, Money::from_minor(100_000_000)).unwrap();
+                let Outcome::Figures(figures) = outcome else { panic!("{outcome:?}") };
+                (figures.trades, ASKED.get() - before)
+            };
+            let (start, end) = (candles[0].start(), candles[0].end());
+            let quarter = start + Millis::new((end - start).get() / 4);
+            // The fates of orders are worked out by the first.
+            let _ = (measure(quarter), measure(end));
+            let ((few, asked), (many, asked_of_many)) = (measure(quarter), measure(end));
+            println!("{black_box:?}, several {several}: {few} trades {asked}, {many} trades {asked_of_many}");
+            assert!(many > 3 * few && few > 1_000, "{few} and {many} trades");
+            assert!(asked_of_many <= asked + 2, "{asked} for {few} trades, {asked_of_many} for {many}");
+        }
+    }
+}

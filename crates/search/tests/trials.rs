@@ -1,0 +1,460 @@
+//! Trials of a sweep beside the single backtests of their sets: the same trades, whatever is shared and whatever the rules.
+#![allow(clippy::unwrap_used, missing_docs, reason = "what cannot be made or run fails its test")]
+
+use candlewick_backtest::{Backtest, BacktestError, BacktestSettings, Finished};
+use candlewick_engine::{
+    BotSettings, IntentRow, IntentState, JournalHash, RiskSettings, SessionSettings, StakeSettings,
+};
+use candlewick_history::{GenerateSettings, generate, known_market};
+use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::{
+    BotContext, BuildError, Candle, CandleSeries, Declaration, ExpirationType, Interval, Millis, Money,
+    MoneyScale, Registry, Settlement, Signal, Strategy, StrategyEntry, StrategyFactory, Symbol,
+};
+use candlewick_search::sweep::{
+    BlackBox, Candidate, Figures, Ground, Halving, Objective, Outcome, Replay, Search, SearchSettings,
+    Shared, Space, Sweep, SweepEnd, SweepSettings, TrialJournal, TrialRow, TrialTrade, Wish,
+};
+use candlewick_simulator::{DrawRule, Market, OpenRounding, PathKind, RecordedLatency, SimulationSettings};
+use serde_json::{Value, json};
+use std::num::NonZeroUsize;
+
+/// Monday, 2026-01-05.
+const MONDAY: i64 = 1_767_571_200_000;
+
+/// Minutes of so many days, made anew at each call; a stretch of them and some single ones are missing.
+fn minutes(days: u32) -> CandleSeries {
+    let symbol: Symbol = "BTCUSDT".parse().unwrap();
+    let start = Millis::new(MONDAY);
+    let whole =
+        generate(&GenerateSettings::of_market(symbol, known_market(symbol).unwrap(), start, days)).unwrap();
+    let is_there = |index: usize| !(900..927).contains(&index) && !index.is_multiple_of(397);
+    let candles = whole.candles().iter().enumerate();
+    let candles: Vec<Candle> =
+        candles.filter(|(index, _)| is_there(*index)).map(|(_, candle)| *candle).collect();
+    CandleSeries::new(whole.series(), candles).unwrap()
+}
+
+fn settings(strategy: &str, (stake, risk): (&Value, &Value)) -> BacktestSettings {
+    let bot = BotSettings {
+        name: "btc".to_owned(),
+        symbol: "BTCUSDT".parse().unwrap(),
+        asset_type: "crypto".to_owned(),
+        interval: "1m".parse().unwrap(),
+        strategy: strategy.to_owned(),
+        close_type: "01:00".parse().unwrap(),
+        expiration_type: ExpirationType::TimeFixed,
+        params: json!({}),
+        stake: serde_json::from_value::<StakeSettings>(stake.clone()).unwrap(),
+    };
+    let mut rules = serde_json::to_value(RiskSettings::default()).unwrap();
+    for (key, value) in risk.as_object().unwrap() {
+        rules[key] = value.clone();
+    }
+    BacktestSettings {
+        session: SessionSettings {
+            money_scale: MoneyScale::default(),
+            balance: Decimal::from(10_000),
+            risk: serde_json::from_value(rules).unwrap(),
+            bots: vec![bot],
+        },
+        simulation: SimulationSettings::default(),
+        price_every_ms: Millis::from_seconds(5),
+    }
+}
+
+/// Stakes and rules under which trials run, besides the usual rules that are not named.
+fn rules() -> Vec<(Value, Value)> {
+    let fixed = json!({ "kind": "fixed", "amount": 10.0 });
+    let open = json!({ "daily_loss_limit": 0, "max_trades_per_day": 0, "max_drawdown_percent": 0.0 });
+    let with = |more: Value| {
+        let mut open = open.as_object().unwrap().clone();
+        open.extend(more.as_object().unwrap().clone());
+        Value::Object(open)
+    };
+    vec![
+        (fixed.clone(), json!({})),
+        (fixed.clone(), open.clone()),
+        (
+            fixed.clone(),
+            with(json!({ "max_open_trades": 5, "max_open_trades_per_symbol": 4, "allow_opposite": true })),
+        ),
+        (
+            fixed.clone(),
+            with(json!({
+                "max_open_trades": 0, "max_open_trades_per_symbol": 0, "allow_opposite": true, "allow_duplicate": true,
+                "max_trades_per_hour": 9
+            })),
+        ),
+        (fixed.clone(), with(json!({ "cooldown_after_loss_s": 400, "cooldown_scope": "symbol" }))),
+        (
+            fixed.clone(),
+            with(
+                json!({ "cooldown_after_losses": 3, "cooldown_after_losses_s": 7_200, "max_trades_per_day": 20 }),
+            ),
+        ),
+        (
+            fixed.clone(),
+            with(json!({ "daily_loss_limit": 60, "daily_profit_target": 25, "day_start": "07:30" })),
+        ),
+        (
+            fixed.clone(),
+            with(
+                json!({ "hours": [{ "from": "08:00", "to": "16:30" }], "max_loss_streak": 9, "enforce_verdict": true }),
+            ),
+        ),
+        (
+            fixed,
+            with(json!({ "max_drawdown_percent": 1.5, "min_payout_percent": 70.0, "payout_max_age_s": 900 })),
+        ),
+        (
+            json!({ "kind": "martingale", "amount": 5.0, "factor": 2.2, "levels": 5 }),
+            with(json!({ "max_stake": 60 })),
+        ),
+        (json!({ "kind": "soros", "amount": 7.0, "wins": 3 }), with(json!({ "daily_loss_limit": 80 }))),
+        (
+            json!({ "kind": "share", "percent": 9.0 }),
+            with(json!({ "max_stake_percent": 8.99, "stake_step": 0.5 })),
+        ),
+        (json!({ "kind": "kelly", "fraction": 0.5, "kelly_floor_trades": 20 }), open),
+    ]
+}
+
+/// Venues that answer and price in other ways, in turn.
+fn venue(number: u64) -> SimulationSettings {
+    let usual = SimulationSettings::default();
+    let at_once =
+        SimulationSettings { latency_ms: Millis::ZERO, settle_delay_ms: Millis::ZERO, ..usual.clone() };
+    match number % 5 {
+        0 => SimulationSettings { open_rounding: OpenRounding::None, ..at_once },
+        1 => at_once,
+        2 => SimulationSettings { draw: DrawRule::Loss, path: PathKind::Open, ..usual },
+        3 => SimulationSettings {
+            latency_ms: Millis::new(61_000),
+            settle_delay_ms: Millis::MINUTE * 7,
+            ..usual
+        },
+        _ => {
+            let samples_ms =
+                [("BTCUSDT".parse().unwrap(), vec![Millis::new(300), Millis::new(2_900)])].into();
+            SimulationSettings { recorded_latency: Some(RecordedLatency { seed: 1, samples_ms }), ..usual }
+        }
+    }
+}
+
+/// The backtest of these parameters by itself: candles of its own, everything journalled.
+fn single(settings: &BacktestSettings, entry: &StrategyEntry, bot: BotSettings, days: u32) -> Finished {
+    let context = BotContext {
+        bot: bot.name.clone(),
+        symbol: bot.symbol,
+        interval: bot.interval,
+        expiry: bot.expiry(),
+    };
+    let strategy = entry.build(&bot.params, &context).unwrap();
+    let mut settings = settings.clone();
+    settings.session.bots = vec![bot];
+    let candles = minutes(days);
+    let market = Market { prices: candles.clone(), detail: Vec::new() };
+    let backtest = Backtest::new(&settings, vec![strategy], &[false], &[candles], vec![market]).unwrap();
+    let header = settings.header(vec![(entry.name.to_owned(), entry.version.to_owned())], None);
+    backtest.run(&header, &mut JournalHash::new(), &mut |_, _| {}).unwrap()
+}
+
+/// The settled trades of a book, in the order in which they became known.
+fn settled(rows: &[IntentRow]) -> Vec<TrialTrade> {
+    let trade = |row: &IntentRow| TrialTrade {
+        number: row.approved.intent().number(),
+        direction: row.approved.direction(),
+        expiry: row.approved.expiry(),
+        stake: row.approved.stake(),
+        decision_time: row.approved.decision_time(),
+        open_time: row.open_time.unwrap(),
+        close_time: row.close_time.unwrap(),
+        settled_at: row.settled_at.unwrap(),
+        outcome: row.outcome.unwrap(),
+        profit: row.profit,
+    };
+    let mut trades: Vec<TrialTrade> =
+        rows.iter().filter(|row| row.state == IntentState::Settled).map(trade).collect();
+    trades.sort_by_key(|trade| (trade.settled_at, trade.close_time, trade.number));
+    trades
+}
+
+/// Everything that the trials of one strategy under some rules run on.
+struct Scene<'a> {
+    settings: BacktestSettings,
+    entry: &'a StrategyEntry,
+    space: Space,
+    days: u32,
+    candles: Vec<CandleSeries>,
+    markets: Vec<Market>,
+}
+
+impl<'a> Scene<'a> {
+    fn new(entry: &'a StrategyEntry, rules: (&Value, &Value), parameters: &[&str], days: u32) -> Self {
+        let settings = settings(entry.name, rules);
+        let parameters: Vec<String> = parameters.iter().map(|text| (*text).to_owned()).collect();
+        let space = Space::new(entry, &settings.session.bots[0], &parameters, &[]).unwrap();
+        let candles = vec![minutes(days)];
+        let markets = vec![Market { prices: candles[0].clone(), detail: Vec::new() }];
+        Self { settings, entry, space, days, candles, markets }
+    }
+
+    fn shared(&self, black_box: BlackBox) -> Shared<'_> {
+        let Self { settings, entry, space, candles, markets, .. } = self;
+        Shared::new(Replay { settings, entry, space, candles, markets }, black_box)
+    }
+
+    fn sweep(&self, ground: &dyn Ground, trials: u64, seed: u64) -> Result<Vec<TrialRow>, BacktestError> {
+        let search = SearchSettings { search: Search::Random, trials, seed };
+        let settings =
+            SweepSettings { search, objective: Objective::Edge, min_trades: 1, halving: Halving::NONE };
+        let (space, balance) = (&self.space, Money::from_minor(1_000_000));
+        let threads = NonZeroUsize::new(2).unwrap();
+        let job = Sweep { space, settings: &settings, ground, balance, threads };
+        let folder = tempfile::tempdir().unwrap();
+        let (mut journal, known) =
+            TrialJournal::open(&folder.path().join("trials.jsonl"), &json!({})).unwrap();
+        match job.run(&mut journal, known, &mut |_| Wish::GoOn)? {
+            SweepEnd::Done(rows) => Ok(rows),
+            SweepEnd::Stopped => panic!("nobody stopped it"),
+        }
+    }
+
+    fn alone(&self, candidate: &Candidate) -> Finished {
+        single(&self.settings, self.entry, self.space.bot(candidate), self.days)
+    }
+
+    /// Holds so many random trials to their single backtests; how many trades those were.
+    fn check(&self, black_box: BlackBox, trials: u64, seed: u64) -> usize {
+        let shared = self.shared(black_box);
+        let mut count = 0;
+        for row in self.sweep(&shared, trials, seed).unwrap() {
+            let case = || format!("{black_box:?} {:?} under {:?}", row.candidate, self.settings.session);
+            let alone = self.alone(&row.candidate);
+            let expected = settled(alone.book.rows());
+            let found = shared.trades(&row.candidate, Millis::MAX).unwrap().unwrap();
+            let difference = found.iter().zip(&expected).position(|(found, expected)| found != expected);
+            if let Some(first) = difference {
+                panic!("{}: {:?} instead of {:?}", case(), found[first], expected[first]);
+            }
+            assert_eq!(found.len(), expected.len(), "{}", case());
+            let figures = Figures::of(&alone, Money::from_minor(1_000_000), &shared.span());
+            assert_eq!(row.figures(), Some(&figures), "{}", case());
+            count += found.len();
+        }
+        count
+    }
+}
+
+const RSI: [&str; 4] =
+    ["period=2..20", "oversold=5..45:0.5", "overbought=55..95", "close_type=01:00,02:00,05:00"];
+const EMA: [&str; 4] = [
+    "fast=1..9",
+    "slow=10..30",
+    "close_type=01:00,03:00",
+    "expiration_type=TIME_FIXED,CANDLE_CLOSE,NEXT_CANDLE",
+];
+
+fn registry() -> Registry {
+    let registry = Registry::default().with::<rsi_reversal::RsiReversal>().with::<ema_cross::EmaCross>();
+    registry.with::<Boastful>().with::<Attentive>()
+}
+
+#[test]
+fn random_trials_equal_their_single_backtests_trade_by_trade_under_any_rules() {
+    let registry = registry();
+    let (rsi, ema) = (registry.find("rsi-reversal").unwrap(), registry.find("ema-cross").unwrap());
+    let mut trades = 0;
+    for ((stake, risk), seed) in rules().iter().zip(1..) {
+        let mut scene = Scene::new(rsi, (stake, risk), &RSI, 3);
+        trades += scene.check(BlackBox::WhatIsNotDeclared, 2, seed);
+        scene.settings.simulation = venue(seed);
+        trades += scene.check(BlackBox::WhatIsNotDeclared, 2, seed);
+        trades += scene.check(BlackBox::Everything, 2, seed + 100);
+        let scene = Scene::new(ema, (stake, risk), &EMA, 2);
+        trades += scene.check(BlackBox::WhatIsNotDeclared, 2, seed);
+    }
+    // 104 trials.
+    assert!(trades > 5_000, "{trades} trades are too few to tell anything");
+}
+
+#[test]
+fn an_earlier_end_and_stress_are_shared_as_well() {
+    let registry = registry();
+    let entry = registry.find("rsi-reversal").unwrap();
+    let mut scene = Scene::new(entry, (&rules()[0].0, &rules()[1].1), &RSI, 2);
+    scene.settings.simulation.stress = 0.5;
+    scene.check(BlackBox::WhatIsNotDeclared, 3, 5);
+    let shared = scene.shared(BlackBox::WhatIsNotDeclared);
+    let replay = scene.shared(BlackBox::Everything);
+    let until = Millis::new(MONDAY) + Millis::HOUR * 20;
+    for row in scene.sweep(&shared, 3, 9).unwrap() {
+        let balance = Money::from_minor(1_000_000);
+        let found = shared.measure(&row.candidate, until, balance).unwrap();
+        assert_eq!(found, replay.measure(&row.candidate, until, balance).unwrap());
+        assert!(matches!(&found, Outcome::Figures(figures) if figures.trades > 0), "{found:?}");
+        assert_ne!(found, row.outcome);
+    }
+}
+
+candlewick_sdk::parameters! {
+    /// What it listens to.
+    struct AttentiveParams {
+        /// Every so many calls it signals.
+        every: usize = 3, 1..=50;
+        /// Whether it sees candles of five minutes, too.
+        longer: bool = false;
+    }
+}
+
+/// Its signals depend on everything that it was ever told, and on the order.
+struct Attentive {
+    params: AttentiveParams,
+    longer: Vec<Interval>,
+    heard: u64,
+}
+
+impl Attentive {
+    fn hear(&mut self, number: u64) {
+        self.heard = (self.heard ^ number).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(23);
+    }
+}
+
+impl Strategy for Attentive {
+    fn warmup(&self) -> usize {
+        20
+    }
+
+    fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
+        self.hear(candle.close().to_bits());
+        let signals = self.heard.is_multiple_of(self.params.every as u64);
+        signals.then(|| if self.heard >> 32 & 1 == 0 { Signal::buy("even") } else { Signal::sell("odd") })
+    }
+
+    fn longer_intervals(&self) -> &[Interval] {
+        &self.longer
+    }
+
+    fn on_longer_candle(&mut self, _: Interval, candle: &Candle) {
+        self.hear(candle.open().to_bits());
+    }
+
+    fn on_settled(&mut self, settlement: &Settlement) {
+        self.hear(settlement.profit.minor() as u64 ^ settlement.decision_time.get() as u64);
+    }
+}
+
+impl StrategyFactory for Attentive {
+    const NAME: &'static str = "attentive";
+    const VERSION: &'static str = "1.0.0";
+    const ABOUT: &'static str = "Its signals depend on everything that it was ever told.";
+    type Params = AttentiveParams;
+
+    fn build(params: AttentiveParams, _bot: &BotContext) -> Result<Self, BuildError> {
+        let five = "5m".parse().unwrap();
+        let longer = if params.longer { vec![five] } else { Vec::new() };
+        Ok(Self { params, longer, heard: 1 })
+    }
+}
+
+#[test]
+fn a_strategy_is_told_the_same_in_a_trial_as_in_its_single_backtest() {
+    let registry = registry();
+    let entry = registry.find("attentive").unwrap();
+    let mut trades = 0;
+    for ((stake, risk), seed) in rules().iter().zip(1..) {
+        for longer in ["longer=false", "longer=true"] {
+            let parameters = ["every=1..40", longer, "close_type=01:00,02:00,05:00"];
+            let mut scene = Scene::new(entry, (stake, risk), &parameters, 2);
+            scene.settings.simulation = venue(seed);
+            trades += scene.check(BlackBox::WhatIsNotDeclared, 2, seed);
+        }
+    }
+    assert!(trades > 4_000, "{trades} trades are too few to tell anything");
+}
+
+candlewick_sdk::parameters! {
+    /// What it declares wrongly.
+    struct BoastfulParams {
+        /// The level that it trades at.
+        level: f64 = 30.0, 0.0..=100.0;
+        /// How far beside it the level lies that it declares.
+        beside: f64 = 0.0, 0.0..=1.0;
+        /// Names its series by the period, or does not.
+        names: bool = true;
+        /// Of its index.
+        period: usize = 5, 2..=50;
+    }
+}
+
+/// Declares its signals, perhaps wrongly.
+struct Boastful {
+    params: BoastfulParams,
+    rsi: candlewick_sdk::indicator::Rsi,
+}
+
+impl Strategy for Boastful {
+    fn warmup(&self) -> usize {
+        self.rsi.stable_after()
+    }
+
+    fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
+        let rsi = self.rsi.update(candle.close())?;
+        (rsi < self.params.level).then(|| Signal::buy("low"))
+    }
+
+    fn declaration(&self) -> Option<Declaration> {
+        let mut rsi = self.rsi.clone();
+        let numbers = [self.params.period as f64];
+        let numbers: &[f64] = if self.params.names { &numbers } else { &[] };
+        let mut declaration = Declaration::new();
+        let series = declaration.series("rsi", numbers, move |candle| rsi.update(candle.close()));
+        Some(declaration.buy_when([series.below(self.params.level - self.params.beside)]))
+    }
+}
+
+impl StrategyFactory for Boastful {
+    const NAME: &'static str = "boastful";
+    const VERSION: &'static str = "1.0.0";
+    const ABOUT: &'static str = "Declares its signals, perhaps wrongly.";
+    type Params = BoastfulParams;
+
+    fn build(params: BoastfulParams, _bot: &BotContext) -> Result<Self, BuildError> {
+        let rsi = candlewick_sdk::indicator::Rsi::new(params.period).unwrap();
+        Ok(Self { params, rsi })
+    }
+}
+
+#[test]
+fn a_declaration_that_is_not_what_the_strategy_does_is_caught() {
+    let registry = registry();
+    let entry = registry.find("boastful").unwrap();
+    let (stake, risk) = &rules()[1];
+    for (beside, is_caught) in [("beside=0", false), ("beside=0.5", true)] {
+        let scene = Scene::new(entry, (stake, risk), &["level=20..40:10", beside], 2);
+        let shared = scene.shared(BlackBox::WhatIsNotDeclared);
+        for row in scene.sweep(&shared, 3, 1).unwrap() {
+            let caught = shared.check(&row.candidate, Money::from_minor(1_000_000));
+            assert_eq!(caught.is_err(), is_caught, "{beside} {:?}", row.candidate);
+            if let Err(error) = caught {
+                assert!(error.to_string().contains("not those of its backtest"), "{error}");
+            }
+        }
+    }
+}
+
+#[test]
+fn one_key_for_two_series_is_caught() {
+    let registry = registry();
+    let entry = registry.find("boastful").unwrap();
+    let (stake, risk) = &rules()[1];
+    for (names, is_caught) in [("names=true", false), ("names=false", true)] {
+        let scene = Scene::new(entry, (stake, risk), &["period=5,6", "level=30,40", names], 2);
+        let ran = scene.sweep(&scene.shared(BlackBox::WhatIsNotDeclared), 4, 1);
+        assert_eq!(ran.is_err(), is_caught, "{names}");
+        if let Err(error) = ran {
+            assert!(error.to_string().contains("\"rsi\" stands for two different series"), "{error}");
+        }
+    }
+}

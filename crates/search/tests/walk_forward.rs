@@ -1,0 +1,321 @@
+//! Walking forward: what was planted is found, what is not there is not, and nothing of a test reaches its training.
+
+#![allow(clippy::unwrap_used, reason = "the parts of a test are tests")]
+
+use candlewick_backtest::{Backtest, BacktestSettings};
+use candlewick_engine::{
+    BotSettings, IntentRow, JournalHash, RiskSettings, SessionSettings, StakeSettings, judge,
+};
+use candlewick_history::{GenerateSettings, generate, known_market};
+use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::{
+    BotContext, BuildError, Candle, CandleSeries, ExpirationType, Millis, Money, MoneyScale, Registry,
+    Series, Signal, Strategy, StrategyFactory, parameters,
+};
+use candlewick_search::sweep::{
+    Figures, Halving, Objective, Replay, Search, SearchSettings, Space, SweepSettings, TrialJournal, Wish,
+};
+use candlewick_search::walk_forward::{
+    Chosen, Course, Robustness, Scheme, Step, StepEnd, WalkForward, Window, WindowSettings, joined,
+};
+use candlewick_simulator::{Market, OpenRounding, SimulationSettings};
+use candlewick_statistics::{Verdict, VerdictPlan};
+use serde_json::json;
+use std::num::NonZeroUsize;
+
+parameters! {
+    /// How the last candle is read.
+    pub struct LeanParams {
+        /// 1 bets that the next goes on as this one, -1 that it turns, 0 on nothing.
+        lean: i64 = 0, -1..=1;
+        /// Trades one candle of so many.
+        every: usize = 2, 2..=5;
+    }
+}
+
+/// Bets on the next candle by the last one's direction: an edge that is planted in candles is there to be taken.
+struct Lean(LeanParams);
+
+impl Strategy for Lean {
+    fn warmup(&self) -> usize {
+        3
+    }
+
+    fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
+        let place = candle.time().get() / FIVE.get();
+        if self.0.lean == 0 || place % self.0.every as i64 != 0 {
+            return None;
+        }
+        let rose = candle.close() > candle.open();
+        Some(if rose == (self.0.lean > 0) { Signal::buy("rises") } else { Signal::sell("falls") })
+    }
+}
+
+impl StrategyFactory for Lean {
+    const NAME: &'static str = "lean";
+    const VERSION: &'static str = "1.0.0";
+    const ABOUT: &'static str = "Bets on the next candle by the last one's direction.";
+    type Params = LeanParams;
+
+    fn build(params: LeanParams, _bot: &BotContext) -> Result<Self, BuildError> {
+        Ok(Self(params))
+    }
+}
+
+const START: Millis = Millis::new(1_767_571_200_000);
+const FIVE: Millis = Millis::new(300_000);
+
+fn series(symbol: &str, interval: &str) -> Series {
+    Series { symbol: symbol.parse().unwrap(), interval: interval.parse().unwrap() }
+}
+
+fn market(regime: &str, seed: u64) -> CandleSeries {
+    let own = series("BTCUSDT", "5m");
+    let market = known_market(own.symbol).unwrap();
+    let usual = GenerateSettings::of_market(own.symbol, market, START, 40);
+    let regime = regime.parse().unwrap();
+    generate(&GenerateSettings { interval: own.interval, regime, seed, ..usual }).unwrap()
+}
+
+/// A bot of five minutes without limits, at the usual latency.
+fn unlimited() -> BacktestSettings {
+    let own = series("BTCUSDT", "5m");
+    let bot = BotSettings {
+        name: "lean".to_owned(),
+        symbol: own.symbol,
+        asset_type: "crypto".to_owned(),
+        interval: own.interval,
+        strategy: "lean".to_owned(),
+        close_type: "05:00".parse().unwrap(),
+        expiration_type: ExpirationType::TimeFixed,
+        params: json!({}),
+        stake: StakeSettings::Fixed { amount: Decimal::TEN },
+    };
+    let limits = RiskSettings {
+        daily_loss_limit: Decimal::ZERO,
+        max_drawdown_percent: 0.0,
+        max_trades_per_day: 0,
+        ..RiskSettings::default()
+    };
+    BacktestSettings {
+        session: SessionSettings {
+            money_scale: MoneyScale::default(),
+            balance: Decimal::from(1_000_000),
+            risk: limits,
+            bots: vec![bot],
+        },
+        simulation: SimulationSettings {
+            latency_ms: Millis::from_seconds(2),
+            settle_delay_ms: Millis::ZERO,
+            open_rounding: OpenRounding::None,
+            ..SimulationSettings::default()
+        },
+        price_every_ms: Millis::from_seconds(5),
+    }
+}
+
+const BALANCE: Money = Money::from_minor(100_000_000);
+
+/// Two weeks of training, four days of test, and what a walk over this market comes to.
+struct Walk {
+    candles: Vec<CandleSeries>,
+    search: Search,
+    threads: usize,
+}
+
+impl Walk {
+    fn of(candles: CandleSeries) -> Self {
+        Self { candles: vec![candles], search: Search::Grid, threads: 2 }
+    }
+
+    fn with<T>(&self, look: impl FnOnce(&WalkForward<'_>, &[Window]) -> T) -> T {
+        let registry = Registry::default().with::<Lean>();
+        let entry = registry.find("lean").unwrap();
+        let settings = unlimited();
+        let parameters = ["lean=-1..1", "every=2..5"].map(str::to_owned);
+        let space = Space::new(entry, &settings.session.bots[0], &parameters, &[]).unwrap();
+        let markets = vec![Market { prices: self.candles[0].clone(), detail: Vec::new() }];
+        let (settings, space, candles) = (&settings, &space, &self.candles);
+        let whole = Replay { settings, entry, space, candles, markets: &markets };
+        let course = Course { whole, balance: BALANCE };
+        let search = SearchSettings { search: self.search, trials: 6, seed: 3 };
+        let sweep =
+            SweepSettings { search, objective: Objective::Edge, min_trades: 30, halving: Halving::NONE };
+        let layout = WindowSettings {
+            scheme: Scheme::Rolling,
+            train: Millis::DAY * 14,
+            test: Millis::DAY * 4,
+            gap: course.purge(),
+        };
+        let windows = layout.windows(&course.span()).unwrap();
+        let walk = WalkForward { course, sweep: &sweep, threads: NonZeroUsize::new(self.threads).unwrap() };
+        look(&walk, &windows)
+    }
+
+    fn steps(&self) -> Vec<Step> {
+        self.with(|walk, windows| windows.iter().map(|window| step(walk, window)).collect())
+    }
+}
+
+fn step(walk: &WalkForward<'_>, window: &Window) -> Step {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut journal, known) = TrialJournal::open(&folder.path().join("trials.jsonl"), &json!({})).unwrap();
+    match walk.step(window, &mut journal, known, &mut |_| Wish::GoOn).unwrap() {
+        StepEnd::Done(step) => *step,
+        StepEnd::Stopped => panic!("nobody stopped it"),
+    }
+}
+
+fn chosen(step: &Step) -> &Chosen {
+    step.chosen.as_ref().unwrap()
+}
+
+/// What is known of a choice before its test.
+fn choice(step: &Step) -> (String, f64, Figures, Robustness, usize) {
+    let Chosen { candidate, score, in_sample, robustness, .. } = chosen(step);
+    (format!("{candidate:?}"), *score, in_sample.clone(), *robustness, step.counting)
+}
+
+fn trades(step: &Step) -> &[IntentRow] {
+    chosen(step).finished.book.rows()
+}
+
+#[test]
+fn an_edge_that_was_planted_is_chosen_in_every_window_and_shown_by_the_tests_together() {
+    let steps = Walk::of(market("edge:0.63:5m", 5)).steps();
+    assert_eq!(steps.len(), 6);
+    for step in &steps {
+        assert_eq!((step.rows.len(), chosen(step).candidate[0].to_number()), (12, Some(1.0)));
+        // The set that trades nothing does not count.
+        assert_eq!(step.counting, 8);
+    }
+    let all = joined(&steps, BALANCE).unwrap();
+    let test = judge(all.book.rows(), VerdictPlan::default());
+    assert_eq!(test.verdict(), Verdict::EdgeShown);
+    let pooled = Robustness::pooled(steps.iter().map(|step| &chosen(step).robustness));
+    // Beside a set that follows lie those that follow less or more often, and the one that trades nothing.
+    assert!(pooled.share().unwrap() > 0.4 && pooled.share().unwrap() < 0.8, "{pooled:?}");
+}
+
+#[test]
+fn nothing_is_shown_where_nothing_is_however_good_the_training_looks() {
+    for seed in [1, 2, 3] {
+        let steps = Walk::of(market("random-walk", seed)).steps();
+        let all = joined(&steps, BALANCE).unwrap();
+        assert!(all.book.rows().len() > 1_000, "{} trades are too few to tell", all.book.rows().len());
+        let verdict = judge(all.book.rows(), VerdictPlan::default()).verdict();
+        assert_ne!(verdict, Verdict::EdgeShown, "seed {seed}");
+    }
+}
+
+/// The candles of one market until a moment, those of another from there on.
+fn spliced(one: &CandleSeries, at: Millis, other: &CandleSeries) -> CandleSeries {
+    let before = one.candles().iter().filter(|candle| candle.close_time(one.interval()) <= at);
+    let after = other.candles().iter().filter(|candle| candle.close_time(one.interval()) > at);
+    CandleSeries::new(one.series(), before.chain(after).copied().collect::<Vec<_>>()).unwrap()
+}
+
+#[test]
+fn no_candle_after_its_training_has_a_part_in_what_a_window_chooses() {
+    let (true_market, other) = (market("mixed", 7), market("trend", 8));
+    let whole = Walk::of(true_market.clone()).steps();
+    for (place, before) in whole.iter().enumerate() {
+        let end = before.window.training.end;
+        let later = Walk::of(spliced(&true_market, end, &other));
+        let step = later.with(|walk, windows| step(walk, &windows[place]));
+        assert_eq!(choice(&step), choice(before), "window {place}");
+        assert_ne!(trades(&step), trades(before), "window {place}: the test is of other candles");
+        // So it does see what lies within.
+        let earlier = Walk::of(spliced(&true_market, end - FIVE * 600, &other));
+        let step = earlier.with(|walk, windows| self::step(walk, &windows[place]));
+        assert_ne!(choice(&step).2, choice(before).2, "window {place}");
+    }
+}
+
+#[test]
+fn no_trade_of_a_test_is_decided_while_one_of_its_training_may_be_open() {
+    let walk = Walk::of(market("mixed", 7));
+    for step in walk.steps() {
+        let Window { training, test } = &step.window;
+        // A latency of 2 s, 1 s of rounding and five minutes, in whole candles.
+        assert_eq!(test.start - training.end, FIVE * 2);
+        let first = trades(&step).first().unwrap().approved.decision_time();
+        let settled_at = |row: &IntentRow| row.settled_at.unwrap();
+        let last_settled = trades(&step).iter().map(settled_at).max().unwrap();
+        assert!(first > test.start && first <= test.start + FIVE * 6, "{first}");
+        assert!(last_settled > test.end && last_settled <= test.end + FIVE * 2);
+        assert!(trades(&step).iter().all(|row| row.approved.decision_time() <= test.end));
+        // All of them settled, the last ones after the test's own candles.
+        assert_eq!(chosen(&step).out_of_sample.unsettled, 0);
+        let in_training = chosen(&step).in_sample.trades + chosen(&step).in_sample.unsettled;
+        assert!(in_training > 500, "{in_training}");
+    }
+}
+
+/// What a trade came to, whatever its number.
+fn outcome(row: &IntentRow) -> impl PartialEq + std::fmt::Debug {
+    let of = (row.approved.decision_time(), row.approved.direction(), row.approved.stake());
+    (of, row.open_time, row.open_price, row.close_time, row.close_price, row.outcome, row.profit)
+}
+
+#[test]
+fn a_test_trades_as_one_long_backtest_of_its_set_would() {
+    let walk = Walk::of(market("mixed", 7));
+    let steps = walk.steps();
+    let registry = Registry::default().with::<Lean>();
+    let mut several = std::collections::BTreeSet::new();
+    for step in &steps {
+        let [lean, every] = [0, 1].map(|place| chosen(step).candidate[place].to_json());
+        several.insert(format!("{lean} {every}"));
+        let mut settings = unlimited();
+        settings.session.bots[0].params = json!({ "lean": lean, "every": every });
+        let bot = &settings.session.bots[0];
+        let (symbol, interval, expiry) = (bot.symbol, bot.interval, bot.expiry());
+        let context = BotContext { bot: bot.name.clone(), symbol, interval, expiry };
+        let strategy = registry.find("lean").unwrap().build(&bot.params, &context).unwrap();
+        let market = Market { prices: walk.candles[0].clone(), detail: Vec::new() };
+        let long = Backtest::new(&settings, vec![strategy], &[false], &walk.candles, vec![market]).unwrap();
+        let header = settings.header(vec![], None);
+        let long = long.run(&header, &mut JournalHash::new(), &mut |_, _| {}).unwrap();
+        let within = |row: &&IntentRow| {
+            let decided = row.approved.decision_time();
+            decided > step.window.test.start && decided <= step.window.test.end
+        };
+        let expected: Vec<_> = long.book.rows().iter().filter(within).map(outcome).collect();
+        let found: Vec<_> = trades(step).iter().map(outcome).collect();
+        assert!(expected.len() > 200 && found == expected, "{} trades, not {}", found.len(), expected.len());
+    }
+    assert!(several.len() > 1, "a market in which one set is always best shows little: {several:?}");
+    let all = joined(&steps, BALANCE).unwrap();
+    let numbers: Vec<u64> = all.book.rows().iter().map(|row| row.approved.intent().number()).collect();
+    assert_eq!(numbers, (1..=numbers.len() as u64).collect::<Vec<_>>());
+    let pnl: f64 = steps.iter().map(|step| chosen(step).out_of_sample.pnl).sum();
+    let span = steps[0].window.test.start..steps[5].window.test.end;
+    let figures = Figures::of(&all, BALANCE, &span);
+    assert!((figures.pnl - pnl).abs() < 1e-6, "{} {pnl}", figures.pnl);
+    assert_eq!(all.final_balance - BALANCE, all.book.rows().iter().map(|row| row.profit).sum());
+}
+
+#[test]
+fn neighbours_that_a_search_did_not_try_are_run() {
+    let whole = Walk::of(market("edge:0.63:5m", 5)).steps();
+    let few = Walk { search: Search::Random, ..Walk::of(market("edge:0.63:5m", 5)) }.steps();
+    let mut alike = 0;
+    for (one, other) in whole.iter().zip(&few) {
+        if chosen(one).candidate == chosen(other).candidate {
+            assert_eq!(chosen(one).robustness, chosen(other).robustness);
+            alike += 1;
+        }
+    }
+    assert!(alike > 0, "the two searches share no choice");
+}
+
+#[test]
+fn threads_change_nothing() {
+    let candles = market("mixed", 9);
+    let one = Walk { threads: 1, ..Walk::of(candles.clone()) }.steps();
+    let three = Walk { threads: 3, ..Walk::of(candles) }.steps();
+    for (one, three) in one.iter().zip(&three) {
+        assert_eq!((choice(one), trades(one)), (choice(three), trades(three)));
+    }
+}
