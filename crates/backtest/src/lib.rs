@@ -13,6 +13,7 @@ mod feed;
 pub mod markup;
 pub mod metric;
 pub mod page;
+mod run_totals;
 mod settings;
 mod silence;
 mod summary;
@@ -21,6 +22,7 @@ pub mod variants;
 
 pub use driver::{Backtest, Finished};
 pub use error::BacktestError;
+pub use run_totals::{Evidence, RunTotals, SettledFigures};
 pub use settings::BacktestSettings;
 pub use silence::Silence;
 pub use summary::Summary;
