@@ -4,7 +4,6 @@
 //! venue what the Session approved. There is no trading logic here; a live run drives the same Session. An
 //! [`analysis`] is what a run's trades tell, and a [`page`] what people see of it.
 
-mod ahead;
 pub mod analysis;
 pub mod bench;
 mod driver;
@@ -13,6 +12,7 @@ mod feed;
 pub mod markup;
 pub mod metric;
 pub mod page;
+mod prefetch;
 mod run_totals;
 mod settings;
 mod silence;

@@ -1,7 +1,7 @@
 //! The figures of a run, from its trade book; the same for a backtest and a live session.
 
-use crate::ahead::fetch_one;
 use crate::metric::Drawdown;
+use crate::prefetch::prefetch;
 use crate::run_totals::{Evidence, Payouts, RunTotals, SettledFigures};
 use candlewick_engine::{IntentId, IntentRow, IntentState, TradeBook};
 use candlewick_sdk::{Millis, Money, Outcome};
@@ -131,9 +131,9 @@ impl Rows {
 fn read_ahead(rows: &[IntentRow]) -> impl Iterator<Item = &IntentRow> {
     rows.iter().enumerate().map(|(place, row)| {
         if let Some(soon) = rows.get(place + ROWS_AHEAD) {
-            fetch_one(&soon.state);
-            fetch_one(&soon.settled_at);
-            fetch_one(&soon.close_time);
+            prefetch(&soon.state);
+            prefetch(&soon.settled_at);
+            prefetch(&soon.close_time);
         }
         row
     })
