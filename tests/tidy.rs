@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Who may depend on whom. Everybody may name `sdk`; nobody may name what does not stand here.
-const ARROWS: [(&str, &[&str]); 13] = [
+const ARROWS: &[(&str, &[&str])] = &[
     ("sdk", &[]),
     ("statistics", &[]),
     ("engine", &["sdk", "statistics"]),
@@ -16,9 +16,10 @@ const ARROWS: [(&str, &[&str]); 13] = [
     ("api", &["sdk", "broker"]),
     ("backtest", &["sdk", "engine", "simulator", "history", "statistics"]),
     ("search", &["sdk", "engine", "simulator", "statistics", "backtest"]),
-    ("sandbox", &["sdk", "simulator", "history", "broker", "api"]),
+    ("sandbox", &["sdk", "simulator", "history", "broker"]),
     ("journal", &["sdk", "engine"]),
     ("runtime", &["sdk", "engine", "broker", "api", "journal", "simulator", "statistics"]),
+    ("records", &["sdk", "engine", "journal", "backtest", "simulator", "broker"]),
     (
         "cli",
         &[
@@ -32,6 +33,7 @@ const ARROWS: [(&str, &[&str]); 13] = [
             "api",
             "broker",
             "journal",
+            "records",
             "sandbox",
             "runtime",
             "strategies",

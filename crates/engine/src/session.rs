@@ -3,16 +3,15 @@
 mod booking;
 mod bot_names;
 mod earlier;
-mod foretold;
 mod stored;
 mod stretch;
 mod tournament;
-mod unheard;
+mod trial;
 mod verdicts;
 
-pub use foretold::{Foretold, Shown, Traded};
 pub use stored::StoredCandles;
 pub use stretch::StretchEnd;
+pub use trial::{BookedTrade, PrecomputedOutcome, ShownCandles, TrialSession};
 
 use crate::bot::Bot;
 use crate::intent::{Intent, Intents, Stage};

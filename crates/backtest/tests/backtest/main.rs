@@ -13,5 +13,6 @@ mod errors;
 mod order;
 mod prices;
 mod repetition;
+mod run_time;
 // What is said of it.
 mod summary;
