@@ -65,9 +65,7 @@ impl Encoder {
         if self.shapes.len() > known {
             encode_shape(reason, out);
         }
-        for (_, value) in reason.numbers() {
-            put_float(value, out);
-        }
+        reason.values().iter().for_each(|value| put_float(*value, out));
     }
 }
 

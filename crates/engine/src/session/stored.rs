@@ -84,11 +84,12 @@ impl<'a> StoredCandles<'a> {
         &self.readers[place]
     }
 
-    /// Shows a reader's bot further candles, up to the first that it answers once it is warm, or the end of a block; none that
-    /// close at `until` or later, if it has to wait for events.
+    /// Forgets the last answer of the reader whose turn it is, and shows its bot further candles, up to the first that it answers
+    /// once it is warm, or the end of a block; none that close at `until` or later, if it has to wait for events.
     #[inline]
     pub(super) fn show(&mut self, place: usize, bot: &mut Bot, until: Option<Millis>) {
         let reader = &mut self.readers[place];
+        reader.signal = None;
         let candles = self.series[reader.series.index()];
         let before = reader.shown;
         let end = candles.len().min((before / BLOCK + 1) * BLOCK);
@@ -114,7 +115,7 @@ impl<'a> StoredCandles<'a> {
             Some(_) => bot.last_close,
             None => reader.next_close(&self.series),
         };
-        self.turns.set(place, turn);
+        self.turns.change_first(turn);
     }
 
     /// Whether a reader's bot has to wait for events, apart from its own trades.
@@ -133,13 +134,13 @@ impl<'a> StoredCandles<'a> {
         firsts.min()
     }
 
-    /// Forgets an answer that was decided: the bot's next turn is the next candle's.
+    /// Forgets the last answer of the reader whose turn it is, and shows its bot nothing further yet.
     #[inline]
-    pub(super) fn clear_signal(&mut self, place: usize) {
+    pub(super) fn end_turn(&mut self, place: usize) {
         let reader = &mut self.readers[place];
         reader.signal = None;
         let turn = reader.next_close(&self.series);
-        self.turns.set(place, turn);
+        self.turns.change_first(turn);
     }
 }
 

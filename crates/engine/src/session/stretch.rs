@@ -42,8 +42,8 @@ impl Session {
                 self.pass_time_of(candles, at + Millis::new(1), actions);
                 let moment = Moment { at, received: at, origin: Origin::Live };
                 let is_approved = self.decide(bot, signal, moment, actions);
-                candles.clear_signal(place);
                 if is_approved || actions.len() >= MOST_ACTIONS {
+                    candles.end_turn(place);
                     return StretchEnd::ActionsAt(at);
                 }
             }
