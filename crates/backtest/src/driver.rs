@@ -89,17 +89,17 @@ impl Backtest {
         })
     }
 
-    /// Tells strategies no price after this moment; what is open then still settles by the market's candles.
+    /// Shows strategies no price after this moment; what is open then still settles by the market's candles.
     #[must_use]
-    pub fn telling_prices_until(mut self, end: Millis) -> Self {
-        let told = Millis::new(i64::MIN)..end;
+    pub fn with_prices_until(mut self, end: Millis) -> Self {
+        let shown = Millis::new(i64::MIN)..end;
         self.prices = (self.prices.into_iter())
-            .filter_map(|(symbol, detail)| Some((symbol, detail.within(told.clone()).ok()?)))
+            .filter_map(|(symbol, detail)| Some((symbol, detail.within(shown.clone()).ok()?)))
             .collect();
         self
     }
 
-    /// Runs to the end of the candles and of every trade that they end. `progress` is told now and then how many
+    /// Runs to the end of the candles and of every trade that they end. `progress` is called now and then with how many
     /// candles are done, of how many.
     ///
     /// # Errors
@@ -311,7 +311,7 @@ fn price_sources(
         let market = markets.iter().find(|market| market.symbol() == bot.symbol);
         let detail = market.map(|market| market.detail.as_slice()).unwrap_or_default();
         let fine = detail.iter().filter(|detail| every.is_aligned_to(detail.interval().length()));
-        // A few recorded seconds do not take the place of a series that tells prices for months.
+        // A few recorded seconds do not take the place of a series that has prices for months.
         let fine = fine.max_by_key(|detail| detail.interval().length() * detail.candles().len() as i64);
         let (Some(detail), Some(id)) = (fine, session.symbol_id(bot.symbol)) else {
             return Err(BacktestError::NoFinerCandles {

@@ -8,7 +8,7 @@ pub(crate) struct Feed<'a> {
     sources: Vec<Source<'a>>,
 }
 
-/// What a source has to tell at an instant. Candles are lent, not copied: handing one through an event costs as
+/// What a source has at an instant. Candles are lent, not copied: handing one through an event costs as
 /// much as all else that is done with it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Item<'a> {
@@ -122,14 +122,14 @@ mod tests {
         feed.add_candles(SeriesId::FIRST, &fives);
         feed.add_prices(SymbolId::FIRST, &minutes, Millis::MINUTE * 2);
         assert_eq!(feed.len(), 13);
-        let mut told = Vec::new();
+        let mut items = Vec::new();
         while let Some(instant) = feed.next_instant() {
             for item in feed.sources().filter_map(|source| source.take_at(instant)) {
                 let name = match item {
                     Item::Candle(_, candle) => format!("candle of {}", candle.time().get() / 60_000),
                     Item::Price(..) => "price".to_owned(),
                 };
-                told.push(format!("{} {name}", instant.get() / 60_000));
+                items.push(format!("{} {name}", instant.get() / 60_000));
             }
         }
         let expected = [
@@ -145,6 +145,6 @@ mod tests {
             "6 price",
             "10 candle of 5",
         ];
-        assert_eq!(told, expected);
+        assert_eq!(items, expected);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A backtest is a loop: hand the Session what the venue has to say by now, hand it the next candle, hand the
 //! venue what the Session approved. There is no trading logic here; a live run drives the same Session. An
-//! [`analysis`] is what a run's trades tell, and a [`page`] what people see of it.
+//! [`analysis`] is what a run's trades show, and a [`page`] what people see of it.
 
 pub mod analysis;
 pub mod bench;
@@ -11,18 +11,18 @@ mod error;
 mod feed;
 pub mod markup;
 pub mod metric;
+mod null_recorder;
 pub mod page;
 mod prefetch;
 mod run_totals;
 mod settings;
-mod silence;
 mod summary;
 pub mod translation;
 pub mod variants;
 
 pub use driver::{Backtest, Finished};
 pub use error::BacktestError;
+pub use null_recorder::NullRecorder;
 pub use run_totals::{Evidence, RunTotals, SettledFigures};
 pub use settings::BacktestSettings;
-pub use silence::Silence;
 pub use summary::Summary;

@@ -68,7 +68,7 @@ impl SettledFigures {
 }
 
 impl RunTotals {
-    /// Nothing yet, of a run that began with this balance. Profits are not told apart by day.
+    /// Nothing yet, of a run that began with this balance. Profits are not added up by day.
     pub const fn new(balance: Money) -> Self {
         Self {
             won: 0,
@@ -170,7 +170,7 @@ impl RunTotals {
         self.streaks.longest()
     }
 
-    /// Each day's profit, where days were told apart.
+    /// Each day's profit, where they were added up by day.
     pub const fn days(&self) -> Option<&DailyProfits> {
         self.days.as_ref()
     }

@@ -39,8 +39,8 @@ impl Bot {
         self.strategy.warmup()
     }
 
-    /// Shows the strategy candles up to the first that it answers, with this signal; how many those were. What it says
-    /// before it [is warm](Self::is_warm) is not to be heard.
+    /// Shows the strategy candles up to the first that it answers, with this signal; how many those were. A signal
+    /// before it [is warm](Self::is_warm) is to be ignored.
     #[inline]
     pub(crate) fn on_candles(&mut self, candles: &[Candle], signal: &mut Option<Signal>) -> usize {
         let shown = if self.longer.is_empty() {
@@ -48,12 +48,12 @@ impl Bot {
         } else {
             self.on_candle_with_longer(candles, signal)
         };
-        self.note_close(&candles[..shown]);
+        self.keep_close(&candles[..shown]);
         self.cold = self.cold.saturating_sub(shown);
         shown
     }
 
-    /// Shows the strategy candles whose answers are not to be heard; how many answers there were once it was
+    /// Shows the strategy candles whose signals are suppressed; how many there were once it was
     /// [warm](Self::is_warm).
     pub(crate) fn pass_candles(&mut self, candles: &[Candle]) -> u64 {
         let (mut rest, mut answers) = (candles, 0);
@@ -63,7 +63,7 @@ impl Bot {
             answers += u64::from(signal.is_some() && self.is_warm());
             rest = &rest[shown..];
         }
-        self.note_close(rest);
+        self.keep_close(rest);
         answers + self.strategy.pass_candles(rest)
     }
 
@@ -71,24 +71,24 @@ impl Bot {
     #[inline]
     pub(crate) fn on_candles_after(
         &mut self,
-        (unheard, settlement): (usize, &Settlement),
+        (suppressed, settlement): (usize, &Settlement),
         candles: &[Candle],
         signal: &mut Option<Signal>,
     ) -> (usize, u64) {
         if !self.longer.is_empty() {
-            let (passed, rest) = candles.split_at(unheard.min(candles.len()));
+            let (passed, rest) = candles.split_at(suppressed.min(candles.len()));
             let answered = self.pass_candles(passed);
             self.on_settled(settlement);
             return (passed.len() + self.on_candles(rest, signal), answered);
         }
-        let (shown, answered) = self.strategy.on_candles_after(unheard, settlement, candles, signal);
-        self.note_close(&candles[..shown]);
+        let (shown, answered) = self.strategy.on_candles_after(suppressed, settlement, candles, signal);
+        self.keep_close(&candles[..shown]);
         (shown, answered)
     }
 
-    /// Notes when the last of the candles that were shown closed.
+    /// Keeps when the last of the candles that were shown closed.
     #[inline]
-    fn note_close(&mut self, shown: &[Candle]) {
+    fn keep_close(&mut self, shown: &[Candle]) {
         if let Some(last) = shown.last() {
             self.last_close = last.time() + self.interval;
         }

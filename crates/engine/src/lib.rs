@@ -32,7 +32,7 @@ mod stake;
 mod testing;
 
 pub use action::{Action, Judgement, Refused};
-pub use book::{IntentRow, IntentState, Told, TradeBook};
+pub use book::{EventSequence, IntentRow, IntentState, TradeBook};
 pub use bot_verdict::BotVerdict;
 pub use event::{Control, Edge, Event, EventKind, Opened, Origin, Rejection, Settled, VenueId};
 pub use hash::JournalHash;

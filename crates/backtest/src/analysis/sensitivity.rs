@@ -1,7 +1,7 @@
 //! How much of a result hangs on the settings of the venue: the same run, repeated with others.
 
 use crate::metric::Expectancy;
-use crate::silence::Silence;
+use crate::null_recorder::NullRecorder;
 use crate::{Backtest, BacktestError, BacktestSettings, Finished, Summary};
 use candlewick_engine::{IntentRow, IntentState};
 use candlewick_sdk::{CandleSeries, Millis, Money, Payout, Strategy};
@@ -130,7 +130,7 @@ impl Repeat<'_> {
         let strategies = (self.strategies)()?;
         let backtest =
             Backtest::new(&settings, strategies, self.wants_prices, self.candles, self.markets.to_vec())?;
-        let finished = backtest.run(&Silence::header(), &mut Silence, &mut |_, _| {})?;
+        let finished = backtest.run(&NullRecorder::header(), &mut NullRecorder, &mut |_, _| {})?;
         Ok(self.point(case, &finished))
     }
 

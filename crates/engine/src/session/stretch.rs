@@ -54,7 +54,7 @@ impl Session {
         StretchEnd::Reached
     }
 
-    /// Whether a bot may yet be told of a settlement.
+    /// Whether a settlement of the bot's own may yet come.
     #[inline]
     fn has_trade_under_way(&self, bot: BotId) -> bool {
         self.intents.has_unopened() || self.intents.all().iter().any(|intent| intent.bot == bot)
