@@ -47,7 +47,7 @@ pub use risk::{
 };
 pub use ruin::{RuinReport, StakeRuin, TradeRecord, check_ruin};
 pub use session::{
-    BookedTrade, PrecomputedOutcome, Session, ShownCandles, StoredCandles, StretchEnd, TrialSession,
+    BookedTrade, PrecomputedOutcome, Session, StoredCandles, StretchEnd, TrialSession, TrialStretch,
 };
 pub use settings::{BotSettings, EngineError, SessionSettings};
 pub use stake::StakeSettings;

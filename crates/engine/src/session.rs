@@ -11,7 +11,7 @@ mod verdicts;
 
 pub use stored::StoredCandles;
 pub use stretch::StretchEnd;
-pub use trial::{BookedTrade, PrecomputedOutcome, ShownCandles, TrialSession};
+pub use trial::{BookedTrade, PrecomputedOutcome, TrialSession, TrialStretch};
 
 use crate::bot::Bot;
 use crate::intent::{Intent, Intents, Stage};
