@@ -1,7 +1,7 @@
 //! Text as it may stand in a page.
 
 /// Text that brings no markup of its own, in an element or in a quoted attribute.
-pub fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {
@@ -17,7 +17,7 @@ pub fn escaped(text: &str) -> String {
 }
 
 /// JSON as it may stand in a `<script>` that holds data: nothing in it can end the element.
-pub fn json_in_script(value: &serde_json::Value) -> String {
+pub(crate) fn json_in_script(value: &serde_json::Value) -> String {
     // Outside of strings JSON has none of these letters, and in strings they may be written so.
     value.to_string().replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
 }

@@ -1,6 +1,6 @@
 //! The balance in one line of characters.
 
-use candlewick_backtest::analysis::EquityPoint;
+use crate::analysis::EquityPoint;
 
 /// The blocks from the lowest to the highest.
 const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];

@@ -1,10 +1,14 @@
 //! The analysis of a run says what its trades say, counted by hand.
 
-use crate::stage::{START, bot, closing, minute, run, series, settings};
-use candlewick_backtest::analysis::{Analysis, Breakdown, Dimension, EquityPoint, Prices, Trades};
+#[allow(dead_code, reason = "what backtests are tested with holds more than is needed here")]
+#[path = "../../backtest/tests/backtest/stage.rs"]
+mod stage;
+
 use candlewick_backtest::{BacktestSettings, Finished, Summary};
 use candlewick_engine::JournalHash;
+use candlewick_report::analysis::{Analysis, Breakdown, Dimension, EquityPoint, Prices, Trades};
 use candlewick_sdk::{Candle, Direction, Interval, Millis, Money, MoneyScale, Signal, Strategy};
+use stage::{START, bot, closing, minute, run, series, settings};
 use std::ops::Range;
 
 /// Trades in these directions at the candles that close at these minutes.
@@ -107,7 +111,7 @@ fn results_are_told_apart() {
     let cells = |dimension| {
         let of = |one: &&Breakdown| one.by == dimension;
         let cells = &breakdowns.iter().find(of).unwrap().cells;
-        let row = |cell: &candlewick_backtest::analysis::Cell| {
+        let row = |cell: &candlewick_report::analysis::Cell| {
             (cell.label.clone(), cell.trades, cell.won, cell.lost, cell.pnl)
         };
         cells.iter().map(row).collect::<Vec<_>>()

@@ -1,7 +1,7 @@
 //! Results by hour, symbol and the like, small cells drawn towards the whole.
 
 use super::dimension::{Dimension, Ruler};
-use crate::metric::unit_return;
+use candlewick_backtest::metric::unit_return;
 use candlewick_engine::{BotSettings, IntentRow};
 use candlewick_sdk::{Money, MoneyScale, Outcome};
 use candlewick_statistics::{GroupSample, shrink_to_whole};

@@ -1,8 +1,8 @@
 //! The figures of a run, together.
 
 use super::Trades;
-use crate::Summary;
-use crate::metric::{
+use candlewick_backtest::Summary;
+use candlewick_backtest::metric::{
     Daily, Drawdown, Expectancy, ProfitFactor, Streaks, WinRates, daily_profits, exposure_of, trades_per_day,
 };
 use candlewick_engine::IntentRow;

@@ -20,8 +20,8 @@ pub use finding::{Background, Finding, FindingKind, Severity};
 pub use metrics::{Fall, Metrics};
 pub use sensitivity::{Curve, Repeat, Sensitivity, SensitivityPoint, VenueSetting};
 
-use crate::Summary;
-use crate::variants::VariantCount;
+use candlewick_backtest::Summary;
+use candlewick_backtest::variants::VariantCount;
 use candlewick_engine::{BotSettings, IntentRow, IntentState, TradeBook};
 use candlewick_sdk::{Millis, Money, MoneyScale};
 use finding::Facts;

@@ -1,8 +1,8 @@
 //! How much of a result hangs on the settings of the venue: the same run, repeated with others.
 
-use crate::metric::Expectancy;
-use crate::silence::Silence;
-use crate::{Backtest, BacktestError, BacktestSettings, Finished, Summary};
+use candlewick_backtest::Silence;
+use candlewick_backtest::metric::Expectancy;
+use candlewick_backtest::{Backtest, BacktestError, BacktestSettings, Finished, Summary};
 use candlewick_engine::{IntentRow, IntentState};
 use candlewick_sdk::{CandleSeries, Millis, Money, Payout, Strategy};
 use candlewick_simulator::{DrawRule, Market, PathKind, SimulationSettings};

@@ -1,6 +1,6 @@
 //! Trades of the same decision: in one run, in the other, in both.
 
-use candlewick_backtest::page::RecalledTrade;
+use crate::page::RecalledTrade;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -3,16 +3,11 @@
 mod matching;
 mod table;
 
-use crate::failure::Failure;
-use crate::report::{RecordedReport, Shown, create_page, page_of};
-use candlewick_backtest::page::{RecalledRun, flattened};
-use candlewick_journal::JournalUrl;
+use crate::page::{RecalledRun, flattened};
 use matching::Matching;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
 
 /// Figures that are compared: their keys in the document of `--json`, and what people call them.
 const FIGURES: [(&str, &str); 14] = [
@@ -34,7 +29,7 @@ const FIGURES: [(&str, &str); 14] = [
 
 /// Two runs, compared.
 #[derive(Debug, Serialize)]
-pub(crate) struct Comparison {
+pub struct Comparison {
     a: Side,
     b: Side,
     /// Figures with their difference.
@@ -79,16 +74,8 @@ struct ParameterLine {
 }
 
 impl Comparison {
-    /// Reads two runs, each from a journal or from a page.
-    ///
-    /// # Errors
-    /// One that is neither.
-    pub(crate) fn read(names: [&str; 2]) -> Result<Self, Failure> {
-        let [a, b] = names;
-        Ok(Self::of([(a, &recalled(a)?), (b, &recalled(b)?)]))
-    }
-
-    fn of([(a, first), (b, second)]: [(&str, &RecalledRun); 2]) -> Self {
+    /// Of two runs with their names.
+    pub fn of([(a, first), (b, second)]: [(&str, &RecalledRun); 2]) -> Self {
         Self {
             a: Side::of(a, first),
             b: Side::of(b, second),
@@ -97,15 +84,6 @@ impl Comparison {
             parameters: parameters([&first.settings, &second.settings]),
             curves: [first, second].map(|run| curve_of(&run.document)),
         }
-    }
-
-    /// Writes the page of it.
-    ///
-    /// # Errors
-    /// The file cannot be written.
-    pub(crate) fn write_page(&self, path: &Path) -> Result<(), Failure> {
-        let page = self.page()?;
-        create_page(path, |file| candlewick_backtest::page::write_comparison_page(&page, file))
     }
 }
 
@@ -138,22 +116,6 @@ impl FigureLine {
         let [a, b] = [a, b].map(|run| run.document[figure].as_f64());
         Self { figure, name, a, b, difference: a.zip(b).map(|(a, b)| b - a) }
     }
-}
-
-/// A file that begins like a page is one; anything else is a journal.
-fn recalled(name: &str) -> Result<RecalledRun, Failure> {
-    let path = Path::new(name);
-    if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("html")) {
-        let text = fs::read_to_string(path)
-            .map_err(|error| Failure::configuration(format!("--compare {name}: {error}")))?;
-        return RecalledRun::from_page(&text).ok_or_else(|| {
-            Failure::data(format!("--compare {name}: this is not the page of a run"))
-                .help("`backtest --html FILE` and `report --html FILE` write one")
-        });
-    }
-    let url: JournalUrl = crate::arguments::parse_journal(name).map_err(Failure::configuration)?.parse()?;
-    let recorded = RecordedReport::read(&url, None, Shown::FiguresOnly)?;
-    Ok(RecalledRun::of(&page_of(&recorded.report, recorded.page())?))
 }
 
 /// The keys whose values differ.

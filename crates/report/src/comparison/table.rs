@@ -1,11 +1,11 @@
 //! A comparison as people read it, in a terminal and on a page.
 
 use super::{Comparison, FigureLine};
-use crate::failure::{Failure, FailureKind};
-use crate::output::table;
-use crate::report::sparkline;
-use candlewick_backtest::analysis::EquityPoint;
-use candlewick_backtest::page::{ComparisonPage, RecalledTrade, Sheet};
+use crate::analysis::EquityPoint;
+use crate::error::ReportError;
+use crate::page::{ComparisonPage, RecalledTrade, Sheet};
+use crate::sparkline::sparkline;
+use candlewick_records::table;
 use candlewick_records::utc;
 use candlewick_sdk::Millis;
 use std::fmt;
@@ -44,9 +44,8 @@ impl Comparison {
     ///
     /// # Errors
     /// None that figures have.
-    pub(super) fn page(&self) -> Result<ComparisonPage, Failure> {
-        let document =
-            serde_json::to_value(self).map_err(|error| Failure::new(FailureKind::Unexpected, error))?;
+    pub fn page(&self) -> Result<ComparisonPage, ReportError> {
+        let document = serde_json::to_value(self)?;
         let points = |points: &Vec<(i64, f64)>| {
             points.iter().map(|(at, balance)| (Millis::new(*at), *balance)).collect()
         };

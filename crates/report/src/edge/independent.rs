@@ -12,32 +12,41 @@ const CONFIDENCE: f64 = 0.95;
 
 /// How trades ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub(crate) struct Counts {
-    pub(crate) won: u64,
-    pub(crate) lost: u64,
-    pub(crate) draw: u64,
-    pub(crate) cancelled: u64,
+pub struct Counts {
+    /// Trades that were won.
+    pub won: u64,
+    /// Trades that were lost.
+    pub lost: u64,
+    /// Trades that ended at the price at which they opened.
+    pub draw: u64,
+    /// Trades that the venue called off.
+    pub cancelled: u64,
     /// Trades whose end is not known.
-    pub(crate) unsettled: u64,
+    pub unsettled: u64,
 }
 
 /// What a fixed number of independent trades would say, looked at once.
 #[derive(Debug, PartialEq, Serialize)]
-pub(crate) struct IndependentFigures {
-    pub(crate) win_rate: Option<f64>,
-    pub(crate) break_even: Option<f64>,
+pub struct IndependentFigures {
+    /// Of the trades that were won or lost, the part that was won.
+    pub win_rate: Option<f64>,
+    /// The win rate at which they earn nothing.
+    pub break_even: Option<f64>,
     /// Mean return per unit of stake of the decided trades.
-    pub(crate) mean_return: Option<f64>,
-    pub(crate) wilson_95: Option<[f64; 2]>,
-    pub(crate) clopper_pearson_95: Option<[f64; 2]>,
+    pub mean_return: Option<f64>,
+    /// The 95 % confidence interval of the win rate, by Wilson.
+    pub wilson_95: Option<[f64; 2]>,
+    /// The same by Clopper and Pearson, which is exact and wider.
+    pub clopper_pearson_95: Option<[f64; 2]>,
     /// One-sided, against each trade's own break-even.
-    pub(crate) p_value: Option<f64>,
+    pub p_value: Option<f64>,
     /// `edge`, `no_edge` or `undecided`; nothing without an order.
-    pub(crate) sprt: Option<&'static str>,
+    pub sprt: Option<&'static str>,
 }
 
 impl Counts {
-    pub(crate) fn of(trades: &[JudgedTrade]) -> Self {
+    /// Counts trades by how they ended.
+    pub fn of(trades: &[JudgedTrade]) -> Self {
         let mut counts = Self::default();
         for trade in trades {
             *match trade.ended {
@@ -57,7 +66,7 @@ impl IndependentFigures {
     ///
     /// # Errors
     /// A payout that is none, or too many trades.
-    pub(crate) fn of_counts(counts: Counts, payout_fraction: f64) -> Result<Self, StatisticsError> {
+    pub fn of_counts(counts: Counts, payout_fraction: f64) -> Result<Self, StatisticsError> {
         let null = break_even(payout_fraction)?;
         let rate = match WinRate::new(counts.won, counts.lost) {
             Ok(rate) => Some(rate),
@@ -75,7 +84,7 @@ impl IndependentFigures {
     ///
     /// # Errors
     /// More trades than can be counted.
-    pub(crate) fn of_trades(trades: &[JudgedTrade], plan: VerdictPlan) -> Result<Self, StatisticsError> {
+    pub fn of_trades(trades: &[JudgedTrade], plan: VerdictPlan) -> Result<Self, StatisticsError> {
         let mut decided: Vec<_> = trades.iter().filter_map(decided).collect();
         decided.sort_by_key(|(at, ..)| *at);
         let won = decided.iter().filter(|(_, is_won, _)| *is_won).count() as u64;

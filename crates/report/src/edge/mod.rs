@@ -6,8 +6,8 @@ mod sample;
 mod trades_file;
 mod verdict_line;
 
-pub(crate) use independent::{Counts, IndependentFigures};
-pub(crate) use ruin_sheet::{RuinSheet, RuinTerms};
-pub(crate) use sample::{NamedTrade, Sample};
-pub(crate) use trades_file::read_trades;
-pub(crate) use verdict_line::{VerdictLine, name_of, words_of};
+pub use independent::{Counts, IndependentFigures};
+pub use ruin_sheet::{RuinSheet, RuinTerms};
+pub use sample::{NamedTrade, Sample};
+pub use trades_file::read_trades;
+pub use verdict_line::{VerdictLine, name_of, words_of};

@@ -9,45 +9,49 @@ use serde::Serialize;
 
 /// What is known of one bot's stakes, or of stakes that were named.
 #[derive(Debug, Serialize)]
-pub(crate) struct RuinSheet {
+pub struct RuinSheet {
     /// Whose; null when they were named.
-    pub(crate) bot: Option<String>,
+    pub bot: Option<String>,
     /// How they follow each other, in words.
-    pub(crate) stakes: String,
+    pub stakes: String,
     /// What all levels of a ladder cost, in money.
-    pub(crate) ladder_cost: Option<f64>,
+    pub ladder_cost: Option<f64>,
     /// What a ladder of so many levels at this payout costs in first stakes: to win back the losses, and the profit too.
-    pub(crate) recovery_costs: Option<[f64; 2]>,
-    pub(crate) is_ladder: bool,
-    pub(crate) horizon_trades: u32,
-    pub(crate) rates: Vec<RuinRate>,
+    pub recovery_costs: Option<[f64; 2]>,
+    /// Whether a stake depends on the trades before it.
+    pub is_ladder: bool,
+    /// Over how many trades ruin is asked for.
+    pub horizon_trades: u32,
+    /// Ruin at each win rate that matters.
+    pub rates: Vec<RuinRate>,
 }
 
 /// Ruin at one win rate.
 #[derive(Debug, Serialize)]
-pub(crate) struct RuinRate {
+pub struct RuinRate {
     /// `coin`, `break_even`, `lower_bound` or `given`.
-    pub(crate) name: &'static str,
-    pub(crate) win_rate: f64,
+    pub name: &'static str,
+    pub win_rate: f64,
     /// The probability within the horizon, and how far it may be off.
-    pub(crate) ruin: f64,
-    pub(crate) error: f64,
+    pub ruin: f64,
+    pub error: f64,
     /// Mean number of trades until ruin, of the runs that are ruined within the horizon.
-    pub(crate) mean_trades: Option<f64>,
+    pub mean_trades: Option<f64>,
     /// Trades within which half of all runs are ruined.
-    pub(crate) half_after: Option<u32>,
+    pub half_after: Option<u32>,
     /// The balance with which ruin is no more probable than the limit; nothing without a limit, or if none would do.
-    pub(crate) required_balance: Option<f64>,
+    pub required_balance: Option<f64>,
 }
 
 /// What is asked of every stake.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct RuinTerms {
-    pub(crate) scale: MoneyScale,
+pub struct RuinTerms {
+    /// The wallet's scale.
+    pub scale: MoneyScale,
     /// The most probable ruin that is put up with; 0 for no limit.
-    pub(crate) limit: f64,
+    pub limit: f64,
     /// A win rate besides.
-    pub(crate) win_rate: Option<f64>,
+    pub win_rate: Option<f64>,
 }
 
 impl RuinSheet {
@@ -55,11 +59,7 @@ impl RuinSheet {
     ///
     /// # Errors
     /// A number that means nothing to a chain of ruin.
-    pub(crate) fn of(
-        bot: Option<String>,
-        stake: &StakeRuin,
-        terms: RuinTerms,
-    ) -> Result<Self, StatisticsError> {
+    pub fn of(bot: Option<String>, stake: &StakeRuin, terms: RuinTerms) -> Result<Self, StatisticsError> {
         let RuinQuestion { win_probability: break_even, payout_fraction, horizon_trades, .. } =
             stake.question;
         let named = [
@@ -88,12 +88,12 @@ impl RuinSheet {
     }
 
     /// Ruin at one of the rates.
-    pub(crate) fn at(&self, name: &str) -> Option<&RuinRate> {
+    pub fn at(&self, name: &str) -> Option<&RuinRate> {
         self.rates.iter().find(|rate| rate.name == name)
     }
 
     /// Ruin at break-even or the lower bound, whichever is worse.
-    pub(crate) fn decisive(&self) -> f64 {
+    pub fn decisive(&self) -> f64 {
         let of = |name| self.at(name).map_or(0.0, |rate| rate.ruin);
         of("break_even").max(of("lower_bound"))
     }
@@ -122,7 +122,7 @@ impl RuinRate {
     }
 
     /// The rate in words.
-    pub(crate) fn words(&self) -> &'static str {
+    pub fn words(&self) -> &'static str {
         match self.name {
             "coin" => "a coin",
             "break_even" => "break-even",

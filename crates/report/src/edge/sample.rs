@@ -1,35 +1,42 @@
 //! The verdict on trades in their order, with what stands beside it.
 
 use super::{Counts, IndependentFigures, name_of, words_of};
-use crate::failure::Failure;
+use crate::error::ReportError;
 use candlewick_engine::{JudgedTrade, judge_trades};
 use candlewick_statistics::VerdictPlan;
 use serde::Serialize;
 
 /// A trade and the bot that it belongs to.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct NamedTrade {
-    pub(crate) bot: String,
-    pub(crate) trade: JudgedTrade,
+pub struct NamedTrade {
+    /// Whose trade it is.
+    pub bot: String,
+    /// As the verdict sees it.
+    pub trade: JudgedTrade,
 }
 
 /// What some trades say.
 #[derive(Debug, Serialize)]
-pub(crate) struct Sample {
+pub struct Sample {
     /// Whose; null for all together.
-    pub(crate) bot: Option<String>,
+    pub bot: Option<String>,
+    /// How the trades ended.
     #[serde(flatten)]
-    pub(crate) counts: Counts,
+    pub counts: Counts,
     /// `edge_shown`, `edge_rejected` or `not_enough_trades`; null without an order.
-    pub(crate) verdict: Option<&'static str>,
-    pub(crate) about_more_trades: Option<u64>,
-    pub(crate) account_for: Option<f64>,
-    pub(crate) account_against: Option<f64>,
+    pub verdict: Option<&'static str>,
+    /// About so many more trades show an edge of the size that is looked for, if there is one.
+    pub about_more_trades: Option<u64>,
+    /// The evidence for an edge: what an account that bets on one has become, from 1.
+    pub account_for: Option<f64>,
+    /// The evidence against one, likewise.
+    pub account_against: Option<f64>,
     /// Groups of trades that overlap in time.
-    pub(crate) clusters: Option<u64>,
-    pub(crate) variance_inflation: Option<f64>,
+    pub clusters: Option<u64>,
+    /// By how much overlap inflates the variance of the sum of returns.
+    pub variance_inflation: Option<f64>,
     /// Figures that assume independent trades.
-    pub(crate) independent: IndependentFigures,
+    pub independent: IndependentFigures,
 }
 
 impl Sample {
@@ -37,7 +44,7 @@ impl Sample {
     ///
     /// # Errors
     /// A payout that is none, or too many trades.
-    pub(crate) fn of_counts(counts: Counts, payout_fraction: f64) -> Result<Self, Failure> {
+    pub fn of_counts(counts: Counts, payout_fraction: f64) -> Result<Self, ReportError> {
         Ok(Self {
             bot: None,
             counts,
@@ -55,7 +62,7 @@ impl Sample {
     ///
     /// # Errors
     /// More trades than can be counted.
-    pub(crate) fn all_of(trades: &[NamedTrade], plan: VerdictPlan) -> Result<Vec<Self>, Failure> {
+    pub fn all_of(trades: &[NamedTrade], plan: VerdictPlan) -> Result<Vec<Self>, ReportError> {
         let every: Vec<JudgedTrade> = trades.iter().map(|named| named.trade).collect();
         let mut samples = vec![Self::of_trades(None, &every, plan)?];
         let mut bots: Vec<&str> = Vec::new();
@@ -74,7 +81,11 @@ impl Sample {
         Ok(samples)
     }
 
-    fn of_trades(bot: Option<String>, trades: &[JudgedTrade], plan: VerdictPlan) -> Result<Self, Failure> {
+    fn of_trades(
+        bot: Option<String>,
+        trades: &[JudgedTrade],
+        plan: VerdictPlan,
+    ) -> Result<Self, ReportError> {
         let test = judge_trades(trades, plan);
         let (verdict, about_more_trades) = name_of(&test);
         Ok(Self {
@@ -91,7 +102,7 @@ impl Sample {
     }
 
     /// The verdict in words.
-    pub(crate) fn words(&self) -> String {
+    pub fn words(&self) -> String {
         self.verdict.map_or_else(
             || "none: bare counts have no order".to_owned(),
             |verdict| words_of(verdict, self.about_more_trades),

@@ -1,17 +1,12 @@
 //! A CSV of trades: one that `backtest --trades` wrote, or anybody's with the columns that a verdict needs.
 
 use super::NamedTrade;
-use crate::failure::Failure;
+use crate::error::ReportError;
 use candlewick_engine::{JudgedTrade, SymbolId};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Millis, Outcome, Payout};
 use csv::{ReaderBuilder, StringRecord, Trim};
 use std::path::Path;
-
-/// What the columns must be, for whoever has others.
-const HELP: &str = "the columns are: result (WON, LOST, DRAW, CANCELLED, or empty while open) and payout (percent, such as 85), \
-                    both needed; decision_time and close_time in ms, both or neither (without them the lines are trades one \
-                    after another); symbol and bot where there are several";
 
 /// Where the columns stand.
 struct Columns {
@@ -26,14 +21,16 @@ struct Columns {
 ///
 /// # Errors
 /// A file that cannot be read, columns that are missing, a line that is no trade.
-pub(crate) fn read_trades(path: &Path, payout: Option<Payout>) -> Result<Vec<NamedTrade>, Failure> {
-    let unreadable = |error: csv::Error| {
-        Failure::data(format!("{}: {error}", path.display())).help("name a CSV file of trades")
+pub fn read_trades(path: &Path, payout: Option<Payout>) -> Result<Vec<NamedTrade>, ReportError> {
+    let unreadable = |error: csv::Error| ReportError::UnreadableTrades {
+        path: path.to_owned(),
+        problem: error.to_string(),
     };
     let reader = ReaderBuilder::new().trim(Trim::All).from_path(path);
-    read(reader.map_err(unreadable)?, payout).map_err(|(line, problem)| {
-        let place = line.map_or_else(String::new, |line| format!(", line {line}"));
-        Failure::data(format!("{}{place}: {problem}", path.display())).help(HELP)
+    read(reader.map_err(unreadable)?, payout).map_err(|(line, problem)| ReportError::InvalidTrades {
+        path: path.to_owned(),
+        line,
+        problem,
     })
 }
 

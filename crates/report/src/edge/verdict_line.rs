@@ -6,24 +6,26 @@ use serde::Serialize;
 
 /// A verdict as it stands.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct VerdictLine {
-    pub(crate) bot: String,
+pub struct VerdictLine {
+    /// Whose verdict it is.
+    pub bot: String,
     /// `edge_shown`, `edge_rejected` or `not_enough_trades`.
-    pub(crate) verdict: &'static str,
+    pub verdict: &'static str,
     /// Trades it rests on.
-    pub(crate) trades: u64,
+    pub trades: u64,
     /// About so many more show an edge of `delta`, if there is one.
-    pub(crate) about_more_trades: Option<u64>,
+    pub about_more_trades: Option<u64>,
     /// What the account that bets on an edge has become, from 1.
-    pub(crate) account_for: f64,
+    pub account_for: f64,
     /// The same of the account that bets against one.
-    pub(crate) account_against: f64,
+    pub account_against: f64,
     /// The first intent of the bot with these parameters and this code.
-    pub(crate) since_intent: u64,
+    pub since_intent: u64,
 }
 
 impl VerdictLine {
-    pub(crate) fn of(bot: &str, verdict: &BotVerdict) -> Self {
+    /// The verdict on this bot.
+    pub fn of(bot: &str, verdict: &BotVerdict) -> Self {
         let test = verdict.test();
         let (name, about_more_trades) = name_of(test);
         Self {
@@ -37,7 +39,8 @@ impl VerdictLine {
         }
     }
 
-    pub(crate) fn words(&self) -> String {
+    /// The verdict in a sentence.
+    pub fn words(&self) -> String {
         let Self { bot, trades, account_for, account_against, .. } = self;
         let verdict = words_of(self.verdict, self.about_more_trades);
         format!("{bot}: {verdict}; {trades} trades, for {account_for:.3}, against {account_against:.3}")
@@ -45,7 +48,7 @@ impl VerdictLine {
 }
 
 /// The name that machines know it by, and how many more trades it takes where that can be said.
-pub(crate) fn name_of(test: &EdgeTest) -> (&'static str, Option<u64>) {
+pub fn name_of(test: &EdgeTest) -> (&'static str, Option<u64>) {
     match test.verdict() {
         Verdict::EdgeShown => ("edge_shown", None),
         Verdict::EdgeRejected => ("edge_rejected", None),
@@ -54,7 +57,7 @@ pub(crate) fn name_of(test: &EdgeTest) -> (&'static str, Option<u64>) {
 }
 
 /// The same in words.
-pub(crate) fn words_of(verdict: &str, about_more: Option<u64>) -> String {
+pub fn words_of(verdict: &str, about_more: Option<u64>) -> String {
     match (verdict, about_more) {
         ("edge_shown", _) => "edge shown".to_owned(),
         ("edge_rejected", _) => "edge rejected".to_owned(),

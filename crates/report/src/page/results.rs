@@ -4,7 +4,7 @@ use super::RunPage;
 use super::figure::{or_dash, percent, signed_money, signed_percent};
 use crate::analysis::{Breakdown, Cell, Metrics, SMALL_CELL_TRADES};
 use crate::markup::escaped;
-use crate::metric::Streak;
+use candlewick_backtest::metric::Streak;
 use candlewick_sdk::MoneyScale;
 use std::fmt::Write as _;
 

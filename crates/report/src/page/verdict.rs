@@ -4,7 +4,7 @@ use super::figure::{minute, or_dash, percent, signed_money, signed_percent};
 use super::{RunPage, Sheet};
 use crate::analysis::Metrics;
 use crate::markup::escaped;
-use crate::metric::WinRates;
+use candlewick_backtest::metric::WinRates;
 use std::fmt::Write as _;
 
 /// The verdict as the report words it.

@@ -1,10 +1,10 @@
 //! The report as people read it.
 
-use super::sparkline::sparkline;
-use super::{BotLine, Report};
-use crate::output::table;
-use candlewick_backtest::analysis::{Curve, SensitivityPoint, VenueSetting};
-use candlewick_backtest::page::Sheet;
+use super::{BotLine, RunReport};
+use crate::analysis::{Curve, SensitivityPoint, VenueSetting};
+use crate::page::Sheet;
+use crate::sparkline::sparkline;
+use candlewick_records::table;
 use candlewick_records::{DelayLine, Spread};
 use std::fmt::{self, Write as _};
 
@@ -14,7 +14,7 @@ pub(super) const BOT_HEADER: [&str; 9] =
 /// What delays are told of.
 const DELAYS: [&str; 4] = ["close to available", "decide to arrival", "decide to open", "request to answer"];
 
-impl fmt::Display for Report {
+impl fmt::Display for RunReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "verdict: {}\n", self.edge.words())?;
         let mut bots = table(BOT_HEADER);
@@ -42,7 +42,7 @@ impl fmt::Display for Report {
     }
 }
 
-impl Report {
+impl RunReport {
     /// A row for each bot.
     pub(super) fn bot_rows(&self) -> Vec<Vec<String>> {
         let row = |line: &BotLine| {

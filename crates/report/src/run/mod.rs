@@ -1,22 +1,20 @@
 //! The figures of a run: one struct, printed as a table or as JSON with fixed keys.
 
-mod census;
 mod figures;
 mod page;
 mod recorded;
-mod sparkline;
 mod trades;
+mod variants;
 mod verdict;
 
-pub(crate) use census::Census;
-pub(crate) use page::{PageParts, create_page, page_of, write_page};
-pub(crate) use recorded::{RecordedReport, Shown};
-pub(crate) use sparkline::sparkline;
-pub(crate) use trades::{rows_of, write_trades, write_trades_to};
-pub(crate) use verdict::{Caveats, EdgeLine};
+pub use page::{PageParts, page_of};
+pub use recorded::RecordedReport;
+pub use trades::{rows_of, write_trades, write_trades_to};
+pub use variants::VariantCounter;
+pub use verdict::{Caveats, EdgeLine, ReplayBasis};
 
+use crate::analysis::{Analysis, Background, Prices, Sensitivity, Trades};
 use candlewick_backtest::Summary;
-use candlewick_backtest::analysis::{Analysis, Background, Prices, Sensitivity, Trades};
 use candlewick_engine::{BotSettings, BotVerdict, IntentRow, IntentState, TradeBook, judge};
 use candlewick_records::DelayLine;
 use candlewick_sdk::{Millis, Money, MoneyScale, Outcome};
@@ -27,52 +25,52 @@ use std::ops::Range;
 use std::time::Duration;
 
 /// What a report is made from.
-pub(crate) struct Run<'a> {
+pub struct Run<'a> {
     /// All intents and refusals.
-    pub(crate) book: &'a TradeBook,
+    pub book: &'a TradeBook,
     /// The bots, in their order.
-    pub(crate) bots: &'a [BotSettings],
+    pub bots: &'a [BotSettings],
     /// The wallet's scale.
-    pub(crate) scale: MoneyScale,
+    pub scale: MoneyScale,
     /// The balance at the start.
-    pub(crate) balance: Money,
+    pub balance: Money,
     /// Free balance at the end, stakes of unsettled trades returned.
-    pub(crate) final_balance: Money,
+    pub final_balance: Money,
     /// Stakes of trades that did not settle.
-    pub(crate) unsettled_stakes: Money,
+    pub unsettled_stakes: Money,
     /// How many candles the bots saw.
-    pub(crate) candles: u64,
+    pub candles: u64,
     /// From its first moment to its last.
-    pub(crate) span: Range<Millis>,
+    pub span: Range<Millis>,
     /// What the prices of its trades depend on.
-    pub(crate) prices: Prices,
+    pub prices: Prices,
     /// Over all candles; a live run has none.
-    pub(crate) data_hash: Option<String>,
+    pub data_hash: Option<String>,
     /// Over settings, events and actions.
-    pub(crate) journal_hash: String,
+    pub journal_hash: String,
     /// Real time that it took.
-    pub(crate) elapsed: Duration,
+    pub elapsed: Duration,
     /// What the reader should know besides.
-    pub(crate) notices: Vec<String>,
+    pub notices: Vec<String>,
     /// How long things took; a replay has none.
-    pub(crate) delays: Vec<DelayLine>,
+    pub delays: Vec<DelayLine>,
     /// What audits found, by their names.
-    pub(crate) audit_findings: BTreeMap<String, u64>,
+    pub audit_findings: BTreeMap<String, u64>,
     /// What keeps an edge from being believed.
-    pub(crate) caveats: Caveats,
+    pub caveats: Caveats,
     /// The verdict on each bot, in their order, as its Session has it.
-    pub(crate) verdicts: Vec<BotVerdict>,
+    pub verdicts: Vec<BotVerdict>,
     /// What is known besides the trades.
-    pub(crate) background: Background,
+    pub background: Background,
     /// What the settings matter, where the run was repeated for it.
-    pub(crate) sensitivity: Option<Sensitivity>,
+    pub sensitivity: Option<Sensitivity>,
     /// What it is counted as among variants, where they are counted.
-    pub(crate) census: Option<Census>,
+    pub variants: Option<VariantCounter>,
 }
 
 /// The figures, with the keys that machines rely on. Rates are fractions; money is in the wallet's currency.
 #[derive(Debug, Serialize)]
-pub(crate) struct Report {
+pub struct RunReport {
     candles: u64,
     trades: u64,
     won: u64,
@@ -135,9 +133,9 @@ struct BotLine {
     edge: EdgeLine,
 }
 
-impl Report {
+impl RunReport {
     /// The figures of a run.
-    pub(crate) fn of(mut run: Run<'_>) -> Self {
+    pub fn of(mut run: Run<'_>) -> Self {
         let summary = Summary::of(run.book, run.balance);
         let scale = run.scale;
         let money = |amount: Money| scale.to_f64(amount);
@@ -198,13 +196,13 @@ fn analyse(run: &mut Run<'_>, summary: &Summary) -> Analysis {
     let trades = Trades { book, bots, scale, balance, span: &span, prices };
     let mut analysis = Analysis::of(&trades, summary);
     analysis.sensitivity = run.sensitivity.take();
-    if let Some(census) = &run.census {
-        match census.take(summary, &analysis.metrics) {
+    if let Some(counter) = &run.variants {
+        match counter.count(summary, &analysis.metrics) {
             Ok(variants) => {
                 run.caveats.variants = variants.count;
                 analysis.count_variants(variants);
             }
-            Err(error) => run.notices.push(census.failed(&error)),
+            Err(error) => run.notices.push(counter.failure(&error)),
         }
     }
     analysis.conclude(&trades, summary, run.background);

@@ -1,78 +1,47 @@
 //! The report of a run as one HTML file.
 
-use super::{Report, rows_of};
-use crate::failure::{Failure, FailureKind};
-use candlewick_backtest::analysis::{Prices, Trades};
-use candlewick_backtest::page::{RunPage, Sheet, VerdictText, write_run_page};
+use super::{RunReport, rows_of};
+use crate::analysis::{Prices, Trades};
+use crate::error::ReportError;
+use crate::page::{RunPage, Sheet, VerdictText};
 use candlewick_engine::{BotSettings, SessionSettings, TradeBook};
 use candlewick_sdk::{CandleSeries, Millis, Money};
 use candlewick_simulator::SimulationSettings;
 use serde_json::{Map, Value, json};
-use std::fs::File;
-use std::io::{self, BufWriter, Write as _};
 use std::ops::Range;
-use std::path::Path;
 
 /// What a page shows besides the figures of a run.
-pub(crate) struct PageParts<'a> {
+pub struct PageParts<'a> {
     /// What kind of run it was: `Backtest`, `Journal`.
-    pub(crate) kind: &'static str,
+    pub kind: &'static str,
     /// All intents and refusals.
-    pub(crate) book: &'a TradeBook,
+    pub book: &'a TradeBook,
     /// What its Session was made from.
-    pub(crate) session: &'a SessionSettings,
+    pub session: &'a SessionSettings,
     /// How a simulated venue was set.
-    pub(crate) simulation: &'a SimulationSettings,
+    pub simulation: &'a SimulationSettings,
     /// Name and version of each bot's strategy.
-    pub(crate) strategies: &'a [(String, String)],
+    pub strategies: &'a [(String, String)],
     /// The balance at the start.
-    pub(crate) balance: Money,
+    pub balance: Money,
     /// From its first moment to its last.
-    pub(crate) span: &'a Range<Millis>,
+    pub span: &'a Range<Millis>,
     /// What the prices of its trades depend on.
-    pub(crate) prices: Prices,
+    pub prices: Prices,
     /// The candles that are known of it.
-    pub(crate) candles: Vec<CandleSeries>,
+    pub candles: Vec<CandleSeries>,
     /// How a sensitivity comes to be seen, where there is none.
-    pub(crate) without_sensitivity: &'static str,
-}
-
-/// Writes the page of a run, as `--html` asks for it.
-///
-/// # Errors
-/// The file cannot be written.
-pub(crate) fn write_page(path: &Path, report: &Report, parts: PageParts<'_>) -> Result<(), Failure> {
-    let page = page_of(report, parts)?;
-    create_page(path, |file| write_run_page(&page, file))
-}
-
-/// Creates the file that `--html` names, and has it written.
-///
-/// # Errors
-/// It cannot be.
-pub(crate) fn create_page(
-    path: &Path,
-    write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
-) -> Result<(), Failure> {
-    let written = File::create(path).map(BufWriter::new).and_then(|mut file| {
-        write(&mut file)?;
-        file.flush()
-    });
-    written.map_err(|error| {
-        let problem = format!("--html: cannot write {}", path.display());
-        Failure::new(FailureKind::Configuration, anyhow::Error::new(error)).context(problem)
-    })
+    pub without_sensitivity: &'static str,
 }
 
 /// What a page is made of.
 ///
 /// # Errors
 /// None that figures have.
-pub(crate) fn page_of<'a>(report: &'a Report, parts: PageParts<'a>) -> Result<RunPage<'a>, Failure> {
+pub fn page_of<'a>(report: &'a RunReport, parts: PageParts<'a>) -> Result<RunPage<'a>, ReportError> {
     let bots = &parts.session.bots;
     let scale = parts.session.money_scale;
-    let document =
-        serde_json::to_value(report).map_err(|error| Failure::new(FailureKind::Unexpected, error))?;
+    let document = serde_json::to_value(report)?;
     let mut rows = rows_of(parts.book);
     rows.retain(|row| row.approved.bot().index() < bots.len());
     let is_heard = |one: &CandleSeries| bots.iter().any(|bot| bot.series() == one.series());
@@ -98,7 +67,7 @@ pub(crate) fn page_of<'a>(report: &'a Report, parts: PageParts<'a>) -> Result<Ru
     })
 }
 
-impl Report {
+impl RunReport {
     fn verdict_text(&self) -> VerdictText {
         VerdictText {
             break_even_payout_percent: self.break_even_payout_percent,

@@ -29,7 +29,7 @@ const HEADER: [&str; 15] = [
 ///
 /// # Errors
 /// Those of the file.
-pub(crate) fn write_trades(
+pub fn write_trades(
     path: &Path,
     book: &TradeBook,
     bots: &[BotSettings],
@@ -42,7 +42,7 @@ pub(crate) fn write_trades(
 ///
 /// # Errors
 /// Those of the writer.
-pub(crate) fn write_trades_to(
+pub fn write_trades_to(
     writer: impl Write,
     book: &TradeBook,
     bots: &[BotSettings],
@@ -59,7 +59,7 @@ pub(crate) fn write_trades_to(
 }
 
 /// All trades that the venue accepted, or might have, ordered by decision time, then bot.
-pub(crate) fn rows_of(book: &TradeBook) -> Vec<&IntentRow> {
+pub fn rows_of(book: &TradeBook) -> Vec<&IntentRow> {
     let mut rows: Vec<&IntentRow> = book.rows().iter().filter(|row| is_trade(row)).collect();
     rows.sort_by_key(|row| (row.approved.decision_time(), row.approved.bot(), row.approved.intent()));
     rows

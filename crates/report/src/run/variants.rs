@@ -1,35 +1,25 @@
 //! Counting a run among the variants of its idea.
 
-use crate::configuration::Loaded;
+use crate::analysis::Metrics;
 use candlewick_backtest::Summary;
-use candlewick_backtest::analysis::Metrics;
 use candlewick_backtest::variants::{Ledger, Note, Tried, VariantCount};
-use candlewick_engine::SessionSettings;
-use candlewick_sdk::{Millis, Registry};
+use candlewick_sdk::Millis;
 use std::io;
 use std::ops::Range;
 
-/// What a run is counted as, and where.
-pub(crate) struct Census {
-    ledger: Ledger,
-    tried: Vec<Tried>,
-    span: Range<Millis>,
+/// What a run is counted as, and in which ledger.
+pub struct VariantCounter {
+    /// Where variants are noted.
+    pub ledger: Ledger,
+    /// The bots of the run, each as a variant of its idea.
+    pub tried: Vec<Tried>,
+    /// From the first candle of the run to its last.
+    pub span: Range<Millis>,
 }
 
-impl Census {
-    /// Of a run over the candles of `span`; nothing where variants are not counted.
-    pub(crate) fn of(
-        loaded: &Loaded,
-        settings: &SessionSettings,
-        registry: &Registry,
-        span: Range<Millis>,
-    ) -> Option<Self> {
-        let ledger = loaded.config.variants.ledger()?;
-        Some(Self { ledger, tried: Tried::all_of(settings, registry), span })
-    }
-
+impl VariantCounter {
     /// Notes the run and tells what it has to be corrected for.
-    pub(super) fn take(&self, summary: &Summary, metrics: &Metrics) -> io::Result<VariantCount> {
+    pub(super) fn count(&self, summary: &Summary, metrics: &Metrics) -> io::Result<VariantCount> {
         // A figure is that of a single idea, or it is none of any.
         let is_single = self.tried.len() == 1;
         let note = |tried: &Tried| Note {
@@ -43,7 +33,7 @@ impl Census {
     }
 
     /// Why a run was not counted.
-    pub(super) fn failed(&self, error: &io::Error) -> String {
+    pub(super) fn failure(&self, error: &io::Error) -> String {
         let place = self.ledger.path().display();
         format!(
             "this variant is not counted: {place}: {error} ([variants] ledger names another file, \"\" none)"

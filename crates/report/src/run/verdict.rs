@@ -1,8 +1,7 @@
 //! What a report says of the edge: the verdict, what it rests on, and why a good one may be withheld.
 
-use crate::data::{CandleArguments, PriceSource};
 use crate::edge::name_of;
-use candlewick_backtest::page::VerdictText;
+use crate::page::VerdictText;
 use candlewick_engine::{IntentRow, judge};
 use candlewick_records::Trading;
 use candlewick_sdk::Outcome;
@@ -20,36 +19,41 @@ const HYPOTHESIS: &str = "hypothesis";
 
 /// What a run's results rest on, as far as the run itself knows.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Caveats {
+pub struct Caveats {
     /// Why *edge shown* is not said of it.
-    pub(crate) withholding: Vec<String>,
+    pub withholding: Vec<String>,
     /// What is assumed: [`ASSUMED_PAYOUT`], [`HYPOTHESIS`].
-    pub(crate) labels: Vec<&'static str>,
+    pub labels: Vec<&'static str>,
     /// How many variants were tried, this one included; 0 where they are not counted.
-    pub(crate) variants: u64,
+    pub variants: u64,
+}
+
+/// What is known of the candles of a replay.
+#[derive(Clone, Copy, Debug)]
+pub struct ReplayBasis {
+    /// Whether expiries may be shorter than the candles that price them.
+    pub may_be_coarse: bool,
+    /// Whether all candles were fetched from the configured venue.
+    pub has_venue_prices: bool,
 }
 
 impl Caveats {
     /// Of a run over stored candles. Payouts are always assumed: candles do not tell them.
-    pub(crate) fn of_replay(
-        candles: &CandleArguments,
-        prices: PriceSource,
-        simulation: &SimulationSettings,
-    ) -> Self {
+    pub fn of_replay(basis: ReplayBasis, simulation: &SimulationSettings) -> Self {
         let mut withholding = Vec::new();
-        if candles.allow_coarse {
+        if basis.may_be_coarse {
             withholding.push("expiries may be shorter than the candles".to_owned());
         }
         withholding.extend(haste(simulation));
         let mut labels = vec![ASSUMED_PAYOUT];
-        if prices == PriceSource::Other {
+        if !basis.has_venue_prices {
             labels.push(HYPOTHESIS);
         }
         Self { withholding, labels, ..Self::default() }
     }
 
     /// Of a live run, by what its trades are worth: what is simulated is assumed.
-    pub(crate) fn of_trading(trading: Option<Trading>, simulation: &SimulationSettings) -> Self {
+    pub fn of_trading(trading: Option<Trading>, simulation: &SimulationSettings) -> Self {
         let labels = match trading {
             None | Some(Trading::Demo | Trading::Real) => return Self::default(),
             Some(Trading::Paper) => vec![ASSUMED_PAYOUT],
@@ -68,9 +72,10 @@ fn haste(simulation: &SimulationSettings) -> Option<String> {
 
 /// The verdict on some trades, with what it rests on.
 #[derive(Debug, Serialize)]
-pub(crate) struct EdgeLine {
+pub struct EdgeLine {
+    /// `edge_shown`, `edge_rejected` or `not_enough_trades`.
     #[serde(skip)]
-    pub(crate) verdict: &'static str,
+    pub verdict: &'static str,
     /// Trades that the accounts rest on.
     judged_trades: u64,
     /// About so many more trades show an edge of `delta`, if there is one.
@@ -95,7 +100,7 @@ pub(crate) struct EdgeLine {
 
 impl EdgeLine {
     /// What an account says, and whether it may be said of a run with these trades.
-    pub(crate) fn of<'a>(
+    pub fn of<'a>(
         test: &EdgeTest,
         rows: impl IntoIterator<Item = &'a IntentRow> + Clone,
         caveats: &Caveats,
@@ -150,7 +155,7 @@ impl EdgeLine {
     }
 
     /// The verdict in words.
-    pub(crate) fn words(&self) -> String {
+    pub fn words(&self) -> String {
         let size = format!("{:.0} % of the stake", self.delta * 100.0);
         let mut words = match (self.verdict, self.about_more_trades) {
             ("edge_shown", _) => "edge shown".to_owned(),
@@ -174,13 +179,13 @@ impl EdgeLine {
     }
 
     /// The verdict in a few words, with the number of trades behind it.
-    pub(crate) fn brief(&self) -> String {
+    pub fn brief(&self) -> String {
         let name = if self.withheld.is_empty() { self.verdict } else { "edge shown, withheld" };
         format!("{} ({})", name.replace('_', " "), self.judged_trades)
     }
 
     /// How the trades overlap, where they do.
-    pub(crate) fn overlap(&self) -> Option<String> {
+    pub fn overlap(&self) -> Option<String> {
         let inflation = self.variance_inflation;
         (inflation > 1.0 + 1e-9).then(|| format!("{} clusters, variance x{inflation:.2}", self.clusters))
     }

@@ -1,7 +1,11 @@
 //! The report of a sweep: the best sets as a table, or one JSON document.
 
-use crate::data::Candles;
-use crate::output::{short, table};
+mod page;
+
+pub use page::write_sweep_page;
+
+use crate::value::short;
+use candlewick_records::table;
 use candlewick_search::sweep::{
     Figures, Luck, Outcome, Space, SweepSettings, TrialRow, corrected_p_values, ranked,
 };
@@ -14,28 +18,28 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// What a report is made from.
-pub(crate) struct Tried<'a> {
+pub struct Tried<'a> {
     /// All trials.
-    pub(crate) rows: &'a [TrialRow],
+    pub rows: &'a [TrialRow],
     /// How much of the best is luck.
-    pub(crate) luck: Option<Luck>,
+    pub luck: Option<Luck>,
     /// What was searched.
-    pub(crate) space: &'a Space,
+    pub space: &'a Space,
     /// How.
-    pub(crate) sweep: &'a SweepSettings,
+    pub sweep: &'a SweepSettings,
     /// How many runs of trials an earlier process had done.
-    pub(crate) resumed: usize,
+    pub resumed: usize,
     /// Real time that it took.
-    pub(crate) elapsed: Duration,
+    pub elapsed: Duration,
     /// What was written.
-    pub(crate) files: Vec<PathBuf>,
+    pub files: Vec<PathBuf>,
     /// How many variants of the idea were tried by now, in this sweep and before; nothing where they are not counted.
-    pub(crate) counted: Option<io::Result<u64>>,
+    pub counted: Option<io::Result<u64>>,
 }
 
 /// The figures of a sweep.
 #[derive(Debug, Serialize)]
-pub(crate) struct SweepReport {
+pub struct SweepReport {
     search: &'static str,
     objective: &'static str,
     trials: usize,
@@ -72,7 +76,7 @@ struct BestLine {
 
 impl SweepReport {
     /// Of a sweep whose trials all ran.
-    pub(crate) fn of(tried: &Tried<'_>, candles: &Candles, top: usize) -> Self {
+    pub fn of(tried: &Tried<'_>, candles: (&str, &[String]), top: usize) -> Self {
         let Tried { rows, luck, space, sweep, resumed, elapsed, files, counted } = tried;
         let counting = rows.iter().filter(|row| row.score.is_some()).count();
         let refused = rows.iter().filter(|row| matches!(row.outcome, Outcome::Refused(_))).count();
@@ -88,7 +92,8 @@ impl SweepReport {
         let best = best.filter_map(|(row, rank)| {
             line(row, rank, space, (corrected.get(&row.trial), of_many.get(&row.trial)))
         });
-        let mut notices = candles.notices.clone();
+        let (data_hash, notices) = candles;
+        let mut notices = notices.to_vec();
         if counting > 1 {
             notices.push(format!(
                 "the best of {counting} sets is good by luck, too: hold it to the corrected p-values, and to candles that no \
@@ -115,7 +120,7 @@ impl SweepReport {
             variants_tried,
             luck: luck.clone(),
             best: best.take(top).collect(),
-            data_hash: candles.hash.clone(),
+            data_hash: data_hash.to_owned(),
             files: files.clone(),
             elapsed_ms: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
             notices,

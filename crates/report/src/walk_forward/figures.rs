@@ -1,8 +1,8 @@
 //! The report as people read it.
 
-use super::Written;
-use super::report::{ChosenLine, Joined, Report, WindowLine, percent};
-use crate::output::{short, table};
+use super::{ChosenLine, Joined, WalkForwardReport, WindowLine, Written, percent};
+use crate::value::short;
+use candlewick_records::table;
 use candlewick_records::utc;
 use candlewick_sdk::Millis;
 use std::fmt;
@@ -44,7 +44,7 @@ impl fmt::Display for Written<'_> {
     }
 }
 
-fn header(report: &Report) -> Vec<String> {
+fn header(report: &WalkForwardReport) -> Vec<String> {
     let mut header = ["test from", "to"].map(str::to_owned).to_vec();
     header.extend(report.parameters.iter().cloned());
     header.push(report.objective.to_owned());
@@ -53,7 +53,7 @@ fn header(report: &Report) -> Vec<String> {
     header
 }
 
-fn row(line: &WindowLine, report: &Report) -> Vec<String> {
+fn row(line: &WindowLine, report: &WalkForwardReport) -> Vec<String> {
     let mut row = vec![minute(line.test.from), minute(line.test.to)];
     let Some(chosen) = &line.chosen else {
         row.extend((0..report.parameters.len() + 9).map(|_| "-".to_owned()));
@@ -72,7 +72,7 @@ fn row(line: &WindowLine, report: &Report) -> Vec<String> {
     row
 }
 
-impl Report {
+impl WalkForwardReport {
     fn figures(&self) -> Vec<(&'static str, String)> {
         let mut figures = vec![("verdict", self.edge.words())];
         if let Some(Joined { win_rate_interval, figures: all, .. }) = &self.out_of_sample {

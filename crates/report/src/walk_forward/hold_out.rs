@@ -1,8 +1,7 @@
 //! What is said of the hold-out: that it is locked, or what came of opening it.
 
-use super::Opened;
-use super::report::{WindowLine, percent, plan_of};
-use crate::report::{Caveats, EdgeLine};
+use super::{WindowLine, percent, plan_of};
+use crate::run::{Caveats, EdgeLine};
 use candlewick_engine::judge;
 use candlewick_records::utc;
 use candlewick_sdk::Millis;
@@ -13,13 +12,24 @@ use std::ops::Range;
 
 /// The hold-out of a walk.
 #[derive(Debug, Serialize)]
-pub(crate) struct HoldOut {
+pub struct HoldOut {
     from: Millis,
     to: Millis,
     /// How often it was opened for this hypothesis, this time included.
     openings: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     opened: Option<OpenedLine>,
+}
+
+/// What an opening of a hold-out is among all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HoldOutOpening {
+    /// When it was opened: earlier than now when a run only repeats the one that opened it.
+    pub at: String,
+    /// Which opening for this hypothesis it is, from 1.
+    pub number: usize,
+    /// How often candles of it had been opened for other hypotheses.
+    pub others: usize,
 }
 
 /// What came of an opening.
@@ -37,15 +47,15 @@ struct OpenedLine {
 
 impl HoldOut {
     /// One that stays locked, after so many openings.
-    pub(crate) const fn locked(range: &Range<Millis>, openings: usize) -> Self {
+    pub const fn locked(range: &Range<Millis>, openings: usize) -> Self {
         Self { from: range.start, to: range.end, openings, opened: None }
     }
 
     /// One that was opened: a window whose test it is. A verdict on candles that were looked at before is withheld.
-    pub(crate) fn opened(
+    pub fn opened(
         step: &Step,
         (space, objective): (&Space, Objective),
-        opened: &Opened,
+        opened: &HoldOutOpening,
         mut caveats: Caveats,
     ) -> Self {
         if opened.number > 1 {

@@ -1,20 +1,27 @@
 //! The report of a walk: one struct, printed as a table or as JSON.
 
-use super::curve::running_sum;
-use super::{HoldOut, Layout};
-use crate::data::Candles;
-use crate::report::{Caveats, EdgeLine};
+mod curve;
+mod figures;
+mod hold_out;
+mod table;
+
+pub use hold_out::{HoldOut, HoldOutOpening};
+pub use table::write_windows;
+
+use crate::run::{Caveats, EdgeLine};
 use candlewick_backtest::Finished;
 use candlewick_engine::judge;
 use candlewick_sdk::{Millis, Money};
 use candlewick_search::sweep::{Figures, Objective, Space, SweepSettings};
-use candlewick_search::walk_forward::{Robustness, Step, Window, joined};
+use candlewick_search::walk_forward::{Robustness, Step, Window, WindowSettings, joined};
 use candlewick_statistics::{
     ConfidenceInterval, VerdictPlan, WinRate, clopper_pearson_interval, wilson_interval,
 };
+use curve::running_sum;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::io;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -22,20 +29,34 @@ use std::time::Duration;
 const CONFIDENCE: f64 = 0.95;
 
 /// What a report is made from.
-pub(crate) struct Walked<'a> {
-    pub(crate) steps: &'a [Step],
-    pub(crate) space: &'a Space,
-    pub(crate) sweep: &'a SweepSettings,
-    pub(crate) layout: &'a Layout,
-    pub(crate) candles: &'a Candles,
-    pub(crate) balance: Money,
-    pub(crate) caveats: &'a Caveats,
-    pub(crate) hold_out: Option<HoldOut>,
+pub struct Walked<'a> {
+    /// The windows that were walked, in the order of time.
+    pub steps: &'a [Step],
+    /// What was searched.
+    pub space: &'a Space,
+    /// How it was searched.
+    pub sweep: &'a SweepSettings,
+    /// The lengths of windows.
+    pub windows: WindowSettings,
+    /// The longest that a trade is under way, in whole candles.
+    pub purge: Millis,
+    /// What of the candles windows may lie in.
+    pub walked: &'a Range<Millis>,
+    /// The hash of the candles.
+    pub data_hash: &'a str,
+    /// What the reader should know of the candles.
+    pub notices: &'a [String],
+    /// The balance with which each window begins.
+    pub balance: Money,
+    /// What keeps an edge from being believed.
+    pub caveats: &'a Caveats,
+    /// The hold-out, locked or opened; none where nothing is held out.
+    pub hold_out: Option<HoldOut>,
 }
 
 /// What came of a walk: the same, however often it was stopped and whatever the machine.
 #[derive(Debug, Serialize)]
-pub(crate) struct Report {
+pub struct WalkForwardReport {
     scheme: &'static str,
     train_ms: Millis,
     test_ms: Millis,
@@ -64,18 +85,21 @@ pub(crate) struct Report {
 
 /// A report and how it came about this time.
 #[derive(Debug, Serialize)]
-pub(crate) struct Written<'a> {
+pub struct Written<'a> {
+    /// The report.
     #[serde(flatten)]
-    pub(crate) report: &'a Report,
+    pub report: &'a WalkForwardReport,
     /// Trials that an earlier process had run.
-    pub(crate) resumed: usize,
+    pub resumed: usize,
     /// Variants of the idea that were tried by now, in this walk and before; nothing where they are not counted.
-    pub(crate) variants_tried: Option<u64>,
+    pub variants_tried: Option<u64>,
     /// Why they could not be counted.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) uncounted: Option<String>,
-    pub(crate) elapsed_ms: u64,
-    pub(crate) files: Vec<PathBuf>,
+    pub uncounted: Option<String>,
+    /// Real time that it took.
+    pub elapsed_ms: u64,
+    /// What was written.
+    pub files: Vec<PathBuf>,
 }
 
 /// The tests of all windows as one run.
@@ -106,7 +130,7 @@ pub(super) struct RobustnessLine {
 
 /// One window.
 #[derive(Debug, Serialize)]
-pub(crate) struct WindowLine {
+pub struct WindowLine {
     /// From 1, in the order of time; the hold-out has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) window: Option<usize>,
@@ -138,10 +162,10 @@ pub(super) struct ChosenLine {
     pub(super) out_of_sample: Figures,
 }
 
-impl Report {
+impl WalkForwardReport {
     /// Of a walk whose windows were all tested.
-    pub(crate) fn of(walked: Walked<'_>) -> (Self, Option<Finished>) {
-        let Walked { steps, space, sweep, layout, candles, balance, caveats, hold_out } = walked;
+    pub fn of(walked: Walked<'_>) -> (Self, Option<Finished>) {
+        let Walked { steps, space, sweep, windows, purge, balance, caveats, .. } = walked;
         let all = joined(steps, balance);
         let rows = all.as_ref().map(|all| all.book.rows()).unwrap_or_default();
         let edge = EdgeLine::of(&judge(rows, plan_of(steps)), rows, caveats);
@@ -154,13 +178,12 @@ impl Report {
             .zip(span)
             .map(|(all, span)| Joined::of(Figures::of(all, balance, &span).without_timeline()));
         let chosen = || steps.iter().filter_map(|step| step.chosen.as_ref());
-        let settings = layout.settings;
         let report = Self {
-            scheme: settings.scheme.as_str(),
-            train_ms: settings.train,
-            test_ms: settings.test,
-            purge_ms: layout.purge,
-            gap_ms: settings.gap,
+            scheme: windows.scheme.as_str(),
+            train_ms: windows.train,
+            test_ms: windows.test,
+            purge_ms: purge,
+            gap_ms: windows.gap,
             search: sweep.search.search.as_str(),
             objective: sweep.objective.as_str(),
             verdict: edge.verdict,
@@ -172,9 +195,9 @@ impl Report {
                 .zip(steps)
                 .map(|(number, step)| WindowLine::of(step, Some(number), space, sweep.objective))
                 .collect(),
-            hold_out,
-            data_hash: candles.hash.clone(),
-            notices: candles.notices.iter().cloned().chain(unused(layout, steps)).collect(),
+            data_hash: walked.data_hash.to_owned(),
+            notices: walked.notices.iter().cloned().chain(unused(walked.walked, windows, steps)).collect(),
+            hold_out: walked.hold_out,
             parameters: space.axes().iter().map(|axis| axis.name().to_owned()).collect(),
             curve: all.as_ref().and_then(|all| {
                 running_sum(all.book.rows().iter().map(|row| all.money_scale.to_f64(row.profit)))
@@ -186,8 +209,8 @@ impl Report {
 
 impl<'a> Written<'a> {
     /// A report that was written to these files.
-    pub(crate) fn new(
-        report: &'a Report,
+    pub fn new(
+        report: &'a WalkForwardReport,
         resumed: usize,
         counted: Option<io::Result<u64>>,
         elapsed: Duration,
@@ -244,7 +267,7 @@ impl WindowLine {
                 out_of_sample: chosen.out_of_sample.without_timeline(),
             }
         });
-        let line = |range: &std::ops::Range<Millis>| RangeLine { from: range.start, to: range.end };
+        let line = |range: &Range<Millis>| RangeLine { from: range.start, to: range.end };
         let (trials, counting) = (step.rows.len(), step.counting);
         Self { window, training: line(training), test: line(test), trials, counting, chosen }
     }
@@ -262,10 +285,10 @@ pub(super) fn plan_of(steps: &[Step]) -> VerdictPlan {
 }
 
 /// Candles before the hold-out that no test has, where they are more than a few.
-fn unused(layout: &Layout, steps: &[Step]) -> Option<String> {
-    let left = layout.walked.end - steps.last()?.window.test.end;
+fn unused(walked: &Range<Millis>, windows: WindowSettings, steps: &[Step]) -> Option<String> {
+    let left = walked.end - steps.last()?.window.test.end;
     let days = left.get() as f64 / Millis::DAY.get() as f64;
-    (left.get() > layout.settings.test.get() / 10).then(|| {
+    (left.get() > windows.test.get() / 10).then(|| {
         format!("the last {days:.1} days before the hold-out are in no test: they make no whole one")
     })
 }

@@ -1,6 +1,6 @@
 //! The windows as CSV, one line each.
 
-use super::report::{ChosenLine, Report};
+use super::{ChosenLine, WalkForwardReport};
 use candlewick_search::sweep::Figures;
 use serde_json::Value;
 use std::io::{self, Write};
@@ -29,7 +29,7 @@ const FIGURES: [Named; 14] = [
 ///
 /// # Errors
 /// Those of `writer`.
-pub(crate) fn write_windows(report: &Report, writer: impl Write) -> io::Result<()> {
+pub fn write_windows(report: &WalkForwardReport, writer: impl Write) -> io::Result<()> {
     let mut csv = csv::Writer::from_writer(writer);
     let mut header = ["window", "training_from", "training_to", "test_from", "test_to", "trials", "counting"]
         .map(str::to_owned)

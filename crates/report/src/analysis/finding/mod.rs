@@ -12,8 +12,8 @@ mod one_hour_only;
 mod too_few_trades;
 
 use super::{Breakdown, Dimension, Metrics, Sensitivity, VenueSetting};
-use crate::Summary;
-use crate::variants::VariantCount;
+use candlewick_backtest::Summary;
+use candlewick_backtest::variants::VariantCount;
 use candlewick_engine::BotSettings;
 use serde::Serialize;
 

@@ -1,7 +1,7 @@
 //! Too few trades: the win rate may be far from the true one.
 
 use super::{Finding, FindingKind, Severity};
-use crate::metric::WinRates;
+use candlewick_backtest::metric::WinRates;
 
 /// Half the width of the interval above which it is serious: about below 95 trades.
 const SERIOUS: f64 = 0.10;

@@ -1,8 +1,8 @@
 //! Two parameters as a map: each cell has the colour of the mean of its sets.
 
-use super::super::{Space, TrialRow};
 use super::ruler::{Ruler, Shade};
 use super::{rulers, short};
+use candlewick_search::sweep::{Space, TrialRow};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 

@@ -5,7 +5,7 @@ mod heat_map;
 mod parallel;
 mod ruler;
 
-use super::{Luck, Objective, Outcome, Space, TrialRow, ranked};
+use candlewick_search::sweep::{Luck, Objective, Outcome, Space, TrialRow, ranked};
 use ruler::{Ruler, Shade};
 use std::io::{self, Write};
 
@@ -113,9 +113,12 @@ fn short(number: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::axis::{Scale, Values};
-    use super::super::{Axis, Figures, Setting, Target};
     use super::*;
+    use candlewick_engine::BotSettings;
+    use candlewick_sdk::{Registry, StrategyEntry};
+    use candlewick_search::sweep::{Figures, Setting};
+    use rsi_reversal::RsiReversal;
+    use serde_json::json;
 
     fn figures() -> Figures {
         serde_json::from_value(serde_json::json!({
@@ -126,11 +129,23 @@ mod tests {
         .unwrap()
     }
 
+    /// Two whole parameters from 0 to 2.
+    fn space(names: [&str; 2]) -> Space {
+        let mut entry: StrategyEntry = Registry::default().with::<RsiReversal>().entries()[0].clone();
+        let mut parameter = entry.parameters[0].clone();
+        (parameter.kind, parameter.minimum, parameter.maximum) = ("integer".to_owned(), Some(0.0), Some(2.0));
+        parameter.default = json!(1);
+        entry.parameters = names
+            .map(|name| candlewick_sdk::parameters::Parameter { name: name.to_owned(), ..parameter.clone() })
+            .to_vec();
+        let bot = json!({"name": "a", "symbol": "AAA", "interval": "1m", "strategy": "rsi-reversal", "close_type": "01:00"});
+        let bot: BotSettings = serde_json::from_value(bot).unwrap();
+        Space::new(&entry, &bot, &names.map(|name| format!("{name}=0,1,2")), &[]).unwrap()
+    }
+
     fn page(rows: &[TrialRow], names: [&str; 2]) -> String {
-        let values = Values::Listed((0..3).map(Setting::Whole).collect());
-        let axis = |name: &str| Axis::new(name.to_owned(), Target::Parameter, values.clone(), Scale::Linear);
         let mut bytes = Vec::new();
-        let space = Space::of_axes(names.map(axis).to_vec(), Vec::new());
+        let space = space(names);
         let luck = Luck::of(rows, 0.8, 1);
         write_sweep_page(rows, &space, Objective::Edge, luck.as_ref(), &mut bytes).unwrap();
         String::from_utf8(bytes).unwrap()

@@ -1,9 +1,9 @@
 //! Every set as a line through parallel axes, one for each parameter and one for the score.
 
-use super::super::{Objective, Space, TrialRow};
 use super::ruler::Shade;
 use super::{rulers, short};
-use candlewick_backtest::markup::escaped;
+use crate::markup::escaped;
+use candlewick_search::sweep::{Objective, Space, TrialRow};
 use std::io::{self, Write};
 
 /// Lines that are drawn; of more, the best and an even choice of the rest.
@@ -109,8 +109,8 @@ fn told(row: &TrialRow, space: &Space, score: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::{Outcome, Setting};
     use super::*;
+    use candlewick_search::sweep::{Outcome, Setting};
 
     #[test]
     fn of_many_sets_the_best_and_some_of_all_others_are_drawn() {

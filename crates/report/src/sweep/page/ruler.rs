@@ -1,8 +1,8 @@
 //! Values as places and colours.
 
-use super::super::{Axis, Objective, Setting};
 use super::short;
-use candlewick_backtest::markup::escaped;
+use crate::markup::escaped;
+use candlewick_search::sweep::{Axis, Objective, Setting};
 use std::io::{self, Write};
 
 /// Values of a list that get a place each; longer lists are cut into parts.
