@@ -2,6 +2,7 @@
 
 use crate::data::what_there_is;
 use crate::suggestion::suggest;
+use candlewick_broker::BrokerError;
 use candlewick_engine::EngineError;
 use candlewick_history::HistoryError;
 use candlewick_records::RecordsError;
@@ -217,6 +218,21 @@ impl From<EngineError> for Failure {
     }
 }
 
+impl From<BrokerError> for Failure {
+    fn from(error: BrokerError) -> Self {
+        let kind = match &error {
+            BrokerError::Settings { .. } => FailureKind::Configuration,
+            BrokerError::Credentials { .. }
+            | BrokerError::Refused { .. }
+            | BrokerError::NotFound { .. }
+            | BrokerError::RateLimited { .. }
+            | BrokerError::Unavailable { .. }
+            | BrokerError::Malformed { .. } => FailureKind::Venue,
+        };
+        Self::new(kind, error)
+    }
+}
+
 impl From<SimulatorError> for Failure {
     fn from(error: SimulatorError) -> Self {
         Self::new(FailureKind::Configuration, error)
@@ -278,7 +294,7 @@ mod tests {
 
     #[test]
     fn a_cause_that_repeats_the_error_is_left_out() {
-        let source = BuildError::Parameters { strategy: "x", problem: "period = 0".to_owned() };
+        let source = BuildError::parameters("x", "period = 0");
         let failure = Failure::from(EngineError::Strategy { bot: "a".to_owned(), source });
         assert_eq!(failure.render(), "error: bot \"a\": parameters of strategy \"x\": period = 0");
     }

@@ -221,7 +221,7 @@ pub enum BuildError {
     #[error("parameters of strategy \"{strategy}\": {problem}")]
     Parameters {
         /// Which strategy.
-        strategy: &'static str,
+        strategy: String,
         /// What is wrong, with the key.
         problem: String,
     },
@@ -235,6 +235,13 @@ pub enum BuildError {
         /// What is wrong and what to do.
         problem: String,
     },
+}
+
+impl BuildError {
+    /// Parameters that the strategy of that name cannot be built with.
+    pub fn parameters(strategy: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self::Parameters { strategy: strategy.into(), problem: problem.into() }
+    }
 }
 
 /// How a strategy is described and made. Implemented by the strategy's own type; registered with

@@ -156,7 +156,7 @@ fn single(settings: &BacktestSettings, entry: &StrategyEntry, bot: BotSettings, 
     let candles = minutes(days);
     let market = Market { prices: candles.clone(), detail: Vec::new() };
     let backtest = Backtest::new(&settings, vec![strategy], &[false], &[candles], vec![market]).unwrap();
-    let header = settings.header(vec![(entry.name.to_owned(), entry.version.to_owned())], None);
+    let header = settings.header(vec![(entry.name.clone(), entry.version.clone())], None);
     backtest.run(&header, &mut JournalHash::new(), &mut |_, _| {}).unwrap()
 }
 
@@ -192,7 +192,7 @@ struct Scene<'a> {
 
 impl<'a> Scene<'a> {
     fn new(entry: &'a StrategyEntry, rules: (&Value, &Value), parameters: &[&str], days: u32) -> Self {
-        let settings = settings(entry.name, rules);
+        let settings = settings(&entry.name, rules);
         let parameters: Vec<String> = parameters.iter().map(|text| (*text).to_owned()).collect();
         let space = Space::new(entry, &settings.session.bots[0], &parameters, &[]).unwrap();
         let candles = vec![minutes(days)];
@@ -257,8 +257,13 @@ const EMA: [&str; 4] = [
 ];
 
 fn registry() -> Registry {
-    let registry = Registry::default().with::<rsi_reversal::RsiReversal>().with::<ema_cross::EmaCross>();
-    registry.with::<Boastful>().with::<Attentive>()
+    let entries = [
+        StrategyEntry::of::<rsi_reversal::RsiReversal>(),
+        StrategyEntry::of::<ema_cross::EmaCross>(),
+        StrategyEntry::of::<Boastful>(),
+        StrategyEntry::of::<Attentive>(),
+    ];
+    entries.into_iter().try_fold(Registry::default(), Registry::with_entry).unwrap()
 }
 
 #[test]

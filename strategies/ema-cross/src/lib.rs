@@ -104,7 +104,7 @@ impl StrategyFactory for EmaCross {
 
     fn build(params: Params, _bot: &BotContext) -> Result<Self, BuildError> {
         let Params { fast, slow } = params.clone();
-        let refuse = |problem| BuildError::Parameters { strategy: Self::NAME, problem };
+        let refuse = |problem: String| BuildError::parameters(Self::NAME, problem);
         if fast >= slow {
             return Err(refuse(format!("fast = {fast} must be below slow = {slow}")));
         }

@@ -78,7 +78,7 @@ impl StrategyFactory for RsiReversal {
 
     fn build(params: Params, _bot: &BotContext) -> Result<Self, BuildError> {
         let Params { period, oversold, overbought } = params;
-        let refuse = |problem| BuildError::Parameters { strategy: Self::NAME, problem };
+        let refuse = |problem: String| BuildError::parameters(Self::NAME, problem);
         if oversold >= overbought {
             return Err(refuse(format!("oversold = {oversold} must be below overbought = {overbought}")));
         }

@@ -11,5 +11,6 @@ mod errors;
 mod order;
 mod prices;
 mod repetition;
+mod run_time;
 // What is said of it.
 mod summary;

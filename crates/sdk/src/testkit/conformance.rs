@@ -56,7 +56,7 @@ fn check_declaration<S: StrategyFactory>(
     bot: &BotContext,
     candles: &[Candle],
 ) -> Result<(), Nonconformity> {
-    let problem = |problem| ScrutinyError::from(BuildError::Parameters { strategy: S::NAME, problem });
+    let problem = |problem: String| ScrutinyError::from(BuildError::parameters(S::NAME, problem));
     let values = serde_json::to_value(params).map_err(|error| problem(error.to_string()))?;
     let params = parameters::read(&values).map_err(problem)?;
     let mut strategy = S::build(params, bot).map_err(ScrutinyError::from)?;

@@ -1,10 +1,10 @@
-//! Trades whose end is known when they are approved are booked as those that are heard of event by event.
+//! Trades with a precomputed outcome are booked as those whose events are handled one by one.
 
 use crate::event::{minute, payout};
 use crate::script::Script;
 use candlewick_engine::{
-    Action, BotId, Event, EventKind, Foretold, Opened, OrderTerms, Origin, RiskSettings, Rule, SeriesId,
-    Session, SessionSettings, Settled, StakeSettings, Traded,
+    Action, BookedTrade, BotId, Event, EventKind, Opened, OrderTerms, Origin, PrecomputedOutcome,
+    RiskSettings, Rule, SeriesId, Session, SessionSettings, Settled, StakeSettings, TrialSession,
 };
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::serde_json::{Value, from_value, json};
@@ -79,8 +79,8 @@ fn profit(bet: &Bet, stake: Money) -> Money {
     }
 }
 
-/// Hears of a bet event by event; its stake, or the rule that refuses it.
-fn hear(session: &mut Session, close: Millis, bet: &Bet) -> Result<Money, Rule> {
+/// Handles a bet event by event; its stake, or the rule that refuses it.
+fn handle(session: &mut Session, close: Millis, bet: &Bet) -> Result<Money, Rule> {
     let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
     let candle = Candle::new(close - Millis::MINUTE, Interval::MINUTE, numbers).unwrap();
     let mut actions = Vec::new();
@@ -113,12 +113,12 @@ fn hear(session: &mut Session, close: Millis, bet: &Bet) -> Result<Money, Rule> 
     Ok(approved.stake())
 }
 
-/// Knows its end beforehand.
-fn foretell(session: &mut Session, close: Millis, (bet, signal): (&Bet, &Signal)) -> Result<Money, Rule> {
+/// Books a bet with its precomputed outcome; its stake, or the rule that refuses it.
+fn book(session: &mut TrialSession, close: Millis, (bet, signal): (&Bet, &Signal)) -> Result<Money, Rule> {
     let mut stake = Money::ZERO;
-    let fate = |terms: &OrderTerms| {
+    let outcome = |terms: &OrderTerms| {
         stake = terms.stake();
-        Some(Foretold {
+        Some(PrecomputedOutcome {
             answered_at: close + Millis::new(bet.answer_ms),
             payout: payout(bet.percent).unwrap(),
             settled_at: close + Millis::SECOND * bet.end_s,
@@ -126,8 +126,8 @@ fn foretell(session: &mut Session, close: Millis, (bet, signal): (&Bet, &Signal)
             profit: profit(bet, stake),
         })
     };
-    let traded = session.answer_foretold(BotId::FIRST, close, signal, fate)?;
-    let Traded::Ended { settlement, .. } = traded else { panic!("{traded:?}") };
+    let traded = session.handle_signal(close, signal, outcome)?;
+    let BookedTrade::Settled { settlement, .. } = traded else { panic!("{traded:?}") };
     let expected = (bet.direction, close, bet.outcome, profit(bet, stake));
     assert_eq!(
         (settlement.direction, settlement.decision_time, settlement.outcome, settlement.profit),
@@ -146,7 +146,7 @@ fn state(session: &Session) -> String {
 
 proptest! {
     #[test]
-    fn a_trade_that_is_foretold_leaves_what_its_events_leave(
+    fn a_trade_with_a_precomputed_outcome_leaves_what_its_events_leave(
         bets in bets(),
         risk in rules(),
         stake in stakes(),
@@ -157,12 +157,12 @@ proptest! {
             at += bet.after;
             signals.push((at, Signal::new(bet.direction, "told to")));
         }
-        let mut heard = session(&risk, &stake, &signals);
-        let mut foretold = session(&risk, &stake, &[]);
+        let mut handled = session(&risk, &stake, &signals);
+        let mut trial = TrialSession::new(session(&risk, &stake, &[])).unwrap();
         for (bet, (at, signal)) in bets.iter().zip(&signals) {
             let close = minute(*at);
-            prop_assert_eq!(foretell(&mut foretold, close, (bet, signal)), hear(&mut heard, close, bet));
-            prop_assert_eq!(state(&foretold), state(&heard));
+            prop_assert_eq!(book(&mut trial, close, (bet, signal)), handle(&mut handled, close, bet));
+            prop_assert_eq!(state(trial.session()), state(&handled));
         }
     }
 }

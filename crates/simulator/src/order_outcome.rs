@@ -1,7 +1,7 @@
 //! What becomes of an order that the wallet covers: whether it opens, and how its trade ends.
 #![allow(
     clippy::inline_always,
-    reason = "an order's fate goes to its place in a queue at once: what is handed over in memory is waited for"
+    reason = "an outcome is written into its queue directly: see docs/performance.md"
 )]
 
 use crate::event::SettledTrade;
@@ -12,9 +12,9 @@ use crate::path::{PricePath, Priced, Quote};
 use crate::settings::SimulationSettings;
 use candlewick_sdk::{Direction, ExpirationType, Millis, Outcome};
 
-/// The fate of one order, decided from both of its prices at once.
+/// The outcome of one order, decided from both of its prices at once.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Fate {
+pub(crate) enum OrderOutcome {
     /// No trade.
     Refused(Refusal),
     /// A trade that settles.
@@ -23,8 +23,8 @@ pub(crate) enum Fate {
     StaysOpen(Opening),
 }
 
-impl Fate {
-    /// The fate of an order that reaches the venue at `arrival`.
+impl OrderOutcome {
+    /// The outcome of an order that reaches the venue at `arrival`.
     #[inline(always)]
     pub(crate) fn of(
         order: &Order,
