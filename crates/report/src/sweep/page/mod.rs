@@ -131,7 +131,8 @@ mod tests {
 
     /// Two whole parameters from 0 to 2.
     fn space(names: [&str; 2]) -> Space {
-        let mut entry: StrategyEntry = Registry::default().with::<RsiReversal>().entries()[0].clone();
+        let mut entry: StrategyEntry =
+            Registry::default().with::<RsiReversal>().unwrap().entries()[0].clone();
         let mut parameter = entry.parameters[0].clone();
         (parameter.kind, parameter.minimum, parameter.maximum) = ("integer".to_owned(), Some(0.0), Some(2.0));
         parameter.default = json!(1);
