@@ -1,9 +1,8 @@
 //! The figures of a run, from its trade book; the same for a backtest and a live session.
 
 use crate::metric::Drawdown;
-use crate::prefetch::prefetch;
 use crate::run_totals::{Evidence, Payouts, RunTotals, SettledFigures};
-use candlewick_engine::{IntentId, IntentRow, IntentState, TradeBook};
+use candlewick_engine::{IntentId, IntentRow, IntentState, TradeBook, prefetch};
 use candlewick_sdk::{Millis, Money, Outcome};
 use candlewick_statistics::{PaidStake, WinRate, mixed_break_even, poisson_binomial_p_value};
 use std::collections::BTreeMap;

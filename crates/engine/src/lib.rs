@@ -20,6 +20,7 @@ mod judge;
 mod ladder;
 mod ledger;
 mod nominal;
+mod prefetch;
 mod reasons;
 mod recall;
 mod record;
@@ -40,6 +41,7 @@ pub use id::{BotId, IntentId, SeriesId, SymbolId};
 pub use judge::{Judge, JudgedTrade, judge, judge_trades, to_trade_outcome};
 pub use ladder::{LadderNotice, check_ladders};
 pub use ledger::Ledger;
+pub use prefetch::prefetch;
 pub use recall::{Recall, RecallError, Recorded, to_recorded_form};
 pub use record::{Entry, Header, Interest, Recorder};
 pub use risk::{

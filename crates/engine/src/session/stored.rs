@@ -3,7 +3,7 @@
 use super::Session;
 use super::tournament::Tournament;
 use crate::bot::Bot;
-use crate::{BotId, SeriesId, SymbolId};
+use crate::{BotId, SeriesId, SymbolId, prefetch};
 use candlewick_sdk::{Candle, Millis, Signal, closing_before};
 
 /// Candles that a bot is shown before another bot's turn comes: few enough that all bots of a series find them in a cache.
@@ -36,6 +36,8 @@ pub(super) struct Reader {
     pub(super) signal: Option<Signal>,
     /// Whether no candle may be shown to it before all events before that candle's close have been handled.
     waits_for_events: bool,
+    /// Of the first reader of a series: candles that have been prefetched. All of them, of others.
+    prefetched: usize,
     /// Whether it is the first of its series.
     is_first: bool,
 }
@@ -55,6 +57,7 @@ impl<'a> StoredCandles<'a> {
                     shown: 0,
                     signal: None,
                     waits_for_events: priced.contains(&session.bots[bot.index()].symbol),
+                    prefetched: if place == 0 { 0 } else { usize::MAX },
                     is_first: place == 0,
                 });
             }
@@ -97,6 +100,7 @@ impl<'a> StoredCandles<'a> {
         if let Some(until) = until {
             rest = &rest[..closing_before(rest, reader.length, until)];
         }
+        reader.prefetch(candles, end + BLOCK);
         while !rest.is_empty() {
             let shown = bot.on_candles(rest, &mut reader.signal);
             reader.shown += shown;
@@ -145,6 +149,15 @@ impl<'a> StoredCandles<'a> {
 }
 
 impl Reader {
+    /// Prefetches the candles before this place that have not been.
+    #[inline]
+    fn prefetch(&mut self, candles: &[Candle], until: usize) {
+        if self.prefetched < until {
+            candles[..until.min(candles.len())].iter().skip(self.prefetched).for_each(prefetch);
+            self.prefetched = until;
+        }
+    }
+
     /// When the first candle closes that it has not been shown; the end of time when there is none.
     #[inline]
     fn next_close(&self, series: &[&[Candle]]) -> Millis {

@@ -2,7 +2,7 @@
 
 use crate::event::{NO_SKEW, at};
 use crate::script::Script;
-use candlewick_engine::{Action, Event, EventKind, RiskSettings, Session, SessionSettings, TradeBook};
+use candlewick_engine::{Action, Event, RiskSettings, Session, SessionSettings, TradeBook};
 use candlewick_sdk::MoneyScale;
 use candlewick_sdk::rust_decimal::Decimal;
 

@@ -3,7 +3,7 @@
 use crate::desk::Desk;
 use crate::event::{NO_SKEW, adopted, at, candle, control, in_doubt, lost, not_opened, opened, won};
 use crate::script::Script;
-use candlewick_engine::{Control, CooldownScope, EventKind, StakeSettings};
+use candlewick_engine::{Control, CooldownScope, StakeSettings};
 use candlewick_sdk::Millis;
 use candlewick_sdk::rust_decimal::Decimal;
 
