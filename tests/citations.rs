@@ -60,7 +60,7 @@ fn documents() -> [Cited; 4] {
         Cited::read("contract", "docs/api/contract.md"),
         Cited::read("observed:", "docs/api/observed.md"),
         Cited::read("domain", "docs/domain.md"),
-        Cited::read("performance", "docs/performance.md"),
+        Cited::read("performance:", "docs/performance.md"),
     ]
 }
 

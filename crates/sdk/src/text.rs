@@ -38,7 +38,7 @@ impl<const N: usize> Text<N> {
     }
 }
 
-/// Word by word, as a text is written (`performance 2`).
+/// Word by word, as a text is written (`performance: large`).
 impl<const N: usize> PartialEq for Text<N> {
     #[inline]
     fn eq(&self, other: &Self) -> bool {

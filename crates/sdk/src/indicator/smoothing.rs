@@ -7,7 +7,7 @@ const FORGOTTEN: f64 = 1e-9;
 /// which begin together.
 ///
 /// The arithmetic is that of the wrapped crate's exponential average, which is not used because of the layout of its fields
-/// (`performance 2`).
+/// (`performance: large`).
 #[derive(Clone, Debug)]
 pub(super) struct Smoothing<const LINES: usize = 1> {
     /// While the seed lacks values, their sums.
@@ -45,7 +45,7 @@ impl<const LINES: usize> Smoothing<LINES> {
 
     /// Takes a finite value for each line; answers from the `period`th on.
     ///
-    /// The seed is no function of its own, so that the means need not be written for each candle (`performance 5`).
+    /// The seed is no function of its own, so that the means need not be written for each candle (`performance: candles`).
     #[inline]
     pub(super) fn update_all(&mut self, values: [f64; LINES]) -> Option<[f64; LINES]> {
         let lines = self.means.iter_mut().zip(values);
