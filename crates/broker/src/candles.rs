@@ -70,6 +70,17 @@ impl Candles {
         (found.candles, found.outside) = closed.into_iter().partition(is_wanted);
         found
     }
+
+    /// These and those of another part of the window, in order.
+    #[must_use]
+    pub fn and(mut self, other: Self) -> Self {
+        self.candles.extend(other.candles);
+        self.candles.sort_by_key(Candle::time);
+        self.unusable += other.unusable;
+        self.forming += other.forming;
+        self.outside.extend(other.outside);
+        self
+    }
 }
 
 #[cfg(test)]
