@@ -7,7 +7,7 @@ use crate::edge::VerdictLine;
 use crate::failure::{Ending, Failure};
 use crate::journal::{JournalArguments, block_on};
 use crate::output::{print, print_json, table};
-use candlewick_api::clock::{Clock, SystemClock};
+use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_engine::{IntentState, Session};
 use candlewick_journal::{Holder, Lease, LeaseTerms, Reader};
 use candlewick_records::utc;

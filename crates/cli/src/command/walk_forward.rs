@@ -12,8 +12,8 @@ use crate::walk_forward::{
     Asked, HoldOut, Hypothesis, Layout, LayoutArguments, Lock, Reopening, Report, Walked, Written,
     count_variants, write_windows,
 };
-use candlewick_api::clock::{Clock, Stopwatch, SystemClock};
 use candlewick_backtest::{BacktestError, BacktestSettings, Finished};
+use candlewick_broker::clock::{Clock, Stopwatch, SystemClock};
 use candlewick_sdk::Millis;
 use candlewick_search::sweep::{Replay, Standing, Wish};
 use candlewick_search::walk_forward::{Course, Step, StepEnd, WalkForward, Window};
