@@ -20,6 +20,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("journal", &["sdk", "engine"]),
     ("runtime", &["sdk", "engine", "broker", "api", "journal", "simulator", "statistics"]),
     ("records", &["sdk", "engine", "journal", "backtest", "simulator", "broker"]),
+    ("report", &["sdk", "engine", "simulator", "statistics", "backtest", "search", "records"]),
     (
         "cli",
         &[
@@ -34,6 +35,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "broker",
             "journal",
             "records",
+            "report",
             "sandbox",
             "runtime",
             "strategies",

@@ -1,7 +1,7 @@
 //! The strategies that a binary knows, by name.
 
 use crate::parameters::{self, Parameter};
-use crate::{BotContext, BuildError, Strategy, StrategyFactory};
+use crate::{BotContext, BuildError, Declaration, Strategy, StrategyFactory};
 use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
@@ -61,7 +61,15 @@ pub struct StrategyEntry {
     build: Arc<Build>,
 }
 
-type Build = dyn Fn(&Value, &[Parameter], &BotContext) -> Result<Box<dyn Strategy>, BuildError> + Send + Sync;
+/// A strategy that was made for a bot, and what it declares of its signals.
+pub struct BuiltStrategy {
+    /// The strategy.
+    pub strategy: Box<dyn Strategy>,
+    /// Its signals as comparisons, where it is known that they are nothing else.
+    pub declaration: Option<Declaration>,
+}
+
+type Build = dyn Fn(&Value, &[Parameter], &BotContext) -> Result<BuiltStrategy, BuildError> + Send + Sync;
 
 impl StrategyEntry {
     /// The entry of a strategy that is a type.
@@ -69,7 +77,9 @@ impl StrategyEntry {
         let build = |values: &Value, described: &[Parameter], bot: &BotContext| {
             let params = parameters::read_described(values, described)
                 .map_err(|problem| BuildError::parameters(S::NAME, problem))?;
-            Ok(Box::new(S::build(params, bot)?) as Box<dyn Strategy>)
+            let strategy = S::build(params, bot)?;
+            let declaration = strategy.declaration();
+            Ok(BuiltStrategy { strategy: Box::new(strategy), declaration })
         };
         Self {
             name: S::NAME.to_owned(),
@@ -93,7 +103,7 @@ impl StrategyEntry {
         let build = move |values: &Value, described: &[Parameter], bot: &BotContext| {
             let values = parameters::completed(values, described)
                 .map_err(|problem| BuildError::parameters(of.as_str(), problem))?;
-            build(&values, bot)
+            Ok(BuiltStrategy { strategy: build(&values, bot)?, declaration: None })
         };
         Self {
             name,
@@ -131,6 +141,18 @@ impl StrategyEntry {
     /// # Errors
     /// [`BuildError`] when a parameter is unknown, of the wrong type or out of range, or the strategy refuses.
     pub fn build(&self, params: &Value, bot: &BotContext) -> Result<Box<dyn Strategy>, BuildError> {
+        self.build_with_declaration(params, bot).map(|built| built.strategy)
+    }
+
+    /// The same with what the strategy declares of its signals, for a search.
+    ///
+    /// # Errors
+    /// As [`build`](Self::build).
+    pub fn build_with_declaration(
+        &self,
+        params: &Value,
+        bot: &BotContext,
+    ) -> Result<BuiltStrategy, BuildError> {
         (self.build)(params, &self.parameters, bot)
     }
 

@@ -408,15 +408,6 @@ impl Strategy for Boastful {
         let rsi = self.rsi.update(candle.close())?;
         (rsi < self.params.level).then(|| Signal::buy("low"))
     }
-
-    fn declaration(&self) -> Option<Declaration> {
-        let mut rsi = self.rsi.clone();
-        let numbers = [self.params.period as f64];
-        let numbers: &[f64] = if self.params.names { &numbers } else { &[] };
-        let mut declaration = Declaration::new();
-        let series = declaration.series("rsi", numbers, move |candle| rsi.update(candle.close()));
-        Some(declaration.buy_when([series.below(self.params.level - self.params.beside)]))
-    }
 }
 
 impl StrategyFactory for Boastful {
@@ -428,6 +419,15 @@ impl StrategyFactory for Boastful {
     fn build(params: BoastfulParams, _bot: &BotContext) -> Result<Self, BuildError> {
         let rsi = candlewick_sdk::indicator::Rsi::new(params.period).unwrap();
         Ok(Self { params, rsi })
+    }
+
+    fn declaration(&self) -> Option<Declaration> {
+        let mut rsi = self.rsi.clone();
+        let numbers = [self.params.period as f64];
+        let numbers: &[f64] = if self.params.names { &numbers } else { &[] };
+        let mut declaration = Declaration::new();
+        let series = declaration.series("rsi", numbers, move |candle| rsi.update(candle.close()));
+        Some(declaration.buy_when([series.below(self.params.level - self.params.beside)]))
     }
 }
 

@@ -7,7 +7,6 @@ mod lines;
 mod stage;
 // What a run does.
 mod accounting;
-mod analysis;
 mod errors;
 mod order;
 mod prices;
