@@ -10,8 +10,8 @@ use crate::sweep::{Prepared, ResultFolder, SearchArguments};
 use crate::walk_forward::{
     Asked, Hypothesis, Layout, LayoutArguments, Lock, Opened, Reopening, count_variants,
 };
-use candlewick_api::clock::{Clock, Stopwatch, SystemClock};
 use candlewick_backtest::{BacktestError, BacktestSettings, Finished};
+use candlewick_broker::clock::{Clock, Stopwatch, SystemClock};
 use candlewick_report::run::write_trades_to;
 use candlewick_report::walk_forward::{
     HoldOut, HoldOutOpening, WalkForwardReport, Walked, Written, write_windows,

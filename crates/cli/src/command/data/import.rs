@@ -6,7 +6,7 @@ use crate::command::Context;
 use crate::failure::Failure;
 use crate::output::{print, print_json};
 use crate::progress::{Progress, with_spinner};
-use candlewick_api::clock::{Clock, SystemClock};
+use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_history::{
     Appended, CandleFormat, Catalog, Imported, Origin, Revision, data_hash, import_file,
 };

@@ -4,7 +4,7 @@ use super::Subject;
 use crate::command::Context;
 use crate::failure::{Failure, FailureKind};
 use crate::progress::with_spinner;
-use candlewick_api::clock::{Clock, SystemClock};
+use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_history::{
     CandleFormat, Catalog, Checked, DataSource, FindingKind, Findings, Fixed, HistoryError, Origin, Remedy,
 };
