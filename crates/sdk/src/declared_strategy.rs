@@ -162,7 +162,6 @@ impl SignalRule {
 }
 
 /// The signal of the first rule that is met.
-#[cold]
 #[inline(never)]
 fn first_met<S: DeclaredStrategy>(strategy: &S, rules: &[SignalRule], numbers: &[f64]) -> Option<Signal> {
     rules.iter().find(|rule| rule.is_met_by(numbers)).map(|rule| rule.signal(strategy.values()))

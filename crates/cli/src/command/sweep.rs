@@ -11,8 +11,8 @@ use candlewick_api::clock::Stopwatch;
 use candlewick_backtest::BacktestError;
 use candlewick_backtest::variants::VariantCount;
 use candlewick_search::sweep::{
-    Declarations, Luck, Progress, Record, Replay, Shard, SharedRunner, Sweep, SweepEnd, TrialRow, Watcher,
-    ranked,
+    Declarations, Luck, Record, Replay, Shard, SharedRunner, Sweep, SweepEnd, SweepProgress, TrialRow,
+    Watcher, ranked,
 };
 use clap::{Args, Subcommand};
 use serde::Serialize;
@@ -95,7 +95,7 @@ enum Part {
 }
 
 /// A sweep that is ready to run.
-struct Fixture<'a> {
+struct SweepContext<'a> {
     prepared: &'a Prepared<'a>,
     runner: &'a SharedRunner<'a>,
     job: &'a Sweep<'a>,
@@ -118,7 +118,7 @@ pub(super) fn run(arguments: &SweepArguments, context: &Context<'_>) -> Result<E
     let runner = SharedRunner::new(replay, Declarations::Trusted);
     let (balance, threads) = (loaded.initial_balance()?, own.search.threads());
     let job = Sweep { space, settings: sweep, runner: &runner, balance, threads };
-    let fixture = Fixture {
+    let sweep_context = SweepContext {
         prepared: &prepared,
         runner: &runner,
         job: &job,
@@ -128,17 +128,17 @@ pub(super) fn run(arguments: &SweepArguments, context: &Context<'_>) -> Result<E
         context,
     };
     match part {
-        Part::Whole => fixture.run(Vec::new()),
-        Part::Plan(shards) => fixture.plan(shards),
-        Part::Shard(number) => fixture.run_shard(number),
+        Part::Whole => sweep_context.run(Vec::new()),
+        Part::Plan(shards) => sweep_context.plan(shards),
+        Part::Shard(number) => sweep_context.run_shard(number),
         Part::Merged => {
-            let plan = ShardPlan::read(&fixture.folder, &fixture.identity)?;
-            fixture.run(plan.gather(&fixture.folder, |error| fixture.failure(error))?)
+            let plan = ShardPlan::read(&sweep_context.folder, &sweep_context.identity)?;
+            sweep_context.run(plan.gather(&sweep_context.folder, |error| sweep_context.failure(error))?)
         }
     }
 }
 
-impl Fixture<'_> {
+impl SweepContext<'_> {
     /// Runs what neither its journal nor `known` knows, and writes the results.
     fn run(&self, mut known: Vec<Record>) -> Result<Ending, Failure> {
         let Prepared { written, settings, space, sweep, candles, .. } = self.prepared;
@@ -205,9 +205,9 @@ impl Fixture<'_> {
         let sign = interrupt::sign()?;
         let mut progress = Progress::new("Sweeping", self.context.global);
         let objective = self.prepared.sweep.objective;
-        let end = run(&mut |progress: &Progress<'_>| {
-            progress.update(progress.done, progress.total);
-            if let Some((best, score)) = progress.best.and_then(|best| Some((best, best.score?))) {
+        let end = run(&mut |now: &SweepProgress<'_>| {
+            progress.update(now.done, now.total);
+            if let Some((best, score)) = now.best.and_then(|best| Some((best, best.score?))) {
                 progress.say(&format!("best {objective} {score:.4} of trial {}", best.trial));
             }
             if sign.get().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

@@ -9,19 +9,18 @@ use crate::progress::Progress;
 use crate::report::write_trades_to;
 use crate::sweep::{Prepared, ResultFolder, SearchArguments};
 use crate::walk_forward::{
-    Asked, CachePlan, HoldOut, Hypothesis, LayoutArguments, Lock, Reopening, Report, Walked, Written,
+    Asked, HoldOut, Hypothesis, Layout, LayoutArguments, Lock, Reopening, Report, Walked, Written,
     count_variants, write_windows,
 };
 use candlewick_api::clock::{Clock, Stopwatch, SystemClock};
 use candlewick_backtest::{BacktestError, BacktestSettings, Finished};
 use candlewick_sdk::Millis;
-use candlewick_search::sweep::{Progress, Replay};
+use candlewick_search::sweep::{Replay, SweepProgress};
 use candlewick_search::walk_forward::{Course, Step, StepEnd, WalkForward, Window};
 use clap::Args;
 use serde_json::{Value, json};
 use std::io::Write as _;
-use std::ops::ControlFlow;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
@@ -138,7 +137,7 @@ pub(super) fn run(arguments: &WalkForwardArguments, context: &Context<'_>) -> Re
 fn identity(
     arguments: &WalkForwardArguments,
     prepared: &Prepared<'_>,
-    layout: &CachePlan,
+    layout: &Layout,
 ) -> Result<Value, Failure> {
     let mut identity = arguments.search.identity(prepared)?.to_json();
     let settings = layout.settings;
@@ -205,9 +204,9 @@ impl Journey<'_> {
         let (mut journal, known) = self.folder.journal(&name, &self.identity)?;
         self.resumed += known.len();
         let (progress, sign, count) = (&mut self.progress, &self.sign, self.count as u64);
-        let mut watcher = |progress: &Progress<'_>| {
-            let before = place as u64 * progress.total;
-            progress.update(before + progress.done, count * progress.total);
+        let mut watcher = |now: &SweepProgress<'_>| {
+            let before = place as u64 * now.total;
+            progress.update(before + now.done, count * now.total);
             progress.say(&format!("window {} of {count}", place + 1));
             if sign.get().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
@@ -236,7 +235,7 @@ impl Journey<'_> {
 
 impl Guard {
     /// None where nothing is held out.
-    fn of(arguments: &WalkForwardArguments, prepared: &Prepared<'_>, layout: &CachePlan) -> Option<Self> {
+    fn of(arguments: &WalkForwardArguments, prepared: &Prepared<'_>, layout: &Layout) -> Option<Self> {
         let bot = prepared.settings.session.bots.first()?;
         Some(Self {
             lock: Lock::new(&prepared.loaded.config.data.state),

@@ -30,7 +30,7 @@ pub use axis::{Axis, Target};
 pub use condition::Condition;
 pub use correction::corrected_p_values;
 pub use figures::Figures;
-pub use progress::{Progress, Watcher};
+pub use progress::{SweepProgress, Watcher};
 pub use trial_runner::{Replay, TrialEnd, TrialRunner};
 
 pub use halving::Halving;

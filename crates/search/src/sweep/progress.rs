@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// How far a sweep is.
 #[derive(Clone, Copy, Debug)]
-pub struct Progress<'a> {
+pub struct SweepProgress<'a> {
     /// Work done, in thousandths of a trial over all candles.
     pub done: u64,
     /// Work in all, as far as it is known.
@@ -19,7 +19,7 @@ pub struct Progress<'a> {
 }
 
 /// Is called after every trial. [`ControlFlow::Break`] ends the sweep once the trials under way have run.
-pub type Watcher<'a> = dyn FnMut(&Progress<'_>) -> ControlFlow<()> + Send + 'a;
+pub type Watcher<'a> = dyn FnMut(&SweepProgress<'_>) -> ControlFlow<()> + Send + 'a;
 
 /// What changes while trials run, shared by the threads behind a lock.
 pub(super) struct ProgressTracker<'a, 'w> {
@@ -41,7 +41,7 @@ impl<'a, 'w> ProgressTracker<'a, 'w> {
     pub(super) fn record(&mut self, line: &[u8], row: &TrialRow, work: u64) -> Result<(), BacktestError> {
         self.journal.append(line)?;
         self.count(row, work);
-        let progress = Progress { done: self.done, total: self.total, best: self.best.as_ref() };
+        let progress = SweepProgress { done: self.done, total: self.total, best: self.best.as_ref() };
         self.is_stopped |= (self.watcher)(&progress).is_break();
         Ok(())
     }
