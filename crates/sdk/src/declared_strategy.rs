@@ -190,7 +190,7 @@ impl<S: DeclaredStrategy> Strategy for S {
         if rest.is_empty() { None } else { first_met(self, rest, numbers) }
     }
 
-    fn indicators(&self) -> Vec<(&'static str, f64)> {
+    fn indicators(&self) -> Vec<(&str, f64)> {
         self.values().into_iter().collect()
     }
 }

@@ -107,6 +107,7 @@ impl Reason {
     }
 
     /// The text.
+    #[inline]
     pub fn text(&self) -> &str {
         match &self.words {
             Words::Fixed { text, .. } => text,
@@ -115,9 +116,15 @@ impl Reason {
     }
 
     /// The numbers with their names, in the order they were added.
+    #[inline]
     pub fn numbers(&self) -> impl ExactSizeIterator<Item = (&str, f64)> {
-        let values = &self.numbers[..usize::from(self.count)];
-        values.iter().enumerate().map(|(place, value)| (self.name(place), *value))
+        self.values().iter().enumerate().map(|(place, value)| (self.name(place), *value))
+    }
+
+    /// The numbers without their names, in the order they were added.
+    #[inline]
+    pub fn values(&self) -> &[f64] {
+        &self.numbers[..usize::from(self.count)]
     }
 
     /// Whether they differ in nothing but their numbers.
@@ -161,6 +168,7 @@ impl ReasonTemplate {
     }
 
     /// The text.
+    #[inline]
     pub fn text(&self) -> &str {
         &self.0.text
     }

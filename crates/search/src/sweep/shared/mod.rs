@@ -3,7 +3,6 @@
 
 mod bitset;
 mod closes;
-mod folds;
 mod quantized_series;
 mod series_cache;
 mod tally;
