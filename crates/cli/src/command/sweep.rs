@@ -8,7 +8,7 @@ use crate::output::{print, print_json};
 use crate::progress::Progress;
 use crate::sweep::{Prepared, ResultFolder, SearchArguments, ShardPlan, notes_of};
 use candlewick_backtest::BacktestError;
-use candlewick_backtest::variants::VariantCount;
+use candlewick_search::variants::VariantCount;
 use candlewick_broker::clock::Stopwatch;
 use candlewick_report::sweep::{SweepReport, Tried};
 use candlewick_search::sweep::{

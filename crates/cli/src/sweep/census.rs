@@ -2,7 +2,7 @@
 
 use super::Prepared;
 use candlewick_backtest::metric::DAYS_PER_YEAR;
-use candlewick_backtest::variants::{Note, Tried};
+use candlewick_search::variants::{Note, Tried};
 use candlewick_sdk::Registry;
 use candlewick_search::sweep::{Candidate, Figures};
 

@@ -7,7 +7,7 @@ use crate::arguments::parse_journal;
 use crate::data::{CandleArguments, Candles};
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::output::{print, print_json, write_file};
-use candlewick_backtest::variants::Tried;
+use candlewick_search::variants::Tried;
 use candlewick_report::analysis::{Background, Prices, Sensitivity};
 use candlewick_report::page::write_run_page;
 use candlewick_report::run::{PageParts, Run, RunReport, VariantCounter, page_of, write_trades};
