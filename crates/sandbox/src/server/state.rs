@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 
 /// The venue, the prices, the clock and the switchboard, shared by all requests.
-pub(crate) struct Desk {
+pub(crate) struct ServerState {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) boards: Boards,
     pub(crate) switchboard: Arc<Switchboard>,
@@ -31,7 +31,7 @@ pub(crate) struct Desk {
     lists: AtomicU64,
 }
 
-impl Desk {
+impl ServerState {
     pub(crate) fn new(
         settings: &SandboxSettings,
         rules: OrderRules,
