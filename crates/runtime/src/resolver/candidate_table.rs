@@ -1,15 +1,16 @@
 //! Who could be whose: the unclaimed trades of a listing beside the intents in doubt.
 
-use super::candidate::{Likeness, Window, compare, request_time_of};
-use super::{Doubt, Listing};
-use candlewick_api::model::TradeRecord;
+use super::candidate::{Match, Window, compare, request_time_of};
+use super::Doubt;
+use candlewick_broker::TradeListing;
+use candlewick_broker::TradeReport;
 use candlewick_sdk::Millis;
 use std::collections::BTreeSet;
 
 /// Which rows may be which intents' trades. Intents and rows are numbered by their place.
 #[derive(Debug)]
-pub(crate) struct Sheet<'a> {
-    pub(crate) rows: Vec<&'a TradeRecord>,
+pub(crate) struct CandidateTable<'a> {
+    pub(crate) rows: Vec<&'a TradeReport>,
     /// For each intent, the rows that may be its trade.
     pub(crate) possible: Vec<BTreeSet<usize>>,
     /// Of these, the rows that are in every respect what was asked for.
@@ -26,26 +27,26 @@ pub(crate) struct Group {
 }
 
 /// An intent that is looked for, and when its request reached the venue.
-pub(crate) type Sought<'a> = (&'a Doubt, Window);
+pub(crate) type Query<'a> = (&'a Doubt, Window);
 
-impl<'a> Sheet<'a> {
+impl<'a> CandidateTable<'a> {
     /// Compares every intent with every row that `is_free`.
     pub(crate) fn new(
-        listing: &'a Listing,
-        is_free: impl Fn(&TradeRecord) -> bool,
-        (sought, in_flight): (&[Sought<'_>], &[Sought<'_>]),
+        listing: &'a TradeListing,
+        is_free: impl Fn(&TradeReport) -> bool,
+        (queries, in_flight): (&[Query<'_>], &[Query<'_>]),
     ) -> Self {
-        let rows: Vec<&TradeRecord> = listing.trades.iter().filter(|trade| is_free(trade)).collect();
-        let like = |(doubt, window): &Sought<'_>| -> Vec<(usize, Likeness)> {
-            let likenesses = rows.iter().map(|row| compare(doubt, row, *window)).enumerate();
-            likenesses.filter(|(_, likeness)| *likeness != Likeness::Other).collect()
+        let rows: Vec<&TradeReport> = listing.trades.iter().filter(|trade| is_free(trade)).collect();
+        let like = |(doubt, window): &Query<'_>| -> Vec<(usize, Match)> {
+            let matches = rows.iter().map(|row| compare(doubt, row, *window)).enumerate();
+            matches.filter(|(_, found)| *found != Match::Different).collect()
         };
         let mut certain = BTreeSet::new();
-        let mut possible = Vec::with_capacity(sought.len());
-        for (intent, likenesses) in sought.iter().map(like).enumerate() {
-            let same = likenesses.iter().filter(|(_, likeness)| *likeness == Likeness::Same);
+        let mut possible = Vec::with_capacity(queries.len());
+        for (intent, matches) in queries.iter().map(like).enumerate() {
+            let same = matches.iter().filter(|(_, found)| *found == Match::Same);
             certain.extend(same.map(|(row, _)| (intent, *row)));
-            possible.push(likenesses.into_iter().map(|(row, _)| row).collect());
+            possible.push(matches.into_iter().map(|(row, _)| row).collect());
         }
         let awaited = in_flight.iter().flat_map(like).map(|(row, _)| row).collect();
         Self { rows, possible, certain, awaited }
@@ -74,10 +75,10 @@ impl<'a> Sheet<'a> {
     }
 
     /// Rows that are nobody's.
-    pub(crate) fn unowned(&self) -> impl Iterator<Item = &'a TradeRecord> {
+    pub(crate) fn unowned(&self) -> impl Iterator<Item = &'a TradeReport> {
         let is_owned =
             |row: usize| self.awaited.contains(&row) || self.possible.iter().any(|own| own.contains(&row));
-        self.rows.iter().enumerate().filter(move |(row, _)| !is_owned(*row)).map(|(_, record)| *record)
+        self.rows.iter().enumerate().filter(move |(row, _)| !is_owned(*row)).map(|(_, report)| *report)
     }
 
     /// The intents in groups that share no row. An intent without a row is a group of its own.
@@ -121,18 +122,18 @@ mod tests {
     fn check(sent: &[i64], requested: &[i64], expected: &[(&[usize], &[usize], bool)]) {
         let doubts: Vec<Doubt> =
             sent.iter().map(|at| Doubt { sent: Millis::new(*at), ..testing::doubt(1) }).collect();
-        let sought: Vec<Sought<'_>> =
+        let queries: Vec<Query<'_>> =
             doubts.iter().map(|doubt| (doubt, Window { from: doubt.sent, until: UNTIL })).collect();
         let name = |row: usize| char::from(b'a' + row as u8).to_string();
         let trades = requested.iter().enumerate();
-        let trades = trades.map(|(row, at)| testing::record(&name(row), Millis::new(*at))).collect();
+        let trades = trades.map(|(row, at)| testing::report(&name(row), Millis::new(*at))).collect();
         let listing = testing::listing(0, trades);
-        let sheet = Sheet::new(&listing, |_| true, (&sought, &[]));
-        let found: Vec<_> = sheet
+        let table = CandidateTable::new(&listing, |_| true, (&queries, &[]));
+        let found: Vec<_> = table
             .groups()
             .into_iter()
             .map(|group| {
-                let is_paired = sheet.pairs(&group, |intent| doubts[intent].sent).is_some();
+                let is_paired = table.pairs(&group, |intent| doubts[intent].sent).is_some();
                 (
                     group.intents.into_iter().collect::<Vec<_>>(),
                     group.rows.into_iter().collect::<Vec<_>>(),
@@ -166,26 +167,26 @@ mod tests {
         let first = Doubt { sent: Millis::new(200), ..testing::doubt(1) };
         let second = Doubt { sent: Millis::new(100), ..testing::doubt(2) };
         let window = Window { from: Millis::ZERO, until: UNTIL };
-        let trades = [("a", 150), ("b", 250)].map(|(id, at)| testing::record(id, Millis::new(at)));
+        let trades = [("a", 150), ("b", 250)].map(|(id, at)| testing::report(id, Millis::new(at)));
         let listing = testing::listing(0, trades.to_vec());
-        let sought = [(&first, window), (&second, window)];
-        let sheet = Sheet::new(&listing, |_| true, (&sought, &[]));
-        let group = sheet.groups().remove(0);
+        let queries = [(&first, window), (&second, window)];
+        let table = CandidateTable::new(&listing, |_| true, (&queries, &[]));
+        let group = table.groups().remove(0);
         let sent = |intent| [first.sent, second.sent][intent];
-        assert_eq!(sheet.pairs(&group, sent), Some(vec![(1, 0), (0, 1)]));
+        assert_eq!(table.pairs(&group, sent), Some(vec![(1, 0), (0, 1)]));
     }
 
     #[test]
     fn a_row_is_unowned_when_nobody_may_have_asked_for_it() {
         let doubt = testing::doubt(1);
         let (early, late) = (Millis::new(100), Millis::new(200));
-        let trades = [("a", 50), ("b", 150), ("c", 250)].map(|(id, at)| testing::record(id, Millis::new(at)));
+        let trades = [("a", 50), ("b", 150), ("c", 250)].map(|(id, at)| testing::report(id, Millis::new(at)));
         let listing = testing::listing(0, trades.to_vec());
         let in_doubt = [(&doubt, Window { from: early, until: late })];
         let in_flight = [(&doubt, Window { from: late, until: UNTIL })];
-        let sheet = Sheet::new(&listing, |row| row.id != "c", (&in_doubt, &in_flight));
-        assert_eq!(sheet.unowned().map(|row| row.id.as_str()).collect::<Vec<_>>(), ["a"]);
-        let sheet = Sheet::new(&listing, |_| true, (&in_doubt, &in_flight));
-        assert_eq!(sheet.unowned().map(|row| row.id.as_str()).collect::<Vec<_>>(), ["a"]);
+        let table = CandidateTable::new(&listing, |row| row.id != "c", (&in_doubt, &in_flight));
+        assert_eq!(table.unowned().map(|row| row.id.as_str()).collect::<Vec<_>>(), ["a"]);
+        let table = CandidateTable::new(&listing, |_| true, (&in_doubt, &in_flight));
+        assert_eq!(table.unowned().map(|row| row.id.as_str()).collect::<Vec<_>>(), ["a"]);
     }
 }

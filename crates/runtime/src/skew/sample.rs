@@ -1,14 +1,13 @@
 //! What an answer proves about the venue's clock.
 
-use candlewick_api::model::LastPrice;
-use candlewick_api::{OpenReply, Reply, Skew};
+use candlewick_broker::{PriceAnswer, Reply, Skew, TradeReport};
 use candlewick_sdk::Millis;
 use serde::{Deserialize, Serialize};
 
-/// By what the venue told its time.
+/// By what the venue says its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Witness {
+pub enum ClockSource {
     /// The `Date` header of an answer: a whole second, written while the request was under way.
     Date,
     /// The moment at which the venue says that it took or created a trade, written while the open was under way.
@@ -17,31 +16,31 @@ pub enum Witness {
     PriceRecord,
 }
 
-/// What one of them says: bounds of how far the venue's clock is ahead of ours.
+/// What one of them proves: bounds of how far the venue's clock is ahead of ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Testimony {
-    pub(crate) witness: Witness,
+pub(crate) struct ClockSample {
+    pub(crate) source: ClockSource,
     pub(crate) bounds: Skew,
 }
 
-impl Testimony {
+impl ClockSample {
     /// That of an answer's header.
     pub(crate) fn of_date<T>(reply: &Reply<T>) -> Option<Self> {
-        reply.skew().map(|bounds| Self { witness: Witness::Date, bounds })
+        reply.skew().map(|bounds| Self { source: ClockSource::Date, bounds })
     }
 
     /// That of an open's reply: its trade was taken between the sending and the answer.
-    pub(crate) fn of_open(reply: &Reply<OpenReply>) -> Option<Self> {
+    pub(crate) fn of_open(reply: &Reply<Box<TradeReport>>) -> Option<Self> {
         let taken = reply.value.request_time?;
         let bounds = Skew { low: taken - reply.received, high: taken - reply.sent };
-        Some(Self { witness: Witness::Open, bounds })
+        Some(Self { source: ClockSource::Open, bounds })
     }
 
     /// That of a price: the venue's time is its record's or later, by how much is not known.
-    pub(crate) fn of_price(reply: &Reply<LastPrice>) -> Option<Self> {
-        let LastPrice::Record(record) = &reply.value else { return None };
-        let told = record.created_at.unwrap_or(record.time).max(record.time);
-        let bounds = Skew { low: told - reply.received, high: Millis::MAX };
-        Some(Self { witness: Witness::PriceRecord, bounds })
+    pub(crate) fn of_price(reply: &Reply<PriceAnswer>) -> Option<Self> {
+        let record = reply.value.record()?;
+        let recorded = record.recorded_time.unwrap_or(record.time).max(record.time);
+        let bounds = Skew { low: recorded - reply.received, high: Millis::MAX };
+        Some(Self { source: ClockSource::PriceRecord, bounds })
     }
 }

@@ -7,18 +7,20 @@ use std::collections::BTreeSet;
 /// Something to ask of the venue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Job {
-    /// The result of a trade, or what its open reply left out.
+    /// The result of a trade, or what the answer to its open left out.
     Trade(IntentId),
-    /// The wallets.
-    Wallets,
-    /// The venue's list of trades, and the wallets after it.
-    List,
+    /// The balances.
+    Balances,
+    /// The venue's list of trades, and the balances after it.
+    Trades,
     /// Closed candles of a series.
     Candles(SeriesId),
     /// The price records of a settlement.
-    Audit,
+    SettlementPrices,
     /// The price of a symbol at this moment of the price grid.
     Price(SymbolId),
+    /// The end of the wait for a streamed price of the price grid.
+    StreamedPrice(SymbolId),
 }
 
 /// Jobs by their moment; each job is on it at most once at a time.
@@ -60,9 +62,9 @@ mod tests {
     fn a_job_is_on_the_agenda_once_at_its_earlier_moment() {
         let mut agenda = Agenda::default();
         for at in [20, 10, 30] {
-            agenda.add(Millis::new(at), Job::List);
+            agenda.add(Millis::new(at), Job::Trades);
         }
-        assert_eq!(agenda.pop_due(Millis::MAX), Some((Millis::new(10), Job::List)));
+        assert_eq!(agenda.pop_due(Millis::MAX), Some((Millis::new(10), Job::Trades)));
         assert_eq!(agenda.next_at(), None);
     }
 
@@ -70,14 +72,14 @@ mod tests {
     fn jobs_come_by_moment_and_only_when_due() {
         let mut agenda = Agenda::default();
         let (early, late) = (Millis::new(10), Millis::new(20));
-        agenda.add(late, Job::Wallets);
+        agenda.add(late, Job::Balances);
         agenda.add(early, Job::Candles(SeriesId::FIRST));
         agenda.add(early, Job::Trade(IntentId::new(1)));
         assert_eq!(agenda.pop_due(Millis::new(9)), None);
         assert_eq!(agenda.pop_due(early), Some((early, Job::Trade(IntentId::new(1)))));
         assert_eq!(agenda.pop_due(early), Some((early, Job::Candles(SeriesId::FIRST))));
         assert_eq!((agenda.pop_due(early), agenda.next_at()), (None, Some(late)));
-        assert_eq!(agenda.pop_due(late), Some((late, Job::Wallets)));
+        assert_eq!(agenda.pop_due(late), Some((late, Job::Balances)));
         assert_eq!(agenda.next_at(), None);
     }
 }

@@ -1,6 +1,6 @@
-//! Events of one instant wait for each other, so that they can be told in the order of the rules.
+//! Events of one instant wait for each other, so that they reach the Session in the order of the rules.
 
-use crate::agenda::Job;
+use super::agenda::Job;
 use candlewick_sdk::Millis;
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ impl Gate {
         self.awaited.remove(&job);
     }
 
-    /// When an event of the moment `at` may be told; none when it may be told `now`.
+    /// When an event of the moment `at` may be handled; `None` when it may be handled `now`.
     pub(crate) fn opens_at(&self, at: Millis, now: Millis) -> Option<Millis> {
         let waits = self.awaited.values().filter(|wait| wait.instant <= at && now < wait.until);
         waits.map(|wait| wait.until).max()

@@ -1,5 +1,6 @@
-//! Events that are known but not told yet, in the order of the rules.
+//! Events that are known but not handled yet, in the order of the rules, and the gate that they wait at.
 
+use super::gate::Gate;
 use candlewick_engine::{EventKind, IntentId};
 use candlewick_sdk::Millis;
 use std::collections::BTreeMap;
@@ -16,13 +17,31 @@ pub(crate) enum Place {
 }
 
 /// Events by moment and place.
-#[derive(Debug, Default)]
-pub(crate) struct Queue {
+#[derive(Debug)]
+pub(crate) struct EventQueue {
+    pub(crate) gate: Gate,
     events: BTreeMap<(Millis, Place, u64), EventKind>,
     arrivals: u64,
 }
 
-impl Queue {
+impl EventQueue {
+    /// Events of an instant wait for each other at most for `hold`.
+    pub(crate) fn new(hold: Millis) -> Self {
+        Self { gate: Gate::new(hold), events: BTreeMap::new(), arrivals: 0 }
+    }
+
+    /// Takes the next event whose moment has come and that the gate lets pass.
+    pub(crate) fn pop_ready(&mut self, now: Millis) -> Option<(Millis, EventKind)> {
+        let at = self.next_at().filter(|at| *at <= now && self.gate.opens_at(*at, now).is_none());
+        at.and_then(|_| self.pop())
+    }
+
+    /// When the next event may be handled.
+    pub(crate) fn wakes_at(&self, now: Millis) -> Option<Millis> {
+        let at = self.next_at()?;
+        Some(self.gate.opens_at(at, now).filter(|_| at <= now).unwrap_or(at))
+    }
+
     pub(crate) fn add(&mut self, at: Millis, place: Place, kind: EventKind) {
         self.arrivals += 1;
         self.events.insert((at, place, self.arrivals), kind);
@@ -54,7 +73,7 @@ mod tests {
     #[test]
     fn events_of_one_instant_come_in_the_order_of_the_rules() {
         let doubt = |number| EventKind::InDoubt { intent: IntentId::new(number) };
-        let mut queue = Queue::default();
+        let mut queue = EventQueue::new(Millis::ZERO);
         let at = Millis::MINUTE;
         queue.add(at, Place::Price(0), doubt(8));
         queue.add(at, Place::Candle(1), doubt(7));

@@ -1,13 +1,12 @@
 //! Accepted trades that are not final: when each is asked for.
 
-use candlewick_api::OpenReply;
 use candlewick_engine::IntentId;
 use candlewick_sdk::{Millis, Money};
 use std::collections::BTreeMap;
 
 /// The pause before a trade that is not final, or did not answer, is asked for again; the last one repeats.
 const PAUSES_MS: [i64; 6] = [1_000, 3_000, 3_000, 5_000, 10_000, 30_000];
-/// How soon a trade is asked for what its open reply left out.
+/// How soon a trade is asked for what the answer to its open left out.
 const DETAILS_AFTER: Millis = Millis::SECOND;
 
 /// A trade on its way to its settlement.
@@ -20,6 +19,17 @@ pub(crate) struct OpenTrade {
     /// When it is taken to close while the venue does not say.
     assumed_close: Millis,
     asked: usize,
+}
+
+/// What is known of a trade when it is first tracked.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Tracked {
+    /// The venue's identifier, in full.
+    pub(crate) venue_id: String,
+    pub(crate) stake: Money,
+    pub(crate) duration: Millis,
+    /// When it closes, where the venue has said so.
+    pub(crate) close_time: Option<Millis>,
 }
 
 /// All of them, by intent.
@@ -35,15 +45,9 @@ impl TradeWatch {
     }
 
     /// Begins to track a trade at `now`; answers when to ask for it first.
-    pub(crate) fn begin(
-        &mut self,
-        intent: IntentId,
-        reply: &OpenReply,
-        (stake, duration): (Money, Millis),
-        now: Millis,
-    ) -> Millis {
-        let close_time = reply.close_time;
-        let (venue_id, assumed_close) = (reply.id.clone(), now + duration);
+    pub(crate) fn begin(&mut self, intent: IntentId, trade: Tracked, now: Millis) -> Millis {
+        let Tracked { venue_id, stake, duration, close_time } = trade;
+        let assumed_close = now + duration;
         self.trades.insert(intent, OpenTrade { venue_id, stake, close_time, assumed_close, asked: 0 });
         close_time.map_or(now + DETAILS_AFTER, |close| (close + self.settle_after).max(now))
     }
@@ -82,6 +86,10 @@ impl TradeWatch {
         self.trades.len()
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.trades.is_empty()
+    }
+
     /// When the last of them closes, as far as is known.
     pub(crate) fn last_close(&self) -> Option<Millis> {
         self.trades.values().map(|trade| trade.close_time.unwrap_or(trade.assumed_close)).max()
@@ -108,8 +116,8 @@ mod tests {
 
     /// A trade of 30 seconds, begun at 0.
     fn begin(watch: &mut TradeWatch, close_time: Option<Millis>) -> Millis {
-        let reply = OpenReply { close_time, ..OpenReply::default() };
-        watch.begin(INTENT, &reply, (Money::ZERO, Millis::from_seconds(30)), Millis::ZERO)
+        let (venue_id, duration) = ("01JT".to_owned(), Millis::from_seconds(30));
+        watch.begin(INTENT, Tracked { venue_id, stake: Money::ZERO, duration, close_time }, Millis::ZERO)
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub(crate) struct Polled {
 }
 
 impl CandleWatch {
-    /// Watches from `now` on; candles up to `known` (an open time, exclusive) have been told already.
+    /// Watches from `now` on; candles up to `known` (an open time, exclusive) have been handled already.
     pub(crate) fn new(
         interval: Interval,
         known: Millis,
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn missed_candles_are_told_in_order_and_only_the_last_can_lead_to_a_trade() {
+    fn missed_candles_come_in_order_and_only_the_last_can_lead_to_a_trade() {
         let mut watch = watch();
         let polled = watch.take(&[candle(9), candle(10), candle(11), candle(12)], minute(13));
         let origins: Vec<_> = polled.news.iter().map(|(close, _, origin)| (*close, *origin)).collect();
@@ -161,7 +161,7 @@ mod tests {
             [(minute(11), Origin::Backfill), (minute(12), Origin::Backfill), (minute(13), Origin::Live)];
         assert_eq!(origins, expected);
         assert_eq!(polled.ask_at, minute(14));
-        assert!(watch.take(&[candle(12)], minute(14)).news.is_empty(), "no candle is told twice");
+        assert!(watch.take(&[candle(12)], minute(14)).news.is_empty(), "no candle comes twice");
     }
 
     #[test]
