@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Who may depend on whom. Everybody may name `sdk`; nobody may name what does not stand here.
-const ARROWS: [(&str, &[&str]); 13] = [
+const ARROWS: &[(&str, &[&str])] = &[
     ("sdk", &[]),
     ("statistics", &[]),
     ("engine", &["sdk", "statistics"]),
@@ -19,6 +19,7 @@ const ARROWS: [(&str, &[&str]); 13] = [
     ("sandbox", &["sdk", "simulator", "history", "broker", "api"]),
     ("journal", &["sdk", "engine"]),
     ("runtime", &["sdk", "engine", "broker", "api", "journal", "simulator", "statistics"]),
+    ("records", &["sdk", "engine", "journal", "backtest", "simulator", "broker"]),
     (
         "cli",
         &[
@@ -32,6 +33,7 @@ const ARROWS: [(&str, &[&str]); 13] = [
             "api",
             "broker",
             "journal",
+            "records",
             "sandbox",
             "runtime",
             "strategies",

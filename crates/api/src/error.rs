@@ -1,7 +1,6 @@
 //! What can go wrong with a request, named by what to do about it.
 
 use candlewick_sdk::Millis;
-use std::fmt;
 use std::time::Duration;
 
 /// Why a request did not give what was asked for. No text in here holds a credential.
@@ -85,10 +84,5 @@ impl ApiError {
     /// Whether a reading request may succeed when it is sent again.
     pub const fn is_temporary(&self) -> bool {
         matches!(self, Self::Unavailable { .. } | Self::RateLimited { .. })
-    }
-
-    /// For a setting that cannot be used.
-    pub(crate) fn settings(key: &str, value: impl fmt::Display, problem: &str) -> Self {
-        Self::Settings { key: key.to_owned(), value: value.to_string(), problem: problem.to_owned() }
     }
 }

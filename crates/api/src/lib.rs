@@ -15,6 +15,8 @@ mod candles;
 mod error;
 pub mod model;
 mod order;
+mod refusal;
+mod report;
 mod tap;
 mod venue;
 // The client.
@@ -33,7 +35,10 @@ pub use candlewick_broker::{
 pub use credentials::{Credentials, Secret, SecretError};
 pub use download::{Download, DownloadSettings, Downloaded};
 pub use error::ApiError;
-pub use http::{Body, Carried, HttpVenue, NoAnswer, Purpose, Transport};
+/// The client under its old name.
+pub type HttpVenue = HttpBroker;
+
+pub use http::{Body, Carried, HttpBroker, NoAnswer, Purpose, Transport};
 pub use order::OpenReply;
 pub use recorder::{PriceRecorder, Recorded};
 pub use settings::{OpenBody, Settings, TimestampFormat};

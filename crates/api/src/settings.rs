@@ -2,7 +2,7 @@
 //!
 //! [`Credentials`]: crate::Credentials
 
-use crate::ApiError;
+use candlewick_broker::BrokerError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -98,7 +98,7 @@ impl Default for Settings {
 
 impl Settings {
     /// Checks what its type does not say; the addresses and headers are checked where they are used.
-    pub(crate) fn check(&self) -> Result<(), ApiError> {
+    pub(crate) fn check(&self) -> Result<(), BrokerError> {
         let whole_numbers = [
             ("timeout_ms", self.timeout_ms),
             ("connect_timeout_ms", self.connect_timeout_ms),
@@ -108,18 +108,18 @@ impl Settings {
         ];
         for (key, value) in whole_numbers {
             if value == 0 {
-                return Err(ApiError::settings(key, value, "use at least 1"));
+                return Err(BrokerError::settings(key, value, "use at least 1"));
             }
         }
         let rate = self.requests_per_second;
         if rate != 0.0 && !(0.001..=10_000.0).contains(&rate) {
             let problem = "use 0 for no limit, or 0.001 to 10000";
-            return Err(ApiError::settings("requests_per_second", rate, problem));
+            return Err(BrokerError::settings("requests_per_second", rate, problem));
         }
         let segments = self.open_path.strip_prefix('/').map(|path| path.split('/'));
         let sound = |segment: &str| !matches!(segment, "" | "." | "..") && !segment.contains(['?', '#']);
         if !segments.is_some_and(|mut segments| segments.all(sound)) {
-            return Err(ApiError::settings(
+            return Err(BrokerError::settings(
                 "open_path",
                 &self.open_path,
                 "use a path such as /token/trades/open",

@@ -1,8 +1,11 @@
 //! How a command ends: the exit codes, and errors as a person reads them.
 
 use crate::data::what_there_is;
+use crate::suggestion::suggest;
+use candlewick_broker::BrokerError;
 use candlewick_engine::EngineError;
 use candlewick_history::HistoryError;
+use candlewick_records::RecordsError;
 use candlewick_sandbox::SandboxError;
 use candlewick_sdk::BuildError;
 use candlewick_simulator::SimulatorError;
@@ -100,11 +103,6 @@ impl Failure {
         self
     }
 
-    /// In one line: the error and its causes.
-    pub(crate) fn sentence(&self) -> String {
-        format!("{:#}", self.error)
-    }
-
     /// As a person reads it: the error, its causes, the way out.
     pub(crate) fn render(&self) -> String {
         let mut text = format!("error: {}", self.error);
@@ -160,11 +158,57 @@ impl Failure {
     }
 }
 
+impl From<RecordsError> for Failure {
+    fn from(error: RecordsError) -> Self {
+        let help = match &error {
+            RecordsError::Journal(_) | RecordsError::Engine(_) | RecordsError::Simulator(_) => None,
+            RecordsError::NoRun => Some("begin one: `candlewick live`".to_owned()),
+            RecordsError::UnreadableEntry { .. } => Some(
+                "`candlewick doctor` verifies the journal's chain, `candlewick parity` its decisions"
+                    .to_owned(),
+            ),
+            RecordsError::UnreadableCandles { .. } | RecordsError::UnknownRun { .. } => None,
+            RecordsError::UnknownTrade { .. } => Some("`candlewick trades` lists them".to_owned()),
+            RecordsError::UnknownSymbol { symbol, known, .. } => {
+                Some(suggest(symbol.as_str(), known.iter().map(String::as_str)))
+            }
+        };
+        let failure = match error {
+            RecordsError::Journal(error) => error.into(),
+            RecordsError::Engine(error) => error.into(),
+            RecordsError::Simulator(error) => error.into(),
+            RecordsError::UnreadableEntry { .. } | RecordsError::UnreadableCandles { .. } => {
+                Self::new(FailureKind::Data, error)
+            }
+            RecordsError::NoRun
+            | RecordsError::UnknownTrade { .. }
+            | RecordsError::UnknownRun { .. }
+            | RecordsError::UnknownSymbol { .. } => Self::new(FailureKind::Configuration, error),
+        };
+        help.into_iter().fold(failure, Self::help)
+    }
+}
+
 impl From<EngineError> for Failure {
     fn from(error: EngineError) -> Self {
         let kind = match &error {
             EngineError::Strategy { source, .. } => kind_of_build(source),
             EngineError::Setting { .. } | EngineError::Amount { .. } => FailureKind::Configuration,
+        };
+        Self::new(kind, error)
+    }
+}
+
+impl From<BrokerError> for Failure {
+    fn from(error: BrokerError) -> Self {
+        let kind = match &error {
+            BrokerError::Settings { .. } => FailureKind::Configuration,
+            BrokerError::Credentials { .. }
+            | BrokerError::Refused { .. }
+            | BrokerError::NotFound { .. }
+            | BrokerError::RateLimited { .. }
+            | BrokerError::Unavailable { .. }
+            | BrokerError::Malformed { .. } => FailureKind::Venue,
         };
         Self::new(kind, error)
     }

@@ -3,8 +3,9 @@
 use crate::configuration::{self, Loaded, Problem, RealMoney, journal_url};
 use crate::crew::{Crew, problem_of_session, session_settings};
 use crate::data::DataName;
-use candlewick_api::clock::SystemClock;
-use candlewick_api::{ApiError, HttpVenue};
+use candlewick_api::HttpBroker;
+use candlewick_broker::BrokerError;
+use candlewick_broker::clock::SystemClock;
 use candlewick_engine::{EngineError, RuinReport, Session, TradeRecord, check_ladders, check_ruin};
 use candlewick_sdk::Registry;
 use std::sync::Arc;
@@ -68,9 +69,9 @@ fn problem_of_client(loaded: &Loaded) -> Option<Problem> {
     // Credentials that cannot be read are a problem of their own.
     let credentials = configuration::credentials(loaded).unwrap_or_default();
     let client =
-        HttpVenue::new(loaded.config.broker.client.clone(), credentials, Arc::new(SystemClock::new()));
+        HttpBroker::new(loaded.config.broker.client.clone(), credentials, Arc::new(SystemClock::new()));
     client.err().map(|error| match error {
-        ApiError::Settings { key, value, problem } => {
+        BrokerError::Settings { key, value, problem } => {
             loaded.problem(&format!("broker.{key}"), problem).value(format!("{value:?}"))
         }
         other => loaded.problem("broker", other.to_string()),

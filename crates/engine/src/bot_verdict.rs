@@ -59,7 +59,7 @@ impl BotVerdict {
     }
 
     /// It is told of nothing from here on.
-    pub(crate) const fn leave(&mut self) {
+    pub(crate) const fn disable(&mut self) {
         self.is_left = true;
     }
 

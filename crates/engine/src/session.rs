@@ -3,12 +3,11 @@
 mod booking;
 mod bot_names;
 mod earlier;
-mod foretold;
 mod stretch;
-mod unheard;
+mod trial;
 mod verdicts;
 
-pub use foretold::{Foretold, Shown, Traded};
+pub use trial::{BookedTrade, PrecomputedOutcome, ShownCandles, TrialSession};
 
 use crate::bot::Bot;
 use crate::intent::{Intent, Intents, Stage};

@@ -1,7 +1,7 @@
 //! What is going to become known, in order.
 #![allow(
     clippy::inline_always,
-    reason = "an order's fate goes to its place in a queue at once: what is handed over in memory is waited for"
+    reason = "an outcome is written into its queue directly: see docs/performance.md"
 )]
 
 use candlewick_sdk::Millis;

@@ -1,23 +1,24 @@
 //! The venue: orders in, answers and settlements out, one wallet.
 #![allow(
     clippy::inline_always,
-    reason = "an order's fate goes to its place in a queue at once: what is handed over in memory is waited for"
+    reason = "an outcome is written into its queue directly: see docs/performance.md"
 )]
 
 use crate::event::{SettledTrade, UnsettledTrade, VenueEvent};
-use crate::fate::Fate;
-use crate::fate_table::Foreseen;
 use crate::order::{Answer, AnswerKind, Order, Refusal};
+use crate::order_outcome::OrderOutcome;
 use crate::outcome::profit_of;
+use crate::outcome_table::{OutcomeTable, TableTrade};
 use crate::path::{PathPrice, PriceMoment, PricePath};
 use crate::queue::DueQueue;
 use crate::wallet::Wallet;
 use crate::{Market, SimulationSettings, SimulatorError};
-use candlewick_sdk::{Millis, Money, Outcome, Symbol};
+use candlewick_sdk::{Direction, Expiry, Millis, Money, Outcome, Symbol};
+use std::sync::Arc;
 
 /// A fixed-time venue in memory.
 ///
-/// It knows all of its candles from the start, and so an order's whole fate when it is submitted; each part of
+/// It knows all of its candles from the start, and so an order's whole outcome when it is submitted; each part of
 /// that is told when it becomes known: the answer at the arrival, the settlement after the settle delay. Time is
 /// the caller's: it submits orders in the order of their times, and before an order of time `t` it has popped
 /// every event that is due before `t`.
@@ -28,13 +29,14 @@ pub struct Simulator {
     settings: SimulationSettings,
     /// Sorted by symbol.
     paths: Vec<PricePath>,
+    /// Of one symbol.
+    tables: Vec<Arc<OutcomeTable>>,
     wallet: Wallet,
     answers: DueQueue<PendingAnswer>,
     settlements: DueQueue<PendingSettlement>,
     next_due: Millis,
     unsettled: Vec<UnsettledTrade>,
-    /// The last stake of an order that was brought to its end at once, and what it earns by how it ends: the next is nearly
-    /// always the same.
+    /// The last stake that was settled at once, and its profit by outcome: the next stake is nearly always the same.
     last_profits: (Money, [Money; 4]),
 }
 
@@ -48,6 +50,38 @@ struct PendingAnswer {
 struct PendingSettlement {
     trade: SettledTrade,
     stake: Money,
+}
+
+/// An order that is decided at the close of a candle, on the symbol of a venue's [tables](Simulator::with_outcomes).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OrderAtClose {
+    /// The place of the candle in the tables' series.
+    pub candle: usize,
+    /// Its close: the decision time.
+    pub time: Millis,
+    /// The bet.
+    pub direction: Direction,
+    /// How it ends.
+    pub expiry: Expiry,
+    /// What is bet.
+    pub stake: Money,
+}
+
+/// A trade that was settled at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SettledAtOnce {
+    /// When the venue's answer arrives.
+    pub answered_at: Millis,
+    /// When it opens.
+    pub open_time: Millis,
+    /// When it closes.
+    pub close_time: Millis,
+    /// When its settlement becomes known.
+    pub known_at: Millis,
+    /// How it ends.
+    pub outcome: Outcome,
+    /// Net.
+    pub profit: Money,
 }
 
 impl Simulator {
@@ -73,6 +107,7 @@ impl Simulator {
         Ok(Self {
             settings,
             paths,
+            tables: Vec::new(),
             wallet: Wallet::new(balance),
             answers: DueQueue::new(),
             settlements: DueQueue::new(),
@@ -82,55 +117,60 @@ impl Simulator {
         })
     }
 
+    /// Looks the outcomes of orders up in these tables, which are made with the same settings and candles and are of one symbol. An
+    /// order of another symbol or expiry, or at another moment, is priced by the markets as before.
+    ///
+    /// Tables keep no prices: answers and settlements that come from one have none.
+    #[must_use]
+    pub fn with_outcomes(mut self, tables: Vec<Arc<OutcomeTable>>) -> Self {
+        debug_assert!(tables.windows(2).all(|pair| pair[0].symbol() == pair[1].symbol()));
+        self.tables = tables;
+        self
+    }
+
     /// Takes an order at its decision time and says what the venue will answer when it arrives.
     ///
     /// The answer and, for a trade, its settlement are queued as events. A trade with an entry at or after the end
     /// of the data, or an exit after it, has no settlement: it stays [`unsettled`](Self::unsettled).
     pub fn submit(&mut self, order: &Order) -> Answer {
         let at = order.time + self.settings.latency_of(order.symbol, order.number);
-        let fate = self.decide(order, at);
-        self.queue(order, at, fate)
+        let outcome = self.decide(order, at);
+        self.queue(order, at, outcome)
     }
 
-    /// Takes an order whose fate was foreseen with the same settings and candles: the same as [`submit`](Self::submit), but
-    /// that it needs no market, and tells no prices.
-    pub fn submit_foreseen(&mut self, order: &Order, foreseen: &Foreseen) -> Answer {
-        let at = order.time + self.settings.latency_ms;
-        let fate = if self.covers(order.stake, at) {
-            foreseen.fate(order.number, order.stake)
-        } else {
-            Fate::Refused(Refusal::InsufficientBalance)
-        };
-        self.queue(order, at, fate)
-    }
-
-    /// Takes an order of this stake that is known to end so, and brings it to its end at once: what it earned. `None`, and nothing
-    /// happens, where other orders are under way, and for one that is not covered.
+    /// Takes an order and settles it at once: the same as [`submit`](Self::submit) and everything that follows from it,
+    /// without events. `None`, and nothing happens, where other orders are under way, where the wallet does not cover it, and
+    /// where no [table](Self::with_outcomes) says that it settles.
     #[inline]
-    pub fn settle_at_once(&mut self, stake: Money, outcome: Outcome) -> Option<Money> {
+    pub fn settle_at_once(&mut self, order: &OrderAtClose) -> Option<SettledAtOnce> {
+        let OrderAtClose { candle, time, direction, expiry, stake } = *order;
+        let table = self.tables.iter().find(|table| table.expiry() == expiry)?;
+        let TableTrade { outcome, open_time, close_time, known_at } =
+            table.trade((candle, time), direction)?;
         if self.next_due != Millis::MAX || !stake.is_positive() || stake > self.wallet.free() {
             return None;
         }
+        let answered_at = time + self.settings.latency_ms;
         if stake != self.last_profits.0 {
             let payout = self.settings.payout_percent;
             self.last_profits = (stake, Outcome::ALL.map(|outcome| profit_of(outcome, stake, payout)));
         }
         let profit = self.last_profits.1[outcome as usize];
         self.wallet.pass(profit);
-        Some(profit)
+        Some(SettledAtOnce { answered_at, open_time, close_time, known_at, outcome, profit })
     }
 
     #[inline(always)]
-    fn queue(&mut self, order: &Order, at: Millis, fate: Fate) -> Answer {
+    fn queue(&mut self, order: &Order, at: Millis, outcome: OrderOutcome) -> Answer {
         let Order { number, stake, .. } = *order;
-        let answer = Answer { number, at, kind: fate.answer() };
-        match fate {
-            Fate::Refused(_) => self.answers.push(at, number, || PendingAnswer { answer, stake }),
-            Fate::Settles(_, trade) => {
+        let answer = Answer { number, at, kind: outcome.answer() };
+        match outcome {
+            OrderOutcome::Refused(_) => self.answers.push(at, number, || PendingAnswer { answer, stake }),
+            OrderOutcome::Settles(_, trade) => {
                 self.accept(answer, stake);
                 self.settlements.push(trade.known_at, number, || PendingSettlement { trade, stake });
             }
-            Fate::StaysOpen(_) => {
+            OrderOutcome::StaysOpen(_) => {
                 self.accept(answer, stake);
                 self.unsettled.push(UnsettledTrade { number, stake });
             }
@@ -193,12 +233,23 @@ impl Simulator {
     }
 
     #[inline(always)]
-    fn decide(&self, order: &Order, at: Millis) -> Fate {
-        let Some(path) = self.path_of(order.symbol) else { return Fate::Refused(Refusal::UnknownSymbol) };
-        if !self.covers(order.stake, at) {
-            return Fate::Refused(Refusal::InsufficientBalance);
+    fn decide(&self, order: &Order, at: Millis) -> OrderOutcome {
+        if let Some(outcome) = self.precomputed(order) {
+            let insufficient = OrderOutcome::Refused(Refusal::InsufficientBalance);
+            return if self.covers(order.stake, at) { outcome } else { insufficient };
         }
-        Fate::of(order, at, path, &self.settings)
+        let Some(path) = self.path_of(order.symbol) else {
+            return OrderOutcome::Refused(Refusal::UnknownSymbol);
+        };
+        if !self.covers(order.stake, at) {
+            return OrderOutcome::Refused(Refusal::InsufficientBalance);
+        }
+        OrderOutcome::of(order, at, path, &self.settings)
+    }
+
+    #[inline]
+    fn precomputed(&self, order: &Order) -> Option<OrderOutcome> {
+        self.tables.iter().find_map(|table| table.outcome_of(order))
     }
 
     #[inline(always)]

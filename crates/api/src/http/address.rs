@@ -1,6 +1,6 @@
 //! Base URLs: checked once, then joined with path segments that are percent-encoded.
 
-use crate::ApiError;
+use candlewick_broker::BrokerError;
 use url::{Host, Url};
 
 /// A base URL, with its path prefix.
@@ -23,15 +23,15 @@ impl Address {
         text: &str,
         carries: Carries,
         proxy: Option<&Self>,
-    ) -> Result<Self, ApiError> {
-        let refused = |problem: &str| Err(ApiError::settings(key, text, problem));
+    ) -> Result<Self, BrokerError> {
+        let refused = |problem: &str| Err(BrokerError::settings(key, text, problem));
         let url = match Url::parse(text) {
             Ok(url) => url,
             Err(error) => return refused(&format!("{error}; write it like https://host/prefix")),
         };
         if !url.username().is_empty() || url.password().is_some() {
             // Not even the message may show what may be a password.
-            return Err(ApiError::settings(
+            return Err(BrokerError::settings(
                 key,
                 "[hidden]",
                 "a URL here must not hold a user name or password",
@@ -55,15 +55,15 @@ impl Address {
     /// The URL below this one whose path ends in these segments.
     ///
     /// A segment that is empty or would climb (`.`, `..`) names nothing at the venue.
-    pub(super) fn join<'s>(&self, segments: impl IntoIterator<Item = &'s str>) -> Result<Url, ApiError> {
+    pub(super) fn join<'s>(&self, segments: impl IntoIterator<Item = &'s str>) -> Result<Url, BrokerError> {
         let mut url = self.0.clone();
         {
             let mut path =
-                url.path_segments_mut().map_err(|()| ApiError::NotFound { text: self.0.to_string() })?;
+                url.path_segments_mut().map_err(|()| BrokerError::NotFound { text: self.0.to_string() })?;
             path.pop_if_empty();
             for segment in segments {
                 if matches!(segment, "" | "." | "..") {
-                    return Err(ApiError::NotFound { text: format!("\"{segment}\" is not a name") });
+                    return Err(BrokerError::NotFound { text: format!("\"{segment}\" is not a name") });
                 }
                 path.push(segment);
             }

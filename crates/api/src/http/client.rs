@@ -8,28 +8,29 @@
 //! request has one chance: the price is a handshake per open.
 
 use super::address::{Address, Carries};
-use crate::{ApiError, Settings};
+use crate::Settings;
+use candlewick_broker::BrokerError;
 use reqwest::header::{
     CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue, TRANSFER_ENCODING,
 };
 use reqwest::{Client, ClientBuilder, Proxy, redirect, retry};
 
 /// For requests that may be repeated.
-pub(super) fn reading_client(settings: &Settings) -> Result<Client, ApiError> {
+pub(super) fn reading_client(settings: &Settings) -> Result<Client, BrokerError> {
     build(bounded(settings)?)
 }
 
 /// For requests that must not.
-pub(super) fn opening_client(settings: &Settings) -> Result<Client, ApiError> {
+pub(super) fn opening_client(settings: &Settings) -> Result<Client, BrokerError> {
     build(bounded(settings)?.retry(retry::never()).http1_only().pool_max_idle_per_host(0))
 }
 
 /// The address of the proxy, if one is set.
-pub(super) fn proxy_address(settings: &Settings) -> Result<Option<Address>, ApiError> {
+pub(super) fn proxy_address(settings: &Settings) -> Result<Option<Address>, BrokerError> {
     settings.proxy.as_deref().map(|text| Address::new("proxy", text, Carries::Nothing, None)).transpose()
 }
 
-fn bounded(settings: &Settings) -> Result<ClientBuilder, ApiError> {
+fn bounded(settings: &Settings) -> Result<ClientBuilder, BrokerError> {
     let builder = Client::builder()
         .user_agent(concat!("candlewick/", env!("CARGO_PKG_VERSION")))
         .redirect(redirect::Policy::none())
@@ -38,24 +39,26 @@ fn bounded(settings: &Settings) -> Result<ClientBuilder, ApiError> {
         .timeout(settings.timeout())
         .default_headers(extra_headers(settings)?);
     let Some(text) = &settings.proxy else { return Ok(builder) };
-    let proxy = Proxy::all(text).map_err(|error| ApiError::settings("proxy", text, &error.to_string()))?;
+    let proxy = Proxy::all(text).map_err(|error| BrokerError::settings("proxy", text, &error.to_string()))?;
     Ok(builder.proxy(proxy))
 }
 
-fn build(builder: ClientBuilder) -> Result<Client, ApiError> {
-    builder.build().map_err(|error| ApiError::settings("base_url", "", &format!("no HTTP client: {error}")))
+fn build(builder: ClientBuilder) -> Result<Client, BrokerError> {
+    builder
+        .build()
+        .map_err(|error| BrokerError::settings("base_url", "", &format!("no HTTP client: {error}")))
 }
 
 /// The headers of `[broker.headers]`, without those that are ours to set.
-fn extra_headers(settings: &Settings) -> Result<HeaderMap, ApiError> {
+fn extra_headers(settings: &Settings) -> Result<HeaderMap, BrokerError> {
     let mut headers = HeaderMap::new();
     for (name, value) in &settings.headers {
         let key = format!("headers.{name}");
-        let refused = |problem: &str| ApiError::settings(&key, value, problem);
+        let refused = |problem: &str| BrokerError::settings(&key, value, problem);
         let name: HeaderName = name.parse().map_err(|_| refused("is not the name of a header"))?;
         if matches!(name.as_str(), "api-token" | "api-key") {
             let problem = "a credential comes from the environment (CANDLEWICK_BROKER__API_TOKEN, ...API_KEY) or a file";
-            return Err(ApiError::settings(&key, "[hidden]", problem));
+            return Err(BrokerError::settings(&key, "[hidden]", problem));
         }
         let ours =
             name == "x-timestamp" || [HOST, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING].contains(&name);
@@ -103,6 +106,6 @@ mod tests {
     #[test]
     fn a_proxy_must_be_a_url() {
         let settings = Settings { proxy: Some("not a url".into()), ..Settings::default() };
-        assert!(matches!(proxy_address(&settings), Err(ApiError::Settings { key, .. }) if key == "proxy"));
+        assert!(matches!(proxy_address(&settings), Err(BrokerError::Settings { key, .. }) if key == "proxy"));
     }
 }

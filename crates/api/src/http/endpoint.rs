@@ -1,70 +1,56 @@
-//! The eight requests (contract 4.1 and 4.2).
+//! The requests of the two APIs that the client makes (contract 4.1 and 4.2), answered in the venue's own terms.
 
-use super::{Api, HttpVenue};
+use super::{Api, HttpBroker};
 use crate::model::{
-    CandleQuery, CandleRows, LastPrice, LimitTime, PriceRecord, Record, TradePage, TradeQuery, TradeRecord,
-    User, Wallet, read_all, read_list, read_record,
+    CandleQuery, CandleRows, LastPrice, LimitTime, Record, TradePage, TradeQuery, TradeRecord, User, Wallet,
+    read_all, read_list, read_record,
 };
-use crate::{ApiError, OpenOrder, OpenReply, Reply, Venue};
-use async_trait::async_trait;
-use candlewick_sdk::{Millis, Symbol};
+use candlewick_broker::{BrokerError, Reply};
+use candlewick_sdk::Symbol;
 use url::Url;
 
-impl HttpVenue {
-    async fn read_as<R: Record>(&self, api: Api, url: Url) -> Result<Reply<R>, ApiError> {
-        let answer = self.read(api, url).await?;
-        self.parse(&answer, |json| read_record(json, &self.drift))
-    }
-}
-
-#[async_trait]
-impl Venue for HttpVenue {
-    async fn wallets(&self) -> Result<Reply<Vec<Wallet>>, ApiError> {
+impl HttpBroker {
+    pub(super) async fn ask_wallets(&self) -> Result<Reply<Vec<Wallet>>, BrokerError> {
         let answer = self.read(Api::Trading, self.url(Api::Trading, ["token", "wallets"], &[])?).await?;
         // A sum over a part of the wallets would be a wrong balance: all are read, or none.
-        self.parse(&answer, |json| read_all(json, &self.drift))
+        self.parse(&answer, |json| read_all(json, &self.unrecognised))
     }
 
-    async fn trades(&self, query: &TradeQuery) -> Result<Reply<TradePage>, ApiError> {
+    pub(super) async fn ask_page(&self, query: &TradeQuery) -> Result<Reply<TradePage>, BrokerError> {
         let mut pairs = vec![("page", query.page.to_string()), ("pageSize", query.page_size.to_string())];
         pairs.extend(query.user_id.iter().map(|id| ("userId", id.clone())));
         let url = self.url(Api::Trading, ["token", "trades"], &pairs)?;
         self.read_as(Api::Trading, url).await
     }
 
-    async fn trade(&self, id: &str) -> Result<Reply<TradeRecord>, ApiError> {
+    pub(super) async fn ask_trade(&self, id: &str) -> Result<Reply<TradeRecord>, BrokerError> {
         let url = self.url(Api::Trading, ["token", "trades", id], &[])?;
         self.read_as(Api::Trading, url).await
     }
 
-    async fn open(&self, order: &OpenOrder, leave_by: Millis) -> Result<Reply<OpenReply>, ApiError> {
-        self.open_once(order, leave_by).await
-    }
-
-    async fn me(&self) -> Result<Reply<User>, ApiError> {
+    pub(super) async fn ask_user(&self) -> Result<Reply<User>, BrokerError> {
         let url = self.url(Api::Trading, ["token", "users", "me"], &[])?;
         self.read_as(Api::Trading, url).await
     }
 
-    async fn last_price(&self, pair: &Symbol, limit: LimitTime) -> Result<Reply<LastPrice>, ApiError> {
-        let mut pairs = vec![("pair", pair.to_string()), ("slot", self.settings.slot.clone())];
+    pub(super) async fn ask_price(
+        &self,
+        symbol: &Symbol,
+        limit: LimitTime,
+    ) -> Result<Reply<LastPrice>, BrokerError> {
+        let mut pairs = vec![("pair", symbol.to_string()), ("slot", self.settings.slot.clone())];
         if let LimitTime::At(moment) = limit {
             pairs.push(("limitTime", moment.to_string()));
         }
         let answer = self.read(Api::Prices, self.url(Api::Prices, ["symbol-price", "last"], &pairs)?).await?;
         // Plain text `OK` for a time in the venue's future (contract 4.2); as JSON it would be in quotes.
         if matches!(answer.body.bytes().trim_ascii(), b"OK" | b"\"OK\"") {
-            return Ok(answer.carry(LastPrice::Future));
+            return Ok(answer.reply(LastPrice::Future));
         }
-        self.parse(&answer, |json| read_record(json, &self.drift).map(LastPrice::Record))
+        self.parse(&answer, |json| read_record(json, &self.unrecognised).map(LastPrice::Record))
     }
 
-    async fn default_price(&self, pair: &Symbol) -> Result<Reply<PriceRecord>, ApiError> {
-        let url = self.url(Api::Prices, ["symbol-price", "default", pair.as_str()], &[])?;
-        self.read_as(Api::Prices, url).await
-    }
-
-    async fn candles(&self, query: &CandleQuery) -> Result<Reply<CandleRows>, ApiError> {
+    pub(super) async fn ask_candles(&self, query: &CandleQuery) -> Result<Reply<CandleRows>, BrokerError> {
         let pairs = [
             ("pair", query.symbol.to_string()),
             ("slot", self.settings.slot.clone()),
@@ -78,8 +64,13 @@ impl Venue for HttpVenue {
         let answer =
             self.read(Api::Prices, self.url(Api::Prices, ["aggregated-prices", "prices"], &pairs)?).await?;
         self.parse(&answer, |json| {
-            read_list(json, &self.drift).map(|(rows, unreadable)| CandleRows { rows, unreadable })
+            read_list(json, &self.unrecognised).map(|(rows, unreadable)| CandleRows { rows, unreadable })
         })
+    }
+
+    async fn read_as<R: Record>(&self, api: Api, url: Url) -> Result<Reply<R>, BrokerError> {
+        let answer = self.read(api, url).await?;
+        self.parse(&answer, |json| read_record(json, &self.unrecognised))
     }
 }
 
@@ -88,18 +79,18 @@ mod tests {
     use super::super::script::{Act, Script, answer};
     use super::*;
     use crate::{Settings, TimestampFormat};
-    use candlewick_sdk::Interval;
+    use candlewick_sdk::{Interval, Millis};
 
-    async fn script(body: &str) -> (Script, HttpVenue) {
+    async fn script(body: &str) -> (Script, HttpBroker) {
         let dated = "200 OK\r\nDate: Fri, 20 Nov 2026 12:00:00 GMT";
         let script = Script::start(vec![Act::Reply(answer(dated, body))]).await;
-        let venue = script.venue(Settings { requests_per_second: 0.0, ..Settings::default() });
-        (script, venue)
+        let broker = script.broker(Settings { requests_per_second: 0.0, ..Settings::default() });
+        (script, broker)
     }
 
     #[tokio::test]
     async fn each_reading_request_is_what_the_contract_says() {
-        let (script, venue) = script("[]").await;
+        let (script, broker) = script("[]").await;
         let pair: Symbol = "A&B/C D".parse().unwrap();
         let query = TradeQuery { page: 2, page_size: 100, user_id: Some("u&1".into()) };
         let candles = CandleQuery {
@@ -111,15 +102,14 @@ mod tests {
             start_time: Millis::new(60_000),
             end_time: Millis::new(120_000),
         };
-        venue.wallets().await.unwrap();
-        let _ = venue.trades(&TradeQuery::default()).await;
-        let _ = venue.trades(&query).await;
-        let _ = venue.trade("01J/T").await;
-        let _ = venue.me().await;
-        let _ = venue.last_price(&pair, LimitTime::Latest).await;
-        let _ = venue.last_price(&pair, LimitTime::At(Millis::new(7))).await;
-        let _ = venue.default_price(&pair).await;
-        venue.candles(&candles).await.unwrap();
+        broker.ask_wallets().await.unwrap();
+        let _ = broker.ask_page(&TradeQuery::default()).await;
+        let _ = broker.ask_page(&query).await;
+        let _ = broker.ask_trade("01J/T").await;
+        let _ = broker.ask_user().await;
+        let _ = broker.ask_price(&pair, LimitTime::Latest).await;
+        let _ = broker.ask_price(&pair, LimitTime::At(Millis::new(7))).await;
+        broker.ask_candles(&candles).await.unwrap();
         let expected = [
             "/token/wallets",
             "/token/trades?page=1&pageSize=10",
@@ -128,7 +118,6 @@ mod tests {
             "/token/users/me",
             "/symbol-price/last?pair=A%26B%2FC+D&slot=default",
             "/symbol-price/last?pair=A%26B%2FC+D&slot=default&limitTime=7",
-            "/symbol-price/default/A&B%2FC%20D",
             "/aggregated-prices/prices?pair=A%26B%2FC+D&slot=default&type=crypto&interval=1m&skip=0&limit=500\
              &startTime=60000&endTime=120000",
         ];
@@ -147,9 +136,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_name_that_climbs_out_of_the_path_asks_nothing() {
-        let (script, venue) = script("{}").await;
-        assert!(matches!(venue.trade("..").await, Err(ApiError::NotFound { .. })));
-        assert!(matches!(venue.default_price(&".".parse().unwrap()).await, Err(ApiError::NotFound { .. })));
+        let (script, broker) = script("{}").await;
+        assert!(matches!(broker.ask_trade("..").await, Err(BrokerError::NotFound { .. })));
         assert_eq!(script.requests().len(), 0);
     }
 
@@ -157,25 +145,28 @@ mod tests {
     async fn a_limit_in_the_future_is_answered_with_ok() {
         let pair: Symbol = "BTCUSDT".parse().unwrap();
         for body in ["OK", "OK\n", "\"OK\""] {
-            let (_script, venue) = script(body).await;
-            let reply = venue.last_price(&pair, LimitTime::At(Millis::MAX)).await.unwrap();
+            let (_script, broker) = script(body).await;
+            let reply = broker.ask_price(&pair, LimitTime::At(Millis::MAX)).await.unwrap();
             assert_eq!((reply.value, reply.date), (LastPrice::Future, Some(Millis::new(1_795_176_000_000))));
         }
         let record =
             r#"{"time": 1000, "openPrice": "1", "closePrice": "2", "highPrice": "3", "lowPrice": "0.5"}"#;
-        let (_script, venue) = script(record).await;
-        let got = venue.last_price(&pair, LimitTime::Latest).await.unwrap().value;
+        let (_script, broker) = script(record).await;
+        let got = broker.ask_price(&pair, LimitTime::Latest).await.unwrap().value;
         assert!(matches!(got, LastPrice::Record(record) if record.close_price == 2.0));
-        let (_script, venue) = script("NOT OK").await;
-        assert!(matches!(venue.last_price(&pair, LimitTime::Latest).await, Err(ApiError::Malformed { .. })));
+        let (_script, broker) = script("NOT OK").await;
+        assert!(matches!(
+            broker.ask_price(&pair, LimitTime::Latest).await,
+            Err(BrokerError::Malformed { .. })
+        ));
     }
 
     #[tokio::test]
-    async fn drift_is_counted_across_requests() {
-        let (_script, venue) = script(r#"{"id": "01JT", "status": "FROZEN", "reverted": true}"#).await;
-        venue.trade("01JT").await.unwrap();
-        venue.trade("01JT").await.unwrap();
-        let counts = venue.drift().snapshot();
+    async fn what_is_unknown_is_counted_across_requests() {
+        let (_script, broker) = script(r#"{"id": "01JT", "status": "FROZEN", "reverted": true}"#).await;
+        broker.ask_trade("01JT").await.unwrap();
+        broker.ask_trade("01JT").await.unwrap();
+        let counts = broker.unrecognised().snapshot();
         assert_eq!(
             counts.into_iter().collect::<Vec<_>>(),
             [("Trade.reverted".to_owned(), 2), ("Trade.status=FROZEN".to_owned(), 2)]
@@ -190,7 +181,7 @@ mod tests {
             timestamp: TimestampFormat::Iso8601,
             ..Settings::default()
         };
-        script.venue(prefixed).wallets().await.unwrap();
+        script.broker(prefixed).ask_wallets().await.unwrap();
         let request = &script.requests()[0];
         assert_eq!(request.line, "GET /v1/token/wallets HTTP/1.1");
         let stamp = request.head.lines().find(|line| line.starts_with("x-timestamp: 20")).unwrap();
@@ -200,10 +191,11 @@ mod tests {
     #[tokio::test]
     async fn a_missing_credential_is_named_and_nothing_is_sent() {
         let script = Script::start(vec![Act::Reply(answer("200 OK", "[]"))]).await;
-        let venue = script.venue_with(Settings::default(), crate::Credentials::default());
-        let error = venue.wallets().await.unwrap_err();
+        let broker = script.broker_with(Settings::default(), crate::Credentials::default());
+        let error = broker.ask_wallets().await.unwrap_err();
         assert!(
-            error.is_unauthorized() && error.to_string().contains("CANDLEWICK_BROKER__API_TOKEN"),
+            matches!(error, BrokerError::Credentials { .. })
+                && error.to_string().contains("CANDLEWICK_BROKER__API_TOKEN"),
             "{error}"
         );
         assert_eq!(script.requests().len(), 0);

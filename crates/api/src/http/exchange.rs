@@ -1,8 +1,8 @@
 //! One request and its answer, within a deadline and a size.
 
 use super::transport::{Body, Carried, NoAnswer, Purpose, Transport};
-use crate::clock::Clock;
 use crate::model::one_line;
+use candlewick_broker::clock::Clock;
 use candlewick_sdk::Millis;
 use reqwest::header::{DATE, HeaderMap, HeaderName, RETRY_AFTER};
 use reqwest::{Request, StatusCode};

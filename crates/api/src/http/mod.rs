@@ -6,41 +6,56 @@ mod client;
 mod exchange;
 mod limit;
 mod transport;
-// The two kinds of request, and the eight that there are.
+// The two kinds of request, and those that there are.
 mod endpoint;
 mod open;
+mod pages;
 mod read;
+// The ports.
+mod broker;
+mod market_data;
 #[cfg(test)]
 mod script;
+mod venue;
 
 pub use transport::{Body, Carried, NoAnswer, Purpose, Transport};
 
-use crate::clock::Clock;
 use crate::tap::{Exchange, Tap};
-use crate::{ApiError, Credentials, SchemaDrift, Secret, Settings, TimestampFormat};
+use crate::{Credentials, Secret, Settings, TimestampFormat};
 use address::{Address, Carries};
-use candlewick_sdk::Millis;
+use candlewick_broker::clock::Clock;
+use candlewick_broker::{BrokerError, UnrecognisedData};
+use candlewick_sdk::{Millis, Symbol};
 use chrono::{DateTime, SecondsFormat, Utc};
 use exchange::{Answer, exchange};
 use limit::RateLimit;
 use reqwest::Request;
 use reqwest::header::{HeaderMap, HeaderValue};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
+use tokio::sync::OnceCell;
 use transport::Network;
 
-/// The two HTTP APIs behind the [`Venue`](crate::Venue) port.
-pub struct HttpVenue {
+/// The two HTTP APIs behind the ports [`MarketData`](candlewick_broker::MarketData) and
+/// [`Broker`](candlewick_broker::Broker).
+pub struct HttpBroker {
     settings: Settings,
     credentials: Credentials,
     clock: Arc<dyn Clock>,
-    drift: Arc<SchemaDrift>,
+    unrecognised: Arc<UnrecognisedData>,
+    asset_types: BTreeMap<Symbol, String>,
+    /// The user that the token belongs to, once it is known.
+    user_id: OnceCell<String>,
     rate_limit: RateLimit,
     trading: Address,
     prices: Address,
     transport: Arc<dyn Transport>,
     tap: Option<Arc<dyn Tap>>,
 }
+
+/// The asset type of a symbol of which nothing is said.
+const USUAL_ASSET_TYPE: &str = "crypto";
 
 /// Which of the two APIs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,18 +66,18 @@ enum Api {
     Prices,
 }
 
-impl HttpVenue {
+impl HttpBroker {
     /// A client of the venue that the settings describe. `clock` tells the venue's time, for `x-timestamp` and
     /// for measuring skew. No request is made yet.
     ///
     /// # Errors
-    /// [`ApiError::Settings`] names the setting that cannot be used, such as an `http://` address of another
+    /// [`BrokerError::Settings`] names the setting that cannot be used, such as an `http://` address of another
     /// machine when a credential would travel to it.
     pub fn new(
         settings: Settings,
         credentials: Credentials,
         clock: Arc<dyn Clock>,
-    ) -> Result<Self, ApiError> {
+    ) -> Result<Self, BrokerError> {
         settings.check()?;
         let network = Arc::new(Network::new(&settings)?);
         Self::over(network, settings, credentials, clock)
@@ -71,13 +86,13 @@ impl HttpVenue {
     /// The same client where something else than the network carries its requests, such as a model of one.
     ///
     /// # Errors
-    /// As [`HttpVenue::new`].
+    /// As [`HttpBroker::new`].
     pub fn over(
         transport: Arc<dyn Transport>,
         settings: Settings,
         credentials: Credentials,
         clock: Arc<dyn Clock>,
-    ) -> Result<Self, ApiError> {
+    ) -> Result<Self, BrokerError> {
         settings.check()?;
         let proxy = client::proxy_address(&settings)?;
         let address = |key, text: &str, secret: &Option<Secret>| {
@@ -90,13 +105,23 @@ impl HttpVenue {
             rate_limit: RateLimit::new(settings.requests_per_second),
             transport,
             tap: None,
-            drift: Arc::new(SchemaDrift::new()),
+            unrecognised: Arc::new(UnrecognisedData::new()),
+            asset_types: BTreeMap::new(),
+            user_id: OnceCell::new(),
             settings,
             credentials,
             clock,
             trading,
             prices,
         })
+    }
+
+    /// The venue's asset types of symbols, such as `forex`: candles are asked for by them. A symbol that is not named is
+    /// `crypto`.
+    #[must_use]
+    pub fn with_asset_types(mut self, asset_types: BTreeMap<Symbol, String>) -> Self {
+        self.asset_types = asset_types;
+        self
     }
 
     /// Shows every exchange with the trading API to `tap`.
@@ -124,13 +149,30 @@ impl HttpVenue {
             Err(NoAnswer::NotConnected(text) | NoAnswer::Lost(text)) => (None, None, text.clone()),
         };
         let [what, request, response] = [what, body, response].map(|text| self.credentials.hide_in(&text));
-        tap.see(Exchange { about: crate::present(), sent, received, what, request, status, response });
+        tap.see(Exchange {
+            about: candlewick_broker::current_intent(),
+            sent,
+            received,
+            what,
+            request,
+            status,
+            response,
+        });
         answer
     }
 
     /// What the venue sent that this client does not know.
-    pub fn drift(&self) -> Arc<SchemaDrift> {
-        Arc::clone(&self.drift)
+    pub fn unrecognised(&self) -> Arc<UnrecognisedData> {
+        Arc::clone(&self.unrecognised)
+    }
+
+    /// The same under its old name.
+    pub fn drift(&self) -> Arc<UnrecognisedData> {
+        self.unrecognised()
+    }
+
+    fn asset_type(&self, symbol: Symbol) -> &str {
+        self.asset_types.get(&symbol).map_or(USUAL_ASSET_TYPE, String::as_str)
     }
 
     const fn address(&self, api: Api) -> &Address {
@@ -142,13 +184,13 @@ impl HttpVenue {
 
     /// The headers that an API asks for (contract 5): its credential, and a fresh timestamp on every trading
     /// request, also where the contract leaves open whether it is needed (`observed: headers and hosts`).
-    fn headers(&self, api: Api) -> Result<HeaderMap, ApiError> {
+    fn headers(&self, api: Api) -> Result<HeaderMap, BrokerError> {
         let (name, secret, variable) = match api {
             Api::Trading => ("api-token", &self.credentials.api_token, "CANDLEWICK_BROKER__API_TOKEN"),
             Api::Prices => ("api-key", &self.credentials.api_key, "CANDLEWICK_BROKER__API_KEY"),
         };
         let Some(secret) = secret else {
-            return Err(ApiError::Unauthorized { text: format!("there is no {name}: set {variable}") });
+            return Err(BrokerError::Credentials { text: format!("there is no {name}: set {variable}") });
         };
         let mut headers = HeaderMap::new();
         headers.insert(name, secret.to_header());
@@ -159,11 +201,11 @@ impl HttpVenue {
     }
 }
 
-impl fmt::Debug for HttpVenue {
+impl fmt::Debug for HttpBroker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Not all settings: an extra header may hold what nobody should read in a log.
         let Settings { base_url, price_url, .. } = &self.settings;
-        f.debug_struct("HttpVenue")
+        f.debug_struct("HttpBroker")
             .field("base_url", base_url)
             .field("price_url", price_url)
             .finish_non_exhaustive()
@@ -199,14 +241,14 @@ fn timestamp(format: TimestampFormat, now: Millis) -> HeaderValue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::SystemClock;
+    use candlewick_broker::clock::SystemClock;
 
     fn credentials() -> Credentials {
         Credentials { api_token: Secret::new("tok-123").ok(), api_key: Secret::new("key-456").ok() }
     }
 
     fn problem(settings: Settings, credentials: Credentials) -> Option<String> {
-        HttpVenue::new(settings, credentials, Arc::new(SystemClock::new()))
+        HttpBroker::new(settings, credentials, Arc::new(SystemClock::new()))
             .err()
             .map(|error| error.to_string())
     }
@@ -230,8 +272,8 @@ mod tests {
     fn the_client_prints_without_its_credentials() {
         let headers = [("x-session".to_owned(), "session-789".to_owned())].into();
         let settings = Settings { headers, ..Settings::default() };
-        let venue = HttpVenue::new(settings, credentials(), Arc::new(SystemClock::new())).unwrap();
-        let printed = format!("{venue:?}");
+        let broker = HttpBroker::new(settings, credentials(), Arc::new(SystemClock::new())).unwrap();
+        let printed = format!("{broker:?}");
         assert!(printed.contains("127.0.0.1:7701"), "{printed}");
         for secret in ["tok-123", "key-456", "session-789"] {
             assert!(!printed.contains(secret), "{printed}");

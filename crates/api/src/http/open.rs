@@ -2,35 +2,60 @@
 
 use super::exchange::Answer;
 use super::limit::Turn;
-use super::{Api, Body, HttpVenue, NoAnswer, Purpose};
+use super::{Api, Body, HttpBroker, NoAnswer, Purpose};
 use crate::model::{FailureBody, TradeRecord, read_record};
 use crate::order::body_of;
-use crate::{ApiError, OpenOrder, OpenReply, Reply};
+use crate::refusal::reason_of;
+use crate::report::report_of;
+use candlewick_broker::{OpenOrder, OpenOutcome, Refusal, Reply};
 use candlewick_sdk::Millis;
 use reqwest::header::{CONTENT_TYPE, HeaderValue};
 use reqwest::{Method, Request, StatusCode};
 use std::time::Duration;
 
-impl HttpVenue {
+/// Why an open brought no trade, or none that is known of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Unopened {
+    /// The venue said no, with this HTTP status.
+    Refused { status: u16, refusal: Refusal },
+    /// The request did not leave.
+    NotSent { reason: String },
+    /// The venue may have the request.
+    Unknown { reason: String },
+}
+
+impl HttpBroker {
+    /// Opens a trade by at most one request.
+    pub(super) async fn open_once(&self, order: &OpenOrder, leave_by: Millis) -> OpenOutcome {
+        match self.send_open(order, leave_by).await {
+            Ok(reply) => {
+                OpenOutcome::Opened(reply.map(|record| Box::new(report_of(record, &self.unrecognised))))
+            }
+            Err(Unopened::Refused { refusal, .. }) => OpenOutcome::Refused(refusal),
+            Err(Unopened::NotSent { reason }) => OpenOutcome::NotSent { reason },
+            Err(Unopened::Unknown { reason }) => OpenOutcome::Unknown { reason },
+        }
+    }
+
     /// Sends the one request of an order, if it can leave in time.
-    pub(super) async fn open_once(
+    pub(super) async fn send_open(
         &self,
         order: &OpenOrder,
         leave_by: Millis,
-    ) -> Result<Reply<OpenReply>, ApiError> {
+    ) -> Result<Reply<TradeRecord>, Unopened> {
         let request = self.open_request(order, leave_by).await?;
         match self.exchange(Api::Trading, (Purpose::Open, request)).await {
             Ok(answer) => self.judge_open(&answer),
             Err(NoAnswer::NotConnected(text)) => {
-                Err(ApiError::NotSent { text: self.credentials.hide_in(&text) })
+                Err(Unopened::NotSent { reason: self.credentials.hide_in(&text) })
             }
-            Err(NoAnswer::Lost(text)) => Err(self.ambiguous(&text)),
+            Err(NoAnswer::Lost(text)) => Err(self.unknown(&text)),
         }
     }
 
     /// Makes the request when its turn has come. Whatever fails in here fails before anything left.
-    async fn open_request(&self, order: &OpenOrder, leave_by: Millis) -> Result<Request, ApiError> {
-        let not_sent = |text: String| ApiError::NotSent { text };
+    async fn open_request(&self, order: &OpenOrder, leave_by: Millis) -> Result<Request, Unopened> {
+        let not_sent = |reason: String| Unopened::NotSent { reason };
         let segments = self.settings.open_path.split('/').skip(1);
         let url = self.address(Api::Trading).join(segments).map_err(|error| not_sent(error.to_string()))?;
         let body = body_of(order, self.settings.open_body).map_err(|error| not_sent(error.to_string()))?;
@@ -61,7 +86,7 @@ impl HttpVenue {
 
     /// 200 that parses: a trade. 400, 401, 403, 404, 422: no trade. Everything else: nobody knows
     /// (`domain.md`, section 5, rule 2).
-    fn judge_open(&self, answer: &Answer) -> Result<Reply<OpenReply>, ApiError> {
+    fn judge_open(&self, answer: &Answer) -> Result<Reply<TradeRecord>, Unopened> {
         let status = answer.status.as_u16();
         match answer.status {
             StatusCode::OK => self.accepted(answer),
@@ -70,31 +95,30 @@ impl HttpVenue {
             | StatusCode::FORBIDDEN
             | StatusCode::NOT_FOUND
             | StatusCode::UNPROCESSABLE_ENTITY => {
-                let FailureBody { text, venue_time } = FailureBody::read(status, answer.body.bytes());
-                Err(ApiError::Rejected { status, text: self.credentials.hide_in(&text), venue_time })
+                let FailureBody { text, code, venue_time } = FailureBody::read(status, answer.body.bytes());
+                let reason = reason_of(answer.status, code.as_deref());
+                let refusal = Refusal { reason, text: self.credentials.hide_in(&text), venue_time };
+                Err(Unopened::Refused { status, refusal })
             }
             _ => {
                 let text = FailureBody::read(status, answer.body.bytes()).text;
-                Err(self.ambiguous(&format!("HTTP {status}: {text}")))
+                Err(self.unknown(&format!("HTTP {status}: {text}")))
             }
         }
     }
 
-    fn accepted(&self, answer: &Answer) -> Result<Reply<OpenReply>, ApiError> {
+    fn accepted(&self, answer: &Answer) -> Result<Reply<TradeRecord>, Unopened> {
         match &answer.body {
-            Body::Whole(_) => {
-                let trade = self.parse(answer, |json| read_record::<TradeRecord>(json, &self.drift));
-                trade
-                    .map(|reply| reply.map(OpenReply::from))
-                    .map_err(|error| self.ambiguous(&error.to_string()))
-            }
-            Body::TooLong(_) => Err(self.ambiguous("HTTP 200 with a body beyond the limit")),
-            Body::Cut(text) => Err(self.ambiguous(&format!("HTTP 200 with a body that broke off: {text}"))),
+            Body::Whole(_) => self
+                .parse(answer, |json| read_record::<TradeRecord>(json, &self.unrecognised))
+                .map_err(|error| self.unknown(&error.to_string())),
+            Body::TooLong(_) => Err(self.unknown("HTTP 200 with a body beyond the limit")),
+            Body::Cut(text) => Err(self.unknown(&format!("HTTP 200 with a body that broke off: {text}"))),
         }
     }
 
-    fn ambiguous(&self, text: &str) -> ApiError {
-        ApiError::Ambiguous { text: self.credentials.hide_in(text) }
+    fn unknown(&self, text: &str) -> Unopened {
+        Unopened::Unknown { reason: self.credentials.hide_in(text) }
     }
 }
 
@@ -102,7 +126,8 @@ impl HttpVenue {
 mod tests {
     use super::super::script::{Act, Script, answer};
     use super::*;
-    use crate::{Account, OpenBody, Settings, Venue};
+    use crate::{OpenBody, Settings};
+    use candlewick_broker::{Account, Broker, RefusalReason};
     use candlewick_sdk::{Direction, ExpirationType};
     use rust_decimal::Decimal;
     use serde_json::{Value, json};
@@ -139,8 +164,8 @@ mod tests {
         let echo = r#"{"message": "token tok-123 has no right"}"#;
         let script = Script::start(vec![Act::Reply(answer("403 Forbidden", echo))]).await;
         let seen = std::sync::Arc::new(Seen::default());
-        let venue = script.venue(quick()).with_tap(std::sync::Arc::clone(&seen) as _);
-        let _ = crate::about(7, venue.open(&order(), Millis::MAX)).await;
+        let broker = script.broker(quick()).with_tap(std::sync::Arc::clone(&seen) as _);
+        let _ = candlewick_broker::for_intent(7, broker.open(&order(), Millis::MAX)).await;
         let seen = seen.0.lock().unwrap();
         let [exchange] = &seen[..] else { panic!("{seen:?}") };
         assert_eq!((exchange.about, exchange.status), (Some(7), Some(403)));
@@ -151,10 +176,7 @@ mod tests {
 
     async fn check(act: Act, expected: &str) {
         let script = Script::start(vec![act, Act::Reply(answer("200 OK", REPLY))]).await;
-        let shown = format!(
-            "{:?}",
-            script.venue(quick()).open(&order(), Millis::MAX).await.map(|reply| reply.value.id)
-        );
+        let shown = format!("{:?}", script.broker(quick()).open(&order(), Millis::MAX).await);
         assert!(shown.contains(expected), "{shown} should contain {expected}");
         assert!(!shown.contains("tok-123"), "{shown}");
         // Whoever would send it again has had the time: the second act would have answered at once.
@@ -163,44 +185,59 @@ mod tests {
 
     #[tokio::test]
     async fn whatever_happens_one_request_reaches_the_venue() {
-        check(Act::Reply(answer("200 OK", REPLY)), "Ok(\"01JT\")").await;
+        check(Act::Reply(answer("200 OK", REPLY)), "Opened(Reply { value: TradeReport { id: \"01JT\"").await;
         let moved = "307 Temporary Redirect\r\nLocation: /token/trades/open";
-        check(Act::Reply(answer(moved, "")), "Ambiguous { text: \"HTTP 307").await;
-        check(Act::Reply(answer("308 Permanent Redirect\r\nLocation: /x", "")), "Ambiguous").await;
-        check(Act::Reply(answer("500 Internal Server Error", "{}")), "Ambiguous { text: \"HTTP 500").await;
-        check(Act::Reply(answer("502 Bad Gateway", "<html>tok-123")), "Ambiguous").await;
+        check(Act::Reply(answer(moved, "")), "Unknown { reason: \"HTTP 307").await;
+        check(Act::Reply(answer("308 Permanent Redirect\r\nLocation: /x", "")), "Unknown").await;
+        check(Act::Reply(answer("500 Internal Server Error", "{}")), "Unknown { reason: \"HTTP 500").await;
+        check(Act::Reply(answer("502 Bad Gateway", "<html>tok-123")), "Unknown").await;
         check(
             Act::Reply(answer("429 Too Many Requests\r\nRetry-After: 0", "{}")),
-            "Ambiguous { text: \"HTTP 429",
+            "Unknown { reason: \"HTTP 429",
         )
         .await;
-        check(Act::Reply(answer("503 Service Unavailable\r\nRetry-After: 0", "{}")), "Ambiguous").await;
-        check(Act::Reply(answer("408 Request Timeout", "")), "Ambiguous").await;
-        check(Act::Reset, "Ambiguous").await;
-        check(Act::Close, "Ambiguous").await;
-        check(Act::Hang, "Ambiguous").await;
-        check(Act::Reply(answer("200 OK", "<html>tok-123")), "Ambiguous").await;
-        check(Act::Reply(answer("200 OK", "{}")), "Ambiguous").await;
-        check(Act::ReplyThenClose("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{".into()), "Ambiguous")
-            .await;
-        check(Act::ReplyThenClose("garbage\r\n\r\n".into()), "Ambiguous").await;
-        check(Act::Flood, "Ambiguous").await;
+        check(Act::Reply(answer("503 Service Unavailable\r\nRetry-After: 0", "{}")), "Unknown").await;
+        check(Act::Reply(answer("408 Request Timeout", "")), "Unknown").await;
+        check(Act::Reset, "Unknown").await;
+        check(Act::Close, "Unknown").await;
+        check(Act::Hang, "Unknown").await;
+        check(Act::Reply(answer("200 OK", "<html>tok-123")), "Unknown").await;
+        check(Act::Reply(answer("200 OK", "{}")), "Unknown").await;
+        check(Act::ReplyThenClose("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{".into()), "Unknown").await;
+        check(Act::ReplyThenClose("garbage\r\n\r\n".into()), "Unknown").await;
+        check(Act::Flood, "Unknown").await;
     }
 
     #[tokio::test]
     async fn a_refusal_is_certain_and_carries_the_venues_time() {
         let body = r#"{"statusCode": 400, "timestamp": "2026-11-20T12:00:00.000Z", "data": {"message": "tok-123 low"}}"#;
         let expected = format!(
-            "Rejected {{ status: 400, text: \"[hidden] low\", venue_time: Some({:?})",
+            "Refused(Refusal {{ reason: Other, text: \"[hidden] low\", venue_time: Some({:?})",
             Millis::new(1_795_176_000_000)
         );
         check(Act::Reply(answer("400 Bad Request", body)), &expected).await;
         for status in ["401 Unauthorized", "403 Forbidden", "404 Not Found", "422 Unprocessable Entity"] {
-            check(Act::Reply(answer(status, "")), "Rejected { status: 4").await;
+            check(Act::Reply(answer(status, "")), "Refused(Refusal").await;
         }
         for status in ["405 Method Not Allowed", "409 Conflict", "201 Created"] {
-            check(Act::Reply(answer(status, "")), "Ambiguous").await;
+            check(Act::Reply(answer(status, "")), "Unknown").await;
         }
+    }
+
+    #[tokio::test]
+    async fn a_refusal_is_known_by_its_status_and_its_code_and_never_by_its_words() {
+        let refused = async |status: &str, body: &str| {
+            let script = Script::start(vec![Act::Reply(answer(status, body))]).await;
+            match script.broker(quick()).open(&order(), Millis::MAX).await {
+                OpenOutcome::Refused(refusal) => refusal.reason,
+                other => panic!("{other:?}"),
+            }
+        };
+        let no_price = r#"{"statusCode": 400, "data": {"message": "whatever", "error": "NO_PRICE"}}"#;
+        assert_eq!(refused("400 Bad Request", no_price).await, RefusalReason::NoPrice);
+        let words = r#"{"statusCode": 400, "data": {"message": "No price", "error": "Bad Request"}}"#;
+        assert_eq!(refused("400 Bad Request", words).await, RefusalReason::Other);
+        assert_eq!(refused("401 Unauthorized", words).await, RefusalReason::Credentials);
     }
 
     #[tokio::test]
@@ -208,16 +245,16 @@ mod tests {
         // The venue promises to keep each connection and closes it: a client that reused one would find it dead,
         // and might send again.
         let script = Script::start(vec![Act::ReplyThenClose(answer("200 OK", REPLY))]).await;
-        let venue = script.venue(Settings { requests_per_second: 0.0, ..quick() });
+        let broker = script.broker(Settings { requests_per_second: 0.0, ..quick() });
         for _ in 0..50 {
-            venue.open(&order(), Millis::MAX).await.unwrap();
+            broker.open(&order(), Millis::MAX).await;
         }
         assert_eq!((script.requests().len(), script.connections()), (50, 50));
 
         let script = Script::start(vec![Act::Reply(answer("200 OK", REPLY))]).await;
-        let venue = script.venue(Settings { requests_per_second: 0.0, ..quick() });
+        let broker = script.broker(Settings { requests_per_second: 0.0, ..quick() });
         for _ in 0..5 {
-            venue.open(&order(), Millis::MAX).await.unwrap();
+            broker.open(&order(), Millis::MAX).await;
         }
         assert_eq!((script.requests().len(), script.connections()), (5, 5));
     }
@@ -226,50 +263,50 @@ mod tests {
     async fn an_open_that_could_not_leave_was_not_sent() {
         let script = Script::start(vec![Act::Reply(answer("200 OK", REPLY))]).await;
         let nobody = Settings { base_url: "http://127.0.0.1:1".into(), ..quick() };
-        let got = script.venue(nobody).open(&order(), Millis::MAX).await;
-        assert!(matches!(&got, Err(ApiError::NotSent { .. })), "{got:?}");
+        let got = script.broker(nobody).open(&order(), Millis::MAX).await;
+        assert!(matches!(&got, OpenOutcome::NotSent { .. }), "{got:?}");
 
         // Nobody answers the handshake of an encrypted connection.
         let silent = Settings { base_url: script.address().replace("http", "https"), ..quick() };
-        let got = script.venue(silent).open(&order(), Millis::MAX).await;
-        assert!(matches!(&got, Err(ApiError::NotSent { .. })), "{got:?}");
+        let got = script.broker(silent).open(&order(), Millis::MAX).await;
+        assert!(matches!(&got, OpenOutcome::NotSent { .. }), "{got:?}");
         assert_eq!(script.requests().len(), 0);
 
-        let limited = script.venue(Settings { requests_per_second: 0.1, ..quick() });
-        limited.open(&order(), Millis::MAX).await.unwrap();
+        let limited = script.broker(Settings { requests_per_second: 0.1, ..quick() });
+        limited.open(&order(), Millis::MAX).await;
         let got = limited.open(&order(), Millis::MAX).await;
-        assert!(matches!(&got, Err(ApiError::NotSent { text }) if text.contains("rate limit")), "{got:?}");
+        assert!(matches!(&got, OpenOutcome::NotSent { reason } if reason.contains("rate limit")), "{got:?}");
         assert_eq!(script.requests().len(), 1);
     }
 
     #[tokio::test]
     async fn an_open_that_cannot_leave_in_time_is_not_sent() {
         let script = Script::start(vec![Act::Reply(answer("200 OK", REPLY))]).await;
-        let venue = script.venue(quick());
-        let now = venue.clock.now();
-        let got = venue.open(&order(), now - Millis::SECOND).await;
-        assert!(matches!(&got, Err(ApiError::NotSent { text }) if text.contains("too late")), "{got:?}");
+        let broker = script.broker(quick());
+        let now = broker.clock.now();
+        let got = broker.open(&order(), now - Millis::SECOND).await;
+        assert!(matches!(&got, OpenOutcome::NotSent { reason } if reason.contains("too late")), "{got:?}");
         assert_eq!(script.requests().len(), 0);
         // The next turn is ten seconds away: within the client's patience, and beyond the signal's.
-        let venue =
-            script.venue(Settings { requests_per_second: 0.1, timeout_ms: 60_000, ..Settings::default() });
-        venue.open(&order(), now + Millis::MINUTE).await.unwrap();
-        let got = venue.open(&order(), now + Millis::from_seconds(5)).await;
-        assert!(matches!(&got, Err(ApiError::NotSent { text }) if text.contains("rate limit")), "{got:?}");
+        let broker =
+            script.broker(Settings { requests_per_second: 0.1, timeout_ms: 60_000, ..Settings::default() });
+        broker.open(&order(), now + Millis::MINUTE).await;
+        let got = broker.open(&order(), now + Millis::from_seconds(5)).await;
+        assert!(matches!(&got, OpenOutcome::NotSent { reason } if reason.contains("rate limit")), "{got:?}");
         assert_eq!(script.requests().len(), 1);
     }
 
     #[tokio::test]
     async fn the_request_is_what_the_contract_says() {
         let script = Script::start(vec![Act::Reply(answer("200 OK", REPLY))]).await;
-        script.venue(quick()).open(&order(), Millis::MAX).await.unwrap();
+        script.broker(quick()).open(&order(), Millis::MAX).await;
         let short = Settings {
             open_body: OpenBody::Short,
             open_path: "/token/trades/open-async".into(),
             headers: [("x-partner".to_owned(), "7".to_owned())].into(),
             ..quick()
         };
-        script.venue(short).open(&order(), Millis::MAX).await.unwrap();
+        script.broker(short).open(&order(), Millis::MAX).await;
         let requests = script.requests();
         assert_eq!(requests[0].line, "POST /token/trades/open HTTP/1.1");
         for header in ["api-token: tok-123", "content-type: application/json", "x-timestamp: "] {

@@ -2,24 +2,24 @@
 
 use super::exchange::Answer;
 use super::limit::Turn;
-use super::{Api, Body, HttpVenue, NoAnswer, Purpose};
+use super::{Api, Body, HttpBroker, NoAnswer, Purpose};
 use crate::model::{FailureBody, Unreadable};
-use crate::{ApiError, Reply};
 use backon::{ExponentialBuilder, Retryable};
+use candlewick_broker::{BrokerError, Reply};
 use reqwest::{Method, Request, StatusCode};
 use serde_json::Value;
 use std::time::Duration;
 use tokio::time::Instant;
 use url::Url;
 
-impl HttpVenue {
+impl HttpBroker {
     /// The URL of a reading request.
     pub(super) fn url<'s>(
         &self,
         api: Api,
         segments: impl IntoIterator<Item = &'s str>,
         query: &[(&str, String)],
-    ) -> Result<Url, ApiError> {
+    ) -> Result<Url, BrokerError> {
         let mut url = self.address(api).join(segments)?;
         if !query.is_empty() {
             url.query_pairs_mut().extend_pairs(query);
@@ -28,7 +28,7 @@ impl HttpVenue {
     }
 
     /// Gets an answer of 200 with a whole body, by as many requests as the settings allow.
-    pub(super) async fn read(&self, api: Api, url: Url) -> Result<Answer, ApiError> {
+    pub(super) async fn read(&self, api: Api, url: Url) -> Result<Answer, BrokerError> {
         let deadline = Instant::now() + Duration::from_millis(self.settings.read_deadline_ms);
         let pauses = ExponentialBuilder::default()
             .with_min_delay(Duration::from_millis(self.settings.retry_pause_ms))
@@ -37,7 +37,7 @@ impl HttpVenue {
         let attempt = || self.read_once(api, url.clone(), deadline);
         attempt
             .retry(pauses)
-            .when(ApiError::is_temporary)
+            .when(BrokerError::is_temporary)
             .adjust(|error, pause| {
                 let pause = pause?.max(wished_pause(error));
                 (pause < deadline.saturating_duration_since(Instant::now())).then_some(pause)
@@ -46,9 +46,9 @@ impl HttpVenue {
             .await
     }
 
-    async fn read_once(&self, api: Api, url: Url, deadline: Instant) -> Result<Answer, ApiError> {
+    async fn read_once(&self, api: Api, url: Url, deadline: Instant) -> Result<Answer, BrokerError> {
         let path = url.path().to_owned();
-        let unavailable = |text: String| ApiError::Unavailable {
+        let unavailable = |text: String| BrokerError::Unavailable {
             text: self.credentials.hide_in(&format!("{text} (GET {path})")),
         };
         let left = || deadline.saturating_duration_since(Instant::now());
@@ -65,7 +65,7 @@ impl HttpVenue {
     }
 
     /// What to do about an answer to a reading request, by its status.
-    fn judge(&self, answer: Answer, path: &str) -> Result<Answer, ApiError> {
+    fn judge(&self, answer: Answer, path: &str) -> Result<Answer, BrokerError> {
         let status = answer.status;
         if status == StatusCode::OK {
             return match &answer.body {
@@ -74,29 +74,29 @@ impl HttpVenue {
                     let limit = self.settings.response_limit_bytes;
                     Err(self.malformed(format!("longer than {limit} bytes (GET {path})"), &answer.body))
                 }
-                Body::Cut(text) => Err(ApiError::Unavailable { text: format!("{text} (GET {path})") }),
+                Body::Cut(text) => Err(BrokerError::Unavailable { text: format!("{text} (GET {path})") }),
             };
         }
         if status.is_success() {
             return Err(self.malformed(format!("with status {status} (GET {path})"), &answer.body));
         }
-        let FailureBody { text, venue_time } = FailureBody::read(status.as_u16(), answer.body.bytes());
+        let FailureBody { text, .. } = FailureBody::read(status.as_u16(), answer.body.bytes());
         let text = self.credentials.hide_in(&format!("{text} (GET {path})"));
         Err(match status {
-            StatusCode::UNAUTHORIZED => ApiError::Unauthorized { text },
-            StatusCode::NOT_FOUND => ApiError::NotFound { text },
+            StatusCode::UNAUTHORIZED => BrokerError::Credentials { text },
+            StatusCode::NOT_FOUND => BrokerError::NotFound { text },
             StatusCode::SERVICE_UNAVAILABLE if answer.retry_after.is_some() => {
-                ApiError::RateLimited { text, retry_after: answer.retry_after }
+                BrokerError::RateLimited { text, retry_after: answer.retry_after }
             }
-            StatusCode::TOO_MANY_REQUESTS => ApiError::RateLimited { text, retry_after: answer.retry_after },
-            StatusCode::REQUEST_TIMEOUT => ApiError::Unavailable { text },
-            _ if status.is_server_error() => ApiError::Unavailable { text },
-            _ if status.is_redirection() => {
-                let text =
-                    format!("{text}, a redirect, which is not followed: check broker.base_url and price_url");
-                ApiError::Rejected { status: status.as_u16(), text, venue_time }
+            StatusCode::TOO_MANY_REQUESTS => {
+                BrokerError::RateLimited { text, retry_after: answer.retry_after }
             }
-            _ => ApiError::Rejected { status: status.as_u16(), text, venue_time },
+            StatusCode::REQUEST_TIMEOUT => BrokerError::Unavailable { text },
+            _ if status.is_server_error() => BrokerError::Unavailable { text },
+            _ if status.is_redirection() => BrokerError::Refused {
+                text: format!("{text}: {status}, which is not followed: check broker.base_url and price_url"),
+            },
+            _ => BrokerError::Refused { text: format!("{text}: {status}") },
         })
     }
 
@@ -105,29 +105,29 @@ impl HttpVenue {
         &self,
         answer: &Answer,
         read: impl FnOnce(Value) -> Result<T, Unreadable>,
-    ) -> Result<Reply<T>, ApiError> {
+    ) -> Result<Reply<T>, BrokerError> {
         let json = serde_json::from_slice(answer.body.bytes())
             .map_err(|error| self.malformed(format!("it is not JSON ({error})"), &answer.body))?;
         let value = read(json).map_err(|error| self.malformed(error.to_string(), &answer.body))?;
-        Ok(answer.carry(value))
+        Ok(answer.reply(value))
     }
 
-    fn malformed(&self, problem: String, body: &Body) -> ApiError {
-        ApiError::Malformed { problem, head: self.credentials.hide_in(&body.head()) }
+    fn malformed(&self, problem: String, body: &Body) -> BrokerError {
+        BrokerError::Malformed { problem, head: self.credentials.hide_in(&body.head()) }
     }
 }
 
 impl Answer {
     /// A value with this answer's moments.
-    pub(super) const fn carry<T>(&self, value: T) -> Reply<T> {
+    pub(super) const fn reply<T>(&self, value: T) -> Reply<T> {
         Reply { value, date: self.date, sent: self.sent, received: self.received }
     }
 }
 
 /// How long the venue wants to be left alone.
-fn wished_pause(error: &ApiError) -> Duration {
+fn wished_pause(error: &BrokerError) -> Duration {
     match error {
-        ApiError::RateLimited { retry_after: Some(pause), .. } => *pause,
+        BrokerError::RateLimited { retry_after: Some(pause), .. } => *pause,
         _ => Duration::ZERO,
     }
 }
@@ -136,13 +136,14 @@ fn wished_pause(error: &ApiError) -> Duration {
 mod tests {
     use super::super::script::{Act, Script, answer};
     use super::*;
-    use crate::{Settings, Venue};
+    use crate::Settings;
+    use candlewick_broker::MarketData;
 
     const WALLETS: &str = r#"[{"id": "w", "type": "DEMO", "balance": 10000}]"#;
 
     async fn check(acts: Vec<Act>, settings: Settings, expected: Result<(), &str>, requests: usize) {
         let script = Script::start(acts).await;
-        let got = script.venue(settings).wallets().await;
+        let got = script.broker(settings).ask_wallets().await;
         match (got, expected) {
             (Ok(reply), Ok(())) => assert_eq!(reply.value.len(), 1),
             (Err(error), Err(expected)) => {
@@ -199,16 +200,24 @@ mod tests {
         let enveloped =
             r#"{"statusCode": 401, "status": "error", "data": {"message": "Invalid token tok-123"}}"#;
         for (status, body, expected) in [
-            ("401 Unauthorized", enveloped, r#"Unauthorized { text: "Invalid token [hidden]"#),
+            ("401 Unauthorized", enveloped, r#"Credentials { text: "Invalid token [hidden]"#),
             (
                 "401 Unauthorized",
                 r#"{"statusCode": 401, "message": "Unauthorized"}"#,
-                "Unauthorized { text: \"Unauth",
+                "Credentials { text: \"Unauth",
             ),
             ("404 Not Found", r#"{"message": "pair"}"#, "NotFound { text: \"pair"),
-            ("400 Bad Request", r#"{"message": ["a", "b"]}"#, r#"Rejected { status: 400, text: "a; b"#),
-            ("403 Forbidden", "<html>", r#"Rejected { status: 403, text: "HTTP 403"#),
-            ("301 Moved\r\nLocation: /elsewhere", "", "Rejected { status: 301"),
+            (
+                "400 Bad Request",
+                r#"{"message": ["a", "b"]}"#,
+                r#"Refused { text: "a; b (GET /token/wallets): 400 Bad Request"#,
+            ),
+            ("403 Forbidden", "<html>", r#"Refused { text: "HTTP 403 (GET"#),
+            (
+                "301 Moved\r\nLocation: /elsewhere",
+                "",
+                "(GET /token/wallets): 301 Moved Permanently, which is not followed",
+            ),
             ("204 No Content", "", "Malformed"),
             ("200 OK", "<html>tok-123", r#"head: "<html>[hidden]""#),
             ("200 OK", r#"{"message": "hello"}"#, "Malformed { problem: \"Wallet is not in an array\""),
@@ -230,8 +239,11 @@ mod tests {
     #[tokio::test]
     async fn a_venue_that_is_not_there_is_unavailable() {
         let script = Script::start(vec![Act::Close]).await;
-        let venue = script.venue(Settings { price_url: "http://127.0.0.1:1".into(), ..quick() });
+        let broker = script.broker(Settings { price_url: "http://127.0.0.1:1".into(), ..quick() });
         let pair = "BTCUSDT".parse().unwrap();
-        assert!(matches!(venue.default_price(&pair).await, Err(ApiError::Unavailable { .. })));
+        assert!(matches!(
+            broker.price(&pair, candlewick_broker::AsOf::Latest).await,
+            Err(BrokerError::Unavailable { .. })
+        ));
     }
 }

@@ -1,8 +1,8 @@
 //! A venue for tests: a raw socket that does what it is told, and remembers every request that reached it.
 
-use super::HttpVenue;
-use crate::clock::SystemClock;
+use super::HttpBroker;
 use crate::{Credentials, Secret, Settings};
+use candlewick_broker::clock::SystemClock;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -73,13 +73,13 @@ impl Script {
     }
 
     /// A client of this venue. An address in `settings` that is not the default is kept.
-    pub(super) fn venue(&self, settings: Settings) -> HttpVenue {
+    pub(super) fn broker(&self, settings: Settings) -> HttpBroker {
         let credentials =
             Credentials { api_token: Secret::new("tok-123").ok(), api_key: Secret::new("key-456").ok() };
-        self.venue_with(settings, credentials)
+        self.broker_with(settings, credentials)
     }
 
-    pub(super) fn venue_with(&self, mut settings: Settings, credentials: Credentials) -> HttpVenue {
+    pub(super) fn broker_with(&self, mut settings: Settings, credentials: Credentials) -> HttpBroker {
         let default = Settings::default();
         for (url, default) in
             [(&mut settings.base_url, default.base_url), (&mut settings.price_url, default.price_url)]
@@ -88,7 +88,7 @@ impl Script {
                 *url = self.address();
             }
         }
-        HttpVenue::new(settings, credentials, Arc::new(SystemClock::new())).unwrap()
+        HttpBroker::new(settings, credentials, Arc::new(SystemClock::new())).unwrap()
     }
 
     pub(super) fn address(&self) -> String {

@@ -3,8 +3,9 @@
 
 use super::client;
 use super::exchange::describe;
-use crate::{ApiError, Settings};
+use crate::Settings;
 use async_trait::async_trait;
+use candlewick_broker::BrokerError;
 use reqwest::header::HeaderMap;
 use reqwest::{Client, Request, Response, StatusCode};
 
@@ -68,7 +69,7 @@ pub(super) struct Network {
 }
 
 impl Network {
-    pub(super) fn new(settings: &Settings) -> Result<Self, ApiError> {
+    pub(super) fn new(settings: &Settings) -> Result<Self, BrokerError> {
         let (reading_client, opening_client) =
             (client::reading_client(settings)?, client::opening_client(settings)?);
         Ok(Self { reading_client, opening_client })

@@ -50,6 +50,8 @@ pub struct PlainError {
 pub(crate) struct FailureBody {
     /// The venue's words, in one line; `HTTP <status>` when it has none.
     pub(crate) text: String,
+    /// What `error` says, in the body or in its `data`: the name of the status, or a code.
+    pub(crate) code: Option<String>,
     /// The venue's time of the refusal.
     pub(crate) venue_time: Option<Millis>,
 }
@@ -66,7 +68,9 @@ impl FailureBody {
         let candidates =
             [data.get("message"), data.as_str().map(|_| data), json.get("message"), json.get("error")];
         let text = candidates.into_iter().flatten().find_map(words);
+        let code = [data.get("error"), json.get("error")].into_iter().flatten().find_map(Value::as_str);
         Self {
+            code: code.map(one_line),
             text: text.map_or_else(|| format!("HTTP {status}"), |text| one_line(&text)),
             venue_time: json.get("timestamp").and_then(Millis::from_value),
         }
@@ -150,14 +154,17 @@ mod tests {
         });
         assert_eq!(serde_json::to_value(&envelope).unwrap(), json);
         let read = FailureBody::read(401, json.to_string().as_bytes());
-        let expected =
-            FailureBody { text: "Invalid token".into(), venue_time: Some(Millis::new(1_795_176_000_000)) };
+        let expected = FailureBody {
+            text: "Invalid token".into(),
+            code: Some("Unauthorized".into()),
+            venue_time: Some(Millis::new(1_795_176_000_000)),
+        };
         assert_eq!(read, expected);
 
         let plain = PlainError { status_code: 401, message: "Unauthorized".into() };
         let json = json!({"statusCode": 401, "message": "Unauthorized"});
         assert_eq!(serde_json::to_value(&plain).unwrap(), json);
         let read = FailureBody::read(401, json.to_string().as_bytes());
-        assert_eq!(read, FailureBody { text: "Unauthorized".into(), venue_time: None });
+        assert_eq!(read, FailureBody { text: "Unauthorized".into(), code: None, venue_time: None });
     }
 }

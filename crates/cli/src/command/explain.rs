@@ -1,11 +1,11 @@
 //! `explain`: one trade, from the candles before it to its settlement.
 
 use super::Context;
-use crate::chronicle::{JournalArguments, block_on};
-use crate::explain::read_trade;
 use crate::failure::{Ending, Failure};
+use crate::journal::{JournalArguments, block_on};
 use crate::output::{print, print_json};
 use candlewick_journal::Reader;
+use candlewick_records::explain::read_trade;
 use clap::Args;
 
 /// Which trade.

@@ -1,11 +1,11 @@
 //! `parity`: a recorded session through the engine and the simulator again.
 
 use super::Context;
-use crate::chronicle::{JournalArguments, block_on};
 use crate::failure::{Ending, Failure, FailureKind};
+use crate::journal::{JournalArguments, block_on};
 use crate::output::{print, print_json};
-use crate::parity;
 use candlewick_journal::Reader;
+use candlewick_records::parity;
 use clap::Args;
 
 /// Which journal.

@@ -1,9 +1,9 @@
 //! `report`: the figures of a journal, or of two runs side by side.
 
 use super::Context;
-use crate::chronicle::JournalArguments;
 use crate::comparison::Comparison;
 use crate::failure::{Ending, Failure};
+use crate::journal::JournalArguments;
 use crate::output::{print, print_json};
 use crate::report::{RecordedReport, Shown, write_page};
 use clap::Args;

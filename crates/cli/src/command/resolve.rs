@@ -1,17 +1,19 @@
 //! `resolve`: a person ends a doubt.
 
 use super::Context;
-use crate::chronicle::{BETWEEN_RUNS, Chronicle, JournalArguments, block_on, state_of};
 use crate::configuration::{Loaded, control_paths};
 use crate::control::{describe, done, give_order};
 use crate::failure::{Ending, Failure, FailureKind};
-use crate::live::{Trading, connect_remote};
+use crate::journal::{JournalArguments, block_on};
+use crate::live::connect_remote;
 use crate::output::{print, print_json};
 use candlewick_api::clock::{Clock, SystemClock};
 use candlewick_api::model::TradeRecord;
 use candlewick_api::{Account, OpenOrder, OpenReply};
 use candlewick_engine::{Event, EventKind, IntentId, IntentRow, IntentState, Opened, VenueId};
 use candlewick_journal::{Holder, JournalUrl, Line, LineKind, Reader, Store};
+use candlewick_records::Trading;
+use candlewick_records::{BETWEEN_RUNS, JournalContents, state_of};
 use candlewick_runtime::control::{ControlError, ControlOrder, Resolution};
 use candlewick_runtime::{confirm_adoption, connect, latest_close};
 use candlewick_sdk::Millis;
@@ -114,16 +116,16 @@ async fn lines_of(
     wall: &SystemClock,
 ) -> Result<Vec<Line>, Failure> {
     let Decision { intent, resolution, reason } = *decision;
-    let chronicle = Chronicle::read(reader).await?;
-    let row = judge(&chronicle, intent, resolution)?;
+    let contents = JournalContents::read(reader).await?;
+    let row = judge(&contents, intent, resolution)?;
     let record = match resolution {
-        Resolution::Adopt(venue_id) => ask_venue(&chronicle, row, venue_id, loaded).await?,
+        Resolution::Adopt(venue_id) => ask_venue(&contents, row, venue_id, loaded).await?,
         Resolution::NotOpened => None,
     };
-    let at = wall.now().max(chronicle.last.line.received);
+    let at = wall.now().max(contents.last.line.received);
     let note = json!({ "resolved": intent, "resolution": resolution, "reason": reason }).to_string();
     let mut bodies = vec![(LineKind::Note, note)];
-    let ended = chronicle.began_doubt(intent).unwrap_or(at);
+    let ended = contents.began_doubt(intent).unwrap_or(at);
     let list_lag = Millis::new(loaded.config.runtime.list_lag_ms.into());
     let reserved_until = latest_close(ended, row.approved.expiry().close_type) + list_lag;
     // An answer that was awaited when the bot ended is in doubt before its doubt can end.
@@ -146,14 +148,14 @@ async fn lines_of(
 /// # Errors
 /// The venue has no such trade, or another one, or does not say.
 async fn ask_venue(
-    chronicle: &Chronicle,
+    contents: &JournalContents,
     row: &IntentRow,
     venue_id: VenueId,
     loaded: &Loaded,
 ) -> Result<Option<TradeRecord>, Failure> {
     let trade = &row.approved;
-    let told = chronicle.provenance.get(&trade.intent());
-    let trading = told.and_then(|told| chronicle.run(told.run)).and_then(|run| run.trading);
+    let told = contents.provenance.get(&trade.intent());
+    let trading = told.and_then(|told| contents.run(told.run)).and_then(|run| run.trading);
     let account = match trading {
         Some(Trading::Demo) => Account::Demo,
         Some(Trading::Real) => Account::Real,
@@ -177,13 +179,13 @@ async fn ask_venue(
 ///
 /// # Errors
 /// It is not in doubt, or the trade is another's.
-fn judge(chronicle: &Chronicle, id: IntentId, resolution: Resolution) -> Result<&IntentRow, Failure> {
-    let row = chronicle.book.row(id);
+fn judge(contents: &JournalContents, id: IntentId, resolution: Resolution) -> Result<&IntentRow, Failure> {
+    let row = contents.book.row(id);
     let row = row.ok_or_else(|| Failure::configuration(format!("the journal has no intent {id}")))?;
     let may_be = match (row.state, resolution) {
         (IntentState::InDoubt | IntentState::InFlight, _)
         | (IntentState::NotOpened, Resolution::Adopt(_)) => true,
-        (IntentState::Open, Resolution::Adopt(_)) => chronicle.book.venue_id(row).is_none(),
+        (IntentState::Open, Resolution::Adopt(_)) => contents.book.venue_id(row).is_none(),
         (IntentState::NotOpened | IntentState::Open, Resolution::NotOpened)
         | (IntentState::Settled | IntentState::Rejected | IntentState::NotSent, _) => false,
     };
@@ -192,7 +194,7 @@ fn judge(chronicle: &Chronicle, id: IntentId, resolution: Resolution) -> Result<
         return Err(Failure::configuration(format!("intent {id} is not in doubt: it is {state}")));
     }
     if let Resolution::Adopt(venue_id) = resolution {
-        let book = &chronicle.book;
+        let book = &contents.book;
         let other = book.rows().iter().find(|row| book.venue_id(row) == Some(venue_id));
         if let Some(other) = other {
             let problem = format!("trade {venue_id} is that of intent {}", other.approved.intent());

@@ -1,10 +1,10 @@
 //! `resume`: opens are allowed again.
 
 use super::Context;
-use crate::chronicle::JournalArguments;
 use crate::configuration::control_paths;
 use crate::control::{describe, done, give_order};
 use crate::failure::{Ending, Failure, FailureKind};
+use crate::journal::JournalArguments;
 use crate::output::{print, print_json};
 use candlewick_runtime::control::{ControlError, ControlOrder, ControlPaths, Removed, RunState};
 use clap::Args;

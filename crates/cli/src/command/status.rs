@@ -1,16 +1,17 @@
 //! `status`: how a journal and its bot stand.
 
 use super::Context;
-use crate::chronicle::{Chronicle, JournalArguments, block_on};
 use crate::configuration::{Loaded, control_paths};
 use crate::control::{describe, give_order};
 use crate::edge::VerdictLine;
 use crate::failure::{Ending, Failure};
-use crate::moment::utc;
+use crate::journal::{JournalArguments, block_on};
 use crate::output::{print, print_json, table};
 use candlewick_api::clock::{Clock, SystemClock};
 use candlewick_engine::{IntentState, Session};
 use candlewick_journal::{Holder, Lease, LeaseTerms, Reader};
+use candlewick_records::utc;
+use candlewick_records::{JournalContents, RecordsError};
 use candlewick_runtime::ClockEstimate;
 use candlewick_runtime::control::{ControlAnswer, ControlOrder, Phase, RunState};
 use candlewick_sdk::Millis;
@@ -77,12 +78,12 @@ struct HolderLine {
 
 pub(super) fn run(arguments: &StatusArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let (loaded, url) = arguments.journal.load(context)?;
-    let (chronicle, lease) = block_on(async {
+    let (contents, lease) = block_on(async {
         let mut reader = Reader::open(&url).await?;
         let lease = reader.holder().await?;
-        Ok((Chronicle::read(&mut reader).await?, lease))
+        Ok::<_, RecordsError>((JournalContents::read(&mut reader).await?, lease))
     })?;
-    let status = Status::of(&chronicle, url.to_string(), lease.map(HolderLine::of), ask_bot(&loaded)?);
+    let status = Status::of(&contents, url.to_string(), lease.map(HolderLine::of), ask_bot(&loaded)?);
     if context.global.json {
         print_json(&status)?;
     } else {
@@ -117,18 +118,23 @@ impl HolderLine {
 }
 
 impl Status {
-    fn of(chronicle: &Chronicle, journal: String, holder: Option<HolderLine>, bot: Option<RunState>) -> Self {
-        let ledger = chronicle.session.ledger();
-        let scale = chronicle.session.money_scale();
+    fn of(
+        contents: &JournalContents,
+        journal: String,
+        holder: Option<HolderLine>,
+        bot: Option<RunState>,
+    ) -> Self {
+        let ledger = contents.session.ledger();
+        let scale = contents.session.money_scale();
         let in_state = |state| {
-            let rows = chronicle.book.rows().iter().filter(move |row| row.state == state);
+            let rows = contents.book.rows().iter().filter(move |row| row.state == state);
             rows.map(|row| row.approved.intent().number()).collect::<Vec<_>>()
         };
         Self {
             journal,
             holder,
             bot,
-            runs: chronicle.runs.len(),
+            runs: contents.runs.len(),
             balance: scale.to_f64(ledger.free()),
             equity: scale.to_f64(ledger.equity()),
             open_stakes: scale.to_f64(ledger.open_stakes()),
@@ -139,11 +145,11 @@ impl Status {
             in_flight: in_state(IntentState::InFlight),
             in_doubt: in_state(IntentState::InDoubt),
             settled: in_state(IntentState::Settled).len(),
-            halted: chronicle.is_halted,
-            verdicts: verdicts_of(&chronicle.session),
-            audit_findings: chronicle.audit_findings(None),
-            last_event: chronicle.last.line.received,
-            entries: chronicle.last.seq,
+            halted: contents.is_halted,
+            verdicts: verdicts_of(&contents.session),
+            audit_findings: contents.audit_findings(None),
+            last_event: contents.last.line.received,
+            entries: contents.last.seq,
         }
     }
 

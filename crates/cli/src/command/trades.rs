@@ -2,12 +2,13 @@
 
 use super::Context;
 use crate::arguments::parse_moment;
-use crate::chronicle::{Chronicle, JournalArguments, TradeLine, block_on};
 use crate::failure::{Ending, Failure, FailureKind};
-use crate::moment::utc;
+use crate::journal::{JournalArguments, block_on};
 use crate::output::{print, print_json, table};
 use crate::suggestion::suggest;
 use candlewick_journal::Reader;
+use candlewick_records::utc;
+use candlewick_records::{JournalContents, TradeLine};
 use candlewick_sdk::{Millis, Symbol};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -45,9 +46,9 @@ pub(crate) struct TradesArguments {
 
 pub(super) fn run(arguments: &TradesArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let (_, url) = arguments.journal.load(context)?;
-    let chronicle = block_on(async { Chronicle::read(&mut Reader::open(&url).await?).await })?;
-    arguments.check_names(&chronicle)?;
-    let lines: Vec<TradeLine> = (chronicle.intents().map(|one| TradeLine::of(&chronicle.book, one)))
+    let contents = block_on(async { JournalContents::read(&mut Reader::open(&url).await?).await })?;
+    arguments.check_names(&contents)?;
+    let lines: Vec<TradeLine> = (contents.intents().map(|one| TradeLine::of(&contents.book, one)))
         .filter(|line| arguments.admits(line))
         .collect();
     if context.global.json {
@@ -62,8 +63,8 @@ pub(super) fn run(arguments: &TradesArguments, context: &Context<'_>) -> Result<
 
 impl TradesArguments {
     /// Whether the journal knows the bot and the symbol that are asked for: a slip of the keyboard is not an empty list.
-    fn check_names(&self, chronicle: &Chronicle) -> Result<(), Failure> {
-        let bots = || chronicle.runs.iter().flat_map(|run| &run.settings.bots);
+    fn check_names(&self, contents: &JournalContents) -> Result<(), Failure> {
+        let bots = || contents.runs.iter().flat_map(|run| &run.settings.bots);
         let names: BTreeSet<&str> = bots().map(|bot| bot.name.as_str()).collect();
         let symbols: BTreeSet<&str> = bots().map(|bot| bot.symbol.as_str()).collect();
         let asked = [

@@ -2,11 +2,11 @@
 
 use super::Context;
 use crate::arguments::parse_moment;
-use crate::chronicle::{JournalArguments, block_on};
-use crate::explain::read_moment;
 use crate::failure::{Ending, Failure};
+use crate::journal::{JournalArguments, block_on};
 use crate::output::{print, print_json};
 use candlewick_journal::Reader;
+use candlewick_records::explain::read_moment;
 use candlewick_sdk::{Millis, Symbol};
 use clap::Args;
 

@@ -2,11 +2,11 @@
 
 use super::{Comparison, FigureLine};
 use crate::failure::{Failure, FailureKind};
-use crate::moment::utc;
 use crate::output::table;
 use crate::report::sparkline;
 use candlewick_backtest::analysis::EquityPoint;
 use candlewick_backtest::page::{ComparisonPage, RecalledTrade, Sheet};
+use candlewick_records::utc;
 use candlewick_sdk::Millis;
 use std::fmt;
 

@@ -2,8 +2,8 @@
 
 use crate::configuration::{Loaded, Problems};
 use crate::failure::Failure;
-use crate::moment::utc;
 use candlewick_engine::{IntentRow, TradeBook};
+use candlewick_records::utc;
 use candlewick_sdk::{Expiry, Millis};
 use candlewick_simulator::{Market, check_expiry, coarse_stretches};
 use std::ops::Range;

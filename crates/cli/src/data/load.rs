@@ -211,7 +211,7 @@ pub(crate) fn within(
 ) -> Result<HashedSeries, Failure> {
     let candles = whole.candles();
     let Ok(part) = candles.within(range.clone()) else {
-        let ends = [candles.start(), candles.end()].map(crate::moment::utc);
+        let ends = [candles.start(), candles.end()].map(candlewick_records::utc);
         let problem = format!("{place}: no candles of {} lie between --from and --to", candles.series());
         return Err(Failure::data(problem).help(format!("it has them from {} to {}", ends[0], ends[1])));
     };

@@ -2,10 +2,10 @@
 
 use super::{Fetching, Target};
 use crate::failure::Failure;
-use crate::moment::utc;
 use crate::output::{print, print_json, table};
 use candlewick_api::{Downloaded, Recorded};
 use candlewick_history::{Appended, Catalog, Manifest, Revision, Version};
+use candlewick_records::utc;
 use candlewick_sdk::{Candle, Millis};
 use serde_json::{Value, json};
 use std::fmt::Write as _;

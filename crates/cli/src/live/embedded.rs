@@ -1,13 +1,14 @@
 //! The embedded venue: a sandbox in the same process, on the same clock as the bots.
 
+use super::Connection;
 use super::keeping::tap;
-use super::{Connection, Trading};
 use crate::configuration::Loaded;
 use crate::data;
 use crate::failure::{Failure, FailureKind};
 use candlewick_api::clock::{Clock, Speed, VirtualClock};
 use candlewick_api::{Account, Credentials, HttpVenue, Secret};
 use candlewick_engine::BotSettings;
+use candlewick_records::Trading;
 use candlewick_runtime::RuntimeSettings;
 use candlewick_sandbox::{Foundation, Replies, RunningSandbox, Sandbox, SandboxSettings, StartTime};
 use candlewick_sdk::{CandleSeries, Millis};

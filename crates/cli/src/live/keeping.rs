@@ -1,6 +1,5 @@
 //! Where a run keeps its journal, what it finds there, and how people speak to it meanwhile.
 
-use super::Trading;
 use crate::configuration::{Loaded, Problems, control_paths, journal_url};
 use crate::failure::Failure;
 use candlewick_api::clock::{Clock, SystemClock};
@@ -9,6 +8,7 @@ use candlewick_engine::Session;
 use candlewick_journal::{
     Holder, Journal, JournalUrl, LoggedExchange, NullJournal, Reader, RunJournal, Store,
 };
+use candlewick_records::Trading;
 use candlewick_runtime::Past;
 use candlewick_runtime::control::{ControlOrder, ControlPaths, ControlRequest, ControlServer};
 use candlewick_sdk::Millis;

@@ -24,11 +24,11 @@ use candlewick_api::clock::Clock;
 use candlewick_api::{Account as AccountKind, ApiError, SEEN_INTERVALS, SchemaDrift, Venue};
 use candlewick_engine::{Header, Session, SessionSettings, check_ladders};
 use candlewick_journal::{JournalError, LoggedExchange};
+use candlewick_records::Trading;
 use candlewick_runtime::{
     Conductor, Finished, Observer, Parts, RuntimeError, RuntimeSettings, Stop, connect,
 };
 use candlewick_sdk::{Millis, Money};
-use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::ops::Range;
 use std::sync::Arc;
@@ -49,20 +49,6 @@ pub(crate) struct Connection {
     pub(crate) drift: Arc<SchemaDrift>,
     /// When the venue's candles end and the run with them.
     pub(crate) until: Option<Millis>,
-}
-
-/// What the trades of a run are worth. A journal holds one kind only.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Trading {
-    /// The venue's demo wallet.
-    Demo,
-    /// Real money.
-    Real,
-    /// Simulated trades on the venue's prices.
-    Paper,
-    /// The embedded venue.
-    Sandbox,
 }
 
 /// A finished run with what it began with.

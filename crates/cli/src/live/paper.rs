@@ -1,10 +1,11 @@
 //! A venue whose candles and prices are real and whose trades are not.
 
-use super::{Connection, Trading};
+use super::Connection;
 use crate::configuration::{Loaded, credentials};
 use crate::failure::Failure;
 use candlewick_api::clock::{Clock, SystemClock};
 use candlewick_api::{Account, Credentials, HttpVenue};
+use candlewick_records::Trading;
 use candlewick_runtime::paper::PaperVenue;
 use std::sync::Arc;
 use tokio::sync::mpsc;

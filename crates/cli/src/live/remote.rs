@@ -1,11 +1,12 @@
 //! A venue over the network.
 
+use super::Connection;
 use super::keeping::tap;
-use super::{Connection, Trading};
 use crate::configuration::{Loaded, Mode, credentials};
 use crate::failure::Failure;
 use candlewick_api::clock::{Clock, SystemClock};
 use candlewick_api::{Account, HttpVenue};
+use candlewick_records::Trading;
 use std::sync::Arc;
 
 /// The client of the configured venue, on the system's clock.

@@ -2,10 +2,10 @@
 
 use super::sparkline::sparkline;
 use super::{BotLine, Report};
-use crate::chronicle::{DelayLine, Spread};
 use crate::output::table;
 use candlewick_backtest::analysis::{Curve, SensitivityPoint, VenueSetting};
 use candlewick_backtest::page::Sheet;
+use candlewick_records::{DelayLine, Spread};
 use std::fmt::{self, Write as _};
 
 /// What stands over the table of bots.

@@ -15,10 +15,10 @@ pub(crate) use sparkline::sparkline;
 pub(crate) use trades::{rows_of, write_trades, write_trades_to};
 pub(crate) use verdict::{Caveats, EdgeLine};
 
-use crate::chronicle::DelayLine;
 use candlewick_backtest::Summary;
 use candlewick_backtest::analysis::{Analysis, Background, Prices, Sensitivity, Trades};
 use candlewick_engine::{BotSettings, BotVerdict, IntentRow, IntentState, TradeBook, judge};
+use candlewick_records::DelayLine;
 use candlewick_sdk::{Millis, Money, MoneyScale, Outcome};
 use candlewick_statistics::VerdictPlan;
 use serde::Serialize;

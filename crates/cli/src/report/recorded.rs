@@ -1,11 +1,14 @@
 //! The report of a journal, over all runs or one.
 
 use super::{Caveats, PageParts, Report, Run};
-use crate::chronicle::{Chronicle, Delays, Fold, RecordedRun, block_on, read_refusal, recorded_candles};
 use crate::failure::Failure;
+use crate::journal::block_on;
 use candlewick_backtest::analysis::{Background, Prices};
 use candlewick_engine::{Action, BotVerdict, Ledger, SessionSettings, TradeBook};
 use candlewick_journal::{JournalUrl, LineKind, Reader, StoredLine};
+use candlewick_records::{
+    Delays, Fold, JournalContents, RecordedRun, RecordsError, read_refusal, recorded_candles,
+};
 use candlewick_sdk::{CandleSeries, Millis, Money};
 use candlewick_simulator::SimulationSettings;
 use std::collections::BTreeMap;
@@ -56,27 +59,27 @@ impl RecordedReport {
     /// # Errors
     /// A journal that cannot be read, or has no such run.
     pub(crate) fn read(url: &JournalUrl, number: Option<u64>, shown: Shown) -> Result<Self, Failure> {
-        let (chronicle, delays, candles) = block_on(async {
+        let (contents, delays, candles) = block_on(async {
             let mut reader = Reader::open(url).await?;
-            let chronicle = Chronicle::read(&mut reader).await?;
+            let contents = JournalContents::read(&mut reader).await?;
             let delays = Delays::read(&mut reader, number).await?;
             let candles = match shown {
                 Shown::Candles => recorded_candles(&mut reader, number).await?,
                 Shown::FiguresOnly => Vec::new(),
             };
-            Ok((chronicle, delays, candles))
+            Ok::<_, RecordsError>((contents, delays, candles))
         })?;
         let run = match number {
-            None => chronicle.last_run(),
-            Some(number) => chronicle.run(number).ok_or_else(|| missing(number, &chronicle))?,
+            None => contents.last_run(),
+            Some(number) => contents.run(number).ok_or_else(|| missing(number, &contents))?,
         };
         let (session, simulation, strategies) =
             (run.settings.clone(), run.simulation.clone(), run.strategies.clone());
         let caveats = Caveats::of_trading(run.trading, &run.simulation);
-        let audit_findings = chronicle.audit_findings(number);
+        let audit_findings = contents.audit_findings(number);
         let part = match number {
-            None => whole(chronicle)?,
-            Some(_) => part_of(&chronicle, run)?,
+            None => whole(contents)?,
+            Some(_) => part_of(&contents, run)?,
         };
         let report = report_of(&part, (&session, &simulation), (&delays, caveats), audit_findings);
         Ok(Self { report, part, session, simulation, strategies, candles })
@@ -135,33 +138,33 @@ fn report_of(
     })
 }
 
-fn missing(number: u64, chronicle: &Chronicle) -> Failure {
-    let last = chronicle.last_run().number;
+fn missing(number: u64, contents: &JournalContents) -> Failure {
+    let last = contents.last_run().number;
     Failure::configuration(format!("--run {number}: the journal has runs 1 to {last}"))
 }
 
-fn whole(chronicle: Chronicle) -> Result<Part, Failure> {
-    let first = chronicle.runs.first();
+fn whole(contents: JournalContents) -> Result<Part, Failure> {
+    let first = contents.runs.first();
     let balance =
         first.map(|run| run.silent_session().map(|session| session.ledger().equity())).transpose()?;
-    let began = first.map_or(chronicle.last.line.received, |run| run.began);
+    let began = first.map_or(contents.last.line.received, |run| run.began);
     Ok(Part {
         balance: balance.unwrap_or_default(),
-        ledger: chronicle.session.ledger().clone(),
-        candles: chronicle.candles.values().sum(),
-        span: began..chronicle.last.line.received,
-        verdicts: chronicle.session.verdicts().cloned().collect(),
-        last: chronicle.last,
-        book: chronicle.book,
+        ledger: contents.session.ledger().clone(),
+        candles: contents.candles.values().sum(),
+        span: began..contents.last.line.received,
+        verdicts: contents.session.verdicts().cloned().collect(),
+        last: contents.last,
+        book: contents.book,
     })
 }
 
 /// Earlier runs are folded into the Session alone; later ones tell what became of this one's intents.
-fn part_of(chronicle: &Chronicle, run: &RecordedRun) -> Result<Part, Failure> {
+fn part_of(contents: &JournalContents, run: &RecordedRun) -> Result<Part, Failure> {
     let mut fold = Fold::new(run.silent_session()?);
     let mut book = TradeBook::default();
     let (mut balance, mut ledger, mut last, mut verdicts) = (None, None, None, Vec::new());
-    for stored in &chronicle.lines {
+    for stored in &contents.lines {
         let is_own = stored.line.run == run.number;
         let is_header = stored.line.kind == LineKind::Run;
         if is_own && is_header {
@@ -182,12 +185,12 @@ fn part_of(chronicle: &Chronicle, run: &RecordedRun) -> Result<Part, Failure> {
             }
         }
     }
-    let last = last.unwrap_or_else(|| chronicle.last.clone());
+    let last = last.unwrap_or_else(|| contents.last.clone());
     Ok(Part {
         book,
         balance: balance.unwrap_or_default(),
-        ledger: ledger.unwrap_or_else(|| chronicle.session.ledger().clone()),
-        candles: chronicle.candles.get(&run.number).copied().unwrap_or_default(),
+        ledger: ledger.unwrap_or_else(|| contents.session.ledger().clone()),
+        candles: contents.candles.get(&run.number).copied().unwrap_or_default(),
         span: run.began..last.line.received,
         verdicts,
         last,

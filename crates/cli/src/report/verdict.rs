@@ -2,9 +2,9 @@
 
 use crate::data::{CandleArguments, PriceSource};
 use crate::edge::name_of;
-use crate::live::Trading;
 use candlewick_backtest::page::VerdictText;
 use candlewick_engine::{IntentRow, judge};
+use candlewick_records::Trading;
 use candlewick_sdk::Outcome;
 use candlewick_simulator::SimulationSettings;
 use candlewick_statistics::{EdgeTest, Verdict, VerdictPlan};

@@ -2,8 +2,8 @@
 
 use super::Written;
 use super::report::{ChosenLine, Joined, Report, WindowLine, percent};
-use crate::moment::utc;
 use crate::output::{short, table};
+use candlewick_records::utc;
 use candlewick_sdk::Millis;
 use std::fmt;
 

@@ -2,9 +2,9 @@
 
 use super::Opened;
 use super::report::{WindowLine, percent, plan_of};
-use crate::moment::utc;
 use crate::report::{Caveats, EdgeLine};
 use candlewick_engine::judge;
+use candlewick_records::utc;
 use candlewick_sdk::Millis;
 use candlewick_search::sweep::{Objective, Space};
 use candlewick_search::walk_forward::Step;

@@ -1,7 +1,7 @@
 //! The lock on hold-outs: a list of who opened which, that only grows.
 
 use crate::failure::{Failure, FailureKind};
-use crate::moment::utc;
+use candlewick_records::utc;
 use candlewick_sdk::Millis;
 use serde::{Deserialize, Serialize};
 use serde_json::json;

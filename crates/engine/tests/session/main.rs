@@ -8,11 +8,12 @@ mod event;
 mod script;
 // What it does.
 mod answers;
-mod foretold;
+
 mod limits;
 mod openings;
 mod staking;
 mod stretches;
+mod trial;
 mod verdicts;
 // What is kept of it.
 mod book;

@@ -15,8 +15,8 @@ pub trait Ground: Sync {
     ///
     /// # Errors
     /// What keeps every trial from running, such as missing candles. A set that the strategy does not take is
-    /// [`Trial::Refused`].
-    fn run(&self, candidate: &Candidate, until: Millis) -> Result<Trial, BacktestError>;
+    /// [`TrialEnd::Refused`].
+    fn run(&self, candidate: &Candidate, until: Millis) -> Result<TrialEnd, BacktestError>;
 
     /// From the open of the first candle that the bot hears to the close of the last.
     fn span(&self) -> Range<Millis>;
@@ -45,18 +45,18 @@ pub trait Ground: Sync {
         balance: Money,
     ) -> Result<Outcome, BacktestError> {
         Ok(match self.run(candidate, until)? {
-            Trial::Ran(finished) => {
+            TrialEnd::Ran(finished) => {
                 let mut span = self.span();
                 span.end = span.end.min(until);
                 Outcome::Figures(Box::new(Figures::of(&finished, balance, &span)))
             }
-            Trial::Refused(problem) => Outcome::Refused(problem),
+            TrialEnd::Refused(problem) => Outcome::Refused(problem),
         })
     }
 }
 
 /// How a trial ended.
-pub enum Trial {
+pub enum TrialEnd {
     /// At the end of the candles.
     Ran(Box<Finished>),
     /// The strategy does not take these parameters, and says why.
@@ -125,10 +125,10 @@ impl Replay<'_> {
 }
 
 impl Ground for Replay<'_> {
-    fn run(&self, candidate: &Candidate, until: Millis) -> Result<Trial, BacktestError> {
+    fn run(&self, candidate: &Candidate, until: Millis) -> Result<TrialEnd, BacktestError> {
         let Staged { settings, strategy } = match self.stage(candidate)? {
             Ok(staged) => staged,
-            Err(problem) => return Ok(Trial::Refused(problem)),
+            Err(problem) => return Ok(TrialEnd::Refused(problem)),
         };
         let candles = within_all(self.candles, &(Millis::new(i64::MIN)..until));
         let markets = self.markets_until(until);
@@ -136,11 +136,11 @@ impl Ground for Replay<'_> {
         let backtest = match Backtest::new(&settings, vec![strategy], &wants_prices, &candles, markets) {
             Ok(backtest) => backtest,
             // The bot is sound as it is configured, so it is these parameters that a Session cannot be made of.
-            Err(BacktestError::Engine(error)) => return Ok(Trial::Refused(error.to_string())),
+            Err(BacktestError::Engine(error)) => return Ok(TrialEnd::Refused(error.to_string())),
             Err(error) => return Err(error),
         };
         let finished = backtest.run(&Silence::header(), &mut Silence, &mut |_, _| {})?;
-        Ok(Trial::Ran(Box::new(finished)))
+        Ok(TrialEnd::Ran(Box::new(finished)))
     }
 
     fn span(&self) -> Range<Millis> {

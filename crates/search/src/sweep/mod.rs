@@ -31,7 +31,7 @@ pub use condition::Condition;
 pub use correction::corrected_p_values;
 pub use desk::{Standing, Watcher, Wish};
 pub use figures::Figures;
-pub use ground::{Ground, Replay, Trial};
+pub use ground::{Ground, Replay, TrialEnd};
 
 use ground::Staged;
 pub use halving::Halving;
@@ -43,7 +43,7 @@ pub use run::{Sweep, SweepEnd, SweepSettings, TrialRow, ranked};
 pub use search::{Search, SearchSettings};
 pub use setting::Setting;
 pub use shard::Shard;
-pub use shared::{BlackBox, Shared, TrialTrade};
+pub use shared::{BlackBox, Shared, Trial, TrialTrade};
 pub use space::{Candidate, Space};
 pub use timeline::{TIMELINE_PARTS, Timeline};
 pub use trial_journal::{Outcome, Record, TrialJournal};

@@ -3,7 +3,7 @@
 use super::{Course, Robustness, Window};
 use crate::sweep::{
     BlackBox, Candidate, Figures, Ground, Outcome, Record, Replay, Shared, Sweep, SweepEnd, SweepSettings,
-    Trial, TrialJournal, TrialRow, Watcher, ranked,
+    TrialEnd, TrialJournal, TrialRow, Watcher, ranked,
 };
 use candlewick_backtest::{BacktestError, Finished};
 use candlewick_engine::TradeBook;
@@ -155,8 +155,8 @@ impl WalkForward<'_> {
         ground: &dyn Ground,
     ) -> Result<Option<Figures>, BacktestError> {
         Ok(match ground.run(candidate, Millis::MAX)? {
-            Trial::Ran(finished) => Some(Figures::of(&finished, self.course.balance, &ground.span())),
-            Trial::Refused(_) => None,
+            TrialEnd::Ran(finished) => Some(Figures::of(&finished, self.course.balance, &ground.span())),
+            TrialEnd::Refused(_) => None,
         })
     }
 }

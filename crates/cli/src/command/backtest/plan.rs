@@ -2,13 +2,13 @@
 
 use super::BacktestArguments;
 use crate::arguments::GlobalArguments;
-use crate::chronicle::{Delays, block_on};
 use crate::command::Context;
 use crate::configuration::{Base, Flag, Loaded, Problems, RealMoney};
 use crate::crew::{Crew, failure_of_backtest, problem_of_session, session_settings, strategies_of};
 use crate::data::{Candles, Fineness};
 use crate::failure::{Failure, FailureKind};
 use crate::inspection::ruin_of;
+use crate::journal::block_on;
 use crate::progress::{Progress, with_spinner};
 use crate::report::Caveats;
 use candlewick_api::clock::Stopwatch;
@@ -16,6 +16,7 @@ use candlewick_backtest::analysis::{Repeat, Sensitivity};
 use candlewick_backtest::{Backtest, BacktestSettings, Finished};
 use candlewick_engine::{Header, JournalHash, Recorder, check_ladders};
 use candlewick_journal::{FileJournal, JournalUrl, NullJournal, Reader, Tee};
+use candlewick_records::Delays;
 use candlewick_sdk::{Millis, Strategy};
 use candlewick_simulator::{RecordedLatency, SimulationSettings};
 use std::path::Path;

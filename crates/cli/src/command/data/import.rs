@@ -4,13 +4,13 @@ use super::CatalogArgument;
 use super::reading::ReadingArguments;
 use crate::command::Context;
 use crate::failure::Failure;
-use crate::moment::utc;
 use crate::output::{print, print_json};
 use crate::progress::{Progress, with_spinner};
 use candlewick_api::clock::{Clock, SystemClock};
 use candlewick_history::{
     Appended, CandleFormat, Catalog, Imported, Origin, Revision, data_hash, import_file,
 };
+use candlewick_records::utc;
 use candlewick_sdk::{Candle, CandleSeries};
 use clap::Args;
 use serde_json::{Value, json};

@@ -3,9 +3,9 @@
 use super::{CatalogArgument, tell_broken};
 use crate::command::Context;
 use crate::failure::Failure;
-use crate::moment::utc;
 use crate::output::{print, print_json, table};
 use candlewick_history::{Manifest, Version};
+use candlewick_records::utc;
 use clap::Args;
 use serde_json::{Value, json};
 

@@ -1,13 +1,14 @@
 //! `edge verdict`: what trades say of an edge.
 
 use super::{load, parse_payout, percent};
-use crate::chronicle::{Chronicle, JournalArguments, block_on};
 use crate::command::Context;
 use crate::edge::{Counts, NamedTrade, Sample, read_trades};
 use crate::failure::Failure;
+use crate::journal::{JournalArguments, block_on};
 use crate::output::{print, print_json, table};
 use candlewick_engine::JudgedTrade;
 use candlewick_journal::Reader;
+use candlewick_records::JournalContents;
 use candlewick_sdk::Payout;
 use candlewick_statistics::VerdictPlan;
 use clap::Args;
@@ -91,16 +92,16 @@ fn of_journal(
     context: &Context<'_>,
 ) -> Result<(Vec<NamedTrade>, VerdictPlan), Failure> {
     let (_, url) = journal.load(context)?;
-    let chronicle = block_on(async {
+    let contents = block_on(async {
         let mut reader = Reader::open(&url).await?;
-        Chronicle::read(&mut reader).await
+        JournalContents::read(&mut reader).await
     })?;
-    let session = &chronicle.session;
+    let session = &contents.session;
     let since = |bot: &str| {
         let mut bots = session.bots().iter().zip(session.verdicts());
         bots.find(|(name, _)| *name == bot).map(|(_, verdict)| verdict.since())
     };
-    let own = chronicle.intents().filter(|(row, told)| Some(row.approved.intent()) >= since(&told.bot));
+    let own = contents.intents().filter(|(row, told)| Some(row.approved.intent()) >= since(&told.bot));
     let named = own.map(|(row, told)| NamedTrade { bot: told.bot.clone(), trade: JudgedTrade::of_row(row) });
     let plan = session.verdicts().next().map_or_else(VerdictPlan::default, |verdict| verdict.test().plan());
     Ok((named.collect(), plan))

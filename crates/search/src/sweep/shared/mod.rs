@@ -1,4 +1,4 @@
-//! Trials that share what is the same for several of them: candles, the fates of orders, and series that the strategy
+//! Trials that share what is the same for several of them: candles, the outcomes of orders, and series that the strategy
 //! declares.
 
 mod closes;
@@ -7,34 +7,34 @@ mod folds;
 mod marks;
 mod series_shelf;
 mod tally;
-mod walk;
+mod trial;
+mod trial_context;
 
-pub use walk::TrialTrade;
+pub use trial::Trial;
+pub use trial_context::TrialTrade;
 
 use super::ground::within_all;
-use super::{Candidate, Ground, Outcome, Replay, Staged, Trial};
+use super::{Candidate, Figures, Ground, Outcome, Replay, Staged, TrialEnd};
 use candlewick_backtest::BacktestError;
 use candlewick_engine::Session;
 use candlewick_sdk::{CandleSeries, Comparison, Declaration, DeclaredEntry, Expiry, Millis, Money, Signal};
-use candlewick_simulator::{FateTable, Simulator};
-use closes::Closes;
+use candlewick_simulator::{OutcomeTable, Simulator};
 use marks::{Marks, Tests};
 use series_shelf::{Layout, SeriesShelf};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
-use tally::Tally;
-use walk::{Floor, PlannedEntry, Walk};
+use trial::PlannedEntry;
 
 /// Runs trials without a journal and without a book, and does once what is the same for several of them.
 ///
-/// Candles are shared, and so is what becomes of an order at each candle's close. Where a strategy declares its signals
+/// Candles are shared, and so is the outcome of an order at each candle's close. Where a strategy declares its signals
 /// (see [`Declaration`]), each series is computed once for all trials that look at it, and the Session is handed only the
-/// candles that are candidates, with what becomes of their trades; else it is handed every candle. Either way every signal that may be
+/// candles that are candidates, with the outcomes of their trades; else it is handed every candle. Either way every signal that may be
 /// approved goes through the rules of a Session of its own, and the trades are those of a [`Replay`].
 pub struct Shared<'a> {
     replay: Replay<'a>,
     shelf: SeriesShelf,
-    fates: Mutex<Vec<(Millis, Arc<FateTable>)>>,
+    outcomes: Mutex<Vec<(Millis, Arc<OutcomeTable>)>>,
     black_box: BlackBox,
 }
 
@@ -50,7 +50,7 @@ pub enum BlackBox {
 impl<'a> Shared<'a> {
     /// Over what a replay runs on.
     pub fn new(replay: Replay<'a>, black_box: BlackBox) -> Self {
-        Self { replay, shelf: SeriesShelf::new(), fates: Mutex::new(Vec::new()), black_box }
+        Self { replay, shelf: SeriesShelf::new(), outcomes: Mutex::new(Vec::new()), black_box }
     }
 
     /// The settled trades of a set, in the order in which they became known; `None` where the strategy refuses it.
@@ -63,11 +63,11 @@ impl<'a> Shared<'a> {
         until: Millis,
     ) -> Result<Option<Vec<TrialTrade>>, BacktestError> {
         let mut trades = Vec::new();
-        let tally = match self.replay.stage(candidate)? {
-            Ok(staged) => self.walk(staged, until, Some(&mut trades))?,
+        let figures = match self.replay.stage(candidate)? {
+            Ok(staged) => self.run_trial(staged, until, Some(&mut trades))?,
             Err(_) => None,
         };
-        Ok(tally.map(|_| trades))
+        Ok(figures.map(|_| trades))
     }
 
     /// Holds the figures of a set to those of its backtest, candle by candle: a declaration that is not what the strategy
@@ -85,44 +85,48 @@ impl<'a> Shared<'a> {
     }
 
     /// Runs a trial; `None` when a Session cannot be made of it, or it needs all of a replay.
-    fn walk(
+    fn run_trial(
         &self,
         staged: Staged,
         until: Millis,
         trades: Option<&mut Vec<TrialTrade>>,
-    ) -> Result<Option<Tally>, BacktestError> {
+    ) -> Result<Option<Figures>, BacktestError> {
         let Staged { settings, strategy } = staged;
         let Some(bot) = settings.session.bots.first() else { return Ok(None) };
-        let (series, expiry, symbol) = (bot.series(), bot.expiry(), bot.symbol);
+        let (series, expiry) = (bot.series(), bot.expiry());
         let candles = within_all(self.replay.candles, &(Millis::new(i64::MIN)..until));
         let Some(candles) = candles.into_iter().find(|own| own.series() == series) else { return Ok(None) };
         let (warmup, declaration) = (strategy.warmup(), self.declaration(strategy.declaration()));
-        let Ok(mut session) = Session::new(&settings.session, vec![strategy]) else { return Ok(None) };
-        session.leave_verdicts();
-        let markets = self.replay.markets_until(until);
-        let venue = Simulator::new(settings.simulation.clone(), session.ledger().free(), markets)?;
-        let (payout, start) = (settings.simulation.payout_percent, session.ledger().free());
-        let mut span = self.span();
-        span.end = span.end.min(until);
-        let mut fates = self.fates(expiry, &candles, until)?;
+        let Ok(session) = Session::new(&settings.session, vec![strategy]) else { return Ok(None) };
+        let mut tables = self.outcomes(expiry, &candles, until)?;
         for entry in declaration.iter().flat_map(Declaration::entries) {
-            if let Some(own) = entry.expiry.filter(|own| fates.iter().all(|table| table.expiry() != *own)) {
-                fates.extend(self.fates(own, &candles, until)?);
+            if let Some(own) = entry.expiry.filter(|own| tables.iter().all(|table| table.expiry() != *own)) {
+                tables.extend(self.outcomes(own, &candles, until)?);
             }
         }
-        let floor = Floor {
-            venue,
-            tally: Tally::new(session.money_scale(), payout, start, &span),
-            symbol,
-            payout,
-            fates,
-            pending: Vec::with_capacity(16),
-            is_one_enough: None,
-            trades,
-        };
-        let closes = Closes::of(candles.candles(), series.interval.length());
-        let walk = Walk { session, floor, closes, actions: Vec::with_capacity(16) };
-        let Some(declaration) = declaration else { return Ok(Some(walk.run_candles())) };
+        let simulation = &settings.simulation;
+        let markets = self.replay.markets_until(until);
+        let venue = Simulator::new(simulation.clone(), session.ledger().free(), markets)?;
+        let venue = (venue.with_outcomes(tables), simulation.payout_percent);
+        let mut span = self.span();
+        span.end = span.end.min(until);
+        let Ok(mut trial) = Trial::new(session, &candles, venue, &span) else { return Ok(None) };
+        if let Some(trades) = trades {
+            trial.note_trades(trades);
+        }
+        match declaration {
+            Some(declaration) => self.run_declared(trial, declaration, warmup, &candles).map(Some),
+            None => Ok(Some(trial.run_candles())),
+        }
+    }
+
+    fn run_declared(
+        &self,
+        trial: Trial<'_>,
+        declaration: Declaration,
+        warmup: usize,
+        candles: &CandleSeries,
+    ) -> Result<Figures, BacktestError> {
         let (mut declared, entries) = declaration.into_parts();
         let coded = self.shelf.take(&mut declared, &entries, candles.candles())?;
         let tests = |entry: &DeclaredEntry| -> Option<Tests> {
@@ -138,7 +142,7 @@ impl<'a> Shared<'a> {
         let tests: Vec<&Tests> = planned.iter().map(|entry| &entry.tests).collect();
         let marks = Marks::of(&tests, warmup.saturating_sub(1), candles.candles().len());
         self.shelf.put_back(coded);
-        Ok(Some(walk.run_declared(&planned, &marks)))
+        Ok(trial.run_declared(&planned, &marks))
     }
 
     fn declaration(&self, declared: Option<Declaration>) -> Option<Declaration> {
@@ -149,13 +153,13 @@ impl<'a> Shared<'a> {
     }
 
     /// The table of an expiry, if there can be one.
-    fn fates(
+    fn outcomes(
         &self,
         expiry: Expiry,
         candles: &CandleSeries,
         until: Millis,
-    ) -> Result<Vec<Arc<FateTable>>, BacktestError> {
-        let mut known = self.fates.lock().unwrap_or_else(PoisonError::into_inner);
+    ) -> Result<Vec<Arc<OutcomeTable>>, BacktestError> {
+        let mut known = self.outcomes.lock().unwrap_or_else(PoisonError::into_inner);
         let found = known.iter().find(|(of, table)| *of == until && table.expiry() == expiry);
         if let Some((_, table)) = found {
             return Ok(vec![table.clone()]);
@@ -163,14 +167,14 @@ impl<'a> Shared<'a> {
         let market = self.replay.markets_until(until).into_iter().find(|m| m.symbol() == candles.symbol());
         let Some(market) = market else { return Ok(Vec::new()) };
         let settings = &self.replay.settings.simulation;
-        let table = FateTable::new(settings, market, candles, expiry)?.map(Arc::new);
+        let table = OutcomeTable::new(settings, market, candles, expiry)?.map(Arc::new);
         known.extend(table.clone().map(|table| (until, table)));
         Ok(table.into_iter().collect())
     }
 }
 
 impl Ground for Shared<'_> {
-    fn run(&self, candidate: &Candidate, until: Millis) -> Result<Trial, BacktestError> {
+    fn run(&self, candidate: &Candidate, until: Millis) -> Result<TrialEnd, BacktestError> {
         self.replay.run(candidate, until)
     }
 
@@ -179,7 +183,7 @@ impl Ground for Shared<'_> {
     }
 
     fn prepare(&self, candidates: &[&Candidate], until: Millis) -> Result<Vec<Vec<usize>>, BacktestError> {
-        self.fates.lock().unwrap_or_else(PoisonError::into_inner).retain(|(of, _)| *of == until);
+        self.outcomes.lock().unwrap_or_else(PoisonError::into_inner).retain(|(of, _)| *of == until);
         let mut layout = Layout::default();
         for candidate in candidates {
             let staged = self.replay.stage(candidate)?.ok();
@@ -189,7 +193,7 @@ impl Ground for Shared<'_> {
     }
 
     fn put_away(&self) {
-        self.fates.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.outcomes.lock().unwrap_or_else(PoisonError::into_inner).clear();
         self.shelf.clear();
     }
 
@@ -206,8 +210,8 @@ impl Ground for Shared<'_> {
         if self.replay.entry.wants_prices {
             return self.replay.measure(candidate, until, balance);
         }
-        match self.walk(staged, until, None)? {
-            Some(tally) => Ok(Outcome::Figures(Box::new(tally.into_figures()))),
+        match self.run_trial(staged, until, None)? {
+            Some(figures) => Ok(Outcome::Figures(Box::new(figures))),
             // It says what is wrong.
             None => self.replay.measure(candidate, until, balance),
         }

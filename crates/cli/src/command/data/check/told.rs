@@ -2,9 +2,9 @@
 
 use super::Subject;
 use super::repair::{Place, Repaired};
-use crate::moment::utc;
 use crate::output::table;
 use candlewick_history::{Checked, Finding, FindingKind};
+use candlewick_records::utc;
 use candlewick_sdk::CandleSeries;
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;

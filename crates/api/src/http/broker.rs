@@ -1,0 +1,224 @@
+//! The broker over HTTP: the port [`Broker`], answered by the trading token API.
+
+use super::HttpBroker;
+use super::pages::{Pages, Rows};
+use crate::model::{TradeRecord, Wallet, WalletType};
+use crate::report::report_of;
+use async_trait::async_trait;
+use candlewick_broker::{
+    Balances, Broker, BrokerError, Detail, Identity, OpenOrder, OpenOutcome, Progress, Reply, TradeListing,
+    TradeReport,
+};
+use candlewick_sdk::Millis;
+use candlewick_sdk::Outcome;
+use rust_decimal::Decimal;
+
+#[async_trait]
+impl Broker for HttpBroker {
+    async fn open(&self, order: &OpenOrder, leave_by: Millis) -> OpenOutcome {
+        self.open_once(order, leave_by).await
+    }
+
+    async fn trade(&self, id: &str, detail: Detail) -> Result<Reply<TradeReport>, BrokerError> {
+        let short = self.ask_trade(id).await?.map(|record| report_of(record, &self.unrecognised));
+        match detail {
+            // Get-by-id may have only the short projection, which does not say how a trade ended (contract 4.1,
+            // endpoint 3): the list by user does.
+            Detail::Progress if lacks_ending(&short.value) => self.find_in_list(id).await,
+            Detail::Progress => Ok(short),
+            Detail::Everything if lacks_terms(&short.value) || lacks_ending(&short.value) => {
+                Ok(self.find_in_list(id).await.unwrap_or(short))
+            }
+            Detail::Everything => Ok(short),
+        }
+    }
+
+    async fn trades(&self) -> TradeListing {
+        let began = self.clock.now();
+        let (Rows { is_complete, trades }, ended_early) = match self.user_id().await {
+            Ok(user_id) => self.read_pages(user_id).await,
+            Err(error) => (Rows::default(), Some(error)),
+        };
+        let trades = trades.into_iter().map(|record| report_of(record, &self.unrecognised)).collect();
+        TradeListing { began, ended: self.clock.now(), is_complete, trades, ended_early }
+    }
+
+    async fn balances(&self) -> Result<Reply<Balances>, BrokerError> {
+        let wallets = self.ask_wallets().await?;
+        Ok(wallets.map(|wallets| Balances {
+            demo: sum_of(&wallets, &WalletType::Demo),
+            real: sum_of(&wallets, &WalletType::Real),
+        }))
+    }
+
+    async fn identity(&self) -> Result<Reply<Identity>, BrokerError> {
+        let reply = self.ask_user().await?;
+        // The list is asked for by it, and it does not change with the token.
+        let _ = self.user_id.set(reply.value.id.clone());
+        Ok(reply.map(|user| {
+            let restrictions = [
+                (user.banned == Some(true), "banned"),
+                (user.deleted == Some(true), "deleted"),
+                (user.active == Some(false), "not active"),
+            ];
+            let restrictions = restrictions.into_iter().filter(|(is_so, _)| *is_so);
+            Identity { user: user.id, restrictions: restrictions.map(|(_, word)| word.to_owned()).collect() }
+        }))
+    }
+}
+
+impl HttpBroker {
+    /// The user that the token belongs to: the list is restricted to it, and its rows are full then.
+    async fn user_id(&self) -> Result<String, BrokerError> {
+        let ask = async || self.ask_user().await.map(|reply| reply.value.id);
+        self.user_id.get_or_try_init(ask).await.cloned()
+    }
+
+    /// All pages of the list, as far as they can be had. A page that fails leaves the listing incomplete.
+    async fn read_pages(&self, user_id: String) -> (Rows, Option<BrokerError>) {
+        let mut pages = Pages::of_user(user_id);
+        while let Some(query) = pages.query().cloned() {
+            match self.ask_page(&query).await {
+                Ok(reply) => pages.take(reply.value),
+                Err(error) => return (pages.finish(), Some(error)),
+            }
+        }
+        (pages.finish(), None)
+    }
+
+    /// The full projection of a trade, from the page that has it.
+    async fn find_in_list(&self, id: &str) -> Result<Reply<TradeReport>, BrokerError> {
+        let mut pages = Pages::of_user(self.user_id().await?);
+        while let Some(query) = pages.query().cloned() {
+            let reply = self.ask_page(&query).await?;
+            if let Some(place) = reply.value.data.iter().position(|record| record.id == id) {
+                let take = |mut rows: Vec<TradeRecord>| rows.swap_remove(place);
+                return Ok(reply.map(|page| report_of(take(page.data), &self.unrecognised)));
+            }
+            pages.take(reply.value);
+        }
+        Err(BrokerError::NotFound { text: format!("trade {id} is not in the list") })
+    }
+}
+
+/// Whether a trade is over, and what it brought is not said.
+fn lacks_ending(report: &TradeReport) -> bool {
+    match report.progress {
+        Progress::OverUnreported => true,
+        Progress::Over(Outcome::Won) => report.profit.is_none() && report.payout.is_none(),
+        Progress::Over(_) | Progress::Running | Progress::Unrecognised(_) => false,
+    }
+}
+
+/// Whether something of what was ordered is not said.
+fn lacks_terms(report: &TradeReport) -> bool {
+    let TradeReport { symbol, direction, amount, close_type, expiration_type, account, .. } = report;
+    symbol.is_none()
+        || direction.is_none()
+        || amount.is_none()
+        || close_type.is_none()
+        || expiration_type.is_none()
+        || account.is_none()
+}
+
+/// The sum of the wallets of a type; `None` without one.
+fn sum_of(wallets: &[Wallet], wallet_type: &WalletType) -> Option<Decimal> {
+    let mut matching = wallets.iter().filter(|wallet| wallet.wallet_type == *wallet_type).peekable();
+    matching.peek()?;
+    Some(matching.map(|wallet| wallet.balance).sum())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::script::{Act, Script, answer};
+    use super::*;
+    use crate::Settings;
+    use candlewick_broker::Account;
+
+    const USER: &str = r#"{"id": "u1", "active": true}"#;
+    const SHORT: &str = r#"{"id": "01JT", "status": "COMPLETED", "symbol": "BTCUSDT", "amount": 10}"#;
+    const LIST: &str = r#"{"lastPage": 1, "data": [
+        {"id": "01JX", "status": "OPEN"},
+        {"id": "01JT", "status": "COMPLETED", "result": "LOST", "pnl": -10, "isDemo": true}]}"#;
+
+    async fn scripted(bodies: &[&str]) -> (Script, HttpBroker) {
+        let acts = bodies.iter().map(|body| Act::Reply(answer("200 OK", body))).collect();
+        let script = Script::start(acts).await;
+        let broker = script.broker(Settings { requests_per_second: 0.0, ..Settings::default() });
+        (script, broker)
+    }
+
+    fn paths(script: &Script) -> Vec<String> {
+        let path = |line: &str| line.split(' ').nth(1).unwrap().split('?').next().unwrap().to_owned();
+        script.requests().iter().map(|request| path(&request.line)).collect()
+    }
+
+    #[tokio::test]
+    async fn a_trade_that_is_over_without_a_result_is_looked_up_in_the_list() {
+        let (script, broker) = scripted(&[SHORT, USER, LIST]).await;
+        let trade = broker.trade("01JT", Detail::Progress).await.unwrap().value;
+        assert_eq!((trade.progress, trade.profit), (Progress::Over(Outcome::Lost), Some(Decimal::from(-10))));
+        assert_eq!(trade.account, Some(Account::Demo));
+        assert_eq!(paths(&script), ["/token/trades/01JT", "/token/users/me", "/token/trades"]);
+    }
+
+    #[tokio::test]
+    async fn a_running_trade_is_looked_up_only_for_everything() {
+        let running = r#"{"id": "01JX", "status": "OPEN"}"#;
+        let (script, broker) = scripted(&[running, running, USER, LIST]).await;
+        assert_eq!(broker.trade("01JX", Detail::Progress).await.unwrap().value, TradeReport::new("01JX"));
+        assert_eq!(script.requests().len(), 1);
+        broker.trade("01JX", Detail::Everything).await.unwrap();
+        assert_eq!(script.requests().len(), 4);
+    }
+
+    #[tokio::test]
+    async fn what_the_list_cannot_add_is_not_lost_but_an_ending_is_asked_for_again() {
+        let (_script, broker) = scripted(&[SHORT, "{}"]).await;
+        let known = broker.trade("01JT", Detail::Everything).await.unwrap().value;
+        assert_eq!(known.progress, Progress::OverUnreported);
+        let (_script, broker) = scripted(&[SHORT, USER, r#"{"data": []}"#]).await;
+        let ending = broker.trade("01JT", Detail::Progress).await;
+        assert!(matches!(ending, Err(BrokerError::NotFound { .. })), "{ending:?}");
+    }
+
+    #[tokio::test]
+    async fn a_listing_that_ends_early_keeps_what_it_has_and_says_why() {
+        let first = r#"{"perPage": 1, "lastPage": 2, "data": [{"id": "01JA"}]}"#;
+        let (script, broker) = scripted(&[USER, first, "[]"]).await;
+        let listing = broker.trades().await;
+        assert_eq!((listing.is_complete, listing.trades.len()), (false, 1));
+        assert!(matches!(listing.ended_early, Some(BrokerError::Malformed { .. })), "{listing:?}");
+        assert_eq!(script.requests().len(), 3);
+
+        let (_script, broker) = scripted(&[USER, LIST]).await;
+        let listing = broker.trades().await;
+        assert_eq!((listing.is_complete, listing.trades.len(), listing.ended_early), (true, 2, None));
+    }
+
+    #[tokio::test]
+    async fn the_user_is_asked_for_once() {
+        let (script, broker) = scripted(&[USER, LIST, LIST]).await;
+        assert_eq!(broker.identity().await.unwrap().value.user, "u1");
+        broker.trades().await;
+        broker.trades().await;
+        assert_eq!(paths(&script), ["/token/users/me", "/token/trades", "/token/trades"]);
+        assert!(script.requests()[1].line.contains("pageSize=100&userId=u1"));
+    }
+
+    #[tokio::test]
+    async fn an_account_that_may_not_trade_says_why() {
+        let user = r#"{"id": "u1", "banned": true, "deleted": false, "active": false}"#;
+        let (_script, broker) = scripted(&[user]).await;
+        assert_eq!(broker.identity().await.unwrap().value.restrictions, ["banned", "not active"]);
+    }
+
+    #[tokio::test]
+    async fn wallets_of_one_type_are_summed_and_others_left_out() {
+        let wallets = r#"[{"id": "1", "type": "DEMO", "balance": 7}, {"id": "2", "type": "BONUS", "balance": 3},
+            {"id": "3", "type": "DEMO", "balance": "5.5"}]"#;
+        let (_script, broker) = scripted(&[wallets]).await;
+        let expected = Balances { demo: Some(Decimal::new(125, 1)), real: None };
+        assert_eq!(broker.balances().await.unwrap().value, expected);
+    }
+}

@@ -1,0 +1,266 @@
+//! The venue's trade list, put together from pages that may shuffle, repeat and shift (`observed: results`).
+//!
+//! When is a listing complete? It must have been read to its end without a row that could not be read, and
+//! - one page alone is complete, unless it says itself that the list is longer;
+//! - of several pages, one of `total` and `count` is the length of the list: the one that says on the first page
+//!   that there is more than that page holds. It must be the same on every page, and as many different trades
+//!   must have been seen. Then none is missing, in whatever order they came and however pages overlap: a list that
+//!   keeps its length lost no trade and gained none, and every trade that it has was seen;
+//! - where neither is, no row may have come twice: rows that move between pages while they are read make one
+//!   appear twice for each that is missed.
+
+use crate::model::{TradePage, TradeQuery, TradeRecord};
+use std::collections::BTreeMap;
+
+/// Trades asked for at once (`observed: results`).
+pub(super) const PAGE_SIZE: u64 = 100;
+/// Pages read at most, half a million trades; an account with more has no complete listing.
+pub(super) const MOST_PAGES: u64 = 5_000;
+/// A list that goes on and on without a trade that was not seen before is not read to its end.
+const MOST_BARREN: u64 = 20;
+
+/// The rows of the pages that were read.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Rows {
+    /// Whether a trade that is not among them was not in the list.
+    pub(super) is_complete: bool,
+    /// Each trade once, by identifier.
+    pub(super) trades: Vec<TradeRecord>,
+}
+
+/// Which figure of a page is the length of the list (contract 2.5 does not say).
+#[derive(Clone, Copy, Debug)]
+enum LengthField {
+    Total,
+    Count,
+}
+
+/// Reads the list page by page: ask for [`Pages::query`], hand the page in, until there is no query.
+#[derive(Debug)]
+pub(super) struct Pages {
+    next: Option<TradeQuery>,
+    pages: u64,
+    most_pages: u64,
+    reached_end: bool,
+    unreadable: usize,
+    repeats: usize,
+    /// Pages in a row without a new trade.
+    barren: u64,
+    length: Option<(LengthField, u64)>,
+    keeps_length: bool,
+    trades: BTreeMap<String, TradeRecord>,
+}
+
+impl LengthField {
+    fn of(self, page: &TradePage) -> Option<u64> {
+        match self {
+            Self::Total => page.total,
+            Self::Count => page.count,
+        }
+    }
+}
+
+impl Pages {
+    /// Begins to list the trades of a user.
+    pub(super) fn of_user(user_id: String) -> Self {
+        Self::with_bounds(user_id, PAGE_SIZE, MOST_PAGES)
+    }
+
+    fn with_bounds(user_id: String, page_size: u64, most_pages: u64) -> Self {
+        Self {
+            next: Some(TradeQuery { page: 1, page_size, user_id: Some(user_id) }),
+            pages: 0,
+            most_pages,
+            reached_end: false,
+            unreadable: 0,
+            repeats: 0,
+            barren: 0,
+            length: None,
+            keeps_length: true,
+            trades: BTreeMap::new(),
+        }
+    }
+
+    /// The page to ask for next; none at the end of the list, or where it gets too long.
+    pub(super) fn query(&self) -> Option<&TradeQuery> {
+        self.next.as_ref()
+    }
+
+    /// Takes the page that was asked for.
+    pub(super) fn take(&mut self, page: TradePage) {
+        let Some(query) = self.next.take() else { return };
+        self.pages += 1;
+        self.check_length(&page);
+        // A venue that gives smaller pages than asked for says so: its full pages are not short ones.
+        let page_size = page.per_page.unwrap_or(u64::MAX).clamp(1, query.page_size);
+        let following = page.following(&TradeQuery { page_size, ..query.clone() });
+        self.reached_end = following.is_none();
+        self.unreadable += page.unreadable;
+        let seen_before = self.trades.len();
+        for trade in page.data {
+            self.repeats += usize::from(self.trades.insert(trade.id.clone(), trade).is_some());
+        }
+        self.barren = if self.trades.len() > seen_before { 0 } else { self.barren + 1 };
+        let goes_on = self.pages < self.most_pages && self.barren < MOST_BARREN;
+        self.next = following
+            .filter(|_| goes_on)
+            .map(|following| TradeQuery { page_size: query.page_size, ..following });
+    }
+
+    /// What was read; not complete when pages were left out or could not be had.
+    pub(super) fn finish(self) -> Rows {
+        let distinct = self.trades.len() as u64;
+        let is_whole = match self.length {
+            Some((_, length)) => self.keeps_length && distinct == length,
+            None => self.pages == 1 || self.repeats == 0,
+        };
+        Rows {
+            is_complete: self.reached_end && self.unreadable == 0 && is_whole,
+            trades: self.trades.into_values().collect(),
+        }
+    }
+
+    fn check_length(&mut self, page: &TradePage) {
+        if self.pages == 1 {
+            let rows = (page.data.len() + page.unreadable) as u64;
+            let fields = [LengthField::Total, LengthField::Count];
+            let lengths = fields.into_iter().filter_map(|field| Some((field, field.of(page)?)));
+            self.length = lengths.into_iter().find(|(_, length)| *length > rows);
+        } else if let Some((field, length)) = self.length {
+            self.keeps_length &= field.of(page) == Some(length);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct PageOf {
+        rows: &'static [&'static str],
+        total: Option<u64>,
+        count: Option<u64>,
+    }
+
+    const fn rows(rows: &'static [&'static str], total: Option<u64>, count: Option<u64>) -> PageOf {
+        PageOf { rows, total, count }
+    }
+
+    fn trade(id: &str) -> TradeRecord {
+        TradeRecord { id: id.to_owned(), ..TradeRecord::default() }
+    }
+
+    fn page(of: &PageOf) -> TradePage {
+        let data = of.rows.iter().map(|id| trade(id)).collect();
+        TradePage { total: of.total, count: of.count, data, ..TradePage::default() }
+    }
+
+    fn read(of: &[PageOf]) -> Rows {
+        let mut pages = Pages::with_bounds("user".to_owned(), 3, 5);
+        for (number, one) in (1..).zip(of) {
+            assert_eq!(pages.query().map(|query| query.page), Some(number));
+            pages.take(page(one));
+        }
+        assert_eq!(pages.query(), None);
+        pages.finish()
+    }
+
+    fn check(of: &[PageOf], (is_complete, ids): (bool, &str)) {
+        let listing = read(of);
+        let found: Vec<_> = listing.trades.iter().map(|trade| trade.id.as_str()).collect();
+        assert_eq!((listing.is_complete, found.concat()), (is_complete, ids.to_owned()));
+    }
+
+    #[test]
+    fn one_page_is_complete_unless_it_says_that_there_is_more() {
+        check(&[rows(&[], None, None)], (true, ""));
+        check(&[rows(&["b", "a"], Some(2), Some(2))], (true, "ab"));
+        check(&[rows(&["b", "a", "b"], Some(2), Some(3)), rows(&[], Some(2), Some(0))], (false, "ab"));
+        check(&[rows(&["b", "b"], None, None)], (true, "b"));
+        check(&[rows(&["b", "a"], Some(3), Some(2))], (false, "ab"));
+        check(&[rows(&["b", "a"], None, Some(3))], (false, "ab"));
+    }
+
+    #[test]
+    fn pages_are_complete_when_as_many_trades_were_seen_as_the_list_is_long() {
+        let (first, second) = (&["f", "e", "d"], &["c", "b"]);
+        check(&[rows(first, Some(5), Some(3)), rows(second, Some(5), Some(2))], (true, "bcdef"));
+        check(&[rows(first, Some(3), Some(5)), rows(second, Some(2), Some(5))], (true, "bcdef"));
+        check(&[rows(first, Some(5), None), rows(second, Some(5), None)], (true, "bcdef"));
+        // Pages that overlap, and yet show everything.
+        let overlapping = &["d", "c", "b"];
+        let end = rows(&[], Some(5), Some(0));
+        check(&[rows(first, Some(5), Some(3)), rows(overlapping, Some(5), Some(3)), end], (true, "bcdef"));
+        // A trade was added meanwhile, or one was missed.
+        check(&[rows(first, Some(5), Some(3)), rows(&["d", "c"], Some(6), Some(2))], (false, "cdef"));
+        check(&[rows(first, Some(6), Some(3)), rows(second, Some(6), Some(2))], (false, "bcdef"));
+        check(&[rows(first, Some(5), Some(3)), rows(second, None, Some(2))], (false, "bcdef"));
+    }
+
+    #[test]
+    fn without_a_length_no_row_may_come_twice() {
+        let first = &["f", "e", "d"];
+        check(&[rows(first, None, None), rows(&["c", "b"], None, None)], (true, "bcdef"));
+        check(&[rows(first, Some(3), Some(3)), rows(&["c"], Some(1), Some(1))], (true, "cdef"));
+        check(&[rows(first, None, None), rows(&["d", "c"], None, None)], (false, "cdef"));
+        check(&[rows(first, Some(3), Some(3)), rows(&["d"], Some(1), Some(1))], (false, "def"));
+    }
+
+    #[test]
+    fn a_list_that_was_not_read_to_its_end_is_not_complete() {
+        let pages = Pages::of_user("user".to_owned());
+        assert!(!pages.finish().is_complete);
+        let mut pages = Pages::with_bounds("user".to_owned(), 2, 2);
+        pages.take(page(&rows(&["a", "b"], None, None)));
+        pages.take(page(&rows(&["c", "d"], None, None)));
+        assert_eq!(pages.query(), None);
+        assert!(!pages.finish().is_complete);
+    }
+
+    fn numbered(page: u64, last: u64) -> TradePage {
+        let first = (page - 1) * PAGE_SIZE;
+        let ids = (first..first + PAGE_SIZE).map(|number| format!("trade-{number}"));
+        let data = ids.map(|id| trade(&id)).collect();
+        let total = Some(last * PAGE_SIZE);
+        TradePage { total, current_page: Some(page), last_page: Some(last), data, ..TradePage::default() }
+    }
+
+    #[test]
+    fn an_account_with_tens_of_thousands_of_trades_has_a_complete_listing() {
+        let last = 250;
+        let mut pages = Pages::of_user("user".to_owned());
+        while let Some(page) = pages.query().map(|query| query.page) {
+            pages.take(numbered(page, last));
+        }
+        let listing = pages.finish();
+        assert_eq!((listing.is_complete, listing.trades.len()), (true, 25_000));
+    }
+
+    #[test]
+    fn a_list_without_an_end_is_given_up() {
+        let mut pages = Pages::of_user("user".to_owned());
+        let mut asked = 0;
+        while pages.query().is_some() {
+            asked += 1;
+            pages.take(numbered(asked.min(3), 1_000_000));
+        }
+        assert_eq!((asked, pages.finish().is_complete), (3 + MOST_BARREN, false));
+    }
+
+    #[test]
+    fn a_row_that_cannot_be_read_may_be_any_trade() {
+        let mut pages = Pages::of_user("user".to_owned());
+        pages.take(TradePage { unreadable: 1, ..page(&rows(&["a"], None, None)) });
+        assert!(!pages.finish().is_complete);
+    }
+
+    #[test]
+    fn a_venue_may_give_smaller_pages_than_asked_for() {
+        let mut pages = Pages::of_user("user".to_owned());
+        pages.take(TradePage { per_page: Some(2), ..page(&rows(&["a", "b"], Some(3), None)) });
+        let asked = pages.query().cloned().unwrap();
+        assert_eq!((asked.page, asked.page_size), (2, PAGE_SIZE));
+        pages.take(TradePage { per_page: Some(2), ..page(&rows(&["c"], Some(3), None)) });
+        assert!(pages.finish().is_complete);
+    }
+}

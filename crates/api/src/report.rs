@@ -1,0 +1,158 @@
+//! From the venue's trade records to reports in our own words.
+
+use crate::model::{Tolerant, TradeRecord, TradeResult, TradeStatus, WalletType};
+use candlewick_broker::{Account, Progress, Reported, TradeReport, UnrecognisedData};
+use candlewick_sdk::Payout;
+
+/// What a record says.
+pub(crate) fn report_of(record: TradeRecord, unrecognised: &UnrecognisedData) -> TradeReport {
+    let payout = record.payout.map(Payout::from_percent);
+    if payout.as_ref().is_some_and(Result::is_err) {
+        unrecognised.count_unreadable("Trade", "payout");
+    }
+    TradeReport {
+        progress: progress_of(&record),
+        account: account_of(&record),
+        id: record.id,
+        symbol: record.symbol,
+        direction: record.direction.map(reported),
+        amount: record.amount,
+        close_type: record.close_type.map(reported),
+        expiration_type: record.expiration_type.map(reported),
+        from_token: record.from_api_token,
+        request_time: record.request_time,
+        created_time: record.created_at,
+        open_time: record.open_time,
+        open_price: record.open_price,
+        open_price_time: record.open_price_time,
+        close_time: record.close_time,
+        close_price: record.close_price,
+        close_price_time: record.close_price_time,
+        payout: payout.and_then(Result::ok),
+        profit: record.pnl,
+    }
+}
+
+/// A trade is over by its result or by its status, and its outcome is the result's: the short projection says that a
+/// trade is over, and not how (`observed: values`). A value that is not known never ends a trade.
+fn progress_of(record: &TradeRecord) -> Progress {
+    if let Some(outcome) = record.outcome() {
+        return Progress::Over(outcome);
+    }
+    match (&record.result, &record.status) {
+        (Some(TradeResult::Unknown(text)), _) | (_, Some(TradeStatus::Unknown(text))) => {
+            Progress::Unrecognised(text.clone())
+        }
+        (None, Some(TradeStatus::Completed)) => Progress::OverUnreported,
+        _ => Progress::Running,
+    }
+}
+
+/// Whose money is at stake: `isDemo`, else what the paying wallets hold.
+fn account_of(record: &TradeRecord) -> Option<Account> {
+    match record.is_demo {
+        Some(true) => return Some(Account::Demo),
+        Some(false) => return Some(Account::Real),
+        None => {}
+    }
+    let is = |wanted: &[WalletType]| record.wallets.iter().all(|wallet| wanted.contains(&wallet.wallet_type));
+    if record.wallets.is_empty() {
+        None
+    } else if is(&[WalletType::Demo]) {
+        Some(Account::Demo)
+    } else if is(&[WalletType::Real, WalletType::Bonus]) {
+        Some(Account::Real)
+    } else {
+        None
+    }
+}
+
+fn reported<T>(value: Tolerant<T>) -> Reported<T> {
+    match value {
+        Tolerant::Known(value) => Reported::Known(value),
+        Tolerant::Unknown(text) => Reported::Unrecognised(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::read_record;
+    use candlewick_sdk::{Direction, Millis, Outcome};
+    use serde_json::{Value, json};
+
+    fn report(json: Value) -> TradeReport {
+        let unrecognised = UnrecognisedData::new();
+        report_of(read_record(json, &unrecognised).unwrap(), &unrecognised)
+    }
+
+    #[test]
+    fn a_trade_is_over_when_the_venue_says_it_and_its_outcome_known_when_it_says_that() {
+        let unrecognised = |text: &str| Progress::Unrecognised(text.to_owned());
+        for (status, result, expected) in [
+            (json!("OPEN"), json!("PENDING"), Progress::Running),
+            (json!("COMPLETED"), Value::Null, Progress::OverUnreported),
+            (json!("COMPLETED"), json!("REFUNDED"), unrecognised("REFUNDED")),
+            (json!("COMPLETED"), json!("PENDING"), Progress::Running),
+            (json!("COMPLETED"), json!("LOST"), Progress::Over(Outcome::Lost)),
+            (json!("CANCELLED"), json!("PENDING"), Progress::Over(Outcome::Cancelled)),
+            (json!("FROZEN"), json!("PENDING"), unrecognised("FROZEN")),
+            (json!("FROZEN"), json!("won"), unrecognised("won")),
+            (Value::Null, json!("WON"), Progress::Over(Outcome::Won)),
+            (Value::Null, Value::Null, Progress::Running),
+        ] {
+            let found = report(json!({"id": "01JT", "status": status, "result": result})).progress;
+            assert_eq!(found, expected, "{status} {result}");
+        }
+    }
+
+    #[test]
+    fn the_account_is_known_by_the_flag_and_else_by_the_wallets() {
+        let paid_by = |types: &[&str], is_demo: Value| {
+            let entry = |wallet: &&str| json!({"id": "w", "type": wallet, "amount": 1, "balance": 2});
+            let wallets: Vec<Value> = types.iter().map(entry).collect();
+            report(json!({"id": "01JT", "wallets": wallets, "isDemo": is_demo})).account
+        };
+        for (types, expected) in [
+            (&["DEMO"][..], Some(Account::Demo)),
+            (&["REAL"], Some(Account::Real)),
+            (&["REAL", "BONUS"], Some(Account::Real)),
+            (&["DEMO", "REAL"], None),
+            (&["GIFT"], None),
+            (&[], None),
+        ] {
+            assert_eq!(paid_by(types, Value::Null), expected, "{types:?}");
+        }
+        // The flag is the venue's own word.
+        assert_eq!(paid_by(&["REAL"], json!(true)), Some(Account::Demo));
+    }
+
+    #[test]
+    fn every_form_of_reply_is_a_trade_and_what_is_missing_is_none() {
+        assert_eq!(report(json!({"tradeId": "01JT", "status": "OPEN"})), TradeReport::new("01JT"));
+        let found = report(json!({
+            "id": "01JT", "requestTime": "1795176000500", "openTime": "1795176000999", "openPrice": "64000.5",
+            "closeTime": 1_795_176_060_999_i64, "closePrice": 0, "payout": "80", "result": "PENDING",
+            "direction": "UP", "closeType": "01:00",
+        }));
+        let expected = TradeReport {
+            request_time: Some(Millis::new(1_795_176_000_500)),
+            open_time: Some(Millis::new(1_795_176_000_999)),
+            open_price: Some(64_000.5),
+            close_time: Some(Millis::new(1_795_176_060_999)),
+            payout: Payout::from_parts(800_000),
+            direction: Some(Reported::<Direction>::Unrecognised("UP".to_owned())),
+            close_type: Some(Reported::Known("01:00".parse().unwrap())),
+            ..TradeReport::new("01JT")
+        };
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_payout_that_is_none_is_counted() {
+        let unrecognised = UnrecognisedData::new();
+        let record = read_record(json!({"id": "01JT", "payout": -5}), &unrecognised).unwrap();
+        assert_eq!(report_of(record, &unrecognised).payout, None);
+        assert_eq!(unrecognised.snapshot().into_keys().collect::<Vec<_>>(), ["Trade.payout unreadable"]);
+    }
+}

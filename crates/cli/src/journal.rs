@@ -1,0 +1,43 @@
+//! Which journal is read: the one that is named, or the configured one.
+
+use crate::arguments::parse_journal;
+use crate::command::Context;
+use crate::configuration::{Base, Flag, Loaded, Problems, journal_url};
+use crate::failure::{Failure, FailureKind};
+use candlewick_journal::JournalUrl;
+use clap::Args;
+
+/// The argument of every command that reads a journal.
+#[derive(Clone, Debug, Args)]
+#[allow(
+    clippy::doc_markdown,
+    reason = "the documentation of an argument is the help that clap prints as it stands"
+)]
+pub(crate) struct JournalArguments {
+    /// The journal: a file, or sqlite://FILE or postgres://...; the configured one without it
+    #[arg(long, value_name = "FILE|URL", value_parser = parse_journal)]
+    journal: Option<String>,
+}
+
+impl JournalArguments {
+    /// The configuration, and where its journal lies.
+    ///
+    /// # Errors
+    /// What is wrong with either.
+    pub(crate) fn load(&self, context: &Context<'_>) -> Result<(Loaded, JournalUrl), Failure> {
+        let flag = Flag::new("--journal", "journal", "url", self.journal.as_ref());
+        let loaded = Loaded::read(&context.global.config, Base::Bare, flag.into_iter().collect())?;
+        let url = journal_url(&loaded).map_err(Problems::from)?;
+        Ok((loaded, url))
+    }
+}
+
+/// Runs what waits for a database.
+///
+/// # Errors
+/// Its own, or that this process cannot wait at all.
+pub(crate) fn block_on<T, E: Into<Failure>>(work: impl Future<Output = Result<T, E>>) -> Result<T, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| Failure::new(FailureKind::Unexpected, error))?;
+    runtime.block_on(work).map_err(E::into)
+}

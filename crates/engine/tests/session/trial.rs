@@ -1,0 +1,168 @@
+//! Trades with a precomputed outcome are booked as those whose events are handled one by one.
+
+use crate::event::{minute, payout};
+use crate::script::Script;
+use candlewick_engine::{
+    Action, BookedTrade, BotId, Event, EventKind, Opened, OrderTerms, Origin, PrecomputedOutcome,
+    RiskSettings, Rule, SeriesId, Session, SessionSettings, Settled, StakeSettings, TrialSession,
+};
+use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::serde_json::{Value, from_value, json};
+use candlewick_sdk::{Candle, Direction, Interval, Millis, Money, MoneyScale, Ohlcv, Outcome, Signal};
+use proptest::prelude::*;
+
+/// A signal, how long after the last, and what would become of its trade.
+#[derive(Clone, Debug)]
+struct Bet {
+    after: i64,
+    direction: Direction,
+    outcome: Outcome,
+    percent: u32,
+    answer_ms: i64,
+    end_s: i64,
+}
+
+fn bets() -> impl Strategy<Value = Vec<Bet>> {
+    let direction = prop::sample::select(vec![Direction::Buy, Direction::Sell]);
+    let outcome = prop::sample::select(vec![Outcome::Won, Outcome::Lost, Outcome::Draw, Outcome::Cancelled]);
+    let bet = (10_i64..700, direction, outcome, 55_u32..95, 0_i64..3_000, 10_i64..590);
+    let bet = bet.prop_map(|(after, direction, outcome, percent, answer_ms, end_s)| Bet {
+        after,
+        direction,
+        outcome,
+        percent,
+        answer_ms,
+        end_s,
+    });
+    prop::collection::vec(bet, 1..60)
+}
+
+fn rules() -> impl Strategy<Value = Value> {
+    prop::sample::select(vec![
+        json!({}),
+        json!({ "max_trades_per_hour": 2, "max_trades_per_day": 4, "max_drawdown_percent": 3.0 }),
+        json!({ "cooldown_after_loss_s": 2_000, "max_loss_streak": 6, "min_payout_percent": 70.0 }),
+        json!({ "cooldown_after_losses": 2, "cooldown_after_losses_s": 9_000, "cooldown_scope": "symbol" }),
+        json!({ "daily_loss_limit": 40, "daily_profit_target": 30, "payout_max_age_s": 3_600 }),
+        json!({ "min_payout_percent": 60.0, "payout_max_age_s": 7_200, "enforce_verdict": true }),
+    ])
+}
+
+fn stakes() -> impl Strategy<Value = Value> {
+    prop::sample::select(vec![
+        json!({ "kind": "fixed", "amount": 10 }),
+        json!({ "kind": "martingale", "amount": 1, "factor": 2.2, "levels": 5 }),
+        json!({ "kind": "kelly", "fraction": 0.5, "kelly_floor_trades": 5 }),
+    ])
+}
+
+fn session(risk: &Value, stake: &Value, signals: &[(i64, Signal)]) -> Session {
+    let stake: StakeSettings = from_value(stake.clone()).unwrap();
+    let script = signals
+        .iter()
+        .fold(Script::new("bot").staking(stake), |script, (at, signal)| script.says(*at, signal.clone()));
+    let risk: RiskSettings = from_value(risk.clone()).unwrap();
+    let settings = SessionSettings {
+        money_scale: MoneyScale::default(),
+        balance: Decimal::from(1_000),
+        risk,
+        bots: vec![script.bot.clone()],
+    };
+    Session::new(&settings, vec![script.strategy()]).unwrap()
+}
+
+fn profit(bet: &Bet, stake: Money) -> Money {
+    match bet.outcome {
+        Outcome::Won => stake.profit_at(payout(bet.percent).unwrap()),
+        Outcome::Lost => -stake,
+        Outcome::Draw | Outcome::Cancelled => Money::ZERO,
+    }
+}
+
+/// Handles a bet event by event; its stake, or the rule that refuses it.
+fn handle(session: &mut Session, close: Millis, bet: &Bet) -> Result<Money, Rule> {
+    let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
+    let candle = Candle::new(close - Millis::MINUTE, Interval::MINUTE, numbers).unwrap();
+    let mut actions = Vec::new();
+    let kind = EventKind::Candle { series: SeriesId::FIRST, candle, origin: Origin::Live };
+    session.handle(&Event { at: close, received: close, kind }, &mut actions);
+    let approved = match actions.last().unwrap() {
+        Action::Open(approved) => approved.clone(),
+        Action::Refuse(refused) => return Err(refused.rule),
+        other => panic!("{other:?}"),
+    };
+    let (intent, payout) = (approved.intent(), payout(bet.percent));
+    let opened =
+        Opened { intent, venue_id: None, open_time: None, open_price: None, close_time: None, payout };
+    let settled = Settled {
+        intent,
+        outcome: bet.outcome,
+        profit: profit(bet, approved.stake()),
+        open_time: None,
+        open_price: None,
+        close_time: None,
+        close_price: None,
+        payout,
+    };
+    let events =
+        [(bet.answer_ms, EventKind::Opened(opened)), (bet.end_s * 1_000, EventKind::Settled(settled))];
+    for (after, kind) in events {
+        let at = close + Millis::new(after);
+        session.handle(&Event { at, received: at, kind }, &mut actions);
+    }
+    Ok(approved.stake())
+}
+
+/// Books a bet with its precomputed outcome; its stake, or the rule that refuses it.
+fn book(session: &mut TrialSession, close: Millis, (bet, signal): (&Bet, &Signal)) -> Result<Money, Rule> {
+    let mut stake = Money::ZERO;
+    let outcome = |terms: &OrderTerms| {
+        stake = terms.stake();
+        Some(PrecomputedOutcome {
+            answered_at: close + Millis::new(bet.answer_ms),
+            payout: payout(bet.percent).unwrap(),
+            settled_at: close + Millis::SECOND * bet.end_s,
+            outcome: bet.outcome,
+            profit: profit(bet, stake),
+        })
+    };
+    let traded = session.handle_signal(close, signal, outcome)?;
+    let BookedTrade::Settled { settlement, .. } = traded else { panic!("{traded:?}") };
+    let expected = (bet.direction, close, bet.outcome, profit(bet, stake));
+    assert_eq!(
+        (settlement.direction, settlement.decision_time, settlement.outcome, settlement.profit),
+        expected
+    );
+    Ok(stake)
+}
+
+/// Everything that a Session tells of itself.
+fn state(session: &Session) -> String {
+    let verdicts: Vec<_> =
+        session.verdicts().map(|verdict| (verdict.edge(), verdict.test().clone())).collect();
+    let next = (session.next_intent(), session.last_payout(BotId::FIRST), session.reserved().count());
+    format!("{:?} {next:?} {verdicts:?}", session.ledger())
+}
+
+proptest! {
+    #[test]
+    fn a_trade_with_a_precomputed_outcome_leaves_what_its_events_leave(
+        bets in bets(),
+        risk in rules(),
+        stake in stakes(),
+    ) {
+        let mut signals = Vec::new();
+        let mut at = 0;
+        for bet in &bets {
+            at += bet.after;
+            signals.push((at, Signal::new(bet.direction, "told to")));
+        }
+        let mut handled = session(&risk, &stake, &signals);
+        let mut trial = TrialSession::new(session(&risk, &stake, &[])).unwrap();
+        for (bet, (at, signal)) in bets.iter().zip(&signals) {
+            let close = minute(*at);
+            prop_assert_eq!(book(&mut trial, close, (bet, signal)), handle(&mut handled, close, bet));
+            prop_assert_eq!(state(trial.session()), state(&handled));
+        }
+    }
+}

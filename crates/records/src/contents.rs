@@ -1,0 +1,147 @@
+//! A journal, read back into runs, intents and money.
+
+use crate::error::RecordsError;
+use crate::fold::Fold;
+use crate::lines::{Which, read_lines};
+use crate::refusal::read_refusal;
+use crate::run::RecordedRun;
+use crate::trade::Provenance;
+use candlewick_engine::{
+    Action, Control, Event, EventKind, IntentId, IntentRow, Recorded, Session, TradeBook,
+};
+use candlewick_journal::{LineKind, Reader, StoredLine};
+use candlewick_sdk::Millis;
+use std::collections::BTreeMap;
+
+/// Everything that a journal tells, besides its candles.
+pub struct JournalContents {
+    /// The runs, in their order.
+    pub runs: Vec<RecordedRun>,
+    /// All intents and refusals.
+    pub book: TradeBook,
+    /// What the journal tells of each intent beside its row.
+    pub provenance: BTreeMap<IntentId, Provenance>,
+    /// The money, limits and doubts at its end, as the next run would find them.
+    pub session: Session,
+    /// Its lines without candles.
+    pub lines: Vec<StoredLine>,
+    /// How many candles each run was told.
+    pub candles: BTreeMap<u64, u64>,
+    /// Whether a person halted opens, and nobody has resumed since.
+    pub is_halted: bool,
+    /// Its last line.
+    pub last: StoredLine,
+}
+
+impl JournalContents {
+    /// Reads a journal to its present end.
+    ///
+    /// # Errors
+    /// A journal that cannot be read, has no run yet, or holds what is no entry.
+    pub async fn read(reader: &mut Reader) -> Result<Self, RecordsError> {
+        let read = read_lines(reader, Which::WithoutCandles).await?;
+        let runs = RecordedRun::all_of(&read.kept)?;
+        let (Some(last_run), Some(last)) = (runs.last(), read.last) else {
+            return Err(RecordsError::NoRun);
+        };
+        let mut fold = Fold::new(last_run.silent_session()?);
+        let (mut book, mut provenance, mut is_halted) = (TradeBook::default(), BTreeMap::new(), false);
+        let mut run = None;
+        for stored in &read.kept {
+            if stored.line.kind == LineKind::Run {
+                run = runs.iter().find(|run| run.seq == stored.seq);
+            }
+            let Some(recorded) = fold.take(stored)? else { continue };
+            book.recall(&recorded);
+            match &recorded {
+                Recorded::Open(approved) => {
+                    let told = run.map(|run| Provenance::of(stored, run)).transpose()?;
+                    provenance.extend(told.map(|told| (approved.intent(), told)));
+                }
+                Recorded::Event(event) => match event.kind {
+                    EventKind::Control { control: Control::Halt } => is_halted = true,
+                    EventKind::Control { control: Control::Resume } => is_halted = false,
+                    _ => {}
+                },
+                Recorded::Refuse => {
+                    if let Some(refused) = read_refusal(stored)? {
+                        book.record_action(&Action::Refuse(refused));
+                    }
+                }
+                Recorded::DayOpened { .. } | Recorded::Verdict => {}
+            }
+        }
+        let session = fold.session;
+        Ok(Self { runs, book, provenance, session, lines: read.kept, candles: read.candles, is_halted, last })
+    }
+
+    /// What audits found, by their names, in all runs or one.
+    pub fn audit_findings(&self, run: Option<u64>) -> BTreeMap<String, u64> {
+        let mut found = BTreeMap::new();
+        let is_asked = |stored: &&StoredLine| {
+            stored.line.kind == LineKind::Note && run.is_none_or(|run| run == stored.line.run)
+        };
+        for stored in self.lines.iter().filter(is_asked) {
+            let note: serde_json::Value = serde_json::from_str(&stored.line.body).unwrap_or_default();
+            if let Some(audit) = note["audit"].as_str() {
+                *found.entry(audit.to_owned()).or_default() += 1;
+            }
+        }
+        found
+    }
+
+    /// Why the venue rejected an intent, in its words.
+    pub fn rejection(&self, intent: IntentId) -> Option<String> {
+        self.events_of(intent).find_map(|event| match event.kind {
+            EventKind::Rejected { rejection, .. } => Some(rejection.to_string()),
+            _ => None,
+        })
+    }
+
+    /// When an intent came into doubt, if it did.
+    pub fn began_doubt(&self, intent: IntentId) -> Option<Millis> {
+        let is_doubt = |event: &Event| matches!(event.kind, EventKind::InDoubt { .. });
+        self.events_of(intent).find(is_doubt).map(|event| event.at)
+    }
+
+    /// What was heard of an intent, in order.
+    fn events_of(&self, intent: IntentId) -> impl Iterator<Item = Event> {
+        let is_of = move |stored: &&StoredLine| {
+            stored.line.kind == LineKind::Event && stored.line.intent == Some(intent.number())
+        };
+        self.lines.iter().filter(is_of).filter_map(|stored| serde_json::from_str(&stored.line.body).ok())
+    }
+
+    /// The run with this number.
+    pub fn run(&self, number: u64) -> Option<&RecordedRun> {
+        self.runs.iter().find(|run| run.number == number)
+    }
+
+    /// The run that began last.
+    ///
+    /// # Panics
+    /// Never: contents without a run is not made.
+    pub fn last_run(&self) -> &RecordedRun {
+        self.runs.last().expect("contents without a run is not made")
+    }
+
+    /// Every intent with its provenance, in the order of their numbers.
+    pub fn intents(&self) -> impl Iterator<Item = (&IntentRow, &Provenance)> {
+        let told = |row: &IntentRow| self.provenance.get(&row.approved.intent());
+        self.book.rows().iter().filter_map(move |row| Some((row, told(row)?)))
+    }
+
+    /// The intent with this number, or whose trade the venue calls so.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn find(&self, name: &str) -> Result<(&IntentRow, &Provenance), RecordsError> {
+        let is_it = |row: &IntentRow| {
+            let is_number = name.parse() == Ok(row.approved.intent().number());
+            is_number || self.book.venue_id(row).is_some_and(|id| id.as_str() == name)
+        };
+        self.intents()
+            .find(|(row, _)| is_it(row))
+            .ok_or_else(|| RecordsError::UnknownTrade { name: name.to_owned() })
+    }
+}

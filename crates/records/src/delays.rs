@@ -1,0 +1,216 @@
+//! How long things took, as a journal tells it: candles until they were there, orders until they arrived and opened.
+
+use crate::error::RecordsError;
+use crate::lines::{is_candle, visit_lines};
+use crate::run::RecordedRun;
+use candlewick_journal::{LineKind, Reader, StoredLine};
+use candlewick_sdk::{Millis, Payout, Series, Symbol};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Delays by symbol, in the order in which they were met.
+#[derive(Debug, Default)]
+pub struct Delays {
+    symbols: BTreeMap<Symbol, Samples>,
+    /// What the venue paid, of each trade.
+    payouts: Vec<Payout>,
+}
+
+#[derive(Debug, Default)]
+struct Samples {
+    /// From a candle's close until it was here.
+    close_to_available: Vec<Millis>,
+    /// From a decision until the order reached the venue, by the venue's own stamp: what a backtest calls latency.
+    decide_to_arrival: Vec<Millis>,
+    /// From a decision to the trade's open time.
+    decide_to_open: Vec<Millis>,
+    /// From the sending of a request to its answer.
+    request_to_answer: Vec<Millis>,
+}
+
+/// The delays of a symbol, for people and machines; null where there is no sample.
+#[derive(Debug, Serialize)]
+pub struct DelayLine {
+    /// Whose delays.
+    pub symbol: String,
+    /// From a candle's close until this machine had it.
+    pub close_to_available_ms: Option<Spread>,
+    /// From a decision until the order reached the venue, by the venue's own stamp.
+    pub decide_to_arrival_ms: Option<Spread>,
+    /// From a decision to the trade's open time.
+    pub decide_to_open_ms: Option<Spread>,
+    /// From the sending of a request to its answer.
+    pub request_to_answer_ms: Option<Spread>,
+}
+
+/// How samples spread: each figure is one of them (the nearest rank).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Spread {
+    /// How many samples.
+    pub count: usize,
+    /// The sample that half of them do not exceed, in milliseconds.
+    pub p50: Millis,
+    /// The sample that 90 % of them do not exceed.
+    pub p90: Millis,
+    /// The sample that 99 % of them do not exceed.
+    pub p99: Millis,
+    /// The largest.
+    pub max: Millis,
+}
+
+/// What is read of a candle's event.
+#[derive(Deserialize)]
+struct CandleTold {
+    at: Millis,
+    received: Millis,
+    series: usize,
+    origin: String,
+}
+
+/// What is read of an open.
+#[derive(Deserialize)]
+struct OpenTold {
+    bot: usize,
+    decision_time: Millis,
+}
+
+/// What is read of an answer.
+#[derive(Deserialize)]
+struct OpenedTold {
+    at: Millis,
+    received: Millis,
+    open_time: Option<Millis>,
+    payout: Option<Payout>,
+}
+
+/// An intent whose answer is awaited.
+struct Asked {
+    symbol: Symbol,
+    decided: Millis,
+    sent: Millis,
+}
+
+impl Delays {
+    /// Reads the delays of a journal, or of one of its runs.
+    ///
+    /// # Errors
+    /// It cannot be read, or holds what is no entry.
+    pub async fn read(reader: &mut Reader, run: Option<u64>) -> Result<Self, RecordsError> {
+        let mut told = Self::default();
+        let (mut series, mut bots): (Vec<Series>, Vec<Symbol>) = (Vec::new(), Vec::new());
+        let mut asked = BTreeMap::new();
+        let read = visit_lines(reader, 1..u64::MAX, |stored| {
+            if stored.line.kind == LineKind::Run {
+                for run in RecordedRun::all_of(std::slice::from_ref(stored))? {
+                    series = run.series();
+                    bots = run.settings.bots.iter().map(|bot| bot.symbol).collect();
+                }
+            } else if run.is_none_or(|run| run == stored.line.run) {
+                told.take(stored, (&series, &bots), &mut asked)?;
+            }
+            Ok(())
+        });
+        read.await?;
+        Ok(told)
+    }
+
+    fn take(
+        &mut self,
+        stored: &StoredLine,
+        (series, bots): (&[Series], &[Symbol]),
+        asked: &mut BTreeMap<u64, Asked>,
+    ) -> Result<(), RecordsError> {
+        let body = &stored.line.body;
+        if is_candle(stored) {
+            let candle: CandleTold = read(stored)?;
+            if let ("live", Some(series)) = (candle.origin.as_str(), series.get(candle.series)) {
+                let samples = self.symbols.entry(series.symbol).or_default();
+                samples.close_to_available.push(candle.received - candle.at);
+            }
+        } else if let Some(intent) = stored.line.intent {
+            if stored.line.kind == LineKind::Action {
+                let open: OpenTold = read(stored)?;
+                let sent = stored.line.received;
+                if let Some(symbol) = bots.get(open.bot) {
+                    let open = Asked { symbol: *symbol, decided: open.decision_time, sent };
+                    asked.insert(intent, open);
+                }
+            } else if body.contains("\"event\":\"opened\"")
+                && let Some(open) = asked.remove(&intent)
+            {
+                let answer: OpenedTold = read(stored)?;
+                let samples = self.symbols.entry(open.symbol).or_default();
+                samples.decide_to_arrival.push((answer.at - open.decided).max(Millis::ZERO));
+                samples.decide_to_open.extend(answer.open_time.map(|opened| opened - open.decided));
+                samples.request_to_answer.push(answer.received - open.sent);
+                self.payouts.extend(answer.payout);
+            } else if body.contains("\"event\":\"in_doubt\"") {
+                // Its answer never came; what is learnt later tells nothing of delays.
+                asked.remove(&intent);
+            }
+        }
+        Ok(())
+    }
+
+    /// What orders took from decision to arrival, by symbol; symbols without any are left out.
+    pub fn arrivals(&self) -> BTreeMap<Symbol, Vec<Millis>> {
+        let told = self.symbols.iter().map(|(symbol, samples)| (*symbol, samples.decide_to_arrival.clone()));
+        told.filter(|(_, samples)| !samples.is_empty()).collect()
+    }
+
+    /// The middle one of the payouts that trades had, in percent.
+    pub fn payout_percent(&self) -> Option<f64> {
+        let mut sorted = self.payouts.clone();
+        sorted.sort_unstable();
+        sorted.get(sorted.len() / 2).map(|payout| payout.to_fraction() * 100.0)
+    }
+
+    /// A line for each symbol.
+    pub fn lines(&self) -> Vec<DelayLine> {
+        let line = |(symbol, samples): (&Symbol, &Samples)| DelayLine {
+            symbol: symbol.to_string(),
+            close_to_available_ms: Spread::of(&samples.close_to_available),
+            decide_to_arrival_ms: Spread::of(&samples.decide_to_arrival),
+            decide_to_open_ms: Spread::of(&samples.decide_to_open),
+            request_to_answer_ms: Spread::of(&samples.request_to_answer),
+        };
+        self.symbols.iter().map(line).collect()
+    }
+}
+
+impl Spread {
+    fn of(samples: &[Millis]) -> Option<Self> {
+        let mut sorted = samples.to_vec();
+        sorted.sort_unstable();
+        let max = *sorted.last()?;
+        // The smallest sample that so many percent of all do not exceed.
+        let at = |percent: usize| sorted[(sorted.len() * percent).div_ceil(100).max(1) - 1];
+        Some(Self { count: sorted.len(), p50: at(50), p90: at(90), p99: at(99), max })
+    }
+}
+
+fn read<'a, T: Deserialize<'a>>(stored: &'a StoredLine) -> Result<T, RecordsError> {
+    serde_json::from_str(&stored.line.body).map_err(|error| RecordsError::unreadable(stored, error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_spread_names_samples_by_nearest_rank() {
+        let spread = |values: &[i64]| {
+            let samples: Vec<Millis> = values.iter().copied().map(Millis::new).collect();
+            Spread::of(&samples).map(|spread| {
+                let Spread { count, p50, p90, p99, max } = spread;
+                (count, [p50, p90, p99, max].map(Millis::get))
+            })
+        };
+        assert_eq!(spread(&[]), None);
+        assert_eq!(spread(&[7]), Some((1, [7, 7, 7, 7])));
+        // Ranks 5, 9 and 10 of ten.
+        assert_eq!(spread(&[10, 9, 8, 7, 6, 5, 4, 3, 2, 1]), Some((10, [5, 9, 10, 10])));
+        let hundred: Vec<i64> = (1..=200).collect();
+        assert_eq!(spread(&hundred), Some((200, [100, 180, 198, 200])));
+    }
+}

@@ -1,0 +1,213 @@
+//! A settled trade, checked anew against what the journal holds: its own terms, and the venue's record of it.
+//!
+//! Nothing here is taken on trust from the run: what the journal does not hold is not checked and not told.
+
+use super::doubt::rows_of;
+use crate::trade::Provenance;
+use crate::trading::Trading;
+use candlewick_engine::{IntentRow, IntentState};
+use candlewick_journal::LoggedExchange;
+use candlewick_sdk::{Direction, ExpirationType, Millis, Money, Outcome};
+use serde::Serialize;
+use serde_json::Value;
+use std::fmt::Display;
+
+/// One thing that was checked.
+#[derive(Debug, Serialize)]
+pub(super) struct Check {
+    /// `profit`, `result` or `span`, or the name of a field of the venue's record.
+    pub(super) what: &'static str,
+    pub(super) by: Witness,
+    pub(super) agrees: bool,
+    /// What was held against what.
+    pub(super) detail: String,
+}
+
+/// What something was held against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Witness {
+    /// What follows from the terms of the trade and its two prices.
+    Terms,
+    /// The venue's record, as it was when it came.
+    Venue,
+}
+
+/// Everything about a trade that can be checked.
+pub(super) fn checks<'a>(
+    (row, told): (&IntentRow, &Provenance),
+    venue_id: Option<&str>,
+    trading: Option<Trading>,
+    exchanges: impl Iterator<Item = &'a LoggedExchange>,
+) -> Vec<Check> {
+    if row.state != IntentState::Settled {
+        return Vec::new();
+    }
+    let mut checks: Vec<Check> = [profit(row, told), result(row), span(row)].into_iter().flatten().collect();
+    let records = records(venue_id, exchanges);
+    checks.extend(terms(row, told, trading, &records));
+    checks.extend(settlement(row, told, &records));
+    checks
+}
+
+/// A win earns the payout's share of the stake.
+fn profit(row: &IntentRow, told: &Provenance) -> Option<Check> {
+    let stake = row.approved.stake();
+    let (outcome, payout) = (row.outcome?, row.payout);
+    let expected = match outcome {
+        Outcome::Won => stake.profit_at(payout?),
+        Outcome::Lost => Money::ZERO - stake,
+        Outcome::Draw | Outcome::Cancelled => Money::ZERO,
+    };
+    let [profit, stake, expected_text] = [row.profit, stake, expected].map(|money| told.scale.format(money));
+    let paid = payout.map(|payout| format!(" at {} %", payout.to_percent())).unwrap_or_default();
+    let detail = format!("{profit}; {outcome} with a stake of {stake}{paid} makes {expected_text}");
+    Some(Check { what: "profit", by: Witness::Terms, agrees: row.profit == expected, detail })
+}
+
+/// The result follows from the two prices. With the rule that a draw loses, an equal price is a loss.
+fn result(row: &IntentRow) -> Option<Check> {
+    let (outcome, open, close) = (row.outcome?, row.open_price?, row.close_price?);
+    let direction = row.approved.direction();
+    let order = close.partial_cmp(&open)?;
+    let has_won = match direction {
+        Direction::Buy => order.is_gt(),
+        Direction::Sell => order.is_lt(),
+    };
+    let agrees = match outcome {
+        Outcome::Won => has_won,
+        Outcome::Lost => !has_won,
+        Outcome::Draw => order.is_eq(),
+        Outcome::Cancelled => return None,
+    };
+    Some(Check {
+        what: "result",
+        by: Witness::Terms,
+        agrees,
+        detail: format!("{outcome}; {direction} from {open} to {close}"),
+    })
+}
+
+/// It lasted as its terms say.
+fn span(row: &IntentRow) -> Option<Check> {
+    let (lasted, close) = (row.close_time? - row.open_time?, row.close_time?);
+    let expiry = row.approved.expiry();
+    let length = expiry.close_type.duration();
+    let agrees = match expiry.expiration_type {
+        ExpirationType::Unstated | ExpirationType::TimeFixed => lasted == length,
+        // To the end of a candle; of the next one when too little was left.
+        ExpirationType::CandleClose => {
+            lasted > Millis::ZERO && lasted <= length * 2 && close.is_aligned_to(length)
+        }
+        ExpirationType::NextCandle => lasted == length && close.is_aligned_to(length),
+    };
+    let (close_type, kind) = (expiry.close_type, expiry.expiration_type);
+    Some(Check {
+        what: "span",
+        by: Witness::Terms,
+        agrees,
+        detail: format!("{lasted} ms; asked for was {close_type} {kind}"),
+    })
+}
+
+/// What the venue told of this trade, in lists and by itself.
+fn records<'a>(venue_id: Option<&str>, exchanges: impl Iterator<Item = &'a LoggedExchange>) -> Vec<Value> {
+    let Some(id) = venue_id else { return Vec::new() };
+    let mut records: Vec<Value> = Vec::new();
+    for text in exchanges
+        .filter(|exchange| exchange.status == Some(200))
+        .filter_map(|exchange| exchange.response.as_deref())
+    {
+        records.extend(rows_of(text));
+        records.extend(serde_json::from_str::<Value>(text));
+    }
+    records.retain(|record| record["id"] == id || record["tradeId"] == id);
+    records
+}
+
+/// The venue's records against what was asked for.
+fn terms(row: &IntentRow, told: &Provenance, trading: Option<Trading>, records: &[Value]) -> Vec<Check> {
+    let (trade, expiry) = (&row.approved, row.approved.expiry());
+    let text = |wanted: String| move |told: &Value| Some(told.as_str()? == wanted);
+    let kind = expiry.expiration_type.to_string();
+    let is_demo = trading.map(|trading| trading != Trading::Real);
+    let close_time = row.close_time.map(Millis::get);
+    let terms = [
+        compared("symbol", records, &told.symbol, text(told.symbol.to_string())),
+        compared("direction", records, &trade.direction(), text(trade.direction().to_string())),
+        compared("amount", records, &told.scale.to_f64(trade.stake()), money(trade.stake(), told)),
+        compared("closeType", records, &expiry.close_type, |told| {
+            Some(told.as_str()?.parse() == Ok(expiry.close_type))
+        }),
+        compared("expirationType", records, &kind, text(kind.clone())),
+        is_demo
+            .and_then(|wanted| compared("isDemo", records, &wanted, |told| Some(told.as_bool()? == wanted))),
+        close_time.and_then(|wanted| {
+            compared("closeTime", records, &wanted, |told| {
+                told.as_i64().filter(|told| *told != 0).map(|told| told == wanted)
+            })
+        }),
+    ];
+    terms.into_iter().flatten().collect()
+}
+
+/// The venue's last record, which says how it ended, against what was booked.
+fn settlement(row: &IntentRow, told: &Provenance, records: &[Value]) -> Vec<Check> {
+    let Some(outcome) = row.outcome else { return Vec::new() };
+    let ends = [Outcome::Won, Outcome::Lost, Outcome::Draw, Outcome::Cancelled].map(Outcome::as_str);
+    let is_final = |record: &&Value| record["result"].as_str().is_some_and(|result| ends.contains(&result));
+    let Some(last) = records.iter().rfind(is_final).map(std::slice::from_ref) else { return Vec::new() };
+    let price = |what, price: Option<f64>| {
+        compared(what, last, &price?, |told| known(told).map(|told| Some(told) == price))
+    };
+    let booked = [
+        compared("result", last, &outcome, |told| Some(told.as_str()? == outcome.as_str())),
+        compared("pnl", last, &told.scale.to_f64(row.profit), money(row.profit, told)),
+        price("openPrice", row.open_price),
+        price("closePrice", row.close_price),
+    ];
+    booked.into_iter().flatten().collect()
+}
+
+/// A field of each record that has it, against one value; none where no record has it.
+fn compared(
+    what: &'static str,
+    records: &[Value],
+    wanted: &dyn Display,
+    is_it: impl Fn(&Value) -> Option<bool>,
+) -> Option<Check> {
+    let told = || records.iter().map(|record| &record[what]).filter_map(|told| Some((told, is_it(told)?)));
+    let (value, agrees) = told().find(|(_, agrees)| !agrees).or_else(|| told().last())?;
+    Some(Check { what, by: Witness::Venue, agrees, detail: format!("{value}; the journal has {wanted}") })
+}
+
+/// A price; 0 stands for one that is not known yet (contract 2.3).
+fn known(told: &Value) -> Option<f64> {
+    told.as_f64().filter(|told| told.abs() > 0.0)
+}
+
+fn money(wanted: Money, told: &Provenance) -> impl Fn(&Value) -> Option<bool> {
+    let wanted = told.scale.to_f64(wanted);
+    move |told| {
+        let told = told.as_f64().or_else(|| told.as_str()?.parse().ok())?;
+        Some((told - wanted).abs() < 1e-9)
+    }
+}
+
+/// All that agrees in a line, and a line for each thing that does not.
+pub(super) fn lines(checks: &[Check]) -> Vec<String> {
+    let agreeing = |by: Witness| {
+        let names = checks.iter().filter(|check| check.by == by && check.agrees).map(|check| check.what);
+        names.collect::<Vec<_>>().join(", ")
+    };
+    let by_terms = Some(agreeing(Witness::Terms)).filter(|names| !names.is_empty());
+    let by_venue = Some(agreeing(Witness::Venue)).filter(|names| !names.is_empty());
+    let parts = [
+        by_terms.map(|names| format!("recomputed from its terms and right: {names}")),
+        by_venue.map(|names| format!("the same in the venue's own record: {names}")),
+    ];
+    let agreed = parts.into_iter().flatten().collect::<Vec<_>>().join("; ");
+    let differing = checks.iter().filter(|check| !check.agrees);
+    let differing = differing.map(|Check { what, detail, .. }| format!("{what} DIFFERS: {detail}"));
+    Some(agreed).filter(|agreed| !agreed.is_empty()).into_iter().chain(differing).collect()
+}

@@ -1,0 +1,73 @@
+//! Recorded candles of one series, as they are shown.
+
+use crate::error::RecordsError;
+use crate::lines::is_candle;
+use crate::moment::utc;
+use crate::run::RecordedRun;
+use crate::table::table;
+use candlewick_engine::{Event, EventKind, Origin};
+use candlewick_journal::StoredLine;
+use candlewick_sdk::{Candle, Millis, Series};
+use serde::Serialize;
+
+/// A candle and how it came.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct CandleLine {
+    /// The number of its entry.
+    pub seq: u64,
+    pub series: Series,
+    #[serde(flatten)]
+    pub candle: Candle,
+    pub close_time: Millis,
+    pub received: Millis,
+    pub origin: Origin,
+}
+
+impl CandleLine {
+    /// The candle that a line of this run tells, if it tells one.
+    ///
+    /// # Errors
+    /// A line that cannot be read.
+    pub(super) fn of(stored: &StoredLine, run: &RecordedRun) -> Result<Option<Self>, RecordsError> {
+        if !is_candle(stored) || stored.line.run != run.number {
+            return Ok(None);
+        }
+        let event: Event = serde_json::from_str(&stored.line.body)
+            .map_err(|error| RecordsError::unreadable(stored, error))?;
+        let EventKind::Candle { series, candle, origin } = event.kind else { return Ok(None) };
+        let series = run.series().get(series.index()).copied();
+        let series = series.ok_or_else(|| RecordsError::unreadable(stored, "the run has no such series"))?;
+        let (seq, received) = (stored.seq, event.received);
+        Ok(Some(Self {
+            seq,
+            series,
+            candle,
+            close_time: candle.close_time(series.interval),
+            received,
+            origin,
+        }))
+    }
+}
+
+/// The candles with their open times; `marked` is the close time of the one that decided.
+pub(super) fn table_of(candles: &[CandleLine], marked: Millis) -> String {
+    let mut rows = table(["candle of", "open", "high", "low", "close", "heard", ""]);
+    for line in candles {
+        let mark = match (line.close_time == marked, line.origin) {
+            (true, _) => "decided on it",
+            (false, Origin::Backfill) => "fetched later",
+            (false, Origin::Live) => "",
+        };
+        let candle = &line.candle;
+        rows.add_row([
+            utc(candle.time()),
+            candle.open().to_string(),
+            candle.high().to_string(),
+            candle.low().to_string(),
+            candle.close().to_string(),
+            utc(line.received),
+            mark.to_owned(),
+        ]);
+    }
+    rows.trim_fmt()
+}

@@ -1,0 +1,184 @@
+//! The lists by which a doubt ended. They were asked for on behalf of all doubts, so their requests are about no intent;
+//! which of them counted is told by when they were asked for.
+
+use super::step::Step;
+use crate::error::RecordsError;
+use crate::trade::Provenance;
+use candlewick_engine::{Event, EventKind, IntentRow};
+use candlewick_journal::{LineKind, LoggedExchange, Reader, StoredLine};
+use candlewick_sdk::{Millis, Symbol};
+use serde_json::Value;
+
+/// A trade that is found was there in a second list at least so much later (`domain.md`, section 5).
+const FOUND_AGAIN_AFTER: Millis = Millis::from_seconds(5);
+/// A trade that is not found was missing from a second list at least so much later.
+const MISSED_AGAIN_AFTER: Millis = Millis::from_seconds(10);
+/// Requests looked through at most, back from a doubt's end: pages of lists, most of them.
+const MOST_EXCHANGES: u32 = 500;
+/// How far apart the end of a doubt and a person's word that ended it are kept.
+const AT_ONCE: Millis = Millis::SECOND;
+
+/// The lists that were read when a doubt ended, and before that the one that counted with it; for an intent that was not
+/// opened, also the wallet that was read after them. None for a doubt that a person ended.
+///
+/// # Errors
+/// The journal cannot be read.
+pub(super) async fn read_lists(
+    reader: &mut Reader,
+    (lines, notes): (&[StoredLine], &[&StoredLine]),
+) -> Result<Vec<LoggedExchange>, RecordsError> {
+    let (mut read, mut began) = (Vec::new(), None);
+    for stored in lines.iter().filter(|stored| stored.line.kind == LineKind::Event) {
+        let event: Event = serde_json::from_str(&stored.line.body)
+            .map_err(|error| RecordsError::unreadable(stored, error))?;
+        let ended = stored.line.received;
+        let (apart, is_opened) = match event.kind {
+            EventKind::InDoubt { .. } => {
+                began = Some(ended);
+                continue;
+            }
+            EventKind::Adopted(_) => (FOUND_AGAIN_AFTER, true),
+            EventKind::NotOpened { .. } => (MISSED_AGAIN_AFTER, false),
+            _ => continue,
+        };
+        let by_person = lines.iter().chain(notes.iter().copied()).any(|note| is_word_of_person(note, ended));
+        let Some(began) = began.filter(|_| !by_person) else { continue };
+        let exchanges = reader.exchanges_between(began, ended, MOST_EXCHANGES).await?;
+        let lists: Vec<LoggedExchange> =
+            exchanges.iter().filter(|exchange| is_list(exchange)).cloned().collect();
+        let Some((last, before)) = last_two(&lists, apart) else { continue };
+        read.extend(before.iter().chain(last).cloned());
+        let is_witness =
+            |exchange: &&LoggedExchange| !is_opened && is_wallet(exchange) && exchange.sent >= last[0].sent;
+        read.extend(exchanges.iter().find(is_witness).cloned());
+    }
+    Ok(read)
+}
+
+/// A list or a wallet, told as a step of this intent.
+pub(super) fn steps(
+    exchange: &LoggedExchange,
+    (row, told): (&IntentRow, &Provenance),
+    venue_id: Option<&str>,
+) -> [Step; 2] {
+    let kind = if is_list(exchange) { "list" } else { "wallet" };
+    let steps = Step::of_exchange(exchange, row.approved.decision_time());
+    let [request, reply] = steps.map(|step| Step { what: format!("{kind} {}", step.what), ..step });
+    let page = exchange.response.as_deref().unwrap_or_default();
+    let short = is_list(exchange).then(|| of_page(page, venue_id, told));
+    [request, Step { short, ..reply }]
+}
+
+/// Whether this is a person's decision about a doubt that ended then.
+fn is_word_of_person(stored: &StoredLine, ended: Millis) -> bool {
+    let (body, apart) = (&stored.line.body, stored.line.received - ended);
+    let is_word = body.contains("\"resolved\":") || body.contains("a person ended the doubt of");
+    stored.line.kind == LineKind::Note && is_word && apart <= AT_ONCE && Millis::ZERO - AT_ONCE <= apart
+}
+
+fn is_list(exchange: &LoggedExchange) -> bool {
+    exchange.what.starts_with("GET /token/trades?") && exchange.status == Some(200)
+}
+
+fn is_wallet(exchange: &LoggedExchange) -> bool {
+    exchange.what == "GET /token/wallets" && exchange.status == Some(200)
+}
+
+/// The last list, page by page, and the latest one that began long enough before it, if there is one.
+fn last_two(lists: &[LoggedExchange], apart: Millis) -> Option<(&[LoggedExchange], &[LoggedExchange])> {
+    let is_first_page =
+        |exchange: &LoggedExchange| exchange.what.contains("?page=1&") || exchange.what.ends_with("?page=1");
+    let whole = lists.chunk_by(|_, next| !is_first_page(next)).filter(|pages| is_first_page(&pages[0]));
+    let mut latest_first = whole.rev();
+    let last = latest_first.next()?;
+    let before = latest_first.find(|pages| pages[0].sent + apart <= last[0].sent);
+    Some((last, before.unwrap_or_default()))
+}
+
+/// A page of a list, in a line.
+fn of_page(text: &str, venue_id: Option<&str>, told: &Provenance) -> String {
+    let rows = rows_of(text);
+    let page: Value = serde_json::from_str(text).unwrap_or_default();
+    let length = page["total"].as_u64().or(page["count"].as_u64());
+    let count = match (page.is_null(), length) {
+        (true, _) => format!("{} trades and some that were not kept", rows.len()),
+        (false, Some(length)) => format!("{} of {length} trades", rows.len()),
+        (false, None) => format!("{} trades", rows.len()),
+    };
+    format!("{count}, {}", about(&rows, venue_id, told))
+}
+
+/// The trades of a page; of one that was cut, because it was too long, those before the cut.
+pub(super) fn rows_of(page: &str) -> Vec<Value> {
+    const BEGIN: &str = "\"data\":[";
+    let mut rows = Vec::new();
+    let Some((_, mut rest)) = page.split_once(BEGIN) else { return rows };
+    loop {
+        let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
+        let Some(Ok(row)) = values.next() else { return rows };
+        rows.push(row);
+        rest = rest[values.byte_offset()..].trim_start().trim_start_matches(',');
+    }
+}
+
+/// What a page tells of the trade that the intent is; or, when it is none, of those that it could have been.
+fn about(rows: &[Value], venue_id: Option<&str>, told: &Provenance) -> String {
+    if let Some(id) = venue_id {
+        let found = rows.iter().find(|row| row["id"] == id);
+        return found.map_or_else(|| "this one not among them".to_owned(), |row| format!("this one: {row}"));
+    }
+    let since: Vec<&str> =
+        rows.iter().filter_map(|row| opened_since(row, told.symbol, told.request_time)).collect();
+    let since = if since.is_empty() { "none".to_owned() } else { since.join(" ") };
+    format!("opened on {} since the request: {since}", told.symbol)
+}
+
+fn opened_since(row: &Value, symbol: Symbol, since: Millis) -> Option<&str> {
+    let is_of = row["symbol"] == symbol.as_str() && row["openTime"].as_i64() >= Some(since.get());
+    row["id"].as_str().filter(|_| is_of)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_page_that_was_cut_the_trades_before_the_cut_are_there() {
+        let page =
+            r#"{"page":1,"data":[{"id":"a","wallets":[{"x":"]},{"}]}, {"id":"b"},{"id":"c"}],"total":3}"#;
+        let ids = |text: &str| {
+            let id = |row: &Value| row["id"].as_str().unwrap().to_owned();
+            rows_of(text).iter().map(id).collect::<String>()
+        };
+        let cut = |end: &str| format!("{} [cut]", &page[..page.find(end).unwrap()]);
+        for (text, expected) in [
+            (page.to_owned(), "abc"),
+            (cut("\"c\""), "ab"),
+            (cut(", {\"id\":\"b"), "a"),
+            (cut("]},{"), ""),
+            (r#"{"data":[],"total":0}"#.to_owned(), ""),
+            ("no page".to_owned(), ""),
+        ] {
+            assert_eq!(ids(&text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_last_list_counts_with_the_latest_that_was_asked_for_long_enough_before() {
+        let exchange = |sent: i64, page: u64| LoggedExchange {
+            sent: Millis::from_seconds(sent),
+            what: format!("GET /token/trades?page={page}&pageSize=100"),
+            ..LoggedExchange::default()
+        };
+        // The end of a list whose first page came before the doubt; three lists, two of them of two pages.
+        let lists =
+            [exchange(1, 2), exchange(2, 1), exchange(3, 2), exchange(6, 1), exchange(9, 1), exchange(10, 2)];
+        for (apart, expected) in
+            [(3, &[3..4, 4..6][..]), (4, &[1..3, 4..6]), (7, &[1..3, 4..6]), (8, &[0..0, 4..6])]
+        {
+            let (last, before) = last_two(&lists, Millis::from_seconds(apart)).unwrap();
+            assert_eq!((before, last), (&lists[expected[0].clone()], &lists[expected[1].clone()]), "{apart}");
+        }
+        assert_eq!(last_two(&lists[..1], Millis::ZERO), None);
+    }
+}

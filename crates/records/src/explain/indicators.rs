@@ -1,0 +1,282 @@
+//! What a strategy went by when it decided: all that its run had told it until then, told to it again.
+
+use crate::contents::JournalContents;
+use crate::error::RecordsError;
+use crate::lines::visit_lines;
+use crate::run::RecordedRun;
+use crate::trade::Provenance;
+use candlewick_engine::{Event, EventKind, IntentId, Settled};
+use candlewick_journal::{LineKind, Reader, StoredLine};
+use candlewick_sdk::{Direction, LongerCandles, Millis, Registry, Settlement, Strategy};
+use std::collections::BTreeMap;
+
+/// The values of the indicators at a decision, by name, none where the strategy offers none; or why the strategy that
+/// decided cannot be asked.
+///
+/// # Errors
+/// The journal cannot be read.
+pub(super) async fn recompute(
+    reader: &mut Reader,
+    contents: &JournalContents,
+    told: &Provenance,
+    registry: &Registry,
+) -> Result<Result<BTreeMap<&'static str, f64>, String>, RecordsError> {
+    let Some(run) = contents.run(told.run) else { return Ok(Err("its run is not told".to_owned())) };
+    let mut replay = match Replay::of(run, &told.bot, registry) {
+        Ok(replay) => replay,
+        Err(why) => return Ok(Err(why)),
+    };
+    let own = contents.intents().filter(|(_, provenance)| provenance.bot == told.bot);
+    replay.trades = own
+        .map(|(row, _)| (row.approved.intent(), (row.approved.direction(), row.approved.decision_time())))
+        .collect();
+    visit_lines(reader, replay.begin..told.seq, |stored| replay.take(stored)).await?;
+    Ok(Ok(replay.indicators.into_iter().collect()))
+}
+
+/// The strategy of one bot, as its run began, and what it says after each event that it heard.
+struct Replay {
+    strategy: Box<dyn Strategy>,
+    longer: LongerCandles,
+    run: u64,
+    /// The number of the run's first line after its header.
+    begin: u64,
+    /// Which of the run's series the bot listens to, and which of its symbols it trades.
+    series: Option<usize>,
+    symbol: Option<usize>,
+    /// Direction and decision time of the bot's own trades.
+    trades: BTreeMap<IntentId, (Direction, Millis)>,
+    indicators: Vec<(&'static str, f64)>,
+}
+
+impl Replay {
+    /// Before the first line of the run; or why this program has not the bot's strategy.
+    fn of(run: &RecordedRun, bot: &str, registry: &Registry) -> Result<Self, String> {
+        let place = run.settings.bots.iter().position(|one| one.name == bot);
+        let place = place.ok_or_else(|| format!("the run has no bot \"{bot}\""))?;
+        let strategy = run.strategy(place, registry).map_err(|error| error.to_string())??;
+        let own = run.settings.bots[place].series();
+        let longer = LongerCandles::new(own.interval, strategy.longer_intervals());
+        Ok(Self {
+            longer: longer.map_err(|error| error.to_string())?,
+            strategy,
+            run: run.number,
+            begin: run.seq + 1,
+            series: run.series().iter().position(|one| *one == own),
+            symbol: run.symbols().iter().position(|one| *one == own.symbol),
+            trades: BTreeMap::new(),
+            indicators: Vec::new(),
+        })
+    }
+
+    /// Tells the strategy what a line tells, as the Session of the run did.
+    fn take(&mut self, stored: &StoredLine) -> Result<(), RecordsError> {
+        if stored.line.kind != LineKind::Event || stored.line.run != self.run {
+            return Ok(());
+        }
+        let event: Event = serde_json::from_str(&stored.line.body)
+            .map_err(|error| RecordsError::unreadable(stored, error))?;
+        match &event.kind {
+            EventKind::Candle { series, candle, .. } if Some(series.index()) == self.series => {
+                self.strategy.on_candle(candle);
+                // A longer candle that closes at the same instant has no part in the decision.
+                self.indicators = self.strategy.indicators();
+                self.longer.show(candle, &mut *self.strategy);
+            }
+            EventKind::Price { symbol, price } if Some(symbol.index()) == self.symbol => {
+                self.strategy.on_price(price);
+                self.indicators = self.strategy.indicators();
+            }
+            EventKind::Settled(settled) => {
+                if let Some((direction, decision_time)) = self.trades.remove(&settled.intent) {
+                    let Settled { outcome, profit, .. } = *settled;
+                    self.strategy.on_settled(&Settlement { direction, decision_time, outcome, profit });
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_engine::{Header, SessionSettings};
+    use candlewick_journal::{ChainHash, Line};
+    use candlewick_sdk::{
+        BotContext, BuildError, Candle, Interval, Money, Outcome, Price, Signal, StrategyFactory, parameters,
+    };
+    use candlewick_simulator::SimulationSettings;
+    use serde_json::{Value, json};
+
+    parameters! {
+        struct Params {
+            /// Seconds of the longer candles.
+            longer_s: usize = 120, 2..=86_400;
+        }
+    }
+
+    /// Offers the last of everything that it was told.
+    struct Witness {
+        longer: [Interval; 1],
+        told: BTreeMap<&'static str, f64>,
+    }
+
+    impl Strategy for Witness {
+        fn warmup(&self) -> usize {
+            0
+        }
+
+        fn longer_intervals(&self) -> &[Interval] {
+            &self.longer
+        }
+
+        fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
+            self.told.insert("close", candle.close());
+            None
+        }
+
+        fn on_longer_candle(&mut self, _interval: Interval, candle: &Candle) {
+            self.told.insert("longer close", candle.close());
+        }
+
+        fn on_price(&mut self, price: &Price) -> Option<Signal> {
+            self.told.insert("price", price.value);
+            None
+        }
+
+        fn on_settled(&mut self, settlement: &Settlement) {
+            *self.told.entry("minor units").or_default() += settlement.profit.minor() as f64;
+        }
+
+        fn indicators(&self) -> Vec<(&'static str, f64)> {
+            self.told.iter().map(|(name, value)| (*name, *value)).collect()
+        }
+    }
+
+    impl StrategyFactory for Witness {
+        const NAME: &'static str = "witness";
+        const VERSION: &'static str = "1.0.0";
+        const ABOUT: &'static str = "Offers what it was told.";
+        const WANTS_PRICES: bool = true;
+        type Params = Params;
+
+        fn build(params: Params, _bot: &BotContext) -> Result<Self, BuildError> {
+            let longer = Interval::from_seconds(params.longer_s as i64);
+            Ok(Self { longer: [longer.expect("two minutes")], told: BTreeMap::new() })
+        }
+    }
+
+    /// Two bots, of which the second is asked.
+    fn run(version: &str) -> RecordedRun {
+        let bot = |name: &str, symbol: &str| json!({"name": name, "symbol": symbol, "interval": "1m", "strategy": "witness", "close_type": "01:00"});
+        let settings = json!({"money_scale": 2, "balance": "100", "risk": {}, "bots": [bot("a", "AAA"), bot("b", "BBB")]});
+        RecordedRun {
+            number: 2,
+            seq: 10,
+            began: Millis::ZERO,
+            format: Header::FORMAT,
+            settings: serde_json::from_value::<SessionSettings>(settings).unwrap(),
+            simulation: SimulationSettings::default(),
+            trading: None,
+            strategies: vec![("witness".to_owned(), version.to_owned()); 2],
+        }
+    }
+
+    fn stored(run: u64, kind: LineKind, body: &Value) -> StoredLine {
+        let line = Line {
+            run,
+            kind,
+            intent: None,
+            at: Millis::ZERO,
+            received: Millis::ZERO,
+            body: body.to_string(),
+        };
+        StoredLine { seq: 11, line, hash: ChainHash::GENESIS }
+    }
+
+    fn event(what: &Value) -> StoredLine {
+        let mut body = json!({"at": 0, "received": 0});
+        body.as_object_mut().unwrap().extend(what.as_object().unwrap().clone());
+        stored(2, LineKind::Event, &body)
+    }
+
+    fn candle(series: u64, minute: i64, close: f64) -> StoredLine {
+        let candle = json!({"time": minute * 60_000, "open": close, "high": close, "low": close, "close": close, "volume": 0.0});
+        event(&json!({"event": "candle", "series": series, "candle": candle, "origin": "live"}))
+    }
+
+    fn settled(intent: u64, profit: i64) -> StoredLine {
+        let kind = EventKind::Settled(Settled {
+            intent: IntentId::new(intent),
+            outcome: Outcome::Won,
+            profit: Money::from_minor(profit),
+            open_time: None,
+            open_price: None,
+            close_time: None,
+            close_price: None,
+            payout: None,
+        });
+        stored(2, LineKind::Event, &json!(Event { at: Millis::ZERO, received: Millis::ZERO, kind }))
+    }
+
+    #[test]
+    fn a_strategy_is_told_what_its_bot_was_told_and_asked_as_it_answered() {
+        let registry = Registry::default().with::<Witness>();
+        let mut replay = Replay::of(&run("1.0.0"), "b", &registry).unwrap();
+        replay.trades = BTreeMap::from([(IntentId::new(7), (Direction::Buy, Millis::ZERO))]);
+        let close = |close: f64| ("close", close);
+        let (longer, price) = (("longer close", 20.0), ("price", 21.0));
+        let mut another_run = candle(1, 5, 99.0);
+        another_run.line.run = 1;
+        let steps: [(StoredLine, &[(&str, f64)]); 9] = [
+            (candle(1, 0, 10.0), &[close(10.0)]),
+            // Of the other bot, of an earlier run, and no event.
+            (candle(0, 1, 99.0), &[close(10.0)]),
+            (another_run, &[close(10.0)]),
+            (stored(2, LineKind::Note, &json!({"event": "candle"})), &[close(10.0)]),
+            // Two minutes have closed, but the strategy had answered before it saw them.
+            (candle(1, 1, 20.0), &[close(20.0)]),
+            (
+                event(&json!({"event": "price", "symbol": 0, "price": {"time": 0, "value": 99.0}})),
+                &[close(20.0)],
+            ),
+            (
+                event(&json!({"event": "price", "symbol": 1, "price": {"time": 0, "value": 21.0}})),
+                &[close(20.0), longer, price],
+            ),
+            // Told, once; and seen in what it goes by next.
+            (settled(7, 800), &[close(20.0), longer, price]),
+            (settled(8, 100), &[close(20.0), longer, price]),
+        ];
+        for (line, expected) in steps {
+            replay.take(&line).unwrap();
+            assert_eq!(replay.indicators, expected, "{}", line.line.body);
+        }
+        for line in [settled(7, 800), candle(1, 2, 30.0)] {
+            replay.take(&line).unwrap();
+        }
+        assert_eq!(replay.indicators, [close(30.0), longer, ("minor units", 800.0), price]);
+        assert!(replay.take(&event(&json!({"event": "candle"}))).is_err());
+    }
+
+    #[test]
+    fn why_a_strategy_cannot_be_asked_is_said() {
+        let registry = Registry::default().with::<Witness>();
+        let mut unfit = run("1.0.0");
+        unfit.settings.bots[1].params = json!({"longer_s": 1});
+        for (run, bot, expected) in [
+            (run("1.0.0"), "c", "the run has no bot \"c\""),
+            (
+                run("0.9.0"),
+                "b",
+                "the run had version 0.9.0 of strategy \"witness\", this program has version 1.0.0",
+            ),
+            (unfit, "b", "bot \"b\": parameters of strategy \"witness\": "),
+        ] {
+            let why = Replay::of(&run, bot, &registry).err().unwrap();
+            assert!(why.starts_with(expected), "{why}");
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! Why no trade was opened at a moment: what each bot was shown then, and what came of it.
+
+use super::candle::CandleLine;
+use crate::contents::JournalContents;
+use crate::error::RecordsError;
+use crate::lines::is_candle;
+use crate::moment::utc;
+use crate::refusal::read_refusal;
+use crate::run::RecordedRun;
+use crate::trade::state_of;
+use candlewick_engine::{BotSettings, IntentId, Origin};
+use candlewick_journal::{LineKind, Reader, StoredLine};
+use candlewick_sdk::{Millis, Symbol};
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fmt::{self, Display};
+
+/// Lines read around a moment at most.
+const MOST_LINES: u32 = 20_000;
+/// Intervals before a moment in which a candle is looked for.
+const BEFORE: i64 = 3;
+
+/// What a journal tells of a moment.
+#[derive(Debug, Serialize)]
+pub struct Moment {
+    time: Millis,
+    run: Option<u64>,
+    bots: Vec<BotMoment>,
+}
+
+/// What a bot did at a moment.
+#[derive(Debug, Serialize)]
+struct BotMoment {
+    bot: String,
+    symbol: Symbol,
+    /// The last candle that it was shown.
+    candle: Option<CandleLine>,
+    /// What the strategy said on it, and what came of that: `opened`, `refused`, `no_signal`, `warm_up`, `no_candle`; of
+    /// an intent that has not become a trade its state, as `trades` tells it.
+    answer: &'static str,
+    /// The rule that refused.
+    rule: Option<&'static str>,
+    /// The intent that was made.
+    intent: Option<u64>,
+    /// The venue's reason, of one that it rejected.
+    rejection: Option<String>,
+    /// The recorded action.
+    action: Option<Value>,
+}
+
+/// Reads what was decided at a moment, on one symbol or all.
+///
+/// # Errors
+/// The journal cannot be read.
+pub async fn read_moment(
+    reader: &mut Reader,
+    time: Millis,
+    symbol: Option<Symbol>,
+) -> Result<Moment, RecordsError> {
+    let contents = JournalContents::read(reader).await?;
+    let Some(run) = contents.runs.iter().rev().find(|run| run.began <= time) else {
+        return Ok(Moment { time, run: None, bots: Vec::new() });
+    };
+    let bots = run.settings.bots.iter().filter(|bot| symbol.is_none_or(|symbol| symbol == bot.symbol));
+    let bots: Vec<&BotSettings> = bots.collect();
+    if let (true, Some(symbol)) = (bots.is_empty(), symbol) {
+        let symbols: BTreeSet<String> = run.settings.bots.iter().map(|bot| bot.symbol.to_string()).collect();
+        return Err(RecordsError::UnknownSymbol {
+            symbol,
+            run: run.number,
+            known: symbols.into_iter().collect(),
+        });
+    }
+    let mut found = Vec::new();
+    for bot in bots {
+        let from = time - bot.interval.length() * BEFORE;
+        let lines = reader.lines_between(from, time + Millis::new(1), MOST_LINES).await?;
+        found.push(BotMoment::of(bot, run, &lines)?.with_fate(&contents));
+    }
+    Ok(Moment { time, run: Some(run.number), bots: found })
+}
+
+impl BotMoment {
+    fn of(bot: &BotSettings, run: &RecordedRun, lines: &[StoredLine]) -> Result<Self, RecordsError> {
+        let mut last = None;
+        for (place, stored) in lines.iter().enumerate() {
+            if let Some(candle) = CandleLine::of(stored, run)?.filter(|candle| candle.series == bot.series())
+            {
+                last = Some((place, candle));
+            }
+        }
+        let mut told = Self {
+            bot: bot.name.clone(),
+            symbol: bot.symbol,
+            candle: None,
+            answer: "no_candle",
+            rule: None,
+            intent: None,
+            rejection: None,
+            action: None,
+        };
+        let Some((place, candle)) = last else { return Ok(told) };
+        told.answer = if candle.origin == Origin::Live { "no_signal" } else { "warm_up" };
+        told.candle = Some(candle);
+        // What was answered stands between the candle and the next event.
+        let answers = lines[place + 1..].iter().take_while(|stored| stored.line.kind != LineKind::Event);
+        for stored in answers.filter(|stored| !is_candle(stored)) {
+            told.hear(stored, bot, run)?;
+        }
+        Ok(told)
+    }
+
+    /// Takes an action that followed the candle, if it is this bot's.
+    fn hear(
+        &mut self,
+        stored: &StoredLine,
+        bot: &BotSettings,
+        run: &RecordedRun,
+    ) -> Result<(), RecordsError> {
+        let action: Value = serde_json::from_str(&stored.line.body).unwrap_or_default();
+        let index = action.get("bot").and_then(Value::as_u64).and_then(|index| usize::try_from(index).ok());
+        let name = index.and_then(|index| run.settings.bots.get(index)).map(|bot| &bot.name);
+        if name != Some(&bot.name) {
+            return Ok(());
+        }
+        if let Some(refused) = read_refusal(stored)? {
+            (self.answer, self.rule) = ("refused", Some(refused.rule.as_str()));
+        } else {
+            (self.answer, self.intent) = ("opened", stored.line.intent);
+        }
+        self.action = Some(action);
+        Ok(())
+    }
+
+    /// What became of its intent: one that was approved is not yet a trade.
+    fn with_fate(mut self, contents: &JournalContents) -> Self {
+        let Some(intent) = self.intent.map(IntentId::new) else { return self };
+        if let Some(row) = contents.book.row(intent) {
+            self.answer = match state_of(row.state) {
+                "open" | "settled" => "opened",
+                state => state,
+            };
+            self.rejection = contents.rejection(intent);
+        }
+        self
+    }
+
+    /// The strategy's reason: its text, then its numbers.
+    fn reason(&self) -> String {
+        let reason = self.action.as_ref().and_then(|action| action.get("reason")).and_then(Value::as_object);
+        let Some(reason) = reason else { return String::new() };
+        let text = reason.get("text").and_then(Value::as_str).unwrap_or_default();
+        let numbers = reason.iter().filter(|(name, _)| *name != "text");
+        numbers.fold(text.to_owned(), |told, (name, value)| format!("{told} {name}={value}"))
+    }
+
+    fn describe(&self) -> String {
+        let reason = self.reason();
+        let said = || {
+            let direction = self.action.as_ref().and_then(|action| action.get("direction"));
+            direction.and_then(Value::as_str).unwrap_or("a trade").to_owned()
+        };
+        match (self.answer, self.rule, self.intent) {
+            ("refused", Some(rule), _) => format!("wanted {}, refused by {rule}: {reason}", said()),
+            ("opened", _, Some(intent)) => format!("wanted {}, opened as intent {intent}: {reason}", said()),
+            (state, _, Some(intent)) => {
+                let fate = match (state, &self.rejection) {
+                    ("rejected", Some(rejection)) => format!("which the venue rejected ({rejection})"),
+                    ("rejected", None) => "which the venue rejected".to_owned(),
+                    ("not_sent", _) => "whose request never left".to_owned(),
+                    ("not_opened", _) => "which the venue did not open".to_owned(),
+                    _ => "of which nobody knows yet whether the venue opened it".to_owned(),
+                };
+                format!("wanted {}, intent {intent}, {fate}: {reason}", said())
+            }
+            ("warm_up", ..) => {
+                "saw it as past: nothing is opened on a candle that was fetched later".to_owned()
+            }
+            ("no_candle", ..) => "no candle of its series is recorded shortly before this moment".to_owned(),
+            _ => "its strategy gave no signal".to_owned(),
+        }
+    }
+}
+
+impl Display for Moment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "At {}", utc(self.time))?;
+        let Some(run) = self.run else { return write!(f, " no run had begun yet.") };
+        write!(f, ", in run {run}:")?;
+        for bot in &self.bots {
+            write!(f, "\n{} on {}: {}", bot.bot, bot.symbol, bot.describe())?;
+            if let Some(line) = &bot.candle {
+                let (candle, closed) = (&line.candle, utc(line.close_time));
+                let (open, high, low, close) = (candle.open(), candle.high(), candle.low(), candle.close());
+                write!(
+                    f,
+                    "\n  its last candle closed at {closed}: open {open}, high {high}, low {low}, close {close}; heard at {}",
+                    utc(line.received)
+                )?;
+            }
+        }
+        Ok(())
+    }
+}

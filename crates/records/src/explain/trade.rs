@@ -1,0 +1,168 @@
+//! One intent from the candles before it to its settlement.
+
+use super::audit::{self, Check};
+use super::candle::{CandleLine, table_of};
+use super::doubt;
+use super::indicators::recompute;
+use super::step::Step;
+use crate::contents::JournalContents;
+use crate::error::RecordsError;
+use crate::moment::{delta, utc};
+use crate::table::table;
+use crate::trade::{Provenance, TradeLine};
+use candlewick_engine::{IntentId, IntentRow, Rule};
+use candlewick_journal::{LineKind, Reader, StoredLine};
+use candlewick_sdk::{Millis, Registry};
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt::{self, Display};
+
+/// Candles shown before the one that decided.
+const BEFORE: i64 = 5;
+/// Lines read around an intent at most.
+const MOST_LINES: u32 = 20_000;
+
+/// Everything that a journal tells of an intent.
+#[derive(Debug, Serialize)]
+pub struct Explanation {
+    trade: TradeLine,
+    /// Why its request never left; null when it did.
+    not_sent_reason: Option<String>,
+    /// The rules that were asked, in their order: all of them let it pass.
+    passed_rules: Vec<&'static str>,
+    /// The strategy's indicators at the decision, by name; empty when it offers none.
+    indicators: BTreeMap<&'static str, f64>,
+    /// Why the strategy that decided cannot be asked; null when it could be.
+    indicators_missing: Option<String>,
+    /// The series that it was decided on, from before the decision to its end.
+    candles: Vec<CandleLine>,
+    /// What of a settled trade is checked by what the journal holds; empty before, and where it holds too little.
+    audit: Vec<Check>,
+    /// What happened, in the order of its arrival.
+    timeline: Vec<Step>,
+}
+
+/// Reads all about an intent, named by its number or by the venue's name of its trade.
+///
+/// # Errors
+/// There is none, or its entries cannot be read.
+pub async fn read_trade(
+    reader: &mut Reader,
+    name: &str,
+    registry: &Registry,
+) -> Result<Explanation, RecordsError> {
+    let contents = JournalContents::read(reader).await?;
+    let (row, told) = contents.find(name)?;
+    let intent = row.approved.intent();
+    let decided = row.approved.decision_time();
+    let lines = reader.lines_of(intent.number()).await?;
+    let exchanges = reader.exchanges_of(intent.number()).await?;
+    let notes: Vec<&StoredLine> = contents.lines.iter().filter(|stored| is_note_of(stored, intent)).collect();
+    let entries = lines.iter().chain(notes.iter().copied());
+    let mut timeline: Vec<Step> = entries.map(|stored| Step::of_line(stored, decided)).collect();
+    timeline.extend(exchanges.iter().flat_map(|exchange| Step::of_exchange(exchange, decided)));
+    let trade = TradeLine::of(&contents.book, (row, told));
+    let venue_id = trade.venue_id.as_deref();
+    let lists = doubt::read_lists(reader, (&lines, &notes)).await?;
+    timeline.extend(lists.iter().flat_map(|exchange| doubt::steps(exchange, (row, told), venue_id)));
+    timeline.sort_by_key(|step| (step.time, step.rank()));
+    let (indicators, indicators_missing) = match recompute(reader, &contents, told, registry).await? {
+        Ok(indicators) => (indicators, None),
+        Err(why) => (BTreeMap::new(), Some(why)),
+    };
+    let trading = contents.run(told.run).and_then(|run| run.trading);
+    let audit = audit::checks((row, told), venue_id, trading, exchanges.iter().chain(&lists));
+    Ok(Explanation {
+        trade,
+        not_sent_reason: lines.iter().find_map(not_sent_reason),
+        passed_rules: Rule::ALL.iter().map(|rule| rule.as_str()).collect(),
+        indicators,
+        indicators_missing,
+        candles: candles_around(reader, &contents, (row, told)).await?,
+        audit,
+        timeline,
+    })
+}
+
+/// Whether a note that is about no intent in particular names this one.
+fn is_note_of(stored: &StoredLine, intent: IntentId) -> bool {
+    let line = &stored.line;
+    let names = |end: char| line.body.contains(&format!("intent {intent}{end}"));
+    line.kind == LineKind::Note && line.intent.is_none() && (names(' ') || names(':'))
+}
+
+/// Why the request of an intent never left, if this is the note that says so.
+fn not_sent_reason(stored: &StoredLine) -> Option<String> {
+    let note = Some(&stored.line).filter(|line| line.kind == LineKind::Note)?;
+    let body: Value = serde_json::from_str(&note.body).ok()?;
+    body["not_sent"].as_str().map(str::to_owned)
+}
+
+/// The candles of its bot from before the decision until after the end of the trade.
+async fn candles_around(
+    reader: &mut Reader,
+    contents: &JournalContents,
+    (row, told): (&IntentRow, &Provenance),
+) -> Result<Vec<CandleLine>, RecordsError> {
+    let decided = row.approved.decision_time();
+    let mut candles = Vec::new();
+    if let Some(run) = contents.run(told.run)
+        && let Some(bot) = run.settings.bots.iter().find(|bot| bot.name == told.bot)
+    {
+        let length = bot.interval.length();
+        let end = row.close_time.unwrap_or(decided + length) + length;
+        let lines = reader.lines_between(decided - length * BEFORE, end + Millis::new(1), MOST_LINES).await?;
+        for stored in &lines {
+            candles.extend(CandleLine::of(stored, run)?.filter(|line| line.series == bot.series()));
+        }
+    }
+    Ok(candles)
+}
+
+impl Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let TradeLine { intent_id, bot, direction, amount, symbol, state, .. } = &self.trade;
+        let trade = &self.trade;
+        writeln!(
+            f,
+            "Intent {intent_id} of {bot}: {direction} {amount} on {symbol}, {} {}",
+            trade.close_type, trade.expiration_type
+        )?;
+        write!(f, "State: {state}")?;
+        if let Some(reason) = &self.not_sent_reason {
+            write!(f, ": {reason}")?;
+        }
+        if let (Some(result), Some(pnl)) = (trade.result, trade.pnl) {
+            write!(f, ", {result} {pnl:+}")?;
+        }
+        if let Some(id) = &trade.venue_id {
+            write!(f, "; the venue calls it {id}")?;
+        }
+        writeln!(f, "\nDecided at {}: {}", utc(trade.decision_time), trade.reason)?;
+        if !self.indicators.is_empty() {
+            let shown = self.indicators.iter().map(|(name, value)| format!("{name} = {value}"));
+            writeln!(f, "Indicators: {}", shown.collect::<Vec<_>>().join(", "))?;
+        }
+        if let Some(why) = &self.indicators_missing {
+            writeln!(f, "Indicators: cannot be told, as {why}")?;
+        }
+        let (first, last) = (self.passed_rules.first(), self.passed_rules.last());
+        writeln!(
+            f,
+            "Risk: all {} rules let it pass, from {} to {}",
+            self.passed_rules.len(),
+            first.unwrap_or(&"-"),
+            last.unwrap_or(&"-")
+        )?;
+        for line in audit::lines(&self.audit) {
+            writeln!(f, "Audit: {line}")?;
+        }
+        let mut rows = table(["time", "since decision", "what", ""]);
+        for step in &self.timeline {
+            let since = delta(trade.decision_time, step.time);
+            rows.add_row([utc(step.time), since, step.what.clone(), step.describe()]);
+        }
+        write!(f, "\n{}\n\n{}", table_of(&self.candles, trade.decision_time), rows.trim_fmt())
+    }
+}

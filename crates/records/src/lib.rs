@@ -1,0 +1,32 @@
+//! What a journal tells of the runs that wrote it.
+//!
+//! [`JournalContents`] reads a journal to its present end: its runs, every intent with where it came from, the money and
+//! the doubts as the next start would find them. [`explain`] follows one trade, or one moment, through it; [`parity`]
+//! holds it against the strategies of this program. Everything here reads; nothing writes a journal or asks a venue.
+
+mod candles;
+mod contents;
+mod delays;
+mod error;
+pub mod explain;
+mod fold;
+mod lines;
+mod moment;
+pub mod parity;
+mod refusal;
+mod run;
+mod table;
+mod trade;
+mod trading;
+
+pub use candles::recorded_candles;
+pub use contents::JournalContents;
+pub use delays::{DelayLine, Delays, Spread};
+pub use error::RecordsError;
+pub use fold::Fold;
+pub use moment::{delta, utc};
+pub use refusal::read_refusal;
+pub use run::{BETWEEN_RUNS, RecordedRun};
+pub use table::table;
+pub use trade::{Provenance, TradeLine, state_of};
+pub use trading::Trading;

@@ -1,0 +1,75 @@
+//! The lines of a journal, page by page.
+
+use crate::error::RecordsError;
+use candlewick_journal::{JournalError, LineKind, Reader, StoredLine};
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// Lines read at once.
+const PAGE: u32 = 5_000;
+
+/// Which lines are kept while a journal is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Which {
+    /// All.
+    All,
+    /// All but candles, which are most of a journal.
+    WithoutCandles,
+}
+
+/// What was read.
+pub(crate) struct Lines {
+    /// The lines, in their order.
+    pub kept: Vec<StoredLine>,
+    /// How many candles each run was told.
+    pub candles: BTreeMap<u64, u64>,
+    /// The last line, whatever it is.
+    pub last: Option<StoredLine>,
+}
+
+/// Reads a journal to its present end.
+///
+/// # Errors
+/// It cannot be read.
+pub(crate) async fn read_lines(reader: &mut Reader, which: Which) -> Result<Lines, JournalError> {
+    let mut read = Lines { kept: Vec::new(), candles: BTreeMap::new(), last: None };
+    loop {
+        let from = read.last.as_ref().map_or(1, |last| last.seq + 1);
+        let page = reader.lines(from, PAGE).await?;
+        let Some(last) = page.last() else { return Ok(read) };
+        read.last = Some(last.clone());
+        for stored in page {
+            if is_candle(&stored) {
+                *read.candles.entry(stored.line.run).or_default() += 1;
+                if which == Which::WithoutCandles {
+                    continue;
+                }
+            }
+            read.kept.push(stored);
+        }
+    }
+}
+
+/// Shows the lines with these numbers, without holding more than a page of them.
+///
+/// # Errors
+/// They cannot be read, or what `visit` says.
+pub(crate) async fn visit_lines(
+    reader: &mut Reader,
+    numbers: Range<u64>,
+    mut visit: impl FnMut(&StoredLine) -> Result<(), RecordsError>,
+) -> Result<(), RecordsError> {
+    let mut next = numbers.start;
+    while next < numbers.end {
+        let page = reader.lines(next, PAGE).await?;
+        let Some(last) = page.last() else { break };
+        next = last.seq + 1;
+        page.iter().filter(|stored| stored.seq < numbers.end).try_for_each(&mut visit)?;
+    }
+    Ok(())
+}
+
+/// Whether a line tells a candle.
+pub(crate) fn is_candle(stored: &StoredLine) -> bool {
+    stored.line.kind == LineKind::Event && stored.line.body.contains("\"event\":\"candle\"")
+}

@@ -1,0 +1,34 @@
+//! Moments as people read them.
+
+use candlewick_sdk::Millis;
+use chrono::{DateTime, SecondsFormat};
+
+/// In UTC, to the millisecond.
+pub fn utc(at: Millis) -> String {
+    match DateTime::from_timestamp_millis(at.get()) {
+        Some(time) => time.to_rfc3339_opts(SecondsFormat::Millis, true),
+        None => format!("{at} ms"),
+    }
+}
+
+/// How much later, in seconds, with its sign.
+pub fn delta(from: Millis, to: Millis) -> String {
+    let difference = (to - from).get();
+    let sign = if difference < 0 { '-' } else { '+' };
+    let size = difference.unsigned_abs();
+    format!("{sign}{}.{:03} s", size / 1_000, size % 1_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_and_spans_are_told_to_the_millisecond() {
+        assert_eq!(utc(Millis::new(1_767_571_200_005)), "2026-01-05T00:00:00.005Z");
+        assert_eq!(utc(Millis::MAX), "9223372036854775807 ms");
+        for (from, to, expected) in [(0, 1_500, "+1.500 s"), (1_500, 0, "-1.500 s"), (7, 7, "+0.000 s")] {
+            assert_eq!(delta(Millis::new(from), Millis::new(to)), expected);
+        }
+    }
+}

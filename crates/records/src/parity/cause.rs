@@ -1,0 +1,56 @@
+//! Why the outcome of a trade differs from the simulated one.
+
+use serde::Serialize;
+use std::fmt;
+
+/// A cause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Cause {
+    /// Its order took another time to arrive than the settings say.
+    Latency,
+    /// The venue took its prices from elsewhere: within the recorded candles, but not on their path.
+    PriceSource,
+    /// The venue paid another percentage than the settings say.
+    Payout,
+    /// The venue refused it, it was never sent, or nobody knows whether it is a trade.
+    Refusal,
+    /// Candles around its open or its close are not in the record.
+    Gap,
+    /// The record ends before the one or the other is settled.
+    EndOfRecording,
+    /// None of these: the rules of trading do not give what was recorded.
+    Unexplained,
+}
+
+impl Cause {
+    /// All causes.
+    pub(super) const ALL: [Self; 7] = [
+        Self::Latency,
+        Self::PriceSource,
+        Self::Payout,
+        Self::Refusal,
+        Self::Gap,
+        Self::EndOfRecording,
+        Self::Unexplained,
+    ];
+
+    /// As machines are told.
+    pub(super) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Latency => "latency",
+            Self::PriceSource => "price_source",
+            Self::Payout => "payout",
+            Self::Refusal => "refusal",
+            Self::Gap => "gap",
+            Self::EndOfRecording => "end_of_recording",
+            Self::Unexplained => "unexplained",
+        }
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}

@@ -1,0 +1,181 @@
+//! The events of each run through a Session again: it must answer as it did.
+
+use crate::error::RecordsError;
+use crate::fold::Fold;
+use crate::run::{BETWEEN_RUNS, RecordedRun};
+use candlewick_engine::{Action, Event, Header, Recorded, Session, to_recorded_form};
+use candlewick_journal::{LineKind, StoredLine};
+use candlewick_sdk::{Registry, Strategy};
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::VecDeque;
+
+/// What came of replaying all decisions.
+#[derive(Debug, Serialize)]
+pub(super) struct Decisions {
+    /// Events that were told again.
+    pub events: u64,
+    /// Actions that were answered again, equal to those recorded.
+    pub actions: u64,
+    /// The first that differs.
+    pub difference: Option<Difference>,
+}
+
+/// Where a replay parts from the record.
+#[derive(Debug, Serialize)]
+pub(super) struct Difference {
+    /// The entry.
+    pub seq: u64,
+    /// Its run.
+    pub run: u64,
+    /// How it differs.
+    pub problem: String,
+    /// What stands in the journal.
+    pub expected: Option<Value>,
+    /// What the replay says.
+    pub got: Option<Value>,
+}
+
+/// One run under replay.
+struct Replay {
+    session: Session,
+    actions: Vec<Action>,
+    /// Answers that the journal has yet to show.
+    awaited: VecDeque<Value>,
+    /// The form of the run's entries.
+    format: u32,
+}
+
+impl Decisions {
+    /// Replays every run after what earlier runs left, up to the first difference.
+    ///
+    /// # Errors
+    /// A strategy that cannot be built.
+    pub(super) fn compare(
+        lines: &[StoredLine],
+        runs: &[RecordedRun],
+        registry: &Registry,
+    ) -> Result<Self, RecordsError> {
+        let mut decisions = Self { events: 0, actions: 0, difference: None };
+        for (index, run) in runs.iter().enumerate() {
+            let begin = lines.partition_point(|stored| stored.seq <= run.seq);
+            let end = runs.get(index + 1);
+            let end = end.map_or(lines.len(), |next| lines.partition_point(|stored| stored.seq < next.seq));
+            let strategies = match strategies_of(run, registry)? {
+                Ok(strategies) => strategies,
+                Err(problem) => {
+                    decisions.difference = Some(Difference::without_values(run.seq, run.number, problem));
+                    break;
+                }
+            };
+            let mut fold = Fold::new(Session::new(&run.settings, strategies)?);
+            // Its own header, the last of these, says which verdicts go on.
+            let earlier = lines[..begin].iter().try_for_each(|stored| fold.take(stored).map(drop));
+            if let Err(error) = earlier {
+                decisions.difference =
+                    Some(Difference::without_values(run.seq, run.number, error.to_string()));
+                break;
+            }
+            let mut replay = Replay::new(fold.session, run.format);
+            let difference = lines[begin..end].iter().find_map(|stored| replay.take(stored, &mut decisions));
+            decisions.difference = difference.or_else(|| replay.missing(&lines[end - 1]));
+            if decisions.difference.is_some() {
+                break;
+            }
+        }
+        Ok(decisions)
+    }
+}
+
+/// The strategies of a run, or why this program has not the same.
+fn strategies_of(
+    run: &RecordedRun,
+    registry: &Registry,
+) -> Result<Result<Vec<Box<dyn Strategy>>, String>, RecordsError> {
+    let mut strategies = Vec::new();
+    for place in 0..run.strategies.len() {
+        match run.strategy(place, registry)? {
+            Ok(strategy) => strategies.push(strategy),
+            Err(problem) => return Ok(Err(problem)),
+        }
+    }
+    Ok(Ok(strategies))
+}
+
+impl Replay {
+    const fn new(session: Session, format: u32) -> Self {
+        Self { session, actions: Vec::new(), awaited: VecDeque::new(), format }
+    }
+
+    /// Takes the next line of the run; how it differs from the replay, if it does.
+    fn take(&mut self, stored: &StoredLine, decisions: &mut Decisions) -> Option<Difference> {
+        match stored.line.kind {
+            LineKind::Run | LineKind::Note => None,
+            LineKind::Event => {
+                if let Some(difference) = self.missing(stored) {
+                    return Some(difference);
+                }
+                decisions.events += 1;
+                self.tell(stored)
+            }
+            LineKind::Action => {
+                let expected: Option<Value> = serde_json::from_str(&stored.line.body).ok();
+                let got = self.awaited.pop_front();
+                if expected.is_some() && expected == got {
+                    decisions.actions += 1;
+                    return None;
+                }
+                let problem = match (&expected, &got) {
+                    (None, _) => "the entry is no JSON",
+                    (_, None) => "the journal has a decision that the replay has not",
+                    (Some(_), Some(_)) => "the decision differs",
+                };
+                let (seq, run, problem) = (stored.seq, stored.line.run, problem.to_owned());
+                Some(Difference { seq, run, problem, expected, got })
+            }
+        }
+    }
+
+    fn tell(&mut self, stored: &StoredLine) -> Option<Difference> {
+        let event: Event = match serde_json::from_str(&stored.line.body) {
+            Ok(event) => event,
+            Err(error) => {
+                let problem = format!("the event cannot be read: {error}");
+                return Some(Difference::without_values(stored.seq, stored.line.run, problem));
+            }
+        };
+        if stored.line.run == BETWEEN_RUNS {
+            // No Session heard it then; the next start folds it.
+            self.session.recall(&Recorded::Event(event));
+            return None;
+        }
+        self.session.handle(&event, &mut self.actions);
+        let format = self.format;
+        for action in self.actions.drain(..).filter(|action| is_kept(action, format)) {
+            self.awaited.extend(to_recorded_form(&action).ok());
+        }
+        None
+    }
+
+    /// A decision of the replay that the journal lacks before this line.
+    fn missing(&mut self, stored: &StoredLine) -> Option<Difference> {
+        let got = Some(self.awaited.pop_front()?);
+        let (seq, run) = (stored.seq, stored.line.run);
+        let problem = "the replay has a decision that the journal lacks here".to_owned();
+        Some(Difference { seq, run, problem, expected: None, got })
+    }
+}
+
+/// Whether entries of this form tell such an action: programs that wrote earlier ones did not know all.
+const fn is_kept(action: &Action, format: u32) -> bool {
+    match action {
+        Action::Open(_) | Action::Refuse(_) | Action::DayOpened { .. } => true,
+        Action::Verdict(_) => format >= Header::FORMAT_OF_VERDICTS,
+    }
+}
+
+impl Difference {
+    const fn without_values(seq: u64, run: u64, problem: String) -> Self {
+        Self { seq, run, problem, expected: None, got: None }
+    }
+}

@@ -1,0 +1,98 @@
+//! The recorded candles as a market that can price trades.
+
+use crate::lines::is_candle;
+use crate::run::RecordedRun;
+use candlewick_engine::{Event, EventKind};
+use candlewick_journal::{LineKind, StoredLine};
+use candlewick_sdk::{Candle, CandleSeries, Interval, Millis, Series, Symbol};
+use candlewick_simulator::Market;
+use std::collections::BTreeMap;
+
+/// A venue answers with prices of whole seconds: a price may belong to the second beside its moment.
+const AROUND: Millis = Millis::SECOND;
+
+/// All candles of a journal, as they were first recorded.
+#[derive(Default)]
+pub(super) struct RecordedCandles {
+    series: BTreeMap<Series, BTreeMap<Millis, Candle>>,
+}
+
+impl RecordedCandles {
+    /// Gathers them from all runs.
+    pub(super) fn of(lines: &[StoredLine], runs: &[RecordedRun]) -> Self {
+        let mut recorded = Self::default();
+        let mut series = Vec::new();
+        for stored in lines {
+            if stored.line.kind == LineKind::Run {
+                let run = runs.iter().find(|run| run.seq == stored.seq);
+                series = run.map(RecordedRun::series).unwrap_or_default();
+            } else if is_candle(stored)
+                && let Ok(Event { kind: EventKind::Candle { series: id, candle, .. }, .. }) =
+                    serde_json::from_str(&stored.line.body)
+                && let Some(series) = series.get(id.index())
+            {
+                recorded.series.entry(*series).or_default().entry(candle.time()).or_insert(candle);
+            }
+        }
+        recorded
+    }
+
+    /// One market for each symbol, of its finest candles.
+    pub(super) fn markets(&self) -> Vec<Market> {
+        let mut finest: BTreeMap<Symbol, Series> = BTreeMap::new();
+        for series in self.series.keys() {
+            let known = finest.entry(series.symbol).or_insert(*series);
+            *known = if series.interval < known.interval { *series } else { *known };
+        }
+        let market = |series: &Series| {
+            let candles: Vec<Candle> = self.series.get(series)?.values().copied().collect();
+            let prices = CandleSeries::new(*series, candles).ok()?;
+            Some(Market { prices, detail: Vec::new() })
+        };
+        finest.values().filter_map(market).collect()
+    }
+
+    /// The lowest and the highest price around a moment; none where no candle tells.
+    pub(super) fn range_at(&self, symbol: Symbol, at: Millis) -> Option<(f64, f64)> {
+        let series =
+            self.series.keys().filter(|series| series.symbol == symbol).min_by_key(|one| one.interval)?;
+        let candles = self.series.get(series)?;
+        let length = Interval::length(series.interval);
+        let first = (at - AROUND).floor_to(length);
+        // A candle that ends at the first moment tells its price too.
+        let around = candles.range(first - length..=at + AROUND);
+        let told = around.map(|(_, candle)| candle).filter(|candle| candle.time() + length >= at - AROUND);
+        told.map(|candle| (candle.low(), candle.high()))
+            .reduce(|(low, high), (other_low, other_high)| (low.min(other_low), high.max(other_high)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_sdk::Ohlcv;
+
+    #[test]
+    fn a_price_belongs_to_the_candles_around_its_moment() {
+        let series = Series { symbol: "BTCUSDT".parse().unwrap(), interval: Interval::MINUTE };
+        let candle = |minute: i64, low: f64, high: f64| {
+            let numbers = Ohlcv { open: low, high, low, close: high, volume: 0.0 };
+            Candle::new(Millis::MINUTE * minute, Interval::MINUTE, numbers).unwrap()
+        };
+        let mut recorded = RecordedCandles::default();
+        let candles = recorded.series.entry(series).or_default();
+        for candle in [candle(1, 10.0, 20.0), candle(2, 30.0, 40.0), candle(5, 1.0, 2.0)] {
+            candles.insert(candle.time(), candle);
+        }
+        for (at, expected) in [
+            (90_000, Some((10.0, 20.0))),
+            (119_999, Some((10.0, 40.0))),
+            (121_000, Some((10.0, 40.0))),
+            (121_001, Some((30.0, 40.0))),
+            (240_000, None),
+            (360_000, Some((1.0, 2.0))),
+        ] {
+            assert_eq!(recorded.range_at(series.symbol, Millis::new(at)), expected, "{at}");
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! A journal held against the program: the same decisions, and outcomes whose differences have a cause.
+
+mod cause;
+mod decisions;
+mod market;
+mod outcomes;
+mod report;
+
+pub use report::{Chain, ParityReport};
+
+use crate::contents::JournalContents;
+use crate::error::RecordsError;
+use crate::lines::{Which, read_lines};
+use crate::run::RecordedRun;
+use candlewick_journal::{JournalError, Reader};
+use candlewick_sdk::Registry;
+use decisions::Decisions;
+use outcomes::Outcomes;
+
+/// Holds a journal against the strategies of this program and its simulator.
+///
+/// # Errors
+/// The journal cannot be read at all, or a strategy cannot be built.
+pub async fn check(reader: &mut Reader, registry: &Registry) -> Result<ParityReport, RecordsError> {
+    let chain = match reader.verify().await {
+        Ok(verified) => Chain::Whole { entries: verified.entries },
+        Err(JournalError::BrokenChain { seq, reason, .. }) => Chain::Broken { seq, reason },
+        Err(error) => return Err(error.into()),
+    };
+    let lines = match read_lines(reader, Which::All).await {
+        Ok(read) => read.kept,
+        // A row that is no line: the chain has named it.
+        Err(JournalError::BrokenChain { .. }) => return Ok(ParityReport::unread(chain)),
+        Err(error) => return Err(error.into()),
+    };
+    let runs = match RecordedRun::all_of(&lines) {
+        Ok(runs) => runs,
+        Err(_) if !chain.is_whole() => return Ok(ParityReport::unread(chain)),
+        Err(failure) => return Err(failure),
+    };
+    let decisions = Decisions::compare(&lines, &runs, registry)?;
+    let outcomes = if decisions.difference.is_none() {
+        let contents = JournalContents::read(reader).await?;
+        Some(Outcomes::compare(&contents, &lines)?)
+    } else {
+        None
+    };
+    Ok(ParityReport::of(chain, runs.len(), decisions, outcomes))
+}

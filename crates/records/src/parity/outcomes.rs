@@ -1,0 +1,321 @@
+//! Each recorded decision to the simulator again, over the recorded candles: the outcomes, and why they differ.
+
+use super::cause::Cause;
+use super::market::RecordedCandles;
+use super::report::prices;
+use crate::contents::JournalContents;
+use crate::error::RecordsError;
+use crate::run::RecordedRun;
+use crate::trade::{Provenance, TradeLine, state_of};
+use candlewick_engine::{IntentRow, IntentState};
+use candlewick_journal::StoredLine;
+use candlewick_sdk::{ExpirationType, Millis, Money, Outcome};
+use candlewick_simulator::{
+    AnswerKind, Opening, Order, Refusal, SettledTrade, SimulationSettings, Simulator, VenueEvent, outcome_of,
+    profit_of,
+};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+/// Enough for any order: money is compared elsewhere.
+const BOTTOMLESS: Money = Money::from_minor(1_000_000_000_000_000);
+/// Prices that differ by less, as a fraction, are printed and read prices of one moment.
+const PRICE_SLACK: f64 = 1e-9;
+
+/// What came of replaying all trades.
+#[derive(Debug, Serialize)]
+pub(super) struct Outcomes {
+    /// Intents.
+    pub intents: usize,
+    /// Those that came out as simulated.
+    pub agree: usize,
+    /// How many differ for each cause; a trade may have several.
+    pub causes: BTreeMap<&'static str, usize>,
+    /// Those that differ.
+    pub differing: Vec<Differing>,
+}
+
+/// A trade that came out otherwise than simulated.
+#[derive(Debug, Serialize)]
+pub(super) struct Differing {
+    /// As recorded.
+    #[serde(flatten)]
+    pub recorded: TradeLine,
+    /// As simulated.
+    pub simulated: Simulated,
+    /// From the decision to the open, as recorded.
+    pub decide_to_open_ms: Option<Millis>,
+    /// Why they differ.
+    pub causes: BTreeSet<Cause>,
+}
+
+/// How a trade comes out.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub(super) struct Simulated {
+    state: &'static str,
+    result: Option<Outcome>,
+    /// In minor units.
+    #[serde(skip)]
+    profit: Money,
+    open_time: Option<Millis>,
+    open_price: Option<f64>,
+    close_time: Option<Millis>,
+    close_price: Option<f64>,
+}
+
+/// A venue of one run's settings over the recorded candles.
+struct Venue {
+    simulator: Simulator,
+    settings: SimulationSettings,
+}
+
+impl Outcomes {
+    /// Simulates every intent of a journal.
+    ///
+    /// # Errors
+    /// Settings that no simulator can have.
+    pub(super) fn compare(contents: &JournalContents, lines: &[StoredLine]) -> Result<Self, RecordsError> {
+        let candles = RecordedCandles::of(lines, &contents.runs);
+        let mut venues = BTreeMap::new();
+        for run in &contents.runs {
+            venues.insert(run.number, Venue::of(run, &candles)?);
+        }
+        let mut outcomes = Self { intents: 0, agree: 0, causes: BTreeMap::new(), differing: Vec::new() };
+        for (row, told) in contents.intents() {
+            let Some(venue) = venues.get_mut(&told.run) else { continue };
+            outcomes.intents += 1;
+            let simulated =
+                venue.simulate(row, told, row.approved.decision_time() + venue.settings.latency_ms);
+            if simulated.agrees_with(row) {
+                outcomes.agree += 1;
+                continue;
+            }
+            let causes = venue.causes_of((row, told), &simulated, &candles);
+            for cause in &causes {
+                *outcomes.causes.entry(cause.as_str()).or_default() += 1;
+            }
+            outcomes.differing.push(Differing {
+                recorded: TradeLine::of(&contents.book, (row, told)),
+                simulated,
+                decide_to_open_ms: row.open_time.map(|open| open - row.approved.decision_time()),
+                causes,
+            });
+        }
+        Ok(outcomes)
+    }
+
+    /// How many trades have a difference that nothing explains.
+    pub(super) fn unexplained(&self) -> usize {
+        self.causes.get(Cause::Unexplained.as_str()).copied().unwrap_or_default()
+    }
+}
+
+impl Venue {
+    fn of(run: &RecordedRun, candles: &RecordedCandles) -> Result<Self, RecordsError> {
+        // Each order is simulated with its own latency.
+        let settings = SimulationSettings { recorded_latency: None, ..run.simulation.clone() };
+        let simulator = Simulator::new(settings.clone(), BOTTOMLESS, candles.markets())?;
+        Ok(Self { simulator, settings })
+    }
+
+    /// The trade of an order that reaches the venue at `arrival`.
+    fn simulate(&mut self, row: &IntentRow, told: &Provenance, arrival: Millis) -> Simulated {
+        let trade = &row.approved;
+        let answer = self.simulator.submit(&Order {
+            number: trade.intent().number(),
+            symbol: told.symbol,
+            direction: trade.direction(),
+            stake: trade.stake(),
+            expiry: trade.expiry(),
+            time: arrival - self.settings.latency_ms,
+        });
+        let mut settled = None;
+        while let Some(event) = self.simulator.pop_due(Millis::MAX) {
+            if let VenueEvent::Settled(trade) = event {
+                settled = Some(trade);
+            }
+        }
+        match (answer.kind, settled) {
+            (
+                AnswerKind::Refused(Refusal::NoPrice | Refusal::UnknownSymbol | Refusal::InsufficientBalance),
+                _,
+            ) => Simulated { state: "rejected", ..Simulated::default() },
+            (AnswerKind::Opened(opening), None) => Simulated::open(&opening),
+            (AnswerKind::Opened(_), Some(trade)) => Simulated::settled(&trade),
+        }
+    }
+
+    /// Why a recorded trade differs from the simulated one.
+    fn causes_of(
+        &mut self,
+        (row, told): (&IntentRow, &Provenance),
+        simulated: &Simulated,
+        candles: &RecordedCandles,
+    ) -> BTreeSet<Cause> {
+        match row.state {
+            IntentState::Rejected
+            | IntentState::NotSent
+            | IntentState::NotOpened
+            | IntentState::InDoubt
+            | IntentState::InFlight => return BTreeSet::from([Cause::Refusal]),
+            IntentState::Open | IntentState::Settled => {}
+        }
+        let arrival = arrival_of(row).unwrap_or(row.approved.decision_time() + self.settings.latency_ms);
+        let own = self.simulate(row, told, arrival);
+        let mut causes = BTreeSet::new();
+        // What was refused for want of candles has no times to compare.
+        let is_moved = simulated.state != "rejected" && !simulated.has_times_of(row);
+        if is_moved || simulated.state != own.state {
+            causes.insert(Cause::Latency);
+        }
+        if own.agrees_with(row) {
+            causes.insert(Cause::Latency);
+            return causes;
+        }
+        causes.extend(self.money_causes(row));
+        match own.state {
+            "rejected" => _ = causes.insert(Cause::Gap),
+            // One of the two has settled, the other not.
+            state if state != state_of(row.state) => _ = causes.insert(Cause::EndOfRecording),
+            _ => causes.extend(self.price_causes((row, told), &own, candles)),
+        }
+        if causes.is_empty() {
+            causes.insert(Cause::Unexplained);
+        }
+        causes
+    }
+
+    /// Whether result and profit follow from what the venue itself says of prices and payout.
+    fn money_causes(&self, row: &IntentRow) -> BTreeSet<Cause> {
+        let mut causes = BTreeSet::new();
+        let Some(outcome) = row.outcome else { return causes };
+        let trade = &row.approved;
+        let is_decided = outcome != Outcome::Cancelled;
+        if let (Some(open), Some(close), true) = (row.open_price, row.close_price, is_decided)
+            && outcome_of(trade.direction(), open, close, self.settings.draw) != outcome
+        {
+            causes.insert(Cause::Unexplained);
+        }
+        let payout = row.payout.unwrap_or(self.settings.payout_percent);
+        let is_as_told = profit_of(outcome, trade.stake(), payout) == row.profit;
+        match (is_as_told, row.payout) {
+            (true, Some(told)) if told != self.settings.payout_percent && outcome == Outcome::Won => {
+                causes.insert(Cause::Payout);
+            }
+            (true, _) => {}
+            (false, None) if outcome == Outcome::Won && row.profit.is_positive() => {
+                causes.insert(Cause::Payout);
+            }
+            (false, _) => {
+                causes.insert(Cause::Unexplained);
+            }
+        }
+        causes
+    }
+
+    /// A trade that was simulated to its end with its own latency, and differs still: by its prices.
+    fn price_causes(
+        &self,
+        (row, told): (&IntentRow, &Provenance),
+        own: &Simulated,
+        candles: &RecordedCandles,
+    ) -> BTreeSet<Cause> {
+        let mut causes = BTreeSet::new();
+        if !own.has_times_of(row) {
+            causes.insert(Cause::Unexplained);
+        }
+        let tick = self.settings.ticks.get(&told.symbol).copied().unwrap_or_default();
+        let sides = [
+            (own.open_price, row.open_price, own.open_time),
+            (own.close_price, row.close_price, own.close_time),
+        ];
+        for (simulated, recorded, at) in sides {
+            let (Some(recorded), Some(at)) = (recorded, at) else { continue };
+            if simulated.is_some_and(|simulated| is_same(simulated, recorded)) {
+                continue;
+            }
+            causes.insert(match candles.range_at(told.symbol, at) {
+                None => Cause::Gap,
+                Some((low, high)) if recorded >= low - tick && recorded <= high + tick => Cause::PriceSource,
+                Some(_) => Cause::Unexplained,
+            });
+        }
+        // The record lacks the candle that would end it, or the venue lacked one that the record has.
+        if own.result == Some(Outcome::Cancelled) && row.outcome != Some(Outcome::Cancelled) {
+            causes.insert(Cause::Gap);
+        }
+        causes
+    }
+}
+
+impl fmt::Display for Simulated {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let result = self.result.map_or(self.state, Outcome::as_str);
+        f.write_str(&prices(result, self.open_price, self.close_price))
+    }
+}
+
+impl Simulated {
+    fn open(opening: &Opening) -> Self {
+        Self {
+            state: "open",
+            open_time: Some(opening.open_time),
+            open_price: opening.open_price,
+            close_time: Some(opening.close_time),
+            ..Self::default()
+        }
+    }
+
+    fn settled(trade: &SettledTrade) -> Self {
+        Self {
+            state: "settled",
+            result: Some(trade.outcome),
+            profit: trade.profit,
+            open_time: Some(trade.open_time),
+            open_price: trade.open_price,
+            close_time: Some(trade.close_time),
+            close_price: trade.close_price,
+        }
+    }
+
+    /// Whether the recorded trade came out so, as far as the venue told.
+    fn agrees_with(&self, row: &IntentRow) -> bool {
+        let is_settled = row.state == IntentState::Settled;
+        let has_price = |simulated: Option<f64>, recorded: Option<f64>| match (simulated, recorded) {
+            (Some(simulated), Some(recorded)) => is_same(simulated, recorded),
+            (_, None) => true,
+            // The simulator fixes some prices later than the venue.
+            (None, Some(_)) => !is_settled,
+        };
+        self.state == state_of(row.state)
+            && self.has_times_of(row)
+            && has_price(self.open_price, row.open_price)
+            && (!is_settled
+                || (self.result == row.outcome
+                    && self.profit == row.profit
+                    && has_price(self.close_price, row.close_price)))
+    }
+
+    /// Whether it opens and closes when the recorded trade did, as far as the venue told.
+    fn has_times_of(&self, row: &IntentRow) -> bool {
+        let is_so =
+            |simulated: Option<Millis>, recorded: Option<Millis>| recorded.is_none() || simulated == recorded;
+        is_so(self.open_time, row.open_time) && is_so(self.close_time, row.close_time)
+    }
+}
+
+/// When the order reached the venue: what its open time implies, else when its answer says it did.
+fn arrival_of(row: &IntentRow) -> Option<Millis> {
+    let expiry = row.approved.expiry();
+    match (row.open_time, expiry.expiration_type) {
+        // It opens with the first candle that begins after the arrival: any moment of the candle before will do.
+        (Some(open), ExpirationType::NextCandle) => Some(open - expiry.close_type.duration()),
+        (Some(open), _) => Some(open),
+        (None, _) => row.answered_at,
+    }
+}
+
+fn is_same(one: f64, other: f64) -> bool {
+    (one - other).abs() <= PRICE_SLACK * one.abs().max(other.abs())
+}

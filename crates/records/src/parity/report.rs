@@ -1,0 +1,163 @@
+//! What parity found, as a table or as JSON.
+
+use super::cause::Cause;
+use super::decisions::Decisions;
+use super::outcomes::{Differing, Outcomes};
+use crate::moment::utc;
+use crate::table::table;
+use serde::Serialize;
+use std::fmt::{self, Display, Write as _};
+
+/// What came of holding a journal against the program.
+#[derive(Debug, Serialize)]
+pub struct ParityReport {
+    /// Whether nothing was found.
+    pub ok: bool,
+    chain: Chain,
+    runs: usize,
+    /// None when the journal could not be read so far.
+    decisions: Option<Decisions>,
+    /// None when decisions differ already.
+    outcomes: Option<Outcomes>,
+    /// Trades whose difference nothing explains.
+    unexplained: usize,
+}
+
+/// The chain of hashes over a journal's entries.
+#[derive(Debug, Serialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum Chain {
+    /// Every entry is as it was written.
+    Whole {
+        /// How many.
+        entries: u64,
+    },
+    /// One is not.
+    Broken {
+        /// The first.
+        seq: u64,
+        /// How that shows.
+        reason: String,
+    },
+}
+
+impl Chain {
+    pub(super) const fn is_whole(&self) -> bool {
+        matches!(self, Self::Whole { .. })
+    }
+}
+
+impl ParityReport {
+    /// Of a journal whose entries cannot be read.
+    pub(super) const fn unread(chain: Chain) -> Self {
+        Self { ok: false, chain, runs: 0, decisions: None, outcomes: None, unexplained: 0 }
+    }
+
+    pub(super) fn of(chain: Chain, runs: usize, decisions: Decisions, outcomes: Option<Outcomes>) -> Self {
+        let unexplained = outcomes.as_ref().map_or(0, Outcomes::unexplained);
+        let ok = chain.is_whole() && decisions.difference.is_none() && unexplained == 0;
+        Self { ok, chain, runs, decisions: Some(decisions), outcomes, unexplained }
+    }
+
+    /// What fails the check, in a sentence; the first difference comes first.
+    pub fn problem(&self) -> String {
+        let mut problems = Vec::new();
+        if let Chain::Broken { seq, reason } = &self.chain {
+            problems.push(format!("the journal is not as it was written from entry {seq} on: {reason}"));
+        }
+        if let Some(difference) = self.decisions.as_ref().and_then(|decisions| decisions.difference.as_ref())
+        {
+            let value = |name: &str, value: &Option<serde_json::Value>| {
+                value.as_ref().map(|value| format!("; {name} {value}")).unwrap_or_default()
+            };
+            problems.push(format!(
+                "first difference at entry {} of run {}: {}{}{}",
+                difference.seq,
+                difference.run,
+                difference.problem,
+                value("recorded", &difference.expected),
+                value("replayed", &difference.got),
+            ));
+        }
+        if self.unexplained > 0 {
+            let intents: Vec<String> = self
+                .differing_for(Cause::Unexplained)
+                .map(|one| one.recorded.intent_id.to_string())
+                .take(20)
+                .collect();
+            problems.push(format!(
+                "{} outcomes differ without a cause: intents {}",
+                self.unexplained,
+                intents.join(", ")
+            ));
+        }
+        problems.join("; ")
+    }
+
+    fn differing_for(&self, cause: Cause) -> impl Iterator<Item = &Differing> {
+        let all = self.outcomes.iter().flat_map(|outcomes| &outcomes.differing);
+        all.filter(move |one| one.causes.contains(&cause))
+    }
+}
+
+impl Display for ParityReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut figures = table(["parity", ""]);
+        let chain = match &self.chain {
+            Chain::Whole { entries } => format!("whole, {entries} entries"),
+            Chain::Broken { seq, reason } => format!("broken at entry {seq}: {reason}"),
+        };
+        figures.add_row(["chain of entries".to_owned(), chain]);
+        figures.add_row(["runs".to_owned(), self.runs.to_string()]);
+        if let Some(decisions) = &self.decisions {
+            let told = match &decisions.difference {
+                None => format!("identical: {} of {} events", decisions.actions, decisions.events),
+                Some(difference) => format!("differ at entry {}: {}", difference.seq, difference.problem),
+            };
+            figures.add_row(["decisions".to_owned(), told]);
+        }
+        if let Some(outcomes) = &self.outcomes {
+            let told = format!("{} of {} intents come out as simulated", outcomes.agree, outcomes.intents);
+            figures.add_row(["outcomes".to_owned(), told]);
+            for cause in Cause::ALL {
+                if let Some(count) = outcomes.causes.get(cause.as_str()) {
+                    figures.add_row([format!("  differ by {cause}"), count.to_string()]);
+                }
+            }
+        }
+        f.write_str(&figures.trim_fmt())?;
+        match &self.outcomes {
+            Some(outcomes) if !outcomes.differing.is_empty() => {
+                write!(f, "\n\n{}", table_of(&outcomes.differing))
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+}
+
+fn table_of(differing: &[Differing]) -> String {
+    let mut rows = table(["intent", "bot", "decided", "to open ms", "recorded", "simulated", "cause"]);
+    for Differing { recorded, simulated, decide_to_open_ms, causes } in differing {
+        let mut names = String::new();
+        for cause in causes {
+            let _ = write!(names, "{}{cause}", if names.is_empty() { "" } else { ", " });
+        }
+        let result = recorded.result.map_or(recorded.state.to_owned(), |result| result.to_string());
+        rows.add_row([
+            recorded.intent_id.to_string(),
+            recorded.bot.clone(),
+            utc(recorded.decision_time),
+            decide_to_open_ms.map_or("-".to_owned(), |delay| delay.to_string()),
+            prices(&result, recorded.open_price, recorded.close_price),
+            simulated.to_string(),
+            names,
+        ]);
+    }
+    rows.trim_fmt()
+}
+
+/// A result with the prices that it came from.
+pub(super) fn prices(result: &str, open: Option<f64>, close: Option<f64>) -> String {
+    let price = |price: Option<f64>| price.map_or("?".to_owned(), |price| price.to_string());
+    format!("{result} {} to {}", price(open), price(close))
+}

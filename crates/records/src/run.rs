@@ -1,0 +1,137 @@
+//! A run as its header tells it.
+
+use crate::error::RecordsError;
+use crate::trading::Trading;
+use candlewick_engine::{EngineError, Header, Session, SessionSettings};
+use candlewick_journal::{LineKind, StoredLine};
+use candlewick_sdk::{BotContext, Candle, Millis, Registry, Series, Signal, Strategy, Symbol};
+use candlewick_simulator::SimulationSettings;
+use serde_json::Value;
+
+/// The run number of lines that a person wrote while no bot ran.
+pub const BETWEEN_RUNS: u64 = 0;
+
+/// A run of a journal.
+pub struct RecordedRun {
+    /// Its number, from 1.
+    pub number: u64,
+    /// The number of the line that holds its header.
+    pub seq: u64,
+    /// When it began, in venue time.
+    pub began: Millis,
+    /// The form of its entries ([`Header::FORMAT`]).
+    pub format: u32,
+    /// What its Session was made from.
+    pub settings: SessionSettings,
+    /// How a simulated venue was set then.
+    pub simulation: SimulationSettings,
+    /// What its trades are worth; none in a journal that does not say.
+    pub trading: Option<Trading>,
+    /// Name and version of each bot's strategy.
+    pub strategies: Vec<(String, String)>,
+}
+
+impl RecordedRun {
+    /// The runs among these lines.
+    ///
+    /// # Errors
+    /// A header that cannot be read.
+    pub fn all_of(lines: &[StoredLine]) -> Result<Vec<Self>, RecordsError> {
+        lines.iter().filter(|stored| stored.line.kind == LineKind::Run).map(Self::of).collect()
+    }
+
+    fn of(stored: &StoredLine) -> Result<Self, RecordsError> {
+        let header: Header = serde_json::from_str(&stored.line.body)
+            .map_err(|error| RecordsError::unreadable(stored, error))?;
+        let part = |name: &str| header.settings.get(name).cloned().unwrap_or(Value::Null);
+        let settings = serde_json::from_value(part("session"));
+        let simulation = serde_json::from_value(part("simulation"));
+        let trading = serde_json::from_value(part("trading"));
+        Ok(Self {
+            number: stored.line.run,
+            seq: stored.seq,
+            began: stored.line.at,
+            format: header.format,
+            settings: settings.map_err(|error| RecordsError::unreadable(stored, error))?,
+            simulation: simulation.map_err(|error| RecordsError::unreadable(stored, error))?,
+            trading: trading.map_err(|error| RecordsError::unreadable(stored, error))?,
+            strategies: header.strategies,
+        })
+    }
+
+    /// The Session of its settings with strategies that say nothing: enough to fold a journal into.
+    ///
+    /// # Errors
+    /// Settings that no Session can have.
+    pub fn silent_session(&self) -> Result<Session, RecordsError> {
+        let strategies = self.settings.bots.iter().map(|_| Box::new(Silent) as Box<dyn Strategy>);
+        Ok(Session::new(&self.settings, strategies.collect())?)
+    }
+
+    /// The strategy of its bot at this place, as it was before its first candle; or why this program has not the same.
+    ///
+    /// # Errors
+    /// It cannot be built.
+    pub fn strategy(
+        &self,
+        place: usize,
+        registry: &Registry,
+    ) -> Result<Result<Box<dyn Strategy>, String>, RecordsError> {
+        let (Some(bot), Some((name, version))) = (self.settings.bots.get(place), self.strategies.get(place))
+        else {
+            return Ok(Err("the run does not say which strategy that was".to_owned()));
+        };
+        let Some(entry) = registry.find(name) else {
+            return Ok(Err(format!("this program has no strategy \"{name}\"")));
+        };
+        if entry.version != version {
+            let here = entry.version;
+            return Ok(Err(format!(
+                "the run had version {version} of strategy \"{name}\", this program has version {here}"
+            )));
+        }
+        let context = BotContext {
+            bot: bot.name.clone(),
+            symbol: bot.symbol,
+            interval: bot.interval,
+            expiry: bot.expiry(),
+        };
+        let strategy = entry.build(&bot.params, &context);
+        let strategy = strategy.map_err(|source| EngineError::Strategy { bot: bot.name.clone(), source })?;
+        Ok(Ok(strategy))
+    }
+
+    /// Its series, in the order of their numbers.
+    pub fn series(&self) -> Vec<Series> {
+        let mut series = Vec::new();
+        for bot in &self.settings.bots {
+            if !series.contains(&bot.series()) {
+                series.push(bot.series());
+            }
+        }
+        series
+    }
+
+    /// Its symbols, in the order of their numbers.
+    pub fn symbols(&self) -> Vec<Symbol> {
+        let mut symbols = Vec::new();
+        for bot in &self.settings.bots {
+            if !symbols.contains(&bot.symbol) {
+                symbols.push(bot.symbol);
+            }
+        }
+        symbols
+    }
+}
+
+struct Silent;
+
+impl Strategy for Silent {
+    fn warmup(&self) -> usize {
+        0
+    }
+
+    fn on_candle(&mut self, _candle: &Candle) -> Option<Signal> {
+        None
+    }
+}

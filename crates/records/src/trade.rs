@@ -1,0 +1,140 @@
+//! An intent as machines and people are told it: fixed keys, one line each.
+
+use crate::error::RecordsError;
+use crate::run::RecordedRun;
+use candlewick_engine::{IntentRow, IntentState, TradeBook};
+use candlewick_journal::StoredLine;
+use candlewick_sdk::{Direction, Millis, MoneyScale, Outcome, Payout, Symbol};
+use serde::{Deserialize, Serialize};
+
+/// What a journal tells of an intent beside its row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Provenance {
+    /// The run in which it was decided.
+    pub run: u64,
+    /// The number of its line.
+    pub seq: u64,
+    /// Whose it is.
+    pub bot: String,
+    /// What it trades.
+    pub symbol: Symbol,
+    /// When it was journalled: its request left then, or at once after.
+    pub request_time: Millis,
+    /// How many decimals its money has.
+    pub scale: MoneyScale,
+}
+
+impl Provenance {
+    /// Of the line that approved it.
+    ///
+    /// # Errors
+    /// The line names no bot of the run.
+    pub(super) fn of(stored: &StoredLine, run: &RecordedRun) -> Result<Self, RecordsError> {
+        #[derive(Deserialize)]
+        struct Whose {
+            bot: usize,
+        }
+        let whose: Whose = serde_json::from_str(&stored.line.body)
+            .map_err(|error| RecordsError::unreadable(stored, error))?;
+        let bot = run.settings.bots.get(whose.bot);
+        let bot = bot.ok_or_else(|| RecordsError::unreadable(stored, "the run has no such bot"))?;
+        Ok(Self {
+            run: run.number,
+            seq: stored.seq,
+            bot: bot.name.clone(),
+            symbol: bot.symbol,
+            request_time: stored.line.received,
+            scale: run.settings.money_scale,
+        })
+    }
+}
+
+/// An intent with the keys that machines rely on. Times are milliseconds; what is not known is null.
+#[derive(Debug, Serialize)]
+pub struct TradeLine {
+    /// Its number, from 1 over the whole journal.
+    pub intent_id: u64,
+    /// The venue's identifier of the trade.
+    pub venue_id: Option<String>,
+    /// Whose it is.
+    pub bot: String,
+    /// What it trades.
+    pub symbol: Symbol,
+    /// `BUY` or `SELL`.
+    pub direction: Direction,
+    /// The stake, in the wallet's currency.
+    pub amount: f64,
+    /// One of [`TradeLine::STATES`].
+    pub state: &'static str,
+    /// How it ended; null until it has settled.
+    pub result: Option<Outcome>,
+    /// Profit or loss, in the wallet's currency; null until it has settled.
+    pub pnl: Option<f64>,
+    /// When the bot decided.
+    pub decision_time: Millis,
+    /// When its request left; null when it never did.
+    pub request_time: Option<Millis>,
+    /// When the venue opened it.
+    pub open_time: Option<Millis>,
+    /// The price at which it opened.
+    pub open_price: Option<f64>,
+    /// When it closes or has closed.
+    pub close_time: Option<Millis>,
+    /// The price at which it closed.
+    pub close_price: Option<f64>,
+    /// What a win pays, in percent of the stake.
+    pub payout: Option<Payout>,
+    /// How long it lasts, as `HH:MM`.
+    pub close_type: String,
+    /// How its end is fixed.
+    pub expiration_type: String,
+    /// The strategy's reason, with its numbers.
+    pub reason: String,
+    /// The run in which it was decided.
+    pub run: u64,
+}
+
+impl TradeLine {
+    /// The states, as machines are told them.
+    pub const STATES: [&'static str; 6] =
+        ["in_doubt", "open", "settled", "rejected", "not_opened", "not_sent"];
+
+    /// Of an intent.
+    pub fn of(book: &TradeBook, (row, told): (&IntentRow, &Provenance)) -> Self {
+        let trade = &row.approved;
+        Self {
+            intent_id: trade.intent().number(),
+            venue_id: book.venue_id(row).map(|id| id.as_str().to_owned()),
+            bot: told.bot.clone(),
+            symbol: told.symbol,
+            direction: trade.direction(),
+            amount: told.scale.to_f64(trade.stake()),
+            state: state_of(row.state),
+            result: row.outcome,
+            pnl: (row.state == IntentState::Settled).then(|| told.scale.to_f64(row.profit)),
+            decision_time: trade.decision_time(),
+            request_time: (row.state != IntentState::NotSent).then_some(told.request_time),
+            open_time: row.open_time,
+            open_price: row.open_price,
+            close_time: row.close_time,
+            close_price: row.close_price,
+            payout: row.payout,
+            close_type: trade.expiry().close_type.to_string(),
+            expiration_type: trade.expiry().expiration_type.to_string(),
+            reason: book.reason(row).to_string(),
+            run: told.run,
+        }
+    }
+}
+
+/// Whoever only reads cannot tell an answer that is awaited from one that was lost.
+pub const fn state_of(state: IntentState) -> &'static str {
+    match state {
+        IntentState::InFlight | IntentState::InDoubt => "in_doubt",
+        IntentState::Open => "open",
+        IntentState::Settled => "settled",
+        IntentState::Rejected => "rejected",
+        IntentState::NotSent => "not_sent",
+        IntentState::NotOpened => "not_opened",
+    }
+}

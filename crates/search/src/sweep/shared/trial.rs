@@ -1,0 +1,176 @@
+//! One trial: a Session driven with what matters to a search. That is candidates and settlements where the strategy declares its
+//! signals, else every candle; no book of trades is kept.
+
+use super::super::Figures;
+use super::closes::Closes;
+use super::marks::{Marks, Tests};
+use super::tally::Tally;
+use super::trial_context::{TrialContext, TrialTrade};
+use candlewick_engine::{BookedTrade, EngineError, OrderTerms, Session, TrialSession};
+use candlewick_sdk::{CandleSeries, Millis, Payout, Signal};
+use candlewick_simulator::Simulator;
+use std::ops::Range;
+
+/// One run of a strategy in a search: the trades of a backtest of its Session, without a journal and without a book.
+///
+/// It consumes a Session that was handed nothing. A trade beside which no other can be open is booked to its end
+/// when it is approved; any other goes through the venue event by event.
+pub struct Trial<'a> {
+    session: TrialSession,
+    context: TrialContext<'a>,
+    /// The candles of the only bot.
+    closes: Closes<'a>,
+}
+
+/// An entry of a declaration, ready to be asked.
+pub(crate) struct PlannedEntry {
+    pub(crate) tests: Tests,
+    pub(crate) signal: Signal,
+}
+
+impl<'a> Trial<'a> {
+    /// Takes over a Session of one bot, which sees these candles and trades at this venue, where a win pays `payout`. The
+    /// figures are of `span`, from the open of the first candle to the close of the last.
+    ///
+    /// # Errors
+    /// As [`TrialSession::new`].
+    pub fn new(
+        session: Session,
+        candles: &'a CandleSeries,
+        (venue, payout): (Simulator, Payout),
+        span: &Range<Millis>,
+    ) -> Result<Self, EngineError> {
+        let mut session = TrialSession::new(session)?;
+        session.disable_verdicts();
+        let (scale, start) = (session.session().money_scale(), session.session().ledger().free());
+        let context = TrialContext {
+            venue,
+            tally: Tally::new(scale, payout, start, span),
+            symbol: candles.symbol(),
+            payout,
+            pending: Vec::with_capacity(16),
+            is_one_enough: None,
+            trades: None,
+        };
+        let closes = Closes::of(candles.candles(), candles.interval().length());
+        Ok(Self { session, context, closes })
+    }
+
+    /// Notes the settled trades one by one, in the order in which they become known.
+    pub fn note_trades(&mut self, trades: &'a mut Vec<TrialTrade>) {
+        self.context.trades = Some(trades);
+    }
+
+    /// Goes from one marked candle to the next that may be approved; the strategy sees none.
+    pub(crate) fn run_declared(mut self, entries: &[PlannedEntry], marks: &Marks) -> Figures {
+        let mut cursor = 0;
+        let mut opened = 0;
+        while let Some(index) = marks.next(cursor) {
+            cursor = index + 1;
+            let close = self.closes.at(index);
+            self.handle_due(close);
+            let entry = entries.iter().find(|entry| entry.tests.iter().all(|test| test.has(index)));
+            let Some(entry) = entry else { continue };
+            let context = &mut self.context;
+            let outcome = |terms: &OrderTerms| context.settle_at_once(index, terms);
+            let answer = self.session.handle_signal(close, &entry.signal, outcome);
+            opened += u64::from(answer.is_ok());
+            cursor = match answer {
+                Ok(BookedTrade::Settled { settled_at, .. }) => self.closes.first_from(cursor, settled_at),
+                Ok(BookedTrade::UnderWay(terms)) => self.open(&terms, index),
+                Err(_) => self.refused_until(cursor, close),
+            };
+        }
+        // Every candidate was refused, by a rule or for certain, unless it was approved.
+        self.context.tally.refused += marks.count(0..self.closes.candles().len()) - opened;
+        self.end().into_figures()
+    }
+
+    /// Shows every candle to the strategy.
+    pub fn run_candles(mut self) -> Figures {
+        let candles = self.closes.candles();
+        let (mut cursor, mut after) = (0, None);
+        while cursor < candles.len() {
+            self.handle_due(self.closes.at(cursor));
+            let end = match self.context.venue.next_due() {
+                Some(due) => self.closes.first_from(cursor, due).max(cursor + 1),
+                None => candles.len(),
+            };
+            let context = &mut self.context;
+            let outcome = |place: usize, terms: &OrderTerms| context.settle_at_once(cursor + place, terms);
+            let after_trade = after.as_ref().map(|(suppressed, settlement)| (*suppressed, settlement));
+            let shown = self.session.show_candles(after_trade, &candles[cursor..end], outcome);
+            cursor += shown.count;
+            self.context.tally.refused += shown.suppressed;
+            after = None;
+            match shown.answer {
+                None => {}
+                Some(Ok(BookedTrade::Settled { settlement, settled_at })) => {
+                    after = Some((self.closes.first_from(cursor, settled_at) - cursor, settlement));
+                }
+                Some(Ok(BookedTrade::UnderWay(terms))) => {
+                    let end = self.open(&terms, cursor - 1);
+                    self.show_suppressed(&mut cursor, end);
+                }
+                Some(Err(_)) => {
+                    self.context.tally.refused += 1;
+                    let end = self.refused_until(cursor, self.closes.at(cursor - 1));
+                    self.show_suppressed(&mut cursor, end);
+                }
+            }
+        }
+        self.end().into_figures()
+    }
+
+    /// Shows the strategy candles whose signals are certain to be refused.
+    fn show_suppressed(&mut self, cursor: &mut usize, until: usize) {
+        if let Some(candles) = self.closes.candles().get(*cursor..until).filter(|candles| !candles.is_empty())
+        {
+            self.context.tally.refused += self.session.show_suppressed(candles);
+            *cursor = until;
+        }
+    }
+
+    /// The first candle from `cursor` on whose signal may be approved, for all that is known at `now`.
+    #[inline]
+    fn refused_until(&mut self, cursor: usize, now: Millis) -> usize {
+        let until = self.session.refuses_until(now);
+        if until <= now {
+            return cursor;
+        }
+        self.closes.first_from(cursor, until.min(self.context.venue.next_due().unwrap_or(Millis::MAX)))
+    }
+
+    fn end(mut self) -> Tally {
+        self.handle_due(Millis::MAX);
+        self.context.tally
+    }
+
+    /// Sends the venue what was approved at the candle with this index; the first candle after it whose signal may be
+    /// approved.
+    #[inline(never)]
+    fn open(&mut self, terms: &OrderTerms, index: usize) -> usize {
+        if self.context.pending.is_empty() && self.context.is_one_enough.is_none() {
+            self.context.is_one_enough = Some(self.session.is_full());
+        }
+        self.context.submit(terms);
+        self.refused_until(index + 1, terms.decision_time())
+    }
+
+    /// Hands the Session everything the venue has to say until `now`.
+    #[inline]
+    fn handle_due(&mut self, now: Millis) {
+        // Nearly always nothing is under way.
+        if self.context.venue.next_due().is_some_and(|due| due <= now) {
+            self.handle_all_due(now);
+        }
+    }
+
+    #[inline(never)]
+    fn handle_all_due(&mut self, now: Millis) {
+        while let Some(event) = self.context.venue.pop_due(now) {
+            let event = self.context.translate(&event);
+            self.session.handle(&event);
+        }
+    }
+}

@@ -1,0 +1,381 @@
+//! The outcomes of orders at the closes of a series, computed once for many runs over the same candles.
+
+use crate::moments::Moments;
+use crate::order::{Opening, Order, Refusal};
+use crate::order_outcome::OrderOutcome;
+use crate::outcome::profit_of;
+use crate::path::PricePath;
+use crate::{Market, SettledTrade, SimulationSettings, SimulatorError};
+use candlewick_sdk::{
+    Candle, CandleSeries, Direction, ExpirationType, Expiry, Millis, Money, Outcome, Symbol,
+};
+use std::fmt;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// The outcomes of orders of one expiry that are decided at the closes of a series, in both directions: one byte for each
+/// candle, computed when it is first asked for. Threads share a table; which of them computes an outcome makes no difference.
+///
+/// A [`Simulator`](crate::Simulator) that [has one](crate::Simulator::with_outcomes) looks an order's outcome up instead of computing it.
+pub struct OutcomeTable {
+    path: PricePath,
+    settings: SimulationSettings,
+    expiry: Expiry,
+    candles: CandleSeries,
+    /// Where trades open and close, counted from their decisions, when that is the same at every close.
+    steady: Option<(Millis, Millis)>,
+    outcomes: Box<[AtomicU8]>,
+}
+
+/// A trade from a table, without the prices that the table does not keep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TableTrade {
+    pub(crate) outcome: Outcome,
+    pub(crate) open_time: Millis,
+    pub(crate) close_time: Millis,
+    /// When its settlement becomes known.
+    pub(crate) known_at: Millis,
+}
+
+/// Three bits of a table's byte; 0 is not known yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+enum Kind {
+    Won = 1,
+    Lost = 2,
+    Draw = 3,
+    Cancelled = 4,
+    StaysOpen = 5,
+    NoPrice = 6,
+}
+
+const BITS: u32 = 3;
+const MASK: u8 = 0b111;
+
+/// What three bits say. Looked up rather than branched on: see docs/performance.md.
+const KINDS: [Option<Kind>; 8] = [
+    None,
+    Some(Kind::Won),
+    Some(Kind::Lost),
+    Some(Kind::Draw),
+    Some(Kind::Cancelled),
+    Some(Kind::StaysOpen),
+    Some(Kind::NoPrice),
+    None,
+];
+
+/// The outcome of a trade, by its bits.
+const OUTCOMES: [Option<Outcome>; 8] = [
+    None,
+    Some(Outcome::Won),
+    Some(Outcome::Lost),
+    Some(Outcome::Draw),
+    Some(Outcome::Cancelled),
+    None,
+    None,
+    None,
+];
+
+impl OutcomeTable {
+    /// The table of orders that a bot on `candles` decides and `market` prices. `None` where an order's latency
+    /// depends on its number, so that runs do not share its outcome.
+    ///
+    /// # Errors
+    /// As [`PricePath::new`].
+    pub fn new(
+        settings: &SimulationSettings,
+        market: Market,
+        candles: &CandleSeries,
+        expiry: Expiry,
+    ) -> Result<Option<Self>, SimulatorError> {
+        if settings.recorded_latency.is_some() {
+            return Ok(None);
+        }
+        let path = PricePath::new(market, settings)?;
+        let outcomes = candles.candles().iter().map(|_| AtomicU8::new(0)).collect();
+        let steady = steady(expiry, candles, settings);
+        let (settings, candles) = (settings.clone(), candles.clone());
+        Ok(Some(Self { path, settings, expiry, candles, steady, outcomes }))
+    }
+
+    /// The expiry of its orders.
+    pub const fn expiry(&self) -> Expiry {
+        self.expiry
+    }
+
+    /// The symbol of its orders.
+    pub fn symbol(&self) -> Symbol {
+        self.path.symbol()
+    }
+
+    /// The outcome of an order that is decided at the close of one of its candles; `None` for any other.
+    pub(crate) fn outcome_of(&self, order: &Order) -> Option<OrderOutcome> {
+        if order.expiry != self.expiry || order.symbol != self.symbol() {
+            return None;
+        }
+        let opens = order.time - self.candles.interval().length();
+        let candle = self.candles.candles().binary_search_by_key(&opens, Candle::time).ok()?;
+        let kind = self.kind((candle, order.time), order.direction)?;
+        let (open_time, close_time) = self.moments(order.time);
+        let payout = self.settings.payout_percent;
+        let opening = Opening { open_time, open_price: None, close_time, payout };
+        let Some(outcome) = kind.outcome() else {
+            return Some(match kind {
+                Kind::NoPrice => OrderOutcome::Refused(Refusal::NoPrice),
+                _ => OrderOutcome::StaysOpen(opening),
+            });
+        };
+        let trade = SettledTrade {
+            number: order.number,
+            known_at: close_time + self.settings.settle_delay_ms,
+            outcome,
+            profit: profit_of(outcome, order.stake, payout),
+            open_price: None,
+            close_price: None,
+            open_time,
+            close_time,
+        };
+        Some(OrderOutcome::Settles(opening, trade))
+    }
+
+    /// The trade of an order in this direction that is decided at the close of the candle with this index, which is `close`;
+    /// `None` for one that does not settle.
+    #[inline]
+    pub(crate) fn trade(&self, (candle, close): (usize, Millis), direction: Direction) -> Option<TableTrade> {
+        let outcome = self.kind((candle, close), direction)?.outcome()?;
+        let (open_time, close_time) = self.moments(close);
+        let known_at = close_time + self.settings.settle_delay_ms;
+        Some(TableTrade { outcome, open_time, close_time, known_at })
+    }
+
+    #[inline]
+    fn kind(&self, (candle, close): (usize, Millis), direction: Direction) -> Option<Kind> {
+        let outcomes = self.outcomes.get(candle)?;
+        let shift = match direction {
+            Direction::Buy => 0,
+            Direction::Sell => BITS,
+        };
+        let bits = outcomes.load(Ordering::Relaxed) >> shift & MASK;
+        Some(Kind::from_bits(bits).unwrap_or_else(|| self.compute(outcomes, direction, close, shift)))
+    }
+
+    /// When a trade that is decided at `close` opens and closes.
+    #[inline]
+    fn moments(&self, close: Millis) -> (Millis, Millis) {
+        match self.steady {
+            Some((opens, closes)) => (close + opens, close + closes),
+            None => self.own_moments(close),
+        }
+    }
+
+    #[inline(never)]
+    fn own_moments(&self, close: Millis) -> (Millis, Millis) {
+        let moments = Moments::of(self.expiry, close + self.settings.latency_ms, &self.settings);
+        (moments.open_time, moments.close_time)
+    }
+
+    #[cold]
+    fn compute(&self, outcomes: &AtomicU8, direction: Direction, close: Millis, shift: u32) -> Kind {
+        let order = Order {
+            number: 0,
+            symbol: self.path.symbol(),
+            direction,
+            stake: Money::from_minor(1),
+            expiry: self.expiry,
+            time: close,
+        };
+        let arrival = close + self.settings.latency_ms;
+        let kind = match OrderOutcome::of(&order, arrival, &self.path, &self.settings) {
+            OrderOutcome::Refused(_) => Kind::NoPrice,
+            OrderOutcome::StaysOpen(_) => Kind::StaysOpen,
+            OrderOutcome::Settles(_, trade) => match trade.outcome {
+                Outcome::Won => Kind::Won,
+                Outcome::Lost => Kind::Lost,
+                Outcome::Draw => Kind::Draw,
+                Outcome::Cancelled => Kind::Cancelled,
+            },
+        };
+        outcomes.fetch_or((kind as u8) << shift, Ordering::Relaxed);
+        kind
+    }
+}
+
+impl fmt::Debug for OutcomeTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (symbol, candles) = (self.symbol(), self.outcomes.len());
+        f.debug_struct("OutcomeTable")
+            .field("symbol", &symbol)
+            .field("expiry", &self.expiry)
+            .field("candles", &candles)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Kind {
+    #[inline]
+    fn from_bits(bits: u8) -> Option<Self> {
+        KINDS[usize::from(bits & MASK)]
+    }
+
+    /// `None` for what does not settle.
+    #[inline]
+    const fn outcome(self) -> Option<Outcome> {
+        OUTCOMES[self as usize]
+    }
+}
+
+/// An order of a fixed duration lasts as long wherever it is decided, when all closes stand alike in their seconds.
+fn steady(expiry: Expiry, candles: &CandleSeries, settings: &SimulationSettings) -> Option<(Millis, Millis)> {
+    match expiry.expiration_type {
+        ExpirationType::Unstated | ExpirationType::TimeFixed => {}
+        ExpirationType::CandleClose | ExpirationType::NextCandle => return None,
+    }
+    let length = candles.interval().length();
+    let first = candles.candles().first()?.time() + length;
+    let is_alike = |candle: &Candle| (candle.time() + length - first).is_aligned_to(Millis::SECOND);
+    let moments = Moments::of(expiry, first + settings.latency_ms, settings);
+    let after = (moments.open_time - first, moments.close_time - first);
+    candles.candles().iter().all(is_alike).then_some(after)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Answer, AnswerKind, OrderAtClose, RecordedLatency, Simulator, VenueEvent};
+    use candlewick_sdk::{Interval, Ohlcv, Series};
+    use std::sync::Arc;
+
+    /// Two hours of minutes that go up and down, some of them missing, some of them flat.
+    fn market() -> Market {
+        let candle = |minute: i64| {
+            let price = |minute: i64| 100.0 + f64::from((minute * 7 % 11) as i32) * 0.25;
+            let open = price(minute);
+            let close = if minute % 10 == 3 { open } else { price(minute + 1) };
+            let numbers = Ohlcv { open, high: 110.0, low: 90.0, close, volume: 0.0 };
+            Candle::new(Millis::MINUTE * minute, Interval::MINUTE, numbers).unwrap()
+        };
+        let minutes = (0..120).filter(|minute| !(40..44).contains(minute) && minute % 23 != 7).map(candle);
+        let series = Series { symbol: "BTCUSDT".parse().unwrap(), interval: Interval::MINUTE };
+        Market { prices: CandleSeries::new(series, minutes.collect::<Vec<_>>()).unwrap(), detail: Vec::new() }
+    }
+
+    fn check(settings: &SimulationSettings, kind: ExpirationType, close_type: &str) {
+        let expiry = Expiry { close_type: close_type.parse().unwrap(), expiration_type: kind };
+        let candles = market().prices;
+        let table = Arc::new(OutcomeTable::new(settings, market(), &candles, expiry).unwrap().unwrap());
+        let balance = Money::from_minor(100_000);
+        // Twice: the second time every outcome is known.
+        for (index, candle) in
+            candles.candles().iter().enumerate().chain(candles.candles().iter().enumerate())
+        {
+            for direction in [Direction::Buy, Direction::Sell] {
+                let order = Order {
+                    number: 7,
+                    symbol: candles.symbol(),
+                    direction,
+                    stake: Money::from_minor(1_000),
+                    expiry,
+                    time: candle.close_time(Interval::MINUTE),
+                };
+                let mut own = Simulator::new(settings.clone(), balance, vec![market()]).unwrap();
+                own.submit(&order);
+                // Without a market, so that nothing but the table can answer.
+                let mut other = venue(settings, balance, &table);
+                let answer = other.submit(&order);
+                check_at_once(settings, (&table, index, &order), (&answer, &mut other.clone()));
+                assert_eq!(events(&mut other), events(&mut own), "{order:?}");
+                let state = |venue: &Simulator| (venue.balance(), venue.unsettled().to_vec());
+                assert_eq!(state(&other), state(&own), "{order:?}");
+            }
+        }
+        assert_eq!(table.trade((candles.candles().len(), candles.end()), Direction::Buy), None);
+    }
+
+    fn venue(settings: &SimulationSettings, balance: Money, table: &Arc<OutcomeTable>) -> Simulator {
+        let venue = Simulator::new(settings.clone(), balance, Vec::new()).unwrap();
+        venue.with_outcomes(vec![table.clone()])
+    }
+
+    /// Everything that a venue has to say, without prices.
+    fn events(venue: &mut Simulator) -> Vec<VenueEvent> {
+        let mut events: Vec<VenueEvent> = std::iter::from_fn(|| venue.pop_due(Millis::MAX)).collect();
+        for event in &mut events {
+            match event {
+                VenueEvent::Settled(trade) => (trade.open_price, trade.close_price) = (None, None),
+                VenueEvent::Answered(answer) => {
+                    if let AnswerKind::Opened(opening) = &mut answer.kind {
+                        opening.open_price = None;
+                    }
+                }
+            }
+        }
+        events
+    }
+
+    /// Settling an order at once gives what the venue's events say of it.
+    fn check_at_once(
+        settings: &SimulationSettings,
+        (table, candle, order): (&Arc<OutcomeTable>, usize, &Order),
+        (answer, other): (&Answer, &mut Simulator),
+    ) {
+        let mut venue = venue(settings, other.balance(), table);
+        let Order { direction, expiry, stake, time, .. } = *order;
+        let settled = venue.settle_at_once(&OrderAtClose { candle, time, direction, expiry, stake });
+        let events = events(other);
+        match (&events[..], settled) {
+            ([VenueEvent::Answered(answered), VenueEvent::Settled(trade)], Some(settled)) => {
+                let AnswerKind::Opened(opening) = answered.kind else { panic!("{answered:?}") };
+                assert_eq!((settled.answered_at, settled.known_at), (answer.at, trade.known_at));
+                assert_eq!((settled.open_time, settled.close_time), (opening.open_time, opening.close_time));
+                assert_eq!((settled.open_time, settled.close_time), (trade.open_time, trade.close_time));
+                assert_eq!((settled.outcome, settled.profit), (trade.outcome, trade.profit));
+                assert_eq!(venue.balance(), other.balance());
+            }
+            ([VenueEvent::Answered(_), VenueEvent::Settled(_)], None) | (_, Some(_)) => {
+                panic!("{settled:?} of {events:?}")
+            }
+            (_, None) => {}
+        }
+    }
+
+    #[test]
+    fn a_precomputed_order_ends_as_one_that_is_computed() {
+        let stressed =
+            SimulationSettings { stress: 0.05, max_gap_intervals: 2, ..SimulationSettings::default() };
+        for settings in [SimulationSettings::default(), stressed] {
+            check(&settings, ExpirationType::TimeFixed, "01:00");
+            check(&settings, ExpirationType::TimeFixed, "05:00");
+            check(&settings, ExpirationType::CandleClose, "03:00");
+            check(&settings, ExpirationType::NextCandle, "02:00");
+        }
+    }
+
+    #[test]
+    fn an_order_that_the_wallet_does_not_cover_is_refused() {
+        let settings = SimulationSettings::default();
+        let expiry =
+            Expiry { close_type: "01:00".parse().unwrap(), expiration_type: ExpirationType::TimeFixed };
+        let table = OutcomeTable::new(&settings, market(), &market().prices, expiry).unwrap().unwrap();
+        let mut venue = venue(&settings, Money::from_minor(10), &Arc::new(table));
+        let order = Order {
+            number: 1,
+            symbol: market().prices.symbol(),
+            direction: Direction::Buy,
+            stake: Money::from_minor(1_000),
+            expiry,
+            time: Millis::MINUTE,
+        };
+        let answer = venue.submit(&order);
+        assert_eq!(answer.kind, AnswerKind::Refused(Refusal::InsufficientBalance));
+    }
+
+    #[test]
+    fn latencies_that_depend_on_the_order_are_not_shared() {
+        let samples_ms = [("BTCUSDT".parse().unwrap(), vec![Millis::new(100), Millis::new(900)])].into();
+        let recorded = RecordedLatency { seed: 1, samples_ms };
+        let settings =
+            SimulationSettings { recorded_latency: Some(recorded), ..SimulationSettings::default() };
+        let expiry =
+            Expiry { close_type: "01:00".parse().unwrap(), expiration_type: ExpirationType::TimeFixed };
+        assert!(OutcomeTable::new(&settings, market(), &market().prices, expiry).unwrap().is_none());
+    }
+}
