@@ -26,7 +26,8 @@ pub async fn connect(broker: &dyn Broker, kind: Kind) -> Result<Account, Runtime
         move |source| RuntimeError::Venue { question, source }
     };
     let identity = within_deadline(broker.identity()).await.map_err(failed("who am I"))?.value;
-    let balances = within_deadline(broker.balances()).await.map_err(failed("what do the wallets hold"))?.value;
+    let balances =
+        within_deadline(broker.balances()).await.map_err(failed("what do the wallets hold"))?.value;
     let balance = balances.of(kind).ok_or(RuntimeError::NoWallet { kind: name_of(kind) })?;
     Ok(Account { user: identity.user, kind, balance })
 }

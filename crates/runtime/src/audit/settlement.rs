@@ -160,7 +160,8 @@ impl Recomputed {
         for (name, price, moment, record) in
             [("open", open, opened_by, &self.open), ("close", close, closed_by, &self.close)]
         {
-            let (Some((at, price)), Some(moment), Some(PriceAnswer::Record(record))) = (price, moment, record)
+            let (Some((at, price)), Some(moment), Some(PriceAnswer::Record(record))) =
+                (price, moment, record)
             else {
                 continue;
             };

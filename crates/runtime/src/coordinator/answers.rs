@@ -1,14 +1,14 @@
 //! What follows from the venue's answers: events for the Session, and what is asked next.
 
+use super::Coordinator;
 use super::agenda::Job;
+use super::closing::Phase;
 use super::command::{Command, Step};
 use super::event_queue::Place;
 use super::input::{Answer, Streams};
 use super::market_watch::GridPrice;
 use super::settlement::settlement_of;
 use super::warm_up::Warmed;
-use super::closing::Phase;
-use super::Coordinator;
 use crate::Notice;
 use crate::skew::{ClockSample, ClockSource};
 use candlewick_broker::{
@@ -105,12 +105,7 @@ impl Coordinator {
         }
     }
 
-    fn on_candles(
-        &mut self,
-        id: SeriesId,
-        answer: Result<Reply<Candles>, BrokerError>,
-        step: &mut Step<'_>,
-    ) {
+    fn on_candles(&mut self, id: SeriesId, answer: Result<Reply<Candles>, BrokerError>, step: &mut Step<'_>) {
         if let Phase::Starting(_) = self.phase {
             return self.on_past_candles(answer, step);
         }
@@ -317,9 +312,7 @@ fn rejection_of(refusal: &Refusal) -> Rejection {
     match refusal.reason {
         RefusalReason::NoPrice => Rejection::NoPrice,
         RefusalReason::InsufficientBalance => Rejection::InsufficientBalance,
-        RefusalReason::Credentials | RefusalReason::Other => {
-            Rejection::Other(Text::truncated(&refusal.text))
-        }
+        RefusalReason::Credentials | RefusalReason::Other => Rejection::Other(Text::truncated(&refusal.text)),
     }
 }
 

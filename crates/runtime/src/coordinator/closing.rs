@@ -1,11 +1,11 @@
 //! How a run stops and is closed: what is known is handed to the Session, what is not durable is made durable, the journal
 //! is let go of.
 
+use super::Coordinator;
 use super::command::{Command, Step};
 use super::ending::{Finished, Meaning};
 use super::journal_state::Urgency;
 use super::warm_up::WarmUp;
-use super::Coordinator;
 use crate::{Notice, RuntimeError, Stop};
 use candlewick_engine::{Control, EventKind};
 use candlewick_journal::JournalError;

@@ -100,7 +100,7 @@ impl JournalEntry {
         match entry {
             Entry::Header(header) => Self::Header(Box::new(header.clone())),
             Entry::Event(event) => Self::Event(*event),
-            Entry::Action(action) => Self::Action(*action),
+            Entry::Action(action) => Self::Action(action.clone()),
         }
     }
 }

@@ -1,12 +1,12 @@
 //! Intents whose answer was lost, and what is known of all trades that are somebody's.
 
 use super::recorded_session::RecordedSession;
+use crate::RuntimeSettings;
 use crate::past::Past;
 use crate::resolver::{
     Decided, Decision, Doubt, Known, LONGEST_LIST_LAG, LagMeter, Resolution, Resolver, Undecidable,
     WalletView, latest_close,
 };
-use crate::RuntimeSettings;
 use candlewick_broker::{Account, TradeListing, TradeReport};
 use candlewick_engine::{IntentId, OrderTerms};
 use candlewick_sdk::{Millis, Money};

@@ -1,10 +1,10 @@
 //! Where the run's audits are fed, and what they find is kept and told to people.
 
+use super::Coordinator;
 use super::agenda::Job;
 use super::command::{Ask, Step};
 use super::event_queue::Place;
 use super::input::RequestId;
-use super::Coordinator;
 use crate::audit::{
     Audit, Finding, PriceCheck, Quiet, Settlement, Terms, WalletReading, Weight, check_terms,
 };
@@ -66,11 +66,7 @@ impl Coordinator {
     }
 
     /// The balances have come at their pace.
-    pub(super) fn on_balances(
-        &mut self,
-        answer: Result<Reply<Balances>, BrokerError>,
-        step: &mut Step<'_>,
-    ) {
+    pub(super) fn on_balances(&mut self, answer: Result<Reply<Balances>, BrokerError>, step: &mut Step<'_>) {
         self.agenda.add(step.now + self.balance_pace(), Job::Balances);
         match answer {
             Ok(reply) => {

@@ -46,7 +46,7 @@ pub enum Input {
 }
 
 /// The number of an order, by which its answer is returned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OrderId(pub u64);
 
 /// Which question an answer belongs to. Each is asked at most once at a time.

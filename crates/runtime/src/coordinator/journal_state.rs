@@ -231,7 +231,7 @@ impl From<JournalError> for Box<RuntimeError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candlewick_engine::testing::approved;
+    use crate::coordinator::tests::approved;
 
     fn busy() -> JournalError {
         JournalError::DiskFull { url: "memory".to_owned(), source: "no room".into() }

@@ -60,7 +60,8 @@ impl MarketWatch {
             ranks[id.index()] = rank;
         }
         let series = session.series().iter().zip(ranks);
-        let symbols = session.symbols().iter().filter_map(|symbol| Some((session.symbol_id(*symbol)?, *symbol)));
+        let symbols =
+            session.symbols().iter().filter_map(|symbol| Some((session.symbol_id(*symbol)?, *symbol)));
         Self {
             series: series.map(|(series, rank)| SeriesWatch { series: *series, rank, watch: None }).collect(),
             symbols: symbols
@@ -202,7 +203,11 @@ impl MarketWatch {
 
     /// The price of the grid that is settled by what has streamed so far: by a later price, or because it has been waited
     /// for long enough.
-    pub(crate) fn settled_grid(&mut self, id: SymbolId, is_over: bool) -> Option<(Millis, Option<PriceTick>)> {
+    pub(crate) fn settled_grid(
+        &mut self,
+        id: SymbolId,
+        is_over: bool,
+    ) -> Option<(Millis, Option<PriceTick>)> {
         self.symbols[id.index()].stream.as_mut()?.settle(is_over)
     }
 

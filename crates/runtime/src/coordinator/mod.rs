@@ -198,8 +198,11 @@ impl Coordinator {
     fn on_time(&mut self, step: &mut Step<'_>) {
         match self.phase {
             Phase::Running if !self.session.journal.stands_still() => {}
-            Phase::Starting(_) => return step.commands.push(Command::WakeAt(Millis::MAX)),
-            Phase::Running | Phase::Closing { .. } | Phase::Ended => return,
+            Phase::Running => return,
+            // Only an answer goes on with it.
+            Phase::Starting(_) | Phase::Closing { .. } | Phase::Ended => {
+                return step.commands.push(Command::WakeAt(Millis::MAX));
+            }
         }
         self.ask_due(step);
         self.dispatch_due(step);
@@ -212,7 +215,11 @@ impl Coordinator {
         if let Some(why) = self.ending.ended(under_way, step.now) {
             return self.finish(why, step);
         }
-        let times = [self.agenda.next_at(), self.events.wakes_at(step.now), self.ending.wakes_at(under_way, step.now)];
+        let times = [
+            self.agenda.next_at(),
+            self.events.wakes_at(step.now),
+            self.ending.wakes_at(under_way, step.now),
+        ];
         step.commands.push(Command::WakeAt(times.into_iter().flatten().min().unwrap_or(Millis::MAX)));
     }
 
@@ -301,7 +308,8 @@ impl Coordinator {
                     step.warn("the journal can be written again");
                 }
                 for approved in opens {
-                    let (intent, leave_by) = (approved.intent(), self.session.session().latest_departure(&approved));
+                    let (intent, leave_by) =
+                        (approved.intent(), self.session.session().latest_departure(&approved));
                     if let Some(reason) = self.reason_not_to_send(leave_by, step.now) {
                         self.not_sent(intent, &reason, step);
                         continue;

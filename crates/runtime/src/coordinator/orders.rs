@@ -1,9 +1,9 @@
 //! What people order of a running bot.
 
+use super::Coordinator;
 use super::command::{Ask, Command, Step};
 use super::doubts::PersonsVerdict;
 use super::input::{OrderId, RequestId};
-use super::Coordinator;
 use crate::adoption::check_adoption;
 use crate::control::{ControlAnswer, ControlOrder, Phase, Resolution, RunState};
 use candlewick_broker::{BrokerError, TradeReport};

@@ -2,15 +2,15 @@
 
 use super::command::{Command, Step};
 use super::journal_state::{JournalState, Waiting};
-use crate::notice::Funds;
 use crate::Notice;
+use crate::notice::Funds;
 use candlewick_broker::{Account, OpenOrder};
 use candlewick_engine::{
-    Action, Control, Entry, Event, EventKind, Header, IntentId, IntentRow, IntentState, Ledger, OrderTerms,
-    Rule, Session, TradeBook,
+    Action, Entry, Event, EventKind, Header, IntentId, IntentRow, IntentState, Ledger, OrderTerms, Rule,
+    Session, TradeBook,
 };
-use candlewick_sdk::{Millis, Money, MoneyScale, Symbol};
 use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::{Millis, Money, MoneyScale, Symbol};
 
 /// The one place where an event enters the Session. Both sides are recorded, and told to whoever watches; what the Session
 /// approves waits until its intent is durable.
@@ -90,11 +90,6 @@ impl RecordedSession {
         }
         self.actions = actions;
         handled
-    }
-
-    /// Hands an order of the program's own to the Session, as of now.
-    pub(crate) fn control(&mut self, control: Control, step: &mut Step<'_>) -> Handled {
-        self.handle(step.now, EventKind::Control { control }, step)
     }
 
     /// A warning that is kept in the journal as well: a person must see it.

@@ -1,12 +1,12 @@
 //! What earlier runs left unfinished, and how doubts end.
 
+use super::Coordinator;
 use super::agenda::Job;
 use super::answers::opened;
 use super::command::{Ask, Step};
 use super::doubts::PersonsVerdict;
 use super::event_queue::Place;
 use super::input::RequestId;
-use super::Coordinator;
 use crate::resolver::{Decided, Resolution};
 use candlewick_broker::{Balances, Reply, TradeListing, TradeReport};
 use candlewick_engine::{EventKind, IntentId, IntentRow, IntentState, OrderTerms};

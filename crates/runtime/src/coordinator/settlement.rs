@@ -46,7 +46,8 @@ mod tests {
         let mut watch = TradeWatch::new(Millis::ZERO);
         let intent = IntentId::new(1);
         let stake = Money::from_minor(1_000);
-        let trade = Tracked { venue_id: "01JT".to_owned(), stake, duration: Millis::MINUTE, close_time: None };
+        let trade =
+            Tracked { venue_id: "01JT".to_owned(), stake, duration: Millis::MINUTE, close_time: None };
         watch.begin(intent, trade, Millis::ZERO);
         let settled = settlement_of(report, intent, watch.find(intent).unwrap(), MoneyScale::default());
         assert_eq!(settled.map(|settled| (settled.outcome, settled.profit.minor())), expected, "{report:?}");
@@ -59,10 +60,7 @@ mod tests {
     #[test]
     fn the_venues_profit_is_the_truth_and_its_absence_is_filled_by_rule() {
         let won = over(Outcome::Won);
-        check(
-            &TradeReport { profit: Some(Decimal::new(799, 2)), ..won.clone() },
-            Some((Outcome::Won, 799)),
-        );
+        check(&TradeReport { profit: Some(Decimal::new(799, 2)), ..won.clone() }, Some((Outcome::Won, 799)));
         let payout = Payout::from_percent(80.into()).ok();
         check(&TradeReport { payout, ..won }, Some((Outcome::Won, 800)));
         check(&over(Outcome::Lost), Some((Outcome::Lost, -1_000)));

@@ -86,10 +86,6 @@ impl TradeWatch {
         self.trades.len()
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.trades.is_empty()
-    }
-
     /// When the last of them closes, as far as is known.
     pub(crate) fn last_close(&self) -> Option<Millis> {
         self.trades.values().map(|trade| trade.close_time.unwrap_or(trade.assumed_close)).max()

@@ -63,8 +63,7 @@ impl PaperBroker {
                 text: "the price of a past second is not there yet".to_owned(),
             });
         };
-        let price =
-            if is_open && record.time == second { record.prices.open } else { record.prices.close };
+        let price = if is_open && record.time == second { record.prices.open } else { record.prices.close };
         Ok((second - record.time <= STALE && price > 0.0).then_some(price))
     }
 

@@ -23,7 +23,7 @@ pub(crate) struct Window {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Match {
     /// It is another trade.
-    Other,
+    Different,
     /// It may be the trade.
     Unclear,
     /// All that was asked for is as asked for.
@@ -149,7 +149,8 @@ mod tests {
     #[test]
     fn an_expiration_that_is_not_stated_is_time_fixed() {
         let types = [ExpirationType::Unstated, ExpirationType::TimeFixed];
-        for (wanted, requested) in types.iter().flat_map(|wanted| types.map(|requested| (*wanted, requested))) {
+        for (wanted, requested) in types.iter().flat_map(|wanted| types.map(|requested| (*wanted, requested)))
+        {
             check(
                 |doubt, report| {
                     doubt.order.expiration_type = wanted;

@@ -1,7 +1,7 @@
 //! Who could be whose: the unclaimed trades of a listing beside the intents in doubt.
 
-use super::candidate::{Match, Window, compare, request_time_of};
 use super::Doubt;
+use super::candidate::{Match, Window, compare, request_time_of};
 use candlewick_broker::TradeListing;
 use candlewick_broker::TradeReport;
 use candlewick_sdk::Millis;

@@ -219,7 +219,8 @@ mod tests {
         let mut case = Case::new(testing::doubt(1), Millis::ZERO);
         for (began, ended, ids) in listings {
             let (began, ended) = (Millis::new(*began), Millis::new(*ended));
-            let listing = TradeListing { began, ended, is_complete: ended >= began, ..TradeListing::default() };
+            let listing =
+                TradeListing { began, ended, is_complete: ended >= began, ..TradeListing::default() };
             case.observe(&listing, ids.iter().map(ToString::to_string).collect(), DEADLINE);
         }
         case

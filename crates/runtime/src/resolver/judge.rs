@@ -1,7 +1,7 @@
 //! What a listing decides about intents that may own the same trades.
 
+use super::candidate_table::{CandidateTable, Group};
 use super::case::{Case, Stage};
-use super::candidate_table::{Group, CandidateTable};
 use super::wallet::Reserved;
 use super::{Known, Why};
 use candlewick_broker::TradeListing;

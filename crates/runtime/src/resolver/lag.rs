@@ -1,7 +1,7 @@
 //! How long the venue's trade list keeps a trade back.
 
-use candlewick_broker::TradeListing;
 use super::candidate::request_time_of;
+use candlewick_broker::TradeListing;
 use candlewick_sdk::Millis;
 use std::collections::BTreeSet;
 

@@ -34,8 +34,8 @@ pub(crate) use wallet::{WalletView, sums_of};
 pub(crate) use testing::order as order_of_tests;
 
 use candidate::request_time_of;
-use candidate_table::{CandidateTable, Group, Query};
 pub(crate) use candidate::{Match, compare_terms};
+use candidate_table::{CandidateTable, Group, Query};
 use candlewick_broker::{Account, TradeListing, TradeReport};
 use candlewick_engine::IntentId;
 use candlewick_sdk::Millis;
@@ -188,7 +188,12 @@ impl Resolver {
         self.cases.iter().position(|case| case.doubt.intent == intent)
     }
 
-    fn compare<'a>(&self, listing: &'a TradeListing, known: &Known<'_>, list_lag: Millis) -> CandidateTable<'a> {
+    fn compare<'a>(
+        &self,
+        listing: &'a TradeListing,
+        known: &Known<'_>,
+        list_lag: Millis,
+    ) -> CandidateTable<'a> {
         let in_doubt: Vec<Query<'_>> = self
             .cases
             .iter()

@@ -94,7 +94,7 @@ impl Requested {
         let order = self.doubt(place).order;
         let report = TradeReport {
             amount: Some(order.amount),
-            direction: Some(candlewick_broker::model::Reported::Known(order.direction)),
+            direction: Some(candlewick_broker::Reported::Known(order.direction)),
             from_token: Some(self.owner != Owner::Hand),
             account: Some(if self.owner == Owner::RealMoney { Account::Real } else { Account::Demo }),
             ..testing::report(&name(place), at)
@@ -133,7 +133,9 @@ impl Run {
 
     /// Requests that have ended are answered, or in doubt.
     fn take_answers(&mut self, now: Millis) {
-        for (place, requested) in self.requested.iter().enumerate().filter(|(_, requested)| requested.is_ours()) {
+        for (place, requested) in
+            self.requested.iter().enumerate().filter(|(_, requested)| requested.is_ours())
+        {
             let doubt = requested.doubt(place);
             if doubt.ended > now || !self.begun.insert(doubt.intent) {
                 continue;
@@ -161,7 +163,9 @@ impl Run {
             .iter()
             .enumerate()
             .filter(|(_, requested)| {
-                requested.is_ours() && requested.sent <= now.get() && requested.sent + requested.takes > now.get()
+                requested.is_ours()
+                    && requested.sent <= now.get()
+                    && requested.sent + requested.takes > now.get()
             })
             .map(|(place, requested)| Doubt { ended: Millis::MAX, ..requested.doubt(place) })
             .collect();
@@ -236,8 +240,9 @@ impl Run {
         for (place, requested) in self.requested.iter().enumerate() {
             let stake = Money::from_minor(requested.stake);
             let intent = IntentId::new(place as u64 + 1);
-            let taken =
-                requested.accepted.map(|(arrived_after, _)| requested.sent + arrived_after + self.habits.wallet_lag);
+            let taken = requested
+                .accepted
+                .map(|(arrived_after, _)| requested.sent + arrived_after + self.habits.wallet_lag);
             if requested.owner != Owner::RealMoney && taken.is_some_and(|taken| taken <= now.get()) {
                 balance -= stake;
             }

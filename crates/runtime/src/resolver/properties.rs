@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 const HOUR: Millis = Millis::HOUR;
 
 fn habits(fails_one_in: u64) -> impl Strategy<Value = Habits> {
-    (prop::bool::weighted(0.67), any::<bool>(), 0_u64..5, 0..=fails_one_in, 0_i64..20_000, any::<u64>()).prop_map(
-        |(says_length, shuffles, repeats_one_in, fails, wallet_lag, seed)| Habits {
+    (prop::bool::weighted(0.67), any::<bool>(), 0_u64..5, 0..=fails_one_in, 0_i64..20_000, any::<u64>())
+        .prop_map(|(says_length, shuffles, repeats_one_in, fails, wallet_lag, seed)| Habits {
             says_length,
             shuffles,
             // A venue that fails or repeats rows on every page never has a complete list.
@@ -19,8 +19,7 @@ fn habits(fails_one_in: u64) -> impl Strategy<Value = Habits> {
             fails_one_in: if fails < 6 { 0 } else { fails },
             wallet_lag,
             seed,
-        },
-    )
+        })
 }
 
 /// Requests that take up to 20 s, are accepted up to 30 s after their end, and are listed within 100 s.
@@ -86,7 +85,8 @@ const fn intent(place: usize) -> IntentId {
 fn check_invariants(all: &[Requested], run: &Run) -> Result<(), TestCaseError> {
     let mut owned: BTreeSet<String> = BTreeSet::new();
     let answered = all.iter().enumerate().filter(|(_, requested)| requested.owner == Owner::Answered);
-    owned.extend(answered.filter(|(_, requested)| requested.accepted.is_some()).map(|(place, _)| name(place)));
+    owned
+        .extend(answered.filter(|(_, requested)| requested.accepted.is_some()).map(|(place, _)| name(place)));
     for (intent, id) in adopted(run) {
         prop_assert!(owned.insert(id.clone()), "{id} was given twice");
         let place = intent.number() as usize - 1;

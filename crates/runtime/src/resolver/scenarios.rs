@@ -316,7 +316,8 @@ fn a_person_may_decide_what_is_in_doubt_and_nothing_else() {
 #[test]
 fn what_a_person_takes_for_nothing_may_be_found_too() {
     let mut scenario = Scenario::new(&[doubt(1)]);
-    let decided = scenario.resolver.resolve_by_person(IntentId::new(1), Decision::NotOpened, &scenario.claimed);
+    let decided =
+        scenario.resolver.resolve_by_person(IntentId::new(1), Decision::NotOpened, &scenario.claimed);
     assert!(decided.is_ok());
     scenario.look(115, &[trade("a", 101)], &[]);
     scenario.look(120, &[trade("a", 101)], &["1 is a after all"]);

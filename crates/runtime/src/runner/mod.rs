@@ -252,7 +252,8 @@ impl Runner {
                 if self.clock.is_virtual() || self.coordinator.is_closing() {
                     let Returned { durable, taken } = self.journal.returned().await;
                     inputs.extend(taken.is_err().then_some(Input::EntryRefused));
-                    inputs.push_back(Input::Durable(durable));
+                    // What stood still meanwhile goes on.
+                    inputs.extend([Input::Durable(durable), Input::Time]);
                 }
             }
             Command::CloseJournal => {

@@ -1,6 +1,6 @@
 //! Wallets, prices and clocks.
 
-use crate::script::{Ask, Trouble, Which, unavailable};
+use crate::script::{Ask, OpenScript, Trouble, Which, not_sent, unavailable};
 use crate::stage::{Stage, btc};
 use candlewick_engine::{EventKind, Rule};
 use candlewick_runtime::Stop;
@@ -13,7 +13,7 @@ async fn wallets_are_read_at_their_pace_and_told() {
     let mut stage = Stage::paused().await.bot(btc(), &[]);
     stage.settings.wallet_every_s = 30;
     stage.script.balances = vec![(stage.at(0), 900), (stage.at(60_000), 950)];
-    let stage = stage.spell(Which::Wallets, (85_000, 95_000), Trouble::Fail(unavailable()));
+    let stage = stage.spell(Which::Balances, (85_000, 95_000), Trouble::Fail(unavailable()));
     let ran = stage.stop(130_000, Stop::TimeUp).run().await;
     let told = ran.picked(|kind| match kind {
         EventKind::Balance { amount } => Some(amount.minor()),
@@ -30,9 +30,9 @@ async fn wallets_are_read_at_their_pace_and_told() {
 async fn wallets_that_hang_are_not_asked_for_again_meanwhile() {
     let mut stage = Stage::paused().await.bot(btc(), &[]);
     stage.settings.wallet_every_s = 10;
-    let stage = stage.spell(Which::Wallets, (0, 15_000), Trouble::Hang);
+    let stage = stage.spell(Which::Balances, (0, 15_000), Trouble::Hang);
     let ran = stage.stop(95_000, Stop::TimeUp).run().await;
-    assert_eq!(ran.asked(&Ask::Wallets), [10_000, 80_000, 90_000]);
+    assert_eq!(ran.asked(&Ask::Balances), [10_000, 80_000, 90_000]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -60,8 +60,7 @@ async fn check_skew(ahead: &[(i64, i64)], spells: &[(i64, i64)], told: &[(i64, i
     let mut stage = Stage::paused().await.bot(btc(), &signals);
     stage.script.ahead = ahead.iter().map(|(from, ms)| (stage.at(*from), Millis::new(*ms))).collect();
     for _ in signals {
-        let error = candlewick_api::ApiError::NotSent { text: "no line".to_owned() };
-        stage.script.opens.push_back(crate::script::OpenScript::failed(error));
+        stage.script.opens.push_back(OpenScript::failed(not_sent()));
     }
     for (from, ms) in spells {
         stage = stage.spell(Which::Candles(btc()), (*from, from + 1), Trouble::Slow(Millis::new(*ms)));

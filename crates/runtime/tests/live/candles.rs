@@ -1,6 +1,6 @@
 //! When candles are asked for, and how they are told.
 
-use crate::script::{Ask, Trouble, Which, unavailable};
+use crate::script::{Ask, OpenScript, Trouble, Which, not_sent, unavailable};
 use crate::stage::{Keeping, Stage, btc};
 use candlewick_engine::{Origin, Rule};
 use candlewick_runtime::Stop;
@@ -58,9 +58,7 @@ async fn a_late_candle_is_recorded_as_such_and_its_signal_is_too_late() {
 async fn check_outage(trouble: Trouble, end: i64, expected: &[(i64, i64, Origin)]) {
     let minutes: Vec<i64> = (1..=6).map(|minute| minute * MINUTE).collect();
     let mut stage = Stage::paused().await.bot(btc(), &minutes[1..]);
-    stage.script.opens.push_back(crate::script::OpenScript::failed(candlewick_api::ApiError::NotSent {
-        text: "no line".to_owned(),
-    }));
+    stage.script.opens.push_back(OpenScript::failed(not_sent()));
     stage.risk.max_trades_per_day = 0;
     let stage = stage.spell(Which::Candles(btc()), (2 * MINUTE, end), trouble);
     let ran = stage.stop(5 * MINUTE + 30_000, Stop::TimeUp).run().await;

@@ -1,8 +1,8 @@
 //! A trade from its intent to its settlement.
 
-use crate::script::{Ask, OpenScript, Trouble, Which, end, running, short, unavailable};
+use crate::script::{Ask, OpenScript, Trouble, Which, running, unavailable};
 use crate::stage::{Ran, Stage, btc};
-use candlewick_api::model::{TradeRecord, TradeResult, TradeStatus};
+use candlewick_broker::{Progress, TradeReport};
 use candlewick_engine::{EventKind, IntentState};
 use candlewick_runtime::Stop;
 use candlewick_sdk::{Millis, Outcome};
@@ -32,7 +32,7 @@ fn by_id() -> Ask {
 
 #[tokio::test(start_paused = true)]
 async fn an_intent_is_opened_once_and_its_trade_asked_for_after_its_close() {
-    let ran = trade(|stage| accepted(stage).ending(stage.at(CLOSE), TradeResult::Won, 8)).await;
+    let ran = trade(|stage| accepted(stage).ending(stage.at(CLOSE), Outcome::Won, 8)).await;
     assert_eq!(ran.asked(&Ask::Open(btc())), [MINUTE]);
     assert_eq!(ran.asked(&by_id()), [FIRST_POLL]);
     assert_eq!(ran.settled(), [(FIRST_POLL, 1, Outcome::Won, 800)]);
@@ -49,15 +49,15 @@ async fn an_intent_is_opened_once_and_its_trade_asked_for_after_its_close() {
 }
 
 /// What get-by-id says from a moment on, until it says that the trade is won; when it is asked, and the outcome.
-async fn check_not_final(change: impl Fn(&mut TradeRecord), end_after: i64, polls: &[i64]) {
+async fn check_not_final(change: impl Fn(&mut TradeReport), end_after: i64, polls: &[i64]) {
     let ran = trade(|stage| {
         let script = accepted(stage).then(stage.at(CLOSE), &change);
-        script.ending(stage.at(FIRST_POLL + end_after), TradeResult::Lost, -10)
+        script.ending(stage.at(FIRST_POLL + end_after), Outcome::Lost, -10)
     })
     .await;
     let expected: Vec<i64> = polls.iter().map(|after| FIRST_POLL + after).collect();
     assert_eq!(ran.asked(&by_id()), expected);
-    assert_eq!(ran.asked(&Ask::List(1)), [0; 0], "only what has ended is looked up");
+    assert_eq!(ran.asked(&Ask::Trades), [0; 0], "the list is for doubts");
     let last = *expected.last().unwrap();
     assert_eq!(ran.settled(), [(last, 1, Outcome::Lost, -1_000)]);
 }
@@ -67,55 +67,24 @@ async fn what_is_not_final_is_asked_for_again_with_growing_pauses_and_is_no_outc
     check_not_final(|_| {}, 1, &[0, 1_000]).await;
     check_not_final(|_| {}, 12_000, &[0, 1_000, 4_000, 7_000, 12_000]).await;
     check_not_final(|_| {}, 23_000, &[0, 1_000, 4_000, 7_000, 12_000, 22_000, 52_000]).await;
-    for result in ["REVERTED", "won", "HOLD", "PENDING"] {
-        let change = |record: &mut TradeRecord| {
-            record.result = Some(TradeResult::from(result));
-            record.status = Some(TradeStatus::Completed);
-            record.pnl = Some(8.into());
+    for progress in [Progress::OverUnreported, Progress::Unrecognised("REVERTED".to_owned())] {
+        let change = |report: &mut TradeReport| {
+            report.progress = progress.clone();
+            report.profit = Some(8.into());
         };
         check_not_final(change, 3_000, &[0, 1_000, 4_000]).await;
     }
-    check_not_final(|record| record.status = Some(TradeStatus::from("FROZEN")), 500, &[0, 1_000]).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_trade_that_does_not_answer_is_asked_for_again() {
     let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]);
-    let script = accepted(&stage).ending(stage.at(CLOSE), TradeResult::Draw, 0);
+    let script = accepted(&stage).ending(stage.at(CLOSE), Outcome::Draw, 0);
     stage.script.opens.push_back(script);
     let stage = stage.spell(Which::Trades, (0, FIRST_POLL + 2_000), Trouble::Fail(unavailable()));
     let ran = stage.stop(FIRST_POLL + 30_000, Stop::TimeUp).run().await;
     assert_eq!(ran.asked(&by_id()), [FIRST_POLL, FIRST_POLL + 1_000, FIRST_POLL + 4_000]);
     assert_eq!(ran.settled(), [(FIRST_POLL + 4_000, 1, Outcome::Draw, 0)]);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_short_projection_sends_to_the_list_by_user_on_whatever_page() {
-    for page in [1, 2, 7] {
-        let ran = trade(|stage| {
-            let script =
-                accepted(stage).then(stage.at(CLOSE), |record| *record = short(ID, TradeStatus::Completed));
-            script.then_listed(stage.at(CLOSE), |record| end(record, TradeResult::Won, 8)).on_page(page)
-        })
-        .await;
-        assert_eq!(ran.asked(&by_id()), [FIRST_POLL]);
-        assert_eq!(ran.asked(&Ask::List(page)), [FIRST_POLL]);
-        assert_eq!(ran.asked(&Ask::List(page + 1)), [0; 0]);
-        assert_eq!(ran.settled(), [(FIRST_POLL, 1, Outcome::Won, 800)]);
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_list_that_says_no_more_than_get_by_id_is_not_asked_without_pause() {
-    let ran = trade(|stage| {
-        let ended = |record: &mut TradeRecord| *record = short(ID, TradeStatus::Completed);
-        let script = accepted(stage).then(stage.at(CLOSE), ended).then_listed(stage.at(CLOSE), ended);
-        script.then_listed(stage.at(FIRST_POLL + 2_000), |record| end(record, TradeResult::Won, 8))
-    })
-    .await;
-    let polls = [FIRST_POLL, FIRST_POLL + 1_000, FIRST_POLL + 4_000];
-    assert_eq!((ran.asked(&by_id()), ran.asked(&Ask::List(1))), (polls.to_vec(), polls.to_vec()));
-    assert_eq!(ran.settled(), [(FIRST_POLL + 4_000, 1, Outcome::Won, 800)]);
 }
 
 /// Times at which more of an accepted trade was told.
@@ -132,8 +101,8 @@ async fn an_acknowledgement_is_followed_by_its_details_and_its_settlement() {
     let ran = trade(|stage| {
         let script = OpenScript::acknowledged(ID);
         let (open, close) = (stage.at(MINUTE + 999), stage.at(CLOSE));
-        let script = script.then(stage.at(MINUTE + 3_000), |record| *record = running(ID, open, close));
-        script.ending(stage.at(CLOSE + 100), TradeResult::Won, 8)
+        let script = script.then(stage.at(MINUTE + 3_000), |report| *report = running(ID, open, close));
+        script.ending(stage.at(CLOSE + 100), Outcome::Won, 8)
     })
     .await;
     // Asked after a second, then with pauses until the times are known, then after the close.
@@ -149,7 +118,7 @@ async fn details_are_told_once_and_not_with_every_answer() {
         let mut script = accepted(stage);
         script.answer.as_mut().unwrap().open_price = None;
         script.by_id[0].1.open_price = None;
-        script.ending(stage.at(FIRST_POLL + 20_000), TradeResult::Lost, -10)
+        script.ending(stage.at(FIRST_POLL + 20_000), Outcome::Lost, -10)
     })
     .await;
     assert_eq!(opened(&ran), [(MINUTE, false, true)]);
@@ -163,7 +132,7 @@ async fn the_venues_time_of_an_answer_counts_unless_it_is_nonsense() {
     {
         let ran = trade(|stage| {
             let script = accepted(stage).arriving(stage.at(arrival));
-            script.ending(stage.at(CLOSE), TradeResult::Won, 8)
+            script.ending(stage.at(CLOSE), Outcome::Won, 8)
         })
         .await;
         assert_eq!(opened(&ran), [(told, true, true)]);
@@ -174,7 +143,7 @@ async fn the_venues_time_of_an_answer_counts_unless_it_is_nonsense() {
 #[tokio::test(start_paused = true)]
 async fn a_slow_open_is_tracked_from_its_answer_on() {
     let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]);
-    let script = accepted(&stage).ending(stage.at(CLOSE), TradeResult::Won, 8);
+    let script = accepted(&stage).ending(stage.at(CLOSE), Outcome::Won, 8);
     stage.script.opens.push_back(script);
     let slow = Trouble::Slow(Millis::new(50_000));
     let ran =

@@ -3,8 +3,7 @@
 use crate::journal::Failing;
 use crate::script::{Ask, OpenScript, Trouble, Which};
 use crate::stage::{Stage, btc, eth};
-use candlewick_api::ApiError;
-use candlewick_api::model::TradeResult;
+use candlewick_broker::BrokerError;
 use candlewick_engine::IntentState;
 use candlewick_runtime::{RuntimeError, Stop};
 use candlewick_sdk::Outcome;
@@ -13,7 +12,7 @@ const MINUTE: i64 = 60_000;
 
 fn accepted(stage: &Stage, id: &str, minute: i64) -> OpenScript {
     let (open, close) = (stage.at(minute * MINUTE + 999), stage.at((minute + 1) * MINUTE + 999));
-    OpenScript::accepted(id, open, close).ending(close, TradeResult::Won, 8)
+    OpenScript::accepted(id, open, close).ending(close, Outcome::Won, 8)
 }
 
 #[tokio::test(start_paused = true)]
@@ -82,7 +81,7 @@ async fn a_trade_is_tracked_on_time_while_the_journal_does_not_answer() {
     for late in 0..15 {
         let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]);
         let (open, close) = (stage.at(MINUTE + 999), stage.at(2 * MINUTE + 999 + late * 1_000));
-        let script = OpenScript::accepted("trade-1", open, close).ending(close, TradeResult::Won, 8);
+        let script = OpenScript::accepted("trade-1", open, close).ending(close, Outcome::Won, 8);
         stage.script.opens.push_back(script);
         stage.failing = Failing::SilenceAfterEntries(5);
         let asked_at = 2 * MINUTE + 999 + late * 1_000 + i64::from(stage.settings.settle_after_ms);
@@ -125,7 +124,7 @@ async fn an_open_whose_signal_is_late_once_the_journal_is_kept_is_not_sent() {
         assert_eq!(ran.asked(&Ask::Open(btc())).len(), usize::from(is_sent), "{slow_ms} ms to write");
         let states: Vec<_> = ran.finished().book.rows().iter().map(|row| row.state).collect();
         assert_eq!(states, [expected]);
-        let reason = "the journal was kept 1 ms too late for its signal";
+        let reason = "its intent was durable 1 ms too late for its signal";
         let noted = format!(r#"{{"intent":1,"not_sent":"{reason}"}}"#);
         assert_eq!(ran.notes.contains(&noted), !is_sent, "{:?}", ran.notes);
     }
@@ -138,7 +137,7 @@ async fn a_venue_that_does_not_accept_the_credentials_for_a_while_does_not_end_t
     stage.settings.watch_prices = true;
     let scripts = [accepted(&stage, "trade-1", 1), accepted(&stage, "trade-2", 6)];
     stage.script.opens.extend(scripts);
-    let error = ApiError::Unauthorized { text: "Invalid token".to_owned() };
+    let error = BrokerError::Credentials { text: "Invalid token".to_owned() };
     let stage = stage.spell(Which::All, (MINUTE + 1, 4 * MINUTE + 30_000), Trouble::Fail(error));
     let ran = stage.stop(7 * MINUTE + 30_000, Stop::TimeUp).run().await;
     assert_eq!(ran.opens(), [(MINUTE, 0), (6 * MINUTE, 0)]);
@@ -161,7 +160,7 @@ async fn a_question_that_breaks_is_asked_again() {
     let closes: Vec<i64> = ran.candles().iter().map(|(_, close, ..)| close / MINUTE).collect();
     assert_eq!(closes, [1, 2, 3, 4]);
     assert_eq!(ran.settled().len(), 1);
-    assert_eq!(ran.asked(&Ask::Wallets).last(), Some(&(4 * MINUTE)));
+    assert_eq!(ran.asked(&Ask::Balances).last(), Some(&(4 * MINUTE)));
     assert_eq!(ran.asked(&Ask::Price(btc())).last(), Some(&(4 * MINUTE + 30_000)));
 }
 

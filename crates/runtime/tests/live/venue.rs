@@ -3,14 +3,13 @@
 use crate::journal::MemoryJournal;
 use crate::script::{Ask, OpenScript, Script, Trouble, since};
 use async_trait::async_trait;
-use candlewick_api::clock::Clock;
-use candlewick_api::model::{
-    CandleQuery, CandleRow, CandleRows, LastPrice, LimitTime, PriceRecord, TradePage, TradeQuery,
-    TradeRecord, User, Wallet, WalletType,
+use candlewick_broker::clock::Clock;
+use candlewick_broker::{
+    Account, AsOf, Balances, Broker, BrokerError, CandleQuery, CandleRow, Candles, Detail, Identity,
+    MarketData, OpenOrder, OpenOutcome, PriceAnswer, PriceRecord, Reply, TradeListing, TradeReport,
 };
-use candlewick_api::{Account, ApiError, OpenOrder, OpenReply, Reply, Venue};
 use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{Millis, Symbol};
+use candlewick_sdk::{Millis, Ohlcv, Symbol};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
@@ -57,14 +56,8 @@ impl Drop for Waiting<'_> {
 /// The row of a candle, sound and deterministic.
 fn row(open: Millis) -> CandleRow {
     let price = 100.0 + (open.get() / 60_000 % 7) as f64;
-    CandleRow {
-        volume: 1.0,
-        open_price: price,
-        high_price: price + 2.0,
-        low_price: price - 1.0,
-        close_price: price + 1.0,
-        time: open,
-    }
+    let prices = Ohlcv { open: price, high: price + 2.0, low: price - 1.0, close: price + 1.0, volume: 1.0 };
+    CandleRow { time: open, prices }
 }
 
 impl ScriptedVenue {
@@ -97,7 +90,7 @@ impl ScriptedVenue {
     }
 
     /// Notes a question, lets its trouble happen, and sees that a clock in lock-step stands meanwhile.
-    async fn hear(&self, ask: Ask) -> Result<(), ApiError> {
+    async fn take(&self, ask: Ask) -> Result<(), BrokerError> {
         let now = self.clock.now();
         let count = {
             let mut state = self.state();
@@ -158,76 +151,59 @@ impl ScriptedVenue {
         self.require(order.account == Account::Demo, || "real money".to_owned());
     }
 
-    fn record_of(&self, id: &str, listed: bool) -> Option<TradeRecord> {
+    fn report_of(&self, id: &str) -> Option<TradeReport> {
         let now = self.clock.now();
         let mut state = self.state();
-        let is_it = |trade: &&OpenScript| trade.answer.as_ref().is_ok_and(|reply| reply.id == id);
+        let is_it = |trade: &&OpenScript| trade.answer.as_ref().is_ok_and(|report| report.id == id);
         let found = state.trades.iter().find(is_it).cloned();
-        let record = found.and_then(|trade| since(if listed { &trade.listed.1 } else { &trade.by_id }, now));
-        let is_over = record.as_ref().is_some_and(|record| record.outcome().is_some());
-        // The list is of all trades, also of those that are over.
-        if !listed && state.ended.iter().any(|ended| ended == id) {
+        let report = found.and_then(|trade| since(&trade.by_id, now));
+        if state.ended.iter().any(|ended| ended == id) {
             state.breaches.push(format!("trade {id} asked for after its outcome was told"));
-        } else if is_over {
+        } else if report.as_ref().is_some_and(|report| report.progress.outcome().is_some()) {
             state.ended.push(id.to_owned());
         }
-        record
+        report
     }
 }
 
 #[async_trait]
-impl Venue for ScriptedVenue {
-    async fn wallets(&self) -> Result<Reply<Vec<Wallet>>, ApiError> {
+impl Broker for ScriptedVenue {
+    async fn balances(&self) -> Result<Reply<Balances>, BrokerError> {
         let sent = self.clock.now();
-        self.hear(Ask::Wallets).await?;
+        self.take(Ask::Balances).await?;
         let balance = since(&self.script.balances, self.clock.now()).unwrap_or(1_000);
-        let wallet = Wallet {
-            id: "wallet-1".to_owned(),
-            user_id: Some(USER.to_owned()),
-            wallet_type: WalletType::Demo,
-            balance: Decimal::from(balance),
-            created_at: None,
-        };
-        Ok(self.reply(vec![wallet], sent))
+        Ok(self.reply(Balances { demo: Some(Decimal::from(balance)), real: None }, sent))
     }
 
-    async fn trades(&self, query: &TradeQuery) -> Result<Reply<TradePage>, ApiError> {
-        let sent = self.clock.now();
-        self.require(query.user_id.as_deref() == Some(USER), || {
-            "the list asked for without its user".to_owned()
-        });
-        self.hear(Ask::List(query.page)).await?;
-        let ids: Vec<String> = {
-            let state = self.state();
-            let here = state.trades.iter().filter(|trade| trade.listed.0 == query.page);
-            here.filter_map(|trade| trade.answer.as_ref().ok().map(|reply| reply.id.clone())).collect()
-        };
-        let last = self.state().trades.iter().map(|trade| trade.listed.0).max().unwrap_or(1);
-        let mut data: Vec<TradeRecord> = ids.iter().filter_map(|id| self.record_of(id, true)).collect();
-        if query.page < last {
-            let strangers = (data.len() as u64..query.page_size).map(|number| TradeRecord {
-                id: format!("stranger-{}-{number}", query.page),
-                ..TradeRecord::default()
-            });
-            data.extend(strangers);
+    async fn trades(&self) -> TradeListing {
+        let began = self.clock.now();
+        let asked = self.take(Ask::Trades).await;
+        let ended = self.clock.now();
+        if let Err(error) = asked {
+            return TradeListing { began, ended, ended_early: Some(error), ..TradeListing::default() };
         }
-        let page = TradePage { current_page: Some(query.page), data, ..TradePage::default() };
-        Ok(self.reply(page, sent))
+        // The list is of all trades, also of those that are over.
+        let scripts = self.state().trades.clone();
+        let trades = scripts.iter().filter_map(|trade| since(&trade.listed, ended)).collect();
+        TradeListing { began, ended, is_complete: true, trades, ended_early: None }
     }
 
-    async fn trade(&self, id: &str) -> Result<Reply<TradeRecord>, ApiError> {
+    async fn trade(&self, id: &str, detail: Detail) -> Result<Reply<TradeReport>, BrokerError> {
         let sent = self.clock.now();
-        self.hear(Ask::Trade(id.to_owned())).await?;
+        self.take(Ask::Trade(id.to_owned())).await?;
         let named = self.script.named.get(id);
-        let record = self.record_of(id, false).or_else(|| named.cloned().flatten());
-        self.require(record.is_some() || named.is_some(), || format!("trade {id} is not known here"));
-        match record {
-            Some(record) => Ok(self.reply(record, sent)),
-            None => Err(ApiError::NotFound { text: id.to_owned() }),
+        self.require(named.is_some() || detail == Detail::Progress, || {
+            format!("everything of trade {id} asked for, which nobody named")
+        });
+        let report = self.report_of(id).or_else(|| named.cloned().flatten());
+        self.require(report.is_some() || named.is_some(), || format!("trade {id} is not known here"));
+        match report {
+            Some(report) => Ok(self.reply(report, sent)),
+            None => Err(BrokerError::NotFound { text: id.to_owned() }),
         }
     }
 
-    async fn open(&self, order: &OpenOrder, _leave_by: Millis) -> Result<Reply<OpenReply>, ApiError> {
+    async fn open(&self, order: &OpenOrder, _leave_by: Millis) -> OpenOutcome {
         let sent = self.clock.now();
         self.check_order(order);
         let script = {
@@ -236,80 +212,67 @@ impl Venue for ScriptedVenue {
             self.script.opens.get(state.opens - 1).cloned()
         };
         self.require(script.is_some(), || format!("{}: one open more than scripted", order.symbol));
-        let Some(script) = script else { return Err(ApiError::NotSent { text: "not scripted".to_owned() }) };
+        let Some(script) = script else { return OpenOutcome::NotSent { reason: "not scripted".to_owned() } };
         if script.answer.is_ok() {
             self.state().trades.push(script.clone());
         }
-        self.hear(Ask::Open(order.symbol)).await?;
-        script.answer.map(|reply| self.reply(reply, sent))
+        if let Err(error) = self.take(Ask::Open(order.symbol)).await {
+            return OpenOutcome::Unknown { reason: error.to_string() };
+        }
+        script.outcome(|report| self.reply(report, sent))
     }
 
-    async fn me(&self) -> Result<Reply<User>, ApiError> {
-        Ok(self.reply(User { id: USER.to_owned(), ..User::default() }, self.clock.now()))
+    async fn identity(&self) -> Result<Reply<Identity>, BrokerError> {
+        panic!("a run that is connected has no use for the identity")
     }
+}
 
-    async fn last_price(&self, pair: &Symbol, limit: LimitTime) -> Result<Reply<LastPrice>, ApiError> {
+#[async_trait]
+impl MarketData for ScriptedVenue {
+    async fn price(&self, pair: &Symbol, as_of: AsOf) -> Result<Reply<PriceAnswer>, BrokerError> {
         let sent = self.clock.now();
-        let LimitTime::At(at) = limit else { panic!("a price asked for without its moment") };
+        let AsOf::Moment(at) = as_of else { panic!("a price asked for without its moment") };
         self.require(at <= sent, || format!("the price of {at} asked for at {sent}"));
-        self.hear(Ask::Price(*pair)).await?;
-        let CandleRow { volume, open_price, close_price, high_price, low_price, .. } = row(at);
-        let record = PriceRecord {
-            id: None,
-            slot: None,
-            pair: None,
-            asset_type: None,
-            time: at,
-            volume,
-            open_price,
-            close_price,
-            high_price,
-            low_price,
-            created_at: None,
-            updated_at: None,
-        };
-        Ok(self.reply(LastPrice::Record(record), sent))
+        self.take(Ask::Price(*pair)).await?;
+        let record = PriceRecord { time: at, prices: row(at).prices, recorded_time: None };
+        Ok(self.reply(PriceAnswer::Record(record), sent))
     }
 
-    async fn default_price(&self, _pair: &Symbol) -> Result<Reply<PriceRecord>, ApiError> {
-        panic!("the conductor has no use for the default slot's price")
-    }
-
-    async fn candles(&self, query: &CandleQuery) -> Result<Reply<CandleRows>, ApiError> {
+    async fn candles(&self, query: &CandleQuery) -> Result<Reply<Candles>, BrokerError> {
         let now = self.clock.now();
         let (symbol, length) = (query.symbol, query.interval.length());
         let newest = self.state().newest.get(&symbol).copied();
-        self.require(query.start_time + length <= now, || {
+        self.require(query.start + length <= now, || {
             format!("{symbol}: a window at {now} in which no candle can have closed")
         });
-        self.require(query.end_time <= now, || format!("{symbol}: candles of the future asked for"));
+        self.require(query.end <= now, || format!("{symbol}: candles of the future asked for"));
         // Two that were answered are asked for again, to notice what has changed since.
-        let reach = query.start_time + length * 2;
+        let reach = query.start + length * 2;
         let is_news = now == self.start || newest.is_none_or(|newest| reach > newest);
         self.require(is_news, || format!("{symbol}: a candle that was answered is asked for again at {now}"));
-        self.hear(Ask::Candles(symbol)).await?;
+        self.take(Ask::Candles(symbol)).await?;
         let answered = self.clock.now();
-        let first = query.start_time.floor_to(length).max(self.start - length * 5);
+        let first = query.start.floor_to(length).max(self.start - length * 5);
         let opens = std::iter::successors(Some(first), |open| Some(*open + length));
-        let window = opens.take_while(|open| *open <= query.end_time);
+        let window = opens.take_while(|open| *open <= query.end);
         let there = |open: &Millis| {
             let close = *open + length;
             let lag = self.script.lags.get(&(symbol, close)).copied().unwrap_or(Millis::ZERO);
             // A candle is listed while it forms, and not from its close until its lag is over.
-            *open >= query.start_time && (answered < close || answered >= close + lag)
+            *open >= query.start && (answered < close || answered >= close + lag)
         };
         let mut rows: Vec<CandleRow> = window.filter(there).map(row).collect();
         for row in &mut rows {
             if self.script.broken.contains(&(symbol, row.time)) {
-                row.low_price = -1.0;
+                row.prices.low = -1.0;
             }
         }
-        let sound = rows.iter().filter(|row| row.low_price > 0.0).map(|row| row.time);
+        let sound = rows.iter().filter(|row| row.prices.low > 0.0).map(|row| row.time);
         let closed = sound.filter(|open| *open + length <= now).max();
         if let Some(closed) = closed.max(newest) {
             self.state().newest.insert(symbol, closed);
         }
         rows.reverse();
-        Ok(self.reply(CandleRows { rows, unreadable: 0 }, now))
+        Ok(self.reply(Candles::of_rows(&rows, query, now), now))
     }
 }

@@ -2,22 +2,22 @@
 
 use crate::script::OpenScript;
 use crate::stage::{Ran, Stage, btc};
-use candlewick_api::model::{TradeRecord, TradeResult};
+use candlewick_broker::{Account, TradeReport};
 use candlewick_engine::EventKind;
 use candlewick_runtime::{Audit, Stop};
-use candlewick_sdk::Millis;
+use candlewick_sdk::{Millis, Outcome};
 
 const MINUTE: i64 = 60_000;
 const OPEN: i64 = MINUTE + 999;
 const CLOSE: i64 = OPEN + MINUTE;
 const ID: &str = "01JT0000000000000000000001";
 
-/// One trade that is won with 8.00, its record changed, its wallet as told.
-async fn run(close: i64, profit: i64, change: impl Fn(&mut TradeRecord), balances: &[(i64, i64)]) -> Ran {
+/// One trade that is won with 8.00, its report changed, its wallet as told.
+async fn run(close: i64, profit: i64, change: impl Fn(&mut TradeReport), balances: &[(i64, i64)]) -> Ran {
     let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]);
     stage.settings.wallet_every_s = 30;
     let script = OpenScript::accepted(ID, stage.at(OPEN), stage.at(close)).then(stage.at(close), change);
-    let script = script.ending(stage.at(close), TradeResult::Won, profit);
+    let script = script.ending(stage.at(close), Outcome::Won, profit);
     stage.script.opens.push_back(at_prices_of_the_venue(script, stage.at(OPEN)));
     stage.script.balances = balances.iter().map(|(at, minor)| (stage.at(*at), *minor)).collect();
     stage.stop(30 * MINUTE, Stop::TimeUp).run().await
@@ -28,12 +28,12 @@ async fn run(close: i64, profit: i64, change: impl Fn(&mut TradeRecord), balance
 fn at_prices_of_the_venue(mut script: OpenScript, open: Millis) -> OpenScript {
     let step = open.get() / MINUTE % 7;
     let price = (step < 6).then_some(100.0 + step as f64);
-    if let Ok(reply) = &mut script.answer {
-        reply.open_price = price;
+    if let Ok(report) = &mut script.answer {
+        report.open_price = price;
     }
-    for (_, record) in &mut script.by_id {
-        record.open_price = price;
-        record.close_price = record.close_price.and(price).map(|price| price + 1.0);
+    for (_, report) in &mut script.by_id {
+        report.open_price = price;
+        report.close_price = report.close_price.and(price).map(|price| price + 1.0);
     }
     script
 }
@@ -58,9 +58,9 @@ async fn a_trade_as_it_should_be_is_audited_and_nothing_is_found() {
 
 #[tokio::test(start_paused = true)]
 async fn a_trade_that_differs_from_its_intent_or_its_payout_is_found() {
-    // Six seconds too long.
+    // Six seconds too long, in the answer to its open and in its last report.
     let ran = run(CLOSE + 6_000, 8, |_| {}, &FOLLOWS).await;
-    assert_eq!(findings(&ran), [(Audit::Terms, 1)]);
+    assert_eq!(findings(&ran), [(Audit::Terms, 2)]);
     let follows = [FOLLOWS[0], FOLLOWS[1], (CLOSE, 1_009)];
     let ran = run(CLOSE, 9, |_| {}, &follows).await;
     assert_eq!(findings(&ran), [(Audit::Settlement, 1)]);
@@ -71,11 +71,10 @@ async fn a_trade_that_differs_from_its_intent_or_its_payout_is_found() {
 async fn a_trade_on_another_account_halts_the_run() {
     let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]);
     let mut script = OpenScript::accepted(ID, stage.at(OPEN), stage.at(CLOSE));
-    let real = TradeRecord { id: ID.to_owned(), is_demo: Some(false), ..TradeRecord::default() };
-    if let Ok(reply) = &mut script.answer {
-        reply.record = Some(Box::new(real));
+    if let Ok(report) = &mut script.answer {
+        report.account = Some(Account::Real);
     }
-    let script = script.ending(stage.at(CLOSE), TradeResult::Won, 8);
+    let script = script.ending(stage.at(CLOSE), Outcome::Won, 8);
     stage.script.opens.push_back(at_prices_of_the_venue(script, stage.at(OPEN)));
     let ran = stage.stop(30 * MINUTE, Stop::TimeUp).run().await;
     assert_eq!(findings(&ran), [(Audit::Terms, 1)]);
@@ -111,8 +110,8 @@ async fn a_wallet_that_lags_with_the_list_is_not_taken_for_money_that_left() {
     let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]);
     (stage.settings.wallet_every_s, stage.settings.list_every_s) = (30, 67);
     let mut script = OpenScript::accepted(ID, stage.at(OPEN), stage.at(CLOSE));
-    script = script.ending(stage.at(CLOSE), TradeResult::Won, 8);
-    script.listed.1.clear();
+    script = script.ending(stage.at(CLOSE), Outcome::Won, 8);
+    script.listed.clear();
     stage.script.opens.push_back(at_prices_of_the_venue(script, stage.at(OPEN)));
     stage.script.balances = vec![(stage.at(-MINUTE), 1_000), (stage.at(4 * MINUTE), 1_003)];
     let ran = stage.stop(14 * MINUTE, Stop::TimeUp).run().await;

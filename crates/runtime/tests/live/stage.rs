@@ -1,18 +1,18 @@
-//! A run on the stage: bots that signal when told, a scripted venue, a watched conductor.
+//! A run on the stage: bots that signal when told, a scripted venue, a watched run.
 
 use crate::journal::{Failing, MemoryJournal};
 use crate::script::{Ask, Script, Spell, Trouble, Which};
 use crate::venue::{ScriptedVenue, USER};
-use candlewick_api::Account as Kind;
-use candlewick_api::clock::{Clock, Speed, SystemClock, VirtualClock};
+use candlewick_broker::clock::{Clock, Speed, SystemClock, VirtualClock};
+use candlewick_broker::{Account as Kind, Broker, MarketData};
 use candlewick_engine::{
-    Action, BotSettings, Event, EventKind, Header, Ledger, Origin, RiskSettings, Rule, Session,
-    SessionSettings, StakeSettings, TradeBook,
+    Action, BotSettings, Event, EventKind, Header, Origin, RiskSettings, Rule, Session, SessionSettings,
+    StakeSettings,
 };
 use candlewick_journal::{Journal, NullJournal};
 use candlewick_runtime::control::{ControlAnswer, ControlOrder, ControlRequest};
 use candlewick_runtime::{
-    Account, Conductor, Finished, Notice, Observer, Parts, RuntimeError, RuntimeSettings, Stop,
+    Account, Finished, Interest, Notice, Notices, Parts, Runner, RuntimeError, RuntimeSettings, Stop, Watcher,
 };
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{
@@ -21,6 +21,9 @@ use candlewick_sdk::{
 };
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+
+/// More notices than any scripted run has.
+const MOST_NOTICES: usize = 50_000;
 
 /// Longer than any scripted run: what has not ended by then never will.
 const NEVER: Duration = Duration::from_hours(48);
@@ -95,7 +98,7 @@ pub(crate) struct Ran {
     pub(crate) warnings: Vec<String>,
     /// What the journal keeps beside the entries.
     pub(crate) notes: Vec<String>,
-    pub(crate) stoppings: Vec<(String, usize)>,
+    pub(crate) stoppings: Vec<(Stop, usize)>,
     pub(crate) lines: Vec<String>,
     /// What was answered to orders, in their order.
     pub(crate) answers: Vec<ControlAnswer>,
@@ -107,20 +110,23 @@ pub(crate) struct Ran {
 struct Seen {
     told: Vec<(Event, Vec<Action>)>,
     warnings: Vec<String>,
-    stoppings: Vec<(String, usize)>,
+    stoppings: Vec<(Stop, usize)>,
 }
 
-struct Watcher(Arc<Mutex<Seen>>);
-
-impl Observer for Watcher {
-    fn see(&mut self, notice: Notice<'_>, _ledger: &Ledger, _book: &TradeBook) {
-        let mut seen = self.0.lock().unwrap();
-        match notice {
-            Notice::Told(event, actions) => seen.told.push((*event, actions.to_vec())),
-            Notice::Warning(text) => seen.warnings.push(text.to_owned()),
-            Notice::Stopping(why, open) => seen.stoppings.push((why.to_owned(), open)),
-            Notice::Price(..) => {}
+impl Seen {
+    /// All that a run told whoever watches.
+    fn of(mut notices: Notices) -> Self {
+        let mut seen = Self::default();
+        while let Some(received) = notices.try_next() {
+            assert_eq!(received.missed, 0, "a test watches everything");
+            match received.notice {
+                Notice::Handled { event, actions, .. } => seen.told.push((event, actions)),
+                Notice::Warning(text) => seen.warnings.push(text),
+                Notice::Stopping { why, unfinished, .. } => seen.stoppings.push((why, unfinished)),
+                Notice::Price(..) => {}
+            }
         }
+        seen
     }
 }
 
@@ -252,14 +258,14 @@ impl Stage {
                 heard.lock().unwrap().extend(answer);
             }
         });
-        let seen = Arc::new(Mutex::new(Seen::default()));
-        let (conductor, header) = self.conduct(Arc::clone(&venue), journal.clone(), Arc::clone(&seen));
-        let run = Box::pin(conductor.run(&header, until, (stop, orders)));
+        let (watcher, notices) = Watcher::channel(MOST_NOTICES, Interest::Everything);
+        let runner = self.runner(&venue, journal.clone(), watcher, until);
+        let run = Box::pin(runner.run(stop, orders));
         let result = tokio::time::timeout(NEVER, run).await;
         stopper.abort();
         person.abort();
         assert_eq!(venue.breaches(), Vec::<String>::new());
-        let seen = std::mem::take(&mut *seen.lock().unwrap());
+        let seen = Seen::of(notices);
         let (lines, notes) = {
             let record = journal.0.lock().unwrap();
             (record.lines.clone(), record.notes.clone())
@@ -278,12 +284,13 @@ impl Stage {
         }
     }
 
-    fn conduct(
+    fn runner(
         self,
-        venue: Arc<ScriptedVenue>,
+        venue: &Arc<ScriptedVenue>,
         journal: MemoryJournal,
-        seen: Arc<Mutex<Seen>>,
-    ) -> (Conductor, Header) {
+        watcher: Watcher,
+        until: Option<Millis>,
+    ) -> Runner {
         let balance = Decimal::from(1_000);
         let settings =
             SessionSettings { money_scale: MoneyScale::default(), balance, risk: self.risk, bots: self.bots };
@@ -294,23 +301,28 @@ impl Stage {
             Keeping::Memory => Box::new(journal),
             Keeping::Nothing => Box::new(NullJournal),
         };
-        let conductor = Conductor::new(Parts {
+        Runner::new(Parts {
             settings: self.settings,
-            venue,
+            header: Header {
+                format: 1,
+                settings: serde_json::json!({}),
+                strategies: Vec::new(),
+                data_hash: None,
+            },
+            market: Arc::clone(venue) as Arc<dyn MarketData>,
+            broker: Arc::clone(venue) as Arc<dyn Broker>,
             clock: self.clock,
-            account: Account { user_id: USER.to_owned(), kind: Kind::Demo, balance },
+            account: Account { user: USER.to_owned(), kind: Kind::Demo, balance },
             session: Session::new(&settings, strategies).unwrap(),
             wants_prices: vec![self.wants_prices; settings.bots.len()],
             bots: settings.bots,
             journal,
             past: candlewick_runtime::Past::default(),
-            drift: Arc::default(),
+            unrecognised: Arc::default(),
             exchanges: tokio::sync::mpsc::channel(1).1,
-            observer: Box::new(Watcher(seen)),
-        });
-        let header =
-            Header { format: 1, settings: serde_json::json!({}), strategies: Vec::new(), data_hash: None };
-        (conductor, header)
+            watchers: vec![watcher],
+            until,
+        })
     }
 }
 

@@ -1,9 +1,8 @@
 //! Lock-step: venue time stands while anything is unanswered, and facts are told at exactly their moments.
 
-use crate::script::{Ask, OpenScript, Trouble, Which};
+use crate::script::{Ask, OpenScript, Trouble, Which, not_sent};
 use crate::stage::{Stage, btc, eth};
-use candlewick_api::ApiError;
-use candlewick_api::model::TradeResult;
+use candlewick_broker::{OpenOutcome, Refusal, RefusalReason};
 use candlewick_engine::{EventKind, Rule};
 use candlewick_runtime::Stop;
 use candlewick_sdk::{Millis, Outcome};
@@ -27,7 +26,7 @@ async fn answers_are_told_when_the_venue_had_them_and_settlements_when_they_are_
     for is_slow in [false, true] {
         let mut stage = Stage::lock_step().bot(btc(), &[MINUTE, 2 * MINUTE]).bot(eth(), &[MINUTE]);
         let (arrival, open, close) = (stage.at(62_000), stage.at(62_999), stage.at(122_999));
-        let ending = |id: &str| OpenScript::accepted(id, open, close).ending(close, TradeResult::Won, 8);
+        let ending = |id: &str| OpenScript::accepted(id, open, close).ending(close, Outcome::Won, 8);
         let scripts = [ending("btc-1").arriving(arrival), ending("eth-1").arriving(arrival)];
         stage.script.opens.extend(scripts);
         let stage = if is_slow { slow_everywhere(stage) } else { stage };
@@ -57,9 +56,9 @@ async fn answers_are_told_when_the_venue_had_them_and_settlements_when_they_are_
 async fn a_refusal_takes_effect_when_the_request_arrived() {
     let mut stage = Stage::lock_step().bot(btc(), &[MINUTE, 2 * MINUTE]);
     let venue_time = Some(stage.at(62_000));
-    let error = ApiError::Rejected { status: 400, text: "No price".to_owned(), venue_time };
-    stage.script.opens.push_back(OpenScript::failed(error.clone()));
-    stage.script.opens.push_back(OpenScript::failed(error));
+    let refusal = Refusal { reason: RefusalReason::NoPrice, text: "No price".to_owned(), venue_time };
+    stage.script.opens.push_back(OpenScript::failed(OpenOutcome::Refused(refusal.clone())));
+    stage.script.opens.push_back(OpenScript::failed(OpenOutcome::Refused(refusal)));
     let ran = stage.until(3 * MINUTE).run().await;
     let rejected = ran.picked(|kind| matches!(kind, EventKind::Rejected { .. }).then_some(()));
     // The second refusal claims an old moment: it is told, late.
@@ -71,9 +70,9 @@ async fn the_instant_of_a_settlement_and_a_candle_is_told_in_the_order_of_the_ru
     let mut stage = Stage::lock_step().bot(btc(), &[MINUTE, 3 * MINUTE]);
     stage.wants_prices = true;
     let (open, close) = (stage.at(62_999), stage.at(3 * MINUTE - 4_000));
-    let script = OpenScript::accepted("btc-1", open, close).ending(close, TradeResult::Won, 8);
+    let script = OpenScript::accepted("btc-1", open, close).ending(close, Outcome::Won, 8);
     stage.script.opens.push_back(script);
-    stage.script.opens.push_back(OpenScript::failed(ApiError::NotSent { text: "no line".to_owned() }));
+    stage.script.opens.push_back(OpenScript::failed(not_sent()));
     // The trade answers last, and is told first: its symbol is free again for the candle's signal.
     let stage = stage.spell(Which::Trades, (0, 9 * MINUTE), Trouble::Slow(Millis::new(5_000)));
     let ran = stage.until(3 * MINUTE).run().await;
@@ -95,7 +94,7 @@ async fn a_trade_open_at_the_end_of_the_data_is_tracked_to_its_settlement() {
     let end = stage.at(2 * MINUTE);
     let (open, close) = (stage.at(122_999), stage.at(182_999));
     let script = OpenScript::accepted("btc-1", open, close).arriving(stage.at(122_000));
-    stage.script.opens.push_back(script.ending(close, TradeResult::Lost, -10));
+    stage.script.opens.push_back(script.ending(close, Outcome::Lost, -10));
     let ran = stage.until(2 * MINUTE).run().await;
     assert_eq!((ran.stop(), ran.ended), (Stop::DataEnds(end), 186_999));
     assert_eq!(ran.settled(), [(186_999, 1, Outcome::Lost, -1_000)]);
@@ -105,7 +104,7 @@ async fn a_trade_open_at_the_end_of_the_data_is_tracked_to_its_settlement() {
 async fn an_order_to_stop_does_not_let_go_of_the_clock() {
     let mut stage = Stage::lock_step().bot(btc(), &[MINUTE, 2 * MINUTE]);
     let (open, close) = (stage.at(60_999), stage.at(180_999));
-    let script = OpenScript::accepted("btc-1", open, close).ending(close, TradeResult::Won, 8);
+    let script = OpenScript::accepted("btc-1", open, close).ending(close, Outcome::Won, 8);
     stage.script.opens.push_back(script);
     // The clock jumps on to the next close as the order comes.
     let ran = slow_everywhere(stage).stop(90_000, Stop::TimeUp).run().await;

@@ -1,4 +1,4 @@
-//! The conductor against a scripted venue that is stricter than a real one.
+//! A live run, runner and coordinator, against a scripted venue that is stricter than a real one.
 //!
 //! Time is paused or virtual, never slept. The venue notes every question, and calls a breach whatever a sound
 //! client never does; a run with a breach fails its test.

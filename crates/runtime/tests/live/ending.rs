@@ -1,9 +1,7 @@
 //! How a run ends.
 
-use crate::script::{Ask, OpenScript, Trouble, Which};
+use crate::script::{Ask, OpenScript, Trouble, Which, not_sent};
 use crate::stage::{Ran, Stage, btc, eth};
-use candlewick_api::ApiError;
-use candlewick_api::model::TradeResult;
 use candlewick_engine::{IntentState, Rule};
 use candlewick_runtime::Stop;
 use candlewick_sdk::{Millis, Outcome};
@@ -17,7 +15,7 @@ async fn stage_with_trade(known: Option<i64>) -> Stage {
     let mut stage = Stage::paused().await.bot(btc(), &[MINUTE, 2 * MINUTE]);
     let mut script = OpenScript::accepted("trade-1", stage.at(MINUTE + 999), stage.at(CLOSE));
     if let Some(known) = known {
-        script = script.ending(stage.at(known), TradeResult::Won, 8);
+        script = script.ending(stage.at(known), Outcome::Won, 8);
     }
     stage.script.opens.push_back(script);
     stage
@@ -34,7 +32,7 @@ async fn a_stopping_run_opens_no_more_and_tracks_what_is_open_to_its_settlement(
     let ran = stage_with_trade(Some(CLOSE)).await.stop(90_000, Stop::TimeUp).run().await;
     check(&ran, Stop::TimeUp, FIRST_POLL, 1);
     assert_eq!(ran.refused(), [(2 * MINUTE, Rule::Halted)]);
-    assert_eq!(ran.stoppings, [("the time is up".to_owned(), 1)]);
+    assert_eq!(ran.stoppings, [(Stop::TimeUp, 1)]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -107,8 +105,8 @@ async fn an_acknowledged_trade_is_tracked_to_its_close_once_that_is_known() {
     let (open, close) = (stage.at(MINUTE + 999), stage.at(CLOSE));
     let script = OpenScript::acknowledged("trade-1");
     let script = script
-        .then(stage.at(MINUTE + 3_000), |record| *record = crate::script::running("trade-1", open, close));
-    stage.script.opens.push_back(script.ending(close, TradeResult::Won, 8));
+        .then(stage.at(MINUTE + 3_000), |report| *report = crate::script::running("trade-1", open, close));
+    stage.script.opens.push_back(script.ending(close, Outcome::Won, 8));
     let ran = stage.stop(MINUTE + 1_500, Stop::TimeUp).run().await;
     check(&ran, Stop::TimeUp, FIRST_POLL, 1);
 }
@@ -118,7 +116,7 @@ async fn a_settlement_that_waits_for_its_turn_when_the_run_ends_is_told() {
     // The trade answers while a candle of the instant is awaited, and nothing else keeps the run.
     let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]).bot(eth(), &[]);
     let (open, close) = (stage.at(MINUTE + 999), stage.at(3 * MINUTE - 3_700));
-    let script = OpenScript::accepted("trade-1", open, close).ending(close, TradeResult::Won, 8);
+    let script = OpenScript::accepted("trade-1", open, close).ending(close, Outcome::Won, 8);
     stage.script.opens.push_back(script);
     stage.settings.settle_after_ms = 3_900;
     let stage = stage.spell(Which::Candles(eth()), (3 * MINUTE, 4 * MINUTE), Trouble::Hang);
@@ -133,7 +131,7 @@ async fn the_last_instant_of_the_data_belongs_to_the_run() {
     let stage = Stage::paused().await.bot(eth(), &[]).bot(btc(), &[3 * MINUTE]).until(3 * MINUTE);
     let mut stage = stage.spell(Which::Candles(btc()), (3 * MINUTE, 4 * MINUTE), slow);
     let end = stage.at(3 * MINUTE);
-    stage.script.opens.push_back(OpenScript::failed(ApiError::NotSent { text: "no line".to_owned() }));
+    stage.script.opens.push_back(OpenScript::failed(not_sent()));
     let ran = stage.run().await;
     let last: Vec<_> = ran.candles().into_iter().map(|(series, close, ..)| (series, close)).skip(4).collect();
     assert_eq!(last, [(0, 3 * MINUTE), (1, 3 * MINUTE)]);
@@ -145,7 +143,7 @@ async fn the_last_instant_of_the_data_belongs_to_the_run() {
 #[tokio::test(start_paused = true)]
 async fn the_last_candle_is_told_in_its_turn_although_another_never_comes() {
     let mut stage = Stage::paused().await.bot(eth(), &[]).bot(btc(), &[3 * MINUTE]).until(3 * MINUTE);
-    stage.script.opens.push_back(OpenScript::failed(ApiError::NotSent { text: "no line".to_owned() }));
+    stage.script.opens.push_back(OpenScript::failed(not_sent()));
     let ran = stage.lag(eth(), 3 * MINUTE, 60 * MINUTE).run().await;
     assert_eq!((ran.opens(), ran.refused()), (vec![(3 * MINUTE, 1)], vec![]));
     assert_eq!(ran.ended, 3 * MINUTE + 1_000);
@@ -167,10 +165,10 @@ async fn a_limit_that_only_a_person_can_lift_ends_the_run_once_nothing_is_open()
     stage.risk.max_loss_streak = 1;
     // BTCUSDT loses early; ETHUSDT, open until minute 4, could still end the streak, but does not.
     let (open, early, late) = (stage.at(MINUTE + 999), stage.at(110_000), stage.at(200_000));
-    let lost = |id: &str, close| OpenScript::accepted(id, open, close).ending(close, TradeResult::Lost, -10);
+    let lost = |id: &str, close| OpenScript::accepted(id, open, close).ending(close, Outcome::Lost, -10);
     stage.script.opens.extend([lost("btc-1", early), lost("eth-1", late)]);
     let ran = stage.run().await;
     assert_eq!(ran.refused(), [2, 3, 4].map(|minute| (minute * MINUTE, Rule::LossStreak)));
     assert_eq!((ran.stop(), ran.ended), (Stop::Limit(Rule::LossStreak), 4 * MINUTE));
-    assert_eq!(ran.stoppings, [("LossStreak".to_owned(), 0)]);
+    assert_eq!(ran.stoppings, [(Stop::Limit(Rule::LossStreak), 0)]);
 }
