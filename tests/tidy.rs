@@ -16,7 +16,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("api", &["sdk", "broker"]),
     ("backtest", &["sdk", "engine", "simulator", "history", "statistics"]),
     ("search", &["sdk", "engine", "simulator", "statistics", "backtest"]),
-    ("sandbox", &["sdk", "simulator", "history", "broker", "api"]),
+    ("sandbox", &["sdk", "simulator", "history", "broker"]),
     ("journal", &["sdk", "engine"]),
     ("runtime", &["sdk", "engine", "broker", "api", "journal", "simulator", "statistics"]),
     ("records", &["sdk", "engine", "journal", "backtest", "simulator", "broker"]),

@@ -23,7 +23,7 @@ pub enum ApiError {
         text: String,
     },
     /// Ask for something else: the venue understood and said no. For an open, no trade exists (400, 401, 403,
-    /// 404 and 422; `domain.md`, section 5).
+    /// 404 and 422; `domain 5`).
     #[error("the venue refused (HTTP {status}): {text}")]
     Rejected {
         /// HTTP status.

@@ -2,15 +2,23 @@
 
 use crate::arguments::Arguments;
 use crate::command::{self, Context};
+use crate::failure::{Failure, FailureKind};
 use crate::logging;
-use candlewick_sdk::{Registry, StrategyFactory};
+use candlewick_sdk::{Registry, RegistryError, StrategyEntry, StrategyFactory};
 use clap::Parser;
 use std::process::ExitCode;
 
 /// A command line program and the strategies that it knows.
-#[derive(Clone, Default)]
+#[derive(Clone, Debug)]
 pub struct App {
-    registry: Registry,
+    /// Or the first strategy that cannot be registered, and why: [`App::run`] says so.
+    registry: Result<Registry, RegistryError>,
+}
+
+impl Default for App {
+    fn default() -> Self {
+        Self { registry: Ok(Registry::default()) }
+    }
 }
 
 impl App {
@@ -28,11 +36,16 @@ impl App {
             .with_strategy::<trend_filter::TrendFilter>()
     }
 
-    /// Adds a strategy; one of the same name is replaced.
+    /// Adds a strategy that is a type. [`App::run`] ends at once when it cannot be registered ([`RegistryError`]).
     #[must_use]
-    pub fn with_strategy<S: StrategyFactory>(mut self) -> Self {
-        self.registry = self.registry.with::<S>();
-        self
+    pub fn with_strategy<S: StrategyFactory>(self) -> Self {
+        self.with_strategy_entry(StrategyEntry::of::<S>())
+    }
+
+    /// Adds a strategy that may be known only at run time; as [`App::with_strategy`] does.
+    #[must_use]
+    pub fn with_strategy_entry(self, entry: StrategyEntry) -> Self {
+        Self { registry: self.registry.and_then(|registry| registry.with_entry(entry)) }
     }
 
     /// Does what the arguments of the process say. The exit code is what `main` returns.
@@ -46,7 +59,15 @@ impl App {
             }
         };
         logging::start(&arguments.global);
-        let context = Context { registry: &self.registry, global: &arguments.global };
+        let registry = match &self.registry {
+            Ok(registry) => registry,
+            Err(error) => {
+                let failure = Failure::new(FailureKind::Configuration, error.clone());
+                failure.print();
+                return failure.to_exit_code();
+            }
+        };
+        let context = Context { registry, global: &arguments.global };
         match command::run(&arguments.command, &context) {
             Ok(ending) => ending.to_exit_code(),
             Err(failure) => {

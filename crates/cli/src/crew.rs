@@ -30,7 +30,7 @@ impl Crew {
                 Ok((entry, strategy)) => {
                     crew.strategies.push(strategy);
                     crew.wants_prices.push(entry.wants_prices);
-                    crew.versions.push((entry.name.to_owned(), entry.version.to_owned()));
+                    crew.versions.push((entry.name.clone(), entry.version.clone()));
                 }
                 Err(problem) => problems.push(problem),
             }
@@ -93,7 +93,7 @@ pub(crate) fn strategies_of(
 
 /// What was meant by the name of a strategy.
 pub(crate) fn suggest_strategy(name: &str, registry: &Registry) -> String {
-    suggest(name, registry.entries().iter().map(|entry| entry.name))
+    suggest(name, registry.entries().iter().map(|entry| entry.name.as_str()))
 }
 
 /// What a Session is made from, as configured.

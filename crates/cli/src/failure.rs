@@ -275,7 +275,7 @@ mod tests {
 
     #[test]
     fn a_cause_that_repeats_the_error_is_left_out() {
-        let source = BuildError::Parameters { strategy: "x", problem: "period = 0".to_owned() };
+        let source = BuildError::parameters("x", "period = 0");
         let failure = Failure::from(EngineError::Strategy { bot: "a".to_owned(), source });
         assert_eq!(failure.render(), "error: bot \"a\": parameters of strategy \"x\": period = 0");
     }

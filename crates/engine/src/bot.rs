@@ -39,12 +39,12 @@ impl Bot {
         self.strategy.warmup()
     }
 
-    /// Shows the strategy candles up to the first that it answers, with this signal; how many those were. What it says
-    /// before it [is warm](Self::is_warm) is not to be heard.
+    /// Shows the strategy candles up to the first that it answers once it [is warm](Self::is_warm), with this signal; how many
+    /// those were.
     #[inline]
     pub(crate) fn on_candles(&mut self, candles: &[Candle], signal: &mut Option<Signal>) -> usize {
         let shown = if self.longer.is_empty() {
-            self.strategy.on_candles(candles, signal)
+            self.strategy.on_candles(candles, self.cold.saturating_sub(1), signal).count
         } else {
             self.on_candle_with_longer(candles, signal)
         };
@@ -53,37 +53,32 @@ impl Bot {
         shown
     }
 
-    /// Shows the strategy candles whose answers are not to be heard; how many answers there were once it was
-    /// [warm](Self::is_warm).
-    pub(crate) fn pass_candles(&mut self, candles: &[Candle]) -> u64 {
-        let (mut rest, mut answers) = (candles, 0);
+    /// Shows the strategy candles whose signals are suppressed; how many there were once it was [warm](Self::is_warm).
+    pub(crate) fn on_candles_suppressed(&mut self, candles: &[Candle]) -> u64 {
+        let (mut rest, mut suppressed) = (candles, 0);
+        let mut signal = None;
         while !rest.is_empty() && (!self.is_warm() || !self.longer.is_empty()) {
-            let mut signal = None;
             let shown = self.on_candles(rest, &mut signal);
-            answers += u64::from(signal.is_some() && self.is_warm());
+            suppressed += u64::from(signal.is_some() && self.is_warm());
             rest = &rest[shown..];
         }
         self.note_close(rest);
-        answers + self.strategy.pass_candles(rest)
+        suppressed + self.strategy.on_candles(rest, rest.len(), &mut signal).suppressed
     }
 
-    /// Shows the strategy candles after a trade of it: see [`CandleLoop::on_candles_after`](candlewick_sdk::CandleLoop). It is warm.
+    /// Shows the strategy candles after a trade of it: signals on so many are suppressed, and behind them it is told of the settlement.
+    /// How many were shown up to the first that it then answers, and how many signals were suppressed. It is warm.
     #[inline]
     pub(crate) fn on_candles_after(
         &mut self,
-        (unheard, settlement): (usize, &Settlement),
+        (suppress, settlement): (usize, &Settlement),
         candles: &[Candle],
         signal: &mut Option<Signal>,
     ) -> (usize, u64) {
-        if !self.longer.is_empty() {
-            let (passed, rest) = candles.split_at(unheard.min(candles.len()));
-            let answered = self.pass_candles(passed);
-            self.on_settled(settlement);
-            return (passed.len() + self.on_candles(rest, signal), answered);
-        }
-        let (shown, answered) = self.strategy.on_candles_after(unheard, settlement, candles, signal);
-        self.note_close(&candles[..shown]);
-        (shown, answered)
+        let (first, rest) = candles.split_at(suppress.min(candles.len()));
+        let suppressed = self.on_candles_suppressed(first);
+        self.on_settled(settlement);
+        (first.len() + self.on_candles(rest, signal), suppressed)
     }
 
     /// Notes when the last of the candles that were shown closed.

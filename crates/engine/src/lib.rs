@@ -46,6 +46,6 @@ pub use risk::{
     Approved, CooldownScope, Hours, LambdaRule, OrderTerms, RiskSettings, Rule, VerdictSettings, Weekday,
 };
 pub use ruin::{RuinReport, StakeRuin, TradeRecord, check_ruin};
-pub use session::{BookedTrade, PrecomputedOutcome, Session, ShownCandles, TrialSession};
+pub use session::{BookedTrade, PrecomputedOutcome, Session, TrialSession, TrialStretch};
 pub use settings::{BotSettings, EngineError, SessionSettings};
 pub use stake::StakeSettings;

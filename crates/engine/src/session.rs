@@ -7,7 +7,7 @@ mod stretch;
 mod trial;
 mod verdicts;
 
-pub use trial::{BookedTrade, PrecomputedOutcome, ShownCandles, TrialSession};
+pub use trial::{BookedTrade, PrecomputedOutcome, TrialSession, TrialStretch};
 
 use crate::bot::Bot;
 use crate::intent::{Intent, Intents, Stage};

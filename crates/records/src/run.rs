@@ -84,8 +84,8 @@ impl RecordedRun {
         let Some(entry) = registry.find(name) else {
             return Ok(Err(format!("this program has no strategy \"{name}\"")));
         };
-        if entry.version != version {
-            let here = entry.version;
+        if entry.version != *version {
+            let here = &entry.version;
             return Ok(Err(format!(
                 "the run had version {version} of strategy \"{name}\", this program has version {here}"
             )));

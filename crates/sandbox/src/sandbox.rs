@@ -6,7 +6,7 @@ use crate::server::{Connection, ConnectionListener, Desk, router};
 use crate::venue::{OrderRules, Venue};
 use crate::{SandboxError, SandboxSettings, Switchboard};
 use axum::Router;
-use candlewick_api::clock::Clock;
+use candlewick_broker::clock::Clock;
 use candlewick_sdk::{CandleSeries, Money, MoneyScale};
 use candlewick_simulator::{Market, SimulationSettings};
 use std::net::SocketAddr;

@@ -1,7 +1,7 @@
 //! The `[sandbox]` section: what is served, to whom, how fast, and how the gaps of the contract are filled.
 
 use crate::{FaultProfile, SandboxError};
-use candlewick_api::clock::Speed;
+use candlewick_broker::clock::Speed;
 use candlewick_sdk::{CloseType, Millis, Symbol};
 use chrono::{DateTime, SecondsFormat};
 use rust_decimal::Decimal;

@@ -1,13 +1,15 @@
 //! What a strategy may declare of its signals, so that a search does work once that many sets of parameters share.
 
-use crate::{Candle, Direction, Expiry};
+use crate::{Candle, DeclaredStrategy, Direction, Expiry};
 use std::fmt;
 
 /// A strategy's signals told as comparisons: which series of numbers it looks at, and beyond which levels it trades.
 ///
 /// A search over 1,000 sets of an index strategy computes the same few indices over the same candles again and again.
 /// A strategy that declares itself lets it compute each series once, and go straight from one candle that meets a
-/// comparison to the next. Declaring is free to leave out: a strategy that does not is run candle by candle.
+/// comparison to the next. Declaring is free to leave out: a strategy that does not is run candle by candle. A
+/// [`DeclaredStrategy`] has its declaration made [of its rules](Self::of); any other may write one by hand and return it from
+/// [`StrategyFactory::declaration`](crate::StrategyFactory::declaration).
 ///
 /// What is declared must be all there is: exactly the candles that meet an entry are those that
 /// [`on_candle`](crate::Strategy::on_candle) answers, with the entry's direction and expiry. So a strategy whose signals
@@ -100,6 +102,21 @@ impl Declaration {
         Self { series: Vec::new(), entries: Vec::new() }
     }
 
+    /// The declaration of a strategy that states its rules.
+    pub fn of<S: DeclaredStrategy>(strategy: &S) -> Self {
+        let series = strategy.series().into_iter().enumerate().map(|(place, key)| {
+            let mut own = strategy.clone();
+            let value = move |candle: &Candle| own.update(candle)?.as_ref().get(place).copied();
+            DeclaredSeries { key, maker: Box::new(value) }
+        });
+        let entries = strategy.rules().into_iter().map(|rule| DeclaredEntry {
+            direction: rule.direction(),
+            expiry: rule.expiry(),
+            when: rule.comparisons().collect(),
+        });
+        Self { series: series.collect(), entries: entries.collect() }
+    }
+
     /// Adds a series. `value` is called with every candle in order and knows no others; `name` and `numbers` say all
     /// that decides what it answers.
     pub fn series(
@@ -108,8 +125,7 @@ impl Declaration {
         numbers: &[f64],
         value: impl FnMut(&Candle) -> Option<f64> + Send + 'static,
     ) -> SeriesPlace {
-        let numbers = numbers.iter().map(|number| number.to_bits()).collect();
-        self.series.push(DeclaredSeries { key: SeriesKey { name, numbers }, maker: Box::new(value) });
+        self.series.push(DeclaredSeries { key: SeriesKey::new(name, numbers), maker: Box::new(value) });
         SeriesPlace(self.series.len() - 1)
     }
 
@@ -159,7 +175,19 @@ impl fmt::Display for SeriesKey {
     }
 }
 
+impl SeriesKey {
+    /// A series of this name that the numbers decide.
+    pub fn new(name: &'static str, numbers: &[f64]) -> Self {
+        Self { name, numbers: numbers.iter().map(|number| number.to_bits()).collect() }
+    }
+}
+
 impl SeriesPlace {
+    /// A place, counted from 0.
+    pub const fn new(place: usize) -> Self {
+        Self(place)
+    }
+
     /// Met where the series is less than the level.
     pub const fn below(self, level: f64) -> Comparison {
         Comparison { series: self.0, side: Side::Below, level }

@@ -59,6 +59,7 @@ mod money;
 mod payout;
 // The market.
 mod candle;
+mod candle_loop;
 mod closing;
 mod interval;
 mod longer;
@@ -75,6 +76,7 @@ mod settlement;
 mod signal;
 // A strategy.
 mod declaration;
+mod declared_strategy;
 pub mod indicator;
 pub mod parameters;
 mod registry;
@@ -83,24 +85,26 @@ mod strategy;
 pub mod testkit;
 
 pub use candle::{Candle, CandleError, Ohlcv};
+pub use candle_loop::{CandleLoop, ShownCandles};
 pub use closing::closing_before;
 pub use declaration::{Comparison, Declaration, DeclaredEntry, DeclaredSeries, SeriesKey, SeriesPlace, Side};
+pub use declared_strategy::{DeclaredStrategy, SignalRule};
 pub use direction::{Direction, DirectionError};
 pub use expiry::{CloseType, CloseTypeError, ExpirationType, ExpirationTypeError, Expiry};
 pub use interval::{Interval, IntervalError};
 pub use longer::LongerCandles;
 pub use millis::Millis;
 pub use money::{Money, MoneyError, MoneyScale};
-pub use parameters::Parameters;
+pub use parameters::{Parameter, Parameters};
 pub use payout::{Payout, PayoutError};
 pub use price::Price;
 pub use reason::{Reason, ReasonTemplate};
-pub use registry::{Registry, StrategyEntry};
+pub use registry::{BuiltStrategy, Registry, RegistryError, StrategyEntry};
 pub use resample::{ResampleError, Resampler};
 pub use series::{CandleSeries, Series, SeriesError};
 pub use settlement::{Outcome, Settlement};
 pub use signal::Signal;
-pub use strategy::{BotContext, BuildError, CandleLoop, Strategy, StrategyFactory};
+pub use strategy::{BotContext, BuildError, Strategy, StrategyFactory};
 pub use symbol::{Symbol, SymbolError};
 pub use text::Text;
 

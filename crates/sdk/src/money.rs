@@ -145,7 +145,7 @@ impl Money {
     }
 
     /// What a win of this stake earns: `stake x payout / 100`, rounded half to even at the wallet's scale
-    /// (`domain.md`, section 2).
+    /// (`domain 2`).
     #[inline]
     #[must_use]
     pub fn profit_at(self, payout: Payout) -> Self {

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// What a parameter struct can do. Implemented for everything that has the bounds; use [`crate::parameters!`].
 pub trait Parameters: Serialize + DeserializeOwned + schemars::JsonSchema + Default {}
@@ -24,6 +24,49 @@ pub struct Parameter {
     pub maximum: Option<f64>,
     /// `integer`, `number`, `string`, `boolean`, or what else the schema says.
     pub kind: String,
+}
+
+impl Parameter {
+    /// A parameter of a strategy that is made at run time. Its kind is that of its default.
+    pub fn new(name: impl Into<String>, default: impl Into<Value>) -> Self {
+        let default = default.into();
+        let kind = match &default {
+            Value::Null => "null",
+            Value::Bool(_) => "boolean",
+            Value::Number(number) if number.is_f64() => "number",
+            Value::Number(_) => "integer",
+            Value::String(_) => "string",
+            Value::Array(_) => "array",
+            Value::Object(_) => "object",
+        };
+        let (name, kind) = (name.into(), kind.to_owned());
+        Self { name, about: String::new(), default, minimum: None, maximum: None, kind }
+    }
+
+    /// The same with this range, both ends within.
+    #[must_use]
+    pub const fn within(mut self, minimum: f64, maximum: f64) -> Self {
+        (self.minimum, self.maximum) = (Some(minimum), Some(maximum));
+        self
+    }
+
+    /// The same with this sentence about it.
+    #[must_use]
+    pub fn described(mut self, about: impl Into<String>) -> Self {
+        self.about = about.into();
+        self
+    }
+
+    /// Whether a value is of its kind. Kinds that no strategy of ours has are not looked at.
+    fn is_kind_of(&self, value: &Value) -> bool {
+        match self.kind.as_str() {
+            "boolean" => value.is_boolean(),
+            "integer" => value.is_i64() || value.is_u64(),
+            "number" => value.is_number(),
+            "string" => value.is_string(),
+            _ => true,
+        }
+    }
 }
 
 /// The parameters of `P`, in the order of the struct.
@@ -54,14 +97,50 @@ pub fn read<P: Parameters>(values: &Value) -> Result<P, String> {
 pub(crate) fn read_described<P: Parameters>(values: &Value, described: &[Parameter]) -> Result<P, String> {
     let params = P::deserialize(values).map_err(|error| error.to_string())?;
     for parameter in described {
-        let Some(value) = values.get(&parameter.name).and_then(Value::as_f64) else { continue };
-        let low = parameter.minimum.unwrap_or(f64::NEG_INFINITY);
-        let high = parameter.maximum.unwrap_or(f64::INFINITY);
-        if !(low..=high).contains(&value) {
-            return Err(format!("{} = {value} is outside {low} to {high}", parameter.name));
-        }
+        values.get(&parameter.name).map_or(Ok(()), |value| check_range(parameter, value))?;
     }
     Ok(params)
+}
+
+/// A value for each parameter: the one given, which must be of its kind and in its range, or the default.
+///
+/// # Errors
+/// A sentence that names the key and says what is allowed.
+pub(crate) fn completed(values: &Value, described: &[Parameter]) -> Result<Value, String> {
+    let empty = Map::new();
+    let given = match values {
+        Value::Null => &empty,
+        Value::Object(given) => given,
+        other => return Err(format!("{other} is no table of parameters")),
+    };
+    if let Some(unknown) = given.keys().find(|key| described.iter().all(|parameter| parameter.name != **key))
+    {
+        let known: Vec<&str> = described.iter().map(|parameter| parameter.name.as_str()).collect();
+        return Err(format!("there is no parameter {unknown}; there are {}", known.join(", ")));
+    }
+    let value_of = |parameter: &Parameter| {
+        let value = given.get(&parameter.name).unwrap_or(&parameter.default);
+        if !parameter.is_kind_of(value) {
+            return Err(format!("{} = {value} must be of type {}", parameter.name, parameter.kind));
+        }
+        check_range(parameter, value).map(|()| (parameter.name.clone(), value.clone()))
+    };
+    described.iter().map(value_of).collect::<Result<Map<_, _>, _>>().map(Value::Object)
+}
+
+/// Whether a value, if it is a number, lies in the parameter's range.
+///
+/// # Errors
+/// A sentence that names the parameter, the value and the range.
+pub(crate) fn check_range(parameter: &Parameter, value: &Value) -> Result<(), String> {
+    let Some(value) = value.as_f64() else { return Ok(()) };
+    let low = parameter.minimum.unwrap_or(f64::NEG_INFINITY);
+    let high = parameter.maximum.unwrap_or(f64::INFINITY);
+    if (low..=high).contains(&value) {
+        Ok(())
+    } else {
+        Err(format!("{} = {value} is outside {low} to {high}", parameter.name))
+    }
 }
 
 fn text(property: &Value, key: &str) -> String {

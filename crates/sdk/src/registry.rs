@@ -1,61 +1,249 @@
 //! The strategies that a binary knows, by name.
 
 use crate::parameters::{self, Parameter};
-use crate::{BotContext, BuildError, Strategy, StrategyFactory};
+use crate::{BotContext, BuildError, Declaration, Strategy, StrategyFactory};
 use serde_json::Value;
+use std::fmt;
+use std::sync::Arc;
 
-/// A registered strategy: its description and how to make one.
+/// A strategy as a binary knows it: its description and how to make one.
+///
+/// That of a type comes from [`StrategyEntry::of`]. One that is known only at run time, such as a rule that a user wrote,
+/// is made of a closure:
+///
+/// ```
+/// use candlewick_sdk::{Candle, Direction, Parameter, ReasonTemplate, Registry, Signal, Strategy, StrategyEntry};
+///
+/// /// Trades against a candle that moved far.
+/// struct Fade {
+///     move_fraction: f64,
+///     reason: ReasonTemplate,
+/// }
+///
+/// impl Strategy for Fade {
+///     fn warmup(&self) -> usize {
+///         1
+///     }
+///
+///     fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
+///         let change = candle.close() / candle.open() - 1.0;
+///         let direction = if change > 0.0 { Direction::Sell } else { Direction::Buy };
+///         let reason = self.reason.with_numbers(&[change]);
+///         (change.abs() >= self.move_fraction).then(|| Signal::with_reason(direction, reason))
+///     }
+/// }
+///
+/// // As read from a file of rules.
+/// let (name, text) = (String::from("fade"), String::from("moved far"));
+/// let reason = ReasonTemplate::new(text, ["change"]);
+/// let entry = StrategyEntry::new(name, "1.0.0", move |values, _bot| {
+///     let move_fraction = values["move_fraction"].as_f64().unwrap_or(f64::NAN);
+///     Ok(Box::new(Fade { move_fraction, reason: reason.clone() }))
+/// })
+/// .described("Trades against a candle that moved far.")
+/// .with_parameter(Parameter::new("move_fraction", 0.001).within(0.0, 0.5).described("Smallest move."));
+/// let registry = Registry::default().with_entry(entry)?;
+/// assert!(registry.find("fade").is_some());
+/// # Ok::<(), candlewick_sdk::RegistryError>(())
+/// ```
 #[derive(Clone)]
 pub struct StrategyEntry {
-    /// The name in configurations.
-    pub name: &'static str,
-    /// The version of its rules.
-    pub version: &'static str,
+    /// The name in configurations: lower-case letters, digits and hyphens.
+    pub name: String,
+    /// The version of its rules. A change of behaviour changes it; results are never mixed across versions.
+    pub version: String,
     /// One sentence.
-    pub about: &'static str,
+    pub about: String,
     /// Whether it wants prices between candles.
     pub wants_prices: bool,
     /// Its parameters, in their order.
     pub parameters: Vec<Parameter>,
-    build: Build,
+    build: Arc<Build>,
 }
 
-type Build = fn(&Value, &[Parameter], &BotContext) -> Result<Box<dyn Strategy>, BuildError>;
+/// A strategy that was made for a bot, and what it declares of its signals.
+pub struct BuiltStrategy {
+    /// The strategy.
+    pub strategy: Box<dyn Strategy>,
+    /// Its signals as comparisons, where it is known that they are nothing else.
+    pub declaration: Option<Declaration>,
+}
+
+type Build = dyn Fn(&Value, &[Parameter], &BotContext) -> Result<BuiltStrategy, BuildError> + Send + Sync;
 
 impl StrategyEntry {
+    /// The entry of a strategy that is a type.
+    pub fn of<S: StrategyFactory>() -> Self {
+        let build = |values: &Value, described: &[Parameter], bot: &BotContext| {
+            let params = parameters::read_described(values, described)
+                .map_err(|problem| BuildError::parameters(S::NAME, problem))?;
+            let strategy = S::build(params, bot)?;
+            let declaration = strategy.declaration();
+            Ok(BuiltStrategy { strategy: Box::new(strategy), declaration })
+        };
+        Self {
+            name: S::NAME.to_owned(),
+            version: S::VERSION.to_owned(),
+            about: S::ABOUT.to_owned(),
+            wants_prices: S::WANTS_PRICES,
+            parameters: parameters::describe::<S::Params>(),
+            build: Arc::new(build),
+        }
+    }
+
+    /// A strategy that is known only at run time. `build` is called for each bot, with an object that holds every parameter:
+    /// the bot's own value, or the default.
+    pub fn new(
+        name: impl Into<String>,
+        version: impl Into<String>,
+        build: impl Fn(&Value, &BotContext) -> Result<Box<dyn Strategy>, BuildError> + Send + Sync + 'static,
+    ) -> Self {
+        let name = name.into();
+        let of = name.clone();
+        let build = move |values: &Value, described: &[Parameter], bot: &BotContext| {
+            let values = parameters::completed(values, described)
+                .map_err(|problem| BuildError::parameters(of.as_str(), problem))?;
+            Ok(BuiltStrategy { strategy: build(&values, bot)?, declaration: None })
+        };
+        Self {
+            name,
+            version: version.into(),
+            about: String::new(),
+            wants_prices: false,
+            parameters: Vec::new(),
+            build: Arc::new(build),
+        }
+    }
+
+    /// The same with this sentence about it.
+    #[must_use]
+    pub fn described(mut self, about: impl Into<String>) -> Self {
+        self.about = about.into();
+        self
+    }
+
+    /// The same with one more parameter.
+    #[must_use]
+    pub fn with_parameter(mut self, parameter: Parameter) -> Self {
+        self.parameters.push(parameter);
+        self
+    }
+
+    /// The same, and its bots are shown prices between candles ([`Strategy::on_price`]).
+    #[must_use]
+    pub const fn wanting_prices(mut self) -> Self {
+        self.wants_prices = true;
+        self
+    }
+
     /// Makes the strategy of one bot from a JSON object of parameters.
     ///
     /// # Errors
     /// [`BuildError`] when a parameter is unknown, of the wrong type or out of range, or the strategy refuses.
     pub fn build(&self, params: &Value, bot: &BotContext) -> Result<Box<dyn Strategy>, BuildError> {
+        self.build_with_declaration(params, bot).map(|built| built.strategy)
+    }
+
+    /// The same with what the strategy declares of its signals, for a search.
+    ///
+    /// # Errors
+    /// As [`build`](Self::build).
+    pub fn build_with_declaration(
+        &self,
+        params: &Value,
+        bot: &BotContext,
+    ) -> Result<BuiltStrategy, BuildError> {
         (self.build)(params, &self.parameters, bot)
+    }
+
+    fn check(&self) -> Result<(), RegistryError> {
+        let is_allowed = |letter: char| matches!(letter, 'a'..='z' | '0'..='9' | '-');
+        if self.name.is_empty() || !self.name.chars().all(is_allowed) {
+            return Err(RegistryError::NameNotAllowed { name: self.name.clone() });
+        }
+        for (place, parameter) in self.parameters.iter().enumerate() {
+            let strategy = || self.name.clone();
+            if self.parameters[..place].iter().any(|earlier| earlier.name == parameter.name) {
+                return Err(RegistryError::ParameterTaken {
+                    strategy: strategy(),
+                    parameter: parameter.name.clone(),
+                });
+            }
+            parameters::check_range(parameter, &parameter.default)
+                .map_err(|problem| RegistryError::DefaultOutOfRange { strategy: strategy(), problem })?;
+        }
+        Ok(())
     }
 }
 
+impl fmt::Debug for StrategyEntry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, version, wants_prices, parameters, .. } = self;
+        let mut entry = f.debug_struct("StrategyEntry");
+        entry.field("name", name).field("version", version).field("wants_prices", wants_prices);
+        entry.field("parameters", parameters).finish_non_exhaustive()
+    }
+}
+
+/// Why a strategy cannot be registered. Each is a mistake of whoever registers it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RegistryError {
+    /// There is one of that name.
+    #[error("two strategies are named \"{name}\": give one of them another name")]
+    NameTaken {
+        /// The name.
+        name: String,
+    },
+    /// The name cannot stand in a configuration, a file's name and a command alike.
+    #[error("\"{name}\" cannot be the name of a strategy: use lower-case letters, digits and hyphens")]
+    NameNotAllowed {
+        /// The name.
+        name: String,
+    },
+    /// Two of its parameters have one name.
+    #[error("strategy \"{strategy}\" has two parameters named \"{parameter}\": rename one of them")]
+    ParameterTaken {
+        /// Whose parameters.
+        strategy: String,
+        /// The name.
+        parameter: String,
+    },
+    /// A default is outside the parameter's own range.
+    #[error("strategy \"{strategy}\", default of a parameter: {problem}; change the default or the range")]
+    DefaultOutOfRange {
+        /// Whose parameter.
+        strategy: String,
+        /// The parameter, its default and its range.
+        problem: String,
+    },
+}
+
 /// The strategies of a binary. Nothing registers itself: each is named once, in the binary's own code.
-#[derive(Clone, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Registry {
     entries: Vec<StrategyEntry>,
 }
 
 impl Registry {
-    /// Adds a strategy; one of the same name is replaced.
-    #[must_use]
-    pub fn with<S: StrategyFactory>(mut self) -> Self {
-        self.entries.retain(|entry| entry.name != S::NAME);
-        self.entries.push(StrategyEntry {
-            name: S::NAME,
-            version: S::VERSION,
-            about: S::ABOUT,
-            wants_prices: S::WANTS_PRICES,
-            parameters: parameters::describe::<S::Params>(),
-            build: |params, described, bot| {
-                let params = parameters::read_described(params, described)
-                    .map_err(|problem| BuildError::Parameters { strategy: S::NAME, problem })?;
-                Ok(Box::new(S::build(params, bot)?))
-            },
-        });
-        self
+    /// Adds a strategy that is a type.
+    ///
+    /// # Errors
+    /// [`RegistryError`], as [`Registry::with_entry`] has it.
+    pub fn with<S: StrategyFactory>(self) -> Result<Self, RegistryError> {
+        self.with_entry(StrategyEntry::of::<S>())
+    }
+
+    /// Adds a strategy, which may be known only at run time.
+    ///
+    /// # Errors
+    /// [`RegistryError`] when there is one of that name, the name is not allowed, or a default is out of its range.
+    pub fn with_entry(mut self, entry: StrategyEntry) -> Result<Self, RegistryError> {
+        entry.check()?;
+        if self.find(&entry.name).is_some() {
+            return Err(RegistryError::NameTaken { name: entry.name });
+        }
+        self.entries.push(entry);
+        Ok(self)
     }
 
     /// The strategy of that name.
@@ -66,5 +254,79 @@ impl Registry {
     /// All strategies, in the order they were registered.
     pub fn entries(&self) -> &[StrategyEntry] {
         &self.entries
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Candle, Interval, Signal};
+    use serde_json::json;
+
+    /// Its warm-up is the parameter `period`.
+    struct Idle(usize);
+
+    impl Strategy for Idle {
+        fn warmup(&self) -> usize {
+            self.0
+        }
+
+        fn on_candle(&mut self, _: &Candle) -> Option<Signal> {
+            None
+        }
+    }
+
+    fn idle(name: &str) -> StrategyEntry {
+        StrategyEntry::new(name, "1.0.0", |values, _| {
+            Ok(Box::new(Idle(values["period"].as_u64().expect("every parameter has a value") as usize)))
+        })
+        .with_parameter(Parameter::new("period", 20).within(1.0, 50.0))
+    }
+
+    #[test]
+    fn a_strategy_that_is_misnamed_or_named_twice_is_an_error() {
+        let registry = Registry::default().with_entry(idle("idle-2")).unwrap();
+        let refused = |entry| registry.clone().with_entry(entry).unwrap_err();
+        assert_eq!(refused(idle("idle-2")), RegistryError::NameTaken { name: "idle-2".to_owned() });
+        for name in ["", "Idle", "idle_2", "idle 2", "idlé", "a/b"] {
+            assert_eq!(refused(idle(name)), RegistryError::NameNotAllowed { name: name.to_owned() });
+        }
+        assert_eq!(registry.entries().len(), 1);
+    }
+
+    #[test]
+    fn a_default_outside_its_own_range_is_an_error() {
+        let entry = idle("idle").with_parameter(Parameter::new("level", 101.0).within(0.0, 100.0));
+        let refused = Registry::default().with_entry(entry).unwrap_err().to_string();
+        assert!(refused.contains("level = 101") && refused.contains("0 to 100"), "{refused}");
+        let entry = idle("idle").with_parameter(Parameter::new("period", 1));
+        assert!(matches!(Registry::default().with_entry(entry), Err(RegistryError::ParameterTaken { .. })));
+    }
+
+    #[test]
+    fn a_closure_is_given_checked_values_for_all_parameters() {
+        let bot = BotContext {
+            bot: "bot".to_owned(),
+            symbol: "BTCUSDT".parse().unwrap(),
+            interval: Interval::MINUTE,
+            expiry: crate::Expiry {
+                close_type: "01:00".parse().unwrap(),
+                expiration_type: crate::ExpirationType::Unstated,
+            },
+        };
+        let entry = idle("idle");
+        assert_eq!(entry.build(&json!({}), &bot).unwrap().warmup(), 20);
+        assert_eq!(entry.build(&json!({ "period": 7 }), &bot).unwrap().warmup(), 7);
+        for (params, named) in [
+            (json!({ "period": 51 }), "period = 51"),
+            (json!({ "period": "seven" }), "period"),
+            (json!({ "period": 7.5 }), "period"),
+            (json!({ "periods": 7 }), "periods"),
+            (json!([7]), "table"),
+        ] {
+            let Err(refused) = entry.build(&params, &bot) else { panic!("{params} was accepted") };
+            let refused = refused.to_string();
+            assert!(refused.contains("idle") && refused.contains(named), "{params}: {refused}");
+        }
     }
 }

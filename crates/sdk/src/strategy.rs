@@ -1,6 +1,8 @@
 //! The trait that a strategy implements, and how one is made.
 
-use crate::{Candle, Declaration, Expiry, Interval, Parameters, Price, Settlement, Signal, Symbol};
+use crate::{
+    Candle, CandleLoop, Declaration, Expiry, Interval, Parameters, Price, Settlement, Signal, Symbol,
+};
 
 /// A strategy of one bot on one series.
 ///
@@ -78,127 +80,6 @@ pub trait Strategy: CandleLoop + Send {
     fn indicators(&self) -> Vec<(&'static str, f64)> {
         Vec::new()
     }
-
-    /// Its signals as comparisons of series of numbers, where they are nothing else: a search over its parameters then
-    /// shares the series, and is several times as fast. Asked right after it is built; see [`Declaration`].
-    fn declaration(&self) -> Option<Declaration> {
-        None
-    }
-}
-
-/// The loop around [`Strategy::on_candle`]. Every strategy has this one and none can have another, so whatever its author
-/// writes, a strategy that answers a candle has been shown no later one, in a backtest as live.
-///
-/// It is a trait of its own because a run over stored candles makes one call through a trait object for many candles: were it
-/// a method of [`Strategy`], an author could write one that looks at all of them before it answers the first.
-///
-/// ```compile_fail,E0407
-/// use candlewick_sdk::{Candle, Signal, Strategy};
-///
-/// struct Peeks;
-///
-/// impl Strategy for Peeks {
-///     fn warmup(&self) -> usize {
-///         0
-///     }
-///
-///     fn on_candle(&mut self, _: &Candle) -> Option<Signal> {
-///         None
-///     }
-///
-///     // No method of `Strategy`.
-///     fn on_candles(&mut self, candles: &[Candle], signal: &mut Option<Signal>) -> usize {
-///         *signal = (candles[candles.len() - 1].close() > candles[0].close()).then(|| Signal::buy("it will rise"));
-///         1
-///     }
-/// }
-/// ```
-///
-/// ```compile_fail,E0119
-/// use candlewick_sdk::{Candle, CandleLoop, Signal, Strategy};
-///
-/// struct Peeks;
-///
-/// impl Strategy for Peeks {
-///     fn warmup(&self) -> usize {
-///         0
-///     }
-///
-///     fn on_candle(&mut self, _: &Candle) -> Option<Signal> {
-///         None
-///     }
-/// }
-///
-/// // Every strategy has it already.
-/// impl CandleLoop for Peeks {
-///     fn on_candles(&mut self, candles: &[Candle], signal: &mut Option<Signal>) -> usize {
-///         1
-///     }
-/// }
-/// ```
-pub trait CandleLoop {
-    /// Candles of the bot's series have closed, one after the other: each is shown to [`Strategy::on_candle`], up to the
-    /// first that is answered, with this signal. How many were shown.
-    fn on_candles(&mut self, candles: &[Candle], signal: &mut Option<Signal>) -> usize;
-
-    /// The same of candles whose answers nobody hears: all are shown. How many were answered.
-    fn pass_candles(&mut self, candles: &[Candle]) -> u64;
-
-    /// The same after a trade: nobody hears the answers to the first `unheard` candles; the strategy is told of the settlement
-    /// behind them, then [`on_candles`](Self::on_candles) goes on. How many candles were shown, and how many of the unheard
-    /// were answered.
-    fn on_candles_after(
-        &mut self,
-        unheard: usize,
-        settlement: &Settlement,
-        candles: &[Candle],
-        signal: &mut Option<Signal>,
-    ) -> (usize, u64);
-}
-
-impl<S: Strategy> CandleLoop for S {
-    fn on_candles(&mut self, candles: &[Candle], signal: &mut Option<Signal>) -> usize {
-        for (index, candle) in candles.iter().enumerate() {
-            if let Some(answer) = self.on_candle(candle) {
-                *signal = Some(answer);
-                return index + 1;
-            }
-        }
-        *signal = None;
-        candles.len()
-    }
-
-    fn pass_candles(&mut self, candles: &[Candle]) -> u64 {
-        candles.iter().map(|candle| u64::from(self.on_candle(candle).is_some())).sum()
-    }
-
-    // One loop: a processor takes a guess at where each ends, and it is wrong as often.
-    fn on_candles_after(
-        &mut self,
-        unheard: usize,
-        settlement: &Settlement,
-        candles: &[Candle],
-        signal: &mut Option<Signal>,
-    ) -> (usize, u64) {
-        let mut answered = 0;
-        for (index, candle) in candles.iter().enumerate() {
-            if index == unheard {
-                self.on_settled(settlement);
-            }
-            if let Some(answer) = self.on_candle(candle) {
-                if index >= unheard {
-                    *signal = Some(answer);
-                    return (index + 1, answered);
-                }
-                answered += 1;
-            }
-        }
-        if unheard >= candles.len() {
-            self.on_settled(settlement);
-        }
-        *signal = None;
-        (candles.len(), answered)
-    }
 }
 
 /// What a bot is told of its place when its strategy is built.
@@ -221,7 +102,7 @@ pub enum BuildError {
     #[error("parameters of strategy \"{strategy}\": {problem}")]
     Parameters {
         /// Which strategy.
-        strategy: &'static str,
+        strategy: String,
         /// What is wrong, with the key.
         problem: String,
     },
@@ -235,6 +116,13 @@ pub enum BuildError {
         /// What is wrong and what to do.
         problem: String,
     },
+}
+
+impl BuildError {
+    /// Parameters that the strategy of that name cannot be built with.
+    pub fn parameters(strategy: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self::Parameters { strategy: strategy.into(), problem: problem.into() }
+    }
 }
 
 /// How a strategy is described and made. Implemented by the strategy's own type; registered with
@@ -256,80 +144,11 @@ pub trait StrategyFactory: Strategy + Sized + 'static {
     /// # Errors
     /// [`BuildError`] when the parameters contradict each other, or something they name cannot be read.
     fn build(params: Self::Params, bot: &BotContext) -> Result<Self, BuildError>;
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{Direction, Millis, Money, Ohlcv, Outcome};
-    use proptest::prelude::prop;
-    use proptest::{prop_assert_eq, proptest};
-
-    #[derive(Debug, PartialEq)]
-    enum Call {
-        Candle(Candle),
-        Settled(Settlement),
-    }
-
-    /// Notes whatever it is told, and answers some candles.
-    struct Notes {
-        /// Whether it answers, for each candle.
-        answers: Vec<bool>,
-        shown: usize,
-        calls: Vec<Call>,
-    }
-
-    impl Notes {
-        fn of(answers: &[bool]) -> Self {
-            Self { answers: answers.to_vec(), shown: 0, calls: Vec::new() }
-        }
-    }
-
-    impl Strategy for Notes {
-        fn warmup(&self) -> usize {
-            0
-        }
-
-        fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
-            self.calls.push(Call::Candle(*candle));
-            self.shown += 1;
-            self.answers[self.shown - 1].then(|| Signal::buy("shown").with("candles", self.shown as f64))
-        }
-
-        fn on_settled(&mut self, settlement: &Settlement) {
-            self.calls.push(Call::Settled(*settlement));
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn after_a_trade_it_is_told_the_same_in_the_same_order_as_by_three_calls(
-            answers in prop::collection::vec(prop::bool::weighted(0.2), 0..12),
-            unheard in 0_usize..15,
-        ) {
-            let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
-            let candle =
-                |index: i64| Candle::new(Millis::MINUTE * index, Interval::MINUTE, numbers).unwrap();
-            let candles: Vec<Candle> = (0..).map(candle).take(answers.len()).collect();
-            let settlement = Settlement {
-                direction: Direction::Sell,
-                decision_time: Millis::MINUTE,
-                outcome: Outcome::Draw,
-                profit: Money::ZERO,
-            };
-            // What stood there before is no answer.
-            let (mut one, mut three) = (Some(Signal::sell("stale")), Some(Signal::sell("stale")));
-            let (mut by_one, mut by_three) = (Notes::of(&answers), Notes::of(&answers));
-
-            let told = by_one.on_candles_after(unheard, &settlement, &candles, &mut one);
-
-            let (before, behind) = candles.split_at(unheard.min(candles.len()));
-            let answered = by_three.pass_candles(before);
-            by_three.on_settled(&settlement);
-            let shown = before.len() + by_three.on_candles(behind, &mut three);
-            prop_assert_eq!(told, (shown, answered));
-            prop_assert_eq!(one, three);
-            prop_assert_eq!(by_one.calls, by_three.calls);
-        }
+    /// Its signals as comparisons of series of numbers, where they are nothing else: a search over its parameters then
+    /// shares the series, and is several times as fast. Asked right after it is built. A
+    /// [`DeclaredStrategy`](crate::DeclaredStrategy) answers `Some(Declaration::of(self))`; see [`Declaration`].
+    fn declaration(&self) -> Option<Declaration> {
+        None
     }
 }

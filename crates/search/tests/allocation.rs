@@ -78,7 +78,7 @@ fn walk(symbol: &str, interval: Interval, seed: u64) -> CandleSeries {
 
 #[test]
 fn a_trial_of_a_search_asks_for_no_more_memory_however_many_candles_it_has() {
-    let registry = Registry::default().with::<rsi_reversal::RsiReversal>();
+    let registry = Registry::default().with::<rsi_reversal::RsiReversal>().unwrap();
     let entry = registry.find("rsi-reversal").unwrap();
     let candles = vec![walk("BTCUSDT", Interval::MINUTE, 1)];
     let markets = vec![Market { prices: candles[0].clone(), detail: Vec::new() }];

@@ -156,7 +156,7 @@ fn single(settings: &BacktestSettings, entry: &StrategyEntry, bot: BotSettings, 
     let candles = minutes(days);
     let market = Market { prices: candles.clone(), detail: Vec::new() };
     let backtest = Backtest::new(&settings, vec![strategy], &[false], &[candles], vec![market]).unwrap();
-    let header = settings.header(vec![(entry.name.to_owned(), entry.version.to_owned())], None);
+    let header = settings.header(vec![(entry.name.clone(), entry.version.clone())], None);
     backtest.run(&header, &mut JournalHash::new(), &mut |_, _| {}).unwrap()
 }
 
@@ -192,7 +192,7 @@ struct Scene<'a> {
 
 impl<'a> Scene<'a> {
     fn new(entry: &'a StrategyEntry, rules: (&Value, &Value), parameters: &[&str], days: u32) -> Self {
-        let settings = settings(entry.name, rules);
+        let settings = settings(&entry.name, rules);
         let parameters: Vec<String> = parameters.iter().map(|text| (*text).to_owned()).collect();
         let space = Space::new(entry, &settings.session.bots[0], &parameters, &[]).unwrap();
         let candles = vec![minutes(days)];
@@ -257,8 +257,13 @@ const EMA: [&str; 4] = [
 ];
 
 fn registry() -> Registry {
-    let registry = Registry::default().with::<rsi_reversal::RsiReversal>().with::<ema_cross::EmaCross>();
-    registry.with::<Boastful>().with::<Attentive>()
+    let entries = [
+        StrategyEntry::of::<rsi_reversal::RsiReversal>(),
+        StrategyEntry::of::<ema_cross::EmaCross>(),
+        StrategyEntry::of::<Boastful>(),
+        StrategyEntry::of::<Attentive>(),
+    ];
+    entries.into_iter().try_fold(Registry::default(), Registry::with_entry).unwrap()
 }
 
 #[test]
@@ -403,15 +408,6 @@ impl Strategy for Boastful {
         let rsi = self.rsi.update(candle.close())?;
         (rsi < self.params.level).then(|| Signal::buy("low"))
     }
-
-    fn declaration(&self) -> Option<Declaration> {
-        let mut rsi = self.rsi.clone();
-        let numbers = [self.params.period as f64];
-        let numbers: &[f64] = if self.params.names { &numbers } else { &[] };
-        let mut declaration = Declaration::new();
-        let series = declaration.series("rsi", numbers, move |candle| rsi.update(candle.close()));
-        Some(declaration.buy_when([series.below(self.params.level - self.params.beside)]))
-    }
 }
 
 impl StrategyFactory for Boastful {
@@ -423,6 +419,15 @@ impl StrategyFactory for Boastful {
     fn build(params: BoastfulParams, _bot: &BotContext) -> Result<Self, BuildError> {
         let rsi = candlewick_sdk::indicator::Rsi::new(params.period).unwrap();
         Ok(Self { params, rsi })
+    }
+
+    fn declaration(&self) -> Option<Declaration> {
+        let mut rsi = self.rsi.clone();
+        let numbers = [self.params.period as f64];
+        let numbers: &[f64] = if self.params.names { &numbers } else { &[] };
+        let mut declaration = Declaration::new();
+        let series = declaration.series("rsi", numbers, move |candle| rsi.update(candle.close()));
+        Some(declaration.buy_when([series.below(self.params.level - self.params.beside)]))
     }
 }
 

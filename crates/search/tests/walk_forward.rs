@@ -129,7 +129,7 @@ impl Walk {
     }
 
     fn with<T>(&self, look: impl FnOnce(&WalkForward<'_>, &[Window]) -> T) -> T {
-        let registry = Registry::default().with::<Lean>();
+        let registry = Registry::default().with::<Lean>().unwrap();
         let entry = registry.find("lean").unwrap();
         let settings = unlimited();
         let parameters = ["lean=-1..1", "every=2..5"].map(str::to_owned);
@@ -262,7 +262,7 @@ fn outcome(row: &IntentRow) -> impl PartialEq + std::fmt::Debug {
 fn a_test_trades_as_one_long_backtest_of_its_set_would() {
     let walk = Walk::of(market("mixed", 7));
     let steps = walk.steps();
-    let registry = Registry::default().with::<Lean>();
+    let registry = Registry::default().with::<Lean>().unwrap();
     let mut several = std::collections::BTreeSet::new();
     for step in &steps {
         let [lean, every] = [0, 1].map(|place| chosen(step).candidate[place].to_json());

@@ -141,7 +141,7 @@ impl Simulator {
     /// Takes an order and settles it at once: the same as [`submit`](Self::submit) and everything that follows from it,
     /// without events. `None`, and nothing happens, where other orders are under way, where the wallet does not cover it, and
     /// where no [table](Self::with_outcomes) says that it settles.
-    #[inline]
+    #[inline(always)]
     pub fn settle_at_once(&mut self, order: &OrderAtClose) -> Option<SettledAtOnce> {
         let OrderAtClose { candle, time, direction, expiry, stake } = *order;
         let table = self.tables.iter().find(|table| table.expiry() == expiry)?;

@@ -5,7 +5,8 @@
 
 use candlewick_sdk::indicator::Ema;
 use candlewick_sdk::{
-    BotContext, BuildError, Candle, Declaration, Signal, Strategy, StrategyFactory, parameters,
+    BotContext, BuildError, Candle, Declaration, DeclaredStrategy, SeriesKey, SeriesPlace, SignalRule,
+    StrategyFactory, parameters,
 };
 use std::cmp::Ordering;
 
@@ -36,59 +37,42 @@ pub struct EmaCross {
     before: Option<Ordering>,
 }
 
-impl Strategy for EmaCross {
+/// The place of the crossing among the strategy's numbers.
+const CROSSING: SeriesPlace = SeriesPlace::new(0);
+
+impl DeclaredStrategy for EmaCross {
+    type Numbers = [f64; 1];
+
     /// Until the slow average no longer tells where the series began, and one more candle to compare with.
-    fn warmup(&self) -> usize {
+    fn warm_after(&self) -> usize {
         self.slow.stable_after() + 1
     }
 
-    // A part of the loop over candles: left to itself the compiler calls it for each.
-    #[allow(clippy::inline_always, reason = "a sweep shows it millions of candles")]
-    #[inline(always)]
-    fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
-        let Crossing { to, fast, slow } = self.cross(candle)?;
-        let signal = match to {
-            Ordering::Equal => return None,
-            Ordering::Greater => Signal::buy("crossed above"),
-            Ordering::Less => Signal::sell("crossed below"),
-        };
-        Some(signal.with("fast", fast).with("slow", slow))
-    }
-
-    fn indicators(&self) -> Vec<(&'static str, f64)> {
-        self.last.map_or_else(Vec::new, |(fast, slow)| vec![("fast", fast), ("slow", slow)])
-    }
-
-    /// The crossing itself is the series: 1 at a candle that crosses above, -1 at one that crosses below. Sets share it
-    /// that differ in their expiry alone.
-    fn declaration(&self) -> Option<Declaration> {
-        let mut own = self.clone();
-        let periods = [self.params.fast as f64, self.params.slow as f64];
-        let mut declaration = Declaration::new();
-        let crossing = declaration
-            .series("crossing", &periods, move |candle| Some(f64::from(own.cross(candle)?.to as i8)));
-        Some(declaration.buy_when([crossing.above(0.0)]).sell_when([crossing.below(0.0)]))
-    }
-}
-
-/// The fast average on the other side of the slow one than a candle before.
-struct Crossing {
-    /// Where it stands now.
-    to: Ordering,
-    fast: f64,
-    slow: f64,
-}
-
-impl EmaCross {
-    #[inline]
-    fn cross(&mut self, candle: &Candle) -> Option<Crossing> {
+    /// The crossing itself is the number: 1 at a candle that crosses above, -1 at one that crosses below, none elsewhere.
+    fn update(&mut self, candle: &Candle) -> Option<[f64; 1]> {
         // Both are updated before either may end the function.
         let (fast, slow) = (self.fast.update(candle.close()), self.slow.update(candle.close()));
         self.last = fast.zip(slow);
         let (fast, slow) = self.last?;
         let to = compare(fast, slow);
         let before = self.before.replace(to)?;
-        (to != before).then_some(Crossing { to, fast, slow })
+        (to != before).then_some([f64::from(to as i8)])
+    }
+
+    /// Sets share it that differ in their expiry alone.
+    fn series(&self) -> Vec<SeriesKey> {
+        vec![SeriesKey::new("crossing", &[self.params.fast as f64, self.params.slow as f64])]
+    }
+
+    fn rules(&self) -> impl IntoIterator<Item = SignalRule> {
+        [
+            SignalRule::buy("crossed above", CROSSING.above(0.0)),
+            SignalRule::sell("crossed below", CROSSING.below(0.0)),
+        ]
+    }
+
+    fn values(&self) -> impl IntoIterator<Item = (&'static str, f64)> {
+        self.last.into_iter().flat_map(|(fast, slow)| [("fast", fast), ("slow", slow)])
     }
 }
 
@@ -104,7 +88,7 @@ impl StrategyFactory for EmaCross {
 
     fn build(params: Params, _bot: &BotContext) -> Result<Self, BuildError> {
         let Params { fast, slow } = params.clone();
-        let refuse = |problem| BuildError::Parameters { strategy: Self::NAME, problem };
+        let refuse = |problem: String| BuildError::parameters(Self::NAME, problem);
         if fast >= slow {
             return Err(refuse(format!("fast = {fast} must be below slow = {slow}")));
         }
@@ -112,11 +96,16 @@ impl StrategyFactory for EmaCross {
         let (fast, slow) = (ema(fast)?, ema(slow)?);
         Ok(Self { params, fast, slow, last: None, before: None })
     }
+
+    fn declaration(&self) -> Option<Declaration> {
+        Some(Declaration::of(self))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use candlewick_sdk::Strategy;
     use candlewick_sdk::testkit::{bot, conformance, from_closes, random_walk};
 
     fn check(closes: &[f64], expected: &[(usize, &str)]) {

@@ -1,12 +1,13 @@
 //! Buys when Wilder's RSI closes oversold and sells when it closes overbought.
 //!
 //! A model for a strategy of one indicator: the parameters contradict each other in one way, which `build`
-//! refuses, and everything that can be wrong is wrong there; `on_candle` only decides. What it decides by is declared
-//! as well, so that a sweep computes each index once.
+//! refuses, and everything that can be wrong is wrong there. The rest is the number that it computes and the rules that
+//! compare it with levels; what it answers to a candle follows from these.
 
 use candlewick_sdk::indicator::Rsi;
 use candlewick_sdk::{
-    BotContext, BuildError, Candle, Declaration, Signal, Strategy, StrategyFactory, parameters,
+    BotContext, BuildError, Candle, Declaration, DeclaredStrategy, SeriesKey, SeriesPlace, SignalRule,
+    StrategyFactory, parameters,
 };
 
 parameters! {
@@ -23,7 +24,7 @@ parameters! {
 
 /// Bets on a return from an extreme of the relative strength index. It signals at every candle that closes in the
 /// extreme; how many of these become trades is for the risk rules.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct RsiReversal {
     period: usize,
     rsi: Rsi,
@@ -33,40 +34,37 @@ pub struct RsiReversal {
     overbought: f64,
 }
 
-impl Strategy for RsiReversal {
+/// The place of the index among the strategy's numbers.
+const INDEX: SeriesPlace = SeriesPlace::new(0);
+
+impl DeclaredStrategy for RsiReversal {
+    type Numbers = [f64; 1];
+
     /// The index remembers old candles ever more faintly. It is warm once it no longer tells where the series
     /// began, so that a bot started live and its backtest see the same index.
-    fn warmup(&self) -> usize {
+    fn warm_after(&self) -> usize {
         self.rsi.stable_after()
     }
 
-    // A part of the loop over candles: left to itself the compiler calls it for each.
-    #[allow(clippy::inline_always, reason = "a sweep shows it millions of candles")]
-    #[inline(always)]
-    fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
+    fn update(&mut self, candle: &Candle) -> Option<[f64; 1]> {
         self.last = self.rsi.update(candle.close());
-        let rsi = self.last?;
-        if rsi < self.oversold {
-            Some(Signal::buy("oversold").with("rsi", rsi).with("level", self.oversold))
-        } else if rsi > self.overbought {
-            Some(Signal::sell("overbought").with("rsi", rsi).with("level", self.overbought))
-        } else {
-            None
-        }
-    }
-
-    fn indicators(&self) -> Vec<(&'static str, f64)> {
-        self.last.map(|rsi| ("rsi", rsi)).into_iter().collect()
+        Some([self.last?])
     }
 
     /// The index depends on its period alone, so sets that differ in their levels share it.
-    fn declaration(&self) -> Option<Declaration> {
-        let mut rsi = self.rsi.clone();
-        let mut declaration = Declaration::new();
-        let index =
-            declaration.series("rsi", &[self.period as f64], move |candle| rsi.update(candle.close()));
-        let declaration = declaration.buy_when([index.below(self.oversold)]);
-        Some(declaration.sell_when([index.above(self.overbought)]))
+    fn series(&self) -> Vec<SeriesKey> {
+        vec![SeriesKey::new("rsi", &[self.period as f64])]
+    }
+
+    fn rules(&self) -> impl IntoIterator<Item = SignalRule> {
+        [
+            SignalRule::buy("oversold", INDEX.below(self.oversold)).naming_level("level"),
+            SignalRule::sell("overbought", INDEX.above(self.overbought)).naming_level("level"),
+        ]
+    }
+
+    fn values(&self) -> impl IntoIterator<Item = (&'static str, f64)> {
+        self.last.map(|rsi| ("rsi", rsi))
     }
 }
 
@@ -78,12 +76,16 @@ impl StrategyFactory for RsiReversal {
 
     fn build(params: Params, _bot: &BotContext) -> Result<Self, BuildError> {
         let Params { period, oversold, overbought } = params;
-        let refuse = |problem| BuildError::Parameters { strategy: Self::NAME, problem };
+        let refuse = |problem: String| BuildError::parameters(Self::NAME, problem);
         if oversold >= overbought {
             return Err(refuse(format!("oversold = {oversold} must be below overbought = {overbought}")));
         }
         let rsi = Rsi::new(period).map_err(|error| refuse(error.to_string()))?;
         Ok(Self { period, rsi, last: None, oversold, overbought })
+    }
+
+    fn declaration(&self) -> Option<Declaration> {
+        Some(Declaration::of(self))
     }
 }
 
@@ -91,6 +93,7 @@ impl StrategyFactory for RsiReversal {
 mod tests {
     use super::*;
     use candlewick_sdk::testkit::{bot, conformance, from_closes, random_walk};
+    use candlewick_sdk::{Signal, Strategy};
 
     fn params(period: usize, oversold: f64, overbought: f64) -> Params {
         Params { period, oversold, overbought }

@@ -55,7 +55,7 @@ impl StrategyFactory for SignalList {
     fn build(params: Params, bot: &BotContext) -> Result<Self, BuildError> {
         if params.file.is_empty() {
             let problem = "file is missing: name a CSV file of signals".to_owned();
-            return Err(BuildError::Parameters { strategy: Self::NAME, problem });
+            return Err(BuildError::parameters(Self::NAME, problem));
         }
         let rows = list::read(Path::new(&params.file), bot)?;
         Ok(Self { interval: bot.interval, rows, next: 0 })

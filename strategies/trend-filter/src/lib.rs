@@ -89,7 +89,7 @@ impl StrategyFactory for TrendFilter {
     type Params = Params;
 
     fn build(params: Params, bot: &BotContext) -> Result<Self, BuildError> {
-        let refuse = |problem| BuildError::Parameters { strategy: Self::NAME, problem };
+        let refuse = |problem: String| BuildError::parameters(Self::NAME, problem);
         let unfit = |error: IndicatorError| refuse(error.to_string());
         let longer = Interval::from_seconds(params.trend_seconds as i64);
         let longer = longer.map_err(|error| refuse(format!("trend_seconds: {error}")))?;

@@ -1,4 +1,4 @@
-//! Opening a trade: at most one request, and the truth about what is known of it (`domain.md`, section 5).
+//! Opening a trade: at most one request, and the truth about what is known of it (`domain 5`).
 
 use super::exchange::Answer;
 use super::limit::Turn;
@@ -85,7 +85,7 @@ impl HttpBroker {
     }
 
     /// 200 that parses: a trade. 400, 401, 403, 404, 422: no trade. Everything else: nobody knows
-    /// (`domain.md`, section 5, rule 2).
+    /// (`domain 5.2`).
     fn judge_open(&self, answer: &Answer) -> Result<Reply<TradeRecord>, Unopened> {
         let status = answer.status.as_u16();
         match answer.status {

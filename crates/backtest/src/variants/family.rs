@@ -38,7 +38,7 @@ impl Tried {
             let mut symbols: Vec<String> = bots.iter().map(|bot| bot.symbol.to_string()).collect();
             symbols.sort_unstable();
             symbols.dedup();
-            let version = registry.find(&strategy).map(|entry| entry.version);
+            let version = registry.find(&strategy).map(|entry| entry.version.as_str());
             let mut parts: Vec<String> = bots.iter().map(|bot| part_of(bot, registry).to_string()).collect();
             parts.sort_unstable();
             let whole = json!([version, parts, settings.risk]).to_string();

@@ -12,5 +12,6 @@ mod errors;
 mod order;
 mod prices;
 mod repetition;
+mod run_time;
 // What is said of it.
 mod summary;

@@ -10,7 +10,7 @@ use proptest::prelude::{Strategy as _, any, prop, prop_assert, prop_assert_eq, p
 use std::sync::LazyLock;
 
 /// Two days of two symbols at one minute, and of the first at five as well.
-fn candles() -> [CandleSeries; 3] {
+pub(crate) fn candles() -> [CandleSeries; 3] {
     static CANDLES: LazyLock<[CandleSeries; 3]> = LazyLock::new(make_candles);
     CANDLES.clone()
 }
@@ -28,7 +28,7 @@ fn make_candles() -> [CandleSeries; 3] {
 }
 
 /// Bots of every expiration type on all three series, at the venue's own pace.
-fn busy() -> BacktestSettings {
+pub(crate) fn busy() -> BacktestSettings {
     let kinds = [
         ExpirationType::TimeFixed,
         ExpirationType::CandleClose,
@@ -61,7 +61,7 @@ fn journal(settings: &BacktestSettings, candles: &[CandleSeries]) -> Lines {
     lines
 }
 
-fn opens(lines: &Lines) -> usize {
+pub(crate) fn opens(lines: &Lines) -> usize {
     lines.entries.iter().filter(|(_, line)| line.contains(r#""action":"open""#)).count()
 }
 

@@ -120,7 +120,7 @@ impl SearchArguments {
         Ok(Identity {
             program: program_hash()?,
             settings: &prepared.settings,
-            strategy: (prepared.entry.name, prepared.entry.version),
+            strategy: (&prepared.entry.name, &prepared.entry.version),
             data_hash: &prepared.candles.hash,
             parameters: &self.parameters,
             conditions: &self.conditions,
@@ -131,7 +131,7 @@ impl SearchArguments {
 
     /// What a hold-out of these candles would be opened for.
     pub(crate) fn hypothesis(&self, prepared: &Prepared<'_>, bot: &BotSettings) -> Hypothesis {
-        let strategy = (prepared.entry.name.to_owned(), prepared.entry.version.to_owned());
+        let strategy = (prepared.entry.name.clone(), prepared.entry.version.clone());
         Hypothesis {
             data_hash: prepared.candles.hash.clone(),
             series: bot.series().to_string(),

@@ -31,9 +31,9 @@ pub struct PrecomputedOutcome {
     pub profit: Money,
 }
 
-/// Candles that were shown to a strategy, and what came of them.
+/// A stretch of candles that was shown to a strategy, and what came of it.
 #[derive(Debug)]
-pub struct ShownCandles {
+pub struct TrialStretch {
     /// How many were shown.
     pub count: usize,
     /// How many signals were suppressed.
@@ -120,7 +120,7 @@ impl TrialSession {
         after: Option<(usize, &Settlement)>,
         candles: &[Candle],
         outcome: impl FnOnce(usize, &OrderTerms) -> Option<PrecomputedOutcome>,
-    ) -> ShownCandles {
+    ) -> TrialStretch {
         let bot = &mut self.session.bots[BotId::FIRST.index()];
         let mut signal = None;
         let (count, suppressed) = match after {
@@ -128,17 +128,17 @@ impl TrialSession {
             None => (bot.on_candles(candles, &mut signal), 0),
         };
         let Some(signal) = signal.as_ref().filter(|_| bot.is_warm()) else {
-            return ShownCandles { count, suppressed, answer: None };
+            return TrialStretch { count, suppressed, answer: None };
         };
         let close = bot.last_close;
         self.pass_time(close);
         let answer = self.book(signal, close, |terms| outcome(count - 1, terms));
-        ShownCandles { count, suppressed, answer: Some(answer) }
+        TrialStretch { count, suppressed, answer: Some(answer) }
     }
 
     /// Shows candles to the bot while every signal of it is certain to be refused; how many it gave.
     pub fn show_suppressed(&mut self, candles: &[Candle]) -> u64 {
-        self.session.bots[BotId::FIRST.index()].pass_candles(candles)
+        self.session.bots[BotId::FIRST.index()].on_candles_suppressed(candles)
     }
 
     /// Whether as many trades are under way as may be on the bot's symbol: whatever it signals before one of them has ended is

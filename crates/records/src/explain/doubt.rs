@@ -9,7 +9,7 @@ use candlewick_journal::{LineKind, LoggedExchange, Reader, StoredLine};
 use candlewick_sdk::{Millis, Symbol};
 use serde_json::Value;
 
-/// A trade that is found was there in a second list at least so much later (`domain.md`, section 5).
+/// A trade that is found was there in a second list at least so much later (`domain 5`).
 const FOUND_AGAIN_AFTER: Millis = Millis::from_seconds(5);
 /// A trade that is not found was missing from a second list at least so much later.
 const MISSED_AGAIN_AFTER: Millis = Millis::from_seconds(10);

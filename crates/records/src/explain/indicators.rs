@@ -223,7 +223,7 @@ mod tests {
 
     #[test]
     fn a_strategy_is_told_what_its_bot_was_told_and_asked_as_it_answered() {
-        let registry = Registry::default().with::<Witness>();
+        let registry = Registry::default().with::<Witness>().unwrap();
         let mut replay = Replay::of(&run("1.0.0"), "b", &registry).unwrap();
         replay.trades = BTreeMap::from([(IntentId::new(7), (Direction::Buy, Millis::ZERO))]);
         let close = |close: f64| ("close", close);
@@ -263,7 +263,7 @@ mod tests {
 
     #[test]
     fn why_a_strategy_cannot_be_asked_is_said() {
-        let registry = Registry::default().with::<Witness>();
+        let registry = Registry::default().with::<Witness>().unwrap();
         let mut unfit = run("1.0.0");
         unfit.settings.bots[1].params = json!({"longer_s": 1});
         for (run, bot, expected) in [

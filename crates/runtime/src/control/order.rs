@@ -29,7 +29,7 @@ pub enum ControlOrder {
     Resume,
     /// Change nothing; say how the run stands.
     Status,
-    /// End a doubt that only a person can end (`domain.md`, section 5, rule 5).
+    /// End a doubt that only a person can end (`domain 5.5`).
     Resolve {
         /// Which intent.
         intent: IntentId,

@@ -61,7 +61,8 @@ pub(crate) fn of_open(dice: &mut Dice) -> Result<Answered, NoAnswer> {
 pub(crate) fn refusal(dice: &mut Dice) -> Page {
     let status = dice.pick(&REFUSALS);
     let body = match dice.between(0, 3) {
-        0 => json!({ "statusCode": status, "data": { "message": "Outdated price" } }).to_string(),
+        0 => json!({ "statusCode": status, "data": { "message": "Outdated price", "error": "NO_PRICE" } })
+            .to_string(),
         1 => json!({ "statusCode": status, "message": ["Outdated price"] }).to_string(),
         2 => PROXY_PAGE.to_owned(),
         _ => String::new(),

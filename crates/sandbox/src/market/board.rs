@@ -2,7 +2,7 @@
 
 use crate::chance::{Chance, symbol_key};
 use crate::{SandboxError, SandboxSettings};
-use candlewick_api::SEEN_INTERVALS;
+use candlewick_broker::USUAL_INTERVALS;
 use candlewick_history::{AssetType, asset_type_of, known_market, resample};
 use candlewick_sdk::{CandleSeries, Interval, Millis, Symbol};
 use candlewick_simulator::SimulationSettings;
@@ -99,7 +99,7 @@ impl Board {
             return Ok(Some(stored.clone()));
         }
         // Those stored come on top.
-        let offered = SEEN_INTERVALS.iter().any(|text| text.parse() == Ok(interval));
+        let offered = USUAL_INTERVALS.iter().any(|text| text.parse() == Ok(interval));
         let divides = |one: &&CandleSeries| interval.length().is_aligned_to(one.interval().length());
         let source = self.stored.iter().rev().find(divides).filter(|_| offered).ok_or(NotOffered)?;
         let mut resampled = self.resampled.lock().unwrap_or_else(PoisonError::into_inner);

@@ -24,7 +24,7 @@ pub(crate) fn check_token(
     timestamp: Timestamp,
 ) -> Result<(), Response> {
     let at = desk.now();
-    let refuse = |status, message| Err(Refused { status, message, at, uri }.answer());
+    let refuse = |status, message| Err(Refused { status, message, code: None, at, uri }.answer());
     let message = |message| match Shape::of(uri.path()) {
         Shape::Envelope => message,
         Shape::Plain => "Unauthorized",
@@ -55,5 +55,12 @@ pub(crate) fn check_key(desk: &Desk, headers: &HeaderMap, uri: &Uri) -> Result<(
     if headers.get("api-key").is_some_and(|key| key.as_bytes() == desk.api_key.as_bytes()) {
         return Ok(());
     }
-    Err(Refused { status: StatusCode::UNAUTHORIZED, message: "Unauthorized", at: desk.now(), uri }.answer())
+    Err(Refused {
+        status: StatusCode::UNAUTHORIZED,
+        message: "Unauthorized",
+        code: None,
+        at: desk.now(),
+        uri,
+    }
+    .answer())
 }

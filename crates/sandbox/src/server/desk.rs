@@ -4,7 +4,7 @@ use crate::fault::Switchboard;
 use crate::market::Boards;
 use crate::settings::{MissingTimestamp, Replies, SandboxSettings};
 use crate::venue::{OrderRules, ShortForm, Venue};
-use candlewick_api::clock::Clock;
+use candlewick_broker::clock::Clock;
 use candlewick_sdk::Millis;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -87,7 +87,7 @@ fn server_error(desk: &Desk, fault: Fault, uri: &Uri) -> Response {
     } else {
         (StatusCode::INTERNAL_SERVER_ERROR, "Internal Server Error")
     };
-    let mut response = Refused { status, message, at: desk.now(), uri }.answer();
+    let mut response = Refused { status, message, code: None, at: desk.now(), uri }.answer();
     if even {
         response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
     }

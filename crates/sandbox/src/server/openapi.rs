@@ -52,10 +52,11 @@ pub(crate) fn router(desk: Arc<Desk>) -> Router {
 }
 
 async fn unknown_path(State(desk): State<Arc<Desk>>, uri: Uri) -> Response {
-    Refused { status: StatusCode::NOT_FOUND, message: "Not Found", at: desk.now(), uri: &uri }.answer()
+    Refused { status: StatusCode::NOT_FOUND, message: "Not Found", code: None, at: desk.now(), uri: &uri }
+        .answer()
 }
 
 async fn unknown_method(State(desk): State<Arc<Desk>>, uri: Uri) -> Response {
     let status = StatusCode::METHOD_NOT_ALLOWED;
-    Refused { status, message: "Method Not Allowed", at: desk.now(), uri: &uri }.answer()
+    Refused { status, message: "Method Not Allowed", code: None, at: desk.now(), uri: &uri }.answer()
 }

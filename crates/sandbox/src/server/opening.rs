@@ -4,7 +4,7 @@ use super::credentials::{Timestamp, check_token};
 use super::desk::Desk;
 use super::refusal::Refused;
 use crate::settings::Replies;
-use crate::venue::{BodyShape, Opened, OrderRequest, Priced, Visible, read_body};
+use crate::venue::{BodyShape, NOT_ACTIVE, Opened, OrderRequest, Priced, Reason, Visible, read_body};
 use crate::wire::{AsyncTrade, ErrorEnvelope, OpenAnswer, OpenBody};
 use axum::Json;
 use axum::body::Bytes;
@@ -60,7 +60,7 @@ pub(crate) async fn open(
     };
     let now = desk.now();
     match opened {
-        Opened::Refused { message, arrival } => refuse(message, arrival, &uri),
+        Opened::Refused { reason, arrival } => refuse(reason, arrival, &uri),
         Opened::Accepted { place, .. } => match shape {
             BodyShape::Full => {
                 let trade = desk.venue().opened_trade(place, now);
@@ -99,7 +99,7 @@ pub(crate) async fn open_async(
     let now = desk.now();
     let opened = desk.venue().open(&request, Visible::AtOnce, now);
     match opened {
-        Opened::Refused { message, arrival } => refuse(message, arrival, &uri),
+        Opened::Refused { reason, arrival } => refuse(reason, arrival, &uri),
         Opened::Accepted { place, .. } => answer(desk.venue().async_trade(place)),
     }
 }
@@ -113,14 +113,15 @@ fn accept(
     body: &Bytes,
 ) -> Result<(BodyShape, OrderRequest), Response> {
     check_token(desk, headers, uri, Timestamp::Optional)?;
-    let refuse = |message| refuse(message, desk.now(), uri);
+    let refuse_for = |reason| refuse(reason, desk.now(), uri);
+    let refuse = |message| refuse_for(Reason::words(message));
     let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     if !kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json")) {
         return Err(refuse("Content-Type must be application/json"));
     }
     let (shape, request) = read_body(body, &desk.rules).map_err(refuse)?;
     match desk.venue().prices(&request) {
-        Priced::NoSuchSymbol => Err(refuse("Symbol not active")),
+        Priced::NoSuchSymbol => Err(refuse_for(NOT_ACTIVE)),
         Priced::TooCoarse if !desk.allow_coarse => {
             Err(refuse("closeType is shorter than the candles of this pair"))
         }
@@ -128,8 +129,9 @@ fn accept(
     }
 }
 
-fn refuse(message: &str, at: Millis, uri: &Uri) -> Response {
-    Refused { status: StatusCode::BAD_REQUEST, message, at, uri }.answer()
+fn refuse(reason: Reason, at: Millis, uri: &Uri) -> Response {
+    let Reason { message, code } = reason;
+    Refused { status: StatusCode::BAD_REQUEST, message, code, at, uri }.answer()
 }
 
 fn answer<T: serde::Serialize>(trade: Option<T>) -> Response {

@@ -199,6 +199,6 @@ impl Objection {
             Self::BadRequest(message) => (StatusCode::BAD_REQUEST, message.as_str()),
             Self::NotFound => (StatusCode::NOT_FOUND, "Not Found"),
         };
-        Refused { status, message, at, uri }.answer()
+        Refused { status, message, code: None, at, uri }.answer()
     }
 }

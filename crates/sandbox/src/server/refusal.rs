@@ -30,6 +30,8 @@ impl Shape {
 pub(crate) struct Refused<'a> {
     pub(crate) status: StatusCode,
     pub(crate) message: &'a str,
+    /// What `error` says; the name of the status where it is none.
+    pub(crate) code: Option<&'static str>,
     /// Venue time of the fact.
     pub(crate) at: Millis,
     pub(crate) uri: &'a Uri,
@@ -43,7 +45,7 @@ impl Refused<'_> {
         match Shape::of(self.uri.path()) {
             Shape::Plain => (self.status, Json(PlainError { status_code, message })).into_response(),
             Shape::Envelope => {
-                let error = self.status.canonical_reason().unwrap_or("Error");
+                let error = self.code.or(self.status.canonical_reason()).unwrap_or("Error");
                 let body = ErrorEnvelope {
                     status_code,
                     status: "error",

@@ -70,7 +70,7 @@ pub(crate) async fn trades(
         Ok(request) => request,
         Err(message) => {
             let status = StatusCode::BAD_REQUEST;
-            return Refused { status, message: &message, at: now, uri: &uri }.answer();
+            return Refused { status, message: &message, code: None, at: now, uri: &uri }.answer();
         }
     };
     let order = match desk.switchboard.strike(Fault::Shuffle) {
@@ -122,9 +122,14 @@ pub(crate) async fn trade(
     let found = desk.venue().short_trade(&id, desk.short_form, now);
     match found {
         Some(trade) => Json(trade).into_response(),
-        None => {
-            Refused { status: StatusCode::NOT_FOUND, message: "Trade not found", at: now, uri: &uri }.answer()
+        None => Refused {
+            status: StatusCode::NOT_FOUND,
+            message: "Trade not found",
+            code: None,
+            at: now,
+            uri: &uri,
         }
+        .answer(),
     }
 }
 

@@ -61,10 +61,30 @@ pub(crate) enum Opened {
         arrival: Millis,
     },
     Refused {
-        message: &'static str,
+        reason: Reason,
         arrival: Millis,
     },
 }
+
+/// Why an order is refused: in words, and as a program reads it. The contract shows neither (contract 5); both are the
+/// sandbox's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Reason {
+    pub(crate) message: &'static str,
+    /// What stands in `error`; without one it is the name of the status.
+    pub(crate) code: Option<&'static str>,
+}
+
+impl Reason {
+    /// A reason that only words tell.
+    pub(crate) const fn words(message: &'static str) -> Self {
+        Self { message, code: None }
+    }
+}
+
+/// The order is for a pair that is not on offer.
+pub(crate) const NOT_ACTIVE: Reason =
+    Reason { message: "Symbol not active", code: Some("SYMBOL_NOT_ACTIVE") };
 
 impl Venue {
     pub(crate) fn new(
@@ -106,7 +126,8 @@ impl Venue {
     pub(crate) fn open(&mut self, request: &OrderRequest, visible: Visible, now: Millis) -> Opened {
         self.pass_until(now);
         if self.trades.len() >= MOST_TRADES {
-            return Opened::Refused { message: "Too many trades", arrival: now };
+            let reason = Reason { message: "Too many trades", code: Some("TOO_MANY_TRADES") };
+            return Opened::Refused { reason, arrival: now };
         }
         self.orders += 1;
         let OrderRequest { symbol, direction, stake, expiry } = *request;
@@ -115,14 +136,14 @@ impl Venue {
         if self.is_ever_late() && stake > balance - self.hidden(now) {
             // The simulator has money that the wallet does not show.
             let arrival = now + self.simulation.latency_ms;
-            return Opened::Refused { message: message_of(Refusal::InsufficientBalance), arrival };
+            return Opened::Refused { reason: reason_of(Refusal::InsufficientBalance), arrival };
         }
         let answer = self.simulator.submit(&order);
         let arrival = answer.at;
         let Moments { open_time, close_time, .. } = Moments::of(expiry, arrival, &self.simulation);
         let open_price = match answer.kind {
             AnswerKind::Opened(opening) => opening.open_price,
-            AnswerKind::Refused(refusal) => return Opened::Refused { message: message_of(refusal), arrival },
+            AnswerKind::Refused(refusal) => return Opened::Refused { reason: reason_of(refusal), arrival },
         };
         let shown = match visible {
             Visible::AtOnce => now,
@@ -226,11 +247,12 @@ pub(crate) enum Priced {
     NoSuchSymbol,
 }
 
-/// The venue's wording is not known (`observed: opening a trade`); these are the sandbox's.
-const fn message_of(refusal: Refusal) -> &'static str {
+const fn reason_of(refusal: Refusal) -> Reason {
     match refusal {
-        Refusal::NoPrice => "Outdated price",
-        Refusal::InsufficientBalance => "Insufficient balance",
-        Refusal::UnknownSymbol => "Symbol not active",
+        Refusal::NoPrice => Reason { message: "Outdated price", code: Some("NO_PRICE") },
+        Refusal::InsufficientBalance => {
+            Reason { message: "Insufficient balance", code: Some("INSUFFICIENT_BALANCE") }
+        }
+        Refusal::UnknownSymbol => NOT_ACTIVE,
     }
 }

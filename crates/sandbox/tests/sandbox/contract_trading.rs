@@ -164,15 +164,15 @@ async fn an_async_open_is_processing_until_it_arrives() {
 #[tokio::test]
 async fn an_invalid_payload_is_400_with_its_reason() {
     let venue = venue();
-    for (field, value, message) in [
-        ("isDemo", json!(false), "Only demo trades are possible"),
-        ("isDemo", Value::Null, "isDemo must be a boolean"),
-        ("closeType", json!("60"), "closeType must be a code of the form mm:ss or h:mm:ss"),
-        ("closeType", json!("00:05"), "closeType is shorter than the candles of this pair"),
-        ("direction", json!("CALL"), "direction must be BUY or SELL"),
-        ("symbol", json!("DOGEUSDT"), "Symbol not active"),
-        ("amount", json!(0), "amount must be above zero"),
-        ("amount", json!(10_000.01), "Insufficient balance"),
+    for (field, value, message, code) in [
+        ("isDemo", json!(false), "Only demo trades are possible", "Bad Request"),
+        ("isDemo", Value::Null, "isDemo must be a boolean", "Bad Request"),
+        ("closeType", json!("60"), "closeType must be a code of the form mm:ss or h:mm:ss", "Bad Request"),
+        ("closeType", json!("00:05"), "closeType is shorter than the candles of this pair", "Bad Request"),
+        ("direction", json!("CALL"), "direction must be BUY or SELL", "Bad Request"),
+        ("symbol", json!("DOGEUSDT"), "Symbol not active", "SYMBOL_NOT_ACTIVE"),
+        ("amount", json!(0), "amount must be above zero", "Bad Request"),
+        ("amount", json!(10_000.01), "Insufficient balance", "INSUFFICIENT_BALANCE"),
     ] {
         let mut payload = body("BTCUSDT", "BUY");
         payload[field] = value;
@@ -180,7 +180,7 @@ async fn an_invalid_payload_is_400_with_its_reason() {
         let told = answer.json();
         assert_eq!(answer.status, 400, "{field}");
         assert_eq!(fields_of(&told), sorted("statusCode status timestamp path data"));
-        let data = json!({ "message": message, "error": "Bad Request", "statusCode": 400 });
+        let data = json!({ "message": message, "error": code, "statusCode": 400 });
         assert_eq!((&told["data"], &told["path"]), (&data, &json!("/token/trades/open")));
     }
     let mut form = request("POST", "/token/trades/open", &CREDENTIALS, &body("BTCUSDT", "BUY"));

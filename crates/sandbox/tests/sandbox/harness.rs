@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Request, StatusCode};
-use candlewick_api::clock::{Clock, Hold};
+use candlewick_broker::clock::{Clock, Hold};
 use candlewick_sandbox::{Foundation, Replies, Sandbox, SandboxSettings, Switchboard, markets_of};
 use candlewick_sdk::{Candle, CandleSeries, Millis, Money, MoneyScale, Ohlcv, Series};
 use candlewick_simulator::SimulationSettings;

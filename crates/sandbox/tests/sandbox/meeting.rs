@@ -1,17 +1,18 @@
 //! The client of this workspace at the sandbox: what the one writes, the other reads, to the last field.
 
 use crate::harness::{NOON, Premises, START};
-use candlewick_api::clock::{Clock, Speed, VirtualClock};
-use candlewick_api::model::{CandleQuery, LastPrice, LimitTime, TradeQuery, WalletType};
-use candlewick_api::{
-    Account, ApiError, Credentials, HttpVenue, OpenBody, OpenOrder, Secret, Settings, Venue, closed_candles,
+use candlewick_api::{Credentials, HttpBroker, OpenBody, Secret, Settings};
+use candlewick_broker::clock::{Clock, Speed, VirtualClock};
+use candlewick_broker::{
+    Account, AsOf, Broker, CandleQuery, Detail, MarketData, OpenOrder, OpenOutcome, PriceAnswer, Progress,
+    RefusalReason, Reply, Skew, TradeReport,
 };
 use candlewick_sandbox::{Replies, RunningSandbox};
 use candlewick_sdk::{Direction, ExpirationType, Interval, Millis, Outcome};
 use rust_decimal::Decimal;
 use std::sync::Arc;
 
-fn client(sandbox: &RunningSandbox, clock: Arc<dyn Clock>, change: impl Fn(&mut Settings)) -> HttpVenue {
+fn client(sandbox: &RunningSandbox, clock: Arc<dyn Clock>, change: impl Fn(&mut Settings)) -> HttpBroker {
     let mut settings = Settings {
         base_url: sandbox.base_url.clone(),
         price_url: sandbox.base_url.clone(),
@@ -23,7 +24,14 @@ fn client(sandbox: &RunningSandbox, clock: Arc<dyn Clock>, change: impl Fn(&mut 
         api_token: Some(Secret::new(&sandbox.token).unwrap()),
         api_key: Some(Secret::new(&sandbox.api_key).unwrap()),
     };
-    HttpVenue::new(settings, credentials, clock).unwrap()
+    HttpBroker::new(settings, credentials, clock).unwrap()
+}
+
+async fn open(broker: &HttpBroker, symbol: &str) -> TradeReport {
+    match broker.open(&order(symbol), Millis::MAX).await {
+        OpenOutcome::Opened(Reply { value, .. }) => *value,
+        other => panic!("{other:?}"),
+    }
 }
 
 fn order(symbol: &str) -> OpenOrder {
@@ -41,43 +49,58 @@ fn order(symbol: &str) -> OpenOrder {
 async fn the_client_reads_every_answer_to_the_last_field() {
     let (sandbox, clock) = Premises::default().sandbox();
     let sandbox = sandbox.bind(std::future::pending()).await.unwrap();
-    let venue = client(&sandbox, Arc::clone(&clock) as Arc<dyn Clock>, |_| ());
-    let user = venue.me().await.unwrap().value.id;
+    let broker = client(&sandbox, Arc::clone(&clock) as Arc<dyn Clock>, |_| ());
+    assert_eq!(broker.identity().await.unwrap().value.restrictions, [""; 0]);
 
-    let opened = venue.open(&order("BTCUSDT"), Millis::MAX).await.unwrap().value;
+    let opened = open(&broker, "BTCUSDT").await;
     assert_eq!(opened.request_time, Some(Millis::new(NOON + 2_000)));
-    assert_eq!(opened.wallets[0].balance, Decimal::from(10_000));
+    assert_eq!((opened.account, opened.from_token), (Some(Account::Demo), Some(true)));
     clock.set(NOON + 70_000);
-    let short = venue.trade(&opened.id).await.unwrap().value;
-    assert_eq!((short.outcome(), short.pnl), (Some(Outcome::Won), Some(Decimal::TEN)));
-    for user_id in [None, Some(user)] {
-        let page = venue.trades(&TradeQuery { page: 1, page_size: 100, user_id }).await.unwrap().value;
-        assert_eq!((page.data.len(), page.unreadable, page.next_page), (1, 0, None));
-        assert!(page.data[0].is_final());
-    }
-    let wallets = venue.wallets().await.unwrap();
-    let demo = wallets.value.iter().find(|wallet| wallet.wallet_type == WalletType::Demo).unwrap();
-    assert_eq!(demo.balance, Decimal::from(10_010));
-    assert_eq!(wallets.skew().map(candlewick_api::Skew::certain), Some(Millis::ZERO));
+    let won = Progress::Over(Outcome::Won);
+    let short = broker.trade(&opened.id, Detail::Progress).await.unwrap().value;
+    assert_eq!((&short.progress, short.profit), (&won, Some(Decimal::TEN)));
+    assert_eq!(short.direction, None, "the short projection does not say it");
+    let full = broker.trade(&opened.id, Detail::Everything).await.unwrap().value;
+    assert_eq!(
+        (&full.progress, full.direction.and_then(|said| said.known().copied())),
+        (&won, Some(Direction::Buy))
+    );
+    let listing = broker.trades().await;
+    assert_eq!((listing.is_complete, listing.trades.len(), listing.ended_early), (true, 1, None));
+    assert_eq!(listing.trades[0].progress, won);
+    let balances = broker.balances().await.unwrap();
+    assert_eq!(balances.value.demo, Some(Decimal::from(10_010)));
+    assert_eq!(balances.skew().map(Skew::certain), Some(Millis::ZERO));
 
     let irregular = "A&B/C D".parse().unwrap();
-    assert_eq!(venue.default_price(&irregular).await.unwrap().value.time, Millis::new(NOON + 69_000));
-    let future = venue.last_price(&irregular, LimitTime::At(Millis::new(NOON + 70_001))).await.unwrap();
-    assert_eq!(future.value, LastPrice::Future);
+    let latest = broker.price(&irregular, AsOf::Latest).await.unwrap().value;
+    assert_eq!(latest.record().map(|record| record.time), Some(Millis::new(NOON + 69_000)));
+    let future = broker.price(&irregular, AsOf::Moment(Millis::new(NOON + 70_001))).await.unwrap();
+    assert_eq!(future.value, PriceAnswer::NotYet);
     let query = CandleQuery {
         symbol: "BTCUSDT".parse().unwrap(),
-        asset_type: "crypto".to_owned(),
         interval: Interval::MINUTE,
-        skip: 0,
-        limit: 500,
-        start_time: Millis::new(START),
-        end_time: clock.now(),
+        start: Millis::new(START),
+        end: clock.now(),
     };
-    let rows = venue.candles(&query).await.unwrap().value;
-    let closed = closed_candles(&rows, Interval::MINUTE, clock.now());
-    assert_eq!((rows.rows.len(), closed.candles.len(), closed.rejected), (32, 31, 0), "one is forming");
+    let found = broker.candles(&query).await.unwrap().value;
+    assert_eq!((found.candles.len(), found.unusable, found.forming, found.outside.len()), (31, 0, 1, 0));
 
-    assert!(venue.drift().snapshot().is_empty(), "{:?}", venue.drift().snapshot());
+    assert!(broker.unrecognised().snapshot().is_empty(), "{:?}", broker.unrecognised().snapshot());
+    sandbox.stop().await;
+}
+
+#[tokio::test]
+async fn the_short_projection_alone_sends_to_the_list() {
+    let mut premises = Premises::default();
+    premises.settings.rich_short = false;
+    let (sandbox, clock) = premises.sandbox();
+    let sandbox = sandbox.bind(std::future::pending()).await.unwrap();
+    let broker = client(&sandbox, Arc::clone(&clock) as Arc<dyn Clock>, |_| ());
+    let opened = open(&broker, "BTCUSDT").await;
+    clock.set(NOON + 70_000);
+    let ended = broker.trade(&opened.id, Detail::Progress).await.unwrap().value;
+    assert_eq!((ended.progress, ended.profit), (Progress::Over(Outcome::Won), Some(Decimal::TEN)));
     sandbox.stop().await;
 }
 
@@ -88,32 +111,35 @@ async fn the_other_ways_to_open_are_read_too() {
     let short = client(&sandbox, Arc::clone(&clock) as Arc<dyn Clock>, |settings| {
         settings.open_body = OpenBody::Short;
     });
-    let acknowledged = short.open(&order("BTCUSDT"), Millis::MAX).await.unwrap().value;
+    let acknowledged = open(&short, "BTCUSDT").await;
     assert_eq!((acknowledged.open_time, acknowledged.open_price), (None, None));
     let late = client(&sandbox, Arc::clone(&clock) as Arc<dyn Clock>, |settings| {
         settings.open_path = "/token/trades/open-async".to_owned();
     });
-    let processing = late.open(&order("BTCUSDT"), Millis::MAX).await.unwrap().value;
+    let processing = open(&late, "BTCUSDT").await;
     assert_eq!((processing.open_time, processing.open_price), (Some(Millis::new(NOON + 2_999)), None));
-    for venue in [short, late] {
-        assert!(venue.drift().snapshot().is_empty(), "{:?}", venue.drift().snapshot());
+    for broker in [short, late] {
+        assert!(broker.unrecognised().snapshot().is_empty(), "{:?}", broker.unrecognised().snapshot());
     }
     sandbox.stop().await;
 }
 
 #[tokio::test]
-async fn a_refusal_is_certain_and_tells_when_the_order_arrived() {
+async fn a_refusal_is_certain_says_why_and_when_the_order_arrived() {
     let (sandbox, clock) = Premises::default().sandbox();
     let sandbox = sandbox.bind(std::future::pending()).await.unwrap();
-    let venue = client(&sandbox, Arc::clone(&clock) as Arc<dyn Clock>, |_| ());
+    let broker = client(&sandbox, Arc::clone(&clock) as Arc<dyn Clock>, |_| ());
     clock.set(START + 41 * 60_000);
-    let Err(ApiError::Rejected { status, text, venue_time }) =
-        venue.open(&order("EURUSD"), Millis::MAX).await
-    else {
+    let OpenOutcome::Refused(refusal) = broker.open(&order("EURUSD"), Millis::MAX).await else {
         panic!("a gap has no price")
     };
-    assert_eq!((status, text.as_str()), (400, "Outdated price"));
-    assert_eq!(venue_time, Some(Millis::new(START + 41 * 60_000 + 2_000)));
+    assert_eq!((refusal.reason, refusal.text.as_str()), (RefusalReason::NoPrice, "Outdated price"));
+    assert_eq!(refusal.venue_time, Some(Millis::new(START + 41 * 60_000 + 2_000)));
+    let greedy = OpenOrder { amount: Decimal::from(10_001), ..order("BTCUSDT") };
+    let OpenOutcome::Refused(refusal) = broker.open(&greedy, Millis::MAX).await else {
+        panic!("the wallet does not cover it")
+    };
+    assert_eq!(refusal.reason, RefusalReason::InsufficientBalance);
     sandbox.stop().await;
 }
 
@@ -125,8 +151,8 @@ async fn in_lock_step_an_order_is_answered_while_time_stands_still() {
     premises.settings.replies = Replies::WhenArrived;
     let sandbox = premises.sandbox_over(Arc::clone(&clock) as Arc<dyn Clock>);
     let sandbox = sandbox.bind(std::future::pending()).await.unwrap();
-    let venue = client(&sandbox, Arc::clone(&clock) as Arc<dyn Clock>, |_| ());
-    let opened = venue.open(&order("BTCUSDT"), Millis::MAX).await.unwrap().value;
+    let broker = client(&sandbox, Arc::clone(&clock) as Arc<dyn Clock>, |_| ());
+    let opened = open(&broker, "BTCUSDT").await;
     assert_eq!((clock.now(), opened.request_time), (Millis::new(NOON), Some(Millis::new(NOON + 2_000))));
     let known = Millis::new(NOON + 62_999 + 4_000);
     let (early, late) = (clock.clone(), clock.clone());
@@ -135,9 +161,13 @@ async fn in_lock_step_an_order_is_answered_while_time_stands_still() {
     tokio::task::yield_now().await;
     drop(hold);
     let hold = early.await.unwrap();
-    assert_eq!(venue.trade(&opened.id).await.unwrap().value.outcome(), None, "a millisecond too early");
+    let outcome = async || {
+        let trade = broker.trade(&opened.id, Detail::Progress).await.unwrap().value;
+        trade.progress.outcome()
+    };
+    assert_eq!(outcome().await, None, "a millisecond too early");
     drop(hold);
     let _hold = late.await.unwrap();
-    assert_eq!(venue.trade(&opened.id).await.unwrap().value.outcome(), Some(Outcome::Won));
+    assert_eq!(outcome().await, Some(Outcome::Won));
     sandbox.stop().await;
 }

@@ -33,7 +33,7 @@ pub enum Nonconformity {
 /// Checks a strategy on candles of its bot's interval and answers how many signals it gave there.
 ///
 /// It makes every check of [`scrutinize`]; for the findings one by one, call that. Needs twice the warm-up + 100 candles.
-/// Beside these, what the strategy [declares](crate::Strategy::declaration) of its signals has to be what it answers.
+/// Beside these, what the strategy [declares](StrategyFactory::declaration) of its signals has to be what it answers.
 ///
 /// # Errors
 /// [`Nonconformity`] names the first check that failed, and where.
@@ -56,7 +56,7 @@ fn check_declaration<S: StrategyFactory>(
     bot: &BotContext,
     candles: &[Candle],
 ) -> Result<(), Nonconformity> {
-    let problem = |problem| ScrutinyError::from(BuildError::Parameters { strategy: S::NAME, problem });
+    let problem = |problem: String| ScrutinyError::from(BuildError::parameters(S::NAME, problem));
     let values = serde_json::to_value(params).map_err(|error| problem(error.to_string()))?;
     let params = parameters::read(&values).map_err(problem)?;
     let mut strategy = S::build(params, bot).map_err(ScrutinyError::from)?;
@@ -164,15 +164,6 @@ mod tests {
             let before = std::mem::replace(&mut self.previous, candle.close());
             (candle.close() > before).then(|| Signal::buy("rose"))
         }
-
-        fn declaration(&self) -> Option<Declaration> {
-            let mut before = f64::NAN;
-            let mut declaration = Declaration::new();
-            let rise = declaration.series("rise", &[], move |candle| {
-                Some(candle.close() - std::mem::replace(&mut before, candle.close()))
-            });
-            Some(declaration.buy_when([rise.above(0.005)]))
-        }
     }
 
     impl StrategyFactory for Misdeclares {
@@ -182,6 +173,15 @@ mod tests {
         type Params = Params;
         fn build(_: Params, _: &BotContext) -> Result<Self, BuildError> {
             Ok(Self { previous: f64::NAN })
+        }
+
+        fn declaration(&self) -> Option<Declaration> {
+            let mut before = f64::NAN;
+            let mut declaration = Declaration::new();
+            let rise = declaration.series("rise", &[], move |candle| {
+                Some(candle.close() - std::mem::replace(&mut before, candle.close()))
+            });
+            Some(declaration.buy_when([rise.above(0.005)]))
         }
     }
 

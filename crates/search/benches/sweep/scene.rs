@@ -58,7 +58,7 @@ impl Scene {
         let few = made.candles()[..candles].to_vec();
         let candles = CandleSeries::new(made.series(), few).expect("a part of a series is one");
         let settings = settings(candles.series());
-        let registry = Registry::default().with::<rsi_reversal::RsiReversal>();
+        let registry = Registry::default().with::<rsi_reversal::RsiReversal>().expect("its name is allowed");
         let entry = registry.find("rsi-reversal").expect("it was just added").clone();
         let parameters = parameters.map(str::to_owned);
         let bot = &settings.session.bots[0];

@@ -263,7 +263,7 @@ mod tests {
             params: serde_json::json!({}),
             stake: StakeSettings::default(),
         };
-        let registry = Registry::default().with::<Any>();
+        let registry = Registry::default().with::<Any>().unwrap();
         Axis::parse(text, registry.find("any").unwrap(), &bot).map_err(|error| error.to_string())
     }
 

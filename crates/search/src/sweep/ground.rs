@@ -4,7 +4,9 @@ use super::{Candidate, Figures, Outcome, Space};
 use candlewick_backtest::Silence;
 use candlewick_backtest::{Backtest, BacktestError, BacktestSettings, Finished};
 use candlewick_engine::{BotSettings, EngineError};
-use candlewick_sdk::{BotContext, BuildError, CandleSeries, Millis, Money, Strategy, StrategyEntry};
+use candlewick_sdk::{
+    BotContext, BuildError, BuiltStrategy, CandleSeries, Declaration, Millis, Money, Strategy, StrategyEntry,
+};
 use candlewick_simulator::Market;
 use std::ops::Range;
 
@@ -82,14 +84,15 @@ pub struct Replay<'a> {
 pub(crate) struct Staged {
     pub(crate) settings: BacktestSettings,
     pub(crate) strategy: Box<dyn Strategy>,
+    pub(crate) declaration: Option<Declaration>,
 }
 
 impl Replay<'_> {
     /// Makes the strategy of a set; what the strategy says where it does not take the set.
     pub(crate) fn stage(&self, candidate: &Candidate) -> Result<Result<Staged, String>, BacktestError> {
         let bot = self.space.bot(candidate);
-        let strategy = match self.build(&bot) {
-            Ok(strategy) => strategy,
+        let BuiltStrategy { strategy, declaration } = match self.build(&bot) {
+            Ok(built) => built,
             Err(BuildError::Parameters { problem, .. }) => return Ok(Err(problem)),
             Err(source @ BuildError::File { .. }) => {
                 return Err(EngineError::Strategy { bot: bot.name, source }.into());
@@ -97,18 +100,18 @@ impl Replay<'_> {
         };
         let mut settings = self.settings.clone();
         settings.session.bots = vec![bot];
-        Ok(Ok(Staged { settings, strategy }))
+        Ok(Ok(Staged { settings, strategy, declaration }))
     }
 
     /// The strategy of a bot.
-    pub(crate) fn build(&self, bot: &BotSettings) -> Result<Box<dyn Strategy>, BuildError> {
+    pub(crate) fn build(&self, bot: &BotSettings) -> Result<BuiltStrategy, BuildError> {
         let context = BotContext {
             bot: bot.name.clone(),
             symbol: bot.symbol,
             interval: bot.interval,
             expiry: bot.expiry(),
         };
-        self.entry.build(&bot.params, &context)
+        self.entry.build_with_declaration(&bot.params, &context)
     }
 
     /// The candles that the bot hears.
@@ -126,7 +129,7 @@ impl Replay<'_> {
 
 impl Ground for Replay<'_> {
     fn run(&self, candidate: &Candidate, until: Millis) -> Result<TrialEnd, BacktestError> {
-        let Staged { settings, strategy } = match self.stage(candidate)? {
+        let Staged { settings, strategy, .. } = match self.stage(candidate)? {
             Ok(staged) => staged,
             Err(problem) => return Ok(TrialEnd::Refused(problem)),
         };

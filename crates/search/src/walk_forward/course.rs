@@ -64,7 +64,8 @@ impl Course<'_> {
     ) -> Result<Finished, BacktestError> {
         let bot = self.whole.space.bot(candidate);
         let built = self.whole.build(&bot);
-        let strategy = built.map_err(|source| EngineError::Strategy { bot: bot.name.clone(), source })?;
+        let built = built.map_err(|source| EngineError::Strategy { bot: bot.name.clone(), source })?;
+        let strategy = built.strategy;
         let heard = self.whole.own().and_then(|own| {
             let candles = own.candles();
             let first = candles.partition_point(|candle| candle.time() < test.start);

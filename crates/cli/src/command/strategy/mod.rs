@@ -44,7 +44,7 @@ fn list(context: &Context<'_>) -> Result<(), Failure> {
     }
     let mut lines = table(["strategy", "version", "about"]);
     for entry in entries {
-        lines.add_row([entry.name, entry.version, entry.about]);
+        lines.add_row([&entry.name, &entry.version, &entry.about]);
     }
     print(&lines.trim_fmt())
 }

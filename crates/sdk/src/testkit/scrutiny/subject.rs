@@ -2,8 +2,8 @@
 
 use super::trade::Trades;
 use crate::{
-    BotContext, BuildError, Candle, LongerCandles, Millis, Price, Reason, Registry, Signal, Strategy,
-    StrategyEntry, StrategyFactory,
+    BotContext, BuildError, Candle, LongerCandles, Millis, Price, Reason, Signal, Strategy, StrategyEntry,
+    StrategyFactory,
 };
 use serde_json::Value;
 use std::cell::Cell;
@@ -71,11 +71,9 @@ impl Subject {
     /// # Errors
     /// [`BuildError`] for parameters that are no JSON.
     pub fn of<S: StrategyFactory>(params: &S::Params, bot: &BotContext) -> Result<Self, BuildError> {
-        let problem = |problem| BuildError::Parameters { strategy: S::NAME, problem };
-        let params = serde_json::to_value(params).map_err(|error| problem(error.to_string()))?;
-        let registry = Registry::default().with::<S>();
-        let entry = registry.find(S::NAME).expect("it was registered just now").clone();
-        Ok(Self { entry, params, bot: bot.clone() })
+        let params = serde_json::to_value(params)
+            .map_err(|error| BuildError::parameters(S::NAME, error.to_string()))?;
+        Ok(Self { entry: StrategyEntry::of::<S>(), params, bot: bot.clone() })
     }
 
     /// Makes it.
@@ -84,9 +82,8 @@ impl Subject {
     /// [`BuildError`], also for longer intervals that are no multiples of the bot's own.
     pub fn build(&self) -> Result<Box<dyn Strategy>, BuildError> {
         let strategy = self.entry.build(&self.params, &self.bot)?;
-        LongerCandles::new(self.bot.interval, strategy.longer_intervals()).map_err(|error| {
-            BuildError::Parameters { strategy: self.entry.name, problem: error.to_string() }
-        })?;
+        LongerCandles::new(self.bot.interval, strategy.longer_intervals())
+            .map_err(|error| BuildError::parameters(self.entry.name.as_str(), error.to_string()))?;
         Ok(strategy)
     }
 

@@ -91,12 +91,12 @@ impl<'a> Shared<'a> {
         until: Millis,
         trades: Option<&mut Vec<TrialTrade>>,
     ) -> Result<Option<Figures>, BacktestError> {
-        let Staged { settings, strategy } = staged;
+        let Staged { settings, strategy, declaration } = staged;
         let Some(bot) = settings.session.bots.first() else { return Ok(None) };
         let (series, expiry) = (bot.series(), bot.expiry());
         let candles = within_all(self.replay.candles, &(Millis::new(i64::MIN)..until));
         let Some(candles) = candles.into_iter().find(|own| own.series() == series) else { return Ok(None) };
-        let (warmup, declaration) = (strategy.warmup(), self.declaration(strategy.declaration()));
+        let (warmup, declaration) = (strategy.warmup(), self.declaration(declaration));
         let Ok(session) = Session::new(&settings.session, vec![strategy]) else { return Ok(None) };
         let mut tables = self.outcomes(expiry, &candles, until)?;
         for entry in declaration.iter().flat_map(Declaration::entries) {
@@ -187,7 +187,7 @@ impl Ground for Shared<'_> {
         let mut layout = Layout::default();
         for candidate in candidates {
             let staged = self.replay.stage(candidate)?.ok();
-            layout.add(staged.and_then(|staged| self.declaration(staged.strategy.declaration())));
+            layout.add(staged.and_then(|staged| self.declaration(staged.declaration)));
         }
         Ok(self.shelf.lay_out(layout))
     }
