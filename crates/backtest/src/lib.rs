@@ -1,26 +1,24 @@
 //! Replays stored candles through the engine and the simulator.
 //!
 //! A backtest is a loop: hand the Session what the venue has to say by now, hand it the next candle, hand the
-//! venue what the Session approved. There is no trading logic here; a live run drives the same Session. An
-//! [`analysis`] is what a run's trades tell, and a [`page`] what people see of it.
+//! venue what the Session approved. There is no trading logic here; a live run drives the same Session. [`variants`]
+//! counts what was tried of one idea, and [`metric`] holds the figures that a run is judged by.
 
-mod ahead;
-pub mod analysis;
 pub mod bench;
 mod driver;
 mod error;
 mod feed;
-pub mod markup;
 pub mod metric;
-pub mod page;
+mod null_recorder;
+mod run_totals;
 mod settings;
-mod silence;
 mod summary;
 pub mod translation;
 pub mod variants;
 
 pub use driver::{Backtest, Finished};
 pub use error::BacktestError;
+pub use null_recorder::NullRecorder;
+pub use run_totals::{Evidence, RunTotals, SettledFigures};
 pub use settings::BacktestSettings;
-pub use silence::Silence;
 pub use summary::Summary;

@@ -6,6 +6,7 @@ use candlewick_broker::BrokerError;
 use candlewick_engine::EngineError;
 use candlewick_history::HistoryError;
 use candlewick_records::RecordsError;
+use candlewick_report::ReportError;
 use candlewick_sandbox::SandboxError;
 use candlewick_sdk::BuildError;
 use candlewick_simulator::SimulatorError;
@@ -13,6 +14,11 @@ use candlewick_statistics::StatisticsError;
 use std::fmt::Write as _;
 use std::io::ErrorKind;
 use std::process::ExitCode;
+
+/// What the columns of a file of trades must be, for whoever has others.
+const COLUMNS_OF_TRADES: &str = "the columns are: result (WON, LOST, DRAW, CANCELLED, or empty while open) and payout (percent, such as 85), \
+                                 both needed; decision_time and close_time in ms, both or neither (without them the lines are trades one \
+                                 after another); symbol and bot where there are several";
 
 /// How a command ends when it does what it is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -186,6 +192,19 @@ impl From<RecordsError> for Failure {
             | RecordsError::UnknownSymbol { .. } => Self::new(FailureKind::Configuration, error),
         };
         help.into_iter().fold(failure, Self::help)
+    }
+}
+
+impl From<ReportError> for Failure {
+    fn from(error: ReportError) -> Self {
+        match &error {
+            ReportError::Statistics(_) => Self::new(FailureKind::Configuration, error),
+            ReportError::Document(_) => Self::new(FailureKind::Unexpected, error),
+            ReportError::UnreadableTrades { .. } => {
+                Self::new(FailureKind::Data, error).help("name a CSV file of trades")
+            }
+            ReportError::InvalidTrades { .. } => Self::new(FailureKind::Data, error).help(COLUMNS_OF_TRADES),
+        }
     }
 }
 

@@ -30,13 +30,11 @@ mod arguments;
 mod bench;
 mod command;
 // What the commands work with.
-mod comparison;
 mod configuration;
 mod control;
 mod crew;
 mod data;
 mod doctor;
-mod edge;
 mod fetch;
 mod inspection;
 mod interrupt;
@@ -52,7 +50,6 @@ mod failure;
 mod logging;
 mod output;
 mod progress;
-mod report;
 mod suggestion;
 
 pub use app::App;

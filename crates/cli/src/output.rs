@@ -1,10 +1,11 @@
 //! What goes to stdout: a table, or one JSON document.
 
 use crate::failure::{Failure, FailureKind};
-use comfy_table::{LineStyle, Row, Table, TableStyle};
+pub(crate) use candlewick_records::table;
 use serde::Serialize;
-use serde_json::Value;
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
 
 /// Prints a line or several. A reader that went away (`| head`) is no failure.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
@@ -29,23 +30,18 @@ pub(crate) fn print_json_line(document: &impl Serialize) -> Result<(), Failure> 
     print(&text.map_err(|error| Failure::new(FailureKind::Unexpected, error))?)
 }
 
-/// An empty table in the house's look.
-pub(crate) fn table(header: impl Into<Row>) -> Table {
-    let mut table = Table::new();
-    let rule = LineStyle::none().fill('─').junction('─');
-    table.load_style(TableStyle::new().header_separator(rule));
-    table.set_header(header);
-    table
-}
-
-/// A value as short as a table needs it.
-pub(crate) fn short(value: &Value) -> String {
-    match value {
-        Value::Number(number) if number.is_f64() => {
-            let text = format!("{:.6}", number.as_f64().unwrap_or_default());
-            text.trim_end_matches('0').trim_end_matches('.').to_owned()
-        }
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
+/// Creates the file that a flag names, and has it written.
+pub(crate) fn write_file(
+    flag: &str,
+    path: &Path,
+    write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> Result<(), Failure> {
+    let written = File::create(path).map(BufWriter::new).and_then(|mut file| {
+        write(&mut file)?;
+        file.flush()
+    });
+    written.map_err(|error| {
+        let problem = format!("{flag}: cannot write {}", path.display());
+        Failure::new(FailureKind::Configuration, anyhow::Error::new(error)).context(problem)
+    })
 }

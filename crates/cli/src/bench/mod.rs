@@ -2,8 +2,10 @@
 
 mod memory;
 mod process;
+mod processor;
 mod round;
 
 pub(crate) use memory::Held;
 pub(crate) use process::{WholeProcess, floor_of_file};
+pub(crate) use processor::Processor;
 pub(crate) use round::{Measured, Spread, measure};

@@ -1,13 +1,18 @@
 //! `report`: the figures of a journal, or of two runs side by side.
 
 use super::Context;
-use crate::comparison::Comparison;
-use crate::failure::{Ending, Failure};
-use crate::journal::JournalArguments;
-use crate::output::{print, print_json};
-use crate::report::{RecordedReport, Shown, write_page};
+use crate::arguments::parse_journal;
+use crate::failure::{Ending, Failure, FailureKind};
+use crate::journal::{JournalArguments, block_on};
+use crate::output::{print, print_json, write_file};
+use candlewick_journal::{JournalUrl, Reader};
+use candlewick_records::{RecordedPart, RecordsError, recorded_candles};
+use candlewick_report::comparison::Comparison;
+use candlewick_report::page::{RecalledRun, write_comparison_page, write_run_page};
+use candlewick_report::run::{RecordedReport, page_of};
 use clap::Args;
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 /// Of which run.
 #[derive(Debug, Args)]
@@ -37,9 +42,10 @@ pub(super) fn run(arguments: &ReportArguments, context: &Context<'_>) -> Result<
     }
     let (_, url) = arguments.journal.load(context)?;
     let shown = if arguments.html.is_some() { Shown::Candles } else { Shown::FiguresOnly };
-    let recorded = RecordedReport::read(&url, arguments.run, shown)?;
+    let recorded = read(&url, arguments.run, shown)?;
     if let Some(path) = &arguments.html {
-        write_page(path, &recorded.report, recorded.page())?;
+        let page = page_of(&recorded.report, recorded.page())?;
+        write_file("--html", path, |file| write_run_page(&page, file))?;
     }
     if context.global.json {
         print_json(&recorded.report)?;
@@ -49,14 +55,57 @@ pub(super) fn run(arguments: &ReportArguments, context: &Context<'_>) -> Result<
     Ok(Ending::Done)
 }
 
+/// Whether a page will show the candles, which are most of a journal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shown {
+    /// It will.
+    Candles,
+    /// Figures and trades are enough.
+    FiguresOnly,
+}
+
+/// Reads the report of a journal.
+fn read(url: &JournalUrl, run: Option<u64>, shown: Shown) -> Result<RecordedReport, Failure> {
+    block_on(async {
+        let mut reader = Reader::open(url).await?;
+        let part = RecordedPart::read(&mut reader, run).await?;
+        let candles = match shown {
+            Shown::Candles => recorded_candles(&mut reader, run).await?,
+            Shown::FiguresOnly => Vec::new(),
+        };
+        Ok::<_, RecordsError>(RecordedReport::of(part, candles))
+    })
+}
+
+/// A file that begins like a page is one; anything else is a journal.
+fn recall(name: &str) -> Result<RecalledRun, Failure> {
+    let path = Path::new(name);
+    if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("html")) {
+        let text = fs::read_to_string(path)
+            .map_err(|error| Failure::configuration(format!("--compare {name}: {error}")))?;
+        return RecalledRun::from_page(&text).ok_or_else(|| {
+            Failure::new(
+                FailureKind::Data,
+                anyhow::anyhow!("--compare {name}: this is not the page of a run"),
+            )
+            .help("`backtest --html FILE` and `report --html FILE` write one")
+        });
+    }
+    let url: JournalUrl = parse_journal(name).map_err(Failure::configuration)?.parse()?;
+    let recorded = read(&url, None, Shown::FiguresOnly)?;
+    Ok(RecalledRun::of(&page_of(&recorded.report, recorded.page())?))
+}
+
 fn compare(
     named: [&String; 2],
     arguments: &ReportArguments,
     context: &Context<'_>,
 ) -> Result<Ending, Failure> {
-    let comparison = Comparison::read(named.map(String::as_str))?;
+    let [a, b] = named.map(String::as_str);
+    let comparison = Comparison::of([(a, &recall(a)?), (b, &recall(b)?)]);
     if let Some(path) = &arguments.html {
-        comparison.write_page(path)?;
+        let page = comparison.page()?;
+        write_file("--html", path, |file| write_comparison_page(&page, file))?;
     }
     if context.global.json {
         print_json(&comparison)?;

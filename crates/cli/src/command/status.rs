@@ -3,15 +3,15 @@
 use super::Context;
 use crate::configuration::{Loaded, control_paths};
 use crate::control::{describe, give_order};
-use crate::edge::VerdictLine;
 use crate::failure::{Ending, Failure};
 use crate::journal::{JournalArguments, block_on};
 use crate::output::{print, print_json, table};
-use candlewick_api::clock::{Clock, SystemClock};
+use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_engine::{IntentState, Session};
 use candlewick_journal::{Holder, Lease, LeaseTerms, Reader};
 use candlewick_records::utc;
 use candlewick_records::{JournalContents, RecordsError};
+use candlewick_report::edge::VerdictLine;
 use candlewick_runtime::ClockEstimate;
 use candlewick_runtime::control::{ControlAnswer, ControlOrder, Phase, RunState};
 use candlewick_sdk::Millis;

@@ -6,10 +6,11 @@ use crate::failure::{Ending, Failure};
 use crate::interrupt;
 use crate::output::{print, print_json};
 use crate::progress::Progress;
-use crate::sweep::{Prepared, ResultFolder, SearchArguments, ShardPlan, SweepReport, Tried, notes_of};
-use candlewick_api::clock::Stopwatch;
+use crate::sweep::{Prepared, ResultFolder, SearchArguments, ShardPlan, notes_of};
 use candlewick_backtest::BacktestError;
 use candlewick_backtest::variants::VariantCount;
+use candlewick_broker::clock::Stopwatch;
+use candlewick_report::sweep::{SweepReport, Tried};
 use candlewick_search::sweep::{
     BlackBox, Luck, Record, Replay, Shard, Shared, Standing, Sweep, SweepEnd, TrialRow, Watcher, Wish, ranked,
 };
@@ -161,7 +162,7 @@ impl Scene<'_> {
         let elapsed = watch.elapsed();
         let counted = count_variants(self.prepared, &rows, self.context);
         let tried = Tried { rows: &rows, luck, space, sweep, resumed, elapsed, files, counted };
-        let report = SweepReport::of(&tried, candles, self.top);
+        let report = SweepReport::of(&tried, (&candles.hash, &candles.notices), self.top);
         self.tell(&report, || report.to_string())
     }
 

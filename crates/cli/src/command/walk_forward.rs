@@ -6,14 +6,16 @@ use crate::failure::{Ending, Failure};
 use crate::interrupt;
 use crate::output::{print, print_json};
 use crate::progress::Progress;
-use crate::report::write_trades_to;
 use crate::sweep::{Prepared, ResultFolder, SearchArguments};
 use crate::walk_forward::{
-    Asked, HoldOut, Hypothesis, Layout, LayoutArguments, Lock, Reopening, Report, Walked, Written,
-    count_variants, write_windows,
+    Asked, Hypothesis, Layout, LayoutArguments, Lock, Opened, Reopening, count_variants,
 };
-use candlewick_api::clock::{Clock, Stopwatch, SystemClock};
 use candlewick_backtest::{BacktestError, BacktestSettings, Finished};
+use candlewick_broker::clock::{Clock, Stopwatch, SystemClock};
+use candlewick_report::run::write_trades_to;
+use candlewick_report::walk_forward::{
+    HoldOut, HoldOutOpening, WalkForwardReport, Walked, Written, write_windows,
+};
 use candlewick_sdk::Millis;
 use candlewick_search::sweep::{Replay, Standing, Wish};
 use candlewick_search::walk_forward::{Course, Step, StepEnd, WalkForward, Window};
@@ -111,16 +113,27 @@ pub(super) fn run(arguments: &WalkForwardArguments, context: &Context<'_>) -> Re
             let window = layout.settings.with_test(&layout.walked, guard.range.clone());
             let step = journey.step(windows.len(), &window).map_err(told)?;
             let Some(step) = step else { return Ok(journey.stopped(context)) };
-            let line = HoldOut::opened(&step, (space, sweep.objective), &opened, caveats.clone());
+            let line = HoldOut::opened(&step, (space, sweep.objective), &opening_of(opened), caveats.clone());
             opened_step = Some(step);
             Some(line)
         }
         (Some(guard), None) => Some(HoldOut::locked(&guard.range, guard.lock.openings(&guard.hypothesis)?)),
         (None, _) => None,
     };
-    let walked =
-        Walked { steps: &steps, space, sweep, layout, candles, balance, caveats: &caveats, hold_out };
-    let (report, all) = Report::of(walked);
+    let walked = Walked {
+        steps: &steps,
+        space,
+        sweep,
+        windows: layout.settings,
+        purge: layout.purge,
+        walked: &layout.walked,
+        data_hash: &candles.hash,
+        notices: &candles.notices,
+        balance,
+        caveats: &caveats,
+        hold_out,
+    };
+    let (report, all) = WalkForwardReport::of(walked);
     let counted = count_variants(steps.iter().chain(&opened_step), &prepared, context.registry);
     let (folder, resumed) = journey.end();
     let files = write(&folder, &report, all.as_ref(), settings)?;
@@ -131,6 +144,11 @@ pub(super) fn run(arguments: &WalkForwardArguments, context: &Context<'_>) -> Re
         print(&written.to_string())?;
     }
     Ok(Ending::Done)
+}
+
+fn opening_of(opened: Opened) -> HoldOutOpening {
+    let Opened { at, number, others } = opened;
+    HoldOutOpening { at, number, others }
 }
 
 /// Everything that decides a walk.
@@ -179,7 +197,7 @@ fn asked<'a>(
 /// Writes what came of it: the same bytes, however often it was stopped.
 fn write(
     folder: &ResultFolder,
-    report: &Report,
+    report: &WalkForwardReport,
     all: Option<&Finished>,
     settings: &BacktestSettings,
 ) -> Result<Vec<PathBuf>, Failure> {

@@ -14,6 +14,7 @@ use crate::failure::Failure;
 use candlewick_engine::{BotSettings, TradeBook};
 use candlewick_history::{data_hash_of, missing_candles};
 use candlewick_records::utc;
+use candlewick_report::run::ReplayBasis;
 use candlewick_sdk::{CandleSeries, Millis, Series};
 use candlewick_simulator::Market;
 use clap::Args;
@@ -73,6 +74,11 @@ impl Candles {
 }
 
 impl CandleArguments {
+    /// What is known of such candles.
+    pub(crate) fn basis(&self, prices: PriceSource) -> ReplayBasis {
+        ReplayBasis { may_be_coarse: self.allow_coarse, has_venue_prices: prices == PriceSource::Venue }
+    }
+
     /// As settings.
     pub(crate) fn flags(&self) -> Vec<Flag> {
         let data = (!self.data.is_empty()).then_some(&self.data);

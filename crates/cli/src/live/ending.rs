@@ -4,9 +4,9 @@ use super::Outcome;
 use crate::configuration::Loaded;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::output::{print, print_json};
-use crate::report::{Caveats, Report, Run, write_trades};
-use candlewick_backtest::analysis::{Background, Prices};
 use candlewick_engine::{IntentState, TradeBook};
+use candlewick_report::analysis::{Background, Prices};
+use candlewick_report::run::{Caveats, Run, RunReport, write_trades};
 use candlewick_runtime::{Audit, Finished, Stop, Tally};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ use std::time::Duration;
 #[derive(Serialize)]
 struct LiveReport {
     #[serde(flatten)]
-    report: Report,
+    report: RunReport,
     /// Intents that may or may not be trades.
     in_doubt: usize,
     /// Why it ended: `time_up`, `data_ends`, `interrupted`, `terminated`, or the name of a risk rule.
@@ -66,10 +66,10 @@ pub(crate) fn report(
 }
 
 /// What a run of any kind reports.
-fn figures(outcome: &Outcome, loaded: &Loaded, elapsed: Duration) -> Report {
+fn figures(outcome: &Outcome, loaded: &Loaded, elapsed: Duration) -> RunReport {
     let Outcome { finished, settings, trading, start_balance, span } = outcome;
     let in_doubt = count(&finished.book, IntentState::InDoubt);
-    Report::of(Run {
+    RunReport::of(Run {
         book: &finished.book,
         bots: &settings.bots,
         scale: settings.money_scale,
@@ -89,7 +89,7 @@ fn figures(outcome: &Outcome, loaded: &Loaded, elapsed: Duration) -> Report {
         verdicts: finished.verdicts.clone(),
         background: background(&finished.book, loaded),
         sensitivity: None,
-        census: None,
+        variants: None,
     })
 }
 

@@ -3,10 +3,11 @@
 use crate::failure::{Failure, FailureKind};
 use candlewick_backtest::{BacktestError, BacktestSettings};
 use candlewick_engine::BotSettings;
+use candlewick_report::sweep::write_sweep_page;
 use candlewick_sdk::ExpirationType;
 use candlewick_search::sweep::{
-    Luck, Objective, Record, Space, SweepSettings, TrialJournal, TrialRow, ranked, write_sweep_page,
-    write_trials_csv, write_trials_parquet,
+    Luck, Objective, Record, Space, SweepSettings, TrialJournal, TrialRow, ranked, write_trials_csv,
+    write_trials_parquet,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

@@ -11,12 +11,12 @@ use crate::configuration::{Base, Loaded, Problems, RealMoney, to_json};
 use crate::crew::{Crew, failure_of_backtest, session_settings, suggest_strategy};
 use crate::data::{COARSE, CandleArguments, Candles, Fineness, PriceSource, too_coarse};
 use crate::failure::Failure;
-use crate::report::Caveats;
 use crate::running::program_hash;
 use crate::suggestion::suggest;
 use crate::walk_forward::Hypothesis;
 use candlewick_backtest::{BacktestError, BacktestSettings};
 use candlewick_engine::BotSettings;
+use candlewick_report::run::Caveats;
 use candlewick_sdk::{Expiry, Millis, StrategyEntry};
 use candlewick_search::sweep::{Halving, Objective, Search, SearchSettings, Space, SweepSettings, Target};
 use candlewick_simulator::SimulationSettings;
@@ -143,7 +143,7 @@ impl SearchArguments {
 
     /// What the results rest on.
     pub(crate) fn caveats(&self, prices: PriceSource, simulation: &SimulationSettings) -> Caveats {
-        Caveats::of_replay(&self.candles, prices, simulation)
+        Caveats::of_replay(self.candles.basis(prices), simulation)
     }
 
     /// How many trials run side by side.

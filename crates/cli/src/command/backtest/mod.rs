@@ -6,9 +6,11 @@ use super::Context;
 use crate::arguments::parse_journal;
 use crate::data::{CandleArguments, Candles};
 use crate::failure::{Ending, Failure, FailureKind};
-use crate::output::{print, print_json};
-use crate::report::{Census, PageParts, Report, Run, write_page, write_trades};
-use candlewick_backtest::analysis::{Background, Prices, Sensitivity};
+use crate::output::{print, print_json, write_file};
+use candlewick_backtest::variants::Tried;
+use candlewick_report::analysis::{Background, Prices, Sensitivity};
+use candlewick_report::page::write_run_page;
+use candlewick_report::run::{PageParts, Run, RunReport, VariantCounter, page_of, write_trades};
 use clap::Args;
 use plan::{Plan, Replayed};
 use std::collections::BTreeMap;
@@ -92,7 +94,7 @@ fn report(
     notices.extend(notice_of_incomplete(finished.incomplete_candles));
     let prices = if settings.simulation.stress > 0.0 { Prices::Stressed } else { Prices::Fair };
     let balance = loaded.initial_balance()?;
-    let report = Report::of(Run {
+    let report = RunReport::of(Run {
         book: &finished.book,
         bots: &loaded.config.bots,
         scale: finished.money_scale,
@@ -112,7 +114,11 @@ fn report(
         verdicts: finished.verdicts,
         background,
         sensitivity,
-        census: Census::of(&loaded, &settings.session, context.registry, span.clone()),
+        variants: loaded.config.variants.ledger().map(|ledger| VariantCounter {
+            ledger,
+            tried: Tried::all_of(&settings.session, context.registry),
+            span: span.clone(),
+        }),
     });
     if let Some(path) = &arguments.html {
         let parts = PageParts {
@@ -127,7 +133,8 @@ fn report(
             candles: series,
             without_sensitivity: WITHOUT_SENSITIVITY,
         };
-        write_page(path, &report, parts)?;
+        let page = page_of(&report, parts)?;
+        write_file("--html", path, |file| write_run_page(&page, file))?;
     }
     if context.global.json {
         print_json(&report)?;

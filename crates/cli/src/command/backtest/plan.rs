@@ -10,13 +10,13 @@ use crate::failure::{Failure, FailureKind};
 use crate::inspection::ruin_of;
 use crate::journal::block_on;
 use crate::progress::{Progress, with_spinner};
-use crate::report::Caveats;
-use candlewick_api::clock::Stopwatch;
-use candlewick_backtest::analysis::{Repeat, Sensitivity};
 use candlewick_backtest::{Backtest, BacktestSettings, Finished};
+use candlewick_broker::clock::Stopwatch;
 use candlewick_engine::{Header, JournalHash, Recorder, check_ladders};
 use candlewick_journal::{FileJournal, JournalUrl, NullJournal, Reader, Tee};
 use candlewick_records::Delays;
+use candlewick_report::analysis::{Repeat, Sensitivity};
+use candlewick_report::run::Caveats;
 use candlewick_sdk::{Millis, Strategy};
 use candlewick_simulator::{RecordedLatency, SimulationSettings};
 use std::path::Path;
@@ -74,7 +74,7 @@ impl Plan {
         let coarse = arguments.candles.check_expiries(&loaded, &candles.markets, Fineness::Somewhere)?;
         candles.notices.extend(ladders.into_iter().map(|notice| notice.text).chain(ruin.notices));
         candles.notices.extend(ruin.refusal.map(|why| format!("live, this would not start: {why}")));
-        let caveats = Caveats::of_replay(&arguments.candles, candles.prices, &settings.simulation);
+        let caveats = Caveats::of_replay(arguments.candles.basis(candles.prices), &settings.simulation);
         let header = settings.header(versions, Some(candles.hash.clone()));
         let plan =
             Self { loaded, settings, header, candles, coarse, caveats, seen_payout_percent, wants_prices };

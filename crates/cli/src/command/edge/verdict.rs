@@ -2,13 +2,13 @@
 
 use super::{load, parse_payout, percent};
 use crate::command::Context;
-use crate::edge::{Counts, NamedTrade, Sample, read_trades};
 use crate::failure::Failure;
 use crate::journal::{JournalArguments, block_on};
 use crate::output::{print, print_json, table};
 use candlewick_engine::JudgedTrade;
 use candlewick_journal::Reader;
 use candlewick_records::JournalContents;
+use candlewick_report::edge::{Counts, NamedTrade, Sample, read_trades};
 use candlewick_sdk::Payout;
 use candlewick_statistics::VerdictPlan;
 use clap::Args;

@@ -1,0 +1,126 @@
+//! The part of a journal that a report is of: all its runs, or one.
+
+use crate::contents::JournalContents;
+use crate::delays::Delays;
+use crate::error::RecordsError;
+use crate::fold::Fold;
+use crate::refusal::read_refusal;
+use crate::run::RecordedRun;
+use crate::trading::Trading;
+use candlewick_engine::{Action, BotVerdict, Ledger, SessionSettings, TradeBook};
+use candlewick_journal::{LineKind, Reader};
+use candlewick_sdk::{Millis, Money};
+use candlewick_simulator::SimulationSettings;
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// All runs of a journal, or one of them, with what they were set to and what they came to.
+pub struct RecordedPart {
+    /// What the Session of the run, or of the last one, was made from.
+    pub session: SessionSettings,
+    /// How a simulated venue was set.
+    pub simulation: SimulationSettings,
+    /// Name and version of each bot's strategy.
+    pub strategies: Vec<(String, String)>,
+    /// What the trades are worth; none in a journal that does not say.
+    pub trading: Option<Trading>,
+    /// The intents and refusals.
+    pub book: TradeBook,
+    /// Equity before the first run of it.
+    pub balance: Money,
+    /// The money after it.
+    pub ledger: Ledger,
+    /// How many candles its bots were shown.
+    pub candles: u64,
+    /// The hash of its last entry.
+    pub journal_hash: String,
+    /// From its first moment to its last, in venue time.
+    pub span: Range<Millis>,
+    /// The verdicts after it, in the bots' order.
+    pub verdicts: Vec<BotVerdict>,
+    /// How long things took.
+    pub delays: Delays,
+    /// What audits found, by their names.
+    pub audit_findings: BTreeMap<String, u64>,
+}
+
+impl RecordedPart {
+    /// Reads all runs, or the one with this number.
+    ///
+    /// # Errors
+    /// A journal that cannot be read, or has no such run.
+    pub async fn read(reader: &mut Reader, number: Option<u64>) -> Result<Self, RecordsError> {
+        let contents = JournalContents::read(reader).await?;
+        let delays = Delays::read(reader, number).await?;
+        let Some(number) = number else { return Self::whole(contents, delays) };
+        let last = contents.last_run().number;
+        let run = contents.run(number).ok_or(RecordsError::UnknownRun { number, last })?;
+        Self::of_run(&contents, run, delays)
+    }
+
+    fn whole(contents: JournalContents, delays: Delays) -> Result<Self, RecordsError> {
+        let last = contents.last_run();
+        let first = contents.runs.first();
+        let balance =
+            first.map(|run| run.silent_session().map(|session| session.ledger().equity())).transpose()?;
+        let end = contents.last.line.received;
+        Ok(Self {
+            session: last.settings.clone(),
+            simulation: last.simulation.clone(),
+            strategies: last.strategies.clone(),
+            trading: last.trading,
+            balance: balance.unwrap_or_default(),
+            ledger: contents.session.ledger().clone(),
+            candles: contents.candles.values().sum(),
+            journal_hash: contents.last.hash.to_string(),
+            span: first.map_or(end, |run| run.began)..end,
+            verdicts: contents.session.verdicts().cloned().collect(),
+            delays,
+            audit_findings: contents.audit_findings(None),
+            book: contents.book,
+        })
+    }
+
+    /// Earlier runs are folded into the Session alone; later ones tell what became of this one's intents.
+    fn of_run(contents: &JournalContents, run: &RecordedRun, delays: Delays) -> Result<Self, RecordsError> {
+        let mut fold = Fold::new(run.silent_session()?);
+        let mut book = TradeBook::default();
+        let (mut balance, mut ledger, mut last, mut verdicts) = (None, None, None, Vec::new());
+        for stored in &contents.lines {
+            let is_own = stored.line.run == run.number;
+            let is_header = stored.line.kind == LineKind::Run;
+            if is_own && is_header {
+                balance = Some(fold.session.ledger().equity());
+            }
+            let recorded = fold.take(stored)?;
+            if is_own {
+                last = Some(stored);
+                ledger = Some(fold.session.ledger().clone());
+                verdicts = fold.session.verdicts().cloned().collect();
+            }
+            let is_later_event = balance.is_some() && stored.line.kind == LineKind::Event;
+            if let (true, Some(recorded)) = (is_own || is_later_event, &recorded) {
+                book.recall(recorded);
+                if let Some(refused) = read_refusal(stored)? {
+                    book.record_action(&Action::Refuse(refused));
+                }
+            }
+        }
+        let last = last.unwrap_or(&contents.last);
+        Ok(Self {
+            session: run.settings.clone(),
+            simulation: run.simulation.clone(),
+            strategies: run.strategies.clone(),
+            trading: run.trading,
+            book,
+            balance: balance.unwrap_or_default(),
+            ledger: ledger.unwrap_or_else(|| contents.session.ledger().clone()),
+            candles: contents.candles.get(&run.number).copied().unwrap_or_default(),
+            journal_hash: last.hash.to_string(),
+            span: run.began..last.line.received,
+            verdicts,
+            delays,
+            audit_findings: contents.audit_findings(Some(run.number)),
+        })
+    }
+}

@@ -1,0 +1,123 @@
+//! Results by hour, symbol and the like, small cells drawn towards the whole.
+
+use super::dimension::{Dimension, Ruler};
+use candlewick_backtest::metric::unit_return;
+use candlewick_engine::{BotSettings, IntentRow};
+use candlewick_sdk::{Money, MoneyScale, Outcome};
+use candlewick_statistics::{GroupSample, shrink_to_whole};
+use serde::Serialize;
+
+/// Cells with fewer decided trades are marked: whatever they show, chance shows as easily.
+pub const SMALL_CELL_TRADES: u64 = 30;
+
+/// The results of a run, told apart in one way.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Breakdown {
+    /// By what.
+    pub by: Dimension,
+    /// The cells that hold a trade, in their order.
+    pub cells: Vec<Cell>,
+}
+
+/// The trades of one cell.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Cell {
+    /// What it is called.
+    pub label: String,
+    /// Settled trades.
+    pub trades: u64,
+    /// Trades that won.
+    pub won: u64,
+    /// Trades that lost.
+    pub lost: u64,
+    /// `won / (won + lost)`.
+    pub win_rate: Option<f64>,
+    /// The mean of the rates at which its decided trades would have earned nothing; unknown where a payout is.
+    pub break_even: Option<f64>,
+    /// The mean return per unit of stake.
+    pub return_per_unit: Option<f64>,
+    /// The sum of the returns per unit of stake.
+    pub total_return: f64,
+    /// The mean return, drawn towards the mean of all trades by as much as chance explains of the cells' difference.
+    pub shrunk_return: Option<f64>,
+    /// Whether it has fewer than [`SMALL_CELL_TRADES`] decided trades.
+    pub is_small: bool,
+    /// Profit in money.
+    pub pnl: f64,
+}
+
+/// What is counted of a cell.
+#[derive(Clone, Default)]
+struct Tally {
+    trades: u64,
+    won: u64,
+    lost: u64,
+    returns: GroupSample,
+    needed: f64,
+    paid: u64,
+    pnl: Money,
+}
+
+impl Breakdown {
+    /// In every way, in one pass over the trades: their rows are large.
+    pub(super) fn all_of(bots: &[BotSettings], scale: MoneyScale, settled: &[&IntentRow]) -> Vec<Self> {
+        let mut sheets = Dimension::ALL.map(|dimension| (Ruler::new(dimension, bots), Vec::<Tally>::new()));
+        for row in settled {
+            let returned = unit_return(row);
+            for (ruler, tallies) in &mut sheets {
+                let Some(place) = ruler.place(row) else { continue };
+                if place >= tallies.len() {
+                    tallies.resize(place + 1, Tally::default());
+                }
+                tallies[place].add(row, returned);
+            }
+        }
+        sheets.iter().map(|(ruler, tallies)| Self::of(ruler, tallies, scale)).collect()
+    }
+
+    fn of(ruler: &Ruler, tallies: &[Tally], scale: MoneyScale) -> Self {
+        let samples: Vec<GroupSample> = tallies.iter().map(|tally| tally.returns).collect();
+        // Returns are finite, so nothing is refused.
+        let shrunk = shrink_to_whole(&samples).unwrap_or_default();
+        let cells = tallies.iter().zip(shrunk).enumerate().filter(|(_, (tally, _))| tally.trades > 0);
+        let cells = cells.map(|(place, (tally, shrunk))| tally.to_cell(ruler.label(place), shrunk, scale));
+        Self { by: ruler.dimension, cells: cells.collect() }
+    }
+}
+
+impl Tally {
+    fn add(&mut self, row: &IntentRow, returned: Option<f64>) {
+        self.trades += 1;
+        self.pnl += row.profit;
+        if let Some(returned) = returned {
+            self.returns.add(returned);
+        }
+        match row.outcome {
+            Some(Outcome::Won) => self.won += 1,
+            Some(Outcome::Lost) => self.lost += 1,
+            Some(Outcome::Draw | Outcome::Cancelled) | None => return,
+        }
+        if let Some(payout) = row.payout {
+            self.needed += 1.0 / (1.0 + payout.to_fraction());
+            self.paid += 1;
+        }
+    }
+
+    fn to_cell(&self, label: String, shrunk_return: Option<f64>, scale: MoneyScale) -> Cell {
+        let decided = self.won + self.lost;
+        let is_paid = decided > 0 && self.paid == decided;
+        Cell {
+            label,
+            trades: self.trades,
+            won: self.won,
+            lost: self.lost,
+            win_rate: (decided > 0).then(|| self.won as f64 / decided as f64),
+            break_even: is_paid.then(|| self.needed / self.paid as f64),
+            return_per_unit: (self.returns.count > 0).then(|| self.returns.sum / self.returns.count as f64),
+            total_return: self.returns.sum,
+            shrunk_return,
+            is_small: decided < SMALL_CELL_TRADES,
+            pnl: scale.to_f64(self.pnl),
+        }
+    }
+}

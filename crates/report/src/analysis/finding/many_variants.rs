@@ -1,0 +1,55 @@
+//! Many variants were tried: the best of them is good by luck, too.
+
+use super::{Finding, FindingKind, Severity};
+use candlewick_backtest::variants::VariantCount;
+use std::fmt::Write as _;
+
+/// From so many on it is more than good to know.
+const MANY: u64 = 10;
+/// What a p-value is held to.
+const ALPHA: f64 = 0.05;
+
+pub(super) fn find(variants: &VariantCount) -> Option<Finding> {
+    let VariantCount { count, p_value, p_value_bonferroni, .. } = variants;
+    if *count < 2 {
+        return None;
+    }
+    let mut text = format!("{count} variants of this idea were tried so far");
+    if let (Some(own), Some(corrected)) = (p_value, p_value_bonferroni) {
+        let _ = write!(text, ": a p-value of {own:.4} becomes {corrected:.4}");
+    }
+    let loses = p_value.is_some_and(|own| own <= ALPHA) && p_value_bonferroni.is_some_and(|p| p > ALPHA);
+    let severity = match (loses, *count >= MANY) {
+        (true, _) => Severity::Serious,
+        (false, true) => Severity::Warning,
+        (false, false) => Severity::Info,
+    };
+    text.push_str(if loses { ", which luck explains." } else { "." });
+    Some(Finding { kind: FindingKind::ManyVariants, severity, text })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(count: u64, p_value: Option<f64>, expected: Option<Severity>) {
+        let variants = VariantCount {
+            count,
+            p_value,
+            p_value_bonferroni: p_value.map(|p| (p * count as f64).min(1.0)),
+            ..VariantCount::default()
+        };
+        assert_eq!(find(&variants).map(|finding| finding.severity), expected, "{count} {p_value:?}");
+    }
+
+    #[test]
+    fn several_variants_are_told_and_a_single_one_is_not() {
+        check(1, Some(0.01), None);
+        check(2, Some(0.5), Some(Severity::Info));
+        check(2, None, Some(Severity::Info));
+        check(50, Some(0.5), Some(Severity::Warning));
+        check(50, Some(0.000_1), Some(Severity::Warning));
+        // It would have counted for a find, and does not.
+        check(3, Some(0.03), Some(Severity::Serious));
+    }
+}

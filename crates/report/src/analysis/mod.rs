@@ -1,0 +1,123 @@
+//! What the trades of a run tell: figures, results by hour, symbol and the like, baselines, what the settings matter, and
+//! what a reader must know before believing any of it.
+//!
+//! An [`Analysis`] is plain data that serialises; [`Analysis::of`] makes it from trade rows alone, of a backtest as of a
+//! live run. What needs the run to be repeated is a [`Sensitivity`], made where strategies can be built anew.
+
+mod baselines;
+mod breakdown;
+mod dimension;
+mod equity;
+mod finding;
+mod metrics;
+mod sensitivity;
+
+pub use baselines::Baselines;
+pub use breakdown::{Breakdown, Cell, SMALL_CELL_TRADES};
+pub use dimension::Dimension;
+pub use equity::{EquityPoint, MOST_EQUITY_POINTS};
+pub use finding::{Background, Finding, FindingKind, Severity};
+pub use metrics::{Fall, Metrics};
+pub use sensitivity::{Curve, Repeat, Sensitivity, SensitivityPoint, VenueSetting};
+
+use candlewick_backtest::Summary;
+use candlewick_backtest::variants::VariantCount;
+use candlewick_engine::{BotSettings, IntentRow, IntentState, TradeBook};
+use candlewick_sdk::{Millis, Money, MoneyScale};
+use finding::Facts;
+use serde::Serialize;
+use std::ops::Range;
+
+/// The trades of a run and what they need to be understood.
+#[derive(Clone, Copy)]
+pub struct Trades<'a> {
+    /// All intents and refusals.
+    pub book: &'a TradeBook,
+    /// The bots, in their order.
+    pub bots: &'a [BotSettings],
+    /// The wallet's scale.
+    pub scale: MoneyScale,
+    /// The balance at the start.
+    pub balance: Money,
+    /// From the first moment to the last: a backtest's candles, a live run's time.
+    pub span: &'a Range<Millis>,
+    /// Whether each trade's prices would have been those of the opposite direction as well.
+    pub prices: Prices,
+}
+
+/// What the prices of a trade depend on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Prices {
+    /// On time alone: the other direction would have had the same.
+    Fair,
+    /// On the direction, too: stress moved them against it.
+    Stressed,
+}
+
+/// Everything that trades tell. The keys are those of the JSON of `backtest` and `report`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Analysis {
+    /// The figures.
+    pub metrics: Metrics,
+    /// Results by hour, weekday, symbol and so on.
+    pub breakdowns: Vec<Breakdown>,
+    /// What other directions would have earned; nothing without a decided trade or under stress.
+    pub baselines: Option<Baselines>,
+    /// The balance along the way, at most [`MOST_EQUITY_POINTS`] of its points.
+    pub equity: Vec<EquityPoint>,
+    /// What the settings matter; only where the run was repeated for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sensitivity: Option<Sensitivity>,
+    /// How many variants were tried, and what is left of the p-value; nothing where they are not counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub variants: Option<VariantCount>,
+    /// What a reader must know, the most serious first.
+    pub findings: Vec<Finding>,
+}
+
+impl Analysis {
+    /// Of a run whose summary is known. What needs more than trades is added by [`count_variants`](Self::count_variants) and
+    /// [`conclude`](Self::conclude), in this order.
+    pub fn of(trades: &Trades<'_>, summary: &Summary) -> Self {
+        let settled = settled_rows(trades.book);
+        Self {
+            metrics: Metrics::of(trades, &settled, summary),
+            breakdowns: Breakdown::all_of(trades.bots, trades.scale, &settled),
+            baselines: match trades.prices {
+                Prices::Fair => Baselines::of(&settled),
+                Prices::Stressed => None,
+            },
+            equity: EquityPoint::curve(&settled, trades.balance, trades.scale, trades.span),
+            sensitivity: None,
+            variants: None,
+            findings: Vec::new(),
+        }
+    }
+
+    /// Corrects for the number of variants that were tried.
+    pub fn count_variants(&mut self, variants: VariantCount) {
+        self.metrics.daily.deflate(variants.count, variants.variance_of_sharpe);
+        self.variants = Some(variants);
+    }
+
+    /// Finds what a reader must know, by all that is known by now.
+    pub fn conclude(&mut self, trades: &Trades<'_>, summary: &Summary, background: Background) {
+        self.findings = Finding::all_of(&Facts {
+            summary,
+            metrics: &self.metrics,
+            breakdowns: &self.breakdowns,
+            sensitivity: self.sensitivity.as_ref(),
+            variants: self.variants.as_ref(),
+            bots: trades.bots,
+            background,
+        });
+    }
+}
+
+/// Settled trades in the order in which they became known.
+pub(crate) fn settled_rows(book: &TradeBook) -> Vec<&IntentRow> {
+    let mut settled: Vec<&IntentRow> =
+        book.rows().iter().filter(|row| row.state == IntentState::Settled).collect();
+    settled.sort_by_key(|row| (row.settled_at, row.close_time, row.approved.intent()));
+    settled
+}

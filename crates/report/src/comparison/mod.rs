@@ -1,0 +1,167 @@
+//! Two runs side by side: verdicts, figures, trades, parameters.
+
+mod matching;
+mod table;
+
+use crate::page::{RecalledRun, flattened};
+use matching::Matching;
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// Figures that are compared: their keys in the document of `--json`, and what people call them.
+const FIGURES: [(&str, &str); 14] = [
+    ("candles", "candles"),
+    ("trades", "trades"),
+    ("won", "won"),
+    ("lost", "lost"),
+    ("draw", "drawn"),
+    ("cancelled", "cancelled"),
+    ("unsettled", "not settled"),
+    ("win_rate", "win rate"),
+    ("break_even", "break-even"),
+    ("break_even_payout_percent", "breaks even at payout, %"),
+    ("pnl", "profit and loss"),
+    ("final_balance", "final balance"),
+    ("max_drawdown", "deepest fall"),
+    ("longest_losing_streak", "longest losing streak"),
+];
+
+/// Two runs, compared.
+#[derive(Debug, Serialize)]
+pub struct Comparison {
+    a: Side,
+    b: Side,
+    /// Figures with their difference.
+    figures: Vec<FigureLine>,
+    /// What became of the same decisions.
+    trades: Matching,
+    /// What was configured otherwise.
+    parameters: Vec<ParameterLine>,
+    #[serde(skip)]
+    curves: [Vec<(i64, f64)>; 2],
+}
+
+/// One of the two.
+#[derive(Debug, Serialize)]
+struct Side {
+    name: String,
+    verdict: String,
+    /// Why *edge shown* is not said of it although its trades show one.
+    withheld: Vec<String>,
+    data_hash: Option<String>,
+    journal_hash: Option<String>,
+}
+
+/// A figure of both.
+#[derive(Debug, PartialEq, Serialize)]
+struct FigureLine {
+    figure: &'static str,
+    #[serde(skip)]
+    name: &'static str,
+    a: Option<f64>,
+    b: Option<f64>,
+    /// B less A.
+    difference: Option<f64>,
+}
+
+/// A key that has another value, or is missing on one side.
+#[derive(Debug, PartialEq, Serialize)]
+struct ParameterLine {
+    key: String,
+    a: Option<String>,
+    b: Option<String>,
+}
+
+impl Comparison {
+    /// Of two runs with their names.
+    pub fn of([(a, first), (b, second)]: [(&str, &RecalledRun); 2]) -> Self {
+        Self {
+            a: Side::of(a, first),
+            b: Side::of(b, second),
+            figures: FIGURES.iter().map(|figure| FigureLine::of(*figure, first, second)).collect(),
+            trades: Matching::of(&first.trades, &second.trades),
+            parameters: parameters([&first.settings, &second.settings]),
+            curves: [first, second].map(|run| curve_of(&run.document)),
+        }
+    }
+}
+
+impl Side {
+    fn of(name: &str, run: &RecalledRun) -> Self {
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        let withheld = run.document["edge"]["withheld"].as_array();
+        Self {
+            name: name.to_owned(),
+            verdict: text(&run.document["verdict"]).unwrap_or_default(),
+            withheld: withheld.into_iter().flatten().filter_map(text).collect(),
+            data_hash: text(&run.document["data_hash"]),
+            journal_hash: text(&run.document["journal_hash"]),
+        }
+    }
+
+    /// The verdict in words.
+    fn words(&self) -> String {
+        let name = self.verdict.replace('_', " ");
+        if self.withheld.is_empty() {
+            name
+        } else {
+            format!("edge shown, but withheld: {}", self.withheld.join("; "))
+        }
+    }
+}
+
+impl FigureLine {
+    fn of((figure, name): (&'static str, &'static str), a: &RecalledRun, b: &RecalledRun) -> Self {
+        let [a, b] = [a, b].map(|run| run.document[figure].as_f64());
+        Self { figure, name, a, b, difference: a.zip(b).map(|(a, b)| b - a) }
+    }
+}
+
+/// The keys whose values differ.
+fn parameters(settings: [&Value; 2]) -> Vec<ParameterLine> {
+    let [mut a, mut b] = settings.map(|settings| flattened(settings).into_iter().collect::<BTreeMap<_, _>>());
+    a.retain(|key, value| {
+        let is_same = b.get(key) == Some(value);
+        if is_same {
+            b.remove(key);
+        }
+        !is_same
+    });
+    let keys: Vec<String> = a.keys().chain(b.keys()).cloned().collect();
+    let mut lines: Vec<ParameterLine> =
+        keys.into_iter().map(|key| ParameterLine { a: a.remove(&key), b: b.remove(&key), key }).collect();
+    lines.retain(|line| line.a.is_some() || line.b.is_some());
+    lines.sort_by(|one, other| one.key.cmp(&other.key));
+    lines
+}
+
+/// The balance along the way.
+fn curve_of(document: &Value) -> Vec<(i64, f64)> {
+    let points = document["equity"].as_array().into_iter().flatten();
+    points.filter_map(|point| Some((point["at"].as_i64()?, point["balance"].as_f64()?))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn parameters_that_differ_are_told_once_with_both_values() {
+        let a = json!({ "bot": { "params": { "period": 7, "level": 30 } }, "risk": { "only_a": 1 } });
+        let b = json!({ "bot": { "params": { "period": 9, "level": 30 } }, "risk": { "only_b": "x" } });
+        let line = |key: &str, a: Option<&str>, b: Option<&str>| ParameterLine {
+            key: key.to_owned(),
+            a: a.map(str::to_owned),
+            b: b.map(str::to_owned),
+        };
+        let expected = [
+            line("bot.params.period", Some("7"), Some("9")),
+            line("risk.only_a", Some("1"), None),
+            line("risk.only_b", None, Some("x")),
+        ];
+        assert_eq!(parameters([&a, &b]), expected);
+        assert_eq!(parameters([&a, &a]), []);
+    }
+}

@@ -1,0 +1,20 @@
+//! What a run came to, for people: plain data, as text, as JSON and as a page of HTML.
+//!
+//! An [`analysis`] is what a run's trades say, the same of a backtest and of a live run. A [`run`] is reported with its
+//! verdict, figures and findings; so are a [`sweep`] and a [`walk_forward`], and a [`comparison`] puts two runs side by
+//! side. A [`page`] is one self-contained HTML file. [`edge`] is what any trades say of an edge. Nothing here replays,
+//! reads a configuration or prints.
+
+pub mod analysis;
+pub mod comparison;
+pub mod edge;
+mod error;
+mod markup;
+pub mod page;
+pub mod run;
+mod sparkline;
+pub mod sweep;
+mod value;
+pub mod walk_forward;
+
+pub use error::ReportError;

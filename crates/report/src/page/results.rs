@@ -1,0 +1,115 @@
+//! Tables: the figures, and results by hour, weekday, symbol, direction, expiry, payout and entry delay.
+
+use super::RunPage;
+use super::figure::{or_dash, percent, signed_money, signed_percent};
+use crate::analysis::{Breakdown, Cell, Metrics, SMALL_CELL_TRADES};
+use crate::markup::escaped;
+use candlewick_backtest::metric::Streak;
+use candlewick_sdk::MoneyScale;
+use std::fmt::Write as _;
+
+pub(super) fn section(page: &RunPage<'_>) -> String {
+    let mut text = String::from(
+        "<section id=\"results\"><h2>Figures</h2><div class=\"wide\"><table class=\"pairs\"><tbody>",
+    );
+    for (name, value) in page.figures.iter().filter(|(name, _)| !is_shown_elsewhere(name)) {
+        let _ = write!(
+            text,
+            "<tr><th scope=\"row\">{name}</th><td data-figure=\"{name}\">{}</td></tr>",
+            escaped(value)
+        );
+    }
+    for (name, value) in further(&page.analysis.metrics) {
+        let _ = write!(text, "<tr><th scope=\"row\">{name}</th><td>{}</td></tr>", escaped(&value));
+    }
+    text.push_str("</tbody></table></div>");
+    for (name, sheet) in page.sheets.iter().filter(|(_, sheet)| !sheet.is_empty()) {
+        let _ = write!(text, "<h3>{}</h3>{}", escaped(name), sheet.to_markup());
+    }
+    let _ = write!(
+        text,
+        "<h2 id=\"tables\">Results by hour and the like</h2><p>Cells with fewer than {SMALL_CELL_TRADES} decided trades \
+         are faint and marked †: whatever they show, chance shows as easily. <i>Shrunk</i> is the return per stake, drawn \
+         towards that of all trades by as much as chance explains of the cells' difference.</p><div class=\"tables\">"
+    );
+    for breakdown in page.analysis.breakdowns.iter().filter(|breakdown| !breakdown.cells.is_empty()) {
+        text.push_str(&table(breakdown, page.trades.scale));
+    }
+    text.push_str("</div></section>");
+    text
+}
+
+/// What has a section or a drawing of its own.
+fn is_shown_elsewhere(name: &str) -> bool {
+    matches!(name, "balance" | "return per stake" | "data hash" | "journal hash")
+        || name.starts_with("return %")
+}
+
+/// Figures that a terminal has no room for.
+fn further(metrics: &Metrics) -> Vec<(&'static str, String)> {
+    let Metrics { expectancy, profit_factor, streaks, daily, exposure, .. } = metrics;
+    let ratio = |ratio: Option<f64>| or_dash(ratio, |ratio| format!("{ratio:.2}"));
+    let streak = |streak: Streak| match streak.probability {
+        Some(p) => format!("{} (as long or longer with probability {})", streak.length, percent(p)),
+        None => streak.length.to_string(),
+    };
+    let error = expectancy.and_then(|found| found.standard_error);
+    vec![
+        ("standard error of the return per stake", or_dash(error, percent)),
+        (
+            "profit factor of returns, of money",
+            format!("{}, {}", ratio(profit_factor.of_returns), ratio(profit_factor.of_money)),
+        ),
+        ("longest winning streak", streak(streaks.won)),
+        ("longest losing streak, by chance", streak(streaks.lost)),
+        ("days", daily.days.to_string()),
+        (
+            "Sharpe, Sortino, Calmar of daily results",
+            format!("{}, {}, {}", ratio(daily.sharpe), ratio(daily.sortino), ratio(daily.calmar)),
+        ),
+        ("probabilistic Sharpe", or_dash(daily.probabilistic_sharpe, percent)),
+        ("deflated Sharpe", or_dash(daily.deflated_sharpe, percent)),
+        ("time with a trade open", or_dash(*exposure, percent)),
+    ]
+}
+
+fn table(breakdown: &Breakdown, scale: MoneyScale) -> String {
+    let by = breakdown.by.as_str();
+    let returns = breakdown.cells.iter().filter_map(|cell| cell.return_per_unit);
+    let largest = returns.map(f64::abs).fold(1e-9, f64::max);
+    let mut text = format!(
+        "<figure><h3>By {by}</h3><div class=\"wide\"><table data-by=\"{by}\"><thead><tr><th scope=\"col\">{by}</th>\
+         <th scope=\"col\">trades</th><th scope=\"col\">win rate</th><th scope=\"col\">per stake</th>\
+         <th scope=\"col\" class=\"bar\" aria-hidden=\"true\"></th><th scope=\"col\">pnl</th><th scope=\"col\">shrunk</th>\
+         <th scope=\"col\">break-even</th></tr></thead><tbody>"
+    );
+    for cell in &breakdown.cells {
+        text.push_str(&row(cell, largest, scale));
+    }
+    text.push_str("</tbody></table></div></figure>");
+    text
+}
+
+fn row(cell: &Cell, largest: f64, scale: MoneyScale) -> String {
+    let (class, mark) = if cell.is_small { (" class=\"small\"", " †") } else { ("", "") };
+    let number = |value: String| format!("<td class=\"number\">{value}</td>");
+    let mut text = format!("<tr{class}><th scope=\"row\">{}{mark}</th>", escaped(&cell.label));
+    text.push_str(&number(cell.trades.to_string()));
+    text.push_str(&number(or_dash(cell.win_rate, percent)));
+    text.push_str(&number(or_dash(cell.return_per_unit, signed_percent)));
+    text.push_str(&bar(cell.return_per_unit.unwrap_or_default(), largest));
+    text.push_str(&number(signed_money(cell.pnl, scale)));
+    text.push_str(&number(or_dash(cell.shrunk_return, signed_percent)));
+    text.push_str(&number(or_dash(cell.break_even, percent)));
+    text.push_str("</tr>");
+    text
+}
+
+/// A bar from the middle, to the right for a profit.
+fn bar(value: f64, largest: f64) -> String {
+    let (class, from) = if value < 0.0 { ("bad", 50.0 + value / largest * 50.0) } else { ("good", 50.0) };
+    let width = (value / largest * 50.0).abs();
+    format!(
+        "<td class=\"bar\" aria-hidden=\"true\"><i class=\"{class}\" style=\"left:{from:.1}%;width:{width:.1}%\"></i></td>"
+    )
+}

@@ -1,0 +1,192 @@
+//! The verdict, before anything else: what it is, in plain words, and what it rests on.
+
+use super::figure::{minute, or_dash, percent, signed_money, signed_percent};
+use super::{RunPage, Sheet};
+use crate::analysis::Metrics;
+use crate::markup::escaped;
+use candlewick_backtest::metric::WinRates;
+use std::fmt::Write as _;
+
+/// The verdict as the report words it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct VerdictText {
+    /// `edge_shown`, `edge_rejected` or `not_enough_trades`.
+    pub name: &'static str,
+    /// One sentence, with why it is withheld and what is assumed.
+    pub words: String,
+    /// Why *edge shown* is not said although the trades show one.
+    pub withheld: Vec<String>,
+    /// What is assumed.
+    pub labels: Vec<&'static str>,
+    /// Trades that it rests on.
+    pub judged_trades: u64,
+    /// What the account that bets on an edge has become; it began with 1.
+    pub account_for: f64,
+    /// The same of the account that bets against one.
+    pub account_against: f64,
+    /// What the accounts must reach to decide, for and against.
+    pub thresholds: [f64; 2],
+    /// The payout at which the decided trades would have earned nothing.
+    pub break_even_payout_percent: Option<f64>,
+    /// Profit in money.
+    pub pnl: f64,
+}
+
+pub(super) fn section(page: &RunPage<'_>) -> String {
+    let verdict = &page.verdict;
+    let (class, headline) = match verdict.name {
+        "edge_shown" => ("shown", "Edge shown"),
+        "edge_rejected" => ("rejected", "Edge rejected"),
+        _ if !verdict.withheld.is_empty() => ("withheld", "Edge shown, but withheld"),
+        _ => ("open", "Not enough trades yet"),
+    };
+    let mut text = format!(
+        "<section id=\"verdict\" class=\"{class}\"><p class=\"kicker\">Verdict</p><h2>{headline}</h2>\
+         <p class=\"words\">{}.</p>",
+        escaped(&capitalised(without(&verdict.words, headline)))
+    );
+    for sentence in sentences(page) {
+        let _ = write!(text, "<p>{}</p>", escaped(&sentence));
+    }
+    if !verdict.withheld.is_empty() {
+        text.push_str("<p>It is withheld because</p><ul>");
+        for reason in &verdict.withheld {
+            let _ = write!(text, "<li>{}</li>", escaped(reason));
+        }
+        text.push_str("</ul>");
+    }
+    if let Some(rates) = &page.analysis.metrics.win_rate {
+        text.push_str(&ruler(rates));
+    }
+    text.push_str(&tiles(page));
+    if page.bots.rows.len() > 1 {
+        let _ = write!(text, "<h3>Bot by bot</h3>{}", page.bots.to_markup());
+    }
+    text.push_str("</section>");
+    text
+}
+
+/// What the figures mean.
+fn sentences(page: &RunPage<'_>) -> Vec<String> {
+    let mut sentences = Vec::new();
+    let VerdictText { judged_trades, account_for, account_against, thresholds, .. } = &page.verdict;
+    match &page.analysis.metrics.win_rate {
+        None => sentences.push("No trade was won or lost, so nothing can be said of an edge.".to_owned()),
+        Some(rates) => {
+            let mut told = format!("{} of the decided trades were won.", percent(rates.rate));
+            if let (Some(needed), Some(edge)) = (rates.break_even, rates.edge) {
+                let side = if edge < 0.0 { "below" } else { "above" };
+                let points = (edge * 100.0).abs();
+                let _ = write!(
+                    told,
+                    " At what they paid it takes {} to lose nothing: this is {points:.2} points {side}.",
+                    percent(needed)
+                );
+            }
+            sentences.push(told);
+        }
+    }
+    if let Some(payout) = page.verdict.break_even_payout_percent {
+        sentences.push(format!("The same trades would have broken even at a payout of {payout:.2} %."));
+    }
+    if let Some(payout) = page.analysis.sensitivity.as_ref().and_then(|all| all.break_even_payout_percent) {
+        sentences.push(format!("Repeated with other payouts, the run breaks even at {payout:.2} %."));
+    }
+    sentences.push(format!(
+        "Of {judged_trades} trades an account that bets on an edge made {} of 1 ({} shows it), one that bets against it {} \
+         ({} rules it out). The verdict may be looked at after every trade, and holds for trades that overlap.",
+        factor(*account_for),
+        factor(thresholds[0]),
+        factor(*account_against),
+        factor(thresholds[1])
+    ));
+    sentences
+}
+
+/// What is likely of the win rate, on a ruler with the break-even rate.
+fn ruler(rates: &WinRates) -> String {
+    let [low, high] = rates.wilson;
+    let ends = [Some(low), Some(high), rates.break_even];
+    let ends = || ends.iter().flatten();
+    let (from, to) = (ends().copied().fold(f64::MAX, f64::min), ends().copied().fold(0.0, f64::max));
+    let room = ((to - from) * 0.15).max(0.005);
+    let (from, to) = ((from - room).max(0.0), (to + room).min(1.0));
+    let at = |rate: f64| (rate - from) / (to - from) * 100.0;
+    let mut text = format!(
+        "<figure class=\"ruler\"><div class=\"line\"><i class=\"likely\" style=\"left:{:.2}%;width:{:.2}%\"></i>\
+         <i class=\"rate\" style=\"left:{:.2}%\"></i>",
+        at(low),
+        at(high) - at(low),
+        at(rates.rate)
+    );
+    let mut told = format!(
+        "Win rate {}, between {} and {} with 95 % confidence if trades were independent",
+        percent(rates.rate),
+        percent(low),
+        percent(high)
+    );
+    if let Some(needed) = rates.break_even {
+        let _ = write!(text, "<i class=\"needed\" style=\"left:{:.2}%\"></i>", at(needed));
+        let _ = write!(told, "; the dashed line is break-even, {}", percent(needed));
+    }
+    let _ = write!(text, "</div><figcaption>{told}.</figcaption></figure>");
+    text
+}
+
+/// The figures that matter most, large.
+fn tiles(page: &RunPage<'_>) -> String {
+    let Metrics { win_rate, expectancy, drawdown, trades_per_day, .. } = &page.analysis.metrics;
+    let scale = page.trades.scale;
+    let fall = |amount: f64, percent: f64| {
+        format!("{amount:.*} <small>{percent:.2} %</small>", scale.decimals() as usize)
+    };
+    let tiles = [
+        ("win rate", or_dash(win_rate.as_ref(), |rates| percent(rates.rate))),
+        ("break-even", or_dash(win_rate.as_ref().and_then(|rates| rates.break_even), percent)),
+        ("profit and loss", signed_money(page.verdict.pnl, scale)),
+        ("per unit staked", or_dash(expectancy.as_ref(), |found| signed_percent(found.return_per_unit))),
+        ("deepest fall", or_dash(drawdown.as_ref(), |found| fall(found.amount, found.percent))),
+        ("trades a day", or_dash(*trades_per_day, |count| format!("{count:.1}"))),
+    ];
+    let mut text = String::from("<dl class=\"tiles\">");
+    for (name, value) in tiles {
+        let _ = write!(text, "<div><dt>{name}</dt><dd data-tile=\"{name}\">{value}</dd></div>");
+    }
+    text.push_str("</dl>");
+    text
+}
+
+/// Where the run was in time, for the heading.
+pub(super) fn time_of(page: &RunPage<'_>) -> String {
+    let span = page.trades.span;
+    format!("{} to {} UTC", minute(span.start), minute(span.end))
+}
+
+/// A few digits of a number that may be very large or small.
+fn factor(number: f64) -> String {
+    match number {
+        large if large >= 1e6 => format!("{large:.1e}"),
+        middle if middle >= 100.0 || middle == middle.round() => format!("{middle:.0}"),
+        usual if usual >= 0.01 => format!("{usual:.2}"),
+        small => format!("{small:.1e}"),
+    }
+}
+
+/// The words behind those that stand in the headline already.
+fn without<'a>(words: &'a str, headline: &str) -> &'a str {
+    let begins = words.get(..headline.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(headline));
+    let rest = if begins { words[headline.len()..].trim_start_matches([':', ',', ' ']) } else { words };
+    if rest.is_empty() { words } else { rest }
+}
+
+fn capitalised(words: &str) -> String {
+    let mut letters = words.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+impl Sheet {
+    /// Whether it says anything.
+    pub(super) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+}

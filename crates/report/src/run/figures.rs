@@ -1,0 +1,203 @@
+//! The report as people read it.
+
+use super::{BotLine, RunReport};
+use crate::analysis::{Curve, SensitivityPoint, VenueSetting};
+use crate::page::Sheet;
+use crate::sparkline::sparkline;
+use candlewick_records::table;
+use candlewick_records::{DelayLine, Spread};
+use std::fmt::{self, Write as _};
+
+/// What stands over the table of bots.
+pub(super) const BOT_HEADER: [&str; 9] =
+    ["bot", "symbol", "trades", "won", "lost", "draw", "win rate", "pnl", "verdict"];
+/// What delays are told of.
+const DELAYS: [&str; 4] = ["close to available", "decide to arrival", "decide to open", "request to answer"];
+
+impl fmt::Display for RunReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "verdict: {}\n", self.edge.words())?;
+        let mut bots = table(BOT_HEADER);
+        for row in self.bot_rows() {
+            bots.add_row(row);
+        }
+        let mut figures = table(["all bots", ""]);
+        for (name, value) in self.figures() {
+            figures.add_row([name.to_owned(), value]);
+        }
+        writeln!(f, "{}\n\n{}", bots.trim_fmt(), figures.trim_fmt())?;
+        if !self.delays.is_empty() {
+            writeln!(f, "\n{}", delays(&self.delays))?;
+        }
+        if !self.analysis.findings.is_empty() {
+            writeln!(f, "\nfindings")?;
+            for finding in &self.analysis.findings {
+                writeln!(f, " {:<8} {}", finding.severity.as_str(), finding.text)?;
+            }
+        }
+        for notice in &self.notices {
+            write!(f, "\nnote: {notice}")?;
+        }
+        Ok(())
+    }
+}
+
+impl RunReport {
+    /// A row for each bot.
+    pub(super) fn bot_rows(&self) -> Vec<Vec<String>> {
+        let row = |line: &BotLine| {
+            let counts = [line.trades, line.won, line.lost, line.draw].map(|count| count.to_string());
+            let mut row = vec![line.bot.clone(), line.symbol.clone()];
+            row.extend(counts);
+            row.extend([percent(line.win_rate), self.signed(line.pnl), line.edge.brief()]);
+            row
+        };
+        self.bots.iter().map(row).collect()
+    }
+
+    /// The delays of a live run as a table.
+    pub(super) fn delay_sheet(&self) -> Sheet {
+        let header = ["symbol"].into_iter().chain(DELAYS).map(str::to_owned).collect();
+        Sheet { header, rows: self.delays.iter().map(delay_row).collect() }
+    }
+
+    /// The figures with their names.
+    pub(super) fn figures(&self) -> Vec<(&'static str, String)> {
+        let Self { trades, won, lost, draw, cancelled, unsettled, .. } = self;
+        let streak = self.longest_losing_streak;
+        let mut figures = vec![
+            ("candles", self.candles_told()),
+            ("trades", format!("{trades}: {won} won, {lost} lost, {draw} drawn, {cancelled} cancelled")),
+            ("win rate", format!("{} (break-even {})", percent(self.win_rate), percent(self.break_even))),
+            (
+                "breaks even at payout",
+                self.break_even_payout_percent.map_or("-".to_owned(), |p| format!("{p:.2} %")),
+            ),
+            (
+                "p-value, if trades are independent",
+                self.p_value.map_or("-".to_owned(), |p| format!("{p:.4}")),
+            ),
+            ("profit and loss", self.signed(self.pnl)),
+            ("final balance", self.money(self.final_balance)),
+            (
+                "deepest fall",
+                format!("{} ({:.2} %)", self.money(self.max_drawdown), self.max_drawdown_percent),
+            ),
+            ("longest losing streak", streak.to_string()),
+        ];
+        figures.extend(sparkline(&self.analysis.equity).map(|line| ("balance", line)));
+        figures.extend(self.luck());
+        figures.extend(self.sensitivity());
+        if let Some(overlap) = self.edge.overlap() {
+            figures.push(("trades that overlap", overlap));
+        }
+        if *cancelled > 0 {
+            figures.push(("profit if cancelled trades had lost", self.signed(self.pnl_if_cancelled_lost)));
+        }
+        if *unsettled > 0 {
+            let stakes = self.money(self.unsettled_stakes);
+            figures.push(("not settled", format!("{unsettled}, stakes of {stakes} returned")));
+        }
+        if !self.refused.is_empty() {
+            let mut refused = String::new();
+            for (place, (rule, count)) in self.refused.iter().enumerate() {
+                let comma = if place > 0 { ", " } else { "" };
+                let _ = write!(refused, "{comma}{rule} {count}");
+            }
+            figures.push(("refused", refused));
+        }
+        if !self.audit_findings.is_empty() {
+            let found = self.audit_findings.iter().map(|(audit, count)| format!("{audit} {count}"));
+            figures.push(("audits found", found.collect::<Vec<_>>().join(", ")));
+        }
+        let short = |hash: &str| hash.chars().take(16).collect::<String>();
+        if let Some(hash) = &self.data_hash {
+            figures.push(("data hash", short(hash)));
+        }
+        figures.push(("journal hash", short(&self.journal_hash)));
+        figures
+    }
+
+    /// What is left of the p-value, and what other directions would have earned.
+    fn luck(&self) -> Vec<(&'static str, String)> {
+        let mut figures = Vec::new();
+        if let Some(variants) = self.analysis.variants.as_ref().filter(|variants| variants.count > 1) {
+            let left = variants.p_value_bonferroni.map(|p| format!(", corrected p-value {p:.4}"));
+            figures.push(("variants tried", format!("{}{}", variants.count, left.unwrap_or_default())));
+        }
+        if let Some(baselines) = &self.analysis.baselines {
+            let per_stake = |mean: f64| format!("{:+.2} %", mean * 100.0);
+            let told = format!(
+                "{} (shifted {}, always BUY {}, always SELL {})",
+                per_stake(baselines.own),
+                per_stake(baselines.shifted),
+                per_stake(baselines.always_buy),
+                per_stake(baselines.always_sell)
+            );
+            figures.push(("return per stake", told));
+        }
+        figures
+    }
+
+    /// A line for each setting by which the run was repeated.
+    fn sensitivity(&self) -> Vec<(&'static str, String)> {
+        let curves = self.analysis.sensitivity.iter().flat_map(|sensitivity| &sensitivity.curves);
+        let told = |curve: &Curve| {
+            let point = |point: &SensitivityPoint| {
+                let mean =
+                    point.return_per_unit.map_or("-".to_owned(), |mean| format!("{:+.1}", mean * 100.0));
+                format!("{} {mean}", point.label)
+            };
+            let name = match curve.setting {
+                VenueSetting::LatencyMs => "return % by latency",
+                VenueSetting::PayoutPercent => "return % by payout",
+                VenueSetting::Path => "return % by price path",
+                VenueSetting::Stress => "return % under stress",
+            };
+            (name, curve.points.iter().map(point).collect::<Vec<_>>().join(", "))
+        };
+        curves.map(told).collect()
+    }
+
+    fn candles_told(&self) -> String {
+        let pace = self.candles_per_second.map(|pace| format!(", {pace:.0} a second"));
+        format!("{}{}", self.candles, pace.unwrap_or_default())
+    }
+
+    fn money(&self, amount: f64) -> String {
+        format!("{amount:.*}", self.scale.decimals() as usize)
+    }
+
+    fn signed(&self, amount: f64) -> String {
+        format!("{amount:+.*}", self.scale.decimals() as usize)
+    }
+}
+
+/// Delays of a live run: the middle one and the one that 99 of 100 do not exceed.
+fn delays(lines: &[DelayLine]) -> String {
+    let header: Vec<&str> = ["delays, p50 / p99 ms"].into_iter().chain(DELAYS).collect();
+    let mut delays = table(header);
+    for line in lines {
+        delays.add_row(delay_row(line));
+    }
+    delays.trim_fmt()
+}
+
+fn delay_row(line: &DelayLine) -> Vec<String> {
+    let told = |spread: Option<Spread>| {
+        spread.map_or("-".to_owned(), |Spread { p50, p99, .. }| format!("{p50} / {p99}"))
+    };
+    let spreads = [
+        line.close_to_available_ms,
+        line.decide_to_arrival_ms,
+        line.decide_to_open_ms,
+        line.request_to_answer_ms,
+    ];
+    let mut row = vec![line.symbol.clone()];
+    row.extend(spreads.map(told));
+    row
+}
+
+fn percent(fraction: Option<f64>) -> String {
+    fraction.map_or("-".to_owned(), |fraction| format!("{:.2} %", fraction * 100.0))
+}

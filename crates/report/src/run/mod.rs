@@ -1,0 +1,241 @@
+//! The figures of a run: one struct, printed as a table or as JSON with fixed keys.
+
+mod figures;
+mod page;
+mod recorded;
+mod trades;
+mod variants;
+mod verdict;
+
+pub use page::{PageParts, page_of};
+pub use recorded::RecordedReport;
+pub use trades::{rows_of, write_trades, write_trades_to};
+pub use variants::VariantCounter;
+pub use verdict::{Caveats, EdgeLine, ReplayBasis};
+
+use crate::analysis::{Analysis, Background, Prices, Sensitivity, Trades};
+use candlewick_backtest::Summary;
+use candlewick_engine::{BotSettings, BotVerdict, IntentRow, IntentState, TradeBook, judge};
+use candlewick_records::DelayLine;
+use candlewick_sdk::{Millis, Money, MoneyScale, Outcome};
+use candlewick_statistics::VerdictPlan;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::time::Duration;
+
+/// What a report is made from.
+pub struct Run<'a> {
+    /// All intents and refusals.
+    pub book: &'a TradeBook,
+    /// The bots, in their order.
+    pub bots: &'a [BotSettings],
+    /// The wallet's scale.
+    pub scale: MoneyScale,
+    /// The balance at the start.
+    pub balance: Money,
+    /// Free balance at the end, stakes of unsettled trades returned.
+    pub final_balance: Money,
+    /// Stakes of trades that did not settle.
+    pub unsettled_stakes: Money,
+    /// How many candles the bots saw.
+    pub candles: u64,
+    /// From its first moment to its last.
+    pub span: Range<Millis>,
+    /// What the prices of its trades depend on.
+    pub prices: Prices,
+    /// Over all candles; a live run has none.
+    pub data_hash: Option<String>,
+    /// Over settings, events and actions.
+    pub journal_hash: String,
+    /// Real time that it took.
+    pub elapsed: Duration,
+    /// What the reader should know besides.
+    pub notices: Vec<String>,
+    /// How long things took; a replay has none.
+    pub delays: Vec<DelayLine>,
+    /// What audits found, by their names.
+    pub audit_findings: BTreeMap<String, u64>,
+    /// What keeps an edge from being believed.
+    pub caveats: Caveats,
+    /// The verdict on each bot, in their order, as its Session has it.
+    pub verdicts: Vec<BotVerdict>,
+    /// What is known besides the trades.
+    pub background: Background,
+    /// What the settings matter, where the run was repeated for it.
+    pub sensitivity: Option<Sensitivity>,
+    /// What it is counted as among variants, where they are counted.
+    pub variants: Option<VariantCounter>,
+}
+
+/// The figures, with the keys that machines rely on. Rates are fractions; money is in the wallet's currency.
+#[derive(Debug, Serialize)]
+pub struct RunReport {
+    candles: u64,
+    trades: u64,
+    won: u64,
+    lost: u64,
+    draw: u64,
+    cancelled: u64,
+    unsettled: u64,
+    refused: BTreeMap<&'static str, u64>,
+    pnl: f64,
+    /// `pnl` if every trade that was cancelled had lost: what gaps in the data hide at worst.
+    pnl_if_cancelled_lost: f64,
+    final_balance: f64,
+    unsettled_stakes: f64,
+    win_rate: Option<f64>,
+    break_even: Option<f64>,
+    /// The payout at which the decided trades would have earned nothing.
+    break_even_payout_percent: Option<f64>,
+    p_value: Option<f64>,
+    /// Whether all trades together have an edge: `edge_shown`, `edge_rejected` or `not_enough_trades`.
+    verdict: &'static str,
+    /// What the verdict rests on.
+    edge: EdgeLine,
+    max_drawdown: f64,
+    max_drawdown_percent: f64,
+    longest_losing_streak: u64,
+    data_hash: Option<String>,
+    journal_hash: String,
+    elapsed_ms: u64,
+    /// Of a replay; a live run goes no faster than time.
+    candles_per_second: Option<f64>,
+    notices: Vec<String>,
+    /// How long things took in a live run, by symbol.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    delays: Vec<DelayLine>,
+    /// What audits of a live run found, by their names.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    audit_findings: BTreeMap<String, u64>,
+    /// Figures by bot, where there are several.
+    bots: Vec<BotLine>,
+    /// Figures, results by hour and the like, baselines, findings.
+    #[serde(flatten)]
+    analysis: Analysis,
+    #[serde(skip)]
+    scale: MoneyScale,
+}
+
+/// The figures of one bot.
+#[derive(Debug, Serialize)]
+struct BotLine {
+    bot: String,
+    symbol: String,
+    trades: u64,
+    won: u64,
+    lost: u64,
+    draw: u64,
+    win_rate: Option<f64>,
+    pnl: f64,
+    /// Of the bot with its present parameters and code: over several runs of a journal, where it was the same.
+    verdict: &'static str,
+    edge: EdgeLine,
+}
+
+impl RunReport {
+    /// The figures of a run.
+    pub fn of(mut run: Run<'_>) -> Self {
+        let summary = Summary::of(run.book, run.balance);
+        let scale = run.scale;
+        let money = |amount: Money| scale.to_f64(amount);
+        let cancelled = stakes_of(run.book, Outcome::Cancelled);
+        let (stakes_won, stakes_lost) =
+            (stakes_of(run.book, Outcome::Won), stakes_of(run.book, Outcome::Lost));
+        let is_replay = run.data_hash.is_some();
+        let seconds = run.elapsed.as_secs_f64().max(1e-9);
+        let analysis = analyse(&mut run, &summary);
+        let judged = run.bots.iter().zip(&run.verdicts).enumerate();
+        let bot_line = |(index, (bot, verdict)): (usize, (&BotSettings, &BotVerdict))| {
+            bot_line((index, bot), verdict, run.book, (scale, &run.caveats))
+        };
+        let plan = run.verdicts.first().map_or_else(VerdictPlan::default, |verdict| verdict.test().plan());
+        let edge = EdgeLine::of(&judge(run.book.rows(), plan), run.book.rows(), &run.caveats);
+        Self {
+            candles: run.candles,
+            trades: summary.trades,
+            won: summary.won,
+            lost: summary.lost,
+            draw: summary.draw,
+            cancelled: summary.cancelled,
+            unsettled: summary.unsettled,
+            pnl: money(summary.pnl),
+            pnl_if_cancelled_lost: money(summary.pnl - cancelled),
+            final_balance: money(run.final_balance),
+            unsettled_stakes: money(run.unsettled_stakes),
+            win_rate: summary.win_rate,
+            break_even: summary.break_even,
+            break_even_payout_percent: stakes_won
+                .is_positive()
+                .then(|| stakes_lost.minor() as f64 / stakes_won.minor() as f64 * 100.0),
+            p_value: summary.p_value,
+            verdict: edge.verdict,
+            edge,
+            max_drawdown: money(summary.max_drawdown.amount),
+            max_drawdown_percent: summary.max_drawdown_by_percent.percent,
+            longest_losing_streak: summary.longest_losing_streak,
+            refused: summary.refused,
+            data_hash: run.data_hash,
+            journal_hash: run.journal_hash,
+            elapsed_ms: u64::try_from(run.elapsed.as_millis()).unwrap_or(u64::MAX),
+            candles_per_second: is_replay.then_some(run.candles as f64 / seconds),
+            notices: run.notices,
+            delays: run.delays,
+            audit_findings: run.audit_findings,
+            bots: judged.map(bot_line).collect(),
+            analysis,
+            scale,
+        }
+    }
+}
+
+/// What the trades tell, corrected for the variants that were tried, with what a reader must know.
+fn analyse(run: &mut Run<'_>, summary: &Summary) -> Analysis {
+    let span = run.span.clone();
+    let Run { book, bots, scale, balance, prices, .. } = *run;
+    let trades = Trades { book, bots, scale, balance, span: &span, prices };
+    let mut analysis = Analysis::of(&trades, summary);
+    analysis.sensitivity = run.sensitivity.take();
+    if let Some(counter) = &run.variants {
+        match counter.count(summary, &analysis.metrics) {
+            Ok(variants) => {
+                run.caveats.variants = variants.count;
+                analysis.count_variants(variants);
+            }
+            Err(error) => run.notices.push(counter.failure(&error)),
+        }
+    }
+    analysis.conclude(&trades, summary, run.background);
+    analysis
+}
+
+/// What was staked on settled trades of one outcome.
+fn stakes_of(book: &TradeBook, outcome: Outcome) -> Money {
+    let ended_so = |row: &&IntentRow| row.outcome == Some(outcome);
+    book.rows().iter().filter(ended_so).map(|row| row.approved.stake()).sum()
+}
+
+fn bot_line(
+    (index, bot): (usize, &BotSettings),
+    verdict: &BotVerdict,
+    book: &TradeBook,
+    (scale, caveats): (MoneyScale, &Caveats),
+) -> BotLine {
+    let own = book.rows().iter().filter(|row| row.approved.bot().index() == index);
+    let edge = EdgeLine::of(verdict.test(), own.clone(), caveats);
+    let settled: Vec<&IntentRow> = own.filter(|row| row.state == IntentState::Settled).collect();
+    let count = |outcome| settled.iter().filter(|row| row.outcome == Some(outcome)).count() as u64;
+    let (won, lost) = (count(Outcome::Won), count(Outcome::Lost));
+    BotLine {
+        bot: bot.name.clone(),
+        symbol: bot.symbol.to_string(),
+        trades: settled.len() as u64,
+        won,
+        lost,
+        draw: count(Outcome::Draw),
+        win_rate: (won + lost > 0).then(|| won as f64 / (won + lost) as f64),
+        pnl: scale.to_f64(settled.iter().map(|row| row.profit).sum()),
+        verdict: edge.verdict,
+        edge,
+    }
+}

@@ -1,0 +1,126 @@
+//! The report of a run as one HTML file.
+
+use super::{RunReport, rows_of};
+use crate::analysis::{Prices, Trades};
+use crate::error::ReportError;
+use crate::page::{RunPage, Sheet, VerdictText};
+use candlewick_engine::{BotSettings, SessionSettings, TradeBook};
+use candlewick_sdk::{CandleSeries, Millis, Money};
+use candlewick_simulator::SimulationSettings;
+use serde_json::{Map, Value, json};
+use std::ops::Range;
+
+/// What a page shows besides the figures of a run.
+pub struct PageParts<'a> {
+    /// What kind of run it was: `Backtest`, `Journal`.
+    pub kind: &'static str,
+    /// All intents and refusals.
+    pub book: &'a TradeBook,
+    /// What its Session was made from.
+    pub session: &'a SessionSettings,
+    /// How a simulated venue was set.
+    pub simulation: &'a SimulationSettings,
+    /// Name and version of each bot's strategy.
+    pub strategies: &'a [(String, String)],
+    /// The balance at the start.
+    pub balance: Money,
+    /// From its first moment to its last.
+    pub span: &'a Range<Millis>,
+    /// What the prices of its trades depend on.
+    pub prices: Prices,
+    /// The candles that are known of it.
+    pub candles: Vec<CandleSeries>,
+    /// How a sensitivity comes to be seen, where there is none.
+    pub without_sensitivity: &'static str,
+}
+
+/// What a page is made of.
+///
+/// # Errors
+/// None that figures have.
+pub fn page_of<'a>(report: &'a RunReport, parts: PageParts<'a>) -> Result<RunPage<'a>, ReportError> {
+    let bots = &parts.session.bots;
+    let scale = parts.session.money_scale;
+    let document = serde_json::to_value(report)?;
+    let mut rows = rows_of(parts.book);
+    rows.retain(|row| row.approved.bot().index() < bots.len());
+    let is_heard = |one: &CandleSeries| bots.iter().any(|bot| bot.series() == one.series());
+    let mut candles = parts.candles;
+    candles.retain(is_heard);
+    candles.sort_by_key(|one| bots.iter().position(|bot| bot.series() == one.series()));
+    let (prices, book, balance, span) = (parts.prices, parts.book, parts.balance, parts.span);
+    Ok(RunPage {
+        title: title_of(parts.kind, bots),
+        verdict: report.verdict_text(),
+        bots: report.bot_sheet(),
+        figures: report.figures(),
+        notices: report.notices.clone(),
+        sheets: vec![("Delays, p50 / p99 ms", report.delay_sheet())],
+        trades: Trades { book, bots, scale, balance, span, prices },
+        rows,
+        analysis: &report.analysis,
+        candles,
+        without_sensitivity: parts.without_sensitivity,
+        settings: settings_of(parts.session, parts.simulation, parts.strategies),
+        provenance: report.provenance(),
+        document,
+    })
+}
+
+impl RunReport {
+    fn verdict_text(&self) -> VerdictText {
+        VerdictText {
+            break_even_payout_percent: self.break_even_payout_percent,
+            pnl: self.pnl,
+            ..self.edge.to_text()
+        }
+    }
+
+    fn provenance(&self) -> Vec<(&'static str, String)> {
+        let mut told = Vec::new();
+        told.extend(self.data_hash.clone().map(|hash| ("data hash", hash)));
+        told.push(("journal hash", self.journal_hash.clone()));
+        told.push(("written by", concat!("candlewick ", env!("CARGO_PKG_VERSION")).to_owned()));
+        told
+    }
+
+    fn bot_sheet(&self) -> Sheet {
+        Sheet { header: super::figures::BOT_HEADER.map(str::to_owned).into(), rows: self.bot_rows() }
+    }
+}
+
+/// At most two bots are named.
+fn title_of(kind: &str, bots: &[BotSettings]) -> String {
+    let named = |bot: &BotSettings| format!("{} ({} on {})", bot.name, bot.strategy, bot.series());
+    match bots {
+        [] => kind.to_owned(),
+        [one] => format!("{kind} of {}", named(one)),
+        [one, two] => format!("{kind} of {} and {}", named(one), named(two)),
+        [one, two, three] => format!("{kind} of {}, {} and {}", one.name, two.name, three.name),
+        [one, two, rest @ ..] => format!("{kind} of {}, {} and {} more bots", one.name, two.name, rest.len()),
+    }
+}
+
+/// Everything that was configured, in groups.
+fn settings_of(
+    session: &SessionSettings,
+    simulation: &SimulationSettings,
+    strategies: &[(String, String)],
+) -> Value {
+    let mut groups = Map::new();
+    for (bot, (_, version)) in session.bots.iter().zip(strategies) {
+        let mut settings = json!(bot);
+        settings["strategy_version"] = json!(version);
+        groups.insert(format!("bot {}", bot.name), settings);
+    }
+    let account = json!({ "initial_balance": session.balance, "decimals": session.money_scale.decimals() });
+    groups.insert("account".to_owned(), account);
+    groups.insert("risk".to_owned(), json!(session.risk));
+    let mut settings = json!(simulation);
+    if let Some(recorded) = &simulation.recorded_latency {
+        let samples: usize = recorded.samples_ms.values().map(Vec::len).sum();
+        settings["recorded_latency"] = json!(format!("{samples} samples, seed {}", recorded.seed));
+    }
+    groups.insert("simulation".to_owned(), settings);
+    Value::Object(groups)
+}

@@ -1,0 +1,78 @@
+//! The report of a journal, over all runs or one.
+
+use super::{Caveats, PageParts, Run, RunReport};
+use crate::analysis::{Background, Prices};
+use candlewick_records::RecordedPart;
+use candlewick_sdk::{CandleSeries, Millis};
+use std::ops::Range;
+use std::time::Duration;
+
+/// What stands where the curves would.
+const WITHOUT_SENSITIVITY: &str = "What was traded live cannot be repeated: `candlewick backtest --sensitivity` with the \
+                                   same bots and candles shows what latency, payout, price path and stress decide.";
+
+/// The report of a journal, with what a page of it shows.
+pub struct RecordedReport {
+    /// The figures.
+    pub report: RunReport,
+    part: RecordedPart,
+    candles: Vec<CandleSeries>,
+}
+
+impl RecordedReport {
+    /// Of all runs or one, with the recorded candles that a page is to show; none where figures and trades are enough.
+    pub fn of(part: RecordedPart, candles: Vec<CandleSeries>) -> Self {
+        Self { report: report_of(&part), part, candles }
+    }
+
+    /// What its page shows.
+    pub fn page(&self) -> PageParts<'_> {
+        PageParts {
+            kind: "Report",
+            book: &self.part.book,
+            session: &self.part.session,
+            simulation: &self.part.simulation,
+            strategies: &self.part.strategies,
+            balance: self.part.balance,
+            span: &self.part.span,
+            prices: Prices::Fair,
+            candles: self.candles.clone(),
+            without_sensitivity: WITHOUT_SENSITIVITY,
+        }
+    }
+}
+
+fn report_of(part: &RecordedPart) -> RunReport {
+    // What backtests of these bots assume, beside what the venue paid.
+    let background = Background {
+        assumed_payout_percent: Some(part.simulation.payout_percent.to_fraction() * 100.0),
+        seen_payout_percent: part.delays.payout_percent(),
+        ..Background::default()
+    };
+    RunReport::of(Run {
+        book: &part.book,
+        bots: &part.session.bots,
+        scale: part.session.money_scale,
+        balance: part.balance,
+        final_balance: part.ledger.equity(),
+        unsettled_stakes: part.ledger.open_stakes(),
+        candles: part.candles,
+        elapsed: duration(&part.span),
+        span: part.span.clone(),
+        prices: Prices::Fair,
+        data_hash: None,
+        journal_hash: part.journal_hash.clone(),
+        notices: Vec::new(),
+        delays: part.delays.lines(),
+        audit_findings: part.audit_findings.clone(),
+        caveats: Caveats::of_trading(part.trading, &part.simulation),
+        verdicts: part.verdicts.clone(),
+        background,
+        sensitivity: None,
+        variants: None,
+    })
+}
+
+fn duration(span: &Range<Millis>) -> Duration {
+    Duration::from_millis(u64::try_from((span.end - span.start).get()).unwrap_or_default())
+}

@@ -1,0 +1,42 @@
+//! Counting a run among the variants of its idea.
+
+use crate::analysis::Metrics;
+use candlewick_backtest::Summary;
+use candlewick_backtest::variants::{Ledger, Note, Tried, VariantCount};
+use candlewick_sdk::Millis;
+use std::io;
+use std::ops::Range;
+
+/// What a run is counted as, and in which ledger.
+pub struct VariantCounter {
+    /// Where variants are noted.
+    pub ledger: Ledger,
+    /// The bots of the run, each as a variant of its idea.
+    pub tried: Vec<Tried>,
+    /// From the first candle of the run to its last.
+    pub span: Range<Millis>,
+}
+
+impl VariantCounter {
+    /// Notes the run and tells what it has to be corrected for.
+    pub(super) fn count(&self, summary: &Summary, metrics: &Metrics) -> io::Result<VariantCount> {
+        // A figure is that of a single idea, or it is none of any.
+        let is_single = self.tried.len() == 1;
+        let note = |tried: &Tried| Note {
+            tried: tried.clone(),
+            p_value: summary.p_value.filter(|_| is_single),
+            sharpe_of_a_day: metrics.daily.sharpe_of_a_day().filter(|_| is_single),
+        };
+        let notes: Vec<Note> = self.tried.iter().map(note).collect();
+        let known = self.ledger.note(&notes, &self.span)?;
+        Ok(VariantCount::of(&known, &notes, &self.span))
+    }
+
+    /// Why a run was not counted.
+    pub(super) fn failure(&self, error: &io::Error) -> String {
+        let place = self.ledger.path().display();
+        format!(
+            "this variant is not counted: {place}: {error} ([variants] ledger names another file, \"\" none)"
+        )
+    }
+}

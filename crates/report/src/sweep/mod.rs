@@ -1,0 +1,204 @@
+//! The report of a sweep: the best sets as a table, or one JSON document.
+
+mod page;
+
+pub use page::write_sweep_page;
+
+use crate::value::short;
+use candlewick_records::table;
+use candlewick_search::sweep::{
+    Figures, Luck, Outcome, Space, SweepSettings, TrialRow, corrected_p_values, ranked,
+};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use std::collections::HashMap;
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What a report is made from.
+pub struct Tried<'a> {
+    /// All trials.
+    pub rows: &'a [TrialRow],
+    /// How much of the best is luck.
+    pub luck: Option<Luck>,
+    /// What was searched.
+    pub space: &'a Space,
+    /// How.
+    pub sweep: &'a SweepSettings,
+    /// How many runs of trials an earlier process had done.
+    pub resumed: usize,
+    /// Real time that it took.
+    pub elapsed: Duration,
+    /// What was written.
+    pub files: Vec<PathBuf>,
+    /// How many variants of the idea were tried by now, in this sweep and before; nothing where they are not counted.
+    pub counted: Option<io::Result<u64>>,
+}
+
+/// The figures of a sweep.
+#[derive(Debug, Serialize)]
+pub struct SweepReport {
+    search: &'static str,
+    objective: &'static str,
+    trials: usize,
+    /// Trials that the objective and the least number of trades let count.
+    counting: usize,
+    /// Sets that the strategy refused.
+    parameters_refused: usize,
+    resumed: usize,
+    /// Variants of the idea that were tried by now, in this sweep and before.
+    variants_tried: Option<u64>,
+    luck: Option<Luck>,
+    best: Vec<BestLine>,
+    data_hash: String,
+    files: Vec<PathBuf>,
+    elapsed_ms: u64,
+    notices: Vec<String>,
+    #[serde(skip)]
+    parameters: Vec<String>,
+}
+
+/// One of the best sets.
+#[derive(Debug, Serialize)]
+struct BestLine {
+    rank: usize,
+    trial: u64,
+    score: f64,
+    parameters: Map<String, Value>,
+    /// The p-value, corrected for the number of sets.
+    p_value_corrected: Option<f64>,
+    /// The probability of one as good among as many sets that earn nothing.
+    p_value_of_many: Option<f64>,
+    figures: Figures,
+}
+
+impl SweepReport {
+    /// Of a sweep whose trials all ran.
+    pub fn of(tried: &Tried<'_>, candles: (&str, &[String]), top: usize) -> Self {
+        let Tried { rows, luck, space, sweep, resumed, elapsed, files, counted } = tried;
+        let counting = rows.iter().filter(|row| row.score.is_some()).count();
+        let refused = rows.iter().filter(|row| matches!(row.outcome, Outcome::Refused(_))).count();
+        let corrected: HashMap<u64, f64> = (rows.iter().zip(corrected_p_values(rows)))
+            .filter_map(|(row, p_value)| Some((row.trial, p_value?)))
+            .collect();
+        let best = ranked(rows).into_iter().zip(1..);
+        let of_many: HashMap<u64, f64> = luck
+            .iter()
+            .flat_map(|luck| rows.iter().zip(&luck.p_values))
+            .filter_map(|(row, p_value)| Some((row.trial, (*p_value)?)))
+            .collect();
+        let best = best.filter_map(|(row, rank)| {
+            line(row, rank, space, (corrected.get(&row.trial), of_many.get(&row.trial)))
+        });
+        let (data_hash, notices) = candles;
+        let mut notices = notices.to_vec();
+        if counting > 1 {
+            notices.push(format!(
+                "the best of {counting} sets is good by luck, too: hold it to the corrected p-values, and to candles that no \
+                 sweep has seen"
+            ));
+        }
+        let variants_tried = counted.as_ref().and_then(|counted| counted.as_ref().ok().copied());
+        if let Some(all) = variants_tried.filter(|all| *all > counting as u64) {
+            notices.push(format!(
+                "{all} variants of this idea were tried in all, those that do not count and those of earlier runs included: a p-value \
+                 counts after it is multiplied by that"
+            ));
+        }
+        if let Some(Err(error)) = counted {
+            notices.push(format!("these variants are not counted: {error}"));
+        }
+        Self {
+            search: sweep.search.search.as_str(),
+            objective: sweep.objective.as_str(),
+            trials: rows.len(),
+            counting,
+            parameters_refused: refused,
+            resumed: *resumed,
+            variants_tried,
+            luck: luck.clone(),
+            best: best.take(top).collect(),
+            data_hash: data_hash.to_owned(),
+            files: files.clone(),
+            elapsed_ms: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
+            notices,
+            parameters: space.axes().iter().map(|axis| axis.name().to_owned()).collect(),
+        }
+    }
+}
+
+fn line(
+    row: &TrialRow,
+    rank: usize,
+    space: &Space,
+    (corrected, of_many): (Option<&f64>, Option<&f64>),
+) -> Option<BestLine> {
+    let parameters = space.axes().iter().zip(row.candidate.iter());
+    Some(BestLine {
+        rank,
+        trial: row.trial,
+        score: row.score?,
+        parameters: parameters.map(|(axis, setting)| (axis.name().to_owned(), setting.to_json())).collect(),
+        p_value_corrected: corrected.copied(),
+        p_value_of_many: of_many.copied(),
+        // Part by part it stands in the journal.
+        figures: row.figures()?.without_timeline(),
+    })
+}
+
+impl fmt::Display for SweepReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut header = vec!["rank".to_owned(), "trial".to_owned()];
+        header.extend(self.parameters.iter().cloned());
+        header.push(self.objective.to_owned());
+        header.extend(
+            ["trades", "win rate", "needed", "corrected p", "pnl", "deepest fall"].map(str::to_owned),
+        );
+        let mut best = table(header);
+        for line in &self.best {
+            let mut row = vec![line.rank.to_string(), line.trial.to_string()];
+            row.extend(self.parameters.iter().filter_map(|name| line.parameters.get(name)).map(short));
+            row.push(format!("{:.4}", line.score));
+            let Figures { trades, win_rate, break_even, pnl, max_drawdown, .. } = &line.figures;
+            row.extend([trades.to_string(), percent(*win_rate), percent(*break_even)]);
+            row.push(line.p_value_corrected.map_or("-".to_owned(), |p_value| format!("{p_value:.4}")));
+            row.extend([format!("{pnl:+.2}"), format!("{max_drawdown:.2}")]);
+            best.add_row(row);
+        }
+        writeln!(f, "{}", best.trim_fmt())?;
+        let Self { trials, counting, parameters_refused, resumed, .. } = self;
+        let seconds = self.elapsed_ms as f64 / 1_000.0;
+        write!(f, "\n{trials} sets by {}, of which {counting} count", self.search)?;
+        if *parameters_refused > 0 {
+            write!(f, " and {parameters_refused} were refused by the strategy")?;
+        }
+        write!(f, "; {seconds:.1} s")?;
+        if *resumed > 0 {
+            write!(f, ", {resumed} runs of an earlier process")?;
+        }
+        if let Some(luck) = &self.luck {
+            write!(f, "\n\nHow much of the best is luck, by all {} sets: {}", luck.sets, luck.reading())?;
+            let mut told = table(["probability that", ""].map(str::to_owned).to_vec());
+            for (name, found) in luck.told() {
+                told.add_row([
+                    name.to_owned(),
+                    found.map_or("not known".to_owned(), |found| format!("{found:.3}")),
+                ]);
+            }
+            writeln!(f, "\n{}", told.trim_fmt())?;
+        }
+        for file in &self.files {
+            write!(f, "\nwrote {}", file.display())?;
+        }
+        for notice in &self.notices {
+            write!(f, "\nnote: {notice}")?;
+        }
+        Ok(())
+    }
+}
+
+fn percent(fraction: Option<f64>) -> String {
+    fraction.map_or("-".to_owned(), |fraction| format!("{:.2} %", fraction * 100.0))
+}

@@ -1,0 +1,198 @@
+//! The page of a sweep: heat maps of two parameters each, and all trials as lines through parallel axes. One file
+//! that loads nothing: drawings in SVG, and a script of its own of a few lines.
+
+mod heat_map;
+mod parallel;
+mod ruler;
+
+use candlewick_search::sweep::{Luck, Objective, Outcome, Space, TrialRow, ranked};
+use ruler::{Ruler, Shade};
+use std::io::{self, Write};
+
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+/// Axes of which every pair gets a heat map.
+const MOST_PAIRED: usize = 4;
+
+/// Writes the page of a sweep's rows, and how much of the best is luck. Rows that do not count are left out of the drawings.
+///
+/// # Errors
+/// Those of `writer`.
+pub fn write_sweep_page(
+    rows: &[TrialRow],
+    space: &Space,
+    objective: Objective,
+    luck: Option<&Luck>,
+    mut writer: impl Write,
+) -> io::Result<()> {
+    let last = rows.iter().map(|row| row.rung).max().unwrap_or_default();
+    let counting: Vec<&TrialRow> =
+        ranked(rows).into_iter().filter(|row| row.score.is_some() && row.rung == last).collect();
+    let refused = rows.iter().filter(|row| matches!(row.outcome, Outcome::Refused(_))).count();
+    write!(
+        writer,
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Sweep</title>\
+         <meta name=\"viewport\" content=\"width=device-width\"><link rel=\"icon\" href=\"data:,\">\
+         <style>{STYLE}</style></head><body><h1>Sweep by {objective}</h1>\
+         <p>{} sets, of which {} count to the end and are drawn, and {refused} were refused by the strategy. The best \
+         of many is good by luck, too: look for wide areas of one colour, not for the brightest spot.</p>",
+        rows.len(),
+        counting.len()
+    )?;
+    if let Some(luck) = luck {
+        write_luck(luck, &mut writer)?;
+    }
+    if let Some(shade) = Shade::of(counting.iter().filter_map(|row| row.score)) {
+        shade.draw_legend(&mut writer, objective)?;
+        writeln!(
+            writer,
+            "<h2>Every set</h2><p>Drag along an axis to see only the sets within; click it to see all.</p>"
+        )?;
+        parallel::draw(&counting, space, objective, &shade, &mut writer)?;
+        let paired = space.axes().len().min(MOST_PAIRED);
+        if paired > 1 {
+            writeln!(
+                writer,
+                "<h2>Two parameters at a time</h2><p>A cell's colour is the mean of its sets.</p>"
+            )?;
+        }
+        for across in 0..paired {
+            for up in across + 1..paired {
+                heat_map::draw(&counting, space, (across, up), &shade, &mut writer)?;
+            }
+        }
+    } else {
+        writeln!(
+            writer,
+            "<p>No set counts: the objective says nothing of any, or all have too few trades.</p>"
+        )?;
+    }
+    write!(writer, "<script>{SCRIPT}</script></body></html>")
+}
+
+/// What choosing the best is worth.
+fn write_luck(luck: &Luck, mut writer: impl Write) -> io::Result<()> {
+    write!(
+        writer,
+        "<h2>How much of the best is luck</h2><p><strong>By all {} sets: {}.</strong></p><table><tr><th>probability \
+         that</th><th></th></tr>",
+        luck.sets,
+        luck.reading()
+    )?;
+    for (name, found) in luck.told() {
+        let found = found.map_or("not known".to_owned(), |found| format!("{found:.3}"));
+        write!(writer, "<tr><td>{name}</td><td>{found}</td></tr>")?;
+    }
+    writeln!(
+        writer,
+        "</table><p class=\"small\">Returns per unit of stake in {} equal parts of the time; the longest trade takes up to {}. \
+         What the candles are too short for is not known.</p>",
+        luck.parts, luck.purged_parts
+    )
+}
+
+/// Where each axis puts its values on a line.
+fn rulers(rows: &[&TrialRow], space: &Space) -> Vec<Ruler> {
+    let axes = space.axes().iter().enumerate();
+    axes.map(|(place, axis)| Ruler::of(axis, rows.iter().map(|row| &row.candidate[place]))).collect()
+}
+
+/// A number with as many digits as a label needs.
+fn short(number: f64) -> String {
+    let digits = if number.abs() >= 1_000.0 {
+        0
+    } else if number.abs() >= 10.0 {
+        2
+    } else {
+        4
+    };
+    let text = format!("{number:.digits$}");
+    let text = if digits > 0 { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    if text == "-0" { "0".to_owned() } else { text.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_engine::BotSettings;
+    use candlewick_sdk::{Registry, StrategyEntry};
+    use candlewick_search::sweep::{Figures, Setting};
+    use rsi_reversal::RsiReversal;
+    use serde_json::json;
+
+    fn figures() -> Figures {
+        serde_json::from_value(serde_json::json!({
+            "trades": 10, "won": 6, "lost": 4, "draw": 0, "cancelled": 0, "unsettled": 0, "refused": 0,
+            "win_rate": 0.6, "break_even": 0.5, "edge_lower": 0.1, "p_value": 0.1, "pnl": 3.0, "expectancy": 0.1,
+            "sharpe": 1.0, "max_drawdown": 1.0, "max_drawdown_percent": 0.1, "longest_losing_streak": 2
+        }))
+        .unwrap()
+    }
+
+    /// Two whole parameters from 0 to 2.
+    fn space(names: [&str; 2]) -> Space {
+        let mut entry: StrategyEntry =
+            Registry::default().with::<RsiReversal>().unwrap().entries()[0].clone();
+        let mut parameter = entry.parameters[0].clone();
+        (parameter.kind, parameter.minimum, parameter.maximum) = ("integer".to_owned(), Some(0.0), Some(2.0));
+        parameter.default = json!(1);
+        entry.parameters = names
+            .map(|name| candlewick_sdk::parameters::Parameter { name: name.to_owned(), ..parameter.clone() })
+            .to_vec();
+        let bot = json!({"name": "a", "symbol": "AAA", "interval": "1m", "strategy": "rsi-reversal", "close_type": "01:00"});
+        let bot: BotSettings = serde_json::from_value(bot).unwrap();
+        Space::new(&entry, &bot, &names.map(|name| format!("{name}=0,1,2")), &[]).unwrap()
+    }
+
+    fn page(rows: &[TrialRow], names: [&str; 2]) -> String {
+        let mut bytes = Vec::new();
+        let space = space(names);
+        let luck = Luck::of(rows, 0.8, 1);
+        write_sweep_page(rows, &space, Objective::Edge, luck.as_ref(), &mut bytes).unwrap();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    fn row(trial: u64, fast: i64, slow: i64, score: Option<f64>) -> TrialRow {
+        let candidate = [Setting::Whole(fast), Setting::Whole(slow)].into();
+        let outcome = Outcome::Figures(Box::new(figures()));
+        TrialRow { trial, candidate, rung: 0, share: 1.0, outcome, score }
+    }
+
+    #[test]
+    fn the_page_draws_what_counts_and_loads_nothing() {
+        let rows = [row(0, 0, 1, Some(0.5)), row(1, 0, 2, Some(-0.25)), row(2, 2, 2, None)];
+        let page = page(&rows, ["fast", "slow"]);
+        assert_eq!(page.matches("<polyline").count(), 2);
+        assert_eq!(page.matches("class=\"cell\"").count(), 2);
+        assert!(page.contains("3 sets, of which 2 count"), "{page}");
+        assert!(page.contains("By all 3 sets: too little is known") && page.contains("not known"), "{page}");
+        for loading in ["http", "src=", "url(", "import", "@font"] {
+            assert!(!page.contains(loading), "{loading}");
+        }
+    }
+
+    #[test]
+    fn names_cannot_bring_in_markup() {
+        let page = page(&[row(0, 0, 1, Some(0.5))], ["<script>alert(1)</script>", "a\"b"]);
+        assert!(!page.contains("<script>alert") && !page.contains("a\"b"), "{page}");
+    }
+
+    #[test]
+    fn a_sweep_of_which_nothing_counts_has_a_page_that_says_so() {
+        assert!(page(&[row(0, 0, 1, None)], ["fast", "slow"]).contains("No set counts"));
+    }
+
+    #[test]
+    fn labels_are_short() {
+        for (number, expected) in [
+            (0.0, "0"),
+            (-0.000_01, "0"),
+            (0.123_456, "0.1235"),
+            (12.5, "12.5"),
+            (100.0, "100"),
+            (12_345.6, "12346"),
+        ] {
+            assert_eq!(short(number), expected);
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Values as places and colours.
+
+use super::short;
+use crate::markup::escaped;
+use candlewick_search::sweep::{Axis, Objective, Setting};
+use std::io::{self, Write};
+
+/// Values of a list that get a place each; longer lists are cut into parts.
+const MOST_PLACES: usize = 40;
+const PARTS: usize = 20;
+
+/// Where the values of an axis lie, from 0 to 1.
+pub(super) struct Ruler {
+    pub(super) name: String,
+    places: Places,
+}
+
+enum Places {
+    /// Each value has its own.
+    Listed(Vec<Setting>),
+    /// Numbers from the least to the most that occurs.
+    Between(f64, f64),
+}
+
+/// Colours from the worst to the best.
+pub(super) struct Shade {
+    low: f64,
+    high: f64,
+}
+
+impl Ruler {
+    pub(super) fn of<'a>(axis: &Axis, occurring: impl Iterator<Item = &'a Setting>) -> Self {
+        let name = escaped(axis.name());
+        if let Some(list) = axis.listed().filter(|list| list.len() <= MOST_PLACES || !axis.is_number()) {
+            return Self { name, places: Places::Listed(list.to_vec()) };
+        }
+        let (low, high) = ends(occurring.filter_map(Setting::to_number)).unwrap_or((0.0, 1.0));
+        Self { name, places: Places::Between(low, high) }
+    }
+
+    /// How many cells it has.
+    pub(super) fn cells(&self) -> usize {
+        match &self.places {
+            Places::Listed(list) => list.len(),
+            Places::Between(..) => PARTS,
+        }
+    }
+
+    /// The cell of a value.
+    pub(super) fn cell(&self, setting: &Setting) -> usize {
+        ((self.at(setting) * self.cells() as f64) as usize).min(self.cells() - 1)
+    }
+
+    /// Where a value lies: the middle of its place, or between the ends.
+    pub(super) fn at(&self, setting: &Setting) -> f64 {
+        match &self.places {
+            Places::Listed(list) => {
+                let place = list.iter().position(|one| one == setting).unwrap_or_default();
+                (place as f64 + 0.5) / list.len() as f64
+            }
+            Places::Between(low, high) => part(setting.to_number().unwrap_or_default(), *low, *high),
+        }
+    }
+
+    /// What stands beside its places: at most so many, from the first to the last.
+    pub(super) fn labels(&self, most: usize) -> Vec<(f64, String)> {
+        match &self.places {
+            Places::Listed(list) => {
+                let every = list.len().div_ceil(most).max(1);
+                let shown = list.iter().enumerate().step_by(every);
+                let at = |place: usize| (place as f64 + 0.5) / list.len() as f64;
+                shown.map(|(place, setting)| (at(place), label(setting))).collect()
+            }
+            Places::Between(low, high) => {
+                [0.0, 0.25, 0.5, 0.75, 1.0].map(|at| (at, short(low + at * (high - low)))).to_vec()
+            }
+        }
+    }
+}
+
+impl Shade {
+    /// Over these scores; `None` without any.
+    pub(super) fn of(scores: impl Iterator<Item = f64>) -> Option<Self> {
+        ends(scores).map(|(low, high)| Self { low, high })
+    }
+
+    /// The ends of the scale.
+    pub(super) const fn ends(&self) -> (f64, f64) {
+        (self.low, self.high)
+    }
+
+    /// Where a score lies, from 0 to 1.
+    pub(super) fn at(&self, score: f64) -> f64 {
+        part(score, self.low, self.high)
+    }
+
+    /// A score's colour, from dark blue by green to yellow: as bright as it is good, also in grey.
+    pub(super) fn colour(&self, score: f64) -> String {
+        const STOPS: [[f64; 3]; 5] = [
+            [68.0, 1.0, 84.0],
+            [59.0, 82.0, 139.0],
+            [33.0, 145.0, 140.0],
+            [94.0, 201.0, 98.0],
+            [253.0, 231.0, 37.0],
+        ];
+        let at = self.at(score) * (STOPS.len() - 1) as f64;
+        let first = (at as usize).min(STOPS.len() - 2);
+        let mix = |channel: usize| {
+            let (from, to) = (STOPS[first][channel], STOPS[first + 1][channel]);
+            (from + (to - from) * (at - first as f64)).round() as u8
+        };
+        format!("#{:02x}{:02x}{:02x}", mix(0), mix(1), mix(2))
+    }
+
+    /// What the colours mean.
+    pub(super) fn draw_legend(&self, writer: &mut impl Write, objective: Objective) -> io::Result<()> {
+        write!(writer, "<svg class=\"legend\" viewBox=\"0 0 400 40\" width=\"400\" role=\"img\">")?;
+        for step in 0..50 {
+            let score = self.low + (self.high - self.low) * f64::from(step) / 49.0;
+            write!(
+                writer,
+                "<rect x=\"{}\" y=\"0\" width=\"8\" height=\"14\" fill=\"{}\"/>",
+                step * 8,
+                self.colour(score)
+            )?;
+        }
+        writeln!(
+            writer,
+            "<text x=\"0\" y=\"32\">{}</text><text x=\"200\" y=\"32\" class=\"middle\">{objective}</text>\
+             <text x=\"400\" y=\"32\" class=\"end\">{}</text></svg>",
+            short(self.low),
+            short(self.high)
+        )
+    }
+}
+
+fn label(setting: &Setting) -> String {
+    match setting {
+        Setting::Real(number) => short(*number),
+        other => escaped(&other.to_string()),
+    }
+}
+
+fn ends(numbers: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
+    numbers.fold(None, |ends, number| {
+        let (low, high) = ends.unwrap_or((number, number));
+        Some((number.min(low), number.max(high)))
+    })
+}
+
+/// Where a number lies between two; in the middle of two that are the same.
+fn part(number: f64, low: f64, high: f64) -> f64 {
+    if high > low { ((number - low) / (high - low)).clamp(0.0, 1.0) } else { 0.5 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worst_is_the_darkest_and_the_best_the_brightest() {
+        let shade = Shade::of([-1.0, 3.0, 0.5].into_iter()).unwrap();
+        assert_eq!(shade.ends(), (-1.0, 3.0));
+        assert_eq!(
+            [shade.colour(-1.0), shade.colour(1.0), shade.colour(3.0)],
+            ["#440154", "#21918c", "#fde725"]
+        );
+        let alike = Shade::of([2.0, 2.0].into_iter()).unwrap();
+        assert_eq!(alike.colour(2.0), "#21918c");
+        assert!(Shade::of(std::iter::empty()).is_none());
+    }
+}

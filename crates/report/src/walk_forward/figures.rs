@@ -1,0 +1,133 @@
+//! The report as people read it.
+
+use super::{ChosenLine, Joined, WalkForwardReport, WindowLine, Written, percent};
+use crate::value::short;
+use candlewick_records::table;
+use candlewick_records::utc;
+use candlewick_sdk::Millis;
+use std::fmt;
+
+impl fmt::Display for Written<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let report = self.report;
+        let mut windows = table(header(report));
+        for line in &report.windows {
+            windows.add_row(row(line, report));
+        }
+        let mut figures = table(["tests of all windows", ""]);
+        for (name, value) in report.figures() {
+            figures.add_row([name.to_owned(), value]);
+        }
+        writeln!(f, "{}\n\n{}", windows.trim_fmt(), figures.trim_fmt())?;
+        let trials: usize = report.windows.iter().map(|line| line.trials).sum();
+        let seconds = self.elapsed_ms as f64 / 1_000.0;
+        write!(f, "\n{trials} trials in {} windows; {seconds:.1} s", report.windows.len())?;
+        if self.resumed > 0 {
+            write!(f, ", {} trials of an earlier process", self.resumed)?;
+        }
+        if let Some(count) = self.variants_tried {
+            write!(
+                f,
+                "\n{count} variants of this idea were tried by now: backtests and sweeps of it are held to that"
+            )?;
+        }
+        if let Some(problem) = &self.uncounted {
+            write!(f, "\nnote: these variants are not counted: {problem}")?;
+        }
+        for file in &self.files {
+            write!(f, "\nwrote {}", file.display())?;
+        }
+        for notice in &report.notices {
+            write!(f, "\nnote: {notice}")?;
+        }
+        Ok(())
+    }
+}
+
+fn header(report: &WalkForwardReport) -> Vec<String> {
+    let mut header = ["test from", "to"].map(str::to_owned).to_vec();
+    header.extend(report.parameters.iter().cloned());
+    header.push(report.objective.to_owned());
+    let figures = ["there", "in sample", "tested", "needed", "trades", "pnl", "efficiency", "neighbours"];
+    header.extend(figures.map(str::to_owned));
+    header
+}
+
+fn row(line: &WindowLine, report: &WalkForwardReport) -> Vec<String> {
+    let mut row = vec![minute(line.test.from), minute(line.test.to)];
+    let Some(chosen) = &line.chosen else {
+        row.extend((0..report.parameters.len() + 9).map(|_| "-".to_owned()));
+        return row;
+    };
+    let ChosenLine { parameters, score, out_of_sample_score, efficiency, .. } = chosen;
+    row.extend(report.parameters.iter().filter_map(|name| parameters.get(name)).map(short));
+    row.extend([
+        format!("{score:.4}"),
+        out_of_sample_score.map_or("-".to_owned(), |score| format!("{score:.4}")),
+    ]);
+    let tested = &chosen.out_of_sample;
+    row.extend([percent(chosen.in_sample.win_rate), percent(tested.win_rate), percent(tested.break_even)]);
+    row.extend([tested.trades.to_string(), format!("{:+.2}", tested.pnl), part(*efficiency)]);
+    row.push(chosen.robustness.words());
+    row
+}
+
+impl WalkForwardReport {
+    fn figures(&self) -> Vec<(&'static str, String)> {
+        let mut figures = vec![("verdict", self.edge.words())];
+        if let Some(Joined { win_rate_interval, figures: all, .. }) = &self.out_of_sample {
+            let counts = [all.trades, all.won, all.lost, all.draw, all.cancelled];
+            let [trades, won, lost, draw, cancelled] = counts;
+            figures.push((
+                "trades",
+                format!("{trades}: {won} won, {lost} lost, {draw} drawn, {cancelled} cancelled"),
+            ));
+            let needed = percent(all.break_even);
+            figures.push(("win rate", format!("{} (break-even {needed})", percent(all.win_rate))));
+            if let Some(interval) = win_rate_interval {
+                let ends = format!("{} to {}", percent(Some(interval.lower)), percent(Some(interval.upper)));
+                figures.push(("95 % interval, if trades are independent", ends));
+            }
+            let p_value = all.p_value.map_or("-".to_owned(), |p_value| format!("{p_value:.4}"));
+            figures.push(("p-value, if trades are independent", p_value));
+            figures.push(("profit and loss", format!("{:+.2}", all.pnl)));
+            figures.extend(self.curve.clone().map(|curve| ("as it came", curve)));
+            figures.push((
+                "deepest fall",
+                format!("{:.2} ({:.2} %)", all.max_drawdown, all.max_drawdown_percent),
+            ));
+            figures.push(("longest losing streak", all.longest_losing_streak.to_string()));
+        } else {
+            figures.push(("trades", "none: no set counted in any window".to_owned()));
+        }
+        if let Some(overlap) = self.edge.overlap() {
+            figures.push(("trades that overlap", overlap));
+        }
+        figures.push(("efficiency", part(self.efficiency)));
+        let robustness = &self.robustness;
+        if let Some(share) = robustness.share {
+            let falls = [robustness.counts.mean_fall, robustness.counts.worst_fall];
+            let [mean, worst] = falls.map(|fall| fall.map_or("-".to_owned(), |fall| format!("{fall:.4}")));
+            let told = format!(
+                "{} beat break-even in training ({}); the {} falls by {mean}, at worst {worst}",
+                robustness.words(),
+                percent(Some(share)),
+                self.objective
+            );
+            figures.push(("neighbours of the choices", told));
+        }
+        figures.extend(self.hold_out.iter().flat_map(super::HoldOut::words));
+        figures
+    }
+}
+
+/// A part of something, such as 0.75.
+fn part(part: Option<f64>) -> String {
+    part.map_or("-".to_owned(), |part| format!("{part:.2}"))
+}
+
+/// To the minute, in UTC.
+fn minute(at: Millis) -> String {
+    let text = utc(at);
+    text.get(..16).map_or_else(|| text.clone(), |text| text.replace('T', " "))
+}

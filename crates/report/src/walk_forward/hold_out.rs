@@ -1,0 +1,115 @@
+//! What is said of the hold-out: that it is locked, or what came of opening it.
+
+use super::{WindowLine, percent, plan_of};
+use crate::run::{Caveats, EdgeLine};
+use candlewick_engine::judge;
+use candlewick_records::utc;
+use candlewick_sdk::Millis;
+use candlewick_search::sweep::{Objective, Space};
+use candlewick_search::walk_forward::Step;
+use serde::Serialize;
+use std::ops::Range;
+
+/// The hold-out of a walk.
+#[derive(Debug, Serialize)]
+pub struct HoldOut {
+    from: Millis,
+    to: Millis,
+    /// How often it was opened for this hypothesis, this time included.
+    openings: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    opened: Option<OpenedLine>,
+}
+
+/// What an opening of a hold-out is among all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HoldOutOpening {
+    /// When it was opened: earlier than now when a run only repeats the one that opened it.
+    pub at: String,
+    /// Which opening for this hypothesis it is, from 1.
+    pub number: usize,
+    /// How often candles of it had been opened for other hypotheses.
+    pub others: usize,
+}
+
+/// What came of an opening.
+#[derive(Debug, Serialize)]
+struct OpenedLine {
+    /// When; earlier than now when this run only repeats the one that opened it.
+    opened_at: String,
+    /// How often candles of it had been opened for other hypotheses.
+    opened_for_others: usize,
+    verdict: &'static str,
+    edge: EdgeLine,
+    #[serde(flatten)]
+    window: WindowLine,
+}
+
+impl HoldOut {
+    /// One that stays locked, after so many openings.
+    pub const fn locked(range: &Range<Millis>, openings: usize) -> Self {
+        Self { from: range.start, to: range.end, openings, opened: None }
+    }
+
+    /// One that was opened: a window whose test it is. A verdict on candles that were looked at before is withheld.
+    pub fn opened(
+        step: &Step,
+        (space, objective): (&Space, Objective),
+        opened: &HoldOutOpening,
+        mut caveats: Caveats,
+    ) -> Self {
+        if opened.number > 1 {
+            let times = opened.number - 1;
+            caveats
+                .withholding
+                .push(format!("the hold-out had been opened for this hypothesis before ({times})"));
+        }
+        let rows = step.chosen.as_ref().map(|chosen| chosen.finished.book.rows()).unwrap_or_default();
+        let edge = EdgeLine::of(&judge(rows, plan_of(std::slice::from_ref(step))), rows, &caveats);
+        Self {
+            from: step.window.test.start,
+            to: step.window.test.end,
+            openings: opened.number,
+            opened: Some(OpenedLine {
+                opened_at: opened.at.clone(),
+                opened_for_others: opened.others,
+                verdict: edge.verdict,
+                edge,
+                window: WindowLine::of(step, None, space, objective),
+            }),
+        }
+    }
+
+    /// In words, each a figure of the report.
+    pub(super) fn words(&self) -> Vec<(&'static str, String)> {
+        let range = format!("{} to {}", utc(self.from), utc(self.to));
+        let times = |count: usize| if count == 1 { "once".to_owned() } else { format!("{count} times") };
+        let Some(opened) = &self.opened else {
+            let looked = match self.openings {
+                0 => String::new(),
+                count => format!("; opened {} for this hypothesis", times(count)),
+            };
+            return vec![("hold-out", format!("locked, {range}{looked}"))];
+        };
+        let mut words = vec![("hold-out", format!("opened {}, {range}", opened.opened_at))];
+        if self.openings > 1 {
+            words.push(("", format!("NOT its first opening for this hypothesis: number {}", self.openings)));
+        }
+        if opened.opened_for_others > 0 {
+            let count = times(opened.opened_for_others);
+            words.push((
+                "",
+                format!(
+                    "opened {count} before for other hypotheses: the best of several looks better than it is"
+                ),
+            ));
+        }
+        words.push(("hold-out's verdict", opened.edge.words()));
+        if let Some(figures) = opened.window.out_of_sample() {
+            let (rate, needed) = (percent(figures.win_rate), percent(figures.break_even));
+            let trades = figures.trades;
+            words.push(("hold-out's win rate", format!("{rate} of {trades} trades (break-even {needed})")));
+        }
+        words
+    }
+}

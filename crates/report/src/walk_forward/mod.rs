@@ -1,0 +1,339 @@
+//! The report of a walk: one struct, printed as a table or as JSON.
+
+mod curve;
+mod figures;
+mod hold_out;
+mod table;
+
+pub use hold_out::{HoldOut, HoldOutOpening};
+pub use table::write_windows;
+
+use crate::run::{Caveats, EdgeLine};
+use candlewick_backtest::Finished;
+use candlewick_engine::judge;
+use candlewick_sdk::{Millis, Money};
+use candlewick_search::sweep::{Figures, Objective, Space, SweepSettings};
+use candlewick_search::walk_forward::{Robustness, Step, Window, WindowSettings, joined};
+use candlewick_statistics::{
+    ConfidenceInterval, VerdictPlan, WinRate, clopper_pearson_interval, wilson_interval,
+};
+use curve::running_sum;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use std::io;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The confidence of intervals.
+const CONFIDENCE: f64 = 0.95;
+
+/// What a report is made from.
+pub struct Walked<'a> {
+    /// The windows that were walked, in the order of time.
+    pub steps: &'a [Step],
+    /// What was searched.
+    pub space: &'a Space,
+    /// How it was searched.
+    pub sweep: &'a SweepSettings,
+    /// The lengths of windows.
+    pub windows: WindowSettings,
+    /// The longest that a trade is under way, in whole candles.
+    pub purge: Millis,
+    /// What of the candles windows may lie in.
+    pub walked: &'a Range<Millis>,
+    /// The hash of the candles.
+    pub data_hash: &'a str,
+    /// What the reader should know of the candles.
+    pub notices: &'a [String],
+    /// The balance with which each window begins.
+    pub balance: Money,
+    /// What keeps an edge from being believed.
+    pub caveats: &'a Caveats,
+    /// The hold-out, locked or opened; none where nothing is held out.
+    pub hold_out: Option<HoldOut>,
+}
+
+/// What came of a walk: the same, however often it was stopped and whatever the machine.
+#[derive(Debug, Serialize)]
+pub struct WalkForwardReport {
+    scheme: &'static str,
+    train_ms: Millis,
+    test_ms: Millis,
+    /// The longest that a trade is under way, in whole candles.
+    purge_ms: Millis,
+    /// What lies between training and test: the purge and the embargo.
+    gap_ms: Millis,
+    search: &'static str,
+    pub(super) objective: &'static str,
+    /// On the tests of all windows together.
+    verdict: &'static str,
+    pub(super) edge: EdgeLine,
+    pub(super) out_of_sample: Option<Joined>,
+    /// The part of the profit per unit staked that was left on the tests, over all windows.
+    pub(super) efficiency: Option<f64>,
+    pub(super) robustness: RobustnessLine,
+    pub(super) windows: Vec<WindowLine>,
+    pub(super) hold_out: Option<HoldOut>,
+    data_hash: String,
+    pub(super) notices: Vec<String>,
+    #[serde(skip)]
+    pub(super) parameters: Vec<String>,
+    #[serde(skip)]
+    pub(super) curve: Option<String>,
+}
+
+/// A report and how it came about this time.
+#[derive(Debug, Serialize)]
+pub struct Written<'a> {
+    /// The report.
+    #[serde(flatten)]
+    pub report: &'a WalkForwardReport,
+    /// Trials that an earlier process had run.
+    pub resumed: usize,
+    /// Variants of the idea that were tried by now, in this walk and before; nothing where they are not counted.
+    pub variants_tried: Option<u64>,
+    /// Why they could not be counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uncounted: Option<String>,
+    /// Real time that it took.
+    pub elapsed_ms: u64,
+    /// What was written.
+    pub files: Vec<PathBuf>,
+}
+
+/// The tests of all windows as one run.
+#[derive(Debug, Serialize)]
+pub(super) struct Joined {
+    /// With a chance of at least 95 %, the true win rate lies in it, if trades are independent.
+    pub(super) win_rate_interval: Option<IntervalLine>,
+    /// The same with about 95 %, and narrower.
+    win_rate_wilson: Option<IntervalLine>,
+    #[serde(flatten)]
+    pub(super) figures: Figures,
+}
+
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(super) struct IntervalLine {
+    confidence: f64,
+    pub(super) lower: f64,
+    pub(super) upper: f64,
+}
+
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(super) struct RobustnessLine {
+    #[serde(flatten)]
+    pub(super) counts: Robustness,
+    /// The part of the neighbours that beat break-even.
+    pub(super) share: Option<f64>,
+}
+
+/// One window.
+#[derive(Debug, Serialize)]
+pub struct WindowLine {
+    /// From 1, in the order of time; the hold-out has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) window: Option<usize>,
+    pub(super) training: RangeLine,
+    pub(super) test: RangeLine,
+    pub(super) trials: usize,
+    pub(super) counting: usize,
+    /// Nothing when no set counted: nothing was traded then.
+    pub(super) chosen: Option<ChosenLine>,
+}
+
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(super) struct RangeLine {
+    pub(super) from: Millis,
+    pub(super) to: Millis,
+}
+
+/// What was chosen in a window.
+#[derive(Debug, Serialize)]
+pub(super) struct ChosenLine {
+    pub(super) parameters: Map<String, Value>,
+    /// What it was chosen for.
+    pub(super) score: f64,
+    /// The same on the test, however few its trades.
+    pub(super) out_of_sample_score: Option<f64>,
+    pub(super) efficiency: Option<f64>,
+    pub(super) robustness: RobustnessLine,
+    pub(super) in_sample: Figures,
+    pub(super) out_of_sample: Figures,
+}
+
+impl WalkForwardReport {
+    /// Of a walk whose windows were all tested.
+    pub fn of(walked: Walked<'_>) -> (Self, Option<Finished>) {
+        let Walked { steps, space, sweep, windows, purge, balance, caveats, .. } = walked;
+        let all = joined(steps, balance);
+        let rows = all.as_ref().map(|all| all.book.rows()).unwrap_or_default();
+        let edge = EdgeLine::of(&judge(rows, plan_of(steps)), rows, caveats);
+        let span = steps
+            .first()
+            .zip(steps.last())
+            .map(|(first, last)| first.window.test.start..last.window.test.end);
+        let out_of_sample = all
+            .as_ref()
+            .zip(span)
+            .map(|(all, span)| Joined::of(Figures::of(all, balance, &span).without_timeline()));
+        let chosen = || steps.iter().filter_map(|step| step.chosen.as_ref());
+        let report = Self {
+            scheme: windows.scheme.as_str(),
+            train_ms: windows.train,
+            test_ms: windows.test,
+            purge_ms: purge,
+            gap_ms: windows.gap,
+            search: sweep.search.search.as_str(),
+            objective: sweep.objective.as_str(),
+            verdict: edge.verdict,
+            edge,
+            efficiency: efficiency(chosen().map(|chosen| (&chosen.in_sample, &chosen.out_of_sample))),
+            out_of_sample,
+            robustness: RobustnessLine::of(Robustness::pooled(chosen().map(|chosen| &chosen.robustness))),
+            windows: (1..)
+                .zip(steps)
+                .map(|(number, step)| WindowLine::of(step, Some(number), space, sweep.objective))
+                .collect(),
+            data_hash: walked.data_hash.to_owned(),
+            notices: walked.notices.iter().cloned().chain(unused(walked.walked, windows, steps)).collect(),
+            hold_out: walked.hold_out,
+            parameters: space.axes().iter().map(|axis| axis.name().to_owned()).collect(),
+            curve: all.as_ref().and_then(|all| {
+                running_sum(all.book.rows().iter().map(|row| all.money_scale.to_f64(row.profit)))
+            }),
+        };
+        (report, all)
+    }
+}
+
+impl<'a> Written<'a> {
+    /// A report that was written to these files.
+    pub fn new(
+        report: &'a WalkForwardReport,
+        resumed: usize,
+        counted: Option<io::Result<u64>>,
+        elapsed: Duration,
+        files: Vec<PathBuf>,
+    ) -> Self {
+        let (variants_tried, uncounted) = match counted {
+            Some(Ok(count)) => (Some(count), None),
+            Some(Err(error)) => (None, Some(error.to_string())),
+            None => (None, None),
+        };
+        let elapsed_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
+        Self { report, resumed, variants_tried, uncounted, elapsed_ms, files }
+    }
+}
+
+impl Joined {
+    fn of(figures: Figures) -> Self {
+        let interval = |interval: ConfidenceInterval| {
+            let ConfidenceInterval { lower, upper } = interval;
+            IntervalLine { confidence: CONFIDENCE, lower, upper }
+        };
+        let rate = WinRate::new(figures.won, figures.lost).ok();
+        let exact = rate.and_then(|rate| clopper_pearson_interval(rate, CONFIDENCE).ok());
+        let wilson = rate.and_then(|rate| wilson_interval(rate, CONFIDENCE).ok());
+        Self { win_rate_interval: exact.map(interval), win_rate_wilson: wilson.map(interval), figures }
+    }
+}
+
+impl RobustnessLine {
+    fn of(counts: Robustness) -> Self {
+        Self { counts, share: counts.share() }
+    }
+
+    /// How many of how many.
+    pub(super) fn words(&self) -> String {
+        format!("{} of {}", self.counts.beat_break_even, self.counts.neighbours)
+    }
+}
+
+impl WindowLine {
+    pub(super) fn of(step: &Step, window: Option<usize>, space: &Space, objective: Objective) -> Self {
+        let Window { training, test } = &step.window;
+        let chosen = step.chosen.as_ref().map(|chosen| {
+            let parameters = space.axes().iter().zip(chosen.candidate.iter());
+            ChosenLine {
+                parameters: parameters
+                    .map(|(axis, value)| (axis.name().to_owned(), value.to_json()))
+                    .collect(),
+                score: chosen.score,
+                out_of_sample_score: objective.score(&chosen.out_of_sample, 0),
+                efficiency: chosen.efficiency(),
+                robustness: RobustnessLine::of(chosen.robustness),
+                in_sample: chosen.in_sample.without_timeline(),
+                out_of_sample: chosen.out_of_sample.without_timeline(),
+            }
+        });
+        let line = |range: &Range<Millis>| RangeLine { from: range.start, to: range.end };
+        let (trials, counting) = (step.rows.len(), step.counting);
+        Self { window, training: line(training), test: line(test), trials, counting, chosen }
+    }
+
+    /// What its set came to on the test.
+    pub(super) fn out_of_sample(&self) -> Option<&Figures> {
+        self.chosen.as_ref().map(|chosen| &chosen.out_of_sample)
+    }
+}
+
+/// The plan of verdicts that was configured, as the first run that there was had it.
+pub(super) fn plan_of(steps: &[Step]) -> VerdictPlan {
+    let verdict = steps.iter().find_map(|step| step.chosen.as_ref()?.finished.verdicts.first());
+    verdict.map_or_else(VerdictPlan::default, |verdict| verdict.test().plan())
+}
+
+/// Candles before the hold-out that no test has, where they are more than a few.
+fn unused(walked: &Range<Millis>, windows: WindowSettings, steps: &[Step]) -> Option<String> {
+    let left = walked.end - steps.last()?.window.test.end;
+    let days = left.get() as f64 / Millis::DAY.get() as f64;
+    (left.get() > windows.test.get() / 10).then(|| {
+        format!("the last {days:.1} days before the hold-out are in no test: they make no whole one")
+    })
+}
+
+/// What of the profit per unit staked is left, each window's trades weighing as many as they are; nothing when the
+/// training earned nothing.
+fn efficiency<'a>(windows: impl Iterator<Item = (&'a Figures, &'a Figures)>) -> Option<f64> {
+    let (mut before, mut after) = (0.0, 0.0);
+    for (in_sample, out_of_sample) in windows {
+        let trades = out_of_sample.trades as f64;
+        before += in_sample.expectancy.unwrap_or_default() * trades;
+        after += out_of_sample.expectancy.unwrap_or_default() * trades;
+    }
+    (before > 0.0).then(|| after / before)
+}
+
+pub(super) fn percent(fraction: Option<f64>) -> String {
+    fraction.map_or("-".to_owned(), |fraction| format!("{:.2} %", fraction * 100.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figures(trades: u64, expectancy: Option<f64>) -> Figures {
+        serde_json::from_value(serde_json::json!({
+            "trades": trades, "won": trades, "lost": 0, "draw": 0, "cancelled": 0, "unsettled": 0, "refused": 0,
+            "win_rate": null, "break_even": null, "edge_lower": null, "p_value": null, "pnl": 0.0,
+            "expectancy": expectancy, "sharpe": null, "max_drawdown": 0.0, "max_drawdown_percent": 0.0,
+            "longest_losing_streak": 0
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn efficiency_is_what_is_left_of_the_profit_per_unit_staked() {
+        let windows = [
+            (figures(400, Some(0.04)), figures(100, Some(0.02))),
+            (figures(400, Some(0.01)), figures(300, Some(-0.01))),
+            (figures(400, Some(0.09)), figures(0, None)),
+        ];
+        let found = efficiency(windows.iter().map(|(before, after)| (before, after)));
+        // (2 - 3) / (4 + 3)
+        assert!((found.unwrap() + 1.0 / 7.0).abs() < 1e-12, "{found:?}");
+        let nothing = [(figures(400, Some(-0.04)), figures(100, Some(0.02)))];
+        assert_eq!(efficiency(nothing.iter().map(|(before, after)| (before, after))), None);
+    }
+}

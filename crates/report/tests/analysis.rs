@@ -1,0 +1,170 @@
+//! The analysis of a run says what its trades say, counted by hand.
+
+#[allow(dead_code, reason = "what backtests are tested with holds more than is needed here")]
+#[path = "../../backtest/tests/backtest/stage.rs"]
+mod stage;
+
+use candlewick_backtest::{BacktestSettings, Finished, Summary};
+use candlewick_engine::JournalHash;
+use candlewick_report::analysis::{Analysis, Breakdown, Dimension, EquityPoint, Prices, Trades};
+use candlewick_sdk::{Candle, Direction, Interval, Millis, Money, MoneyScale, Signal, Strategy};
+use stage::{START, bot, closing, minute, run, series, settings};
+use std::ops::Range;
+
+/// Trades in these directions at the candles that close at these minutes.
+struct Directed(Vec<(i64, Direction)>);
+
+impl Strategy for Directed {
+    fn warmup(&self) -> usize {
+        0
+    }
+
+    fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
+        let at = candle.close_time(Interval::MINUTE);
+        let told = self.0.iter().find(|(told, _)| minute(*told) == at)?;
+        Some(match told.1 {
+            Direction::Buy => Signal::buy("told to"),
+            Direction::Sell => Signal::sell("told to"),
+        })
+    }
+}
+
+const BALANCE: Money = Money::from_minor(100_000);
+
+fn finished(closes: &[f64], trades: &[(i64, Direction)]) -> (BacktestSettings, Finished) {
+    let settings = settings(vec![bot("a", series("BTCUSDT", "1m"))]);
+    let candles = [closing("BTCUSDT", "1m", closes)];
+    let strategy: Box<dyn Strategy> = Box::new(Directed(trades.to_vec()));
+    let finished = run(&settings, vec![strategy], &candles, &[], &mut JournalHash::new()).unwrap();
+    (settings, finished)
+}
+
+fn analysed(closes: &[f64], trades: &[(i64, Direction)], prices: Prices) -> Analysis {
+    let (settings, finished) = finished(closes, trades);
+    let span: Range<Millis> = START..minute(closes.len() as i64);
+    let trades = Trades {
+        book: &finished.book,
+        bots: &settings.session.bots,
+        scale: MoneyScale::default(),
+        balance: BALANCE,
+        span: &span,
+        prices,
+    };
+    Analysis::of(&trades, &Summary::of(&finished.book, BALANCE))
+}
+
+/// Up, up, down, flat, up: won, lost, lost, drawn, won; 1,000 becomes 1,008, 998, 988, 988, 996 at payout 80.
+const CLOSES: [f64; 6] = [100.0, 101.0, 102.0, 101.0, 101.0, 103.0];
+
+const TRADES: [(i64, Direction); 5] = [
+    (1, Direction::Buy),
+    (2, Direction::Sell),
+    (3, Direction::Buy),
+    (4, Direction::Buy),
+    (5, Direction::Buy),
+];
+
+fn near(found: Option<f64>, expected: f64) {
+    let found = found.expect("there is a figure");
+    assert!((found - expected).abs() < 1e-12, "{found}, not {expected}");
+}
+
+#[test]
+fn figures_are_counted_by_hand() {
+    let metrics = analysed(&CLOSES, &TRADES, Prices::Fair).metrics;
+    let rates = metrics.win_rate.unwrap();
+    assert_eq!(rates.rate, 0.5);
+    near(rates.edge, 0.5 - 1.0 / 1.8);
+    // Wilson of 2 in 4: centre 0.5, half width 0.35 as published calculators have it.
+    near(Some((rates.uncertainty() * 1e4).round()), 3_500.0);
+    let expectancy = metrics.expectancy.unwrap();
+    near(Some(expectancy.return_per_unit), (0.8 - 1.0 - 1.0 + 0.0 + 0.8) / 5.0);
+    near(Some(expectancy.profit_per_trade), -0.8);
+    near(metrics.profit_factor.of_returns, 0.8);
+    near(metrics.profit_factor.of_money, 0.8);
+    let fall = metrics.drawdown.unwrap();
+    assert_eq!((fall.amount, fall.percent), (20.0, 20.0 / 1_008.0 * 100.0));
+    assert_eq!((fall.peak_at, fall.trough_at, fall.recovered_at), (minute(2), Some(minute(4)), None));
+    assert_eq!((fall.fall_ms, fall.recovery_ms), (Some(Millis::MINUTE * 2), None));
+    assert_eq!((metrics.streaks.won.length, metrics.streaks.lost.length), (1, 2));
+    // Two losses in a row among four even trades: 8 of 16.
+    near(metrics.streaks.lost.probability, 0.5);
+    near(metrics.exposure, 5.0 / 6.0);
+    near(metrics.trades_per_day, 1_200.0);
+    assert_eq!((metrics.daily.days, metrics.daily.sharpe), (1, None));
+}
+
+#[test]
+fn a_run_without_trades_has_no_figures() {
+    let analysis = analysed(&CLOSES, &[], Prices::Fair);
+    let metrics = analysis.metrics;
+    assert_eq!((metrics.win_rate, metrics.expectancy, metrics.drawdown), (None, None, None));
+    assert_eq!((metrics.exposure, metrics.trades_per_day), (Some(0.0), Some(0.0)));
+    assert!(analysis.breakdowns.iter().all(|breakdown| breakdown.cells.is_empty()));
+    assert_eq!(analysis.baselines, None);
+    assert_eq!(analysis.equity, [EquityPoint { at: START, balance: 1_000.0 }]);
+}
+
+#[test]
+fn results_are_told_apart() {
+    let breakdowns = analysed(&CLOSES, &TRADES, Prices::Fair).breakdowns;
+    let cells = |dimension| {
+        let of = |one: &&Breakdown| one.by == dimension;
+        let cells = &breakdowns.iter().find(of).unwrap().cells;
+        let row = |cell: &candlewick_report::analysis::Cell| {
+            (cell.label.clone(), cell.trades, cell.won, cell.lost, cell.pnl)
+        };
+        cells.iter().map(row).collect::<Vec<_>>()
+    };
+    let all = |label: &str| vec![(label.to_owned(), 5, 2, 2, -4.0)];
+    for (dimension, expected) in [
+        (Dimension::Hour, all("00:00")),
+        (Dimension::Weekday, all("Mon")),
+        (Dimension::Symbol, all("BTCUSDT")),
+        (Dimension::Direction, vec![("BUY".to_owned(), 4, 2, 1, 6.0), ("SELL".to_owned(), 1, 0, 1, -10.0)]),
+        (Dimension::Expiry, all("01:00 TIME_FIXED")),
+        (Dimension::PayoutBand, all("80 to 85 %")),
+        (Dimension::EntryDelay, all("below 1 s")),
+    ] {
+        assert_eq!(cells(dimension), expected, "{dimension:?}");
+    }
+    let direction = breakdowns.iter().find(|one| one.by == Dimension::Direction).unwrap();
+    // Within: 2.28 - 4 x 0.0225 = 2.19 over 3, 0.73. Between: 4 x 0.23^2 + 0.92^2 = 1.058 less 0.73, over 5 - 17 / 5: 0.205.
+    let shrunk = [0.23 * 0.205 / (0.205 + 0.73 / 4.0) - 0.08, -0.92 * 0.205 / (0.205 + 0.73) - 0.08];
+    for (cell, shrunk) in direction.cells.iter().zip(shrunk) {
+        assert!(cell.is_small);
+        near(cell.shrunk_return, shrunk);
+        near(cell.break_even, 1.0 / 1.8);
+    }
+    near(direction.cells[0].return_per_unit, 0.15);
+}
+
+#[test]
+fn thirty_decided_trades_make_a_cell_that_is_not_marked() {
+    let closes: Vec<f64> = (0..32).map(|step| 100.0 + f64::from(step % 3)).collect();
+    for (trades, is_small) in [(29, true), (30, false)] {
+        let trades: Vec<(i64, Direction)> = (1..=trades).map(|at| (at, Direction::Buy)).collect();
+        let breakdowns = analysed(&closes, &trades, Prices::Fair).breakdowns;
+        assert_eq!(breakdowns[0].cells[0].is_small, is_small);
+    }
+}
+
+#[test]
+fn other_directions_are_the_same_trades_turned() {
+    let baselines = analysed(&CLOSES, &TRADES, Prices::Fair).baselines.unwrap();
+    near(Some(baselines.own), -0.08);
+    // Bought: won, won, lost, drawn, won. Sold: lost, lost, won, drawn, lost.
+    near(Some(baselines.always_buy), (3.0 * 0.8 - 1.0) / 5.0);
+    near(Some(baselines.always_sell), (0.8 - 3.0) / 5.0);
+    assert!(baselines.p_value.is_some());
+    assert_eq!(analysed(&CLOSES, &TRADES, Prices::Stressed).baselines, None);
+}
+
+#[test]
+fn the_balance_is_drawn_from_the_start_to_the_last_settlement() {
+    let equity = analysed(&CLOSES, &TRADES, Prices::Fair).equity;
+    let told: Vec<(Millis, f64)> = equity.iter().map(|point| (point.at, point.balance)).collect();
+    let balances = [1_000.0, 1_008.0, 998.0, 988.0, 988.0, 996.0];
+    let times = [0, 2, 3, 4, 5, 6].map(minute);
+    assert_eq!(told, times.into_iter().zip(balances).collect::<Vec<_>>());
+}
