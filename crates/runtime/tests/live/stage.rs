@@ -259,7 +259,9 @@ impl Stage {
             }
         });
         let (watcher, notices) = Watcher::channel(MOST_NOTICES, Interest::Everything);
-        let runner = self.runner(&venue, journal.clone(), watcher, until);
+        // A second one never reads: nothing may wait for it.
+        let (stuck, _unread) = Watcher::channel(1, Interest::Everything);
+        let runner = self.runner(&venue, journal.clone(), vec![watcher, stuck], until);
         let run = Box::pin(runner.run(stop, orders));
         let result = tokio::time::timeout(NEVER, run).await;
         stopper.abort();
@@ -288,7 +290,7 @@ impl Stage {
         self,
         venue: &Arc<ScriptedVenue>,
         journal: MemoryJournal,
-        watcher: Watcher,
+        watchers: Vec<Watcher>,
         until: Option<Millis>,
     ) -> Runner {
         let balance = Decimal::from(1_000);
@@ -320,7 +322,7 @@ impl Stage {
             past: candlewick_runtime::Past::default(),
             unrecognised: Arc::default(),
             exchanges: tokio::sync::mpsc::channel(1).1,
-            watchers: vec![watcher],
+            watchers,
             until,
         })
     }

@@ -48,7 +48,16 @@ async fn an_intent_is_opened_once_and_its_trade_asked_for_after_its_close() {
     assert!(ran.lines[intent - 1].contains("\"event\":\"candle\""), "an action follows its event");
 }
 
-/// What get-by-id says from a moment on, until it says that the trade is won; when it is asked, and the outcome.
+#[tokio::test(start_paused = true)]
+async fn a_watcher_that_never_reads_holds_nothing_up_and_is_counted() {
+    let ran = trade(|stage| accepted(stage).ending(stage.at(CLOSE), Outcome::Won, 8)).await;
+    assert_eq!(ran.settled(), [(FIRST_POLL, 1, Outcome::Won, 800)]);
+    // The other watcher read everything; of those, the one that never reads has room for one.
+    let given = ran.told.len() + ran.warnings.len() + ran.stoppings.len();
+    assert_eq!(ran.finished().dropped_notices, given as u64 - 1);
+}
+
+/// What is said of the trade from a moment on, until it says that the trade is won; when it is asked, and the outcome.
 async fn check_not_final(change: impl Fn(&mut TradeReport), end_after: i64, polls: &[i64]) {
     let ran = trade(|stage| {
         let script = accepted(stage).then(stage.at(CLOSE), &change);
