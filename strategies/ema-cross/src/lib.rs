@@ -43,12 +43,13 @@ const CROSSING: SeriesPlace = SeriesPlace::new(0);
 impl DeclaredStrategy for EmaCross {
     type Numbers = [f64; 1];
 
-    /// Until the slow average no longer tells where the series began, and one more candle to compare with.
+    /// Until the slow average no longer depends on where the series began, and one more candle to compare with.
     fn warm_after(&self) -> usize {
         self.slow.stable_after() + 1
     }
 
     /// The crossing itself is the number: 1 at a candle that crosses above, -1 at one that crosses below, none elsewhere.
+    #[inline]
     fn update(&mut self, candle: &Candle) -> Option<[f64; 1]> {
         // Both are updated before either may end the function.
         let (fast, slow) = (self.fast.update(candle.close()), self.slow.update(candle.close()));
@@ -64,13 +65,15 @@ impl DeclaredStrategy for EmaCross {
         vec![SeriesKey::new("crossing", &[self.params.fast as f64, self.params.slow as f64])]
     }
 
-    fn rules(&self) -> impl IntoIterator<Item = SignalRule> {
+    #[inline]
+    fn rules(&self) -> impl AsRef<[SignalRule]> {
         [
             SignalRule::buy("crossed above", CROSSING.above(0.0)),
             SignalRule::sell("crossed below", CROSSING.below(0.0)),
         ]
     }
 
+    #[inline]
     fn values(&self) -> impl IntoIterator<Item = (&'static str, f64)> {
         self.last.into_iter().flat_map(|(fast, slow)| [("fast", fast), ("slow", slow)])
     }
@@ -112,11 +115,11 @@ mod tests {
         let mut strategy = EmaCross::build(Params { fast: 1, slow: 3 }, &bot("BTCUSDT")).unwrap();
         let candles = from_closes(closes);
         let signals = candles.iter().map(|candle| strategy.on_candle(candle)).enumerate();
-        let told: Vec<_> =
+        let signals_given: Vec<_> =
             signals.filter_map(|(index, signal)| Some((index, signal?.reason.to_string()))).collect();
         let expected: Vec<_> =
             expected.iter().map(|(index, reason)| (*index, (*reason).to_owned())).collect();
-        assert_eq!(told, expected);
+        assert_eq!(signals_given, expected);
     }
 
     #[test]

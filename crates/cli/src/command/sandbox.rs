@@ -7,7 +7,7 @@ use crate::data;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::interrupt::Interrupt;
 use crate::output::{print, print_json_line};
-use candlewick_api::clock::{Clock, Speed, SystemClock, VirtualClock};
+use candlewick_broker::clock::{Clock, Speed, SystemClock, VirtualClock};
 use candlewick_sandbox::{
     FaultProfile, Foundation, NamedSpeed, RunningSandbox, Sandbox, SandboxSettings, SandboxSpeed, StartTime,
     markets_of,

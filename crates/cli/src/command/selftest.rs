@@ -5,7 +5,7 @@ use crate::failure::{Ending, Failure, FailureKind};
 use crate::output::{print, print_json};
 use crate::progress::Progress;
 use crate::selftest::{Plan, Tried, document, text, try_all};
-use candlewick_api::clock::Stopwatch;
+use candlewick_broker::clock::Stopwatch;
 use clap::Args;
 
 /// How much is tried.

@@ -6,7 +6,7 @@ use crate::control::{describe, give_order};
 use crate::failure::{Ending, Failure};
 use crate::journal::{JournalArguments, block_on};
 use crate::output::{print, print_json, table};
-use candlewick_api::clock::{Clock, SystemClock};
+use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_engine::{IntentState, Session};
 use candlewick_journal::{Holder, Lease, LeaseTerms, Reader};
 use candlewick_records::utc;

@@ -5,7 +5,7 @@ use super::plan::{Extent, plan, slots};
 use super::trouble::give_up;
 use super::{Fetching, Target};
 use crate::failure::Failure;
-use candlewick_api::{Download, DownloadSettings, Downloaded};
+use candlewick_broker::{Download, DownloadSettings, Downloaded};
 use candlewick_history::{Catalog, Manifest, Session, gaps};
 use candlewick_sdk::{Candle, CandleSeries, Millis, Series};
 use std::collections::HashSet;
@@ -28,7 +28,7 @@ pub(crate) struct CandleJob {
     pub(crate) to: Option<Millis>,
     /// Whether to ask for what is stored, too.
     pub(crate) again: bool,
-    /// Rows of one request.
+    /// Candles to ask for at once.
     pub(crate) limit: u64,
     /// The least time from one request to the next.
     pub(crate) spacing: Duration,
@@ -51,12 +51,11 @@ async fn fetch(job: &CandleJob, fetching: &Fetching, fetched: &mut Fetched) -> R
     let stretches = stretches(job, stored.as_ref(), fetching)?;
     let settings = DownloadSettings {
         symbol: series.symbol,
-        asset_type: job.target.asset_type.clone(),
         interval: series.interval,
         limit: job.limit,
         spacing: job.spacing,
     };
-    let mut download = Download::new(Arc::clone(&fetching.venue), settings, stretches.clone());
+    let mut download = Download::new(Arc::clone(&fetching.market), settings, stretches.clone());
     let (mut batch, mut asked) = (Batch::default(), Vec::new());
     let outcome = loop {
         fetching.clock.catch_up();

@@ -3,7 +3,7 @@
 use super::{Fetching, Target};
 use crate::failure::Failure;
 use crate::output::{print, print_json, table};
-use candlewick_api::{Downloaded, Recorded};
+use candlewick_broker::{Downloaded, Recorded};
 use candlewick_history::{Appended, Catalog, Manifest, Revision, Version};
 use candlewick_records::utc;
 use candlewick_sdk::{Candle, Millis};

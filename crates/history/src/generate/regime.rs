@@ -7,7 +7,7 @@ use std::str::FromStr;
 /// How a synthetic market behaves.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Regime {
-    /// Moods that change: calm and busy hours, trends, bursts that revert, volatility that clusters.
+    /// Changing that change: calm and busy hours, trends, bursts that revert, volatility that clusters.
     #[default]
     Mixed,
     /// Steps that know nothing of each other. Nobody can win here but by luck.
@@ -17,7 +17,7 @@ pub enum Regime {
         /// Where each minute leans, in standard deviations of its move: above 0 and at most 1.
         lean: f64,
     },
-    /// A price that is drawn back to where it began.
+    /// Mean-reverting prices, whose mean is the first of them.
     MeanReversion {
         /// Which part of the way back it goes each minute: above 0 and at most 1.
         pull: f64,

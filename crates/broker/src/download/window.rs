@@ -1,0 +1,194 @@
+//! Stretches of a series' grid: which to ask for next, and what of one has been seen.
+
+use candlewick_sdk::{Interval, Millis};
+use std::collections::{BTreeSet, VecDeque};
+use std::ops::Range;
+
+/// Empty stretches are asked for in longer windows, up to this (`observed: prices and candles`).
+const LONGEST: Millis = Millis::from_seconds(7 * 86_400);
+
+/// Windows do not get shorter than so many candles because pages seem to: paging through them costs no more.
+const SHORTEST: i64 = 100;
+/// What is still to be asked for, cut into windows.
+#[derive(Debug)]
+pub(super) struct Windows {
+    interval: Interval,
+    ranges: VecDeque<Range<Millis>>,
+    /// The length of a window, in candles, where there are candles.
+    usual: i64,
+    /// The length of the next one.
+    next: i64,
+}
+
+impl Windows {
+    /// Windows of at most `usual` candles, where nothing says otherwise. Of the ranges, what is no whole candle is
+    /// left out.
+    pub(super) fn new(interval: Interval, ranges: Vec<Range<Millis>>, usual: u64) -> Self {
+        let length = interval.length();
+        let on_grid = |range: Range<Millis>| {
+            let start = range.start.floor_to(length);
+            let start = if start < range.start { start + length } else { start };
+            start..range.end.floor_to(length)
+        };
+        let ranges = ranges.into_iter().map(on_grid).filter(|range| range.start < range.end).collect();
+        let usual = i64::try_from(usual).unwrap_or(i64::MAX).max(1);
+        Self { interval, ranges, usual, next: usual }
+    }
+
+    /// The next window; none when all is asked for, or when what is left had not closed by `now`.
+    pub(super) fn next(&mut self, now: Option<Millis>) -> Option<Range<Millis>> {
+        let range = self.ranges.pop_front()?;
+        if now.is_some_and(|now| range.start + self.interval.length() > now) {
+            self.ranges.clear();
+            return None;
+        }
+        let end = range.end.min(range.start + self.interval.length() * self.next);
+        if end < range.end {
+            self.ranges.push_front(end..range.end);
+        }
+        Some(range.start..end)
+    }
+
+    /// How the last window went: after an empty one the next is twice as long, so that a market's closed days, and
+    /// the years before its first, cost few requests.
+    pub(super) fn note(&mut self, candles: usize) {
+        let longest = (LONGEST.get() / self.interval.length().get()).max(self.usual);
+        self.next = if candles == 0 { self.next.saturating_mul(2).min(longest) } else { self.usual };
+    }
+
+    /// One answer holds no more than so many rows: longer windows would only be cut.
+    pub(super) fn shorten(&mut self, rows: usize) {
+        let rows = i64::try_from(rows).unwrap_or(i64::MAX).max(SHORTEST);
+        self.usual = self.usual.min(rows);
+        self.next = self.usual;
+    }
+}
+
+/// Of which candles of one window a row came.
+#[derive(Debug)]
+pub(super) struct Coverage {
+    interval: Interval,
+    window: Range<Millis>,
+    times: BTreeSet<Millis>,
+}
+
+impl Coverage {
+    pub(super) fn new(interval: Interval, window: Range<Millis>, times: &[Millis]) -> Self {
+        let is_slot = |time: &Millis| window.contains(time) && time.is_aligned_to(interval.length());
+        let times = times.iter().copied().filter(is_slot).collect();
+        Self { interval, window, times }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.times.is_empty()
+    }
+
+    /// The stretches of which nothing came, among candles that had closed by `now`.
+    pub(super) fn missing(&self, now: Millis) -> Vec<Range<Millis>> {
+        let length = self.interval.length();
+        let end = self.window.end.min(now.floor_to(length));
+        let mut missing = Vec::new();
+        let mut next = self.window.start;
+        for time in self.times.iter().copied().chain([end]) {
+            if next < time.min(end) {
+                missing.push(next..time.min(end));
+            }
+            next = next.max(time + length);
+        }
+        missing
+    }
+
+    /// Those of them that touch an end of the window.
+    pub(super) fn missing_at_ends(&self, now: Millis) -> Vec<Range<Millis>> {
+        let end = self.window.end.min(now.floor_to(self.interval.length()));
+        let touches = |range: &Range<Millis>| range.start == self.window.start || range.end == end;
+        self.missing(now).into_iter().filter(touches).collect()
+    }
+
+    /// The two halves of the window; none of a window of one candle.
+    pub(super) fn halves(&self) -> Vec<Range<Millis>> {
+        let length = self.interval.length();
+        let slots = (self.window.end - self.window.start).get() / length.get();
+        let middle = self.window.start + length * (slots / 2);
+        let halves = [self.window.start..middle, middle..self.window.end];
+        if slots < 2 { Vec::new() } else { halves.into() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn minutes(ranges: &[(i64, i64)]) -> Vec<Range<Millis>> {
+        let minute = |count| Millis::MINUTE * count;
+        ranges.iter().map(|(start, end)| minute(*start)..minute(*end)).collect()
+    }
+
+    #[test]
+    fn ranges_are_asked_for_in_windows_up_to_the_present() {
+        let check = |ranges: &[(i64, i64)], usual, now: Option<i64>, expected: &[(i64, i64)]| {
+            let mut windows = Windows::new(Interval::MINUTE, minutes(ranges), usual);
+            let mut found = Vec::new();
+            while let Some(window) = windows.next(now.map(|now| Millis::MINUTE * now)) {
+                found.push(window);
+                windows.note(1);
+            }
+            assert_eq!(found, minutes(expected));
+        };
+        check(&[(0, 5), (9, 10)], 2, None, &[(0, 2), (2, 4), (4, 5), (9, 10)]);
+        check(&[(0, 5), (9, 10)], 2, Some(3), &[(0, 2), (2, 4)]);
+        check(&[(3, 3), (5, 4)], 2, None, &[]);
+        check(&[(0, 5)], 0, Some(1), &[(0, 1)]);
+    }
+
+    #[test]
+    fn a_range_off_the_grid_is_asked_for_by_its_whole_candles() {
+        let ranges = vec![Millis::new(60_001)..Millis::new(239_999), Millis::new(1)..Millis::new(119_999)];
+        let mut windows = Windows::new(Interval::MINUTE, ranges, 9);
+        assert_eq!(windows.next(None), Some(Millis::MINUTE * 2..Millis::MINUTE * 3));
+        assert_eq!(windows.next(None), None);
+    }
+
+    #[test]
+    fn empty_windows_grow_to_a_week_and_shrink_again() {
+        let mut windows = Windows::new(Interval::MINUTE, minutes(&[(0, 1_000_000)]), 3_000);
+        let mut lengths = |candles: usize| {
+            let window = windows.next(None).unwrap();
+            windows.note(candles);
+            (window.end - window.start).get() / 60_000
+        };
+        assert_eq!([0, 0, 0, 7, 7].map(&mut lengths), [3_000, 6_000, 10_080, 10_080, 3_000]);
+        windows.shorten(500);
+        for (rows, minutes) in [(500, 500), (700, 500), (3, 100)] {
+            windows.shorten(rows);
+            let window = windows.next(None).unwrap();
+            assert_eq!((window.end - window.start).get(), minutes * 60_000);
+        }
+    }
+
+    #[test]
+    fn what_did_not_come_is_named_by_stretches() {
+        let check = |came: &[i64], now: i64, all: &[(i64, i64)], at_ends: &[(i64, i64)]| {
+            let times: Vec<Millis> = came.iter().map(|minute| Millis::MINUTE * *minute).collect();
+            let coverage = Coverage::new(Interval::MINUTE, minutes(&[(10, 20)]).remove(0), &times);
+            let now = Millis::MINUTE * now + Millis::SECOND;
+            let found = (coverage.missing(now), coverage.missing_at_ends(now));
+            assert_eq!(found, (minutes(all), minutes(at_ends)));
+        };
+        check(&[], 30, &[(10, 20)], &[(10, 20)]);
+        check(&[9, 20], 30, &[(10, 20)], &[(10, 20)]);
+        check(&[12, 13, 17], 30, &[(10, 12), (14, 17), (18, 20)], &[(10, 12), (18, 20)]);
+        check(&[10, 19], 30, &[(11, 19)], &[]);
+        check(&[10, 19], 15, &[(11, 15)], &[(11, 15)]);
+        check(&[12], 5, &[], &[]);
+        check(&(10..20).collect::<Vec<_>>(), 30, &[], &[]);
+    }
+
+    #[test]
+    fn a_window_has_two_halves_unless_it_is_one_candle() {
+        let halves =
+            |(start, end)| Coverage::new(Interval::MINUTE, minutes(&[(start, end)]).remove(0), &[]).halves();
+        assert_eq!(halves((10, 15)), minutes(&[(10, 12), (12, 15)]));
+        assert_eq!(halves((10, 11)), []);
+    }
+}

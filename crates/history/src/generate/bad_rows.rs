@@ -1,0 +1,155 @@
+//! Spoiled candles on demand: gaps, and rows that a check must find.
+
+use super::dice::Dice;
+use crate::disk::{SystemDisk, replace};
+use crate::{CSV_HEADER, FindingKind, HistoryError};
+use candlewick_sdk::{Candle, CandleSeries, Millis};
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// The longest gap, in candles.
+const LONGEST_GAP: u32 = 10;
+/// What is spoiled lies at least so many candles from the next thing that is.
+const APART: usize = 3;
+/// So that what is spoiled is drawn apart from the prices of the same seed.
+const SEED_TWIST: u64 = 0x5A5A_5A5A_5A5A_5A5A;
+
+/// The row, or rows, in the place of a candle's; the next candle is given as well.
+type WriteRow = fn(&Candle, Option<&Candle>) -> String;
+
+/// The kinds of bad rows, in the order in which they are planted.
+const BAD_ROWS: [(FindingKind, WriteRow); 9] = [
+    (FindingKind::Unreadable, |candle, _| format!("{},{},{}", candle.time(), candle.open(), candle.high())),
+    (FindingKind::NotFinite, |candle, _| {
+        cells(candle, candle.time(), f64::NAN, candle.low(), candle.volume())
+    }),
+    (FindingKind::Price, |candle, _| cells(candle, candle.time(), candle.high(), 0.0, candle.volume())),
+    (FindingKind::Volume, |candle, _| cells(candle, candle.time(), candle.high(), candle.low(), -1.0)),
+    (FindingKind::Range, |candle, _| {
+        cells(candle, candle.time(), candle.low() / 2.0, candle.low(), candle.volume())
+    }),
+    (FindingKind::Misaligned, |candle, _| {
+        let time = candle.time() + Millis::new(1);
+        cells(candle, time, candle.high(), candle.low(), candle.volume())
+    }),
+    // The next row stands before this one.
+    (FindingKind::Unsorted, |candle, next| format!("{}\n{}", next.map(row).unwrap_or_default(), row(candle))),
+    (FindingKind::Duplicate, |candle, _| format!("{0}\n{0}", row(candle))),
+    (FindingKind::Spike, |candle, _| {
+        cells(candle, candle.time(), candle.high() * 2.0, candle.low(), candle.volume())
+    }),
+];
+
+/// Takes candles out: so many gaps of one to ten candles each, none of them touching another or an end.
+///
+/// # Errors
+/// [`HistoryError::ChangeSetting`] when there are too few candles for them.
+pub fn with_gaps(series: &CandleSeries, gaps: u32, seed: u64) -> Result<CandleSeries, HistoryError> {
+    let candles = series.candles();
+    let mut dice = Dice::new(series.symbol(), seed ^ SEED_TWIST);
+    let mut kept: Vec<Candle> = Vec::with_capacity(candles.len());
+    let mut from = 0;
+    for room in rooms(candles.len(), gaps, LONGEST_GAP as usize).ok_or_else(|| too_few("gaps", gaps))? {
+        let length = dice.between(1, LONGEST_GAP) as usize;
+        let start = room.start + dice.between(0, (room.len() - length) as u32) as usize;
+        kept.extend_from_slice(&candles[from..start]);
+        from = start + length;
+    }
+    kept.extend_from_slice(&candles[from..]);
+    Ok(CandleSeries::new(series.series(), kept).expect("a part of a series is one, and its ends were kept"))
+}
+
+/// Candles that are written with bad rows among them: unreadable, not finite, of price 0, of negative volume, impossible,
+/// misaligned, unsorted, there twice, spiked, and from the beginning.
+#[derive(Clone, Debug)]
+pub struct BadRows {
+    series: CandleSeries,
+    /// The candles whose rows are bad, and what is wrong with each.
+    bad: Vec<(usize, FindingKind, WriteRow)>,
+}
+
+impl BadRows {
+    /// So many of them, each somewhere else.
+    ///
+    /// # Errors
+    /// [`HistoryError::ChangeSetting`] when there are too few candles for them.
+    pub fn new(series: CandleSeries, count: u32, seed: u64) -> Result<Self, HistoryError> {
+        let mut dice = Dice::new(series.symbol(), !seed ^ SEED_TWIST);
+        let rooms = rooms(series.candles().len(), count, 1).ok_or_else(|| too_few("bad-rows", count))?;
+        let places = rooms.map(|room| room.start + dice.between(0, room.len() as u32 - 1) as usize);
+        let bad = places
+            .zip(BAD_ROWS.into_iter().cycle())
+            .map(|(place, (kind, write_row))| (place, kind, write_row));
+        Ok(Self { bad: bad.collect(), series })
+    }
+
+    /// How many there are of each kind.
+    pub fn counts(&self) -> BTreeMap<FindingKind, u64> {
+        let mut counts = BTreeMap::new();
+        for (_, kind, _) in &self.bad {
+            *counts.entry(*kind).or_insert(0) += 1;
+        }
+        counts
+    }
+
+    /// Writes the header and the rows.
+    ///
+    /// # Errors
+    /// Those of `writer`.
+    pub fn write_csv(&self, mut writer: impl Write) -> io::Result<()> {
+        let candles = self.series.candles();
+        writeln!(writer, "{CSV_HEADER}")?;
+        // Whether the next row already stands before its turn.
+        let mut is_written = false;
+        for (index, candle) in candles.iter().enumerate() {
+            if std::mem::take(&mut is_written) {
+                continue;
+            }
+            match self.bad.binary_search_by_key(&index, |(place, ..)| *place) {
+                Ok(place) => {
+                    let (_, kind, write_row) = self.bad[place];
+                    writeln!(writer, "{}", write_row(candle, candles.get(index + 1)))?;
+                    is_written = kind == FindingKind::Unsorted;
+                }
+                Err(_) => writeln!(writer, "{}", row(candle))?,
+            }
+        }
+        writer.flush()
+    }
+
+    /// Writes a CSV file. The old content stays until the new one is complete.
+    ///
+    /// # Errors
+    /// [`HistoryError::CheckPath`] when the file cannot be written.
+    pub fn write_csv_file(&self, path: &Path) -> Result<(), HistoryError> {
+        let mut text = Vec::new();
+        let written = self.write_csv(&mut text).and_then(|()| replace(&SystemDisk, path, &[&text]));
+        written.map_err(|source| HistoryError::CheckPath { path: path.to_owned(), action: "write", source })
+    }
+}
+
+fn row(candle: &Candle) -> String {
+    cells(candle, candle.time(), candle.high(), candle.low(), candle.volume())
+}
+
+/// A candle's row with some of its values.
+fn cells(candle: &Candle, time: Millis, high: f64, low: f64, volume: f64) -> String {
+    format!("{time},{},{high},{low},{},{volume}", candle.open(), candle.close())
+}
+
+/// Stretches of equal length, each at least as long as asked for and apart from the next; none where they do not fit.
+fn rooms(candles: usize, count: u32, least: usize) -> Option<impl Iterator<Item = std::ops::Range<usize>>> {
+    let count = count as usize;
+    let width = candles.checked_sub(2 * APART)?.checked_div(count).unwrap_or(usize::MAX);
+    // A room for 32-bit dice is wide enough.
+    let length = width.checked_sub(APART).filter(|length| *length >= least)?.min(1 << 30);
+    Some((0..count).map(move |index| {
+        let start = APART + index * width;
+        start..start + length
+    }))
+}
+
+fn too_few(setting: &'static str, count: u32) -> HistoryError {
+    HistoryError::ChangeSetting { setting, problem: format!("{count} do not fit; take fewer, or more days") }
+}

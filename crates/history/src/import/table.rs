@@ -1,0 +1,254 @@
+//! A file's rows with their moments, their symbol and their interval: what an import and a check both begin with.
+
+use super::format::ImportFormat;
+use super::name::{NameParts, is_hist_data, read_name};
+use super::problem::Problem;
+use super::row::{Clock, Decoded, Row, Unit};
+use super::settings::{ImportSettings, Stamped};
+use super::spacing;
+use super::unpack::{self, unpack};
+use super::zone::{Zone, to_moments};
+use super::{feather, json, text};
+use crate::{HistoryError, Progress};
+use bytes::Bytes;
+use candlewick_sdk::{Interval, Series, Symbol};
+use std::io::{BufRead, Read};
+use std::path::{Path, PathBuf};
+
+/// Where a symbol or an interval is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DetectedFrom {
+    /// An option.
+    Option,
+    /// The name of the file, or of the one in the archive.
+    Name,
+    /// The content states it, or the format has no other.
+    Content,
+    /// The distances between the rows.
+    Spacing,
+}
+
+impl DetectedFrom {
+    /// In a sentence.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Option => "as said",
+            Self::Name => "by the file's name",
+            Self::Content => "by the content",
+            Self::Spacing => "by the distance of the rows",
+        }
+    }
+}
+
+/// The rows of a file.
+pub(crate) struct CandleTable {
+    /// The file; in an archive, with the name of the one inside.
+    pub(crate) path: PathBuf,
+    pub(crate) format: ImportFormat,
+    pub(crate) series: Series,
+    pub(crate) symbol_from: DetectedFrom,
+    pub(crate) interval_from: DetectedFrom,
+    /// Times are open times in UTC.
+    pub(crate) decoded: Decoded,
+    /// In which zone the file's times were, where they needed one.
+    pub(crate) zone: Option<Zone>,
+    /// Rows that a change of the clock left without a moment.
+    pub(crate) skipped: u64,
+    /// Whether the file began with the newest row.
+    pub(crate) turned_round: bool,
+    /// Whether its moments were in seconds.
+    pub(crate) in_seconds: bool,
+}
+
+/// Packed columns are held in memory as they are unpacked.
+const MOST_COLUMNS_BYTES: u64 = 1 << 30;
+
+impl CandleTable {
+    /// Reads the file at `path`.
+    pub(crate) fn read(
+        path: &Path,
+        settings: &ImportSettings,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Self, HistoryError> {
+        let mut inner = path.to_owned();
+        let mut use_it = |entry: Option<&str>, reader: &mut dyn BufRead| {
+            inner.extend(entry);
+            Self::of_content(path, entry, reader, settings)
+        };
+        let most = settings.most_bytes;
+        let read = unpack(path, settings.entry.as_deref(), most, progress, &mut use_it);
+        read.map_err(|problem| problem.at(&inner))
+    }
+
+    /// The same with content from anywhere; `path` is the name that errors carry, and that may name the series.
+    pub(crate) fn read_from(
+        content: &[u8],
+        path: &Path,
+        settings: &ImportSettings,
+    ) -> Result<Self, HistoryError> {
+        let mut inner = path.to_owned();
+        let mut use_it = |entry: Option<&str>, reader: &mut dyn BufRead| {
+            inner.extend(entry);
+            Self::of_content(path, entry, reader, settings)
+        };
+        let packed = std::io::Cursor::new(content);
+        let (entry, most) = (settings.entry.as_deref(), settings.most_bytes);
+        let mut silent = crate::no_progress;
+        let read = unpack::unpack_from(packed, content.len() as u64, entry, most, &mut silent, &mut use_it);
+        read.map_err(|problem| problem.at(&inner))
+    }
+
+    fn of_content(
+        path: &Path,
+        entry: Option<&str>,
+        reader: &mut dyn BufRead,
+        settings: &ImportSettings,
+    ) -> Result<Self, Problem> {
+        let name = entry.map_or_else(|| path.to_string_lossy(), Into::into);
+        let mut start = vec![0; 4096];
+        let length = fill(reader, &mut start)?;
+        start.truncate(length);
+        let format = settings.format.map_or_else(|| ImportFormat::sniff(&start), Ok)?;
+        let whole = start.as_slice().chain(reader);
+        let mut decoded = decode(format, whole)?;
+        if decoded.rows.is_empty() {
+            let first = decoded
+                .broken
+                .first()
+                .map(|broken| format!("; the first, {}: {}", broken.place, broken.problem));
+            let guessed = match settings.format {
+                Some(_) => String::new(),
+                None => format!("; it was taken for the format {format}, which --format changes"),
+            };
+            let problem = format!("there are no candles in it{}{guessed}", first.unwrap_or_default());
+            return Err(Problem::Empty(problem));
+        }
+        let turned_round = decoded.turn_round();
+        let in_seconds = decoded.take_seconds();
+        let zone = zone_of(&name, format, decoded.clock, settings)?;
+        let skipped = zone.map_or(Ok(0), |zone| to_moments(&mut decoded, zone, settings.clock_change))?;
+        let named = read_name(&name, format).or(entry.map(|_| read_name(&path.to_string_lossy(), format)));
+        let (symbol, symbol_from) = symbol_of(&name, named, settings)?;
+        let (interval, interval_from) = interval_of(&decoded, named, settings)?;
+        if settings.stamped == Stamped::Close {
+            decoded.rows.iter_mut().for_each(|row| row.time = row.time - interval.length());
+        }
+        let series = Series { symbol, interval };
+        let path = entry.map_or_else(|| path.to_owned(), |entry| path.join(entry));
+        Ok(Self {
+            path,
+            format,
+            series,
+            symbol_from,
+            interval_from,
+            decoded,
+            zone,
+            skipped,
+            turned_round,
+            in_seconds,
+        })
+    }
+}
+
+fn decode(format: ImportFormat, mut content: impl BufRead) -> Result<Decoded, Problem> {
+    match format {
+        ImportFormat::FreqtradeJson => json::decode(content),
+        ImportFormat::Feather => feather::decode(in_memory(&mut content)?),
+        ImportFormat::Parquet => decode_parquet(in_memory(&mut content)?),
+        ImportFormat::Csv
+        | ImportFormat::Binance
+        | ImportFormat::HistData
+        | ImportFormat::Dukascopy
+        | ImportFormat::MetaTrader4
+        | ImportFormat::MetaTrader5
+        | ImportFormat::Yahoo => text::decode(format, content),
+    }
+}
+
+fn fill(reader: &mut dyn BufRead, buffer: &mut [u8]) -> Result<usize, Problem> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match reader.read(&mut buffer[filled..])? {
+            0 => break,
+            length => filled += length,
+        }
+    }
+    Ok(filled)
+}
+
+fn in_memory(reader: &mut impl Read) -> Result<Vec<u8>, Problem> {
+    let mut content = Vec::new();
+    if reader.take(MOST_COLUMNS_BYTES + 1).read_to_end(&mut content)? as u64 > MOST_COLUMNS_BYTES {
+        return Err(Problem::File(format!("it is larger than {MOST_COLUMNS_BYTES} bytes; split it")));
+    }
+    Ok(content)
+}
+
+fn decode_parquet(content: Vec<u8>) -> Result<Decoded, Problem> {
+    let mut decoded = Decoded::new(Clock::Utc, Unit::Row);
+    let mut place = 0;
+    let mut keep = |time, numbers| {
+        place += 1;
+        decoded.keep(place, Ok(Some(Row { time, numbers })), String::new)
+    };
+    crate::parquet::read_rows(Bytes::from(content), &["time", "date"], &mut keep).map_err(Problem::File)?;
+    Ok(decoded)
+}
+
+/// The time zone that makes moments of a file's times; none where they are moments, or days.
+fn zone_of(
+    name: &str,
+    format: ImportFormat,
+    clock: Clock,
+    settings: &ImportSettings,
+) -> Result<Option<Zone>, Problem> {
+    let needless = |what: &str| Err(Problem::File(format!("{what}: leave --timezone out")));
+    match (clock, settings.zone) {
+        (Clock::Utc, Some(_)) => needless("the times in it are UTC already"),
+        (Clock::Day, Some(_)) => needless("it holds days, which no time zone moves"),
+        (Clock::Utc | Clock::Day, None) => Ok(None),
+        (Clock::Wall, Some(zone)) => Ok(Some(zone)),
+        (Clock::Wall, None) => {
+            if format == ImportFormat::HistData || is_hist_data(name) {
+                return Ok(Some(Zone::est()));
+            }
+            let seen = format!("a file of the format {format} does not say the time zone of its times");
+            Err(Problem::unclear(seen, "--timezone, such as --timezone UTC or --timezone Europe/Athens"))
+        }
+    }
+}
+
+fn symbol_of(
+    name: &str,
+    named: NameParts,
+    settings: &ImportSettings,
+) -> Result<(Symbol, DetectedFrom), Problem> {
+    if let Some(symbol) = settings.symbol {
+        return Ok((symbol, DetectedFrom::Option));
+    }
+    let symbol = named.symbol.ok_or_else(|| {
+        let file = Path::new(name).file_name().unwrap_or_default().to_string_lossy();
+        let seen = format!("the file name \"{file}\" does not say the symbol");
+        Problem::unclear(seen, "--symbol, such as --symbol EURUSD")
+    })?;
+    Ok((symbol, DetectedFrom::Name))
+}
+
+fn interval_of(
+    decoded: &Decoded,
+    named: NameParts,
+    settings: &ImportSettings,
+) -> Result<(Interval, DetectedFrom), Problem> {
+    if let Some(interval) = settings.interval {
+        return Ok((interval, DetectedFrom::Option));
+    }
+    match (decoded.interval, named.interval) {
+        (Some(content), Some(name)) if content != name => Err(Problem::unclear(
+            format!("the file name says {name}, the content {content}"),
+            format!("--interval, such as --interval {content}"),
+        )),
+        (Some(content), _) => Ok((content, DetectedFrom::Content)),
+        (None, Some(name)) => Ok((name, DetectedFrom::Name)),
+        (None, None) => Ok((spacing::interval_of(&decoded.rows)?, DetectedFrom::Spacing)),
+    }
+}

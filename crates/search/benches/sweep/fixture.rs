@@ -1,0 +1,195 @@
+//! The sets and the candles of the bench, and each way of running them.
+
+#[path = "by_hand.rs"]
+mod by_hand;
+
+use candlewick_backtest::BacktestSettings;
+use candlewick_engine::{BotSettings, RiskSettings, SessionSettings, StakeSettings};
+use candlewick_history::{GenerateSettings, generate, known_market};
+use candlewick_sdk::indicator::Rsi;
+use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::{
+    CandleSeries, ExpirationType, Interval, Millis, Money, MoneyScale, Registry, Series, StrategyEntry,
+    Symbol,
+};
+use candlewick_search::sweep::{
+    Candidate, Declarations, Halving, Objective, Replay, Search, SearchSettings, Setting, SharedRunner,
+    Space, Sweep, SweepEnd, SweepSettings, TrialJournal, TrialRow,
+};
+use candlewick_simulator::{Market, SimulationSettings};
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
+
+pub(crate) const BALANCE_CENTS: i64 = 100_000_000;
+pub(crate) const STAKE_CENTS: i64 = 1_000;
+
+/// Trades and what they earned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Result {
+    pub(crate) trades: u64,
+    pub(crate) profit_cents: i64,
+}
+
+/// One set of parameters.
+pub(crate) struct Set {
+    pub(crate) period: usize,
+    pub(crate) oversold: f64,
+    pub(crate) overbought: f64,
+    /// Signals of candles before it are not heard.
+    pub(crate) warmup: usize,
+}
+
+/// Everything that a sweep runs on.
+pub(crate) struct Fixture {
+    settings: BacktestSettings,
+    pub(crate) candles: Vec<CandleSeries>,
+    markets: Vec<Market>,
+    entry: StrategyEntry,
+    space: Space,
+}
+
+impl Fixture {
+    pub(crate) fn new(candles: usize, parameters: [&str; 3]) -> Self {
+        let symbol = Symbol::new("BTCUSDT").expect("a sound name");
+        let market = known_market(symbol).expect("it stands in the table");
+        let days = candles.div_ceil(24 * 60) as u32;
+        let start = Millis::new(1_704_067_200_000); // 2024-01-01
+        let made = generate(&GenerateSettings::of_market(symbol, market, start, days)).expect("a sound wish");
+        let few = made.candles()[..candles].to_vec();
+        let candles = CandleSeries::new(made.series(), few).expect("a part of a series is one");
+        let settings = settings(candles.series());
+        let registry = Registry::default().with::<rsi_reversal::RsiReversal>().expect("its name is allowed");
+        let entry = registry.find("rsi-reversal").expect("it was just added").clone();
+        let parameters = parameters.map(str::to_owned);
+        let bot = &settings.session.bots[0];
+        let space = Space::new(&entry, bot, &parameters, &[]).expect("parameters that it has");
+        let markets = vec![Market { prices: candles.clone(), detail: Vec::new() }];
+        Self { settings, candles: vec![candles], markets, entry, space }
+    }
+
+    pub(crate) fn sweep(&self, black_box: Declarations, threads: usize) -> Vec<TrialRow> {
+        let replay = Replay {
+            settings: &self.settings,
+            entry: &self.entry,
+            space: &self.space,
+            candles: &self.candles,
+            markets: &self.markets,
+        };
+        let search = SearchSettings { search: Search::Grid, trials: 0, seed: 1 };
+        let settings =
+            SweepSettings { search, objective: Objective::Edge, min_trades: 30, halving: Halving::NONE };
+        let job = Sweep {
+            space: &self.space,
+            settings: &settings,
+            runner: &SharedRunner::new(replay, black_box),
+            balance: Money::from_minor(BALANCE_CENTS),
+            threads: NonZeroUsize::new(threads).expect("one or two"),
+        };
+        let folder = tempfile::tempdir().expect("a folder for the journal");
+        let path = folder.path().join("trials.jsonl");
+        let (mut journal, known) =
+            TrialJournal::open(&path, &candlewick_sdk::serde_json::json!({})).expect("a new journal");
+        match job.run(&mut journal, known, &mut |_| ControlFlow::Continue(())).expect("a sound sweep") {
+            SweepEnd::Done(rows) => rows,
+            SweepEnd::Stopped => unreachable!("nobody stops it"),
+        }
+    }
+
+    pub(crate) fn sets(&self) -> Vec<Set> {
+        self.sweep_order().iter().map(set_of).collect()
+    }
+
+    /// The candidates in the order of the grid: the last turns fastest.
+    fn sweep_order(&self) -> Vec<Candidate> {
+        let lists: Vec<&[Setting]> = self.space.axes().iter().filter_map(|axis| axis.listed()).collect();
+        let mut sets: Vec<Vec<Setting>> = vec![Vec::new()];
+        for list in lists {
+            let longer = |set: &Vec<Setting>| {
+                let with = |setting: &Setting| [set.clone(), vec![setting.clone()]].concat();
+                list.iter().map(with).collect::<Vec<_>>()
+            };
+            sets = sets.iter().flat_map(longer).collect();
+        }
+        sets.into_iter().map(Candidate::from).collect()
+    }
+}
+
+fn set_of(candidate: &Candidate) -> Set {
+    let number = |place: usize| candidate[place].to_number().expect("all are numbers");
+    let period = number(0) as usize;
+    let warmup = Rsi::new(period).expect("a sound period").stable_after();
+    Set { period, oversold: number(1), overbought: number(2), warmup }
+}
+
+fn settings(series: Series) -> BacktestSettings {
+    let bot = BotSettings {
+        name: "rsi".to_owned(),
+        symbol: series.symbol,
+        asset_type: "crypto".to_owned(),
+        interval: Interval::MINUTE,
+        strategy: "rsi-reversal".to_owned(),
+        close_type: "05:00".parse().expect("a code"),
+        expiration_type: ExpirationType::TimeFixed,
+        params: candlewick_sdk::serde_json::json!({}),
+        stake: StakeSettings::Fixed { amount: Decimal::from(STAKE_CENTS / 100) },
+    };
+    // The usual limits; only a day may hold more trades and losses, since the loops by hand know no days.
+    let risk = RiskSettings {
+        daily_loss_limit: Decimal::from(10_000),
+        max_trades_per_day: 1_440,
+        ..RiskSettings::default()
+    };
+    BacktestSettings {
+        session: SessionSettings {
+            money_scale: MoneyScale::default(),
+            balance: Decimal::from(BALANCE_CENTS / 100),
+            risk,
+            bots: vec![bot],
+        },
+        simulation: SimulationSettings::default(),
+        price_every_ms: Millis::from_seconds(5),
+    }
+}
+
+pub(crate) fn results(rows: &[TrialRow]) -> Vec<Result> {
+    let result = |row: &TrialRow| {
+        let figures = row.figures().expect("no set is refused");
+        Result { trades: figures.trades, profit_cents: (figures.pnl * 100.0).round() as i64 }
+    };
+    rows.iter().map(result).collect()
+}
+
+pub(crate) fn by_naive_loops(fixture: &Fixture, sets: &[Set]) -> Vec<Result> {
+    sets.iter().map(|set| by_hand::naive(fixture.candles[0].candles(), set)).collect()
+}
+
+pub(crate) fn by_shared_series(fixture: &Fixture, sets: &[Set]) -> Vec<Result> {
+    let candles = fixture.candles[0].candles();
+    let of_period = |sets: &[Set]| {
+        let series = by_hand::series(candles, &sets[0]);
+        sets.iter().map(|set| by_hand::with_series(candles, set, &series)).collect::<Vec<_>>()
+    };
+    sets.chunk_by(|one, next| one.period == next.period).flat_map(of_period).collect()
+}
+
+pub(crate) fn by_lists(fixture: &Fixture, sets: &[Set]) -> Vec<Result> {
+    let candles = fixture.candles[0].candles();
+    let of_period = |sets: &[Set]| {
+        let series = by_hand::series(candles, &sets[0]);
+        let (mut lows, mut highs) = (BTreeMap::new(), BTreeMap::new());
+        for set in sets {
+            let Set { oversold, overbought, .. } = *set;
+            lows.entry(oversold.to_bits())
+                .or_insert_with(|| by_hand::list(&series, |value| value < oversold));
+            let beyond = || by_hand::list(&series, |value| value > overbought);
+            highs.entry(overbought.to_bits()).or_insert_with(beyond);
+        }
+        let of_set = |set: &Set| {
+            let (lows, highs) = (&lows[&set.oversold.to_bits()], &highs[&set.overbought.to_bits()]);
+            by_hand::with_lists(candles, set, lows, highs)
+        };
+        sets.iter().map(of_set).collect::<Vec<_>>()
+    };
+    sets.chunk_by(|one, next| one.period == next.period).flat_map(of_period).collect()
+}

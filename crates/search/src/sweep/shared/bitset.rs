@@ -1,0 +1,173 @@
+//! The candles at which a trial's strategy signals, a bit each.
+
+use std::ops::{Range, RangeInclusive};
+use std::sync::Arc;
+
+/// A set of candles.
+pub(crate) struct BitSet {
+    words: Vec<u64>,
+}
+
+/// What must all be marked for an entry.
+pub(crate) type Tests = Vec<Arc<BitSet>>;
+
+/// Candles in a word.
+const WORD: usize = 64;
+
+impl BitSet {
+    /// The candles whose codes, a byte each, lie within a range.
+    pub(crate) fn of_bytes(codes: &[u8], range: &RangeInclusive<u16>) -> Self {
+        // Codes of a byte have ranges of bytes.
+        let (low, span) = (*range.start() as u8, range.end().wrapping_sub(*range.start()) as u8);
+        Self::of_codes(codes, |code| code.wrapping_sub(low) <= span)
+    }
+
+    /// The same of codes of two bytes.
+    pub(crate) fn of_words(codes: &[u16], range: &RangeInclusive<u16>) -> Self {
+        let (low, span) = (*range.start(), range.end().wrapping_sub(*range.start()));
+        Self::of_codes(codes, |code| code.wrapping_sub(low) <= span)
+    }
+
+    fn of_codes<C: Copy>(codes: &[C], is_met: impl Fn(C) -> bool) -> Self {
+        let (whole, rest) = codes.as_chunks::<WORD>();
+        let mut words = Vec::with_capacity(codes.len().div_ceil(WORD));
+        words.extend(whole.iter().map(|codes| pack(&codes.map(|code| u8::from(is_met(code))))));
+        if !rest.is_empty() {
+            let mut last = [0; WORD];
+            last.iter_mut().zip(rest).for_each(|(bit, code)| *bit = u8::from(is_met(*code)));
+            words.push(pack(&last));
+        }
+        Self { words }
+    }
+
+    /// The candles, of the first so many, that pass every test of any entry; those before `first` left out.
+    pub(crate) fn of(entries: &[&Tests], first: usize, candles: usize) -> Self {
+        let mut words = vec![0; candles.div_ceil(WORD)];
+        for tests in entries {
+            if let [test] = &tests[..] {
+                words.iter_mut().zip(&test.words).for_each(|(any, own)| *any |= own);
+                continue;
+            }
+            for (place, any) in words.iter_mut().enumerate() {
+                *any |= tests.iter().fold(u64::MAX, |all, test| all & test.words[place]);
+            }
+        }
+        for (place, word) in words.iter_mut().enumerate().take(first.div_ceil(WORD)) {
+            *word &= from(first.saturating_sub(place * WORD));
+        }
+        if let Some(last) = words.last_mut() {
+            *last &= !from(candles - candles.div_ceil(WORD).saturating_sub(1) * WORD);
+        }
+        Self { words }
+    }
+
+    /// How much memory they take.
+    pub(crate) const fn bytes(&self) -> usize {
+        self.words.len() * size_of::<u64>()
+    }
+
+    /// Whether a candle is marked.
+    #[inline]
+    pub(crate) fn has(&self, index: usize) -> bool {
+        self.words.get(index / WORD).is_some_and(|word| word >> (index % WORD) & 1 == 1)
+    }
+
+    /// The first marked candle from this one on.
+    #[inline]
+    pub(crate) fn next(&self, from_index: usize) -> Option<usize> {
+        let mut place = from_index / WORD;
+        let mut word = self.words.get(place)? & from(from_index % WORD);
+        while word == 0 {
+            place += 1;
+            word = *self.words.get(place)?;
+        }
+        Some(place * WORD + word.trailing_zeros() as usize)
+    }
+
+    /// How many candles of a range are marked.
+    #[inline]
+    pub(crate) fn count(&self, range: Range<usize>) -> u64 {
+        if range.is_empty() {
+            return 0;
+        }
+        let (first, last) = (range.start / WORD, (range.end - 1) / WORD);
+        let words = self.words.get(first..=last).unwrap_or_default();
+        let all: u32 = words.iter().map(|word| word.count_ones()).sum();
+        let before = words.first().map_or(0, |word| word & !from(range.start % WORD));
+        let after = words.last().map_or(0, |word| word & from(range.end - last * WORD));
+        u64::from(all - before.count_ones() - after.count_ones())
+    }
+}
+
+/// The bits of a word from this one on; none from 64 on.
+#[inline]
+const fn from(bit: usize) -> u64 {
+    if bit >= WORD { 0 } else { u64::MAX << bit }
+}
+
+/// Bytes of 0 and 1 to bits, eight at a time: the product moves each byte's bit into the highest byte.
+#[inline]
+fn pack(bytes: &[u8; WORD]) -> u64 {
+    const GATHER: u64 = 0x0102_0408_1020_4080;
+    let mut word = 0;
+    for (place, eight) in bytes.as_chunks::<8>().0.iter().enumerate() {
+        word |= (u64::from_le_bytes(*eight).wrapping_mul(GATHER) >> 56) << (8 * place);
+    }
+    word
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::quantized_series::QuantizedSeries;
+    use super::*;
+    use candlewick_sdk::{Comparison, Side};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn marks_are_what_plain_comparisons_find(
+            values in prop::collection::vec(prop_oneof![Just(f64::NAN), 0.0..10.0, Just(3.0), Just(7.0)], 1..300),
+            first in 0_usize..200,
+            wide in any::<bool>(),
+        ) {
+            let mut levels = vec![3.0, 7.0];
+            if wide {
+                levels.extend((0..200).map(|level| 100.0 + f64::from(level)));
+            }
+            let mut series = QuantizedSeries::new(levels, values.len(), Vec::new());
+            series.extend(&values);
+            let low = Comparison { series: 0, side: Side::Below, level: 3.0 };
+            let high = Comparison { series: 0, side: Side::Above, level: 7.0 };
+            let middle = [Comparison { side: Side::Above, ..low }, Comparison { side: Side::Below, ..high }];
+            let test = |comparison: &Comparison| series.marks(comparison).unwrap();
+            for (entries, is_met) in [
+                (
+                    vec![vec![test(&low)], vec![test(&high)]],
+                    Box::new(|value: f64| low.is_met_by(value) || high.is_met_by(value)) as Box<dyn Fn(f64) -> bool>,
+                ),
+                (middle.iter().map(test).map(|test| vec![test]).collect(), Box::new(|value: f64| !value.is_nan())),
+                (
+                    vec![middle.iter().map(test).collect()],
+                    Box::new(|value: f64| middle.iter().all(|comparison| comparison.is_met_by(value))),
+                ),
+            ] {
+                let tests: Vec<&Tests> = entries.iter().collect();
+                let marks = BitSet::of(&tests, first, values.len());
+                let plain: Vec<usize> = (first..values.len()).filter(|index| is_met(values[*index])).collect();
+                let mut found = Vec::new();
+                let mut cursor = 0;
+                while let Some(index) = marks.next(cursor) {
+                    prop_assert!(entries.iter().any(|tests| tests.iter().all(|test| test.has(index))));
+                    found.push(index);
+                    cursor = index + 1;
+                }
+                prop_assert_eq!(&found, &plain);
+                for (start, end) in [(0, values.len()), (1, values.len() - 1), (first, first + 64), (5, 5), (63, 65)] {
+                    let end = end.min(values.len());
+                    let expected = plain.iter().filter(|index| (start..end).contains(*index)).count() as u64;
+                    prop_assert_eq!(marks.count(start..end.max(start)), expected);
+                }
+            }
+        }
+    }
+}

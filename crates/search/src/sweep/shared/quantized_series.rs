@@ -1,0 +1,168 @@
+//! A declared series in a byte or two for each candle: all that comparisons with a few known levels can tell of it.
+
+use super::bitset::BitSet;
+use candlewick_sdk::{Comparison, Side};
+use std::ops::RangeInclusive;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Where each number of a series lies among the levels that some trials compare it with.
+///
+/// Of levels in order, a number below `m` of them and on none has the code `2 x (levels below it)`, one on a level the odd
+/// code between its neighbours'. So every comparison with a level is a range of codes.
+pub(crate) struct QuantizedSeries {
+    levels: Vec<f64>,
+    codes: Codes,
+    /// The candles that meet comparisons, the last asked for last.
+    kept: Mutex<Vec<(RangeInclusive<u16>, Arc<BitSet>)>>,
+}
+
+/// Bytes of marks that a series keeps: the levels of many sets over few candles, of a few over many.
+const MOST_KEPT: usize = 256 * 1_024;
+
+/// One code for each candle.
+enum Codes {
+    /// Up to 127 levels.
+    Byte(Vec<u8>),
+    /// Up to 32,767.
+    Word(Vec<u16>),
+}
+
+impl QuantizedSeries {
+    /// The most levels that a series can be compared with.
+    pub(crate) const MOST_LEVELS: usize = 32_767;
+
+    /// A series of so many numbers to come, for these levels, in the room that another one had.
+    pub(crate) fn new(mut levels: Vec<f64>, candles: usize, mut room: Vec<u8>) -> Self {
+        levels.sort_by(f64::total_cmp);
+        levels.dedup();
+        let codes = if levels.len() <= 127 {
+            room.clear();
+            room.reserve_exact(candles);
+            Codes::Byte(room)
+        } else {
+            Codes::Word(Vec::with_capacity(candles))
+        };
+        Self { levels, codes, kept: Mutex::new(Vec::new()) }
+    }
+
+    /// Its room, for another one.
+    pub(crate) fn into_room(self) -> Vec<u8> {
+        match self.codes {
+            Codes::Byte(room) => room,
+            Codes::Word(_) => Vec::new(),
+        }
+    }
+
+    /// Appends numbers; NaN meets no comparison.
+    pub(crate) fn extend(&mut self, values: &[f64]) {
+        let Self { levels, codes, .. } = self;
+        match codes {
+            Codes::Byte(codes) => extend(codes, levels, values, |code| code as u8),
+            Codes::Word(codes) => extend(codes, levels, values, |code| code as u16),
+        }
+    }
+
+    /// The candles whose numbers meet a comparison with one of the levels; `None` when none can.
+    pub(crate) fn marks(&self, comparison: &Comparison) -> Option<Arc<BitSet>> {
+        let range = self.range(comparison)?;
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = if let Some(place) = kept.iter().position(|(of, _)| *of == range) {
+            kept.remove(place)
+        } else {
+            let marks = match &self.codes {
+                Codes::Byte(codes) => BitSet::of_bytes(codes, &range),
+                Codes::Word(codes) => BitSet::of_words(codes, &range),
+            };
+            if kept.len() >= (MOST_KEPT / marks.bytes().max(1)).max(2) {
+                kept.remove(0);
+            }
+            (range, Arc::new(marks))
+        };
+        let marks = known.1.clone();
+        kept.push(known);
+        Some(marks)
+    }
+
+    /// The codes of the numbers that meet a comparison with one of the levels; `None` when none can.
+    fn range(&self, comparison: &Comparison) -> Option<RangeInclusive<u16>> {
+        let place = self.levels.iter().position(|level| *level == comparison.level)?;
+        let (place, count) = (u16::try_from(place).ok()?, u16::try_from(self.levels.len()).ok()?);
+        Some(match comparison.side {
+            Side::Below => 0..=2 * place,
+            Side::Above => 2 * place + 2..=2 * count,
+        })
+    }
+}
+
+/// Appends the code of each number.
+fn extend<C>(codes: &mut Vec<C>, levels: &[f64], values: &[f64], to_code: impl Fn(u64) -> C) {
+    let (eights, rest) = if levels.len() > FEW { (&[][..], values) } else { values.as_chunks::<8>() };
+    for eight in eights {
+        codes.extend(few_codes(levels, eight).map(&to_code));
+    }
+    codes.extend(rest.iter().map(|value| to_code(code(levels, *value))));
+}
+
+/// So many levels are sooner counted than searched.
+const FEW: usize = 32;
+
+/// The codes of eight numbers at once, which takes as many instructions as two of them by themselves.
+fn few_codes(levels: &[f64], values: &[f64; 8]) -> [u64; 8] {
+    let nothing = 2 * levels.len() as u64 + 1;
+    let mut codes = values.map(|value| u64::from(value.is_nan()) * nothing);
+    for level in levels {
+        for (code, value) in codes.iter_mut().zip(values) {
+            *code += u64::from(level < value) + u64::from(level <= value);
+        }
+    }
+    codes
+}
+
+fn code(levels: &[f64], value: f64) -> u64 {
+    if value.is_nan() {
+        return 2 * levels.len() as u64 + 1;
+    }
+    let below = levels.partition_point(|level| *level < value);
+    2 * below as u64 + u64::from(levels.get(below) == Some(&value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(levels: &[f64]) {
+        let values = [f64::NAN, -1.0, 0.0, 5.0, 9.999, 10.0, 10.001, 20.0, 29.0, 30.0, 31.0, f64::INFINITY];
+        let mut series = QuantizedSeries::new(levels.to_vec(), values.len(), vec![7; 5]);
+        series.extend(&values[..9]);
+        series.extend(&values[9..]);
+        let codes: Vec<u16> = match &series.codes {
+            Codes::Byte(codes) => codes.iter().map(|code| u16::from(*code)).collect(),
+            Codes::Word(codes) => codes.clone(),
+        };
+        for (side, level) in
+            [Side::Below, Side::Above].into_iter().flat_map(|side| levels.iter().map(move |l| (side, *l)))
+        {
+            let comparison = Comparison { series: 0, side, level };
+            let range = series.range(&comparison).unwrap();
+            for (value, code) in values.iter().zip(&codes) {
+                assert_eq!(range.contains(code), comparison.is_met_by(*value), "{value} {comparison:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_range_of_codes_says_what_the_comparison_says() {
+        check(&[10.0]);
+        check(&[30.0, 10.0, 20.0, 10.0, 0.0]);
+        let many: Vec<f64> = (0..100).map(|level| f64::from(level) / 2.0).collect();
+        check(&many);
+        let more: Vec<f64> = (0..1_000).map(|level| f64::from(level) / 20.0).collect();
+        check(&more);
+    }
+
+    #[test]
+    fn a_level_that_was_not_named_has_no_range() {
+        let series = QuantizedSeries::new(vec![10.0], 0, Vec::new());
+        assert_eq!(series.range(&Comparison { series: 0, side: Side::Below, level: 11.0 }), None);
+    }
+}

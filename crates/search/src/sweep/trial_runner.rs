@@ -1,0 +1,168 @@
+//! Where trials run.
+
+use super::{Candidate, Figures, Outcome, Space};
+use candlewick_backtest::NullRecorder;
+use candlewick_backtest::{Backtest, BacktestError, BacktestSettings, Finished};
+use candlewick_engine::{BotSettings, EngineError};
+use candlewick_sdk::{
+    BotContext, BuildError, BuiltStrategy, CandleSeries, Declaration, Millis, Money, Strategy, StrategyEntry,
+};
+use candlewick_simulator::Market;
+use std::ops::Range;
+
+/// What runs trials: the seam at which work that is the same for several trials may be shared. Whatever is shared,
+/// a trial's trades are those of a [`Backtest`] with its parameters.
+pub trait TrialRunner: Sync {
+    /// Runs one set of parameters over the candles that close by `until`; all of them at the end of time.
+    ///
+    /// # Errors
+    /// What keeps every trial from running, such as missing candles. A set that the strategy does not take is
+    /// [`TrialEnd::Refused`].
+    fn run(&self, candidate: &Candidate, until: Millis) -> Result<TrialEnd, BacktestError>;
+
+    /// From the open of the first candle that the bot hears to the close of the last.
+    fn span(&self) -> Range<Millis>;
+
+    /// Is told which sets [`measure`](Self::measure) is asked for next, and until when; the groups, by their places, of
+    /// those that share the most. A group that has begun is best brought to its end before another begins.
+    ///
+    /// # Errors
+    /// What keeps every trial from running.
+    fn prepare(&self, candidates: &[&Candidate], until: Millis) -> Result<Vec<Vec<usize>>, BacktestError> {
+        let _ = until;
+        Ok(vec![(0..candidates.len()).collect()])
+    }
+
+    /// Is told that no set is measured until the next are prepared, so that what was kept for them can go.
+    fn evict(&self) {}
+
+    /// Runs one set like [`run`](Self::run), for its figures alone.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    fn measure(
+        &self,
+        candidate: &Candidate,
+        until: Millis,
+        balance: Money,
+    ) -> Result<Outcome, BacktestError> {
+        Ok(match self.run(candidate, until)? {
+            TrialEnd::Ran(finished) => {
+                let mut span = self.span();
+                span.end = span.end.min(until);
+                Outcome::Figures(Box::new(Figures::of(&finished, balance, &span)))
+            }
+            TrialEnd::Refused(problem) => Outcome::Refused(problem),
+        })
+    }
+}
+
+/// How a trial ended.
+pub enum TrialEnd {
+    /// At the end of the candles.
+    Ran(Box<Finished>),
+    /// The strategy does not take these parameters, and says why.
+    Refused(String),
+}
+
+/// Runs each trial as the backtest that it is: a Session and a simulator of its own, over candles that are shared.
+#[derive(Clone, Copy)]
+pub struct Replay<'a> {
+    /// Everything but the parameters; its one bot is the one that is searched for.
+    pub settings: &'a BacktestSettings,
+    /// The bot's strategy.
+    pub entry: &'a StrategyEntry,
+    /// What is searched.
+    pub space: &'a Space,
+    /// As for [`Backtest::new`].
+    pub candles: &'a [CandleSeries],
+    /// As for [`Backtest::new`].
+    pub markets: &'a [Market],
+}
+
+/// A trial before it runs: the settings with its bot, and the bot's strategy.
+pub(crate) struct PreparedTrial {
+    pub(crate) settings: BacktestSettings,
+    pub(crate) strategy: Box<dyn Strategy>,
+    pub(crate) declaration: Option<Declaration>,
+}
+
+impl Replay<'_> {
+    /// Makes the strategy of a set; what the strategy says where it does not take the set.
+    pub(crate) fn prepare_trial(
+        &self,
+        candidate: &Candidate,
+    ) -> Result<Result<PreparedTrial, String>, BacktestError> {
+        let bot = self.space.bot(candidate);
+        let BuiltStrategy { strategy, declaration } = match self.build(&bot) {
+            Ok(built) => built,
+            Err(BuildError::Parameters { problem, .. }) => return Ok(Err(problem)),
+            Err(source @ BuildError::File { .. }) => {
+                return Err(EngineError::Strategy { bot: bot.name, source }.into());
+            }
+        };
+        let mut settings = self.settings.clone();
+        settings.session.bots = vec![bot];
+        Ok(Ok(PreparedTrial { settings, strategy, declaration }))
+    }
+
+    /// The strategy of a bot.
+    pub(crate) fn build(&self, bot: &BotSettings) -> Result<BuiltStrategy, BuildError> {
+        let context = BotContext {
+            bot: bot.name.clone(),
+            symbol: bot.symbol,
+            interval: bot.interval,
+            expiry: bot.expiry(),
+        };
+        self.entry.build_with_declaration(&bot.params, &context)
+    }
+
+    /// The candles that the bot hears.
+    pub(crate) fn own(&self) -> Option<&CandleSeries> {
+        let series = self.settings.session.bots.first().map(BotSettings::series);
+        self.candles.iter().find(|candles| Some(candles.series()) == series)
+    }
+
+    /// What the venue prices trades with, as far as it is known at `until`.
+    pub(crate) fn markets_until(&self, until: Millis) -> Vec<Market> {
+        let past = Millis::new(i64::MIN)..until;
+        self.markets.iter().map(|market| within_market(market, &past)).collect()
+    }
+}
+
+impl TrialRunner for Replay<'_> {
+    fn run(&self, candidate: &Candidate, until: Millis) -> Result<TrialEnd, BacktestError> {
+        let PreparedTrial { settings, strategy, .. } = match self.prepare_trial(candidate)? {
+            Ok(prepared) => prepared,
+            Err(problem) => return Ok(TrialEnd::Refused(problem)),
+        };
+        let candles = within_all(self.candles, &(Millis::new(i64::MIN)..until));
+        let markets = self.markets_until(until);
+        let wants_prices = [self.entry.wants_prices];
+        let backtest = match Backtest::new(&settings, vec![strategy], &wants_prices, &candles, markets) {
+            Ok(backtest) => backtest,
+            // The bot is sound as it is configured, so it is these parameters that a Session cannot be made of.
+            Err(BacktestError::Engine(error)) => return Ok(TrialEnd::Refused(error.to_string())),
+            Err(error) => return Err(error),
+        };
+        let finished = backtest.run(&NullRecorder::header(), &mut NullRecorder, &mut |_, _| {})?;
+        Ok(TrialEnd::Ran(Box::new(finished)))
+    }
+
+    fn span(&self) -> Range<Millis> {
+        self.own().map_or(Millis::ZERO..Millis::ZERO, |own| own.start()..own.end())
+    }
+}
+
+/// Shares the candles; a series without any is left out.
+pub(crate) fn within_all(candles: &[CandleSeries], past: &Range<Millis>) -> Vec<CandleSeries> {
+    candles.iter().filter_map(|series| series.within(past.clone()).ok()).collect()
+}
+
+fn within_market(market: &Market, past: &Range<Millis>) -> Market {
+    let within = |series: &CandleSeries| series.within(past.clone());
+    Market {
+        prices: within(&market.prices).unwrap_or_else(|_| market.prices.clone()),
+        detail: market.detail.iter().filter_map(|detail| within(detail).ok()).collect(),
+    }
+}
