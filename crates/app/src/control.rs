@@ -1,6 +1,6 @@
 //! Orders to a running bot, given from here, and how its answers read.
 
-use crate::failure::{Failure, FailureKind};
+use crate::error::{AppError, Fault};
 use candlewick_runtime::control::{ControlAnswer, ControlError, ControlOrder, Phase, RunState, send_order};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -10,12 +10,12 @@ use tokio::runtime::Builder;
 ///
 /// # Errors
 /// The inner one when the order reached nobody or got no answer; the outer one when this process cannot ask at all.
-pub(crate) fn give_order(
+pub fn give_order(
     socket: &Path,
     order: &ControlOrder,
-) -> Result<Result<ControlAnswer, ControlError>, Failure> {
+) -> Result<Result<ControlAnswer, ControlError>, AppError> {
     let runtime = Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| Failure::new(FailureKind::Unexpected, error))?;
+    let runtime = runtime.map_err(|error| AppError::system("this process cannot wait", error))?;
     Ok(runtime.block_on(send_order(socket, order)))
 }
 
@@ -23,17 +23,17 @@ pub(crate) fn give_order(
 ///
 /// # Errors
 /// When it did not.
-pub(crate) fn done(answer: ControlAnswer) -> Result<RunState, Failure> {
+pub fn done(answer: ControlAnswer) -> Result<RunState, AppError> {
     let problem = match answer {
         ControlAnswer::Done { state } => return Ok(state),
         ControlAnswer::Refused { problem } => format!("the bot refused: {problem}"),
         ControlAnswer::Unanswered { problem } => format!("nobody knows whether it is done: {problem}"),
     };
-    Err(Failure::new(FailureKind::Unexpected, anyhow::Error::msg(problem)))
+    Err(AppError::System(Fault::new(problem)))
 }
 
 /// How a run stands, in a sentence or two.
-pub(crate) fn describe(state: &RunState) -> String {
+pub fn describe(state: &RunState) -> String {
     let mut text = match state.phase {
         Phase::Trading => "The bot opens trades",
         Phase::Halted => "The bot is halted",
@@ -51,22 +51,6 @@ pub(crate) fn describe(state: &RunState) -> String {
     }
     text.push('.');
     text
-}
-
-impl From<ControlError> for Failure {
-    fn from(error: ControlError) -> Self {
-        let kind = match &error {
-            ControlError::StopOther { .. } => FailureKind::JournalHeld,
-            ControlError::StartBot { .. }
-            | ControlError::BecomeOwner { .. }
-            | ControlError::MoveAway { .. }
-            | ControlError::ShortenPath { .. }
-            | ControlError::MakeWritable { .. }
-            | ControlError::ShortenReason { .. } => FailureKind::Configuration,
-            ControlError::AskStatus { .. } | ControlError::UseHaltFile => FailureKind::Unexpected,
-        };
-        Self::new(kind, error)
-    }
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Everything that is wrong with a configuration, as far as it can be told without candles and without the venue.
 
+use crate::bots::{BotSet, problem_of_session, session_settings};
+use crate::candles::DataName;
 use crate::configuration::{self, Loaded, Problem, RealMoney, journal_url};
-use crate::crew::{Crew, problem_of_session, session_settings};
-use crate::data::DataName;
 use candlewick_api::HttpBroker;
 use candlewick_broker::BrokerError;
 use candlewick_broker::clock::SystemClock;
@@ -11,7 +11,7 @@ use candlewick_sdk::Registry;
 use std::sync::Arc;
 
 /// Down to each bot's strategy; the credentials are looked at elsewhere.
-pub(crate) fn problems_of(loaded: &Loaded, real: RealMoney, registry: &Registry) -> Vec<Problem> {
+pub fn problems_of(loaded: &Loaded, real: RealMoney, registry: &Registry) -> Vec<Problem> {
     let config = &loaded.config;
     let mut problems: Vec<Problem> = loaded.check_mode(real).err().into_iter().collect();
     problems.extend(problem_of_client(loaded));
@@ -27,10 +27,10 @@ pub(crate) fn problems_of(loaded: &Loaded, real: RealMoney, registry: &Registry)
     if let Err(error) = config.sandbox.check() {
         problems.push(loaded.problem("sandbox", error.to_string()));
     }
-    match Crew::build(loaded, registry) {
-        Ok(crew) => {
+    match BotSet::build(loaded, registry) {
+        Ok(bots) => {
             let settings = session_settings(loaded);
-            let made = Session::new(&settings, crew.strategies).and_then(|_| check_ladders(&settings));
+            let made = Session::new(&settings, bots.strategies).and_then(|_| check_ladders(&settings));
             match made.and_then(|_| ruin_of(loaded)) {
                 Ok(ruin) => {
                     let key = "risk.max_ruin_probability";
@@ -45,7 +45,7 @@ pub(crate) fn problems_of(loaded: &Loaded, real: RealMoney, registry: &Registry)
 }
 
 /// What is sound, and worth knowing.
-pub(crate) fn notices_of(loaded: &Loaded) -> Vec<String> {
+pub fn notices_of(loaded: &Loaded) -> Vec<String> {
     let ladders = check_ladders(&session_settings(loaded)).unwrap_or_default();
     let ruin = ruin_of(loaded).unwrap_or_default();
     ladders.into_iter().map(|notice| notice.text).chain(ruin.notices).collect()
@@ -55,7 +55,7 @@ pub(crate) fn notices_of(loaded: &Loaded) -> Vec<String> {
 ///
 /// # Errors
 /// A stake, balance or limit that is none.
-pub(crate) fn ruin_of(loaded: &Loaded) -> Result<RuinReport, EngineError> {
+pub fn ruin_of(loaded: &Loaded) -> Result<RuinReport, EngineError> {
     let settings = session_settings(loaded);
     let balance = settings.money_scale.exact(settings.balance);
     let balance = balance

@@ -1,6 +1,6 @@
 //! The code that runs: the hash of the program itself, strategies and all.
 
-use crate::failure::{Failure, FailureKind};
+use crate::error::AppError;
 use object::read::ReadCache;
 use object::{Object, ObjectSegment};
 use std::fs::File;
@@ -11,7 +11,7 @@ use std::path::Path;
 /// Over every byte of the executable, and of the libraries that it has loaded, that is in memory while they run. Whatever
 /// was compiled into them, by whomever, a change of it is a change of the hash, whether a version was raised or not. What
 /// only a debugger reads is left out: it is most of the file, and decides nothing.
-pub(crate) fn program_hash() -> Result<String, Failure> {
+pub fn program_hash() -> Result<String, AppError> {
     let hash = || {
         let mut hasher = blake3::Hasher::new();
         add(executable()?, &mut hasher)?;
@@ -20,9 +20,7 @@ pub(crate) fn program_hash() -> Result<String, Failure> {
         }
         Ok(hasher.finalize().to_hex().to_string())
     };
-    hash().map_err(|error: io::Error| {
-        Failure::new(FailureKind::Unexpected, error).context("the program cannot read itself")
-    })
+    hash().map_err(|error: io::Error| AppError::system("the program cannot read itself", error))
 }
 
 /// Adds what of a file is in memory while it runs; all of it, where that is not known.

@@ -1,7 +1,7 @@
 //! What somebody may have meant by a name that does not exist.
 
 /// The known name that is nearest, when one is near enough to be a slip of the keyboard.
-pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let plain = |text: &str| text.to_lowercase().replace(['-', '_', ' ', '/'], "");
     let wanted = plain(name);
     let most = (wanted.chars().count() / 3).clamp(1, 4);
@@ -14,7 +14,7 @@ pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) 
 }
 
 /// `did you mean "x"?`, or the list of what there is.
-pub(crate) fn suggest<'a>(name: &str, known: impl IntoIterator<Item = &'a str> + Clone) -> String {
+pub fn suggest<'a>(name: &str, known: impl IntoIterator<Item = &'a str> + Clone) -> String {
     if let Some(near) = nearest(name, known.clone()) {
         return format!("did you mean \"{near}\"?");
     }

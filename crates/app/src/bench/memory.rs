@@ -6,17 +6,17 @@ use serde::Serialize;
 
 /// Bytes that a run took from the allocator; room that it never touched counts as well.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub(crate) struct Held {
+pub struct Held {
     /// At most, of all moments at which the run was looked at.
-    pub(crate) most_bytes: u64,
+    pub most_bytes: u64,
     /// The trade book's part, which grows with the trades.
-    pub(crate) book_bytes: u64,
+    pub book_bytes: u64,
     /// What is left without the book, for each bot.
-    pub(crate) bytes_per_bot: f64,
+    pub bytes_per_bot: f64,
 }
 
 /// Looks at what the thread holds while a run tells where it has come to.
-pub(crate) struct Holding {
+pub(super) struct Holding {
     before: i64,
     most: i64,
     judged: i64,
@@ -25,17 +25,17 @@ pub(crate) struct Holding {
 
 impl Holding {
     /// Just before a run: all that is held now is not the run's.
-    pub(crate) fn start() -> Self {
+    pub(super) fn start() -> Self {
         Self::from(Allocations::of_this_thread().bytes)
     }
 
     /// The run has come so far.
-    pub(crate) fn see(&mut self, stage: Stage) {
+    pub(super) fn see(&mut self, stage: Stage) {
         self.see_bytes(stage, Allocations::of_this_thread().bytes);
     }
 
     /// What the run of so many bots held; nothing where the program does not count.
-    pub(crate) fn of_bots(&self, bots: usize) -> Option<Held> {
+    pub(super) fn of_bots(&self, bots: usize) -> Option<Held> {
         Allocations::are_counted().then(|| self.held(bots))
     }
 

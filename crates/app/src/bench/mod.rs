@@ -4,6 +4,6 @@ mod memory;
 mod process;
 mod round;
 
-pub(crate) use memory::Held;
-pub(crate) use process::{WholeProcess, floor_of_file};
-pub(crate) use round::{Measured, Spread, measure};
+pub use memory::Held;
+pub use process::{WholeProcess, floor_of_file};
+pub use round::{Measured, Spread, measure};

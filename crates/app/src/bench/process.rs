@@ -1,6 +1,6 @@
 //! The whole program over candles that it has in its cache, beside a process that runs the loop by hand over the same.
 
-use crate::failure::{Failure, FailureKind};
+use crate::error::AppError;
 use candlewick_api::clock::Stopwatch;
 use candlewick_backtest::bench::run_single_by_hand;
 use candlewick_history::{DataSource, FileCache};
@@ -33,19 +33,19 @@ const MIB: f64 = 1_048_576.0;
 
 /// A run of the program and of the bare loop, from start to exit.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct WholeProcess {
-    pub(crate) candles: usize,
-    pub(crate) backtest: Cost,
-    pub(crate) by_hand: Cost,
+pub struct WholeProcess {
+    pub candles: usize,
+    pub backtest: Cost,
+    pub by_hand: Cost,
 }
 
 /// What a process took, of several runs.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(crate) struct Cost {
-    pub(crate) median_ms: f64,
-    pub(crate) minimum_ms: f64,
+pub struct Cost {
+    pub median_ms: f64,
+    pub minimum_ms: f64,
     /// The most memory that a run held, the pages of the mapped candles included.
-    pub(crate) peak_mib: f64,
+    pub peak_mib: f64,
 }
 
 impl WholeProcess {
@@ -53,7 +53,7 @@ impl WholeProcess {
     ///
     /// # Errors
     /// The program cannot be started again, or does not end well.
-    pub(crate) fn measure(candles: usize, rounds: usize, tell: &mut dyn FnMut()) -> Result<Self, Failure> {
+    pub fn measure(candles: usize, rounds: usize, tell: &mut dyn FnMut()) -> Result<Self, AppError> {
         let folder = tempfile::tempdir().map_err(unexpected)?;
         let program = Program { path: std::env::current_exe().map_err(unexpected)?, folder: folder.path() };
         std::fs::write(folder.path().join("bench.toml"), CONFIGURATION).map_err(unexpected)?;
@@ -94,7 +94,7 @@ struct Program<'a> {
 
 impl Program<'_> {
     /// Runs itself with these arguments: how long it took, and how much memory it held at most.
-    fn run(&self, arguments: &[&str]) -> Result<(Duration, u64), Failure> {
+    fn run(&self, arguments: &[&str]) -> Result<(Duration, u64), AppError> {
         let mut command = Command::new(&self.path);
         for (name, _) in std::env::vars_os() {
             if name.to_string_lossy().starts_with("CANDLEWICK_") {
@@ -118,7 +118,7 @@ impl Program<'_> {
 ///
 /// # Errors
 /// The file cannot be read.
-pub(crate) fn floor_of_file(path: &Path, cache: Option<&FileCache>) -> Result<u64, Failure> {
+pub fn floor_of_file(path: &Path, cache: Option<&FileCache>) -> Result<u64, AppError> {
     let source = DataSource::from_path(path)?;
     let read = match cache {
         Some(cache) => cache.read(&source, &mut |_| {})?,
@@ -134,7 +134,6 @@ fn let_rest(path: &Path) -> io::Result<()> {
     file.set_modified(written.checked_sub(Duration::from_mins(1)).unwrap_or(written))
 }
 
-fn unexpected(error: io::Error) -> Failure {
-    Failure::new(FailureKind::Unexpected, error)
-        .context("the bench could not run the program in a folder of its own")
+fn unexpected(error: io::Error) -> AppError {
+    AppError::system("the bench could not run the program in a folder of its own", error)
 }

@@ -10,29 +10,29 @@ use std::hint::black_box;
 
 /// A work beside its floor. Times are nanoseconds for each candle that a bot decides on.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Measured {
-    pub(crate) work: String,
-    pub(crate) bots: usize,
+pub struct Measured {
+    pub work: String,
+    pub bots: usize,
     /// Candles times the bots that decide on them.
-    pub(crate) decisions: usize,
-    pub(crate) trades: u64,
+    pub decisions: usize,
+    pub trades: u64,
     /// Signals that the backtest refused, each recorded and hashed.
-    pub(crate) refused: u64,
-    pub(crate) backtest_ns: Spread,
-    pub(crate) by_hand_ns: Spread,
+    pub refused: u64,
+    pub backtest_ns: Spread,
+    pub by_hand_ns: Spread,
     /// Median by median.
-    pub(crate) ratio: f64,
+    pub ratio: f64,
     /// Minimum by minimum.
-    pub(crate) ratio_of_minima: f64,
+    pub ratio_of_minima: f64,
     /// What the backtest held beyond its candles; nothing where the program does not count.
-    pub(crate) memory: Option<Held>,
+    pub memory: Option<Held>,
 }
 
 /// Times of several rounds.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(crate) struct Spread {
-    pub(crate) median: f64,
-    pub(crate) minimum: f64,
+pub struct Spread {
+    pub median: f64,
+    pub minimum: f64,
 }
 
 impl Spread {
@@ -46,7 +46,7 @@ impl Spread {
 
 /// Why there is no figure.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum MeasureError {
+pub enum MeasureError {
     /// So many candles cannot be made.
     #[error(transparent)]
     Make(#[from] HistoryError),
@@ -62,7 +62,7 @@ pub(crate) enum MeasureError {
 ///
 /// # Errors
 /// The candles cannot be made, or the two do not make the same trades.
-pub(crate) fn measure(
+pub fn measure(
     kind: WorkKind,
     candles: usize,
     rounds: usize,

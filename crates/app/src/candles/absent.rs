@@ -1,12 +1,13 @@
 //! What to say of candles that the catalog does not hold.
 
 use crate::suggestion::nearest;
-use candlewick_history::{Catalog, Manifest};
+use candlewick_history::{Catalog, HistoryError, Manifest};
 use candlewick_sdk::Series;
+use std::io::ErrorKind;
 use std::path::Path;
 
 /// What the catalog in `folder` holds, and what may have been meant by `wanted`, which begins with a symbol.
-pub(crate) fn what_there_is(folder: &Path, wanted: &str) -> String {
+fn what_there_is(folder: &Path, wanted: &str) -> String {
     let catalog = Catalog::new(folder);
     let all: Vec<Series> = catalog.series().unwrap_or_default();
     if all.is_empty() {
@@ -35,4 +36,23 @@ fn told(catalog: &Catalog, series: Series) -> String {
     }
     let numbers: Vec<String> = versions.iter().map(|version| version.number.to_string()).collect();
     format!("{symbol}@{interval} in versions {}", numbers.join(", "))
+}
+
+/// What to do about candles that are not where they should be.
+pub fn cure_of_history(error: &HistoryError) -> Option<String> {
+    match error {
+        HistoryError::FillCatalog { folder, what } => Some(what_there_is(folder, what)),
+        HistoryError::CheckPath { path, action, source } if source.kind() == ErrorKind::NotFound => {
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty())?;
+            match *action {
+                "write" if !folder.exists() => Some(format!("make the folder {} first", folder.display())),
+                "open" | "read" if folder.join("manifest.json").exists() => Some(
+                    "bring the file back, or delete the series' folder and fetch or import it anew"
+                        .to_owned(),
+                ),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
 }

@@ -1,7 +1,7 @@
 //! Whether the candles are fine enough for the expiries that they price.
 
 use crate::configuration::{Loaded, Problems};
-use crate::failure::Failure;
+use crate::error::{AppError, Fault};
 use candlewick_engine::{IntentRow, TradeBook};
 use candlewick_records::utc;
 use candlewick_sdk::{Expiry, Millis};
@@ -9,7 +9,7 @@ use candlewick_simulator::{Market, check_expiry, coarse_stretches};
 use std::ops::Range;
 
 /// What is said of a run that was allowed to be coarse, and is.
-pub(crate) const COARSE: &str =
+pub const COARSE: &str =
     "coarse: an expiry is shorter than the candles that price it, so this run proves nothing";
 
 /// The way out that is always there.
@@ -17,7 +17,7 @@ const ALLOW: &str = "--allow-coarse runs it all the same, with prices from insid
 
 /// Which candles have to be fine enough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fineness {
+pub enum Fineness {
     /// Those that there are, wherever they are: what the trades came to be priced by is looked at afterwards.
     Somewhere,
     /// Those of every moment at which a trade may be priced.
@@ -25,7 +25,7 @@ pub(crate) enum Fineness {
 }
 
 /// Why the candles are too coarse for an expiry; nothing where they are not.
-pub(crate) fn too_coarse(expiry: Expiry, market: &Market, fineness: Fineness) -> Option<String> {
+pub fn too_coarse(expiry: Expiry, market: &Market, fineness: Fineness) -> Option<String> {
     if let Err(error) = check_expiry(expiry, market) {
         return Some(error.to_string());
     }
@@ -46,7 +46,7 @@ pub(crate) fn too_coarse(expiry: Expiry, market: &Market, fineness: Fineness) ->
 ///
 /// # Errors
 /// Every bot whose expiry is shorter than its symbol's candles.
-pub(crate) fn check_expiries(loaded: &Loaded, markets: &[Market], fineness: Fineness) -> Result<(), Failure> {
+pub fn check_expiries(loaded: &Loaded, markets: &[Market], fineness: Fineness) -> Result<(), AppError> {
     let mut problems = Vec::new();
     for (index, bot) in loaded.config.bots.iter().enumerate() {
         let Some(market) = markets.iter().find(|market| market.symbol() == bot.symbol) else { continue };
@@ -55,14 +55,14 @@ pub(crate) fn check_expiries(loaded: &Loaded, markets: &[Market], fineness: Fine
             problems.push(problem.value(format!("\"{}\"", bot.close_type)));
         }
     }
-    Problems::check(problems).map_err(|problems| Failure::from(problems).help(ALLOW))
+    Problems::check(problems).map_err(|problems| refused(&problems, ALLOW))
 }
 
 /// Holds the trades of a run to their expiries: each must have been priced by candles that are no longer.
 ///
 /// # Errors
 /// How many were not, of the first bot that has such trades.
-pub(crate) fn check_trades(loaded: &Loaded, markets: &[Market], book: &TradeBook) -> Result<(), Failure> {
+pub(super) fn check_trades(loaded: &Loaded, markets: &[Market], book: &TradeBook) -> Result<(), AppError> {
     for (index, bot) in loaded.config.bots.iter().enumerate() {
         let Some(market) = markets.iter().find(|market| market.symbol() == bot.symbol) else { continue };
         let stretches = coarse_stretches(bot.expiry(), market);
@@ -79,9 +79,14 @@ pub(crate) fn check_trades(loaded: &Loaded, markets: &[Market], book: &TradeBook
         let problem = loaded.problem(&format!("bots[{index}].close_type"), why);
         let problem = problem.value(format!("\"{close_type}\""));
         let help = format!("--from and --to keep to what the finer candles cover; {ALLOW}");
-        return Err(Failure::from(Problems::from(problem)).help(help));
+        return Err(refused(&Problems::from(problem), &help));
     }
     Ok(())
+}
+
+/// Expiries that are too short for their candles.
+fn refused(problems: &Problems, cure: &str) -> AppError {
+    AppError::Invalid(Fault::new(problems.to_string()).cure(cure))
 }
 
 /// Whether one of a trade's prices lies in these stretches. A price at the end of a candle is that candle's.

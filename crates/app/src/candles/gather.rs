@@ -1,86 +1,69 @@
-//! The candles of a run as they are asked for on the command line, and what is to be said of them.
-#![allow(
-    clippy::doc_markdown,
-    reason = "the documentation of arguments is the help that clap prints as it stands"
-)]
-
+//! The candles of a run and what is to be said of them.
 use super::coarse::{COARSE, Fineness, check_expiries, check_trades};
 use super::load::{self, ALWAYS, StockSource};
 use super::market::{markets_for, select_series};
 use super::price_source::PriceSource;
-use crate::arguments::{GlobalArguments, parse_moment};
 use crate::configuration::{Flag, Loaded};
-use crate::failure::Failure;
+use crate::error::AppError;
+use crate::progress::Progress;
 use candlewick_engine::{BotSettings, TradeBook};
 use candlewick_history::{data_hash_of, missing_candles};
 use candlewick_records::utc;
-use candlewick_report::run::ReplayBasis;
 use candlewick_sdk::{CandleSeries, Millis, Series};
 use candlewick_simulator::Market;
-use clap::Args;
 use std::ops::Range;
 use std::path::PathBuf;
 
 /// What to read.
-#[derive(Debug, Args)]
-pub(crate) struct CandleArguments {
+#[derive(Clone, Debug, Default)]
+pub struct CandleChoice {
     /// Candle file, SYMBOL_INTERVAL.csv (or .parquet) or SYMBOL@INTERVAL=PATH, or a series of the catalog,
     /// SYMBOL@INTERVAL; repeatable; finer candles of a symbol price its trades
-    #[arg(long, value_name = "FILE")]
-    data: Vec<String>,
+    pub data: Vec<String>,
     /// Folder of the catalog, from which the bots' series come when no --data is given
-    #[arg(long, value_name = "DIR")]
-    catalog: Option<PathBuf>,
+    pub catalog: Option<PathBuf>,
     /// Leave out candles that open before: a date, a time, or milliseconds since 1970
-    #[arg(long, value_name = "TIME", value_parser = parse_moment)]
-    from: Option<Millis>,
+    pub from: Option<Millis>,
     /// Leave out candles that close after
-    #[arg(long, value_name = "TIME", value_parser = parse_moment)]
-    to: Option<Millis>,
+    pub to: Option<Millis>,
     /// Run expiries that are shorter than the candles; such a result proves nothing
-    #[arg(long)]
-    pub(crate) allow_coarse: bool,
+    pub allow_coarse: bool,
 }
 
 /// The candles of a run and what is to be said of them.
-pub(crate) struct Candles {
+pub struct Candles {
     /// All that bots hear or trades are priced by.
-    pub(crate) series: Vec<CandleSeries>,
+    pub series: Vec<CandleSeries>,
     /// What prices trades, by symbol.
-    pub(crate) markets: Vec<Market>,
+    pub markets: Vec<Market>,
     /// Over all series.
-    pub(crate) hash: String,
+    pub hash: String,
     /// Whose prices they are.
-    pub(crate) prices: PriceSource,
+    pub prices: PriceSource,
     /// Values of the candles that a venue changed later, as far as the catalog knows.
-    pub(crate) revised: u64,
+    pub revised: u64,
     /// What the reader should know.
-    pub(crate) notices: Vec<String>,
+    pub notices: Vec<String>,
 }
 
 impl Candles {
     /// From the first candle's open to the last one's close.
-    pub(crate) fn span(&self) -> Range<Millis> {
+    pub fn span(&self) -> Range<Millis> {
         let start = self.series.iter().map(CandleSeries::start).min();
         let end = self.series.iter().map(CandleSeries::end).max();
         start.unwrap_or(Millis::ZERO)..end.unwrap_or(Millis::ZERO)
     }
 
     /// How many candles that bots listen to are missing in hours in which their market was open.
-    pub(crate) fn missing(&self, bots: &[BotSettings]) -> u64 {
+    pub fn missing(&self, bots: &[BotSettings]) -> u64 {
         let is_heard = |one: &&CandleSeries| bots.iter().any(|bot| bot.series() == one.series());
         self.series.iter().filter(is_heard).map(missing_candles).sum()
     }
 }
 
-impl CandleArguments {
-    /// What is known of such candles.
-    pub(crate) fn basis(&self, prices: PriceSource) -> ReplayBasis {
-        ReplayBasis { may_be_coarse: self.allow_coarse, has_venue_prices: prices == PriceSource::Venue }
-    }
-
+impl CandleChoice {
     /// As settings.
-    pub(crate) fn flags(&self) -> Vec<Flag> {
+    pub fn flags(&self) -> Vec<Flag> {
         let data = (!self.data.is_empty()).then_some(&self.data);
         let flags = [
             Flag::new("--data", "sandbox", "data", data),
@@ -93,9 +76,9 @@ impl CandleArguments {
     ///
     /// # Errors
     /// As [`load::load`] and [`select_series`].
-    pub(crate) fn gather(&self, loaded: &Loaded, global: &GlobalArguments) -> Result<Candles, Failure> {
+    pub fn gather(&self, loaded: &Loaded, progress: &dyn Progress) -> Result<Candles, AppError> {
         let bots = &loaded.config.bots;
-        let stock = load::load(loaded, &self.range()?, global)?;
+        let stock = load::load(loaded, &self.range()?, progress)?;
         let given: Vec<Series> = stock.series.iter().map(|one| one.candles().series()).collect();
         let (prices, revised) = (stock.prices, stock.revised);
         let mut notices = stock.notices;
@@ -106,7 +89,7 @@ impl CandleArguments {
             notices.push("synthetic candles: a profit on them says nothing about a strategy".to_owned());
         }
         let joined = series.iter().map(CandleSeries::series).filter(|one| !given.contains(one));
-        notices.extend(joined.map(|one| format!("the candles of {one} are joined from shorter ones")));
+        notices.extend(joined.map(|one| format!("the candles of {one} are resampled from shorter ones")));
         let hash = data_hash_of(&selected).to_hex().to_string();
         Ok(Candles { series, markets, hash, prices, revised, notices })
     }
@@ -115,12 +98,12 @@ impl CandleArguments {
     ///
     /// # Errors
     /// As [`check_expiries`], unless coarse runs are allowed.
-    pub(crate) fn check_expiries(
+    pub fn check_expiries(
         &self,
         loaded: &Loaded,
         markets: &[Market],
         fineness: Fineness,
-    ) -> Result<Option<String>, Failure> {
+    ) -> Result<Option<String>, AppError> {
         self.coarse(check_expiries(loaded, markets, fineness))
     }
 
@@ -128,16 +111,16 @@ impl CandleArguments {
     ///
     /// # Errors
     /// As [`check_trades`], unless coarse runs are allowed.
-    pub(crate) fn check_trades(
+    pub fn check_trades(
         &self,
         loaded: &Loaded,
         markets: &[Market],
         book: &TradeBook,
-    ) -> Result<Option<String>, Failure> {
+    ) -> Result<Option<String>, AppError> {
         self.coarse(check_trades(loaded, markets, book))
     }
 
-    fn coarse(&self, checked: Result<(), Failure>) -> Result<Option<String>, Failure> {
+    fn coarse(&self, checked: Result<(), AppError>) -> Result<Option<String>, AppError> {
         match checked {
             Ok(()) => Ok(None),
             Err(_) if self.allow_coarse => Ok(Some(COARSE.to_owned())),
@@ -146,11 +129,11 @@ impl CandleArguments {
     }
 
     /// What `--from` and `--to` leave.
-    fn range(&self) -> Result<Range<Millis>, Failure> {
+    fn range(&self) -> Result<Range<Millis>, AppError> {
         let range = self.from.unwrap_or(ALWAYS.start)..self.to.unwrap_or(ALWAYS.end);
         if range.is_empty() {
             let [from, to] = [range.start, range.end].map(utc);
-            return Err(Failure::configuration(format!("--from {from} does not lie before --to {to}")));
+            return Err(AppError::invalid(format!("--from {from} does not lie before --to {to}")));
         }
         Ok(range)
     }

@@ -3,34 +3,33 @@
 use super::name::{DataName, Shelves, names};
 use super::price_source::PriceSource;
 use super::synthetic;
-use crate::arguments::GlobalArguments;
 use crate::configuration::Loaded;
-use crate::failure::Failure;
-use crate::progress::{Progress, with_spinner};
+use crate::error::AppError;
+use crate::progress::Progress;
 use candlewick_engine::BotSettings;
 use candlewick_history::{Catalog, HashedSeries};
 use candlewick_sdk::{CandleSeries, Millis, Series};
 use std::ops::Range;
 
 /// Every moment.
-pub(crate) const ALWAYS: Range<Millis> = Millis::new(i64::MIN)..Millis::MAX;
+pub const ALWAYS: Range<Millis> = Millis::new(i64::MIN)..Millis::MAX;
 
 /// Candles, and where they are from.
-pub(crate) struct Stock {
-    pub(crate) series: Vec<HashedSeries>,
-    pub(crate) source: StockSource,
-    pub(crate) prices: PriceSource,
+pub struct Stock {
+    pub series: Vec<HashedSeries>,
+    pub source: StockSource,
+    pub prices: PriceSource,
     /// The same, for messages.
-    pub(crate) place: String,
+    pub place: String,
     /// What the reader should know.
-    pub(crate) notices: Vec<String>,
+    pub notices: Vec<String>,
     /// Values of its candles that a venue changed later, as far as the catalog knows.
-    pub(crate) revised: u64,
+    pub revised: u64,
 }
 
 /// Where the candles of a run are from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum StockSource {
+pub enum StockSource {
     /// What `--data` or `[sandbox].data` names.
     Named,
     /// The catalog, by the bots' symbols and intervals.
@@ -45,16 +44,12 @@ pub(crate) enum StockSource {
 ///
 /// # Errors
 /// Bad data, with file and line; a series that is given twice; a catalog that was asked for and holds nothing.
-pub(crate) fn load(
-    loaded: &Loaded,
-    range: &Range<Millis>,
-    global: &GlobalArguments,
-) -> Result<Stock, Failure> {
+pub fn load(loaded: &Loaded, range: &Range<Millis>, progress: &dyn Progress) -> Result<Stock, AppError> {
     let config = &loaded.config;
     let shelves = shelves(loaded);
     let named = names(&config.sandbox.data)?;
     if !named.is_empty() {
-        return stock(loaded, (&named, StockSource::Named), &shelves, range, global);
+        return stock(loaded, (&named, StockSource::Named), &shelves, range, progress);
     }
     let folder = shelves.catalog.folder().display();
     let stored = stored_for(&shelves.catalog, &config.bots)?;
@@ -68,17 +63,19 @@ pub(crate) fn load(
             bot.series()
         ));
     } else if !stored.is_empty() {
-        return stock(loaded, (&stored, StockSource::Catalog), &shelves, range, global);
+        return stock(loaded, (&stored, StockSource::Catalog), &shelves, range, progress);
     }
     if loaded.is_set("data.catalog") {
         let problem = format!(
             "the catalog {folder} holds no candles of the bots' symbols; it holds: {}",
             listed(&shelves.catalog.series()?)
         );
-        return Err(Failure::data(problem)
+        return Err(AppError::data(problem)
             .help("`candlewick data generate --catalog DIR` makes synthetic candles; --data takes files"));
     }
-    let made = with_spinner("Making synthetic candles", global, synthetic::candles)?;
+    let spinner = progress.spinner("Making synthetic candles");
+    let made = synthetic::candles()?;
+    drop(spinner);
     let made = made.into_iter().map(|one| ("synthetic candles".to_owned(), HashedSeries::new(one)));
     let series = kept(made.collect(), range, &config.bots)?;
     let (source, prices) = (StockSource::Synthetic, PriceSource::Other);
@@ -92,8 +89,8 @@ fn stock(
     (names, source): (&[DataName], StockSource),
     shelves: &Shelves,
     range: &Range<Millis>,
-    global: &GlobalArguments,
-) -> Result<Stock, Failure> {
+    progress: &dyn Progress,
+) -> Result<Stock, AppError> {
     let folder = shelves.catalog.folder().display();
     let mut notices = joined(names, shelves)?;
     let place = match source {
@@ -103,19 +100,19 @@ fn stock(
     if source == StockSource::Catalog && loaded.has_built_in_bots() {
         notices.push(format!("the candles are those of the catalog {folder}"));
     }
-    let series = kept(read_all(names, shelves, global)?, range, &loaded.config.bots)?;
+    let series = kept(read_all(names, shelves, progress)?, range, &loaded.config.bots)?;
     let prices = PriceSource::of(names, &shelves.catalog, &loaded.config.broker.client)?;
     Ok(Stock { series, source, prices, place, notices, revised: revised(names, shelves, range)? })
 }
 
 /// The catalog and the cache of a configuration.
-pub(crate) fn shelves(loaded: &Loaded) -> Shelves {
+pub fn shelves(loaded: &Loaded) -> Shelves {
     let settings = &loaded.config.data;
     Shelves { catalog: Catalog::new(settings.catalog.clone()), cache: settings.file_cache() }
 }
 
 /// What the catalog has for these bots: nothing when it could serve none of them.
-pub(crate) fn stored_for(catalog: &Catalog, bots: &[BotSettings]) -> Result<Vec<DataName>, Failure> {
+pub fn stored_for(catalog: &Catalog, bots: &[BotSettings]) -> Result<Vec<DataName>, AppError> {
     let all = catalog.series()?;
     let mut found: Vec<Series> = Vec::new();
     for bot in bots {
@@ -139,7 +136,7 @@ fn serves(names: &[DataName], bot: &BotSettings) -> bool {
 }
 
 /// Which of the named series are joined from shorter ones.
-fn joined(names: &[DataName], shelves: &Shelves) -> Result<Vec<String>, Failure> {
+fn joined(names: &[DataName], shelves: &Shelves) -> Result<Vec<String>, AppError> {
     let mut notices = Vec::new();
     for name in names {
         if let Some(shorter) = name.joined_from(&shelves.catalog)? {
@@ -156,7 +153,7 @@ pub(super) fn is_part(fine: Series, coarse: Series) -> bool {
 }
 
 /// How many revisions the catalog keeps beside the candles of these names that lie within the range.
-fn revised(names: &[DataName], shelves: &Shelves, range: &Range<Millis>) -> Result<u64, Failure> {
+fn revised(names: &[DataName], shelves: &Shelves, range: &Range<Millis>) -> Result<u64, AppError> {
     let mut count = 0;
     for name in names {
         if let Some(series) = name.read_from(&shelves.catalog)? {
@@ -171,11 +168,11 @@ fn revised(names: &[DataName], shelves: &Shelves, range: &Range<Millis>) -> Resu
 fn read_all(
     names: &[DataName],
     shelves: &Shelves,
-    global: &GlobalArguments,
-) -> Result<Vec<(String, HashedSeries)>, Failure> {
+    progress: &dyn Progress,
+) -> Result<Vec<(String, HashedSeries)>, AppError> {
     let read = |name: &DataName| {
-        let mut progress = Progress::new(format!("Reading {name}"), global);
-        let whole = name.read(shelves, &mut |at| progress.update(at.read_bytes, at.total_bytes))?;
+        let mut bar = progress.bar(&format!("Reading {name}"));
+        let whole = name.read(shelves, &mut |at| bar.update(at.read_bytes, at.total_bytes))?;
         Ok((name.to_string(), whole))
     };
     names.iter().map(read).collect()
@@ -186,7 +183,7 @@ fn kept(
     series: Vec<(String, HashedSeries)>,
     range: &Range<Millis>,
     bots: &[BotSettings],
-) -> Result<Vec<HashedSeries>, Failure> {
+) -> Result<Vec<HashedSeries>, AppError> {
     let mut kept = Vec::with_capacity(series.len());
     let mut outside = None;
     for (place, whole) in series {
@@ -204,16 +201,12 @@ fn kept(
 }
 
 /// What of a series lies within the range.
-pub(crate) fn within(
-    whole: HashedSeries,
-    range: &Range<Millis>,
-    place: &str,
-) -> Result<HashedSeries, Failure> {
+pub fn within(whole: HashedSeries, range: &Range<Millis>, place: &str) -> Result<HashedSeries, AppError> {
     let candles = whole.candles();
     let Ok(part) = candles.within(range.clone()) else {
         let ends = [candles.start(), candles.end()].map(candlewick_records::utc);
         let problem = format!("{place}: no candles of {} lie between --from and --to", candles.series());
-        return Err(Failure::data(problem).help(format!("it has them from {} to {}", ends[0], ends[1])));
+        return Err(AppError::data(problem).help(format!("it has them from {} to {}", ends[0], ends[1])));
     };
     let is_whole = part.candles().len() == candles.candles().len();
     Ok(if is_whole { whole } else { HashedSeries::new(part) })
@@ -225,6 +218,6 @@ fn listed(all: &[Series]) -> String {
 }
 
 /// The candles alone.
-pub(crate) fn candles_of(series: &[HashedSeries]) -> Vec<CandleSeries> {
+pub fn candles_of(series: &[HashedSeries]) -> Vec<CandleSeries> {
     series.iter().map(|one| one.candles().clone()).collect()
 }

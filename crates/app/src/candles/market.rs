@@ -1,7 +1,7 @@
 //! Which candles the bots listen to, and which price their trades.
 
 use super::load::is_part;
-use crate::failure::Failure;
+use crate::error::AppError;
 use crate::suggestion::nearest;
 use candlewick_engine::BotSettings;
 use candlewick_history::{HashedSeries, resample};
@@ -13,11 +13,11 @@ use candlewick_simulator::Market;
 ///
 /// # Errors
 /// A bot whose series is missing, with what there is.
-pub(crate) fn select_series(
+pub fn select_series(
     bots: &[BotSettings],
     mut all: Vec<HashedSeries>,
     place: &str,
-) -> Result<Vec<HashedSeries>, Failure> {
+) -> Result<Vec<HashedSeries>, AppError> {
     for bot in bots {
         if all.iter().any(|one| one.candles().series() == bot.series()) {
             continue;
@@ -34,7 +34,7 @@ pub(crate) fn select_series(
 
 /// One market for each traded symbol. Its price series is the finest one that a bot listens to; its detail all that
 /// are finer.
-pub(crate) fn markets_for(bots: &[BotSettings], series: &[CandleSeries]) -> Vec<Market> {
+pub fn markets_for(bots: &[BotSettings], series: &[CandleSeries]) -> Vec<Market> {
     let mut markets: Vec<Market> = Vec::new();
     for bot in bots {
         if markets.iter().any(|market| market.symbol() == bot.symbol) {
@@ -51,7 +51,7 @@ pub(crate) fn markets_for(bots: &[BotSettings], series: &[CandleSeries]) -> Vec<
     markets
 }
 
-fn missing(bot: &BotSettings, all: &[HashedSeries], place: &str) -> Failure {
+fn missing(bot: &BotSettings, all: &[HashedSeries], place: &str) -> AppError {
     let Series { symbol, interval } = bot.series();
     let there: Vec<String> = all.iter().map(|one| one.candles().series().to_string()).collect();
     let problem = format!(
@@ -69,13 +69,13 @@ fn missing(bot: &BotSettings, all: &[HashedSeries], place: &str) -> Failure {
              into the catalog, `candlewick data generate` makes synthetic ones; --catalog takes another catalog"
         ),
     };
-    Failure::data(problem).help(help)
+    AppError::data(problem).help(help)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::candles_of;
+    use crate::candles::candles_of;
     use candlewick_engine::StakeSettings;
     use candlewick_sdk::{Candle, ExpirationType, Millis, Ohlcv};
 
@@ -149,7 +149,7 @@ mod tests {
         ] {
             let all = vec![series("A 1m"), series("BTCUSDT 1m")];
             let failure =
-                select_series(&[bot(symbol, interval)], all, "the catalog data").unwrap_err().render();
+                select_series(&[bot(symbol, interval)], all, "the catalog data").unwrap_err().text();
             let there = format!(
                 "no candles of {symbol} {interval} for bot \"a\" in the catalog data; there are: A 1m, BTCUSDT 1m"
             );

@@ -1,7 +1,7 @@
 //! What `--data` takes: a file, or a series of the catalog.
 
 use super::load::is_part;
-use crate::failure::Failure;
+use crate::error::AppError;
 use candlewick_history::{Catalog, DataSource, FileCache, HashedSeries, HistoryError, Progress, resample};
 use candlewick_sdk::{Interval, Series, Symbol};
 use std::fmt;
@@ -9,7 +9,7 @@ use std::str::FromStr;
 
 /// `SYMBOL_INTERVAL.csv` or `.parquet`, `SYMBOL@INTERVAL=PATH`, or `SYMBOL@INTERVAL` for a series of the catalog.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum DataName {
+pub enum DataName {
     /// A file.
     File(DataSource),
     /// A series of the catalog.
@@ -18,14 +18,14 @@ pub(crate) enum DataName {
 
 /// Where named candles are looked for.
 #[derive(Clone, Debug)]
-pub(crate) struct Shelves {
-    pub(crate) catalog: Catalog,
-    pub(crate) cache: Option<FileCache>,
+pub struct Shelves {
+    pub catalog: Catalog,
+    pub cache: Option<FileCache>,
 }
 
 impl DataName {
     /// The series that it names.
-    pub(crate) const fn series(&self) -> Series {
+    pub const fn series(&self) -> Series {
         match self {
             Self::File(source) => source.series,
             Self::Stored(series) => *series,
@@ -36,7 +36,7 @@ impl DataName {
     ///
     /// # Errors
     /// A file, line or series that cannot be read.
-    pub(crate) fn read(
+    pub fn read(
         &self,
         shelves: &Shelves,
         progress: &mut dyn FnMut(Progress),
@@ -58,7 +58,7 @@ impl DataName {
     ///
     /// # Errors
     /// A catalog that cannot be read.
-    pub(crate) fn read_from(&self, catalog: &Catalog) -> Result<Option<Series>, HistoryError> {
+    pub fn read_from(&self, catalog: &Catalog) -> Result<Option<Series>, HistoryError> {
         match self {
             Self::File(_) => Ok(None),
             Self::Stored(series) => Ok(Some(self.joined_from(catalog)?.unwrap_or(*series))),
@@ -69,7 +69,7 @@ impl DataName {
     ///
     /// # Errors
     /// A catalog that cannot be read.
-    pub(crate) fn joined_from(&self, catalog: &Catalog) -> Result<Option<Series>, HistoryError> {
+    pub fn joined_from(&self, catalog: &Catalog) -> Result<Option<Series>, HistoryError> {
         let Self::Stored(series) = self else { return Ok(None) };
         let all = catalog.series()?;
         let parts = all.iter().filter(|one| is_part(**one, *series) && !all.contains(series));
@@ -81,13 +81,13 @@ impl DataName {
 ///
 /// # Errors
 /// A name that does not tell its series; a series that is named twice.
-pub(crate) fn names(configured: &[String]) -> Result<Vec<DataName>, Failure> {
+pub(super) fn names(configured: &[String]) -> Result<Vec<DataName>, AppError> {
     let mut names: Vec<DataName> = Vec::with_capacity(configured.len());
     for text in configured {
         let name: DataName = text.parse()?;
         if let Some(other) = names.iter().find(|other| other.series() == name.series()) {
             let problem = format!("{} is given twice: {other} and {name}", name.series());
-            return Err(Failure::configuration(problem).help("leave one of the two out"));
+            return Err(AppError::invalid(problem).help("leave one of the two out"));
         }
         names.push(name);
     }

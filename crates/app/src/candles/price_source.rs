@@ -1,13 +1,13 @@
 //! Whose prices candles are: the venue's own, or somebody else's, on which a result is a hypothesis.
 
 use super::name::DataName;
-use crate::failure::Failure;
+use crate::error::AppError;
 use candlewick_api::Settings;
 use candlewick_history::{Catalog, Manifest};
 
 /// Whose prices they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PriceSource {
+pub enum PriceSource {
     /// Fetched from the configured venue, all of them.
     Venue,
     /// Of another venue or of nobody knows whom, or made.
@@ -19,7 +19,7 @@ impl PriceSource {
     ///
     /// # Errors
     /// A catalog that cannot be read.
-    pub(super) fn of(names: &[DataName], catalog: &Catalog, venue: &Settings) -> Result<Self, Failure> {
+    pub(super) fn of(names: &[DataName], catalog: &Catalog, venue: &Settings) -> Result<Self, AppError> {
         let source = source_of(venue);
         for name in names {
             let Some(series) = name.read_from(catalog)? else { return Ok(Self::Other) };
@@ -33,7 +33,7 @@ impl PriceSource {
 }
 
 /// What the catalog calls the configured symbol price API where candles are fetched from it.
-pub(crate) fn source_of(venue: &Settings) -> String {
+pub fn source_of(venue: &Settings) -> String {
     let Settings { price_url, slot, .. } = venue;
     if *slot == Settings::default().slot { price_url.clone() } else { format!("{price_url}, slot {slot}") }
 }

@@ -1,7 +1,7 @@
 //! Candles and the present: the moment among stored candles at which a venue starts, or the whole days by which they
 //! are moved so that they lie around now.
 
-use crate::failure::Failure;
+use crate::error::AppError;
 use candlewick_sandbox::StartTime;
 use candlewick_sdk::{Candle, CandleError, CandleSeries, Millis, Ohlcv};
 use std::cmp::Reverse;
@@ -13,16 +13,16 @@ use std::ops::Range;
 ///
 /// # Errors
 /// Candles that are too short to lie around now, or whose interval does not divide a day.
-pub(crate) fn shift_to(now: Millis, all: &[CandleSeries]) -> Result<Vec<CandleSeries>, Failure> {
+pub fn shift_to(now: Millis, all: &[CandleSeries]) -> Result<Vec<CandleSeries>, AppError> {
     let way_out = "give --start or a --speed above 1: the candles then stay where they are in time";
     let Some(days) = shift_of(now, all) else {
         let problem = "the candles are too short to be moved around the present by whole days";
-        return Err(Failure::data(problem).help(way_out));
+        return Err(AppError::data(problem).help(way_out));
     };
     let moved = |one: &CandleSeries| {
         shift(one, days).map_err(|error| {
             let problem = format!("{} cannot be moved by whole days: {error}", one.series());
-            Failure::data(problem).help(way_out)
+            AppError::data(problem).help(way_out)
         })
     };
     all.iter().map(moved).collect()
@@ -33,7 +33,7 @@ pub(crate) fn shift_to(now: Millis, all: &[CandleSeries]) -> Result<Vec<CandleSe
 ///
 /// # Errors
 /// A start outside the candles.
-pub(crate) fn start_among(all: &[CandleSeries], asked: Option<Millis>) -> Result<Millis, Failure> {
+pub fn start_among(all: &[CandleSeries], asked: Option<Millis>) -> Result<Millis, AppError> {
     let (start, end) = whole(all);
     let Some(at) = asked else {
         let (start, end) = common(all).unwrap_or((start, end));
@@ -46,7 +46,7 @@ pub(crate) fn start_among(all: &[CandleSeries], asked: Option<Millis>) -> Result
     let print = |moment: Millis| String::from(StartTime(moment));
     let problem =
         format!("the start {} is outside the candles, {} to {}", print(at), print(start), print(end));
-    Err(Failure::configuration(problem).help("give a --start within them, or leave it out"))
+    Err(AppError::invalid(problem).help("give a --start within them, or leave it out"))
 }
 
 /// From the first candle of any series to the last of any.
@@ -184,7 +184,7 @@ mod tests {
             let all = [series("A", &[TWO_WEEKS]), series("B", &hours_of_b)];
             match (start_among(&all, asked.map(hours)), expected) {
                 (Ok(start), Ok(expected)) => assert_eq!(start, hours(expected), "{hours_of_b:?}"),
-                (Err(failure), Err(problem)) => assert!(failure.render().contains(problem)),
+                (Err(failure), Err(problem)) => assert!(failure.text().contains(problem)),
                 (other, _) => panic!("{hours_of_b:?}: {other:?}"),
             }
         }
@@ -198,11 +198,7 @@ mod tests {
         let candles: Vec<Candle> =
             (0..1_000).map(|i| Candle::new(interval.length() * i, interval, numbers).unwrap()).collect();
         let failure = shift_to(hours(24 * 100), &[CandleSeries::new(series, candles).unwrap()]).unwrap_err();
-        assert!(
-            failure.render().starts_with("error: A 7m cannot be moved by whole days"),
-            "{}",
-            failure.render()
-        );
+        assert!(failure.text().starts_with("A 7m cannot be moved by whole days"), "{}", failure.text());
     }
 
     proptest! {

@@ -9,18 +9,18 @@ use figment::value::{Dict, Num, Tag, Value};
 use serde_json::Value as Json;
 
 /// Compares values with a JSON Schema, as far as ours go.
-pub(crate) struct Checker<'a, O> {
+pub(super) struct Checker<'a, O> {
     schema: &'a Json,
     origin_of: O,
 }
 
 impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
-    pub(crate) const fn new(schema: &'a Json, origin_of: O) -> Self {
+    pub(super) const fn new(schema: &'a Json, origin_of: O) -> Self {
         Self { schema, origin_of }
     }
 
     /// Everything that is wrong.
-    pub(crate) fn check(&self, root: &Value) -> Vec<Problem> {
+    pub(super) fn check(&self, root: &Value) -> Vec<Problem> {
         let mut problems = Vec::new();
         self.visit(self.schema, root, &KeyPath::default(), &mut problems);
         problems

@@ -1,7 +1,7 @@
 //! The `[control]` section: where a running bot takes orders.
 
 use super::{Loaded, Problem, Problems};
-use crate::failure::Failure;
+use crate::error::AppError;
 use candlewick_journal::JournalUrl;
 use candlewick_runtime::control::{ControlPaths, HaltFile};
 use schemars::JsonSchema;
@@ -23,7 +23,7 @@ pub struct ControlSettings {
 }
 
 /// Where the journal lies.
-pub(crate) fn journal_url(loaded: &Loaded) -> Result<JournalUrl, Problem> {
+pub fn journal_url(loaded: &Loaded) -> Result<JournalUrl, Problem> {
     loaded.config.journal.url.parse().map_err(|error: candlewick_journal::JournalError| {
         // Without the value: it may hold a password.
         loaded.problem("journal.url", error.to_string())
@@ -31,7 +31,7 @@ pub(crate) fn journal_url(loaded: &Loaded) -> Result<JournalUrl, Problem> {
 }
 
 /// Where a bot of this configuration takes orders.
-pub(crate) fn control_paths(loaded: &Loaded) -> Result<ControlPaths, Failure> {
+pub fn control_paths(loaded: &Loaded) -> Result<ControlPaths, AppError> {
     let url = journal_url(loaded).map_err(Problems::from)?;
     let ControlSettings { socket, halt_file } = loaded.config.control.clone();
     let beside = ControlPaths::beside(&anchor_of(&url));

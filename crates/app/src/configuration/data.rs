@@ -27,7 +27,7 @@ impl Default for DataSettings {
 
 impl DataSettings {
     /// The copies of candle files, unless none are kept.
-    pub(crate) fn file_cache(&self) -> Option<FileCache> {
+    pub fn file_cache(&self) -> Option<FileCache> {
         self.cache_folder().map(FileCache::new)
     }
 

@@ -5,7 +5,7 @@ use std::fmt;
 
 /// The way to a value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct KeyPath(Vec<Step>);
+pub struct KeyPath(Vec<Step>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Step {
@@ -15,24 +15,24 @@ enum Step {
 
 impl KeyPath {
     /// Reads `bots[0].stake.amount`, and `bots.0.stake.amount` alike.
-    pub(crate) fn parse(text: &str) -> Self {
+    pub fn parse(text: &str) -> Self {
         let parts = text.split(['.', '[']).map(|part| part.trim_end_matches(']'));
         Self::from_parts(parts.filter(|part| !part.is_empty()))
     }
 
     /// Of the parts that an error names.
-    pub(crate) fn from_parts<'a>(parts: impl IntoIterator<Item = &'a str>) -> Self {
+    pub fn from_parts<'a>(parts: impl IntoIterator<Item = &'a str>) -> Self {
         let step = |part: &str| part.parse().map_or_else(|_| Step::Key(part.to_owned()), Step::Index);
         Self(parts.into_iter().map(step).collect())
     }
 
     /// The path of a key below this one.
-    pub(crate) fn key(&self, key: &str) -> Self {
+    pub fn key(&self, key: &str) -> Self {
         self.with(Step::Key(key.to_owned()))
     }
 
     /// The path of a list's item.
-    pub(crate) fn index(&self, index: usize) -> Self {
+    pub fn index(&self, index: usize) -> Self {
         self.with(Step::Index(index))
     }
 
@@ -43,7 +43,7 @@ impl KeyPath {
     }
 
     /// The value there; where the path leads past the tree, the last value on the way.
-    pub(crate) fn deepest<'a>(&self, root: &'a Value) -> &'a Value {
+    pub fn deepest<'a>(&self, root: &'a Value) -> &'a Value {
         let mut value = root;
         for step in &self.0 {
             let next = match (step, value) {

@@ -1,7 +1,7 @@
 //! Where values come from: layers, each over the one before it.
 
 use super::password::cover;
-use crate::failure::{Failure, FailureKind};
+use crate::error::{AppError, Fault};
 use figment::providers::{Env, Format, Toml};
 use figment::value::{Dict, Map, Value};
 use figment::{Metadata, Profile, Provider};
@@ -21,14 +21,14 @@ const APART: [&str; 3] = ["allow_real", "broker__api_token", "broker__api_key"];
 const SECRETS: [&str; 2] = ["api_token", "api_key"];
 
 /// Values of one origin.
-pub(crate) struct Layer {
+pub(super) struct Layer {
     origin: Origin,
     values: Dict,
 }
 
 /// Where values come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Origin {
+pub(super) enum Origin {
     /// `config/default.toml`, as it was when the program was built.
     Default,
     /// `config/sandbox.toml`, as it was when the program was built.
@@ -42,7 +42,7 @@ pub(crate) enum Origin {
 }
 
 /// A setting that an argument gives.
-pub(crate) struct Flag {
+pub struct Flag {
     /// The argument, such as `--speed`.
     name: &'static str,
     section: &'static str,
@@ -53,7 +53,7 @@ pub(crate) struct Flag {
 impl Flag {
     /// The setting that an argument gives, when it is given. `None` also for what cannot be a setting, which no
     /// type of ours can be.
-    pub(crate) fn new(
+    pub fn new(
         name: &'static str,
         section: &'static str,
         key: &'static str,
@@ -65,59 +65,58 @@ impl Flag {
 }
 
 impl Layer {
-    pub(crate) fn defaults() -> Result<Self, Failure> {
+    pub(super) fn defaults() -> Result<Self, AppError> {
         Self::parse(Origin::Default, DEFAULTS)
     }
 
-    pub(crate) fn built_in() -> Result<Self, Failure> {
+    pub(super) fn built_in() -> Result<Self, AppError> {
         Self::parse(Origin::BuiltIn, SANDBOX)
     }
 
-    pub(crate) fn read_file(path: &Path) -> Result<Self, Failure> {
+    pub(super) fn read_file(path: &Path) -> Result<Self, AppError> {
         let text = std::fs::read_to_string(path).map_err(|source| {
             let problem = format!("{}: cannot read the configuration file", path.display());
-            let failure =
-                Failure::new(FailureKind::Configuration, anyhow::Error::new(source)).context(problem);
-            failure.help("--config takes a TOML file, such as config/demo.toml")
+            AppError::Invalid(Fault::new(problem).because(source))
+                .help("--config takes a TOML file, such as config/demo.toml")
         })?;
         let layer = Self::parse(Origin::File(path.to_owned()), &text)?;
         layer.refuse_secrets()?;
         Ok(layer)
     }
 
-    pub(crate) fn environment() -> Result<Self, Failure> {
+    pub(super) fn environment() -> Result<Self, AppError> {
         let provider = Env::prefixed(PREFIX).ignore(&APART).split("__");
-        let unexpected = |error| Failure::new(FailureKind::Configuration, anyhow::Error::new(error));
+        let unexpected = |error: figment::Error| AppError::invalid(error.to_string());
         let mut data = provider.data().map_err(unexpected)?;
         Ok(Self { origin: Origin::Environment, values: data.remove(&Profile::Default).unwrap_or_default() })
     }
 
-    pub(crate) fn flag(flag: Flag) -> Self {
+    pub(super) fn flag(flag: Flag) -> Self {
         let section = Value::from(Dict::from([(flag.key.to_owned(), flag.value)]));
         let values = Dict::from([(flag.section.to_owned(), section)]);
         Self { origin: Origin::Flag(flag.name), values }
     }
 
-    fn parse(origin: Origin, text: &str) -> Result<Self, Failure> {
+    fn parse(origin: Origin, text: &str) -> Result<Self, AppError> {
         match Toml::from_str::<Dict>(text) {
             Ok(values) => Ok(Self { origin, values }),
             // The parser would print the line itself, and that might hold a secret.
             Err(error) => {
                 let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
-                Err(Failure::configuration(format!("{origin}, line {line}: {}", error.message().trim_end())))
+                Err(AppError::invalid(format!("{origin}, line {line}: {}", error.message().trim_end())))
             }
         }
     }
 
     /// A file lies around, is copied, is committed: no secret belongs in one. Its value is never shown.
-    fn refuse_secrets(&self) -> Result<(), Failure> {
+    fn refuse_secrets(&self) -> Result<(), AppError> {
         self.refuse_password()?;
         let Some(Value::Dict(_, broker)) = self.values.get("broker") else { return Ok(()) };
         let Some(key) = SECRETS.iter().find(|key| broker.contains_key(**key)) else { return Ok(()) };
         let problem =
             format!("broker.{key} ({}): a secret does not belong in a configuration file", self.origin);
         let variable = format!("{PREFIX}BROKER__{}", key.to_uppercase());
-        Err(Failure::configuration(problem).help(format!(
+        Err(AppError::invalid(problem).help(format!(
             "remove it there and set {variable} in the environment, or broker.{key}_file to a file that only you can read"
         )))
     }
@@ -126,7 +125,7 @@ impl Layer {
 impl Layer {
     /// The journal's database may want a password. Neither a file may hold it nor an argument, which everybody on the
     /// machine can read.
-    pub(crate) fn refuse_password(&self) -> Result<(), Failure> {
+    pub(super) fn refuse_password(&self) -> Result<(), AppError> {
         let Some(Value::Dict(_, journal)) = self.values.get("journal") else { return Ok(()) };
         let Some(Value::String(_, url)) = journal.get("url") else { return Ok(()) };
         if cover(url).is_none() {
@@ -137,7 +136,7 @@ impl Layer {
             _ => "a configuration file",
         };
         let problem = format!("journal.url ({}): a password does not belong in {place}", self.origin);
-        Err(Failure::configuration(problem).help(format!(
+        Err(AppError::invalid(problem).help(format!(
             "leave it out there, and set PGPASSWORD in the environment, or PGPASSFILE to a file that only you can read, or \
              {PREFIX}JOURNAL__URL to the whole address"
         )))

@@ -4,7 +4,7 @@ use super::check::Checker;
 use super::layer::{Flag, Layer, Origin};
 use super::removed::take_unused;
 use super::{Config, KeyPath, Mode, Problem, Problems};
-use crate::failure::{Failure, FailureKind};
+use crate::error::AppError;
 use candlewick_sdk::{Money, MoneyError};
 use figment::value::{Tag, Value};
 use figment::{Figment, Profile, Provider};
@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 /// What lies below the environment when no file is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Base {
+pub enum Base {
     /// The bots for the embedded venue that come along (`config/sandbox.toml`).
     Sandbox,
     /// The defaults alone: no bot.
@@ -21,7 +21,7 @@ pub(crate) enum Base {
 
 /// Whether the user asked for real money on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RealMoney {
+pub enum RealMoney {
     /// `--real` was given.
     Asked,
     /// It was not.
@@ -30,15 +30,15 @@ pub(crate) enum RealMoney {
 
 /// A configuration that is read in full; its values have the right types.
 #[derive(Debug)]
-pub(crate) struct Loaded {
-    pub(crate) config: Config,
+pub struct Loaded {
+    pub config: Config,
     figment: Figment,
     root: Value,
 }
 
 impl Loaded {
     /// Lays `files` over the defaults (or over `base` when there is none), then the environment, then `flags`.
-    pub(crate) fn read(files: &[PathBuf], base: Base, flags: Vec<Flag>) -> Result<Self, Failure> {
+    pub fn read(files: &[PathBuf], base: Base, flags: Vec<Flag>) -> Result<Self, AppError> {
         let mut layers = vec![Layer::defaults()?];
         if files.is_empty() && base == Base::Sandbox {
             layers.push(Layer::built_in()?);
@@ -55,9 +55,9 @@ impl Loaded {
         Self::stack(layers)
     }
 
-    fn stack(layers: Vec<Layer>) -> Result<Self, Failure> {
+    fn stack(layers: Vec<Layer>) -> Result<Self, AppError> {
         let figment = layers.into_iter().fold(Figment::new(), Figment::merge);
-        let unexpected = |error| Failure::new(FailureKind::Unexpected, anyhow::Error::new(error));
+        let unexpected = |error| AppError::system("the layers of the configuration cannot be merged", error);
         let mut values = figment.data().map_err(unexpected)?.remove(&Profile::Default).unwrap_or_default();
         for notice in take_unused(&mut values) {
             tracing::warn!("{notice}");
@@ -68,37 +68,37 @@ impl Loaded {
     }
 
     /// The merged values.
-    pub(crate) const fn root(&self) -> &Value {
+    pub const fn root(&self) -> &Value {
         &self.root
     }
 
     /// Where a value came from.
-    pub(crate) fn origin_of(&self, value: &Value) -> Option<String> {
+    pub fn origin_of(&self, value: &Value) -> Option<String> {
         origin_of(&self.figment, value.tag())
     }
 
     /// A problem with the value at `key`, written as in errors (`bots[0].strategy`).
-    pub(crate) fn problem(&self, key: &str, problem: impl Into<String>) -> Problem {
+    pub fn problem(&self, key: &str, problem: impl Into<String>) -> Problem {
         let path = KeyPath::parse(key);
         let origin = self.origin_of(path.deepest(&self.root));
         Problem::of_key(&path, origin, problem)
     }
 
     /// Whether anybody set `key`: a file, the environment or a flag.
-    pub(crate) fn is_set(&self, key: &str) -> bool {
+    pub fn is_set(&self, key: &str) -> bool {
         let path = KeyPath::parse(key);
         let default = Origin::Default.to_string();
         self.origin_of(path.deepest(&self.root)).is_some_and(|origin| origin != default)
     }
 
     /// Whether the bots are those that come along.
-    pub(crate) fn has_built_in_bots(&self) -> bool {
+    pub fn has_built_in_bots(&self) -> bool {
         let bots = self.origin_of(KeyPath::parse("bots").deepest(&self.root));
         bots.is_some_and(|origin| origin == Origin::BuiltIn.to_string())
     }
 
     /// The balance at the start, exact at the wallet's scale.
-    pub(crate) fn initial_balance(&self) -> Result<Money, Failure> {
+    pub fn initial_balance(&self) -> Result<Money, AppError> {
         let account = &self.config.account;
         let wrong =
             |error: MoneyError| Problems::from(self.problem("account.initial_balance", error.to_string()));
@@ -106,7 +106,7 @@ impl Loaded {
     }
 
     /// Real money needs two yeses, in two places.
-    pub(crate) fn check_mode(&self, real: RealMoney) -> Result<(), Problem> {
+    pub fn check_mode(&self, real: RealMoney) -> Result<(), Problem> {
         let allowed = std::env::var("CANDLEWICK_ALLOW_REAL").is_ok_and(|value| value == "yes");
         match self.config.account.mode {
             Mode::Demo => Ok(()),
@@ -120,9 +120,10 @@ impl Loaded {
     }
 }
 
-fn to_config(figment: &Figment, root: &Value) -> Result<Config, Failure> {
+fn to_config(figment: &Figment, root: &Value) -> Result<Config, AppError> {
     let schema = serde_json::to_value(schemars::schema_for!(Config));
-    let schema = schema.map_err(|error| Failure::new(FailureKind::Unexpected, error))?;
+    let schema =
+        schema.map_err(|error| AppError::system("the schema of the configuration is no JSON", error))?;
     let checker = Checker::new(&schema, |tag| origin_of(figment, tag));
     Problems::check(checker.check(root))?;
     // What a schema does not say, such as the form of an interval, the types themselves refuse.

@@ -14,14 +14,14 @@ mod show;
 mod variants;
 
 pub use control::ControlSettings;
-pub(crate) use control::{control_paths, journal_url};
+pub use control::{control_paths, journal_url};
 pub use data::DataSettings;
 use key::KeyPath;
-pub(crate) use layer::Flag;
-pub(crate) use load::{Base, Loaded, RealMoney};
-pub(crate) use problem::{Problem, Problems};
-pub(crate) use secret::{check_secrets, credentials, given as given_secrets};
-pub(crate) use show::{schema, to_json, to_toml};
+pub use layer::Flag;
+pub use load::{Base, Loaded, RealMoney};
+pub use problem::{Problem, ProblemKind, Problems};
+pub use secret::{check_secrets, credentials, given as given_secrets};
+pub use show::{schema, to_json, to_toml};
 pub use variants::VariantSettings;
 
 use candlewick_engine::{BotSettings, RiskSettings};

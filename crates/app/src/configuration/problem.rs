@@ -1,46 +1,54 @@
 //! What is wrong in a configuration: the key, its value, where that came from, and what to do.
 
 use super::KeyPath;
-use crate::failure::{Failure, FailureKind};
 use serde::Serialize;
 use std::fmt;
 
 /// One thing that is wrong.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct Problem {
+pub struct Problem {
     /// The key, such as `bots[0].stake.amount`.
-    pub(crate) key: String,
+    pub key: String,
     /// The value, unless it might be a secret.
-    pub(crate) value: Option<String>,
+    pub value: Option<String>,
     /// The file, the environment or the flag that the value came from.
-    pub(crate) origin: Option<String>,
+    pub origin: Option<String>,
     /// What is wrong, and what is allowed.
-    pub(crate) complaint: String,
+    pub complaint: String,
     #[serde(skip)]
-    pub(crate) kind: FailureKind,
+    pub kind: ProblemKind,
+}
+
+/// What a problem is with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProblemKind {
+    /// A setting.
+    Setting,
+    /// A file that a setting names.
+    Data,
 }
 
 /// All that is wrong; never empty.
 #[derive(Debug)]
-pub(crate) struct Problems(Vec<Problem>);
+pub struct Problems(Vec<Problem>);
 
 impl Problem {
     /// A problem with a key whose value says nothing.
-    pub(crate) fn of_key(key: &KeyPath, origin: Option<String>, complaint: impl Into<String>) -> Self {
-        let kind = FailureKind::Configuration;
+    pub fn of_key(key: &KeyPath, origin: Option<String>, complaint: impl Into<String>) -> Self {
+        let kind = ProblemKind::Setting;
         Self { key: key.to_string(), value: None, origin, complaint: complaint.into(), kind }
     }
 
     /// Shows the value.
     #[must_use]
-    pub(crate) fn value(mut self, value: impl Into<String>) -> Self {
+    pub fn value(mut self, value: impl Into<String>) -> Self {
         self.value = Some(value.into());
         self
     }
 
     /// Makes it one of another kind.
     #[must_use]
-    pub(crate) fn kind(mut self, kind: FailureKind) -> Self {
+    pub fn kind(mut self, kind: ProblemKind) -> Self {
         self.kind = kind;
         self
     }
@@ -62,11 +70,11 @@ impl fmt::Display for Problem {
 
 impl Problems {
     /// `Ok` when there is none.
-    pub(crate) fn check(problems: Vec<Problem>) -> Result<(), Self> {
+    pub fn check(problems: Vec<Problem>) -> Result<(), Self> {
         if problems.is_empty() { Ok(()) } else { Err(Self(problems)) }
     }
 
-    pub(crate) fn into_list(self) -> Vec<Problem> {
+    pub fn into_list(self) -> Vec<Problem> {
         self.0
     }
 }
@@ -77,20 +85,24 @@ impl From<Problem> for Problems {
     }
 }
 
-impl From<Problems> for Failure {
-    fn from(problems: Problems) -> Self {
-        let list = problems.0;
-        // Wrong settings come before the data that they lead to.
-        let settings = list.iter().any(|problem| problem.kind == FailureKind::Configuration);
-        let other = list.first().map_or(FailureKind::Configuration, |problem| problem.kind);
-        let kind = if settings { FailureKind::Configuration } else { other };
-        let text = match list.as_slice() {
-            [only] => only.to_string(),
-            many => {
-                let lines: Vec<String> = many.iter().map(|problem| format!("\n  {problem}")).collect();
-                format!("{} problems in the configuration:{}", many.len(), lines.concat())
-            }
-        };
-        Self::new(kind, anyhow::Error::msg(text))
+impl Problems {
+    /// What is wrong above all: wrong settings come before the data that they lead to.
+    pub fn kind(&self) -> ProblemKind {
+        let is_setting = |problem: &Problem| problem.kind == ProblemKind::Setting;
+        if self.0.iter().any(is_setting) { ProblemKind::Setting } else { ProblemKind::Data }
     }
 }
+
+impl fmt::Display for Problems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.as_slice() {
+            [only] => only.fmt(f),
+            many => {
+                write!(f, "{} problems in the configuration:", many.len())?;
+                many.iter().try_for_each(|problem| write!(f, "\n  {problem}"))
+            }
+        }
+    }
+}
+
+impl std::error::Error for Problems {}

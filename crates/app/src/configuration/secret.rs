@@ -1,7 +1,7 @@
 //! Credentials: from the environment, or from a file that only its owner can read.
 
 use super::{BrokerSettings, Loaded, Problem, Problems};
-use crate::failure::{Failure, FailureKind};
+use crate::error::AppError;
 use candlewick_api::{Credentials, Secret};
 use std::path::Path;
 
@@ -28,20 +28,20 @@ fn places(broker: &BrokerSettings) -> [Place<'_>; 2] {
 }
 
 /// Reads both credentials, where they are given. The environment goes before a file.
-pub(crate) fn credentials(loaded: &Loaded) -> Result<Credentials, Failure> {
+pub fn credentials(loaded: &Loaded) -> Result<Credentials, AppError> {
     let [token, key] = places(&loaded.config.broker);
     let read =
-        |place: &Place<'_>| read(place, loaded).map_err(|problem| Failure::from(Problems::from(problem)));
+        |place: &Place<'_>| read(place, loaded).map_err(|problem| AppError::from(Problems::from(problem)));
     Ok(Credentials { api_token: read(&token)?, api_key: read(&key)? })
 }
 
 /// Everything that is wrong with the places of the credentials.
-pub(crate) fn check_secrets(loaded: &Loaded) -> Vec<Problem> {
+pub fn check_secrets(loaded: &Loaded) -> Vec<Problem> {
     places(&loaded.config.broker).iter().filter_map(|place| read(place, loaded).err()).collect()
 }
 
 /// Keys below `[broker]` whose secret is given, and by what.
-pub(crate) fn given(broker: &BrokerSettings) -> Vec<(&'static str, String)> {
+pub fn given(broker: &BrokerSettings) -> Vec<(&'static str, String)> {
     let given = |place: &Place<'_>| {
         let variable = std::env::var_os(place.variable).map(|_| "environment".to_owned());
         let origin = variable.or_else(|| place.file.map(|path| path.display().to_string()))?;
@@ -55,7 +55,7 @@ fn read(place: &Place<'_>, loaded: &Loaded) -> Result<Option<Secret>, Problem> {
         let secret = value.to_str().ok_or("").and_then(|text| Secret::new(text).map_err(|_| ""));
         let problem = |_| {
             let problem = format!("{} is empty or holds characters that no header can carry", place.variable);
-            loaded.problem("", problem).kind(FailureKind::Configuration)
+            loaded.problem("", problem)
         };
         return secret.map(Some).map_err(problem);
     }

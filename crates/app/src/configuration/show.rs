@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 /// As TOML that reads back, with the origin of each value as a comment.
-pub(crate) fn to_toml(loaded: &Loaded) -> String {
+pub fn to_toml(loaded: &Loaded) -> String {
     let mut text = String::from("# The merged configuration. Each value is followed by its origin.\n");
     let Value::Dict(_, sections) = loaded.root() else { return text };
     for (name, section) in sections {
@@ -45,7 +45,7 @@ fn write_table(loaded: &Loaded, path: &KeyPath, table: &Dict, text: &mut String)
 }
 
 /// As one document: the configuration, and the origin of each of its values by key.
-pub(crate) fn to_json(loaded: &Loaded) -> Json {
+pub fn to_json(loaded: &Loaded) -> Json {
     let mut origins = Map::new();
     let mut configuration = document(loaded, &KeyPath::default(), loaded.root(), &mut origins);
     for (key, origin) in secret::given(&loaded.config.broker) {
@@ -160,7 +160,7 @@ pub(super) fn number(number: Num) -> String {
 }
 
 /// The JSON Schema of a configuration file.
-pub(crate) fn schema() -> Json {
+pub fn schema() -> Json {
     let mut schema = schemars::schema_for!(Config).to_value();
     mend_defaults(&mut schema);
     schema

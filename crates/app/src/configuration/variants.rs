@@ -22,7 +22,7 @@ impl Default for VariantSettings {
 
 impl VariantSettings {
     /// The ledger, unless variants are not counted.
-    pub(crate) fn ledger(&self) -> Option<Ledger> {
+    pub fn ledger(&self) -> Option<Ledger> {
         (!self.ledger.as_os_str().is_empty()).then(|| Ledger::new(&self.ledger))
     }
 }

@@ -17,10 +17,8 @@ const BUILT_IN: &str = "none given: the bots that come along, for `backtest`, `s
 pub(super) fn check(files: &[PathBuf], registry: &Registry) -> (Option<Loaded>, Finding) {
     let loaded = match Loaded::read(files, Base::Sandbox, Vec::new()) {
         Ok(loaded) => loaded,
-        Err(failure) => {
-            let text = failure.render();
-            let text = text.strip_prefix("error: ").unwrap_or(&text).to_owned();
-            return (None, Check::Configuration.fail(text, REMEDY));
+        Err(error) => {
+            return (None, Check::Configuration.fail(error.text(), REMEDY));
         }
     };
     let problems = problems_of(&loaded, RealMoney::Asked, registry);

@@ -2,8 +2,8 @@
 
 use super::bound::{READING, blocking};
 use super::finding::{Check, Finding};
+use crate::candles::{self, DataName, Shelves};
 use crate::configuration::Loaded;
-use crate::data::{self, DataName, Shelves};
 use candlewick_engine::BotSettings;
 use candlewick_history::{Gap, gaps};
 use candlewick_sdk::{CandleSeries, Millis, Series};
@@ -17,14 +17,14 @@ const WEEK: Millis = Millis::from_seconds(7 * 86_400);
 /// bot that none is for.
 pub(super) async fn check(loaded: &Loaded, tell: &mut dyn FnMut(Finding)) {
     let config = &loaded.config;
-    let shelves = data::shelves(loaded);
+    let shelves = candles::shelves(loaded);
     // What does not tell its series has failed as configuration.
     let mut names: Vec<DataName> = config.sandbox.data.iter().filter_map(|text| text.parse().ok()).collect();
     if config.sandbox.data.is_empty() {
-        match data::stored_for(&shelves.catalog, &config.bots) {
+        match candles::stored_for(&shelves.catalog, &config.bots) {
             Ok(stored) => names = stored,
-            Err(failure) => {
-                tell(Check::Data.fail(failure.render(), "mend the catalog, or delete what is broken of it"));
+            Err(error) => {
+                tell(Check::Data.fail(error.text(), "mend the catalog, or delete what is broken of it"));
                 return;
             }
         }

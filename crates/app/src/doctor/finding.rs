@@ -7,7 +7,7 @@ use std::fmt;
 /// What is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Check {
+pub enum Check {
     Configuration,
     Credentials,
     TradingApi,
@@ -26,7 +26,7 @@ pub(crate) enum Check {
 /// How it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Mark {
+pub enum Mark {
     /// As it should be.
     Ok,
     /// Worth a look; a live run works.
@@ -37,25 +37,25 @@ pub(crate) enum Mark {
 
 /// What was found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct Finding {
-    pub(crate) check: Check,
-    pub(crate) mark: Mark,
+pub struct Finding {
+    pub check: Check,
+    pub mark: Mark,
     /// What it is.
-    pub(crate) text: String,
+    pub text: String,
     /// What to do about it.
-    pub(crate) remedy: Option<String>,
+    pub remedy: Option<String>,
 }
 
 impl Check {
-    pub(crate) fn ok(self, text: impl Into<String>) -> Finding {
+    pub fn ok(self, text: impl Into<String>) -> Finding {
         Finding { check: self, mark: Mark::Ok, text: text.into(), remedy: None }
     }
 
-    pub(crate) fn warn(self, text: impl Into<String>, remedy: impl Into<String>) -> Finding {
+    pub fn warn(self, text: impl Into<String>, remedy: impl Into<String>) -> Finding {
         Finding { check: self, mark: Mark::Warn, text: text.into(), remedy: Some(remedy.into()) }
     }
 
-    pub(crate) fn fail(self, text: impl Into<String>, remedy: impl Into<String>) -> Finding {
+    pub fn fail(self, text: impl Into<String>, remedy: impl Into<String>) -> Finding {
         Finding { check: self, mark: Mark::Fail, text: text.into(), remedy: Some(remedy.into()) }
     }
 

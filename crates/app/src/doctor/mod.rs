@@ -22,9 +22,9 @@ mod price_api;
 mod trading_api;
 mod venue;
 
-pub(crate) use finding::{Finding, Mark};
-pub(crate) use price_api::alternatives;
-pub(crate) use venue::{Api, remedy};
+pub use finding::{Finding, Mark};
+pub use price_api::alternatives;
+pub use venue::{Api, remedy};
 
 use crate::configuration::{Loaded, journal_url};
 use candlewick_api::clock::{Clock, SystemClock};
@@ -34,7 +34,7 @@ use std::path::PathBuf;
 use venue::{Asked, Reached};
 
 /// Looks at everything, and tells each finding when it is known.
-pub(crate) async fn examine(files: &[PathBuf], registry: &Registry, tell: &mut dyn FnMut(Finding)) {
+pub async fn examine(files: &[PathBuf], registry: &Registry, tell: &mut dyn FnMut(Finding)) {
     let (loaded, finding) = configuration::check(files, registry);
     tell(finding);
     let Some(loaded) = loaded else { return };

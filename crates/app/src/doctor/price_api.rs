@@ -86,7 +86,7 @@ async fn not_found(asked: &Asked, symbol: Symbol, witnesses: &mut Witnesses) -> 
 }
 
 /// Other ways to write a pair: without separators, in capitals, as the venue's own pair or not.
-pub(crate) fn alternatives(symbol: Symbol) -> Vec<Symbol> {
+pub fn alternatives(symbol: Symbol) -> Vec<Symbol> {
     let plain = symbol.as_str().to_uppercase();
     let (name, is_otc) = match plain.strip_suffix(OTC) {
         Some(name) => (name, true),

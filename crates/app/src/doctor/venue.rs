@@ -36,7 +36,7 @@ pub(super) enum Reached {
 
 /// Which of the two APIs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Api {
+pub enum Api {
     /// The trading token API.
     Trading,
     /// The symbol price API.
@@ -75,7 +75,7 @@ pub(super) async fn ask<T>(
 }
 
 /// What to do about an error.
-pub(crate) fn remedy(error: &ApiError, api: Api) -> String {
+pub fn remedy(error: &ApiError, api: Api) -> String {
     let (url, variable) = match api {
         Api::Trading => ("broker.base_url", "CANDLEWICK_BROKER__API_TOKEN or broker.api_token_file"),
         Api::Price => ("broker.price_url", "CANDLEWICK_BROKER__API_KEY or broker.api_key_file"),

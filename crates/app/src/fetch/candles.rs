@@ -4,7 +4,7 @@ use super::outcome::Fetched;
 use super::plan::{Extent, plan, slots};
 use super::trouble::give_up;
 use super::{Fetching, Target};
-use crate::failure::Failure;
+use crate::error::AppError;
 use candlewick_api::{Download, DownloadSettings, Downloaded};
 use candlewick_history::{Catalog, Manifest, Session, gaps};
 use candlewick_sdk::{Candle, CandleSeries, Millis, Series};
@@ -14,37 +14,37 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// What is put into the catalog at once, unless somebody says otherwise: an interruption costs no more.
-pub(crate) const BATCH: usize = 5_000;
+pub const BATCH: usize = 5_000;
 /// How far back a series begins of which nothing is there, when nobody says.
 const USUAL_SPAN: Millis = Millis::from_seconds(30 * 86_400);
 
 /// What to fetch of one series.
 #[derive(Clone, Debug)]
-pub(crate) struct CandleJob {
-    pub(crate) target: Target,
+pub struct CandleJob {
+    pub target: Target,
     /// Open time of the first candle. Left out: where the stored series ends, or thirty days ago.
-    pub(crate) from: Option<Millis>,
+    pub from: Option<Millis>,
     /// Close time of the last candle. Left out: now.
-    pub(crate) to: Option<Millis>,
+    pub to: Option<Millis>,
     /// Whether to ask for what is stored, too.
-    pub(crate) again: bool,
+    pub again: bool,
     /// Rows of one request.
-    pub(crate) limit: u64,
+    pub limit: u64,
     /// The least time from one request to the next.
-    pub(crate) spacing: Duration,
+    pub spacing: Duration,
     /// Candles to put into the catalog at once.
-    pub(crate) batch: usize,
+    pub batch: usize,
 }
 
 /// Fetches until all is there, the venue fails, or the run is stopped. What came is kept in any case.
-pub(crate) async fn fetch_candles(job: CandleJob, fetching: Fetching) -> (Fetched, Result<(), Failure>) {
+pub async fn fetch_candles(job: CandleJob, fetching: Fetching) -> (Fetched, Result<(), AppError>) {
     let mut fetched = Fetched::new(&job.target);
     let outcome = fetch(&job, &fetching, &mut fetched).await;
     let looked = fetched.look_back(&fetching).await;
     (fetched, outcome.and(looked))
 }
 
-async fn fetch(job: &CandleJob, fetching: &Fetching, fetched: &mut Fetched) -> Result<(), Failure> {
+async fn fetch(job: &CandleJob, fetching: &Fetching, fetched: &mut Fetched) -> Result<(), AppError> {
     let series = job.target.series;
     fetching.check_source(series).await?;
     let stored = fetching.on_disk(move |catalog| stored(catalog, series)).await?;
@@ -101,7 +101,7 @@ struct Stored {
     repaired: HashSet<Millis>,
 }
 
-fn stored(catalog: &Catalog, series: Series) -> Result<Option<Stored>, Failure> {
+fn stored(catalog: &Catalog, series: Series) -> Result<Option<Stored>, AppError> {
     let manifest = catalog.manifest(series)?;
     let has_candles = |manifest: &Manifest| manifest.current().is_some_and(|version| version.candles() > 0);
     Ok(match manifest.filter(has_candles) {
@@ -119,13 +119,13 @@ fn stretches(
     job: &CandleJob,
     stored: Option<&Stored>,
     fetching: &Fetching,
-) -> Result<Vec<Range<Millis>>, Failure> {
+) -> Result<Vec<Range<Millis>>, AppError> {
     let to = job.to.unwrap_or_else(|| fetching.clock.now());
     let usual = || stored.map_or(to - USUAL_SPAN, |stored| stored.candles.start());
     let range = job.from.unwrap_or_else(usual)..to;
     if range.is_empty() && (job.from.is_some() || job.to.is_some()) {
         let problem = format!("{}: --from does not lie before --to", job.target.series);
-        return Err(Failure::configuration(problem).help("without --to, it is the present"));
+        return Err(AppError::invalid(problem).help("without --to, it is the present"));
     }
     let extent = match (job.again, job.from) {
         (true, _) => Extent::All,
@@ -162,7 +162,7 @@ async fn remember_rests(
     target: &Target,
     asked: Vec<Range<Millis>>,
     fetching: &Fetching,
-) -> Result<(), Failure> {
+) -> Result<(), AppError> {
     let (series, source) = (target.series, fetching.source.clone());
     let session = target.asset_type.parse().map_or(Session::Always, Session::of_kind);
     let note = move |catalog: &Catalog| {
@@ -189,7 +189,7 @@ impl Batch {
         self.seen_at = self.seen_at.max(got.seen_at);
     }
 
-    async fn keep(&mut self, fetching: &Fetching, fetched: &mut Fetched) -> Result<(), Failure> {
+    async fn keep(&mut self, fetching: &Fetching, fetched: &mut Fetched) -> Result<(), AppError> {
         if self.candles.is_empty() {
             return Ok(());
         }

@@ -12,16 +12,15 @@ mod properties;
 mod target;
 mod trouble;
 
-pub(crate) use candles::{BATCH, CandleJob, fetch_candles};
-pub(crate) use outcome::{Fetched, Finished, report};
-pub(crate) use prices::{PriceJob, record_prices};
-pub(crate) use target::{Target, targets};
+pub use candles::{BATCH, CandleJob, fetch_candles};
+pub use outcome::{Fetched, Finished, document, text};
+pub use prices::{PriceJob, record_prices};
+pub use target::{Target, targets};
 
-use crate::arguments::GlobalArguments;
+use crate::candles::source_of;
 use crate::configuration::{Loaded, credentials};
-use crate::data::source_of;
-use crate::failure::{Failure, FailureKind};
-use crate::progress::Progress;
+use crate::error::AppError;
+use crate::progress::{Progress, ProgressBar};
 use candlewick_api::clock::{Clock, SystemClock};
 use candlewick_api::{Credentials, HttpVenue, Venue};
 use candlewick_history::{Appended, Catalog, Origin};
@@ -31,24 +30,24 @@ use tokio_util::sync::CancellationToken;
 
 /// What all tasks of a run share.
 #[derive(Clone)]
-pub(crate) struct Fetching {
-    pub(crate) venue: Arc<dyn Venue>,
-    pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) catalog: Catalog,
+pub struct Fetching {
+    pub venue: Arc<dyn Venue>,
+    pub clock: Arc<dyn Clock>,
+    pub catalog: Catalog,
     /// The venue, as the catalog names where candles came from.
-    pub(crate) source: String,
+    pub source: String,
     /// Where the venue's prices are, for messages.
     price_url: String,
     /// Whether candles of other sources may lie in the same series.
     mixing: Mixing,
     /// Ends all tasks, each after it has put what it got into the catalog.
-    pub(crate) stop: CancellationToken,
+    pub stop: CancellationToken,
     meter: Arc<Mutex<Meter>>,
 }
 
 /// Whether candles of several sources may lie in one series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mixing {
+pub enum Mixing {
     /// The user wants it.
     Allowed,
     /// One source each.
@@ -57,7 +56,7 @@ pub(crate) enum Mixing {
 
 /// How far all tasks are together, in candles.
 struct Meter {
-    progress: Progress,
+    bar: Box<dyn ProgressBar>,
     done: u64,
     total: u64,
 }
@@ -67,7 +66,7 @@ impl Fetching {
     ///
     /// # Errors
     /// Wrong settings, or a key that is absent or cannot be read.
-    pub(crate) fn new(loaded: &Loaded, mixing: Mixing, global: &GlobalArguments) -> Result<Self, Failure> {
+    pub fn new(loaded: &Loaded, mixing: Mixing, progress: &dyn Progress) -> Result<Self, AppError> {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
         let settings = loaded.config.broker.client.clone();
         let credentials = Credentials { api_token: None, ..credentials(loaded)? };
@@ -81,11 +80,7 @@ impl Fetching {
             price_url,
             mixing,
             stop: CancellationToken::new(),
-            meter: Arc::new(Mutex::new(Meter {
-                progress: Progress::new("Fetching", global),
-                done: 0,
-                total: 0,
-            })),
+            meter: Arc::new(Mutex::new(Meter { bar: progress.bar("Fetching"), done: 0, total: 0 })),
         })
     }
 
@@ -99,7 +94,7 @@ impl Fetching {
         let mut meter = self.meter.lock().unwrap_or_else(PoisonError::into_inner);
         meter.done += candles;
         let (done, total) = (meter.done, meter.total);
-        meter.progress.update(done.min(total), total);
+        meter.bar.update(done.min(total), total);
     }
 
     /// So many more price records were recorded; nobody knows how many there will be.
@@ -107,17 +102,17 @@ impl Fetching {
         let mut meter = self.meter.lock().unwrap_or_else(PoisonError::into_inner);
         meter.done += records;
         let told = format!("Recording, {} price records so far; Ctrl-C ends", meter.done);
-        meter.progress.tell(told);
+        meter.bar.pulse(told);
     }
 
     /// Does what reads or writes the disk, without holding up the other tasks.
     async fn on_disk<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Catalog) -> Result<T, Failure> + Send + 'static,
-    ) -> Result<T, Failure> {
+        work: impl FnOnce(&Catalog) -> Result<T, AppError> + Send + 'static,
+    ) -> Result<T, AppError> {
         let catalog = self.catalog.clone();
         let done = tokio::task::spawn_blocking(move || work(&catalog)).await;
-        done.map_err(|error| Failure::new(FailureKind::Unexpected, error))?
+        done.map_err(|error| AppError::system("the catalog was not read or written to its end", error))?
     }
 
     /// Puts candles into the catalog.
@@ -126,7 +121,7 @@ impl Fetching {
         series: Series,
         candles: Vec<Candle>,
         seen_at: Millis,
-    ) -> Result<Appended, Failure> {
+    ) -> Result<Appended, AppError> {
         let origin =
             Origin { source: self.source.clone(), licence: None, fetched_at: seen_at, files: Vec::new() };
         self.on_disk(move |catalog| Ok(catalog.append(series, &candles, &origin)?)).await
@@ -134,7 +129,7 @@ impl Fetching {
 
     /// Refuses a series that has candles of other sources only: those of two venues differ, and every difference
     /// would count as revised.
-    async fn check_source(&self, series: Series) -> Result<(), Failure> {
+    async fn check_source(&self, series: Series) -> Result<(), AppError> {
         if self.mixing == Mixing::Allowed {
             return Ok(());
         }
@@ -149,6 +144,6 @@ impl Fetching {
         let problem = format!("{series} in the catalog {folder} came from {}", others.join(", "));
         let help =
             "--catalog takes another folder; --mix puts this venue's candles beside those that are there";
-        Err(Failure::configuration(problem).help(help))
+        Err(AppError::invalid(problem).help(help))
     }
 }

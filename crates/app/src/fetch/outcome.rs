@@ -1,10 +1,10 @@
 //! What a run of `data fetch` brought, for people and machines.
 
 use super::{Fetching, Target};
-use crate::failure::Failure;
-use crate::output::{print, print_json, table};
+use crate::error::AppError;
 use candlewick_api::{Downloaded, Recorded};
 use candlewick_history::{Appended, Catalog, Manifest, Revision, Version};
+use candlewick_records::table;
 use candlewick_records::utc;
 use candlewick_sdk::{Candle, Millis};
 use serde_json::{Value, json};
@@ -16,10 +16,10 @@ const SHOWN_TO_MACHINES: usize = 1_000;
 
 /// What became of one series.
 #[derive(Debug)]
-pub(crate) struct Fetched {
-    pub(crate) target: Target,
+pub struct Fetched {
+    pub target: Target,
     /// Requests that were answered.
-    pub(crate) requests: u64,
+    pub requests: u64,
     /// Rows that are no candles.
     rejected: usize,
     appended: Appended,
@@ -33,7 +33,7 @@ pub(crate) struct Fetched {
 
 /// Whether a run came to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Finished {
+pub enum Finished {
     /// All is there that the venue has, or the time is over.
     Yes,
     /// Somebody stopped it.
@@ -81,7 +81,7 @@ impl Fetched {
     }
 
     /// Looks at what the catalog holds now, and at what was revised.
-    pub(super) async fn look_back(&mut self, fetching: &Fetching) -> Result<(), Failure> {
+    pub(super) async fn look_back(&mut self, fetching: &Fetching) -> Result<(), AppError> {
         let (series, revised, since) = (self.target.series, self.appended.revised, self.since);
         let look = move |catalog: &Catalog| {
             let manifest = catalog.manifest(series)?;
@@ -147,22 +147,18 @@ fn values(candle: &Candle) -> Value {
     })
 }
 
-/// Prints what came, series by series.
-pub(crate) fn report(
-    all: &[Fetched],
-    finished: Finished,
-    fetching: &Fetching,
-    is_json: bool,
-) -> Result<(), Failure> {
-    let folder = fetching.catalog.folder();
-    if is_json {
-        return print_json(&json!({
-            "catalog": folder,
-            "source": fetching.source,
-            "interrupted": finished == Finished::Interrupted,
-            "series": all.iter().map(Fetched::to_json).collect::<Vec<_>>(),
-        }));
-    }
+/// What came, series by series, as one document.
+pub fn document(all: &[Fetched], finished: Finished, fetching: &Fetching) -> Value {
+    json!({
+        "catalog": fetching.catalog.folder(),
+        "source": fetching.source,
+        "interrupted": finished == Finished::Interrupted,
+        "series": all.iter().map(Fetched::to_json).collect::<Vec<_>>(),
+    })
+}
+
+/// What came, series by series, as a table.
+pub fn text(all: &[Fetched], finished: Finished) -> String {
     let mut table = table([
         "Symbol", "Interval", "New", "Same", "Revised", "Rejected", "From", "To", "Candles", "Missing",
     ]);
@@ -187,7 +183,7 @@ pub(crate) fn report(
     if finished == Finished::Interrupted {
         text.push_str("\nInterrupted: the same command goes on from here.");
     }
-    print(&text)
+    text
 }
 
 /// The value that was seen first stays the candle; the catalog keeps the later one beside it.

@@ -11,7 +11,7 @@ const MERGED: i64 = 500;
 
 /// What of a range is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Extent {
+pub(super) enum Extent {
     /// Only what comes after the candles that are there.
     After,
     /// What is missing, in the middle too.
@@ -21,7 +21,7 @@ pub(crate) enum Extent {
 }
 
 /// The stretches of `range` to ask for, by time; of what is missing, not those that are known to be empty.
-pub(crate) fn plan(
+pub(super) fn plan(
     stored: Option<&CandleSeries>,
     range: &Range<Millis>,
     extent: Extent,
@@ -54,7 +54,7 @@ fn merge(stretches: impl Iterator<Item = Range<Millis>>, interval: Interval) -> 
 }
 
 /// How many candles fit into these stretches.
-pub(crate) fn slots(stretches: &[Range<Millis>], interval: Interval) -> u64 {
+pub(super) fn slots(stretches: &[Range<Millis>], interval: Interval) -> u64 {
     let slots = |one: &Range<Millis>| (one.end - one.start).get() / interval.length().get();
     stretches.iter().map(|one| u64::try_from(slots(one)).unwrap_or(0)).sum()
 }

@@ -3,7 +3,7 @@
 use super::outcome::Fetched;
 use super::trouble::give_up;
 use super::{Fetching, Target};
-use crate::failure::Failure;
+use crate::error::AppError;
 use candlewick_api::{ApiError, PriceRecorder, Recorded};
 use candlewick_sdk::{Candle, Millis};
 use std::sync::Arc;
@@ -17,19 +17,19 @@ const KEEP_EVERY: Duration = Duration::from_secs(10);
 
 /// What to record.
 #[derive(Clone, Debug)]
-pub(crate) struct PriceJob {
-    pub(crate) target: Target,
+pub struct PriceJob {
+    pub target: Target,
 }
 
 /// Records until the run is stopped, or the venue refuses. A venue that has answered before may be away for a while.
-pub(crate) async fn record_prices(job: PriceJob, fetching: Fetching) -> (Fetched, Result<(), Failure>) {
+pub async fn record_prices(job: PriceJob, fetching: Fetching) -> (Fetched, Result<(), AppError>) {
     let mut fetched = Fetched::new(&job.target);
     let outcome = record(&job, &fetching, &mut fetched).await;
     let looked = fetched.look_back(&fetching).await;
     (fetched, outcome.and(looked))
 }
 
-async fn record(job: &PriceJob, fetching: &Fetching, fetched: &mut Fetched) -> Result<(), Failure> {
+async fn record(job: &PriceJob, fetching: &Fetching, fetched: &mut Fetched) -> Result<(), AppError> {
     let series = job.target.series;
     fetching.check_source(series).await?;
     let mut recorder = PriceRecorder::new(Arc::clone(&fetching.venue), series.symbol);

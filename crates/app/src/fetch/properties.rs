@@ -2,8 +2,7 @@
 //! catalog holds the true series, each candle as it closed.
 
 use super::{CandleJob, Fetching, Meter, Mixing, Target, fetch_candles};
-use crate::arguments::GlobalArguments;
-use crate::progress::Progress;
+use crate::progress::NoProgress;
 use async_trait::async_trait;
 use candlewick_api::clock::SystemClock;
 use candlewick_api::model::{
@@ -153,7 +152,6 @@ fn truth(present: &[i64], now: i64) -> Vec<Candle> {
 
 /// Carries out a run. Answers whether it went well.
 async fn carry_out(run: &Run, venue: Arc<Scripted>, catalog: Catalog, kind: &str) -> bool {
-    let progress = Progress::new("Fetching", &GlobalArguments { quiet: true, ..GlobalArguments::default() });
     let fetching = Fetching {
         venue: Arc::clone(&venue) as _,
         clock: Arc::new(SystemClock::new()),
@@ -162,7 +160,7 @@ async fn carry_out(run: &Run, venue: Arc<Scripted>, catalog: Catalog, kind: &str
         price_url: "script".into(),
         mixing: Mixing::Refused,
         stop: venue.stop.clone(),
-        meter: Arc::new(Mutex::new(Meter { progress, done: 0, total: 0 })),
+        meter: Arc::new(Mutex::new(Meter { bar: Box::new(NoProgress), done: 0, total: 0 })),
     };
     let from = run.from.map_or(FIRST, |from| FIRST + from);
     let to = if matches!(run.end, End::LeftAlone) { FIRST + MINUTES } else { from + run.length };

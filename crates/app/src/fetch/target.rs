@@ -1,17 +1,17 @@
 //! What is to be fetched: series that are named, or those of the bots.
 
+use crate::candles::DataName;
 use crate::configuration::Loaded;
-use crate::data::DataName;
-use crate::failure::Failure;
+use crate::error::AppError;
 use candlewick_engine::BotSettings;
 use candlewick_history::asset_type_of;
 use candlewick_sdk::{Interval, Series, Symbol};
 
 /// One series, and what the venue calls its kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Target {
-    pub(crate) series: Series,
-    pub(crate) asset_type: String,
+pub struct Target {
+    pub series: Series,
+    pub asset_type: String,
 }
 
 /// The series of the names, `SYMBOL@INTERVAL`, or of the bots when there is none. Where `every` says so, all are of
@@ -20,12 +20,12 @@ pub(crate) struct Target {
 ///
 /// # Errors
 /// A name without an interval; nothing to fetch.
-pub(crate) fn targets(
+pub fn targets(
     names: &[String],
     every: Option<Interval>,
     asset_type: Option<&str>,
     loaded: &Loaded,
-) -> Result<Vec<Target>, Failure> {
+) -> Result<Vec<Target>, AppError> {
     let bots = &loaded.config.bots;
     let mut series: Vec<Series> = Vec::new();
     let named = names.iter().map(|name| series_of(name, every)).collect::<Result<Vec<_>, _>>()?;
@@ -38,7 +38,7 @@ pub(crate) fn targets(
     }
     if series.is_empty() {
         let help = "name some, such as BTCUSDT@1m, or give a --config that has [[bots]]";
-        return Err(Failure::configuration("there is no series to fetch").help(help));
+        return Err(AppError::invalid("there is no series to fetch").help(help));
     }
     let kind = |symbol: Symbol| {
         let of_bot = bots.iter().find(|bot| bot.symbol == symbol).map(|bot| bot.asset_type.clone());
@@ -48,7 +48,7 @@ pub(crate) fn targets(
     Ok(series.into_iter().map(|series| Target { series, asset_type: kind(series.symbol) }).collect())
 }
 
-fn series_of(name: &str, every: Option<Interval>) -> Result<Series, Failure> {
+fn series_of(name: &str, every: Option<Interval>) -> Result<Series, AppError> {
     if let Ok(DataName::Stored(series)) = name.parse() {
         return Ok(series);
     }
@@ -60,5 +60,5 @@ fn series_of(name: &str, every: Option<Interval>) -> Result<Series, Failure> {
         (None, None) => format!("\"{name}\" has no interval"),
         (Some(_), _) => format!("\"{name}\" is not the name of a series"),
     };
-    Err(Failure::configuration(problem).help("write SYMBOL@INTERVAL, such as BTCUSDT@1m or EURUSD.OTC@5s"))
+    Err(AppError::invalid(problem).help("write SYMBOL@INTERVAL, such as BTCUSDT@1m or EURUSD.OTC@5s"))
 }

@@ -2,13 +2,13 @@
 
 use super::{Fetched, Fetching, Target};
 use crate::doctor::{Api, alternatives, remedy};
-use crate::failure::Failure;
+use crate::error::{AppError, Fault};
 use candlewick_api::model::{LastPrice, LimitTime};
 use candlewick_api::{ApiError, SEEN_INTERVALS};
 use candlewick_sdk::{Interval, Symbol};
 
 /// Ends a task that the venue failed. What concerns every series ends the others too, and is told once.
-pub(super) async fn give_up(error: ApiError, fetched: &Fetched, fetching: &Fetching) -> Result<(), Failure> {
+pub(super) async fn give_up(error: ApiError, fetched: &Fetched, fetching: &Fetching) -> Result<(), AppError> {
     if concerns_all(&error) {
         if fetching.stop.is_cancelled() {
             return Ok(());
@@ -19,7 +19,7 @@ pub(super) async fn give_up(error: ApiError, fetched: &Fetched, fetching: &Fetch
 }
 
 /// The error, with what was asked for and what to do.
-async fn describe(error: ApiError, fetched: &Fetched, fetching: &Fetching) -> Failure {
+async fn describe(error: ApiError, fetched: &Fetched, fetching: &Fetching) -> AppError {
     let target = &fetched.target;
     let Target { series, asset_type } = target;
     let help = match &error {
@@ -38,7 +38,10 @@ async fn describe(error: ApiError, fetched: &Fetched, fetching: &Fetching) -> Fa
         0 => String::new(),
         new => format!(", after {new} new candles, which are kept"),
     };
-    Failure::from(error).context(format!("{series} of {}{kept}", fetching.price_url)).help(help)
+    let fault = Fault::new(format!("{series} of {}{kept}", fetching.price_url)).cure(help);
+    let is_setting = matches!(error, ApiError::Settings { .. });
+    let fault = fault.because(error);
+    if is_setting { AppError::Invalid(fault) } else { AppError::Venue(fault) }
 }
 
 /// Tries what may have been meant.

@@ -1,10 +1,10 @@
 //! The embedded venue: a sandbox in the same process, on the same clock as the bots.
 
 use super::Connection;
-use super::keeping::tap;
+use super::journal_session::tap;
+use crate::candles;
 use crate::configuration::Loaded;
-use crate::data;
-use crate::failure::{Failure, FailureKind};
+use crate::error::AppError;
 use candlewick_api::clock::{Clock, Speed, VirtualClock};
 use candlewick_api::{Account, Credentials, HttpVenue, Secret};
 use candlewick_engine::BotSettings;
@@ -17,16 +17,16 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
 /// A running venue and the way to it.
-pub(crate) struct Embedded {
-    pub(crate) running: RunningSandbox,
-    pub(crate) connection: Connection,
+pub struct Embedded {
+    pub running: RunningSandbox,
+    pub connection: Connection,
     /// Venue time at the start.
-    pub(crate) start: Millis,
+    pub start: Millis,
 }
 
 /// Where a run over stored candles begins and ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Span {
+pub enum Span {
     /// After some history, for as long as the user wants.
     Open,
     /// From the first candle to the last, as a backtest.
@@ -38,11 +38,11 @@ impl Embedded {
     ///
     /// # Errors
     /// Wrong settings, or an address that cannot be listened on.
-    pub(crate) async fn start(
+    pub async fn start(
         loaded: &Loaded,
         (series, markets): (Vec<CandleSeries>, Vec<Market>),
         (span, warmups): (Span, &[(BotSettings, usize)]),
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, AppError> {
         let mut settings = loaded.config.sandbox.clone();
         // The clock stands still until an order is answered, so an answer cannot wait for its arrival.
         settings.replies = Replies::AtOnce;
@@ -82,14 +82,13 @@ impl Embedded {
 }
 
 /// The client of the embedded venue: its address, its documented credentials, no rate limit.
-fn venue_at(running: &RunningSandbox, loaded: &Loaded, clock: Arc<dyn Clock>) -> Result<HttpVenue, Failure> {
+fn venue_at(running: &RunningSandbox, loaded: &Loaded, clock: Arc<dyn Clock>) -> Result<HttpVenue, AppError> {
     let mut broker = loaded.config.broker.client.clone();
     broker.base_url.clone_from(&running.base_url);
     broker.price_url.clone_from(&running.base_url);
     broker.requests_per_second = 0.0;
     broker.proxy = None;
-    let secret =
-        |text: &str| Secret::new(text).map_err(|error| Failure::new(FailureKind::Configuration, error));
+    let secret = |text: &str| Secret::new(text).map_err(|error| AppError::invalid(error.to_string()));
     let credentials =
         Credentials { api_token: Some(secret(&running.token)?), api_key: Some(secret(&running.api_key)?) };
     Ok(HttpVenue::new(broker, credentials, clock)?)
@@ -119,7 +118,7 @@ fn start_of(
     settings: &SandboxSettings,
     series: &[CandleSeries],
     (span, warmups): (Span, &[(BotSettings, usize)]),
-) -> Result<Millis, Failure> {
+) -> Result<Millis, AppError> {
     let heard = |one: &&CandleSeries| warmups.iter().any(|(bot, _)| bot.series() == one.series());
     let asked = settings.start.map(|StartTime(start)| start);
     match (asked, span) {
@@ -127,8 +126,8 @@ fn start_of(
             let first = series.iter().filter(heard).map(CandleSeries::start).min();
             Ok(first.unwrap_or_default())
         }
-        (None, Span::Open) => data::start_among(series, Some(warm_start(series, warmups))),
-        (Some(start), _) => data::start_among(series, Some(start)),
+        (None, Span::Open) => candles::start_among(series, Some(warm_start(series, warmups))),
+        (Some(start), _) => candles::start_among(series, Some(start)),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Where a run keeps its journal, what it finds there, and how people speak to it meanwhile.
 
 use crate::configuration::{Loaded, Problems, control_paths, journal_url};
-use crate::failure::Failure;
+use crate::error::AppError;
 use candlewick_api::clock::{Clock, SystemClock};
 use candlewick_api::{Exchange, Tap};
 use candlewick_engine::Session;
@@ -23,27 +23,27 @@ const WAITING_EXCHANGES: usize = 4_096;
 const WAITING_ORDERS: usize = 16;
 
 /// Where a run keeps its journal.
-pub(crate) enum Keeping {
-    /// Nowhere: nothing of it outlives the process.
-    Nowhere,
+pub enum JournalSession {
+    /// None: nothing of it outlives the process.
+    None,
     /// In a store, which this process holds.
     Store(Box<Held>),
 }
 
 /// A journal that this process holds.
-pub(crate) struct Held {
+pub struct Held {
     url: JournalUrl,
     store: Store,
     reader: Reader,
     wall: SystemClock,
 }
 
-impl Keeping {
+impl JournalSession {
     /// Takes hold of the configured journal.
     ///
     /// # Errors
     /// Another process holds it, or it cannot be used.
-    pub(crate) async fn open(loaded: &Loaded) -> Result<Self, Failure> {
+    pub async fn open(loaded: &Loaded) -> Result<Self, AppError> {
         let url = journal_url(loaded).map_err(Problems::from)?;
         let wall = SystemClock::new();
         let holder = Holder::of_this_process("candlewick live");
@@ -53,9 +53,9 @@ impl Keeping {
     }
 
     /// The balance with which its first run began.
-    pub(crate) async fn first_balance(&mut self) -> Result<Option<Decimal>, Failure> {
+    pub async fn first_balance(&mut self) -> Result<Option<Decimal>, AppError> {
         match self {
-            Self::Nowhere => Ok(None),
+            Self::None => Ok(None),
             Self::Store(held) => Ok(Past::first_balance(&mut held.reader).await?),
         }
     }
@@ -64,44 +64,44 @@ impl Keeping {
     ///
     /// # Errors
     /// The journal has earlier runs.
-    pub(crate) async fn check_fresh(&mut self) -> Result<(), Failure> {
+    pub async fn check_fresh(&mut self) -> Result<(), AppError> {
         if self.first_balance().await?.is_none() {
             return Ok(());
         }
         let place = match self {
-            Self::Nowhere => String::new(),
+            Self::None => String::new(),
             Self::Store(held) => held.url.to_string(),
         };
         let problem =
             format!("{place} has runs already, and the embedded venue begins anew with every start");
-        Err(Failure::configuration(problem).help("name another journal with --journal"))
+        Err(AppError::invalid(problem).help("name another journal with --journal"))
     }
 
     /// Trades of one kind are never folded into a run of another.
     ///
     /// # Errors
     /// The journal holds trades of another kind.
-    pub(crate) async fn check_kind(&mut self, trading: Trading) -> Result<(), Failure> {
+    pub async fn check_kind(&mut self, trading: Trading) -> Result<(), AppError> {
         let Self::Store(held) = self else { return Ok(()) };
         let Some(header) = Past::first_header(&mut held.reader).await? else { return Ok(()) };
         let (kept, ours) = (header.settings.get("trading").cloned(), serde_json::json!(trading));
         match kept {
             Some(kept) if kept != ours => {
                 let problem = format!("{} holds {kept} trades, and this run makes {ours} ones", held.url);
-                Err(Failure::configuration(problem).help("name another journal with --journal"))
+                Err(AppError::invalid(problem).help("name another journal with --journal"))
             }
             Some(_) | None => Ok(()),
         }
     }
 
     /// Folds what earlier runs left into the Session, and begins the journal of this one at venue time `now`.
-    pub(crate) async fn begin(
+    pub async fn begin(
         self,
         session: &mut Session,
         now: Millis,
-    ) -> Result<(Box<dyn Journal>, Past), Failure> {
+    ) -> Result<(Box<dyn Journal>, Past), AppError> {
         match self {
-            Self::Nowhere => Ok((Box::new(NullJournal), Past::default())),
+            Self::None => Ok((Box::new(NullJournal), Past::default())),
             Self::Store(held) => {
                 let Held { store, mut reader, wall, .. } = *held;
                 let past = Past::recall(&mut reader, session).await?;
@@ -127,20 +127,20 @@ impl Tap for ToJournal {
 }
 
 /// A tap for a client, and the end that the run reads.
-pub(crate) fn tap() -> (Arc<dyn Tap>, mpsc::Receiver<LoggedExchange>) {
+pub(super) fn tap() -> (Arc<dyn Tap>, mpsc::Receiver<LoggedExchange>) {
     let (sender, exchanges) = mpsc::channel(WAITING_EXCHANGES);
     (Arc::new(ToJournal(sender)), exchanges)
 }
 
 /// The ways to speak to a run, open until this is dropped.
-pub(crate) struct Open {
+pub struct Open {
     pub(super) orders: mpsc::Receiver<ControlRequest>,
     pub(super) _closed: tokio_util::sync::DropGuard,
 }
 
 impl Open {
     /// Nobody can speak to it.
-    pub(crate) fn to_nobody() -> Self {
+    pub fn to_nobody() -> Self {
         let closed = CancellationToken::new();
         Self { orders: mpsc::channel(1).1, _closed: closed.drop_guard() }
     }
@@ -149,7 +149,7 @@ impl Open {
     ///
     /// # Errors
     /// The socket cannot be made.
-    pub(crate) async fn of(loaded: &Loaded) -> Result<Self, Failure> {
+    pub async fn of(loaded: &Loaded) -> Result<Self, AppError> {
         let paths: ControlPaths = control_paths(loaded)?;
         let closed = CancellationToken::new();
         let (sender, orders) = mpsc::channel(WAITING_ORDERS);

@@ -1,6 +1,6 @@
 //! Before the first trade: how probably the bots' ladders run out of money.
 
-use crate::failure::{Failure, FailureKind};
+use crate::error::AppError;
 use candlewick_engine::{BotId, EngineError, Session, SessionSettings, TradeBook, TradeRecord, check_ruin};
 use candlewick_sdk::{Outcome, Payout};
 
@@ -12,7 +12,7 @@ pub(super) fn check(
     settings: &SessionSettings,
     (session, book): (&Session, &TradeBook),
     assumed: Payout,
-) -> Result<(), Failure> {
+) -> Result<(), AppError> {
     let records: Vec<TradeRecord> =
         (0..settings.bots.len()).map(|bot| record_of(bot, (session, book), assumed)).collect();
     let report = check_ruin(settings, session.ledger().free(), &records)?;
@@ -23,7 +23,7 @@ pub(super) fn check(
         None => Ok(()),
         Some(problem) => {
             let error = EngineError::Setting { key: "risk.max_ruin_probability".to_owned(), problem };
-            Err(Failure::new(FailureKind::Configuration, error))
+            Err(error.into())
         }
     }
 }

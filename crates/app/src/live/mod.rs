@@ -1,91 +1,97 @@
 //! A live run: what it is made from, how it is shown, how it ends.
 
 mod embedded;
-mod ending;
-mod keeping;
+mod journal_session;
 mod ladders;
 mod paper;
 mod real;
 mod remote;
-mod screen;
 
-pub(crate) use embedded::{Embedded, Span};
-pub(crate) use ending::report;
-pub(crate) use keeping::{Keeping, Open};
-pub(crate) use paper::connect_paper;
-pub(crate) use remote::connect_remote;
-pub(crate) use screen::{Detail, Screen, Stream};
+pub use embedded::{Embedded, Span};
+pub use journal_session::{JournalSession, Open};
+pub use paper::connect_paper;
+pub use remote::connect_remote;
 
+use crate::bots::{BotSet, session_settings};
 use crate::configuration::Loaded;
-use crate::crew::{Crew, session_settings};
-use crate::failure::{Ending, Failure, FailureKind};
-use crate::interrupt::Interrupt;
+use crate::error::AppError;
 use candlewick_api::clock::Clock;
-use candlewick_api::{Account as AccountKind, ApiError, SEEN_INTERVALS, SchemaDrift, Venue};
+use candlewick_api::{Account as AccountKind, SchemaDrift, Venue};
 use candlewick_engine::{Header, Session, SessionSettings, check_ladders};
-use candlewick_journal::{JournalError, LoggedExchange};
+use candlewick_journal::LoggedExchange;
 use candlewick_records::Trading;
-use candlewick_runtime::{
-    Conductor, Finished, Observer, Parts, RuntimeError, RuntimeSettings, Stop, connect,
-};
+use candlewick_runtime::{Conductor, Finished, Observer, Parts, RuntimeSettings, Stop, connect};
 use candlewick_sdk::{Millis, Money};
 use serde_json::json;
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::sync::mpsc;
 
 /// Who accepts the trades, and by which clock.
-pub(crate) struct Connection {
-    pub(crate) venue: Arc<dyn Venue>,
-    pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) runtime: RuntimeSettings,
-    pub(crate) account: AccountKind,
+pub struct Connection {
+    pub venue: Arc<dyn Venue>,
+    pub clock: Arc<dyn Clock>,
+    pub runtime: RuntimeSettings,
+    pub account: AccountKind,
     /// What its trades are worth.
-    pub(crate) trading: Trading,
+    pub trading: Trading,
     /// Requests and answers of the trading API, on their way to the journal.
-    pub(crate) exchanges: mpsc::Receiver<LoggedExchange>,
+    pub exchanges: mpsc::Receiver<LoggedExchange>,
     /// What the client has met that it does not know.
-    pub(crate) drift: Arc<SchemaDrift>,
+    pub drift: Arc<SchemaDrift>,
     /// When the venue's candles end and the run with them.
-    pub(crate) until: Option<Millis>,
+    pub until: Option<Millis>,
+}
+
+/// What a front end gives a run: where its journal is kept, who may speak to it, who watches, and what stops it.
+pub struct FrontEnd {
+    /// Where the journal is kept.
+    pub journal: JournalSession,
+    /// The ways to speak to the run.
+    pub open: Open,
+    /// Who watches.
+    pub observer: Box<dyn Observer>,
+    /// Told what is at stake, a line each, before real money is traded.
+    pub announce: fn(&str),
+    /// Says that the run is to stop, and why.
+    pub stop: mpsc::Receiver<Stop>,
 }
 
 /// A finished run with what it began with.
-pub(crate) struct Outcome {
-    pub(crate) finished: Finished,
-    pub(crate) settings: SessionSettings,
+pub struct Outcome {
+    pub finished: Finished,
+    pub settings: SessionSettings,
     /// What its trades are worth.
-    pub(crate) trading: Trading,
+    pub trading: Trading,
     /// Equity at the start of this run.
-    pub(crate) start_balance: Money,
+    pub start_balance: Money,
     /// From its start to its end, in venue time.
-    pub(crate) span: Range<Millis>,
+    pub span: Range<Millis>,
 }
 
 /// Connects, builds the Session, and runs it until it is told to stop.
 ///
 /// # Errors
 /// Wrong settings, a venue that does not answer, a journal that cannot be written.
-pub(crate) async fn run(
+pub async fn run(
     loaded: &Loaded,
-    crew: Crew,
+    bots: BotSet,
     connection: Connection,
-    (mut keeping, open, observer): (Keeping, Open, Box<dyn Observer>),
-    (interrupt, run_for): (Interrupt, Option<Millis>),
-) -> Result<Outcome, Failure> {
+    front: FrontEnd,
+) -> Result<Outcome, AppError> {
+    let FrontEnd { mut journal, open, observer, announce, stop } = front;
     let Connection { venue, clock, runtime, account, trading, exchanges, drift, until } = connection;
-    keeping.check_kind(trading).await?;
+    journal.check_kind(trading).await?;
     // Whatever is asked until the run begins takes no venue time.
     let hold = clock.hold();
     let account = connect(venue.as_ref(), account).await?;
-    let balance = keeping.first_balance().await?.unwrap_or(account.balance);
+    let balance = journal.first_balance().await?.unwrap_or(account.balance);
     let settings = SessionSettings { balance, ..session_settings(loaded) };
     for notice in check_ladders(&settings)? {
         tracing::warn!("{}", notice.text);
     }
-    let mut session = Session::new(&settings, crew.strategies)?;
-    let (mut journal, past) = keeping.begin(&mut session, clock.now()).await?;
+    let mut session = Session::new(&settings, bots.strategies)?;
+    let (mut journal, past) = journal.begin(&mut session, clock.now()).await?;
     let assumed = loaded.config.simulation.payout_percent;
     let mut checked = ladders::check(&settings, (&session, past.book()), assumed);
     if trading == Trading::Real {
@@ -97,14 +103,14 @@ pub(crate) async fn run(
         return Err(refusal);
     }
     if trading == Trading::Real {
-        real::announce(&settings, &account);
+        announce(&real::summary(&settings, &account));
     }
     let start_balance = session.ledger().equity();
     let (began, venue_clock) = (clock.now(), Arc::clone(&clock));
     let header = Header {
         format: Header::FORMAT,
         settings: json!({ "trading": trading, "session": settings, "runtime": runtime, "simulation": loaded.config.simulation }),
-        strategies: crew.versions,
+        strategies: bots.versions,
         data_hash: None,
     };
     let conductor = Conductor::new(Parts {
@@ -114,111 +120,15 @@ pub(crate) async fn run(
         account,
         session,
         bots: settings.bots.clone(),
-        wants_prices: crew.wants_prices,
+        wants_prices: bots.wants_prices,
         journal,
         past,
         exchanges,
         drift,
         observer,
     });
-    let (sender, stop) = mpsc::channel(4);
-    let watcher = tokio::spawn(watch(interrupt, run_for, sender));
     drop(hold);
     let Open { orders, _closed } = open;
     let finished = Box::pin(conductor.run(&header, until, (stop, orders))).await;
-    watcher.abort();
     Ok(Outcome { finished: finished?, settings, trading, start_balance, span: began..venue_clock.now() })
-}
-
-/// Tells the run to stop: when its time is up, and whenever a person or the system says so.
-async fn watch(mut interrupt: Interrupt, run_for: Option<Millis>, stop: mpsc::Sender<Stop>) {
-    let span = run_for.and_then(|span| u64::try_from(span.get()).ok());
-    let mut time_up = std::pin::pin!(async move {
-        match span {
-            Some(span) => tokio::time::sleep(Duration::from_millis(span)).await,
-            None => std::future::pending().await,
-        }
-    });
-    let mut is_up = false;
-    loop {
-        let why = tokio::select! {
-            () = &mut time_up, if !is_up => {
-                is_up = true;
-                Stop::TimeUp
-            }
-            ending = interrupt.wait() => match ending {
-                Ending::Interrupted => Stop::Interrupted,
-                Ending::Done => Stop::Terminated,
-            },
-        };
-        if stop.send(why).await.is_err() {
-            return;
-        }
-    }
-}
-
-impl From<JournalError> for Failure {
-    fn from(error: JournalError) -> Self {
-        let kind = match &error {
-            JournalError::HeldBy { .. } | JournalError::LostLease { .. } => FailureKind::JournalHeld,
-            JournalError::JournalExists { .. }
-            | JournalError::NotFound { .. }
-            | JournalError::InvalidUrl { .. }
-            | JournalError::NotWritable { .. }
-            | JournalError::PermissionDenied { .. }
-            | JournalError::NotAJournal { .. }
-            | JournalError::NewerSchema { .. } => FailureKind::Configuration,
-            JournalError::BrokenChain { .. } | JournalError::Damaged { .. } => FailureKind::Data,
-            JournalError::DiskFull { .. }
-            | JournalError::Unavailable { .. }
-            | JournalError::Unexpected { .. } => FailureKind::Unexpected,
-        };
-        Self::new(kind, error)
-    }
-}
-
-impl From<ApiError> for Failure {
-    fn from(error: ApiError) -> Self {
-        let kind = match &error {
-            ApiError::Settings { .. } => FailureKind::Configuration,
-            _ => FailureKind::Venue,
-        };
-        Self::new(kind, error)
-    }
-}
-
-impl From<RuntimeError> for Failure {
-    fn from(error: RuntimeError) -> Self {
-        match error {
-            RuntimeError::Venue { ref source, .. } => {
-                let help = venue_help(source);
-                Self::new(FailureKind::Venue, error).help(help)
-            }
-            RuntimeError::Past { .. } => Self::new(FailureKind::Data, error)
-                .help("`candlewick doctor` verifies the journal; name another with --journal"),
-            RuntimeError::ChangeInterval { .. } => Self::new(FailureKind::Configuration, error).help(format!(
-                "let the bot's interval be one of {}; a backtest joins longer candles, a live bot does not",
-                SEEN_INTERVALS.join(", ")
-            )),
-            RuntimeError::OpenWallet { .. } => Self::new(FailureKind::Venue, error),
-            RuntimeError::SetMoneyScale { .. }
-            | RuntimeError::NameTrade { .. }
-            | RuntimeError::NameOtherTrade { .. } => Self::new(FailureKind::Configuration, error),
-            RuntimeError::Engine(error) => error.into(),
-            RuntimeError::Journal(error) => error.into(),
-        }
-    }
-}
-
-fn venue_help(error: &ApiError) -> &'static str {
-    match error {
-        ApiError::Unauthorized { .. } => {
-            "check CANDLEWICK_BROKER__API_TOKEN and CANDLEWICK_BROKER__API_KEY, or the files that hold them"
-        }
-        ApiError::NotFound { .. } => "check the bots' symbols and asset types against what the venue offers",
-        ApiError::Unavailable { .. } => {
-            "check broker.base_url and broker.price_url, and that the venue can be reached from here"
-        }
-        _ => "run with -v to see the requests; `candlewick live --sandbox` needs no venue",
-    }
 }

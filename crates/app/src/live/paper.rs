@@ -2,7 +2,7 @@
 
 use super::Connection;
 use crate::configuration::{Loaded, credentials};
-use crate::failure::Failure;
+use crate::error::AppError;
 use candlewick_api::clock::{Clock, SystemClock};
 use candlewick_api::{Account, Credentials, HttpVenue};
 use candlewick_records::Trading;
@@ -14,7 +14,7 @@ use tokio::sync::mpsc;
 ///
 /// # Errors
 /// Wrong settings or a key that cannot be read.
-pub(crate) fn connect_paper(loaded: &Loaded) -> Result<Connection, Failure> {
+pub fn connect_paper(loaded: &Loaded) -> Result<Connection, AppError> {
     let config = &loaded.config;
     config.simulation.check()?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());

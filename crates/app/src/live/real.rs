@@ -1,6 +1,6 @@
 //! Before real money is traded: what must be settled first, and the limits that hold.
 
-use crate::failure::{Failure, FailureKind};
+use crate::error::{AppError, Fault};
 use candlewick_engine::{IntentState, Session, SessionSettings};
 use candlewick_runtime::{Account, Past};
 use serde_json::Value;
@@ -10,8 +10,8 @@ use std::fmt::Write as _;
 ///
 /// # Errors
 /// What stands in the way, and how it is removed.
-pub(super) fn check(past: &Past, session: &Session) -> Result<(), Failure> {
-    let stopped = |problem: String| Failure::new(FailureKind::Stopped, anyhow::Error::msg(problem));
+pub(super) fn check(past: &Past, session: &Session) -> Result<(), AppError> {
+    let stopped = |problem: String| AppError::Forbidden(Fault::new(problem));
     let is_unsettled = |state| matches!(state, IntentState::InDoubt | IntentState::InFlight);
     let rows = past.book().rows().iter().filter(|row| is_unsettled(row.state));
     let in_doubt: Vec<String> = rows.map(|row| row.approved.intent().to_string()).collect();
@@ -35,12 +35,8 @@ pub(super) fn check(past: &Past, session: &Session) -> Result<(), Failure> {
     Err(stopped(problem).help("trade it on the demo wallet, or leave it out"))
 }
 
-/// What is at stake and what bounds it, on stderr, whatever else is shown.
-pub(super) fn announce(settings: &SessionSettings, account: &Account) {
-    anstream::eprint!("{}", summary(settings, account));
-}
-
-fn summary(settings: &SessionSettings, account: &Account) -> String {
+/// What is at stake and what bounds it, a line each.
+pub(super) fn summary(settings: &SessionSettings, account: &Account) -> String {
     let balance = account.balance.normalize();
     let mut text = format!("REAL MONEY is traded: the real wallets hold {balance}.\n");
     for bot in &settings.bots {

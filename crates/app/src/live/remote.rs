@@ -1,9 +1,9 @@
 //! A venue over the network.
 
 use super::Connection;
-use super::keeping::tap;
+use super::journal_session::tap;
 use crate::configuration::{Loaded, Mode, credentials};
-use crate::failure::Failure;
+use crate::error::AppError;
 use candlewick_api::clock::{Clock, SystemClock};
 use candlewick_api::{Account, HttpVenue};
 use candlewick_records::Trading;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// Wrong settings or credentials that cannot be read.
-pub(crate) fn connect_remote(loaded: &Loaded) -> Result<Connection, Failure> {
+pub fn connect_remote(loaded: &Loaded) -> Result<Connection, AppError> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     let venue =
         HttpVenue::new(loaded.config.broker.client.clone(), credentials(loaded)?, Arc::clone(&clock))?;

@@ -1,14 +1,10 @@
 //! The folder of a sweep or a walk: the journals of its trials, and the results when all have run.
 
-use crate::failure::{Failure, FailureKind};
+use crate::error::{AppError, Fault};
 use candlewick_backtest::{BacktestError, BacktestSettings};
 use candlewick_engine::BotSettings;
-use candlewick_report::sweep::write_sweep_page;
 use candlewick_sdk::ExpirationType;
-use candlewick_search::sweep::{
-    Luck, Objective, Record, Space, SweepSettings, TrialJournal, TrialRow, ranked, write_trials_csv,
-    write_trials_parquet,
-};
+use candlewick_search::sweep::{Record, SweepSettings, TrialJournal};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -16,31 +12,31 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Everything that decides the trials of a sweep and their order.
-pub(crate) struct Identity<'a> {
+pub struct Identity<'a> {
     /// The hash of the code: another program, whatever version it says it is, may make other trials of the rest.
-    pub(crate) program: String,
+    pub program: String,
     /// The bot, the risk rules, the venue.
-    pub(crate) settings: &'a BacktestSettings,
+    pub settings: &'a BacktestSettings,
     /// Name and version.
-    pub(crate) strategy: (&'a str, &'a str),
+    pub strategy: (&'a str, &'a str),
     /// Over the candles.
-    pub(crate) data_hash: &'a str,
+    pub data_hash: &'a str,
     /// As they were given.
-    pub(crate) parameters: &'a [String],
+    pub parameters: &'a [String],
     /// As they were given.
-    pub(crate) conditions: &'a [String],
+    pub conditions: &'a [String],
     /// The files that parameters name, each with the hash of what is in it.
-    pub(crate) files: BTreeMap<String, String>,
+    pub files: BTreeMap<String, String>,
     /// The search.
-    pub(crate) sweep: &'a SweepSettings,
+    pub sweep: &'a SweepSettings,
 }
 
 /// A folder that exists.
-pub(crate) struct ResultFolder(PathBuf);
+pub struct ResultFolder(PathBuf);
 
 impl Identity<'_> {
     /// As it stands at the head of a journal.
-    pub(crate) fn to_json(&self) -> Value {
+    pub fn to_json(&self) -> Value {
         let SweepSettings { search, objective, min_trades, halving } = self.sweep;
         json!({
             "program": self.program,
@@ -62,13 +58,13 @@ impl Identity<'_> {
 
 impl ResultFolder {
     /// Makes the folder where there is none.
-    pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
+    pub fn open(path: &Path) -> Result<Self, AppError> {
         fs::create_dir_all(path).map_err(|error| unwritable(path, error))?;
         Ok(Self(path.to_owned()))
     }
 
     /// Where it is.
-    pub(crate) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         &self.0
     }
 
@@ -76,7 +72,7 @@ impl ResultFolder {
     ///
     /// # Errors
     /// As [`TrialJournal::open`].
-    pub(crate) fn journal(
+    pub fn journal(
         &self,
         name: &str,
         identity: &Value,
@@ -85,43 +81,25 @@ impl ResultFolder {
     }
 
     /// Writes a file; it is there whole or not at all.
-    pub(crate) fn put(
+    pub fn put(
         &self,
         name: &str,
         fill: impl FnOnce(&mut Vec<u8>) -> io::Result<()>,
-    ) -> Result<PathBuf, Failure> {
+    ) -> Result<PathBuf, AppError> {
         let path = self.0.join(name);
         let mut bytes = Vec::new();
         let written = fill(&mut bytes).and_then(|()| replace(&path, &bytes));
         written.map_err(|error| unwritable(&path, error))?;
         Ok(path)
     }
-
-    /// Writes the results of a sweep. `written` is the bot as it is configured.
-    pub(crate) fn write_sweep(
-        &self,
-        (rows, luck): (&[TrialRow], Option<&Luck>),
-        space: &Space,
-        objective: Objective,
-        written: &Value,
-    ) -> Result<Vec<PathBuf>, Failure> {
-        let mut files = vec![
-            self.put("results.csv", |bytes| write_trials_csv(rows, space, luck, bytes))?,
-            self.put("results.parquet", |bytes| write_trials_parquet(rows, space, luck, bytes))?,
-            self.put("report.html", |bytes| write_sweep_page(rows, space, objective, luck, bytes))?,
-            self.put("luck.json", |bytes| writeln!(bytes, "{:#}", json!(luck)))?,
-        ];
-        if let Some(best) = ranked(rows).into_iter().find(|row| row.score.is_some()) {
-            let text = best_bot(written, &space.bot(&best.candidate))?;
-            files.push(self.put("best.toml", |bytes| bytes.write_all(text.as_bytes()))?);
-        }
-        Ok(files)
-    }
 }
 
 /// The best set as a configuration that is laid over the one that was searched. What was not searched stays as it
 /// is written.
-fn best_bot(written: &Value, bot: &BotSettings) -> Result<String, Failure> {
+///
+/// # Errors
+/// Parameters that TOML cannot hold.
+pub fn best_bot(written: &Value, bot: &BotSettings) -> Result<String, AppError> {
     let mut best = written.clone();
     best["params"] = bot.params.clone();
     best["close_type"] = json!(bot.close_type);
@@ -129,7 +107,7 @@ fn best_bot(written: &Value, bot: &BotSettings) -> Result<String, Failure> {
         best["expiration_type"] = json!(bot.expiration_type);
     }
     let text = toml::to_string(&json!({ "bots": [best] }));
-    let text = text.map_err(|error| Failure::new(FailureKind::Unexpected, error))?;
+    let text = text.map_err(|error| AppError::system("the best set is no TOML", error))?;
     Ok(format!("# The best set of a sweep: candlewick backtest --config ... --config best.toml\n{text}"))
 }
 
@@ -142,7 +120,7 @@ fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     fs::rename(&partial, path)
 }
 
-fn unwritable(path: &Path, error: io::Error) -> Failure {
+fn unwritable(path: &Path, error: io::Error) -> AppError {
     let problem = format!("--out: cannot write {}", path.display());
-    Failure::new(FailureKind::Configuration, anyhow::Error::new(error)).context(problem)
+    AppError::Invalid(Fault::new(problem).because(error))
 }

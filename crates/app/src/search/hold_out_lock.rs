@@ -1,6 +1,6 @@
 //! The lock on hold-outs: a list of who opened which, that only grows.
 
-use crate::failure::{Failure, FailureKind};
+use crate::error::{AppError, Fault};
 use candlewick_records::utc;
 use candlewick_sdk::Millis;
 use serde::{Deserialize, Serialize};
@@ -13,24 +13,24 @@ use std::path::{Path, PathBuf};
 /// What a hold-out is opened for: these candles, this strategy and these sets of parameters. How they are searched, and how
 /// much is held out, makes no other hypothesis of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Hypothesis {
+pub struct Hypothesis {
     /// Over the candles.
-    pub(crate) data_hash: String,
+    pub data_hash: String,
     /// The bot's candles, as `BTCUSDT@1m`.
-    pub(crate) series: String,
+    pub series: String,
     /// Its strategy's name and version.
-    pub(crate) strategy: (String, String),
+    pub strategy: (String, String),
     /// What was searched, in any order.
-    pub(crate) parameters: Vec<String>,
+    pub parameters: Vec<String>,
     /// What had to hold, in any order.
-    pub(crate) conditions: Vec<String>,
+    pub conditions: Vec<String>,
 }
 
 /// One opening.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Opening {
+pub(super) struct Opening {
     /// When, by the clock of the machine.
-    pub(crate) opened_at: String,
+    pub opened_at: String,
     /// The hash of the hypothesis.
     key: String,
     /// The hash of everything that decides the result: program, settings, search, windows.
@@ -42,21 +42,21 @@ pub(crate) struct Opening {
 }
 
 /// What is opened, and by which run.
-pub(crate) struct Asked<'a> {
-    pub(crate) hypothesis: &'a Hypothesis,
+pub struct Asked<'a> {
+    pub hypothesis: &'a Hypothesis,
     /// The hash of everything that decides the result.
-    pub(crate) run: String,
+    pub run: String,
     /// What is held out.
-    pub(crate) range: &'a Range<Millis>,
+    pub range: &'a Range<Millis>,
     /// The clock of the machine.
-    pub(crate) now: Millis,
+    pub now: Millis,
     /// Whether it may have been opened before.
-    pub(crate) reopening: Reopening,
+    pub reopening: Reopening,
 }
 
 /// What to do when a hold-out was opened before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reopening {
+pub enum Reopening {
     /// Nothing: say so.
     Refused,
     /// Open it again: the result says so.
@@ -65,17 +65,17 @@ pub(crate) enum Reopening {
 
 /// What an opening is among all.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Opened {
+pub struct Opened {
     /// When it was opened: earlier, when the same run is only repeated.
-    pub(crate) at: String,
+    pub at: String,
     /// Which opening for this hypothesis it is, from 1.
-    pub(crate) number: usize,
+    pub number: usize,
     /// How often candles of it had been opened for other hypotheses.
-    pub(crate) others: usize,
+    pub others: usize,
 }
 
 /// The list, in a folder that stays.
-pub(crate) struct Lock(PathBuf);
+pub struct HoldOutLock(PathBuf);
 
 impl Hypothesis {
     fn key(&self) -> String {
@@ -105,9 +105,9 @@ impl Opening {
     }
 }
 
-impl Lock {
+impl HoldOutLock {
     /// Of the project that keeps its state in this folder.
-    pub(crate) fn new(folder: &Path) -> Self {
+    pub fn new(folder: &Path) -> Self {
         Self(folder.join("hold-outs.jsonl"))
     }
 
@@ -115,7 +115,7 @@ impl Lock {
     ///
     /// # Errors
     /// A list that cannot be read.
-    pub(crate) fn openings(&self, hypothesis: &Hypothesis) -> Result<usize, Failure> {
+    pub fn openings(&self, hypothesis: &Hypothesis) -> Result<usize, AppError> {
         let text = self.text()?;
         let key = hypothesis.key();
         Ok(self.read(&text)?.0.iter().filter(|opening| opening.key == key).count())
@@ -124,8 +124,8 @@ impl Lock {
     /// Whether an opening would be refused.
     ///
     /// # Errors
-    /// As [`Lock::open`].
-    pub(crate) fn check(&self, asked: &Asked<'_>) -> Result<(), Failure> {
+    /// As [`HoldOutLock::open`].
+    pub fn check(&self, asked: &Asked<'_>) -> Result<(), AppError> {
         let (openings, _) = self.read(&self.text()?)?;
         self.place(&openings, asked).map(|_| ())
     }
@@ -135,7 +135,7 @@ impl Lock {
     ///
     /// # Errors
     /// That it was opened before, unless it is opened again on purpose; a list that cannot be read or written.
-    pub(crate) fn open(&self, asked: &Asked<'_>) -> Result<Opened, Failure> {
+    pub fn open(&self, asked: &Asked<'_>) -> Result<Opened, AppError> {
         let mut file = self.file().map_err(|error| self.unusable(error))?;
         let mut text = Vec::new();
         file.read_to_end(&mut text).map_err(|error| self.unusable(error))?;
@@ -161,7 +161,7 @@ impl Lock {
     }
 
     /// Where in the list this run's opening stands, or will: at its end.
-    fn place(&self, openings: &[Opening], asked: &Asked<'_>) -> Result<usize, Failure> {
+    fn place(&self, openings: &[Opening], asked: &Asked<'_>) -> Result<usize, AppError> {
         let key = asked.hypothesis.key();
         if let Some(place) = openings.iter().position(|one| one.key == key && one.run == asked.run) {
             return Ok(place);
@@ -173,7 +173,7 @@ impl Lock {
         }
     }
 
-    fn text(&self) -> Result<Vec<u8>, Failure> {
+    fn text(&self) -> Result<Vec<u8>, AppError> {
         match std::fs::read(&self.0) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
             text => text.map_err(|error| self.unusable(error)),
@@ -189,13 +189,13 @@ impl Lock {
     }
 
     /// The openings, and how long they are: a last line that a kill cut short was not yet an opening.
-    fn read(&self, text: &[u8]) -> Result<(Vec<Opening>, u64), Failure> {
+    fn read(&self, text: &[u8]) -> Result<(Vec<Opening>, u64), AppError> {
         let whole = text.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"));
         let (mut openings, mut sound) = (Vec::new(), 0);
         for (line, number) in whole.zip(1..) {
             let opening = serde_json::from_slice(line).map_err(|error| {
                 let place = format!("{}:{number}: this is no opening of a hold-out", self.0.display());
-                Failure::new(FailureKind::Configuration, error).context(place)
+                AppError::Invalid(Fault::new(place).because(error))
             })?;
             openings.push(opening);
             sound += line.len() as u64;
@@ -203,22 +203,22 @@ impl Lock {
         Ok((openings, sound))
     }
 
-    fn opened_before(&self, last: &Opening, count: usize) -> Failure {
+    fn opened_before(&self, last: &Opening, count: usize) -> AppError {
         let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
         let problem = format!(
             "the hold-out was opened {times} for this hypothesis, at last on {} by another run: what is chosen after a \
              look at it is not tested by it",
             last.opened_at
         );
-        Failure::new(FailureKind::Check, anyhow::Error::msg(problem)).help(format!(
+        AppError::CheckFailed(Fault::new(problem)).help(format!(
             "test on candles that came later, or open it --again, which the result will say; the list is {}",
             self.0.display()
         ))
     }
 
-    fn unusable(&self, error: io::Error) -> Failure {
+    fn unusable(&self, error: io::Error) -> AppError {
         let problem = format!("cannot keep {}, which says what hold-outs were opened", self.0.display());
-        Failure::new(FailureKind::Configuration, error).context(problem)
+        AppError::Invalid(Fault::new(problem).because(error))
     }
 }
 
@@ -247,8 +247,8 @@ mod tests {
             Self { folder: tempfile::tempdir().unwrap(), range: Millis::new(1_000)..Millis::new(2_000) }
         }
 
-        fn lock(&self) -> Lock {
-            Lock::new(&self.folder.path().join("state"))
+        fn lock(&self) -> HoldOutLock {
+            HoldOutLock::new(&self.folder.path().join("state"))
         }
 
         fn open(
@@ -259,10 +259,10 @@ mod tests {
         ) -> Result<(usize, usize), String> {
             let asked =
                 Asked { hypothesis, run: run.to_owned(), range: &self.range, now: Millis::ZERO, reopening };
-            let check = self.lock().check(&asked).map_err(|failure| failure.render());
+            let check = self.lock().check(&asked).map_err(|failure| failure.text());
             let opened = self.lock().open(&asked);
-            assert_eq!(check.err(), opened.as_ref().err().map(Failure::render));
-            opened.map(|opened| (opened.number, opened.others)).map_err(|failure| failure.render())
+            assert_eq!(check.err(), opened.as_ref().err().map(AppError::text));
+            opened.map(|opened| (opened.number, opened.others)).map_err(|failure| failure.text())
         }
     }
 

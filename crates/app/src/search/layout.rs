@@ -1,14 +1,7 @@
 //! How long training, test and hold-out are.
-#![allow(
-    clippy::doc_markdown,
-    reason = "the documentation of arguments is the help that clap prints as it stands"
-)]
-
-use crate::arguments::parse_length;
-use crate::failure::Failure;
+use crate::error::AppError;
 use candlewick_sdk::Millis;
 use candlewick_search::walk_forward::{Scheme, WindowSettings};
-use clap::Args;
 use std::ops::Range;
 
 /// Windows that there are when nobody says how long they are; a training is so many tests long.
@@ -16,56 +9,46 @@ const WINDOWS: i64 = 5;
 const TESTS_OF_TRAINING: i64 = 3;
 
 /// How the candles are divided.
-#[derive(Debug, Args)]
-pub(crate) struct LayoutArguments {
+#[derive(Clone, Debug, PartialEq)]
+pub struct LayoutTerms {
     /// Train on everything since the first candle, not on the last stretch alone
-    #[arg(long)]
-    anchored: bool,
-    /// How long a training is (with --anchored, the first), such as 90d [default: three tests]
-    #[arg(long, value_name = "LENGTH", value_parser = parse_length)]
-    train: Option<Millis>,
-    /// How long a test is [default: a third of the training; of neither, what makes five windows]
-    #[arg(long, value_name = "LENGTH", value_parser = parse_length)]
-    test: Option<Millis>,
+    pub anchored: bool,
+    /// How long a training is (with --anchored, the first), such as 90d; left out: three tests
+    pub train: Option<Millis>,
+    /// How long a test is; left out: a third of the training; of neither, what makes five windows
+    pub test: Option<Millis>,
     /// What lies between training and test besides the longest that a trade can be under way
-    #[arg(long, value_name = "LENGTH", value_parser = parse_length, default_value = "0m")]
-    embargo: Millis,
+    pub embargo: Millis,
     /// The last percent of the candles, which no window sees; 0 for none
-    #[arg(long, value_name = "PERCENT", default_value_t = 20.0, value_parser = parse_percent)]
-    hold_out: f64,
+    pub hold_out: f64,
 }
 
 /// What a walk divides its candles into.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Layout {
+pub struct Layout {
     /// The lengths of windows.
-    pub(crate) settings: WindowSettings,
+    pub settings: WindowSettings,
     /// What lies between training and test at least.
-    pub(crate) purge: Millis,
+    pub purge: Millis,
     /// What of the candles windows may lie in.
-    pub(crate) walked: Range<Millis>,
+    pub walked: Range<Millis>,
     /// What is locked.
-    pub(crate) hold_out: Option<Range<Millis>>,
+    pub hold_out: Option<Range<Millis>>,
 }
 
-impl LayoutArguments {
+impl LayoutTerms {
     /// Divides the span of the candles, whose longest are `step`, and of whose trades none is under way for longer than
     /// `purge`.
     ///
     /// # Errors
     /// A length that is no whole number of candles.
-    pub(crate) fn divide(
-        &self,
-        span: &Range<Millis>,
-        step: Millis,
-        purge: Millis,
-    ) -> Result<Layout, Failure> {
+    pub fn divide(&self, span: &Range<Millis>, step: Millis, purge: Millis) -> Result<Layout, AppError> {
         for (flag, length) in
             [("--train", self.train), ("--test", self.test), ("--embargo", Some(self.embargo))]
         {
             if let Some(length) = length.filter(|length| !length.is_aligned_to(step)) {
                 let problem = format!("{flag}: {length} ms is no whole number of candles of {step} ms");
-                return Err(Failure::configuration(problem));
+                return Err(AppError::invalid(problem));
             }
         }
         let gap = purge + self.embargo;
@@ -91,19 +74,12 @@ impl LayoutArguments {
     }
 }
 
-fn parse_percent(text: &str) -> Result<f64, String> {
-    let percent = text.trim_end_matches('%').trim().parse().ok();
-    percent
-        .filter(|percent: &f64| (0.0..=90.0).contains(percent))
-        .ok_or_else(|| "use a percentage from 0 to 90".to_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn arguments(train: Option<i64>, test: Option<i64>, hold_out: f64) -> LayoutArguments {
-        LayoutArguments {
+    fn arguments(train: Option<i64>, test: Option<i64>, hold_out: f64) -> LayoutTerms {
+        LayoutTerms {
             anchored: false,
             train: train.map(|hours| Millis::HOUR * hours),
             test: test.map(|hours| Millis::HOUR * hours),
@@ -114,7 +90,7 @@ mod tests {
 
     /// 100 hours of hourly candles, of whose trades none is under way for longer than two. Hours of: training, test, end
     /// of the walk, start of the hold-out, windows.
-    fn check(arguments: &LayoutArguments, expected: (i64, i64, i64, Option<i64>, usize)) {
+    fn check(arguments: &LayoutTerms, expected: (i64, i64, i64, Option<i64>, usize)) {
         let hour = |at: Millis| at.get() / Millis::HOUR.get();
         let span = Millis::HOUR * 10..Millis::HOUR * 110;
         let layout = arguments.divide(&span, Millis::HOUR, Millis::HOUR * 2).unwrap();
@@ -137,14 +113,8 @@ mod tests {
 
     #[test]
     fn lengths_are_whole_numbers_of_candles() {
-        let arguments = LayoutArguments { embargo: Millis::MINUTE * 90, ..arguments(None, None, 20.0) };
+        let arguments = LayoutTerms { embargo: Millis::MINUTE * 90, ..arguments(None, None, 20.0) };
         let failure = arguments.divide(&(Millis::ZERO..Millis::DAY), Millis::HOUR, Millis::HOUR).unwrap_err();
-        assert!(failure.render().contains("--embargo: 5400000 ms is no whole number of candles"));
-    }
-
-    #[test]
-    fn a_hold_out_is_a_part() {
-        assert_eq!((parse_percent("20"), parse_percent("12.5%")), (Ok(20.0), Ok(12.5)));
-        assert!(["-1", "91", "a fifth", "NaN"].iter().all(|text| parse_percent(text).is_err()));
+        assert!(failure.text().contains("--embargo: 5400000 ms is no whole number of candles"));
     }
 }

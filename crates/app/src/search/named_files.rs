@@ -1,6 +1,6 @@
 //! The files that parameters name: what is in them decides trials as much as the parameters do.
 
-use crate::failure::{Failure, FailureKind};
+use crate::error::{AppError, Fault};
 use candlewick_engine::BotSettings;
 use candlewick_search::sweep::Space;
 use serde_json::Value;
@@ -12,7 +12,7 @@ use std::path::Path;
 ///
 /// # Errors
 /// A file is there and cannot be read.
-pub(super) fn named_files(bots: &[BotSettings], space: &Space) -> Result<BTreeMap<String, String>, Failure> {
+pub(super) fn named_files(bots: &[BotSettings], space: &Space) -> Result<BTreeMap<String, String>, AppError> {
     let fixed = bots.iter().filter_map(|bot| bot.params.as_object()).flat_map(|params| params.values());
     let fixed = fixed.filter_map(Value::as_str).map(str::to_owned);
     let searched = space.axes().iter().filter_map(|axis| axis.listed()).flatten();
@@ -21,12 +21,12 @@ pub(super) fn named_files(bots: &[BotSettings], space: &Space) -> Result<BTreeMa
     files.map(|name| hash(Path::new(&name)).map(|hash| (name, hash))).collect()
 }
 
-fn hash(path: &Path) -> Result<String, Failure> {
+fn hash(path: &Path) -> Result<String, AppError> {
     let mut hasher = blake3::Hasher::new();
     let read = File::open(path).and_then(|file| hasher.update_reader(file).map(|_| ()));
     read.map_err(|error| {
         let problem = format!("{}: the file that a parameter names cannot be read", path.display());
-        Failure::new(FailureKind::Configuration, anyhow::Error::new(error)).context(problem)
+        AppError::Invalid(Fault::new(problem).because(error))
     })?;
     Ok(hasher.finalize().to_hex().to_string())
 }

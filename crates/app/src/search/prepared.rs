@@ -1,108 +1,95 @@
-//! What is searched and how, as it is asked for on the command line, and everything that a search needs.
-#![allow(
-    clippy::doc_markdown,
-    reason = "the documentation of arguments is the help that clap prints as it stands"
-)]
-
-use super::Identity;
+//! What is searched and how, and everything that a search needs.
+use super::folder::Identity;
+use super::hold_out_lock::Hypothesis;
 use super::named_files::named_files;
-use crate::command::Context;
+use crate::bots::{BotSet, error_of_backtest, session_settings, suggest_strategy};
+use crate::candles::{COARSE, CandleChoice, Candles, Fineness, too_coarse};
 use crate::configuration::{Base, Loaded, Problems, RealMoney, to_json};
-use crate::crew::{Crew, failure_of_backtest, session_settings, suggest_strategy};
-use crate::data::{COARSE, CandleArguments, Candles, Fineness, PriceSource, too_coarse};
-use crate::failure::Failure;
-use crate::running::program_hash;
+use crate::error::AppError;
+use crate::program_hash::program_hash;
+use crate::progress::Progress;
 use crate::suggestion::suggest;
-use crate::walk_forward::Hypothesis;
 use candlewick_backtest::{BacktestError, BacktestSettings};
 use candlewick_engine::BotSettings;
-use candlewick_report::run::Caveats;
-use candlewick_sdk::{Expiry, Millis, StrategyEntry};
+use candlewick_sdk::{Expiry, Millis, Registry, StrategyEntry};
 use candlewick_search::sweep::{Halving, Objective, Search, SearchSettings, Space, SweepSettings, Target};
-use candlewick_simulator::SimulationSettings;
-use clap::Args;
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 
 /// What to search.
-#[derive(Debug, Args)]
-pub(crate) struct SearchArguments {
+#[derive(Clone, Debug)]
+pub struct SearchTerms {
     /// Search a parameter: NAME=VALUES, or NAME for the whole range that the strategy declares; repeatable
-    #[arg(long = "param", value_name = "NAME[=VALUES]")]
-    parameters: Vec<String>,
+    pub parameters: Vec<String>,
     /// Try only sets for which this holds, such as "slow >= 2 * fast"; repeatable
-    #[arg(long = "where", value_name = "CONDITION")]
-    conditions: Vec<String>,
+    pub conditions: Vec<String>,
     /// The bot whose parameters are searched; it runs alone. Needed where there are several
-    #[arg(long, value_name = "NAME")]
-    bot: Option<String>,
+    pub bot: Option<String>,
     /// Which sets are tried: grid, random, latin-hypercube, sobol or tpe. Without it a grid, where parameters have an
     /// end and --trials is not given, else sobol
-    #[arg(long, value_name = "WAY")]
-    search: Option<Search>,
+    pub search: Option<Search>,
     /// How many sets are tried; a grid tries all [default: 200]
-    #[arg(long, value_name = "N")]
-    trials: Option<u64>,
-    /// What chance is made of
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    seed: u64,
+    pub trials: Option<u64>,
+    /// The random seed
+    pub seed: u64,
     /// What makes a set good: edge (lower end of the win rate's 95 % interval less the break-even), expectancy (profit
     /// per unit staked), sharpe (of daily profits) or drawdown-penalised (profit less the deepest fall)
-    #[arg(long, value_name = "FIGURE", default_value_t = Objective::Edge)]
-    objective: Objective,
+    pub objective: Objective,
     /// Sets with fewer won and lost trades do not count
-    #[arg(long, value_name = "N", default_value_t = 30)]
-    min_trades: u64,
+    pub min_trades: u64,
     /// Successive halving: run every set on the first part of the candles, the best one in N of them on N times as
     /// many, and so on
-    #[arg(long, value_name = "N")]
-    halving: Option<u32>,
+    pub halving: Option<u32>,
     /// How many runs the last sets of a halving have
-    #[arg(long, value_name = "N", default_value_t = 3, requires = "halving")]
-    rungs: u32,
+    pub rungs: u32,
     /// How many trials run side by side; the result does not depend on it [default: one a core]
-    #[arg(long, value_name = "N")]
-    threads: Option<NonZeroUsize>,
-    #[command(flatten)]
-    candles: CandleArguments,
+    pub threads: Option<NonZeroUsize>,
+    /// Which candles they run on.
+    pub candles: CandleChoice,
 }
 
 /// Everything that a sweep needs, checked.
-pub(crate) struct Prepared<'a> {
-    pub(crate) loaded: Loaded,
+pub struct Prepared<'a> {
+    pub loaded: Loaded,
     /// The bot as it is configured.
-    pub(crate) written: serde_json::Value,
-    pub(crate) entry: &'a StrategyEntry,
-    pub(crate) settings: BacktestSettings,
-    pub(crate) space: Space,
-    pub(crate) sweep: SweepSettings,
-    pub(crate) candles: Candles,
+    pub written: serde_json::Value,
+    pub entry: &'a StrategyEntry,
+    pub settings: BacktestSettings,
+    pub space: Space,
+    pub sweep: SweepSettings,
+    pub candles: Candles,
 }
 
-impl SearchArguments {
+impl SearchTerms {
     /// Reads and checks all of it.
     ///
     /// # Errors
     /// What has to be corrected first.
-    pub(crate) fn prepare<'a>(&self, context: &Context<'a>) -> Result<Prepared<'a>, Failure> {
-        let mut loaded = Loaded::read(&context.global.config, Base::Sandbox, self.candles.flags())?;
+    pub fn prepare<'a>(
+        &self,
+        files: &[PathBuf],
+        registry: &'a Registry,
+        progress: &dyn Progress,
+    ) -> Result<Prepared<'a>, AppError> {
+        let mut loaded = Loaded::read(files, Base::Sandbox, self.candles.flags())?;
         loaded.check_mode(RealMoney::NotAsked).map_err(Problems::from)?;
         loaded.config.simulation.check()?;
-        Crew::build(&loaded, context.registry)?;
+        BotSet::build(&loaded, registry)?;
         let index = chosen_bot(&loaded.config.bots, self.bot.as_deref())?;
         let bot = loaded.config.bots[index].clone();
         let written = to_json(&loaded)["configuration"]["bots"][index].take();
-        let Some(entry) = context.registry.find(&bot.strategy) else {
-            return Err(Failure::configuration(suggest_strategy(&bot.strategy, context.registry)));
+        let Some(entry) = registry.find(&bot.strategy) else {
+            return Err(AppError::invalid(suggest_strategy(&bot.strategy, registry)));
         };
         if self.parameters.is_empty() {
             let problem = format!("there is nothing to search: give --param of strategy \"{}\"", entry.name);
-            return Err(Failure::configuration(problem).help(searchable(entry)));
+            return Err(AppError::invalid(problem).help(searchable(entry)));
         }
         let space = Space::new(entry, &bot, &self.parameters, &self.conditions);
-        let space = space.map_err(|error| failure_of_backtest(error, &loaded))?;
-        let sweep = sweep_settings(self, &space).map_err(|error| failure_of_backtest(error, &loaded))?;
+        let space = space.map_err(|error| error_of_backtest(error, &loaded))?;
+        let sweep = sweep_settings(self, &space).map_err(|error| error_of_backtest(error, &loaded))?;
         loaded.config.bots = vec![bot];
-        let mut candles = self.candles.gather(&loaded, context.global)?;
+        let mut candles = self.candles.gather(&loaded, progress)?;
         candles.notices.extend(check_expiries(&space, &candles, &loaded, self)?);
         let settings = BacktestSettings {
             session: session_settings(&loaded),
@@ -116,7 +103,7 @@ impl SearchArguments {
     ///
     /// # Errors
     /// A file that a parameter names cannot be read, or the program itself.
-    pub(crate) fn identity<'a>(&'a self, prepared: &'a Prepared<'_>) -> Result<Identity<'a>, Failure> {
+    pub fn identity<'a>(&'a self, prepared: &'a Prepared<'_>) -> Result<Identity<'a>, AppError> {
         Ok(Identity {
             program: program_hash()?,
             settings: &prepared.settings,
@@ -130,7 +117,7 @@ impl SearchArguments {
     }
 
     /// What a hold-out of these candles would be opened for.
-    pub(crate) fn hypothesis(&self, prepared: &Prepared<'_>, bot: &BotSettings) -> Hypothesis {
+    pub fn hypothesis(&self, prepared: &Prepared<'_>, bot: &BotSettings) -> Hypothesis {
         let strategy = (prepared.entry.name.clone(), prepared.entry.version.clone());
         Hypothesis {
             data_hash: prepared.candles.hash.clone(),
@@ -141,20 +128,15 @@ impl SearchArguments {
         }
     }
 
-    /// What the results rest on.
-    pub(crate) fn caveats(&self, prices: PriceSource, simulation: &SimulationSettings) -> Caveats {
-        Caveats::of_replay(self.candles.basis(prices), simulation)
-    }
-
     /// How many trials run side by side.
-    pub(crate) fn threads(&self) -> NonZeroUsize {
+    pub fn threads(&self) -> NonZeroUsize {
         let cores = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         self.threads.unwrap_or_else(cores)
     }
 }
 
 /// The place of the bot that is searched.
-fn chosen_bot(bots: &[BotSettings], named: Option<&str>) -> Result<usize, Failure> {
+fn chosen_bot(bots: &[BotSettings], named: Option<&str>) -> Result<usize, AppError> {
     let names = || bots.iter().map(|bot| bot.name.as_str());
     let Some(named) = named else {
         if bots.len() == 1 {
@@ -162,11 +144,11 @@ fn chosen_bot(bots: &[BotSettings], named: Option<&str>) -> Result<usize, Failur
         }
         let problem = "there are several bots: say with --bot whose parameters are searched";
         let known = names().collect::<Vec<_>>().join(", ");
-        return Err(Failure::configuration(problem).help(format!("known are: {known}")));
+        return Err(AppError::invalid(problem).help(format!("known are: {known}")));
     };
     names().position(|name| name == named).ok_or_else(|| {
         let help = suggest(named, names().collect::<Vec<_>>());
-        Failure::configuration(format!("--bot {named}: there is no such bot")).help(help)
+        AppError::invalid(format!("--bot {named}: there is no such bot")).help(help)
     })
 }
 
@@ -182,7 +164,7 @@ fn searchable(entry: &StrategyEntry) -> String {
     format!("there are: {}", all.join(", "))
 }
 
-fn sweep_settings(arguments: &SearchArguments, space: &Space) -> Result<SweepSettings, BacktestError> {
+fn sweep_settings(arguments: &SearchTerms, space: &Space) -> Result<SweepSettings, BacktestError> {
     let is_grid = arguments.trials.is_none() && space.count().is_some();
     let search = arguments.search.unwrap_or(if is_grid { Search::Grid } else { Search::Sobol });
     let problem = match (search, arguments.trials, arguments.halving) {
@@ -212,8 +194,8 @@ fn check_expiries(
     space: &Space,
     candles: &Candles,
     loaded: &Loaded,
-    arguments: &SearchArguments,
-) -> Result<Option<String>, Failure> {
+    arguments: &SearchTerms,
+) -> Result<Option<String>, AppError> {
     let Some(axis) = space.axes().iter().find(|axis| axis.target() == Target::CloseType) else {
         return arguments.candles.check_expiries(loaded, &candles.markets, Fineness::Throughout);
     };
@@ -229,7 +211,7 @@ fn check_expiries(
                 return Ok(Some(COARSE.to_owned()));
             }
             let help = "--allow-coarse runs it all the same; such a result proves nothing";
-            return Err(Failure::configuration(format!("--param close_type: {why}")).help(help));
+            return Err(AppError::invalid(format!("--param close_type: {why}")).help(help));
         }
     }
     Ok(None)

@@ -1,7 +1,7 @@
 //! A sweep in parts: the plan that every machine has, and the journals that come together again.
 
-use super::ResultFolder;
-use crate::failure::{Failure, FailureKind};
+use super::folder::ResultFolder;
+use crate::error::{AppError, Fault};
 use candlewick_backtest::BacktestError;
 use candlewick_search::sweep::{Record, Shard, TrialJournal};
 use serde::{Deserialize, Serialize};
@@ -15,23 +15,23 @@ const NAME: &str = "plan.json";
 
 /// What is cut, and into how many parts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct ShardPlan {
+pub struct ShardPlan {
     /// Sets that the search tries, before any halving.
-    pub(crate) sets: u64,
+    pub sets: u64,
     /// Into how many.
-    pub(crate) shards: u64,
+    pub shards: u64,
     /// Everything that decides the trials.
     sweep: Value,
 }
 
 impl ShardPlan {
     /// Of the sweep with this identity.
-    pub(crate) fn new(sets: u64, shards: u64, identity: Value) -> Self {
+    pub fn new(sets: u64, shards: u64, identity: Value) -> Self {
         Self { sets, shards, sweep: identity }
     }
 
     /// Writes it to the folder, over the plan of another sweep; where.
-    pub(crate) fn write(&self, folder: &ResultFolder) -> Result<PathBuf, Failure> {
+    pub fn write(&self, folder: &ResultFolder) -> Result<PathBuf, AppError> {
         folder.put(NAME, |bytes| writeln!(bytes, "{:#}", json!(self)))
     }
 
@@ -39,20 +39,19 @@ impl ShardPlan {
     ///
     /// # Errors
     /// There is none, or it is that of another sweep than the one with this identity.
-    pub(crate) fn read(folder: &ResultFolder, identity: &Value) -> Result<Self, Failure> {
+    pub fn read(folder: &ResultFolder, identity: &Value) -> Result<Self, AppError> {
         let path = folder.path().join(NAME);
         let shown = path.display();
         if !path.exists() {
             let help = "make one with sweep plan, or copy it here from where it was made";
-            return Err(Failure::configuration(format!("{shown}: there is no plan")).help(help));
+            return Err(AppError::invalid(format!("{shown}: there is no plan")).help(help));
         }
         let text = fs::read(&path).map_err(|error| {
             let problem = format!("{shown}: the plan cannot be read");
-            Failure::new(FailureKind::Configuration, anyhow::Error::new(error)).context(problem)
+            AppError::Invalid(Fault::new(problem).because(error))
         })?;
-        let plan: Self = serde_json::from_slice(&text).map_err(|error| {
-            Failure::configuration(format!("{shown}: it is not the plan of a sweep: {error}"))
-        })?;
+        let plan: Self = serde_json::from_slice(&text)
+            .map_err(|error| AppError::invalid(format!("{shown}: it is not the plan of a sweep: {error}")))?;
         if plan.sweep == *identity {
             return Ok(plan);
         }
@@ -60,7 +59,7 @@ impl ShardPlan {
         let keys = identity.as_object().into_iter().flat_map(|identity| identity.keys()).filter(differs);
         let keys: Vec<&str> = keys.map(String::as_str).collect();
         let problem = format!("{shown}: it plans another sweep, which differs in: {}", keys.join(", "));
-        Err(Failure::configuration(problem).help(
+        Err(AppError::invalid(problem).help(
             "give the arguments, the configuration and the candles of the plan, to the program that made it; the \
              libraries that it loads from the system are part of it",
         ))
@@ -70,7 +69,7 @@ impl ShardPlan {
     ///
     /// # Errors
     /// As [`TrialJournal::open`].
-    pub(crate) fn journal(
+    pub fn journal(
         &self,
         folder: &ResultFolder,
         shard: Shard,
@@ -81,11 +80,11 @@ impl ShardPlan {
     }
 
     /// The trials of all shards. Every one has to have run.
-    pub(crate) fn gather(
+    pub fn gather(
         &self,
         folder: &ResultFolder,
-        told: impl Fn(BacktestError) -> Failure,
-    ) -> Result<Vec<Record>, Failure> {
+        told: impl Fn(BacktestError) -> AppError,
+    ) -> Result<Vec<Record>, AppError> {
         let mut all = Vec::new();
         for number in 1..=self.shards {
             let shard = Shard::new(number, self.shards).map_err(&told)?;
@@ -93,7 +92,7 @@ impl ShardPlan {
             let lacks = |problem: String| {
                 let help =
                     format!("run sweep run --shard {number}, or copy its {} here", journal_name(shard));
-                Failure::configuration(problem).help(help)
+                AppError::invalid(problem).help(help)
             };
             if !path.exists() {
                 return Err(lacks(format!("{}: shard {number} is missing", path.display())));

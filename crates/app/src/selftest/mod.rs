@@ -6,7 +6,7 @@
 
 mod path;
 mod promise;
-mod told;
+mod text;
 mod world;
 
 use candlewick_statistics::{PathRange, StatisticsError, VerdictPlan, VerdictRates};
@@ -14,43 +14,43 @@ use path::PathOutcome;
 use promise::Kept;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{OnceLock, mpsc};
-pub(crate) use told::{document, text};
-pub(crate) use world::World;
+pub use text::{document, text};
+pub use world::World;
 
 /// Trials of the pure verdict for each path, which say how often it should be right.
 const TRIALS_PER_PATH: u64 = 10;
 
 /// What became of a world.
-pub(crate) struct Tried {
-    pub(crate) world: World,
-    pub(crate) counts: Counts,
-    pub(crate) kept: Vec<Kept>,
+pub struct Tried {
+    pub world: World,
+    pub counts: Counts,
+    pub kept: Vec<Kept>,
 }
 
 /// Verdicts and trades of all paths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Counts {
-    pub(crate) paths: u64,
-    pub(crate) shown: u64,
-    pub(crate) rejected: u64,
-    pub(crate) won: u64,
-    pub(crate) decided: u64,
+pub struct Counts {
+    pub paths: u64,
+    pub shown: u64,
+    pub rejected: u64,
+    pub won: u64,
+    pub decided: u64,
     /// Trades that are neither: refused, cancelled or drawn, which here none may be.
-    pub(crate) other: u64,
+    pub other: u64,
 }
 
 /// How much is tried.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Plan {
-    pub(crate) seed: u64,
-    pub(crate) paths: u64,
+pub struct Plan {
+    pub seed: u64,
+    pub paths: u64,
 }
 
 /// Tries every world. `progress` is told of each path.
 ///
 /// # Errors
 /// What keeps a path from being run at all, which no path is to be.
-pub(crate) fn try_all(plan: Plan, progress: &mut dyn FnMut(u64, u64)) -> anyhow::Result<Vec<Tried>> {
+pub fn try_all(plan: Plan, progress: &mut dyn FnMut(u64, u64)) -> anyhow::Result<Vec<Tried>> {
     let worlds = World::all();
     let total = plan.paths * worlds.len() as u64;
     let mut tried = Vec::with_capacity(worlds.len());
@@ -120,12 +120,12 @@ impl Counts {
     }
 
     /// The share of wins among decided trades.
-    pub(crate) fn win_rate(&self) -> f64 {
+    pub fn win_rate(&self) -> f64 {
         self.won as f64 / self.decided.max(1) as f64
     }
 
     /// The share of the paths.
-    pub(crate) fn share(&self, count: u64) -> f64 {
+    pub fn share(&self, count: u64) -> f64 {
         count as f64 / self.paths.max(1) as f64
     }
 }

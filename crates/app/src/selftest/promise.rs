@@ -11,17 +11,17 @@ const WIN_RATE_ERRORS: f64 = 4.0;
 
 /// A promise, and what was measured.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Kept {
+pub struct Kept {
     /// In words.
-    pub(crate) promise: &'static str,
-    pub(crate) measured: f64,
+    pub promise: &'static str,
+    pub measured: f64,
     /// From here, to here.
-    pub(crate) allowed: (f64, f64),
+    pub allowed: (f64, f64),
 }
 
 impl Kept {
     /// Whether it was kept.
-    pub(crate) fn is_kept(&self) -> bool {
+    pub fn is_kept(&self) -> bool {
         (self.allowed.0..=self.allowed.1).contains(&self.measured)
     }
 }

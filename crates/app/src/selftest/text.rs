@@ -1,13 +1,13 @@
 //! What the worlds showed, for people and for machines.
 
 use super::{Plan, Tried};
-use crate::output::table;
+use candlewick_records::table;
 use candlewick_statistics::VerdictPlan;
 use serde_json::{Value, json};
 use std::time::Duration;
 
 /// A table of worlds, and one of promises.
-pub(crate) fn text(tried: &[Tried], plan: Plan) -> String {
+pub fn text(tried: &[Tried], plan: Plan) -> String {
     let percent = |share: f64| format!("{:.2} %", 100.0 * share);
     let mut worlds = table(["world", "planted", "won", "trades a path", "edge shown", "edge rejected"]);
     let mut promises = table(["world", "promise", "measured", "allowed", ""]);
@@ -43,7 +43,7 @@ pub(crate) fn text(tried: &[Tried], plan: Plan) -> String {
 }
 
 /// One document.
-pub(crate) fn document(tried: &[Tried], plan: Plan, took: Duration) -> Value {
+pub fn document(tried: &[Tried], plan: Plan, took: Duration) -> Value {
     let verdict = VerdictPlan::default();
     let world = |Tried { world, counts, kept }: &Tried| {
         let promise = |kept: &super::Kept| {

@@ -11,12 +11,12 @@ const TRADES_PER_DAY: u64 = 720;
 
 /// Candles that go on as they went with a known probability, and bots that follow them.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct World {
-    pub(crate) name: &'static str,
+pub struct World {
+    pub name: &'static str,
     /// How probably a candle goes the way of the one before it: what every trade wins with.
-    pub(crate) chance: f64,
+    pub chance: f64,
     /// Bots that take the same trade.
-    pub(crate) bots: usize,
+    pub bots: usize,
     pub(super) kind: WorldKind,
 }
 

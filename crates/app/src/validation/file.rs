@@ -18,7 +18,7 @@ const CANDLES: &str = "time,open,high,low,close";
 const LEAST_MS: i64 = 100_000_000_000;
 
 /// Makes the check, if a parameter names a file of rows that begin with a time.
-pub(crate) fn check(subject: &Subject, market: &Market) -> Checked {
+pub(super) fn check(subject: &Subject, market: &Market) -> Checked {
     let not_run = |words: String| Check::Files.found(Finding::NotRun, words);
     let named = files(&subject.params);
     if named.is_empty() {

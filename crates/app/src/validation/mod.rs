@@ -2,7 +2,7 @@
 
 mod file;
 mod speed;
-mod told;
+mod text;
 
 use candlewick_api::clock::{Clock, SystemClock};
 use candlewick_sdk::Candle;
@@ -14,15 +14,15 @@ use speed::Speed;
 use std::panic;
 
 /// How many checks there are, for a bar of progress.
-pub(crate) const CHECKS: u64 = 12;
+pub const CHECKS: u64 = 12;
 /// Candles of a file that are taken, the newest: every check shows them dozens of times.
 const MOST_CANDLES: usize = 50_000;
 /// Candles of a synthetic market beyond what the warm-up asks for.
 const SYNTHETIC_CANDLES: usize = 1_500;
 
 /// What became of a strategy's checks.
-pub(crate) struct Examined {
-    pub(crate) checked: Vec<Checked>,
+pub struct Examined {
+    pub checked: Vec<Checked>,
     /// What it was checked on, with the number of candles.
     markets: Vec<(String, usize)>,
     /// Nothing when it was too slow to be checked at all.
@@ -34,7 +34,7 @@ pub(crate) struct Examined {
 ///
 /// # Errors
 /// [`ScrutinyError`] when the strategy cannot be built, or the market is too short for its warm-up.
-pub(crate) fn examine(
+pub fn examine(
     subject: &Subject,
     market: Option<Market>,
     progress: &mut dyn FnMut(Check),

@@ -19,11 +19,11 @@ const TOO_SLOW: Duration = Duration::from_millis(1);
 const SLOW: Duration = Duration::from_micros(20);
 
 /// Time for a candle.
-pub(crate) struct Speed {
+pub(super) struct Speed {
     /// Of the strategy; nothing when it could not be run.
-    pub(crate) candle: Option<Duration>,
+    pub candle: Option<Duration>,
     /// Of one that does nothing, in the same loop: the floor.
-    pub(crate) floor: Duration,
+    pub floor: Duration,
 }
 
 /// Looks at nothing.
@@ -41,7 +41,7 @@ impl Strategy for Idle {
 
 impl Speed {
     /// Measures both in turn, on candles of its own: those of the other checks are nobody's to know yet.
-    pub(crate) fn of(subject: &Subject) -> Self {
+    pub(super) fn of(subject: &Subject) -> Self {
         let candles = &at_interval(&random_walk(31, CANDLES), subject.bot.interval);
         let (mut best, mut floor) = (None, Duration::MAX);
         for _ in 0..ROUNDS {
@@ -57,7 +57,7 @@ impl Speed {
     }
 
     /// Holds it to the limit.
-    pub(crate) fn checked(&self) -> Checked {
+    pub(super) fn checked(&self) -> Checked {
         let Some(candle) = self.candle else {
             return Check::Speed.found(Finding::NotRun, "it does not come to the end of the candles");
         };

@@ -1,14 +1,14 @@
 //! What the checks found, for people and for machines.
 
 use super::Examined;
-use crate::output::table;
+use candlewick_records::table;
 use candlewick_sdk::testkit::{Finding, Subject};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
 impl Examined {
     /// A table, check by check.
-    pub(crate) fn text(&self, subject: &Subject) -> String {
+    pub fn text(&self, subject: &Subject) -> String {
         let entry = &subject.entry;
         let markets = self.markets.iter().map(|(name, count)| format!("{name} ({count} candles)"));
         let is_usual = subject.params.as_object().is_none_or(serde_json::Map::is_empty);
@@ -30,7 +30,7 @@ impl Examined {
     }
 
     /// One document.
-    pub(crate) fn document(&self, subject: &Subject) -> Value {
+    pub fn document(&self, subject: &Subject) -> Value {
         let check = |checked: &candlewick_sdk::testkit::Checked| json!({ "check": checked.check.name(), "result": checked.finding.name(), "found": checked.words });
         let market = |(name, candles): &(String, usize)| json!({ "name": name, "candles": candles });
         let nanoseconds = |time: std::time::Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
