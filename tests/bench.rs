@@ -19,6 +19,7 @@ fn each_work_is_measured_beside_its_floor_and_so_is_the_whole_process() {
             assert!(positive(work.pointer(figure).unwrap()), "{figure} of {work}");
         }
     }
+    assert!(!figures["processor"]["model"].as_str().unwrap().is_empty(), "{figures}");
     // Fourteen days.
     assert_eq!(figures["process"]["candles"], 20_160);
     for figure in ["/backtest/median_ms", "/backtest/peak_mib", "/by_hand/minimum_ms", "/by_hand/peak_mib"] {

@@ -1,13 +1,13 @@
-//! The loop: the venue's events, then the candle, then the Session's orders to the venue.
+//! The loop: the venue's events, then the candles of an instant, then its prices, then the Session's orders to the venue.
 
-use crate::feed::{Feed, Item, Lone};
+use crate::feed::{Feed, Item};
 use crate::translation::{to_opened, to_rejection, to_settled};
 use crate::{BacktestError, BacktestSettings};
 use candlewick_engine::{
     Action, BotVerdict, EngineError, Entry, Event, EventKind, Header, IntentId, Interest, Origin, Recorder,
-    SeriesId, Session, TradeBook,
+    Session, StoredCandles, StretchEnd, SymbolId, TradeBook,
 };
-use candlewick_sdk::{Candle, CandleSeries, Millis, Money, MoneyScale, Strategy, Symbol};
+use candlewick_sdk::{CandleSeries, Millis, Money, MoneyScale, Strategy, Symbol};
 use candlewick_simulator::{AnswerKind, Market, Order, Simulator, VenueEvent};
 
 /// The trade book has room from the start for one intent in so many candles, and at least for so many: more than nearly
@@ -25,7 +25,7 @@ pub struct Backtest {
     /// Candles of each of the Session's series, in the Session's own order of series.
     candles: Vec<CandleSeries>,
     /// Detail candles of symbols whose strategies want prices.
-    prices: Vec<(candlewick_engine::SymbolId, CandleSeries)>,
+    prices: Vec<(SymbolId, CandleSeries)>,
     price_every: Millis,
     symbols: Vec<Symbol>,
     book: TradeBook,
@@ -89,17 +89,17 @@ impl Backtest {
         })
     }
 
-    /// Tells strategies no price after this moment; what is open then still settles by the market's candles.
+    /// Shows strategies no price after this moment; what is open then still settles by the market's candles.
     #[must_use]
-    pub fn telling_prices_until(mut self, end: Millis) -> Self {
-        let told = Millis::new(i64::MIN)..end;
+    pub fn with_prices_until(mut self, end: Millis) -> Self {
+        let shown = Millis::new(i64::MIN)..end;
         self.prices = (self.prices.into_iter())
-            .filter_map(|(symbol, detail)| Some((symbol, detail.within(told.clone()).ok()?)))
+            .filter_map(|(symbol, detail)| Some((symbol, detail.within(shown.clone()).ok()?)))
             .collect();
         self
     }
 
-    /// Runs to the end of the candles and of every trade that they end. `progress` is told now and then how many
+    /// Runs to the end of the candles and of every trade that they end. `progress` is called now and then with how many
     /// candles are done, of how many.
     ///
     /// # Errors
@@ -113,31 +113,10 @@ impl Backtest {
         recorder.record(Entry::Header(header))?;
         let candles = std::mem::take(&mut self.candles);
         let prices = std::mem::take(&mut self.prices);
-        let mut feed = Feed::new();
-        for id in self.session.series_order() {
-            feed.add_candles(id, &candles[id.index()]);
-        }
-        for (symbol, detail) in &prices {
-            feed.add_prices(*symbol, detail, self.price_every);
-        }
-        let total = feed.len() as u64;
-        let (mut done, mut told) = (0, 0);
-        let wants_candles = recorder.interest() == Interest::Everything;
-        while let Some(instant) = feed.next_instant() {
-            // What an instant's own candles cause comes after all of them, as over the wire.
-            self.hear_venue(instant, recorder)?;
-            let until = self.simulator.next_due().unwrap_or(Millis::MAX);
-            let lone = if wants_candles { None } else { feed.lone(instant, until) };
-            done += match lone {
-                Some(lone) => self.take_lone(lone, recorder)?,
-                None => self.take_instant(&mut feed, instant, wants_candles, recorder)?,
-            };
-            if done - told >= PROGRESS_STEP {
-                told = done;
-                progress(done, total);
-            }
-        }
-        self.hear_venue(Millis::MAX, recorder)?;
+        let total = match recorder.interest() {
+            Interest::Everything => self.run_by_events(&candles, &prices, recorder, progress)?,
+            Interest::AllButCandles => self.run_by_stretches(&candles, &prices, recorder, progress)?,
+        };
         progress(total, total);
         let unsettled_stakes = self.session.ledger().open_stakes();
         Ok(Finished {
@@ -151,44 +130,97 @@ impl Backtest {
         })
     }
 
-    /// Hands in candles that nothing comes between, up to the first that is traded. How many those were.
-    #[inline]
-    fn take_lone(&mut self, lone: Lone<'_, '_>, recorder: &mut dyn Recorder) -> Result<u64, BacktestError> {
-        lone.fetch_ahead();
-        let taken = self.session.handle_candles(lone.series, lone.candles, &mut self.actions);
-        lone.take(taken);
-        if !self.actions.is_empty() {
-            self.act(recorder)?;
+    /// Makes an event of each candle and price, for a recorder that wants them all. How many those were.
+    fn run_by_events(
+        &mut self,
+        candles: &[CandleSeries],
+        prices: &[(SymbolId, CandleSeries)],
+        recorder: &mut dyn Recorder,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<u64, BacktestError> {
+        let mut feed = Feed::new();
+        for id in self.session.series_order() {
+            feed.add_candles(id, &candles[id.index()]);
         }
-        Ok(taken as u64)
+        for (symbol, detail) in prices {
+            feed.add_prices(*symbol, detail, self.price_every);
+        }
+        let total = feed.len() as u64;
+        let (mut done, mut reported) = (0, 0);
+        while let Some(instant) = feed.next_instant() {
+            // What an instant's own candles cause comes after all of them, as over the wire.
+            self.handle_venue(instant, recorder)?;
+            done += self.handle_instant(&mut feed, instant, recorder)?;
+            if done - reported >= PROGRESS_STEP {
+                reported = done;
+                progress(done, total);
+            }
+        }
+        self.handle_venue(Millis::MAX, recorder)?;
+        Ok(total)
     }
 
-    /// Hands in everything that is known at an instant. How much that was.
-    fn take_instant(
+    /// Hands in candles many at a time, between the events of the venue and the prices. How many candles and prices there were.
+    fn run_by_stretches(
+        &mut self,
+        candles: &[CandleSeries],
+        prices: &[(SymbolId, CandleSeries)],
+        recorder: &mut dyn Recorder,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<u64, BacktestError> {
+        let mut feed = Feed::new();
+        for (symbol, detail) in prices {
+            feed.add_prices(*symbol, detail, self.price_every);
+        }
+        let priced: Vec<SymbolId> = prices.iter().map(|(symbol, _)| *symbol).collect();
+        let series = candles.iter().map(CandleSeries::candles).collect();
+        let mut stored = StoredCandles::new(&self.session, series, &priced);
+        let total = stored.total() + feed.len() as u64;
+        let (mut prices_done, mut reported) = (0, 0);
+        // What an instant's own candles and prices cause comes after all of them, as over the wire.
+        let mut instant_end = Millis::new(i64::MIN);
+        loop {
+            let venue_due = self.simulator.next_due().unwrap_or(Millis::MAX).max(instant_end);
+            let price_end = feed.next_instant().map_or(Millis::MAX, |instant| instant + Millis::new(1));
+            let until = venue_due.min(price_end);
+            let end = self.session.handle_candles(&mut stored, until, &mut self.actions);
+            if !self.actions.is_empty() {
+                self.act(recorder)?;
+            }
+            match end {
+                StretchEnd::ActionsAt(instant) => instant_end = instant + Millis::new(1),
+                StretchEnd::Reached if until == Millis::MAX => return Ok(total),
+                StretchEnd::Reached if until == price_end => {
+                    prices_done += self.handle_instant(&mut feed, price_end - Millis::new(1), recorder)?;
+                    instant_end = price_end;
+                }
+                StretchEnd::Reached => self.handle_venue(venue_due, recorder)?,
+            }
+            let done = stored.shown() + prices_done;
+            if done - reported >= PROGRESS_STEP {
+                reported = done;
+                progress(done, total);
+            }
+        }
+    }
+
+    /// Hands in everything of the feed that is known at an instant. How much that was.
+    fn handle_instant(
         &mut self,
         feed: &mut Feed<'_>,
         instant: Millis,
-        wants_candles: bool,
         recorder: &mut dyn Recorder,
     ) -> Result<u64, BacktestError> {
         let mut taken = 0;
         for source in feed.sources() {
             let Some(item) = source.take_at(instant) else { continue };
-            match item {
+            let kind = match item {
                 Item::Candle(series, candle) => {
-                    if wants_candles {
-                        recorder.record(Entry::Event(&closed(series, candle, instant)))?;
-                    }
-                    self.session.handle_candles(series, std::slice::from_ref(candle), &mut self.actions);
-                    if !self.actions.is_empty() {
-                        self.act(recorder)?;
-                    }
+                    EventKind::Candle { series, candle: *candle, origin: Origin::Live }
                 }
-                Item::Price(symbol, price) => {
-                    let kind = EventKind::Price { symbol, price };
-                    self.tell(&Event { at: instant, received: instant, kind }, recorder)?;
-                }
-            }
+                Item::Price(symbol, price) => EventKind::Price { symbol, price },
+            };
+            self.handle(&Event { at: instant, received: instant, kind }, recorder)?;
             taken += 1;
         }
         Ok(taken)
@@ -196,7 +228,7 @@ impl Backtest {
 
     /// Hands the Session everything the venue has to say until `now`.
     #[inline]
-    fn hear_venue(&mut self, now: Millis, recorder: &mut dyn Recorder) -> Result<(), BacktestError> {
+    fn handle_venue(&mut self, now: Millis, recorder: &mut dyn Recorder) -> Result<(), BacktestError> {
         match self.simulator.next_due() {
             Some(due) if due <= now => self.pop_all(now, recorder),
             // Nearly always: nothing is due at most candles.
@@ -207,7 +239,7 @@ impl Backtest {
     #[inline(never)]
     fn pop_all(&mut self, now: Millis, recorder: &mut dyn Recorder) -> Result<(), BacktestError> {
         while let Some(event) = self.simulator.pop_due(now) {
-            self.tell(&self.translate(&event), recorder)?;
+            self.handle(&self.translate(&event), recorder)?;
         }
         Ok(())
     }
@@ -233,7 +265,7 @@ impl Backtest {
     }
 
     #[inline]
-    fn tell(&mut self, event: &Event, recorder: &mut dyn Recorder) -> Result<(), BacktestError> {
+    fn handle(&mut self, event: &Event, recorder: &mut dyn Recorder) -> Result<(), BacktestError> {
         recorder.record(Entry::Event(event))?;
         self.session.handle(event, &mut self.actions);
         self.book.record_event(event);
@@ -263,18 +295,12 @@ impl Backtest {
     }
 }
 
-/// The event of a candle that was known the moment it closed.
-fn closed(series: SeriesId, candle: &Candle, at: Millis) -> Event {
-    let kind = EventKind::Candle { series, candle: *candle, origin: Origin::Live };
-    Event { at, received: at, kind }
-}
-
 fn price_sources(
     settings: &BacktestSettings,
     session: &Session,
     wants_prices: &[bool],
     markets: &[Market],
-) -> Result<Vec<(candlewick_engine::SymbolId, CandleSeries)>, BacktestError> {
+) -> Result<Vec<(SymbolId, CandleSeries)>, BacktestError> {
     let mut sources = Vec::new();
     let every = settings.price_every_ms;
     for (bot, _) in settings.session.bots.iter().zip(wants_prices).filter(|(_, wants)| **wants) {
@@ -285,7 +311,7 @@ fn price_sources(
         let market = markets.iter().find(|market| market.symbol() == bot.symbol);
         let detail = market.map(|market| market.detail.as_slice()).unwrap_or_default();
         let fine = detail.iter().filter(|detail| every.is_aligned_to(detail.interval().length()));
-        // A few recorded seconds do not take the place of a series that tells prices for months.
+        // A few recorded seconds do not take the place of a series that has prices for months.
         let fine = fine.max_by_key(|detail| detail.interval().length() * detail.candles().len() as i64);
         let (Some(detail), Some(id)) = (fine, session.symbol_id(bot.symbol)) else {
             return Err(BacktestError::NoFinerCandles {

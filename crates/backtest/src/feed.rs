@@ -1,15 +1,14 @@
 //! Candles and prices of all series, instant by instant.
 
-use crate::ahead::{AHEAD, fetch};
 use candlewick_engine::{SeriesId, SymbolId};
-use candlewick_sdk::{Candle, CandleSeries, Millis, Price, closing_before};
+use candlewick_sdk::{Candle, CandleSeries, Millis, Price};
 
 /// Several sources walked together; at one instant in the order in which they were added.
 pub(crate) struct Feed<'a> {
     sources: Vec<Source<'a>>,
 }
 
-/// What a source has to tell at an instant. Candles are lent, not copied: handing one through an event costs as
+/// What a source has at an instant. Candles are lent, not copied: handing one through an event costs as
 /// much as all else that is done with it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Item<'a> {
@@ -67,56 +66,10 @@ impl<'a> Feed<'a> {
         (next != Millis::MAX).then_some(next)
     }
 
-    /// The only source that has anything to tell at this instant, when that is candles, with the next few of those that it has
-    /// before `until` and before anything of another source: the first always.
-    #[inline]
-    pub(crate) fn lone(&mut self, instant: Millis, until: Millis) -> Option<Lone<'_, 'a>> {
-        let (mut until, mut lone) = (until, None);
-        for source in &mut self.sources {
-            if source.next_at != instant {
-                until = until.min(source.next_at);
-            } else if lone.replace(source).is_some() {
-                return None;
-            }
-        }
-        let source = lone?;
-        let Kind::Candles(series) = source.kind else { return None };
-        let few = &source.rest[..source.rest.len().min(AHEAD)];
-        let count = match until {
-            Millis::MAX => few.len(),
-            until => closing_before(few, source.interval, until).max(1),
-        };
-        Some(Lone { series, candles: &few[..count], source })
-    }
-
     /// The sources, in their order.
     #[inline]
     pub(crate) fn sources(&mut self) -> impl Iterator<Item = &mut Source<'a>> {
         self.sources.iter_mut()
-    }
-}
-
-/// Candles that nothing of another source comes between.
-pub(crate) struct Lone<'f, 'a> {
-    pub(crate) series: SeriesId,
-    pub(crate) candles: &'a [Candle],
-    source: &'f mut Source<'a>,
-}
-
-impl Lone<'_, '_> {
-    /// Goes on after so many of them.
-    #[inline]
-    pub(crate) fn take(self, count: usize) {
-        self.source.rest = &self.source.rest[count..];
-        self.source.find_next();
-    }
-
-    /// Asks for as many candles behind those that follow these, which were asked for before.
-    #[inline]
-    pub(crate) fn fetch_ahead(&self) {
-        let rest = self.source.rest;
-        let end = rest.len().min(AHEAD + self.candles.len());
-        fetch(rest.get(AHEAD..end).unwrap_or_default());
     }
 }
 
@@ -169,14 +122,14 @@ mod tests {
         feed.add_candles(SeriesId::FIRST, &fives);
         feed.add_prices(SymbolId::FIRST, &minutes, Millis::MINUTE * 2);
         assert_eq!(feed.len(), 13);
-        let mut told = Vec::new();
+        let mut items = Vec::new();
         while let Some(instant) = feed.next_instant() {
             for item in feed.sources().filter_map(|source| source.take_at(instant)) {
                 let name = match item {
                     Item::Candle(_, candle) => format!("candle of {}", candle.time().get() / 60_000),
                     Item::Price(..) => "price".to_owned(),
                 };
-                told.push(format!("{} {name}", instant.get() / 60_000));
+                items.push(format!("{} {name}", instant.get() / 60_000));
             }
         }
         let expected = [
@@ -192,6 +145,6 @@ mod tests {
             "6 price",
             "10 candle of 5",
         ];
-        assert_eq!(told, expected);
+        assert_eq!(items, expected);
     }
 }

@@ -4,20 +4,21 @@
 //! venue what the Session approved. There is no trading logic here; a live run drives the same Session. [`variants`]
 //! counts what was tried of one idea, and [`metric`] holds the figures that a run is judged by.
 
-mod ahead;
 pub mod bench;
 mod driver;
 mod error;
 mod feed;
 pub mod metric;
+mod null_recorder;
+mod run_totals;
 mod settings;
-mod silence;
 mod summary;
 pub mod translation;
 pub mod variants;
 
 pub use driver::{Backtest, Finished};
 pub use error::BacktestError;
+pub use null_recorder::NullRecorder;
+pub use run_totals::{Evidence, RunTotals, SettledFigures};
 pub use settings::BacktestSettings;
-pub use silence::Silence;
 pub use summary::Summary;

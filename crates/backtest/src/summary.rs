@@ -1,15 +1,13 @@
 //! The figures of a run, from its trade book; the same for a backtest and a live session.
 
-use crate::ahead::fetch_one;
-use crate::metric::{Drawdown, FallsInTime, LosingStreaks};
-use candlewick_engine::{IntentId, IntentRow, IntentState, TradeBook};
-use candlewick_sdk::{Millis, Money, Outcome, Payout};
-use candlewick_statistics::{
-    PaidStake, WinRate, binomial_p_value, mixed_break_even, poisson_binomial_p_value,
-};
+use crate::metric::Drawdown;
+use crate::run_totals::{Evidence, Payouts, RunTotals, SettledFigures};
+use candlewick_engine::{IntentId, IntentRow, IntentState, TradeBook, prefetch};
+use candlewick_sdk::{Millis, Money, Outcome};
+use candlewick_statistics::{PaidStake, WinRate, mixed_break_even, poisson_binomial_p_value};
 use std::collections::BTreeMap;
 
-/// Rows that are asked for before they are summed up.
+/// Rows that are prefetched before they are summed up.
 const ROWS_AHEAD: usize = 12;
 
 /// Counts, money and the first statistics of a run.
@@ -38,71 +36,47 @@ pub struct Summary {
     /// Probability of so many wins or more without an edge, each trade at its own break-even. Assumes
     /// independent trades.
     pub p_value: Option<f64>,
-    /// The deepest fall below a peak.
+    /// The fall below a peak that is the deepest by amount.
     pub max_drawdown: Drawdown,
+    /// The fall below a peak that is the deepest in percent of its peak: what the risk rule `MaxDrawdown` limits.
+    pub max_drawdown_by_percent: Drawdown,
+    /// The most wins in a row.
+    pub longest_winning_streak: u64,
     /// The most losses in a row.
     pub longest_losing_streak: u64,
 }
 
-/// The figures in the making, told of one row after the other. Nothing is kept of them: a list of what the figures need of
-/// many trades takes longer to write and to read again than the figures take.
-struct Figures {
-    trades: u64,
-    won: u64,
-    lost: u64,
-    draw: u64,
-    cancelled: u64,
+/// The rows of a book, added up.
+struct Rows {
+    totals: RunTotals,
+    /// Intents that are neither settled nor refused.
     unsettled: u64,
-    pnl: Money,
-    falls: FallsInTime,
-    losing: LosingStreaks,
-    payouts: Payouts,
-}
-
-/// What is known of the payouts of the trades that won or lost.
-#[derive(Clone, Copy, PartialEq)]
-enum Payouts {
-    NoneYet,
-    /// All had this one.
-    Alike(Payout),
-    /// They differ, or one is not known.
-    Mixed,
 }
 
 impl Summary {
     /// Of all trades in a book that started with `balance`.
     pub fn of(book: &TradeBook, balance: Money) -> Self {
+        Self::with_totals(book, RunTotals::new(balance)).0
+    }
+
+    /// The same with the totals that it is made of: these, which have taken no trade yet, after all trades of the book.
+    pub fn with_totals(book: &TradeBook, totals: RunTotals) -> (Self, RunTotals) {
         let rows = book.rows();
         // Nearly always trades settle in the order in which they were decided.
-        if let Some(figures) = Figures::of_ordered(asked_for(rows), balance) {
-            return figures.sum_up(rows.iter(), book);
+        if let Some(added) = Rows::add_ordered(totals.clone(), read_ahead(rows)) {
+            return added.sum_up(rows.iter(), book);
         }
         let mut sorted: Vec<&IntentRow> = rows.iter().collect();
         sorted.sort_by_key(|row| rank(row));
-        let figures = Figures::of_ordered(sorted.iter().copied(), balance);
-        figures.expect("they were put in order").sum_up(sorted.iter().copied(), book)
+        let added = Rows::add_ordered(totals, sorted.iter().copied());
+        added.expect("they were put in order").sum_up(sorted.iter().copied(), book)
     }
 }
 
-impl Figures {
-    const fn new(balance: Money) -> Self {
-        Self {
-            trades: 0,
-            won: 0,
-            lost: 0,
-            draw: 0,
-            cancelled: 0,
-            unsettled: 0,
-            pnl: Money::ZERO,
-            falls: FallsInTime::of(balance),
-            losing: LosingStreaks::NONE,
-            payouts: Payouts::NoneYet,
-        }
-    }
-
+impl Rows {
     /// Nothing where settled trades are not in the order in which they became known.
-    fn of_ordered<'a>(rows: impl Iterator<Item = &'a IntentRow>, balance: Money) -> Option<Self> {
-        let (mut figures, mut last) = (Self::new(balance), None);
+    fn add_ordered<'a>(totals: RunTotals, rows: impl Iterator<Item = &'a IntentRow>) -> Option<Self> {
+        let (mut added, mut last) = (Self { totals, unsettled: 0 }, None);
         for row in rows {
             match row.state {
                 IntentState::Settled => {
@@ -111,75 +85,54 @@ impl Figures {
                         return None;
                     }
                     last = Some(rank);
-                    figures.settle(row);
+                    if let Some(trade) = SettledFigures::of(row) {
+                        added.totals.settle(&trade);
+                    }
                 }
-                IntentState::InFlight | IntentState::InDoubt | IntentState::Open => figures.unsettled += 1,
+                IntentState::InFlight | IntentState::InDoubt | IntentState::Open => added.unsettled += 1,
                 IntentState::Rejected | IntentState::NotSent | IntentState::NotOpened => {}
             }
         }
-        Some(figures)
+        Some(added)
     }
 
-    #[inline]
-    fn settle(&mut self, row: &IntentRow) {
-        self.trades += 1;
-        self.pnl += row.profit;
-        self.falls.add(row.settled_at, row.profit);
-        let Some(outcome) = row.outcome else { return };
-        self.losing.settle(outcome);
-        match outcome {
-            Outcome::Won => self.won += 1,
-            Outcome::Lost => self.lost += 1,
-            Outcome::Draw => self.draw += 1,
-            Outcome::Cancelled => self.cancelled += 1,
-        }
-        if matches!(outcome, Outcome::Won | Outcome::Lost) {
-            self.payouts = match (self.payouts, row.payout) {
-                (Payouts::NoneYet, Some(payout)) => Payouts::Alike(payout),
-                (Payouts::Alike(all), Some(payout)) if payout == all => Payouts::Alike(all),
-                _ => Payouts::Mixed,
-            };
-        }
-    }
-
-    fn sum_up<'a>(self, rows: impl Iterator<Item = &'a IntentRow>, book: &TradeBook) -> Summary {
-        let rate = WinRate::new(self.won, self.lost).ok();
-        let (break_even, p_value) = match self.payouts {
-            Payouts::NoneYet => (None, None),
-            Payouts::Alike(payout) => {
-                let fraction = payout.to_fraction();
-                let null = 1.0 / (1.0 + fraction);
-                let p_value = rate.and_then(|rate| binomial_p_value(rate, null).ok());
-                (candlewick_statistics::break_even(fraction).ok(), p_value)
-            }
+    fn sum_up<'a>(self, rows: impl Iterator<Item = &'a IntentRow>, book: &TradeBook) -> (Summary, RunTotals) {
+        let Self { totals, unsettled } = self;
+        let rate = totals.win_rate();
+        let Evidence { break_even, p_value } = match totals.payouts() {
+            Payouts::NoneYet => Evidence::default(),
+            Payouts::Alike(payout) => totals.evidence_at(payout),
             Payouts::Mixed => mixed(rows, rate),
         };
-        Summary {
-            trades: self.trades,
-            won: self.won,
-            lost: self.lost,
-            draw: self.draw,
-            cancelled: self.cancelled,
-            unsettled: self.unsettled,
+        let streaks = totals.longest_streaks();
+        let summary = Summary {
+            trades: totals.trades(),
+            won: totals.won(),
+            lost: totals.lost(),
+            draw: totals.draw(),
+            cancelled: totals.cancelled(),
+            unsettled,
             refused: book.refused(),
-            pnl: self.pnl,
+            pnl: totals.pnl(),
             win_rate: rate.map(WinRate::to_fraction),
             break_even,
             p_value,
-            max_drawdown: self.falls.deepest(),
-            longest_losing_streak: self.losing.longest(),
-        }
+            max_drawdown: totals.drawdowns().by_amount(),
+            max_drawdown_by_percent: totals.drawdowns().by_percent(),
+            longest_winning_streak: u64::from(streaks.won),
+            longest_losing_streak: u64::from(streaks.lost),
+        };
+        (summary, totals)
     }
 }
 
-/// Rows in their order, what is read of each asked for while those before it are summed up: a row is more than a processor reads at
-/// once, and it does not guess which parts are read of the next.
-fn asked_for(rows: &[IntentRow]) -> impl Iterator<Item = &IntentRow> {
+/// Rows in their order; the parts of each that are read are prefetched while those before it are summed up (docs/performance.md).
+fn read_ahead(rows: &[IntentRow]) -> impl Iterator<Item = &IntentRow> {
     rows.iter().enumerate().map(|(place, row)| {
         if let Some(soon) = rows.get(place + ROWS_AHEAD) {
-            fetch_one(&soon.state);
-            fetch_one(&soon.settled_at);
-            fetch_one(&soon.close_time);
+            prefetch(&soon.state);
+            prefetch(&soon.settled_at);
+            prefetch(&soon.close_time);
         }
         row
     })
@@ -192,7 +145,7 @@ fn rank(row: &IntentRow) -> (Option<Millis>, Option<Millis>, IntentId) {
 
 /// The win rate that breaks even, and the probability of one so high or higher without an edge, over trades whose payouts
 /// differ; the latter only where all are known.
-fn mixed<'a>(rows: impl Iterator<Item = &'a IntentRow>, rate: Option<WinRate>) -> (Option<f64>, Option<f64>) {
+fn mixed<'a>(rows: impl Iterator<Item = &'a IntentRow>, rate: Option<WinRate>) -> Evidence {
     let decided = |row: &&IntentRow| {
         row.state == IntentState::Settled && matches!(row.outcome, Some(Outcome::Won | Outcome::Lost))
     };
@@ -201,7 +154,7 @@ fn mixed<'a>(rows: impl Iterator<Item = &'a IntentRow>, rate: Option<WinRate>) -
         Some(PaidStake { stake: row.approved.stake().minor() as f64, payout_fraction })
     });
     let stakes: Vec<PaidStake> = paid.collect();
-    let Some(first) = stakes.first().map(|paid| paid.payout_fraction) else { return (None, None) };
+    let Some(first) = stakes.first().map(|paid| paid.payout_fraction) else { return Evidence::default() };
     let is_alike = stakes.iter().all(|paid| paid.payout_fraction == first);
     let break_even =
         if is_alike { candlewick_statistics::break_even(first).ok() } else { mixed_break_even(&stakes).ok() };
@@ -210,5 +163,5 @@ fn mixed<'a>(rows: impl Iterator<Item = &'a IntentRow>, rate: Option<WinRate>) -
         let nulls: Vec<f64> = stakes.iter().map(|paid| 1.0 / (1.0 + paid.payout_fraction)).collect();
         poisson_binomial_p_value(rate.won(), &nulls).ok()
     });
-    (break_even, p_value)
+    Evidence { break_even, p_value }
 }

@@ -1,4 +1,4 @@
-//! What the simulated venue says, in the words in which a Session hears it.
+//! What the simulated venue says, as the events of a Session.
 
 use candlewick_engine::{IntentId, Opened, Rejection, Settled};
 use candlewick_sdk::{Payout, Text};
@@ -17,7 +17,7 @@ pub fn to_opened(intent: IntentId, opening: &Opening) -> Opened {
     }
 }
 
-/// A settlement does not tell the payout again: the answer did.
+/// A settlement does not repeat the payout: the answer had it.
 #[inline]
 pub fn to_settled(trade: &SettledTrade, payout: Option<Payout>) -> Settled {
     Settled {

@@ -4,7 +4,7 @@ use crate::{Approved, BotId, Edge, Rule};
 use candlewick_sdk::{Direction, Millis, Money, Reason};
 use serde::Serialize;
 
-/// Something for the driver to do or to note.
+/// Something for the driver to do or to record.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "action", rename_all = "snake_case")]
 pub enum Action {

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::iter;
 use std::num::NonZeroU32;
 
-/// Where an intent stands, as people are told.
+/// Where an intent stands, as reports show it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IntentState {
@@ -57,17 +57,17 @@ pub struct IntentRow {
     pub profit: Money,
     /// Venue time at which its settlement became known.
     pub settled_at: Option<Millis>,
-    /// What of this the Session was told, and in which order.
-    pub(crate) told: Told,
+    /// In which order the Session was handed this.
+    pub(crate) sequence: EventSequence,
     pub(crate) reason: ReasonPlace,
     /// The place of the venue's name in the book's list, from 1.
     pub(crate) venue_id: Option<NonZeroU32>,
 }
 
-/// What a Session was told of an intent: places in its book's order of news, from 1, 0 being what did not happen, and what
-/// was said then. Several things become known at one moment, and only this order is the one in which the Session decided.
+/// The order in which a Session was handed what is known of an intent: numbers of its book's news, from 1, 0 for what did not
+/// happen, and the payouts reported then. Several things become known at one moment; the Session decided in this order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Told {
+pub struct EventSequence {
     pub(crate) decided: u32,
     pub(crate) answered: u32,
     /// It turned out to be no trade: refused, not sent, or looked for in vain.
@@ -110,7 +110,7 @@ impl IntentRow {
             outcome: None,
             profit: Money::ZERO,
             settled_at: None,
-            told: Told::default(),
+            sequence: EventSequence::default(),
             reason: ReasonPlace::default(),
             venue_id: None,
         }
@@ -127,8 +127,8 @@ impl IntentRow {
     }
 }
 
-impl Told {
-    /// Where it is told of the end; 0 where it has not ended.
+impl EventSequence {
+    /// The number of its end; 0 where it has not ended.
     pub(crate) const fn ended(self) -> u32 {
         if self.left_out > 0 { self.left_out } else { self.settled }
     }
@@ -167,7 +167,6 @@ impl TradeBook {
             | EventKind::Price { .. }
             | EventKind::Balance { .. }
             | EventKind::Skew { .. }
-            | EventKind::Time
             | EventKind::Deposit { .. }
             | EventKind::Control { .. } => {}
             EventKind::Opened(opened) => {
@@ -182,7 +181,7 @@ impl TradeBook {
                     && row.state == IntentState::InDoubt
                 {
                     row.state = IntentState::NotOpened;
-                    row.told.left_out = place;
+                    row.sequence.left_out = place;
                     self.news = place;
                 }
             }
@@ -220,7 +219,7 @@ impl TradeBook {
         // Made in its place: what was just written in pieces is waited for when it is copied as a whole.
         self.rows.extend(iter::once_with(|| IntentRow::decided(*approved.terms())));
         if let Some(row) = self.rows.last_mut() {
-            (row.reason, row.told.decided) = (reason, self.news);
+            (row.reason, row.sequence.decided) = (reason, self.news);
         }
     }
 
@@ -249,8 +248,8 @@ impl TradeBook {
         for (intent, row) in (next..).map(IntentId::new).zip(&later.rows) {
             let venue_id = later.venue_id(row).and_then(|id| self.put_venue_id(id));
             let reason = self.reasons.put(&later.reason(row));
-            let (approved, told) = (row.approved.renumbered(intent), row.told.after(news));
-            self.rows.push(IntentRow { approved, told, reason, venue_id, ..*row });
+            let (approved, sequence) = (row.approved.renumbered(intent), row.sequence.after(news));
+            self.rows.push(IntentRow { approved, sequence, reason, venue_id, ..*row });
         }
         self.news += later.news;
         for (count, more) in self.refused.iter_mut().zip(later.refused) {
@@ -300,10 +299,10 @@ impl TradeBook {
             row.state = IntentState::Open;
             row.answered_at = Some(at);
         }
-        // A first reply may not tell what it pays.
-        if row.told.answered_payout.is_none() && opened.payout.is_some() {
-            row.told.answered = place;
-            row.told.answered_payout = opened.payout;
+        // A first reply may not say what it pays.
+        if row.sequence.answered_payout.is_none() && opened.payout.is_some() {
+            row.sequence.answered = place;
+            row.sequence.answered_payout = opened.payout;
         }
         row.venue_id = venue_id.or(row.venue_id);
         row.open_time = opened.open_time.or(row.open_time);
@@ -317,8 +316,8 @@ impl TradeBook {
         let place = self.news + 1;
         let Some(row) = self.row_mut(settled.intent).filter(|row| !row.is_over()) else { return };
         row.state = IntentState::Settled;
-        row.told.settled = place;
-        row.told.settled_payout = settled.payout;
+        row.sequence.settled = place;
+        row.sequence.settled_payout = settled.payout;
         row.outcome = Some(settled.outcome);
         row.profit = settled.profit;
         row.open_time = settled.open_time.or(row.open_time);
@@ -349,7 +348,7 @@ impl TradeBook {
         let Some(row) = self.row_mut(intent).filter(unanswered) else { return false };
         row.state = state;
         row.answered_at = Some(at);
-        row.told.left_out = place;
+        row.sequence.left_out = place;
         self.news = place;
         true
     }

@@ -48,7 +48,7 @@ impl Bot {
         } else {
             self.on_candle_with_longer(candles, signal)
         };
-        self.note_close(&candles[..shown]);
+        self.keep_close(&candles[..shown]);
         self.cold = self.cold.saturating_sub(shown);
         shown
     }
@@ -62,7 +62,7 @@ impl Bot {
             suppressed += u64::from(signal.is_some() && self.is_warm());
             rest = &rest[shown..];
         }
-        self.note_close(rest);
+        self.keep_close(rest);
         suppressed + self.strategy.on_candles(rest, rest.len(), &mut signal).suppressed
     }
 
@@ -81,9 +81,9 @@ impl Bot {
         (first.len() + self.on_candles(rest, signal), suppressed)
     }
 
-    /// Notes when the last of the candles that were shown closed.
+    /// Keeps when the last of the candles that were shown closed.
     #[inline]
-    fn note_close(&mut self, shown: &[Candle]) {
+    fn keep_close(&mut self, shown: &[Candle]) {
         if let Some(last) = shown.last() {
             self.last_close = last.time() + self.interval;
         }

@@ -5,7 +5,7 @@ use candlewick_sdk::{Millis, Outcome, Payout};
 use candlewick_statistics::{EdgeTest, Verdict, VerdictPlan};
 use serde_json::Value;
 
-/// Told of each of the bot's intents; the accounts begin with 1 again when anything changes that makes it another bot.
+/// Follows each of the bot's intents; the accounts begin with 1 again when anything changes that makes it another bot.
 #[derive(Clone, Debug)]
 pub struct BotVerdict {
     judge: Judge,
@@ -58,7 +58,7 @@ impl BotVerdict {
         }
     }
 
-    /// It is told of nothing from here on.
+    /// It follows no trade from here on.
     pub(crate) const fn disable(&mut self) {
         self.is_left = true;
     }

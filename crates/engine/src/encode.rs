@@ -65,9 +65,7 @@ impl Encoder {
         if self.shapes.len() > known {
             encode_shape(reason, out);
         }
-        for (_, value) in reason.numbers() {
-            put_float(value, out);
-        }
+        reason.values().iter().for_each(|value| put_float(*value, out));
     }
 }
 
@@ -103,13 +101,13 @@ fn encode_event(event: &Event, out: &mut Vec<u8>) {
         EventKind::InDoubt { .. } => begin(event, 5, out),
         EventKind::Balance { .. } => begin(event, 7, out),
         EventKind::Skew { .. } => begin(event, 8, out),
-        EventKind::Time => begin(event, 10, out),
+        // 10 was an event that nothing sends any more.
         EventKind::Control { .. } => begin(event, 11, out),
         EventKind::NotOpened { .. } => begin(event, 13, out),
         EventKind::Deposit { .. } => begin(event, 14, out),
     }
     match &event.kind {
-        EventKind::Opened(_) | EventKind::Adopted(_) | EventKind::Settled(_) | EventKind::Time => {}
+        EventKind::Opened(_) | EventKind::Adopted(_) | EventKind::Settled(_) => {}
         EventKind::Candle { series, candle, origin } => {
             put_number(series.index() as u64, out);
             put_candle(candle, out);

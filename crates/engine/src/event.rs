@@ -1,4 +1,4 @@
-//! What a Session is told.
+//! What a Session is handed: events.
 
 use crate::{IntentId, SeriesId, SymbolId};
 use candlewick_sdk::{Candle, Millis, Money, Outcome, Payout, Price, Text};
@@ -40,7 +40,7 @@ pub enum EventKind {
         /// The price.
         price: Price,
     },
-    /// The venue accepted an intent, or told more of a trade that it accepted.
+    /// The venue accepted an intent, or reported more of a trade that it accepted.
     Opened(Opened),
     /// The venue refused an intent: the stake is free again.
     Rejected {
@@ -85,8 +85,6 @@ pub enum EventKind {
         /// Ours minus theirs.
         offset: Millis,
     },
-    /// Time has passed, and nothing else.
-    Time,
     /// A person, or the program's own end, has spoken.
     Control {
         /// What was ordered.
@@ -104,7 +102,7 @@ pub enum Origin {
     Backfill,
 }
 
-/// An accepted trade. What the reply did not tell is `None` and may come in a later event.
+/// An accepted trade. What the reply did not say is `None` and may come in a later event.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Opened {
     /// Which intent.
@@ -121,7 +119,7 @@ pub struct Opened {
     pub payout: Option<Payout>,
 }
 
-/// A settlement. What the venue did not tell is `None`.
+/// A settlement. What the venue did not say is `None`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settled {
     /// Which intent.

@@ -1,6 +1,6 @@
-//! The verdict on an edge: trades told to the notional accounts in the order in which they became known.
+//! The verdict on an edge: notional accounts that bet on each trade, in the order in which trades became known.
 
-use crate::{IntentId, IntentRow, SymbolId, Told};
+use crate::{EventSequence, IntentId, IntentRow, SymbolId};
 use candlewick_sdk::{Millis, Outcome, Payout};
 use candlewick_statistics::{EdgeTest, NotionalStake, TradeOutcome, VerdictPlan};
 use std::collections::VecDeque;
@@ -12,7 +12,7 @@ const UNSEEN_PAYOUT_FRACTION: f64 = 0.92;
 /// Trades that can be open together before a list has to grow.
 const USUAL_OPEN_TRADES: usize = 16;
 
-/// A verdict in the making, told of intents as they are decided, answered and settled.
+/// A verdict in the making: it follows intents as they are decided, answered and settled.
 ///
 /// The accounts stake at the decision, on the payout last seen on the symbol by then, because what is known later, the
 /// answer included, may say something of the trade itself. A trade that pays more than was staked on is left out
@@ -42,11 +42,13 @@ impl Judge {
         let mut waiting: VecDeque<Waiting> = VecDeque::with_capacity(USUAL_OPEN_TRADES);
         for (place, row) in rows.into_iter().enumerate() {
             let trade = JudgedTrade::of_row(row);
-            while let Some(earlier) = waiting.pop_front_if(|waiting| waiting.order < row.told.decided) {
-                judge.hear(earlier.news, earlier.place, &earlier.trade);
+            while let Some(earlier) = waiting.pop_front_if(|waiting| waiting.order < row.sequence.decided) {
+                judge.apply(earlier.news, earlier.place, &earlier.trade);
             }
-            judge.hear(News::Decided, place, &trade);
-            for (news, order) in [(News::Answered, row.told.answered), (News::Ended, row.told.ended())] {
+            judge.apply(News::Decided, place, &trade);
+            for (news, order) in
+                [(News::Answered, row.sequence.answered), (News::Ended, row.sequence.ended())]
+            {
                 if order > 0 {
                     let before = waiting.iter().rposition(|other| other.order < order);
                     let position = before.map_or(0, |last| last + 1);
@@ -55,7 +57,7 @@ impl Judge {
             }
         }
         for Waiting { news, place, trade, .. } in waiting {
-            judge.hear(news, place, &trade);
+            judge.apply(news, place, &trade);
         }
         judge
     }
@@ -107,12 +109,12 @@ impl Judge {
         }
     }
 
-    /// Something became known of the trade in this place.
-    fn hear(&mut self, news: News, place: usize, trade: &JudgedTrade) {
-        let JudgedTrade { symbol, payout, ended, told, .. } = *trade;
+    /// Counts something that became known of the trade in this place.
+    fn apply(&mut self, news: News, place: usize, trade: &JudgedTrade) {
+        let JudgedTrade { symbol, payout, ended, sequence, .. } = *trade;
         let intent = IntentId::new(place as u64 + 1);
-        let answered = told.map_or(payout, |told| told.answered_payout);
-        let settled = told.map_or(payout, |told| told.settled_payout);
+        let answered = sequence.map_or(payout, |sequence| sequence.answered_payout);
+        let settled = sequence.map_or(payout, |sequence| sequence.settled_payout);
         match (news, answered, ended) {
             (News::Decided, ..) => self.on_decided(intent, symbol),
             (News::Answered, Some(payout), _) => self.on_answered(symbol, payout),
@@ -139,9 +141,9 @@ pub struct JudgedTrade {
     pub payout: Option<Payout>,
     /// When its end became known, and how it ended; an intent that never was a trade is cancelled.
     pub ended: Option<(Millis, Outcome)>,
-    /// What a Session was told of it, and in which order among all trades of its book: that beats the moments. None of
+    /// In which order among all trades of its book the Session was handed what is known of it: that beats the moments. None of
     /// trades that are known from elsewhere.
-    pub told: Option<Told>,
+    pub sequence: Option<EventSequence>,
 }
 
 /// What became known of a trade. At one moment settlements come first: they are known to what is decided then.
@@ -152,7 +154,7 @@ enum News {
     Decided,
 }
 
-/// What is to be told of a trade that is under way, and where in its book's order.
+/// What is still to be counted of a trade that is under way, and its number in the book's order.
 struct Waiting {
     order: u32,
     news: News,
@@ -163,23 +165,23 @@ struct Waiting {
 /// Something that became known: where in its book's order, when, what, and of which trade.
 type Known = (Option<u32>, Millis, News, usize);
 
-/// Tells intents to a verdict afterwards, by their rows: in the order in which the Session was told of them, so that it is
+/// Counts intents in a verdict afterwards, by their rows: in the order in which the Session was handed them, so that it is
 /// the verdict that the Session came to.
 pub fn judge<'a>(rows: impl IntoIterator<Item = &'a IntentRow>, plan: VerdictPlan) -> EdgeTest {
     Judge::after(rows, plan).test
 }
 
-/// As [`judge`], of trades that may be known from elsewhere: then each is told at its decision, and each end when it became
+/// As [`judge`], of trades that may be known from elsewhere: then each counts at its decision, and each end when it became
 /// known.
 pub fn judge_trades(trades: &[JudgedTrade], plan: VerdictPlan) -> EdgeTest {
-    told_of(trades, plan).test
+    judge_of(trades, plan).test
 }
 
-/// A judge that was told of all of them.
-fn told_of(trades: &[JudgedTrade], plan: VerdictPlan) -> Judge {
+/// A judge that has counted all of them.
+fn judge_of(trades: &[JudgedTrade], plan: VerdictPlan) -> Judge {
     let mut judge = Judge::new(plan);
     for (_, _, news, place) in in_order(trades) {
-        judge.hear(news, place, &trades[place]);
+        judge.apply(news, place, &trades[place]);
     }
     judge
 }
@@ -188,14 +190,14 @@ impl JudgedTrade {
     /// Of an intent's row. What was left out stays so, even when it turns out to be a trade after all: its end may have been
     /// known by then.
     pub fn of_row(row: &IntentRow) -> Self {
-        let (decided, told) = (row.approved.decision_time(), row.told);
-        let ended = if told.left_out > 0 {
+        let (decided, sequence) = (row.approved.decision_time(), row.sequence);
+        let ended = if sequence.left_out > 0 {
             Some((row.answered_at.unwrap_or(decided), Outcome::Cancelled))
         } else {
             row.settled_at.zip(row.outcome)
         };
         let (symbol, answered, payout) = (row.approved.symbol(), row.answered_at, row.payout);
-        Self { symbol, decided, answered, payout, ended, told: Some(told) }
+        Self { symbol, decided, answered, payout, ended, sequence: Some(sequence) }
     }
 }
 
@@ -203,18 +205,17 @@ impl JudgedTrade {
 fn in_order(trades: &[JudgedTrade]) -> Vec<Known> {
     let mut known = Vec::with_capacity(trades.len() * 3);
     let trades = || trades.iter().enumerate();
-    known
-        .extend(trades().map(|(place, trade)| {
-            (trade.told.map(|told| told.decided), trade.decided, News::Decided, place)
-        }));
+    known.extend(trades().map(|(place, trade)| {
+        (trade.sequence.map(|sequence| sequence.decided), trade.decided, News::Decided, place)
+    }));
     known.extend(trades().filter_map(|(place, trade)| {
-        let order = trade.told.map(|told| told.answered);
+        let order = trade.sequence.map(|sequence| sequence.answered);
         // An answer that refused it says nothing of payouts, and has no place of its own.
         let answered = trade.answered.filter(|_| order != Some(0))?;
         Some((order, answered, News::Answered, place))
     }));
     known.extend(trades().filter_map(|(place, trade)| {
-        let order = trade.told.map(Told::ended);
+        let order = trade.sequence.map(EventSequence::ended);
         Some((order, trade.ended?.0, News::Ended, place))
     }));
     known.sort();
@@ -242,7 +243,7 @@ mod tests {
     /// Decided, answered and settled at these seconds, paying so many percent.
     struct Trade(i64, i64, Option<i64>, u32, Outcome);
 
-    /// A book that is told of them in the order of time; at one moment of ends first, and of decisions last.
+    /// A book that records them in the order of time; at one moment of ends first, and of decisions last.
     fn book(trades: &[Trade]) -> TradeBook {
         let mut news: Vec<(i64, u8, usize)> = Vec::new();
         for (place, Trade(decided, answered, settled, ..)) in trades.iter().enumerate() {

@@ -1,6 +1,8 @@
 //! Whose money is where: free balance, open stakes, the day, the peak, the streak.
 
+use crate::to_trade_outcome;
 use candlewick_sdk::{Millis, Money, Outcome};
+use candlewick_statistics::Streaks;
 
 /// The Session's own account of the wallet. Exact; folded from events, never read from a venue.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -8,7 +10,7 @@ pub struct Ledger {
     free: Money,
     open_stakes: Money,
     peak: Money,
-    loss_streak: u32,
+    streaks: Streaks,
     day_end: Millis,
     day_equity: Money,
     day_profit: Money,
@@ -21,7 +23,7 @@ impl Ledger {
             free: balance,
             open_stakes: Money::ZERO,
             peak: balance,
-            loss_streak: 0,
+            streaks: Streaks::default(),
             day_end: Millis::new(i64::MIN),
             day_equity: balance,
             day_profit: Money::ZERO,
@@ -51,7 +53,7 @@ impl Ledger {
 
     /// Losses in a row, over all bots; draws and cancellations neither add nor end one.
     pub const fn loss_streak(&self) -> u32 {
-        self.loss_streak
+        self.streaks.lost
     }
 
     /// Profit settled since the day began.
@@ -110,7 +112,7 @@ impl Ledger {
     }
 
     pub(crate) const fn count_outcome(&mut self, outcome: Outcome) {
-        self.loss_streak = losses_after(self.loss_streak, outcome);
+        self.streaks = self.streaks.after(to_trade_outcome(outcome));
     }
 
     pub(crate) fn record_wallet(&mut self, amount: Money) {
@@ -120,16 +122,8 @@ impl Ledger {
     /// After a person resumed: drawdown and streak are counted from here.
     pub(crate) fn rebase(&mut self) {
         self.peak = self.equity();
-        self.loss_streak = 0;
+        self.streaks = Streaks::default();
     }
-}
-
-/// Losses in a row once another trade has ended; a draw and a cancellation neither add to them nor end them.
-///
-/// Reckoned without a jump: how a trade ends is what no processor can guess.
-pub(crate) const fn losses_after(losses: u32, outcome: Outcome) -> u32 {
-    let with_this = losses + matches!(outcome, Outcome::Lost) as u32;
-    if matches!(outcome, Outcome::Won) { 0 } else { with_this }
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ mod judge;
 mod ladder;
 mod ledger;
 mod nominal;
+mod prefetch;
 mod reasons;
 mod recall;
 mod record;
@@ -32,7 +33,7 @@ mod stake;
 mod testing;
 
 pub use action::{Action, Judgement, Refused};
-pub use book::{IntentRow, IntentState, Told, TradeBook};
+pub use book::{EventSequence, IntentRow, IntentState, TradeBook};
 pub use bot_verdict::BotVerdict;
 pub use event::{Control, Edge, Event, EventKind, Opened, Origin, Rejection, Settled, VenueId};
 pub use hash::JournalHash;
@@ -40,12 +41,15 @@ pub use id::{BotId, IntentId, SeriesId, SymbolId};
 pub use judge::{Judge, JudgedTrade, judge, judge_trades, to_trade_outcome};
 pub use ladder::{LadderNotice, check_ladders};
 pub use ledger::Ledger;
+pub use prefetch::prefetch;
 pub use recall::{Recall, RecallError, Recorded, to_recorded_form};
 pub use record::{Entry, Header, Interest, Recorder};
 pub use risk::{
     Approved, CooldownScope, Hours, LambdaRule, OrderTerms, RiskSettings, Rule, VerdictSettings, Weekday,
 };
 pub use ruin::{RuinReport, StakeRuin, TradeRecord, check_ruin};
-pub use session::{BookedTrade, PrecomputedOutcome, Session, TrialSession, TrialStretch};
+pub use session::{
+    BookedTrade, PrecomputedOutcome, Session, StoredCandles, StretchEnd, TrialSession, TrialStretch,
+};
 pub use settings::{BotSettings, EngineError, SessionSettings};
 pub use stake::StakeSettings;

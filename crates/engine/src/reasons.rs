@@ -35,7 +35,7 @@ impl Reasons {
     #[inline]
     pub(crate) fn put(&mut self, reason: &Reason) -> ReasonPlace {
         let place = ReasonPlace { shape: self.shapes.put(reason), numbers: self.numbers.len() as u32 };
-        self.numbers.extend(reason.numbers().map(|(_, value)| value));
+        self.numbers.extend_from_slice(reason.values());
         place
     }
 

@@ -15,7 +15,7 @@ use std::fmt;
 /// An entry that was read back.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Recorded {
-    /// What the Session was told.
+    /// What the Session was handed.
     Event(Event),
     /// What it approved.
     Open(Approved),
@@ -239,7 +239,6 @@ mod tests {
             EventKind::Balance { amount: Money::from_minor(1) },
             EventKind::Deposit { amount: Money::from_minor(-1) },
             EventKind::Skew { offset: Millis::new(-3) },
-            EventKind::Time,
             EventKind::Control { control: Control::Resume },
         ]
     }
@@ -258,13 +257,13 @@ mod tests {
     fn check_recalled(settled_at: Millis, is_kept: impl Fn(&str) -> bool) {
         let again = settled_at.get() / Millis::MINUTE.get();
         let mut first = one_bot(&[1, 2, again]);
-        let (mut actions, mut told) = (Vec::new(), Vec::new());
-        let mut tell = |session: &mut Session, event: Event| {
-            told.push((true, serde_json::to_string(&event).unwrap()));
+        let (mut actions, mut lines) = (Vec::new(), Vec::new());
+        let mut handle = |session: &mut Session, event: Event| {
+            lines.push((true, serde_json::to_string(&event).unwrap()));
             session.handle(&event, &mut actions);
-            told.extend(actions.drain(..).map(|action| (false, serde_json::to_string(&action).unwrap())));
+            lines.extend(actions.drain(..).map(|action| (false, serde_json::to_string(&action).unwrap())));
         };
-        tell(&mut first, candle_event(1, Origin::Live));
+        handle(&mut first, candle_event(1, Origin::Live));
         let settled = Settled {
             intent: IntentId::new(1),
             outcome: Outcome::Lost,
@@ -275,14 +274,14 @@ mod tests {
             close_price: None,
             payout: None,
         };
-        tell(&mut first, Event { at: settled_at, received: settled_at, kind: EventKind::Settled(settled) });
-        tell(&mut first, candle_event(again, Origin::Live));
+        handle(&mut first, Event { at: settled_at, received: settled_at, kind: EventKind::Settled(settled) });
+        handle(&mut first, candle_event(again, Origin::Live));
         assert_eq!(first.ledger().day_profit(), Money::from_minor(-1_000));
 
         let mut second = one_bot(&[]);
         let mut recall = Recall::of_same_bots(&second);
         let mut book = TradeBook::default();
-        for (is_event, body) in told.iter().filter(|(_, body)| is_kept(body)) {
+        for (is_event, body) in lines.iter().filter(|(_, body)| is_kept(body)) {
             let recorded = if *is_event { recall.read_event(body) } else { recall.read_action(body) };
             let recorded = recorded.unwrap();
             second.recall(&recorded);

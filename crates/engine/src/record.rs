@@ -31,7 +31,7 @@ impl Header {
 pub enum Entry<'a> {
     /// The first entry.
     Header(&'a Header),
-    /// What the Session was told.
+    /// What the Session was handed.
     Event(&'a Event),
     /// What the Session answered.
     Action(&'a Action),
@@ -46,7 +46,7 @@ pub enum Interest {
     AllButCandles,
 }
 
-/// Where entries go, in their order: a file, a hash, nowhere.
+/// Where entries go, in their order: a file, a hash.
 pub trait Recorder {
     /// What it has to be shown. What it need not be shown it ignores.
     fn interest(&self) -> Interest {

@@ -3,10 +3,14 @@
 mod booking;
 mod bot_names;
 mod earlier;
+mod stored;
 mod stretch;
+mod tournament;
 mod trial;
 mod verdicts;
 
+pub use stored::StoredCandles;
+pub use stretch::StretchEnd;
 pub use trial::{BookedTrade, PrecomputedOutcome, TrialSession, TrialStretch};
 
 use crate::bot::Bot;
@@ -109,7 +113,7 @@ impl Session {
             let moment = Moment { at: event.at, received: event.received, origin: *origin };
             self.on_candle(*series, candle, moment, actions);
         } else {
-            self.hear(event, actions);
+            self.on_other(event, actions);
         }
     }
 
@@ -132,9 +136,9 @@ impl Session {
 
     /// Everything but candles; apart, so that the way of a candle stays short.
     #[inline(never)]
-    fn hear(&mut self, event: &Event, actions: &mut Vec<Action>) {
+    fn on_other(&mut self, event: &Event, actions: &mut Vec<Action>) {
         match &event.kind {
-            EventKind::Candle { .. } | EventKind::Time => {}
+            EventKind::Candle { .. } => {}
             EventKind::Price { symbol, price } => {
                 let moment = Moment { at: event.at, received: event.received, origin: Origin::Live };
                 self.on_price(*symbol, price, moment, actions);
@@ -150,7 +154,7 @@ impl Session {
                 let judgement = self.judge(intent.bot, settled, event.at);
                 let Intent { direction, decision_time, .. } = intent;
                 let Settled { outcome, profit, .. } = *settled;
-                self.tell_settlement(intent.bot, &Settlement { direction, decision_time, outcome, profit });
+                self.show_settlement(intent.bot, &Settlement { direction, decision_time, outcome, profit });
                 actions.extend(judgement.map(Action::Verdict));
             }
             EventKind::Balance { amount } => self.ledger.record_wallet(*amount),
@@ -239,16 +243,9 @@ impl Session {
         })
     }
 
-    /// Shows a candle to each bot of its series; whether any trade was approved.
+    /// Shows a candle to each bot of its series.
     #[inline]
-    fn on_candle(
-        &mut self,
-        series: SeriesId,
-        candle: &Candle,
-        moment: Moment,
-        actions: &mut Vec<Action>,
-    ) -> bool {
-        let mut is_approved = false;
+    fn on_candle(&mut self, series: SeriesId, candle: &Candle, moment: Moment, actions: &mut Vec<Action>) {
         let count = self.listeners.get(series.index()).map_or(0, Vec::len);
         for position in 0..count {
             let bot = self.listeners[series.index()][position];
@@ -258,10 +255,9 @@ impl Session {
             if let Some(signal) = &signal
                 && listener.is_warm()
             {
-                is_approved |= self.decide(bot, signal, moment, actions);
+                self.decide(bot, signal, moment, actions);
             }
         }
-        is_approved
     }
 
     fn on_price(&mut self, symbol: SymbolId, price: &Price, moment: Moment, actions: &mut Vec<Action>) {
@@ -278,7 +274,7 @@ impl Session {
         }
     }
 
-    /// Notes what becomes of a signal: an approved trade, whether it is one, or a refusal.
+    /// Appends what becomes of a signal: an approved trade or a refusal. Whether it was approved.
     fn decide(&mut self, id: BotId, signal: &Signal, moment: Moment, actions: &mut Vec<Action>) -> bool {
         match self.propose(id, signal, moment) {
             Ok(approved) => {
@@ -339,7 +335,7 @@ impl Session {
         View { limits: &self.limits, state: &self.state, ledger: &self.ledger, intents: &self.intents }
     }
 
-    /// Notes an approved trade: it is under way.
+    /// Books an approved trade: it is under way.
     #[inline]
     fn begin(&mut self, proposal: &Proposal<'_>, probe: Probe) {
         let id = self.intents.next_id();

@@ -121,7 +121,6 @@ const fn intent_of(event: &Event) -> Option<IntentId> {
         | EventKind::Deposit { .. }
         | EventKind::Balance { .. }
         | EventKind::Skew { .. }
-        | EventKind::Time
         | EventKind::Control { .. } => None,
     }
 }

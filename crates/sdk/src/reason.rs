@@ -50,6 +50,7 @@ struct SharedWords {
 
 impl Reason {
     /// A reason without numbers, whose text is part of the program.
+    #[inline]
     pub const fn new(text: &'static str) -> Self {
         Self {
             words: Words::Fixed { text, names: [""; MOST_NUMBERS] },
@@ -61,6 +62,7 @@ impl Reason {
     /// Adds a named number; a fifth is left out. On a reason of a [`ReasonTemplate`] this copies the template, so name its
     /// numbers there.
     #[must_use]
+    #[inline]
     pub fn with(mut self, name: &'static str, value: f64) -> Self {
         let place = usize::from(self.count);
         if let Some(slot) = self.numbers.get_mut(place) {
@@ -86,6 +88,7 @@ impl Reason {
     }
 
     /// The text.
+    #[inline]
     pub fn text(&self) -> &str {
         match &self.words {
             Words::Fixed { text, .. } => text,
@@ -94,9 +97,15 @@ impl Reason {
     }
 
     /// The numbers with their names, in the order they were added.
+    #[inline]
     pub fn numbers(&self) -> impl ExactSizeIterator<Item = (&str, f64)> {
-        let values = &self.numbers[..usize::from(self.count)];
-        values.iter().enumerate().map(|(place, value)| (self.name(place), *value))
+        self.values().iter().enumerate().map(|(place, value)| (self.name(place), *value))
+    }
+
+    /// The numbers without their names, in the order they were added.
+    #[inline]
+    pub fn values(&self) -> &[f64] {
+        &self.numbers[..usize::from(self.count)]
     }
 
     /// Whether they differ in nothing but their numbers.
@@ -140,6 +149,7 @@ impl ReasonTemplate {
     }
 
     /// The text.
+    #[inline]
     pub fn text(&self) -> &str {
         &self.0.text
     }

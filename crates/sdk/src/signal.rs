@@ -16,27 +16,32 @@ pub struct Signal {
 
 impl Signal {
     /// A wish for a trade in `direction`.
+    #[inline]
     pub const fn new(direction: Direction, reason: &'static str) -> Self {
         Self::with_reason(direction, Reason::new(reason))
     }
 
     /// A wish for a trade in `direction`, for a reason whose words may be known only at run time.
+    #[inline]
     pub const fn with_reason(direction: Direction, reason: Reason) -> Self {
         Self { direction, expiry: None, reason }
     }
 
     /// A bet on a higher price.
+    #[inline]
     pub const fn buy(reason: &'static str) -> Self {
         Self::new(Direction::Buy, reason)
     }
 
     /// A bet on a lower price.
+    #[inline]
     pub const fn sell(reason: &'static str) -> Self {
         Self::new(Direction::Sell, reason)
     }
 
     /// Adds a named number to the reason; at most four are kept.
     #[must_use]
+    #[inline]
     pub fn with(mut self, name: &'static str, value: f64) -> Self {
         self.reason = self.reason.with(name, value);
         self

@@ -69,8 +69,9 @@ pub use direction_baseline::{DirectedTrade, DirectionBaseline, TradeSide, direct
 pub use false_discovery::benjamini_hochberg;
 pub use kelly::kelly_fraction;
 pub use metrics::{
-    Drawdown, Expectancy, OpenTime, SharpeSample, Streaks, calmar, deflated_sharpe, expectancy, exposure,
-    longest_streaks, max_drawdown, probabilistic_sharpe, profit_factor, sharpe, sortino, streak_probability,
+    Drawdown, Expectancy, OpenTime, SharpeSample, StreakFold, Streaks, calmar, deflated_sharpe, expectancy,
+    exposure, longest_streaks, max_drawdown, probabilistic_sharpe, profit_factor, sharpe, sortino,
+    streak_probability,
 };
 pub use overfitting::{
     BestOfMany, Bootstrap, MOST_BLOCKS, Overfitting, Split, VariantReturns, Variants, best_of_many,

@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_crowd_tells_both_its_numbers() {
+    fn a_crowd_is_named_with_both_its_numbers() {
         let names = Crowd::GROWTH.map(|crowd| crowd.to_string());
         assert_eq!(
             names,

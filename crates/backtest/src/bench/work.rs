@@ -134,11 +134,11 @@ impl Work {
     }
 
     /// The whole of a backtest but for reading files and printing: rules, simulated venue, trade book, hash of the
-    /// journal, summary, verdict. Also how many signals were refused. `tell` hears where it has come to.
+    /// journal, summary, verdict. Also how many signals were refused. `report` is called with where it has come to.
     ///
     /// # Errors
     /// [`BacktestError`] when the settings do not fit.
-    pub fn run(&self, tell: &mut dyn FnMut(Stage)) -> Result<(Outcome, u64), BacktestError> {
+    pub fn run(&self, report: &mut dyn FnMut(Stage)) -> Result<(Outcome, u64), BacktestError> {
         let bots = &self.settings.session.bots;
         let strategies = bots.iter().map(|bot| self.strategy(bot)).collect();
         let wants_prices = vec![false; bots.len()];
@@ -147,17 +147,17 @@ impl Work {
         let names = bots.iter().map(|bot| (bot.strategy.clone(), "1.0.0".to_owned())).collect();
         let header = self.settings.header(names, None);
         let mut hash = JournalHash::new();
-        let finished = backtest.run(&header, &mut hash, &mut |_, _| tell(Stage::Running))?;
+        let finished = backtest.run(&header, &mut hash, &mut |_, _| report(Stage::Running))?;
         let start = MoneyScale::default().exact(self.settings.session.balance).unwrap_or_default();
         let summary = Summary::of(&finished.book, start);
-        // As `candlewick backtest` tells them.
+        // As `candlewick backtest` reports them.
         for verdict in &finished.verdicts {
             black_box(verdict.test().verdict());
         }
         black_box((hash.finish(), &summary));
-        tell(Stage::Judged);
+        report(Stage::Judged);
         drop(finished.book);
-        tell(Stage::BookGone);
+        report(Stage::BookGone);
         let outcome = Outcome { trades: summary.trades, balance: finished.final_balance.minor() };
         Ok((outcome, summary.refused.values().sum()))
     }

@@ -29,19 +29,60 @@ pub struct Daily {
     sample: Option<SharpeSample>,
 }
 
-/// Each day's profit in minor units of money, every day of the span included.
-pub fn daily_profits(profits: impl Iterator<Item = (Millis, Money)>, span: &Range<Millis>) -> Vec<f64> {
-    let day = |at: Millis| at.get().div_euclid(Millis::DAY.get());
-    let first = day(span.start);
-    let mut days = vec![0.0; usize::try_from(day(span.end - Millis::new(1)) - first + 1).unwrap_or_default()];
-    for (at, profit) in profits {
-        let place = usize::try_from(day(at) - first).unwrap_or_default();
-        if place >= days.len() {
-            days.resize(place + 1, 0.0); // a settlement is read shortly after the last candle
-        }
-        days[place] += profit.minor() as f64;
+/// Each day's profit in minor units of money, of profits taken one by one; every day of a span counts, also those without a
+/// trade.
+#[derive(Clone, Debug)]
+pub struct DailyProfits {
+    first: i64,
+    days: Vec<f64>,
+    /// The day of the last profit, by its place, and when it began and ends.
+    today: usize,
+    hours: Range<Millis>,
+}
+
+impl DailyProfits {
+    /// None yet, of this span.
+    pub fn of(span: &Range<Millis>) -> Self {
+        let first = day(span.start);
+        let count = usize::try_from(day(span.end - Millis::new(1)) - first + 1).unwrap_or_default();
+        Self { first, days: vec![0.0; count], today: 0, hours: Millis::ZERO..Millis::ZERO }
     }
-    days
+
+    /// Takes a profit and the moment at which it became known.
+    #[inline]
+    pub fn settle(&mut self, at: Millis, profit: Money) {
+        if !self.hours.contains(&at) {
+            self.turn_to(at);
+        }
+        if let Some(day) = self.days.get_mut(self.today) {
+            *day += profit.minor() as f64;
+        }
+    }
+
+    /// Turns to the day of a moment.
+    #[cold]
+    fn turn_to(&mut self, at: Millis) {
+        self.today = usize::try_from(day(at) - self.first).unwrap_or_default();
+        if self.today >= self.days.len() {
+            self.days.resize(self.today + 1, 0.0); // a settlement is read shortly after the last candle
+        }
+        let start = at.floor_to(Millis::DAY);
+        self.hours = start..start + Millis::DAY;
+    }
+
+    /// The days in their order.
+    pub fn days(&self) -> &[f64] {
+        &self.days
+    }
+
+    /// Their Sharpe ratio, a year's worth. None below two days, or when all days are alike.
+    pub fn sharpe(&self) -> Option<f64> {
+        sharpe(&self.days, DAYS_PER_YEAR).ok().flatten()
+    }
+}
+
+const fn day(at: Millis) -> i64 {
+    at.get().div_euclid(Millis::DAY.get())
 }
 
 impl Daily {
@@ -106,9 +147,12 @@ mod tests {
     }
 
     fn check(profits: &[(i64, i64)], days: i64, expected: Option<f64>) {
-        let at = |(hour, profit): &(i64, i64)| (Millis::HOUR * *hour, Money::from_minor(*profit));
-        let profits = daily_profits(profits.iter().map(at), &(Millis::ZERO..Millis::DAY * days));
-        near(Daily::of(&profits, Money::from_minor(100)).sharpe, expected);
+        let mut fold = DailyProfits::of(&(Millis::ZERO..Millis::DAY * days));
+        profits
+            .iter()
+            .for_each(|(hour, profit)| fold.settle(Millis::HOUR * *hour, Money::from_minor(*profit)));
+        near(Daily::of(fold.days(), Money::from_minor(100)).sharpe, expected);
+        near(fold.sharpe(), expected);
     }
 
     #[test]

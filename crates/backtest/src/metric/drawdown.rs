@@ -1,4 +1,4 @@
-//! The deepest fall of the balance below its peak.
+//! The deepest falls of the balance below its peak.
 
 use candlewick_sdk::{Millis, Money};
 
@@ -7,7 +7,7 @@ use candlewick_sdk::{Millis, Money};
 pub struct Drawdown {
     /// How far, as an amount.
     pub amount: Money,
-    /// How far, in percent of the peak that it fell from.
+    /// How far, in percent of the peak that it fell from; 0 for a peak that is not above 0.
     pub percent: f64,
     /// When the peak was reached; nothing when it is the balance at the start.
     pub peak_at: Option<Millis>,
@@ -17,79 +17,145 @@ pub struct Drawdown {
     pub recovered_at: Option<Millis>,
 }
 
-/// The deepest fall in the making, by amount, of a balance that changes by each settled profit in turn.
+/// The deepest falls so far of a balance that changes by each settled profit in turn: the deepest by amount, and the deepest in
+/// percent of the peak it fell from. They are often not the same: a larger amount may be a smaller part of a higher peak.
 #[derive(Clone, Debug)]
-pub(crate) struct FallsInTime {
+pub struct DrawdownFold {
     balance: Money,
     peak: Money,
     peak_at: Option<Millis>,
-    deepest: Drawdown,
+    by_amount: Fall,
+    by_percent: Fall,
+    /// Whether one of the two has not recovered.
+    is_below: bool,
 }
 
-impl FallsInTime {
+#[derive(Clone, Copy, Debug)]
+struct Fall {
+    amount: Money,
+    peak: Money,
+    peak_at: Option<Millis>,
+    trough_at: Option<Millis>,
+    recovered_at: Option<Millis>,
+}
+
+impl DrawdownFold {
     /// Of a balance that starts so.
-    pub(crate) const fn of(start: Money) -> Self {
-        let none = Drawdown {
-            amount: Money::ZERO,
-            percent: 0.0,
+    pub const fn new(start: Money) -> Self {
+        let none =
+            Fall { amount: Money::ZERO, peak: start, peak_at: None, trough_at: None, recovered_at: None };
+        Self {
+            balance: start,
+            peak: start,
             peak_at: None,
-            trough_at: None,
-            recovered_at: None,
-        };
-        Self { balance: start, peak: start, peak_at: None, deepest: none }
+            by_amount: none,
+            by_percent: none,
+            is_below: false,
+        }
     }
 
-    /// The next profit, with the moment at which it became known, where that is known.
+    /// Takes the next profit, with the moment at which it became known, where that is known.
     #[inline]
-    pub(crate) fn add(&mut self, at: Option<Millis>, profit: Money) {
-        let deepest = &mut self.deepest;
+    pub fn settle(&mut self, at: Option<Millis>, profit: Money) {
         self.balance += profit;
         if self.balance >= self.peak {
-            // Back at the peak: what fell from it, the deepest among them, has recovered.
-            if deepest.recovered_at.is_none() && deepest.amount.is_positive() {
-                deepest.recovered_at = at;
+            if self.is_below {
+                self.recover(at);
             }
             (self.peak, self.peak_at) = (self.balance, at);
             return;
         }
-        let (amount, peak) = (self.peak - self.balance, self.peak);
-        if amount > deepest.amount {
-            let percent =
-                if peak.is_positive() { amount.minor() as f64 / peak.minor() as f64 * 100.0 } else { 0.0 };
-            let peak_at = self.peak_at;
-            *deepest = Drawdown { amount, percent, peak_at, trough_at: at, recovered_at: None };
+        let amount = self.peak - self.balance;
+        // The peak never falls, so that no smaller amount can be a larger part of it; and no fall is deeper by percent than the
+        // deepest by amount is by amount.
+        if amount > self.by_percent.amount {
+            let Self { peak, peak_at, .. } = *self;
+            let fall = Fall { amount, peak, peak_at, trough_at: at, recovered_at: None };
+            self.take(fall);
         }
     }
 
-    /// The deepest so far.
-    pub(crate) const fn deepest(&self) -> Drawdown {
-        self.deepest
+    /// Back at the peak: the deepest falls from it have recovered.
+    fn recover(&mut self, at: Option<Millis>) {
+        for fall in [&mut self.by_amount, &mut self.by_percent] {
+            if fall.recovered_at.is_none() && fall.amount.is_positive() {
+                fall.recovered_at = at;
+            }
+        }
+        self.is_below = false;
+    }
+
+    fn take(&mut self, fall: Fall) {
+        if fall.amount > self.by_amount.amount {
+            (self.by_amount, self.is_below) = (fall, true);
+        }
+        if fall.is_larger_part_than(&self.by_percent) {
+            (self.by_percent, self.is_below) = (fall, true);
+        }
+    }
+
+    /// The balance after all profits so far.
+    pub const fn balance(&self) -> Money {
+        self.balance
+    }
+
+    /// The deepest so far by amount, the first of equals.
+    pub fn by_amount(&self) -> Drawdown {
+        self.by_amount.to_drawdown()
+    }
+
+    /// The deepest so far in percent of the peak, the first of equals: what the risk rule `MaxDrawdown` limits.
+    pub fn by_percent(&self) -> Drawdown {
+        self.by_percent.to_drawdown()
     }
 }
 
-/// The deepest fall, by amount, of a balance that starts at `start` and changes by each settled profit in turn. Profits
-/// come with the moment at which they became known, where that is known.
-pub fn max_drawdown(start: Money, profits: impl Iterator<Item = (Option<Millis>, Money)>) -> Drawdown {
-    let mut falls = FallsInTime::of(start);
-    profits.for_each(|(at, profit)| falls.add(at, profit));
-    falls.deepest()
+impl Fall {
+    /// Whether it is a larger part of its peak. Exact: both sides are multiplied by both peaks.
+    #[inline]
+    fn is_larger_part_than(&self, other: &Self) -> bool {
+        let part = |fall: &Self, peak: Money| i128::from(fall.amount.minor()) * i128::from(peak.minor());
+        self.peak.is_positive() && part(self, other.peak) > part(other, self.peak)
+    }
+
+    fn to_drawdown(self) -> Drawdown {
+        let Self { amount, peak, peak_at, trough_at, recovered_at } = self;
+        let percent =
+            if peak.is_positive() { amount.minor() as f64 / peak.minor() as f64 * 100.0 } else { 0.0 };
+        Drawdown { amount, percent, peak_at, trough_at, recovered_at }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use candlewick_statistics::max_drawdown;
+    use proptest::prelude::*;
 
     type Seconds = Option<i64>;
 
-    /// Profits become known at seconds 1, 2, 3 ...; `expected` times are such seconds.
-    fn check(profits: &[i64], amount: i64, percent: f64, (peak, trough, back): (Seconds, Seconds, Seconds)) {
-        let at = |second: i64| Some(Millis::from_seconds(second));
-        let told = (1..).zip(profits).map(|(second, units)| (at(second), Money::from_minor(*units)));
-        let times = [peak, trough, back].map(|second| second.and_then(at));
-        let [peak_at, trough_at, recovered_at] = times;
-        let expected =
-            Drawdown { amount: Money::from_minor(amount), percent, peak_at, trough_at, recovered_at };
-        assert_eq!(max_drawdown(Money::from_minor(1_000), told), expected, "{profits:?}");
+    const START: Money = Money::from_minor(1_000);
+
+    fn at(second: i64) -> Option<Millis> {
+        Some(Millis::from_seconds(second))
+    }
+
+    /// Profits become known at seconds 1, 2, 3 ...
+    fn fold(profits: &[i64]) -> DrawdownFold {
+        let mut fold = DrawdownFold::new(START);
+        (1..).zip(profits).for_each(|(second, units)| fold.settle(at(second), Money::from_minor(*units)));
+        fold
+    }
+
+    fn drawdown(amount: i64, percent: f64, times: (Seconds, Seconds, Seconds)) -> Drawdown {
+        let [peak_at, trough_at, recovered_at] =
+            [times.0, times.1, times.2].map(|second| second.and_then(at));
+        Drawdown { amount: Money::from_minor(amount), percent, peak_at, trough_at, recovered_at }
+    }
+
+    fn check(profits: &[i64], amount: i64, percent: f64, times: (Seconds, Seconds, Seconds)) {
+        let (fold, expected) = (fold(profits), drawdown(amount, percent, times));
+        assert_eq!((fold.by_amount(), fold.by_percent()), (expected, expected), "{profits:?}");
     }
 
     #[test]
@@ -103,8 +169,40 @@ mod tests {
     #[test]
     fn a_fall_ends_when_the_balance_is_back_at_its_peak() {
         check(&[-100, 50, 50, 10], 100, 10.0, (None, Some(1), Some(3)));
-        check(&[100, -50, -60, 200, -20], 110, 10.0, (Some(1), Some(3), Some(4)));
         // A later, deeper fall has a recovery of its own.
         check(&[-100, 200, -300, 100, 250], 300, 300.0 / 1_100.0 * 100.0, (Some(2), Some(3), Some(5)));
+    }
+
+    #[test]
+    fn the_deepest_in_percent_may_be_another_than_the_deepest_by_amount() {
+        // 1,000 to 500; then 2,000 to 1,400.
+        let fold = fold(&[-500, 1_500, -600]);
+        assert_eq!(fold.by_amount(), drawdown(600, 30.0, (Some(2), Some(3), None)));
+        assert_eq!(fold.by_percent(), drawdown(500, 50.0, (None, Some(1), Some(2))));
+    }
+
+    #[test]
+    fn what_falls_from_nothing_has_no_percent() {
+        let mut fold = DrawdownFold::new(Money::ZERO);
+        fold.settle(at(1), Money::from_minor(-100));
+        assert_eq!(fold.by_amount(), drawdown(100, 0.0, (None, Some(1), None)));
+        assert_eq!(fold.by_percent(), Drawdown::default());
+    }
+
+    proptest! {
+        #[test]
+        fn the_deepest_in_percent_is_that_of_the_curve(
+            profits in prop::collection::vec(-90_i64..100, 0..60),
+        ) {
+            let balances = profits.iter().scan(1_000, |balance, profit| { *balance += profit; Some(*balance) });
+            let curve: Vec<i64> = [1_000].into_iter().chain(balances).take_while(|balance| *balance > 0).collect();
+            let found = fold(&profits[..curve.len() - 1]);
+            let values: Vec<f64> = curve.iter().map(|balance| *balance as f64).collect();
+            let share = max_drawdown(&values).unwrap().map_or(0.0, |deepest| deepest.share);
+            prop_assert!((found.by_percent().percent - share * 100.0).abs() < 1e-9);
+            let fall_to = |end: usize| curve[..=end].iter().max().unwrap() - curve[end];
+            let amount = (0..curve.len()).map(fall_to).max().unwrap();
+            prop_assert_eq!(found.by_amount().amount, Money::from_minor(amount));
+        }
     }
 }

@@ -10,13 +10,12 @@ mod trades_per_day;
 mod unit_return;
 mod win_rate;
 
-pub use daily::{DAYS_PER_YEAR, Daily, daily_profits};
-pub(crate) use drawdown::FallsInTime;
-pub use drawdown::{Drawdown, max_drawdown};
+pub use daily::{DAYS_PER_YEAR, Daily, DailyProfits};
+pub use drawdown::{Drawdown, DrawdownFold};
 pub use expectancy::Expectancy;
 pub use exposure::exposure_of;
 pub use profit_factor::ProfitFactor;
-pub use streaks::{LosingStreaks, Streak, Streaks};
+pub use streaks::{Streak, Streaks};
 pub use trades_per_day::trades_per_day;
 pub use unit_return::unit_return;
 pub use win_rate::WinRates;

@@ -7,6 +7,7 @@ mod lines;
 mod stage;
 // What a run does.
 mod accounting;
+mod crowds;
 mod errors;
 mod order;
 mod prices;

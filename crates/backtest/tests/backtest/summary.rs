@@ -188,6 +188,7 @@ fn streaks_and_drawdowns_follow_the_order_of_settlements_and_not_of_decisions() 
     // 9,990 / 9,998 / 9,988 / 9,996, from 10,000; as decided it would have been from a peak of 10,008.
     assert_eq!(summary.max_drawdown.amount, Money::from_minor(1_200));
     check_near(Some(summary.max_drawdown.percent), 0.12);
+    assert_eq!((summary.longest_winning_streak, summary.max_drawdown_by_percent), (1, summary.max_drawdown));
     let fates = [
         EndsLate(Won, 800, Some(80)),
         Ends(Lost, -1_000, Some(80)),

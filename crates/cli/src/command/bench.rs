@@ -4,7 +4,7 @@ use super::Context;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::output::{print, print_json, table};
 use crate::progress::Progress;
-use candlewick_app::bench::{Held, Measured, Spread, WholeProcess, floor_of_file, measure};
+use candlewick_app::bench::{Held, Measured, Processor, Spread, WholeProcess, floor_of_file, measure};
 use candlewick_app::configuration::DataSettings;
 use candlewick_backtest::bench::{Crowd, WorkKind};
 use clap::Args;
@@ -43,6 +43,7 @@ pub(crate) struct BenchArguments {
 /// All figures.
 #[derive(Serialize)]
 struct Figures {
+    processor: Processor,
     process: WholeProcess,
     works: Vec<Measured>,
     growth: Vec<Measured>,
@@ -72,7 +73,7 @@ pub(super) fn run(arguments: &BenchArguments, context: &Context<'_>) -> Result<E
     let works = WorkKind::ALL.into_iter().map(|kind| of_kind(kind, candles)).collect::<Result<_, _>>()?;
     let growth = growth.into_iter().map(|(kind, count)| of_kind(kind, count)).collect::<Result<_, _>>()?;
     drop(progress);
-    let figures = Figures { process, works, growth };
+    let figures = Figures { processor: Processor::of_this_machine(), process, works, growth };
     if context.global.json {
         print_json(&figures)?;
     } else {
@@ -133,10 +134,10 @@ impl Figures {
             ]);
         }
         format!(
-            "Nanoseconds for each candle that a bot decides on: the median of the rounds, the minimum in brackets. Beyond its \
+            "Measured on {}.\n\nNanoseconds for each candle that a bot decides on: the median of the rounds, the minimum in brackets. Beyond its \
              candles a run holds so much for each bot, and the book of its trades.\n{works}\n\n\
              {} candles, from the start of the program to its end.\n{processes}",
-            self.process.candles
+            self.processor, self.process.candles
         )
     }
 }

@@ -144,10 +144,7 @@ impl Screen {
                     &format!("differs from the venue's by {offset} ms at least"),
                 );
             }
-            EventKind::Price { .. }
-            | EventKind::Balance { .. }
-            | EventKind::Time
-            | EventKind::Control { .. } => {}
+            EventKind::Price { .. } | EventKind::Balance { .. } | EventKind::Control { .. } => {}
         }
     }
 

@@ -1,9 +1,9 @@
 //! What the rules remember besides ledger and intents.
 
 use super::{CooldownScope, Limits};
-use crate::ledger::losses_after;
-use crate::{IntentId, SymbolId};
+use crate::{IntentId, SymbolId, to_trade_outcome};
 use candlewick_sdk::{Millis, Outcome, Payout};
+use candlewick_statistics::Streaks;
 use std::collections::VecDeque;
 
 /// Trades of an hour before the list of them has to grow.
@@ -27,13 +27,18 @@ pub(crate) struct RiskState {
 #[derive(Clone, Copy, Debug)]
 struct SymbolState {
     rested_at: Millis,
-    loss_streak: u32,
+    streaks: Streaks,
     payout: Option<(Payout, Millis)>,
     probe: Option<IntentId>,
 }
 
 impl SymbolState {
-    const NEW: Self = Self { rested_at: Millis::new(i64::MIN), loss_streak: 0, payout: None, probe: None };
+    const NEW: Self = Self {
+        rested_at: Millis::new(i64::MIN),
+        streaks: Streaks { won: 0, lost: 0 },
+        payout: None,
+        probe: None,
+    };
 }
 
 impl RiskState {
@@ -98,7 +103,7 @@ impl RiskState {
     /// A person resumed: opens are allowed, and losses in a row are counted from here.
     pub(crate) fn resume(&mut self) {
         self.halted = false;
-        self.symbols.iter_mut().for_each(|symbol| symbol.loss_streak = 0);
+        self.symbols.iter_mut().for_each(|symbol| symbol.streaks = Streaks::default());
     }
 
     pub(crate) fn suspend(&mut self) {
@@ -175,7 +180,7 @@ impl RiskState {
     #[inline]
     pub(crate) fn count_outcome(&mut self, symbol: SymbolId, outcome: Outcome) {
         if let Some(state) = self.symbols.get_mut(symbol.index()) {
-            state.loss_streak = losses_after(state.loss_streak, outcome);
+            state.streaks = state.streaks.after(to_trade_outcome(outcome));
         }
     }
 
@@ -184,7 +189,7 @@ impl RiskState {
         let Some(state) = self.symbols.get_mut(symbol.index()) else { return };
         let (streak, rested_at) = match limits.cooldown_scope {
             CooldownScope::All => (streak, &mut self.rested_at),
-            CooldownScope::Symbol => (state.loss_streak, &mut state.rested_at),
+            CooldownScope::Symbol => (state.streaks.lost, &mut state.rested_at),
         };
         let mut span = limits.cooldown_after_loss;
         if limits.cooldown_after_losses > 0 && streak >= limits.cooldown_after_losses {

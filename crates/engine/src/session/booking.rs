@@ -30,13 +30,13 @@ impl Session {
         }
     }
 
-    /// Books a settlement; the intent whose bot is to be told of it.
+    /// Books a settlement; the intent, whose bot is shown the settlement next.
     #[inline]
     pub(super) fn on_settled(&mut self, settled: &Settled, at: Millis) -> Option<Intent> {
         self.reinstate(settled.intent);
         let intent = self.intents.settle(settled.intent)?;
         if let Some(payout) = settled.payout {
-            // It was this when the trade opened, which the reply to the open may not have told.
+            // It was this when the trade opened, which the reply to the open may not have said.
             self.state.record_payout(intent.symbol, payout, intent.decision_time);
         }
         let end = (settled.outcome, settled.profit, settled.payout);
@@ -65,8 +65,8 @@ impl Session {
         }
     }
 
-    /// Tells the strategy whose trade it was.
-    pub(super) fn tell_settlement(&mut self, bot: BotId, settlement: &Settlement) {
+    /// Shows a settlement to the strategy whose trade it was.
+    pub(super) fn show_settlement(&mut self, bot: BotId, settlement: &Settlement) {
         if let Some(bot) = self.bots.get_mut(bot.index()) {
             bot.on_settled(settlement);
         }

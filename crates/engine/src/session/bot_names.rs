@@ -2,7 +2,7 @@
 
 use crate::{EngineError, SessionSettings};
 
-/// Refuses what could not be told apart, or has no strategy.
+/// Refuses names that are not distinct, and bots without a strategy.
 pub(super) fn check(settings: &SessionSettings, strategies: usize) -> Result<(), EngineError> {
     if settings.bots.is_empty() {
         return Err(EngineError::setting("bots", "there is no bot: add a section [[bots]]"));

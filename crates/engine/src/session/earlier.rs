@@ -38,7 +38,7 @@ impl Session {
                     }
                     _ => {
                         self.release(event.at);
-                        self.hear(event, &mut Vec::new());
+                        self.on_other(event, &mut Vec::new());
                     }
                 }
             }

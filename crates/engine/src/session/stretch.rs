@@ -1,88 +1,81 @@
 //! Candles that are handed in many at a time.
 
-use super::{Moment, Session};
-use crate::{Action, BotId, Origin, SeriesId};
-use candlewick_sdk::{Candle, Millis, closing_before};
+use super::stored::Reader;
+use super::{Moment, Session, StoredCandles};
+use crate::{Action, BotId, Origin};
+use candlewick_sdk::Millis;
 
-/// Actions that are noted before a stretch of candles ends: few, so that they are still in the nearest cache when they
-/// are read.
-const MOST_NOTED: usize = 16;
+/// Actions after which a stretch of candles ends, so that they are carried out while they are still in a cache.
+const MOST_ACTIONS: usize = 16;
+
+/// Why a stretch of candles ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StretchEnd {
+    /// Every candle that closes before the given moment has been taken.
+    Reached,
+    /// There are actions to carry out: of all candles that close before this moment, and of some that close at it.
+    ActionsAt(Millis),
+}
 
 impl Session {
-    /// Takes candles of a series that were known the moment they closed, up to the first that is traded, or a number of
-    /// actions that only have to be noted; how many those were. The same as [`handle`](Self::handle) of their events one by
-    /// one, without making them.
+    /// Takes the candles that close before `until`, each known the moment it closed, up to the first that is traded, or until a
+    /// number of actions have been appended. The same as [`handle`](Self::handle) of their events one by one in the order of
+    /// time, at one instant in that of [`series_order`](Self::series_order), without making them.
     ///
-    /// Nothing else may happen before the last of them: no event, and no candle of another series.
+    /// No event may come before `until`, except what follows from a trade that this approves. After
+    /// [`StretchEnd::ActionsAt`] a moment, the other candles of that moment come before any event.
     #[inline]
     pub fn handle_candles(
         &mut self,
-        series: SeriesId,
-        candles: &[Candle],
+        candles: &mut StoredCandles<'_>,
+        until: Millis,
         actions: &mut Vec<Action>,
-    ) -> usize {
-        let Some(of) = self.series.get(series.index()) else { return candles.len() };
-        let length = of.interval.length();
-        let only = match self.listeners[series.index()][..] {
-            [bot] => Some(bot),
-            _ => None,
-        };
-        let mut taken = 0;
-        while taken < candles.len() {
-            let is_approved = if let Some(bot) = only {
-                let (shown, is_approved) = self.show(bot, &candles[taken..], length, actions);
-                taken += shown;
-                is_approved
-            } else {
-                let at = candles[taken].time() + length;
-                self.pass_time(at, actions);
-                taken += 1;
-                let moment = Moment { at, received: at, origin: Origin::Live };
-                self.on_candle(series, &candles[taken - 1], moment, actions)
-            };
-            if is_approved || actions.len() >= MOST_NOTED {
+    ) -> StretchEnd {
+        loop {
+            let (place, at) = candles.next_turn();
+            if at >= until {
                 break;
             }
+            let Reader { bot, signal, .. } = candles.reader(place);
+            let bot = *bot;
+            if let Some(signal) = signal {
+                self.pass_time_of(candles, at + Millis::new(1), actions);
+                let moment = Moment { at, received: at, origin: Origin::Live };
+                let is_approved = self.decide(bot, signal, moment, actions);
+                if is_approved || actions.len() >= MOST_ACTIONS {
+                    candles.end_turn(place);
+                    return StretchEnd::ActionsAt(at);
+                }
+            }
+            let waits = candles.waits_for_events(place) || self.has_trade_under_way(bot);
+            candles.show(place, &mut self.bots[bot.index()], waits.then_some(until));
         }
-        taken
+        self.pass_time_of(candles, until, actions);
+        StretchEnd::Reached
     }
 
-    /// Shows candles to the only bot of their series, up to the first that it answers; how many those were, and whether the
-    /// answer was approved.
-    ///
-    /// What time brings about is looked for afterwards, still before the answer: a strategy does not hear of it, and by then the
-    /// candles are in the nearest cache.
+    /// Whether a settlement of the bot's own may yet come.
     #[inline]
-    fn show(
-        &mut self,
-        id: BotId,
-        candles: &[Candle],
-        length: Millis,
-        actions: &mut Vec<Action>,
-    ) -> (usize, bool) {
-        let bot = &mut self.bots[id.index()];
-        let mut signal = None;
-        let shown = bot.on_candles(candles, &mut signal);
-        let at = bot.last_close;
-        let is_heard = bot.is_warm();
-        if self.is_time_due(at) {
-            self.pass_time_of(&candles[..shown], length, actions);
-        }
-        let Some(signal) = signal.as_ref().filter(|_| is_heard) else { return (shown, false) };
-        let moment = Moment { at, received: at, origin: Origin::Live };
-        (shown, self.decide(id, signal, moment, actions))
+    fn has_trade_under_way(&self, bot: BotId) -> bool {
+        self.intents.has_unopened() || self.intents.all().iter().any(|intent| intent.bot == bot)
     }
 
-    /// What time alone brings about while these candles close.
+    /// What time alone brings about while candles close before `until`.
+    #[inline]
+    fn pass_time_of(&mut self, candles: &StoredCandles<'_>, until: Millis, actions: &mut Vec<Action>) {
+        if self.ledger.day_end().min(self.next_release) < until {
+            self.pass_days_of(candles, until, actions);
+        }
+    }
+
     #[inline(never)]
-    fn pass_time_of(&mut self, candles: &[Candle], length: Millis, actions: &mut Vec<Action>) {
-        let mut rest = candles;
+    fn pass_days_of(&mut self, candles: &StoredCandles<'_>, until: Millis, actions: &mut Vec<Action>) {
         loop {
-            let until = self.ledger.day_end().min(self.next_release);
-            let quiet = closing_before(rest, length, until);
-            let Some(candle) = rest.get(quiet) else { return };
-            self.pass_time(candle.time() + length, actions);
-            rest = &rest[quiet + 1..];
+            let due = self.ledger.day_end().min(self.next_release);
+            match candles.first_close_from(due) {
+                Some(close) if close < until => self.pass_time(close, actions),
+                _ => return,
+            }
         }
     }
 }

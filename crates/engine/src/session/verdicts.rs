@@ -31,7 +31,7 @@ impl Session {
         bots.filter(|(verdict, _)| verdict.edge() == Edge::Rejected).map(|(_, name)| name.as_str())
     }
 
-    /// Tells the verdict of a bot that a trade of it has ended; what it says, if it falls with that.
+    /// Counts a settlement in the verdict of its bot; the verdict, if it falls with that.
     pub(super) fn judge(&mut self, id: BotId, settled: &Settled, at: Millis) -> Option<Judgement> {
         let bot = self.bots.get_mut(id.index())?;
         bot.verdict.on_settled((id, settled.intent), (settled.outcome, settled.payout), at)

@@ -1,4 +1,4 @@
-//! How much a bot stakes. One file per rule; each is told how its trades ended and answers with the next stake.
+//! How much a bot stakes. One file per rule; each is handed how its trades ended and answers with the next stake.
 
 mod fixed;
 mod kelly;

@@ -2,8 +2,8 @@
 
 use crate::desk::Desk;
 use crate::event::{
-    adopted, at, bare, cancelled, candle, deposit, drew, in_doubt, lost, not_opened, not_sent, opened,
-    rejected, second, won,
+    NO_SKEW, adopted, at, bare, cancelled, candle, deposit, drew, in_doubt, lost, not_opened, not_sent,
+    opened, rejected, second, won,
 };
 use crate::script::Script;
 use candlewick_engine::{EventKind, StakeSettings};
@@ -148,8 +148,8 @@ fn a_stake_stays_reserved_for_a_while_after_a_doubt_ends_as_not_opened() {
         (at(100, not_opened(1, 150)), "", [999_000, 1_000]),
         (candle(0, 2), "#2 a BUY 10.00", [998_000, 2_000]),
         (at(122, opened(2)), "", [998_000, 2_000]),
-        (at(149, EventKind::Time), "", [998_000, 2_000]),
-        (at(150, EventKind::Time), "", [999_000, 1_000]),
+        (at(149, NO_SKEW), "", [998_000, 2_000]),
+        (at(150, NO_SKEW), "", [999_000, 1_000]),
         // It was a trade after all: its stake is at risk again, and comes back with its profit.
         (at(160, adopted(1)), "", [998_000, 2_000]),
         (at(170, won(1, 800)), "", [999_800, 1_000]),

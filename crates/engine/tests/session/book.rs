@@ -2,8 +2,8 @@
 
 use crate::desk::Desk;
 use crate::event::{
-    adopted, at, backfilled, bare, candle, drew, in_doubt, lost, not_opened, not_sent, opened, payout,
-    rejected, second, settled, won,
+    NO_SKEW, adopted, at, backfilled, bare, candle, drew, in_doubt, lost, not_opened, not_sent, opened,
+    payout, rejected, second, settled, won,
 };
 use crate::script::Script;
 use candlewick_engine::{
@@ -140,7 +140,7 @@ fn refusals_are_counted_by_name_the_venues_beside_the_rules() {
 #[test]
 fn events_that_are_about_no_intent_leave_the_book_alone() {
     let mut book = TradeBook::default();
-    for kind in [EventKind::Time, opened(1), rejected(1), not_sent(1), in_doubt(1), won(1, 800)] {
+    for kind in [NO_SKEW, opened(1), rejected(1), not_sent(1), in_doubt(1), won(1, 800)] {
         book.record_event(&Event { at: Millis::ZERO, received: Millis::ZERO, kind });
     }
     assert!(book.rows().is_empty() && book.refused().is_empty());

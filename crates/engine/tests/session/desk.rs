@@ -1,8 +1,8 @@
 //! A Session with scripted bots, and the rows that it is held to.
 
-use crate::event::at;
+use crate::event::{NO_SKEW, at};
 use crate::script::Script;
-use candlewick_engine::{Action, Event, EventKind, RiskSettings, Session, SessionSettings, TradeBook};
+use candlewick_engine::{Action, Event, RiskSettings, Session, SessionSettings, TradeBook};
 use candlewick_sdk::MoneyScale;
 use candlewick_sdk::rust_decimal::Decimal;
 
@@ -39,7 +39,7 @@ impl Desk {
         let strategies = scripts.iter().map(Script::strategy).collect();
         let session = Session::new(&settings, strategies).unwrap();
         let mut desk = Self { session, book: TradeBook::default() };
-        assert_eq!(desk.tell(&at(0, EventKind::Time)), format!("day {balance}.00"));
+        assert_eq!(desk.tell(&at(0, NO_SKEW)), format!("day {balance}.00"));
         desk
     }
 

@@ -24,6 +24,9 @@ pub(crate) fn symbol_id(position: u16) -> SymbolId {
     from_value(json!(position)).unwrap()
 }
 
+/// Nothing but that time has passed: the clock was right before, and still is.
+pub(crate) const NO_SKEW: EventKind = EventKind::Skew { offset: Millis::ZERO };
+
 /// Something at a second, known at once.
 pub(crate) fn at(moment: i64, kind: EventKind) -> Event {
     Event { at: second(moment), received: second(moment), kind }

@@ -1,9 +1,9 @@
 //! Days, halts and resumes.
 
 use crate::desk::Desk;
-use crate::event::{adopted, at, candle, control, in_doubt, lost, not_opened, opened, won};
+use crate::event::{NO_SKEW, adopted, at, candle, control, in_doubt, lost, not_opened, opened, won};
 use crate::script::Script;
-use candlewick_engine::{Control, CooldownScope, EventKind, StakeSettings};
+use candlewick_engine::{Control, CooldownScope, StakeSettings};
 use candlewick_sdk::Millis;
 use candlewick_sdk::rust_decimal::Decimal;
 
@@ -31,8 +31,8 @@ fn a_day_opens_with_its_equity_and_its_loss_limit_starts_anew() {
     desk.check(&[
         // 20.00 are lost: with this stake it would be 30.00.
         (candle(0, 3), "a DailyLossLimit"),
-        (at(DAY * 60 - 1, EventKind::Time), ""),
-        (at(DAY * 60, EventKind::Time), "day 9980.00"),
+        (at(DAY * 60 - 1, NO_SKEW), ""),
+        (at(DAY * 60, NO_SKEW), "day 9980.00"),
         (candle(0, DAY + 1), "#3 a BUY 10.00"),
     ]);
 }
@@ -89,10 +89,7 @@ fn a_trade_that_was_found_late_counts_in_its_day_and_hour() {
 #[test]
 fn days_without_events_are_not_told_of() {
     let mut desk = Desk::new(&[bot(&[])], |_| {});
-    desk.check(&[
-        (at(DAY * 60 * 5 + 7, EventKind::Time), "day 10000.00"),
-        (at(DAY * 60 * 6 - 1, EventKind::Time), ""),
-    ]);
+    desk.check(&[(at(DAY * 60 * 5 + 7, NO_SKEW), "day 10000.00"), (at(DAY * 60 * 6 - 1, NO_SKEW), "")]);
 }
 
 #[test]
@@ -170,7 +167,7 @@ fn events_at_the_ends_of_time_are_taken_as_they_come() {
     let mut desk = Desk::new(&[bot(&[1]).staking(stake)], |_| {});
     for moment in [i64::MIN, i64::MAX, 0, -1] {
         let moment = Millis::new(moment);
-        for kind in [EventKind::Time, opened(1), won(1, 800), control(Control::Resume)] {
+        for kind in [NO_SKEW, opened(1), won(1, 800), control(Control::Resume)] {
             desk.tell(&candlewick_engine::Event { at: moment, received: moment, kind });
         }
     }

@@ -34,7 +34,6 @@ enum Kind {
     Balance(i64),
     Skew(i64),
     Control(Control),
-    Time,
 }
 
 /// Intents that exist, most of the time, and some that do not.
@@ -61,7 +60,6 @@ fn drawn() -> impl Draw<Value = Drawn> {
         1 => any::<i64>().prop_map(Kind::Balance),
         1 => (-2_200_i64..2_200).prop_map(Kind::Skew),
         1 => control.prop_map(Kind::Control),
-        1 => Just(Kind::Time),
     ];
     let step = prop_oneof![20 => 0_i64..90_000, 1 => -100_000_i64..0];
     let delay = prop_oneof![9 => Just(0_i64), 1 => -10_000_i64..10_000];
@@ -88,7 +86,6 @@ fn events(drawn: &[Drawn]) -> Vec<Event> {
             Kind::Balance(amount) => EventKind::Balance { amount: Money::from_minor(amount) },
             Kind::Skew(offset) => EventKind::Skew { offset: Millis::new(offset) },
             Kind::Control(control) => EventKind::Control { control },
-            Kind::Time => EventKind::Time,
         };
         Event { at: now, received: now + Millis::new(*delay), kind }
     };

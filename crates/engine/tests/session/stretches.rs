@@ -2,7 +2,9 @@
 
 use crate::event::{START, minute};
 use crate::script::Script;
-use candlewick_engine::{Action, Event, EventKind, Origin, RiskSettings, SeriesId, Session, SessionSettings};
+use candlewick_engine::{
+    Action, Event, EventKind, Origin, RiskSettings, Session, SessionSettings, StoredCandles, StretchEnd,
+};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Candle, Interval, Millis, MoneyScale, Ohlcv};
 use proptest::prelude::*;
@@ -10,12 +12,14 @@ use std::collections::BTreeSet;
 
 /// Around a midnight, on which a day begins.
 const MINUTES: std::ops::Range<i64> = 22 * 60..26 * 60;
+const INTERVALS: [&str; 2] = ["1m", "2m"];
 
+/// Every second pair of bots listens to candles of two minutes; every second bot signals at half of the minutes.
 fn session(bots: usize, warmup: usize, signals: &[i64]) -> Session {
     let script = |index: usize| {
-        // The second bot signals at half of them.
-        let own: Vec<i64> = signals.iter().copied().filter(|at| index == 0 || at % 2 == 0).collect();
-        Script::new(&format!("bot-{index}")).warm_after(warmup).buys(&own)
+        let own: Vec<i64> = signals.iter().copied().filter(|at| index % 2 == 0 || at % 2 == 0).collect();
+        let interval = INTERVALS[index / 2 % 2];
+        Script::new(&format!("bot-{index}")).every(interval).warm_after(warmup).buys(&own)
     };
     let scripts: Vec<Script> = (0..bots).map(script).collect();
     let risk = RiskSettings { max_open_trades: 3, allow_duplicate: true, ..RiskSettings::default() };
@@ -28,32 +32,51 @@ fn session(bots: usize, warmup: usize, signals: &[i64]) -> Session {
     Session::new(&settings, scripts.iter().map(Script::strategy).collect()).unwrap()
 }
 
-fn candles(minutes: &BTreeSet<i64>) -> Vec<Candle> {
+/// For each series of a Session, its candles of these minutes.
+fn candles(session: &Session, minutes: &BTreeSet<i64>) -> Vec<Vec<Candle>> {
     let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
-    minutes.iter().map(|at| Candle::new(minute(*at), Interval::MINUTE, numbers).unwrap()).collect()
+    let of = |interval: Interval| {
+        let opens = minutes.iter().map(|at| minute(*at)).filter(|time| time.is_aligned_to(interval.length()));
+        opens.map(|time| Candle::new(time, interval, numbers).unwrap()).collect()
+    };
+    session.series().iter().map(|series| of(series.interval)).collect()
 }
 
-fn one_by_one(session: &mut Session, candles: &[Candle]) -> Vec<Action> {
-    let mut actions = Vec::new();
-    for candle in candles {
-        let at = candle.close_time(Interval::MINUTE);
-        let kind = EventKind::Candle { series: SeriesId::FIRST, candle: *candle, origin: Origin::Live };
-        session.handle(&Event { at, received: at, kind }, &mut actions);
+fn one_by_one(session: &mut Session, candles: &[Vec<Candle>]) -> Vec<Action> {
+    let mut events = Vec::new();
+    for series in session.series_order() {
+        let interval = session.series()[series.index()].interval;
+        for candle in &candles[series.index()] {
+            let at = candle.close_time(interval);
+            let kind = EventKind::Candle { series, candle: *candle, origin: Origin::Live };
+            events.push(Event { at, received: at, kind });
+        }
     }
+    // What is of one instant stays in the order of the series.
+    events.sort_by_key(|event| event.at);
+    let mut actions = Vec::new();
+    events.iter().for_each(|event| session.handle(event, &mut actions));
     actions
 }
 
-/// In stretches of these lengths, over and over.
-fn in_stretches(session: &mut Session, candles: &[Candle], lengths: &[usize]) -> Vec<Action> {
-    let (mut all, mut actions, mut rest) = (Vec::new(), Vec::new(), candles);
-    let mut lengths = lengths.iter().cycle();
-    while !rest.is_empty() {
-        let length = (*lengths.next().unwrap()).min(rest.len());
-        let taken = session.handle_candles(SeriesId::FIRST, &rest[..length], &mut actions);
-        assert!(taken == length || taken > 0 && !actions.is_empty(), "{taken} of {length}");
+/// In stretches of these many minutes, over and over.
+fn in_stretches(session: &mut Session, candles: &[Vec<Candle>], lengths: &[i64]) -> Vec<Action> {
+    let series = candles.iter().map(Vec::as_slice).collect();
+    let mut stored = StoredCandles::new(session, series, &[]);
+    let (mut all, mut actions) = (Vec::new(), Vec::new());
+    let mut until = minute(MINUTES.start);
+    for length in lengths.iter().cycle() {
+        until = until + Millis::MINUTE * *length;
+        while session.handle_candles(&mut stored, until, &mut actions) != StretchEnd::Reached {
+            assert!(!actions.is_empty());
+            all.append(&mut actions);
+        }
         all.append(&mut actions);
-        rest = &rest[taken..];
+        if until > minute(MINUTES.end + 2) {
+            break;
+        }
     }
+    assert_eq!(stored.shown(), stored.total());
     all
 }
 
@@ -62,45 +85,49 @@ proptest! {
     fn stretches_of_candles_give_the_actions_of_single_ones(
         minutes in prop::collection::btree_set(MINUTES, 1..200),
         signals in prop::collection::vec(MINUTES, 0..40),
-        lengths in prop::collection::vec(1_usize..90, 1..8),
-        bots in 1_usize..3,
+        lengths in prop::collection::vec(1_i64..90, 1..8),
+        bots in 1_usize..6,
         warmup in 0_usize..40,
     ) {
-        let candles = candles(&minutes);
-        let expected = one_by_one(&mut session(bots, warmup, &signals), &candles);
+        let mut reference = session(bots, warmup, &signals);
+        let candles = candles(&reference, &minutes);
+        let expected = one_by_one(&mut reference, &candles);
         let found = in_stretches(&mut session(bots, warmup, &signals), &candles, &lengths);
         prop_assert_eq!(&found, &expected);
     }
 }
 
-/// The minute at which each stretch ends, and how many actions it brought.
-fn check_ends(signals: &[i64], expected: &[(i64, usize)]) {
+/// The minute at which each stretch ends, none for the last, and how many actions it brought.
+fn check_ends(signals: &[i64], expected: &[(Option<i64>, usize)]) {
     let minutes = (22 * 60 + 50..24 * 60 + 10).collect();
     let mut session = session(1, 0, signals);
-    let (candles, mut actions) = (candles(&minutes), Vec::new());
-    let mut told = Vec::new();
-    let mut rest = &candles[..];
-    while !rest.is_empty() {
-        let taken = session.handle_candles(SeriesId::FIRST, rest, &mut actions);
-        let moment = rest[taken - 1].close_time(Interval::MINUTE) - Millis::new(START);
-        told.push((moment.get() / 60_000, actions.len()));
+    let candles = candles(&session, &minutes);
+    let mut stored = StoredCandles::new(&session, vec![&candles[0]], &[]);
+    let (mut ends, mut actions) = (Vec::new(), Vec::new());
+    loop {
+        let end = session.handle_candles(&mut stored, Millis::MAX, &mut actions);
+        let minute = match end {
+            StretchEnd::ActionsAt(at) => Some((at.get() - START) / 60_000),
+            StretchEnd::Reached => None,
+        };
+        ends.push((minute, actions.len()));
         actions.clear();
-        rest = &rest[taken..];
+        if end == StretchEnd::Reached {
+            break;
+        }
     }
-    assert_eq!(told, expected);
+    assert_eq!(ends, expected);
 }
 
 #[test]
 fn a_stretch_ends_where_it_is_traded_and_days_begin_on_the_way() {
     // The first candle's day and the signal; midnight, to the end.
-    let expected = [(23 * 60 + 30, 2), (24 * 60 + 10, 1)];
-    check_ends(&[23 * 60 + 30], &expected);
+    check_ends(&[23 * 60 + 30], &[(Some(23 * 60 + 30), 2), (None, 1)]);
 }
 
 #[test]
-fn a_stretch_goes_on_after_what_is_only_noted() {
+fn a_stretch_goes_on_after_signals_that_are_refused() {
     // The day and a trade, which is never answered: all else is refused. Sixteen refusals; thirteen more, and midnight.
     let signals: Vec<i64> = (23 * 60..23 * 60 + 30).collect();
-    let expected = [(23 * 60, 2), (23 * 60 + 16, 16), (24 * 60 + 10, 14)];
-    check_ends(&signals, &expected);
+    check_ends(&signals, &[(Some(23 * 60), 2), (Some(23 * 60 + 16), 16), (None, 14)]);
 }

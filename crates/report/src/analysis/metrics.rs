@@ -3,7 +3,7 @@
 use super::Trades;
 use candlewick_backtest::Summary;
 use candlewick_backtest::metric::{
-    Daily, Drawdown, Expectancy, ProfitFactor, Streaks, WinRates, daily_profits, exposure_of, trades_per_day,
+    Daily, DailyProfits, Drawdown, Expectancy, ProfitFactor, Streaks, WinRates, exposure_of, trades_per_day,
 };
 use candlewick_engine::IntentRow;
 use candlewick_sdk::{Millis, MoneyScale};
@@ -18,8 +18,10 @@ pub struct Metrics {
     pub expectancy: Option<Expectancy>,
     /// Profits over losses.
     pub profit_factor: ProfitFactor,
-    /// The deepest fall; nothing when the balance never fell.
+    /// The fall that is the deepest by amount; nothing when the balance never fell.
     pub drawdown: Option<Fall>,
+    /// The fall that is the deepest in percent of its peak; nothing when the balance never fell.
+    pub drawdown_by_percent: Option<Fall>,
     /// The longest streaks.
     pub streaks: Streaks,
     /// Ratios of daily results.
@@ -30,7 +32,7 @@ pub struct Metrics {
     pub trades_per_day: Option<f64>,
 }
 
-/// The deepest fall, with its times.
+/// A fall below a peak, with its times.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Fall {
     /// How far, in money.
@@ -51,15 +53,20 @@ pub struct Fall {
 
 impl Metrics {
     pub(super) fn of(trades: &Trades<'_>, settled: &[&IntentRow], summary: &Summary) -> Self {
-        let profits = settled.iter().filter_map(|row| Some((row.settled_at?, row.profit)));
-        let profits = daily_profits(profits, trades.span);
+        let mut days = DailyProfits::of(trades.span);
+        settled
+            .iter()
+            .filter_map(|row| Some((row.settled_at?, row.profit)))
+            .for_each(|(at, profit)| days.settle(at, profit));
+        let fall = |deepest| Fall::of(deepest, trades.span.start, trades.scale);
         Self {
             win_rate: WinRates::of(summary),
             expectancy: Expectancy::of(settled, trades.scale),
             profit_factor: ProfitFactor::of(settled),
-            drawdown: Fall::of(&summary.max_drawdown, trades.span.start, trades.scale),
-            streaks: Streaks::of(settled, summary),
-            daily: Daily::of(&profits, trades.balance),
+            drawdown: fall(&summary.max_drawdown),
+            drawdown_by_percent: fall(&summary.max_drawdown_by_percent),
+            streaks: Streaks::of(summary),
+            daily: Daily::of(days.days(), trades.balance),
             exposure: exposure_of(settled, trades.span),
             trades_per_day: trades_per_day(settled.len(), trades.span),
         }

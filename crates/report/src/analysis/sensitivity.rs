@@ -1,6 +1,6 @@
 //! How much of a result hangs on the settings of the venue: the same run, repeated with others.
 
-use candlewick_backtest::Silence;
+use candlewick_backtest::NullRecorder;
 use candlewick_backtest::metric::Expectancy;
 use candlewick_backtest::{Backtest, BacktestError, BacktestSettings, Finished, Summary};
 use candlewick_engine::{IntentRow, IntentState};
@@ -130,7 +130,7 @@ impl Repeat<'_> {
         let strategies = (self.strategies)()?;
         let backtest =
             Backtest::new(&settings, strategies, self.wants_prices, self.candles, self.markets.to_vec())?;
-        let finished = backtest.run(&Silence::header(), &mut Silence, &mut |_, _| {})?;
+        let finished = backtest.run(&NullRecorder::header(), &mut NullRecorder, &mut |_, _| {})?;
         Ok(self.point(case, &finished))
     }
 

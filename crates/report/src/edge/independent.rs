@@ -164,7 +164,7 @@ mod tests {
             answered: None,
             payout: Payout::from_parts(percent * 10_000),
             ended: outcome.map(|outcome| (Millis::from_seconds(second + 60), outcome)),
-            told: None,
+            sequence: None,
         }
     }
 

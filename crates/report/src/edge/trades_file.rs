@@ -110,7 +110,7 @@ impl Columns {
         });
         let symbol = SymbolId::new(symbol).ok_or("there are more than 65,535 symbols")?;
         // A file says what a trade pays, and not when that was answered: it is known at the open.
-        let trade = JudgedTrade { symbol, decided, answered: Some(decided), payout, ended, told: None };
+        let trade = JudgedTrade { symbol, decided, answered: Some(decided), payout, ended, sequence: None };
         Ok(NamedTrade { bot: field(self.bot).to_owned(), trade })
     }
 }

@@ -172,7 +172,7 @@ impl RunReport {
             verdict: edge.verdict,
             edge,
             max_drawdown: money(summary.max_drawdown.amount),
-            max_drawdown_percent: summary.max_drawdown.percent,
+            max_drawdown_percent: summary.max_drawdown_by_percent.percent,
             longest_losing_streak: summary.longest_losing_streak,
             refused: summary.refused,
             data_hash: run.data_hash,

@@ -2,11 +2,11 @@
 
 use super::Timeline;
 use super::timeline::TimelineSoFar;
-use candlewick_backtest::metric::{DAYS_PER_YEAR, daily_profits};
-use candlewick_backtest::{Finished, Summary};
+use candlewick_backtest::metric::DailyProfits;
+use candlewick_backtest::{Evidence, Finished, RunTotals, Summary};
 use candlewick_engine::{IntentState, TradeBook};
-use candlewick_sdk::{Millis, Money, Outcome as TradeOutcome};
-use candlewick_statistics::{WinRate, sharpe, wilson_interval};
+use candlewick_sdk::{Millis, Money, MoneyScale, Outcome as TradeOutcome};
+use candlewick_statistics::{WinRate, wilson_interval};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -44,9 +44,9 @@ pub struct Figures {
     pub expectancy: Option<f64>,
     /// Mean over standard deviation of each day's profit, a year's worth.
     pub sharpe: Option<f64>,
-    /// The deepest fall below a peak.
+    /// The deepest fall below a peak, by amount.
     pub max_drawdown: f64,
-    /// The same, in percent of the peak.
+    /// The deepest fall below a peak in percent of the peak, which may be another one.
     pub max_drawdown_percent: f64,
     /// The most losses in a row.
     pub longest_losing_streak: u64,
@@ -55,34 +55,52 @@ pub struct Figures {
     pub timeline: Timeline,
 }
 
+/// Intents and signals of a trial that are no settled trades.
+pub(crate) struct OpenEnds {
+    /// Intents that are neither settled nor refused.
+    pub(crate) unsettled: u64,
+    /// Signals and orders that were refused.
+    pub(crate) refused: u64,
+}
+
 impl Figures {
     /// Of a run that began with `balance`, over candles from the start to the end of `span`.
     pub fn of(finished: &Finished, balance: Money, span: &Range<Millis>) -> Self {
-        let summary = Summary::of(&finished.book, balance);
-        let scale = finished.money_scale;
-        let settled = || finished.book.rows().iter().filter(|row| row.state == IntentState::Settled);
-        let staked: Money = settled().map(|row| row.approved.stake()).sum();
-        let profits = settled().filter_map(|row| Some((row.settled_at?, row.profit)));
-        let expectancy = staked.is_positive().then(|| summary.pnl.minor() as f64 / staked.minor() as f64);
+        let (summary, totals) = Summary::with_totals(&finished.book, RunTotals::new(balance).by_day(span));
+        let evidence = Evidence { break_even: summary.break_even, p_value: summary.p_value };
+        let open = OpenEnds { unsettled: summary.unsettled, refused: summary.refused.values().sum() };
+        Self::of_totals(&totals, evidence, open, timeline(&finished.book, span), finished.money_scale)
+    }
+
+    /// Of the totals of a trial's trades.
+    pub(crate) fn of_totals(
+        totals: &RunTotals,
+        evidence: Evidence,
+        open: OpenEnds,
+        timeline: Timeline,
+        scale: MoneyScale,
+    ) -> Self {
+        let Evidence { break_even, p_value } = evidence;
+        let rate = totals.win_rate();
         Self {
-            trades: summary.trades,
-            won: summary.won,
-            lost: summary.lost,
-            draw: summary.draw,
-            cancelled: summary.cancelled,
-            unsettled: summary.unsettled,
-            refused: summary.refused.values().sum(),
-            win_rate: summary.win_rate,
-            break_even: summary.break_even,
-            edge_lower: edge_lower(WinRate::new(summary.won, summary.lost).ok(), summary.break_even),
-            p_value: summary.p_value,
-            pnl: scale.to_f64(summary.pnl),
-            expectancy,
-            sharpe: sharpe(&daily_profits(profits, span), DAYS_PER_YEAR).ok().flatten(),
-            max_drawdown: scale.to_f64(summary.max_drawdown.amount),
-            max_drawdown_percent: summary.max_drawdown.percent,
-            longest_losing_streak: summary.longest_losing_streak,
-            timeline: timeline(&finished.book, span),
+            trades: totals.trades(),
+            won: totals.won(),
+            lost: totals.lost(),
+            draw: totals.draw(),
+            cancelled: totals.cancelled(),
+            unsettled: open.unsettled,
+            refused: open.refused,
+            win_rate: rate.map(WinRate::to_fraction),
+            break_even,
+            edge_lower: edge_lower(rate, break_even),
+            p_value,
+            pnl: scale.to_f64(totals.pnl()),
+            expectancy: totals.profit_per_unit_staked(),
+            sharpe: totals.days().and_then(DailyProfits::sharpe),
+            max_drawdown: scale.to_f64(totals.drawdowns().by_amount().amount),
+            max_drawdown_percent: totals.drawdowns().by_percent().percent,
+            longest_losing_streak: u64::from(totals.longest_streaks().lost),
+            timeline,
         }
     }
 
@@ -116,6 +134,6 @@ fn timeline(book: &TradeBook, span: &Range<Millis>) -> Timeline {
 }
 
 /// What of an edge is left at the lower end of the interval.
-pub(crate) fn edge_lower(rate: Option<WinRate>, break_even: Option<f64>) -> Option<f64> {
+fn edge_lower(rate: Option<WinRate>, break_even: Option<f64>) -> Option<f64> {
     Some(wilson_interval(rate?, CONFIDENCE).ok()?.lower - break_even?)
 }

@@ -1,7 +1,7 @@
 //! Where trials run.
 
 use super::{Candidate, Figures, Outcome, Space};
-use candlewick_backtest::Silence;
+use candlewick_backtest::NullRecorder;
 use candlewick_backtest::{Backtest, BacktestError, BacktestSettings, Finished};
 use candlewick_engine::{BotSettings, EngineError};
 use candlewick_sdk::{
@@ -142,7 +142,7 @@ impl Ground for Replay<'_> {
             Err(BacktestError::Engine(error)) => return Ok(TrialEnd::Refused(error.to_string())),
             Err(error) => return Err(error),
         };
-        let finished = backtest.run(&Silence::header(), &mut Silence, &mut |_, _| {})?;
+        let finished = backtest.run(&NullRecorder::header(), &mut NullRecorder, &mut |_, _| {})?;
         Ok(TrialEnd::Ran(Box::new(finished)))
     }
 

@@ -140,12 +140,6 @@ impl TimelineSoFar {
         *lost += u32::from(outcome == Outcome::Lost);
     }
 
-    /// How many trades were won, and how many lost.
-    pub(crate) fn decided(&self) -> (u64, u64) {
-        let sum = |place: usize| self.counts.iter().map(|part| u64::from(part[place])).sum();
-        (sum(0), sum(1))
-    }
-
     /// All of it.
     pub(crate) fn into_timeline(self) -> Timeline {
         let part = (self.length.get() / TIMELINE_PARTS as i64).max(1);

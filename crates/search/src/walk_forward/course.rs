@@ -1,7 +1,7 @@
 //! What a walk goes over: its training stretches as a sweep searches them, and the tests after them.
 
 use crate::sweep::{Candidate, Ground, Replay};
-use candlewick_backtest::Silence;
+use candlewick_backtest::NullRecorder;
 use candlewick_backtest::{Backtest, BacktestError, Finished};
 use candlewick_engine::{EngineError, TradeBook};
 use candlewick_sdk::{CandleSeries, ExpirationType, Expiry, Millis, Money};
@@ -81,7 +81,7 @@ impl Course<'_> {
         settings.session.bots = vec![bot];
         let wants_prices = [self.whole.entry.wants_prices];
         let backtest = Backtest::new(&settings, vec![strategy], &wants_prices, &[heard], markets)?;
-        backtest.telling_prices_until(test.end).run(&Silence::header(), &mut Silence, &mut |_, _| {})
+        backtest.with_prices_until(test.end).run(&NullRecorder::header(), &mut NullRecorder, &mut |_, _| {})
     }
 
     fn markets_within(&self, range: &Range<Millis>) -> Option<Vec<Market>> {

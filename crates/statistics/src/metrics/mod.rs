@@ -20,4 +20,4 @@ pub use probabilistic_sharpe::{SharpeSample, probabilistic_sharpe};
 pub use profit_factor::profit_factor;
 pub use sharpe::sharpe;
 pub use sortino::sortino;
-pub use streaks::{Streaks, longest_streaks, streak_probability};
+pub use streaks::{StreakFold, Streaks, longest_streaks, streak_probability};

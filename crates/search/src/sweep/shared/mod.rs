@@ -3,7 +3,6 @@
 
 mod closes;
 mod coded_series;
-mod folds;
 mod marks;
 mod series_shelf;
 mod tally;

@@ -4,17 +4,17 @@ use candlewick_engine::{Entry, Header, Interest, Recorder};
 use serde_json::Value;
 use std::io;
 
-/// Takes nothing, so that a run pays for no journal.
-pub struct Silence;
+/// Records nothing, so that a run pays for no journal.
+pub struct NullRecorder;
 
-impl Silence {
-    /// The header of a run that nobody records: it need not be true.
+impl NullRecorder {
+    /// The header of a run that is not recorded: it need not be true.
     pub fn header() -> Header {
         Header { format: Header::FORMAT, settings: Value::Null, strategies: Vec::new(), data_hash: None }
     }
 }
 
-impl Recorder for Silence {
+impl Recorder for NullRecorder {
     fn interest(&self) -> Interest {
         Interest::AllButCandles
     }

@@ -1,0 +1,273 @@
+//! What settled trades come to, taken one by one: the counts, sums and extremes that every figure of a run is made of.
+
+use crate::metric::{DailyProfits, DrawdownFold};
+use candlewick_engine::{IntentRow, IntentState, to_trade_outcome};
+use candlewick_sdk::{Millis, Money, Outcome, Payout};
+use candlewick_statistics::{StreakFold, Streaks, WinRate, binomial_p_value, break_even};
+use std::ops::Range;
+
+/// Counts, sums and extremes of settled trades, taken in the order in which their settlements became known. A report, a trial of
+/// a search and a test of a walk have the same; none of them keeps a list of trades for it.
+#[derive(Clone, Debug)]
+pub struct RunTotals {
+    won: u64,
+    lost: u64,
+    draw: u64,
+    cancelled: u64,
+    staked: Money,
+    start: Money,
+    drawdowns: DrawdownFold,
+    streaks: StreakFold,
+    payouts: Payouts,
+    days: Option<DailyProfits>,
+}
+
+/// What counts of a settled trade.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SettledFigures {
+    /// When its settlement became known, where that is known.
+    pub settled_at: Option<Millis>,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// What was staked.
+    pub stake: Money,
+    /// Net profit.
+    pub profit: Money,
+    /// What a win paid, where that is known.
+    pub payout: Option<Payout>,
+}
+
+/// What is known of the payouts of the trades that won or lost.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Payouts {
+    /// There was no such trade.
+    NoneYet,
+    /// All had this one.
+    Alike(Payout),
+    /// They differ, or one is not known.
+    Mixed,
+}
+
+/// A win rate's break-even, and the probability of so many wins or more without an edge.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Evidence {
+    /// The win rate at which the decided trades would have earned nothing; none without a decided trade.
+    pub break_even: Option<f64>,
+    /// Probability of so many wins or more without an edge, if trades are independent.
+    pub p_value: Option<f64>,
+}
+
+impl SettledFigures {
+    /// Of an intent; nothing if it has not settled.
+    #[inline]
+    pub fn of(row: &IntentRow) -> Option<Self> {
+        let outcome = row.outcome.filter(|_| row.state == IntentState::Settled)?;
+        let IntentRow { settled_at, profit, payout, .. } = *row;
+        Some(Self { settled_at, outcome, stake: row.approved.stake(), profit, payout })
+    }
+}
+
+impl RunTotals {
+    /// Nothing yet, of a run that began with this balance. Profits are not added up by day.
+    pub const fn new(balance: Money) -> Self {
+        Self {
+            won: 0,
+            lost: 0,
+            draw: 0,
+            cancelled: 0,
+            staked: Money::ZERO,
+            start: balance,
+            drawdowns: DrawdownFold::new(balance),
+            streaks: StreakFold::NEW,
+            payouts: Payouts::NoneYet,
+            days: None,
+        }
+    }
+
+    /// The same, with the profit of each day of a span.
+    #[must_use]
+    pub fn by_day(self, span: &Range<Millis>) -> Self {
+        Self { days: Some(DailyProfits::of(span)), ..self }
+    }
+
+    /// Takes the next settled trade.
+    // Without branches on how it ended: docs/performance.md.
+    #[allow(clippy::inline_always, reason = "it is short, and a third of it would be the call")]
+    #[inline(always)]
+    pub fn settle(&mut self, trade: &SettledFigures) {
+        let SettledFigures { settled_at, outcome, stake, profit, payout } = *trade;
+        self.won += u64::from(outcome == Outcome::Won);
+        self.lost += u64::from(outcome == Outcome::Lost);
+        self.staked += stake;
+        self.drawdowns.settle(settled_at, profit);
+        self.streaks.settle(to_trade_outcome(outcome));
+        if let (Some(days), Some(at)) = (&mut self.days, settled_at) {
+            days.settle(at, profit);
+        }
+        match outcome {
+            Outcome::Won | Outcome::Lost => self.pay(payout),
+            Outcome::Draw | Outcome::Cancelled => self.settle_undecided(outcome),
+        }
+    }
+
+    #[cold]
+    fn settle_undecided(&mut self, outcome: Outcome) {
+        self.draw += u64::from(outcome == Outcome::Draw);
+        self.cancelled += u64::from(outcome == Outcome::Cancelled);
+    }
+
+    #[inline]
+    fn pay(&mut self, payout: Option<Payout>) {
+        self.payouts = match (self.payouts, payout) {
+            (Payouts::NoneYet, Some(payout)) => Payouts::Alike(payout),
+            (Payouts::Alike(all), Some(payout)) if payout == all => Payouts::Alike(all),
+            _ => Payouts::Mixed,
+        };
+    }
+
+    /// Trades that won.
+    pub const fn won(&self) -> u64 {
+        self.won
+    }
+
+    /// Trades that lost.
+    pub const fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// Trades that drew.
+    pub const fn draw(&self) -> u64 {
+        self.draw
+    }
+
+    /// Trades that the venue called off.
+    pub const fn cancelled(&self) -> u64 {
+        self.cancelled
+    }
+
+    /// All settled trades.
+    pub const fn trades(&self) -> u64 {
+        self.won + self.lost + self.draw + self.cancelled
+    }
+
+    /// Net profit of all settled trades.
+    pub fn pnl(&self) -> Money {
+        self.drawdowns.balance() - self.start
+    }
+
+    /// Net profit for each unit that was staked; none without a stake.
+    pub fn profit_per_unit_staked(&self) -> Option<f64> {
+        self.staked.is_positive().then(|| self.pnl().minor() as f64 / self.staked.minor() as f64)
+    }
+
+    /// The deepest falls.
+    pub const fn drawdowns(&self) -> &DrawdownFold {
+        &self.drawdowns
+    }
+
+    /// The longest rows of wins and of losses.
+    pub const fn longest_streaks(&self) -> Streaks {
+        self.streaks.longest()
+    }
+
+    /// Each day's profit, where they were added up by day.
+    pub const fn days(&self) -> Option<&DailyProfits> {
+        self.days.as_ref()
+    }
+
+    /// `won / (won + lost)`; none without a decided trade.
+    pub fn win_rate(&self) -> Option<WinRate> {
+        WinRate::new(self.won, self.lost).ok()
+    }
+
+    pub(crate) const fn payouts(&self) -> Payouts {
+        self.payouts
+    }
+
+    /// What the wins prove where all trades pay this.
+    pub fn evidence_at(&self, payout: Payout) -> Evidence {
+        let Some(rate) = self.win_rate() else { return Evidence::default() };
+        let fraction = payout.to_fraction();
+        let p_value = binomial_p_value(rate, 1.0 / (1.0 + fraction)).ok();
+        Evidence { break_even: break_even(fraction).ok(), p_value }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const START: Money = Money::from_minor(10_000);
+
+    fn trades() -> impl Strategy<Value = Vec<SettledFigures>> {
+        let outcome = prop::sample::select(Outcome::ALL.to_vec());
+        let trade = (0_i64..40, outcome, 1_i64..900, 70_u32..72);
+        prop::collection::vec(trade, 0..60).prop_map(|drawn| {
+            let mut now = Millis::ZERO;
+            let settled = drawn.into_iter().map(|(hours, outcome, stake, percent)| {
+                now += Millis::HOUR * hours;
+                let profit = match outcome {
+                    Outcome::Won => stake * i64::from(percent) / 100,
+                    Outcome::Lost => -stake,
+                    Outcome::Draw | Outcome::Cancelled => 0,
+                };
+                SettledFigures {
+                    settled_at: Some(now),
+                    outcome,
+                    stake: Money::from_minor(stake),
+                    profit: Money::from_minor(profit),
+                    payout: Payout::from_percent(percent.into()).ok(),
+                }
+            });
+            settled.collect()
+        })
+    }
+
+    /// The most of one outcome in a row, none of the other between them, by looking at every stretch.
+    fn longest_row(trades: &[SettledFigures], of: Outcome, other: Outcome) -> u32 {
+        let stretches = trades.split(|trade| trade.outcome == other);
+        stretches
+            .map(|stretch| stretch.iter().filter(|trade| trade.outcome == of).count() as u32)
+            .max()
+            .unwrap_or(0)
+    }
+
+    proptest! {
+        #[test]
+        fn one_by_one_trades_come_to_what_their_list_does(trades in trades()) {
+            let span = Millis::ZERO..Millis::DAY * 3;
+            let mut totals = RunTotals::new(START).by_day(&span);
+            trades.iter().for_each(|trade| totals.settle(trade));
+            let count = |outcome| trades.iter().filter(|trade| trade.outcome == outcome).count() as u64;
+            prop_assert_eq!(
+                [totals.won(), totals.lost(), totals.draw(), totals.cancelled(), totals.trades()],
+                [count(Outcome::Won), count(Outcome::Lost), count(Outcome::Draw), count(Outcome::Cancelled), trades.len() as u64]
+            );
+            let pnl: Money = trades.iter().map(|trade| trade.profit).sum();
+            let staked: Money = trades.iter().map(|trade| trade.stake).sum();
+            prop_assert_eq!(totals.pnl(), pnl);
+            let per_unit = (!trades.is_empty()).then(|| pnl.minor() as f64 / staked.minor() as f64);
+            prop_assert_eq!(totals.profit_per_unit_staked(), per_unit);
+            prop_assert_eq!(totals.longest_streaks(), Streaks {
+                won: longest_row(&trades, Outcome::Won, Outcome::Lost),
+                lost: longest_row(&trades, Outcome::Lost, Outcome::Won),
+            });
+            let payouts: Vec<_> = trades.iter().filter(|trade| matches!(trade.outcome, Outcome::Won | Outcome::Lost))
+                .map(|trade| trade.payout).collect();
+            let expected = match payouts.first() {
+                None => Payouts::NoneYet,
+                Some(Some(first)) if payouts.iter().all(|payout| *payout == Some(*first)) => Payouts::Alike(*first),
+                Some(_) => Payouts::Mixed,
+            };
+            prop_assert_eq!(totals.payouts(), expected);
+            let days = totals.days().unwrap().days();
+            prop_assert!(days.len() >= 3);
+            for (day, profit) in days.iter().enumerate() {
+                let hours = Millis::DAY * day as i64..Millis::DAY * (day as i64 + 1);
+                let own = trades.iter().filter(|trade| hours.contains(&trade.settled_at.unwrap()));
+                prop_assert_eq!(*profit, own.map(|trade| trade.profit).sum::<Money>().minor() as f64);
+            }
+        }
+    }
+}
