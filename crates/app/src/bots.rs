@@ -10,6 +10,7 @@ use candlewick_sdk::{BotContext, BuildError, Registry, Strategy, StrategyEntry};
 /// One strategy for each bot, in the bots' order, and what a driver must know of them.
 #[derive(Default)]
 pub struct BotSet {
+    /// The strategies, ready for a Session.
     pub strategies: Vec<Box<dyn Strategy>>,
     /// Whether each wants prices between candles.
     pub wants_prices: Vec<bool>,

@@ -34,8 +34,11 @@ const MIB: f64 = 1_048_576.0;
 /// A run of the program and of the bare loop, from start to exit.
 #[derive(Clone, Debug, Serialize)]
 pub struct WholeProcess {
+    /// Over how many candles.
     pub candles: usize,
+    /// What the whole program took.
     pub backtest: Cost,
+    /// What the bare loop took.
     pub by_hand: Cost,
 }
 

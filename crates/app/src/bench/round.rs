@@ -11,14 +11,19 @@ use std::hint::black_box;
 /// A work beside its floor. Times are nanoseconds for each candle that a bot decides on.
 #[derive(Clone, Debug, Serialize)]
 pub struct Measured {
+    /// What was done.
     pub work: String,
+    /// How many bots did it.
     pub bots: usize,
     /// Candles times the bots that decide on them.
     pub decisions: usize,
+    /// Trades that were made.
     pub trades: u64,
     /// Signals that the backtest refused, each recorded and hashed.
     pub refused: u64,
+    /// What the backtest took.
     pub backtest_ns: Spread,
+    /// What the loop by hand took.
     pub by_hand_ns: Spread,
     /// Median by median.
     pub ratio: f64,
@@ -31,7 +36,9 @@ pub struct Measured {
 /// Times of several rounds.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Spread {
+    /// The middle one.
     pub median: f64,
+    /// The least.
     pub minimum: f64,
 }
 

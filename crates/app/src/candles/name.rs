@@ -19,7 +19,9 @@ pub enum DataName {
 /// Where named candles are looked for.
 #[derive(Clone, Debug)]
 pub struct Shelves {
+    /// The folder of stored candles.
     pub catalog: Catalog,
+    /// Parsed copies of files; none where none are kept.
     pub cache: Option<FileCache>,
 }
 

@@ -31,6 +31,7 @@ pub enum RealMoney {
 /// A configuration that is read in full; its values have the right types.
 #[derive(Debug)]
 pub struct Loaded {
+    /// What it says.
     pub config: Config,
     figment: Figment,
     root: Value,

@@ -15,6 +15,7 @@ pub struct Problem {
     pub origin: Option<String>,
     /// What is wrong, and what is allowed.
     pub complaint: String,
+    /// What it is a problem with.
     #[serde(skip)]
     pub kind: ProblemKind,
 }
@@ -74,6 +75,7 @@ impl Problems {
         if problems.is_empty() { Ok(()) } else { Err(Self(problems)) }
     }
 
+    /// One by one.
     pub fn into_list(self) -> Vec<Problem> {
         self.0
     }

@@ -38,7 +38,9 @@ pub enum Mark {
 /// What was found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
+    /// What was looked at.
     pub check: Check,
+    /// How it is.
     pub mark: Mark,
     /// What it is.
     pub text: String,

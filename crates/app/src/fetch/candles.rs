@@ -21,6 +21,7 @@ const USUAL_SPAN: Millis = Millis::from_seconds(30 * 86_400);
 /// What to fetch of one series.
 #[derive(Clone, Debug)]
 pub struct CandleJob {
+    /// Which series.
     pub target: Target,
     /// Open time of the first candle. Left out: where the stored series ends, or thirty days ago.
     pub from: Option<Millis>,

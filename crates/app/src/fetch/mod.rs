@@ -31,8 +31,11 @@ use tokio_util::sync::CancellationToken;
 /// What all tasks of a run share.
 #[derive(Clone)]
 pub struct Fetching {
+    /// Where candles and prices come from.
     pub venue: Arc<dyn Venue>,
+    /// The system's clock.
     pub clock: Arc<dyn Clock>,
+    /// Where they are put.
     pub catalog: Catalog,
     /// The venue, as the catalog names where candles came from.
     pub source: String,

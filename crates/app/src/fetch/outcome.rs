@@ -17,6 +17,7 @@ const SHOWN_TO_MACHINES: usize = 1_000;
 /// What became of one series.
 #[derive(Debug)]
 pub struct Fetched {
+    /// Which series.
     pub target: Target,
     /// Requests that were answered.
     pub requests: u64,

@@ -18,6 +18,7 @@ const KEEP_EVERY: Duration = Duration::from_secs(10);
 /// What to record.
 #[derive(Clone, Debug)]
 pub struct PriceJob {
+    /// Which series.
     pub target: Target,
 }
 

@@ -10,7 +10,9 @@ use candlewick_sdk::{Interval, Series, Symbol};
 /// One series, and what the venue calls its kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
+    /// The series.
     pub series: Series,
+    /// What the venue calls its kind: `crypto`, `forex` or `otc`.
     pub asset_type: String,
 }
 

@@ -18,7 +18,9 @@ use std::sync::Arc;
 
 /// A running venue and the way to it.
 pub struct Embedded {
+    /// The venue.
     pub running: RunningSandbox,
+    /// The way to it.
     pub connection: Connection,
     /// Venue time at the start.
     pub start: Millis,

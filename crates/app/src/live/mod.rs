@@ -29,9 +29,13 @@ use tokio::sync::mpsc;
 
 /// Who accepts the trades, and by which clock.
 pub struct Connection {
+    /// The venue.
     pub venue: Arc<dyn Venue>,
+    /// Whose time counts.
     pub clock: Arc<dyn Clock>,
+    /// How the run polls and waits.
     pub runtime: RuntimeSettings,
+    /// Which wallet is traded.
     pub account: AccountKind,
     /// What its trades are worth.
     pub trading: Trading,
@@ -59,7 +63,9 @@ pub struct FrontEnd {
 
 /// A finished run with what it began with.
 pub struct Outcome {
+    /// What the run came to.
     pub finished: Finished,
+    /// What its Session was made from.
     pub settings: SessionSettings,
     /// What its trades are worth.
     pub trading: Trading,

@@ -43,6 +43,7 @@ pub(super) struct Opening {
 
 /// What is opened, and by which run.
 pub struct Asked<'a> {
+    /// What it is opened for.
     pub hypothesis: &'a Hypothesis,
     /// The hash of everything that decides the result.
     pub run: String,

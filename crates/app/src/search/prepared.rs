@@ -50,13 +50,19 @@ pub struct SearchTerms {
 
 /// Everything that a sweep needs, checked.
 pub struct Prepared<'a> {
+    /// The configuration, with the bot that is searched alone.
     pub loaded: Loaded,
     /// The bot as it is configured.
     pub written: serde_json::Value,
+    /// Its strategy.
     pub entry: &'a StrategyEntry,
+    /// What every trial is made from, but for the parameters.
     pub settings: BacktestSettings,
+    /// What is searched.
     pub space: Space,
+    /// How it is searched.
     pub sweep: SweepSettings,
+    /// What it runs on.
     pub candles: Candles,
 }
 

@@ -22,18 +22,26 @@ const TRIALS_PER_PATH: u64 = 10;
 
 /// What became of a world.
 pub struct Tried {
+    /// The world.
     pub world: World,
+    /// What its paths came to.
     pub counts: Counts,
+    /// What was promised of it, and measured.
     pub kept: Vec<Kept>,
 }
 
 /// Verdicts and trades of all paths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
+    /// Paths that were followed.
     pub paths: u64,
+    /// Paths that ended with *edge shown*.
     pub shown: u64,
+    /// Paths that ended with *edge rejected*.
     pub rejected: u64,
+    /// Trades that were won.
     pub won: u64,
+    /// Trades that were won or lost.
     pub decided: u64,
     /// Trades that are neither: refused, cancelled or drawn, which here none may be.
     pub other: u64,
@@ -42,7 +50,9 @@ pub struct Counts {
 /// How much is tried.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
+    /// The random seed.
     pub seed: u64,
+    /// Paths of each world.
     pub paths: u64,
 }
 

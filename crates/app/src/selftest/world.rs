@@ -12,6 +12,7 @@ const TRADES_PER_DAY: u64 = 720;
 /// Candles that go on as they went with a known probability, and bots that follow them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct World {
+    /// In words.
     pub name: &'static str,
     /// How probably a candle goes the way of the one before it: what every trade wins with.
     pub chance: f64,

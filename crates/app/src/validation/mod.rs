@@ -22,6 +22,7 @@ const SYNTHETIC_CANDLES: usize = 1_500;
 
 /// What became of a strategy's checks.
 pub struct Examined {
+    /// What each check found.
     pub checked: Vec<Checked>,
     /// What it was checked on, with the number of candles.
     markets: Vec<(String, usize)>,
