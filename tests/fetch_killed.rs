@@ -3,7 +3,7 @@
 #![cfg(unix)]
 
 use crate::fetching::Scene;
-use candlewick_api::clock::Stopwatch;
+use candlewick_broker::clock::Stopwatch;
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::os::unix::process::ExitStatusExt as _;

@@ -5,7 +5,7 @@ use crate::candlewick::Folder;
 use crate::relay::Relay;
 use crate::seconds;
 use crate::serving::Served;
-use candlewick_api::clock::{Clock, SystemClock};
+use candlewick_broker::clock::{Clock, SystemClock};
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::io::{Read as _, Write as _};

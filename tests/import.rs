@@ -59,7 +59,7 @@ fn a_broken_file_leaves_the_catalog_as_it_was_and_the_exit_code_tells_data_from_
     run(&["EURUSD_1m.csv", "malformed_csv.csv", "--symbol", "EURUSD", "--interval", "1m"])
         .fails(3, &["malformed_csv.csv, line 3: low 1.0943 and high 1.09425"]);
     assert!(folder.run(&["data", "list", "--json"]).json().as_array().unwrap().is_empty());
-    run(&["EURUSD1.csv"]).fails(2, &["does not tell the time zone", "--timezone Europe/Athens"]);
+    run(&["EURUSD1.csv"]).fails(2, &["does not say the time zone", "--timezone Europe/Athens"]);
     run(&["EURUSD1.csv", "--timezone", "Mars"]).fails(2, &["\"Mars\" is not a time zone"]);
     run(&["nowhere.csv"]).fails(3, &["nowhere.csv: cannot read the file", "No such file"]);
 }

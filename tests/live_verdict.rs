@@ -142,7 +142,7 @@ fn a_restart_goes_on_where_the_verdict_stood_and_other_parameters_begin_anew() {
     use crate::seconds;
     use crate::serving::Served;
     use crate::two_runs::BOT;
-    use candlewick_api::clock::{Clock as _, SystemClock};
+    use candlewick_broker::clock::{Clock as _, SystemClock};
 
     let now = SystemClock::new().now().get() / 1_000 * 1_000;
     let folder =

@@ -8,6 +8,7 @@ mod bench;
 mod candlewick;
 mod catalog;
 mod check;
+mod citations;
 mod cli;
 mod comparison;
 mod contract;

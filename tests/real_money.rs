@@ -6,7 +6,7 @@ use crate::recording::{lines, write};
 use crate::seconds;
 use crate::serving::Served;
 use crate::two_runs::BOT;
-use candlewick_api::clock::{Clock, SystemClock};
+use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_journal::{Line, LineKind};
 use serde_json::{Value, json};
 

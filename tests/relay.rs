@@ -4,7 +4,7 @@
 //! asked for tells how far a process has come, however busy the machine is.
 #![cfg(unix)]
 
-use candlewick_api::clock::Stopwatch;
+use candlewick_broker::clock::Stopwatch;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex};

@@ -9,7 +9,7 @@ use crate::relay::Relay;
 use crate::seconds;
 use crate::serving::Served;
 use crate::wire;
-use candlewick_api::clock::{Clock, SystemClock};
+use candlewick_broker::clock::{Clock, SystemClock};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

@@ -66,13 +66,13 @@ const ARROWS: &[(&str, &[&str])] = &[
 const MOST_LINES: usize = 400;
 const MOST_LINES_WITH_TESTS: usize = 600;
 
-fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     let cli = Path::new(env!("CARGO_MANIFEST_DIR"));
     cli.ancestors().nth(2).expect("the cli lies two folders below the root").to_owned()
 }
 
 /// Every file that git tracks, so that nothing built or private is read.
-fn tracked(ending: &str) -> Vec<PathBuf> {
+pub(crate) fn tracked(ending: &str) -> Vec<PathBuf> {
     let output = Command::new("git").args(["ls-files", "-z"]).current_dir(root()).output();
     let output = output.expect("git must be installed to check the files of the repository");
     assert!(output.status.success(), "git ls-files failed: {}", String::from_utf8_lossy(&output.stderr));

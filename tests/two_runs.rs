@@ -4,7 +4,7 @@
 use crate::candlewick::Folder;
 use crate::seconds;
 use crate::serving::Served;
-use candlewick_api::clock::{Clock, SystemClock};
+use candlewick_broker::clock::{Clock, SystemClock};
 use serde_json::Value;
 
 /// A bot on candles of one second.

@@ -6,8 +6,6 @@
 //! not known about them is counted in [`SchemaDrift`]. The records of [`model`] also serialize to exactly what
 //! the contract says, so that a sandbox can serve them.
 //!
-//! [`Download`] reads the candles of long ranges through the port, right whatever pages the venue makes of them.
-//!
 //! Nothing here decides anything: no risk rule, no ledger, no resolution of doubt.
 
 // The port, and what passes through it.
@@ -21,9 +19,7 @@ mod tap;
 mod venue;
 // The client.
 mod credentials;
-mod download;
 mod http;
-mod recorder;
 mod settings;
 
 // What moved to the ports' crate, until its users name that.
@@ -33,14 +29,12 @@ pub use candlewick_broker::{
     clock, current_intent as present, for_intent as about,
 };
 pub use credentials::{Credentials, Secret, SecretError};
-pub use download::{Download, DownloadSettings, Downloaded};
 pub use error::ApiError;
 /// The client under its old name.
 pub type HttpVenue = HttpBroker;
 
 pub use http::{Body, Carried, HttpBroker, NoAnswer, Purpose, Transport};
 pub use order::OpenReply;
-pub use recorder::{PriceRecorder, Recorded};
 pub use settings::{OpenBody, Settings, TimestampFormat};
 pub use tap::{Exchange, Tap};
 #[cfg(any(test, feature = "mock"))]

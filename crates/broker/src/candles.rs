@@ -1,6 +1,7 @@
 //! From a venue's rows to closed, checked candles in order.
 
 use candlewick_sdk::{Candle, Interval, Millis, Ohlcv, Symbol};
+use std::collections::BTreeSet;
 
 /// The intervals in which venues were seen to have candles. A venue may have others.
 pub const USUAL_INTERVALS: [&str; 10] = ["5s", "30s", "1m", "2m", "5m", "15m", "30m", "1h", "12h", "1d"];
@@ -35,6 +36,8 @@ pub struct Candles {
     pub candles: Vec<Candle>,
     /// Rows that are no candles: unreadable, or unsound by [`Candle::new`]. Each is a gap to be counted.
     pub unusable: usize,
+    /// The open times of those rows that have one.
+    pub unsound: Vec<Millis>,
     /// Candles that had not closed. They are left out.
     pub forming: usize,
     /// Closed candles that were not asked for, by time: a venue that sends many does not heed the window.
@@ -50,9 +53,10 @@ impl Candles {
         let length = query.interval.length();
         let mut found = Self::default();
         let mut closed = Vec::with_capacity(rows.len());
+        let mut forming = BTreeSet::new();
         for row in rows {
             if row.time + length > now {
-                found.forming += 1;
+                forming.insert(row.time);
                 continue;
             }
             match Candle::new(row.time, query.interval, row.prices) {
@@ -60,15 +64,29 @@ impl Candles {
                 Err(error) => {
                     tracing::warn!(time = row.time.get(), %error, "the venue sent a row that is no candle");
                     found.unusable += 1;
+                    found.unsound.push(row.time);
                 }
             }
         }
+        found.forming = forming.len();
         closed.reverse();
         closed.sort_by_key(Candle::time); // stable: of equal times, the last received comes first
         closed.dedup_by_key(|candle| candle.time());
         let is_wanted = |candle: &Candle| candle.time() >= query.start && candle.time() + length <= query.end;
         (found.candles, found.outside) = closed.into_iter().partition(is_wanted);
         found
+    }
+
+    /// These and those of another part of the window, in order.
+    #[must_use]
+    pub fn and(mut self, other: Self) -> Self {
+        self.candles.extend(other.candles);
+        self.candles.sort_by_key(Candle::time);
+        self.unusable += other.unusable;
+        self.unsound.extend(other.unsound);
+        self.forming += other.forming;
+        self.outside.extend(other.outside);
+        self
     }
 }
 

@@ -16,8 +16,10 @@
 pub mod clock;
 // The market.
 mod candles;
+mod download;
 mod market_data;
 mod price_feed;
+mod recorder;
 // The broker.
 mod account;
 mod broker;
@@ -37,6 +39,7 @@ pub use account::{Account, Balances, Identity};
 pub use broker::MockBroker;
 pub use broker::{Broker, Detail};
 pub use candles::{CandleQuery, CandleRow, Candles, USUAL_INTERVALS};
+pub use download::{Download, DownloadSettings, Downloaded};
 pub use error::BrokerError;
 pub use intent::{current_intent, for_intent};
 pub use listing::TradeListing;
@@ -45,6 +48,7 @@ pub use market_data::MockMarketData;
 pub use market_data::{AsOf, MarketData, PriceAnswer, PriceRecord};
 pub use order::{OpenOrder, OpenOutcome, Refusal, RefusalReason};
 pub use price_feed::{PriceFeed, PriceSender, PriceTick};
+pub use recorder::{PriceRecorder, Recorded};
 pub use reply::{Reply, Skew};
 pub use report::{Progress, Reported, TradeReport};
 pub use unrecognised::UnrecognisedData;

@@ -1,8 +1,8 @@
 //! Progress on stderr: only on a terminal, and only for what takes longer than a second.
 
 use crate::arguments::GlobalArguments;
-use candlewick_api::clock::Stopwatch;
 use candlewick_app as app;
+use candlewick_broker::clock::Stopwatch;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 use std::sync::mpsc::{self, RecvTimeoutError};

@@ -38,7 +38,7 @@ pub enum HistoryError {
         /// What is missing.
         problem: String,
     },
-    /// A data argument does not tell its symbol and interval: name them.
+    /// A data argument does not say its symbol and interval: name them.
     #[error(
         "\"{text}\": {problem}; name the file SYMBOL_INTERVAL.csv (or .parquet), such as BTCUSDT_1m.csv, or write SYMBOL@INTERVAL=PATH, such as BTCUSDT@1m=prices.csv"
     )]

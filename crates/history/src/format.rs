@@ -1,4 +1,4 @@
-//! The formats of candle files, told from a file's ending.
+//! The formats of candle files, recognised by a file's ending.
 
 use crate::{HistoryError, Progress, read_csv_file, read_parquet_file, write_csv_file, write_parquet_file};
 use candlewick_sdk::{CandleSeries, Series};

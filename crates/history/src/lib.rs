@@ -57,8 +57,8 @@ pub use gap::{Gap, gaps};
 pub use generate::{BadRows, GenerateSettings, Regime, RegimeError, generate, with_gaps};
 pub use hash::{HashedSeries, data_hash, data_hash_of, series_hash};
 pub use import::{
-    ClockChange, ClockChangeError, ImportFormat, ImportFormatError, ImportSettings, Imported, Stamped,
-    StampedError, ToldBy, Zone, ZoneError, import_bytes, import_file,
+    ClockChange, ClockChangeError, DetectedFrom, ImportFormat, ImportFormatError, ImportSettings, Imported,
+    Stamped, StampedError, Zone, ZoneError, import_bytes, import_file,
 };
 pub use market::{AssetType, AssetTypeError, Market, asset_type_of, known_market};
 pub use parquet::{read_parquet, read_parquet_file, write_parquet, write_parquet_file};

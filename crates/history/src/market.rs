@@ -67,7 +67,7 @@ pub fn known_market(symbol: Symbol) -> Option<Market> {
     Some(Market { asset_type: asset_type_of(symbol), ..*market })
 }
 
-/// The kind of a market, known or not, told from its name: the suffix `.OTC`, a pair of currencies, else
+/// The kind of a market, known or not, by its name: the suffix `.OTC`, a pair of currencies, else
 /// crypto.
 pub fn asset_type_of(symbol: Symbol) -> AssetType {
     let name = symbol.as_str();

@@ -17,7 +17,7 @@ pub struct DataSource {
 }
 
 impl DataSource {
-    /// Tells the series from the file's name. A symbol may contain `_`; the interval follows the last one.
+    /// Reads the series from the file's name. A symbol may contain `_`; the interval follows the last one.
     ///
     /// # Errors
     /// [`HistoryError::NameSeries`] when the name does not say both.
@@ -34,7 +34,7 @@ impl DataSource {
         Ok(Self { series: Series { symbol, interval }, path: path.to_owned() })
     }
 
-    /// The file in `folder` whose name tells `series`.
+    /// The file in `folder` whose name is that of `series`.
     ///
     /// # Errors
     /// [`HistoryError::NameSeries`] when the symbol holds a path separator and so cannot be part of a file name.

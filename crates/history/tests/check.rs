@@ -60,7 +60,7 @@ fn each_kind_of_problem_is_told_with_its_place() {
     check(&[], &[]);
     // A row that is no candle leaves a gap where it stood.
     let gap = (Gap, None, Some(3), 1, "1 missing");
-    for (line, kind, told) in [
+    for (line, kind, expected) in [
         ("TIME,100,100.1,99.9", Unreadable, "4 columns where 6 belong; is the line cut off?"),
         (
             "TIME,100,100.1,99.9,x,1",
@@ -79,7 +79,7 @@ fn each_kind_of_problem_is_told_with_its_place() {
         ),
     ] {
         let minute = if kind == Unreadable { None } else { Some(3) };
-        check(&[(5, line)], &[(kind, Some(5), minute, 1, told), gap]);
+        check(&[(5, line)], &[(kind, Some(5), minute, 1, expected), gap]);
     }
     check(
         &[(5, "1767571380001,100,100.1,99.9,100,1")],
@@ -142,24 +142,24 @@ fn a_weekend_is_no_gap_for_currencies_and_one_for_the_rest() {
     let quiet = check_series(&euro, &[], &CheckSettings::default());
     assert_eq!((quiet.findings.total(), quiet.missing, quiet.coverage()), (0, 0, 1.0));
     let always = CheckSettings { session: Some(Session::Always), ..CheckSettings::default() };
-    let told = check_series(&euro, &[], &always);
+    let expected = check_series(&euro, &[], &always);
     // Friday 22:00 is minute 7080 of the week, and lasts 48 hours.
     assert_eq!(
-        told.findings.list().iter().map(row_of).collect::<Vec<_>>(),
+        expected.findings.list().iter().map(row_of).collect::<Vec<_>>(),
         [(FindingKind::Gap, None, Some(7_080), 2_880, "2880 missing")]
     );
     let (there, all) = (9.0 * 1_440.0 - 2_880.0, 9.0 * 1_440.0);
-    assert_eq!(told.coverage(), there / all);
+    assert_eq!(expected.coverage(), there / all);
     // A gap that begins an hour before the weekend counts with that hour alone; on a holiday not at all.
     let early = kept(&euro, |minute| !(7_020..9_960).contains(&minute));
-    let told = check_series(&early, &[], &CheckSettings::default());
+    let expected = check_series(&early, &[], &CheckSettings::default());
     assert_eq!(
-        told.findings.list().iter().map(row_of).collect::<Vec<_>>(),
+        expected.findings.list().iter().map(row_of).collect::<Vec<_>>(),
         [(FindingKind::Gap, None, Some(7_020), 60, "60 missing, 2880 more fall into closed hours")]
     );
     let friday = CheckSettings { holidays: vec!["2026-01-09".parse().unwrap()], ..CheckSettings::default() };
-    let told = check_series(&kept(&euro, |minute| !(5_760..9_960).contains(&minute)), &[], &friday);
-    assert_eq!(told.findings.total(), 0);
+    let expected = check_series(&kept(&euro, |minute| !(5_760..9_960).contains(&minute)), &[], &friday);
+    assert_eq!(expected.findings.total(), 0);
     // Candles of a market that never closes, under the hours of currencies.
     let bitcoin = generated("BTCUSDT", 9);
     let closed = CheckSettings { session: Some(Session::Currencies), ..CheckSettings::default() };
@@ -231,10 +231,10 @@ fn a_revised_candle_is_told_with_its_latest_value_which_a_repair_takes_when_aske
     append(99.95, 3);
     let candles = catalog.read(series).unwrap().into_candles();
     let checked = check_series(&candles, &catalog.revisions(series).unwrap(), &CheckSettings::default());
-    let told = "came later with close 99.95 instead of 100";
+    let expected = "came later with close 99.95 instead of 100";
     assert_eq!(
         checked.findings.list().iter().map(row_of).collect::<Vec<_>>(),
-        [(FindingKind::Revised, None, Some(3), 1, told)]
+        [(FindingKind::Revised, None, Some(3), 1, expected)]
     );
     assert!(!checked.fix(&[]).is_change());
     let fixed = checked.fix(&[FindingKind::Revised]);

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "what cannot be read fails its test")]
 
 use candlewick_history::{
-    ClockChange, ImportFormat, ImportSettings, Imported, ToldBy, import_bytes, import_file, no_progress,
+    ClockChange, DetectedFrom, ImportFormat, ImportSettings, Imported, import_bytes, import_file, no_progress,
 };
 use candlewick_sdk::{Candle, Interval};
 use flate2::Compression;
@@ -216,17 +216,17 @@ fn what_is_unclear_is_refused_with_the_option_that_settles_it() {
     check(
         "EURUSD1.csv",
         &[],
-        "a file of the format mt4 does not tell the time zone of its times; settle it with --timezone, such as --timezone UTC or --timezone Europe/Athens",
+        "a file of the format mt4 does not say the time zone of its times; settle it with --timezone, such as --timezone UTC or --timezone Europe/Athens",
     );
     check(
         "ETHBTC_no_zone.feather",
         &[],
-        "a file of the format feather does not tell the time zone of its times; settle it with --timezone, such as --timezone UTC or --timezone Europe/Athens",
+        "a file of the format feather does not say the time zone of its times; settle it with --timezone, such as --timezone UTC or --timezone Europe/Athens",
     );
     check(
         "ETHBTC_zstd.feather",
         &[],
-        "the file name \"ETHBTC_zstd.feather\" does not tell the symbol; settle it with --symbol, such as --symbol EURUSD",
+        "the file name \"ETHBTC_zstd.feather\" does not say the symbol; settle it with --symbol, such as --symbol EURUSD",
     );
     check(
         "AAPL.csv",
@@ -237,7 +237,7 @@ fn what_is_unclear_is_refused_with_the_option_that_settles_it() {
     check(
         "README.md",
         &[],
-        "the format cannot be told from its first line, \"# Files to import\"; settle it with --format, one of csv, parquet, binance, histdata, dukascopy, mt4, mt5, yahoo, freqtrade-json, feather",
+        "the format cannot be recognised by its first line, \"# Files to import\"; settle it with --format, one of csv, parquet, binance, histdata, dukascopy, mt4, mt5, yahoo, freqtrade-json, feather",
     );
     assert_eq!(
         import("EURUSD_1m.csv", &[("format", "binance")]).map(|_| ()),
@@ -384,7 +384,7 @@ fn an_interval_that_is_not_clear_is_asked_for() {
         let option = format!("--interval, such as --interval {interval}");
         assert_eq!(problem, format!("{name}: {expected}; settle it with {option}"));
     };
-    check("x.csv", &[0], "1m", "one row does not tell the candles' length");
+    check("x.csv", &[0], "1m", "one row does not say how long a candle is");
     check(
         "x.csv",
         &[0, 2, 4, 7],
@@ -398,8 +398,8 @@ fn an_interval_that_is_not_clear_is_asked_for() {
         "the file name says 1m, but no two rows are closer than 5m",
     );
     check("EURUSD_5m.csv", &[0, 1, 2], "1m", "the file name says 5m, but rows are 1m apart");
-    let told = [&symbol[..], &[("interval", "1m")]].concat();
-    assert_eq!(rows_of(&import_text("x.csv", &content(&[0, 2, 4, 7]), &told).unwrap()).len(), 4);
+    let expected = [&symbol[..], &[("interval", "1m")]].concat();
+    assert_eq!(rows_of(&import_text("x.csv", &content(&[0, 2, 4, 7]), &expected).unwrap()).len(), 4);
 }
 
 #[test]
@@ -438,14 +438,17 @@ fn days_with_the_midnight_of_an_exchange_are_days_and_hours_are_none() {
 
 #[test]
 fn an_import_says_what_told_the_symbol_and_the_interval() {
-    let told = |name: &str, options: &[(&str, &str)]| {
+    let expected = |name: &str, options: &[(&str, &str)]| {
         let imported = import(name, options).unwrap();
-        (imported.symbol_told_by, imported.interval_told_by)
+        (imported.symbol_from, imported.interval_from)
     };
-    assert_eq!(told("EURUSD_1m.csv", &[]), (ToldBy::Name, ToldBy::Name));
-    assert_eq!(told("BTCUSDT-1m-2024-01-02.csv", &[]), (ToldBy::Name, ToldBy::Content));
-    assert_eq!(told("ETHBTC_zstd.feather", &[("symbol", "ETHBTC")]), (ToldBy::Option, ToldBy::Spacing));
-    assert_eq!(told("EURUSD_1m.csv", &[("interval", "1m")]).1, ToldBy::Option);
+    assert_eq!(expected("EURUSD_1m.csv", &[]), (DetectedFrom::Name, DetectedFrom::Name));
+    assert_eq!(expected("BTCUSDT-1m-2024-01-02.csv", &[]), (DetectedFrom::Name, DetectedFrom::Content));
+    assert_eq!(
+        expected("ETHBTC_zstd.feather", &[("symbol", "ETHBTC")]),
+        (DetectedFrom::Option, DetectedFrom::Spacing)
+    );
+    assert_eq!(expected("EURUSD_1m.csv", &[("interval", "1m")]).1, DetectedFrom::Option);
     assert_eq!(ImportSettings::default().clock_change, ClockChange::Strict);
 }
 

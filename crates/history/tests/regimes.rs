@@ -61,7 +61,7 @@ fn a_planted_edge_is_there_and_of_the_size_that_was_asked_for() {
         );
         let counted = repeats(&spans);
         assert!(is_within_three_errors(counted, chance), "{chance} {span}: {counted:?}");
-        // There are enough of them to tell each of these edges from none.
+        // There are enough of them to distinguish each of these edges from none.
         assert!(chance == 0.5 || !is_within_three_errors(counted, 0.5), "{chance} {span}: {counted:?}");
     }
     // A span goes as far as one of a random walk does, whatever its direction: a median of 0.67 deviations.
@@ -133,8 +133,8 @@ fn every_regime_is_sound_and_the_same_again() {
         assert_eq!(generate(&five).unwrap().candles(), joined.candles(), "{regime}");
     }
     let bad = GenerateSettings { regime: Regime::Trend { lean: 2.0 }, ..settings("BTCUSDT", "mixed", 1, 1) };
-    let told = "regime: a lean of 2 is not above 0 and at most 1";
-    assert_eq!(generate(&bad).unwrap_err().to_string(), told);
+    let expected = "regime: a lean of 2 is not above 0 and at most 1";
+    assert_eq!(generate(&bad).unwrap_err().to_string(), expected);
     // However wild the market and long the walk, the price stays a price.
     let wild = GenerateSettings { volatility: 0.05, ..settings("BTCUSDT", "edge:0.9:1h", 1, 30) };
     assert_eq!(generate(&wild).unwrap().candles().len(), 30 * 1_440);
@@ -154,8 +154,8 @@ fn a_check_finds_just_the_gaps_that_were_made() {
         assert!(missing >= u64::from(gaps) && missing <= 10 * u64::from(gaps), "{missing}");
         assert_eq!((series.start(), series.end()), (whole.start(), whole.end()));
     }
-    let told = "gaps: 1000 do not fit; take fewer, or more days";
-    assert_eq!(with_gaps(&whole, 1_000, 1).unwrap_err().to_string(), told);
+    let expected = "gaps: 1000 do not fit; take fewer, or more days";
+    assert_eq!(with_gaps(&whole, 1_000, 1).unwrap_err().to_string(), expected);
 }
 
 #[test]

@@ -173,7 +173,7 @@ impl<S: DeclaredStrategy> Strategy for S {
         Some(rule.signal(self.values()))
     }
 
-    fn indicators(&self) -> Vec<(&'static str, f64)> {
+    fn indicators(&self) -> Vec<(&str, f64)> {
         self.values().into_iter().collect()
     }
 }

@@ -55,11 +55,11 @@ mod tests {
     use crate::{Millis, Ohlcv, Signal};
 
     /// Writes down what it sees.
-    struct Witness {
+    struct Recording {
         seen: Vec<String>,
     }
 
-    impl Strategy for Witness {
+    impl Strategy for Recording {
         fn warmup(&self) -> usize {
             0
         }
@@ -81,15 +81,15 @@ mod tests {
     #[test]
     fn only_closed_candles_are_seen_and_at_one_instant_the_shorter_first() {
         let mut longer = LongerCandles::new(Interval::MINUTE, &intervals(&["4m", "2m", "4m"])).unwrap();
-        let mut witness = Witness { seen: Vec::new() };
+        let mut recording = Recording { seen: Vec::new() };
         let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
         for minute in [0, 1, 2, 3, 4, 6, 7] {
             let candle = Candle::new(Millis::MINUTE * minute, Interval::MINUTE, numbers).unwrap();
-            witness.on_candle(&candle);
-            longer.show(&candle, &mut witness);
+            recording.on_candle(&candle);
+            longer.show(&candle, &mut recording);
         }
         let expected = ["0", "1", "2m of 0", "2", "3", "2m of 2", "4m of 0", "4", "6", "7", "2m of 6"];
-        assert_eq!(witness.seen, expected);
+        assert_eq!(recording.seen, expected);
         assert_eq!(longer.incomplete(), 1, "2m of 4; 4m of 4 is not over yet");
     }
 

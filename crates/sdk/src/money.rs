@@ -166,7 +166,7 @@ impl Money {
     #[must_use]
     pub fn scaled_down(self, factor: f64) -> Self {
         let product = self.0 as f64 * factor;
-        // Rounded down without a call, which is what `floor` is where no newer processor is asked for.
+        // Rounded down without a call to `floor` (`performance: arithmetic`).
         let towards_zero = product as i64;
         Self(towards_zero.saturating_sub(i64::from(towards_zero as f64 > product)))
     }

@@ -1,4 +1,4 @@
-//! How a trade ended, as its strategy is told.
+//! How a trade ended, as its strategy sees it.
 
 use crate::{Direction, Millis, Money};
 use serde::{Deserialize, Serialize};

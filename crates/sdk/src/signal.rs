@@ -1,4 +1,4 @@
-//! A strategy's wish.
+//! A strategy's signal: the trade that it asks for.
 
 use crate::{Direction, Expiry, Reason};
 
@@ -15,13 +15,13 @@ pub struct Signal {
 }
 
 impl Signal {
-    /// A wish for a trade in `direction`.
+    /// A signal for a trade in `direction`.
     #[inline]
     pub const fn new(direction: Direction, reason: &'static str) -> Self {
         Self::with_reason(direction, Reason::new(reason))
     }
 
-    /// A wish for a trade in `direction`, for a reason whose words may be known only at run time.
+    /// A signal for a trade in `direction`, for a reason whose words may be known only at run time.
     #[inline]
     pub const fn with_reason(direction: Direction, reason: Reason) -> Self {
         Self { direction, expiry: None, reason }

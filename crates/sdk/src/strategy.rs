@@ -47,7 +47,7 @@ pub trait Strategy: CandleLoop + Send {
     }
 
     /// The values that it went by when it last answered, each with a name: an index, an average, a count. People see them
-    /// who ask why it decided so (`candlewick explain`); nothing that trades does.
+    /// who ask why it decided so (`candlewick explain`); nothing that trades does. A name may be the strategy's own text.
     ///
     /// Asked after [`on_candle`](Self::on_candle) or [`on_price`](Self::on_price), whether that gave a signal or not. So a
     /// strategy keeps what it computed there, and leaves out what it does not know yet. `explain` tells a strategy of its
@@ -72,12 +72,12 @@ pub trait Strategy: CandleLoop + Send {
     ///         self.last.filter(|rsi| *rsi < 30.0).map(|_| Signal::buy("oversold"))
     ///     }
     ///
-    ///     fn indicators(&self) -> Vec<(&'static str, f64)> {
+    ///     fn indicators(&self) -> Vec<(&str, f64)> {
     ///         self.last.map(|rsi| ("rsi", rsi)).into_iter().collect()
     ///     }
     /// }
     /// ```
-    fn indicators(&self) -> Vec<(&'static str, f64)> {
+    fn indicators(&self) -> Vec<(&str, f64)> {
         Vec::new()
     }
 }

@@ -38,7 +38,7 @@ impl<const N: usize> Text<N> {
     }
 }
 
-/// Word by word: read at once, the bytes overlap the pieces in which a text was just copied, and a processor waits for that.
+/// Word by word, as a text is written (`performance: large`).
 impl<const N: usize> PartialEq for Text<N> {
     #[inline]
     fn eq(&self, other: &Self) -> bool {

@@ -103,7 +103,7 @@ impl TradePlan {
     /// [`VerdictRates::trades_to_show`] of the power answers how many trades it takes.
     ///
     /// # Errors
-    /// None that [`TradePlan::new`] has not told.
+    /// None that [`TradePlan::new`] has not reported.
     pub fn by_verdict(
         &self,
         plan: VerdictPlan,

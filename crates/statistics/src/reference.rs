@@ -1,4 +1,4 @@
-//! Reads the reference figures that the tests compare with; how they were made is told beside them.
+//! Reads the reference figures that the tests compare with; how they were made is written beside them.
 
 /// The rows of a CSV file of numbers, below its header line.
 pub(crate) fn rows<const N: usize>(text: &str) -> Vec<[f64; N]> {

@@ -49,7 +49,7 @@ pub fn shrink_to_whole(groups: &[GroupSample]) -> Result<Vec<Option<f64>>, Stati
     let whole = filled.iter().map(|group| group.sum).sum::<f64>() / total;
     let freedom = total - filled.len() as f64;
     let within: f64 = filled.iter().map(|group| group.sum_of_squares - group.sum * group.mean()).sum();
-    // With one result to a group nothing tells groups from chance.
+    // With one result to a group groups cannot be distinguished from chance.
     let variance = (freedom > 0.0).then(|| (within / freedom).max(0.0));
     let kept = |count: u64| match variance {
         None => 0.0,

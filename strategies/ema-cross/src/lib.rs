@@ -43,7 +43,7 @@ const CROSSING: SeriesPlace = SeriesPlace::new(0);
 impl DeclaredStrategy for EmaCross {
     type Numbers = [f64; 1];
 
-    /// Until the slow average no longer tells where the series began, and one more candle to compare with.
+    /// Until the slow average no longer depends on where the series began, and one more candle to compare with.
     fn warm_after(&self) -> usize {
         self.slow.stable_after() + 1
     }
@@ -112,11 +112,11 @@ mod tests {
         let mut strategy = EmaCross::build(Params { fast: 1, slow: 3 }, &bot("BTCUSDT")).unwrap();
         let candles = from_closes(closes);
         let signals = candles.iter().map(|candle| strategy.on_candle(candle)).enumerate();
-        let told: Vec<_> =
+        let signals_given: Vec<_> =
             signals.filter_map(|(index, signal)| Some((index, signal?.reason.to_string()))).collect();
         let expected: Vec<_> =
             expected.iter().map(|(index, reason)| (*index, (*reason).to_owned())).collect();
-        assert_eq!(told, expected);
+        assert_eq!(signals_given, expected);
     }
 
     #[test]

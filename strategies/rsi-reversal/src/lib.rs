@@ -40,7 +40,7 @@ const INDEX: SeriesPlace = SeriesPlace::new(0);
 impl DeclaredStrategy for RsiReversal {
     type Numbers = [f64; 1];
 
-    /// The index remembers old candles ever more faintly. It is warm once it no longer tells where the series
+    /// The index remembers old candles ever more faintly. It is warm once it no longer depends on where the series
     /// began, so that a bot started live and its backtest see the same index.
     fn warm_after(&self) -> usize {
         self.rsi.stable_after()
@@ -104,10 +104,10 @@ mod tests {
         let mut strategy = RsiReversal::build(params(2, oversold, overbought), &bot("BTCUSDT")).unwrap();
         let candles = from_closes(&[10.0, 11.0, 10.0, 12.0, 8.0, 6.0, 14.0]);
         let signals = candles.iter().map(|candle| strategy.on_candle(candle)).enumerate();
-        let tell = |signal: Signal| format!("{} {}", signal.direction, signal.reason);
-        let told: Vec<_> = signals.filter_map(|(index, signal)| Some((index, tell(signal?)))).collect();
+        let render = |signal: Signal| format!("{} {}", signal.direction, signal.reason);
+        let rendered: Vec<_> = signals.filter_map(|(index, signal)| Some((index, render(signal?)))).collect();
         let expected: Vec<_> = expected.iter().map(|(index, text)| (*index, (*text).to_owned())).collect();
-        assert_eq!(told, expected);
+        assert_eq!(rendered, expected);
     }
 
     #[test]

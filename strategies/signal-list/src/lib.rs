@@ -1,7 +1,7 @@
 //! Trades a list of signals from a CSV file.
 //!
 //! A model for a strategy that reads something from outside: all of it is read and checked in `build`, so that
-//! `on_candle` touches no file and every mistake is told, with its line, before the first candle.
+//! `on_candle` touches no file and every mistake is reported, with its line, before the first candle.
 
 mod list;
 
@@ -99,27 +99,27 @@ mod tests {
         let mut candles = from_closes(&[1.0; 6]);
         candles.remove(2);
         let signals = candles.iter().map(|candle| strategy.on_candle(candle));
-        let told: Vec<_> =
+        let directions: Vec<_> =
             signals.map(|signal| signal.map(|signal| (signal.direction, signal.expiry))).collect();
         let five_minutes = Expiry { close_type: "05:00".parse().unwrap(), ..bot.expiry };
         let (buy, sell) = (Some((Direction::Buy, None)), Some((Direction::Sell, Some(five_minutes))));
-        assert_eq!(told, [buy, None, None, sell, None]);
+        assert_eq!(directions, [buy, None, None, sell, None]);
     }
 
     #[test]
     fn a_list_that_cannot_be_used_is_told_with_its_path_and_line() {
-        let tell = |params| SignalList::build(params, &bot("BTCUSDT")).unwrap_err().to_string();
+        let refusal = |params| SignalList::build(params, &bot("BTCUSDT")).unwrap_err().to_string();
         assert_eq!(
-            tell(Params::default()),
+            refusal(Params::default()),
             "parameters of strategy \"signal-list\": file is missing: name a CSV file of signals"
         );
         assert!(
-            tell(params("no/such.csv")).starts_with("no/such.csv: the list cannot be read: No such file")
+            refusal(params("no/such.csv")).starts_with("no/such.csv: the list cannot be read: No such file")
         );
         let (_directory, broken) = list("broken.csv", "1,BTCUSDT,BUY\n");
         let path = broken.file.clone();
         let problem = "no 1m candle closes at 1: use a multiple of 60000 ms";
-        assert_eq!(tell(broken), format!("{path}, line 2: {problem}"));
+        assert_eq!(refusal(broken), format!("{path}, line 2: {problem}"));
     }
 
     #[test]

@@ -91,9 +91,9 @@ mod tests {
     use candlewick_sdk::testkit::bot;
 
     /// Time, direction, and duration in seconds.
-    type Told<'a> = (i64, &'a str, Option<i64>);
+    type ParsedRow<'a> = (i64, &'a str, Option<i64>);
 
-    fn check(text: &str, expected: Result<&[Told], (u64, &str)>) {
+    fn check(text: &str, expected: Result<&[ParsedRow], (u64, &str)>) {
         let rows = parse(text, &bot("BTCUSDT")).map(|rows| {
             let seconds = |row: &Row| row.expiry.map(|expiry| expiry.close_type.duration().get() / 1_000);
             rows.iter().map(|row| (row.time.get(), row.direction.as_str(), seconds(row))).collect()

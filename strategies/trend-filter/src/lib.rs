@@ -1,6 +1,6 @@
 //! Buys pullbacks in a rising longer trend, sells rallies in a falling one.
 //!
-//! A model for a strategy of several intervals: longer candles tell where the market goes, the bot's own when to enter.
+//! A model for a strategy of several intervals: longer candles show the market's direction, the bot's own when to enter.
 
 use candlewick_sdk::indicator::{Ema, IndicatorError, Rsi};
 use candlewick_sdk::{
@@ -39,7 +39,7 @@ pub struct TrendFilter {
 }
 
 impl Strategy for TrendFilter {
-    /// Until both indicators no longer tell where the series began. The first longer candle may be cut off, and the
+    /// Until both indicators no longer depends on where the series began. The first longer candle may be cut off, and the
     /// last is seen one candle after it has closed: together no more than one longer candle.
     fn warmup(&self) -> usize {
         self.rsi.stable_after().max((self.average.stable_after() + 1) * self.own_in_longer)
@@ -71,7 +71,7 @@ impl Strategy for TrendFilter {
         Some(signal.with("rsi", rsi))
     }
 
-    fn indicators(&self) -> Vec<(&'static str, f64)> {
+    fn indicators(&self) -> Vec<(&str, f64)> {
         let rsi = self.last_rsi.map(|rsi| ("rsi", rsi));
         let trend = self.last_average.into_iter();
         let trend = trend.flat_map(|(average, close)| [("trend average", average), ("trend close", close)]);
@@ -117,19 +117,19 @@ mod tests {
         let params = Params { trend_seconds: 120, trend_period: 2, period: 2, distance: 30.0 };
         let mut strategy = TrendFilter::build(params, &bot("BTCUSDT")).unwrap();
         let mut longer = LongerCandles::new(Interval::MINUTE, strategy.longer_intervals()).unwrap();
-        let mut told = Vec::new();
+        let mut signals_given = Vec::new();
         for (index, candle) in from_closes(closes).iter().enumerate() {
             if missing.contains(&index) {
                 continue;
             }
             if let Some(signal) = strategy.on_candle(candle) {
-                told.push((index, signal.reason.to_string()));
+                signals_given.push((index, signal.reason.to_string()));
             }
             longer.show(candle, &mut strategy);
         }
         let expected: Vec<_> =
             expected.iter().map(|(index, reason)| (*index, (*reason).to_owned())).collect();
-        assert_eq!(told, expected);
+        assert_eq!(signals_given, expected);
     }
 
     #[test]

@@ -6,29 +6,21 @@ use async_trait::async_trait;
 use candlewick_broker::{
     AsOf, BrokerError, CandleQuery, CandleRow, Candles, MarketData, PriceAnswer, PriceRecord, Reply,
 };
-use candlewick_sdk::{Candle, Millis, Ohlcv, Symbol};
+use candlewick_sdk::{Millis, Ohlcv, Symbol};
 
 /// Candles asked for at once (contract 8: the default of `limit`).
-const MOST_AT_ONCE: i64 = 1_000;
+const MOST_AT_ONCE: u64 = 1_000;
 
 #[async_trait]
 impl MarketData for HttpBroker {
     async fn candles(&self, query: &CandleQuery) -> Result<Reply<Candles>, BrokerError> {
-        let length = query.interval.length();
-        let mut found = Candles::default();
-        let mut start = query.start;
-        loop {
-            let end = query.end.min(start.floor_to(length) + length * MOST_AT_ONCE);
-            let part = CandleQuery { start, end, ..*query };
-            let reply = self.ask_candles(&self.question(&part)).await?;
-            add(&mut found, &reply, query);
-            if end + length > query.end {
-                found.candles.sort_by_key(Candle::time);
-                found.candles.dedup_by_key(|candle| candle.time());
-                return Ok(reply.map(|_| found));
-            }
-            start = end;
+        let (mut found, mut rest) = self.ask_window(query).await?;
+        while let Some(window) = rest.pop() {
+            let (page, more) = self.ask_window(&window).await?;
+            rest.extend(more);
+            found = page.map(|page| found.value.and(page));
         }
+        Ok(found)
     }
 
     async fn price(&self, symbol: &Symbol, as_of: AsOf) -> Result<Reply<PriceAnswer>, BrokerError> {
@@ -45,26 +37,37 @@ impl MarketData for HttpBroker {
 }
 
 impl HttpBroker {
+    /// The candles that one request brings, and what is left to be asked for where a full page may have been cut.
+    async fn ask_window(
+        &self,
+        window: &CandleQuery,
+    ) -> Result<(Reply<Candles>, Vec<CandleQuery>), BrokerError> {
+        let reply = self.ask_candles(&self.question(window)).await?;
+        let page = candles_of(&reply, window);
+        let rows = (reply.value.rows.len() + reply.value.unreadable) as u64;
+        let is_full = rows >= MOST_AT_ONCE;
+        let rest = if is_full { ends_without_candles(&page, window, reply.received) } else { Vec::new() };
+        Ok((reply.map(|_| page), rest))
+    }
+
     /// A window as a request has it. Whether the venue includes the ends of a window or leaves them out, these give
     /// the same candles.
     fn question(&self, query: &CandleQuery) -> model::CandleQuery {
-        let length = query.interval.length();
-        let slots = (query.end - query.start).get().max(0) / length.get() + 1;
-        let is_whole = query.end.is_aligned_to(length);
+        let is_whole = query.end.is_aligned_to(query.interval.length());
         model::CandleQuery {
             symbol: query.symbol,
             asset_type: self.asset_type(query.symbol).to_owned(),
             interval: query.interval,
             skip: 0,
-            limit: slots.min(MOST_AT_ONCE).unsigned_abs(),
+            limit: MOST_AT_ONCE,
             start_time: query.start - Millis::new(1),
             end_time: if is_whole { query.end - Millis::new(1) } else { query.end },
         }
     }
 }
 
-/// Adds what the rows of one answer hold of a window.
-fn add(found: &mut Candles, reply: &Reply<CandleRows>, query: &CandleQuery) {
+/// What the rows of one answer hold of a window.
+fn candles_of(reply: &Reply<CandleRows>, window: &CandleQuery) -> Candles {
     let row = |row: &model::CandleRow| CandleRow {
         time: row.time,
         prices: Ohlcv {
@@ -76,11 +79,20 @@ fn add(found: &mut Candles, reply: &Reply<CandleRows>, query: &CandleQuery) {
         },
     };
     let rows: Vec<CandleRow> = reply.value.rows.iter().map(row).collect();
-    let part = Candles::of_rows(&rows, query, reply.received);
-    found.candles.extend(part.candles);
-    found.unusable += part.unusable + reply.value.unreadable;
-    found.forming += part.forming;
-    found.outside.extend(part.outside);
+    let mut candles = Candles::of_rows(&rows, window, reply.received);
+    candles.unusable += reply.value.unreadable;
+    candles
+}
+
+/// A limit leaves the oldest or the newest candles of a window: before the first and after the last that came there may
+/// be more, as far as they had closed at `now`.
+fn ends_without_candles(page: &Candles, window: &CandleQuery, now: Millis) -> Vec<CandleQuery> {
+    let length = window.interval.length();
+    let (Some(first), Some(last)) = (page.candles.first(), page.candles.last()) else { return Vec::new() };
+    let before = CandleQuery { end: first.time(), ..*window };
+    let after = CandleQuery { start: last.close_time(window.interval), ..*window };
+    let has_room = |part: &CandleQuery| part.start + length <= part.end.min(now);
+    [before, after].into_iter().filter(has_room).collect()
 }
 
 fn record_of(record: &model::PriceRecord) -> PriceRecord {
@@ -125,30 +137,44 @@ mod tests {
         let (script, found) = ask(&rows, query(60_000, 180_000)).await;
         let line = &script.requests()[0].line;
         assert!(
-            line.contains("type=otc&interval=1m&skip=0&limit=3&startTime=59999&endTime=179999"),
+            line.contains("type=otc&interval=1m&skip=0&limit=1000&startTime=59999&endTime=179999"),
             "{line}"
         );
         let times: Vec<i64> = found.candles.iter().map(|candle| candle.time().get()).collect();
         assert_eq!((times, found.unusable, found.outside.len()), (vec![60_000, 120_000], 1, 1));
         // Up to a present within a candle: the venue is asked up to that moment.
         let (script, _) = ask("[]", query(60_000, 200_000)).await;
-        assert!(script.requests()[0].line.contains("limit=3&startTime=59999&endTime=200000"));
+        assert!(script.requests()[0].line.contains("limit=1000&startTime=59999&endTime=200000"));
+    }
+
+    /// The rows of these minutes.
+    fn rows(minutes: std::ops::Range<i64>) -> String {
+        let rows: Vec<String> = minutes.map(|minute| format!("{ROW}{}}}", minute * 60_000)).collect();
+        format!("[{}]", rows.join(","))
     }
 
     #[tokio::test]
-    async fn a_long_window_is_asked_for_in_parts_that_leave_nothing_out() {
-        let (script, _) = ask("[]", query(30_000, 2_500 * 60_000 + 1)).await;
-        let spans: Vec<String> = script
-            .requests()
-            .iter()
-            .map(|request| request.line.split_once("limit=").unwrap().1.to_owned())
-            .collect();
-        let expected = [
-            "1000&startTime=29999&endTime=59999999 HTTP/1.1",
-            "1000&startTime=59999999&endTime=119999999 HTTP/1.1",
-            "501&startTime=119999999&endTime=150000001 HTTP/1.1",
-        ];
-        assert_eq!(spans, expected);
+    async fn what_a_limit_cuts_off_is_asked_for_whichever_end_it_is() {
+        for (first, second, rest) in [
+            (rows(0..1_000), rows(1_000..1_500), "startTime=59999999&endTime=89999999"),
+            (rows(500..1_500), rows(0..500), "startTime=-1&endTime=29999999"),
+        ] {
+            let acts = [&first, &second].map(|body| Act::Reply(answer("200 OK", body)));
+            let script = Script::start(acts.to_vec()).await;
+            let broker = script.broker(Settings { requests_per_second: 0.0, ..Settings::default() });
+            let found = broker.candles(&query(0, 1_500 * 60_000)).await.unwrap().value;
+            let times: Vec<i64> = found.candles.iter().map(|candle| candle.time().get() / 60_000).collect();
+            assert_eq!(times, (0..1_500).collect::<Vec<_>>());
+            let requests = script.requests();
+            assert_eq!(requests.len(), 2);
+            assert!(requests[1].line.contains(rest), "{}", requests[1].line);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_closed_market_is_one_question_however_long_the_window() {
+        let (script, found) = ask("[]", query(0, 100_000 * 60_000)).await;
+        assert_eq!((script.requests().len(), found), (1, Candles::default()));
     }
 
     #[tokio::test]

@@ -1,8 +1,8 @@
 //! The whole program over candles that it has in its cache, beside a process that runs the loop by hand over the same.
 
 use crate::error::AppError;
-use candlewick_api::clock::Stopwatch;
 use candlewick_backtest::bench::run_single_by_hand;
+use candlewick_broker::clock::Stopwatch;
 use candlewick_history::{DataSource, FileCache};
 use serde::Serialize;
 use std::fs::File;

@@ -1,9 +1,9 @@
 //! A work and its floor in turn, so that whatever slows the machine slows both.
 
 use super::memory::{Held, Holding};
-use candlewick_api::clock::Stopwatch;
 use candlewick_backtest::BacktestError;
 use candlewick_backtest::bench::{Work, WorkKind};
+use candlewick_broker::clock::Stopwatch;
 use candlewick_history::HistoryError;
 use serde::Serialize;
 use std::hint::black_box;

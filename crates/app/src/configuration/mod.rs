@@ -1,5 +1,6 @@
 //! The configuration: one struct, and the way from files, environment and flags to it.
 
+mod asset_type;
 mod check;
 mod control;
 mod data;
@@ -13,6 +14,7 @@ mod secret;
 mod show;
 mod variants;
 
+pub(crate) use asset_type::asset_types;
 pub use control::ControlSettings;
 pub use control::{control_paths, journal_url};
 pub use data::DataSettings;

@@ -4,15 +4,14 @@ use super::clock_skew::Witnesses;
 use super::finding::{Check, Finding};
 use super::price_api::span;
 use super::venue::{Api, Asked, ask, remedy};
-use candlewick_api::model::{CandleQuery, CandleRows};
-use candlewick_api::{ApiError, Venue, closed_candles};
+use candlewick_broker::{BrokerError, CandleQuery, Candles, MarketData};
 use candlewick_engine::BotSettings;
 use candlewick_sdk::{Candle, Interval, Millis, Series};
 use std::collections::BTreeSet;
 
 /// As many candles at least, also of long intervals.
 const FEWEST: i64 = 3;
-/// And as many at most: half of what a venue gives at once (contract 8).
+/// And as many at most.
 const MOST: i64 = 500;
 /// How far back a market that is closed now is asked for its last candles: a long weekend.
 const LONG_AGO: Millis = Millis::from_seconds(4 * 86_400);
@@ -44,13 +43,15 @@ async fn check_series(asked: &Asked, bot: &BotSettings, witnesses: &mut Witnesse
     let name = format!("{} {}", bot.symbol, bot.interval);
     let now = witnesses.venue_now();
     let window = Window::before(now, bot.interval);
-    match ask(asked.venue.candles(&query(bot, window.start, now)), witnesses).await {
-        Ok(rows) => {
-            let seen = window.see(&rows);
-            if seen.closed == 0 {
+    // The candle that forms is asked for as well: whether it is sent is worth knowing.
+    let end = now + bot.interval.length();
+    match ask(asked.venue.candles(&query(bot, window.start, end)), witnesses).await {
+        Ok(candles) => {
+            let found = window.count(&candles);
+            if found.closed == 0 {
                 nothing_lately(asked, bot, &name, witnesses).await
             } else {
-                seen.judge(&name)
+                found.judge(&name)
             }
         }
         Err(error) => Check::Candles.fail(format!("{name}: {error}"), remedy_of(&error, bot)),
@@ -61,7 +62,7 @@ async fn check_series(asked: &Asked, bot: &BotSettings, witnesses: &mut Witnesse
 async fn nothing_lately(asked: &Asked, bot: &BotSettings, name: &str, witnesses: &mut Witnesses) -> Finding {
     let now = witnesses.venue_now();
     match ask(asked.venue.candles(&query(bot, now - LONG_AGO, now)), witnesses).await {
-        Ok(rows) if !rows.rows.is_empty() => Check::Candles.warn(
+        Ok(candles) if !candles.candles.is_empty() => Check::Candles.warn(
             format!("{name}: none lately, though there are of the last {}", span(LONG_AGO)),
             "its market may be closed: the bot waits for the next candle",
         ),
@@ -76,21 +77,13 @@ async fn nothing_lately(asked: &Asked, bot: &BotSettings, name: &str, witnesses:
     }
 }
 
-fn query(bot: &BotSettings, start_time: Millis, end_time: Millis) -> CandleQuery {
-    CandleQuery {
-        symbol: bot.symbol,
-        asset_type: bot.asset_type.clone(),
-        interval: bot.interval,
-        skip: 0,
-        limit: 2 * MOST as u64,
-        start_time,
-        end_time,
-    }
+fn query(bot: &BotSettings, start: Millis, end: Millis) -> CandleQuery {
+    CandleQuery { symbol: bot.symbol, interval: bot.interval, start, end }
 }
 
-fn remedy_of(error: &ApiError, bot: &BotSettings) -> String {
+fn remedy_of(error: &BrokerError, bot: &BotSettings) -> String {
     match error {
-        ApiError::NotFound { .. } | ApiError::Rejected { .. } => format!(
+        BrokerError::NotFound { .. } | BrokerError::Refused { .. } => format!(
             "check bot \"{}\": its symbol, its interval, and asset_type (\"{}\"; crypto, forex and otc are known)",
             bot.name, bot.asset_type
         ),
@@ -107,13 +100,13 @@ struct Window {
 }
 
 /// What came of them.
-struct Seen {
+struct Found {
     window: Window,
     closed: i64,
     /// Whether all that is missing is the candle that closed just now.
     is_only_late: bool,
     forming: usize,
-    rejected: usize,
+    unusable: usize,
 }
 
 impl Window {
@@ -123,24 +116,25 @@ impl Window {
         Self { interval, start, now, expected }
     }
 
-    fn see(self, rows: &CandleRows) -> Seen {
+    fn count(self, candles: &Candles) -> Found {
         let length = self.interval.length();
-        let read = closed_candles(rows, self.interval, self.now);
-        let times: BTreeSet<Millis> = read.candles.iter().map(Candle::time).collect();
+        // By the venue's clock: ours may be ahead of it.
+        let has_closed = |candle: &Candle| candle.time() + length <= self.now;
+        let times: BTreeSet<Millis> =
+            candles.candles.iter().filter(|candle| has_closed(candle)).map(Candle::time).collect();
         let closed = times.range(self.start..self.now).count() as i64;
         let last_close = self.now.floor_to(length);
         let is_only_late = closed + 1 == self.expected
             && !times.contains(&(last_close - length))
             && self.now - last_close < JUST_NOW;
-        let forms = |time: Millis| time <= self.now && time + length > self.now;
-        let forming = rows.rows.iter().filter(|row| forms(row.time)).count();
-        Seen { window: self, closed, is_only_late, forming, rejected: read.rejected }
+        let forming = candles.forming + candles.candles.len() - times.len();
+        Found { window: self, closed, is_only_late, forming, unusable: candles.unusable }
     }
 }
 
-impl Seen {
+impl Found {
     fn judge(&self, name: &str) -> Finding {
-        let Self { window, closed, is_only_late, forming, rejected } = self;
+        let Self { window, closed, is_only_late, forming, unusable } = self;
         let length = window.interval.length() * window.expected;
         let forming = if *forming > 0 { "sent too, and left out" } else { "not sent" };
         let text = format!(
@@ -148,13 +142,13 @@ impl Seen {
             window.expected,
             span(length)
         );
-        if *rejected > 0 {
-            let remedy = format!("rows that are no sound candles: {rejected}; each counts as a gap");
+        if *unusable > 0 {
+            let remedy = format!("rows that are no sound candles: {unusable}; each counts as a gap");
             return Check::Candles.warn(text, remedy);
         }
         if *closed < window.expected && !is_only_late {
             let missing = window.expected - closed;
-            let remedy = format!("missing: {missing}; indicators hear nothing of them");
+            let remedy = format!("missing: {missing}; indicators do not include them");
             return Check::Candles.warn(text, remedy);
         }
         Check::Candles.ok(text)
@@ -165,19 +159,22 @@ impl Seen {
 mod tests {
     use super::super::finding::Mark;
     use super::*;
-    use candlewick_api::model::CandleRow;
+    use candlewick_broker::CandleRow;
+    use candlewick_sdk::{Ohlcv, Symbol};
 
     fn check(minutes: &[i64], now: i64, mark: Mark, parts: &[&str]) {
-        let row = |minute: &i64| CandleRow {
-            volume: 0.0,
-            open_price: 1.0,
-            close_price: 1.0,
-            high_price: if *minute < 0 { 0.5 } else { 1.0 },
-            low_price: 1.0,
-            time: Millis::MINUTE * minute.abs(),
+        let row = |minute: &i64| {
+            let high = if *minute < 0 { 0.5 } else { 1.0 };
+            let prices = Ohlcv { open: 1.0, high, low: 1.0, close: 1.0, volume: 0.0 };
+            CandleRow { time: Millis::MINUTE * minute.abs(), prices }
         };
-        let rows = CandleRows { rows: minutes.iter().map(row).collect(), unreadable: 0 };
-        let finding = Window::before(Millis::new(now), Interval::MINUTE).see(&rows).judge("X 1m");
+        let rows: Vec<CandleRow> = minutes.iter().map(row).collect();
+        let now = Millis::new(now);
+        let window = Window::before(now, Interval::MINUTE);
+        let symbol = Symbol::new("X").unwrap();
+        let end = now + Millis::MINUTE;
+        let query = CandleQuery { symbol, interval: Interval::MINUTE, start: window.start, end };
+        let finding = window.count(&Candles::of_rows(&rows, &query, now)).judge("X 1m");
         let shown = finding.to_string();
         assert!(finding.mark == mark && parts.iter().all(|part| shown.contains(part)), "{shown}");
     }

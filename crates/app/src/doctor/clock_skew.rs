@@ -1,8 +1,8 @@
 //! How far our clock and the venue's differ, as far as the dates of its answers can prove it.
 
 use super::finding::{Check, Finding};
-use candlewick_api::clock::{Clock, SystemClock};
-use candlewick_api::{Reply, Skew};
+use candlewick_broker::clock::{Clock, SystemClock};
+use candlewick_broker::{Reply, Skew};
 use candlewick_sdk::Millis;
 
 const SET_THE_CLOCK: &str = "set this machine's clock: `timedatectl set-ntp true`, or another NTP service";

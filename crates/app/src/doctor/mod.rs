@@ -27,7 +27,7 @@ pub use price_api::alternatives;
 pub use venue::{Api, remedy};
 
 use crate::configuration::{Loaded, journal_url};
-use candlewick_api::clock::{Clock, SystemClock};
+use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_sdk::Registry;
 use clock_skew::Witnesses;
 use std::path::PathBuf;

@@ -3,8 +3,7 @@
 use super::clock_skew::Witnesses;
 use super::finding::{Check, Finding};
 use super::venue::{Api, Asked, Given, Reached, ask, remedy};
-use candlewick_api::model::{LastPrice, LimitTime, PriceRecord};
-use candlewick_api::{ApiError, Venue};
+use candlewick_broker::{AsOf, BrokerError, MarketData, PriceAnswer, PriceRecord};
 use candlewick_engine::BotSettings;
 use candlewick_sdk::{Millis, Symbol};
 
@@ -42,13 +41,13 @@ pub(super) async fn check(
 
 /// Whatever is not about the symbol is the same for the next.
 async fn check_symbol(asked: &Asked, symbol: Symbol, witnesses: &mut Witnesses) -> (Finding, Reached) {
-    match ask(asked.venue.last_price(&symbol, LimitTime::Latest), witnesses).await {
-        Ok(LastPrice::Record(record)) => (judge(symbol, &record, witnesses.venue_now()), Reached::Yes),
-        Ok(LastPrice::Future) => {
+    match ask(asked.venue.price(&symbol, AsOf::Latest), witnesses).await {
+        Ok(PriceAnswer::Record(record)) => (judge(symbol, &record, witnesses.venue_now()), Reached::Yes),
+        Ok(PriceAnswer::NotYet) => {
             let text = format!("{symbol}: the venue says OK to a question for the latest price");
             (Check::PriceApi.warn(text, "check broker.price_url"), Reached::Yes)
         }
-        Err(ApiError::NotFound { .. }) => (not_found(asked, symbol, witnesses).await, Reached::Yes),
+        Err(BrokerError::NotFound { .. }) => (not_found(asked, symbol, witnesses).await, Reached::Yes),
         Err(error) => {
             let text = format!("{}: {error}", asked.price_url);
             (Check::PriceApi.fail(text, remedy(&error, Api::Price)), Reached::No)
@@ -59,7 +58,7 @@ async fn check_symbol(asked: &Asked, symbol: Symbol, witnesses: &mut Witnesses) 
 fn judge(symbol: Symbol, record: &PriceRecord, now: Millis) -> Finding {
     // A record is a bar of one second, by its open time.
     let age = (now - record.time - Millis::SECOND).max(Millis::ZERO);
-    let text = format!("{symbol}: {}, {} old", record.close_price, span(age));
+    let text = format!("{symbol}: {}, {} old", record.prices.close, span(age));
     if age > FRESH {
         Check::PriceApi.warn(text, "its market may be closed: signals on old data are refused (StaleData)")
     } else {
@@ -71,8 +70,8 @@ fn judge(symbol: Symbol, record: &PriceRecord, now: Millis) -> Finding {
 async fn not_found(asked: &Asked, symbol: Symbol, witnesses: &mut Witnesses) -> Finding {
     let mut known = Vec::new();
     for other in alternatives(symbol) {
-        let answer = ask(asked.venue.last_price(&other, LimitTime::Latest), witnesses).await;
-        if matches!(answer, Ok(LastPrice::Record(_))) {
+        let answer = ask(asked.venue.price(&other, AsOf::Latest), witnesses).await;
+        if matches!(answer, Ok(PriceAnswer::Record(_))) {
             known.push(format!("\"{other}\""));
         }
     }
@@ -113,6 +112,7 @@ pub(super) fn span(length: Millis) -> String {
 mod tests {
     use super::super::finding::Mark;
     use super::*;
+    use candlewick_sdk::Ohlcv;
 
     #[test]
     fn other_ways_to_write_a_pair_are_tried() {
@@ -132,20 +132,8 @@ mod tests {
     #[test]
     fn an_old_price_is_worth_a_word() {
         let symbol = "EURUSD".parse().unwrap();
-        let record = |time| PriceRecord {
-            id: None,
-            slot: None,
-            pair: None,
-            asset_type: None,
-            time: Millis::new(time),
-            volume: 0.0,
-            open_price: 1.0,
-            close_price: 1.25,
-            high_price: 2.0,
-            low_price: 1.0,
-            created_at: None,
-            updated_at: None,
-        };
+        let prices = Ohlcv { open: 1.0, high: 2.0, low: 1.0, close: 1.25, volume: 0.0 };
+        let record = |time| PriceRecord { time: Millis::new(time), prices, recorded_time: None };
         let check = |now, mark: Mark, text: &str| {
             let finding = judge(symbol, &record(10_000), Millis::new(now));
             assert_eq!((finding.mark, finding.text.as_str()), (mark, text));

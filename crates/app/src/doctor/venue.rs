@@ -2,9 +2,10 @@
 
 use super::bound::QUESTION;
 use super::clock_skew::Witnesses;
-use crate::configuration::{Loaded, credentials};
-use candlewick_api::clock::SystemClock;
-use candlewick_api::{ApiError, HttpVenue, Reply, Secret};
+use crate::configuration::{Loaded, asset_types, credentials};
+use candlewick_api::{HttpBroker, Secret};
+use candlewick_broker::clock::SystemClock;
+use candlewick_broker::{BrokerError, Reply};
 use std::sync::Arc;
 
 /// A reading request here takes no longer, with all its repeats.
@@ -12,7 +13,7 @@ const PATIENCE_MS: u64 = 10_000;
 
 /// The venue, and where it is asked.
 pub(super) struct Asked {
-    pub(super) venue: HttpVenue,
+    pub(super) venue: HttpBroker,
     pub(super) base_url: String,
     pub(super) price_url: String,
     /// Whether there is a credential to ask with.
@@ -54,43 +55,45 @@ impl Asked {
         let credentials = credentials(loaded).unwrap_or_default();
         let given = |secret: &Option<Secret>| if secret.is_some() { Given::Yes } else { Given::No };
         let (token, key) = (given(&credentials.api_token), given(&credentials.api_key));
-        let venue = HttpVenue::new(settings, credentials, Arc::new(SystemClock::new())).ok()?;
+        let asset_types = asset_types(&loaded.config.bots);
+        let venue = HttpBroker::new(settings, credentials, Arc::new(SystemClock::new())).ok()?;
+        let venue = venue.with_asset_types(asset_types);
         Some(Self { venue, base_url, price_url, token, key })
     }
 }
 
 /// Asks within the bound, and lets the answer's date be a witness of the venue's clock.
 pub(super) async fn ask<T>(
-    question: impl Future<Output = Result<Reply<T>, ApiError>>,
+    question: impl Future<Output = Result<Reply<T>, BrokerError>>,
     witnesses: &mut Witnesses,
-) -> Result<T, ApiError> {
+) -> Result<T, BrokerError> {
     match tokio::time::timeout(QUESTION, question).await {
         Ok(Ok(reply)) => {
             witnesses.hear(&reply);
             Ok(reply.value)
         }
         Ok(Err(error)) => Err(error),
-        Err(_) => Err(ApiError::Unavailable { text: format!("no answer within {} s", QUESTION.as_secs()) }),
+        Err(_) => {
+            Err(BrokerError::Unavailable { text: format!("no answer within {} s", QUESTION.as_secs()) })
+        }
     }
 }
 
 /// What to do about an error.
-pub fn remedy(error: &ApiError, api: Api) -> String {
+pub fn remedy(error: &BrokerError, api: Api) -> String {
     let (url, variable) = match api {
         Api::Trading => ("broker.base_url", "CANDLEWICK_BROKER__API_TOKEN or broker.api_token_file"),
         Api::Price => ("broker.price_url", "CANDLEWICK_BROKER__API_KEY or broker.api_key_file"),
     };
     match error {
-        ApiError::Unauthorized { .. } => format!("check {variable}: make a new credential at the venue"),
-        ApiError::Unavailable { .. } => {
+        BrokerError::Credentials { .. } => format!("check {variable}: make a new credential at the venue"),
+        BrokerError::Unavailable { .. } => {
             format!("check {url} and the network; `candlewick sandbox` serves a venue of your own")
         }
-        ApiError::RateLimited { .. } => "wait, and lower broker.requests_per_second".to_owned(),
-        ApiError::NotFound { .. } | ApiError::Malformed { .. } | ApiError::Rejected { .. } => {
+        BrokerError::RateLimited { .. } => "wait, and lower broker.requests_per_second".to_owned(),
+        BrokerError::NotFound { .. } | BrokerError::Malformed { .. } | BrokerError::Refused { .. } => {
             format!("check {url}, with the path prefix that the venue may have")
         }
-        ApiError::Settings { .. } | ApiError::NotSent { .. } | ApiError::Ambiguous { .. } => {
-            "run `candlewick config check`".to_owned()
-        }
+        BrokerError::Settings { .. } => "run `candlewick config check`".to_owned(),
     }
 }

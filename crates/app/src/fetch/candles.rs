@@ -5,7 +5,7 @@ use super::plan::{Extent, plan, slots};
 use super::trouble::give_up;
 use super::{Fetching, Target};
 use crate::error::AppError;
-use candlewick_api::{Download, DownloadSettings, Downloaded};
+use candlewick_broker::{Download, DownloadSettings, Downloaded};
 use candlewick_history::{Catalog, Manifest, Session, gaps};
 use candlewick_sdk::{Candle, CandleSeries, Millis, Series};
 use std::collections::HashSet;
@@ -29,7 +29,7 @@ pub struct CandleJob {
     pub to: Option<Millis>,
     /// Whether to ask for what is stored, too.
     pub again: bool,
-    /// Rows of one request.
+    /// Candles to ask for at once.
     pub limit: u64,
     /// The least time from one request to the next.
     pub spacing: Duration,
@@ -52,12 +52,11 @@ async fn fetch(job: &CandleJob, fetching: &Fetching, fetched: &mut Fetched) -> R
     let stretches = stretches(job, stored.as_ref(), fetching)?;
     let settings = DownloadSettings {
         symbol: series.symbol,
-        asset_type: job.target.asset_type.clone(),
         interval: series.interval,
         limit: job.limit,
         spacing: job.spacing,
     };
-    let mut download = Download::new(Arc::clone(&fetching.venue), settings, stretches.clone());
+    let mut download = Download::new(Arc::clone(&fetching.market), settings, stretches.clone());
     let (mut batch, mut asked) = (Batch::default(), Vec::new());
     let outcome = loop {
         fetching.clock.catch_up();

@@ -21,8 +21,9 @@ use crate::candles::source_of;
 use crate::configuration::{Loaded, credentials};
 use crate::error::AppError;
 use crate::progress::{Progress, ProgressBar};
-use candlewick_api::clock::{Clock, SystemClock};
-use candlewick_api::{Credentials, HttpVenue, Venue};
+use candlewick_api::{Credentials, HttpBroker};
+use candlewick_broker::MarketData;
+use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_history::{Appended, Catalog, Origin};
 use candlewick_sdk::{Candle, Millis, Series};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -32,7 +33,7 @@ use tokio_util::sync::CancellationToken;
 #[derive(Clone)]
 pub struct Fetching {
     /// Where candles and prices come from.
-    pub venue: Arc<dyn Venue>,
+    pub market: Arc<dyn MarketData>,
     /// The system's clock.
     pub clock: Arc<dyn Clock>,
     /// Where they are put.
@@ -69,14 +70,21 @@ impl Fetching {
     ///
     /// # Errors
     /// Wrong settings, or a key that is absent or cannot be read.
-    pub fn new(loaded: &Loaded, mixing: Mixing, progress: &dyn Progress) -> Result<Self, AppError> {
+    pub fn new(
+        loaded: &Loaded,
+        targets: &[Target],
+        mixing: Mixing,
+        progress: &dyn Progress,
+    ) -> Result<Self, AppError> {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
         let settings = loaded.config.broker.client.clone();
         let credentials = Credentials { api_token: None, ..credentials(loaded)? };
         let (price_url, source) = (settings.price_url.clone(), source_of(&settings));
-        let venue = HttpVenue::new(settings, credentials, Arc::clone(&clock))?;
+        let asset_types = targets.iter().map(|one| (one.series.symbol, one.asset_type.clone())).collect();
+        let market =
+            HttpBroker::new(settings, credentials, Arc::clone(&clock))?.with_asset_types(asset_types);
         Ok(Self {
-            venue: Arc::new(venue),
+            market: Arc::new(market),
             clock,
             catalog: Catalog::new(loaded.config.data.catalog.clone()),
             source,
@@ -104,8 +112,8 @@ impl Fetching {
     fn pulse(&self, records: u64) {
         let mut meter = self.meter.lock().unwrap_or_else(PoisonError::into_inner);
         meter.done += records;
-        let told = format!("Recording, {} price records so far; Ctrl-C ends", meter.done);
-        meter.bar.pulse(told);
+        let message = format!("Recording, {} price records so far; Ctrl-C ends", meter.done);
+        meter.bar.pulse(message);
     }
 
     /// Does what reads or writes the disk, without holding up the other tasks.

@@ -2,7 +2,7 @@
 
 use super::{Fetching, Target};
 use crate::error::AppError;
-use candlewick_api::{Downloaded, Recorded};
+use candlewick_broker::{Downloaded, Recorded};
 use candlewick_history::{Appended, Catalog, Manifest, Revision, Version};
 use candlewick_records::table;
 use candlewick_records::utc;

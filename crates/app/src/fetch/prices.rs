@@ -4,7 +4,7 @@ use super::outcome::Fetched;
 use super::trouble::give_up;
 use super::{Fetching, Target};
 use crate::error::AppError;
-use candlewick_api::{ApiError, PriceRecorder, Recorded};
+use candlewick_broker::{BrokerError, PriceRecorder, Recorded};
 use candlewick_sdk::{Candle, Millis};
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,7 +33,7 @@ pub async fn record_prices(job: PriceJob, fetching: Fetching) -> (Fetched, Resul
 async fn record(job: &PriceJob, fetching: &Fetching, fetched: &mut Fetched) -> Result<(), AppError> {
     let series = job.target.series;
     fetching.check_source(series).await?;
-    let mut recorder = PriceRecorder::new(Arc::clone(&fetching.venue), series.symbol);
+    let mut recorder = PriceRecorder::new(Arc::clone(&fetching.market), series.symbol);
     let mut ticks = interval(EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
     let mut waiting: Vec<Candle> = Vec::new();
@@ -77,6 +77,6 @@ async fn record(job: &PriceJob, fetching: &Fetching, fetched: &mut Fetched) -> R
 }
 
 /// Whether to ask on: what a venue that has answered says no to may come back, a credential that it refuses does not.
-fn may_pass(error: &ApiError, fetched: &Fetched) -> bool {
-    fetched.requests > 0 && (error.is_temporary() || matches!(error, ApiError::NotFound { .. }))
+fn may_pass(error: &BrokerError, fetched: &Fetched) -> bool {
+    fetched.requests > 0 && (error.is_temporary() || matches!(error, BrokerError::NotFound { .. }))
 }

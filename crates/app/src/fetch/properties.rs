@@ -4,12 +4,8 @@
 use super::{CandleJob, Fetching, Meter, Mixing, Target, fetch_candles};
 use crate::progress::NoProgress;
 use async_trait::async_trait;
-use candlewick_api::clock::SystemClock;
-use candlewick_api::model::{
-    CandleQuery, CandleRow, CandleRows, LastPrice, LimitTime, PriceRecord, TradePage, TradeQuery,
-    TradeRecord, User, Wallet,
-};
-use candlewick_api::{ApiError, OpenOrder, OpenReply, Reply, Venue};
+use candlewick_broker::clock::SystemClock;
+use candlewick_broker::{AsOf, BrokerError, CandleQuery, CandleRow, Candles, MarketData, PriceAnswer, Reply};
 use candlewick_history::{Catalog, series_hash};
 use candlewick_sdk::{Candle, CandleSeries, Interval, Millis, Ohlcv, Series, Symbol};
 use proptest::prelude::*;
@@ -74,17 +70,18 @@ fn row(minute: i64, now: i64) -> CandleRow {
     let is_forming = (minute + 1) * MINUTE > now;
     let close_price = if is_forming { 1.5 } else { 1.0 + (minute % 7) as f64 };
     let time = Millis::MINUTE * minute;
-    CandleRow { volume: 0.0, open_price: 1.0, close_price, high_price: 9.0, low_price: 0.5, time }
+    let prices = Ohlcv { open: 1.0, high: 9.0, low: 0.5, close: close_price, volume: 0.0 };
+    CandleRow { time, prices }
 }
 
 #[async_trait]
-impl Venue for Scripted {
-    async fn candles(&self, query: &CandleQuery) -> Result<Reply<CandleRows>, ApiError> {
+impl MarketData for Scripted {
+    async fn candles(&self, query: &CandleQuery) -> Result<Reply<Candles>, BrokerError> {
         let number = self.requests.fetch_add(1, Ordering::Relaxed);
         match self.end {
             End::Stopped(at) if number == at => self.stop.cancel(),
             End::Refused(at) if number == at => {
-                return Err(ApiError::Unauthorized { text: "the key has expired".into() });
+                return Err(BrokerError::Credentials { text: "the key has expired".into() });
             }
             End::Killed(at) if number == at => {
                 self.is_dead.notify_one();
@@ -94,43 +91,19 @@ impl Venue for Scripted {
         }
         let is_inside = |minute: &&i64| {
             let time = Millis::MINUTE * **minute;
-            (query.start_time..=query.end_time).contains(&time) && time.get() <= self.now
+            (query.start..query.end).contains(&time) && time.get() <= self.now
         };
         let rows = self.present.iter().filter(is_inside).map(|minute| row(*minute, self.now));
-        let (skip, limit) = (query.skip as usize, self.cap.min(query.limit as usize));
-        let rows = match self.keeps {
-            Keeps::Oldest => rows.skip(skip).take(limit).collect(),
-            Keeps::Newest => rows.rev().skip(skip).take(limit).collect(),
+        let rows: Vec<CandleRow> = match self.keeps {
+            Keeps::Oldest => rows.take(self.cap).collect(),
+            Keeps::Newest => rows.rev().take(self.cap).collect(),
         };
-        Ok(Reply::at(CandleRows { rows, unreadable: 0 }, Millis::new(self.now)))
+        let now = Millis::new(self.now);
+        Ok(Reply::at(Candles::of_rows(&rows, query, now), now))
     }
 
-    async fn last_price(&self, _: &Symbol, _: LimitTime) -> Result<Reply<LastPrice>, ApiError> {
-        Err(ApiError::NotFound { text: "nobody asks here".into() })
-    }
-
-    async fn wallets(&self) -> Result<Reply<Vec<Wallet>>, ApiError> {
-        unreachable!("fetching needs no wallet")
-    }
-
-    async fn trades(&self, _: &TradeQuery) -> Result<Reply<TradePage>, ApiError> {
-        unreachable!("fetching needs no trade")
-    }
-
-    async fn trade(&self, _: &str) -> Result<Reply<TradeRecord>, ApiError> {
-        unreachable!("fetching needs no trade")
-    }
-
-    async fn open(&self, _: &OpenOrder, _leave_by: Millis) -> Result<Reply<OpenReply>, ApiError> {
-        unreachable!("fetching opens nothing")
-    }
-
-    async fn me(&self) -> Result<Reply<User>, ApiError> {
-        unreachable!("fetching needs no user")
-    }
-
-    async fn default_price(&self, _: &Symbol) -> Result<Reply<PriceRecord>, ApiError> {
-        unreachable!("fetching asks for candles")
+    async fn price(&self, _: &Symbol, _: AsOf) -> Result<Reply<PriceAnswer>, BrokerError> {
+        Err(BrokerError::NotFound { text: "nobody asks here".into() })
     }
 }
 
@@ -142,10 +115,8 @@ fn series() -> Series {
 fn truth(present: &[i64], now: i64) -> Vec<Candle> {
     let closed = present.iter().filter(|minute| (*minute + 1) * MINUTE <= now);
     let candle = |minute: &i64| {
-        let CandleRow { time, open_price, high_price, low_price, close_price, volume } = row(*minute, now);
-        let numbers =
-            Ohlcv { open: open_price, high: high_price, low: low_price, close: close_price, volume };
-        Candle::new(time, Interval::MINUTE, numbers).unwrap()
+        let CandleRow { time, prices } = row(*minute, now);
+        Candle::new(time, Interval::MINUTE, prices).unwrap()
     };
     closed.map(candle).collect()
 }
@@ -153,7 +124,7 @@ fn truth(present: &[i64], now: i64) -> Vec<Candle> {
 /// Carries out a run. Answers whether it went well.
 async fn carry_out(run: &Run, venue: Arc<Scripted>, catalog: Catalog, kind: &str) -> bool {
     let fetching = Fetching {
-        venue: Arc::clone(&venue) as _,
+        market: Arc::clone(&venue) as _,
         clock: Arc::new(SystemClock::new()),
         catalog,
         source: "script".into(),

@@ -3,12 +3,15 @@
 use super::{Fetched, Fetching, Target};
 use crate::doctor::{Api, alternatives, remedy};
 use crate::error::{AppError, Fault};
-use candlewick_api::model::{LastPrice, LimitTime};
-use candlewick_api::{ApiError, SEEN_INTERVALS};
+use candlewick_broker::{AsOf, BrokerError, PriceAnswer, USUAL_INTERVALS};
 use candlewick_sdk::{Interval, Symbol};
 
 /// Ends a task that the venue failed. What concerns every series ends the others too, and is told once.
-pub(super) async fn give_up(error: ApiError, fetched: &Fetched, fetching: &Fetching) -> Result<(), AppError> {
+pub(super) async fn give_up(
+    error: BrokerError,
+    fetched: &Fetched,
+    fetching: &Fetching,
+) -> Result<(), AppError> {
     if concerns_all(&error) {
         if fetching.stop.is_cancelled() {
             return Ok(());
@@ -19,16 +22,16 @@ pub(super) async fn give_up(error: ApiError, fetched: &Fetched, fetching: &Fetch
 }
 
 /// The error, with what was asked for and what to do.
-async fn describe(error: ApiError, fetched: &Fetched, fetching: &Fetching) -> AppError {
+async fn describe(error: BrokerError, fetched: &Fetched, fetching: &Fetching) -> AppError {
     let target = &fetched.target;
     let Target { series, asset_type } = target;
     let help = match &error {
-        ApiError::NotFound { .. } => not_found(target, fetching).await,
-        ApiError::Rejected { .. } => {
-            let intervals = SEEN_INTERVALS.join(" ");
+        BrokerError::NotFound { .. } => not_found(target, fetching).await,
+        BrokerError::Refused { .. } => {
+            let intervals = USUAL_INTERVALS.join(" ");
             format!("check the interval (seen at such venues: {intervals}) and --asset-type (now {asset_type})")
         }
-        ApiError::RateLimited { .. } => {
+        BrokerError::RateLimited { .. } => {
             "wait, then run the same command, which goes on; --rate and broker.requests_per_second slow it down"
                 .to_owned()
         }
@@ -39,7 +42,7 @@ async fn describe(error: ApiError, fetched: &Fetched, fetching: &Fetching) -> Ap
         new => format!(", after {new} new candles, which are kept"),
     };
     let fault = Fault::new(format!("{series} of {}{kept}", fetching.price_url)).cure(help);
-    let is_setting = matches!(error, ApiError::Settings { .. });
+    let is_setting = matches!(error, BrokerError::Settings { .. });
     let fault = fault.because(error);
     if is_setting { AppError::Invalid(fault) } else { AppError::Venue(fault) }
 }
@@ -68,11 +71,14 @@ async fn not_found(target: &Target, fetching: &Fetching) -> String {
 }
 
 async fn is_known(symbol: Symbol, fetching: &Fetching) -> bool {
-    let answer = fetching.venue.last_price(&symbol, LimitTime::Latest).await;
-    answer.is_ok_and(|reply| matches!(reply.value, LastPrice::Record(_)))
+    let answer = fetching.market.price(&symbol, AsOf::Latest).await;
+    answer.is_ok_and(|reply| matches!(reply.value, PriceAnswer::Record(_)))
 }
 
 /// Whether the same trouble waits for every other series.
-fn concerns_all(error: &ApiError) -> bool {
-    !matches!(error, ApiError::NotFound { .. } | ApiError::Rejected { .. } | ApiError::Malformed { .. })
+fn concerns_all(error: &BrokerError) -> bool {
+    !matches!(
+        error,
+        BrokerError::NotFound { .. } | BrokerError::Refused { .. } | BrokerError::Malformed { .. }
+    )
 }

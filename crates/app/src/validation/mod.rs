@@ -4,7 +4,7 @@ mod file;
 mod speed;
 mod text;
 
-use candlewick_api::clock::{Clock, SystemClock};
+use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_sdk::Candle;
 use candlewick_sdk::testkit::{
     Check, Checked, Finding, Market, Scrutiny, ScrutinyError, Subject, at_interval, candles_needed,

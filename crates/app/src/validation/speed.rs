@@ -1,6 +1,6 @@
 //! How long a strategy takes for a candle, beside one that does nothing.
 
-use candlewick_api::clock::Stopwatch;
+use candlewick_broker::clock::Stopwatch;
 use candlewick_sdk::testkit::{Check, Checked, Finding, Subject, at_interval, random_walk};
 use candlewick_sdk::{Candle, LongerCandles, Signal, Strategy};
 use std::time::Duration;

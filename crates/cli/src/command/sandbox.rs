@@ -6,9 +6,9 @@ use crate::failure::{Ending, Failure, FailureKind};
 use crate::interrupt::Interrupt;
 use crate::output::{print, print_json_line};
 use crate::progress::Terminal;
-use candlewick_api::clock::{Clock, Speed, SystemClock, VirtualClock};
 use candlewick_app::candles;
 use candlewick_app::configuration::{Base, Flag, Loaded, Problems, RealMoney};
+use candlewick_broker::clock::{Clock, Speed, SystemClock, VirtualClock};
 use candlewick_sandbox::{
     FaultProfile, Foundation, NamedSpeed, RunningSandbox, Sandbox, SandboxSettings, SandboxSpeed, StartTime,
     markets_of,

@@ -4,8 +4,8 @@ use super::Context;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::output::{print, print_json};
 use crate::progress::Progress;
-use candlewick_api::clock::Stopwatch;
 use candlewick_app::selftest::{Plan, Tried, document, text, try_all};
+use candlewick_broker::clock::Stopwatch;
 use clap::Args;
 
 /// How much is tried.

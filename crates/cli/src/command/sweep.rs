@@ -7,10 +7,10 @@ use crate::output::{print, print_json};
 use crate::progress::Progress;
 use crate::progress::Terminal;
 use crate::search::SearchArguments;
-use candlewick_api::clock::Stopwatch;
 use candlewick_app::bots::error_of_backtest;
 use candlewick_app::search::{Prepared, ResultFolder, ShardPlan, best_bot, count_sweep};
 use candlewick_backtest::BacktestError;
+use candlewick_broker::clock::Stopwatch;
 use candlewick_report::sweep::{SweepReport, Tried, write_sweep_page};
 use candlewick_search::sweep::{
     BlackBox, Luck, Record, Replay, Shard, Shared, Standing, Sweep, SweepEnd, TrialRow, Watcher, Wish,

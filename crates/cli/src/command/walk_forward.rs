@@ -8,13 +8,13 @@ use crate::output::{print, print_json};
 use crate::progress::Progress;
 use crate::progress::Terminal;
 use crate::search::{LayoutArguments, SearchArguments};
-use candlewick_api::clock::{Clock, Stopwatch, SystemClock};
 use candlewick_app::bots::error_of_backtest;
 use candlewick_app::search::{
     Asked, HoldOutLock, Hypothesis, Layout, Opened, Prepared, Reopening, ResultFolder, SearchTerms,
     count_walk,
 };
 use candlewick_backtest::{BacktestError, BacktestSettings, Finished};
+use candlewick_broker::clock::{Clock, Stopwatch, SystemClock};
 use candlewick_report::run::{Caveats, write_trades_to};
 use candlewick_report::walk_forward::{
     HoldOut, HoldOutOpening, WalkForwardReport, Walked, Written, write_windows,

@@ -27,7 +27,8 @@ fn candles() -> CandleSeries {
     let market = known_market(symbol).expect("it stands in the table");
     let days = CANDLES.div_ceil(24 * 60) as u32;
     let start = Millis::new(1_704_067_200_000); // 2024-01-01
-    let made = generate(&GenerateSettings::of_market(symbol, market, start, days)).expect("a sound wish");
+    let made =
+        generate(&GenerateSettings::of_market(symbol, market, start, days)).expect("the settings are sound");
     let candles = made.candles()[..CANDLES].to_vec();
     CandleSeries::new(made.series(), candles).expect("a part of a series is one")
 }
@@ -104,8 +105,8 @@ fn imported_and_stored(path: &Path, folder: &Path) -> f64 {
     last_close(&read.candles)
 }
 
-/// The stage: the same candles in every form.
-struct Stage {
+/// The fixture: the same candles in every form.
+struct Fixture {
     folder: tempfile::TempDir,
     memory: CandleSeries,
     source: DataSource,
@@ -113,7 +114,7 @@ struct Stage {
     catalog: Catalog,
 }
 
-impl Stage {
+impl Fixture {
     fn new() -> Self {
         let memory = candles();
         let folder = tempfile::tempdir().expect("a folder to write to");
@@ -153,10 +154,10 @@ impl Stage {
 }
 
 fn main() {
-    let stage = Stage::new();
-    let csv: &Path = &stage.source.path;
-    let parquet = stage.folder.path().join("x.parquet");
-    let series = stage.memory.series();
+    let fixture = Fixture::new();
+    let csv: &Path = &fixture.source.path;
+    let parquet = fixture.folder.path().join("x.parquet");
+    let series = fixture.memory.series();
     let nothing = || {};
     let read = |series: Result<CandleSeries, _>| last_close(&series.expect("it was written above"));
     let bare_parquet: Work<'_> = ("bare parquet reader", Box::new(|| floor::parquet(&parquet)));
@@ -168,7 +169,7 @@ fn main() {
         &nothing,
     );
     compare(&("import CSV of ours", Box::new(|| imported(csv))), &bare_csv, &nothing);
-    let fresh = stage.folder.path().join("fresh");
+    let fresh = fixture.folder.path().join("fresh");
     let forget = || drop(std::fs::remove_dir_all(&fresh));
     compare(
         &(
@@ -181,8 +182,8 @@ fn main() {
         &bare_csv,
         &forget,
     );
-    let archive = stage.folder.path().join("BTCUSDT-1m-2024.csv");
-    std::fs::write(&archive, klines(&stage.memory)).expect("room on the disk");
+    let archive = fixture.folder.path().join("BTCUSDT-1m-2024.csv");
+    std::fs::write(&archive, klines(&fixture.memory)).expect("room on the disk");
     let bare_klines: Work<'_> = ("bare csv loop, klines", Box::new(|| floor::csv(&archive)));
     compare(&("import CSV of klines", Box::new(|| imported(&archive))), &bare_klines, &nothing);
     compare(
@@ -190,13 +191,13 @@ fn main() {
         &bare_parquet,
         &nothing,
     );
-    let first = || last_close(&stage.stored());
-    compare(&("catalog, first open", Box::new(first)), &bare_parquet, &|| stage.forget_cache());
-    stage.settle();
+    let first = || last_close(&fixture.stored());
+    compare(&("catalog, first open", Box::new(first)), &bare_parquet, &|| fixture.forget_cache());
+    fixture.settle();
     compare(&("catalog, cached open", Box::new(first)), &bare_parquet, &nothing);
-    compare(&("CSV file, cached open", Box::new(|| last_close(&stage.cached()))), &bare_csv, &nothing);
-    let plain: Work<'_> = ("scan of a slice", Box::new(|| scan(stage.memory.candles())));
-    let opened = stage.stored();
+    compare(&("CSV file, cached open", Box::new(|| last_close(&fixture.cached()))), &bare_csv, &nothing);
+    let plain: Work<'_> = ("scan of a slice", Box::new(|| scan(fixture.memory.candles())));
+    let opened = fixture.stored();
     compare(&("scan of the map", Box::new(|| scan(opened.candles()))), &plain, &nothing);
-    compare(&("cached open and first scan", Box::new(|| scan(stage.stored().candles()))), &plain, &nothing);
+    compare(&("cached open and first scan", Box::new(|| scan(fixture.stored().candles()))), &plain, &nothing);
 }

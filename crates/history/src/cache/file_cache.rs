@@ -62,7 +62,7 @@ impl FileCache {
         self.folder.join(format!("{}{ENDING}", &name[..32]))
     }
 
-    /// Without a copy all goes on, only slower: so nothing that fails here is told.
+    /// Without a copy all goes on, only slower: so nothing that fails here is reported.
     fn keep(&self, copy: &Path, series: &HashedSeries, stamp: Stamp) {
         let kept = make_folder(&SystemDisk, &self.folder)
             .and_then(|()| write(&SystemDisk, copy, series, Copied::File(stamp.hash)));
@@ -104,13 +104,13 @@ mod tests {
     const OLD: &str = "time,open,high,low,close,volume\n60000,1,1,1,1,0\n";
     const NEW: &str = "time,open,high,low,close,volume\n60000,2,2,2,2,0\n";
 
-    struct Stage {
+    struct Fixture {
         _folder: tempfile::TempDir,
         source: DataSource,
         cache: FileCache,
     }
 
-    impl Stage {
+    impl Fixture {
         fn new() -> Self {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("BTCUSDT_1m.csv");
@@ -144,26 +144,26 @@ mod tests {
 
     #[test]
     fn a_file_is_read_once() {
-        let stage = Stage::new();
-        assert_eq!(stage.read(), (1.0, true));
-        stage.age(LONG_AFTER);
-        assert_eq!(stage.read(), (1.0, false));
-        assert_eq!(stage.read(), (1.0, false));
+        let fixture = Fixture::new();
+        assert_eq!(fixture.read(), (1.0, true));
+        fixture.age(LONG_AFTER);
+        assert_eq!(fixture.read(), (1.0, false));
+        assert_eq!(fixture.read(), (1.0, false));
     }
 
     #[test]
     fn a_copy_that_was_written_in_the_step_of_the_files_last_change_is_not_believed() {
-        let stage = Stage::new();
-        stage.read();
-        stage.age(Duration::from_secs(1));
-        assert_eq!(stage.read(), (1.0, true));
+        let fixture = Fixture::new();
+        fixture.read();
+        fixture.age(Duration::from_secs(1));
+        assert_eq!(fixture.read(), (1.0, true));
     }
 
     #[test]
     fn a_changed_file_is_read_again_even_when_it_hides_the_change() {
-        let stage = Stage::new();
-        stage.read();
-        let path = &stage.source.path;
+        let fixture = Fixture::new();
+        fixture.read();
+        let path = &fixture.source.path;
         let modified = path.metadata().unwrap().modified().unwrap();
         let before = Stamp::of(path);
         // Until the file system's clock has made its step.
@@ -172,42 +172,42 @@ mod tests {
             let times = FileTimes::new().set_modified(modified);
             File::options().write(true).open(path).unwrap().set_times(times).unwrap();
         }
-        stage.age(LONG_AFTER);
-        assert_eq!(stage.read(), (2.0, true), "same size, same time of modification, same inode");
-        stage.age(LONG_AFTER);
+        fixture.age(LONG_AFTER);
+        assert_eq!(fixture.read(), (2.0, true), "same size, same time of modification, same inode");
+        fixture.age(LONG_AFTER);
         let other = path.with_extension("new");
         fs::write(&other, OLD).unwrap();
         fs::rename(&other, path).unwrap();
-        stage.age(LONG_AFTER);
-        assert_eq!(stage.read(), (1.0, true), "another file took its place");
+        fixture.age(LONG_AFTER);
+        assert_eq!(fixture.read(), (1.0, true), "another file took its place");
     }
 
     #[test]
     fn a_file_under_two_names_of_a_series_has_two_copies() {
-        let stage = Stage::new();
-        stage.read();
-        let series = candlewick_sdk::Series { symbol: "ETHUSDT".parse().unwrap(), ..stage.source.series };
-        let other = DataSource { series, ..stage.source.clone() };
-        let read = stage.cache.read(&other, &mut |_| {}).unwrap();
+        let fixture = Fixture::new();
+        fixture.read();
+        let series = candlewick_sdk::Series { symbol: "ETHUSDT".parse().unwrap(), ..fixture.source.series };
+        let other = DataSource { series, ..fixture.source.clone() };
+        let read = fixture.cache.read(&other, &mut |_| {}).unwrap();
         assert_eq!(read.candles().series(), series);
-        assert_eq!(fs::read_dir(&stage.cache.folder).unwrap().count(), 2);
+        assert_eq!(fs::read_dir(&fixture.cache.folder).unwrap().count(), 2);
     }
 
     #[test]
     fn without_a_folder_to_write_to_files_are_read_all_the_same() {
-        let stage = Stage::new();
-        let cache = FileCache::new(stage.source.path.join("not-a-folder"));
-        assert_eq!(cache.read(&stage.source, &mut |_| {}).unwrap().candles().candles().len(), 1);
+        let fixture = Fixture::new();
+        let cache = FileCache::new(fixture.source.path.join("not-a-folder"));
+        assert_eq!(cache.read(&fixture.source, &mut |_| {}).unwrap().candles().candles().len(), 1);
     }
 
     #[test]
     fn only_so_many_copies_are_kept() {
-        let stage = Stage::new();
+        let fixture = Fixture::new();
         for number in 0..=MOST_ENTRIES {
             let symbol = format!("S{number}").parse().unwrap();
-            let series = candlewick_sdk::Series { symbol, ..stage.source.series };
-            stage.cache.read(&DataSource { series, ..stage.source.clone() }, &mut |_| {}).unwrap();
+            let series = candlewick_sdk::Series { symbol, ..fixture.source.series };
+            fixture.cache.read(&DataSource { series, ..fixture.source.clone() }, &mut |_| {}).unwrap();
         }
-        assert_eq!(fs::read_dir(&stage.cache.folder).unwrap().count(), MOST_ENTRIES);
+        assert_eq!(fs::read_dir(&fixture.cache.folder).unwrap().count(), MOST_ENTRIES);
     }
 }

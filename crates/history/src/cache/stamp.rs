@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 /// The longest step in which a file system counts time: a change within it may leave the stamp as it was.
 const LONGEST_STEP: Duration = Duration::from_secs(2);
 
-/// What tells a file from what it was and will be.
+/// What distinguishes a file from its earlier and later versions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stamp {
     /// Over its place, device, inode, size, and times of change.
@@ -16,7 +16,7 @@ pub(super) struct Stamp {
 }
 
 impl Stamp {
-    /// Nothing where the system does not tell enough of a file to know it again.
+    /// Nothing where the system does not say enough of a file to recognise it.
     #[cfg(unix)]
     pub(super) fn of(path: &Path) -> Option<Self> {
         use std::os::unix::fs::MetadataExt;
@@ -41,7 +41,7 @@ impl Stamp {
         Some(Self { hash: *hasher.finalize().as_bytes(), changed })
     }
 
-    /// Nothing where the system does not tell enough of a file to know it again.
+    /// Nothing where the system does not say enough of a file to recognise it.
     #[cfg(not(unix))]
     pub(super) fn of(_path: &Path) -> Option<Self> {
         None

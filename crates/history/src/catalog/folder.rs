@@ -21,7 +21,7 @@ pub(super) struct SeriesFolder {
 
 const PARQUET: &str = ".parquet";
 const MANIFEST: &str = "manifest.json";
-/// The column of revisions that tells when each was fetched.
+/// The column of revisions that says when each was fetched.
 const SEEN: &str = "seen";
 
 impl SeriesFolder {

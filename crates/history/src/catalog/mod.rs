@@ -155,7 +155,7 @@ fn folders_in(folder: &Path) -> Result<Vec<(String, PathBuf)>, HistoryError> {
     Ok(folders)
 }
 
-/// Holds the symbol of a folder to be the one that its name tells.
+/// Holds the symbol of a folder to be the one of its name.
 fn is_name_of(name: &str, symbol: Symbol) -> bool {
     name_of(symbol) == name
 }

@@ -1,4 +1,4 @@
-//! What can be wrong with candles, and how it is told.
+//! What can be wrong with candles, and how it is described.
 
 use candlewick_sdk::Millis;
 use std::collections::BTreeMap;

@@ -92,7 +92,7 @@ pub(super) fn in_closed_hours(
     let open = session.open(&(series.start()..series.end()), Doubt::Open, holidays);
     let mut rest = open.as_slice();
     let mut run: Option<(Range<Millis>, u64)> = None;
-    let mut tell = |run: Option<(Range<Millis>, u64)>| {
+    let mut add = |run: Option<(Range<Millis>, u64)>| {
         if let Some((stretch, count)) = run {
             note(Finding {
                 kind: FindingKind::Closed,
@@ -110,7 +110,7 @@ pub(super) fn in_closed_hours(
             rest = &rest[1..];
         }
         if rest.first().is_some_and(|stretch| stretch.start < slot.end) {
-            tell(run.take());
+            add(run.take());
             continue;
         }
         run = match run {
@@ -118,7 +118,7 @@ pub(super) fn in_closed_hours(
             None => Some((slot, 1)),
         };
     }
-    tell(run);
+    add(run);
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! What is wrong with candles, before a backtest believes them.
 //!
-//! A file is read as it stands, however bad ([`Sheet`](crate::import::Sheet)): rows that are no candles, out of order or
-//! there twice are told by their line ([`rows`]). What remains are sound candles, as a series of the catalog has them
+//! A file is read as it stands, however bad ([`CandleTable`](crate::import::CandleTable)): rows that are no candles, out of order or
+//! there twice are reported with their line ([`rows`]). What remains are sound candles, as a series of the catalog has them
 //! alone; of these, gaps while the market was open ([`gaps`], [`session`]), prices that move as prices do not ([`moves`]),
-//! and values that came later are told by their time. A repair ([`fix`]) never invents a candle.
+//! and values that came later are reported with their time. A repair ([`fix`]) never invents a candle.
 
 mod finding;
 mod fix;
@@ -17,7 +17,7 @@ pub use fix::Fixed;
 pub use gaps::missing_candles;
 pub use session::{Hours, Session, SessionError};
 
-use crate::import::Sheet;
+use crate::import::CandleTable;
 use crate::{HistoryError, ImportSettings, Progress, Revision};
 use candlewick_sdk::{CandleSeries, Series};
 use chrono::NaiveDate;
@@ -27,7 +27,7 @@ use std::path::Path;
 /// What to hold candles to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CheckSettings {
-    /// When the market is open; told from the symbol when left out.
+    /// When the market is open; follows from the symbol when left out.
     pub session: Option<Session>,
     /// Days on which no session begins, by the session's own calendar.
     pub holidays: Vec<NaiveDate>,
@@ -80,10 +80,10 @@ pub fn check_file(
     settings: &CheckSettings,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Checked, HistoryError> {
-    Ok(check_sheet(Sheet::read(path, reading, progress)?, settings))
+    Ok(check_sheet(CandleTable::read(path, reading, progress)?, settings))
 }
 
-/// Checks a file's content; `path` is the name that errors carry, and that may tell the series.
+/// Checks a file's content; `path` is the name that errors carry, and that may name the series.
 ///
 /// # Errors
 /// Those of [`check_file`].
@@ -93,11 +93,11 @@ pub fn check_bytes(
     reading: &ImportSettings,
     settings: &CheckSettings,
 ) -> Result<Checked, HistoryError> {
-    Ok(check_sheet(Sheet::read_from(content, path, reading)?, settings))
+    Ok(check_sheet(CandleTable::read_from(content, path, reading)?, settings))
 }
 
-fn check_sheet(sheet: Sheet, settings: &CheckSettings) -> Checked {
-    let Sheet { series, decoded, .. } = sheet;
+fn check_sheet(table: CandleTable, settings: &CheckSettings) -> Checked {
+    let CandleTable { series, decoded, .. } = table;
     let mut findings = Findings::default();
     let rows = (decoded.rows.len() + decoded.broken.len()) as u64;
     let sound = rows::sound_candles(decoded, series.interval, &mut findings);

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 /// Candles whose usual range is taken together: moods of a market last longer.
 const BLOCK_CANDLES: usize = 500;
-/// Fewer moving candles do not tell what is usual.
+/// Fewer moving candles do not show what is usual.
 const FEWEST_MOVING: usize = 20;
 
 /// Notes every candle whose high or low lies far beyond those of the candles beside it, and every far step of the price
@@ -20,10 +20,10 @@ pub(super) fn spikes_and_jumps(series: &CandleSeries, factor: f64, note: &mut dy
     let mut spike_here = spike_at(0);
     for index in 0..candles.len() {
         let range = index..index + 1;
-        let told =
+        let in_percent =
             |part: f64| format!("{:.2} %, {:.0} times the usual range", part * 100.0, part / usual.at(index));
         if let Some(Spike { part, what, price, beside }) = &spike_here {
-            let detail = format!("{what} {price} is beyond {beside} beside it by {}", told(*part));
+            let detail = format!("{what} {price} is beyond {beside} beside it by {}", in_percent(*part));
             note(of(series, FindingKind::Spike, range, detail));
         } else if spike_before.is_none()
             && let Some(before) = index.checked_sub(1).map(|before| &candles[before])
@@ -32,7 +32,8 @@ pub(super) fn spikes_and_jumps(series: &CandleSeries, factor: f64, note: &mut dy
             let (close, open) = (before.close(), candles[index].open());
             let part = apart(close, open);
             if part > factor * usual.at(index) {
-                let detail = format!("the close before is {close}, the open {open}: apart by {}", told(part));
+                let detail =
+                    format!("the close before is {close}, the open {open}: apart by {}", in_percent(part));
                 note(of(series, FindingKind::Jump, range, detail));
             }
         }

@@ -90,8 +90,9 @@ pub(super) fn differences(first: &Candle, other: &Candle) -> String {
         ]
     };
     let pairs = values(first).into_iter().zip(values(other));
-    let told = pairs.filter(|((_, before), (_, after))| before != after);
-    told.map(|((name, before), (_, after))| format!("{name} {after} instead of {before}"))
+    let differing = pairs.filter(|((_, before), (_, after))| before != after);
+    differing
+        .map(|((name, before), (_, after))| format!("{name} {after} instead of {before}"))
         .collect::<Vec<_>>()
         .join(", ")
 }

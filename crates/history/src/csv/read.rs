@@ -200,7 +200,7 @@ pub(crate) fn excerpt(bytes: &[u8]) -> String {
     if text.chars().nth(LONGEST).is_some() { shown + "..." } else { shown }
 }
 
-/// A file that tells how much of it was read.
+/// A file that counts how much of it was read.
 struct WatchedFile<'a> {
     file: File,
     at: Progress,

@@ -1,10 +1,10 @@
-//! Where the next minute goes: by a market's moods, by one rule all the time, or by a plan.
+//! Where the next minute goes: by a market's regimes, by one rule all the time, or by a plan.
 
 use super::calendar;
 use super::dice::Dice;
-use super::mood::{Mood, Outlook};
 use super::plan::Plan;
 use super::regime::Regime;
+use super::regime_state::{Outlook, RegimeState};
 use crate::AssetType;
 use candlewick_sdk::Millis;
 
@@ -13,8 +13,8 @@ const SPELL_MINUTES: (u32, u32) = (60, 240);
 
 /// The state of a regime.
 pub(super) enum Course {
-    /// Moods that change.
-    Moods(Mood),
+    /// Changing that change.
+    Changing(RegimeState),
     /// One rule.
     Rule(Rule),
     /// Spans whose directions are planned.
@@ -37,7 +37,7 @@ impl Course {
     pub(super) fn new(regime: Regime, price: f64) -> Self {
         let rule = |lean, pull| Self::Rule(Rule { lean, pull, home: price, minutes_left: 0, direction: 1.0 });
         match regime {
-            Regime::Mixed => Self::Moods(Mood::new(price)),
+            Regime::Mixed => Self::Changing(RegimeState::new(price)),
             Regime::RandomWalk => rule(0.0, 0.0),
             Regime::Trend { lean } => rule(lean, 0.0),
             Regime::MeanReversion { pull } => rule(0.0, pull),
@@ -50,7 +50,7 @@ impl Course {
     /// The outlook of the next minute from `price`, where the deviation of an average minute is `usual`, in ticks.
     pub(super) fn outlook(&mut self, price: f64, usual: f64, dice: &mut Dice) -> Outlook {
         match self {
-            Self::Moods(mood) => mood.outlook(price, usual, dice),
+            Self::Changing(state) => state.outlook(price, usual, dice),
             Self::Rule(rule) => rule.outlook(price, usual, dice),
             Self::Planned(_) => Outlook { deviation: usual, drift: 0.0 },
         }
@@ -76,7 +76,7 @@ impl Course {
     /// Learns how far the minute went beside its outlook, in standard deviations.
     pub(super) fn remember(&mut self, surprise: f64) {
         match self {
-            Self::Moods(mood) => mood.remember(surprise),
+            Self::Changing(state) => state.remember(surprise),
             Self::Rule(_) | Self::Planned(_) => {}
         }
     }
@@ -84,7 +84,7 @@ impl Course {
     /// The market was closed: what comes is another story.
     pub(super) fn forget(&mut self) {
         match self {
-            Self::Moods(mood) => mood.forget(),
+            Self::Changing(state) => state.forget(),
             Self::Rule(rule) => rule.minutes_left = 0,
             Self::Planned(_) => {}
         }

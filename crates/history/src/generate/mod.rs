@@ -1,27 +1,27 @@
 //! Synthetic candles: the same seed gives the same candles on every machine.
 //!
-//! A price walks in steps of five seconds, in whole ticks ([`walk`]); its course ([`course`]) follows a market's moods
-//! and its own past ([`mood`]), or another [`regime`], down to a planted edge ([`plan`]); its open hours follow the kind
+//! A price walks in steps of five seconds, in whole ticks ([`walk`]); its course ([`course`]) follows a market's regimes
+//! and its own past ([`regime_state`]), or another [`regime`], down to a planted edge ([`plan`]); its open hours follow the kind
 //! of market ([`calendar`]). Every interval is joined from
 //! the same steps, so the series of one seed agree with each other exactly.
 //!
 //! Only integers and the four exactly rounded operations and square root of `f64` take part: no logarithm or
 //! sine, whose last digit differs between machines.
 
+mod bad_rows;
 mod calendar;
 mod course;
 mod dice;
-mod mood;
 mod plan;
 mod regime;
+mod regime_state;
 mod settings;
-mod spoil;
 mod tick;
 mod walk;
 
+pub use bad_rows::{BadRows, with_gaps};
 pub use regime::{Regime, RegimeError};
 pub use settings::GenerateSettings;
-pub use spoil::{BadRows, with_gaps};
 
 use crate::HistoryError;
 use candlewick_sdk::{Candle, CandleSeries, Millis, Resampler, Series};

@@ -6,7 +6,7 @@ use super::walk::step_interval;
 use crate::{AssetType, HistoryError, Market};
 use candlewick_sdk::{Interval, Millis, Symbol};
 
-/// A wish for synthetic candles.
+/// What synthetic candles to make.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GenerateSettings {
     /// The name of the pair. It takes part in the randomness: two symbols of one seed walk apart.

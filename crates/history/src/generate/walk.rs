@@ -4,7 +4,7 @@ use super::GenerateSettings;
 use super::calendar;
 use super::course::Course;
 use super::dice::Dice;
-use super::mood::Outlook;
+use super::regime_state::Outlook;
 use super::tick::Tick;
 use crate::AssetType;
 use candlewick_sdk::{Interval, Millis, Ohlcv};
@@ -56,7 +56,7 @@ impl Walk {
         }
     }
 
-    /// A minute passes without trading: the next price may be elsewhere, in another mood.
+    /// A minute passes without trading: the next price may be elsewhere, in another regime.
     pub(super) fn close_market(&mut self) {
         self.market_was_closed = true;
     }

@@ -40,7 +40,7 @@ fn read(content: Vec<u8>) -> Result<Decoded, Problem> {
     let footer_start = start.len().checked_sub(footer_length).ok_or_else(broken)?;
     let footer = root_as_footer(&start[footer_start..]).map_err(|error| unsound(&error.to_string()))?;
     let schema = footer.schema().ok_or_else(broken)?;
-    let schema = Arc::new(try_fb_to_schema(schema).map_err(|error| told(&error))?);
+    let schema = Arc::new(try_fb_to_schema(schema).map_err(|error| unreadable(&error))?);
     let columns = Columns::find(&schema)?;
     let decoder = FileDecoder::new(schema, footer.version()).with_projection(columns.places.to_vec());
     let mut decoded = Decoded::new(columns.clock, Unit::Row);
@@ -49,7 +49,8 @@ fn read(content: Vec<u8>) -> Result<Decoded, Problem> {
         if !is_plausible(&bytes, block) {
             return Err(unsound("a column is larger than it can be"));
         }
-        let Some(batch) = decoder.read_record_batch(block, &bytes).map_err(|error| told(&error))? else {
+        let Some(batch) = decoder.read_record_batch(block, &bytes).map_err(|error| unreadable(&error))?
+        else {
             continue;
         };
         Columns::take(&batch, &mut decoded)?;
@@ -57,7 +58,7 @@ fn read(content: Vec<u8>) -> Result<Decoded, Problem> {
     Ok(decoded)
 }
 
-fn told(error: &ArrowError) -> Problem {
+fn unreadable(error: &ArrowError) -> Problem {
     unsound(&error.to_string())
 }
 

@@ -1,4 +1,4 @@
-//! The formats that candles come in, and how one is told from its first bytes.
+//! The formats that candles come in, and how one is recognised by its first bytes.
 
 use super::problem::Problem;
 use super::text;
@@ -97,7 +97,7 @@ impl ImportFormat {
             return Err(Problem::Empty("the file is empty; it needs at least one candle".to_owned()));
         }
         std::str::from_utf8(first).ok().and_then(text::format_of).ok_or_else(|| {
-            let seen = format!("the format cannot be told from its first line, \"{}\"", excerpt(first));
+            let seen = format!("the format cannot be recognised by its first line, \"{}\"", excerpt(first));
             Problem::unclear(seen, format!("--format, one of {}", Self::names()))
         })
     }
@@ -168,7 +168,7 @@ mod tests {
             (b" \n\n", "f: the file is empty; it needs at least one candle"),
             (
                 b"a;b;c\n1;2;3\n",
-                "f: the format cannot be told from its first line, \"a;b;c\"; settle it with --format, one of csv, parquet, binance, histdata, dukascopy, mt4, mt5, yahoo, freqtrade-json, feather",
+                "f: the format cannot be recognised by its first line, \"a;b;c\"; settle it with --format, one of csv, parquet, binance, histdata, dukascopy, mt4, mt5, yahoo, freqtrade-json, feather",
             ),
         ] {
             let problem = ImportFormat::sniff(start).unwrap_err();

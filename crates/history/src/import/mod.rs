@@ -1,8 +1,8 @@
 //! Candles out of the files that people have.
 //!
-//! A file is unpacked ([`unpack`]), its format told from its first bytes ([`format`]), its rows read ([`text`],
+//! A file is unpacked ([`unpack`]), its format recognised by its first bytes ([`format`]), its rows read ([`text`],
 //! [`json`], [`feather`]) and given moments ([`zone`]), a symbol and an interval ([`name`], [`spacing`]): then it is a
-//! [`sheet`]. An import holds a sheet to what candles are; a check looks at what is wrong with it. Nothing is guessed:
+//! [`table`]. An import holds a table to what candles are; a check looks at what is wrong with it. Nothing is guessed:
 //! what is unclear is an error that names the option which settles it.
 
 mod feather;
@@ -13,19 +13,19 @@ mod name;
 mod problem;
 mod row;
 mod settings;
-mod sheet;
 mod spacing;
+mod table;
 mod text;
 mod unpack;
 mod zone;
 
 pub use format::{ImportFormat, ImportFormatError};
 pub use settings::{ImportSettings, Stamped, StampedError};
-pub use sheet::ToldBy;
+pub use table::DetectedFrom;
 pub use zone::{ClockChange, ClockChangeError, Zone, ZoneError};
 
 pub(crate) use row::{Decoded, Row};
-pub(crate) use sheet::Sheet;
+pub(crate) use table::CandleTable;
 
 use crate::{HistoryError, Progress};
 use candlewick_sdk::{Candle, CandleError, CandleSeries, Interval, Millis};
@@ -33,17 +33,17 @@ use problem::Problem;
 use row::Unit;
 use std::path::Path;
 
-/// A file's candles, and how they were told.
+/// A file's candles, and how they were recognised.
 #[derive(Clone, Debug)]
 pub struct Imported {
     /// The candles.
     pub candles: CandleSeries,
     /// The format of the file.
     pub format: ImportFormat,
-    /// What told the symbol.
-    pub symbol_told_by: ToldBy,
-    /// What told the interval.
-    pub interval_told_by: ToldBy,
+    /// Where the symbol is from.
+    pub symbol_from: DetectedFrom,
+    /// Where the interval is from.
+    pub interval_from: DetectedFrom,
     /// In which zone the file's times were, where they needed one.
     pub zone: Option<Zone>,
     /// Rows that hold no prices, and are left out.
@@ -66,10 +66,10 @@ pub fn import_file(
     settings: &ImportSettings,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Imported, HistoryError> {
-    to_candles(Sheet::read(path, settings, progress)?)
+    to_candles(CandleTable::read(path, settings, progress)?)
 }
 
-/// Reads the candles of a file's content; `path` is the name that errors carry, and that may tell the series.
+/// Reads the candles of a file's content; `path` is the name that errors carry, and that may name the series.
 ///
 /// # Errors
 /// Those of [`import_file`].
@@ -78,42 +78,42 @@ pub fn import_bytes(
     path: &Path,
     settings: &ImportSettings,
 ) -> Result<Imported, HistoryError> {
-    to_candles(Sheet::read_from(content, path, settings)?)
+    to_candles(CandleTable::read_from(content, path, settings)?)
 }
 
-/// Holds a sheet to what candles are.
-fn to_candles(sheet: Sheet) -> Result<Imported, HistoryError> {
-    let path = sheet.path.clone();
-    try_to_candles(sheet).map_err(|problem| problem.at(&path))
+/// Holds a table to what candles are.
+fn to_candles(table: CandleTable) -> Result<Imported, HistoryError> {
+    let path = table.path.clone();
+    try_to_candles(table).map_err(|problem| problem.at(&path))
 }
 
-fn try_to_candles(sheet: Sheet) -> Result<Imported, Problem> {
-    let Sheet { series, decoded, interval_told_by, .. } = sheet;
+fn try_to_candles(table: CandleTable) -> Result<Imported, Problem> {
+    let CandleTable { series, decoded, interval_from, .. } = table;
     if let Some(broken) = decoded.broken.first() {
         return Err(at_place(&decoded, broken.place, &broken.problem));
     }
-    let told_by = match interval_told_by {
-        ToldBy::Name => Some("the file name"),
-        ToldBy::Content => Some("the content"),
-        ToldBy::Option | ToldBy::Spacing => None,
+    let stated_by = match interval_from {
+        DetectedFrom::Name => Some("the file name"),
+        DetectedFrom::Content => Some("the content"),
+        DetectedFrom::Option | DetectedFrom::Spacing => None,
     };
     check_order(&decoded)?;
-    if let Some(told_by) = told_by {
-        spacing::hold_to(&decoded.rows, series.interval, told_by)?;
+    if let Some(stated_by) = stated_by {
+        spacing::hold_to(&decoded.rows, series.interval, stated_by)?;
     }
     let empty_rows = decoded.empty;
     let candles = candles_of(decoded, series.interval)?;
     let empty = |error: candlewick_sdk::SeriesError| Problem::Empty(error.to_string());
     Ok(Imported {
         candles: CandleSeries::new(series, candles).map_err(empty)?,
-        format: sheet.format,
-        symbol_told_by: sheet.symbol_told_by,
-        interval_told_by,
-        zone: sheet.zone,
+        format: table.format,
+        symbol_from: table.symbol_from,
+        interval_from,
+        zone: table.zone,
         empty_rows,
-        skipped_rows: sheet.skipped,
-        turned_round: sheet.turned_round,
-        in_seconds: sheet.in_seconds,
+        skipped_rows: table.skipped,
+        turned_round: table.turned_round,
+        in_seconds: table.in_seconds,
     })
 }
 

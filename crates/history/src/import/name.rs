@@ -1,18 +1,18 @@
-//! What a file's name tells: the symbol and the interval, as the sources of files write them.
+//! What a file's name says: the symbol and the interval, as the sources of files write them.
 
 use super::ImportFormat;
 use candlewick_sdk::{Interval, Symbol};
 use std::path::Path;
 
-/// What a name tells, as far as it does.
+/// What a name says, as far as it does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Told {
+pub(super) struct NameParts {
     pub(super) symbol: Option<Symbol>,
     pub(super) interval: Option<Interval>,
 }
 
-impl Told {
-    /// With what another name tells where this one does not.
+impl NameParts {
+    /// With what another name says where this one does not.
     pub(super) fn or(self, other: Option<Self>) -> Self {
         let other = other.unwrap_or_default();
         Self { symbol: self.symbol.or(other.symbol), interval: self.interval.or(other.interval) }
@@ -22,15 +22,15 @@ impl Told {
 /// Endings that say how a file is kept and not what is in it.
 const ENDINGS: [&str; 8] = [".gz", ".zip", ".csv", ".txt", ".json", ".feather", ".parquet", ".arrow"];
 
-/// What the name of a file tells. Where a pattern leaves the symbol's spelling open, it is made upper case, and a
+/// What the name of a file says. Where a pattern leaves the symbol's spelling open, it is made upper case, and a
 /// pair's two parts are joined: `eth_btc` is `ETHBTC`.
-pub(super) fn told_by(path: &str, format: ImportFormat) -> Told {
+pub(super) fn read_name(path: &str, format: ImportFormat) -> NameParts {
     let name = Path::new(path).file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let mut stem = name;
     while let Some(shorter) = ENDINGS.iter().find_map(|ending| without_ending(stem, ending)) {
         stem = shorter;
     }
-    let patterns: [fn(&str) -> Option<Told>; 7] =
+    let patterns: [fn(&str) -> Option<NameParts>; 7] =
         [ours, hist_data, dukascopy, dashed_dukascopy, meta_trader_5, dashed_pair, dashed];
     let found = patterns.into_iter().find_map(|pattern| pattern(stem));
     found.or_else(|| by_format(stem, format)).unwrap_or_default()
@@ -48,27 +48,27 @@ fn without_ending<'a>(name: &'a str, ending: &str) -> Option<&'a str> {
     (is_ending && at > 0).then(|| &name[..at])
 }
 
-fn told(symbol: &str, interval: Option<Interval>) -> Told {
-    Told { symbol: Symbol::new(symbol).ok(), interval }
+fn of_name(symbol: &str, interval: Option<Interval>) -> NameParts {
+    NameParts { symbol: Symbol::new(symbol).ok(), interval }
 }
 
 /// `BTCUSDT_1m`.
-fn ours(stem: &str) -> Option<Told> {
+fn ours(stem: &str) -> Option<NameParts> {
     let (symbol, interval) = stem.rsplit_once('_')?;
-    Some(told(symbol, Some(interval.parse().ok()?)))
+    Some(of_name(symbol, Some(interval.parse().ok()?)))
 }
 
 /// `DAT_ASCII_EURUSD_M1_2024`.
-fn hist_data(stem: &str) -> Option<Told> {
+fn hist_data(stem: &str) -> Option<NameParts> {
     let parts: Vec<&str> = stem.split('_').collect();
     match parts[..] {
-        ["DAT", _, symbol, "M1", _] => Some(told(symbol, Some(Interval::MINUTE))),
+        ["DAT", _, symbol, "M1", _] => Some(of_name(symbol, Some(Interval::MINUTE))),
         _ => None,
     }
 }
 
 /// `EURUSD_Candlestick_1_M_BID_01.01.2024-31.01.2024`.
-fn dukascopy(stem: &str) -> Option<Told> {
+fn dukascopy(stem: &str) -> Option<NameParts> {
     let parts: Vec<&str> = stem.split('_').collect();
     let [symbol, "Candlestick", count, unit, _, ..] = parts[..] else { return None };
     let unit = match unit.to_ascii_lowercase().as_str() {
@@ -76,24 +76,24 @@ fn dukascopy(stem: &str) -> Option<Told> {
         "m" => "m",
         "h" | "hour" => "h",
         "d" => "d",
-        _ => return Some(told(&symbol.to_ascii_uppercase(), None)),
+        _ => return Some(of_name(&symbol.to_ascii_uppercase(), None)),
     };
-    Some(told(&symbol.to_ascii_uppercase(), format!("{count}{unit}").parse().ok()))
+    Some(of_name(&symbol.to_ascii_uppercase(), format!("{count}{unit}").parse().ok()))
 }
 
 /// `eurusd-m1-bid-2024-01-01-2024-01-31`, as programs name what they fetch there.
-fn dashed_dukascopy(stem: &str) -> Option<Told> {
+fn dashed_dukascopy(stem: &str) -> Option<NameParts> {
     let mut parts = stem.split('-');
     let (symbol, period, side) = (parts.next()?, parts.next()?, parts.next()?);
     let interval = period_of(period)?;
-    ["bid", "ask"].contains(&side).then(|| told(&symbol.to_ascii_uppercase(), Some(interval)))
+    ["bid", "ask"].contains(&side).then(|| of_name(&symbol.to_ascii_uppercase(), Some(interval)))
 }
 
 /// `EURUSD_M1_202401020000_202401022359`, and whatever else follows.
-fn meta_trader_5(stem: &str) -> Option<Told> {
+fn meta_trader_5(stem: &str) -> Option<NameParts> {
     let mut parts = stem.split('_');
     let (symbol, period) = (parts.next()?, parts.next()?);
-    Some(told(&symbol.to_ascii_uppercase(), Some(period_of(period)?)))
+    Some(of_name(&symbol.to_ascii_uppercase(), Some(period_of(period)?)))
 }
 
 /// `M1`, `h4`, `D1`.
@@ -108,42 +108,42 @@ fn period_of(period: &str) -> Option<Interval> {
 }
 
 /// `ETH_BTC-5m`, and `ETH_USDT_USDT-1h-futures`, whose third part is what it is settled in.
-fn dashed_pair(stem: &str) -> Option<Told> {
+fn dashed_pair(stem: &str) -> Option<NameParts> {
     let parts: Vec<&str> = stem.split('-').collect();
     let (pair, interval) = match parts[..] {
         [pair, interval] | [pair, interval, "futures"] => (pair, interval.parse().ok()?),
         // Marks, indexes and funding rates are not candles of the market itself.
         [pair, interval, kind] if pair.contains('_') && kind.bytes().all(|byte| !byte.is_ascii_digit()) => {
-            return Some(Told { symbol: None, interval: interval.parse().ok() });
+            return Some(NameParts { symbol: None, interval: interval.parse().ok() });
         }
         _ => return None,
     };
     let coins: Vec<&str> = pair.split('_').collect();
     match coins[..] {
-        [base, quote] => Some(told(&format!("{base}{quote}").to_ascii_uppercase(), Some(interval))),
+        [base, quote] => Some(of_name(&format!("{base}{quote}").to_ascii_uppercase(), Some(interval))),
         [base, quote, settled] if settled == quote => {
-            Some(told(&format!("{base}{quote}").to_ascii_uppercase(), Some(interval)))
+            Some(of_name(&format!("{base}{quote}").to_ascii_uppercase(), Some(interval)))
         }
         _ => None,
     }
 }
 
 /// `BTCUSDT-1m-2024-01`, with or without a day, or with nothing behind.
-fn dashed(stem: &str) -> Option<Told> {
+fn dashed(stem: &str) -> Option<NameParts> {
     let mut parts = stem.split('-');
     let (symbol, interval) = (parts.next()?, parts.next()?);
     let is_date = parts.all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()));
     let is_span = interval.starts_with(|first: char| first.is_ascii_digit());
-    if is_date && is_span { Some(told(symbol, interval.parse().ok())) } else { None }
+    if is_date && is_span { Some(of_name(symbol, interval.parse().ok())) } else { None }
 }
 
-/// Names that tell something only in their format.
-fn by_format(stem: &str, format: ImportFormat) -> Option<Told> {
+/// Names that say something only in their format.
+fn by_format(stem: &str, format: ImportFormat) -> Option<NameParts> {
     match format {
         // The ticker alone, in capitals.
         ImportFormat::Yahoo => {
             let is_ticker = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || "=^.-".contains(c);
-            if stem.chars().all(is_ticker) { Some(told(stem, None)) } else { None }
+            if stem.chars().all(is_ticker) { Some(of_name(stem, None)) } else { None }
         }
         // The symbol and the minutes: `EURUSD60`.
         ImportFormat::MetaTrader4 => {
@@ -152,7 +152,7 @@ fn by_format(stem: &str, format: ImportFormat) -> Option<Told> {
                 minutes.iter().filter_map(|minutes| Some((stem.strip_suffix(minutes)?, *minutes)));
             let (symbol, minutes) = found.next()?;
             let is_word = symbol.bytes().all(|byte| byte.is_ascii_uppercase()) && !symbol.is_empty();
-            if is_word { Some(told(symbol, format!("{minutes}m").parse().ok())) } else { None }
+            if is_word { Some(of_name(symbol, format!("{minutes}m").parse().ok())) } else { None }
         }
         _ => None,
     }
@@ -196,9 +196,9 @@ mod tests {
             (".csv", Csv, ("-", "-")),
             ("é-é_é", Csv, ("-", "-")),
         ] {
-            let told = told_by(name, format);
-            let symbol = told.symbol.map_or("-".to_owned(), |symbol| symbol.to_string());
-            let interval = told.interval.map_or("-".to_owned(), |interval| interval.to_string());
+            let named = read_name(name, format);
+            let symbol = named.symbol.map_or("-".to_owned(), |symbol| symbol.to_string());
+            let interval = named.interval.map_or("-".to_owned(), |interval| interval.to_string());
             assert_eq!((symbol.as_str(), interval.as_str()), expected, "{name}");
         }
     }

@@ -34,7 +34,7 @@ impl FromStr for Stamped {
     }
 }
 
-/// How to read a file; what is left out is told from its name and its content, or is an error.
+/// How to read a file; what is left out is read from its name and its content, or is an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImportSettings {
     /// The format.

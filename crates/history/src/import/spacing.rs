@@ -1,4 +1,4 @@
-//! How far apart rows are, and whether that tells the candles' length.
+//! How far apart rows are, and how long a candle is by that.
 
 use super::problem::Problem;
 use super::row::Row;
@@ -38,7 +38,7 @@ pub(super) fn interval_of(rows: &[Row]) -> Result<Interval, Problem> {
             .map(|(distance, count)| format!("{} ({count} times)", length(*distance)))
             .collect();
         let seen = if shown.is_empty() {
-            "one row does not tell the candles' length".to_owned()
+            "one row does not say how long a candle is".to_owned()
         } else {
             format!("the candles' length is not clear: the rows are apart {}", shown.join(", "))
         };
@@ -53,13 +53,13 @@ pub(super) fn interval_of(rows: &[Row]) -> Result<Interval, Problem> {
     if is_clear { Ok(interval) } else { Err(unclear()) }
 }
 
-/// Holds the rows of a clean file to a length that its name or its content told.
-pub(super) fn hold_to(rows: &[Row], interval: Interval, told_by: &str) -> Result<(), Problem> {
+/// Holds the rows of a clean file to a length that its name or its content states.
+pub(super) fn hold_to(rows: &[Row], interval: Interval, stated_by: &str) -> Result<(), Problem> {
     let found = distances(rows);
     let total: u64 = found.values().sum();
     let Some((shortest, _)) = found.first_key_value() else { return Ok(()) };
     let contradicts = |what: String| {
-        Err(Problem::unclear(format!("{told_by} says {interval}, but {what}"), option(&found)))
+        Err(Problem::unclear(format!("{stated_by} says {interval}, but {what}"), option(&found)))
     };
     if *shortest < interval.length() {
         return contradicts(format!("rows are {} apart", length(*shortest)));
@@ -110,7 +110,7 @@ mod tests {
         check(&[0, 1, 2], Ok("1m"));
         check(&[10, 5, 0], Ok("5m"));
         check(&[0, 60, 120, 120, 300], Ok("1h"));
-        check(&[0], Err("one row does not tell the candles' length"));
+        check(&[0], Err("one row does not say how long a candle is"));
         check(&[0, 1], Err("the candles' length is not clear: the rows are apart 1m (1 times)"));
         check(
             &[0, 2, 4, 7],

@@ -20,7 +20,7 @@ pub enum Zone {
 /// What to do with times that a clock shows twice or never because it is put back or forward.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ClockChange {
-    /// An hour that a file holds twice is told apart by its order; all else is an error.
+    /// An hour that a file holds twice is distinguished by its order; all else is an error.
     #[default]
     Strict,
     /// An hour that a file holds once is the one before the clock was put back.
@@ -127,19 +127,19 @@ fn moments_at(zone: Zone, wall: Millis) -> MappedLocalTime<Millis> {
 }
 
 fn shown_twice(decoded: &Decoded, at: usize, zone: Zone) -> Problem {
-    let (place, wall) = told(decoded, at);
+    let (place, wall) = place_and_wall_time(decoded, at);
     let seen =
         format!("line {place}: the clock in {zone} shows {wall} twice, and the file holds that hour once");
     Problem::unclear(seen, "--clock-change earlier, later or skip")
 }
 
 fn never_shown(decoded: &Decoded, at: usize, zone: Zone) -> Problem {
-    let (place, wall) = told(decoded, at);
+    let (place, wall) = place_and_wall_time(decoded, at);
     let seen = format!("line {place}: the clock in {zone} never shows {wall}, because it is put forward");
     Problem::unclear(seen, "another --timezone, or --clock-change skip")
 }
 
-fn told(decoded: &Decoded, at: usize) -> (u64, String) {
+fn place_and_wall_time(decoded: &Decoded, at: usize) -> (u64, String) {
     let wall = DateTime::from_timestamp_millis(decoded.rows[at].time.get());
     let wall = wall.map(|time| time.format("%Y-%m-%d %H:%M:%S").to_string());
     (decoded.places.of(at), wall.unwrap_or_default())

@@ -104,8 +104,8 @@ fn read_groups<R: ChunkReader + 'static>(
     let _ = candles.try_reserve_exact(usize::try_from(metadata.file_metadata().num_rows()).unwrap_or(0));
     let mut keep = |time, numbers| {
         let made = Candle::new(time, interval, numbers);
-        let told = |problem| format!("row {} (counted from 0): {problem}", candles.len());
-        candles.push(made.map_err(told)?);
+        let in_row = |problem| format!("row {} (counted from 0): {problem}", candles.len());
+        candles.push(made.map_err(in_row)?);
         Ok(())
     };
     let mut rows = 0;
@@ -330,7 +330,7 @@ mod tests {
         let columns = [Column::Int64(times), ONES, ONES, ONES, ONES, ONES];
         let found =
             read(&file(&schema, &columns)).map(|rows| rows.iter().map(|row| row.0).collect::<Vec<_>>());
-        let expected = expected.map(<[i64]>::to_vec).map_err(|told| format!("x.parquet: {told}"));
+        let expected = expected.map(<[i64]>::to_vec).map_err(|error| format!("x.parquet: {error}"));
         assert_eq!(found, expected, "{time}");
     }
 
@@ -375,8 +375,8 @@ mod tests {
     fn files_without_the_columns_or_of_other_kinds_are_told() {
         let times = || Column::Int64(&[60_000, 120_000]);
         let absent = file(&format!("required int64 time; {NUMBERS}"), &[times(), ONES, ONES, ONES, ONES]);
-        let told = "x.parquet: there is no column volume; the columns are time, open, high, low, close";
-        assert_eq!(read(&absent), Err(told.to_owned()));
+        let message = "x.parquet: there is no column volume; the columns are time, open, high, low, close";
+        assert_eq!(read(&absent), Err(message.to_owned()));
         let schema = format!("required int64 time; {NUMBERS} required int32 volume;");
         let whole = file(&schema, &[times(), ONES, ONES, ONES, ONES, Column::Int32(&[1, 2])]);
         assert_eq!(
@@ -386,8 +386,8 @@ mod tests {
         let none = read(&to_parquet(&[], &[])).unwrap_err();
         assert_eq!(none, "x.parquet: there are no candles; add at least one");
         for nonsense in ["", "PAR1", "time,open,high,low,close,volume\n60000,1,1,1,1,0\n"] {
-            let told = read(nonsense.as_bytes()).unwrap_err();
-            assert!(told.starts_with("x.parquet: this is not a sound Parquet file"), "{told}");
+            let message = read(nonsense.as_bytes()).unwrap_err();
+            assert!(message.starts_with("x.parquet: this is not a sound Parquet file"), "{message}");
         }
     }
 

@@ -1,10 +1,10 @@
 //! No content of a file, however broken, makes a decoder panic: random bytes, and sound files with bytes changed.
 //!
 //! `DECODER_CASES` is the number of cases of each kind, for each decoder. With a very large one a decoder runs until it
-//! is stopped, and tells how far it came:
+//! is stopped, and reports its progress:
 //! `DECODER_CASES=1000000000 timeout 600 cargo test --release --test decoders feather -- --nocapture`.
 #![allow(clippy::unwrap_used, reason = "what cannot be made fails its test")]
-#![allow(clippy::print_stdout, reason = "a long run tells how far it came")]
+#![allow(clippy::print_stdout, reason = "a long run reports its progress")]
 
 mod edit;
 mod target;
@@ -13,11 +13,11 @@ use edit::{Edit, edited, edits};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use std::sync::Once;
-use target::{Stage, Target};
+use target::{Fixture, Target};
 
 /// Cases of a plain test run.
 const CASES: u32 = 150;
-/// How often a long run tells how far it came.
+/// How often a long run reports its progress.
 const TOLD_EVERY: u64 = 10_000;
 
 fn cases() -> u32 {
@@ -25,15 +25,15 @@ fn cases() -> u32 {
     text.map_or(CASES, |text| text.parse().unwrap_or_else(|_| panic!("DECODER_CASES={text} is no number")))
 }
 
-/// Libraries of columns assert what a broken file contradicts; the decoders catch that, and it need not be told.
+/// Libraries of columns assert what a broken file contradicts; the decoders catch that, and it need not be printed.
 fn mute_caught_panics() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        let tell = std::panic::take_hook();
+        let default_hook = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {
             let file = panic.location().map_or("", |location| location.file());
             if !["/arrow-", "/parquet-", "/flatbuffers-"].iter().any(|library| file.contains(library)) {
-                tell(panic);
+                default_hook(panic);
             }
         }));
     });
@@ -60,7 +60,7 @@ fn feed(target: &Target) {
     let fed = runner.run(&input, |(seed, edits, noise): (Vec<u8>, Vec<Edit>, Vec<u8>)| {
         run(&edited(&seed, &edits));
         run(&noise);
-        // Noise behind the bytes by which the format is told.
+        // Noise behind the bytes by which the format is recognised.
         run(&[&seed[..seed.len().min(noise.len() / 4)], &noise[..]].concat());
         Ok::<(), TestCaseError>(())
     });
@@ -96,6 +96,6 @@ decoders! {
     parquet => Target::Parquet,
     gzip => Target::Packed(&["ETH_BTC-5m.json.gz", "malformed.json.gz"]),
     zip => Target::Packed(&["DAT_ASCII_EURUSD_M1_2024.zip", "malformed.zip"]),
-    cache => Target::Cache(Stage::new()),
-    manifest => Target::Manifest(Stage::new()),
+    cache => Target::Cache(Fixture::new()),
+    manifest => Target::Manifest(Fixture::new()),
 }

@@ -22,9 +22,9 @@ pub(crate) enum Target {
     /// Archives with a file in them.
     Packed(&'static [&'static str]),
     /// The copy of a candle file as it lies in memory.
-    Cache(Stage),
+    Cache(Fixture),
     /// The manifest of a catalog's series.
-    Manifest(Stage),
+    Manifest(Fixture),
 }
 
 fn fixture(name: &str) -> Vec<u8> {
@@ -63,8 +63,8 @@ impl Target {
                 candlewick_history::write_parquet(euro().candles(), &mut ours).unwrap();
                 vec![ours, fixture("ETH_BTC-5m.parquet"), fixture("malformed.parquet")]
             }
-            Self::Cache(stage) => vec![stage.copy_content.clone()],
-            Self::Manifest(stage) => vec![stage.manifest_content.clone()],
+            Self::Cache(fixture) => vec![fixture.copy_content.clone()],
+            Self::Manifest(fixture) => vec![fixture.manifest_content.clone()],
         }
     }
 
@@ -87,8 +87,8 @@ impl Target {
                 }
                 import(content, Some("parquet"));
             }
-            Self::Cache(stage) => stage.read_copy(content),
-            Self::Manifest(stage) => stage.read_manifest(content),
+            Self::Cache(fixture) => fixture.read_copy(content),
+            Self::Manifest(fixture) => fixture.read_manifest(content),
         }
     }
 }
@@ -101,10 +101,10 @@ fn hold_to_itself(candles: &CandleSeries) {
     assert_eq!(again.candles(), candles.candles());
 }
 
-/// Imports with all told, and checks with all to be found out.
+/// Imports with everything given, and checks with all to be found out.
 fn import(content: &[u8], format: Option<&str>) {
     let wall = format.is_some_and(|format| format.starts_with("mt"));
-    let told = ImportSettings {
+    let given = ImportSettings {
         format: format.map(|format| format.parse().unwrap()),
         symbol: Some(series().symbol),
         interval: Some(series().interval),
@@ -113,15 +113,15 @@ fn import(content: &[u8], format: Option<&str>) {
         most_bytes: 1 << 20,
         ..ImportSettings::default()
     };
-    if let Ok(imported) = import_bytes(content, Path::new("x"), &told) {
+    if let Ok(imported) = import_bytes(content, Path::new("x"), &given) {
         hold_to_itself(&imported.candles);
     }
     let sniffed =
-        ImportSettings { format: None, interval: None, zone: None, most_bytes: 1 << 20, ..told.clone() };
+        ImportSettings { format: None, interval: None, zone: None, most_bytes: 1 << 20, ..given.clone() };
     // The calendar of centuries takes its time, and is asked now and then only.
     let session = if content.len().is_multiple_of(16) { Session::Currencies } else { Session::Always };
     let settings = CheckSettings { session: Some(session), ..CheckSettings::default() };
-    for reading in [told, sniffed] {
+    for reading in [given, sniffed] {
         if let Ok(checked) = check_bytes(content, Path::new("DAT_MT_EURUSD_M1_2024.csv"), &reading, &settings)
         {
             let also = FindingKind::ALL;
@@ -133,7 +133,7 @@ fn import(content: &[u8], format: Option<&str>) {
 }
 
 /// Files that are broken again and again.
-pub(crate) struct Stage {
+pub(crate) struct Fixture {
     _folder: TempDir,
     source: DataSource,
     cache: FileCache,
@@ -144,7 +144,7 @@ pub(crate) struct Stage {
     manifest_content: Vec<u8>,
 }
 
-impl Stage {
+impl Fixture {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("EURUSD_1m.csv");

@@ -20,7 +20,7 @@ pub(super) async fn recompute(
     contents: &JournalContents,
     told: &Provenance,
     registry: &Registry,
-) -> Result<Result<BTreeMap<&'static str, f64>, String>, RecordsError> {
+) -> Result<Result<BTreeMap<String, f64>, String>, RecordsError> {
     let Some(run) = contents.run(told.run) else { return Ok(Err("its run is not told".to_owned())) };
     let mut replay = match Replay::of(run, &told.bot, registry) {
         Ok(replay) => replay,
@@ -46,7 +46,7 @@ struct Replay {
     symbol: Option<usize>,
     /// Direction and decision time of the bot's own trades.
     trades: BTreeMap<IntentId, (Direction, Millis)>,
-    indicators: Vec<(&'static str, f64)>,
+    indicators: Vec<(String, f64)>,
 }
 
 impl Replay {
@@ -80,12 +80,12 @@ impl Replay {
             EventKind::Candle { series, candle, .. } if Some(series.index()) == self.series => {
                 self.strategy.on_candle(candle);
                 // A longer candle that closes at the same instant has no part in the decision.
-                self.indicators = self.strategy.indicators();
+                self.take_indicators();
                 self.longer.show(candle, &mut *self.strategy);
             }
             EventKind::Price { symbol, price } if Some(symbol.index()) == self.symbol => {
                 self.strategy.on_price(price);
-                self.indicators = self.strategy.indicators();
+                self.take_indicators();
             }
             EventKind::Settled(settled) => {
                 if let Some((direction, decision_time)) = self.trades.remove(&settled.intent) {
@@ -96,6 +96,11 @@ impl Replay {
             _ => {}
         }
         Ok(())
+    }
+
+    fn take_indicators(&mut self) {
+        let named = self.strategy.indicators().into_iter();
+        self.indicators = named.map(|(name, value)| (name.to_owned(), value)).collect();
     }
 }
 
@@ -150,7 +155,7 @@ mod tests {
             *self.told.entry("minor units").or_default() += settlement.profit.minor() as f64;
         }
 
-        fn indicators(&self) -> Vec<(&'static str, f64)> {
+        fn indicators(&self) -> Vec<(&str, f64)> {
             self.told.iter().map(|(name, value)| (*name, *value)).collect()
         }
     }
@@ -221,6 +226,12 @@ mod tests {
         stored(2, LineKind::Event, &json!(Event { at: Millis::ZERO, received: Millis::ZERO, kind }))
     }
 
+    impl Replay {
+        fn named(&self) -> Vec<(&str, f64)> {
+            self.indicators.iter().map(|(name, value)| (name.as_str(), *value)).collect()
+        }
+    }
+
     #[test]
     fn a_strategy_is_told_what_its_bot_was_told_and_asked_as_it_answered() {
         let registry = Registry::default().with::<Witness>().unwrap();
@@ -252,12 +263,12 @@ mod tests {
         ];
         for (line, expected) in steps {
             replay.take(&line).unwrap();
-            assert_eq!(replay.indicators, expected, "{}", line.line.body);
+            assert_eq!(replay.named(), expected, "{}", line.line.body);
         }
         for line in [settled(7, 800), candle(1, 2, 30.0)] {
             replay.take(&line).unwrap();
         }
-        assert_eq!(replay.indicators, [close(30.0), longer, ("minor units", 800.0), price]);
+        assert_eq!(replay.named(), [close(30.0), longer, ("minor units", 800.0), price]);
         assert!(replay.take(&event(&json!({"event": "candle"}))).is_err());
     }
 

@@ -32,7 +32,7 @@ pub struct Explanation {
     /// The rules that were asked, in their order: all of them let it pass.
     passed_rules: Vec<&'static str>,
     /// The strategy's indicators at the decision, by name; empty when it offers none.
-    indicators: BTreeMap<&'static str, f64>,
+    indicators: BTreeMap<String, f64>,
     /// Why the strategy that decided cannot be asked; null when it could be.
     indicators_missing: Option<String>,
     /// The series that it was decided on, from before the decision to its end.

@@ -98,7 +98,7 @@ impl Adx {
         2 * self.index.warmup()
     }
 
-    /// Candles until the value no longer tells where the series began: about 43.4 x period (588 for 14).
+    /// Candles until the value no longer depends on where the series began: about 43.4 x period (588 for 14).
     pub fn stable_after(&self) -> usize {
         self.warmup() + 2 * self.index.memory()
     }

@@ -31,7 +31,7 @@ impl Ema {
         self.smoothing.warmup()
     }
 
-    /// Candles until the value no longer tells where the series began: `period` + about 10.4 x (period + 1).
+    /// Candles until the value no longer depends on where the series began: `period` + about 10.4 x (period + 1).
     pub fn stable_after(&self) -> usize {
         self.smoothing.warmup() + self.smoothing.memory()
     }

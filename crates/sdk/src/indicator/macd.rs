@@ -65,7 +65,7 @@ impl Macd {
         self.slow.warmup() + self.signal.warmup() - 1
     }
 
-    /// Candles until the value no longer tells where the series began (397 for 12, 26 and 9).
+    /// Candles until the value no longer depends on where the series began (397 for 12, 26 and 9).
     pub fn stable_after(&self) -> usize {
         self.warmup() + self.slow.memory() + self.signal.memory()
     }

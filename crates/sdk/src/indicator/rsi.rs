@@ -48,7 +48,7 @@ impl Rsi {
         self.movements.warmup() + 1
     }
 
-    /// Candles until the value no longer tells where the series began: about 21.7 x period (295 for 14).
+    /// Candles until the value no longer depends on where the series began: about 21.7 x period (295 for 14).
     pub fn stable_after(&self) -> usize {
         self.warmup() + self.movements.memory()
     }

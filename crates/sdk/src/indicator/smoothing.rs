@@ -6,8 +6,8 @@ const FORGOTTEN: f64 = 1e-9;
 /// Answers first with the simple mean of its first `period` values, then smooths on from there; several lines at once,
 /// which begin together.
 ///
-/// The arithmetic is that of the wrapped crate's exponential average, which is not used: compilers read its weight and its
-/// mean as one pair, right after the mean alone was written, and a processor waits for that twice as long as all else takes.
+/// The arithmetic is that of the wrapped crate's exponential average, which is not used because of the layout of its fields
+/// (`performance: large`).
 #[derive(Clone, Debug)]
 pub(super) struct Smoothing<const LINES: usize = 1> {
     /// While the seed lacks values, their sums.
@@ -45,8 +45,7 @@ impl<const LINES: usize> Smoothing<LINES> {
 
     /// Takes a finite value for each line; answers from the `period`th on.
     ///
-    /// The seed is no function of its own: a call that is handed the means makes a loop over candles write and read them again
-    /// for each, which takes 4.0 ns a candle instead of 3.2.
+    /// The seed is no function of its own, so that the means need not be written for each candle (`performance: candles`).
     #[inline]
     pub(super) fn update_all(&mut self, values: [f64; LINES]) -> Option<[f64; LINES]> {
         let lines = self.means.iter_mut().zip(values);

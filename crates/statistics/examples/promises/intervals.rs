@@ -11,7 +11,7 @@ type Interval = fn(WinRate, f64) -> Result<ConfidenceInterval, StatisticsError>;
 
 /// Of two-sided 95 % intervals.
 pub(crate) fn coverage(scale: Scale) -> Result<Vec<Measured>, StatisticsError> {
-    let truth = break_even(0.85)?;
+    let true_rate = break_even(0.85)?;
     let mut covered = Vec::new();
     for trades in [50, 1_000] {
         let intervals: [(&str, Bound, Interval); 2] = [
@@ -23,7 +23,7 @@ pub(crate) fn coverage(scale: Scale) -> Result<Vec<Measured>, StatisticsError> {
             covered.push(Measured::share((promise, bound, 0.95), scale.trials, |path| {
                 let won = won(path, trades, 0.0)?;
                 let found = interval(WinRate::new(won, trades - won)?, 0.95)?;
-                Ok((found.lower..=found.upper).contains(&truth))
+                Ok((found.lower..=found.upper).contains(&true_rate))
             })?);
         }
     }

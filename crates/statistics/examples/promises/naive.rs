@@ -9,7 +9,7 @@ use candlewick_statistics::{
 };
 use std::ops::ControlFlow;
 
-/// The nulls of the verdict, told to each of them.
+/// The nulls of the verdict, given to each of them.
 pub(crate) fn print(scale: Scale) -> Result<(), StatisticsError> {
     println!(
         "\nWhy figures that assume independent trades do not decide: the same paths, nominal error 5 %\n"
@@ -69,12 +69,12 @@ impl Naive {
             let StreamEvent::Settled { payout_fraction: b, outcome, .. } = event else {
                 return ControlFlow::Continue(());
             };
-            let told = match outcome {
+            let outcome_of = match outcome {
                 TradeOutcome::Won => sprt.on_won(b),
                 TradeOutcome::Lost => sprt.on_lost(b),
                 TradeOutcome::Draw | TradeOutcome::Cancelled => return ControlFlow::Continue(()),
             };
-            failed = told.err();
+            failed = outcome_of.err();
             won += u64::from(outcome == TradeOutcome::Won);
             decided += 1;
             shift += 1.0 / (1.0 + b) - 1.0 / 1.85;

@@ -23,14 +23,14 @@ pub(crate) fn print(scale: Scale) -> Result<(), StatisticsError> {
         ("+2 points, three bots in step", Arrangement::InStep(3), 2.0),
     ] {
         let rates = rates(&TradeStream::new(arrangement, &[0.85], points, 0.0)?, scale);
-        let told = |trades: Option<u64>| trades.map_or_else(|| "-".to_owned(), |trades| trades.to_string());
+        let shown = |trades: Option<u64>| trades.map_or_else(|| "-".to_owned(), |trades| trades.to_string());
         println!(
             "| {name} | {:.1} % | {:.1} % | {} | {} | {} |",
             100.0 * rates.shown(),
             100.0 * rates.rejected(),
-            told(rates.trades_to_show(0.5)),
-            told(rates.trades_to_show(0.8)),
-            told(rates.trades_to_reject(0.5)),
+            shown(rates.trades_to_show(0.5)),
+            shown(rates.trades_to_show(0.8)),
+            shown(rates.trades_to_reject(0.5)),
         );
     }
     Ok(())

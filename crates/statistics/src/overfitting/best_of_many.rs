@@ -62,11 +62,11 @@ pub fn best_of_many(returns: &dyn Variants, bootstrap: Bootstrap) -> Result<Best
     // The largest statistic of each draw, over the variants so far.
     let mut largest = vec![f64::NEG_INFINITY; bootstrap.runs as usize];
     for group in Group::all_of(returns) {
-        draws.tell(&group, &mut statistics, &mut largest);
+        draws.add_group(&group, &mut statistics, &mut largest);
     }
-    let told =
+    let named =
         statistics.iter().enumerate().filter_map(|(variant, found)| found.map(|found| (variant, found)));
-    let Some((best, statistic)) = told.reduce(|best, other| if other.1 > best.1 { other } else { best })
+    let Some((best, statistic)) = named.reduce(|best, other| if other.1 > best.1 { other } else { best })
     else {
         return Err(StatisticsError::TooFew { what: "variants that traded", found: 0, needed: 1 });
     };
@@ -102,22 +102,22 @@ impl Draws {
     }
 
     /// Adds the statistics of a group's variants, and raises the largest of each draw to theirs.
-    fn tell(&self, group: &Group, statistics: &mut Vec<Option<f64>>, largest: &mut [f64]) {
+    fn add_group(&self, group: &Group, statistics: &mut Vec<Option<f64>>, largest: &mut [f64]) {
         let history = History::new(group, self);
         let mut blocks = BlockSums::new(group.count());
         history.tell_blocks(&mut blocks, &self.own);
-        let told: Vec<Option<f64>> = (0..group.count()).map(|v| blocks.statistic(v, 0.0)).collect();
+        let named: Vec<Option<f64>> = (0..group.count()).map(|v| blocks.statistic(v, 0.0)).collect();
         let totals = blocks.sums.clone();
         for (starts, largest) in self.drawn.chunks_exact(self.own.len()).zip(largest) {
             history.tell_blocks(&mut blocks, starts);
-            for (variant, total) in totals.iter().enumerate().filter(|(variant, _)| told[*variant].is_some())
+            for (variant, total) in totals.iter().enumerate().filter(|(variant, _)| named[*variant].is_some())
             {
                 if let Some(found) = blocks.statistic(variant, *total) {
                     *largest = largest.max(found);
                 }
             }
         }
-        statistics.extend(told);
+        statistics.extend(named);
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::StatisticsError;
 use crate::statistics_error::check_numbers;
 
-/// How many variants are looked at together, so that what is reckoned of them stays in the processor's cache.
+/// How many variants are looked at together, so that their figures stay in the cache.
 const GROUP: usize = 32;
 
 /// The returns of many variants, however they are kept: none of what is made of them needs all at once.

@@ -60,7 +60,7 @@ fn curve(question: &RuinQuestion, most_losses: impl Fn(u32) -> i64) -> Ruin {
         return Ruin::new(vec![1.0; horizon as usize], 0.0);
     }
     let (p, q) = (question.win_probability, 1.0 - question.win_probability);
-    // alive[j] for j losses, of which only from..alive.len() are told apart from 0.
+    // alive[j] for j losses, of which only from..alive.len() differ from 0.
     let (mut alive, mut from) = (vec![1.0], 0_usize);
     let (mut ruined, mut left_out) = (0.0, 0.0);
     let mut within = Vec::with_capacity(horizon as usize);

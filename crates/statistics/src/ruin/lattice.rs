@@ -74,7 +74,7 @@ struct Chain<'a> {
     left_out: f64,
 }
 
-/// Probabilities by lattice point, of which only `from..to` are told apart from 0.
+/// Probabilities by lattice point, of which only `from..to` differ from 0.
 #[derive(Clone)]
 struct Front {
     probabilities: Vec<f64>,

@@ -95,8 +95,8 @@ impl StakePlan {
                 .map(|stake| stake - stake % step)
                 .collect(),
             Self::Soros { base, wins, step } => {
-                let placed = |wish: u64| wish - wish % step;
-                let next = |wish: &u64| Some(wish.saturating_add(question.profit(placed(*wish))));
+                let placed = |wanted: u64| wanted - wanted % step;
+                let next = |wanted: &u64| Some(wanted.saturating_add(question.profit(placed(*wanted))));
                 std::iter::successors(Some(base), next).map(placed).take(wins as usize + 1).collect()
             }
         };

@@ -27,7 +27,7 @@ impl RuinTrials {
 
 /// Plays each path trade by trade, with whole units of money, until a stake cannot be placed or the horizon ends.
 ///
-/// It knows nothing of chains and so bears witness for [`crate::ruin()`].
+/// It knows nothing of chains and so is an independent check of [`crate::ruin()`].
 ///
 /// # Errors
 /// Those of [`crate::ruin()`].

@@ -35,7 +35,7 @@ struct Paid {
     threshold: f64,
 }
 
-/// What a stream tells; a slot is one of [`TradeStream::slots`] places for an open trade.
+/// What a stream gives; a slot is one of [`TradeStream::slots`] places for an open trade.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum StreamEvent {
     /// A trade opened.
@@ -87,7 +87,7 @@ impl TradeStream {
         }
     }
 
-    /// Tells the events of at most `trades` trades of one path, until `listen` breaks.
+    /// Gives the events of at most `trades` trades of one path, until `listen` breaks.
     pub fn play(
         &self,
         seed: u64,
@@ -96,7 +96,7 @@ impl TradeStream {
         listen: impl FnMut(StreamEvent) -> ControlFlow<()>,
     ) {
         let mut dice = Dice::new(seed, path);
-        // A listener that breaks has heard enough; nothing is left to do here.
+        // A listener that breaks wants no more; nothing is left to do here.
         let _ = match self.arrangement {
             Arrangement::OneAfterAnother => self.play_groups(&mut dice, 1, trades, listen),
             Arrangement::InStep(size) => self.play_groups(&mut dice, size, trades, listen),

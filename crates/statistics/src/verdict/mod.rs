@@ -37,9 +37,9 @@ pub struct NotionalStake {
     mark: OverlapMark,
 }
 
-/// A verdict in the making: told of each open and each settlement, it answers at once and allocates nothing.
+/// A verdict that is being formed: it takes each open and each settlement, answers at once and allocates nothing.
 ///
-/// Tell it events in the order in which they became known, since the stake of a trade may depend only on what was
+/// Give it events in the order in which they became known, since the stake of a trade may depend only on what was
 /// known at its open. Of an open and a settlement at the same moment, the open comes first.
 ///
 /// ```
@@ -273,7 +273,7 @@ mod tests {
     }
 
     /// One trade after another at one payout, until they end or a verdict falls; how many were settled.
-    fn tell(test: &mut EdgeTest, payout: f64, outcomes: impl IntoIterator<Item = TradeOutcome>) -> u64 {
+    fn settle_all(test: &mut EdgeTest, payout: f64, outcomes: impl IntoIterator<Item = TradeOutcome>) -> u64 {
         for outcome in outcomes {
             let stake = test.on_open(payout).unwrap();
             if !matches!(test.on_settled(stake, outcome), Verdict::NotEnoughTrades { .. }) {
@@ -331,7 +331,7 @@ mod tests {
     #[test]
     fn an_open_stake_counts_as_lost_until_it_settles() {
         let mut test = EdgeTest::new(VerdictPlan::default());
-        tell(&mut test, 0.85, [TradeOutcome::Won; 10]);
+        settle_all(&mut test, 0.85, [TradeOutcome::Won; 10]);
         let before = test.edge_account();
         let stake = test.on_open(0.85).unwrap();
         let open = test.edge_account();
@@ -347,11 +347,11 @@ mod tests {
             (TradeOutcome::Lost, TradeOutcome::Won, Verdict::EdgeRejected),
         ] {
             let mut test = EdgeTest::new(VerdictPlan::default());
-            assert!(tell(&mut test, 0.85, [first; 200]) < 60);
+            assert!(settle_all(&mut test, 0.85, [first; 200]) < 60);
             assert_eq!(test.verdict(), expected);
             let (edge, mirror) = (test.edge_account(), test.mirror_account());
             for _ in 0..500 {
-                tell(&mut test, 0.85, [then]);
+                settle_all(&mut test, 0.85, [then]);
             }
             assert_eq!(test.verdict(), expected);
             assert_accounts(&test, edge, mirror);
@@ -362,7 +362,7 @@ mod tests {
     fn a_smaller_error_takes_more_trades() {
         let trades = |alpha| {
             let mut test = EdgeTest::new(VerdictPlan::new(alpha, 0.05, 0.04).unwrap());
-            tell(&mut test, 0.85, [TradeOutcome::Won; 500])
+            settle_all(&mut test, 0.85, [TradeOutcome::Won; 500])
         };
         assert!(trades(0.2) < trades(0.05) && trades(0.05) < trades(0.001));
     }

@@ -77,7 +77,7 @@ pub(super) fn run(arguments: &ExportArguments, context: &Context<'_>) -> Result<
 
 fn format_of(out: &Path) -> Result<CandleFormat, Failure> {
     CandleFormat::of_path(out).ok_or_else(|| {
-        let problem = format!("--out {}: the name does not tell the format", out.display());
+        let problem = format!("--out {}: the name does not say the format", out.display());
         Failure::configuration(problem).help("let it end in .csv or .parquet")
     })
 }

@@ -71,7 +71,7 @@ pub(super) fn run(arguments: &FetchArguments, context: &Context<'_>) -> Result<E
     let mixing = if arguments.mix { Mixing::Allowed } else { Mixing::Refused };
     let runtime = Runtime::new().map_err(|error| Failure::new(FailureKind::Unexpected, error))?;
     runtime.block_on(async {
-        let fetching = Fetching::new(&loaded, mixing, &Terminal(context.global))?;
+        let fetching = Fetching::new(&loaded, &targets, mixing, &Terminal(context.global))?;
         let (all, failures, ending) = run_all(targets, arguments, &fetching).await?;
         // Recording ends when somebody has enough; candles that were asked for and are not there are missing.
         let ending = ending.map(|ending| if arguments.record { ending } else { Ending::Interrupted });

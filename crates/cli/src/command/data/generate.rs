@@ -6,7 +6,7 @@ use crate::command::Context;
 use crate::failure::{Failure, FailureKind};
 use crate::output::{print, print_json};
 use crate::progress::with_spinner;
-use candlewick_api::clock::{Clock, SystemClock};
+use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_history::{
     AssetType, BadRows, Catalog, DataSource, GenerateSettings, HistoryError, Origin, Regime, asset_type_of,
     data_hash, generate, known_market, with_gaps, write_csv_file,

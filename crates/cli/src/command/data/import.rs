@@ -6,7 +6,7 @@ use crate::command::Context;
 use crate::failure::Failure;
 use crate::output::{print, print_json};
 use crate::progress::{Progress, with_spinner};
-use candlewick_api::clock::{Clock, SystemClock};
+use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_history::{
     Appended, CandleFormat, Catalog, Imported, Origin, Revision, data_hash, import_file,
 };
@@ -175,7 +175,7 @@ fn to_file(arguments: &ImportArguments, out: &Path, context: &Context<'_>) -> Re
         return Err(Failure::configuration(problem).help("--force replaces it; --out takes another name"));
     }
     let format = CandleFormat::of_path(out).ok_or_else(|| {
-        let problem = format!("--out {}: the name does not tell the format", out.display());
+        let problem = format!("--out {}: the name does not say the format", out.display());
         Failure::configuration(problem).help("let it end in .csv or .parquet")
     })?;
     let imported = read(arguments, file, context)?;
@@ -198,8 +198,8 @@ fn told(file: &Path, imported: &Imported) -> String {
         candles.series(),
         utc(candles.start()),
         utc(candles.end()),
-        imported.symbol_told_by.as_str(),
-        imported.interval_told_by.as_str(),
+        imported.symbol_from.as_str(),
+        imported.interval_from.as_str(),
     );
     if let Some(zone) = imported.zone {
         let _ = write!(text, ", times of {zone}");

@@ -37,7 +37,7 @@ pub(super) enum Header {
 pub(super) enum TimeColumn {
     /// Milliseconds since 1970.
     Milliseconds(usize),
-    /// Milliseconds or microseconds since 1970, told apart by their size.
+    /// Milliseconds or microseconds since 1970, distinguished by their size.
     Epoch(usize),
     /// A date and a time in one column.
     Written(usize, Pattern),
@@ -55,7 +55,7 @@ pub(super) const MOST_COLUMNS: usize = 16;
 /// Times from here on are microseconds: as milliseconds they were after the year 5138.
 const LEAST_MICROSECONDS: i64 = 100_000_000_000_000;
 
-/// A row, and the length of its candle where the line tells it.
+/// A row, and the length of its candle where the line says it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Line {
     pub(super) row: Row,

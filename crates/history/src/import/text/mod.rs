@@ -1,4 +1,4 @@
-//! Formats of lines: each is a layout, told from its first line; all are read by the same few functions.
+//! Formats of lines: each is a layout, recognised by its first line; all are read by the same few functions.
 
 mod layout;
 mod moment;
@@ -37,8 +37,8 @@ pub(super) fn decode(format: ImportFormat, reader: impl BufRead) -> Result<Decod
     while let Some((number, line)) = lines.next()? {
         keep(&mut decoded, number, line, layout, &mut length)?;
     }
-    if let Some(told) = length.0 {
-        decoded.interval = Interval::from_seconds(told.get() / 1_000).ok();
+    if let Some(stated) = length.0 {
+        decoded.interval = Interval::from_seconds(stated.get() / 1_000).ok();
     }
     Ok(decoded)
 }

@@ -92,7 +92,7 @@ fn dukascopy(first: &str) -> Option<Layout> {
     }
 }
 
-/// In the time of the broker's server, which the file does not tell.
+/// In the time of the broker's server, which the file does not say.
 fn meta_trader_4(first: &str) -> Option<Layout> {
     let (date, rest) = first.split_once(',')?;
     let (time, _) = rest.split_once(',')?;

@@ -4,7 +4,7 @@ use super::Subject;
 use crate::command::Context;
 use crate::failure::{Failure, FailureKind};
 use crate::progress::with_spinner;
-use candlewick_api::clock::{Clock, SystemClock};
+use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_history::{
     CandleFormat, Catalog, Checked, DataSource, FindingKind, Findings, Fixed, HistoryError, Origin, Remedy,
 };
@@ -127,7 +127,7 @@ fn beside(original: &Path, candles: &CandleSeries) -> Result<PathBuf, Failure> {
 
 fn format_of(out: &Path) -> Result<CandleFormat, Failure> {
     CandleFormat::of_path(out).ok_or_else(|| {
-        let problem = format!("--out {}: the name does not tell the format", out.display());
+        let problem = format!("--out {}: the name does not say the format", out.display());
         Failure::configuration(problem).help("let it end in .csv or .parquet")
     })
 }

@@ -1,10 +1,9 @@
 //! Whatever a server does with pages, the downloaded series is the true one, and what cannot be right is an error.
 
-use super::model::{Cut, End, FIRST, MINUTES, Order, Server, any_server};
 use super::{Download, DownloadSettings, Downloaded};
-use crate::model::{CandleRow, CandleRows};
-use crate::{ApiError, MockVenue, Reply, Venue};
-use candlewick_sdk::{Candle, Interval, Millis, Ohlcv, Symbol};
+use crate::testing::{Cut, End, FIRST_MINUTE as FIRST, MINUTES, Order, Server, any_server};
+use crate::{BrokerError, CandleRow, Candles, MarketData, MockMarketData, Reply};
+use candlewick_sdk::{Candle, Interval, Millis, Symbol};
 use proptest::prelude::*;
 use std::collections::HashSet;
 use std::ops::Range;
@@ -12,21 +11,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-pub(super) fn settings(limit: u64) -> DownloadSettings {
+fn settings(limit: u64) -> DownloadSettings {
     DownloadSettings {
         symbol: Symbol::new("BTCUSDT").unwrap(),
-        asset_type: "crypto".into(),
         interval: Interval::MINUTE,
         limit,
         spacing: Duration::ZERO,
     }
 }
 
-pub(super) fn minutes(range: Range<i64>) -> Range<Millis> {
+fn minutes(range: Range<i64>) -> Range<Millis> {
     Millis::MINUTE * range.start..Millis::MINUTE * range.end
 }
 
-pub(super) async fn all(mut download: Download) -> Result<Vec<Downloaded>, ApiError> {
+async fn all(mut download: Download) -> Result<Vec<Downloaded>, BrokerError> {
     let mut windows = Vec::new();
     while let Some(window) = download.next().await? {
         windows.push(window);
@@ -43,24 +41,15 @@ fn run<T>(future: impl Future<Output = T>) -> T {
         .block_on(future)
 }
 
-pub(super) fn candles(windows: &[Downloaded]) -> Vec<Candle> {
+fn candles(windows: &[Downloaded]) -> Vec<Candle> {
     windows.iter().flat_map(|window| window.candles.iter().copied()).collect()
 }
 
 /// What the server has, told without a page.
-pub(super) fn truth(server: &Server, range: &Range<i64>) -> Vec<Candle> {
+fn truth(server: &Server, range: &Range<i64>) -> Vec<Candle> {
     // Dated to the second, a candle is known to have closed once that second has begun.
     let has_closed = |minute: &i64| (minute + 1) * 60_000 <= server.now;
-    let candle = |row: CandleRow| {
-        let numbers = Ohlcv {
-            open: row.open_price,
-            high: row.high_price,
-            low: row.low_price,
-            close: row.close_price,
-            volume: row.volume,
-        };
-        Candle::new(row.time, Interval::MINUTE, numbers).ok()
-    };
+    let candle = |row: CandleRow| Candle::new(row.time, Interval::MINUTE, row.prices).ok();
     let inside = server.present.iter().copied().filter(|minute| range.contains(minute)).filter(has_closed);
     inside.filter_map(|minute| candle(server.row(minute))).collect()
 }
@@ -74,8 +63,8 @@ proptest! {
     ) {
         let range = FIRST + start..FIRST + start + length;
         let expected = truth(&server, &range);
-        let (venue, questions) = server.venue();
-        let download = Download::new(venue, settings(limit), vec![minutes(range)]);
+        let (market, questions) = server.market();
+        let download = Download::new(market, settings(limit), vec![minutes(range)]);
         let windows = run(all(download)).unwrap();
         prop_assert_eq!(candles(&windows), expected);
         let told: u64 = windows.iter().map(|window| window.requests).sum();
@@ -95,7 +84,6 @@ fn plain(present: impl Iterator<Item = i64>) -> Server {
         caller_ahead: 0,
         is_dated: true,
         cap: 1_000,
-        heeds_skip: true,
         order: Order::Ascending,
         cut: Cut::Oldest,
         start: End::Included,
@@ -110,8 +98,8 @@ fn plain(present: impl Iterator<Item = i64>) -> Server {
 }
 
 fn check_requests(server: Server, limit: u64, range: Range<i64>, candles_there: usize, expected: usize) {
-    let (venue, questions) = server.venue();
-    let download = Download::new(venue, settings(limit), vec![minutes(range)]);
+    let (market, questions) = server.market();
+    let download = Download::new(market, settings(limit), vec![minutes(range)]);
     let windows = run(all(download)).unwrap();
     assert_eq!((candles(&windows).len(), questions.lock().unwrap().len()), (candles_there, expected));
 }
@@ -123,7 +111,7 @@ fn an_ordinary_server_is_asked_once_for_each_full_window() {
 
 #[test]
 fn a_limit_that_is_lowered_in_silence_is_found_out_once() {
-    // A window takes two pages; from then on windows are as long as pages.
+    // A window takes two answers; from then on windows are as long as answers.
     let server = |cut| Server { cap: 500, cut, ..plain(FIRST..FIRST + 3_000) };
     check_requests(server(Cut::Oldest), 1_000, FIRST..FIRST + 3_000, 3_000, 2 + 4);
     check_requests(server(Cut::Newest), 1_000, FIRST..FIRST + 3_000, 3_000, 2 + 4);
@@ -131,10 +119,11 @@ fn a_limit_that_is_lowered_in_silence_is_found_out_once() {
 
 #[test]
 fn a_window_that_is_shortened_in_silence_loses_nothing() {
-    // No page is full, and yet there is more: for each window 400, an empty page, 400, an empty page, 200.
+    // No answer is full, and yet there is more: 400 of the first window, 400 and 200 of its rest; from then on windows
+    // are as long as answers.
     let server = |cut| Server { longest: 400, cut, ..plain(FIRST..FIRST + 3_000) };
-    check_requests(server(Cut::Oldest), 1_000, FIRST..FIRST + 3_000, 3_000, 15);
-    check_requests(server(Cut::Newest), 1_000, FIRST..FIRST + 3_000, 3_000, 15);
+    check_requests(server(Cut::Oldest), 1_000, FIRST..FIRST + 3_000, 3_000, 8);
+    check_requests(server(Cut::Newest), 1_000, FIRST..FIRST + 3_000, 3_000, 8);
 }
 
 #[test]
@@ -143,8 +132,8 @@ fn closed_days_cost_few_requests_and_none_of_them_twice() {
     let days = (0..4).flat_map(|day| (60..1_380).map(move |minute| FIRST + day * 1_440 + minute));
     let server = plain(days);
     let total = server.present.len();
-    let (venue, questions) = server.venue();
-    let download = Download::new(venue, settings(1_000), vec![minutes(FIRST..FIRST + 50_000)]);
+    let (market, questions) = server.market();
+    let download = Download::new(market, settings(1_000), vec![minutes(FIRST..FIRST + 50_000)]);
     let windows = run(all(download)).unwrap();
     assert_eq!(candles(&windows).len(), total);
     assert!(windows.windows(2).all(|pair| pair[0].window.end == pair[1].window.start));
@@ -153,29 +142,30 @@ fn closed_days_cost_few_requests_and_none_of_them_twice() {
     assert_eq!(questions.iter().collect::<HashSet<_>>().len(), questions.len());
 }
 
-fn venue_of(
-    answer: impl Fn(usize) -> Result<CandleRows, ApiError> + Send + 'static,
-) -> (Arc<dyn Venue>, Arc<AtomicUsize>) {
-    let (mut mock, count) = (MockVenue::new(), Arc::new(AtomicUsize::new(0)));
+fn market_of(
+    answer: impl Fn(usize) -> Result<Vec<CandleRow>, BrokerError> + Send + 'static,
+) -> (Arc<dyn MarketData>, Arc<AtomicUsize>) {
+    let (mut mock, count) = (MockMarketData::new(), Arc::new(AtomicUsize::new(0)));
     let counted = Arc::clone(&count);
-    mock.expect_candles().returning(move |_| {
+    mock.expect_candles().returning(move |query| {
         let rows = answer(counted.fetch_add(1, Ordering::Relaxed))?;
-        Ok(Reply::at(rows, minutes(0..FIRST + 500_000).end))
+        let now = minutes(0..FIRST + 500_000).end;
+        Ok(Reply::at(Candles::of_rows(&rows, query, now), now))
     });
     (Arc::new(mock), count)
 }
 
-fn page(minutes: impl Iterator<Item = i64>) -> CandleRows {
+fn page(minutes: impl Iterator<Item = i64>) -> Vec<CandleRow> {
     let server = plain(std::iter::empty());
-    CandleRows { rows: minutes.map(|minute| server.row(minute)).collect(), unreadable: 0 }
+    minutes.map(|minute| server.row(minute)).collect()
 }
 
 #[test]
 fn a_server_that_does_not_listen_is_an_error_and_soon() {
     for (first, count) in [(10, 1), (10, 2), (10, 100), (-500, 7), (5_000, 1_000)] {
         for length in [50, 100_000] {
-            let (venue, requests) = venue_of(move |_| Ok(page(FIRST + first..FIRST + first + count)));
-            let download = Download::new(venue, settings(1_000), vec![minutes(FIRST..FIRST + length)]);
+            let (market, requests) = market_of(move |_| Ok(page(FIRST + first..FIRST + first + count)));
+            let download = Download::new(market, settings(1_000), vec![minutes(FIRST..FIRST + length)]);
             let outcome = run(all(download));
             if outcome.is_ok() {
                 // Every candle of the range came: that is what was asked for.
@@ -191,28 +181,31 @@ fn a_server_that_does_not_listen_is_an_error_and_soon() {
 
 #[test]
 fn rows_that_cannot_be_read_are_an_error_when_there_are_no_others() {
-    let (venue, _) = venue_of(|_| Ok(CandleRows { rows: Vec::new(), unreadable: 3 }));
-    let download = Download::new(venue, settings(1_000), vec![minutes(FIRST..FIRST + 10)]);
+    let mut market = MockMarketData::new();
+    let unreadable = Candles { unusable: 3, ..Candles::default() };
+    market.expect_candles().returning(move |_| Ok(Reply::at(unreadable.clone(), Millis::DAY * 30_000)));
+    let download = Download::new(Arc::new(market), settings(1_000), vec![minutes(FIRST..FIRST + 10)]);
     let problem = run(all(download)).unwrap_err().to_string();
     assert!(problem.contains("none of its 3 rows can be read as a candle"), "{problem}");
 }
 
-fn unavailable() -> ApiError {
-    ApiError::Unavailable { text: "reset".into() }
+fn unavailable() -> BrokerError {
+    BrokerError::Unavailable { text: "reset".into() }
 }
 
 #[test]
 fn trouble_is_waited_for_once_the_venue_has_answered_and_not_for_ever() {
-    let check = |trouble: fn(usize) -> Option<ApiError>, expected: Result<usize, ApiError>, asked: usize| {
-        let (venue, requests) = venue_of(move |number| match trouble(number) {
-            Some(error) => Err(error),
-            None => Ok(page(FIRST..FIRST + 20)),
-        });
-        let download = Download::new(venue, settings(10), vec![minutes(FIRST..FIRST + 20)]);
-        let outcome = run(all(download)).map(|windows| candles(&windows).len());
-        assert_eq!((outcome, requests.load(Ordering::Relaxed)), (expected, asked));
-    };
-    let limited = |seconds| ApiError::RateLimited {
+    let check =
+        |trouble: fn(usize) -> Option<BrokerError>, expected: Result<usize, BrokerError>, asked: usize| {
+            let (market, requests) = market_of(move |number| match trouble(number) {
+                Some(error) => Err(error),
+                None => Ok(page(FIRST..FIRST + 20)),
+            });
+            let download = Download::new(market, settings(10), vec![minutes(FIRST..FIRST + 20)]);
+            let outcome = run(all(download)).map(|windows| candles(&windows).len());
+            assert_eq!((outcome, requests.load(Ordering::Relaxed)), (expected, asked));
+        };
+    let limited = |seconds| BrokerError::RateLimited {
         text: "slow".into(),
         retry_after: Some(Duration::from_secs(seconds)),
     };
@@ -222,7 +215,7 @@ fn trouble_is_waited_for_once_the_venue_has_answered_and_not_for_ever() {
     check(|_| Some(unavailable()), Err(unavailable()), 1);
     check(
         |number| {
-            (number == 0).then(|| ApiError::RateLimited {
+            (number == 0).then(|| BrokerError::RateLimited {
                 text: "slow".into(),
                 retry_after: Some(Duration::from_mins(1)),
             })
@@ -231,19 +224,24 @@ fn trouble_is_waited_for_once_the_venue_has_answered_and_not_for_ever() {
         3,
     );
     check(
-        |_| Some(ApiError::RateLimited { text: "slow".into(), retry_after: Some(Duration::from_secs(301)) }),
+        |_| {
+            Some(BrokerError::RateLimited {
+                text: "slow".into(),
+                retry_after: Some(Duration::from_secs(301)),
+            })
+        },
         Err(limited(301)),
         1,
     );
-    let refused = || ApiError::NotFound { text: "pair".into() };
-    check(|number| (number == 1).then(|| ApiError::NotFound { text: "pair".into() }), Err(refused()), 2);
+    let refused = || BrokerError::NotFound { text: "pair".into() };
+    check(|number| (number == 1).then(|| BrokerError::NotFound { text: "pair".into() }), Err(refused()), 2);
 }
 
 #[test]
 fn requests_keep_their_distance() {
-    let (venue, questions) = plain(FIRST..FIRST + 50).venue();
+    let (market, questions) = plain(FIRST..FIRST + 50).market();
     let settings = DownloadSettings { spacing: Duration::from_secs(1), ..settings(10) };
-    let download = Download::new(venue, settings, vec![minutes(FIRST..FIRST + 50)]);
+    let download = Download::new(market, settings, vec![minutes(FIRST..FIRST + 50)]);
     let took = run(async {
         let start = tokio::time::Instant::now();
         all(download).await.unwrap();

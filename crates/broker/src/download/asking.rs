@@ -1,10 +1,9 @@
 //! One question for candles: at its pace, again when trouble may pass, and never believed when every answer is the same.
 
 use super::DownloadSettings;
-use crate::model::{CandleQuery, CandleRows};
-use crate::{ApiError, Reply, Venue};
+use crate::{BrokerError, CandleQuery, Candles, MarketData, Reply};
 use backon::{ExponentialBuilder, Retryable};
-use candlewick_sdk::Millis;
+use candlewick_sdk::{Candle, Millis};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,7 +20,7 @@ const FAR: i64 = 1_000;
 
 /// Whoever is asked, and how the asking went.
 pub(super) struct Asking {
-    venue: Arc<dyn Venue>,
+    market: Arc<dyn MarketData>,
     settings: DownloadSettings,
     /// When the next request may leave.
     due: Option<Instant>,
@@ -29,10 +28,10 @@ pub(super) struct Asking {
     trust: Trust,
 }
 
-/// Whether the venue listens to what it is asked for.
+/// Whether the venue heeds what it is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Trust {
-    /// Nothing has spoken against it.
+    /// Nothing speaks against it.
     Given,
     /// It was put to the test, and it does.
     Earned,
@@ -40,54 +39,61 @@ enum Trust {
 
 /// One answer.
 pub(super) struct Page {
-    pub(super) rows: CandleRows,
-    /// Their open times, ascending, each once.
+    /// The candles of the window that had closed by `now`, by time.
+    pub(super) candles: Vec<Candle>,
+    /// Open times of all rows that had closed by `now`, whether they are candles and inside of the window or not;
+    /// ascending, each once.
     pub(super) times: Vec<Millis>,
+    /// Rows that are no candles.
+    pub(super) unusable: usize,
+    /// How many rows there were, as far as they differ.
+    pub(super) rows: usize,
+    /// Whether some of them had not closed by `now`.
+    pub(super) is_forming: bool,
     /// The venue's time, at the earliest that it can have been: what had not closed by then is forming.
     pub(super) now: Millis,
 }
 
 impl Asking {
-    pub(super) fn new(venue: Arc<dyn Venue>, settings: DownloadSettings) -> Self {
-        Self { venue, settings, due: None, has_answered: false, trust: Trust::Given }
+    pub(super) fn new(market: Arc<dyn MarketData>, settings: DownloadSettings) -> Self {
+        Self { market, settings, due: None, has_answered: false, trust: Trust::Given }
     }
 
     pub(super) const fn settings(&self) -> &DownloadSettings {
         &self.settings
     }
 
-    /// Asks for the candles of a window, some skipped.
-    pub(super) async fn page(&mut self, window: &Range<Millis>, skip: usize) -> Result<Page, ApiError> {
-        let query = CandleQuery {
-            symbol: self.settings.symbol,
-            asset_type: self.settings.asset_type.clone(),
-            interval: self.settings.interval,
-            skip: skip as u64,
-            limit: self.settings.limit,
-            // Whether the venue includes the ends or leaves them out, these give the same candles.
-            start_time: window.start - Millis::new(1),
-            end_time: window.end - Millis::new(1),
-        };
+    /// Asks for the candles of a window.
+    pub(super) async fn page(&mut self, window: &Range<Millis>) -> Result<Page, BrokerError> {
+        let DownloadSettings { symbol, interval, .. } = self.settings;
+        let query = CandleQuery { symbol, interval, start: window.start, end: window.end };
         let reply = self.patiently(&query).await?;
         self.has_answered = true;
         let now = reply.date.map_or(reply.received, |date| date.min(reply.received));
-        let rows = reply.value;
-        if rows.rows.is_empty() && rows.unreadable > 0 {
-            let problem = format!("none of its {} rows can be read as a candle", rows.unreadable);
+        let Candles { candles, unusable, unsound, forming, outside } = reply.value;
+        let unreadable = unusable - unsound.len();
+        if candles.is_empty() && outside.is_empty() && unsound.is_empty() && forming == 0 && unreadable > 0 {
+            let problem = format!("none of its {unreadable} rows can be read as a candle");
             return Err(self.malformed(problem, window));
         }
-        let mut times: Vec<Millis> = rows.rows.iter().map(|row| row.time).collect();
+        let mut times: Vec<Millis> =
+            candles.iter().chain(&outside).map(Candle::time).chain(unsound).collect();
         times.sort_unstable();
         times.dedup();
-        Ok(Page { rows, times, now })
+        let rows = times.len() + forming + unreadable;
+        let has_closed = |time: &Millis| *time + interval.length() <= now;
+        let is_forming = forming > 0 || !times.iter().all(has_closed);
+        times.retain(has_closed);
+        let candles = candles.into_iter().filter(|candle| has_closed(&candle.time())).collect();
+        Ok(Page { candles, times, unusable, rows, is_forming, now })
     }
 
-    /// A page has rows and tells nothing new about its window: a question for another time, far away, decides whether
-    /// the venue listens to what it is asked for.
+    /// A page has candles, and none of its window: a question for another time, far away, decides whether the venue
+    /// heeds what it is asked for.
     ///
     /// # Errors
-    /// [`ApiError::Malformed`] when the same page comes for that one, too.
-    pub(super) async fn examine(&mut self, page: &Page, window: &Range<Millis>) -> Result<(), ApiError> {
+    /// [`BrokerError::Malformed`] when the same page comes for that one, too.
+    pub(super) async fn examine(&mut self, page: &Page, window: &Range<Millis>) -> Result<(), BrokerError> {
         if page.times.is_empty() || self.trust == Trust::Earned {
             return Ok(());
         }
@@ -96,7 +102,7 @@ impl Asking {
         let start = if back > Millis::ZERO { back } else { window.start + distance };
         let far = start..start + self.settings.interval.length();
         // A venue that refuses such a window has read it.
-        if self.page(&far, 0).await.is_ok_and(|answer| answer.times == page.times) {
+        if self.page(&far).await.is_ok_and(|answer| answer.times == page.times) {
             let count = page.times.len();
             let problem = format!("the same {count} candles come whatever is asked for");
             return Err(self.malformed(problem, window));
@@ -106,7 +112,7 @@ impl Asking {
     }
 
     /// Asks until there is an answer, or no hope of one.
-    async fn patiently(&mut self, query: &CandleQuery) -> Result<Reply<CandleRows>, ApiError> {
+    async fn patiently(&mut self, query: &CandleQuery) -> Result<Reply<Candles>, BrokerError> {
         // A venue that has never answered may not exist: its own repeats are enough.
         let most = if self.has_answered { PAUSES } else { 1 };
         let pauses = ExponentialBuilder::default()
@@ -114,9 +120,9 @@ impl Asking {
             .with_max_delay(LONGEST_PAUSE)
             .with_max_times(most)
             .with_jitter();
-        let (venue, has_answered) = (&self.venue, self.has_answered);
-        let wait = |error: &ApiError, pause: Option<Duration>| match error {
-            ApiError::RateLimited { retry_after: Some(wish), .. } => {
+        let (market, has_answered) = (&self.market, self.has_answered);
+        let wait = |error: &BrokerError, pause: Option<Duration>| match error {
+            BrokerError::RateLimited { retry_after: Some(wish), .. } => {
                 pause.map(|pause| pause.max(*wish)).filter(|pause| *pause <= PATIENCE)
             }
             _ => pause.filter(|_| has_answered),
@@ -125,9 +131,9 @@ impl Asking {
             sleep_until(due).await;
         }
         self.due = Some(Instant::now() + self.settings.spacing);
-        (|| venue.candles(query))
+        (|| market.candles(query))
             .retry(pauses)
-            .when(ApiError::is_temporary)
+            .when(BrokerError::is_temporary)
             .adjust(wait)
             .notify(|error, pause| {
                 tracing::warn!(symbol = %query.symbol, %error, ?pause, "waiting for the venue");
@@ -135,9 +141,9 @@ impl Asking {
             .await
     }
 
-    fn malformed(&self, problem: String, window: &Range<Millis>) -> ApiError {
+    fn malformed(&self, problem: String, window: &Range<Millis>) -> BrokerError {
         let DownloadSettings { symbol, interval, .. } = &self.settings;
         let head = format!("{symbol} {interval} from {} to {}", window.start, window.end);
-        ApiError::Malformed { problem, head }
+        BrokerError::Malformed { problem, head }
     }
 }

@@ -1,16 +1,15 @@
 //! One-second price records, as they are polled, without holes where the venue can still tell.
 
-use crate::model::{LastPrice, LimitTime, PriceRecord};
-use crate::{ApiError, Venue};
-use candlewick_sdk::{Candle, Interval, Millis, Ohlcv, Symbol};
+use crate::{AsOf, BrokerError, MarketData, PriceAnswer, PriceRecord};
+use candlewick_sdk::{Candle, Interval, Millis, Symbol};
 use std::sync::Arc;
 
 /// A poll that comes late asks for so many of the records that it missed.
 const MOST_MISSED: usize = 5;
 
-/// Polls the price records of a pair (contract 2.7; by what is seen, bars of one second).
+/// Polls the price records of a symbol, taken as bars of one second.
 pub struct PriceRecorder {
-    venue: Arc<dyn Venue>,
+    market: Arc<dyn MarketData>,
     symbol: Symbol,
     /// The latest record that was kept.
     last: Option<Candle>,
@@ -30,27 +29,27 @@ pub struct Recorded {
 
 impl PriceRecorder {
     /// Of a pair. Nothing is asked for yet.
-    pub fn new(venue: Arc<dyn Venue>, symbol: Symbol) -> Self {
-        Self { venue, symbol, last: None }
+    pub fn new(market: Arc<dyn MarketData>, symbol: Symbol) -> Self {
+        Self { market, symbol, last: None }
     }
 
     /// Asks for the latest record, and for those since the poll before that this one would miss.
     ///
     /// # Errors
-    /// Those of [`Venue::last_price`] for the latest record; one that was missed stays missed.
-    pub async fn poll(&mut self) -> Result<Recorded, ApiError> {
+    /// Those of [`MarketData::price`] for the latest record; one that was missed stays missed.
+    pub async fn poll(&mut self) -> Result<Recorded, BrokerError> {
         let mut recorded = Recorded::default();
         let since = self.last.map(|last| last.time());
-        let mut limit = LimitTime::Latest;
+        let mut limit = AsOf::Latest;
         for _ in 0..=MOST_MISSED {
-            let reply = match self.venue.last_price(&self.symbol, limit).await {
+            let reply = match self.market.price(&self.symbol, limit).await {
                 Ok(reply) => reply,
-                Err(error) if limit == LimitTime::Latest => return Err(error),
+                Err(error) if limit == AsOf::Latest => return Err(error),
                 Err(_) => break,
             };
             let now = reply.date.map_or(reply.received, |date| date.min(reply.received));
             recorded.seen_at = recorded.seen_at.max(now);
-            let LastPrice::Record(record) = reply.value else { break };
+            let PriceAnswer::Record(record) = reply.value else { break };
             if since.is_some_and(|since| record.time < since) || !is_at_or_before(&record, limit) {
                 break;
             }
@@ -65,7 +64,7 @@ impl PriceRecorder {
             if since.map_or(!recorded.candles.is_empty(), |since| before <= since) {
                 break;
             }
-            limit = LimitTime::At(before);
+            limit = AsOf::Moment(before);
         }
         recorded.candles.retain(|candle| Some(*candle) != self.last);
         recorded.candles.reverse();
@@ -74,22 +73,15 @@ impl PriceRecorder {
     }
 }
 
-fn is_at_or_before(record: &PriceRecord, limit: LimitTime) -> bool {
+fn is_at_or_before(record: &PriceRecord, limit: AsOf) -> bool {
     match limit {
-        LimitTime::Latest => true,
-        LimitTime::At(limit) => record.time <= limit,
+        AsOf::Latest => true,
+        AsOf::Moment(limit) => record.time <= limit,
     }
 }
 
 fn to_candle(record: &PriceRecord) -> Option<Candle> {
-    let numbers = Ohlcv {
-        open: record.open_price,
-        high: record.high_price,
-        low: record.low_price,
-        close: record.close_price,
-        volume: record.volume,
-    };
-    let candle = Candle::new(record.time, Interval::SECOND, numbers);
+    let candle = Candle::new(record.time, Interval::SECOND, record.prices);
     candle
         .inspect_err(|error| {
             tracing::warn!(time = record.time.get(), %error, "the venue sent a price record that is no candle");
@@ -100,25 +92,14 @@ fn to_candle(record: &PriceRecord) -> Option<Candle> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{MockVenue, Reply};
+    use crate::{MockMarketData, Reply};
+    use candlewick_sdk::Ohlcv;
     use std::sync::Mutex;
     use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 
     fn record(second: i64, price: f64) -> PriceRecord {
-        PriceRecord {
-            id: None,
-            slot: None,
-            pair: None,
-            asset_type: None,
-            time: Millis::SECOND * second,
-            volume: 1.0,
-            open_price: price,
-            close_price: price,
-            high_price: price,
-            low_price: price,
-            created_at: None,
-            updated_at: None,
-        }
+        let prices = Ohlcv { open: price, high: price, low: price, close: price, volume: 1.0 };
+        PriceRecord { time: Millis::SECOND * second, prices, recorded_time: None }
     }
 
     /// A venue with records of these seconds (and prices), and what time it is there, in ms.
@@ -134,18 +115,18 @@ mod tests {
             let records = Arc::new(Mutex::new(records.to_vec()));
             let (now, requests) = (Arc::new(AtomicI64::new(0)), Arc::new(AtomicUsize::new(0)));
             let (all, clock, count) = (Arc::clone(&records), Arc::clone(&now), Arc::clone(&requests));
-            let mut mock = MockVenue::new();
-            mock.expect_last_price().returning(move |_, limit| {
+            let mut mock = MockMarketData::new();
+            mock.expect_price().returning(move |_, limit| {
                 count.fetch_add(1, Ordering::Relaxed);
                 let now = clock.load(Ordering::Relaxed);
                 let limit = match limit {
-                    LimitTime::Latest => now,
-                    LimitTime::At(limit) => limit.get(),
+                    AsOf::Latest => now,
+                    AsOf::Moment(limit) => limit.get(),
                 };
                 let all = all.lock().unwrap();
                 let found = all.iter().rfind(|(second, _)| second * 1_000 <= limit.min(now));
-                let value = found.map(|(second, price)| LastPrice::Record(record(*second, *price)));
-                let value = value.ok_or(ApiError::NotFound { text: "no price so far".into() })?;
+                let value = found.map(|(second, price)| PriceAnswer::Record(record(*second, *price)));
+                let value = value.ok_or(BrokerError::NotFound { text: "no price so far".into() })?;
                 let (now, date) = (Millis::new(now), Millis::new(now).floor_to(Millis::SECOND));
                 Ok(Reply { value, date: Some(date), sent: now, received: now })
             });
@@ -206,6 +187,6 @@ mod tests {
         let recorded = stage.recorder.poll().await.unwrap();
         assert_eq!((recorded.candles.len(), recorded.rejected), (0, 1));
         stage.records.lock().unwrap().clear();
-        assert!(matches!(stage.recorder.poll().await, Err(ApiError::NotFound { .. })));
+        assert!(matches!(stage.recorder.poll().await, Err(BrokerError::NotFound { .. })));
     }
 }

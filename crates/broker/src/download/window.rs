@@ -9,9 +9,6 @@ const LONGEST: Millis = Millis::from_seconds(7 * 86_400);
 
 /// Windows do not get shorter than so many candles because pages seem to: paging through them costs no more.
 const SHORTEST: i64 = 100;
-/// So many rows from outside of a window are read past.
-const STRANGERS: i64 = 100;
-
 /// What is still to be asked for, cut into windows.
 #[derive(Debug)]
 pub(super) struct Windows {
@@ -54,7 +51,7 @@ impl Windows {
 
     /// How the last window went: after an empty one the next is twice as long, so that a market's closed days, and
     /// the years before its first, cost few requests.
-    pub(super) fn hear(&mut self, candles: usize) {
+    pub(super) fn note(&mut self, candles: usize) {
         let longest = (LONGEST.get() / self.interval.length().get()).max(self.usual);
         self.next = if candles == 0 { self.next.saturating_mul(2).min(longest) } else { self.usual };
     }
@@ -67,51 +64,36 @@ impl Windows {
     }
 }
 
-/// The open times that were seen on the way through one window.
+/// Of which candles of one window a row came.
 #[derive(Debug)]
-pub(super) struct Seen {
+pub(super) struct Coverage {
     interval: Interval,
     window: Range<Millis>,
     times: BTreeSet<Millis>,
 }
 
-impl Seen {
-    pub(super) const fn nothing(interval: Interval, window: Range<Millis>) -> Self {
-        Self { interval, window, times: BTreeSet::new() }
+impl Coverage {
+    pub(super) fn new(interval: Interval, window: Range<Millis>, times: &[Millis]) -> Self {
+        let is_slot = |time: &Millis| window.contains(time) && time.is_aligned_to(interval.length());
+        let times = times.iter().copied().filter(is_slot).collect();
+        Self { interval, window, times }
     }
 
-    /// Notes the rows of a page. Answers how many candles inside the window were not known before; there cannot be
-    /// more of them than the window is long, whatever comes.
-    pub(super) fn add(&mut self, times: &[Millis]) -> usize {
-        let length = self.interval.length();
-        let is_new = |time: &Millis| {
-            self.times.insert(*time) && self.window.contains(time) && time.is_aligned_to(length)
-        };
-        times.iter().copied().filter(is_new).count()
+    pub(super) fn is_empty(&self) -> bool {
+        self.times.is_empty()
     }
 
-    /// Whether there are more times than any reading of the window's ends explains: the next pages are as strange.
-    pub(super) fn has_strangers(&self) -> bool {
-        let slots = (self.window.end - self.window.start).get() / self.interval.length().get();
-        self.times.len() as i64 > 2 * slots + STRANGERS
-    }
-
-    /// How many times were seen, inside the window and outside.
-    pub(super) fn count(&self) -> usize {
-        self.times.len()
-    }
-
-    /// The stretches of which nothing was seen, among candles that had closed by `now`.
+    /// The stretches of which nothing came, among candles that had closed by `now`.
     pub(super) fn missing(&self, now: Millis) -> Vec<Range<Millis>> {
         let length = self.interval.length();
         let end = self.window.end.min(now.floor_to(length));
         let mut missing = Vec::new();
         let mut next = self.window.start;
-        for time in self.times.range(self.window.clone()).copied().chain([end]) {
+        for time in self.times.iter().copied().chain([end]) {
             if next < time.min(end) {
                 missing.push(next..time.min(end));
             }
-            next = next.max(time.floor_to(length) + length);
+            next = next.max(time + length);
         }
         missing
     }
@@ -121,6 +103,15 @@ impl Seen {
         let end = self.window.end.min(now.floor_to(self.interval.length()));
         let touches = |range: &Range<Millis>| range.start == self.window.start || range.end == end;
         self.missing(now).into_iter().filter(touches).collect()
+    }
+
+    /// The two halves of the window; none of a window of one candle.
+    pub(super) fn halves(&self) -> Vec<Range<Millis>> {
+        let length = self.interval.length();
+        let slots = (self.window.end - self.window.start).get() / length.get();
+        let middle = self.window.start + length * (slots / 2);
+        let halves = [self.window.start..middle, middle..self.window.end];
+        if slots < 2 { Vec::new() } else { halves.into() }
     }
 }
 
@@ -140,7 +131,7 @@ mod tests {
             let mut found = Vec::new();
             while let Some(window) = windows.next(now.map(|now| Millis::MINUTE * now)) {
                 found.push(window);
-                windows.hear(1);
+                windows.note(1);
             }
             assert_eq!(found, minutes(expected));
         };
@@ -163,7 +154,7 @@ mod tests {
         let mut windows = Windows::new(Interval::MINUTE, minutes(&[(0, 1_000_000)]), 3_000);
         let mut lengths = |candles: usize| {
             let window = windows.next(None).unwrap();
-            windows.hear(candles);
+            windows.note(candles);
             (window.end - window.start).get() / 60_000
         };
         assert_eq!([0, 0, 0, 7, 7].map(&mut lengths), [3_000, 6_000, 10_080, 10_080, 3_000]);
@@ -176,12 +167,13 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_seen_is_told_by_stretches() {
-        let check = |seen: &[i64], now: i64, all: &[(i64, i64)], at_ends: &[(i64, i64)]| {
-            let mut window = Seen::nothing(Interval::MINUTE, minutes(&[(10, 20)]).remove(0));
-            window.add(&seen.iter().map(|minute| Millis::MINUTE * *minute).collect::<Vec<_>>());
+    fn what_did_not_come_is_named_by_stretches() {
+        let check = |came: &[i64], now: i64, all: &[(i64, i64)], at_ends: &[(i64, i64)]| {
+            let times: Vec<Millis> = came.iter().map(|minute| Millis::MINUTE * *minute).collect();
+            let coverage = Coverage::new(Interval::MINUTE, minutes(&[(10, 20)]).remove(0), &times);
             let now = Millis::MINUTE * now + Millis::SECOND;
-            assert_eq!((window.missing(now), window.missing_at_ends(now)), (minutes(all), minutes(at_ends)));
+            let found = (coverage.missing(now), coverage.missing_at_ends(now));
+            assert_eq!(found, (minutes(all), minutes(at_ends)));
         };
         check(&[], 30, &[(10, 20)], &[(10, 20)]);
         check(&[9, 20], 30, &[(10, 20)], &[(10, 20)]);
@@ -193,12 +185,10 @@ mod tests {
     }
 
     #[test]
-    fn only_news_inside_the_window_count() {
-        let mut seen = Seen::nothing(Interval::MINUTE, minutes(&[(10, 20)]).remove(0));
-        let times = |minutes: &[i64]| minutes.iter().map(|m| Millis::MINUTE * *m).collect::<Vec<_>>();
-        assert_eq!(seen.add(&times(&[9, 10, 10, 19, 20])), 2);
-        assert_eq!(seen.add(&times(&[10, 11, 21])), 1);
-        assert_eq!(seen.add(&[Millis::new(660_001)]), 0, "it is off the grid");
-        assert_eq!(seen.count(), 7);
+    fn a_window_has_two_halves_unless_it_is_one_candle() {
+        let halves =
+            |(start, end)| Coverage::new(Interval::MINUTE, minutes(&[(start, end)]).remove(0), &[]).halves();
+        assert_eq!(halves((10, 15)), minutes(&[(10, 12), (12, 15)]));
+        assert_eq!(halves((10, 11)), []);
     }
 }

@@ -15,11 +15,11 @@ const APART: usize = 3;
 /// So that what is spoiled is drawn apart from the prices of the same seed.
 const SEED_TWIST: u64 = 0x5A5A_5A5A_5A5A_5A5A;
 
-/// The row, or rows, in the place of a candle's; the next candle is told as well.
-type Spoil = fn(&Candle, Option<&Candle>) -> String;
+/// The row, or rows, in the place of a candle's; the next candle is given as well.
+type WriteRow = fn(&Candle, Option<&Candle>) -> String;
 
 /// The kinds of bad rows, in the order in which they are planted.
-const BAD_ROWS: [(FindingKind, Spoil); 9] = [
+const BAD_ROWS: [(FindingKind, WriteRow); 9] = [
     (FindingKind::Unreadable, |candle, _| format!("{},{},{}", candle.time(), candle.open(), candle.high())),
     (FindingKind::NotFinite, |candle, _| {
         cells(candle, candle.time(), f64::NAN, candle.low(), candle.volume())
@@ -66,7 +66,7 @@ pub fn with_gaps(series: &CandleSeries, gaps: u32, seed: u64) -> Result<CandleSe
 pub struct BadRows {
     series: CandleSeries,
     /// The candles whose rows are bad, and what is wrong with each.
-    bad: Vec<(usize, FindingKind, Spoil)>,
+    bad: Vec<(usize, FindingKind, WriteRow)>,
 }
 
 impl BadRows {
@@ -78,7 +78,9 @@ impl BadRows {
         let mut dice = Dice::new(series.symbol(), !seed ^ SEED_TWIST);
         let rooms = rooms(series.candles().len(), count, 1).ok_or_else(|| too_few("bad-rows", count))?;
         let places = rooms.map(|room| room.start + dice.between(0, room.len() as u32 - 1) as usize);
-        let bad = places.zip(BAD_ROWS.into_iter().cycle()).map(|(place, (kind, spoil))| (place, kind, spoil));
+        let bad = places
+            .zip(BAD_ROWS.into_iter().cycle())
+            .map(|(place, (kind, write_row))| (place, kind, write_row));
         Ok(Self { bad: bad.collect(), series })
     }
 
@@ -106,8 +108,8 @@ impl BadRows {
             }
             match self.bad.binary_search_by_key(&index, |(place, ..)| *place) {
                 Ok(place) => {
-                    let (_, kind, spoil) = self.bad[place];
-                    writeln!(writer, "{}", spoil(candle, candles.get(index + 1)))?;
+                    let (_, kind, write_row) = self.bad[place];
+                    writeln!(writer, "{}", write_row(candle, candles.get(index + 1)))?;
                     is_written = kind == FindingKind::Unsorted;
                 }
                 Err(_) => writeln!(writer, "{}", row(candle))?,

@@ -33,8 +33,8 @@ const VARIANCE_RANGE: (f64, f64) = (0.15, 8.0);
 /// A weak pull to the first price keeps years of candles near it; over hours it is not felt.
 const HOME_PULL: f64 = 1.0 / 20_000.0;
 
-/// The state of mind of one market.
-pub(super) struct Mood {
+/// The regime and the volatility of one market.
+pub(super) struct RegimeState {
     regime: Regime,
     minutes_left: u32,
     lean: f64,
@@ -46,7 +46,7 @@ pub(super) struct Mood {
     variance: f64,
 }
 
-/// What the mood has in store for one minute, in ticks.
+/// What the state gives for one minute, in ticks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Outlook {
     /// The standard deviation of its move.
@@ -55,7 +55,7 @@ pub(super) struct Outlook {
     pub(super) drift: f64,
 }
 
-impl Mood {
+impl RegimeState {
     /// A market that begins at `price` ticks.
     pub(super) fn new(price: f64) -> Self {
         Self { regime: CALM, minutes_left: 0, lean: 0.0, anchor: price, home: price, variance: 1.0 }
@@ -109,14 +109,14 @@ mod tests {
     #[test]
     fn every_regime_comes_and_lasts_as_long_as_it_may() {
         let mut dice = Dice::new(Symbol::new("BTCUSDT").unwrap(), 1);
-        let mut mood = Mood::new(1_000.0);
+        let mut state = RegimeState::new(1_000.0);
         let mut spells: Vec<(Regime, u32)> = Vec::new();
         for _ in 0..100_000 {
-            let fresh = mood.minutes_left == 0;
-            mood.outlook(1_000.0, 10.0, &mut dice);
+            let fresh = state.minutes_left == 0;
+            state.outlook(1_000.0, 10.0, &mut dice);
             match spells.last_mut() {
                 Some((_, minutes)) if !fresh => *minutes += 1,
-                _ => spells.push((mood.regime, 1)),
+                _ => spells.push((state.regime, 1)),
             }
         }
         spells.pop();
@@ -129,14 +129,14 @@ mod tests {
     #[test]
     fn big_moves_widen_the_outlook_and_quiet_narrows_it() {
         let mut dice = Dice::new(Symbol::new("BTCUSDT").unwrap(), 1);
-        let mut mood = Mood::new(1_000.0);
-        let usual = mood.outlook(1_000.0, 10.0, &mut dice).deviation;
-        mood.remember(3.0);
-        let excited = mood.outlook(1_000.0, 10.0, &mut dice).deviation;
-        (0..50).for_each(|_| mood.remember(0.0));
-        let bored = mood.outlook(1_000.0, 10.0, &mut dice).deviation;
+        let mut state = RegimeState::new(1_000.0);
+        let usual = state.outlook(1_000.0, 10.0, &mut dice).deviation;
+        state.remember(3.0);
+        let excited = state.outlook(1_000.0, 10.0, &mut dice).deviation;
+        (0..50).for_each(|_| state.remember(0.0));
+        let bored = state.outlook(1_000.0, 10.0, &mut dice).deviation;
         assert!(bored < usual && usual < excited, "{bored} {usual} {excited}");
         // A sum of ever smaller shares: 0.03 / (1 - 0.85).
-        assert!((mood.variance - 0.2).abs() < 0.001, "{}", mood.variance);
+        assert!((state.variance - 0.2).abs() < 0.001, "{}", state.variance);
     }
 }

@@ -1,7 +1,7 @@
 //! A file's rows with their moments, their symbol and their interval: what an import and a check both begin with.
 
 use super::format::ImportFormat;
-use super::name::{Told, is_hist_data, told_by};
+use super::name::{NameParts, is_hist_data, read_name};
 use super::problem::Problem;
 use super::row::{Clock, Decoded, Row, Unit};
 use super::settings::{ImportSettings, Stamped};
@@ -15,9 +15,9 @@ use candlewick_sdk::{Interval, Series, Symbol};
 use std::io::{BufRead, Read};
 use std::path::{Path, PathBuf};
 
-/// What told a symbol or an interval.
+/// Where a symbol or an interval is from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ToldBy {
+pub enum DetectedFrom {
     /// An option.
     Option,
     /// The name of the file, or of the one in the archive.
@@ -28,7 +28,7 @@ pub enum ToldBy {
     Spacing,
 }
 
-impl ToldBy {
+impl DetectedFrom {
     /// In a sentence.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -41,13 +41,13 @@ impl ToldBy {
 }
 
 /// The rows of a file.
-pub(crate) struct Sheet {
+pub(crate) struct CandleTable {
     /// The file; in an archive, with the name of the one inside.
     pub(crate) path: PathBuf,
     pub(crate) format: ImportFormat,
     pub(crate) series: Series,
-    pub(crate) symbol_told_by: ToldBy,
-    pub(crate) interval_told_by: ToldBy,
+    pub(crate) symbol_from: DetectedFrom,
+    pub(crate) interval_from: DetectedFrom,
     /// Times are open times in UTC.
     pub(crate) decoded: Decoded,
     /// In which zone the file's times were, where they needed one.
@@ -63,7 +63,7 @@ pub(crate) struct Sheet {
 /// Packed columns are held in memory as they are unpacked.
 const MOST_COLUMNS_BYTES: u64 = 1 << 30;
 
-impl Sheet {
+impl CandleTable {
     /// Reads the file at `path`.
     pub(crate) fn read(
         path: &Path,
@@ -80,7 +80,7 @@ impl Sheet {
         read.map_err(|problem| problem.at(&inner))
     }
 
-    /// The same with content from anywhere; `path` is the name that errors carry, and that may tell the series.
+    /// The same with content from anywhere; `path` is the name that errors carry, and that may name the series.
     pub(crate) fn read_from(
         content: &[u8],
         path: &Path,
@@ -127,9 +127,9 @@ impl Sheet {
         let in_seconds = decoded.take_seconds();
         let zone = zone_of(&name, format, decoded.clock, settings)?;
         let skipped = zone.map_or(Ok(0), |zone| to_moments(&mut decoded, zone, settings.clock_change))?;
-        let told = told_by(&name, format).or(entry.map(|_| told_by(&path.to_string_lossy(), format)));
-        let (symbol, symbol_told_by) = symbol_of(&name, told, settings)?;
-        let (interval, interval_told_by) = interval_of(&decoded, told, settings)?;
+        let named = read_name(&name, format).or(entry.map(|_| read_name(&path.to_string_lossy(), format)));
+        let (symbol, symbol_from) = symbol_of(&name, named, settings)?;
+        let (interval, interval_from) = interval_of(&decoded, named, settings)?;
         if settings.stamped == Stamped::Close {
             decoded.rows.iter_mut().for_each(|row| row.time = row.time - interval.length());
         }
@@ -139,8 +139,8 @@ impl Sheet {
             path,
             format,
             series,
-            symbol_told_by,
-            interval_told_by,
+            symbol_from,
+            interval_from,
             decoded,
             zone,
             skipped,
@@ -212,39 +212,43 @@ fn zone_of(
             if format == ImportFormat::HistData || is_hist_data(name) {
                 return Ok(Some(Zone::est()));
             }
-            let seen = format!("a file of the format {format} does not tell the time zone of its times");
+            let seen = format!("a file of the format {format} does not say the time zone of its times");
             Err(Problem::unclear(seen, "--timezone, such as --timezone UTC or --timezone Europe/Athens"))
         }
     }
 }
 
-fn symbol_of(name: &str, told: Told, settings: &ImportSettings) -> Result<(Symbol, ToldBy), Problem> {
+fn symbol_of(
+    name: &str,
+    named: NameParts,
+    settings: &ImportSettings,
+) -> Result<(Symbol, DetectedFrom), Problem> {
     if let Some(symbol) = settings.symbol {
-        return Ok((symbol, ToldBy::Option));
+        return Ok((symbol, DetectedFrom::Option));
     }
-    let symbol = told.symbol.ok_or_else(|| {
+    let symbol = named.symbol.ok_or_else(|| {
         let file = Path::new(name).file_name().unwrap_or_default().to_string_lossy();
-        let seen = format!("the file name \"{file}\" does not tell the symbol");
+        let seen = format!("the file name \"{file}\" does not say the symbol");
         Problem::unclear(seen, "--symbol, such as --symbol EURUSD")
     })?;
-    Ok((symbol, ToldBy::Name))
+    Ok((symbol, DetectedFrom::Name))
 }
 
 fn interval_of(
     decoded: &Decoded,
-    told: Told,
+    named: NameParts,
     settings: &ImportSettings,
-) -> Result<(Interval, ToldBy), Problem> {
+) -> Result<(Interval, DetectedFrom), Problem> {
     if let Some(interval) = settings.interval {
-        return Ok((interval, ToldBy::Option));
+        return Ok((interval, DetectedFrom::Option));
     }
-    match (decoded.interval, told.interval) {
+    match (decoded.interval, named.interval) {
         (Some(content), Some(name)) if content != name => Err(Problem::unclear(
             format!("the file name says {name}, the content {content}"),
             format!("--interval, such as --interval {content}"),
         )),
-        (Some(content), _) => Ok((content, ToldBy::Content)),
-        (None, Some(name)) => Ok((name, ToldBy::Name)),
-        (None, None) => Ok((spacing::interval_of(&decoded.rows)?, ToldBy::Spacing)),
+        (Some(content), _) => Ok((content, DetectedFrom::Content)),
+        (None, Some(name)) => Ok((name, DetectedFrom::Name)),
+        (None, None) => Ok((spacing::interval_of(&decoded.rows)?, DetectedFrom::Spacing)),
     }
 }

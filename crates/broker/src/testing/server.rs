@@ -1,25 +1,27 @@
-//! A price API for tests that does with pages what the contract leaves open, as it is told.
+//! A server of candles for tests, which does with the pages of an answer whatever its settings say.
 
-use crate::model::{CandleQuery, CandleRow, CandleRows};
-use crate::{MockVenue, Reply};
-use candlewick_sdk::Millis;
+use crate::{CandleQuery, CandleRow, Candles, MockMarketData, Reply};
+use candlewick_sdk::{Millis, Ohlcv};
 use proptest::prelude::*;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// In which order a page's rows come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Order {
+pub enum Order {
+    /// By time.
     Ascending,
+    /// By time, the latest first.
     Descending,
+    /// In no order.
     Shuffled,
 }
 
 /// What a limit leaves of the rows that were asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cut {
-    /// The oldest, from which `skip` counts.
+pub enum Cut {
+    /// The oldest.
     Oldest,
-    /// The newest, from which `skip` counts.
+    /// The newest.
     Newest,
     /// Any, others each time.
     Any,
@@ -27,60 +29,71 @@ pub(super) enum Cut {
 
 /// Whether a window's end belongs to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
+pub enum End {
+    /// It does.
     Included,
+    /// It does not.
     LeftOut,
 }
 
 /// A server, down to its habits. Times are in minutes.
 #[derive(Clone, Debug)]
-pub(super) struct Server {
+pub struct Server {
     /// Minutes that have a candle.
-    pub(super) present: Vec<i64>,
+    pub present: Vec<i64>,
     /// What time it is, in ms.
-    pub(super) now: i64,
+    pub now: i64,
     /// How far the caller's clock is ahead of that, in ms.
-    pub(super) caller_ahead: i64,
+    pub caller_ahead: i64,
     /// Whether answers are dated.
-    pub(super) is_dated: bool,
+    pub is_dated: bool,
     /// The most rows of a page.
-    pub(super) cap: usize,
-    pub(super) heeds_skip: bool,
-    pub(super) order: Order,
-    pub(super) cut: Cut,
-    pub(super) start: End,
-    pub(super) end: End,
+    pub cap: usize,
+    /// The order of its rows.
+    pub order: Order,
+    /// What a limit leaves.
+    pub cut: Cut,
+    /// Whether a row at the first moment comes along.
+    pub start: End,
+    /// Whether a row at the last moment comes along.
+    pub end: End,
     /// Rows from so many minutes before and after the window come along.
-    pub(super) overlap: i64,
+    pub overlap: i64,
     /// Of a longer window, so many minutes at the end that a limit leaves are read, and the rest is not.
-    pub(super) longest: i64,
+    pub longest: i64,
     /// Every row comes so many times.
-    pub(super) copies: usize,
-    pub(super) sends_forming: bool,
+    pub copies: usize,
+    /// Whether the candle that still forms comes along.
+    pub sends_forming: bool,
     /// Minutes whose row is no candle.
-    pub(super) unsound: Vec<i64>,
-    pub(super) seed: u64,
+    pub unsound: Vec<i64>,
+    /// For what is random about it.
+    pub seed: u64,
 }
 
 const MINUTE: i64 = 60_000;
 
-/// From when to when, and how many skipped.
-pub(super) type Question = (Millis, Millis, u64);
+/// From when to when.
+pub type Question = (Millis, Millis);
+
+/// Rows that are asked for at once.
+const LIMIT: usize = 1_000;
 
 impl Server {
     /// The candle of a minute; while it forms, its close is another one.
-    pub(super) fn row(&self, minute: i64) -> CandleRow {
+    pub fn row(&self, minute: i64) -> CandleRow {
         let is_forming = (minute + 1) * MINUTE > self.now;
         let high_price = if self.unsound.contains(&minute) { 0.1 } else { 9.0 };
         let close_price = if is_forming { 2.0 } else { 1.0 + (minute % 7) as f64 };
         let time = Millis::MINUTE * minute;
-        CandleRow { volume: 0.0, open_price: 1.0, close_price, high_price, low_price: 0.5, time }
+        let prices = Ohlcv { open: 1.0, high: high_price, low: 0.5, close: close_price, volume: 0.0 };
+        CandleRow { time, prices }
     }
 
-    /// What comes for a question.
-    pub(super) fn answer(&self, query: &CandleQuery, dice: &mut Dice) -> Vec<CandleRow> {
+    /// The rows that come for a question from a moment to a moment, at most `limit`.
+    pub fn answer(&self, (start, end): Question, limit: usize, dice: &mut Dice) -> Vec<CandleRow> {
         let (overlap, longest) = (self.overlap * MINUTE, self.longest.saturating_mul(MINUTE));
-        let (mut from, mut to) = (query.start_time.get() - overlap, query.end_time.get() + overlap);
+        let (mut from, mut to) = (start.get() - overlap, end.get() + overlap);
         match self.cut {
             Cut::Oldest | Cut::Any => to = to.min(from.saturating_add(longest)),
             Cut::Newest => from = from.max(to.saturating_sub(longest)),
@@ -100,8 +113,7 @@ impl Server {
             Cut::Newest => rows.reverse(),
             Cut::Any => dice.shuffle(&mut rows),
         }
-        let skip = if self.heeds_skip { query.skip as usize } else { 0 };
-        let kept = rows.into_iter().skip(skip).take(self.cap.min(query.limit as usize));
+        let kept = rows.into_iter().take(self.cap.min(limit));
         let mut page: Vec<CandleRow> = kept.flat_map(|row| std::iter::repeat_n(row, self.copies)).collect();
         match self.order {
             Order::Ascending => page.sort_by_key(|row| row.time),
@@ -112,26 +124,41 @@ impl Server {
     }
 
     /// Behind the port. The list is of the questions that were asked.
-    pub(super) fn venue(self) -> (Arc<MockVenue>, Arc<Mutex<Vec<Question>>>) {
-        let mut mock = MockVenue::new();
-        let dice = Mutex::new(Dice(self.seed));
+    pub fn market(self) -> (Arc<MockMarketData>, Arc<Mutex<Vec<Question>>>) {
+        let mut mock = MockMarketData::new();
+        let dice = Mutex::new(Dice::new(self.seed));
         let questions = Arc::new(Mutex::new(Vec::new()));
         let asked = Arc::clone(&questions);
         mock.expect_candles().returning(move |query| {
-            asked.lock().unwrap().push((query.start_time, query.end_time, query.skip));
-            let rows = self.answer(query, &mut dice.lock().unwrap());
+            lock(&asked).push((query.start, query.end));
+            let rows = self.answer(exact(query), LIMIT, &mut lock(&dice));
             let received = Millis::new(self.now + self.caller_ahead);
             let date = self.is_dated.then_some(Millis::new(self.now).floor_to(Millis::SECOND));
-            Ok(Reply { value: CandleRows { rows, unreadable: 0 }, date, sent: received, received })
+            let value = Candles::of_rows(&rows, query, received);
+            Ok(Reply { value, date, sent: received, received })
         });
         (Arc::new(mock), questions)
     }
 }
 
+/// The moments by which both readings of a window's ends give the same candles.
+fn exact(query: &CandleQuery) -> Question {
+    (query.start - Millis::new(1), query.end - Millis::new(1))
+}
+
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Numbers that look random, from a seed.
-pub(super) struct Dice(pub(super) u64);
+pub struct Dice(u64);
 
 impl Dice {
+    /// From a seed.
+    pub const fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
     fn shuffle<T>(&mut self, items: &mut [T]) {
         for place in (1..items.len()).rev() {
             self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -140,31 +167,31 @@ impl Dice {
     }
 }
 
-/// The first minute that may have a candle, and how many there are.
-pub(super) const FIRST: i64 = 1_000_000;
-pub(super) const MINUTES: i64 = 60;
+/// The first minute that may have a candle, since the epoch.
+pub const FIRST_MINUTE: i64 = 1_000_000;
+/// How many minutes from there on may have one.
+pub const MINUTES: i64 = 60;
 
 /// Any server over some of the minutes, its present among them or later.
-pub(super) fn any_server() -> impl Strategy<Value = Server> {
+pub fn any_server() -> impl Strategy<Value = Server> {
     let minutes = || prop::collection::vec(any::<bool>(), MINUTES as usize);
     let chosen = |chosen: Vec<bool>| {
         let minutes = chosen.into_iter().enumerate().filter(|(_, is_chosen)| *is_chosen);
-        minutes.map(|(index, _)| FIRST + index as i64).collect::<Vec<_>>()
+        minutes.map(|(index, _)| FIRST_MINUTE + index as i64).collect::<Vec<_>>()
     };
     let dense = prop::collection::vec(prop::bool::weighted(0.95), MINUTES as usize);
     let present = prop_oneof![minutes(), dense].prop_map(chosen);
     let unsound = prop::collection::vec(prop::bool::weighted(0.03), MINUTES as usize).prop_map(chosen);
-    let now = (FIRST * MINUTE..(FIRST + MINUTES + 20) * MINUTE, 0_i64..=90_000, any::<bool>());
-    let paging = (1_usize..25, any::<bool>(), order(), cut());
+    let now = (FIRST_MINUTE * MINUTE..(FIRST_MINUTE + MINUTES + 20) * MINUTE, 0_i64..=90_000, any::<bool>());
+    let paging = (1_usize..25, order(), cut());
     let ends = (end(), end(), 0_i64..4, 1_usize..3);
     (present, unsound, now, paging, ends, any::<bool>(), any::<u64>()).prop_map(
         |(present, unsound, now, paging, ends, sends_forming, seed)| {
-            let (cap, heeds_skip, order, cut) = paging;
+            let (cap, order, cut) = paging;
             let (start, end, overlap, copies) = ends;
-            // Without a skip that counts, a page of strangers alone hides what lies behind it from everybody.
-            let is_seen_through = heeds_skip && cut != Cut::Any;
-            let cap = if is_seen_through { cap } else { cap.max(2 * overlap as usize + 1) };
-            // Only a date tells a caller whose clock is wrong what time it is.
+            // A page of rows that were not asked for hides what lies behind it from everybody.
+            let cap = cap.max(2 * overlap as usize + 1);
+            // Only a date says to a caller whose clock is wrong what time it is.
             let (now, caller_ahead, is_dated) = now;
             let caller_ahead = if is_dated { caller_ahead } else { 0 };
             Server {
@@ -173,7 +200,6 @@ pub(super) fn any_server() -> impl Strategy<Value = Server> {
                 caller_ahead,
                 is_dated,
                 cap,
-                heeds_skip,
                 order,
                 cut,
                 start,

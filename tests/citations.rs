@@ -1,0 +1,146 @@
+//! What the code and the documents refer to is in the repository: cited sections, named paths, links.
+
+use crate::tidy::{root, tracked};
+use std::fs;
+use std::path::Path;
+
+/// A document that is cited by a word and a section: `contract 4.1`, `observed: expiry`, `domain 5.2`.
+struct Cited {
+    /// What a citation begins with.
+    word: &'static str,
+    text: String,
+}
+
+impl Cited {
+    fn read(word: &'static str, document: &str) -> Self {
+        let text = fs::read_to_string(root().join(document)).expect("a cited document is in the repository");
+        Self { word, text }
+    }
+
+    /// The sections that a text cites. Numbers follow the word directly, names follow a colon.
+    fn sections_in(&self, text: &str) -> Vec<String> {
+        let is_named = self.word.ends_with(':');
+        let section = |rest: &str| -> String {
+            let is_part = |letter: &char| match letter {
+                'a'..='z' => is_named,
+                '0'..='9' | '.' => !is_named,
+                _ => false,
+            };
+            let part: String = rest.trim_start().chars().take_while(is_part).collect();
+            part.trim_end_matches('.').to_owned()
+        };
+        let word = format!("{} ", self.word);
+        let starts = text.match_indices(&word).map(|(start, found)| start + found.len());
+        starts.map(|start| section(&text[start..])).filter(|section| !section.is_empty()).collect()
+    }
+
+    fn has(&self, section: &str) -> bool {
+        let headings = || self.text.lines().filter(|line| line.starts_with('#'));
+        let title = |heading: &str| heading.trim_start_matches('#').trim_start().to_lowercase();
+        let is_it = |heading: &str| {
+            let title = title(heading);
+            let rest = title.strip_prefix(section);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(". ") || rest.starts_with(' '))
+        };
+        headings().any(is_it) || self.has_rule(section)
+    }
+
+    /// Whether `5.2` is the second of a numbered list in section 5.
+    fn has_rule(&self, section: &str) -> bool {
+        let Some((section, rule)) = section.split_once('.') else { return false };
+        let (chapter, rule) = (format!("## {section}. "), format!("{rule}. "));
+        let mut lines = self.text.lines().skip_while(|line| !line.starts_with(&chapter)).skip(1);
+        let mut inside = lines.by_ref().take_while(|line| !line.starts_with("## "));
+        inside.any(|line| line.starts_with(&rule))
+    }
+}
+
+fn documents() -> [Cited; 4] {
+    [
+        Cited::read("contract", "docs/api/contract.md"),
+        Cited::read("observed:", "docs/api/observed.md"),
+        Cited::read("domain", "docs/domain.md"),
+        Cited::read("performance:", "docs/performance.md"),
+    ]
+}
+
+fn read(file: &Path) -> String {
+    fs::read_to_string(file).expect("a file of the repository is text")
+}
+
+#[test]
+fn cited_sections_are_there() {
+    let documents = documents();
+    let mut citations = 0;
+    for file in [".rs", ".md", ".toml"].into_iter().flat_map(tracked) {
+        let text = read(&file);
+        for document in &documents {
+            for section in document.sections_in(&text) {
+                citations += 1;
+                let word = document.word;
+                assert!(document.has(&section), "{}: there is no section {word} {section}", file.display());
+            }
+        }
+    }
+    assert!(citations > 100, "only {citations} citations were found");
+}
+
+#[test]
+fn a_section_that_is_not_there_is_noticed() {
+    let [contract, observed, domain, _] = documents();
+    assert!(contract.has("4.1") && contract.has("2") && observed.has("expiry") && domain.has("5.8"));
+    for (document, section) in
+        [(&contract, "4.3"), (&contract, "10"), (&observed, "expire"), (&domain, "5.9")]
+    {
+        assert!(!document.has(section), "{} {section}", document.word);
+    }
+    assert_eq!(contract.sections_in("(contract 4.1). The contract, contract 5: contract of"), ["4.1", "5"]);
+    assert_eq!(observed.sections_in("(observed: expiry), observed: Nothing"), ["expiry"]);
+}
+
+/// The paths that a document names: in backquotes, from the root of the repository.
+fn named_paths(text: &str) -> Vec<&str> {
+    const ROOMS: [&str; 9] = [
+        "crates/",
+        "tests/",
+        "strategies/",
+        "examples/",
+        "config/",
+        "docs/",
+        "benches/",
+        "backtest-data/",
+        ".ci/",
+    ];
+    let quoted = text.split('`').skip(1).step_by(2);
+    quoted
+        .filter(|path| ROOMS.iter().any(|room| path.starts_with(room)))
+        .filter(|path| path.chars().all(|letter| !letter.is_whitespace() && !"*<>{}".contains(letter)))
+        .collect()
+}
+
+#[test]
+fn paths_that_documents_name_are_there() {
+    let mut named = 0;
+    for file in tracked(".md") {
+        // What changed once need not be there any more.
+        if file.ends_with("CHANGELOG.md") {
+            continue;
+        }
+        let text = read(&file);
+        for path in named_paths(&text) {
+            named += 1;
+            assert!(root().join(path).exists(), "{} names {path}, which is not there", file.display());
+        }
+        let links = text.match_indices("](").map(|(start, found)| &text[start + found.len()..]);
+        for link in links.filter_map(|rest| rest.split([')', '#']).next()) {
+            let target = file.parent().expect("a file lies in a folder").join(link);
+            let is_elsewhere = link.is_empty() || link.contains("://");
+            assert!(
+                is_elsewhere || target.exists(),
+                "{} links to {link}, which is not there",
+                file.display()
+            );
+        }
+    }
+    assert!(named > 20, "only {named} paths were found");
+}
