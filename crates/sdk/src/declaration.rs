@@ -109,7 +109,8 @@ impl Declaration {
             let value = move |candle: &Candle| own.update(candle)?.as_ref().get(place).copied();
             DeclaredSeries { key, maker: Box::new(value) }
         });
-        let entries = strategy.rules().into_iter().map(|rule| DeclaredEntry {
+        let rules = strategy.rules();
+        let entries = rules.as_ref().iter().map(|rule| DeclaredEntry {
             direction: rule.direction(),
             expiry: rule.expiry(),
             when: rule.comparisons().collect(),
@@ -189,11 +190,13 @@ impl SeriesPlace {
     }
 
     /// Met where the series is less than the level.
+    #[inline]
     pub const fn below(self, level: f64) -> Comparison {
         Comparison { series: self.0, side: Side::Below, level }
     }
 
     /// Met where the series is more than the level.
+    #[inline]
     pub const fn above(self, level: f64) -> Comparison {
         Comparison { series: self.0, side: Side::Above, level }
     }

@@ -1,6 +1,6 @@
 //! Strategies whose signals are comparisons of numbers with levels: the rule is written once.
 
-use crate::{Candle, Comparison, Direction, Expiry, SeriesKey, Signal, Strategy};
+use crate::{Candle, Comparison, Direction, Expiry, Reason, SeriesKey, Signal, Strategy};
 
 /// A strategy that signals where numbers lie beyond levels, and nowhere else.
 ///
@@ -39,7 +39,7 @@ use crate::{Candle, Comparison, Direction, Expiry, SeriesKey, Signal, Strategy};
 ///         vec![SeriesKey::new("cci", &[self.period as f64])]
 ///     }
 ///
-///     fn rules(&self) -> impl IntoIterator<Item = SignalRule> {
+///     fn rules(&self) -> impl AsRef<[SignalRule]> {
 ///         [
 ///             SignalRule::buy("oversold", INDEX.below(-self.level)).naming_level("level"),
 ///             SignalRule::sell("overbought", INDEX.above(self.level)).naming_level("level"),
@@ -65,7 +65,7 @@ pub trait DeclaredStrategy: Clone + Send + 'static {
     fn series(&self) -> Vec<SeriesKey>;
 
     /// When it signals. Where several rules are met the first counts.
-    fn rules(&self) -> impl IntoIterator<Item = SignalRule>;
+    fn rules(&self) -> impl AsRef<[SignalRule]>;
 
     /// The named values after the last candle, of which a signal's reason and `explain` tell.
     fn values(&self) -> impl IntoIterator<Item = (&'static str, f64)>;
@@ -84,15 +84,18 @@ pub struct SignalRule {
 
 impl SignalRule {
     /// A bet on a higher price, with this reason.
+    #[inline]
     pub const fn buy(text: &'static str, when: Comparison) -> Self {
         Self::new(Direction::Buy, text, when)
     }
 
     /// A bet on a lower price, with this reason.
+    #[inline]
     pub const fn sell(text: &'static str, when: Comparison) -> Self {
         Self::new(Direction::Sell, text, when)
     }
 
+    #[inline]
     const fn new(direction: Direction, text: &'static str, when: Comparison) -> Self {
         Self { direction, text, expiry: None, level_name: None, when, and: [None; 2] }
     }
@@ -102,6 +105,7 @@ impl SignalRule {
     /// # Panics
     /// At the fourth.
     #[must_use]
+    #[inline]
     pub const fn and(mut self, also: Comparison) -> Self {
         match self.and {
             [None, _] => self.and[0] = Some(also),
@@ -120,6 +124,7 @@ impl SignalRule {
 
     /// The same, and its reason ends with the level of the first comparison under this name.
     #[must_use]
+    #[inline]
     pub const fn naming_level(mut self, name: &'static str) -> Self {
         self.level_name = Some(name);
         self
@@ -150,13 +155,16 @@ impl SignalRule {
 
     #[inline]
     fn signal(&self, values: impl IntoIterator<Item = (&'static str, f64)>) -> Signal {
-        let signal = Signal { expiry: self.expiry, ..Signal::new(self.direction, self.text) };
-        let signal = values.into_iter().fold(signal, |signal, (name, value)| signal.with(name, value));
-        match self.level_name {
-            Some(name) => signal.with(name, self.when.level),
-            None => signal,
-        }
+        let level = self.level_name.map(|name| (name, self.when.level));
+        let reason = Reason::with_all(self.text, values, level);
+        Signal { direction: self.direction, expiry: self.expiry, reason }
     }
+}
+
+/// The signal of the first rule that is met.
+#[inline(never)]
+fn first_met<S: DeclaredStrategy>(strategy: &S, rules: &[SignalRule], numbers: &[f64]) -> Option<Signal> {
+    rules.iter().find(|rule| rule.is_met_by(numbers)).map(|rule| rule.signal(strategy.values()))
 }
 
 impl<S: DeclaredStrategy> Strategy for S {
@@ -169,8 +177,17 @@ impl<S: DeclaredStrategy> Strategy for S {
     #[inline(always)]
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
         let numbers = self.update(candle)?;
-        let rule = self.rules().into_iter().find(|rule| rule.is_met_by(numbers.as_ref()))?;
-        Some(rule.signal(self.values()))
+        let (numbers, rules) = (numbers.as_ref(), self.rules());
+        // The first rules one by one, not in a loop: see docs/performance.md.
+        let Some((first, rest)) = rules.as_ref().split_first() else { return None };
+        if first.is_met_by(numbers) {
+            return Some(first.signal(self.values()));
+        }
+        let Some((second, rest)) = rest.split_first() else { return None };
+        if second.is_met_by(numbers) {
+            return Some(second.signal(self.values()));
+        }
+        if rest.is_empty() { None } else { first_met(self, rest, numbers) }
     }
 
     fn indicators(&self) -> Vec<(&str, f64)> {
@@ -212,7 +229,7 @@ mod tests {
             vec![SeriesKey::new("close", &[]), SeriesKey::new("change", &[1.0])]
         }
 
-        fn rules(&self) -> impl IntoIterator<Item = SignalRule> {
+        fn rules(&self) -> impl AsRef<[SignalRule]> {
             let expiry = Expiry {
                 close_type: "05:00".parse().unwrap(),
                 expiration_type: crate::ExpirationType::TimeFixed,

@@ -65,8 +65,8 @@ impl Reason {
     #[inline]
     pub fn with(mut self, name: &'static str, value: f64) -> Self {
         let place = usize::from(self.count);
-        if let Some(slot) = self.numbers.get_mut(place) {
-            *slot = value;
+        if place < MOST_NUMBERS {
+            self.numbers[place] = value;
             self.count += 1;
             match &mut self.words {
                 Words::Fixed { names, .. } => names[place] = name,
@@ -74,6 +74,25 @@ impl Reason {
             }
         }
         self
+    }
+
+    /// A reason with these named numbers and one more; a fifth is left out.
+    #[inline]
+    pub(crate) fn with_all(
+        text: &'static str,
+        numbers: impl IntoIterator<Item = (&'static str, f64)>,
+        last: Option<(&'static str, f64)>,
+    ) -> Self {
+        let (mut names, mut values, mut count) = ([""; MOST_NUMBERS], [0.0; MOST_NUMBERS], 0);
+        let mut add = |(name, value)| {
+            if count < MOST_NUMBERS {
+                (names[count], values[count]) = (name, value);
+                count += 1;
+            }
+        };
+        numbers.into_iter().for_each(&mut add);
+        last.into_iter().for_each(&mut add);
+        Self { words: Words::Fixed { text, names }, numbers: values, count: count as u8 }
     }
 
     /// The same words with these numbers; one that is missing stays as it is.
@@ -163,6 +182,7 @@ impl ReasonTemplate {
     }
 
     /// Names the number at that place, and drops the names behind it.
+    #[cold]
     fn name_number(&mut self, place: usize, name: &str) {
         let words = Arc::make_mut(&mut self.0);
         words.names.truncate(place);

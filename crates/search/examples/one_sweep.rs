@@ -1,12 +1,12 @@
 //! One way of the bench `sweep`, once, for whoever counts instructions or takes samples:
-//! `one_sweep <declared|black-box|naive|shared|lists|scene> [periods]`, 50 sets for each period; `scene` runs nothing, and is what
+//! `one_sweep <declared|black-box|naive|shared|lists|fixture> [periods]`, 50 sets for each period; `fixture` runs nothing, and is what
 //! all others take besides. `BENCHMARKS.md` has the commands.
 
-#[path = "../benches/sweep/scene.rs"]
-mod scene;
+#[path = "../benches/sweep/fixture.rs"]
+mod fixture;
 
-use candlewick_search::sweep::BlackBox;
-use scene::{Result, Scene, Set};
+use candlewick_search::sweep::Declarations;
+use fixture::{Fixture, Result, Set};
 use std::hint::black_box;
 use std::process::ExitCode;
 
@@ -25,22 +25,22 @@ fn main() -> ExitCode {
 /// Nothing where the way is none of those it may be.
 fn run(way: &str, periods: usize) -> Option<()> {
     let last = format!("period=2..{}", periods + 1);
-    let scene = Scene::new(100_000, [&last, "oversold=12..30:2", "overbought=70..90:5"]);
-    let sets = scene.sets();
+    let fixture = Fixture::new(100_000, [&last, "oversold=12..30:2", "overbought=70..90:5"]);
+    let sets = fixture.sets();
     match way {
-        "declared" => once(|| scene::results(&scene.sweep(BlackBox::WhatIsNotDeclared, 1))),
-        "black-box" => once(|| scene::results(&scene.sweep(BlackBox::Everything, 1))),
-        "naive" => by_hand(&scene, &sets, scene::by_naive_loops),
-        "shared" => by_hand(&scene, &sets, scene::by_shared_series),
-        "lists" => by_hand(&scene, &sets, scene::by_lists),
-        "scene" => once(Vec::new),
+        "declared" => once(|| fixture::results(&fixture.sweep(Declarations::Trusted, 1))),
+        "black-box" => once(|| fixture::results(&fixture.sweep(Declarations::Ignored, 1))),
+        "naive" => by_hand(&fixture, &sets, fixture::by_naive_loops),
+        "shared" => by_hand(&fixture, &sets, fixture::by_shared_series),
+        "lists" => by_hand(&fixture, &sets, fixture::by_lists),
+        "fixture" => once(Vec::new),
         _ => return None,
     }
     Some(())
 }
 
-fn by_hand(scene: &Scene, sets: &[Set], run: fn(&Scene, &[Set]) -> Vec<Result>) {
-    once(|| run(scene, sets));
+fn by_hand(fixture: &Fixture, sets: &[Set], run: fn(&Fixture, &[Set]) -> Vec<Result>) {
+    once(|| run(fixture, sets));
 }
 
 /// What is counted, and nothing else.

@@ -7,7 +7,9 @@ use candlewick_engine::{BotSettings, RiskSettings, SessionSettings, StakeSetting
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::testkit::random_walk;
 use candlewick_sdk::{CandleSeries, ExpirationType, Interval, Millis, Money, MoneyScale, Registry, Series};
-use candlewick_search::sweep::{BlackBox, Candidate, Ground, Outcome, Replay, Setting, Shared, Space};
+use candlewick_search::sweep::{
+    Candidate, Declarations, Outcome, Replay, Setting, SharedRunner, Space, TrialRunner,
+};
 use candlewick_simulator::{Market, SimulationSettings};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -92,10 +94,10 @@ fn a_trial_of_a_search_asks_for_no_more_memory_however_many_candles_it_has() {
                 (5, 3);
             (settings.session.risk.allow_opposite, settings.session.risk.allow_duplicate) = (true, true);
         }
-        for black_box in [BlackBox::Everything, BlackBox::WhatIsNotDeclared] {
+        for black_box in [Declarations::Ignored, Declarations::Trusted] {
             let replay =
                 Replay { settings: &settings, entry, space: &space, candles: &candles, markets: &markets };
-            let shared = Shared::new(replay, black_box);
+            let shared = SharedRunner::new(replay, black_box);
             let measure = |until: Millis| {
                 let before = ASKED.get();
                 let outcome = shared.measure(&candidate, until, Money::from_minor(100_000_000)).unwrap();

@@ -12,12 +12,13 @@ use candlewick_sdk::{
     MoneyScale, Registry, Settlement, Signal, Strategy, StrategyEntry, StrategyFactory, Symbol,
 };
 use candlewick_search::sweep::{
-    BlackBox, Candidate, Figures, Ground, Halving, Objective, Outcome, Replay, Search, SearchSettings,
-    Shared, Space, Sweep, SweepEnd, SweepSettings, TrialJournal, TrialRow, TrialTrade, Wish,
+    Candidate, Declarations, Figures, Halving, Objective, Outcome, Replay, Search, SearchSettings,
+    SharedRunner, Space, Sweep, SweepEnd, SweepSettings, TrialJournal, TrialRow, TrialRunner, TrialTrade,
 };
 use candlewick_simulator::{DrawRule, Market, OpenRounding, PathKind, RecordedLatency, SimulationSettings};
 use serde_json::{Value, json};
 use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
 
 /// Monday, 2026-01-05.
 const MONDAY: i64 = 1_767_571_200_000;
@@ -181,7 +182,7 @@ fn settled(rows: &[IntentRow]) -> Vec<TrialTrade> {
 }
 
 /// Everything that the trials of one strategy under some rules run on.
-struct Scene<'a> {
+struct Fixture<'a> {
     settings: BacktestSettings,
     entry: &'a StrategyEntry,
     space: Space,
@@ -190,7 +191,7 @@ struct Scene<'a> {
     markets: Vec<Market>,
 }
 
-impl<'a> Scene<'a> {
+impl<'a> Fixture<'a> {
     fn new(entry: &'a StrategyEntry, rules: (&Value, &Value), parameters: &[&str], days: u32) -> Self {
         let settings = settings(&entry.name, rules);
         let parameters: Vec<String> = parameters.iter().map(|text| (*text).to_owned()).collect();
@@ -200,22 +201,27 @@ impl<'a> Scene<'a> {
         Self { settings, entry, space, days, candles, markets }
     }
 
-    fn shared(&self, black_box: BlackBox) -> Shared<'_> {
+    fn shared(&self, black_box: Declarations) -> SharedRunner<'_> {
         let Self { settings, entry, space, candles, markets, .. } = self;
-        Shared::new(Replay { settings, entry, space, candles, markets }, black_box)
+        SharedRunner::new(Replay { settings, entry, space, candles, markets }, black_box)
     }
 
-    fn sweep(&self, ground: &dyn Ground, trials: u64, seed: u64) -> Result<Vec<TrialRow>, BacktestError> {
+    fn sweep(
+        &self,
+        runner: &dyn TrialRunner,
+        trials: u64,
+        seed: u64,
+    ) -> Result<Vec<TrialRow>, BacktestError> {
         let search = SearchSettings { search: Search::Random, trials, seed };
         let settings =
             SweepSettings { search, objective: Objective::Edge, min_trades: 1, halving: Halving::NONE };
         let (space, balance) = (&self.space, Money::from_minor(1_000_000));
         let threads = NonZeroUsize::new(2).unwrap();
-        let job = Sweep { space, settings: &settings, ground, balance, threads };
+        let job = Sweep { space, settings: &settings, runner, balance, threads };
         let folder = tempfile::tempdir().unwrap();
         let (mut journal, known) =
             TrialJournal::open(&folder.path().join("trials.jsonl"), &json!({})).unwrap();
-        match job.run(&mut journal, known, &mut |_| Wish::GoOn)? {
+        match job.run(&mut journal, known, &mut |_| ControlFlow::Continue(()))? {
             SweepEnd::Done(rows) => Ok(rows),
             SweepEnd::Stopped => panic!("nobody stopped it"),
         }
@@ -226,7 +232,7 @@ impl<'a> Scene<'a> {
     }
 
     /// Holds so many random trials to their single backtests; how many trades those were.
-    fn check(&self, black_box: BlackBox, trials: u64, seed: u64) -> usize {
+    fn check(&self, black_box: Declarations, trials: u64, seed: u64) -> usize {
         let shared = self.shared(black_box);
         let mut count = 0;
         for row in self.sweep(&shared, trials, seed).unwrap() {
@@ -272,13 +278,13 @@ fn random_trials_equal_their_single_backtests_trade_by_trade_under_any_rules() {
     let (rsi, ema) = (registry.find("rsi-reversal").unwrap(), registry.find("ema-cross").unwrap());
     let mut trades = 0;
     for ((stake, risk), seed) in rules().iter().zip(1..) {
-        let mut scene = Scene::new(rsi, (stake, risk), &RSI, 3);
-        trades += scene.check(BlackBox::WhatIsNotDeclared, 2, seed);
-        scene.settings.simulation = venue(seed);
-        trades += scene.check(BlackBox::WhatIsNotDeclared, 2, seed);
-        trades += scene.check(BlackBox::Everything, 2, seed + 100);
-        let scene = Scene::new(ema, (stake, risk), &EMA, 2);
-        trades += scene.check(BlackBox::WhatIsNotDeclared, 2, seed);
+        let mut fixture = Fixture::new(rsi, (stake, risk), &RSI, 3);
+        trades += fixture.check(Declarations::Trusted, 2, seed);
+        fixture.settings.simulation = venue(seed);
+        trades += fixture.check(Declarations::Trusted, 2, seed);
+        trades += fixture.check(Declarations::Ignored, 2, seed + 100);
+        let fixture = Fixture::new(ema, (stake, risk), &EMA, 2);
+        trades += fixture.check(Declarations::Trusted, 2, seed);
     }
     // 104 trials.
     assert!(trades > 5_000, "{trades} trades are too few to tell anything");
@@ -288,13 +294,13 @@ fn random_trials_equal_their_single_backtests_trade_by_trade_under_any_rules() {
 fn an_earlier_end_and_stress_are_shared_as_well() {
     let registry = registry();
     let entry = registry.find("rsi-reversal").unwrap();
-    let mut scene = Scene::new(entry, (&rules()[0].0, &rules()[1].1), &RSI, 2);
-    scene.settings.simulation.stress = 0.5;
-    scene.check(BlackBox::WhatIsNotDeclared, 3, 5);
-    let shared = scene.shared(BlackBox::WhatIsNotDeclared);
-    let replay = scene.shared(BlackBox::Everything);
+    let mut fixture = Fixture::new(entry, (&rules()[0].0, &rules()[1].1), &RSI, 2);
+    fixture.settings.simulation.stress = 0.5;
+    fixture.check(Declarations::Trusted, 3, 5);
+    let shared = fixture.shared(Declarations::Trusted);
+    let replay = fixture.shared(Declarations::Ignored);
     let until = Millis::new(MONDAY) + Millis::HOUR * 20;
-    for row in scene.sweep(&shared, 3, 9).unwrap() {
+    for row in fixture.sweep(&shared, 3, 9).unwrap() {
         let balance = Money::from_minor(1_000_000);
         let found = shared.measure(&row.candidate, until, balance).unwrap();
         assert_eq!(found, replay.measure(&row.candidate, until, balance).unwrap());
@@ -371,9 +377,9 @@ fn a_strategy_is_told_the_same_in_a_trial_as_in_its_single_backtest() {
     for ((stake, risk), seed) in rules().iter().zip(1..) {
         for longer in ["longer=false", "longer=true"] {
             let parameters = ["every=1..40", longer, "close_type=01:00,02:00,05:00"];
-            let mut scene = Scene::new(entry, (stake, risk), &parameters, 2);
-            scene.settings.simulation = venue(seed);
-            trades += scene.check(BlackBox::WhatIsNotDeclared, 2, seed);
+            let mut fixture = Fixture::new(entry, (stake, risk), &parameters, 2);
+            fixture.settings.simulation = venue(seed);
+            trades += fixture.check(Declarations::Trusted, 2, seed);
         }
     }
     assert!(trades > 4_000, "{trades} trades are too few to tell anything");
@@ -437,9 +443,9 @@ fn a_declaration_that_is_not_what_the_strategy_does_is_caught() {
     let entry = registry.find("boastful").unwrap();
     let (stake, risk) = &rules()[1];
     for (beside, is_caught) in [("beside=0", false), ("beside=0.5", true)] {
-        let scene = Scene::new(entry, (stake, risk), &["level=20..40:10", beside], 2);
-        let shared = scene.shared(BlackBox::WhatIsNotDeclared);
-        for row in scene.sweep(&shared, 3, 1).unwrap() {
+        let fixture = Fixture::new(entry, (stake, risk), &["level=20..40:10", beside], 2);
+        let shared = fixture.shared(Declarations::Trusted);
+        for row in fixture.sweep(&shared, 3, 1).unwrap() {
             let caught = shared.check(&row.candidate, Money::from_minor(1_000_000));
             assert_eq!(caught.is_err(), is_caught, "{beside} {:?}", row.candidate);
             if let Err(error) = caught {
@@ -455,8 +461,8 @@ fn one_key_for_two_series_is_caught() {
     let entry = registry.find("boastful").unwrap();
     let (stake, risk) = &rules()[1];
     for (names, is_caught) in [("names=true", false), ("names=false", true)] {
-        let scene = Scene::new(entry, (stake, risk), &["period=5,6", "level=30,40", names], 2);
-        let ran = scene.sweep(&scene.shared(BlackBox::WhatIsNotDeclared), 4, 1);
+        let fixture = Fixture::new(entry, (stake, risk), &["period=5,6", "level=30,40", names], 2);
+        let ran = fixture.sweep(&fixture.shared(Declarations::Trusted), 4, 1);
         assert_eq!(ran.is_err(), is_caught, "{names}");
         if let Err(error) = ran {
             assert!(error.to_string().contains("\"rsi\" stands for two different series"), "{error}");

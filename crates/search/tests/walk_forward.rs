@@ -13,7 +13,7 @@ use candlewick_sdk::{
     Series, Signal, Strategy, StrategyFactory, parameters,
 };
 use candlewick_search::sweep::{
-    Figures, Halving, Objective, Replay, Search, SearchSettings, Space, SweepSettings, TrialJournal, Wish,
+    Figures, Halving, Objective, Replay, Search, SearchSettings, Space, SweepSettings, TrialJournal,
 };
 use candlewick_search::walk_forward::{
     Chosen, Course, Robustness, Scheme, Step, StepEnd, WalkForward, Window, WindowSettings, joined,
@@ -22,6 +22,7 @@ use candlewick_simulator::{Market, OpenRounding, SimulationSettings};
 use candlewick_statistics::{Verdict, VerdictPlan};
 use serde_json::json;
 use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
 
 parameters! {
     /// How the last candle is read.
@@ -160,7 +161,7 @@ impl Walk {
 fn step(walk: &WalkForward<'_>, window: &Window) -> Step {
     let folder = tempfile::tempdir().unwrap();
     let (mut journal, known) = TrialJournal::open(&folder.path().join("trials.jsonl"), &json!({})).unwrap();
-    match walk.step(window, &mut journal, known, &mut |_| Wish::GoOn).unwrap() {
+    match walk.step(window, &mut journal, known, &mut |_| ControlFlow::Continue(())).unwrap() {
         StepEnd::Done(step) => *step,
         StepEnd::Stopped => panic!("nobody stopped it"),
     }

@@ -49,6 +49,7 @@ impl DeclaredStrategy for EmaCross {
     }
 
     /// The crossing itself is the number: 1 at a candle that crosses above, -1 at one that crosses below, none elsewhere.
+    #[inline]
     fn update(&mut self, candle: &Candle) -> Option<[f64; 1]> {
         // Both are updated before either may end the function.
         let (fast, slow) = (self.fast.update(candle.close()), self.slow.update(candle.close()));
@@ -64,13 +65,15 @@ impl DeclaredStrategy for EmaCross {
         vec![SeriesKey::new("crossing", &[self.params.fast as f64, self.params.slow as f64])]
     }
 
-    fn rules(&self) -> impl IntoIterator<Item = SignalRule> {
+    #[inline]
+    fn rules(&self) -> impl AsRef<[SignalRule]> {
         [
             SignalRule::buy("crossed above", CROSSING.above(0.0)),
             SignalRule::sell("crossed below", CROSSING.below(0.0)),
         ]
     }
 
+    #[inline]
     fn values(&self) -> impl IntoIterator<Item = (&'static str, f64)> {
         self.last.into_iter().flat_map(|(fast, slow)| [("fast", fast), ("slow", slow)])
     }

@@ -46,6 +46,7 @@ impl DeclaredStrategy for RsiReversal {
         self.rsi.stable_after()
     }
 
+    #[inline]
     fn update(&mut self, candle: &Candle) -> Option<[f64; 1]> {
         self.last = self.rsi.update(candle.close());
         Some([self.last?])
@@ -56,13 +57,15 @@ impl DeclaredStrategy for RsiReversal {
         vec![SeriesKey::new("rsi", &[self.period as f64])]
     }
 
-    fn rules(&self) -> impl IntoIterator<Item = SignalRule> {
+    #[inline]
+    fn rules(&self) -> impl AsRef<[SignalRule]> {
         [
             SignalRule::buy("oversold", INDEX.below(self.oversold)).naming_level("level"),
             SignalRule::sell("overbought", INDEX.above(self.overbought)).naming_level("level"),
         ]
     }
 
+    #[inline]
     fn values(&self) -> impl IntoIterator<Item = (&'static str, f64)> {
         self.last.map(|rsi| ("rsi", rsi))
     }

@@ -13,14 +13,15 @@ use candlewick_backtest::BacktestError;
 use candlewick_broker::clock::Stopwatch;
 use candlewick_report::sweep::{SweepReport, Tried, write_sweep_page};
 use candlewick_search::sweep::{
-    BlackBox, Luck, Record, Replay, Shard, Shared, Standing, Sweep, SweepEnd, TrialRow, Watcher, Wish,
-    ranked, write_trials_csv, write_trials_parquet,
+    Declarations, Luck, Record, Replay, Shard, SharedRunner, Sweep, SweepEnd, SweepProgress, TrialRow,
+    Watcher, ranked, write_trials_csv, write_trials_parquet,
 };
 use clap::{Args, Subcommand};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::io::Write as _;
 use std::num::NonZeroU64;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 /// What to search, and where.
@@ -96,9 +97,9 @@ enum Part {
 }
 
 /// A sweep that is ready to run.
-struct Scene<'a> {
+struct SweepContext<'a> {
     prepared: &'a Prepared<'a>,
-    ground: &'a Shared<'a>,
+    runner: &'a SharedRunner<'a>,
     job: &'a Sweep<'a>,
     identity: Value,
     folder: ResultFolder,
@@ -117,12 +118,12 @@ pub(super) fn run(arguments: &SweepArguments, context: &Context<'_>) -> Result<E
     let prepared = terms.prepare(&context.global.config, context.registry, &Terminal(context.global))?;
     let Prepared { loaded, entry, settings, space, sweep, candles, .. } = &prepared;
     let replay = Replay { settings, entry, space, candles: &candles.series, markets: &candles.markets };
-    let ground = Shared::new(replay, BlackBox::WhatIsNotDeclared);
+    let runner = SharedRunner::new(replay, Declarations::Trusted);
     let (balance, threads) = (loaded.initial_balance()?, terms.threads());
-    let job = Sweep { space, settings: sweep, ground: &ground, balance, threads };
-    let scene = Scene {
+    let job = Sweep { space, settings: sweep, runner: &runner, balance, threads };
+    let sweep_context = SweepContext {
         prepared: &prepared,
-        ground: &ground,
+        runner: &runner,
         job: &job,
         identity: terms.identity(&prepared)?.to_json(),
         folder: ResultFolder::open(&own.out)?,
@@ -130,17 +131,17 @@ pub(super) fn run(arguments: &SweepArguments, context: &Context<'_>) -> Result<E
         context,
     };
     match part {
-        Part::Whole => scene.run(Vec::new()),
-        Part::Plan(shards) => scene.plan(shards),
-        Part::Shard(number) => scene.run_shard(number),
+        Part::Whole => sweep_context.run(Vec::new()),
+        Part::Plan(shards) => sweep_context.plan(shards),
+        Part::Shard(number) => sweep_context.run_shard(number),
         Part::Merged => {
-            let plan = ShardPlan::read(&scene.folder, &scene.identity)?;
-            scene.run(plan.gather(&scene.folder, |error| error_of_backtest(error, loaded))?)
+            let plan = ShardPlan::read(&sweep_context.folder, &sweep_context.identity)?;
+            sweep_context.run(plan.gather(&sweep_context.folder, |error| error_of_backtest(error, loaded))?)
         }
     }
 }
 
-impl Scene<'_> {
+impl SweepContext<'_> {
     /// Runs what neither its journal nor `known` knows, and writes the results.
     fn run(&self, mut known: Vec<Record>) -> Result<Ending, Failure> {
         let Prepared { settings, space, sweep, candles, .. } = self.prepared;
@@ -156,7 +157,7 @@ impl Scene<'_> {
         };
         // What a strategy declares is believed while it is searched; of what comes out, it is not.
         if let Some(best) = ranked(&rows).first().filter(|best| best.score.is_some()) {
-            let checked = self.ground.check(&best.candidate, self.job.balance);
+            let checked = self.runner.check(&best.candidate, self.job.balance);
             checked.map_err(|error| self.failure(error))?;
         }
         let payout = settings.simulation.payout_percent.to_fraction();
@@ -224,12 +225,12 @@ impl Scene<'_> {
         let sign = interrupt::sign()?;
         let mut progress = Progress::new("Sweeping", self.context.global);
         let objective = self.prepared.sweep.objective;
-        let end = run(&mut |standing: &Standing<'_>| {
-            progress.update(standing.done, standing.total);
-            if let Some((best, score)) = standing.best.and_then(|best| Some((best, best.score?))) {
+        let end = run(&mut |now: &SweepProgress<'_>| {
+            progress.update(now.done, now.total);
+            if let Some((best, score)) = now.best.and_then(|best| Some((best, best.score?))) {
                 progress.say(&format!("best {objective} {score:.4} of trial {}", best.trial));
             }
-            if sign.get().is_some() { Wish::Stop } else { Wish::GoOn }
+            if sign.get().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         drop(progress);
         if let SweepEnd::Done(rows) = end.map_err(|error| self.failure(error))? {

@@ -20,12 +20,12 @@ use candlewick_report::walk_forward::{
     HoldOut, HoldOutOpening, WalkForwardReport, Walked, Written, write_windows,
 };
 use candlewick_sdk::Millis;
-use candlewick_search::sweep::{Replay, Standing, Wish};
+use candlewick_search::sweep::{Replay, SweepProgress};
 use candlewick_search::walk_forward::{Course, Step, StepEnd, WalkForward, Window};
 use clap::Args;
 use serde_json::{Value, json};
 use std::io::Write as _;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
@@ -222,11 +222,11 @@ impl Journey<'_> {
         let (mut journal, known) = self.folder.journal(&name, &self.identity)?;
         self.resumed += known.len();
         let (progress, sign, count) = (&mut self.progress, &self.sign, self.count as u64);
-        let mut watcher = |standing: &Standing<'_>| {
-            let before = place as u64 * standing.total;
-            progress.update(before + standing.done, count * standing.total);
+        let mut watcher = |now: &SweepProgress<'_>| {
+            let before = place as u64 * now.total;
+            progress.update(before + now.done, count * now.total);
             progress.say(&format!("window {} of {count}", place + 1));
-            if sign.get().is_some() { Wish::Stop } else { Wish::GoOn }
+            if sign.get().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let end = self.walk.step(window, &mut journal, known, &mut watcher)?;
         Ok(match end {

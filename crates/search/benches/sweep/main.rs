@@ -7,10 +7,10 @@
 //! `... --bench sweep -- NAME` runs only the ways that have it in their names.
 //! `... --bench sweep -- --memory` runs 10,000 sets over 1,000,000 candles and prints the most memory that was held.
 
-mod scene;
+mod fixture;
 
-use candlewick_search::sweep::BlackBox;
-use scene::{Scene, by_lists, by_naive_loops, by_shared_series, results};
+use candlewick_search::sweep::Declarations;
+use fixture::{Fixture, by_lists, by_naive_loops, by_shared_series, results};
 use std::hint::black_box;
 use std::time::Duration;
 
@@ -43,27 +43,27 @@ fn busy_so_far() -> Duration {
 
 #[allow(clippy::print_stdout, reason = "the table is what this bench is for")]
 fn measure_speed(only: &str) {
-    let scene = Scene::new(100_000, ["period=2..21", "oversold=12..30:2", "overbought=70..90:5"]);
-    let sets = scene.sets();
-    let ours = results(&scene.sweep(BlackBox::WhatIsNotDeclared, 1));
+    let fixture = Fixture::new(100_000, ["period=2..21", "oversold=12..30:2", "overbought=70..90:5"]);
+    let sets = fixture.sets();
+    let ours = results(&fixture.sweep(Declarations::Trusted, 1));
     for (name, others) in [
-        ("black box", results(&scene.sweep(BlackBox::Everything, 1))),
-        ("naive", by_naive_loops(&scene, &sets)),
-        ("shared series", by_shared_series(&scene, &sets)),
-        ("lists", by_lists(&scene, &sets)),
+        ("black box", results(&fixture.sweep(Declarations::Ignored, 1))),
+        ("naive", by_naive_loops(&fixture, &sets)),
+        ("shared series", by_shared_series(&fixture, &sets)),
+        ("lists", by_lists(&fixture, &sets)),
     ] {
         assert!(ours == others, "{name} does not make the same trades");
     }
     let trades: u64 = ours.iter().map(|result| result.trades).sum();
     println!("{} sets, {trades} trades, the same in all", sets.len());
     let ways: [(&str, &dyn Fn()); 7] = [
-        ("by hand, naive", &|| drop(black_box(by_naive_loops(&scene, &sets)))),
-        ("by hand, each index once", &|| drop(black_box(by_shared_series(&scene, &sets)))),
-        ("by hand, lists of signals", &|| drop(black_box(by_lists(&scene, &sets)))),
-        ("sweep, black box", &|| drop(black_box(scene.sweep(BlackBox::Everything, 1)))),
-        ("sweep, declared", &|| drop(black_box(scene.sweep(BlackBox::WhatIsNotDeclared, 1)))),
-        ("sweep, black box, two cores", &|| drop(black_box(scene.sweep(BlackBox::Everything, 2)))),
-        ("sweep, declared, two cores", &|| drop(black_box(scene.sweep(BlackBox::WhatIsNotDeclared, 2)))),
+        ("by hand, naive", &|| drop(black_box(by_naive_loops(&fixture, &sets)))),
+        ("by hand, each index once", &|| drop(black_box(by_shared_series(&fixture, &sets)))),
+        ("by hand, lists of signals", &|| drop(black_box(by_lists(&fixture, &sets)))),
+        ("sweep, black box", &|| drop(black_box(fixture.sweep(Declarations::Ignored, 1)))),
+        ("sweep, declared", &|| drop(black_box(fixture.sweep(Declarations::Trusted, 1)))),
+        ("sweep, black box, two cores", &|| drop(black_box(fixture.sweep(Declarations::Ignored, 2)))),
+        ("sweep, declared, two cores", &|| drop(black_box(fixture.sweep(Declarations::Trusted, 2)))),
     ];
     // One way alone can be looked at by a profiler.
     let ways: Vec<_> = ways.into_iter().filter(|(name, _)| name.contains(only)).collect();
@@ -95,12 +95,12 @@ fn status(field: &str) -> f64 {
 #[allow(clippy::print_stdout, reason = "the figure is what this bench is for")]
 fn measure_memory() {
     const CANDLES: usize = 1_000_000;
-    let scene = Scene::new(CANDLES, ["period=2..21", "oversold=11..30:1", "overbought=70..94:1"]);
+    let fixture = Fixture::new(CANDLES, ["period=2..21", "oversold=11..30:1", "overbought=70..94:1"]);
     let data = (CANDLES * size_of::<candlewick_sdk::Candle>()) as f64;
     // The highest mark begins anew, so that making the candles does not count.
     let _ = std::fs::write("/proc/self/clear_refs", "5");
     let before = status("VmRSS");
-    let rows = scene.sweep(BlackBox::WhatIsNotDeclared, 2);
+    let rows = fixture.sweep(Declarations::Trusted, 2);
     let most = status("VmHWM");
     println!("{} sets over {CANDLES} candles of {:.1} MB", rows.len(), data / 1e6);
     println!("held before {:.1} MB, at most {:.1} MB", before / 1e6, most / 1e6);

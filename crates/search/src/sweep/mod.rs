@@ -1,7 +1,7 @@
 //! Many backtests of one bot: which sets of parameters there are, which of them run, and what they come to.
 //!
 //! A [`Space`] is read from what people write about the parameters that a strategy declares. A [`Sweep`] chooses
-//! sets of it (see [`Search`]), runs each as the backtest that it is (see [`Ground`]), and keeps what became of it
+//! sets of it (see [`Search`]), runs each as the backtest that it is (see [`TrialRunner`]), and keeps what became of it
 //! in a [`TrialJournal`]. The same seed gives the same rows, whatever the number of threads, and however often the
 //! sweep was killed on the way.
 
@@ -9,12 +9,11 @@ mod axis;
 mod axis_text;
 mod condition;
 mod correction;
-mod desk;
 mod figures;
-mod ground;
 mod halving;
 mod luck;
 mod objective;
+mod progress;
 mod result_table;
 mod run;
 mod search;
@@ -24,15 +23,15 @@ mod shared;
 mod space;
 mod timeline;
 mod trial_journal;
+mod trial_runner;
 
 pub use axis::{Axis, Target};
 pub use condition::Condition;
 pub use correction::corrected_p_values;
-pub use desk::{Standing, Watcher, Wish};
 pub use figures::Figures;
-pub use ground::{Ground, Replay, TrialEnd};
+pub use progress::{SweepProgress, Watcher};
+pub use trial_runner::{Replay, TrialEnd, TrialRunner};
 
-use ground::Staged;
 pub use halving::Halving;
 pub use luck::Luck;
 pub use objective::Objective;
@@ -41,7 +40,8 @@ pub use run::{Sweep, SweepEnd, SweepSettings, TrialRow, ranked};
 pub use search::{Search, SearchSettings};
 pub use setting::Setting;
 pub use shard::Shard;
-pub use shared::{BlackBox, Shared, Trial, TrialTrade};
+pub use shared::{Declarations, SharedRunner, Trial, TrialTrade};
 pub use space::{Candidate, Space};
 pub use timeline::{TIMELINE_PARTS, Timeline};
 pub use trial_journal::{Outcome, Record, TrialJournal};
+use trial_runner::PreparedTrial;

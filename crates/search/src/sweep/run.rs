@@ -1,11 +1,11 @@
 //! The sweep: trials side by side, journalled, with the same result in whatever order they end.
 
-use super::desk::{Desk, Watcher, Wish, lock};
 use super::objective::best_first;
+use super::progress::{ProgressTracker, Watcher, lock};
 use super::search::{Parzen, plan};
 use super::{
-    Candidate, Figures, Ground, Halving, Objective, Outcome, Record, SearchSettings, Shard, Space,
-    TrialJournal,
+    Candidate, Figures, Halving, Objective, Outcome, Record, SearchSettings, Shard, Space, TrialJournal,
+    TrialRunner,
 };
 use candlewick_backtest::BacktestError;
 use candlewick_sdk::Money;
@@ -35,7 +35,7 @@ pub struct Sweep<'a> {
     /// What for, and how.
     pub settings: &'a SweepSettings,
     /// Where trials run.
-    pub ground: &'a dyn Ground,
+    pub runner: &'a dyn TrialRunner,
     /// The balance at the start of each.
     pub balance: Money,
     /// How many run side by side; the result does not depend on it.
@@ -75,11 +75,12 @@ struct Job {
     candidate: Candidate,
 }
 
-/// Runs jobs; their rows, or nothing when somebody wished it to stop.
+/// Runs jobs; their rows, or nothing when the watcher stopped it.
 type RunJobs<'a> = dyn FnMut(Vec<Job>) -> Result<Option<Vec<TrialRow>>, BacktestError> + 'a;
 
 /// A way through all jobs of a sweep, or of a part.
-type Way<'a> = dyn Fn(&mut RunJobs<'_>, &Mutex<Desk<'_, '_>>) -> Result<SweepEnd, BacktestError> + 'a;
+type Way<'a> =
+    dyn Fn(&mut RunJobs<'_>, &Mutex<ProgressTracker<'_, '_>>) -> Result<SweepEnd, BacktestError> + 'a;
 
 impl TrialRow {
     /// The figures, unless the strategy refused the parameters.
@@ -116,8 +117,11 @@ impl Sweep<'_> {
         watcher: &mut Watcher<'_>,
     ) -> Result<SweepEnd, BacktestError> {
         let learns = self.settings.search.search.learns();
-        let way: &Way<'_> =
-            if learns { &|run, desk| self.learn(run, desk) } else { &|run, desk| self.climb(run, desk) };
+        let way: &Way<'_> = if learns {
+            &|run, tracker| self.learn(run, tracker)
+        } else {
+            &|run, tracker| self.climb(run, tracker)
+        };
         self.go(way, (journal, known), watcher)
     }
 
@@ -142,11 +146,11 @@ impl Sweep<'_> {
         (journal, known): (&mut TrialJournal, Vec<Record>),
         watcher: &mut Watcher<'_>,
     ) -> Result<SweepEnd, BacktestError> {
-        let way = |run: &mut RunJobs<'_>, desk: &Mutex<Desk<'_, '_>>| {
+        let way = |run: &mut RunJobs<'_>, tracker: &Mutex<ProgressTracker<'_, '_>>| {
             let mut jobs = self.first_jobs()?;
             let own = shard.trials(jobs.len() as u64);
             jobs.retain(|job| own.contains(&job.trial));
-            lock(desk).total = jobs.len() as u64 * self.work(0);
+            lock(tracker).total = jobs.len() as u64 * self.work(0);
             Ok(run(jobs)?.map_or(SweepEnd::Stopped, SweepEnd::Done))
         };
         self.go(&way, (journal, known), watcher)
@@ -173,15 +177,19 @@ impl Sweep<'_> {
         let pool = pool.map_err(|error| BacktestError::ChangeSearch { problem: error.to_string() })?;
         let mut known: HashMap<(u64, u32), Outcome> =
             known.into_iter().map(|record| ((record.trial, record.rung), record.outcome)).collect();
-        let desk = Mutex::new(Desk::new(journal, watcher));
-        let mut run = |jobs: Vec<Job>| self.run_jobs(&jobs, &mut known, &desk, &pool);
-        let end = way(&mut run, &desk)?;
-        lock(&desk).journal.sync()?;
+        let tracker = Mutex::new(ProgressTracker::new(journal, watcher));
+        let mut run = |jobs: Vec<Job>| self.run_jobs(&jobs, &mut known, &tracker, &pool);
+        let end = way(&mut run, &tracker)?;
+        lock(&tracker).journal.sync()?;
         Ok(end)
     }
 
     /// A search that knows its sets beforehand, rung by rung.
-    fn climb(&self, run: &mut RunJobs<'_>, desk: &Mutex<Desk<'_, '_>>) -> Result<SweepEnd, BacktestError> {
+    fn climb(
+        &self,
+        run: &mut RunJobs<'_>,
+        tracker: &Mutex<ProgressTracker<'_, '_>>,
+    ) -> Result<SweepEnd, BacktestError> {
         let halving = self.settings.halving;
         let mut jobs = self.first_jobs()?;
         let mut field = jobs.len();
@@ -190,7 +198,7 @@ impl Sweep<'_> {
             field = halving.kept(field);
             work
         });
-        lock(desk).total = work.sum();
+        lock(tracker).total = work.sum();
         let mut rows: Vec<TrialRow> = Vec::new();
         for rung in 0..halving.rungs() {
             let Some(ran) = run(std::mem::take(&mut jobs))? else { return Ok(SweepEnd::Stopped) };
@@ -212,10 +220,14 @@ impl Sweep<'_> {
     }
 
     /// A search that looks at each batch before it chooses the next.
-    fn learn(&self, run: &mut RunJobs<'_>, desk: &Mutex<Desk<'_, '_>>) -> Result<SweepEnd, BacktestError> {
+    fn learn(
+        &self,
+        run: &mut RunJobs<'_>,
+        tracker: &Mutex<ProgressTracker<'_, '_>>,
+    ) -> Result<SweepEnd, BacktestError> {
         let SearchSettings { trials, seed, .. } = self.settings.search;
         self.settings.search.check(self.space)?;
-        lock(desk).total = trials * self.work(0);
+        lock(tracker).total = trials * self.work(0);
         let mut model = Parzen::new(self.space, seed)?;
         let mut rows: Vec<TrialRow> = Vec::new();
         while (rows.len() as u64) < trials {
@@ -231,7 +243,7 @@ impl Sweep<'_> {
             }
             rows.extend(ran);
         }
-        self.ground.put_away();
+        self.runner.evict();
         if rows.is_empty() {
             let problem = "no set of parameters meets the conditions".to_owned();
             return Err(BacktestError::ChangeSearch { problem });
@@ -239,27 +251,27 @@ impl Sweep<'_> {
         Ok(SweepEnd::Done(rows))
     }
 
-    /// Runs jobs, in the order of their trials, side by side; their rows come in the same order. `None` when somebody
-    /// wished it to stop.
+    /// Runs jobs, in the order of their trials, side by side; their rows come in the same order. `None` when the watcher
+    /// stopped it.
     fn run_jobs(
         &self,
         jobs: &[Job],
         known: &mut HashMap<(u64, u32), Outcome>,
-        desk: &Mutex<Desk<'_, '_>>,
+        tracker: &Mutex<ProgressTracker<'_, '_>>,
         pool: &rayon::ThreadPool,
     ) -> Result<Option<Vec<TrialRow>>, BacktestError> {
         let (mut rows, mut open): (Vec<TrialRow>, Vec<&Job>) = Default::default();
         for job in jobs {
             if let Some(outcome) = known.remove(&(job.trial, job.rung)) {
                 let row = self.row(job, outcome);
-                lock(desk).count(&row, self.work(job.rung));
+                lock(tracker).count(&row, self.work(job.rung));
                 rows.push(row);
             } else {
                 open.push(job);
             }
         }
-        let begin = lock(desk).journal.length();
-        self.run_open(&open, desk, pool)?;
+        let begin = lock(tracker).journal.length();
+        self.run_open(&open, tracker, pool)?;
         drop(open);
         // Rows and series need not be there at the same time: the figures of what ran were in the journal alone.
         rows.reserve_exact(jobs.len() - rows.len());
@@ -268,33 +280,33 @@ impl Sweep<'_> {
                 rows.push(self.row(&jobs[place], record.outcome));
             }
         };
-        pool.install(|| lock(desk).journal.read_back(begin, take))?;
+        pool.install(|| lock(tracker).journal.read_back(begin, take))?;
         rows.sort_unstable_by_key(|row| row.trial);
         Ok((rows.len() == jobs.len()).then_some(rows))
     }
 
-    /// Runs jobs that have not run, and writes them down, until somebody wishes it to stop.
+    /// Runs jobs that have not run, and writes them down, until the watcher stops it.
     fn run_open(
         &self,
         open: &[&Job],
-        desk: &Mutex<Desk<'_, '_>>,
+        tracker: &Mutex<ProgressTracker<'_, '_>>,
         pool: &rayon::ThreadPool,
     ) -> Result<(), BacktestError> {
         let Some(first) = open.first() else { return Ok(()) };
-        let until = self.settings.halving.until(first.rung, &self.ground.span());
+        let until = self.settings.halving.until(first.rung, &self.runner.span());
         let candidates: Vec<&Candidate> = open.iter().map(|job| &job.candidate).collect();
-        let groups = self.ground.prepare(&candidates, until)?;
+        let groups = self.runner.prepare(&candidates, until)?;
         drop(candidates);
         let run_one = |place: &usize| {
             let job = open[*place];
-            if lock(desk).wish == Wish::Stop {
+            if lock(tracker).is_stopped {
                 return Ok(());
             }
-            let outcome = self.ground.measure(&job.candidate, until, self.balance)?;
+            let outcome = self.runner.measure(&job.candidate, until, self.balance)?;
             let record = Record { trial: job.trial, rung: job.rung, outcome };
             let line = record.to_line();
             let row = self.row(job, record.outcome);
-            lock(desk).keep(&line, &row, self.work(job.rung))
+            lock(tracker).record(&line, &row, self.work(job.rung))
         };
         // One at a time: a thread that is done takes the next group, however long the others take; where there is none,
         // the next trial of another's.
@@ -302,7 +314,7 @@ impl Sweep<'_> {
         pool.install(|| groups.par_iter().with_max_len(1).try_for_each(run_group))?;
         // What learns asks for another batch, which needs the same.
         if !self.settings.search.search.learns() {
-            self.ground.put_away();
+            self.runner.evict();
         }
         Ok(())
     }

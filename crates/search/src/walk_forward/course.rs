@@ -1,6 +1,6 @@
 //! What a walk goes over: its training stretches as a sweep searches them, and the tests after them.
 
-use crate::sweep::{Candidate, Ground, Replay};
+use crate::sweep::{Candidate, Replay, TrialRunner};
 use candlewick_backtest::NullRecorder;
 use candlewick_backtest::{Backtest, BacktestError, Finished};
 use candlewick_engine::{EngineError, TradeBook};

@@ -2,8 +2,8 @@
 
 use super::{Course, Robustness, Window};
 use crate::sweep::{
-    BlackBox, Candidate, Figures, Ground, Outcome, Record, Replay, Shared, Sweep, SweepEnd, SweepSettings,
-    TrialEnd, TrialJournal, TrialRow, Watcher, ranked,
+    Candidate, Declarations, Figures, Outcome, Record, Replay, SharedRunner, Sweep, SweepEnd, SweepSettings,
+    TrialEnd, TrialJournal, TrialRow, TrialRunner, Watcher, ranked,
 };
 use candlewick_backtest::{BacktestError, Finished};
 use candlewick_engine::TradeBook;
@@ -84,11 +84,11 @@ impl WalkForward<'_> {
             return Ok(StepEnd::Done(Box::new(nothing())));
         };
         let replay = Replay { candles: &candles, markets: &markets, ..whole };
-        let ground = Shared::new(replay, BlackBox::WhatIsNotDeclared);
+        let runner = SharedRunner::new(replay, Declarations::Trusted);
         let sweep = Sweep {
             space: whole.space,
             settings: self.sweep,
-            ground: &ground,
+            runner: &runner,
             balance,
             threads: self.threads,
         };
@@ -96,9 +96,9 @@ impl WalkForward<'_> {
         let best = ranked(&rows).into_iter().next().filter(|row| row.score.is_some());
         // What a strategy declares is believed while it is searched; of what is chosen, it is not.
         if let Some(best) = best {
-            ground.check(&best.candidate, balance)?;
+            runner.check(&best.candidate, balance)?;
         }
-        let chosen = best.map(|best| self.test(best, &rows, &ground, window)).transpose()?.flatten();
+        let chosen = best.map(|best| self.test(best, &rows, &runner, window)).transpose()?.flatten();
         Ok(StepEnd::Done(Box::new(Step {
             counting: rows.iter().filter(|row| row.score.is_some()).count(),
             rows,
@@ -111,7 +111,7 @@ impl WalkForward<'_> {
         &self,
         best: &TrialRow,
         rows: &[TrialRow],
-        ground: &dyn Ground,
+        runner: &dyn TrialRunner,
         window: &Window,
     ) -> Result<Option<Chosen>, BacktestError> {
         let (Some(score), Some(in_sample)) = (best.score, best.figures()) else { return Ok(None) };
@@ -120,7 +120,7 @@ impl WalkForward<'_> {
             candidate: best.candidate.clone(),
             score,
             in_sample: in_sample.clone(),
-            robustness: self.robustness(best, score, rows, ground)?,
+            robustness: self.robustness(best, score, rows, runner)?,
             out_of_sample: Figures::of(&finished, self.course.balance, &window.test),
             finished,
         }))
@@ -132,7 +132,7 @@ impl WalkForward<'_> {
         best: &TrialRow,
         score: f64,
         rows: &[TrialRow],
-        ground: &dyn Ground,
+        runner: &dyn TrialRunner,
     ) -> Result<Robustness, BacktestError> {
         let SweepSettings { objective, min_trades, .. } = *self.sweep;
         let mut neighbours = Vec::new();
@@ -141,7 +141,7 @@ impl WalkForward<'_> {
             let figures = match rows.iter().find(ran).map(|row| &row.outcome) {
                 Some(Outcome::Figures(figures)) => Some((**figures).clone()),
                 Some(Outcome::Refused(_)) => None,
-                None => self.figures_of(&candidate, ground)?,
+                None => self.figures_of(&candidate, runner)?,
             };
             let score = figures.as_ref().and_then(|figures| objective.score(figures, min_trades));
             neighbours.push((figures, score));
@@ -152,10 +152,10 @@ impl WalkForward<'_> {
     fn figures_of(
         &self,
         candidate: &Candidate,
-        ground: &dyn Ground,
+        runner: &dyn TrialRunner,
     ) -> Result<Option<Figures>, BacktestError> {
-        Ok(match ground.run(candidate, Millis::MAX)? {
-            TrialEnd::Ran(finished) => Some(Figures::of(&finished, self.course.balance, &ground.span())),
+        Ok(match runner.run(candidate, Millis::MAX)? {
+            TrialEnd::Ran(finished) => Some(Figures::of(&finished, self.course.balance, &runner.span())),
             TrialEnd::Refused(_) => None,
         })
     }

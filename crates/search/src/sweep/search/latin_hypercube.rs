@@ -3,17 +3,17 @@
 //! Source: `McKay`, Beckman, Conover, *A Comparison of Three Methods for Selecting Values of Input
 //! Variables in the Analysis of Output from a Computer Code*, Technometrics 21 (1979).
 
-use super::dice::Dice;
+use super::random::Random;
 
 /// The points of one round; each round is a hypercube of its own.
 pub(super) fn points(axes: usize, count: u64, seed: u64, round: u64) -> Vec<Vec<f64>> {
-    let mut dice = Dice::new(seed, round);
+    let mut random = Random::new(seed, round);
     let mut points: Vec<Vec<f64>> = (0..count).map(|_| Vec::with_capacity(axes)).collect();
     for _ in 0..axes {
         let mut parts: Vec<u64> = (0..count).collect();
-        dice.shuffle(&mut parts);
+        random.shuffle(&mut parts);
         for (point, part) in points.iter_mut().zip(parts) {
-            point.push((part as f64 + dice.fraction()) / count as f64);
+            point.push((part as f64 + random.fraction()) / count as f64);
         }
     }
     points

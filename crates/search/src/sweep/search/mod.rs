@@ -1,15 +1,15 @@
 //! In which order a space is searched.
 
-mod dice;
 mod latin_hypercube;
 mod parzen;
+mod random;
 mod sobol;
 
 pub(crate) use parzen::Parzen;
 
 use super::space::{Candidate, Space};
 use candlewick_backtest::BacktestError;
-use dice::Dice;
+use random::Random;
 use std::collections::HashSet;
 use std::fmt;
 use std::str::FromStr;
@@ -131,16 +131,16 @@ pub(crate) fn plan(space: &Space, settings: &SearchSettings) -> Result<Vec<Candi
 }
 
 fn random(space: &Space, trials: u64, seed: u64) -> Result<Vec<Candidate>, BacktestError> {
-    let mut dice = Dice::new(seed, 0);
+    let mut random = Random::new(seed, 0);
     if space.count().is_some_and(|count| count <= MOST_LISTED) && space.is_walkable() {
         let mut all = space.all()?;
-        dice.shuffle(&mut all);
+        random.shuffle(&mut all);
         all.truncate(usize::try_from(trials).unwrap_or(usize::MAX));
         return Ok(all);
     }
     Ok(collect(space, trials, |_| {
         let points: Vec<Vec<f64>> =
-            (0..PATIENCE).map(|_| space.axes().iter().map(|_| dice.fraction()).collect()).collect();
+            (0..PATIENCE).map(|_| space.axes().iter().map(|_| random.fraction()).collect()).collect();
         points
     }))
 }

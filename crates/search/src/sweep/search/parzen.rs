@@ -4,7 +4,7 @@
 //! Source: J. Bergstra, R. Bardenet, Y. Bengio, B. Kégl, *Algorithms for Hyper-Parameter Optimization*, NIPS (2011).
 
 use super::super::space::{Candidate, Space};
-use super::dice::Dice;
+use super::random::Random;
 use candlewick_backtest::BacktestError;
 use std::collections::HashSet;
 use tpe::density_estimation::DefaultEstimatorBuilder;
@@ -44,13 +44,13 @@ impl<'a> Parzen<'a> {
 
     /// The next sets, at most so many: fewer when chance finds no new one.
     pub(crate) fn ask(&mut self, most: usize) -> Vec<Candidate> {
-        let mut dice = Dice::new(self.seed, self.batch);
+        let mut random = Random::new(self.seed, self.batch);
         let by_model = self.batch >= CHANCE;
         self.batch += 1;
         let mut asked = Vec::new();
         while asked.len() < most.min(BATCH) {
-            let modelled = if by_model { self.draw_modelled(&mut dice) } else { None };
-            let Some(candidate) = modelled.or_else(|| self.draw_by_chance(&mut dice)) else { break };
+            let modelled = if by_model { self.draw_modelled(&mut random) } else { None };
+            let Some(candidate) = modelled.or_else(|| self.draw_by_chance(&mut random)) else { break };
             self.seen.insert(candidate.clone());
             asked.push(candidate);
         }
@@ -74,11 +74,11 @@ impl<'a> Parzen<'a> {
         }
     }
 
-    fn draw_modelled(&mut self, dice: &mut Dice) -> Option<Candidate> {
+    fn draw_modelled(&mut self, random: &mut Random) -> Option<Candidate> {
         for _ in 0..DRAWS {
             let axes = self.space.axes().iter();
             let fractions = self.models.iter_mut().zip(axes).map(|(model, axis)| {
-                let place = model.ask(dice.generator()).unwrap_or_default();
+                let place = model.ask(random.generator()).unwrap_or_default();
                 match axis.listed() {
                     Some(list) if !axis.is_number() => (place.floor() + 0.5) / list.len() as f64,
                     _ => place,
@@ -92,9 +92,9 @@ impl<'a> Parzen<'a> {
         None
     }
 
-    fn draw_by_chance(&self, dice: &mut Dice) -> Option<Candidate> {
+    fn draw_by_chance(&self, random: &mut Random) -> Option<Candidate> {
         let mut draw =
-            || self.space.at(self.space.axes().iter().map(|_| dice.fraction()).collect::<Vec<_>>());
+            || self.space.at(self.space.axes().iter().map(|_| random.fraction()).collect::<Vec<_>>());
         (0..CHANCES).map(|_| draw()).find(|candidate| self.is_new(candidate))
     }
 

@@ -1,6 +1,6 @@
 //! Points of an Owen-scrambled Sobol sequence.
 
-use super::dice::Dice;
+use super::random::Random;
 
 /// How many axes the sequence has.
 pub(super) const MOST_AXES: usize = sobol_burley::NUM_DIMENSIONS as usize;
@@ -12,7 +12,7 @@ const ROUND: u32 = 1 << 12;
 pub(super) fn points(axes: usize, seed: u64, round: u64) -> Vec<Vec<f64>> {
     let rounds = u64::from(SEQUENCE / ROUND);
     // Another sequence has another scramble, which follows from the seed.
-    let scramble = (Dice::new(seed, round / rounds).fraction() * f64::from(u32::MAX)) as u32;
+    let scramble = (Random::new(seed, round / rounds).fraction() * f64::from(u32::MAX)) as u32;
     let first = (round % rounds) as u32 * ROUND;
     let coordinate = |index, axis| f64::from(sobol_burley::sample(index, axis, scramble));
     let point = |index| (0..axes as u32).map(|axis| coordinate(index, axis)).collect();

@@ -1,10 +1,10 @@
 //! Trials that share what is the same for several of them: candles, the outcomes of orders, and series that the strategy
 //! declares.
 
+mod bitset;
 mod closes;
-mod coded_series;
-mod marks;
-mod series_shelf;
+mod quantized_series;
+mod series_cache;
 mod tally;
 mod trial;
 mod trial_context;
@@ -12,14 +12,14 @@ mod trial_context;
 pub use trial::Trial;
 pub use trial_context::TrialTrade;
 
-use super::ground::within_all;
-use super::{Candidate, Figures, Ground, Outcome, Replay, Staged, TrialEnd};
+use super::trial_runner::within_all;
+use super::{Candidate, Figures, Outcome, PreparedTrial, Replay, TrialEnd, TrialRunner};
+use bitset::{BitSet, Tests};
 use candlewick_backtest::BacktestError;
 use candlewick_engine::Session;
 use candlewick_sdk::{CandleSeries, Comparison, Declaration, DeclaredEntry, Expiry, Millis, Money, Signal};
 use candlewick_simulator::{OutcomeTable, Simulator};
-use marks::{Marks, Tests};
-use series_shelf::{Layout, SeriesShelf};
+use series_cache::{CachePlan, SeriesCache};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use trial::PlannedEntry;
@@ -30,40 +30,40 @@ use trial::PlannedEntry;
 /// (see [`Declaration`]), each series is computed once for all trials that look at it, and the Session is handed only the
 /// candles that are candidates, with the outcomes of their trades; else it is handed every candle. Either way every signal that may be
 /// approved goes through the rules of a Session of its own, and the trades are those of a [`Replay`].
-pub struct Shared<'a> {
+pub struct SharedRunner<'a> {
     replay: Replay<'a>,
-    shelf: SeriesShelf,
+    shelf: SeriesCache,
     outcomes: Mutex<Vec<(Millis, Arc<OutcomeTable>)>>,
-    black_box: BlackBox,
+    black_box: Declarations,
 }
 
-/// Whether declarations count.
+/// What a search makes of declarations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BlackBox {
-    /// A strategy that declares its signals is taken at its word.
-    WhatIsNotDeclared,
+pub enum Declarations {
+    /// A strategy that declares its signals is not shown candles: its declaration says where it signals.
+    Trusted,
     /// Every strategy is shown every candle.
-    Everything,
+    Ignored,
 }
 
-impl<'a> Shared<'a> {
+impl<'a> SharedRunner<'a> {
     /// Over what a replay runs on.
-    pub fn new(replay: Replay<'a>, black_box: BlackBox) -> Self {
-        Self { replay, shelf: SeriesShelf::new(), outcomes: Mutex::new(Vec::new()), black_box }
+    pub fn new(replay: Replay<'a>, black_box: Declarations) -> Self {
+        Self { replay, shelf: SeriesCache::new(), outcomes: Mutex::new(Vec::new()), black_box }
     }
 
     /// The settled trades of a set, in the order in which they became known; `None` where the strategy refuses it.
     ///
     /// # Errors
-    /// As [`Ground::run`].
+    /// As [`TrialRunner::run`].
     pub fn trades(
         &self,
         candidate: &Candidate,
         until: Millis,
     ) -> Result<Option<Vec<TrialTrade>>, BacktestError> {
         let mut trades = Vec::new();
-        let figures = match self.replay.stage(candidate)? {
-            Ok(staged) => self.run_trial(staged, until, Some(&mut trades))?,
+        let figures = match self.replay.prepare_trial(candidate)? {
+            Ok(prepared) => self.run_trial(prepared, until, Some(&mut trades))?,
             Err(_) => None,
         };
         Ok(figures.map(|_| trades))
@@ -73,7 +73,7 @@ impl<'a> Shared<'a> {
     /// does shows itself there.
     ///
     /// # Errors
-    /// [`BacktestError::DeclarationMismatch`] when they differ; else as [`Ground::run`].
+    /// [`BacktestError::DeclarationMismatch`] when they differ; else as [`TrialRunner::run`].
     pub fn check(&self, candidate: &Candidate, balance: Money) -> Result<(), BacktestError> {
         let declared = self.measure(candidate, Millis::MAX, balance)?;
         if declared == self.replay.measure(candidate, Millis::MAX, balance)? {
@@ -86,11 +86,11 @@ impl<'a> Shared<'a> {
     /// Runs a trial; `None` when a Session cannot be made of it, or it needs all of a replay.
     fn run_trial(
         &self,
-        staged: Staged,
+        prepared: PreparedTrial,
         until: Millis,
         trades: Option<&mut Vec<TrialTrade>>,
     ) -> Result<Option<Figures>, BacktestError> {
-        let Staged { settings, strategy, declaration } = staged;
+        let PreparedTrial { settings, strategy, declaration } = prepared;
         let Some(bot) = settings.session.bots.first() else { return Ok(None) };
         let (series, expiry) = (bot.series(), bot.expiry());
         let candles = within_all(self.replay.candles, &(Millis::new(i64::MIN)..until));
@@ -139,15 +139,15 @@ impl<'a> Shared<'a> {
         };
         let planned: Vec<PlannedEntry> = entries.iter().filter_map(planned).collect();
         let tests: Vec<&Tests> = planned.iter().map(|entry| &entry.tests).collect();
-        let marks = Marks::of(&tests, warmup.saturating_sub(1), candles.candles().len());
+        let marks = BitSet::of(&tests, warmup.saturating_sub(1), candles.candles().len());
         self.shelf.put_back(coded);
         Ok(trial.run_declared(&planned, &marks))
     }
 
     fn declaration(&self, declared: Option<Declaration>) -> Option<Declaration> {
         match self.black_box {
-            BlackBox::WhatIsNotDeclared => declared,
-            BlackBox::Everything => None,
+            Declarations::Trusted => declared,
+            Declarations::Ignored => None,
         }
     }
 
@@ -172,7 +172,7 @@ impl<'a> Shared<'a> {
     }
 }
 
-impl Ground for Shared<'_> {
+impl TrialRunner for SharedRunner<'_> {
     fn run(&self, candidate: &Candidate, until: Millis) -> Result<TrialEnd, BacktestError> {
         self.replay.run(candidate, until)
     }
@@ -183,15 +183,15 @@ impl Ground for Shared<'_> {
 
     fn prepare(&self, candidates: &[&Candidate], until: Millis) -> Result<Vec<Vec<usize>>, BacktestError> {
         self.outcomes.lock().unwrap_or_else(PoisonError::into_inner).retain(|(of, _)| *of == until);
-        let mut layout = Layout::default();
+        let mut layout = CachePlan::default();
         for candidate in candidates {
-            let staged = self.replay.stage(candidate)?.ok();
-            layout.add(staged.and_then(|staged| self.declaration(staged.declaration)));
+            let prepared = self.replay.prepare_trial(candidate)?.ok();
+            layout.add(prepared.and_then(|prepared| self.declaration(prepared.declaration)));
         }
-        Ok(self.shelf.lay_out(layout))
+        Ok(self.shelf.reserve(layout))
     }
 
-    fn put_away(&self) {
+    fn evict(&self) {
         self.outcomes.lock().unwrap_or_else(PoisonError::into_inner).clear();
         self.shelf.clear();
     }
@@ -202,14 +202,14 @@ impl Ground for Shared<'_> {
         until: Millis,
         balance: Money,
     ) -> Result<Outcome, BacktestError> {
-        let staged = match self.replay.stage(candidate)? {
-            Ok(staged) => staged,
+        let prepared = match self.replay.prepare_trial(candidate)? {
+            Ok(prepared) => prepared,
             Err(problem) => return Ok(Outcome::Refused(problem)),
         };
         if self.replay.entry.wants_prices {
             return self.replay.measure(candidate, until, balance);
         }
-        match self.run_trial(staged, until, None)? {
+        match self.run_trial(prepared, until, None)? {
             Some(figures) => Ok(Outcome::Figures(Box::new(figures))),
             // It says what is wrong.
             None => self.replay.measure(candidate, until, balance),

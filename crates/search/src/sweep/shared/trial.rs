@@ -2,8 +2,8 @@
 //! signals, else every candle; no book of trades is kept.
 
 use super::super::Figures;
+use super::bitset::{BitSet, Tests};
 use super::closes::Closes;
-use super::marks::{Marks, Tests};
 use super::tally::Tally;
 use super::trial_context::{TrialContext, TrialTrade};
 use candlewick_engine::{BookedTrade, EngineError, OrderTerms, Session, TrialSession};
@@ -62,7 +62,7 @@ impl<'a> Trial<'a> {
     }
 
     /// Goes from one marked candle to the next that may be approved; the strategy sees none.
-    pub(crate) fn run_declared(mut self, entries: &[PlannedEntry], marks: &Marks) -> Figures {
+    pub(crate) fn run_declared(mut self, entries: &[PlannedEntry], marks: &BitSet) -> Figures {
         let mut cursor = 0;
         let mut opened = 0;
         while let Some(index) = marks.next(cursor) {

@@ -4,17 +4,17 @@ use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
 /// A set of candles.
-pub(crate) struct Marks {
+pub(crate) struct BitSet {
     words: Vec<u64>,
 }
 
 /// What must all be marked for an entry.
-pub(crate) type Tests = Vec<Arc<Marks>>;
+pub(crate) type Tests = Vec<Arc<BitSet>>;
 
 /// Candles in a word.
 const WORD: usize = 64;
 
-impl Marks {
+impl BitSet {
     /// The candles whose codes, a byte each, lie within a range.
     pub(crate) fn of_bytes(codes: &[u8], range: &RangeInclusive<u16>) -> Self {
         // Codes of a byte have ranges of bytes.
@@ -118,7 +118,7 @@ fn pack(bytes: &[u8; WORD]) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::coded_series::CodedSeries;
+    use super::super::quantized_series::QuantizedSeries;
     use super::*;
     use candlewick_sdk::{Comparison, Side};
     use proptest::prelude::*;
@@ -134,7 +134,7 @@ mod tests {
             if wide {
                 levels.extend((0..200).map(|level| 100.0 + f64::from(level)));
             }
-            let mut series = CodedSeries::new(levels, values.len(), Vec::new());
+            let mut series = QuantizedSeries::new(levels, values.len(), Vec::new());
             series.extend(&values);
             let low = Comparison { series: 0, side: Side::Below, level: 3.0 };
             let high = Comparison { series: 0, side: Side::Above, level: 7.0 };
@@ -152,7 +152,7 @@ mod tests {
                 ),
             ] {
                 let tests: Vec<&Tests> = entries.iter().collect();
-                let marks = Marks::of(&tests, first, values.len());
+                let marks = BitSet::of(&tests, first, values.len());
                 let plain: Vec<usize> = (first..values.len()).filter(|index| is_met(values[*index])).collect();
                 let mut found = Vec::new();
                 let mut cursor = 0;

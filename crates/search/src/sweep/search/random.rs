@@ -1,12 +1,12 @@
-//! Chance from a seed, the same on every machine.
+//! Random numbers from a seed, the same on every machine.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
 /// One of many streams of a seed.
-pub(crate) struct Dice(ChaCha8Rng);
+pub(crate) struct Random(ChaCha8Rng);
 
-impl Dice {
+impl Random {
     pub(crate) fn new(seed: u64, stream: u64) -> Self {
         let mut generator = ChaCha8Rng::seed_from_u64(seed);
         generator.set_stream(stream);
@@ -30,7 +30,7 @@ impl Dice {
         }
     }
 
-    /// As others want to roll it.
+    /// The generator itself, for libraries that take one.
     pub(crate) const fn generator(&mut self) -> &mut ChaCha8Rng {
         &mut self.0
     }

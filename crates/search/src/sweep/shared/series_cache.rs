@@ -1,6 +1,6 @@
 //! The declared series of a search: each computed once, by the first trial that needs it, and put away by the last.
 
-use super::coded_series::CodedSeries;
+use super::quantized_series::QuantizedSeries;
 use candlewick_backtest::BacktestError;
 use candlewick_sdk::{Candle, Declaration, DeclaredEntry, DeclaredSeries, SeriesKey};
 use std::collections::{HashMap, HashSet};
@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What trials to come need.
 #[derive(Default)]
-pub(crate) struct Layout {
+pub(crate) struct CachePlan {
     trials: usize,
     /// By the first series of a trial, or by none: those of one come together, so that few series are there at a time.
     groups: HashMap<Option<SeriesKey>, usize>,
@@ -19,7 +19,7 @@ pub(crate) struct Layout {
 }
 
 /// Series by their key.
-pub(crate) struct SeriesShelf {
+pub(crate) struct SeriesCache {
     places: Mutex<HashMap<SeriesKey, Arc<Place>>>,
     /// Room of series that nobody needs any more. Given back and asked for anew, it would lie about in pieces.
     rooms: Mutex<Vec<Vec<u8>>>,
@@ -34,7 +34,7 @@ struct Place {
 }
 
 struct Content {
-    coded: Option<Arc<CodedSeries>>,
+    coded: Option<Arc<QuantizedSeries>>,
     /// The bits of the first numbers.
     head: Vec<u64>,
     /// How many trials are still to come.
@@ -46,7 +46,7 @@ const AT_ONCE: usize = 1_024;
 /// So many numbers are computed for each trial, to see that a key means one series.
 const HEAD: usize = 256;
 
-impl Layout {
+impl CachePlan {
     /// Adds a trial, with what its strategy declares.
     pub(crate) fn add(&mut self, declared: Option<Declaration>) {
         let (series, entries) = declared.map(Declaration::into_parts).unwrap_or_default();
@@ -65,14 +65,14 @@ impl Layout {
     }
 }
 
-impl SeriesShelf {
+impl SeriesCache {
     pub(crate) fn new() -> Self {
         Self { places: Mutex::new(HashMap::new()), rooms: Mutex::new(Vec::new()) }
     }
 
     /// Makes room for these series, and for no others; the groups of trials, each of which shares its first series.
-    pub(crate) fn lay_out(&self, layout: Layout) -> Vec<Vec<usize>> {
-        let Layout { members, places, .. } = layout;
+    pub(crate) fn reserve(&self, layout: CachePlan) -> Vec<Vec<usize>> {
+        let CachePlan { members, places, .. } = layout;
         let place = |(key, (levels, uses)): (SeriesKey, (HashSet<u64>, usize))| {
             let mut levels: Vec<f64> = levels.into_iter().map(f64::from_bits).collect();
             levels.sort_by(f64::total_cmp);
@@ -80,7 +80,7 @@ impl SeriesShelf {
             levels.shrink_to_fit();
             let content = Mutex::new(Content { coded: None, head: Vec::new(), uses });
             // One with too many levels is left out: each trial then computes it for itself.
-            (levels.len() <= CodedSeries::MOST_LEVELS).then(|| (key, Arc::new(Place { levels, content })))
+            (levels.len() <= QuantizedSeries::MOST_LEVELS).then(|| (key, Arc::new(Place { levels, content })))
         };
         *lock(&self.places) = places.into_iter().filter_map(place).collect();
         members
@@ -101,7 +101,7 @@ impl SeriesShelf {
         declared: &mut [DeclaredSeries],
         entries: &[DeclaredEntry],
         candles: &[Candle],
-    ) -> Result<Vec<Arc<CodedSeries>>, BacktestError> {
+    ) -> Result<Vec<Arc<QuantizedSeries>>, BacktestError> {
         let take = |(index, series): (usize, &mut DeclaredSeries)| {
             let place = lock(&self.places).get(series.key()).cloned();
             let levels: Vec<f64> = levels_of(index, entries).collect();
@@ -112,7 +112,7 @@ impl SeriesShelf {
                 // Nobody said that this trial would come, or its series has too many levels to be shared.
                 _ => {
                     let room = lock(&self.rooms).pop().unwrap_or_default();
-                    Ok(Arc::new(code(series, CodedSeries::new(levels, candles.len(), room), candles).0))
+                    Ok(Arc::new(code(series, QuantizedSeries::new(levels, candles.len(), room), candles).0))
                 }
             }
         };
@@ -120,8 +120,8 @@ impl SeriesShelf {
     }
 
     /// Takes series back from a trial. What no trial needs makes room for the next.
-    pub(crate) fn put_back(&self, series: Vec<Arc<CodedSeries>>) {
-        for room in series.into_iter().filter_map(Arc::into_inner).map(CodedSeries::into_room) {
+    pub(crate) fn put_back(&self, series: Vec<Arc<QuantizedSeries>>) {
+        for room in series.into_iter().filter_map(Arc::into_inner).map(QuantizedSeries::into_room) {
             lock(&self.rooms).push(room);
         }
     }
@@ -133,7 +133,7 @@ impl Place {
         series: &mut DeclaredSeries,
         candles: &[Candle],
         rooms: &Mutex<Vec<Vec<u8>>>,
-    ) -> Result<Arc<CodedSeries>, BacktestError> {
+    ) -> Result<Arc<QuantizedSeries>, BacktestError> {
         let mut content = lock(&self.content);
         content.uses = content.uses.saturating_sub(1);
         let coded = if let Some(coded) = &content.coded {
@@ -146,7 +146,7 @@ impl Place {
             coded.clone()
         } else {
             let room = lock(rooms).pop().unwrap_or_default();
-            let empty = CodedSeries::new(self.levels.clone(), candles.len(), room);
+            let empty = QuantizedSeries::new(self.levels.clone(), candles.len(), room);
             let (coded, head) = code(series, empty, candles);
             let coded = Arc::new(coded);
             (content.coded, content.head) = (Some(coded.clone()), head);
@@ -166,7 +166,11 @@ fn levels_of(series: usize, entries: &[DeclaredEntry]) -> impl Iterator<Item = f
 }
 
 /// Computes a series, and the bits of its first numbers.
-fn code(series: &mut DeclaredSeries, mut coded: CodedSeries, candles: &[Candle]) -> (CodedSeries, Vec<u64>) {
+fn code(
+    series: &mut DeclaredSeries,
+    mut coded: QuantizedSeries,
+    candles: &[Candle],
+) -> (QuantizedSeries, Vec<u64>) {
     let mut values = Vec::with_capacity(AT_ONCE);
     let mut head = Vec::new();
     for few in candles.chunks(AT_ONCE) {
@@ -211,13 +215,13 @@ mod tests {
     #[test]
     fn a_series_is_there_until_its_last_trial_and_then_makes_room_for_the_next() {
         let trials = [(1.0, 3.0), (2.0, 7.0), (1.0, 5.0)];
-        let (shelf, candles) = (SeriesShelf::new(), candles());
-        let mut layout = Layout::default();
+        let (shelf, candles) = (SeriesCache::new(), candles());
+        let mut layout = CachePlan::default();
         for (times, level) in trials {
             layout.add(Some(trial(times, level)));
         }
         layout.add(None);
-        assert_eq!(shelf.lay_out(layout), [vec![0, 2], vec![1], vec![3]]);
+        assert_eq!(shelf.reserve(layout), [vec![0, 2], vec![1], vec![3]]);
         let take = |place: usize| {
             let (times, level) = trials[place];
             let (mut series, entries) = trial(times, level).into_parts();

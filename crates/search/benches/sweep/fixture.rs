@@ -13,12 +13,13 @@ use candlewick_sdk::{
     Symbol,
 };
 use candlewick_search::sweep::{
-    BlackBox, Candidate, Halving, Objective, Replay, Search, SearchSettings, Setting, Shared, Space, Sweep,
-    SweepEnd, SweepSettings, TrialJournal, TrialRow, Wish,
+    Candidate, Declarations, Halving, Objective, Replay, Search, SearchSettings, Setting, SharedRunner,
+    Space, Sweep, SweepEnd, SweepSettings, TrialJournal, TrialRow,
 };
 use candlewick_simulator::{Market, SimulationSettings};
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
 
 pub(crate) const BALANCE_CENTS: i64 = 100_000_000;
 pub(crate) const STAKE_CENTS: i64 = 1_000;
@@ -40,7 +41,7 @@ pub(crate) struct Set {
 }
 
 /// Everything that a sweep runs on.
-pub(crate) struct Scene {
+pub(crate) struct Fixture {
     settings: BacktestSettings,
     pub(crate) candles: Vec<CandleSeries>,
     markets: Vec<Market>,
@@ -48,7 +49,7 @@ pub(crate) struct Scene {
     space: Space,
 }
 
-impl Scene {
+impl Fixture {
     pub(crate) fn new(candles: usize, parameters: [&str; 3]) -> Self {
         let symbol = Symbol::new("BTCUSDT").expect("a sound name");
         let market = known_market(symbol).expect("it stands in the table");
@@ -67,7 +68,7 @@ impl Scene {
         Self { settings, candles: vec![candles], markets, entry, space }
     }
 
-    pub(crate) fn sweep(&self, black_box: BlackBox, threads: usize) -> Vec<TrialRow> {
+    pub(crate) fn sweep(&self, black_box: Declarations, threads: usize) -> Vec<TrialRow> {
         let replay = Replay {
             settings: &self.settings,
             entry: &self.entry,
@@ -81,7 +82,7 @@ impl Scene {
         let job = Sweep {
             space: &self.space,
             settings: &settings,
-            ground: &Shared::new(replay, black_box),
+            runner: &SharedRunner::new(replay, black_box),
             balance: Money::from_minor(BALANCE_CENTS),
             threads: NonZeroUsize::new(threads).expect("one or two"),
         };
@@ -89,7 +90,7 @@ impl Scene {
         let path = folder.path().join("trials.jsonl");
         let (mut journal, known) =
             TrialJournal::open(&path, &candlewick_sdk::serde_json::json!({})).expect("a new journal");
-        match job.run(&mut journal, known, &mut |_| Wish::GoOn).expect("a sound sweep") {
+        match job.run(&mut journal, known, &mut |_| ControlFlow::Continue(())).expect("a sound sweep") {
             SweepEnd::Done(rows) => rows,
             SweepEnd::Stopped => unreachable!("nobody stops it"),
         }
@@ -159,12 +160,12 @@ pub(crate) fn results(rows: &[TrialRow]) -> Vec<Result> {
     rows.iter().map(result).collect()
 }
 
-pub(crate) fn by_naive_loops(scene: &Scene, sets: &[Set]) -> Vec<Result> {
-    sets.iter().map(|set| by_hand::naive(scene.candles[0].candles(), set)).collect()
+pub(crate) fn by_naive_loops(fixture: &Fixture, sets: &[Set]) -> Vec<Result> {
+    sets.iter().map(|set| by_hand::naive(fixture.candles[0].candles(), set)).collect()
 }
 
-pub(crate) fn by_shared_series(scene: &Scene, sets: &[Set]) -> Vec<Result> {
-    let candles = scene.candles[0].candles();
+pub(crate) fn by_shared_series(fixture: &Fixture, sets: &[Set]) -> Vec<Result> {
+    let candles = fixture.candles[0].candles();
     let of_period = |sets: &[Set]| {
         let series = by_hand::series(candles, &sets[0]);
         sets.iter().map(|set| by_hand::with_series(candles, set, &series)).collect::<Vec<_>>()
@@ -172,8 +173,8 @@ pub(crate) fn by_shared_series(scene: &Scene, sets: &[Set]) -> Vec<Result> {
     sets.chunk_by(|one, next| one.period == next.period).flat_map(of_period).collect()
 }
 
-pub(crate) fn by_lists(scene: &Scene, sets: &[Set]) -> Vec<Result> {
-    let candles = scene.candles[0].candles();
+pub(crate) fn by_lists(fixture: &Fixture, sets: &[Set]) -> Vec<Result> {
+    let candles = fixture.candles[0].candles();
     let of_period = |sets: &[Set]| {
         let series = by_hand::series(candles, &sets[0]);
         let (mut lows, mut highs) = (BTreeMap::new(), BTreeMap::new());

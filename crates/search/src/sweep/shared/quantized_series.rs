@@ -1,6 +1,6 @@
 //! A declared series in a byte or two for each candle: all that comparisons with a few known levels can tell of it.
 
-use super::marks::Marks;
+use super::bitset::BitSet;
 use candlewick_sdk::{Comparison, Side};
 use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,11 +9,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 ///
 /// Of levels in order, a number below `m` of them and on none has the code `2 x (levels below it)`, one on a level the odd
 /// code between its neighbours'. So every comparison with a level is a range of codes.
-pub(crate) struct CodedSeries {
+pub(crate) struct QuantizedSeries {
     levels: Vec<f64>,
     codes: Codes,
     /// The candles that meet comparisons, the last asked for last.
-    kept: Mutex<Vec<(RangeInclusive<u16>, Arc<Marks>)>>,
+    kept: Mutex<Vec<(RangeInclusive<u16>, Arc<BitSet>)>>,
 }
 
 /// Bytes of marks that a series keeps: the levels of many sets over few candles, of a few over many.
@@ -27,7 +27,7 @@ enum Codes {
     Word(Vec<u16>),
 }
 
-impl CodedSeries {
+impl QuantizedSeries {
     /// The most levels that a series can be compared with.
     pub(crate) const MOST_LEVELS: usize = 32_767;
 
@@ -63,15 +63,15 @@ impl CodedSeries {
     }
 
     /// The candles whose numbers meet a comparison with one of the levels; `None` when none can.
-    pub(crate) fn marks(&self, comparison: &Comparison) -> Option<Arc<Marks>> {
+    pub(crate) fn marks(&self, comparison: &Comparison) -> Option<Arc<BitSet>> {
         let range = self.range(comparison)?;
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let known = if let Some(place) = kept.iter().position(|(of, _)| *of == range) {
             kept.remove(place)
         } else {
             let marks = match &self.codes {
-                Codes::Byte(codes) => Marks::of_bytes(codes, &range),
-                Codes::Word(codes) => Marks::of_words(codes, &range),
+                Codes::Byte(codes) => BitSet::of_bytes(codes, &range),
+                Codes::Word(codes) => BitSet::of_words(codes, &range),
             };
             if kept.len() >= (MOST_KEPT / marks.bytes().max(1)).max(2) {
                 kept.remove(0);
@@ -132,7 +132,7 @@ mod tests {
 
     fn check(levels: &[f64]) {
         let values = [f64::NAN, -1.0, 0.0, 5.0, 9.999, 10.0, 10.001, 20.0, 29.0, 30.0, 31.0, f64::INFINITY];
-        let mut series = CodedSeries::new(levels.to_vec(), values.len(), vec![7; 5]);
+        let mut series = QuantizedSeries::new(levels.to_vec(), values.len(), vec![7; 5]);
         series.extend(&values[..9]);
         series.extend(&values[9..]);
         let codes: Vec<u16> = match &series.codes {
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn a_level_that_was_not_named_has_no_range() {
-        let series = CodedSeries::new(vec![10.0], 0, Vec::new());
+        let series = QuantizedSeries::new(vec![10.0], 0, Vec::new());
         assert_eq!(series.range(&Comparison { series: 0, side: Side::Below, level: 11.0 }), None);
     }
 }

@@ -12,7 +12,7 @@ use std::ops::Range;
 
 /// What runs trials: the seam at which work that is the same for several trials may be shared. Whatever is shared,
 /// a trial's trades are those of a [`Backtest`] with its parameters.
-pub trait Ground: Sync {
+pub trait TrialRunner: Sync {
     /// Runs one set of parameters over the candles that close by `until`; all of them at the end of time.
     ///
     /// # Errors
@@ -34,7 +34,7 @@ pub trait Ground: Sync {
     }
 
     /// Is told that no set is measured until the next are prepared, so that what was kept for them can go.
-    fn put_away(&self) {}
+    fn evict(&self) {}
 
     /// Runs one set like [`run`](Self::run), for its figures alone.
     ///
@@ -81,7 +81,7 @@ pub struct Replay<'a> {
 }
 
 /// A trial before it runs: the settings with its bot, and the bot's strategy.
-pub(crate) struct Staged {
+pub(crate) struct PreparedTrial {
     pub(crate) settings: BacktestSettings,
     pub(crate) strategy: Box<dyn Strategy>,
     pub(crate) declaration: Option<Declaration>,
@@ -89,7 +89,10 @@ pub(crate) struct Staged {
 
 impl Replay<'_> {
     /// Makes the strategy of a set; what the strategy says where it does not take the set.
-    pub(crate) fn stage(&self, candidate: &Candidate) -> Result<Result<Staged, String>, BacktestError> {
+    pub(crate) fn prepare_trial(
+        &self,
+        candidate: &Candidate,
+    ) -> Result<Result<PreparedTrial, String>, BacktestError> {
         let bot = self.space.bot(candidate);
         let BuiltStrategy { strategy, declaration } = match self.build(&bot) {
             Ok(built) => built,
@@ -100,7 +103,7 @@ impl Replay<'_> {
         };
         let mut settings = self.settings.clone();
         settings.session.bots = vec![bot];
-        Ok(Ok(Staged { settings, strategy, declaration }))
+        Ok(Ok(PreparedTrial { settings, strategy, declaration }))
     }
 
     /// The strategy of a bot.
@@ -127,10 +130,10 @@ impl Replay<'_> {
     }
 }
 
-impl Ground for Replay<'_> {
+impl TrialRunner for Replay<'_> {
     fn run(&self, candidate: &Candidate, until: Millis) -> Result<TrialEnd, BacktestError> {
-        let Staged { settings, strategy, .. } = match self.stage(candidate)? {
-            Ok(staged) => staged,
+        let PreparedTrial { settings, strategy, .. } = match self.prepare_trial(candidate)? {
+            Ok(prepared) => prepared,
             Err(problem) => return Ok(TrialEnd::Refused(problem)),
         };
         let candles = within_all(self.candles, &(Millis::new(i64::MIN)..until));
