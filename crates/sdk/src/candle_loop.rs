@@ -112,7 +112,7 @@ mod tests {
         fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
             let place = self.shown.len();
             self.shown.push(candle.close());
-            self.answers.contains(&place).then(|| Signal::buy("told to").with("place", place as f64))
+            self.answers.contains(&place).then(|| Signal::buy("chosen").with("place", place as f64))
         }
     }
 
@@ -127,7 +127,7 @@ mod tests {
         let count = answered.map_or(closes.len(), |place| place + 1);
         assert_eq!(shown, ShownCandles { count, suppressed }, "{answers:?} {suppress}");
         assert_eq!(strategy.shown, closes[..count], "{answers:?} {suppress}");
-        let of = |place| Signal::buy("told to").with("place", place as f64);
+        let of = |place| Signal::buy("chosen").with("place", place as f64);
         assert_eq!(signal, answered.map(of), "{answers:?} {suppress}");
     }
 

@@ -3,7 +3,7 @@
 use crate::{Candle, DeclaredStrategy, Direction, Expiry};
 use std::fmt;
 
-/// A strategy's signals told as comparisons: which series of numbers it looks at, and beyond which levels it trades.
+/// A strategy's signals as comparisons: which series of numbers it looks at, and beyond which levels it trades.
 ///
 /// A search over 1,000 sets of an index strategy computes the same few indices over the same candles again and again.
 /// A strategy that declares itself lets it compute each series once, and go straight from one candle that meets a

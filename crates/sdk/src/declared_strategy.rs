@@ -67,7 +67,7 @@ pub trait DeclaredStrategy: Clone + Send + 'static {
     /// When it signals. Where several rules are met the first counts.
     fn rules(&self) -> impl AsRef<[SignalRule]>;
 
-    /// The named values after the last candle, of which a signal's reason and `explain` tell.
+    /// The named values after the last candle, which a signal's reason and `explain` show.
     fn values(&self) -> impl IntoIterator<Item = (&'static str, f64)>;
 }
 
@@ -250,7 +250,7 @@ mod tests {
     #[test]
     fn it_answers_where_all_comparisons_of_a_rule_are_met_and_the_first_rule_counts() {
         let mut strategy = Moves::default();
-        let tell = |signal: Signal| {
+        let render = |signal: Signal| {
             format!(
                 "{} {} {:?}",
                 signal.direction,
@@ -258,9 +258,9 @@ mod tests {
                 signal.expiry.map(|e| e.close_type.to_string())
             )
         };
-        let told: Vec<_> = from_closes(&[10.0, 11.0, 11.5, 12.0, 11.0])
+        let answers: Vec<_> = from_closes(&[10.0, 11.0, 11.5, 12.0, 11.0])
             .iter()
-            .map(|candle| strategy.on_candle(candle).map(tell).unwrap_or_default())
+            .map(|candle| strategy.on_candle(candle).map(render).unwrap_or_default())
             .collect();
         let expected = [
             "",
@@ -269,7 +269,7 @@ mod tests {
             "SELL high close=12 Some(\"05:00\")",
             "",
         ];
-        assert_eq!(told, expected);
+        assert_eq!(answers, expected);
         assert_eq!(strategy.indicators(), [("close", 11.0)]);
     }
 

@@ -50,8 +50,8 @@ pub trait Strategy: CandleLoop + Send {
     /// who ask why it decided so (`candlewick explain`); nothing that trades does. A name may be the strategy's own text.
     ///
     /// Asked after [`on_candle`](Self::on_candle) or [`on_price`](Self::on_price), whether that gave a signal or not. So a
-    /// strategy keeps what it computed there, and leaves out what it does not know yet. `explain` tells a strategy of its
-    /// own all that the recorded session told it, so nothing is stored while it trades. As it is, it offers none.
+    /// strategy keeps what it computed there, and leaves out what it does not know yet. `explain` shows a new strategy
+    /// all that the recorded session showed, so nothing is stored while it trades. Without this method there are none.
     ///
     /// ```
     /// use candlewick_sdk::indicator::Rsi;
@@ -82,7 +82,7 @@ pub trait Strategy: CandleLoop + Send {
     }
 }
 
-/// What a bot is told of its place when its strategy is built.
+/// Where a strategy is built: its bot, symbol, interval and expiry.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BotContext {
     /// The bot's name.

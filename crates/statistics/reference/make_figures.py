@@ -1,7 +1,7 @@
 """Makes the reference figures of candlewick-statistics: see README.md beside this file.
 
 SciPy and statsmodels are the libraries of the field; mpmath counts the same tails with 50 digits, because a
-relative error of 1e-10 at ten million trades is finer than a second double-precision library can witness.
+relative error of 1e-10 at ten million trades is finer than a second double-precision library can show.
 """
 
 import csv
@@ -302,7 +302,7 @@ def figures():
     add("recovery_cost", "six levels that win back losses at payout 85", ladder_cost(6, False), "Python level by level")
     wealth = numpy.concatenate([[1], numpy.cumprod(1 + daily)])
     falls = 1 - wealth / numpy.maximum.accumulate(wealth)
-    add("max_drawdown", "deepest fall", falls.max(), "NumPy maximum.accumulate")
+    add("max_drawdown", "max. drawdown", falls.max(), "NumPy maximum.accumulate")
     add("expectancy", "expectancy", daily.mean(), "NumPy mean")
     add("expectancy", "standard error of the expectancy", scipy.stats.sem(daily), "SciPy sem")
     add("profit_factor", "profit factor", daily[daily > 0].sum() / -daily[daily < 0].sum(), "NumPy")

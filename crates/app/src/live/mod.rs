@@ -15,12 +15,12 @@ pub use remote::connect_remote;
 use crate::bots::{BotSet, session_settings};
 use crate::configuration::Loaded;
 use crate::error::AppError;
-use candlewick_api::clock::Clock;
-use candlewick_api::{Account as AccountKind, SchemaDrift, Venue};
+use candlewick_broker::clock::Clock;
+use candlewick_broker::{Account as AccountKind, Broker, MarketData, UnrecognisedData};
 use candlewick_engine::{Header, Session, SessionSettings, check_ladders};
 use candlewick_journal::LoggedExchange;
 use candlewick_records::Trading;
-use candlewick_runtime::{Conductor, Finished, Observer, Parts, RuntimeSettings, Stop, connect};
+use candlewick_runtime::{Finished, Parts, Runner, RuntimeSettings, Stop, Watcher, connect};
 use candlewick_sdk::{Millis, Money};
 use serde_json::json;
 use std::ops::Range;
@@ -29,8 +29,10 @@ use tokio::sync::mpsc;
 
 /// Who accepts the trades, and by which clock.
 pub struct Connection {
-    /// The venue.
-    pub venue: Arc<dyn Venue>,
+    /// Candles and prices.
+    pub market: Arc<dyn MarketData>,
+    /// Who accepts trades.
+    pub broker: Arc<dyn Broker>,
     /// Whose time counts.
     pub clock: Arc<dyn Clock>,
     /// How the run polls and waits.
@@ -41,8 +43,8 @@ pub struct Connection {
     pub trading: Trading,
     /// Requests and answers of the trading API, on their way to the journal.
     pub exchanges: mpsc::Receiver<LoggedExchange>,
-    /// What the client has met that it does not know.
-    pub drift: Arc<SchemaDrift>,
+    /// What the venue's adapter has met that it does not know.
+    pub unrecognised: Arc<UnrecognisedData>,
     /// When the venue's candles end and the run with them.
     pub until: Option<Millis>,
 }
@@ -54,7 +56,7 @@ pub struct FrontEnd {
     /// The ways to speak to the run.
     pub open: Open,
     /// Who watches.
-    pub observer: Box<dyn Observer>,
+    pub watchers: Vec<Watcher>,
     /// Told what is at stake, a line each, before real money is traded.
     pub announce: fn(&str),
     /// Says that the run is to stop, and why.
@@ -85,12 +87,13 @@ pub async fn run(
     connection: Connection,
     front: FrontEnd,
 ) -> Result<Outcome, AppError> {
-    let FrontEnd { mut journal, open, observer, announce, stop } = front;
-    let Connection { venue, clock, runtime, account, trading, exchanges, drift, until } = connection;
+    let FrontEnd { mut journal, open, watchers, announce, stop } = front;
+    let Connection { market, broker, clock, runtime, account, trading, exchanges, unrecognised, until } =
+        connection;
     journal.check_kind(trading).await?;
     // Whatever is asked until the run begins takes no venue time.
     let hold = clock.hold();
-    let account = connect(venue.as_ref(), account).await?;
+    let account = connect(broker.as_ref(), account).await?;
     let balance = journal.first_balance().await?.unwrap_or(account.balance);
     let settings = SessionSettings { balance, ..session_settings(loaded) };
     for notice in check_ladders(&settings)? {
@@ -119,9 +122,11 @@ pub async fn run(
         strategies: bots.versions,
         data_hash: None,
     };
-    let conductor = Conductor::new(Parts {
+    let runner = Runner::new(Parts {
         settings: runtime,
-        venue,
+        header,
+        market,
+        broker,
         clock,
         account,
         session,
@@ -130,11 +135,12 @@ pub async fn run(
         journal,
         past,
         exchanges,
-        drift,
-        observer,
+        unrecognised,
+        watchers,
+        until,
     });
     drop(hold);
     let Open { orders, _closed } = open;
-    let finished = Box::pin(conductor.run(&header, until, (stop, orders))).await;
+    let finished = Box::pin(runner.run(stop, orders)).await;
     Ok(Outcome { finished: finished?, settings, trading, start_balance, span: began..venue_clock.now() })
 }

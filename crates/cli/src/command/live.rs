@@ -6,12 +6,11 @@ use crate::failure::{Ending, Failure, FailureKind};
 use crate::interrupt::Interrupt;
 use crate::live::{self, Detail, Screen, Stream, run_until};
 use crate::progress::Terminal;
-use candlewick_api::clock::{Speed, Stopwatch};
 use candlewick_app::bots::BotSet;
 use candlewick_app::candles;
 use candlewick_app::configuration::{Base, Flag, Loaded, Mode, Problems, RealMoney};
 use candlewick_app::live::{Embedded, JournalSession, Open, Outcome, Span, connect_remote};
-use candlewick_runtime::Observer;
+use candlewick_broker::clock::{Speed, Stopwatch};
 use candlewick_sandbox::{FaultProfile, SandboxSpeed, StartTime};
 use candlewick_sdk::Millis;
 use clap::Args;
@@ -120,7 +119,7 @@ async fn run_bots(
 }
 
 /// Lines go to stdout, unless a JSON document does. In lock-step there are too many of them to read.
-fn screen(arguments: &LiveArguments, loaded: &Loaded, context: &Context<'_>) -> Box<dyn Observer> {
+fn screen(arguments: &LiveArguments, loaded: &Loaded, context: &Context<'_>) -> Screen {
     let is_lock_step = arguments.sandbox && loaded.config.sandbox.speed.to_speed() == Speed::Max;
     let detail = match (context.global.quiet, is_lock_step || context.global.json) {
         (true, _) => Detail::Quiet,
@@ -128,7 +127,7 @@ fn screen(arguments: &LiveArguments, loaded: &Loaded, context: &Context<'_>) -> 
         (false, false) => Detail::All,
     };
     let stream = if context.global.json { Stream::Error } else { Stream::Out };
-    Box::new(Screen::new((detail, stream), loaded.config.account.money_scale, &loaded.config.bots))
+    Screen::new((detail, stream), loaded.config.account.money_scale, &loaded.config.bots)
 }
 
 fn flags_of(arguments: &LiveArguments) -> Vec<Flag> {

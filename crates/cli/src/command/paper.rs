@@ -5,10 +5,10 @@ use crate::arguments::{parse_journal, parse_span};
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::interrupt::Interrupt;
 use crate::live::{self, Detail, Screen, Stream, run_until};
-use candlewick_api::clock::Stopwatch;
 use candlewick_app::bots::BotSet;
 use candlewick_app::configuration::{Base, Flag, Loaded, Problems, RealMoney};
 use candlewick_app::live::{JournalSession, Open, Outcome, connect_paper};
+use candlewick_broker::clock::Stopwatch;
 use candlewick_sdk::Millis;
 use clap::Args;
 use std::path::PathBuf;
@@ -64,6 +64,6 @@ async fn run_bots(
     let stream = if context.global.json { Stream::Error } else { Stream::Out };
     let screen = Screen::new((detail, stream), loaded.config.account.money_scale, &loaded.config.bots);
     let connection = connect_paper(loaded)?;
-    let kept = (JournalSession::open(loaded).await?, Open::of(loaded).await?, Box::new(screen) as _);
+    let kept = (JournalSession::open(loaded).await?, Open::of(loaded).await?, screen);
     run_until((loaded, bots, connection), kept, (interrupt, arguments.run_for)).await
 }

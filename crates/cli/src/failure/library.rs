@@ -1,13 +1,13 @@
 //! The errors of the libraries: which exit code each has, and what to do about it.
 
 use super::{Failure, FailureKind};
-use candlewick_api::{ApiError, SEEN_INTERVALS};
+use candlewick_api::ApiError;
 use candlewick_app::candles::cure_of_history;
 use candlewick_app::configuration::{Problem, ProblemKind, Problems};
 use candlewick_app::suggestion::suggest;
 use candlewick_app::{AppError, bots};
 use candlewick_backtest::BacktestError;
-use candlewick_broker::BrokerError;
+use candlewick_broker::{BrokerError, USUAL_INTERVALS};
 use candlewick_engine::EngineError;
 use candlewick_history::HistoryError;
 use candlewick_journal::JournalError;
@@ -236,29 +236,31 @@ impl From<RuntimeError> for Failure {
                 let help = venue_help(source);
                 Self::new(FailureKind::Venue, error).help(help)
             }
-            RuntimeError::Past { .. } => Self::new(FailureKind::Data, error)
+            RuntimeError::UnreadableEntry { .. } => Self::new(FailureKind::Data, error)
                 .help("`candlewick doctor` verifies the journal; name another with --journal"),
-            RuntimeError::ChangeInterval { .. } => Self::new(FailureKind::Configuration, error).help(format!(
+            RuntimeError::UnsupportedInterval { .. } => Self::new(FailureKind::Configuration, error).help(format!(
                 "let the bot's interval be one of {}; a backtest joins longer candles, a live bot does not",
-                SEEN_INTERVALS.join(", ")
+                USUAL_INTERVALS.join(", ")
             )),
-            RuntimeError::OpenWallet { .. } => Self::new(FailureKind::Venue, error),
-            RuntimeError::SetMoneyScale { .. }
-            | RuntimeError::NameTrade { .. }
-            | RuntimeError::NameOtherTrade { .. } => Self::new(FailureKind::Configuration, error),
+            RuntimeError::NoWallet { .. } => Self::new(FailureKind::Venue, error),
+            RuntimeError::MoneyScaleMismatch { .. }
+            | RuntimeError::UnknownTrade { .. }
+            | RuntimeError::TradeMismatch { .. } => Self::new(FailureKind::Configuration, error),
             RuntimeError::Engine(error) => error.into(),
             RuntimeError::Journal(error) => error.into(),
         }
     }
 }
 
-fn venue_help(error: &ApiError) -> &'static str {
+fn venue_help(error: &BrokerError) -> &'static str {
     match error {
-        ApiError::Unauthorized { .. } => {
+        BrokerError::Credentials { .. } => {
             "check CANDLEWICK_BROKER__API_TOKEN and CANDLEWICK_BROKER__API_KEY, or the files that hold them"
         }
-        ApiError::NotFound { .. } => "check the bots' symbols and asset types against what the venue offers",
-        ApiError::Unavailable { .. } => {
+        BrokerError::NotFound { .. } => {
+            "check the bots' symbols and asset types against what the venue offers"
+        }
+        BrokerError::Unavailable { .. } => {
             "check broker.base_url and broker.price_url, and that the venue can be reached from here"
         }
         _ => "run with -v to see the requests; `candlewick live --sandbox` needs no venue",

@@ -11,7 +11,7 @@ use crate::interrupt::Interrupt;
 use candlewick_app::bots::BotSet;
 use candlewick_app::configuration::Loaded;
 use candlewick_app::live::{Connection, FrontEnd, JournalSession, Open, Outcome, run};
-use candlewick_runtime::{Observer, Stop};
+use candlewick_runtime::Stop;
 use candlewick_sdk::Millis;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -19,15 +19,17 @@ use tokio::sync::mpsc;
 /// Runs the bots until their time is up, or somebody says that they are to end.
 pub(crate) async fn run_until(
     (loaded, bots, connection): (&Loaded, BotSet, Connection),
-    (journal, open, observer): (JournalSession, Open, Box<dyn Observer>),
+    (journal, open, screen): (JournalSession, Open, Screen),
     (interrupt, run_for): (Interrupt, Option<Millis>),
 ) -> Result<Outcome, Failure> {
     let (sender, stop) = mpsc::channel(4);
     let watcher = tokio::spawn(watch(interrupt, run_for, sender));
     // On stderr, whatever else is shown.
     let announce = |text: &str| anstream::eprint!("{text}");
-    let outcome = run(loaded, bots, connection, FrontEnd { journal, open, observer, announce, stop }).await;
+    let (watchers, shown) = screen.show();
+    let outcome = run(loaded, bots, connection, FrontEnd { journal, open, watchers, announce, stop }).await;
     watcher.abort();
+    shown.end().await;
     Ok(outcome?)
 }
 

@@ -21,7 +21,7 @@ pub(super) enum Course {
     Planned(Plan),
 }
 
-/// A minute leans, or is drawn back.
+/// A minute has a drift, or reverts to a mean.
 pub(super) struct Rule {
     /// In standard deviations, in the direction of the spell.
     lean: f64,

@@ -17,7 +17,7 @@ pub enum Regime {
         /// Where each minute leans, in standard deviations of its move: above 0 and at most 1.
         lean: f64,
     },
-    /// A price that is drawn back to where it began.
+    /// Mean-reverting prices, whose mean is the first of them.
     MeanReversion {
         /// Which part of the way back it goes each minute: above 0 and at most 1.
         pull: f64,

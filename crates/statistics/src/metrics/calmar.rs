@@ -1,10 +1,10 @@
-//! The yearly growth over the deepest fall.
+//! The yearly growth over the largest drawdown.
 
 use super::drawdown::max_drawdown;
 use crate::StatisticsError;
 use crate::statistics_error::check_numbers;
 
-/// The Calmar ratio of daily returns, compounded: `((end / start)^(days / n) - 1) / deepest fall from a peak`, the
+/// The Calmar ratio of daily returns, compounded: `((end / start)^(days / n) - 1) / largest drawdown`, the
 /// fall as a share of the peak. Nothing when the curve never falls.
 ///
 /// Source: T. W. Young, *Calmar Ratio: A Smoother Tool*, Futures 20 (1991).

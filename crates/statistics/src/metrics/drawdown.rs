@@ -1,9 +1,9 @@
-//! The deepest fall of an equity curve.
+//! The largest drawdown of an equity curve.
 
 use crate::StatisticsError;
 use crate::statistics_error::check_numbers;
 
-/// The deepest fall from a peak. Positions are those in the curve.
+/// The largest drawdown, a fall from a peak. Positions are those in the curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Drawdown {
     /// From the peak to the trough, in the curve's unit.

@@ -93,7 +93,7 @@ fn ratios() -> Result<Vec<Figure>, Box<dyn Error>> {
     let best = best_of_many(&variants, Bootstrap { block_periods: 1, runs: 20_000, seed: 1 })?;
     let split = Split { blocks: 8, purged_periods: 2 };
     Ok(vec![
-        ("deepest fall", max_drawdown(&equity)?.ok_or("it falls")?.share, 1e-12),
+        ("max. drawdown", max_drawdown(&equity)?.ok_or("it falls")?.share, 1e-12),
         ("expectancy", earned.mean, 1e-12),
         ("standard error of the expectancy", earned.standard_error, 1e-12),
         ("profit factor", profit_factor(&daily)?.ok_or("it loses")?, 1e-12),

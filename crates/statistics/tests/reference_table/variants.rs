@@ -41,8 +41,8 @@ pub(crate) fn figures() -> Result<Vec<Figure>, Box<dyn Error>> {
     let open = [(10, 50), (40, 70), (90, 120)].map(time);
     Ok(vec![
         ("variance inflation of three in step", inflation_of_three(&variants[0])?, 1e-12),
-        ("longest row of wins in 97", streaks.won as f64, 0.0),
-        ("longest row of losses in 97", streaks.lost as f64, 0.0),
+        ("longest row of wins in 97", f64::from(streaks.won), 0.0),
+        ("longest row of losses in 97", f64::from(streaks.lost), 0.0),
         ("return of 97 directions as they were", baseline.actual, 1e-12),
         ("return of 97 directions always BUY", baseline.always_buy, 1e-12),
         // Four standard errors of 40,000 shifts.
