@@ -2,9 +2,9 @@
 
 use super::prepared::Prepared;
 use candlewick_backtest::metric::DAYS_PER_YEAR;
-use candlewick_backtest::variants::{Ledger, Note, Tried, VariantCount};
 use candlewick_sdk::{Millis, Registry};
 use candlewick_search::sweep::{Candidate, Figures, TrialRow};
+use candlewick_search::variants::{Ledger, Note, Tried, VariantCount};
 use candlewick_search::walk_forward::Step;
 use std::io;
 use std::ops::Range;

@@ -7,8 +7,8 @@ mod text;
 use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_sdk::Candle;
 use candlewick_sdk::testkit::{
-    Check, Checked, Finding, Market, Scrutiny, ScrutinyError, Subject, at_interval, candles_needed,
-    check_clock, random_walk, reverting, scrutinize, trending,
+    Check, Checked, Finding, Market, Subject, Validation, ValidationError, at_interval, candles_needed,
+    check_clock, random_walk, reverting, trending, validate,
 };
 use speed::Speed;
 use std::panic;
@@ -27,19 +27,19 @@ pub struct Examined {
     /// What it was checked on, with the number of candles.
     markets: Vec<(String, usize)>,
     /// Nothing when it was too slow to be checked at all.
-    scrutiny: Option<Scrutiny>,
+    validation: Option<Validation>,
     speed: Speed,
 }
 
 /// Makes every check. Without a market there are three synthetic ones.
 ///
 /// # Errors
-/// [`ScrutinyError`] when the strategy cannot be built, or the market is too short for its warm-up.
+/// [`ValidationError`] when the strategy cannot be built, or the market is too short for its warm-up.
 pub fn examine(
     subject: &Subject,
     market: Option<Market>,
     progress: &mut dyn FnMut(Check),
-) -> Result<Examined, ScrutinyError> {
+) -> Result<Examined, ValidationError> {
     // A panic of the strategy is a finding, and told as one.
     let usual = panic::take_hook();
     panic::set_hook(Box::new(|_| {}));
@@ -52,22 +52,22 @@ fn examine_quietly(
     subject: &Subject,
     market: Option<Market>,
     progress: &mut dyn FnMut(Check),
-) -> Result<Examined, ScrutinyError> {
+) -> Result<Examined, ValidationError> {
     let warmup = subject.build()?.warmup();
     let markets = market.map_or_else(|| synthetic(subject, warmup), |market| vec![newest(market)]);
     let names = markets.iter().map(|market| (market.name.clone(), market.candles.len())).collect();
     progress(Check::Speed);
     let speed = Speed::of(subject);
-    let mut examined = Examined { checked: Vec::new(), markets: names, scrutiny: None, speed };
+    let mut examined = Examined { checked: Vec::new(), markets: names, validation: None, speed };
     let speed = examined.speed.checked();
     if speed.finding == Finding::Failed {
         // The rest would take hours.
         examined.checked.push(speed);
         return Ok(examined);
     }
-    let mut scrutiny = scrutinize(subject, &markets, progress)?;
-    examined.checked.append(&mut scrutiny.checked);
-    examined.scrutiny = Some(scrutiny);
+    let mut validation = validate(subject, &markets, progress)?;
+    examined.checked.append(&mut validation.checked);
+    examined.validation = Some(validation);
     progress(Check::Files);
     examined.checked.push(file::check(subject, &markets[0]));
     progress(Check::Clock);

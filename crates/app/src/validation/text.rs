@@ -41,9 +41,9 @@ impl Examined {
             "symbol": subject.bot.symbol.as_str(),
             "interval": subject.bot.interval.to_string(),
             "markets": self.markets.iter().map(market).collect::<Vec<_>>(),
-            "signals": self.scrutiny.as_ref().map(|scrutiny| scrutiny.signals),
-            "warmup": self.scrutiny.as_ref().map(|scrutiny| json!({
-                "declared": scrutiny.declared_warmup, "needed": scrutiny.needed_warmup,
+            "signals": self.validation.as_ref().map(|validation| validation.signals),
+            "warmup": self.validation.as_ref().map(|validation| json!({
+                "declared": validation.declared_warmup, "needed": validation.needed_warmup,
             })),
             "candle_ns": self.speed.candle.map(nanoseconds),
             "floor_ns": nanoseconds(self.speed.floor),
@@ -57,7 +57,7 @@ impl Examined {
     }
 
     fn closing(&self) -> String {
-        let signals = self.scrutiny.as_ref().map(|scrutiny| scrutiny.signals);
+        let signals = self.validation.as_ref().map(|validation| validation.signals);
         match signals {
             Some(0) => "It gave no signal on these candles, so that little was seen: give --data or other parameters.".to_owned(),
             Some(1) => "It gave 1 signal on these candles.".to_owned(),

@@ -8,7 +8,7 @@ use crate::progress::Progress;
 use candlewick_app::candles::{DataName, shelves};
 use candlewick_app::configuration::{Base, Loaded};
 use candlewick_app::validation::{self, Examined};
-use candlewick_sdk::testkit::{Check, Finding, Market, ScrutinyError, Subject};
+use candlewick_sdk::testkit::{Check, Finding, Market, Subject, ValidationError};
 use candlewick_sdk::{
     BotContext, CloseType, ExpirationType, Expiry, Interval, Series, StrategyEntry, Symbol,
 };
@@ -107,10 +107,10 @@ fn judge(examined: &Examined) -> Result<(), Failure> {
     ))
 }
 
-fn to_failure(error: ScrutinyError) -> Failure {
+fn to_failure(error: ValidationError) -> Failure {
     match error {
-        ScrutinyError::Build(error) => Failure::new(kind_of_build(&error), error),
-        ScrutinyError::GiveMoreCandles { .. } => Failure::new(FailureKind::Data, error),
+        ValidationError::Build(error) => Failure::new(kind_of_build(&error), error),
+        ValidationError::TooFewCandles { .. } => Failure::new(FailureKind::Data, error),
     }
 }
 

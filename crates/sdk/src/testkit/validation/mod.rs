@@ -38,9 +38,9 @@ pub struct Market {
     pub candles: Vec<Candle>,
 }
 
-/// What came of a scrutiny.
+/// What came of a validation.
 #[derive(Clone, Debug)]
-pub struct Scrutiny {
+pub struct Validation {
     /// The checks in the order in which they were made. A check that failed on one market was not made on the next.
     pub checked: Vec<Checked>,
     /// Answers on all markets.
@@ -51,15 +51,15 @@ pub struct Scrutiny {
     pub needed_warmup: usize,
 }
 
-/// What keeps a scrutiny from being made.
+/// What keeps a validation from being made.
 #[derive(Debug, thiserror::Error)]
-pub enum ScrutinyError {
+pub enum ValidationError {
     /// The strategy was not built.
     #[error(transparent)]
     Build(#[from] BuildError),
     /// The warm-up asks for more candles than there are.
     #[error("{market}: give at least {needed} candles: there are {given}, and the warm-up is long")]
-    GiveMoreCandles {
+    TooFewCandles {
         /// Where.
         market: String,
         /// How many are needed.
@@ -69,7 +69,7 @@ pub enum ScrutinyError {
     },
 }
 
-impl Scrutiny {
+impl Validation {
     /// Whether no check failed.
     pub fn is_passed(&self) -> bool {
         self.checked.iter().all(|checked| checked.finding != Finding::Failed)
@@ -88,24 +88,24 @@ pub const fn candles_needed(warmup: usize) -> usize {
 /// measured only in a program that has installed the [`CountingAllocator`](super::CountingAllocator).
 ///
 /// # Errors
-/// [`ScrutinyError`] when the strategy cannot be built, or a market is too short for its warm-up.
-pub fn scrutinize(
+/// [`ValidationError`] when the strategy cannot be built, or a market is too short for its warm-up.
+pub fn validate(
     subject: &Subject,
     markets: &[Market],
     progress: &mut dyn FnMut(Check),
-) -> Result<Scrutiny, ScrutinyError> {
+) -> Result<Validation, ValidationError> {
     let declared = subject.build()?.warmup();
-    let mut scrutiny =
-        Scrutiny { checked: Vec::new(), signals: 0, declared_warmup: declared, needed_warmup: 0 };
+    let mut validation =
+        Validation { checked: Vec::new(), signals: 0, declared_warmup: declared, needed_warmup: 0 };
     if declared > MOST_WARMUP {
         let words = format!("warmup() asks for {declared} candles; no more than {MOST_WARMUP} are checked");
-        scrutiny.checked.push(Check::Warmup.found(Finding::Failed, words));
-        return Ok(scrutiny);
+        validation.checked.push(Check::Warmup.found(Finding::Failed, words));
+        return Ok(validation);
     }
     for Market { name, candles } in markets {
         let (market, needed, given) = (name.clone(), candles_needed(declared), candles.len());
         if given < needed {
-            return Err(ScrutinyError::GiveMoreCandles { market, needed, given });
+            return Err(ValidationError::TooFewCandles { market, needed, given });
         }
     }
     // What is shared by all instances has not grown yet, and would hide how it grows later.
@@ -117,14 +117,14 @@ pub fn scrutinize(
         match Bench::new(subject, market, declared) {
             Ok(bench) => benches.push(bench),
             Err(stop) => {
-                scrutiny
+                validation
                     .checked
                     .push(Check::Extremes.found(Finding::Failed, format!("{}: {stop}", market.name)));
-                return Ok(scrutiny);
+                return Ok(validation);
             }
         }
     }
-    scrutiny.signals = benches.iter().map(Bench::signals).sum();
+    validation.signals = benches.iter().map(Bench::signals).sum();
     let mut needed = 0;
     let checks: [(Check, &mut bench::Make<'_>); 7] = [
         (Check::Numbers, &mut extremes::numbers),
@@ -137,11 +137,11 @@ pub fn scrutinize(
     ];
     for (check, make) in checks {
         progress(check);
-        scrutiny.checked.push(bench::on_all(check, &benches, make));
+        validation.checked.push(bench::on_all(check, &benches, make));
     }
-    scrutiny.needed_warmup = needed;
+    validation.needed_warmup = needed;
     progress(Check::Extremes);
-    scrutiny.checked.push(bench::once(Check::Extremes, extremes::extremes(subject, declared)));
-    scrutiny.checked.push(memory);
-    Ok(scrutiny)
+    validation.checked.push(bench::once(Check::Extremes, extremes::extremes(subject, declared)));
+    validation.checked.push(memory);
+    Ok(validation)
 }

@@ -6,7 +6,7 @@ use candlewick_engine::{Action, Event, RiskSettings, Session, SessionSettings, T
 use candlewick_sdk::MoneyScale;
 use candlewick_sdk::rust_decimal::Decimal;
 
-pub(crate) struct Desk {
+pub(crate) struct TestSession {
     pub(crate) session: Session,
     pub(crate) book: TradeBook,
 }
@@ -17,7 +17,7 @@ pub(crate) type Row<'a> = (Event, &'a str);
 /// An event, what is answered to it, and the free balance and open stakes after it, in cents.
 pub(crate) type MoneyRow<'a> = (Event, &'a str, [i64; 2]);
 
-impl Desk {
+impl TestSession {
     /// 10,000.00 and the default limits, some of them changed.
     pub(crate) fn new(scripts: &[Script], change: impl FnOnce(&mut RiskSettings)) -> Self {
         Self::with_balance(10_000, scripts, change)
@@ -38,30 +38,30 @@ impl Desk {
         };
         let strategies = scripts.iter().map(Script::strategy).collect();
         let session = Session::new(&settings, strategies).unwrap();
-        let mut desk = Self { session, book: TradeBook::default() };
-        assert_eq!(desk.tell(&at(0, NO_SKEW)), format!("day {balance}.00"));
-        desk
+        let mut session = Self { session, book: TradeBook::default() };
+        assert_eq!(session.handle(&at(0, NO_SKEW)), format!("day {balance}.00"));
+        session
     }
 
     pub(crate) fn check(&mut self, rows: &[Row<'_>]) {
-        for (index, (event, told)) in rows.iter().enumerate() {
-            assert_eq!(self.tell(event), *told, "row {index}: {event:?}");
+        for (index, (event, expected)) in rows.iter().enumerate() {
+            assert_eq!(self.handle(event), *expected, "row {index}: {event:?}");
         }
     }
 
     pub(crate) fn check_money(&mut self, rows: &[MoneyRow<'_>]) {
-        for (index, (event, told, money)) in rows.iter().enumerate() {
-            let answer = self.tell(event);
+        for (index, (event, expected, money)) in rows.iter().enumerate() {
+            let answer = self.handle(event);
             let ledger = self.session.ledger();
             let found = [ledger.free(), ledger.open_stakes()].map(candlewick_sdk::Money::minor);
-            assert_eq!((answer.as_str(), found), (*told, *money), "row {index}: {event:?}");
+            assert_eq!((answer.as_str(), found), (*expected, *money), "row {index}: {event:?}");
         }
     }
 
-    /// Tells an event and says what was answered.
-    pub(crate) fn tell(&mut self, event: &Event) -> String {
-        let told: Vec<String> = self.actions(event).iter().map(|action| self.words(action)).collect();
-        told.join(", ")
+    /// Hands in an event; what was answered, in words.
+    pub(crate) fn handle(&mut self, event: &Event) -> String {
+        let answers: Vec<String> = self.actions(event).iter().map(|action| self.words(action)).collect();
+        answers.join(", ")
     }
 
     pub(crate) fn actions(&mut self, event: &Event) -> Vec<Action> {
