@@ -156,7 +156,10 @@ impl Session {
                 let Intent { direction, decision_time, .. } = intent;
                 let Settled { outcome, profit, .. } = *settled;
                 self.show_settlement(intent.bot, &Settlement { direction, decision_time, outcome, profit });
-                actions.extend(judgement.map(Action::Verdict));
+                // Nearly always there is none; an `Option<Action>` would be copied all the same.
+                if let Some(judgement) = judgement {
+                    actions.push(Action::Verdict(judgement));
+                }
             }
             EventKind::Balance { amount } => self.ledger.record_wallet(*amount),
             EventKind::Skew { offset } => self.state.record_skew(*offset),
@@ -277,11 +280,8 @@ impl Session {
 
     /// Appends what becomes of a signal: an approved trade or a refusal. Whether it was approved.
     fn decide(&mut self, id: BotId, signal: &Signal, moment: Moment, actions: &mut Vec<Action>) -> bool {
-        match self.propose(id, signal, moment) {
-            Ok(approved) => {
-                actions.push(Action::Open(approved));
-                true
-            }
+        match self.propose(id, signal, moment, actions) {
+            Ok(()) => true,
             Err(rule) => {
                 let refused = || Refused {
                     bot: id,
@@ -297,16 +297,19 @@ impl Session {
         }
     }
 
-    /// Holds a signal against the rules: the answer is an approved trade or the first rule that refuses it.
+    /// Holds a signal against the rules: appends an approved trade, or answers the first rule that refuses it.
     #[inline]
-    fn propose(&mut self, id: BotId, signal: &Signal, moment: Moment) -> Result<Approved, Rule> {
+    fn propose(
+        &mut self,
+        id: BotId,
+        signal: &Signal,
+        moment: Moment,
+        actions: &mut Vec<Action>,
+    ) -> Result<(), Rule> {
         let (proposal, probe) = self.proposal(id, signal, moment);
-        let answer = risk::approve(&proposal, self.view());
-        // The answer is large: it goes out as it came, and what was just written is not read back from it.
-        if answer.is_ok() {
-            self.begin(&proposal, probe);
-        }
-        answer
+        risk::approve(&proposal, self.view(), actions)?;
+        self.begin(&proposal, probe);
+        Ok(())
     }
 
     /// A signal with its stake, and whether its trade would find out what its symbol pays.

@@ -149,7 +149,20 @@ impl Money {
     #[inline]
     #[must_use]
     pub fn profit_at(self, payout: Payout) -> Self {
-        const WHOLE: i128 = 1_000_000; // 100 % in parts of a payout
+        const WHOLE: i64 = 1_000_000; // 100 % in parts of a payout
+        // Nearly every product has room in 64 bits, whose division by a constant is a multiplication.
+        let Some(product) = self.0.checked_mul(i64::from(payout.parts())) else {
+            return self.large_profit_at(payout);
+        };
+        let (quotient, rest) = (product.div_euclid(WHOLE), product.rem_euclid(WHOLE));
+        let up = rest * 2 > WHOLE || (rest * 2 == WHOLE && quotient % 2 != 0);
+        Self(quotient + i64::from(up))
+    }
+
+    /// The same where the product needs more than 64 bits; the largest amount where the profit does, too.
+    #[cold]
+    fn large_profit_at(self, payout: Payout) -> Self {
+        const WHOLE: i128 = 1_000_000;
         let product = i128::from(self.0) * i128::from(payout.parts());
         let (quotient, rest) = (product.div_euclid(WHOLE), product.rem_euclid(WHOLE));
         let up = rest * 2 > WHOLE || (rest * 2 == WHOLE && quotient % 2 != 0);
@@ -260,7 +273,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn profit_agrees_with_decimal_arithmetic(stake in 0_i64..1_000_000_000, parts in 1_u32..10_000_000) {
+        fn profit_agrees_with_decimal_arithmetic(
+            stake in prop_oneof![0_i64..1_000_000_000, 0_i64..i64::MAX / 10],
+            parts in 1_u32..10_000_000,
+        ) {
             let payout = Payout::from_parts(parts).unwrap();
             let exact = Decimal::from(stake) * Decimal::new(i64::from(parts), 6);
             let expected = exact.round_dp_with_strategy(0, RoundingStrategy::MidpointNearestEven);

@@ -134,8 +134,22 @@ impl Simulator {
     /// of the data, or an exit after it, has no settlement: it stays [`unsettled`](Self::unsettled).
     pub fn submit(&mut self, order: &Order) -> Answer {
         let at = order.time + self.settings.latency_of(order.symbol, order.number);
+        if !self.tables.is_empty()
+            && let Some(answer) = self.submit_precomputed(order, at)
+        {
+            return answer;
+        }
         let outcome = self.decide(order, at);
         self.queue(order, at, outcome)
+    }
+
+    /// Takes an order whose outcome is in a table; nothing happens with any other. Apart, so that an outcome that is computed is written once, into its queue.
+    #[inline(never)]
+    fn submit_precomputed(&mut self, order: &Order, at: Millis) -> Option<Answer> {
+        let outcome = self.tables.iter().find_map(|table| table.outcome_of(order))?;
+        let insufficient = OrderOutcome::Refused(Refusal::InsufficientBalance);
+        let outcome = if self.covers(order.stake, at) { outcome } else { insufficient };
+        Some(self.queue(order, at, outcome))
     }
 
     /// Takes an order and settles it at once: the same as [`submit`](Self::submit) and everything that follows from it,
@@ -234,10 +248,6 @@ impl Simulator {
 
     #[inline(always)]
     fn decide(&self, order: &Order, at: Millis) -> OrderOutcome {
-        if let Some(outcome) = self.precomputed(order) {
-            let insufficient = OrderOutcome::Refused(Refusal::InsufficientBalance);
-            return if self.covers(order.stake, at) { outcome } else { insufficient };
-        }
         let Some(path) = self.path_of(order.symbol) else {
             return OrderOutcome::Refused(Refusal::UnknownSymbol);
         };
@@ -245,11 +255,6 @@ impl Simulator {
             return OrderOutcome::Refused(Refusal::InsufficientBalance);
         }
         OrderOutcome::of(order, at, path, &self.settings)
-    }
-
-    #[inline]
-    fn precomputed(&self, order: &Order) -> Option<OrderOutcome> {
-        self.tables.iter().find_map(|table| table.outcome_of(order))
     }
 
     #[inline(always)]

@@ -28,8 +28,7 @@ pub struct OrderTerms {
 }
 
 impl Approved {
-    /// Apart, so that it is put together where it goes instead of being copied there from pieces that were just written.
-    #[inline(never)]
+    #[inline]
     pub(super) fn new(proposal: &Proposal<'_>, intent: IntentId) -> Self {
         Self { terms: OrderTerms::of(proposal, intent), reason: proposal.reason.clone() }
     }

@@ -49,8 +49,9 @@ pub(crate) use state::RiskState;
 
 use crate::intent::Intents;
 use crate::ledger::Ledger;
-use crate::{BotId, Edge, Origin, SymbolId};
+use crate::{Action, BotId, Edge, Origin, SymbolId};
 use candlewick_sdk::{Direction, Expiry, Millis, Money, Reason};
+use std::iter;
 
 /// A signal with its stake, before anybody has approved it.
 #[derive(Clone, Copy, Debug)]
@@ -139,15 +140,24 @@ chain! {
     EdgeRejected: edge_rejected,
 }
 
-/// Asks every rule in turn.
+/// Asks every rule in turn; appends the approved trade.
 ///
 /// # Errors
 /// The first rule that refuses.
 #[inline]
-pub(crate) fn approve(proposal: &Proposal<'_>, view: View<'_>) -> Result<Approved, Rule> {
+pub(crate) fn approve(
+    proposal: &Proposal<'_>,
+    view: View<'_>,
+    actions: &mut Vec<Action>,
+) -> Result<(), Rule> {
     match first_refusal(proposal, view) {
         Some(rule) => Err(rule),
-        None => Ok(Approved::new(proposal, view.intents.next_id())),
+        None => {
+            let intent = view.intents.next_id();
+            // Made in its place: see docs/performance.md.
+            actions.extend(iter::once_with(|| Action::Open(Approved::new(proposal, intent))));
+            Ok(())
+        }
     }
 }
 
@@ -185,13 +195,17 @@ mod tests {
         let mut scene = Scene::default();
         scene.state.halt();
         scene.proposal.origin = Origin::Backfill;
-        assert_eq!(approve(&scene.proposal, scene.view()).map(|_| ()), Err(Rule::Halted));
+        let mut actions = Vec::new();
+        assert_eq!(approve(&scene.proposal, scene.view(), &mut actions), Err(Rule::Halted));
+        assert_eq!(actions, []);
     }
 
     #[test]
     fn a_sound_proposal_becomes_an_approved_trade_with_the_next_number() {
         let scene = Scene::default();
-        let approved = approve(&scene.proposal, scene.view()).expect("nothing speaks against it");
+        let mut actions = Vec::new();
+        approve(&scene.proposal, scene.view(), &mut actions).expect("nothing speaks against it");
+        let [Action::Open(approved)] = &actions[..] else { panic!("{actions:?}") };
         assert_eq!(approved.intent().number(), 1);
         assert_eq!(approved.stake(), scene.proposal.stake);
     }

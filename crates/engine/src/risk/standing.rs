@@ -45,7 +45,7 @@ pub(crate) fn refuses_until(proposal: &Proposal<'_>, view: View<'_>) -> Millis {
 #[cfg(test)]
 mod tests {
     use super::super::testing::Scene;
-    use super::super::{RiskSettings, approve};
+    use super::super::{RiskSettings, order_terms};
     use super::*;
     use crate::intent::Stage;
     use candlewick_sdk::rust_decimal::Decimal;
@@ -65,7 +65,7 @@ mod tests {
         for at in [proposal.at, proposal.at + (last - proposal.at).floor_to(Millis::SECOND), last] {
             for direction in [Direction::Buy, Direction::Sell] {
                 let later = Proposal { at, received: at, last_close: at, direction, ..proposal };
-                let is_refused = approve(&later, view).is_err();
+                let is_refused = order_terms(&later, view).is_err();
                 assert_eq!(is_refused, at < until, "{direction} at {at} of {until}");
             }
         }
