@@ -41,9 +41,9 @@ mod interrupt;
 mod journal;
 mod live;
 mod running;
-mod scrutiny;
 mod selftest;
 mod sweep;
+mod validation;
 mod walk_forward;
 // What the user sees.
 mod failure;

@@ -1,52 +1,35 @@
 //! What has to be known before a Session can trade: whose account it is, and what the wallet holds.
 
 use crate::RuntimeError;
-use crate::request::within_deadline;
-use candlewick_api::model::{Wallet, WalletType};
-use candlewick_api::{Account as Kind, Venue};
+use crate::runner::within_deadline;
+use candlewick_broker::{Account as Kind, Broker};
 use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{Money, MoneyScale};
 
 /// The account that a run trades on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Account {
-    /// The authenticated user: the trade list is asked for by it.
-    pub user_id: String,
+    /// The venue's identifier of the authenticated user.
+    pub user: String,
     /// Play money or real money.
     pub kind: Kind,
-    /// The sum of the wallets of that kind.
+    /// What it holds, stakes of open trades taken off.
     pub balance: Decimal,
 }
 
-/// Asks who the user is and what the wallets of this kind hold.
+/// Asks who the user is and what the account of this kind holds.
 ///
 /// # Errors
-/// [`RuntimeError::Venue`] when the venue does not answer, [`RuntimeError::OpenWallet`] without such a wallet.
-pub async fn connect(venue: &dyn Venue, kind: Kind) -> Result<Account, RuntimeError> {
+/// [`RuntimeError::Venue`] when the venue does not answer, [`RuntimeError::NoWallet`] without such an account.
+pub async fn connect(broker: &dyn Broker, kind: Kind) -> Result<Account, RuntimeError> {
     let failed = |question: &str| {
         let question = question.to_owned();
         move |source| RuntimeError::Venue { question, source }
     };
-    let user = within_deadline(venue.me()).await.map_err(failed("who am I"))?.value;
-    let wallets = within_deadline(venue.wallets()).await.map_err(failed("what do the wallets hold"))?.value;
-    let balance = balance_of(&wallets, kind).ok_or(RuntimeError::OpenWallet { kind: name_of(kind) })?;
-    Ok(Account { user_id: user.id, kind, balance })
-}
-
-/// The sum of the wallets of a kind; none without one.
-fn balance_of(wallets: &[Wallet], kind: Kind) -> Option<Decimal> {
-    let wanted = match kind {
-        Kind::Demo => WalletType::Demo,
-        Kind::Real => WalletType::Real,
-    };
-    let mut matching = wallets.iter().filter(|wallet| wallet.wallet_type == wanted).peekable();
-    matching.peek()?;
-    Some(matching.map(|wallet| wallet.balance).sum())
-}
-
-/// The same as money.
-pub(crate) fn money_in(wallets: &[Wallet], kind: Kind, scale: MoneyScale) -> Option<Money> {
-    balance_of(wallets, kind).and_then(|balance| scale.rounded(balance).ok())
+    let identity = within_deadline(broker.identity()).await.map_err(failed("who am I"))?.value;
+    let balances =
+        within_deadline(broker.balances()).await.map_err(failed("what do the wallets hold"))?.value;
+    let balance = balances.of(kind).ok_or(RuntimeError::NoWallet { kind: name_of(kind) })?;
+    Ok(Account { user: identity.user, kind, balance })
 }
 
 const fn name_of(kind: Kind) -> &'static str {
@@ -59,22 +42,17 @@ const fn name_of(kind: Kind) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use candlewick_broker::{Balances, Identity, MockBroker, Reply};
+    use candlewick_sdk::Millis;
 
-    fn wallet(wallet_type: WalletType, balance: i64) -> Wallet {
-        Wallet {
-            id: String::new(),
-            user_id: None,
-            wallet_type,
-            balance: Decimal::from(balance),
-            created_at: None,
-        }
-    }
-
-    #[test]
-    fn wallets_of_the_kind_are_summed_and_others_left_out() {
-        let wallets =
-            [wallet(WalletType::Demo, 7), wallet(WalletType::Real, 100), wallet(WalletType::Demo, 5)];
-        assert_eq!(balance_of(&wallets, Kind::Demo), Some(Decimal::from(12)));
-        assert_eq!(balance_of(&wallets[..1], Kind::Real), None);
+    #[tokio::test]
+    async fn an_account_has_what_its_own_wallets_hold_and_one_that_does_not_exist_is_refused() {
+        let mut broker = MockBroker::new();
+        broker.expect_identity().returning(|| Ok(Reply::at(Identity::default(), Millis::ZERO)));
+        let balances = Balances { demo: Some(Decimal::TEN), real: None };
+        broker.expect_balances().returning(move || Ok(Reply::at(balances, Millis::ZERO)));
+        let demo = connect(&broker, Kind::Demo).await;
+        assert_eq!(demo.map(|account| account.balance).ok(), Some(Decimal::TEN));
+        assert!(matches!(connect(&broker, Kind::Real).await, Err(RuntimeError::NoWallet { kind: "REAL" })));
     }
 }

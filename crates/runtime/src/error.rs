@@ -1,46 +1,46 @@
 //! What keeps a live run from starting or going on.
 
-use candlewick_api::ApiError;
+use candlewick_broker::BrokerError;
 use candlewick_engine::EngineError;
 use candlewick_journal::JournalError;
 use candlewick_sdk::Series;
 
-/// Why a live run cannot start or go on, named by what to mend.
+/// Why a live run cannot start or go on.
 #[derive(Debug, thiserror::Error)]
 pub enum RuntimeError {
-    /// Mend the connection or the credentials.
+    /// The venue did not answer: check the connection and the credentials.
     #[error("the venue did not answer \"{question}\"")]
     Venue {
         /// What was asked.
         question: String,
         /// What came back.
-        source: ApiError,
+        source: BrokerError,
     },
-    /// Give the bots an interval of which the venue has candles.
+    /// The venue has no candles of this interval: give the bots another.
     #[error(
         "the venue refused past candles of {series}: this interval is none of those that such venues have"
     )]
-    ChangeInterval {
-        /// What the bots listen to.
+    UnsupportedInterval {
+        /// The bots' series.
         series: Series,
         /// What came back.
-        source: ApiError,
+        source: BrokerError,
     },
-    /// Open a wallet of this kind at the venue.
+    /// The account has no wallet of this kind: open one at the venue.
     #[error("the account has no {kind} wallet")]
-    OpenWallet {
+    NoWallet {
         /// `DEMO` or `REAL`.
         kind: &'static str,
     },
-    /// Name a trade of the venue's own list.
+    /// The venue has no such trade: name one of its own list.
     #[error("the venue has no trade {venue_id}: look for its identifier in the venue's own list")]
-    NameTrade {
+    UnknownTrade {
         /// What was named.
         venue_id: String,
     },
-    /// Name another trade: this one is not what was asked for.
+    /// The trade is not what was asked for: name another.
     #[error("trade {venue_id} is {found}, and asked for was {wanted}")]
-    NameOtherTrade {
+    TradeMismatch {
         /// What was named.
         venue_id: String,
         /// What the venue says of it.
@@ -48,28 +48,28 @@ pub enum RuntimeError {
         /// What the intent asked for.
         wanted: String,
     },
-    /// The venue's wallet cannot be counted at the configured money scale.
+    /// The wallet's balance has more decimals than the configured money scale.
     #[error(
         "the wallet's balance {balance} cannot be counted with {decimals} decimals: set account.money_scale"
     )]
-    SetMoneyScale {
+    MoneyScaleMismatch {
         /// What the wallet holds.
         balance: String,
         /// The configured scale.
         decimals: u32,
     },
-    /// Mend the bots or the risk settings.
+    /// The bots or the risk settings are wrong.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// Do not trust the journal: an entry of an earlier run is not one.
-    #[error("the journal's entry {seq} cannot be folded: {problem}")]
-    Past {
+    /// An entry of an earlier run cannot be read: do not trust the journal.
+    #[error("the journal's entry {seq} cannot be read: {problem}")]
+    UnreadableEntry {
         /// Its number.
         seq: u64,
         /// What is wrong with it.
         problem: String,
     },
-    /// Mend the journal, or end the other process that holds it.
-    #[error("the journal cannot be kept")]
+    /// The journal cannot be written: see the cause.
+    #[error("the journal cannot be written")]
     Journal(#[from] JournalError),
 }

@@ -1,30 +1,25 @@
-//! Runs a Session live: polls candles and prices, sends opens, tracks results.
+//! Runs a Session live: asks for candles and prices, sends opens, tracks results.
 //!
-//! One task conducts everything. Its [`agenda`] says what is due when; what is due is asked of the venue
-//! in tasks of their own, each with a deadline; their reports become events; the [`queue`] puts the events
-//! of one instant into the order of the rules before the Session sees them. No decision is made here.
+//! The run itself is pure: a [`Coordinator`] takes inputs (answers, orders, ticks, time) and answers with commands, without
+//! I/O, tasks or a clock. A [`Runner`] is the shell around it: a handful of tokio tasks that ask through the ports of
+//! `candlewick-broker`, write the journal and sleep. Whoever watches sits behind a bounded channel ([`Watcher`]) that drops
+//! and counts. No decision about trades is made here.
 
-// What is due, and in which order it is told.
-mod agenda;
+// The pure core.
+mod coordinator;
+// Its parts that stand alone: what the venue's word is held against, clocks, lost answers.
 mod audit;
-mod gate;
-mod queue;
-// What is asked of the venue, and what its answers mean.
-mod candle_watch;
-mod request;
-mod settlement;
-mod skew;
-mod trade_watch;
-// What became of requests without an answer.
 mod resolver;
-// What people order.
+mod skew;
+// The shell around it.
+mod connect;
+mod runner;
+// What people order, and what they see.
 mod adoption;
 pub mod control;
-// The run.
-mod conductor;
-mod connect;
+mod notice;
+// The rest of a run.
 mod error;
-mod observer;
 pub mod paper;
 mod past;
 mod settings;
@@ -32,12 +27,16 @@ mod stop;
 
 pub use adoption::confirm_adoption;
 pub use audit::{Audit, Tally};
-pub use conductor::{Conductor, Finished, Parts};
 pub use connect::{Account, connect};
+pub use coordinator::{
+    Answer, Ask, Command, Coordinator, CoordinatorParts, DurableOpen, Finished, Input, JournalEntry, OrderId,
+    RequestId, RunResult, Streams,
+};
 pub use error::RuntimeError;
-pub use observer::{Notice, Observer};
+pub use notice::{Funds, Interest, Notice, Notices, Received, Watcher};
 pub use past::Past;
 pub use resolver::latest_close;
+pub use runner::{Parts, Runner};
 pub use settings::RuntimeSettings;
-pub use skew::{ClockEstimate, Witness};
+pub use skew::{ClockEstimate, ClockSource};
 pub use stop::Stop;

@@ -57,7 +57,7 @@ impl Past {
     /// Folds every earlier run into a Session that has seen nothing yet.
     ///
     /// # Errors
-    /// [`RuntimeError::Journal`] when the journal cannot be read, [`RuntimeError::Past`] when an entry is not one.
+    /// [`RuntimeError::Journal`] when the journal cannot be read, [`RuntimeError::UnreadableEntry`] when an entry is not one.
     pub async fn recall(reader: &mut Reader, session: &mut Session) -> Result<Self, RuntimeError> {
         let mut past = Self::default();
         let mut recall = None;
@@ -76,7 +76,7 @@ impl Past {
     /// Folds the lines of every earlier run into a Session that has seen nothing yet.
     ///
     /// # Errors
-    /// [`RuntimeError::Past`] when a line is no entry.
+    /// [`RuntimeError::UnreadableEntry`] when a line is no entry.
     pub fn of_lines(lines: &[StoredLine], session: &mut Session) -> Result<Self, RuntimeError> {
         let mut past = Self::default();
         let mut recall = None;
@@ -163,5 +163,5 @@ fn read_header(stored: &StoredLine) -> Result<Header, RuntimeError> {
 }
 
 fn damaged(stored: &StoredLine, problem: &str) -> RuntimeError {
-    RuntimeError::Past { seq: stored.seq, problem: problem.to_owned() }
+    RuntimeError::UnreadableEntry { seq: stored.seq, problem: problem.to_owned() }
 }

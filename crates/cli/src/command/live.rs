@@ -9,7 +9,6 @@ use crate::failure::{Ending, Failure, FailureKind};
 use crate::interrupt::Interrupt;
 use crate::live::{self, Detail, Embedded, Keeping, Open, Outcome, Screen, Span, Stream, connect_remote};
 use candlewick_api::clock::{Speed, Stopwatch};
-use candlewick_runtime::Observer;
 use candlewick_sandbox::{FaultProfile, SandboxSpeed, StartTime};
 use candlewick_sdk::Millis;
 use clap::Args;
@@ -117,7 +116,7 @@ async fn run_bots(
 }
 
 /// Lines go to stdout, unless a JSON document does. In lock-step there are too many of them to read.
-fn screen(arguments: &LiveArguments, loaded: &Loaded, context: &Context<'_>) -> Box<dyn Observer> {
+fn screen(arguments: &LiveArguments, loaded: &Loaded, context: &Context<'_>) -> Screen {
     let is_lock_step = arguments.sandbox && loaded.config.sandbox.speed.to_speed() == Speed::Max;
     let detail = match (context.global.quiet, is_lock_step || context.global.json) {
         (true, _) => Detail::Quiet,
@@ -125,7 +124,7 @@ fn screen(arguments: &LiveArguments, loaded: &Loaded, context: &Context<'_>) -> 
         (false, false) => Detail::All,
     };
     let stream = if context.global.json { Stream::Error } else { Stream::Out };
-    Box::new(Screen::new((detail, stream), loaded.config.account.money_scale, &loaded.config.bots))
+    Screen::new((detail, stream), loaded.config.account.money_scale, &loaded.config.bots)
 }
 
 fn flags_of(arguments: &LiveArguments) -> Vec<Flag> {

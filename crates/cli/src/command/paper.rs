@@ -63,6 +63,6 @@ async fn run_bots(
     let stream = if context.global.json { Stream::Error } else { Stream::Out };
     let screen = Screen::new((detail, stream), loaded.config.account.money_scale, &loaded.config.bots);
     let connection = connect_paper(loaded)?;
-    let kept = (Keeping::open(loaded).await?, Open::of(loaded).await?, Box::new(screen) as _);
+    let kept = (Keeping::open(loaded).await?, Open::of(loaded).await?, screen);
     live::run(loaded, crew, connection, kept, (interrupt, arguments.run_for)).await
 }

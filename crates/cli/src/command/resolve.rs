@@ -7,15 +7,14 @@ use crate::failure::{Ending, Failure, FailureKind};
 use crate::journal::{JournalArguments, block_on};
 use crate::live::connect_remote;
 use crate::output::{print, print_json};
-use candlewick_api::clock::{Clock, SystemClock};
-use candlewick_api::model::TradeRecord;
-use candlewick_api::{Account, OpenOrder, OpenReply};
+use candlewick_broker::clock::{Clock, SystemClock};
+use candlewick_broker::{Account, OpenOrder, TradeReport};
 use candlewick_engine::{Event, EventKind, IntentId, IntentRow, IntentState, Opened, VenueId};
 use candlewick_journal::{Holder, JournalUrl, Line, LineKind, Reader, Store};
 use candlewick_records::Trading;
 use candlewick_records::{BETWEEN_RUNS, JournalContents, state_of};
 use candlewick_runtime::control::{ControlError, ControlOrder, Resolution};
-use candlewick_runtime::{confirm_adoption, connect, latest_close};
+use candlewick_runtime::{confirm_adoption, latest_close};
 use candlewick_sdk::Millis;
 use clap::{ArgGroup, Args};
 use serde_json::json;
@@ -118,7 +117,7 @@ async fn lines_of(
     let Decision { intent, resolution, reason } = *decision;
     let contents = JournalContents::read(reader).await?;
     let row = judge(&contents, intent, resolution)?;
-    let record = match resolution {
+    let report = match resolution {
         Resolution::Adopt(venue_id) => ask_venue(&contents, row, venue_id, loaded).await?,
         Resolution::NotOpened => None,
     };
@@ -130,7 +129,7 @@ async fn lines_of(
     let reserved_until = latest_close(ended, row.approved.expiry().close_type) + list_lag;
     // An answer that was awaited when the bot ended is in doubt before its doubt can end.
     let doubt = (row.state == IntentState::InFlight).then_some(EventKind::InDoubt { intent });
-    for kind in doubt.into_iter().chain([event_of(intent, resolution, record, reserved_until)]) {
+    for kind in doubt.into_iter().chain([event_of(intent, resolution, report, reserved_until)]) {
         let event = serde_json::to_string(&Event { at, received: at, kind });
         let event = event.map_err(|error| Failure::new(FailureKind::Unexpected, error))?;
         bodies.push((LineKind::Event, event));
@@ -142,7 +141,7 @@ async fn lines_of(
     Ok(bodies.into_iter().map(line).collect())
 }
 
-/// The venue's record of the trade that is to be adopted. A simulated venue's trades ended with it: there is nobody to
+/// The venue's report of the trade that is to be adopted. A simulated venue's trades ended with it: there is nobody to
 /// ask.
 ///
 /// # Errors
@@ -152,7 +151,7 @@ async fn ask_venue(
     row: &IntentRow,
     venue_id: VenueId,
     loaded: &Loaded,
-) -> Result<Option<TradeRecord>, Failure> {
+) -> Result<Option<TradeReport>, Failure> {
     let trade = &row.approved;
     let told = contents.provenance.get(&trade.intent());
     let trading = told.and_then(|told| contents.run(told.run)).and_then(|run| run.trading);
@@ -170,9 +169,8 @@ async fn ask_venue(
         expiration_type: trade.expiry().expiration_type,
         account,
     };
-    let venue = connect_remote(loaded)?.venue;
-    let user = connect(venue.as_ref(), account).await?.user_id;
-    Ok(Some(confirm_adoption(venue.as_ref(), &order, (venue_id.as_str(), &user)).await?))
+    let broker = connect_remote(loaded)?.broker;
+    Ok(Some(confirm_adoption(broker.as_ref(), &order, venue_id.as_str()).await?))
 }
 
 /// The intent, if a person may end its doubt so.
@@ -208,19 +206,19 @@ fn judge(contents: &JournalContents, id: IntentId, resolution: Resolution) -> Re
 fn event_of(
     intent: IntentId,
     resolution: Resolution,
-    record: Option<TradeRecord>,
+    report: Option<TradeReport>,
     reserved_until: Millis,
 ) -> EventKind {
     match resolution {
         Resolution::Adopt(venue_id) => {
-            let reply = record.map(OpenReply::from).unwrap_or_default();
+            let report = report.unwrap_or_default();
             EventKind::Adopted(Opened {
                 intent,
                 venue_id: Some(venue_id),
-                open_time: reply.open_time,
-                open_price: reply.open_price,
-                close_time: reply.close_time,
-                payout: reply.payout,
+                open_time: report.open_time,
+                open_price: report.open_price,
+                close_time: report.close_time,
+                payout: report.payout,
             })
         }
         Resolution::NotOpened => EventKind::NotOpened { intent, reserved_until },

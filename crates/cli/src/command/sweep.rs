@@ -8,13 +8,13 @@ use crate::output::{print, print_json};
 use crate::progress::Progress;
 use crate::sweep::{Prepared, ResultFolder, SearchArguments, ShardPlan, notes_of};
 use candlewick_backtest::BacktestError;
-use candlewick_backtest::variants::VariantCount;
 use candlewick_broker::clock::Stopwatch;
 use candlewick_report::sweep::{SweepReport, Tried};
 use candlewick_search::sweep::{
     Declarations, Luck, Record, Replay, Shard, SharedRunner, Sweep, SweepEnd, SweepProgress, TrialRow,
     Watcher, ranked,
 };
+use candlewick_search::variants::VariantCount;
 use clap::{Args, Subcommand};
 use serde::Serialize;
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! The `[variants]` section: where tried variants are counted.
 
-use candlewick_backtest::variants::Ledger;
+use candlewick_search::variants::Ledger;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;

@@ -2,11 +2,13 @@
 
 use super::Connection;
 use super::keeping::tap;
+use super::remote::asset_types;
 use crate::configuration::Loaded;
 use crate::data;
 use crate::failure::{Failure, FailureKind};
-use candlewick_api::clock::{Clock, Speed, VirtualClock};
-use candlewick_api::{Account, Credentials, HttpVenue, Secret};
+use candlewick_api::{Credentials, HttpBroker, Secret};
+use candlewick_broker::Account;
+use candlewick_broker::clock::{Clock, Speed, VirtualClock};
 use candlewick_engine::BotSettings;
 use candlewick_records::Trading;
 use candlewick_runtime::RuntimeSettings;
@@ -64,12 +66,13 @@ impl Embedded {
         };
         let running = Sandbox::new(settings, foundation)?.bind(std::future::pending()).await?;
         let (tap, exchanges) = tap();
-        let venue = venue_at(&running, loaded, Arc::clone(&clock))?.with_tap(tap);
+        let venue = Arc::new(venue_at(&running, loaded, Arc::clone(&clock))?.with_tap(tap));
         drop(hold);
         let runtime = runtime_for(loaded, speed);
         let connection = Connection {
-            drift: venue.drift(),
-            venue: Arc::new(venue),
+            unrecognised: venue.unrecognised(),
+            market: Arc::clone(&venue) as _,
+            broker: venue,
             clock,
             runtime,
             account: Account::Demo,
@@ -82,7 +85,7 @@ impl Embedded {
 }
 
 /// The client of the embedded venue: its address, its documented credentials, no rate limit.
-fn venue_at(running: &RunningSandbox, loaded: &Loaded, clock: Arc<dyn Clock>) -> Result<HttpVenue, Failure> {
+fn venue_at(running: &RunningSandbox, loaded: &Loaded, clock: Arc<dyn Clock>) -> Result<HttpBroker, Failure> {
     let mut broker = loaded.config.broker.client.clone();
     broker.base_url.clone_from(&running.base_url);
     broker.price_url.clone_from(&running.base_url);
@@ -92,7 +95,8 @@ fn venue_at(running: &RunningSandbox, loaded: &Loaded, clock: Arc<dyn Clock>) ->
         |text: &str| Secret::new(text).map_err(|error| Failure::new(FailureKind::Configuration, error));
     let credentials =
         Credentials { api_token: Some(secret(&running.token)?), api_key: Some(secret(&running.api_key)?) };
-    Ok(HttpVenue::new(broker, credentials, clock)?)
+    let venue = HttpBroker::new(broker, credentials, clock)?;
+    Ok(venue.with_asset_types(asset_types(&loaded.config.bots)))
 }
 
 /// Settlements are known after the simulator's delay. In lock-step a candle is there at its close or never, so

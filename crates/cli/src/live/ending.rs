@@ -82,7 +82,7 @@ fn figures(outcome: &Outcome, loaded: &Loaded, elapsed: Duration) -> RunReport {
         data_hash: None,
         journal_hash: finished.journal_hash.clone(),
         elapsed,
-        notices: notices(in_doubt, finished.rejected_rows),
+        notices: notices(in_doubt, finished),
         delays: Vec::new(),
         audit_findings: findings(&finished.audits),
         caveats: Caveats::of_trading(Some(*trading), &loaded.config.simulation),
@@ -136,13 +136,26 @@ fn findings(audits: &BTreeMap<Audit, Tally>) -> BTreeMap<String, u64> {
     found.map(|(audit, tally)| (audit.as_str().to_owned(), tally.findings)).collect()
 }
 
-fn notices(in_doubt: usize, rejected_rows: u64) -> Vec<String> {
+fn notices(in_doubt: usize, finished: &Finished) -> Vec<String> {
+    let plural =
+        |count: u64, one: &str, many: &str| format!("{count} {}", if count == 1 { one } else { many });
     let mut notices = Vec::new();
     if in_doubt > 0 {
-        notices.push(format!("{in_doubt} intents are in doubt: look at the venue's own list of trades"));
+        let intents = plural(in_doubt as u64, "intent is", "intents are");
+        notices.push(format!("{intents} in doubt: look at the venue's own list of trades"));
     }
-    if rejected_rows > 0 {
-        notices.push(format!("{rejected_rows} rows of the venue were no candles and count as gaps"));
+    if finished.rejected_rows > 0 {
+        let rows = plural(
+            finished.rejected_rows,
+            "row of the venue was no candle and counts as a gap",
+            "rows of the venue were no candles and count as gaps",
+        );
+        notices.push(rows);
+    }
+    if finished.dropped_notices > 0 {
+        let lines = plural(finished.dropped_notices, "message was", "messages were");
+        notices
+            .push(format!("{lines} not shown: the screen did not keep up, and trading did not wait for it"));
     }
     notices
 }

@@ -20,14 +20,14 @@ use crate::configuration::Loaded;
 use crate::crew::{Crew, session_settings};
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::interrupt::Interrupt;
-use candlewick_api::clock::Clock;
-use candlewick_api::{Account as AccountKind, ApiError, SEEN_INTERVALS, SchemaDrift, Venue};
+use candlewick_broker::clock::Clock;
+use candlewick_broker::{
+    Account as AccountKind, Broker, BrokerError, MarketData, USUAL_INTERVALS, UnrecognisedData,
+};
 use candlewick_engine::{Header, Session, SessionSettings, check_ladders};
 use candlewick_journal::{JournalError, LoggedExchange};
 use candlewick_records::Trading;
-use candlewick_runtime::{
-    Conductor, Finished, Observer, Parts, RuntimeError, RuntimeSettings, Stop, connect,
-};
+use candlewick_runtime::{Finished, Parts, Runner, RuntimeError, RuntimeSettings, Stop, connect};
 use candlewick_sdk::{Millis, Money};
 use serde_json::json;
 use std::ops::Range;
@@ -37,7 +37,10 @@ use tokio::sync::mpsc;
 
 /// Who accepts the trades, and by which clock.
 pub(crate) struct Connection {
-    pub(crate) venue: Arc<dyn Venue>,
+    /// Candles and prices.
+    pub(crate) market: Arc<dyn MarketData>,
+    /// Who accepts trades.
+    pub(crate) broker: Arc<dyn Broker>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) runtime: RuntimeSettings,
     pub(crate) account: AccountKind,
@@ -45,8 +48,8 @@ pub(crate) struct Connection {
     pub(crate) trading: Trading,
     /// Requests and answers of the trading API, on their way to the journal.
     pub(crate) exchanges: mpsc::Receiver<LoggedExchange>,
-    /// What the client has met that it does not know.
-    pub(crate) drift: Arc<SchemaDrift>,
+    /// What the venue's adapter has met that it does not know.
+    pub(crate) unrecognised: Arc<UnrecognisedData>,
     /// When the venue's candles end and the run with them.
     pub(crate) until: Option<Millis>,
 }
@@ -71,14 +74,15 @@ pub(crate) async fn run(
     loaded: &Loaded,
     crew: Crew,
     connection: Connection,
-    (mut keeping, open, observer): (Keeping, Open, Box<dyn Observer>),
+    (mut keeping, open, screen): (Keeping, Open, Screen),
     (interrupt, run_for): (Interrupt, Option<Millis>),
 ) -> Result<Outcome, Failure> {
-    let Connection { venue, clock, runtime, account, trading, exchanges, drift, until } = connection;
+    let Connection { market, broker, clock, runtime, account, trading, exchanges, unrecognised, until } =
+        connection;
     keeping.check_kind(trading).await?;
     // Whatever is asked until the run begins takes no venue time.
     let hold = clock.hold();
-    let account = connect(venue.as_ref(), account).await?;
+    let account = connect(broker.as_ref(), account).await?;
     let balance = keeping.first_balance().await?.unwrap_or(account.balance);
     let settings = SessionSettings { balance, ..session_settings(loaded) };
     for notice in check_ladders(&settings)? {
@@ -107,9 +111,12 @@ pub(crate) async fn run(
         strategies: crew.versions,
         data_hash: None,
     };
-    let conductor = Conductor::new(Parts {
+    let (watchers, shown) = screen.show();
+    let runner = Runner::new(Parts {
         settings: runtime,
-        venue,
+        header,
+        market,
+        broker,
         clock,
         account,
         session,
@@ -118,15 +125,17 @@ pub(crate) async fn run(
         journal,
         past,
         exchanges,
-        drift,
-        observer,
+        unrecognised,
+        watchers,
+        until,
     });
     let (sender, stop) = mpsc::channel(4);
     let watcher = tokio::spawn(watch(interrupt, run_for, sender));
     drop(hold);
     let Open { orders, _closed } = open;
-    let finished = Box::pin(conductor.run(&header, until, (stop, orders))).await;
+    let finished = Box::pin(runner.run(stop, orders)).await;
     watcher.abort();
+    shown.end().await;
     Ok(Outcome { finished: finished?, settings, trading, start_balance, span: began..venue_clock.now() })
 }
 
@@ -177,10 +186,10 @@ impl From<JournalError> for Failure {
     }
 }
 
-impl From<ApiError> for Failure {
-    fn from(error: ApiError) -> Self {
+impl From<candlewick_api::ApiError> for Failure {
+    fn from(error: candlewick_api::ApiError) -> Self {
         let kind = match &error {
-            ApiError::Settings { .. } => FailureKind::Configuration,
+            candlewick_api::ApiError::Settings { .. } => FailureKind::Configuration,
             _ => FailureKind::Venue,
         };
         Self::new(kind, error)
@@ -194,29 +203,31 @@ impl From<RuntimeError> for Failure {
                 let help = venue_help(source);
                 Self::new(FailureKind::Venue, error).help(help)
             }
-            RuntimeError::Past { .. } => Self::new(FailureKind::Data, error)
+            RuntimeError::UnreadableEntry { .. } => Self::new(FailureKind::Data, error)
                 .help("`candlewick doctor` verifies the journal; name another with --journal"),
-            RuntimeError::ChangeInterval { .. } => Self::new(FailureKind::Configuration, error).help(format!(
+            RuntimeError::UnsupportedInterval { .. } => Self::new(FailureKind::Configuration, error).help(format!(
                 "let the bot's interval be one of {}; a backtest joins longer candles, a live bot does not",
-                SEEN_INTERVALS.join(", ")
+                USUAL_INTERVALS.join(", ")
             )),
-            RuntimeError::OpenWallet { .. } => Self::new(FailureKind::Venue, error),
-            RuntimeError::SetMoneyScale { .. }
-            | RuntimeError::NameTrade { .. }
-            | RuntimeError::NameOtherTrade { .. } => Self::new(FailureKind::Configuration, error),
+            RuntimeError::NoWallet { .. } => Self::new(FailureKind::Venue, error),
+            RuntimeError::MoneyScaleMismatch { .. }
+            | RuntimeError::UnknownTrade { .. }
+            | RuntimeError::TradeMismatch { .. } => Self::new(FailureKind::Configuration, error),
             RuntimeError::Engine(error) => error.into(),
             RuntimeError::Journal(error) => error.into(),
         }
     }
 }
 
-fn venue_help(error: &ApiError) -> &'static str {
+fn venue_help(error: &BrokerError) -> &'static str {
     match error {
-        ApiError::Unauthorized { .. } => {
+        BrokerError::Credentials { .. } => {
             "check CANDLEWICK_BROKER__API_TOKEN and CANDLEWICK_BROKER__API_KEY, or the files that hold them"
         }
-        ApiError::NotFound { .. } => "check the bots' symbols and asset types against what the venue offers",
-        ApiError::Unavailable { .. } => {
+        BrokerError::NotFound { .. } => {
+            "check the bots' symbols and asset types against what the venue offers"
+        }
+        BrokerError::Unavailable { .. } => {
             "check broker.base_url and broker.price_url, and that the venue can be reached from here"
         }
         _ => "run with -v to see the requests; `candlewick live --sandbox` needs no venue",

@@ -83,7 +83,7 @@ fn words(value: &Value, key: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candlewick_api::Account as Kind;
+    use candlewick_broker::Account as Kind;
     use candlewick_engine::{BotSettings, RiskSettings, StakeSettings};
     use candlewick_sdk::rust_decimal::Decimal;
     use candlewick_sdk::{ExpirationType, Interval, MoneyScale, Symbol};
@@ -108,7 +108,7 @@ mod tests {
             bots: vec![bot],
         };
         let account =
-            Account { user_id: "user".to_owned(), kind: Kind::Real, balance: Decimal::new(123_450, 3) };
+            Account { user: "user".to_owned(), kind: Kind::Real, balance: Decimal::new(123_450, 3) };
         let told = summary(&settings, &account);
         for line in [
             "REAL MONEY is traded: the real wallets hold 123.45.\n",

@@ -1,14 +1,24 @@
 //! A run as a person watches it: one line for the candles of an instant, one for each signal, open and settlement.
+//!
+//! Lines are written by a thread of their own, behind a bounded channel: a terminal that stands still (Ctrl-S, a pager)
+//! holds up nothing but itself.
 
 use anstyle::{AnsiColor, Style};
 use candlewick_engine::{
-    Action, Approved, Edge, Event, EventKind, IntentId, Judgement, Ledger, Opened, Refused, Settled,
-    TradeBook, VenueId,
+    Action, Approved, Edge, Event, EventKind, IntentId, IntentRow, Judgement, Opened, Refused, Settled,
+    VenueId,
 };
-use candlewick_runtime::{Notice, Observer};
+use candlewick_runtime::{Funds, Interest, Notice, Notices, Stop, Watcher};
 use candlewick_sdk::{ExpirationType, Millis, Money, MoneyScale, Outcome, Series, Symbol};
 use chrono::DateTime;
 use std::io::Write as _;
+use std::time::Duration;
+use tokio::sync::oneshot;
+
+/// Notices that may wait to be shown.
+const WAITING: usize = 16_384;
+/// How long a run that has ended waits for its last lines.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 /// How much is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +51,7 @@ pub(crate) struct Screen {
     /// Closes of an instant that are not printed yet.
     closes: Vec<String>,
     instant: Millis,
-    /// When anything was last told.
+    /// When anything last happened.
     latest: Millis,
 }
 
@@ -83,14 +93,14 @@ impl Screen {
     fn line(&self, at: Millis, style: Style, label: &str, text: &str) {
         let time = DateTime::from_timestamp_millis(at.get()).unwrap_or_default().format("%m-%d %H:%M:%S");
         let line = format!("{DIM}{time}{DIM:#}  {style}{label:<8}{style:#} {text}");
-        // A reader that went away is no reason to stop trading.
+        // A reader that went away is no reason to stop.
         let _ = match self.stream {
             Stream::Out => writeln!(anstream::stdout(), "{line}"),
             Stream::Error => writeln!(anstream::stderr(), "{line}"),
         };
     }
 
-    fn see_candle(&mut self, event: &Event, series: Series, close: f64) {
+    fn show_candle(&mut self, event: &Event, series: Series, close: f64) {
         if self.detail != Detail::All {
             return;
         }
@@ -108,19 +118,19 @@ impl Screen {
         }
     }
 
-    fn see_event(&mut self, event: &Event, ledger: &Ledger, book: &TradeBook) {
+    fn show_event(&mut self, event: &Event, funds: Funds, intent: Option<&IntentRow>) {
         match &event.kind {
             EventKind::Candle { series, candle, origin } => {
                 if let (candlewick_engine::Origin::Live, Some(series)) =
                     (origin, self.series.get(series.index()))
                 {
-                    self.see_candle(event, *series, candle.close());
+                    self.show_candle(event, *series, candle.close());
                 }
             }
-            EventKind::Opened(opened) | EventKind::Adopted(opened) => self.see_opened(event.at, opened),
-            EventKind::Settled(settled) => self.see_settled(event.at, settled, (ledger, book)),
-            EventKind::Rejected { intent, .. } => self.see_end(event.at, "rejected", *intent),
-            EventKind::NotSent { intent } => self.see_end(event.at, "not sent", *intent),
+            EventKind::Opened(opened) | EventKind::Adopted(opened) => self.show_opened(event.at, opened),
+            EventKind::Settled(settled) => self.show_settled(event.at, settled, (funds, intent)),
+            EventKind::Rejected { intent, .. } => self.show_end(event.at, "rejected", *intent),
+            EventKind::NotSent { intent } => self.show_end(event.at, "not sent", *intent),
             EventKind::InDoubt { intent } => {
                 self.line(
                     event.at,
@@ -148,11 +158,11 @@ impl Screen {
         }
     }
 
-    fn see_end(&self, at: Millis, label: &str, intent: IntentId) {
+    fn show_end(&self, at: Millis, label: &str, intent: IntentId) {
         self.line(at, NOTE, label, &format!("#{intent}: its stake is free again"));
     }
 
-    fn see_opened(&self, at: Millis, opened: &Opened) {
+    fn show_opened(&self, at: Millis, opened: &Opened) {
         let price =
             opened.open_price.map_or_else(|| "a price not known yet".to_owned(), |price| price.to_string());
         let until = opened.close_time.map_or_else(|| "an end not known yet".to_owned(), clock_time);
@@ -162,22 +172,21 @@ impl Screen {
         self.line(at, Style::new(), "opened", &text);
     }
 
-    fn see_settled(&self, at: Millis, settled: &Settled, (ledger, book): (&Ledger, &TradeBook)) {
+    fn show_settled(&self, at: Millis, settled: &Settled, (funds, intent): (Funds, Option<&IntentRow>)) {
         let (style, label) = match settled.outcome {
             Outcome::Won => (GOOD, "won"),
             Outcome::Lost => (BAD, "lost"),
             Outcome::Draw => (NOTE, "draw"),
             Outcome::Cancelled => (NOTE, "cancelled"),
         };
-        let row = book.row(settled.intent);
-        let entry = settled.open_price.or(row.and_then(|row| row.open_price));
+        let entry = settled.open_price.or(intent.and_then(|row| row.open_price));
         let prices = match (entry, settled.close_price) {
             (Some(entry), Some(exit)) => format!("{entry} → {exit}"),
             _ => "without prices".to_owned(),
         };
         let profit = self.signed(settled.profit);
-        let (free, open) = (self.scale.format(ledger.free()), self.scale.format(ledger.open_stakes()));
-        let balance = format!("balance {BOLD}{free}{BOLD:#}, at stake {open}");
+        let (free, open) = (self.scale.format(funds.free), self.scale.format(funds.open_stakes));
+        let balance = format!("balance {BOLD}{free}{BOLD:#}, open stakes {open}");
         self.line(
             at,
             style,
@@ -186,11 +195,11 @@ impl Screen {
         );
     }
 
-    fn see_action(&self, action: &Action) {
+    fn show_action(&self, action: &Action) {
         match action {
-            Action::Open(approved) => self.see_open(approved),
-            Action::Refuse(refused) => self.see_refused(refused),
-            Action::Verdict(judgement) => self.see_verdict(judgement),
+            Action::Open(approved) => self.show_open(approved),
+            Action::Refuse(refused) => self.show_refused(refused),
+            Action::Verdict(judgement) => self.show_verdict(judgement),
             Action::DayOpened { start, equity } => {
                 if self.detail == Detail::All {
                     self.line(*start, DIM, "day", &format!("begins with {}", self.scale.format(*equity)));
@@ -199,7 +208,7 @@ impl Screen {
         }
     }
 
-    fn see_open(&self, approved: &Approved) {
+    fn show_open(&self, approved: &Approved) {
         let expiry = approved.expiry();
         let kind = match expiry.expiration_type {
             ExpirationType::Unstated | ExpirationType::TimeFixed => String::new(),
@@ -218,7 +227,7 @@ impl Screen {
         self.line(approved.decision_time(), AnsiColor::Cyan.on_default(), "open", &text);
     }
 
-    fn see_refused(&self, refused: &Refused) {
+    fn show_refused(&self, refused: &Refused) {
         if self.detail == Detail::All {
             let bot = self.bots.get(refused.bot.index()).map_or("", String::as_str);
             let text = format!(
@@ -229,7 +238,7 @@ impl Screen {
         }
     }
 
-    fn see_verdict(&self, judgement: &Judgement) {
+    fn show_verdict(&self, judgement: &Judgement) {
         let bot = self.bots.get(judgement.bot.index()).map_or("", String::as_str);
         let (style, text) = match judgement.edge {
             Edge::Open => (NOTE, "is open"),
@@ -246,41 +255,99 @@ impl Screen {
     }
 }
 
-impl Observer for Screen {
-    fn see(&mut self, notice: Notice<'_>, ledger: &Ledger, book: &TradeBook) {
-        if self.detail == Detail::Quiet {
-            return;
+impl Screen {
+    /// Begins to show a run. What is to be handed to it, and the thread that writes; with nothing to show there is neither.
+    pub(crate) fn show(mut self) -> (Vec<Watcher>, Shown) {
+        let interest = match self.detail {
+            Detail::Quiet => return (Vec::new(), Shown(None)),
+            Detail::Trades => Interest::Trades,
+            Detail::All => Interest::Everything,
+        };
+        let (watcher, mut notices) = Watcher::channel(WAITING, interest);
+        let (ended, has_ended) = oneshot::channel();
+        std::thread::spawn(move || {
+            self.show_all(&mut notices);
+            // Nobody waits for a screen that took too long.
+            let _ = ended.send(());
+        });
+        (vec![watcher], Shown(Some(has_ended)))
+    }
+
+    fn show_all(&mut self, notices: &mut Notices) {
+        while let Some(received) = notices.wait() {
+            if received.missed > 0 {
+                let text = format!("{} messages were left out: this screen did not keep up", received.missed);
+                self.line(self.latest, NOTE, "missed", &text);
+            }
+            self.show_notice(received.notice);
         }
+        self.print_closes();
+    }
+
+    fn show_notice(&mut self, notice: Notice) {
         match notice {
-            Notice::Told(event, actions) => {
+            Notice::Handled { event, actions, funds, intent } => {
                 self.latest = self.latest.max(event.received);
                 // Candles of an instant share a line, which stands above what they cause.
                 let is_candle = matches!(event.kind, EventKind::Candle { .. });
                 if !is_candle {
                     self.print_closes();
                 }
-                self.see_event(event, ledger, book);
+                self.show_event(&event, funds, intent.as_ref());
                 if !actions.is_empty() {
                     self.print_closes();
                 }
-                for action in actions {
-                    self.see_action(action);
+                for action in &actions {
+                    self.show_action(action);
                 }
             }
             Notice::Price(..) => {}
             Notice::Warning(text) => {
                 self.print_closes();
-                self.line(self.latest, NOTE, "warning", text);
+                self.line(self.latest, NOTE, "warning", &text);
             }
-            Notice::Stopping(why, open) => {
+            Notice::Stopping { why, unfinished, last_close, waits_until } => {
                 self.print_closes();
-                self.line(
-                    self.latest,
-                    BOLD,
-                    "stopping",
-                    &format!("{why}; {open} open trades are tracked to their end"),
-                );
+                let text = self.stopping(why, unfinished, last_close, waits_until);
+                self.line(self.latest, BOLD, "stopping", &text);
             }
+        }
+    }
+
+    /// Why a run stops, and what it waits for.
+    fn stopping(
+        &self,
+        why: Stop,
+        unfinished: usize,
+        last_close: Option<Millis>,
+        waits_until: Millis,
+    ) -> String {
+        let why = match why {
+            Stop::TimeUp => "the time is up: ",
+            Stop::DataEnds(_) => "the candles end: ",
+            Stop::Limit(rule) => &format!("the risk limit {rule} was reached: "),
+            Stop::Interrupted | Stop::Terminated => "",
+        };
+        if unfinished == 0 {
+            return format!("{why}no new trades; none is open");
+        }
+        let seconds = ((waits_until - self.latest).get().max(0) + 999) / 1_000;
+        let trades = if unfinished == 1 { "trade" } else { "trades" };
+        let closes = last_close.map(|at| format!(" (closes {})", clock_time(at))).unwrap_or_default();
+        format!(
+            "{why}no new trades; waiting up to {seconds} s for {unfinished} open {trades}{closes}; Ctrl-C again quits now"
+        )
+    }
+}
+
+/// The thread that writes what is shown.
+pub(crate) struct Shown(Option<oneshot::Receiver<()>>);
+
+impl Shown {
+    /// Waits until all is written, but not for a terminal that stands still.
+    pub(crate) async fn end(self) {
+        if let Some(has_ended) = self.0 {
+            drop(tokio::time::timeout(PATIENCE, has_ended).await);
         }
     }
 }
@@ -292,6 +359,22 @@ fn clock_time(at: Millis) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_stop_says_what_is_waited_for_and_how_to_quit() {
+        let mut screen = Screen::new((Detail::All, Stream::Error), MoneyScale::default(), &[]);
+        screen.latest = Millis::HOUR * 3;
+        let close = screen.latest + Millis::from_seconds(722);
+        let until = screen.latest + Millis::from_seconds(90);
+        assert_eq!(
+            screen.stopping(Stop::Interrupted, 1, Some(close), until),
+            "no new trades; waiting up to 90 s for 1 open trade (closes 03:12:02); Ctrl-C again quits now"
+        );
+        assert_eq!(
+            screen.stopping(Stop::TimeUp, 0, None, until),
+            "the time is up: no new trades; none is open"
+        );
+    }
 
     #[test]
     fn profits_carry_their_sign() {

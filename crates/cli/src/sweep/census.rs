@@ -2,9 +2,9 @@
 
 use super::Prepared;
 use candlewick_backtest::metric::DAYS_PER_YEAR;
-use candlewick_backtest::variants::{Note, Tried};
 use candlewick_sdk::Registry;
 use candlewick_search::sweep::{Candidate, Figures};
+use candlewick_search::variants::{Note, Tried};
 
 /// A note of each set that ran.
 pub(crate) fn notes_of<'a>(

@@ -1,9 +1,9 @@
 //! Counting the variants that a walk tried.
 
 use crate::sweep::{Prepared, notes_of};
-use candlewick_backtest::variants::{Ledger, Note, VariantCount};
 use candlewick_sdk::{Millis, Registry};
 use candlewick_search::sweep::Figures;
+use candlewick_search::variants::{Ledger, Note, VariantCount};
 use candlewick_search::walk_forward::Step;
 use std::io;
 use std::ops::Range;

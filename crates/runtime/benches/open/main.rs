@@ -2,7 +2,7 @@
 //! cannot be faster than: the bare request of the same HTTP library on loopback, and the bare durable commit of one row
 //! through the same driver.
 //!
-//! `cargo bench -p candlewick-runtime --bench open` measures a whole run: conductor, Session, journal in a file of SQLite
+//! `cargo bench -p candlewick-runtime --bench open` measures a whole run: runner, coordinator, Session, journal in a file of SQLite
 //! in the folder for temporary files, client. An open and each floor take turns at one pace, so that a disk or a processor
 //! that is busy elsewhere slows all of them alike. `TMPDIR=/dev/shm` before it takes the disk out of all of them.
 

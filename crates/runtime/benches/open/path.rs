@@ -4,13 +4,12 @@ use crate::figures::Times;
 use crate::stage::{BenchVenue, FastClock, Moments, Signaller};
 use crate::wire::Wire as FarEnd;
 use crate::{Pace, WARM_UP};
-use candlewick_api::clock::Clock;
-use candlewick_api::{Account as Kind, Credentials, Exchange, HttpVenue, Secret, Settings, Tap};
-use candlewick_engine::{
-    BotSettings, Header, Ledger, RiskSettings, Session, SessionSettings, StakeSettings, TradeBook,
-};
+use candlewick_api::{Credentials, Exchange, HttpBroker, Secret, Settings, Tap};
+use candlewick_broker::Account as Kind;
+use candlewick_broker::clock::Clock;
+use candlewick_engine::{BotSettings, Header, RiskSettings, Session, SessionSettings, StakeSettings};
 use candlewick_journal::{Holder, Journal, JournalUrl, LoggedExchange, RunJournal, Store};
-use candlewick_runtime::{Account, Conductor, Notice, Observer, Parts, Past, RuntimeSettings};
+use candlewick_runtime::{Account, Parts, Past, Runner, RuntimeSettings};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{ExpirationType, Interval, Millis, MoneyScale, Symbol};
 use std::path::Path;
@@ -40,27 +39,18 @@ impl Tap for ToJournal {
     }
 }
 
-struct Nobody;
-
-impl Observer for Nobody {
-    fn see(&mut self, notice: Notice<'_>, _ledger: &Ledger, _book: &TradeBook) {
-        if let Notice::Warning(text) = notice {
-            assert!(text.contains("was refused"), "nothing else goes wrong in a bench: {text}");
-        }
-    }
-}
-
 /// Runs a bot that opens at every candle, with its journal in `file`.
 pub(crate) async fn run(far_end: &FarEnd, file: &Path, pace: Pace, into: &mut Opens) {
     let start = Millis::DAY * 20_000;
     let (signalled, handed) = (Moments::default(), Moments::default());
     let clock: Arc<dyn Clock> = Arc::new(FastClock { began: pace.began, start, minute: pace.minute });
-    let (sender, wires) = mpsc::channel(4_096);
+    let (sender, exchanges) = mpsc::channel(4_096);
     let client = client_of(far_end, Arc::clone(&clock)).with_tap(Arc::new(ToJournal(sender)));
-    let drift = client.drift();
-    let venue = BenchVenue { clock: Arc::clone(&clock), client, handed: Arc::clone(&handed) };
+    let unrecognised = client.unrecognised();
+    let venue = Arc::new(BenchVenue { clock: Arc::clone(&clock), client, handed: Arc::clone(&handed) });
     let settings = session_settings();
-    let conductor = Conductor::new(Parts {
+    let until = start + Millis::MINUTE * ((pace.count + WARM_UP) as i64);
+    let runner = Runner::new(Parts {
         settings: RuntimeSettings {
             watch_prices: false,
             hold_ms: 0,
@@ -68,27 +58,32 @@ pub(crate) async fn run(far_end: &FarEnd, file: &Path, pace: Pace, into: &mut Op
             list_every_s: 0,
             ..RuntimeSettings::default()
         },
-        venue: Arc::new(venue),
+        header: Header {
+            format: 1,
+            settings: serde_json::json!({}),
+            strategies: Vec::new(),
+            data_hash: None,
+        },
+        market: Arc::clone(&venue) as _,
+        broker: venue,
         clock,
-        account: Account { user_id: "user".to_owned(), kind: Kind::Demo, balance: settings.balance },
+        account: Account { user: "user".to_owned(), kind: Kind::Demo, balance: settings.balance },
         session: Session::new(&settings, vec![Box::new(Signaller(Arc::clone(&signalled)))]).unwrap(),
         bots: settings.bots,
         wants_prices: vec![false],
         journal: open_journal(file, start).await,
         past: Past::default(),
-        exchanges: wires,
-        drift,
-        observer: Box::new(Nobody),
+        exchanges,
+        unrecognised,
+        watchers: Vec::new(),
+        until: Some(until),
     });
-    let header =
-        Header { format: 1, settings: serde_json::json!({}), strategies: Vec::new(), data_hash: None };
-    let until = start + Millis::MINUTE * ((pace.count + WARM_UP) as i64);
     let ((_nobody, stop), (_none, orders)) = (mpsc::channel(1), mpsc::channel(1));
-    Box::pin(conductor.run(&header, Some(until), (stop, orders))).await.unwrap();
+    Box::pin(runner.run(stop, orders)).await.unwrap();
     into.take(&signalled, &handed, &far_end.take_arrivals());
 }
 
-fn client_of(far_end: &FarEnd, clock: Arc<dyn Clock>) -> HttpVenue {
+fn client_of(far_end: &FarEnd, clock: Arc<dyn Clock>) -> HttpBroker {
     let settings = Settings {
         base_url: far_end.address.clone(),
         price_url: far_end.address.clone(),
@@ -97,7 +92,7 @@ fn client_of(far_end: &FarEnd, clock: Arc<dyn Clock>) -> HttpVenue {
     };
     let secret = |text| Some(Secret::new(text).unwrap());
     let credentials = Credentials { api_token: secret("token"), api_key: secret("key") };
-    HttpVenue::new(settings, credentials, clock).unwrap()
+    HttpBroker::new(settings, credentials, clock).unwrap()
 }
 
 async fn open_journal(file: &Path, now: Millis) -> Box<dyn Journal> {

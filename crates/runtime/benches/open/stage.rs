@@ -2,14 +2,14 @@
 //! strategy that signals at every candle and notes when.
 
 use async_trait::async_trait;
-use candlewick_api::clock::{Clock, Hold};
-use candlewick_api::model::{
-    CandleQuery, CandleRow, CandleRows, LastPrice, LimitTime, PriceRecord, TradePage, TradeQuery,
-    TradeRecord, User, Wallet, WalletType,
+use candlewick_api::HttpBroker;
+use candlewick_broker::clock::{Clock, Hold};
+use candlewick_broker::{
+    AsOf, Balances, Broker, BrokerError, CandleQuery, CandleRow, Candles, Detail, Identity, MarketData,
+    OpenOrder, OpenOutcome, PriceAnswer, Reply, TradeListing, TradeReport,
 };
-use candlewick_api::{ApiError, HttpVenue, OpenOrder, OpenReply, Reply, Venue};
 use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{Candle, Millis, Signal, Strategy, Symbol};
+use candlewick_sdk::{Candle, Millis, Ohlcv, Signal, Strategy, Symbol};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -68,7 +68,7 @@ impl Strategy for Signaller {
 /// Answers everything in memory but opens, which go out through the client of the program.
 pub(crate) struct BenchVenue {
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) client: HttpVenue,
+    pub(crate) client: HttpBroker,
     /// When each open was handed to the client.
     pub(crate) handed: Moments,
 }
@@ -80,56 +80,43 @@ impl BenchVenue {
 }
 
 #[async_trait]
-impl Venue for BenchVenue {
-    async fn open(&self, order: &OpenOrder, leave_by: Millis) -> Result<Reply<OpenReply>, ApiError> {
+impl Broker for BenchVenue {
+    async fn open(&self, order: &OpenOrder, leave_by: Millis) -> OpenOutcome {
         self.handed.lock().unwrap().push(Instant::now());
         self.client.open(order, leave_by).await
     }
 
-    async fn candles(&self, query: &CandleQuery) -> Result<Reply<CandleRows>, ApiError> {
+    async fn identity(&self) -> Result<Reply<Identity>, BrokerError> {
+        Ok(self.reply(Identity::default()))
+    }
+
+    async fn balances(&self) -> Result<Reply<Balances>, BrokerError> {
+        Ok(self.reply(Balances { demo: Some(Decimal::from(10_000)), real: None }))
+    }
+
+    async fn trades(&self) -> TradeListing {
+        let now = self.clock.now();
+        TradeListing { began: now, ended: now, is_complete: true, ..TradeListing::default() }
+    }
+
+    async fn trade(&self, id: &str, _detail: Detail) -> Result<Reply<TradeReport>, BrokerError> {
+        Err(BrokerError::NotFound { text: id.to_owned() })
+    }
+}
+
+#[async_trait]
+impl MarketData for BenchVenue {
+    async fn candles(&self, query: &CandleQuery) -> Result<Reply<Candles>, BrokerError> {
         let length = query.interval.length();
-        let first = query.start_time.floor_to(length);
+        let first = query.start.floor_to(length);
         let opens = std::iter::successors(Some(first), |open| Some(*open + length));
-        let row = |time| CandleRow {
-            volume: 1.0,
-            open_price: 100.0,
-            close_price: 101.0,
-            high_price: 102.0,
-            low_price: 99.0,
-            time,
-        };
-        let rows = opens.take_while(|open| *open <= query.end_time).map(row).collect();
-        Ok(self.reply(CandleRows { rows, unreadable: 0 }))
+        let prices = Ohlcv { open: 100.0, close: 101.0, high: 102.0, low: 99.0, volume: 1.0 };
+        let rows: Vec<CandleRow> =
+            opens.take_while(|open| *open <= query.end).map(|time| CandleRow { time, prices }).collect();
+        Ok(self.reply(Candles::of_rows(&rows, query, self.clock.now())))
     }
 
-    async fn me(&self) -> Result<Reply<User>, ApiError> {
-        Ok(self.reply(User { id: "user".to_owned(), ..User::default() }))
-    }
-
-    async fn wallets(&self) -> Result<Reply<Vec<Wallet>>, ApiError> {
-        let wallet = Wallet {
-            id: "wallet".to_owned(),
-            user_id: None,
-            wallet_type: WalletType::Demo,
-            balance: Decimal::from(10_000),
-            created_at: None,
-        };
-        Ok(self.reply(vec![wallet]))
-    }
-
-    async fn trades(&self, _query: &TradeQuery) -> Result<Reply<TradePage>, ApiError> {
-        Ok(self.reply(TradePage::default()))
-    }
-
-    async fn trade(&self, id: &str) -> Result<Reply<TradeRecord>, ApiError> {
-        Err(ApiError::NotFound { text: id.to_owned() })
-    }
-
-    async fn last_price(&self, pair: &Symbol, _limit: LimitTime) -> Result<Reply<LastPrice>, ApiError> {
-        Err(ApiError::NotFound { text: pair.to_string() })
-    }
-
-    async fn default_price(&self, pair: &Symbol) -> Result<Reply<PriceRecord>, ApiError> {
-        Err(ApiError::NotFound { text: pair.to_string() })
+    async fn price(&self, pair: &Symbol, _as_of: AsOf) -> Result<Reply<PriceAnswer>, BrokerError> {
+        Err(BrokerError::NotFound { text: pair.to_string() })
     }
 }

@@ -25,8 +25,8 @@ impl RevisionAudit {
                     let text = format!(
                         "{series}: the candle of {} was {} and is {} now; what was decided on it stands",
                         candle.time(),
-                        told(known),
-                        told(candle)
+                        described(known),
+                        described(candle)
                     );
                     findings.push(Finding::note(Audit::Revision, text));
                     // Told once for each change.
@@ -43,7 +43,7 @@ impl RevisionAudit {
     }
 }
 
-fn told(candle: &Candle) -> String {
+fn described(candle: &Candle) -> String {
     let [open, high, low, close] = [candle.open(), candle.high(), candle.low(), candle.close()];
     format!("{open}/{high}/{low}/{close}")
 }

@@ -1,5 +1,5 @@
 //! Audits: what the venue says, held against what was asked, recorded or computed. They change no decision; what they
-//! find is counted, kept in the journal as notes, and told to people.
+//! find is counted, kept in the journal as notes, and shown to people.
 
 mod candles;
 mod payout;
@@ -11,7 +11,7 @@ mod wallet;
 pub(crate) use candles::RevisionAudit;
 pub(crate) use payout::PayoutAudit;
 pub(crate) use prices::PriceAudit;
-pub(crate) use settlement::{Recomputed, Settlement, SettlementAudit};
+pub(crate) use settlement::{PriceCheck, Settlement, SettlementAudit};
 pub(crate) use terms::{Terms, check_terms};
 pub(crate) use wallet::{Quiet, WalletAudit, WalletReading};
 
@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Audit {
-    /// The venue's record of a trade against what was asked for.
+    /// The venue's report of a trade against what was asked for.
     Terms,
     /// The wallet against the ledger.
     Wallet,
@@ -59,7 +59,7 @@ impl Audit {
 pub(crate) enum Weight {
     /// It is kept and counted.
     Note,
-    /// It is told at once besides.
+    /// A person is told at once besides.
     Alarm,
 }
 
@@ -88,8 +88,8 @@ pub(crate) struct Audits {
     pub(crate) prices: PriceAudit,
     pub(crate) revisions: RevisionAudit,
     pub(crate) payouts: PayoutAudit,
-    /// Names of the unknown that have been told.
-    drift: BTreeMap<String, u64>,
+    /// Names of what is unknown and was reported.
+    unrecognised: BTreeMap<String, u64>,
     tallies: BTreeMap<Audit, Tally>,
 }
 
@@ -121,15 +121,15 @@ impl Audits {
         self.tallies.clone()
     }
 
-    /// What the client met for the first time since it was last asked.
-    pub(crate) fn take_drift(&mut self, met: BTreeMap<String, u64>) -> Vec<Finding> {
-        let news = met.keys().filter(|name| !self.drift.contains_key(*name));
+    /// What the venue's adapter met for the first time since it was last asked.
+    pub(crate) fn take_unrecognised(&mut self, met: BTreeMap<String, u64>) -> Vec<Finding> {
+        let news = met.keys().filter(|name| !self.unrecognised.contains_key(*name));
         let finding = |name: &String| {
             let text = format!("the venue sent something unknown: {name}; it was passed over");
             Finding::alarm(Audit::Schema, text)
         };
         let found: Vec<Finding> = news.map(finding).collect();
-        self.drift = met;
+        self.unrecognised = met;
         found
     }
 }
@@ -144,13 +144,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_unknown_is_told_once_for_each_name() {
+    fn what_is_unknown_is_reported_once_for_each_name() {
         let mut audits = Audits::default();
         let met =
             |names: &[(&str, u64)]| names.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect();
-        assert_eq!(audits.take_drift(met(&[("Trade.reverted", 1)])).len(), 1);
-        assert_eq!(audits.take_drift(met(&[("Trade.reverted", 9)])), []);
-        let found = audits.take_drift(met(&[("Trade.reverted", 9), ("User.flag", 1)]));
+        assert_eq!(audits.take_unrecognised(met(&[("Trade.reverted", 1)])).len(), 1);
+        assert_eq!(audits.take_unrecognised(met(&[("Trade.reverted", 9)])), []);
+        let found = audits.take_unrecognised(met(&[("Trade.reverted", 9), ("User.flag", 1)]));
         assert!(found[0].text.contains("User.flag") && found[0].weight == Weight::Alarm);
         audits.count(Audit::Schema, 0, 2);
         assert_eq!(audits.tallies()[&Audit::Schema], Tally { checked: 0, findings: 2 });

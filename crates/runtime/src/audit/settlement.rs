@@ -1,7 +1,7 @@
 //! Settlements recomputed: the profit from stake and payout, the prices from the price records of their seconds.
 
 use super::{Audit, Finding, named};
-use candlewick_api::model::{LastPrice, PriceRecord};
+use candlewick_broker::{PriceAnswer, PriceRecord};
 use candlewick_engine::IntentId;
 use candlewick_sdk::{Direction, Millis, Money, Outcome, Payout, Symbol};
 use std::cmp::Ordering;
@@ -12,7 +12,7 @@ const MOST_WAITING: usize = 64;
 /// A record this old says nothing of its moment.
 const STALE: Millis = Millis::from_seconds(5);
 
-/// A settled trade as the venue told it.
+/// A settled trade as the venue reports it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Settlement {
     pub(crate) intent: IntentId,
@@ -28,16 +28,29 @@ pub(crate) struct Settlement {
 
 /// The price records of a settlement's two moments.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Recomputed {
-    pub(crate) settlement: Settlement,
-    pub(crate) open: Option<LastPrice>,
-    pub(crate) close: Option<LastPrice>,
+struct Recomputed {
+    settlement: Settlement,
+    open: Option<PriceAnswer>,
+    close: Option<PriceAnswer>,
 }
 
 /// Settlements that are to be recomputed, one at a time.
 #[derive(Debug, Default)]
 pub(crate) struct SettlementAudit {
     waiting: VecDeque<Settlement>,
+    /// The one whose prices are asked for, and how many of the two were.
+    current: Option<(Recomputed, usize)>,
+}
+
+/// What is to be done next.
+#[derive(Debug, PartialEq)]
+pub(crate) enum PriceCheck {
+    /// The price record of this moment is to be asked for.
+    Ask(Symbol, Millis),
+    /// A settlement was checked: how many prices had a record, and which of them it does not contain.
+    Checked(usize, Vec<Finding>),
+    /// No settlement waits.
+    Nothing,
 }
 
 impl SettlementAudit {
@@ -61,9 +74,40 @@ impl SettlementAudit {
         [settlement.check_profit(), settlement.check_outcome()].into_iter().flatten().map(alarm).collect()
     }
 
-    /// The next one whose prices are to be asked for.
-    pub(crate) fn next(&mut self) -> Option<Settlement> {
-        self.waiting.pop_front()
+    /// The next step: of the settlement that is being checked, or of the next.
+    pub(crate) fn next_check(&mut self) -> PriceCheck {
+        loop {
+            let Some((recomputed, asked)) = &mut self.current else {
+                let Some(settlement) = self.waiting.pop_front() else { return PriceCheck::Nothing };
+                self.current = Some((Recomputed { settlement, open: None, close: None }, 0));
+                continue;
+            };
+            let (opened, closed) = recomputed.settlement.moments();
+            let moment = match asked {
+                0 => opened,
+                1 => closed,
+                _ => {
+                    let (checked, findings) = recomputed.check();
+                    self.current = None;
+                    return PriceCheck::Checked(checked, findings);
+                }
+            };
+            match moment {
+                Some(at) => return PriceCheck::Ask(recomputed.settlement.symbol, at),
+                None => *asked += 1,
+            }
+        }
+    }
+
+    /// The record that was asked for; none when it could not be had.
+    pub(crate) fn on_price(&mut self, answer: Option<PriceAnswer>) {
+        let Some((recomputed, asked)) = &mut self.current else { return };
+        if *asked == 0 {
+            recomputed.open = answer;
+        } else {
+            recomputed.close = answer;
+        }
+        *asked += 1;
     }
 }
 
@@ -82,9 +126,9 @@ impl Settlement {
             Outcome::Lost => Money::ZERO - self.stake,
             Outcome::Draw | Outcome::Cancelled => Money::ZERO,
         };
-        let (told, expected_minor) = (self.profit.minor(), expected.minor());
+        let (reported, expected_minor) = (self.profit.minor(), expected.minor());
         (self.profit != expected)
-            .then(|| format!("its profit is {told} minor units, by its payout {expected_minor}"))
+            .then(|| format!("its profit is {reported} minor units, by its payout {expected_minor}"))
     }
 
     /// The result follows from the venue's own two prices.
@@ -108,7 +152,7 @@ impl Settlement {
 
 impl Recomputed {
     /// How many prices had a record of their second, and which of them it does not contain.
-    pub(crate) fn check(&self) -> (usize, Vec<Finding>) {
+    fn check(&self) -> (usize, Vec<Finding>) {
         let Settlement { intent, open, close, .. } = self.settlement;
         let (opened_by, closed_by) = self.settlement.moments();
         let mut checked = 0;
@@ -116,7 +160,8 @@ impl Recomputed {
         for (name, price, moment, record) in
             [("open", open, opened_by, &self.open), ("close", close, closed_by, &self.close)]
         {
-            let (Some((at, price)), Some(moment), Some(LastPrice::Record(record))) = (price, moment, record)
+            let (Some((at, price)), Some(moment), Some(PriceAnswer::Record(record))) =
+                (price, moment, record)
             else {
                 continue;
             };
@@ -125,9 +170,10 @@ impl Recomputed {
             }
             checked += 1;
             if !contains(record, price) {
-                let PriceRecord { low_price, high_price, time, .. } = record;
+                let PriceRecord { time, prices, .. } = record;
+                let (low, high) = (prices.low, prices.high);
                 let text = format!(
-                    "{}has the {name} price {price} at {at}; the price record of {time} has {low_price} to {high_price}",
+                    "{}has the {name} price {price} at {at}; the price record of {time} has {low} to {high}",
                     named(intent)
                 );
                 findings.push(Finding::alarm(Audit::Settlement, text));
@@ -139,12 +185,13 @@ impl Recomputed {
 
 /// Prices may be rounded in another way: a millionth beside the record is within it.
 fn contains(record: &PriceRecord, price: f64) -> bool {
-    record.low_price * (1.0 - 1e-6) <= price && price <= record.high_price * (1.0 + 1e-6)
+    record.prices.low * (1.0 - 1e-6) <= price && price <= record.prices.high * (1.0 + 1e-6)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use candlewick_sdk::Ohlcv;
 
     fn settlement() -> Settlement {
         Settlement {
@@ -161,7 +208,7 @@ mod tests {
         }
     }
 
-    fn told(change: impl Fn(&mut Settlement)) -> Vec<String> {
+    fn problems(change: impl Fn(&mut Settlement)) -> Vec<String> {
         let mut settled = settlement();
         change(&mut settled);
         SettlementAudit::default().take(settled).into_iter().map(|finding| finding.text).collect()
@@ -169,19 +216,19 @@ mod tests {
 
     #[test]
     fn profit_and_result_follow_from_payout_and_prices() {
-        assert_eq!(told(|_| {}), [""; 0]);
+        assert_eq!(problems(|_| {}), [""; 0]);
         assert_eq!(
-            told(|one| one.profit = Money::from_minor(841)),
+            problems(|one| one.profit = Money::from_minor(841)),
             ["intent 3 settled wrongly: its profit is 841 minor units, by its payout 840"]
         );
-        assert_eq!(told(|one| one.direction = Direction::Sell).len(), 1);
-        assert_eq!(told(|one| (one.outcome, one.profit) = (Outcome::Draw, Money::ZERO)).len(), 1);
+        assert_eq!(problems(|one| one.direction = Direction::Sell).len(), 1);
+        assert_eq!(problems(|one| (one.outcome, one.profit) = (Outcome::Draw, Money::ZERO)).len(), 1);
         let lost_at_par = |one: &mut Settlement| {
             (one.outcome, one.profit) = (Outcome::Lost, Money::from_minor(-1_025));
             one.close = Some((Millis::new(66_000), 100.0));
         };
-        assert_eq!(told(lost_at_par), [""; 0]);
-        assert_eq!(told(|one| one.payout = None), [""; 0], "an unknown payout proves nothing");
+        assert_eq!(problems(lost_at_par), [""; 0]);
+        assert_eq!(problems(|one| one.payout = None), [""; 0], "an unknown payout proves nothing");
     }
 
     #[test]
@@ -190,22 +237,28 @@ mod tests {
     }
 
     #[test]
+    fn both_prices_are_asked_for_one_settlement_after_the_other() {
+        let mut audit = SettlementAudit::default();
+        audit.recall(settlement());
+        audit.recall(Settlement { open: None, ..settlement() });
+        let (symbol, [open, close]) = (settlement().symbol, [5_999, 65_999].map(Millis::new));
+        assert_eq!(audit.next_check(), PriceCheck::Ask(symbol, open));
+        assert_eq!(audit.next_check(), PriceCheck::Ask(symbol, open), "it is not answered yet");
+        audit.on_price(None);
+        assert_eq!(audit.next_check(), PriceCheck::Ask(symbol, close));
+        audit.on_price(Some(PriceAnswer::NotYet));
+        assert_eq!(audit.next_check(), PriceCheck::Checked(0, Vec::new()));
+        assert_eq!(audit.next_check(), PriceCheck::Ask(symbol, close));
+        audit.on_price(None);
+        assert_eq!(audit.next_check(), PriceCheck::Checked(0, Vec::new()));
+        assert_eq!(audit.next_check(), PriceCheck::Nothing);
+    }
+
+    #[test]
     fn a_price_lies_within_the_record_of_its_second() {
         let record = |time: i64, low: f64, high: f64| {
-            LastPrice::Record(PriceRecord {
-                id: None,
-                slot: None,
-                pair: None,
-                asset_type: None,
-                time: Millis::new(time),
-                volume: 0.0,
-                open_price: low,
-                close_price: high,
-                high_price: high,
-                low_price: low,
-                created_at: None,
-                updated_at: None,
-            })
+            let prices = Ohlcv { open: low, high, low, close: high, volume: 0.0 };
+            PriceAnswer::Record(PriceRecord { time: Millis::new(time), prices, recorded_time: None })
         };
         let check = |open, close| {
             let (checked, findings) = Recomputed { settlement: settlement(), open, close }.check();
@@ -214,7 +267,7 @@ mod tests {
         assert_eq!(check(Some(record(5_000, 99.9, 100.0)), Some(record(65_000, 100.5, 100.6))), (2, 0));
         assert_eq!(check(Some(record(5_000, 100.1, 100.2)), None), (1, 1));
         assert_eq!(
-            check(Some(record(0, 1.0, 2.0)), Some(LastPrice::Future)),
+            check(Some(record(0, 1.0, 2.0)), Some(PriceAnswer::NotYet)),
             (0, 0),
             "an old record says nothing"
         );

@@ -1,14 +1,12 @@
-//! The venue's record of a trade against what was asked for.
+//! The venue's report of a trade against what was asked for.
 
 use super::{Audit, Finding, named};
-use crate::resolver::account_of;
-use candlewick_api::model::{Tolerant, TradeRecord};
-use candlewick_api::{Account, OpenOrder};
+use candlewick_broker::{OpenOrder, Reported, TradeReport};
 use candlewick_engine::IntentId;
 use candlewick_sdk::{ExpirationType, Millis};
 use std::fmt::Display;
 
-/// What the record says of whose money is at stake.
+/// What the report says of whose money is at stake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Terms {
     /// The account's that was asked for, or nothing.
@@ -17,49 +15,44 @@ pub(crate) enum Terms {
     OtherAccount,
 }
 
-/// Compares what the record tells with the order. What it leaves out is not held against it.
+/// Compares what the report says with the order. What it leaves out is not held against it.
 pub(crate) fn check_terms(
     intent: IntentId,
     order: &OpenOrder,
-    record: &TradeRecord,
+    report: &TradeReport,
 ) -> (Terms, Vec<Finding>) {
     let mut differences = Vec::new();
-    let mut compare = |name: &str, told: Option<String>, wanted: String| {
-        if let Some(told) = told.filter(|told| *told != wanted) {
-            differences.push(format!("{name} is {told}, asked for was {wanted}"));
+    let mut compare = |name: &str, reported: Option<String>, wanted: String| {
+        if let Some(found) = reported.filter(|found| *found != wanted) {
+            differences.push(format!("{name} is {found}, asked for was {wanted}"));
         }
     };
-    compare("symbol", record.symbol.clone(), order.symbol.to_string());
-    compare("direction", known(record.direction.as_ref()), order.direction.to_string());
-    let amount = record.amount.map(|amount| amount.normalize().to_string());
+    compare("symbol", report.symbol.clone(), order.symbol.to_string());
+    compare("direction", known(report.direction.as_ref()), order.direction.to_string());
+    let amount = report.amount.map(|amount| amount.normalize().to_string());
     compare("amount", amount, order.amount.normalize().to_string());
-    compare("close type", known(record.close_type.as_ref()), order.close_type.to_string());
-    let expiration = record.expiration_type.as_ref().and_then(Tolerant::known);
-    let expiration = expiration.map(|told| told.as_str().to_owned());
+    compare("close type", known(report.close_type.as_ref()), order.close_type.to_string());
+    let expiration = report.expiration_type.as_ref().and_then(Reported::known);
+    let expiration = expiration.map(|known| known.as_str().to_owned());
     compare("expiration type", expiration, order.expiration_type.as_str().to_owned());
-    differences.extend(check_span(order, record));
-    let account = account_of(record).filter(|account| *account != order.account);
+    differences.extend(check_span(order, report));
+    let account = report.account.filter(|account| *account != order.account);
     let terms = if account.is_some() { Terms::OtherAccount } else { Terms::Ours };
     if let Some(account) = account {
-        let name = |account| if account == Account::Demo { "demo" } else { "real" };
-        differences.push(format!(
-            "it is on the {} account, asked for was {}",
-            name(account),
-            name(order.account)
-        ));
+        differences.push(format!("it is on the {account} account, asked for was {}", order.account));
     }
     let finding =
         |difference| Finding::alarm(Audit::Terms, format!("{}differs: {difference}", named(intent)));
     (terms, differences.into_iter().map(finding).collect())
 }
 
-fn known<T: Display>(told: Option<&Tolerant<T>>) -> Option<String> {
-    told.and_then(Tolerant::known).map(ToString::to_string)
+fn known<T: Display>(reported: Option<&Reported<T>>) -> Option<String> {
+    reported.and_then(Reported::known).map(ToString::to_string)
 }
 
 /// The trade must last as long as its type says (`observed: expiry`).
-fn check_span(order: &OpenOrder, record: &TradeRecord) -> Option<String> {
-    let (open, close) = (record.open_time?, record.close_time?);
+fn check_span(order: &OpenOrder, report: &TradeReport) -> Option<String> {
+    let (open, close) = (report.open_time?, report.close_time?);
     let (lasts, length) = (close - open, order.close_type.duration());
     let is_sound = match order.expiration_type {
         ExpirationType::Unstated | ExpirationType::TimeFixed => lasts == length,
@@ -78,43 +71,44 @@ fn check_span(order: &OpenOrder, record: &TradeRecord) -> Option<String> {
 mod tests {
     use super::*;
     use crate::resolver::order_of_tests;
+    use candlewick_broker::Account;
 
-    fn record() -> TradeRecord {
+    fn report() -> TradeReport {
         let order = order_of_tests();
-        TradeRecord {
+        TradeReport {
             symbol: Some(order.symbol.to_string()),
-            direction: Some(Tolerant::Known(order.direction)),
+            direction: Some(Reported::Known(order.direction)),
             amount: Some(order.amount),
-            close_type: Some(Tolerant::Known(order.close_type)),
+            close_type: Some(Reported::Known(order.close_type)),
             open_time: Some(Millis::new(1_999)),
             close_time: Some(Millis::new(1_999) + order.close_type.duration()),
-            is_demo: Some(true),
-            ..TradeRecord::default()
+            account: Some(Account::Demo),
+            ..TradeReport::default()
         }
     }
 
-    fn check(change: impl Fn(&mut TradeRecord), expected: &[&str]) {
-        let mut record = record();
-        change(&mut record);
-        let (terms, findings) = check_terms(IntentId::new(7), &order_of_tests(), &record);
+    fn check(change: impl Fn(&mut TradeReport), expected: &[&str]) {
+        let mut report = report();
+        change(&mut report);
+        let (terms, findings) = check_terms(IntentId::new(7), &order_of_tests(), &report);
         assert_eq!(findings.len(), expected.len(), "{findings:?}");
         for (finding, part) in findings.iter().zip(expected) {
             assert!(finding.text.starts_with("intent 7 ") && finding.text.contains(part), "{finding:?}");
         }
-        assert_eq!(terms == Terms::OtherAccount, record.is_demo == Some(false));
+        assert_eq!(terms == Terms::OtherAccount, report.account == Some(Account::Real));
     }
 
     #[test]
     fn each_term_that_differs_is_named_and_what_is_left_out_is_not() {
         check(|_| {}, &[]);
-        check(|record| *record = TradeRecord::default(), &[]);
-        check(|record| record.symbol = Some("XRPUSDT".to_owned()), &["symbol is XRPUSDT"]);
-        check(|record| record.amount = Some("11".parse().unwrap()), &["amount is 11"]);
+        check(|report| *report = TradeReport::default(), &[]);
+        check(|report| report.symbol = Some("XRPUSDT".to_owned()), &["symbol is XRPUSDT"]);
+        check(|report| report.amount = Some("11".parse().unwrap()), &["amount is 11"]);
         check(
-            |record| record.close_type = Some(Tolerant::Known("05:00".parse().unwrap())),
+            |report| report.close_type = Some(Reported::Known("05:00".parse().unwrap())),
             &["close type is 05:00"],
         );
-        check(|record| record.close_time = record.close_time.map(|at| at + Millis::SECOND), &["it lasts"]);
-        check(|record| record.is_demo = Some(false), &["it is on the real account"]);
+        check(|report| report.close_time = report.close_time.map(|at| at + Millis::SECOND), &["it lasts"]);
+        check(|report| report.account = Some(Account::Real), &["it is on the real account"]);
     }
 }

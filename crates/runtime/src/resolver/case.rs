@@ -1,6 +1,7 @@
 //! What is known of one intent in doubt: what the last listings showed, and when to look next.
 
-use super::{Doubt, Listing};
+use super::Doubt;
+use candlewick_broker::TradeListing;
 use candlewick_sdk::Millis;
 use std::collections::BTreeSet;
 
@@ -112,7 +113,7 @@ impl Case {
     }
 
     /// Takes the trades of a listing that may be its own.
-    pub(crate) fn observe(&mut self, listing: &Listing, ids: BTreeSet<String>, deadline: Millis) {
+    pub(crate) fn observe(&mut self, listing: &TradeListing, ids: BTreeSet<String>, deadline: Millis) {
         if !ids.is_empty() {
             self.first_seen = self.first_seen.or(Some(listing.began));
         }
@@ -133,7 +134,7 @@ impl Case {
                 seen.last_began = listing.began;
             }
             _ => {
-                let Listing { began, ended, .. } = *listing;
+                let TradeListing { began, ended, .. } = *listing;
                 let seen = Sighting { ids, first_began: began, first_ended: ended, last_began: began };
                 self.sighting = Some(seen);
             }
@@ -156,8 +157,8 @@ impl Case {
     /// Whether the list and the wallet, which may lag alike, have had their time to tell: after the deadline, after
     /// the doubt was begun, and after a trade was seen first.
     pub(crate) fn is_late(&self, list_lag: Millis, now: Millis) -> bool {
-        let told = self.deadline(list_lag).max(self.begun).max(self.first_seen.unwrap_or(self.begun));
-        told + list_lag <= now
+        let known = self.deadline(list_lag).max(self.begun).max(self.first_seen.unwrap_or(self.begun));
+        known + list_lag <= now
     }
 
     /// When the next look is useful.
@@ -218,7 +219,8 @@ mod tests {
         let mut case = Case::new(testing::doubt(1), Millis::ZERO);
         for (began, ended, ids) in listings {
             let (began, ended) = (Millis::new(*began), Millis::new(*ended));
-            let listing = Listing { began, ended, is_complete: ended >= began, trades: Vec::new() };
+            let listing =
+                TradeListing { began, ended, is_complete: ended >= began, ..TradeListing::default() };
             case.observe(&listing, ids.iter().map(ToString::to_string).collect(), DEADLINE);
         }
         case
@@ -335,7 +337,7 @@ mod tests {
         assert_eq!(case.pause(), Millis::from_seconds(30));
         // Only an incomplete listing showed it: its slow pause is cut short.
         let mut case = Case { looks: 10, next_look: Millis::new(480_000), ..case };
-        let incomplete = Listing { is_complete: false, ..testing::listing(300_000, Vec::new()) };
+        let incomplete = TradeListing { is_complete: false, ..testing::listing(300_000, Vec::new()) };
         case.observe(&incomplete, BTreeSet::from(["b".to_owned()]), DEADLINE);
         case.hasten_look(DEADLINE, Millis::new(300_000));
         assert_eq!(case.next_look(), Millis::new(330_000));

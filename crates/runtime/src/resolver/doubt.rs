@@ -1,7 +1,7 @@
 //! An intent in doubt, and the moments that follow from it (the rules of opening without an idempotency key).
 
 use super::candidate::Window;
-use candlewick_api::OpenOrder;
+use candlewick_broker::OpenOrder;
 use candlewick_engine::IntentId;
 use candlewick_sdk::{CloseType, ExpirationType, Millis, Money};
 

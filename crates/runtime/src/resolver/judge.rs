@@ -1,12 +1,13 @@
 //! What a listing decides about intents that may own the same trades.
 
+use super::candidate_table::{CandidateTable, Group};
 use super::case::{Case, Stage};
-use super::sheet::{Group, Sheet};
 use super::wallet::Reserved;
-use super::{Known, Listing, Why};
+use super::{Known, Why};
+use candlewick_broker::TradeListing;
 use candlewick_sdk::Millis;
 
-/// What follows for a group. Intents and rows are numbered as in the [`Sheet`].
+/// What follows for a group. Intents and rows are numbered as in the [`CandidateTable`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Judgement {
     /// Nothing yet.
@@ -21,10 +22,10 @@ pub(crate) enum Judgement {
 
 /// All that a decision rests on.
 pub(crate) struct Judge<'a> {
-    /// In the order of the sheet.
+    /// In the order of the table.
     pub(crate) cases: &'a [Case],
-    pub(crate) sheet: &'a Sheet<'a>,
-    pub(crate) listing: &'a Listing,
+    pub(crate) table: &'a CandidateTable<'a>,
+    pub(crate) listing: &'a TradeListing,
     pub(crate) known: &'a Known<'a>,
     pub(crate) list_lag: Millis,
     pub(crate) now: Millis,
@@ -43,16 +44,16 @@ impl Judge<'_> {
     /// twice; more of them are for a person at once, fewer and unclear ones when no more can be expected.
     fn judge_present(&self, group: &Group) -> Judgement {
         let is_steady = self.listing.is_complete && self.every(group, Case::is_seen_twice);
-        if !is_steady || self.sheet.is_awaited(group) {
+        if !is_steady || self.table.is_awaited(group) {
             let is_late = self.every(group, |case| case.is_late(self.list_lag, self.now));
             return ask_if(is_late, Why::ListUnsteady);
         }
-        if let Some(pairs) = self.sheet.pairs(group, |intent| self.cases[intent].doubt.sent) {
+        if let Some(pairs) = self.table.pairs(group, |intent| self.cases[intent].doubt.sent) {
             return Judgement::Adopt(pairs);
         }
         let is_due = self.every(group, |case| case.deadline(self.list_lag) <= self.listing.began);
-        let venue_ids = self.sheet.names(&group.rows);
-        if !self.sheet.is_certain(group) {
+        let venue_ids = self.table.names(&group.rows);
+        if !self.table.is_certain(group) {
             ask_if(is_due, Why::UnclearTrades { venue_ids })
         } else if group.rows.len() < group.intents.len() {
             ask_if(is_due, Why::TooFewTrades { venue_ids })
@@ -87,7 +88,7 @@ impl Judge<'_> {
         let others = self.cases.iter().enumerate().filter(|(other, _)| *other != intent);
         for (other, case) in others {
             let stake = case.doubt.stake;
-            let is_listed = !self.sheet.possible[other].is_empty();
+            let is_listed = !self.table.possible[other].is_empty();
             match case.stage {
                 Stage::InDoubt if is_listed => {}
                 Stage::InDoubt => reserved.unknown.push(stake),

@@ -1,7 +1,7 @@
 //! How long the venue's trade list keeps a trade back.
 
-use super::Listing;
 use super::candidate::request_time_of;
+use candlewick_broker::TradeListing;
 use candlewick_sdk::Millis;
 use std::collections::BTreeSet;
 
@@ -30,7 +30,7 @@ impl LagMeter {
     /// Takes a listing that lacks some of the trades that were accepted at these moments.
     pub(crate) fn take<'a>(
         &mut self,
-        listing: &Listing,
+        listing: &TradeListing,
         accepted: impl IntoIterator<Item = (&'a str, Millis)>,
     ) {
         if !listing.is_complete {
@@ -45,7 +45,7 @@ impl LagMeter {
     }
 
     /// A trade that was found now was missing from a complete listing that began at `missing`.
-    pub(crate) fn note_found(&mut self, trade: &candlewick_api::model::TradeRecord, missing: Millis) {
+    pub(crate) fn note_found(&mut self, trade: &candlewick_broker::TradeReport, missing: Millis) {
         if let Some(accepted) = request_time_of(trade) {
             self.note(missing - accepted);
         }
@@ -67,7 +67,7 @@ mod tests {
     fn check(missing_for: &[i64], expected: i64) {
         let mut meter = LagMeter::new(Millis::from_seconds(120));
         for lag in missing_for {
-            let listing = testing::listing(1_000 + lag, vec![testing::record("listed", Millis::ZERO)]);
+            let listing = testing::listing(1_000 + lag, vec![testing::report("listed", Millis::ZERO)]);
             meter.take(&listing, [("listed", Millis::ZERO), ("missing", Millis::new(1_000))]);
         }
         assert_eq!(meter.allowance(), Millis::new(expected), "{missing_for:?}");
@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn an_incomplete_listing_shows_no_lag() {
         let mut meter = LagMeter::new(Millis::ZERO);
-        let listing = Listing { is_complete: false, ..testing::listing(9_000, Vec::new()) };
+        let listing = TradeListing { is_complete: false, ..testing::listing(9_000, Vec::new()) };
         meter.take(&listing, [("missing", Millis::ZERO)]);
         assert_eq!(meter.allowance(), Millis::ZERO);
     }

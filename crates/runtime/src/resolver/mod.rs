@@ -1,19 +1,18 @@
 //! Resolves doubt: finds out which intents became trades although no answer said so.
 //!
 //! There is no key by which the venue would know a request again, so an intent whose answer was lost is never sent
-//! again; its trade is looked for in the venue's list instead. The [`Resolver`] is told of each [`Doubt`], says when
-//! a look at the list is useful, takes the [`Listing`]s, and answers with [`Resolution`]s. It asks for nothing
+//! again; its trade is looked for in the venue's list instead. The [`Resolver`] takes each [`Doubt`], says when
+//! a look at the list is useful, takes the [`TradeListing`]s, and answers with [`Resolution`]s. It asks for nothing
 //! itself: no I/O, no clock. The rules are those of opening without an idempotency key; where they leave a choice,
 //! it is made towards asking a person.
 
 mod candidate;
+mod candidate_table;
 mod case;
 mod doubt;
 mod judge;
 mod lag;
-mod listing;
 mod resolution;
-mod sheet;
 mod wallet;
 
 #[cfg(test)]
@@ -21,14 +20,13 @@ mod model;
 #[cfg(test)]
 mod properties;
 #[cfg(test)]
-mod scenes;
+mod scenarios;
 #[cfg(test)]
 mod testing;
 
 pub(crate) use doubt::Doubt;
 pub use doubt::latest_close;
 pub(crate) use lag::{LONGEST as LONGEST_LIST_LAG, LagMeter};
-pub(crate) use listing::{Listing, ListingBuilder};
 pub(crate) use resolution::{Decided, Decision, Resolution, Undecidable, Why};
 pub(crate) use wallet::{WalletView, sums_of};
 
@@ -36,14 +34,13 @@ pub(crate) use wallet::{WalletView, sums_of};
 pub(crate) use testing::order as order_of_tests;
 
 use candidate::request_time_of;
-pub(crate) use candidate::{Likeness, account_of, compare_terms};
-use candlewick_api::Account;
-use candlewick_api::model::TradeRecord;
+pub(crate) use candidate::{Match, compare_terms};
+use candidate_table::{CandidateTable, Group, Query};
+use candlewick_broker::{Account, TradeListing, TradeReport};
 use candlewick_engine::IntentId;
 use candlewick_sdk::Millis;
 use case::{Case, Stage};
 use judge::{Judge, Judgement};
-use sheet::{Group, Sheet, Sought};
 use std::collections::BTreeSet;
 
 /// What is known beside a listing when it is taken.
@@ -81,7 +78,7 @@ impl Resolver {
         Self { account, since, lag, cases: Vec::new(), given, reported }
     }
 
-    /// An intent is in doubt since `now`. Told again, it changes nothing.
+    /// An intent is in doubt since `now`. Requested again, it changes nothing.
     pub(crate) fn begin(&mut self, doubt: Doubt, now: Millis) {
         if self.find(doubt.intent).is_none() {
             self.cases.push(Case::new(doubt, now));
@@ -103,7 +100,7 @@ impl Resolver {
     /// Measures the list's lag by trades that were accepted at these moments.
     pub(crate) fn measure_lag<'a>(
         &mut self,
-        listing: &Listing,
+        listing: &TradeListing,
         accepted: impl IntoIterator<Item = (&'a str, Millis)>,
     ) {
         self.lag.take(listing, accepted);
@@ -130,24 +127,24 @@ impl Resolver {
     /// Takes what was listed.
     pub(crate) fn take_listing(
         &mut self,
-        listing: &Listing,
+        listing: &TradeListing,
         known: &Known<'_>,
         now: Millis,
     ) -> Vec<Resolution> {
         self.cases.retain(|case| !case.is_forgotten(now));
         let list_lag = self.lag.allowance();
-        let sheet = self.compare(listing, known, list_lag);
+        let table = self.compare(listing, known, list_lag);
         for (intent, case) in self.cases.iter_mut().enumerate() {
             let deadline = case.deadline(list_lag);
-            case.observe(listing, sheet.ids_of(intent), deadline);
+            case.observe(listing, table.ids_of(intent), deadline);
         }
-        let judge = Judge { cases: &self.cases, sheet: &sheet, listing, known, list_lag, now };
-        let judged: Vec<_> = sheet.groups().into_iter().map(|group| (judge.judge(&group), group)).collect();
+        let judge = Judge { cases: &self.cases, table: &table, listing, known, list_lag, now };
+        let judged: Vec<_> = table.groups().into_iter().map(|group| (judge.judge(&group), group)).collect();
         let mut resolutions = Vec::new();
         for (judgement, group) in judged {
-            self.carry_out(judgement, &group, &sheet, &mut resolutions);
+            self.carry_out(judgement, &group, &table, &mut resolutions);
         }
-        self.report_unexplained(&sheet, &mut resolutions);
+        self.report_unexplained(&table, &mut resolutions);
         self.cases.retain(|case| !is_adopted(case.doubt.intent, &resolutions));
         for case in &mut self.cases {
             case.hasten_look(case.deadline(list_lag), now);
@@ -191,33 +188,38 @@ impl Resolver {
         self.cases.iter().position(|case| case.doubt.intent == intent)
     }
 
-    fn compare<'a>(&self, listing: &'a Listing, known: &Known<'_>, list_lag: Millis) -> Sheet<'a> {
-        let in_doubt: Vec<Sought<'_>> = self
+    fn compare<'a>(
+        &self,
+        listing: &'a TradeListing,
+        known: &Known<'_>,
+        list_lag: Millis,
+    ) -> CandidateTable<'a> {
+        let in_doubt: Vec<Query<'_>> = self
             .cases
             .iter()
             .map(|case| (&case.doubt, case.doubt.window(known.uncertainty, case.deadline(list_lag))))
             .collect();
-        let in_flight: Vec<Sought<'_>> = known
+        let in_flight: Vec<Query<'_>> = known
             .in_flight
             .iter()
             .map(|doubt| (doubt, doubt.window(known.uncertainty, Millis::MAX)))
             .collect();
-        let is_free = |row: &TradeRecord| !known.claimed.contains(&row.id) && !self.given.contains(&row.id);
-        Sheet::new(listing, is_free, (&in_doubt, &in_flight))
+        let is_free = |row: &TradeReport| !known.claimed.contains(&row.id) && !self.given.contains(&row.id);
+        CandidateTable::new(listing, is_free, (&in_doubt, &in_flight))
     }
 
     fn carry_out(
         &mut self,
         judgement: Judgement,
         group: &Group,
-        sheet: &Sheet<'_>,
+        table: &CandidateTable<'_>,
         resolutions: &mut Vec<Resolution>,
     ) {
         match judgement {
             Judgement::Wait => {}
             Judgement::Adopt(pairs) => {
                 for (intent, row) in pairs {
-                    resolutions.push(self.adopt(intent, sheet.rows[row]));
+                    resolutions.push(self.adopt(intent, table.rows[row]));
                 }
             }
             Judgement::NotOpened(intent) => {
@@ -237,31 +239,31 @@ impl Resolver {
         }
     }
 
-    fn adopt(&mut self, intent: usize, record: &TradeRecord) -> Resolution {
+    fn adopt(&mut self, intent: usize, report: &TradeReport) -> Resolution {
         let case = &self.cases[intent];
-        self.given.insert(record.id.clone());
+        self.given.insert(report.id.clone());
         if let Some(missing) = case.last_missing {
-            self.lag.note_found(record, missing);
+            self.lag.note_found(report, missing);
         }
-        let (intent, record) = (case.doubt.intent, Box::new(record.clone()));
+        let (intent, report) = (case.doubt.intent, Box::new(report.clone()));
         match case.stage {
-            Stage::InDoubt => Resolution::Adopt { intent, record },
-            Stage::NotOpened { .. } => Resolution::AdoptLate { intent, record },
+            Stage::InDoubt => Resolution::Adopt { intent, report },
+            Stage::NotOpened { .. } => Resolution::AdoptLate { intent, report },
         }
     }
 
     /// Reports trades from a token on this account that nobody can have asked for. What a person opened by hand is
     /// the person's own, and what tells no time is taken for old.
-    fn report_unexplained(&mut self, sheet: &Sheet<'_>, resolutions: &mut Vec<Resolution>) {
-        for record in sheet.unowned() {
-            let is_ours = account_of(record).is_none_or(|account| account == self.account);
-            let is_young = request_time_of(record).is_some_and(|at| at >= self.since);
-            if record.from_api_token != Some(false)
+    fn report_unexplained(&mut self, table: &CandidateTable<'_>, resolutions: &mut Vec<Resolution>) {
+        for report in table.unowned() {
+            let is_ours = report.account.is_none_or(|account| account == self.account);
+            let is_young = request_time_of(report).is_some_and(|at| at >= self.since);
+            if report.from_token != Some(false)
                 && is_ours
                 && is_young
-                && self.reported.insert(record.id.clone())
+                && self.reported.insert(report.id.clone())
             {
-                resolutions.push(Resolution::Unexplained { record: Box::new(record.clone()) });
+                resolutions.push(Resolution::Unexplained { report: Box::new(report.clone()) });
             }
         }
     }

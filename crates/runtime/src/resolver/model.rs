@@ -1,9 +1,8 @@
 //! A little venue with a trade list that lags, shuffles, repeats and shifts, and a run of the resolver against it.
 
 use super::testing;
-use super::{Doubt, Known, LagMeter, Listing, ListingBuilder, Resolution, Resolver, WalletView};
-use candlewick_api::Account;
-use candlewick_api::model::{TradePage, TradeQuery, TradeRecord};
+use super::{Doubt, Known, LagMeter, Resolution, Resolver, WalletView};
+use candlewick_broker::{Account, TradeListing, TradeReport};
 use candlewick_engine::IntentId;
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Direction, Millis, Money};
@@ -15,7 +14,9 @@ pub(super) const LIST_LAG: Millis = Millis::from_seconds(120);
 const START: Money = Money::from_minor(10_000_000);
 /// How long the venue takes for a page.
 const PAGE_TIME: Millis = Millis::new(300);
-const PAGE_SIZE: u64 = 3;
+const PAGE_SIZE: usize = 3;
+/// More pages than any list here has.
+const MOST_PAGES: usize = 50;
 
 /// Who asked for a trade.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +35,7 @@ pub(super) enum Owner {
 
 /// A request and what really became of it.
 #[derive(Clone, Debug)]
-pub(super) struct Told {
+pub(super) struct Requested {
     pub(super) owner: Owner,
     /// Equal for equal orders; the stake is part of it.
     pub(super) stake: i64,
@@ -45,18 +46,11 @@ pub(super) struct Told {
     pub(super) accepted: Option<(i64, i64)>,
 }
 
-/// Which figure of a page is the length of the list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Length {
-    Total,
-    Count,
-    Untold,
-}
-
 /// How the list behaves.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Habits {
-    pub(super) length: Length,
+    /// Whether the venue says how long its list is.
+    pub(super) says_length: bool,
     /// In no order, or the newest first.
     pub(super) shuffles: bool,
     /// One page in so many repeats a row; 0 for none.
@@ -70,7 +64,7 @@ pub(super) struct Habits {
 
 /// A run in time.
 pub(super) struct Run {
-    told: Vec<Told>,
+    requested: Vec<Requested>,
     habits: Habits,
     resolver: Resolver,
     claimed: BTreeSet<String>,
@@ -81,7 +75,7 @@ pub(super) struct Run {
     pub(super) resolutions: Vec<(Millis, Resolution)>,
 }
 
-impl Told {
+impl Requested {
     pub(super) fn doubt(&self, place: usize) -> Doubt {
         let mut doubt = testing::doubt(place as u64 + 1);
         doubt.order.amount = Decimal::new(self.stake, 2);
@@ -93,19 +87,19 @@ impl Told {
         doubt
     }
 
-    /// The venue's record, and from when on it is listed.
-    fn row(&self, place: usize) -> Option<(TradeRecord, Millis)> {
+    /// The venue's report, and from when on it is listed.
+    fn row(&self, place: usize) -> Option<(TradeReport, Millis)> {
         let (arrived_after, lag) = self.accepted?;
         let at = Millis::new(self.sent + arrived_after);
         let order = self.doubt(place).order;
-        let record = TradeRecord {
+        let report = TradeReport {
             amount: Some(order.amount),
-            direction: Some(candlewick_api::model::Tolerant::Known(order.direction)),
-            from_api_token: Some(self.owner != Owner::Hand),
-            is_demo: Some(self.owner != Owner::RealMoney),
-            ..testing::record(&name(place), at)
+            direction: Some(candlewick_broker::Reported::Known(order.direction)),
+            from_token: Some(self.owner != Owner::Hand),
+            account: Some(if self.owner == Owner::RealMoney { Account::Real } else { Account::Demo }),
+            ..testing::report(&name(place), at)
         };
-        Some((record, at + Millis::new(lag)))
+        Some((report, at + Millis::new(lag)))
     }
 
     fn is_ours(&self) -> bool {
@@ -120,14 +114,14 @@ pub(super) fn name(place: usize) -> String {
 
 impl Run {
     /// Runs until nothing more is looked for, or the time is over.
-    pub(super) fn new(told: Vec<Told>, habits: Habits, until: Millis) -> Self {
+    pub(super) fn new(requested: Vec<Requested>, habits: Habits, until: Millis) -> Self {
         let resolver = Resolver::new(Account::Demo, Millis::ZERO, LagMeter::new(LIST_LAG));
         let (claimed, released, begun) = (BTreeSet::new(), BTreeMap::new(), BTreeSet::new());
         let resolutions = Vec::new();
-        let mut run = Self { told, habits, resolver, claimed, released, begun, draws: 0, resolutions };
+        let mut run = Self { requested, habits, resolver, claimed, released, begun, draws: 0, resolutions };
         let mut now = Millis::ZERO;
         while now < until {
-            run.hear_answers(now);
+            run.take_answers(now);
             now = match (run.resolver.next_look(), run.next_end(now)) {
                 (Some(look), _) if look <= now => run.look(now),
                 (None, None) => break,
@@ -138,13 +132,15 @@ impl Run {
     }
 
     /// Requests that have ended are answered, or in doubt.
-    fn hear_answers(&mut self, now: Millis) {
-        for (place, told) in self.told.iter().enumerate().filter(|(_, told)| told.is_ours()) {
-            let doubt = told.doubt(place);
+    fn take_answers(&mut self, now: Millis) {
+        for (place, requested) in
+            self.requested.iter().enumerate().filter(|(_, requested)| requested.is_ours())
+        {
+            let doubt = requested.doubt(place);
             if doubt.ended > now || !self.begun.insert(doubt.intent) {
                 continue;
             }
-            match (told.owner, told.accepted) {
+            match (requested.owner, requested.accepted) {
                 (Owner::Doubted, _) => self.resolver.begin(doubt, now),
                 (_, Some(_)) => drop(self.claimed.insert(name(place))),
                 (_, None) => drop(self.released.insert(doubt.intent, now)),
@@ -153,23 +149,25 @@ impl Run {
     }
 
     fn next_end(&self, now: Millis) -> Option<Millis> {
-        let ours = self.told.iter().filter(|told| told.is_ours());
-        ours.map(|told| Millis::new(told.sent + told.takes)).filter(|ended| *ended > now).min()
+        let ours = self.requested.iter().filter(|requested| requested.is_ours());
+        ours.map(|requested| Millis::new(requested.sent + requested.takes)).filter(|ended| *ended > now).min()
     }
 
     /// A look at the list; answers when it ends.
     fn look(&mut self, began: Millis) -> Millis {
         self.resolver.begin_look(began);
         let (listing, now) = self.read_list(began);
-        self.hear_answers(now);
+        self.take_answers(now);
         let in_flight: Vec<Doubt> = self
-            .told
+            .requested
             .iter()
             .enumerate()
-            .filter(|(_, told)| {
-                told.is_ours() && told.sent <= now.get() && told.sent + told.takes > now.get()
+            .filter(|(_, requested)| {
+                requested.is_ours()
+                    && requested.sent <= now.get()
+                    && requested.sent + requested.takes > now.get()
             })
-            .map(|(place, told)| Doubt { ended: Millis::MAX, ..told.doubt(place) })
+            .map(|(place, requested)| Doubt { ended: Millis::MAX, ..requested.doubt(place) })
             .collect();
         let reserved = self.released.iter().filter(|(_, until)| now < **until).map(|(intent, _)| *intent);
         let known = Known {
@@ -181,8 +179,8 @@ impl Run {
         };
         for resolution in self.resolver.take_listing(&listing, &known, now) {
             match &resolution {
-                Resolution::Adopt { record, .. } | Resolution::AdoptLate { record, .. } => {
-                    self.claimed.insert(record.id.clone());
+                Resolution::Adopt { report, .. } | Resolution::AdoptLate { report, .. } => {
+                    self.claimed.insert(report.id.clone());
                 }
                 Resolution::NotOpened { intent, reserved_until } => {
                     self.released.insert(*intent, *reserved_until);
@@ -197,57 +195,59 @@ impl Run {
         now
     }
 
-    fn read_list(&mut self, began: Millis) -> (Listing, Millis) {
-        let mut builder = ListingBuilder::with_pages("user".to_owned(), (PAGE_SIZE, 50), began);
-        let mut now = began;
-        while let Some(query) = builder.query().cloned() {
+    /// What an adapter makes of the list. It knows a whole one by the list's length; where the venue does not say it, by no
+    /// row having come twice.
+    fn read_list(&mut self, began: Millis) -> (TradeListing, Millis) {
+        let mut trades = BTreeMap::new();
+        let (mut now, mut has_end, mut has_repeats) = (began, false, false);
+        for page in 0..MOST_PAGES {
             now += PAGE_TIME;
             if self.draw(self.habits.fails_one_in) {
                 break;
             }
-            builder.take(self.page(&query, now));
+            has_repeats |= self.draw(self.habits.repeats_one_in);
+            let rows: Vec<_> = self.rows(now).into_iter().skip(page * PAGE_SIZE).take(PAGE_SIZE).collect();
+            has_end = rows.len() < PAGE_SIZE;
+            trades.extend(rows.into_iter().map(|row| (row.id.clone(), row)));
+            if has_end {
+                break;
+            }
         }
-        (builder.finish(now), now.max(began + PAGE_TIME))
+        let is_whole = self.rows(now).iter().all(|row| trades.contains_key(&row.id));
+        let is_complete = has_end && is_whole && (self.habits.says_length || !has_repeats);
+        let trades = trades.into_values().collect();
+        let ended = now.max(began + PAGE_TIME);
+        (TradeListing { began, ended, is_complete, trades, ended_early: None }, ended)
     }
 
-    fn page(&mut self, query: &TradeQuery, now: Millis) -> TradePage {
-        let rows = self.told.iter().enumerate().filter_map(|(place, told)| told.row(place));
-        let mut rows: Vec<TradeRecord> =
-            rows.filter(|(_, listed)| *listed <= now).map(|(record, _)| record).collect();
+    /// What is listed at a moment, in the list's order.
+    fn rows(&self, now: Millis) -> Vec<TradeReport> {
+        let rows = self.requested.iter().enumerate().filter_map(|(place, requested)| requested.row(place));
+        let mut rows: Vec<TradeReport> =
+            rows.filter(|(_, listed)| *listed <= now).map(|(report, _)| report).collect();
         let seed = self.habits.seed;
         if self.habits.shuffles {
             rows.sort_by_key(|row| row.id.bytes().fold(seed, |word, byte| scramble(word ^ u64::from(byte))));
         } else {
             rows.sort_by_key(|row| std::cmp::Reverse((row.request_time, row.id.clone())));
         }
-        let length = rows.len() as u64;
-        let from = ((query.page - 1) * PAGE_SIZE) as usize;
-        let mut data: Vec<_> = rows.into_iter().skip(from).take(PAGE_SIZE as usize).collect();
-        if self.draw(self.habits.repeats_one_in) {
-            data.extend(data.first().cloned());
-        }
-        let here = Some(data.len() as u64);
-        let (total, count) = match self.habits.length {
-            Length::Total => (Some(length), here),
-            Length::Count => (here, Some(length)),
-            Length::Untold => (here, here),
-        };
-        TradePage { total, count, data, ..TradePage::default() }
+        rows
     }
 
     /// Every trade of ours loses, so the wallet shows the stakes alone.
     fn wallet(&self, now: Millis) -> WalletView {
         let (mut balance, mut free) = (START, START);
-        for (place, told) in self.told.iter().enumerate() {
-            let stake = Money::from_minor(told.stake);
+        for (place, requested) in self.requested.iter().enumerate() {
+            let stake = Money::from_minor(requested.stake);
             let intent = IntentId::new(place as u64 + 1);
-            let taken =
-                told.accepted.map(|(arrived_after, _)| told.sent + arrived_after + self.habits.wallet_lag);
-            if told.owner != Owner::RealMoney && taken.is_some_and(|taken| taken <= now.get()) {
+            let taken = requested
+                .accepted
+                .map(|(arrived_after, _)| requested.sent + arrived_after + self.habits.wallet_lag);
+            if requested.owner != Owner::RealMoney && taken.is_some_and(|taken| taken <= now.get()) {
                 balance -= stake;
             }
             let is_released = self.released.get(&intent).is_some_and(|at| *at <= now);
-            if told.is_ours() && told.sent <= now.get() && !is_released {
+            if requested.is_ours() && requested.sent <= now.get() && !is_released {
                 free -= stake;
             }
         }

@@ -1,6 +1,6 @@
 //! What holds for any requests and any list.
 
-use super::model::{Habits, Length, Owner, Run, Told, name};
+use super::model::{Habits, Owner, Requested, Run, name};
 use super::{Resolution, Why};
 use candlewick_engine::IntentId;
 use candlewick_sdk::{Direction, Millis};
@@ -10,22 +10,20 @@ use std::collections::{BTreeMap, BTreeSet};
 const HOUR: Millis = Millis::HOUR;
 
 fn habits(fails_one_in: u64) -> impl Strategy<Value = Habits> {
-    let length = prop::sample::select(vec![Length::Total, Length::Count, Length::Untold]);
-    (length, any::<bool>(), 0_u64..5, 0..=fails_one_in, 0_i64..20_000, any::<u64>()).prop_map(
-        |(length, shuffles, repeats_one_in, fails, wallet_lag, seed)| Habits {
-            length,
+    (prop::bool::weighted(0.67), any::<bool>(), 0_u64..5, 0..=fails_one_in, 0_i64..20_000, any::<u64>())
+        .prop_map(|(says_length, shuffles, repeats_one_in, fails, wallet_lag, seed)| Habits {
+            says_length,
             shuffles,
             // A venue that fails or repeats rows on every page never has a complete list.
             repeats_one_in: if repeats_one_in < 2 { 0 } else { repeats_one_in + 2 },
             fails_one_in: if fails < 6 { 0 } else { fails },
             wallet_lag,
             seed,
-        },
-    )
+        })
 }
 
 /// Requests that take up to 20 s, are accepted up to 30 s after their end, and are listed within 100 s.
-fn told(owners: &[Owner]) -> impl Strategy<Value = Told> + use<> {
+fn requested(owners: &[Owner]) -> impl Strategy<Value = Requested> + use<> {
     let owner = prop::sample::select(owners.to_vec());
     let direction = prop::sample::select(vec![Direction::Buy, Direction::Sell]);
     let accepted = prop::option::weighted(0.6, (0.0_f64..1.0, 0_i64..100_000));
@@ -38,16 +36,16 @@ fn told(owners: &[Owner]) -> impl Strategy<Value = Told> + use<> {
                 Owner::Stranger | Owner::Hand | Owner::RealMoney => 0,
             };
             let accepted = accepted.map(|(part, lag)| ((part * longest as f64) as i64, lag));
-            Told { owner, stake: stake * 1_000, direction, sent, takes, accepted }
+            Requested { owner, stake: stake * 1_000, direction, sent, takes, accepted }
         },
     )
 }
 
 /// Requests of which no two are alike, nor two choices of their stakes worth the same.
-fn distinct(owners: &[Owner]) -> impl Strategy<Value = Vec<Told>> + use<> {
-    prop::collection::vec(told(owners), 1..10).prop_map(|mut all| {
-        for (place, told) in all.iter_mut().enumerate() {
-            told.stake = 100 << place;
+fn distinct(owners: &[Owner]) -> impl Strategy<Value = Vec<Requested>> + use<> {
+    prop::collection::vec(requested(owners), 1..10).prop_map(|mut all| {
+        for (place, requested) in all.iter_mut().enumerate() {
+            requested.stake = 100 << place;
         }
         all
     })
@@ -55,22 +53,22 @@ fn distinct(owners: &[Owner]) -> impl Strategy<Value = Vec<Told>> + use<> {
 
 fn adopted(run: &Run) -> Vec<(IntentId, String)> {
     let adoption = |(_, resolution): &(Millis, Resolution)| match resolution {
-        Resolution::Adopt { intent, record } | Resolution::AdoptLate { intent, record } => {
-            Some((*intent, record.id.clone()))
+        Resolution::Adopt { intent, report } | Resolution::AdoptLate { intent, report } => {
+            Some((*intent, report.id.clone()))
         }
         Resolution::NotOpened { .. } | Resolution::AskPerson { .. } | Resolution::Unexplained { .. } => None,
     };
     run.resolutions.iter().filter_map(adoption).collect()
 }
 
-/// What was told of an intent, with its own trade.
-fn fate_of(run: &Run, place: usize) -> Vec<&'static str> {
+/// What was found out of an intent, with its own trade.
+fn found_of(run: &Run, place: usize) -> Vec<&'static str> {
     let word = |(_, resolution): &(Millis, Resolution)| match resolution {
-        Resolution::Adopt { intent: of, record } if *of == intent(place) => {
-            Some(if record.id == name(place) { "adopted" } else { "another's" })
+        Resolution::Adopt { intent: of, report } if *of == intent(place) => {
+            Some(if report.id == name(place) { "adopted" } else { "another's" })
         }
-        Resolution::AdoptLate { intent: of, record } if *of == intent(place) => {
-            Some(if record.id == name(place) { "late" } else { "another's" })
+        Resolution::AdoptLate { intent: of, report } if *of == intent(place) => {
+            Some(if report.id == name(place) { "late" } else { "another's" })
         }
         Resolution::NotOpened { intent: of, .. } if *of == intent(place) => Some("nothing"),
         Resolution::AskPerson { intent: of, .. } if *of == intent(place) => Some("asked"),
@@ -84,10 +82,11 @@ const fn intent(place: usize) -> IntentId {
 }
 
 /// What is true of every run, whatever the venue does.
-fn check_invariants(all: &[Told], run: &Run) -> Result<(), TestCaseError> {
+fn check_invariants(all: &[Requested], run: &Run) -> Result<(), TestCaseError> {
     let mut owned: BTreeSet<String> = BTreeSet::new();
-    let answered = all.iter().enumerate().filter(|(_, told)| told.owner == Owner::Answered);
-    owned.extend(answered.filter(|(_, told)| told.accepted.is_some()).map(|(place, _)| name(place)));
+    let answered = all.iter().enumerate().filter(|(_, requested)| requested.owner == Owner::Answered);
+    owned
+        .extend(answered.filter(|(_, requested)| requested.accepted.is_some()).map(|(place, _)| name(place)));
     for (intent, id) in adopted(run) {
         prop_assert!(owned.insert(id.clone()), "{id} was given twice");
         let place = intent.number() as usize - 1;
@@ -113,10 +112,10 @@ fn check_invariants(all: &[Told], run: &Run) -> Result<(), TestCaseError> {
             }
             Resolution::AskPerson { intent, .. } => prop_assert!(asked.insert(*intent), "asked twice"),
             Resolution::AdoptLate { .. } => {}
-            Resolution::Unexplained { record } => prop_assert!(unexplained.insert(record.id.clone())),
+            Resolution::Unexplained { report } => prop_assert!(unexplained.insert(report.id.clone())),
         }
     }
-    let doubted = all.iter().enumerate().filter(|(_, told)| told.owner == Owner::Doubted);
+    let doubted = all.iter().enumerate().filter(|(_, requested)| requested.owner == Owner::Doubted);
     for (place, _) in doubted {
         let ended = outcomes.get(&intent(place)).copied().unwrap_or_default();
         let is_asked = run.resolutions.iter().any(|(_, resolution)| {
@@ -135,7 +134,7 @@ proptest! {
     #[test]
     fn whatever_the_venue_does_no_doubt_ends_wrongly(
         all in prop::collection::vec(
-            told(&[Owner::Doubted, Owner::Doubted, Owner::Answered, Owner::Stranger, Owner::Hand, Owner::RealMoney]),
+            requested(&[Owner::Doubted, Owner::Doubted, Owner::Answered, Owner::Stranger, Owner::Hand, Owner::RealMoney]),
             1..12,
         ),
         habits in habits(9),
@@ -147,7 +146,7 @@ proptest! {
     /// Without strangers every trade is some intent's, and none is reported.
     #[test]
     fn own_trades_are_never_unexplained(
-        all in prop::collection::vec(told(&[Owner::Doubted, Owner::Answered, Owner::Hand]), 1..12),
+        all in prop::collection::vec(requested(&[Owner::Doubted, Owner::Answered, Owner::Hand]), 1..12),
         habits in habits(9),
     ) {
         let run = Run::new(all.clone(), habits, HOUR);
@@ -168,7 +167,7 @@ proptest! {
         let expected: BTreeMap<IntentId, String> = all
             .iter()
             .enumerate()
-            .filter(|(_, told)| told.owner == Owner::Doubted && told.accepted.is_some())
+            .filter(|(_, requested)| requested.owner == Owner::Doubted && requested.accepted.is_some())
             .map(|(place, _)| (intent(place), name(place)))
             .collect();
         prop_assert_eq!(adopted(&run).into_iter().collect::<BTreeMap<_, _>>(), expected);
@@ -192,7 +191,7 @@ proptest! {
             arrival = (sent + arrives_after.min(takes)).max(arrival + 1);
             let accepted = Some((arrival - sent, lag));
             let (owner, direction) = (Owner::Doubted, Direction::Buy);
-            all.push(Told { owner, stake: 1_000, direction, sent, takes: takes.max(arrival - sent), accepted });
+            all.push(Requested { owner, stake: 1_000, direction, sent, takes: takes.max(arrival - sent), accepted });
         }
         let run = Run::new(all.clone(), habits, HOUR);
         check_invariants(&all, &run)?;
@@ -209,22 +208,22 @@ proptest! {
         lag in 400_000_i64..4_000_000,
         habits in habits(0),
     ) {
-        for told in &mut all {
-            told.accepted = told.accepted.map(|(arrived_after, _)| (arrived_after, lag));
+        for requested in &mut all {
+            requested.accepted = requested.accepted.map(|(arrived_after, _)| (arrived_after, lag));
         }
-        let habits = Habits { wallet_lag: lag, length: Length::Total, repeats_one_in: 0, ..habits };
+        let habits = Habits { wallet_lag: lag, says_length: true, repeats_one_in: 0, ..habits };
         let run = Run::new(all.clone(), habits, HOUR * 3);
         let mut late = 0;
-        for (place, told) in all.iter().enumerate() {
-            let found = fate_of(&run, place);
+        for (place, requested) in all.iter().enumerate() {
+            let found = found_of(&run, place);
             late += usize::from(found == ["nothing", "late"]);
             // Once a trade was found late, the lag is known, and the others may be waited for.
-            let expected: &[&[&str]] = match told.accepted {
+            let expected: &[&[&str]] = match requested.accepted {
                 Some(_) => &[&["nothing", "late"], &["adopted"]],
                 None => &[&["nothing"]],
             };
             prop_assert!(expected.contains(&found.as_slice()), "intent {}: {found:?}", place + 1);
         }
-        prop_assert!(late > 0 || all.iter().all(|told| told.accepted.is_none()));
+        prop_assert!(late > 0 || all.iter().all(|requested| requested.accepted.is_none()));
     }
 }

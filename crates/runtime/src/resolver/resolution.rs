@@ -1,6 +1,6 @@
 //! What a look at the venue's list brings, and what a person may decide.
 
-use candlewick_api::model::TradeRecord;
+use candlewick_broker::TradeReport;
 use candlewick_engine::IntentId;
 use candlewick_sdk::{Millis, Money};
 use std::fmt;
@@ -9,15 +9,15 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Resolution {
     /// The trade of an intent in doubt was found.
-    Adopt { intent: IntentId, record: Box<TradeRecord> },
+    Adopt { intent: IntentId, report: Box<TradeReport> },
     /// The trade of an intent that was taken as not opened was found: an alarm.
-    AdoptLate { intent: IntentId, record: Box<TradeRecord> },
+    AdoptLate { intent: IntentId, report: Box<TradeReport> },
     /// There is no trade. It may yet be found within a day.
     NotOpened { intent: IntentId, reserved_until: Millis },
     /// It cannot be told; said once for each intent, which stays as it is and is looked for on.
     AskPerson { intent: IntentId, why: Why },
     /// A trade that no intent explains: an alarm, once for each.
-    Unexplained { record: Box<TradeRecord> },
+    Unexplained { report: Box<TradeReport> },
 }
 
 /// Why a person is asked.

@@ -1,8 +1,7 @@
-//! Doubts, records and listings for the tests.
+//! Doubts, reports and listings for the tests.
 
-use super::{Doubt, Listing};
-use candlewick_api::model::{Tolerant, TradeRecord};
-use candlewick_api::{Account, OpenOrder};
+use super::Doubt;
+use candlewick_broker::{Account, OpenOrder, Reported, TradeListing, TradeReport};
 use candlewick_engine::IntentId;
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Direction, ExpirationType, Millis, Money};
@@ -32,26 +31,26 @@ pub(crate) fn order() -> OpenOrder {
 }
 
 /// A trade that is what [`doubt`] asked for, requested at `at`.
-pub(super) fn record(id: &str, at: Millis) -> TradeRecord {
+pub(super) fn report(id: &str, at: Millis) -> TradeReport {
     let order = doubt(1).order;
-    TradeRecord {
+    TradeReport {
         id: id.to_owned(),
         symbol: Some(order.symbol.to_string()),
-        direction: Some(Tolerant::Known(order.direction)),
-        expiration_type: Some(Tolerant::Known(ExpirationType::TimeFixed)),
-        close_type: Some(Tolerant::Known(order.close_type)),
+        direction: Some(Reported::Known(order.direction)),
+        expiration_type: Some(Reported::Known(ExpirationType::TimeFixed)),
+        close_type: Some(Reported::Known(order.close_type)),
         amount: Some(order.amount),
         request_time: Some(at),
-        created_at: Some(at),
+        created_time: Some(at),
         open_time: Some(at.floor_to(Millis::SECOND) + Millis::new(999)),
-        is_demo: Some(true),
-        from_api_token: Some(true),
-        ..TradeRecord::default()
+        account: Some(order.account),
+        from_token: Some(true),
+        ..TradeReport::default()
     }
 }
 
 /// A complete listing taken at a moment.
-pub(super) fn listing(at: i64, trades: Vec<TradeRecord>) -> Listing {
+pub(super) fn listing(at: i64, trades: Vec<TradeReport>) -> TradeListing {
     let at = Millis::new(at);
-    Listing { began: at, ended: at, is_complete: true, trades }
+    TradeListing { began: at, ended: at, is_complete: true, trades, ended_early: None }
 }

@@ -1,6 +1,6 @@
-//! The difference that most testimonies agree on.
+//! The difference that most samples agree on.
 
-use candlewick_api::Skew;
+use candlewick_broker::Skew;
 use candlewick_sdk::Millis;
 use serde::{Deserialize, Serialize};
 
@@ -13,14 +13,14 @@ pub struct ClockEstimate {
     /// At most this much; none while nobody bounds it.
     #[serde(rename = "high_ms")]
     pub high: Option<Millis>,
-    /// How many recent testimonies say so.
+    /// How many recent samples say so.
     pub agreeing: usize,
-    /// How many testimonies of the run were outvoted when they were heard.
+    /// How many samples of the run were outvoted when they came.
     pub outvoted: u64,
 }
 
 impl ClockEstimate {
-    /// Whether a testimony does not contradict it.
+    /// Whether a sample does not contradict it.
     pub(crate) fn allows(&self, bounds: Skew) -> bool {
         bounds.low <= self.high.unwrap_or(Millis::MAX) && self.low <= bounds.high
     }

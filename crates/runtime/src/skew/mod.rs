@@ -1,53 +1,53 @@
 //! How far our clock and the venue's differ, as far as the venue's answers can prove it.
 //!
-//! Every answer is a [`Testimony`]: bounds of how far the venue's clock is ahead of ours, as wide as the request took.
+//! Every answer is a [`ClockSample`]: bounds of how far the venue's clock is ahead of ours, as wide as the request took.
 //! [`estimate`] finds the difference that most of the recent ones agree on; whoever contradicts it is outvoted and
 //! counted. When the newest contradict all earlier ones, a clock has leapt: what was said before is forgotten.
 
 mod estimate;
-mod witness;
+mod sample;
 
 pub use estimate::ClockEstimate;
-pub use witness::Witness;
+pub use sample::ClockSource;
 
-pub(crate) use witness::Testimony;
+pub(crate) use sample::ClockSample;
 
-use candlewick_api::Skew;
+use candlewick_broker::Skew;
 use candlewick_sdk::Millis;
 use std::collections::VecDeque;
 
-/// A change smaller than this is not told.
+/// A smaller change is not reported.
 const STEP: Millis = Millis::new(250);
-/// So many of each witness's testimonies are kept.
+/// So many of each source's samples are kept.
 const KEPT: usize = 16;
 /// Older ones are forgotten.
 const FORGOTTEN_AFTER: Millis = Millis::from_seconds(600);
 /// Clocks drift apart: bounds grow by a millisecond in so many. Twice what cheap quartz does.
 const DRIFT: i64 = 5_000;
-/// So many new testimonies in a row that contradict all others show a leap.
+/// So many new samples in a row that contradict all others show a leap.
 const LEAP: usize = 2;
 
 /// Follows the difference between the clocks.
 #[derive(Debug, Default)]
 pub(crate) struct SkewWatch {
     /// The newest last.
-    heard: VecDeque<Heard>,
-    told: Millis,
+    samples: VecDeque<Dated>,
+    reported: Millis,
     estimate: Option<ClockEstimate>,
     outvoted: u64,
 }
 
-/// A testimony and when it was heard, by our clock.
+/// A sample and when it came, by our clock.
 #[derive(Clone, Copy, Debug)]
-struct Heard {
+struct Dated {
     at: Millis,
-    testimony: Testimony,
+    sample: ClockSample,
 }
 
-/// What a testimony changed.
+/// What a sample changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Change {
-    /// The certain part of the difference, ours minus theirs, when it is worth telling.
+    /// The certain part of the difference, ours minus theirs, when it is worth reporting.
     pub(crate) offset: Option<Millis>,
     /// By how much the venue's clock leapt against ours.
     pub(crate) leapt: Option<Millis>,
@@ -55,18 +55,18 @@ pub(crate) struct Change {
 
 impl SkewWatch {
     /// Takes what an answer says.
-    pub(crate) fn take(&mut self, testimony: Testimony, now: Millis) -> Change {
-        if testimony.bounds.low > testimony.bounds.high {
+    pub(crate) fn take(&mut self, sample: ClockSample, now: Millis) -> Change {
+        if sample.bounds.low > sample.bounds.high {
             // Our own clock went back between the question and the answer: that proves nothing.
             return Change::default();
         }
-        self.forget(testimony.witness, now);
-        self.heard.push_back(Heard { at: now, testimony });
+        self.forget(sample.source, now);
+        self.samples.push_back(Dated { at: now, sample });
         let leapt = self.find_leap(now);
         self.estimate = self.agree(now);
-        let is_outvoted = self.estimate.is_some_and(|found| !found.allows(testimony.bounds));
+        let is_outvoted = self.estimate.is_some_and(|found| !found.allows(sample.bounds));
         self.outvoted += u64::from(is_outvoted);
-        Change { offset: self.offset_to_tell(), leapt }
+        Change { offset: self.offset_to_report(), leapt }
     }
 
     /// The best that is known.
@@ -74,7 +74,7 @@ impl SkewWatch {
         self.estimate.map(|estimate| ClockEstimate { outvoted: self.outvoted, ..estimate })
     }
 
-    /// How far our clock may be wrong; none without a testimony on either side.
+    /// How far our clock may be wrong; none without a sample on either side.
     pub(crate) fn uncertainty(&self) -> Option<Millis> {
         let ClockEstimate { low, high, .. } = self.estimate?;
         Some(high?.abs_diff(Millis::ZERO).max(low.abs_diff(Millis::ZERO)))
@@ -82,75 +82,75 @@ impl SkewWatch {
 
     /// Our clock was moved forward by this much.
     pub(crate) fn our_clock_moved(&mut self, by: Millis, now: Millis) -> Change {
-        for heard in &mut self.heard {
-            let Skew { low, high } = heard.testimony.bounds;
+        for heard in &mut self.samples {
+            let Skew { low, high } = heard.sample.bounds;
             let high = if high == Millis::MAX { high } else { high - by };
-            heard.testimony.bounds = Skew { low: low - by, high };
+            heard.sample.bounds = Skew { low: low - by, high };
             heard.at += by;
         }
         self.estimate = self.agree(now);
-        Change { offset: self.offset_to_tell(), leapt: None }
+        Change { offset: self.offset_to_report(), leapt: None }
     }
 
-    fn offset_to_tell(&mut self) -> Option<Millis> {
-        let bounds = self.bounds_to_heed()?;
-        let known = Millis::ZERO - self.told;
+    fn offset_to_report(&mut self) -> Option<Millis> {
+        let bounds = self.bounds_to_use()?;
+        let known = Millis::ZERO - self.reported;
         if bounds.low <= known && known <= bounds.high {
-            // Nothing speaks against what was told.
+            // Nothing contradicts what was reported.
             return None;
         }
         let offset = Millis::ZERO - bounds.certain();
-        let is_worthwhile = offset.abs_diff(self.told) >= STEP || offset == Millis::ZERO;
+        let is_worthwhile = offset.abs_diff(self.reported) >= STEP || offset == Millis::ZERO;
         if is_worthwhile {
-            self.told = offset;
+            self.reported = offset;
         }
         is_worthwhile.then_some(offset)
     }
 
     /// Those of the estimate; or, until it is outvoted, those of a newest header that says worse: a clock that has
     /// just leapt is heeded at once, and believed when a second answer says so.
-    fn bounds_to_heed(&self) -> Option<Skew> {
+    fn bounds_to_use(&self) -> Option<Skew> {
         let ClockEstimate { low, high, .. } = self.estimate?;
         let agreed = Skew { low, high: high.unwrap_or(Millis::MAX) };
-        let newest = self.heard.back().map(|heard| heard.testimony);
-        let header = newest.filter(|newest| newest.witness == Witness::Date).map(|newest| newest.bounds);
+        let newest = self.samples.back().map(|heard| heard.sample);
+        let header = newest.filter(|newest| newest.source == ClockSource::Date).map(|newest| newest.bounds);
         let how_bad = |bounds: &Skew| bounds.certain().abs_diff(Millis::ZERO);
         Some(header.filter(|header| how_bad(header) > how_bad(&agreed)).unwrap_or(agreed))
     }
 
     fn agree(&self, now: Millis) -> Option<ClockEstimate> {
-        estimate::agree(&self.heard.iter().map(|heard| heard.bounds_at(now)).collect::<Vec<_>>())
+        estimate::agree(&self.samples.iter().map(|heard| heard.bounds_at(now)).collect::<Vec<_>>())
     }
 
     /// The newest few agree with each other, and no estimate without them allows any of them: the rest is forgotten.
     fn find_leap(&mut self, now: Millis) -> Option<Millis> {
-        let earlier = self.heard.len().checked_sub(LEAP).filter(|earlier| *earlier > 0)?;
-        let bounds: Vec<Skew> = self.heard.iter().map(|heard| heard.bounds_at(now)).collect();
+        let earlier = self.samples.len().checked_sub(LEAP).filter(|earlier| *earlier > 0)?;
+        let bounds: Vec<Skew> = self.samples.iter().map(|heard| heard.bounds_at(now)).collect();
         let (before, newest) = bounds.split_at(earlier);
         let (before, after) = (estimate::agree(before)?, estimate::agree(newest)?);
         let is_leap = after.agreeing == LEAP && newest.iter().all(|bounds| !before.allows(*bounds));
         if !is_leap {
             return None;
         }
-        self.heard.drain(..earlier);
+        self.samples.drain(..earlier);
         Some(after.middle() - before.middle())
     }
 
-    fn forget(&mut self, witness: Witness, now: Millis) {
-        self.heard.retain(|heard| now - heard.at <= FORGOTTEN_AFTER);
-        let of_it = |heard: &Heard| heard.testimony.witness == witness;
-        if self.heard.iter().filter(|heard| of_it(heard)).count() >= KEPT
-            && let Some(oldest) = self.heard.iter().position(of_it)
+    fn forget(&mut self, source: ClockSource, now: Millis) {
+        self.samples.retain(|heard| now - heard.at <= FORGOTTEN_AFTER);
+        let of_it = |heard: &Dated| heard.sample.source == source;
+        if self.samples.iter().filter(|heard| of_it(heard)).count() >= KEPT
+            && let Some(oldest) = self.samples.iter().position(of_it)
         {
-            self.heard.remove(oldest);
+            self.samples.remove(oldest);
         }
     }
 }
 
-impl Heard {
+impl Dated {
     fn bounds_at(&self, now: Millis) -> Skew {
         let drift = Millis::new((now - self.at).get().max(0) / DRIFT);
-        let Skew { low, high } = self.testimony.bounds;
+        let Skew { low, high } = self.sample.bounds;
         Skew { low: low - drift, high: if high == Millis::MAX { high } else { high + drift } }
     }
 }
@@ -163,23 +163,23 @@ mod tests {
     #[test]
     fn an_answer_that_came_before_its_question_proves_nothing() {
         let mut watch = SkewWatch::default();
-        watch.take(says(Witness::Date, -100, 100), Millis::ZERO);
-        let change = watch.take(says(Witness::Date, 500, -500), Millis::SECOND);
+        watch.take(says(ClockSource::Date, -100, 100), Millis::ZERO);
+        let change = watch.take(says(ClockSource::Date, 500, -500), Millis::SECOND);
         assert_eq!(change, Change::default());
         let estimate = watch.estimate().unwrap();
         assert_eq!((estimate.low.get(), estimate.high.map(Millis::get)), (-100, Some(100)));
     }
 
-    fn says(witness: Witness, low: i64, high: i64) -> Testimony {
-        Testimony { witness, bounds: Skew { low: Millis::new(low), high: Millis::new(high) } }
+    fn says(source: ClockSource, low: i64, high: i64) -> ClockSample {
+        ClockSample { source, bounds: Skew { low: Millis::new(low), high: Millis::new(high) } }
     }
 
     /// A watch that has heard these, a second apart, and the last change.
-    fn heard(testimonies: &[Testimony]) -> (SkewWatch, Change) {
+    fn heard(samples: &[ClockSample]) -> (SkewWatch, Change) {
         let mut watch = SkewWatch::default();
         let mut change = Change::default();
-        for (second, testimony) in testimonies.iter().enumerate() {
-            change = watch.take(*testimony, Millis::from_seconds(second as i64));
+        for (second, sample) in samples.iter().enumerate() {
+            change = watch.take(*sample, Millis::from_seconds(second as i64));
         }
         (watch, change)
     }
@@ -187,25 +187,25 @@ mod tests {
     #[test]
     fn only_a_certain_and_changed_difference_is_told() {
         let mut watch = SkewWatch::default();
-        let mut take = |low, high| watch.take(says(Witness::Date, low, high), Millis::ZERO).offset;
+        let mut take = |low, high| watch.take(says(ClockSource::Date, low, high), Millis::ZERO).offset;
         assert_eq!(take(-300, 900), None);
         assert_eq!(take(-400, 800), None, "they may agree");
-        let (mut watch, change) = heard(&[says(Witness::Date, 3_000, 4_000)]);
+        let (mut watch, change) = heard(&[says(ClockSource::Date, 3_000, 4_000)]);
         assert_eq!(change.offset, Some(Millis::new(-3_000)));
-        let change = watch.take(says(Witness::Date, 3_100, 4_000), Millis::SECOND);
+        let change = watch.take(says(ClockSource::Date, 3_100, 4_000), Millis::SECOND);
         assert_eq!(change.offset, None);
-        let change = watch.take(says(Witness::Date, -1_000, 9_000), Millis::SECOND);
+        let change = watch.take(says(ClockSource::Date, -1_000, 9_000), Millis::SECOND);
         assert_eq!(change.offset, None, "nothing speaks against 3,000");
     }
 
     #[test]
-    fn several_witnesses_narrow_the_difference_and_a_stranger_is_outvoted() {
+    fn several_sources_narrow_the_difference_and_a_stranger_is_outvoted() {
         let (watch, _) = heard(&[
-            says(Witness::Date, -300, 899),
-            says(Witness::Date, 100, 1_299),
-            says(Witness::Open, 150, 190),
-            says(Witness::PriceRecord, -1_200, i64::MAX),
-            says(Witness::Open, 2_150, 2_190),
+            says(ClockSource::Date, -300, 899),
+            says(ClockSource::Date, 100, 1_299),
+            says(ClockSource::Open, 150, 190),
+            says(ClockSource::PriceRecord, -1_200, i64::MAX),
+            says(ClockSource::Open, 2_150, 2_190),
         ]);
         let estimate = watch.estimate().unwrap();
         assert_eq!((estimate.low.get(), estimate.high.map(Millis::get)), (150, Some(190)));
@@ -216,8 +216,8 @@ mod tests {
     #[test]
     fn a_leap_of_either_clock_is_heeded_at_once_and_believed_at_the_second_answer() {
         for (after, leap) in [(60_000, 60_000), (-60_000, -60_000)] {
-            let calm = says(Witness::Date, -100, 900);
-            let leapt = says(Witness::Date, after - 100, after + 900);
+            let calm = says(ClockSource::Date, -100, 900);
+            let leapt = says(ClockSource::Date, after - 100, after + 900);
             let (mut watch, change) = heard(&[calm, calm, calm, calm, leapt]);
             let certain = if leap > 0 { after - 100 } else { after + 900 };
             assert_eq!(change, Change { offset: Some(Millis::new(-certain)), leapt: None });
@@ -246,15 +246,15 @@ mod tests {
             for (takes, share, kind, pause) in requests {
                 let received = sent + takes;
                 let venue = sent + (takes as f64 * share) as i64 + truth;
-                let (witness, low, high) = match kind {
+                let (source, low, high) = match kind {
                     0 => {
                         let date = venue.div_euclid(1_000) * 1_000;
-                        (Witness::Date, date - received, date + 999 - sent)
+                        (ClockSource::Date, date - received, date + 999 - sent)
                     }
-                    1 => (Witness::Open, venue - received, venue - sent),
-                    _ => (Witness::PriceRecord, venue - pause - received, i64::MAX),
+                    1 => (ClockSource::Open, venue - received, venue - sent),
+                    _ => (ClockSource::PriceRecord, venue - pause - received, i64::MAX),
                 };
-                let change = watch.take(says(witness, low, high), Millis::new(received));
+                let change = watch.take(says(source, low, high), Millis::new(received));
                 prop_assert_eq!(change.leapt, None);
                 let estimate = watch.estimate().unwrap();
                 prop_assert!(estimate.low.get() <= truth, "{:?}", estimate);

@@ -4,7 +4,7 @@
 use crate::plan::Habits;
 use crate::truth::{Request, Sender, Twin};
 use crate::world::World;
-use candlewick_api::{Account, OpenOrder};
+use candlewick_broker::{Account, OpenOrder};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{ExpirationType, Millis};
 

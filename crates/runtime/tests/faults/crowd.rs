@@ -2,7 +2,7 @@
 
 use crate::schedule::{Counts, Story, play};
 use crate::world::Telling;
-use candlewick_api::clock::Stopwatch;
+use candlewick_broker::clock::Stopwatch;
 use std::fmt::Write as _;
 use std::ops::Range;
 use std::sync::Mutex;

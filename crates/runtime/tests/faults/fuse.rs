@@ -1,5 +1,7 @@
 //! The end of a process at any await or journal write.
 
+use crate::watcher::Watcher;
+use candlewick_runtime::Notices;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -65,6 +67,8 @@ impl Fuse {
 pub(crate) struct Mortal<T> {
     pub(crate) life: Pin<Box<dyn Future<Output = T>>>,
     pub(crate) fuse: Arc<Fuse>,
+    /// Who holds each of its steps to the invariants.
+    pub(crate) watched: (Watcher, Notices),
 }
 
 impl<T> Future for Mortal<T> {
@@ -75,6 +79,10 @@ impl<T> Future for Mortal<T> {
             return Poll::Ready(None);
         }
         let lived = self.life.as_mut().poll(context);
+        let (watcher, notices) = &mut self.watched;
+        while let Some(received) = notices.try_next() {
+            watcher.take(received.notice);
+        }
         if self.fuse.is_burnt.load(Relaxed) { Poll::Ready(None) } else { lived.map(Some) }
     }
 }

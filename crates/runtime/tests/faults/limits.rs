@@ -2,16 +2,17 @@
 
 use crate::watcher::is_unfinished;
 use crate::world::World;
-use candlewick_engine::{Approved, IntentRow, IntentState, Ledger, OrderTerms, TradeBook};
+use candlewick_engine::{Approved, IntentRow, IntentState, OrderTerms, TradeBook};
+use candlewick_runtime::Funds;
 use candlewick_sdk::{ExpirationType, Millis, Money, MoneyScale, Outcome};
 
 /// Holds a trade that was just approved, and is in the book already, to all limits.
-pub(crate) fn check_open(world: &World, approved: &Approved, (book, ledger): (&TradeBook, &Ledger)) {
+pub(crate) fn check_open(world: &World, approved: &Approved, (book, funds): (&TradeBook, Funds)) {
     note_leave_by(world, approved);
     check_number(world, approved, book);
     check_company(world, approved, book);
     check_cooldown(world, approved, book);
-    check_drawdown(world, ledger);
+    check_drawdown(world, funds);
     check_day(world, approved, book);
 }
 
@@ -95,9 +96,9 @@ fn check_cooldown(world: &World, approved: &Approved, book: &TradeBook) {
 }
 
 /// What is open counts as lost.
-fn check_drawdown(world: &World, ledger: &Ledger) {
+fn check_drawdown(world: &World, funds: Funds) {
     let percent = world.plan.risk.max_drawdown_percent;
-    let (peak, free) = (ledger.peak().minor(), ledger.free().minor());
+    let (peak, free) = (funds.peak.minor(), funds.free.minor());
     let is_within = percent == 0.0 || (peak - free) as f64 <= peak as f64 * percent / 100.0;
     world.require(is_within, || format!("{free} is too far below {peak}"));
 }

@@ -61,15 +61,14 @@ fn no_schedule_breaks_an_invariant() {
     assert!(crowd.failed.is_empty(), "{}", crowd.failures());
 }
 
-/// Seeds that broke an invariant once: a list and a wallet that lag for minutes beside money of others, adoptions that
-/// waited to be told, a trade that list and wallet alike kept back for too long, a list that shows a trade by chance.
+/// Seeds that broke an invariant once, when they meant other schedules. The rules that they
+/// guard are those of listings and wallets that lag together.
 #[test]
 fn what_was_broken_once_holds() {
     for seed in [7_597, 31_781, 33_954, 34_871, 101_604, 164_983] {
         let story = schedule::play(seed, Telling::Nothing);
         assert_eq!(story.broken, [""; 0], "seed {seed}");
     }
-    assert_eq!(schedule::play(101_604, Telling::Nothing).counts.kept_back, 1, "it is counted");
 }
 
 #[test]

@@ -11,8 +11,9 @@ use crate::truth::{Fate, Request, Sender};
 use crate::wire;
 use crate::world::World;
 use async_trait::async_trait;
-use candlewick_api::clock::Clock;
-use candlewick_api::{Body, Carried, NoAnswer, OpenOrder, Purpose, Transport, present};
+use candlewick_api::{Body, Carried, NoAnswer, Purpose, Transport};
+use candlewick_broker::clock::Clock;
+use candlewick_broker::{OpenOrder, PriceAnswer, current_intent};
 use candlewick_sdk::Millis;
 use reqwest::header::{DATE, HeaderMap};
 use reqwest::{Method, StatusCode, Url};
@@ -138,7 +139,7 @@ impl ModelNetwork {
         let world = &self.world;
         let segments: Vec<&str> = url.path_segments().into_iter().flatten().collect();
         match segments.as_slice() {
-            ["token", "wallets"] => wire::Page::ok(&serde_json::to_value(records::wallets(world)).unwrap()),
+            ["token", "wallets"] => wire::Page::ok(&wire::wallets(&records::balances(world))),
             ["token", "users", "me"] => wire::Page::ok(&json!({ "id": USER })),
             ["token", "trades"] => {
                 let query = wire::read_trade_query(url);
@@ -149,19 +150,31 @@ impl ModelNetwork {
                 if from <= elapsed && elapsed < until {
                     return wire::Page::failed(StatusCode::BAD_GATEWAY, "the list is down");
                 }
-                wire::Page::ok(&wire::page(&records::page(world, &query)))
+                wire::Page::ok(&wire::page(&records::page(world, query.page, query.page_size)))
             }
             ["token", "trades", id] => {
                 let truth = world.truth();
                 match truth.find(id) {
-                    Some(trade) => wire::Page::ok(&wire::trade(&records::by_id(world, trade))),
+                    Some(trade) => {
+                        let report = records::alone(world, trade, world.time.now());
+                        let is_short = world.plan.habits.is_short_by_id;
+                        wire::Page::ok(&if is_short { wire::short(&report) } else { wire::trade(&report) })
+                    }
                     None => wire::Page::failed(StatusCode::NOT_FOUND, "no such trade"),
                 }
             }
-            ["symbol-price", "last"] => records::last_price(world, &wire::read_price_query(url)),
+            ["symbol-price", "last"] => {
+                let wire::PriceQuery { symbol, at } = wire::read_price_query(url);
+                match records::last_price(world, symbol, at) {
+                    Some(PriceAnswer::Record(record)) => wire::Page::ok(&wire::price(symbol, &record)),
+                    Some(PriceAnswer::NotYet) => wire::Page::text("OK"),
+                    None => wire::Page::ok(&json!({ "time": "soon", "closePrice": "NaN" })),
+                }
+            }
             ["aggregated-prices", "prices"] => {
-                let rows = records::candles(world, &wire::read_candle_query(url));
-                wire::Page::ok(&serde_json::to_value(rows.rows).unwrap())
+                let query = wire::read_candle_query(url);
+                let rows = records::candles(world, query.symbol, query.interval, (query.start, query.end));
+                wire::Page::ok(&wire::candles(&rows))
             }
             _ => {
                 world.require(false, || format!("a question that nobody has: {url}"));
@@ -206,7 +219,7 @@ impl ModelNetwork {
 
     /// One intent, one request; it was durable before, and its signal is not too old.
     fn check_post(&self, order: &OpenOrder) -> Option<u64> {
-        let intent = present();
+        let intent = current_intent();
         self.world.require(intent.is_some(), || "an open that no intent asked for".to_owned());
         let number = intent?;
         let is_first = self.world.truth().post(number, order);
@@ -218,6 +231,16 @@ impl ModelNetwork {
             format!("intent {number} was sent {late} ms too late for its signal")
         });
         intent
+    }
+
+    /// What the answer to an accepted open says.
+    fn reply(&self, place: usize) -> serde_json::Value {
+        let truth = self.world.truth();
+        let trade = &truth.trades[place];
+        if self.world.plan.habits.only_acknowledges {
+            return json!({ "tradeId": trade.id, "status": "OPEN" });
+        }
+        wire::trade(&records::alone(&self.world, trade, trade.request_time))
     }
 
     /// Carries the one request of an intent.
@@ -253,9 +276,7 @@ impl ModelNetwork {
         let answered = match fate {
             Fate::Underway => return lost(),
             _ if way.is_unanswered => garbage::of_open(&mut self.world.dice()),
-            Fate::Accepted(place) => {
-                Ok(Answered::Soundly(wire::Page::ok(&records::reply(&self.world, place))))
-            }
+            Fate::Accepted(place) => Ok(Answered::Soundly(wire::Page::ok(&self.reply(place)))),
             Fate::Refused => Ok(Answered::Soundly(garbage::refusal(&mut self.world.dice()))),
         };
         let answered = answered.map(|answered| self.carried(answered));

@@ -9,11 +9,12 @@ use crate::plan::BALANCE;
 use crate::time::{Jump, OffClock};
 use crate::watcher::{Seen, Watcher};
 use crate::world::World;
-use candlewick_api::clock::Clock;
-use candlewick_api::{Account as Kind, Credentials, HttpVenue, Secret, Settings};
+use candlewick_api::{Credentials, HttpBroker, Secret, Settings};
+use candlewick_broker::Account as Kind;
+use candlewick_broker::clock::Clock;
 use candlewick_engine::{Header, Session, SessionSettings};
 use candlewick_runtime::control::{ControlOrder, ControlRequest, Resolution};
-use candlewick_runtime::{Account, Conductor, Parts, Past, RuntimeError, Stop};
+use candlewick_runtime::{Account, Interest, Parts, Past, Runner, RuntimeError, Stop, Watcher as Channel};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Candle, Direction, Millis, MoneyScale, Signal, Strategy};
 use std::sync::{Arc, Mutex};
@@ -21,6 +22,8 @@ use tokio::sync::{mpsc, oneshot};
 
 /// How far off a clock may be before trades cannot be told by their times any more, with some room.
 pub(crate) const MOST_OFF_MS: i64 = 800;
+/// More notices than one step of a run has.
+const MOST_NOTICES: usize = 10_000;
 /// How often a person looks whether somebody was asked for.
 const LOOKS_EVERY: Millis = Millis::from_seconds(7);
 
@@ -73,7 +76,7 @@ impl Strategy for Random {
 }
 
 /// The settings of every run of a schedule.
-fn session_settings(world: &World) -> SessionSettings {
+pub(crate) fn session_settings(world: &World) -> SessionSettings {
     SessionSettings {
         money_scale: MoneyScale::default(),
         balance: Decimal::new(BALANCE, 2),
@@ -108,31 +111,30 @@ pub(crate) async fn live(world: &Arc<World>, end: End, offset: Millis) -> Ended 
     let seen = Arc::new(Mutex::new(Seen::of(&past, world.time.now())));
     let settings = session_settings(world);
     let journal = CrashingJournal::new(Arc::clone(world), Arc::clone(&fuse), past.runs + 1, clock.now());
-    let venue = client(world, &clock);
-    let conductor = Conductor::new(Parts {
+    let venue = Arc::new(client(world, &clock));
+    let (channel, notices) = Channel::channel(MOST_NOTICES, Interest::Everything);
+    let watcher = Watcher::new(world, &past, Arc::clone(&seen));
+    let runner = Runner::new(Parts {
         settings: world.plan.settings.clone(),
-        drift: venue.drift(),
-        venue: Arc::new(venue),
+        header: header(&settings),
+        unrecognised: venue.unrecognised(),
+        market: Arc::clone(&venue) as _,
+        broker: venue,
         clock: Arc::clone(&clock) as Arc<dyn Clock>,
-        account: Account { user_id: USER.to_owned(), kind: Kind::Demo, balance: settings.balance },
+        account: Account { user: USER.to_owned(), kind: Kind::Demo, balance: settings.balance },
         session,
         wants_prices: vec![false; settings.bots.len()],
-        bots: settings.bots.clone(),
+        bots: settings.bots,
         journal: Box::new(journal),
         past,
         exchanges: mpsc::channel(1).1,
-        observer: Box::new(Watcher { world: Arc::clone(world), seen: Arc::clone(&seen) }),
+        watchers: vec![channel],
+        until: None,
     });
-    let header = Header {
-        format: 1,
-        settings: serde_json::json!({ "session": settings }),
-        strategies: Vec::new(),
-        data_hash: None,
-    };
     let (stop, stops) = mpsc::channel(4);
     let (orders, ordered) = mpsc::channel(4);
-    let life = Box::pin(async move { Box::pin(conductor.run(&header, None, (stops, ordered))).await });
-    let mortal = Mortal { life, fuse: Arc::clone(&fuse) };
+    let life = Box::pin(async move { Box::pin(runner.run(stops, ordered)).await });
+    let mortal = Mortal { life, fuse: Arc::clone(&fuse), watched: (watcher, notices) };
     let ended = tokio::select! {
         biased;
         ended = mortal => match ended {
@@ -146,8 +148,18 @@ pub(crate) async fn live(world: &Arc<World>, end: End, offset: Millis) -> Ended 
     ended
 }
 
+/// What the journal of a run begins with.
+pub(crate) fn header(settings: &SessionSettings) -> Header {
+    Header {
+        format: 1,
+        settings: serde_json::json!({ "session": settings }),
+        strategies: Vec::new(),
+        data_hash: None,
+    }
+}
+
 /// The program's own client, over the network of the model.
-fn client(world: &Arc<World>, clock: &Arc<OffClock>) -> HttpVenue {
+fn client(world: &Arc<World>, clock: &Arc<OffClock>) -> HttpBroker {
     let habits = &world.plan.habits;
     let network = ModelNetwork { world: Arc::clone(world), clock: Arc::clone(clock) };
     let settings = Settings {
@@ -160,7 +172,7 @@ fn client(world: &Arc<World>, clock: &Arc<OffClock>) -> HttpVenue {
     };
     let secret = |text: &str| Some(Secret::new(text).unwrap());
     let credentials = Credentials { api_token: secret("token"), api_key: secret("key") };
-    HttpVenue::over(Arc::new(network), settings, credentials, Arc::clone(clock) as Arc<dyn Clock>).unwrap()
+    HttpBroker::over(Arc::new(network), settings, credentials, Arc::clone(clock) as Arc<dyn Clock>).unwrap()
 }
 
 /// Now and then a run's clock jumps: by little, or by a lot where clocks are wild.

@@ -1,43 +1,39 @@
 //! What the venue's answers look like: rows in no certain order, twice, cut short, and behind the truth.
 
 use crate::dice::{Dice, mix};
-use crate::network::USER;
 use crate::plan::{Habits, Length, Order};
 use crate::truth::{Trade, price};
-use crate::wire::{self, Page, PriceQuery};
 use crate::world::World;
-use candlewick_api::Account;
-use candlewick_api::model::{
-    CandleQuery, CandleRow, CandleRows, Tolerant, TradePage, TradeQuery, TradeRecord, TradeResult,
-    TradeStatus, Wallet, WalletType,
-};
+use candlewick_broker::{Balances, CandleRow, PriceAnswer, PriceRecord, Progress, Reported, TradeReport};
 use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{ExpirationType, Millis, Outcome};
-use serde_json::{Value, json};
+use candlewick_sdk::{ExpirationType, Interval, Millis, Ohlcv, Outcome, Payout, Symbol};
 
+/// A word for a result that nobody knows.
+pub(crate) const UNKNOWN_RESULT: &str = "REVERTED";
 /// How long a result may be told in words that nobody knows.
 const UNKNOWN_FOR: Millis = Millis::from_seconds(5);
 
-/// Two demo wallets and one of real money, as they stood a while ago.
-pub(crate) fn wallets(world: &World) -> Vec<Wallet> {
+/// What the accounts held a while ago.
+pub(crate) fn balances(world: &World) -> Balances {
     let seen = world.time.now() - Millis::new(world.plan.habits.wallet_lag_ms);
-    let balance = world.truth().balance_at(seen);
-    let wallet = |id: &str, wallet_type, minor| Wallet {
-        id: id.to_owned(),
-        user_id: Some(USER.to_owned()),
-        wallet_type,
-        balance: Decimal::new(minor, 2),
-        created_at: None,
-    };
-    vec![
-        wallet("w-1", WalletType::Demo, balance - 500),
-        wallet("w-2", WalletType::Real, 77_700),
-        wallet("w-3", WalletType::Demo, 500),
-    ]
+    let demo = Decimal::new(world.truth().balance_at(seen), 2);
+    Balances { demo: Some(demo), real: Some(Decimal::new(77_700, 2)) }
+}
+
+/// A page of the venue's list.
+pub(crate) struct Page {
+    pub(crate) number: u64,
+    pub(crate) size: u64,
+    pub(crate) last: u64,
+    pub(crate) total: Option<u64>,
+    pub(crate) count: Option<u64>,
+    pub(crate) rows: Vec<TradeReport>,
+    /// Rows that cannot be read.
+    pub(crate) unreadable: usize,
 }
 
 /// A page of the list.
-pub(crate) fn page(world: &World, query: &TradeQuery) -> TradePage {
+pub(crate) fn page(world: &World, number: u64, most: u64) -> Page {
     let (habits, now) = (&world.plan.habits, world.time.now());
     let truth = world.truth();
     let mut dice = world.dice();
@@ -52,21 +48,18 @@ pub(crate) fn page(world: &World, query: &TradeQuery) -> TradePage {
             listed.sort_by_key(|trade| mix([salt, trade.request_time.get() as u64, trade.stake as u64]));
         }
     }
-    let per_page = habits.page_size.min(query.page_size);
+    let size = habits.page_size.min(most);
     let total = listed.len() as u64;
-    let last = total.div_ceil(per_page).max(1);
-    let skipped = (query.page.saturating_sub(1) * per_page) as usize;
-    let rows = listed.into_iter().skip(skipped).take(per_page as usize);
-    let mut data: Vec<TradeRecord> = rows.map(|trade| listed_row(world, trade)).collect();
+    let last = total.div_ceil(size).max(1);
+    let skipped = (number.saturating_sub(1) * size) as usize;
+    let rows = listed.into_iter().skip(skipped).take(size as usize);
+    let mut data: Vec<TradeReport> = rows.map(|trade| listed_row(world, trade)).collect();
     let count = data.len() as u64;
     let unreadable = spoil(habits, &mut dice, &mut data);
-    TradePage {
-        current_page: Some(query.page),
-        per_page: Some(per_page),
-        last_page: Some(last),
-        next_page: (query.page < last).then_some(query.page + 1),
-        prev_page: None,
-        pages: Some(last),
+    Page {
+        number,
+        size,
+        last,
         total: match habits.length {
             Length::Total => Some(total),
             Length::Count => Some(count),
@@ -77,13 +70,13 @@ pub(crate) fn page(world: &World, query: &TradeQuery) -> TradePage {
             Length::Count => Some(total),
             Length::Untold => None,
         },
-        data,
+        rows: data,
         unreadable,
     }
 }
 
 /// A row comes twice in the place of none, or cannot be read.
-fn spoil(habits: &Habits, dice: &mut Dice, data: &mut Vec<TradeRecord>) -> usize {
+fn spoil(habits: &Habits, dice: &mut Dice, data: &mut Vec<TradeReport>) -> usize {
     if data.is_empty() {
         return 0;
     }
@@ -99,7 +92,7 @@ fn spoil(habits: &Habits, dice: &mut Dice, data: &mut Vec<TradeRecord>) -> usize
 }
 
 /// What the list says of a trade.
-fn listed_row(world: &World, trade: &Trade) -> TradeRecord {
+fn listed_row(world: &World, trade: &Trade) -> TradeReport {
     let habits = &world.plan.habits;
     let mut row = full(habits, trade, world.time.now());
     let word = mix([world.plan.seed, trade.request_time.get() as u64, 11]);
@@ -109,47 +102,35 @@ fn listed_row(world: &World, trade: &Trade) -> TradeRecord {
     match (word >> 32) % 3 {
         0 => row.direction = None,
         1 => row.close_type = None,
-        _ => row.direction = Some(Tolerant::Unknown("CALL".to_owned())),
+        _ => row.direction = Some(Reported::Unrecognised("CALL".to_owned())),
     }
     row
 }
 
-/// What get-by-id says.
-pub(crate) fn by_id(world: &World, trade: &Trade) -> TradeRecord {
-    let record = full(&world.plan.habits, trade, world.time.now());
-    if !world.plan.habits.is_short_by_id {
-        return record;
-    }
-    TradeRecord { id: record.id, status: record.status, symbol: record.symbol, ..TradeRecord::default() }
+/// What is said of the trade alone, and of one that was just opened.
+pub(crate) fn alone(world: &World, trade: &Trade, now: Millis) -> TradeReport {
+    full(&world.plan.habits, trade, now)
 }
 
-/// What the answer to an open says.
-pub(crate) fn reply(world: &World, place: usize) -> Value {
-    let truth = world.truth();
-    let trade = &truth.trades[place];
-    if world.plan.habits.only_acknowledges {
-        return json!({ "tradeId": trade.id, "status": "OPEN" });
-    }
-    wire::trade(&full(&world.plan.habits, trade, trade.request_time))
-}
-
-/// The price of a second, or what is none: a second later than asked for, another price, words.
-pub(crate) fn last_price(world: &World, query: &PriceQuery) -> Page {
-    let now = world.time.now();
-    if query.at > now {
-        return Page::text("OK");
+/// The price of a second, or what is none: a second later than asked for, another price, one that cannot be read.
+pub(crate) fn last_price(world: &World, symbol: Symbol, at: Millis) -> Option<PriceAnswer> {
+    if at > world.time.now() {
+        return Some(PriceAnswer::NotYet);
     }
     let mut dice = world.dice();
     let is_odd = dice.per_mille(world.plan.habits.odd_prices);
-    let second = query.at.floor_to(Millis::SECOND);
+    let second = at.floor_to(Millis::SECOND);
     // A bar of one second, from the price at its beginning to the one at its end.
-    let [open, close] = [second, second + Millis::SECOND].map(|at| price(world.plan.seed, query.symbol, at));
-    let record = |second: Millis, factor: f64| {
-        Page::ok(&json!({
-            "pair": query.symbol.to_string(), "slot": "default", "time": second.get(), "volume": 0,
-            "openPrice": open * factor, "closePrice": close * factor,
-            "highPrice": open.max(close) * factor, "lowPrice": open.min(close) * factor,
-        }))
+    let [open, close] = [second, second + Millis::SECOND].map(|at| price(world.plan.seed, symbol, at));
+    let record = |time: Millis, factor: f64| {
+        let prices = Ohlcv {
+            open: open * factor,
+            high: open.max(close) * factor,
+            low: open.min(close) * factor,
+            close: close * factor,
+            volume: 0.0,
+        };
+        Some(PriceAnswer::Record(PriceRecord { time, prices, recorded_time: None }))
     };
     if !is_odd {
         return record(second, 1.0);
@@ -160,78 +141,66 @@ pub(crate) fn last_price(world: &World, query: &PriceQuery) -> Page {
         2 => record(second, 1_000.0),
         3 => record(second - Millis::HOUR, 1.0),
         4 => record(second + Millis::HOUR, 1.0),
-        _ => Page::ok(&json!({ "time": "soon", "closePrice": "NaN" })),
+        _ => None,
     }
 }
 
-fn full(habits: &Habits, trade: &Trade, now: Millis) -> TradeRecord {
-    let mut record = TradeRecord {
-        id: trade.id.clone(),
-        user_id: Some(USER.to_owned()),
-        status: Some(TradeStatus::Open),
-        result: Some(TradeResult::Pending),
+fn full(habits: &Habits, trade: &Trade, now: Millis) -> TradeReport {
+    let mut report = TradeReport {
         symbol: Some(trade.order.symbol.to_string()),
-        direction: Some(Tolerant::Known(trade.order.direction)),
-        expiration_type: Some(Tolerant::Known(match trade.order.expiration_type {
+        direction: Some(Reported::Known(trade.order.direction)),
+        expiration_type: Some(Reported::Known(match trade.order.expiration_type {
             ExpirationType::Unstated => ExpirationType::TimeFixed,
             stated => stated,
         })),
-        close_type: Some(Tolerant::Known(trade.order.close_type)),
+        close_type: Some(Reported::Known(trade.order.close_type)),
         amount: Some(trade.order.amount),
-        payout: Some(trade.payout),
+        payout: Payout::from_percent(trade.payout).ok(),
         request_time: Some(trade.request_time),
         open_time: Some(trade.open_time),
         open_price: Some(trade.open_price),
         close_time: Some(trade.close_time),
-        is_demo: Some(trade.order.account == Account::Demo),
-        from_api_token: Some(trade.is_by_token),
-        created_at: Some(trade.request_time),
-        ..TradeRecord::default()
+        account: Some(trade.order.account),
+        from_token: Some(trade.is_by_token),
+        created_time: Some(trade.request_time),
+        ..TradeReport::new(trade.id.as_str())
     };
     if now < trade.settles_at {
         if habits.has_unknown_words && now >= trade.settles_at - UNKNOWN_FOR && now >= trade.close_time {
-            record.status = Some(TradeStatus::Unknown("AUDITED".to_owned()));
-            record.result = Some(TradeResult::Unknown("REVERTED".to_owned()));
+            report.progress = Progress::Unrecognised(UNKNOWN_RESULT.to_owned());
         }
-        return record;
+        return report;
     }
-    record.status = Some(if trade.outcome == Outcome::Cancelled {
-        TradeStatus::Cancelled
-    } else {
-        TradeStatus::Completed
-    });
-    record.result = Some(TradeResult::from(trade.outcome));
-    record.pnl = Some(Decimal::new(trade.profit, 2));
-    record.close_price = Some(trade.close_price);
-    record
+    report.progress = Progress::Over(trade.outcome);
+    // The venue does not say what a trade that was called off brought.
+    report.profit = (trade.outcome != Outcome::Cancelled).then(|| Decimal::new(trade.profit, 2));
+    report.close_price = Some(trade.close_price);
+    report
 }
 
-/// Candles of a window, the forming one among them, each a little after its close or never.
-pub(crate) fn candles(world: &World, query: &CandleQuery) -> CandleRows {
+/// Candles of a window by time, the forming one among them, each a little after its close or never.
+pub(crate) fn candles(
+    world: &World,
+    symbol: Symbol,
+    interval: Interval,
+    (start, end): (Millis, Millis),
+) -> Vec<CandleRow> {
     let (seed, habits, now) = (world.plan.seed, &world.plan.habits, world.time.now());
-    let length = query.interval.length();
+    let length = interval.length();
     let key = |open: Millis| mix([seed, open.get() as u64, length.get() as u64]);
     let is_there = |open: &Millis| {
         let is_gap = (key(*open) % 1_000) as i64 <= habits.gaps && habits.gaps > 0;
         let lag = Millis::new((key(*open) >> 32) as i64 % 400);
         !is_gap && (now < *open + length || now >= *open + length + lag)
     };
-    let first = query.start_time.floor_to(length);
+    let first = start.floor_to(length);
     let opens = std::iter::successors(Some(first), |open| Some(*open + length));
-    let window = opens.take_while(|open| *open <= query.end_time.min(now));
+    let window = opens.take_while(|open| *open <= end.min(now));
     let row = |open: Millis| {
-        let price = price(seed, query.symbol, open);
-        CandleRow {
-            volume: 1.0,
-            open_price: price,
-            // All prices that there are lie in it.
-            high_price: 106.0,
-            low_price: 99.0,
-            close_price: price + 1.0,
-            time: open,
-        }
+        let price = price(seed, symbol, open);
+        // All prices that there are lie in it.
+        let prices = Ohlcv { open: price, high: 106.0, low: 99.0, close: price + 1.0, volume: 1.0 };
+        CandleRow { time: open, prices }
     };
-    let mut rows: Vec<CandleRow> = window.filter(is_there).map(row).collect();
-    rows.reverse();
-    CandleRows { rows, unreadable: 0 }
+    window.filter(is_there).map(row).collect()
 }

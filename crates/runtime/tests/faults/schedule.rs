@@ -100,7 +100,7 @@ async fn play_runs(world: &Arc<World>, counts: &mut Counts) {
             Ended::Finished if end == End::Quiet && (is_all_kept(world) || counts.runs > 100) => return,
             Ended::Finished => {}
             // The venue does not answer at the start: it is tried again.
-            Ended::Failed(RuntimeError::Venue { .. } | RuntimeError::ChangeInterval { .. })
+            Ended::Failed(RuntimeError::Venue { .. } | RuntimeError::UnsupportedInterval { .. })
                 if counts.runs < 100 => {}
             Ended::Failed(error) => return world.require(false, || format!("a run failed: {error}")),
             Ended::Never => return world.require(false, || "a run does not become quiet".to_owned()),

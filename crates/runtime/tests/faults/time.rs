@@ -2,7 +2,7 @@
 //! them.
 
 use async_trait::async_trait;
-use candlewick_api::clock::{Clock, Hold};
+use candlewick_broker::clock::{Clock, Hold};
 use candlewick_sdk::Millis;
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 use std::time::Duration;

@@ -2,7 +2,7 @@
 
 use crate::dice::{Dice, mix};
 use crate::plan::{BALANCE, Habits, Plan, Withholding};
-use candlewick_api::{Account, OpenOrder};
+use candlewick_broker::{Account, OpenOrder};
 use candlewick_sdk::rust_decimal::prelude::ToPrimitive;
 use candlewick_sdk::rust_decimal::{Decimal, RoundingStrategy};
 use candlewick_sdk::{Direction, ExpirationType, Millis, Outcome, Symbol};

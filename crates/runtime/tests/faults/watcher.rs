@@ -6,9 +6,9 @@ use crate::plan::Withholding;
 use crate::truth::Trade;
 use crate::world::World;
 use candlewick_engine::{
-    Action, Event, EventKind, IntentId, IntentRow, IntentState, Ledger, Opened, Settled, TradeBook,
+    Action, Event, EventKind, IntentId, IntentRow, IntentState, Opened, Settled, TradeBook,
 };
-use candlewick_runtime::{Notice, Observer, Past};
+use candlewick_runtime::{Notice, Past};
 use candlewick_sdk::{Millis, Outcome};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -58,50 +58,65 @@ impl Seen {
     }
 }
 
-/// The observer of one run.
+/// Watches one run. It folds the trades of its own, from what it is told.
 pub(crate) struct Watcher {
-    pub(crate) world: Arc<World>,
-    pub(crate) seen: Arc<Mutex<Seen>>,
+    world: Arc<World>,
+    seen: Arc<Mutex<Seen>>,
+    book: TradeBook,
 }
 
-impl Observer for Watcher {
-    fn see(&mut self, notice: Notice<'_>, ledger: &Ledger, book: &TradeBook) {
-        let mut seen = self.seen.lock().unwrap();
+impl Watcher {
+    pub(crate) fn new(world: &Arc<World>, past: &Past, seen: Arc<Mutex<Seen>>) -> Self {
+        let mut book = TradeBook::default();
+        book.append(past.book());
+        Self { world: Arc::clone(world), seen, book }
+    }
+
+    /// Takes a notice, as soon as it is given.
+    pub(crate) fn take(&mut self, notice: Notice) {
+        let seen = Arc::clone(&self.seen);
+        let mut seen = seen.lock().unwrap();
         match notice {
-            Notice::Told(event, actions) => {
+            Notice::Handled { event, actions, funds, .. } => {
+                self.book.record_event(&event);
+                for action in &actions {
+                    self.book.record_action(action);
+                }
                 if matches!(event.kind, EventKind::Candle { .. }) && actions.is_empty() {
                     return;
                 }
                 self.world.tell(|| format!("{:?} -> {actions:?}", event.kind));
-                self.check_event(event, book, &mut seen);
-                for action in actions {
+                self.check_event(&event, &mut seen);
+                for action in &actions {
                     if let Action::Open(approved) = action {
-                        limits::check_open(&self.world, approved, (book, ledger));
+                        limits::check_open(&self.world, approved, (&self.book, funds));
                     }
                 }
+                seen.unfinished = self.book.rows().iter().filter(|row| is_unfinished(row)).count();
+                seen.open_stakes = funds.open_stakes.minor();
             }
-            Notice::Warning(text) => {
-                self.world.tell(|| text.to_owned());
-                if let Some(rest) = text.strip_prefix("trade ").filter(|_| text.ends_with("by no intent")) {
-                    let id = rest.split(' ').next().unwrap();
-                    self.check_strange(id);
-                    seen.reported.insert(id.to_owned());
-                }
-                // What the venue says of a settlement is consistent, unless prices are odd.
-                let is_wronged = text.contains("settled wrongly") || text.contains("the price record of");
-                let has_odd_prices = self.world.plan.habits.odd_prices > 0;
-                self.world.require(!is_wronged || has_odd_prices, || format!("a false alarm: {text}"));
-                let asked = text.strip_prefix("intent ").filter(|_| text.contains("stays in doubt"));
-                if let Some(number) = asked.and_then(|rest| rest.split(' ').next()?.parse().ok()) {
-                    seen.doubts.remove(&number);
-                    seen.asked.insert(number);
-                }
-            }
-            Notice::Price(..) | Notice::Stopping(..) => {}
+            Notice::Warning(text) => self.take_warning(&text, &mut seen),
+            Notice::Price(..) | Notice::Stopping { .. } => {}
         }
-        seen.unfinished = book.rows().iter().filter(|row| is_unfinished(row)).count();
-        seen.open_stakes = ledger.open_stakes().minor();
         self.check_doubts(&seen);
+    }
+
+    fn take_warning(&self, text: &str, seen: &mut Seen) {
+        self.world.tell(|| text.to_owned());
+        if let Some(rest) = text.strip_prefix("trade ").filter(|_| text.ends_with("by no intent")) {
+            let id = rest.split(' ').next().unwrap();
+            self.check_strange(id);
+            seen.reported.insert(id.to_owned());
+        }
+        // What the venue says of a settlement is consistent, unless prices are odd.
+        let is_wronged = text.contains("settled wrongly") || text.contains("the price record of");
+        let has_odd_prices = self.world.plan.habits.odd_prices > 0;
+        self.world.require(!is_wronged || has_odd_prices, || format!("a false alarm: {text}"));
+        let asked = text.strip_prefix("intent ").filter(|_| text.contains("stays in doubt"));
+        if let Some(number) = asked.and_then(|rest| rest.split(' ').next()?.parse().ok()) {
+            seen.doubts.remove(&number);
+            seen.asked.insert(number);
+        }
     }
 }
 
@@ -110,7 +125,7 @@ pub(crate) const fn is_unfinished(row: &IntentRow) -> bool {
 }
 
 impl Watcher {
-    fn check_event(&self, event: &Event, book: &TradeBook, seen: &mut Seen) {
+    fn check_event(&self, event: &Event, seen: &mut Seen) {
         match &event.kind {
             EventKind::InDoubt { intent } => {
                 seen.doubts.insert(intent.number(), self.world.time.now());
@@ -126,7 +141,7 @@ impl Watcher {
             }
             EventKind::Settled(settled) => {
                 seen.settled.insert(settled.intent.number());
-                self.check_settled(settled, book);
+                self.check_settled(settled);
             }
             _ => {}
         }
@@ -194,9 +209,9 @@ impl Watcher {
         });
     }
 
-    fn check_settled(&self, settled: &Settled, book: &TradeBook) {
+    fn check_settled(&self, settled: &Settled) {
         let intent = settled.intent;
-        let Some(id) = book.row(intent).and_then(|row| book.venue_id(row)) else {
+        let Some(id) = self.book.row(intent).and_then(|row| self.book.venue_id(row)) else {
             return self.world.require(false, || format!("intent {intent} settled without a trade"));
         };
         let truth = self.world.truth();

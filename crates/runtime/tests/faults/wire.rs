@@ -1,12 +1,12 @@
 //! What is read from requests, and how records are written, by the names of the contract and independently of the
 //! client that reads them.
 
-use candlewick_api::model::{
-    CandleQuery, Tolerant, TradePage, TradeQuery, TradeRecord, TradeResult, TradeStatus,
+use crate::records::{Page as TradePage, UNKNOWN_RESULT};
+use candlewick_broker::{
+    Account, Balances, CandleRow, OpenOrder, PriceRecord, Progress, Reported, TradeReport,
 };
-use candlewick_api::{Account, OpenOrder};
 use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{ExpirationType, Millis, Symbol};
+use candlewick_sdk::{ExpirationType, Interval, Millis, Outcome, Symbol};
 use reqwest::{StatusCode, Url};
 use serde_json::{Number, Value, json};
 use std::fmt::Display;
@@ -31,6 +31,21 @@ impl Page {
         let body = json!({ "statusCode": status.as_u16(), "message": message });
         Self { status, body: body.to_string().into_bytes() }
     }
+}
+
+/// Which page of the list is asked for.
+pub(crate) struct TradeQuery {
+    pub(crate) page: u64,
+    pub(crate) page_size: u64,
+    pub(crate) user_id: Option<String>,
+}
+
+/// Which candles are asked for.
+pub(crate) struct CandleQuery {
+    pub(crate) symbol: Symbol,
+    pub(crate) interval: Interval,
+    pub(crate) start: Millis,
+    pub(crate) end: Millis,
 }
 
 /// Which price is asked for, of which moment.
@@ -60,14 +75,12 @@ pub(crate) fn read_price_query(url: &Url) -> PriceQuery {
 }
 
 pub(crate) fn read_candle_query(url: &Url) -> CandleQuery {
+    let _: (String, u64, u64) = (parsed(url, "type"), parsed(url, "skip"), parsed(url, "limit"));
     CandleQuery {
         symbol: parsed(url, "pair"),
-        asset_type: parsed(url, "type"),
         interval: parsed(url, "interval"),
-        skip: parsed(url, "skip"),
-        limit: parsed(url, "limit"),
-        start_time: moment(url, "startTime"),
-        end_time: moment(url, "endTime"),
+        start: moment(url, "startTime"),
+        end: moment(url, "endTime"),
     }
 }
 
@@ -91,52 +104,97 @@ fn number(amount: Decimal) -> Value {
     Number::from_f64(float).map_or(Value::Null, Value::Number)
 }
 
-fn tolerant<T: Display>(value: Option<&Tolerant<T>>) -> Option<String> {
-    value.map(|value| match value {
-        Tolerant::Known(known) => known.to_string(),
-        Tolerant::Unknown(text) => text.clone(),
-    })
+fn reported<T: Display>(value: Option<&Reported<T>>) -> Option<String> {
+    value.map(ToString::to_string)
+}
+
+/// Status and result, in the venue's words.
+fn words(progress: &Progress) -> (&'static str, Option<&'static str>) {
+    match progress {
+        Progress::Running => ("OPEN", Some("PENDING")),
+        Progress::Over(Outcome::Won) => ("COMPLETED", Some("WON")),
+        Progress::Over(Outcome::Lost) => ("COMPLETED", Some("LOST")),
+        Progress::Over(Outcome::Draw) => ("COMPLETED", Some("DRAW")),
+        Progress::Over(Outcome::Cancelled) => ("CANCELLED", Some("PENDING")),
+        Progress::OverUnreported => ("COMPLETED", None),
+        Progress::Unrecognised(_) => ("AUDITED", Some(UNKNOWN_RESULT)),
+    }
 }
 
 /// A trade's record; what it leaves out is null, or as the venue writes what is not known yet: 0.
-pub(crate) fn trade(record: &TradeRecord) -> Value {
+pub(crate) fn trade(report: &TradeReport) -> Value {
     let moment = |at: Option<Millis>| at.map(Millis::get);
+    let (status, result) = words(&report.progress);
+    let payout = report.payout.map(|payout| payout.to_percent());
     json!({
-        "id": record.id,
-        "userId": record.user_id,
-        "status": record.status.as_ref().map(TradeStatus::as_str),
-        "result": record.result.as_ref().map(TradeResult::as_str),
-        "symbol": record.symbol,
-        "direction": tolerant(record.direction.as_ref()),
-        "expirationType": tolerant(record.expiration_type.as_ref()),
-        "closeType": tolerant(record.close_type.as_ref()),
-        "amount": record.amount.map(number),
-        "payout": record.payout.map(number),
-        "pnl": record.pnl.map_or(json!(0), number),
-        "requestTime": moment(record.request_time),
-        "openTime": moment(record.open_time).unwrap_or(0),
-        "openPrice": record.open_price.unwrap_or(0.0),
-        "closeTime": moment(record.close_time).unwrap_or(0),
-        "closePrice": record.close_price.unwrap_or(0.0),
-        "isDemo": record.is_demo,
-        "fromApiToken": record.from_api_token,
-        "createdAt": moment(record.created_at),
+        "id": report.id,
+        "status": status,
+        "result": result,
+        "symbol": report.symbol,
+        "direction": reported(report.direction.as_ref()),
+        "expirationType": reported(report.expiration_type.as_ref()),
+        "closeType": reported(report.close_type.as_ref()),
+        "amount": report.amount.map(number),
+        "payout": payout,
+        "pnl": report.profit.map_or(json!(0), number),
+        "requestTime": moment(report.request_time),
+        "openTime": moment(report.open_time).unwrap_or(0),
+        "openPrice": report.open_price.unwrap_or(0.0),
+        "closeTime": moment(report.close_time).unwrap_or(0),
+        "closePrice": report.close_price.unwrap_or(0.0),
+        "isDemo": report.account.map(|account| account == Account::Demo),
+        "fromApiToken": report.from_token,
+        "createdAt": moment(report.created_time),
     })
+}
+
+/// The short projection, which never says how a trade ended.
+pub(crate) fn short(report: &TradeReport) -> Value {
+    json!({ "id": report.id, "status": words(&report.progress).0, "symbol": report.symbol })
+}
+
+/// Two demo wallets and one of real money.
+pub(crate) fn wallets(balances: &Balances) -> Value {
+    let wallet = |id: &str, kind: &str, balance: Decimal| json!({ "id": id, "type": kind, "balance": number(balance) });
+    let (demo, real) = (balances.demo.unwrap_or_default(), balances.real.unwrap_or_default());
+    let part = Decimal::from(5);
+    json!([wallet("w-1", "DEMO", demo - part), wallet("w-2", "REAL", real), wallet("w-3", "DEMO", part)])
+}
+
+/// A price record.
+pub(crate) fn price(symbol: Symbol, record: &PriceRecord) -> Value {
+    let prices = record.prices;
+    json!({
+        "pair": symbol.to_string(), "slot": "default", "time": record.time.get(), "volume": 0,
+        "openPrice": prices.open, "closePrice": prices.close, "highPrice": prices.high, "lowPrice": prices.low,
+    })
+}
+
+/// Candles, the newest first.
+pub(crate) fn candles(rows: &[CandleRow]) -> Value {
+    let row = |row: &CandleRow| {
+        let prices = row.prices;
+        json!({
+            "time": row.time.get(), "volume": prices.volume, "openPrice": prices.open, "closePrice": prices.close,
+            "highPrice": prices.high, "lowPrice": prices.low,
+        })
+    };
+    rows.iter().rev().map(row).collect()
 }
 
 /// A page of the list; rows that cannot be read are of every kind.
 pub(crate) fn page(page: &TradePage) -> Value {
     let unreadable = [json!(null), json!({ "status": "OPEN" }), json!({ "id": "" }), json!("trade-0001")];
-    let mut data: Vec<Value> = page.data.iter().map(trade).collect();
+    let mut data: Vec<Value> = page.rows.iter().map(trade).collect();
     let place = data.len() % unreadable.len();
     data.extend(unreadable.into_iter().cycle().skip(place).take(page.unreadable));
     json!({
-        "currentPage": page.current_page,
-        "perPage": page.per_page,
-        "lastPage": page.last_page,
-        "nextPage": page.next_page,
-        "prevPage": page.prev_page,
-        "pages": page.pages,
+        "currentPage": page.number,
+        "perPage": page.size,
+        "lastPage": page.last,
+        "nextPage": (page.number < page.last).then_some(page.number + 1),
+        "prevPage": null,
+        "pages": page.last,
         "total": page.total,
         "count": page.count,
         "data": data,

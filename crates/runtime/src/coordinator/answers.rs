@@ -1,0 +1,342 @@
+//! What follows from the venue's answers: events for the Session, and what is asked next.
+
+use super::Coordinator;
+use super::agenda::Job;
+use super::closing::Phase;
+use super::command::{Command, Step};
+use super::event_queue::Place;
+use super::input::{Answer, Streams};
+use super::market_watch::GridPrice;
+use super::settlement::settlement_of;
+use super::warm_up::Warmed;
+use crate::Notice;
+use crate::skew::{ClockSample, ClockSource};
+use candlewick_broker::{
+    BrokerError, Candles, OpenOutcome, PriceAnswer, PriceTick, Refusal, RefusalReason, Reply, TradeReport,
+};
+use candlewick_engine::{EventKind, IntentId, Opened, Origin, Rejection, SeriesId, SymbolId, VenueId};
+use candlewick_sdk::{Millis, Price, Text};
+
+/// An answer's own time may lie in the future by at most this much: on a virtual clock it does, by the order's
+/// latency; beyond it the time is nonsense and the answer counts as of now.
+const FAR_FUTURE: Millis = Millis::from_seconds(300);
+
+/// The venue's clock leapt ahead, perhaps because ours stood still: what is done once it has caught up.
+pub(super) struct Leap {
+    by: Millis,
+    offset: Option<Millis>,
+    answer: Answer,
+}
+
+impl Coordinator {
+    /// Takes an answer. What it says of the venue's clock comes first.
+    pub(super) fn on_answer(&mut self, answer: Answer, step: &mut Step<'_>) {
+        if !self.requests.end(answer.id()) {
+            return;
+        }
+        let mut leap = None;
+        for sample in samples_of(&answer) {
+            if self.is_simulated && sample.source == ClockSource::Open {
+                // A simulated venue takes an order one latency after it arrived.
+                continue;
+            }
+            let change = self.skew.take(sample, step.now);
+            match change.leapt {
+                Some(by) if by > Millis::ZERO => leap = Some((by, change.offset)),
+                Some(by) => {
+                    self.alarm_leap(by, step);
+                    self.report_offset(change.offset, step);
+                }
+                None => self.report_offset(change.offset, step),
+            }
+        }
+        match leap {
+            None => self.take_answer(answer, step),
+            // Ours stood still (the machine slept), or theirs was set: whichever it is, the answer is read by the right time.
+            Some((by, offset)) => {
+                self.leap = Some(Leap { by, offset, answer });
+                step.commands.push(Command::CatchUpClock);
+            }
+        }
+    }
+
+    /// Our clock caught up by so much, or had nothing to catch up with.
+    pub(super) fn on_clock_moved(&mut self, by: Millis, step: &mut Step<'_>) {
+        let Some(leap) = self.leap.take() else { return };
+        let mut offset = leap.offset;
+        if by > Millis::ZERO {
+            offset = self.skew.our_clock_moved(by, step.now).offset;
+            let text = format!("the machine stood still for {by} ms; the run goes on at the present");
+            self.session.alarm(text, step);
+        } else {
+            self.alarm_leap(leap.by, step);
+        }
+        self.report_offset(offset, step);
+        self.take_answer(leap.answer, step);
+    }
+
+    fn alarm_leap(&mut self, by: Millis, step: &mut Step<'_>) {
+        self.session.alarm(format!("the venue's clock leapt by {by} ms against this machine's"), step);
+    }
+
+    /// Any difference of the clocks that is not caught up with is for the rules and for people.
+    fn report_offset(&mut self, offset: Option<Millis>, step: &mut Step<'_>) {
+        if let Some(offset) = offset {
+            self.handle(step.now, EventKind::Skew { offset }, step);
+        }
+    }
+
+    fn take_answer(&mut self, answer: Answer, step: &mut Step<'_>) {
+        match answer {
+            Answer::Candles(series, answer) => self.on_candles(series, answer, step),
+            Answer::Price(symbol, at, answer) => self.on_price(symbol, at, answer, step),
+            Answer::Subscription(symbol, Ok(Streams::Yes)) => self.market.begin_stream(symbol),
+            // Its prices are asked for.
+            Answer::Subscription(_, Ok(Streams::No) | Err(_)) => {}
+            Answer::Trade(intent, answer) => self.on_trade(intent, answer, step),
+            Answer::Trades(listing) => self.on_trades(listing, step),
+            Answer::BalancesAfterTrades(answer) => self.on_balances_after_trades(answer.ok(), step),
+            Answer::Balances(answer) => self.on_balances(answer, step),
+            Answer::SettlementPrice(answer) => self.on_settlement_price(answer.ok(), step),
+            Answer::NamedTrade(order, answer) => {
+                self.on_named_trade(order, answer.map(|reply| reply.value), step);
+            }
+            Answer::Open(intent, outcome) => self.on_open(intent, outcome, step),
+        }
+    }
+
+    fn on_candles(&mut self, id: SeriesId, answer: Result<Reply<Candles>, BrokerError>, step: &mut Step<'_>) {
+        if let Phase::Starting(_) = self.phase {
+            return self.on_past_candles(answer, step);
+        }
+        let (now, series) = (step.now, self.market.series(id));
+        match answer {
+            Ok(Reply { value: candles, .. }) => {
+                if candles.unusable > 0 {
+                    self.rejected_rows += candles.unusable as u64;
+                    step.warn(format!(
+                        "{series}: {} rows were no candles and count as gaps",
+                        candles.unusable
+                    ));
+                }
+                self.audit_candles(series, &candles.candles, step);
+                let parts = (&mut self.events, &mut self.agenda);
+                for candle in self.market.on_candles(id, &candles, now, parts) {
+                    self.audit_prices(series, &candle, step);
+                }
+            }
+            Err(error) => {
+                self.market.on_no_candles(id, now, (&mut self.events, &mut self.agenda));
+                step.warn(format!("{series}: no candles: {error}"));
+            }
+        }
+    }
+
+    /// The past of a series goes to the Session at once, past gate and queue.
+    fn on_past_candles(&mut self, answer: Result<Reply<Candles>, BrokerError>, step: &mut Step<'_>) {
+        let Phase::Starting(warm_up) = &mut self.phase else { return };
+        let warmed = match answer {
+            Ok(reply) => warm_up.on_candles(reply.value),
+            Err(error) => {
+                let failure = warm_up.failure(error);
+                return self.fail(failure, step);
+            }
+        };
+        if let Some(Warmed::Series { id, candles, watch }) = warmed {
+            let interval = self.market.series(id).interval;
+            for candle in candles {
+                let kind = EventKind::Candle { series: id, candle, origin: Origin::Backfill };
+                self.handle(candle.close_time(interval), kind, step);
+            }
+            self.market.watch_candles(id, watch, &mut self.agenda);
+        }
+        self.go_on_starting(step);
+    }
+
+    fn on_price(
+        &mut self,
+        id: SymbolId,
+        at: Millis,
+        answer: Result<Reply<PriceAnswer>, BrokerError>,
+        step: &mut Step<'_>,
+    ) {
+        let symbol = self.market.symbol(id);
+        let mut price = None;
+        match answer {
+            Ok(Reply { value: PriceAnswer::Record(record), .. }) => {
+                self.audits.prices.polled(symbol, record.time, record.prices.close);
+                let value = record.prices.close;
+                price = (value > 0.0).then_some(Price { time: at, value });
+            }
+            Ok(Reply { value: PriceAnswer::NotYet, .. }) => {}
+            Err(error) => step.warn(format!("{symbol}: no price: {error}")),
+        }
+        self.on_grid_price(id, price, step);
+    }
+
+    fn on_grid_price(&mut self, id: SymbolId, price: Option<Price>, step: &mut Step<'_>) {
+        let parts = (&mut self.events, &mut self.agenda);
+        if let GridPrice::Shown(symbol, price) = self.market.on_grid_price(id, price, step.now, parts) {
+            step.commands.push(Command::Notify(Notice::Price(symbol, price)));
+        }
+    }
+
+    /// A price came by itself, and may settle the moment of the grid that is waited for.
+    pub(super) fn on_tick(&mut self, id: SymbolId, tick: PriceTick, step: &mut Step<'_>) {
+        self.market.on_tick(id, tick);
+        self.settle_streamed(id, false, step);
+    }
+
+    /// Brings streamed prices onto the grid, as far as they are known.
+    pub(super) fn settle_streamed(&mut self, id: SymbolId, is_over: bool, step: &mut Step<'_>) {
+        let Some((at, tick)) = self.market.settled_grid(id, is_over) else { return };
+        let symbol = self.market.symbol(id);
+        if let Some(tick) = tick {
+            self.audits.prices.polled(symbol, tick.time, tick.price);
+        }
+        self.on_grid_price(id, tick.map(|tick| Price { time: at, value: tick.price }), step);
+    }
+
+    fn on_trade(
+        &mut self,
+        intent: IntentId,
+        answer: Result<Box<Reply<TradeReport>>, BrokerError>,
+        step: &mut Step<'_>,
+    ) {
+        let (now, job) = (step.now, Job::Trade(intent));
+        let Some(trade) = self.trades.find(intent) else { return self.events.gate.settle_job(job) };
+        let report = match answer {
+            Ok(reply) => reply.value,
+            Err(error) => {
+                let again = self.trades.ask_again(intent, now);
+                self.agenda.add(again.unwrap_or(now), job);
+                self.events.gate.settle_job(job);
+                return step.warn(format!("intent {intent}: no answer about its trade: {error}"));
+            }
+        };
+        let Some(settled) = settlement_of(&report, intent, trade, self.session.scale()) else {
+            self.learn_details(intent, &report, now);
+            return self.events.gate.settle_job(job);
+        };
+        let close = settled.close_time.or(trade.close_time).unwrap_or(now);
+        self.audit_terms(intent, &report, step);
+        self.audit_settlement(&settled, step);
+        // A trade that was over when it was adopted may end while its adoption still waits in the queue.
+        let at = self.events.after_answer(intent).map_or(now, |after| after.max(now));
+        self.events.add(at, Place::Settlement(close, intent), EventKind::Settled(settled));
+        self.trades.end(intent);
+        self.events.gate.settle_job(job);
+    }
+
+    /// A trade that is not final may still say what the answer to its open left out.
+    fn learn_details(&mut self, intent: IntentId, report: &TradeReport, now: Millis) {
+        let is_news = self.session.row(intent).is_some_and(|row| {
+            let has_price = row.open_price.is_none() && report.open_price.is_some();
+            has_price || row.close_time.is_none() && report.close_time.is_some()
+        });
+        if is_news {
+            let opened = Opened { venue_id: None, ..opened(intent, report) };
+            self.events.add(now, Place::Answer(intent), EventKind::Opened(opened));
+        }
+        if let Some(again) = self.trades.detail(intent, report.close_time, now) {
+            self.agenda.add(again, Job::Trade(intent));
+        }
+    }
+
+    fn on_open(&mut self, intent: IntentId, outcome: OpenOutcome, step: &mut Step<'_>) {
+        let now = step.now;
+        let (at, kind) = match outcome {
+            OpenOutcome::Opened(reply) => {
+                let report = &reply.value;
+                self.audit_terms(intent, report, step);
+                self.audit_payout(intent, report.payout, step);
+                self.begin_tracking(intent, report, now);
+                (not_far(report.request_time, now), EventKind::Opened(opened(intent, report)))
+            }
+            OpenOutcome::Refused(refusal) => {
+                step.warn(format!("intent {intent} was refused: {}", refusal.text));
+                let rejection = rejection_of(&refusal);
+                (not_far(refusal.venue_time, now), EventKind::Rejected { intent, rejection })
+            }
+            OpenOutcome::NotSent { reason } => {
+                self.session.note_not_sent(intent, &reason, step);
+                (now, EventKind::NotSent { intent })
+            }
+            OpenOutcome::Unknown { reason } => {
+                step.warn(format!("intent {intent} is in doubt: {reason}"));
+                if let Some(terms) = self.session.terms(intent) {
+                    self.begin_doubt(&terms, now);
+                }
+                (now, EventKind::InDoubt { intent })
+            }
+        };
+        self.events.add(at, Place::Answer(intent), kind);
+    }
+}
+
+/// What an answer proves about the venue's clock.
+fn samples_of(answer: &Answer) -> Vec<ClockSample> {
+    fn dated<T>(reply: &Reply<T>) -> Option<ClockSample> {
+        ClockSample::of_date(reply)
+    }
+    let of_price = |reply: &Reply<PriceAnswer>| [dated(reply), ClockSample::of_price(reply)];
+    let samples = match answer {
+        Answer::Candles(_, Ok(reply)) => [dated(reply), None],
+        Answer::Price(_, _, Ok(reply)) => of_price(reply),
+        Answer::Trade(_, Ok(reply)) | Answer::NamedTrade(_, Ok(reply)) => [dated(reply), None],
+        Answer::Balances(Ok(reply)) | Answer::BalancesAfterTrades(Ok(reply)) => [dated(reply), None],
+        Answer::SettlementPrice(Ok(reply)) => [dated(reply), None],
+        Answer::Open(_, OpenOutcome::Opened(reply)) => [dated(reply), ClockSample::of_open(reply)],
+        _ => [None, None],
+    };
+    samples.into_iter().flatten().collect()
+}
+
+pub(super) fn opened(intent: IntentId, report: &TradeReport) -> Opened {
+    Opened {
+        intent,
+        venue_id: Some(VenueId::truncated(&report.id)),
+        open_time: report.open_time,
+        open_price: report.open_price,
+        close_time: report.close_time,
+        payout: report.payout,
+    }
+}
+
+/// The venue's own time of a fact, unless it says none or nonsense.
+fn not_far(venue_time: Option<Millis>, now: Millis) -> Millis {
+    venue_time.filter(|at| *at <= now + FAR_FUTURE && *at >= now - FAR_FUTURE).unwrap_or(now)
+}
+
+fn rejection_of(refusal: &Refusal) -> Rejection {
+    match refusal.reason {
+        RefusalReason::NoPrice => Rejection::NoPrice,
+        RefusalReason::InsufficientBalance => Rejection::InsufficientBalance,
+        RefusalReason::Credentials | RefusalReason::Other => Rejection::Other(Text::truncated(&refusal.text)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_nonsensical_venue_time_counts_as_now() {
+        let now = Millis::DAY;
+        assert_eq!(not_far(Some(now + Millis::SECOND), now), now + Millis::SECOND);
+        assert_eq!(not_far(Some(now + Millis::DAY), now), now);
+        assert_eq!(not_far(None, now), now);
+    }
+
+    #[test]
+    fn a_refusal_is_known_by_its_reason_and_not_by_its_words() {
+        for (reason, expected) in [
+            (RefusalReason::NoPrice, Rejection::NoPrice),
+            (RefusalReason::InsufficientBalance, Rejection::InsufficientBalance),
+            (RefusalReason::Other, Rejection::Other(Text::truncated("no price, no balance"))),
+        ] {
+            let text = "no price, no balance".to_owned();
+            assert_eq!(rejection_of(&Refusal { reason, text, venue_time: None }), expected);
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! When candles of a series are asked for, and which of them are new.
+
+use candlewick_engine::Origin;
+use candlewick_sdk::{Candle, Interval, Millis};
+
+/// The pause before a candle that is not there yet is asked for again; the last one repeats.
+const PAUSES_MS: [i64; 6] = [250, 250, 500, 1_000, 2_000, 4_000];
+/// How many intervals later a candle may still come when answers lack it. Without such a bound every question of
+/// a weekend would reach back to its beginning.
+const MOST_BEHIND: i64 = 400;
+
+/// How many known candles are asked for again.
+const SEEN_AGAIN: i64 = 2;
+
+/// Polling of one series: right after the close, quickly until the candle is there, then silence.
+#[derive(Debug)]
+pub(crate) struct CandleWatch {
+    interval: Interval,
+    first_ask: Millis,
+    quick_repeats: u32,
+    /// Open time of the oldest candle that is not known yet.
+    next_open: Millis,
+    /// The close that is waited for.
+    due_close: Millis,
+    repeats: u32,
+}
+
+/// What follows from a poll.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Polled {
+    /// Candles not seen before, in order, each with its close time.
+    pub(crate) news: Vec<(Millis, Candle, Origin)>,
+    /// When to ask next.
+    pub(crate) ask_at: Millis,
+    /// Whether the candle that was due has come, or will not be waited for any more.
+    pub(crate) is_settled: bool,
+}
+
+impl CandleWatch {
+    /// Watches from `now` on; candles up to `known` (an open time, exclusive) have been handled already.
+    pub(crate) fn new(
+        interval: Interval,
+        known: Millis,
+        now: Millis,
+        first_ask: Millis,
+        quick_repeats: u32,
+    ) -> Self {
+        let length = interval.length();
+        Self {
+            interval,
+            first_ask,
+            quick_repeats,
+            next_open: known,
+            due_close: now.floor_to(length) + length,
+            repeats: 0,
+        }
+    }
+
+    pub(crate) fn ask_at(&self) -> Millis {
+        self.due_close + self.first_ask
+    }
+
+    /// The close that is waited for: the candles of that moment wait for each other.
+    pub(crate) const fn due_close(&self) -> Millis {
+        self.due_close
+    }
+
+    /// The open times to ask for: from the first unknown candle to now, and a few before it, so that a candle that the
+    /// venue has revised is noticed.
+    pub(crate) fn window_start(&self) -> Millis {
+        self.next_open - self.interval.length() * SEEN_AGAIN
+    }
+
+    /// Takes closed candles, sorted, at `now`.
+    pub(crate) fn take(&mut self, candles: &[Candle], now: Millis) -> Polled {
+        let length = self.interval.length();
+        let mut news = Vec::new();
+        for candle in candles.iter().filter(|candle| candle.time() >= self.next_open) {
+            let close = candle.close_time(self.interval);
+            // Only the candle that closed last can lead to a trade.
+            let origin = if now < close + length { Origin::Live } else { Origin::Backfill };
+            news.push((close, *candle, origin));
+        }
+        if let Some((close, _, _)) = news.last() {
+            self.next_open = *close;
+        }
+        let has_come = self.next_open >= self.due_close;
+        if has_come {
+            return Polled { news, ask_at: self.wait_for_next(now), is_settled: true };
+        }
+        self.next_open = self.next_open.max(now.floor_to(length) - length * MOST_BEHIND);
+        let (ask_at, is_settled) = self.ask_again(now);
+        Polled { news, ask_at, is_settled }
+    }
+
+    /// After an answer without the due candle, or no answer: when to ask again, and whether that ends the wait
+    /// for this close.
+    pub(crate) fn ask_again(&mut self, now: Millis) -> (Millis, bool) {
+        let pause = PAUSES_MS[(self.repeats as usize).min(PAUSES_MS.len() - 1)];
+        let again = now + Millis::new(pause);
+        self.repeats += 1;
+        let is_over = self.repeats > self.quick_repeats || again >= self.due_close + self.interval.length();
+        if is_over { (self.wait_for_next(now), true) } else { (again, false) }
+    }
+
+    fn wait_for_next(&mut self, now: Millis) -> Millis {
+        let length = self.interval.length();
+        self.repeats = 0;
+        // A close that went by while an answer was awaited is asked for at once.
+        self.due_close = (self.due_close.max(self.next_open) + length).max(now.floor_to(length));
+        self.ask_at()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_sdk::Ohlcv;
+
+    fn candle(minute: i64) -> Candle {
+        let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
+        Candle::new(Millis::MINUTE * minute, Interval::MINUTE, numbers).unwrap()
+    }
+
+    fn minute(count: i64) -> Millis {
+        Millis::MINUTE * count
+    }
+
+    /// A watch that knows everything before minute 10, started at 10:30 on its clock.
+    fn watch() -> CandleWatch {
+        CandleWatch::new(Interval::MINUTE, minute(10), minute(10) + Millis::from_seconds(30), Millis::ZERO, 3)
+    }
+
+    #[test]
+    fn the_first_ask_is_right_after_the_close_and_then_silence() {
+        let mut watch = watch();
+        assert_eq!((watch.ask_at(), watch.window_start()), (minute(11), minute(8)));
+        let polled = watch.take(&[candle(10)], minute(11));
+        let news = vec![(minute(11), candle(10), Origin::Live)];
+        assert_eq!(polled, Polled { news, ask_at: minute(12), is_settled: true });
+    }
+
+    #[test]
+    fn a_candle_that_is_not_there_is_asked_for_again_until_the_repeats_are_over() {
+        let mut watch = watch();
+        let mut now = minute(11);
+        for pause in [250, 250, 500] {
+            let polled = watch.take(&[], now);
+            now += Millis::new(pause);
+            assert_eq!(polled, Polled { news: Vec::new(), ask_at: now, is_settled: false });
+        }
+        assert_eq!(watch.take(&[], now), Polled { news: Vec::new(), ask_at: minute(12), is_settled: true });
+    }
+
+    #[test]
+    fn missed_candles_come_in_order_and_only_the_last_can_lead_to_a_trade() {
+        let mut watch = watch();
+        let polled = watch.take(&[candle(9), candle(10), candle(11), candle(12)], minute(13));
+        let origins: Vec<_> = polled.news.iter().map(|(close, _, origin)| (*close, *origin)).collect();
+        let expected =
+            [(minute(11), Origin::Backfill), (minute(12), Origin::Backfill), (minute(13), Origin::Live)];
+        assert_eq!(origins, expected);
+        assert_eq!(polled.ask_at, minute(14));
+        assert!(watch.take(&[candle(12)], minute(14)).news.is_empty(), "no candle comes twice");
+    }
+
+    #[test]
+    fn a_close_that_went_by_during_an_answer_is_asked_for_at_once() {
+        let late = minute(13) + Millis::SECOND;
+        let mut came = watch();
+        assert_eq!(came.take(&[candle(10)], late).ask_at, minute(13));
+        let mut failed = watch();
+        assert_eq!(failed.ask_again(late), (minute(13), true));
+        assert_eq!((failed.due_close(), failed.window_start()), (minute(13), minute(8)));
+    }
+
+    #[test]
+    fn the_window_of_a_long_silence_is_bounded_but_not_that_of_an_outage() {
+        let (mut silent, mut broken) = (watch(), watch());
+        let later = minute(10 + 1_000);
+        silent.take(&[], later);
+        broken.ask_again(later);
+        assert_eq!((silent.window_start(), broken.window_start()), (minute(8 + 600), minute(8)));
+    }
+
+    #[test]
+    fn a_repeat_never_reaches_into_the_next_close() {
+        let mut watch = CandleWatch::new("1s".parse().unwrap(), Millis::ZERO, Millis::ZERO, Millis::ZERO, 99);
+        let late = Millis::new(1_900);
+        assert_eq!(watch.ask_again(late), (Millis::new(2_000), true));
+    }
+}

@@ -1,0 +1,169 @@
+//! How a run stops and is closed: what is known is handed to the Session, what is not durable is made durable, the journal
+//! is let go of.
+
+use super::Coordinator;
+use super::command::{Command, Step};
+use super::ending::{Finished, Meaning};
+use super::journal_state::Urgency;
+use super::warm_up::WarmUp;
+use crate::{Notice, RuntimeError, Stop};
+use candlewick_engine::{Control, EventKind};
+use candlewick_journal::JournalError;
+
+/// Where a run stands.
+pub(super) enum Phase {
+    /// The strategies are shown the past.
+    Starting(WarmUp),
+    /// It trades, or waits for what is open.
+    Running,
+    /// It is over, and its journal's end is made durable.
+    Closing {
+        stop: Stop,
+        is_last_save: bool,
+        /// Why the journal's end is not durable.
+        error: Option<RuntimeError>,
+    },
+    /// Nothing more happens.
+    Ended,
+}
+
+impl Phase {
+    /// Whether nothing more is asked or opened.
+    pub(super) const fn is_over(&self) -> bool {
+        matches!(self, Self::Closing { .. } | Self::Ended)
+    }
+}
+
+impl Coordinator {
+    /// Begins to stop when the run's end, or a final limit, is reached.
+    pub(super) fn watch_end(&mut self, step: &mut Step<'_>) {
+        let is_idle = self.requests.is_empty() && !self.session.journal.has_waiting();
+        let is_due = |until| {
+            let due = |at: Option<candlewick_sdk::Millis>| at.is_some_and(|at| at <= until);
+            !is_idle || due(self.agenda.next_at()) || due(self.events.next_at())
+        };
+        if let Some(why) = self.ending.due(step.now, is_due) {
+            self.stop(why, step);
+        }
+    }
+
+    /// A person, the system or the end of its time stops the run; a second signal ends it at once.
+    pub(super) fn on_stop(&mut self, why: Stop, step: &mut Step<'_>) {
+        match self.phase {
+            Phase::Starting(_) => self.finish(why, step),
+            Phase::Running if why.is_signal() && self.ending.is_interrupted() => self.finish(why, step),
+            Phase::Running => self.stop(why, step),
+            Phase::Closing { .. } | Phase::Ended => {}
+        }
+    }
+
+    /// No more opens; what is open is tracked to its end.
+    fn stop(&mut self, why: Stop, step: &mut Step<'_>) {
+        match self.ending.stop(why, step.now) {
+            // Not a halt, which a person orders and which outlives the run.
+            Meaning::Stops => self.control(Control::Suspend, step),
+            Meaning::Hastens => {}
+            Meaning::Nothing => return,
+        }
+        let under_way = self.under_way();
+        let notice = Notice::Stopping {
+            why,
+            unfinished: self.trades.len() + self.requests.opening().count(),
+            last_close: under_way.last_close,
+            waits_until: self.ending.patience_ends(under_way).unwrap_or(step.now),
+        };
+        step.commands.push(Command::Notify(notice));
+    }
+
+    /// The run ends once every answer that has come is handed over.
+    pub(super) fn finish(&mut self, why: Stop, step: &mut Step<'_>) {
+        step.commands.push(Command::Finish(why));
+    }
+
+    /// Ends the run now. What is known is handed over, although its moment or its turn has not come; an open whose answer
+    /// nobody waits for is in doubt.
+    pub(super) fn on_finish(&mut self, stop: Stop, step: &mut Step<'_>) {
+        if self.phase.is_over() {
+            return;
+        }
+        while let Some((at, kind)) = self.events.pop() {
+            self.handle(at, kind, step);
+        }
+        for intent in self.requests.opening().collect::<Vec<_>>() {
+            self.handle(step.now, EventKind::InDoubt { intent }, step);
+        }
+        // What still waits for the journal is not sent any more.
+        for approved in self.session.journal.take_waiting() {
+            self.handle(step.now, EventKind::NotSent { intent: approved.intent() }, step);
+        }
+        self.phase = Phase::Closing { stop, is_last_save: false, error: None };
+        if !self.session.journal.is_away() {
+            self.save_last(step);
+        }
+    }
+
+    /// The journal answered while the run is closed: once for what was under way, once for the rest.
+    pub(super) fn go_on_closing(&mut self, step: &mut Step<'_>) {
+        match self.phase {
+            Phase::Closing { is_last_save: false, .. } => self.save_last(step),
+            Phase::Closing { is_last_save: true, .. } => step.commands.push(Command::CloseJournal),
+            Phase::Starting(_) | Phase::Running | Phase::Ended => {}
+        }
+    }
+
+    fn save_last(&mut self, step: &mut Step<'_>) {
+        if let Phase::Closing { is_last_save, .. } = &mut self.phase {
+            *is_last_save = true;
+        }
+        self.save(Urgency::Now, step);
+        if !self.session.journal.is_away() {
+            // A journal with a hole is not asked.
+            step.commands.push(Command::CloseJournal);
+        }
+    }
+
+    /// The run cannot go on. One that is being closed is closed all the same.
+    pub(super) fn fail(&mut self, cause: RuntimeError, step: &mut Step<'_>) {
+        match &mut self.phase {
+            Phase::Closing { error, .. } => {
+                step.warn(format!("the journal's end could not be made durable: {cause}"));
+                error.get_or_insert(cause);
+            }
+            Phase::Starting(_) | Phase::Running => {
+                self.phase = Phase::Ended;
+                step.commands.push(Command::End(Box::new(Err(cause))));
+            }
+            Phase::Ended => {}
+        }
+    }
+
+    pub(super) fn on_journal_closed(&mut self, closed: Result<(), JournalError>, step: &mut Step<'_>) {
+        let Phase::Closing { stop, error, .. } = std::mem::replace(&mut self.phase, Phase::Ended) else {
+            return;
+        };
+        let ledger = self.session.ledger();
+        let finished = Finished {
+            stop,
+            free: ledger.free(),
+            open_stakes: ledger.open_stakes(),
+            wallet: ledger.wallet(),
+            candles: self.session.candles(),
+            rejected_rows: self.rejected_rows,
+            audits: self.audits.tallies(),
+            halted: self.session.halted().cloned(),
+            verdicts: self.session.session().verdicts().cloned().collect(),
+            dropped_notices: 0,
+            not_durable: error.or(closed.map_err(RuntimeError::from).err()),
+            journal_hash: self.session.journal.finish_hash(),
+            book: self.session.take_book(),
+        };
+        step.commands.push(Command::End(Box::new(Ok(finished))));
+    }
+}
+
+impl Coordinator {
+    /// Whether the run is over and only its journal is left.
+    pub const fn is_closing(&self) -> bool {
+        self.phase.is_over()
+    }
+}

@@ -1,0 +1,182 @@
+//! Intents whose answer was lost, and what is known of all trades that are somebody's.
+
+use super::recorded_session::RecordedSession;
+use crate::RuntimeSettings;
+use crate::past::Past;
+use crate::resolver::{
+    Decided, Decision, Doubt, Known, LONGEST_LIST_LAG, LagMeter, Resolution, Resolver, Undecidable,
+    WalletView, latest_close,
+};
+use candlewick_broker::{Account, TradeListing, TradeReport};
+use candlewick_engine::{IntentId, OrderTerms};
+use candlewick_sdk::{Millis, Money};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How far our clock may be wrong at least, whatever the venue's answers prove now: it was another time then.
+const UNCERTAINTY: Millis = Millis::from_seconds(2);
+
+/// Looks for the trades of intents in doubt, until they are trades or are none.
+pub(crate) struct Doubts {
+    resolver: Resolver,
+    /// Identifiers of all trades that are an intent's.
+    claimed: BTreeSet<String>,
+    /// When each intent's request left, or was about to.
+    sent: BTreeMap<IntentId, Millis>,
+    /// When doubts of earlier runs began.
+    began: BTreeMap<IntentId, Millis>,
+    /// A listing that waits for the balances after it.
+    listing: Option<TradeListing>,
+    /// How often the list is looked through for trades that no intent explains.
+    list_every: Option<Millis>,
+}
+
+/// What a person found out about an intent in doubt.
+pub(crate) enum PersonsVerdict {
+    /// It is this trade, by the venue's own report.
+    Adopt(Box<TradeReport>),
+    /// It is none.
+    NotOpened,
+}
+
+impl Doubts {
+    pub(crate) fn new(account: Account, settings: &RuntimeSettings, past: &mut Past, now: Millis) -> Self {
+        let lag = LagMeter::new(Millis::new(i64::from(settings.list_lag_ms)));
+        let mut resolver = Resolver::new(account, past.began.unwrap_or(now), lag);
+        resolver.recall_unexplained(std::mem::take(&mut past.unexplained));
+        let seconds = i64::from(settings.list_every_s);
+        Self {
+            resolver,
+            claimed: BTreeSet::new(),
+            sent: std::mem::take(&mut past.sent),
+            began: std::mem::take(&mut past.doubted),
+            listing: None,
+            list_every: (seconds > 0).then(|| Millis::from_seconds(seconds)),
+        }
+    }
+
+    /// A trade is an intent's.
+    pub(crate) fn claim(&mut self, venue_id: &str) {
+        self.claimed.insert(venue_id.to_owned());
+    }
+
+    /// An intent's request leaves now.
+    pub(crate) fn note_sent(&mut self, intent: IntentId, now: Millis) {
+        self.sent.insert(intent, now);
+    }
+
+    /// An intent is in doubt since `now`.
+    pub(crate) fn begin(&mut self, session: &RecordedSession, terms: &OrderTerms, now: Millis) {
+        let doubt = self.doubt_of(session, terms, now);
+        self.resolver.begin(doubt, now);
+    }
+
+    /// An intent was in doubt when the last run ended.
+    pub(crate) fn recall(&mut self, session: &RecordedSession, terms: &OrderTerms, now: Millis) {
+        let doubt = self.doubt_of(session, terms, self.began_at(terms, now));
+        self.resolver.begin(doubt, now);
+    }
+
+    /// An intent was taken as not opened in an earlier run; its trade may yet be found.
+    pub(crate) fn recall_not_opened(&mut self, session: &RecordedSession, terms: &OrderTerms, now: Millis) {
+        let doubt = self.doubt_of(session, terms, self.began_at(terms, now));
+        self.resolver.recall_not_opened(doubt, now);
+    }
+
+    fn began_at(&self, terms: &OrderTerms, now: Millis) -> Millis {
+        self.began.get(&terms.intent()).copied().unwrap_or(now)
+    }
+
+    /// What is known of a request that ended, as far as anybody can tell, at `ended`.
+    fn doubt_of(&self, session: &RecordedSession, terms: &OrderTerms, ended: Millis) -> Doubt {
+        Doubt {
+            intent: terms.intent(),
+            order: session.order_of(terms),
+            stake: terms.stake(),
+            sent: self.sent.get(&terms.intent()).copied().unwrap_or(terms.decision_time()),
+            ended,
+            expected_close_latest: latest_close(ended, terms.expiry().close_type),
+        }
+    }
+
+    /// When the next look at the list is useful; none when nothing is in doubt.
+    pub(crate) fn next_look(&self) -> Option<Millis> {
+        self.resolver.next_look()
+    }
+
+    /// When the list is to be looked through next, doubts or not.
+    pub(crate) fn next_routine_look(&self, now: Millis) -> Option<Millis> {
+        self.list_every.map(|every| now + every)
+    }
+
+    /// How long a trade may be missing from the list.
+    pub(crate) fn list_lag(&self) -> Millis {
+        self.resolver.list_lag()
+    }
+
+    /// The list is asked for.
+    pub(crate) fn begin_look(&mut self, now: Millis) {
+        self.resolver.begin_look(now);
+    }
+
+    /// The list has come; the balances after it are a second source.
+    pub(crate) fn keep_listing(&mut self, listing: TradeListing) {
+        self.listing = Some(listing);
+    }
+
+    pub(crate) fn take_listing(&mut self) -> Option<TradeListing> {
+        self.listing.take()
+    }
+
+    /// Judges the doubts by a listing, and by what the wallet held after it.
+    pub(crate) fn resolve(
+        &mut self,
+        listing: &TradeListing,
+        wallet: Option<Money>,
+        session: &RecordedSession,
+        (opening, uncertainty): (&[IntentId], Option<Millis>),
+        now: Millis,
+    ) -> Vec<Resolution> {
+        let wallet =
+            wallet.map(|balance| WalletView { balance, explained_without_doubts: session.ledger().free() });
+        // What waits for the journal has its stake taken off the ledger like what is under way.
+        let waiting = session.journal.waiting_intents();
+        let in_flight: Vec<Doubt> = (opening.iter().copied().chain(waiting))
+            .filter_map(|intent| Some(self.doubt_of(session, &session.terms(intent)?, Millis::MAX)))
+            .collect();
+        let known = Known {
+            claimed: &self.claimed,
+            in_flight: &in_flight,
+            reserved: &session.session().reserved().collect(),
+            wallet,
+            uncertainty: uncertainty.map_or(UNCERTAINTY, |known| known.max(UNCERTAINTY)),
+        };
+        // A trade that is over and not listed yet shows a lag as well: the shortest are over before the list is read.
+        let book = session.book();
+        let is_young = |at: &Millis| listing.began - *at <= LONGEST_LIST_LAG;
+        let accepted: Vec<_> = (book.rows().iter())
+            .filter_map(|row| {
+                let answered_at = row.answered_at.filter(is_young)?;
+                Some((book.venue_id(row)?, answered_at))
+            })
+            .collect();
+        self.resolver.measure_lag(listing, accepted.iter().map(|(id, at)| (id.as_str(), *at)));
+        self.resolver.take_listing(listing, &known, now)
+    }
+
+    /// A person ends a doubt.
+    ///
+    /// # Errors
+    /// Why it cannot be ended so.
+    pub(crate) fn decide(&mut self, intent: IntentId, verdict: &PersonsVerdict) -> Result<Decided, String> {
+        let decision = match verdict {
+            PersonsVerdict::Adopt(report) => Decision::Adopt { venue_id: report.id.clone() },
+            PersonsVerdict::NotOpened => Decision::NotOpened,
+        };
+        self.resolver.resolve_by_person(intent, decision, &self.claimed).map_err(|undecidable| {
+            match undecidable {
+                Undecidable::NotInDoubt => format!("intent {intent} is not in doubt"),
+                Undecidable::TradeTaken => "that trade is another intent's".to_owned(),
+            }
+        })
+    }
+}

@@ -1,0 +1,213 @@
+//! When and why a run ends: no more opens, what is open tracked to its settlement, within patience.
+
+use crate::{Audit, RuntimeError, RuntimeSettings, Stop, Tally};
+use candlewick_engine::{BotVerdict, Rule, TradeBook};
+use candlewick_sdk::{Millis, Money};
+use std::collections::BTreeMap;
+
+/// The end of a run, as far as it is decided.
+#[derive(Debug)]
+pub(crate) struct Ending {
+    /// Venue time at which the candles end and the run with them.
+    until: Option<Millis>,
+    patience: Millis,
+    interrupt_patience: Millis,
+    stopping: Option<Stopping>,
+    /// A limit that only a person can lift has been reached.
+    limit: Option<Rule>,
+}
+
+/// A run that opens no more.
+#[derive(Clone, Copy, Debug)]
+struct Stopping {
+    why: Stop,
+    since: Millis,
+}
+
+/// What is under way when the end is judged.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct UnderWay {
+    /// When the last open trade closes; none when none is open.
+    pub(crate) last_close: Option<Millis>,
+    /// Whether an event waits, or an open waits for the journal.
+    pub(crate) is_waiting: bool,
+    /// Whether an open left and is not answered.
+    pub(crate) is_opening: bool,
+}
+
+/// What an order to stop means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Meaning {
+    /// From now on nothing is opened.
+    Stops,
+    /// It stops already, and patience is bounded from now on.
+    Hastens,
+    /// Nothing.
+    Nothing,
+}
+
+/// What a run leaves behind.
+pub struct Finished {
+    /// Why it ended.
+    pub stop: Stop,
+    /// All intents and refusals.
+    pub book: TradeBook,
+    /// Free balance at the end.
+    pub free: Money,
+    /// Stakes of intents that are not over.
+    pub open_stakes: Money,
+    /// What the wallet held when it was last read.
+    pub wallet: Option<Money>,
+    /// Candles that the Session was handed.
+    pub candles: u64,
+    /// Rows of the venue that were no candles.
+    pub rejected_rows: u64,
+    /// What was audited how often, and with how many findings.
+    pub audits: BTreeMap<Audit, Tally>,
+    /// The hash of the run's journal.
+    pub journal_hash: String,
+    /// Why a person had halted it, if it ended halted.
+    pub halted: Option<String>,
+    /// The verdict on each bot, in the bots' order.
+    pub verdicts: Vec<BotVerdict>,
+    /// Notices that were dropped because a watcher did not read them in time.
+    pub dropped_notices: u64,
+    /// Why the journal's end may not be durable, if it may not: the next start finds out at the venue what it misses.
+    pub not_durable: Option<RuntimeError>,
+}
+
+impl std::fmt::Debug for Finished {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Finished").field("stop", &self.stop).finish_non_exhaustive()
+    }
+}
+
+impl Ending {
+    pub(crate) fn new(settings: &RuntimeSettings, until: Option<Millis>) -> Self {
+        let seconds = |count: u32| Millis::from_seconds(i64::from(count));
+        Self {
+            until,
+            patience: seconds(settings.stop_patience_s),
+            interrupt_patience: seconds(settings.interrupt_patience_s),
+            stopping: None,
+            limit: None,
+        }
+    }
+
+    /// A limit that only a person can lift is reached.
+    pub(crate) fn reach_limit(&mut self, rule: Rule) {
+        self.limit = self.limit.or(Some(rule));
+    }
+
+    /// What an order to stop means. A signal to a run that is stopping already bounds its patience; anything else changes
+    /// nothing any more.
+    pub(crate) fn stop(&mut self, why: Stop, now: Millis) -> Meaning {
+        let meaning = match self.stopping {
+            None => Meaning::Stops,
+            Some(_) if why.is_signal() => Meaning::Hastens,
+            Some(_) => return Meaning::Nothing,
+        };
+        self.stopping = Some(Stopping { why, since: now });
+        meaning
+    }
+
+    /// Why the run is to stop by itself: a limit, or the end of the candles. The last instant belongs to the run: `is_due`
+    /// says whether anything of it is still to come.
+    pub(crate) fn due(&self, now: Millis, is_due: impl Fn(Millis) -> bool) -> Option<Stop> {
+        let reached = |until: &Millis| now >= *until && !is_due(*until);
+        self.limit.map(Stop::Limit).or_else(|| self.until.filter(reached).map(Stop::DataEnds))
+    }
+
+    pub(crate) const fn is_stopping(&self) -> bool {
+        self.stopping.is_some()
+    }
+
+    /// Whether a person, or the system, has said so: a second time ends the run at once.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.stopping.is_some_and(|stopping| stopping.why.is_signal())
+    }
+
+    /// When a stopping run no longer waits for its trades.
+    pub(crate) fn patience_ends(&self, under_way: UnderWay) -> Option<Millis> {
+        let Stopping { why, since } = self.stopping?;
+        let ends = under_way.last_close.unwrap_or(since).max(since) + self.patience;
+        Some(if why.is_signal() { ends.min(since + self.interrupt_patience) } else { ends })
+    }
+
+    /// Why the run is over, once it is. An open on its way is always waited for: it has a deadline of its own.
+    pub(crate) fn ended(&self, under_way: UnderWay, now: Millis) -> Option<Stop> {
+        let (stopping, ends) = (self.stopping?, self.patience_ends(under_way)?);
+        let is_quiet = under_way.last_close.is_none() && !under_way.is_waiting;
+        let is_over = is_quiet || now >= ends;
+        (is_over && !under_way.is_opening).then_some(stopping.why)
+    }
+
+    /// When the end is to be looked at again without any input.
+    pub(crate) fn wakes_at(&self, under_way: UnderWay, now: Millis) -> Option<Millis> {
+        // What is over already, and only waits for an answer, is no reason to wake.
+        let ends = self.patience_ends(under_way).filter(|at| *at > now);
+        let until = self.until.filter(|at| *at > now && self.stopping.is_none());
+        ends.into_iter().chain(until).min()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const QUIET: UnderWay = UnderWay { last_close: None, is_waiting: false, is_opening: false };
+
+    fn ending() -> Ending {
+        let settings =
+            RuntimeSettings { stop_patience_s: 30, interrupt_patience_s: 90, ..RuntimeSettings::default() };
+        Ending::new(&settings, None)
+    }
+
+    /// Stopped so at 100 s, with a trade that closes at `close` s: when patience ends.
+    fn check(why: Stop, close: Option<i64>, expected: i64) {
+        let mut ending = ending();
+        let at = Millis::from_seconds;
+        assert_eq!(ending.stop(why, at(100)), Meaning::Stops);
+        let under_way = UnderWay { last_close: close.map(at), ..QUIET };
+        assert_eq!(ending.patience_ends(under_way), Some(at(expected)), "{why:?} {close:?}");
+        let is_over = |second| ending.ended(under_way, at(second)).is_some();
+        assert_eq!((is_over(expected - 1), is_over(expected)), (close.is_none(), true));
+    }
+
+    #[test]
+    fn patience_ends_after_the_last_close_or_earlier_after_a_signal() {
+        check(Stop::TimeUp, None, 130);
+        check(Stop::TimeUp, Some(150), 180);
+        check(Stop::TimeUp, Some(600), 630);
+        check(Stop::Interrupted, Some(600), 190);
+        check(Stop::Terminated, Some(110), 140);
+    }
+
+    #[test]
+    fn an_open_on_its_way_is_waited_for() {
+        let mut ending = ending();
+        ending.stop(Stop::Interrupted, Millis::ZERO);
+        let under_way = UnderWay { is_opening: true, ..QUIET };
+        assert_eq!(ending.ended(under_way, Millis::DAY), None);
+        assert_eq!(ending.ended(QUIET, Millis::ZERO), Some(Stop::Interrupted));
+    }
+
+    #[test]
+    fn only_a_signal_changes_a_run_that_is_stopping() {
+        let mut ending = ending();
+        assert_eq!(ending.stop(Stop::TimeUp, Millis::ZERO), Meaning::Stops);
+        assert_eq!(ending.stop(Stop::TimeUp, Millis::SECOND), Meaning::Nothing);
+        assert!(!ending.is_interrupted());
+        assert_eq!(ending.stop(Stop::Interrupted, Millis::SECOND), Meaning::Hastens);
+        assert!(ending.is_interrupted());
+    }
+
+    #[test]
+    fn the_last_instant_belongs_to_the_run() {
+        let until = Some(Millis::MINUTE);
+        let ending = Ending::new(&RuntimeSettings::default(), until);
+        assert_eq!(ending.due(Millis::MINUTE, |_| true), None);
+        assert_eq!(ending.due(Millis::MINUTE, |_| false), Some(Stop::DataEnds(Millis::MINUTE)));
+        assert_eq!(ending.due(Millis::MINUTE - Millis::new(1), |_| false), None);
+    }
+}

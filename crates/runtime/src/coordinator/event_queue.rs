@@ -1,0 +1,91 @@
+//! Events that are known but not handled yet, in the order of the rules, and the gate that they wait at.
+
+use super::gate::Gate;
+use candlewick_engine::{EventKind, IntentId};
+use candlewick_sdk::Millis;
+use std::collections::BTreeMap;
+
+/// Where an event stands among those of its instant: settlements by close time and intent, answers by intent,
+/// balances, candles by their series' place, prices by symbol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Place {
+    Settlement(Millis, IntentId),
+    Answer(IntentId),
+    Balance,
+    Candle(usize),
+    Price(usize),
+}
+
+/// Events by moment and place.
+#[derive(Debug)]
+pub(crate) struct EventQueue {
+    pub(crate) gate: Gate,
+    events: BTreeMap<(Millis, Place, u64), EventKind>,
+    arrivals: u64,
+}
+
+impl EventQueue {
+    /// Events of an instant wait for each other at most for `hold`.
+    pub(crate) fn new(hold: Millis) -> Self {
+        Self { gate: Gate::new(hold), events: BTreeMap::new(), arrivals: 0 }
+    }
+
+    /// Takes the next event whose moment has come and that the gate lets pass.
+    pub(crate) fn pop_ready(&mut self, now: Millis) -> Option<(Millis, EventKind)> {
+        let at = self.next_at().filter(|at| *at <= now && self.gate.opens_at(*at, now).is_none());
+        at.and_then(|_| self.pop())
+    }
+
+    /// When the next event may be handled.
+    pub(crate) fn wakes_at(&self, now: Millis) -> Option<Millis> {
+        let at = self.next_at()?;
+        Some(self.gate.opens_at(at, now).filter(|_| at <= now).unwrap_or(at))
+    }
+
+    pub(crate) fn add(&mut self, at: Millis, place: Place, kind: EventKind) {
+        self.arrivals += 1;
+        self.events.insert((at, place, self.arrivals), kind);
+    }
+
+    /// The moment after the last that waits of an intent's answer; none when none waits.
+    pub(crate) fn after_answer(&self, intent: IntentId) -> Option<Millis> {
+        let answers = self.events.keys().filter(|(_, place, _)| *place == Place::Answer(intent));
+        answers.map(|(at, _, _)| *at + Millis::new(1)).next_back()
+    }
+
+    pub(crate) fn next_at(&self) -> Option<Millis> {
+        self.events.first_key_value().map(|((at, _, _), _)| *at)
+    }
+
+    pub(crate) fn pop(&mut self) -> Option<(Millis, EventKind)> {
+        self.events.pop_first().map(|((at, _, _), kind)| (at, kind))
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.events.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_of_one_instant_come_in_the_order_of_the_rules() {
+        let doubt = |number| EventKind::InDoubt { intent: IntentId::new(number) };
+        let mut queue = EventQueue::new(Millis::ZERO);
+        let at = Millis::MINUTE;
+        queue.add(at, Place::Price(0), doubt(8));
+        queue.add(at, Place::Candle(1), doubt(7));
+        queue.add(at, Place::Candle(0), doubt(6));
+        queue.add(at, Place::Answer(IntentId::new(9)), doubt(5));
+        queue.add(at, Place::Settlement(at, IntentId::new(1)), doubt(3));
+        queue.add(at, Place::Settlement(at, IntentId::new(2)), doubt(4));
+        queue.add(at, Place::Settlement(at - Millis::SECOND, IntentId::new(3)), doubt(2));
+        queue.add(at - Millis::SECOND, Place::Price(0), doubt(1));
+        assert_eq!(queue.after_answer(IntentId::new(9)), Some(at + Millis::new(1)));
+        assert_eq!(queue.after_answer(IntentId::new(1)), None);
+        let order: Vec<EventKind> = std::iter::from_fn(|| queue.pop()).map(|(_, kind)| kind).collect();
+        assert_eq!(order, (1..=8).map(doubt).collect::<Vec<_>>());
+    }
+}

@@ -1,0 +1,191 @@
+//! Where the run's audits are fed, and what they find is kept and told to people.
+
+use super::Coordinator;
+use super::agenda::Job;
+use super::command::{Ask, Step};
+use super::event_queue::Place;
+use super::input::RequestId;
+use crate::audit::{
+    Audit, Finding, PriceCheck, Quiet, Settlement, Terms, WalletReading, Weight, check_terms,
+};
+use crate::control::HALTED_BY_AUDIT;
+use candlewick_broker::{Balances, BrokerError, PriceAnswer, Reply, TradeReport};
+use candlewick_engine::{Control, EventKind, IntentId, IntentRow, Settled};
+use candlewick_sdk::{Candle, Millis, Money, Payout, Series};
+use serde_json::json;
+use std::collections::BTreeMap;
+
+/// Settlements of an earlier run that are younger than this have their prices asked for, perhaps once more.
+const RECALLED: Millis = Millis::from_seconds(600);
+
+impl Coordinator {
+    /// Counts looks and findings, keeps the findings, and tells people of those that they must see.
+    fn found(&mut self, audit: Audit, looks: usize, findings: Vec<Finding>, step: &mut Step<'_>) {
+        self.audits.count(audit, looks, findings.len());
+        for finding in findings {
+            let note = json!({ "audit": finding.audit, "finding": finding.text }).to_string();
+            self.session.journal.note(note, step);
+            match finding.weight {
+                Weight::Alarm => step.warn(finding.text),
+                Weight::Note => tracing::info!("{}", finding.text),
+            }
+        }
+    }
+
+    /// A trade's report against its intent. A trade on another account than asked for halts at once.
+    pub(super) fn audit_terms(&mut self, intent: IntentId, report: &TradeReport, step: &mut Step<'_>) {
+        let Some(terms) = self.session.terms(intent) else { return };
+        let (terms, findings) = check_terms(intent, &self.session.order_of(&terms), report);
+        self.found(Audit::Terms, 1, findings, step);
+        if terms == Terms::OtherAccount && self.session.halted().is_none() {
+            self.control(Control::Halt, step);
+            self.session.alarm(format!("halted: {HALTED_BY_AUDIT}"), step);
+            self.session.set_halted(Some(HALTED_BY_AUDIT.to_owned()));
+        }
+    }
+
+    /// What a trade pays, as its report says.
+    pub(super) fn audit_payout(&mut self, intent: IntentId, payout: Option<Payout>, step: &mut Step<'_>) {
+        let symbol = self.session.terms(intent).map(|terms| self.session.symbol_of(&terms));
+        if let (Some(symbol), Some(payout)) = (symbol, payout) {
+            let finding = self.audits.payouts.take(symbol, payout);
+            self.found(Audit::Payout, 1, finding.into_iter().collect(), step);
+        }
+    }
+
+    /// Candles of an answer against those of earlier ones.
+    pub(super) fn audit_candles(&mut self, series: Series, candles: &[Candle], step: &mut Step<'_>) {
+        let (seen, findings) = self.audits.revisions.take(series, candles);
+        self.found(Audit::Revision, seen, findings, step);
+    }
+
+    /// A new candle against the prices that were asked for while it formed.
+    pub(super) fn audit_prices(&mut self, series: Series, candle: &Candle, step: &mut Step<'_>) {
+        let (checked, findings) = self.audits.prices.check(series, candle);
+        self.found(Audit::Price, checked, findings, step);
+    }
+
+    /// The balances have come at their pace.
+    pub(super) fn on_balances(&mut self, answer: Result<Reply<Balances>, BrokerError>, step: &mut Step<'_>) {
+        self.agenda.add(step.now + self.balance_pace(), Job::Balances);
+        match answer {
+            Ok(reply) => {
+                let balance = reply.value.of(self.session.account());
+                if let Some(amount) = balance.and_then(|balance| self.session.money(balance)) {
+                    self.events.add(step.now, Place::Balance, EventKind::Balance { amount });
+                    self.audit_wallet(amount, step);
+                }
+            }
+            Err(error) => step.warn(format!("no wallets: {error}")),
+        }
+    }
+
+    /// The wallet against the ledger; a movement that nothing explains is booked.
+    fn audit_wallet(&mut self, wallet: Money, step: &mut Step<'_>) {
+        let (now, ledger) = (step.now, self.session.ledger());
+        let free = ledger.free();
+        let is_under_way = ledger.open_stakes().is_positive() || self.session.journal.has_waiting();
+        // An intent that is unanswered, or whose trade may yet be found: its money may have moved unseen.
+        let has_doubt = self.doubts.next_look().is_some() || self.session.has_unclear_intent();
+        let quiet = if is_under_way || has_doubt { Quiet::No } else { Quiet::Yes };
+        // A wallet may follow a list that lags, and lag itself.
+        let patience = Millis::from_seconds(60) + self.doubts.list_lag() * 2;
+        let findings = match self.audits.wallet.read((wallet, free), quiet, now, patience) {
+            WalletReading::Unquiet => return,
+            WalletReading::Agrees => Vec::new(),
+            WalletReading::Differs => {
+                // Soon again, to be sure.
+                self.agenda.add(now + Millis::from_seconds(11), Job::Balances);
+                Vec::new()
+            }
+            WalletReading::Moved(amount) => {
+                self.handle(now, EventKind::Deposit { amount }, step);
+                let scale = self.session.scale();
+                let (verb, size) =
+                    if amount.is_positive() { ("came into", amount) } else { ("left", -amount) };
+                let text = format!("{} {verb} the wallet, and no trade explains it", scale.to_decimal(size));
+                vec![Finding::alarm(Audit::Wallet, text)]
+            }
+        };
+        self.found(Audit::Wallet, 1, findings, step);
+    }
+
+    /// What the venue's adapter has met that it does not know.
+    pub(super) fn audit_unrecognised(&mut self, names: BTreeMap<String, u64>, step: &mut Step<'_>) {
+        for finding in self.audits.take_unrecognised(names) {
+            self.found(Audit::Schema, 0, vec![finding], step);
+        }
+    }
+
+    /// A settlement against its payout and its own prices; those against the price records as soon as they are asked for.
+    pub(super) fn audit_settlement(&mut self, settled: &Settled, step: &mut Step<'_>) {
+        let Some(row) = self.session.row(settled.intent) else { return };
+        let terms = row.approved;
+        let settlement = Settlement {
+            intent: settled.intent,
+            symbol: self.session.symbol_of(&terms),
+            direction: terms.direction(),
+            stake: terms.stake(),
+            payout: settled.payout.or(row.payout),
+            outcome: settled.outcome,
+            profit: settled.profit,
+            open: settled.open_time.or(row.open_time).zip(settled.open_price.or(row.open_price)),
+            close: settled.close_time.or(row.close_time).zip(settled.close_price),
+        };
+        let findings = self.audits.settlements.take(settlement);
+        self.found(Audit::Settlement, 1, findings, step);
+        if self.settings.audit_settlement_prices {
+            self.agenda.add(step.now, Job::SettlementPrices);
+        }
+    }
+
+    /// What an earlier run knew of an intent: its payout, and its settlement if that is so young that its prices may not
+    /// have been asked for before the run ended.
+    pub(super) fn recall_audits(&mut self, row: &IntentRow, now: Millis) {
+        let terms = row.approved;
+        let symbol = self.session.symbol_of(&terms);
+        if let Some(payout) = row.payout {
+            self.audits.payouts.recall(symbol, payout);
+        }
+        let is_young = row.settled_at.is_some_and(|at| now - at < RECALLED);
+        if let Some(outcome) = row.outcome.filter(|_| is_young && self.settings.audit_settlement_prices) {
+            self.audits.settlements.recall(Settlement {
+                intent: terms.intent(),
+                symbol,
+                direction: terms.direction(),
+                stake: terms.stake(),
+                payout: row.payout,
+                outcome,
+                profit: row.profit,
+                open: row.open_time.zip(row.open_price),
+                close: row.close_time.zip(row.close_price),
+            });
+            self.agenda.add(now, Job::SettlementPrices);
+        }
+    }
+
+    /// Asks for the price records of one settlement at a time, so that audits never crowd out what trades.
+    pub(super) fn ask_settlement_prices(&mut self, step: &mut Step<'_>) {
+        if self.requests.has(RequestId::SettlementPrice) {
+            return;
+        }
+        loop {
+            match self.audits.settlements.next_check() {
+                PriceCheck::Ask(symbol, at) => {
+                    self.requests.begin(RequestId::SettlementPrice);
+                    return step.ask(Ask::SettlementPrice(symbol, at));
+                }
+                PriceCheck::Checked(checked, findings) => {
+                    self.found(Audit::Settlement, checked, findings, step);
+                }
+                PriceCheck::Nothing => return,
+            }
+        }
+    }
+
+    /// What is not answered is not audited.
+    pub(super) fn on_settlement_price(&mut self, answer: Option<Reply<PriceAnswer>>, step: &mut Step<'_>) {
+        self.audits.settlements.on_price(answer.map(|reply| reply.value));
+        self.ask_settlement_prices(step);
+    }
+}

@@ -1,0 +1,281 @@
+//! What is durable, and which opens wait for that: an intent is durable before its request leaves.
+
+use super::command::{Command, JournalEntry, Step};
+use crate::RuntimeError;
+use candlewick_broker::OpenOrder;
+use candlewick_engine::{Approved, Entry, IntentId, JournalHash, Recorder};
+use candlewick_journal::JournalError;
+use candlewick_sdk::Millis;
+
+/// Entries that a virtual clock's run may leave undurable: nothing of it outlives the process anyway.
+const WORTHWHILE: usize = 256;
+
+/// An approved trade whose intent is durable: the only thing that is ever sent.
+///
+/// It is made in one place ([`Coordinator`](super::Coordinator), when the journal has made its intent durable), which also
+/// decides whether it is too late: what may still be sent carries the moment by which it has to leave.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DurableOpen {
+    intent: IntentId,
+    order: OpenOrder,
+    leave_by: Millis,
+}
+
+impl DurableOpen {
+    pub(super) const fn new(intent: IntentId, order: OpenOrder, leave_by: Millis) -> Self {
+        Self { intent, order, leave_by }
+    }
+
+    /// Whose request it is.
+    pub const fn intent(&self) -> IntentId {
+        self.intent
+    }
+
+    /// What is ordered.
+    pub const fn order(&self) -> &OpenOrder {
+        &self.order
+    }
+
+    /// When its signal is too old, by our clock: an adapter that has to wait does not send it after that.
+    pub const fn leave_by(&self) -> Millis {
+        self.leave_by
+    }
+}
+
+/// When the journal is made durable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Urgency {
+    /// When an intent waits for it, or enough has gathered.
+    WhenWorthwhile,
+    /// At once.
+    Now,
+}
+
+/// Whether a run waits for its journal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Waiting {
+    /// It goes on while the journal is written: what is open is tracked, and what is approved waits.
+    GoesOn,
+    /// Nothing happens meanwhile, so that a run on a virtual clock does not depend on how long a disk takes.
+    StandsStill,
+}
+
+/// The state of the journal as far as the run knows it.
+pub(crate) struct JournalState {
+    waiting: Waiting,
+    hash: JournalHash,
+    /// Approved trades whose intents are not durable yet.
+    outbox: Vec<Approved>,
+    /// How many of them, from the first on, are durable once the journal answers.
+    leaving: usize,
+    /// Entries that are not durable; of these, how many the journal is making durable.
+    pending: usize,
+    departed: usize,
+    is_away: bool,
+    /// Whether opens are suspended because the journal cannot be written.
+    is_suspended: bool,
+    /// Whether it has refused an entry: it has a hole, and nothing can be promised any more.
+    is_corrupted: bool,
+}
+
+/// What follows when the journal answers.
+pub(crate) enum Released {
+    /// These may leave, and opens go on if they were suspended.
+    Durable { opens: Vec<Approved>, was_suspended: bool },
+    /// None of what was approved may ever leave.
+    Failed(JournalError),
+}
+
+impl JournalState {
+    pub(crate) fn new(waiting: Waiting) -> Self {
+        Self {
+            waiting,
+            hash: JournalHash::new(),
+            outbox: Vec::new(),
+            leaving: 0,
+            pending: 0,
+            departed: 0,
+            is_away: false,
+            is_suspended: false,
+            is_corrupted: false,
+        }
+    }
+
+    /// Records an entry, and adds it to the run's hash.
+    pub(crate) fn record(&mut self, entry: Entry<'_>, step: &mut Step<'_>) {
+        if self.hash.record(entry).is_err() {
+            self.is_corrupted = true;
+        }
+        self.add(JournalEntry::of(entry), step);
+    }
+
+    /// Records a note.
+    pub(crate) fn note(&mut self, body: String, step: &mut Step<'_>) {
+        self.add(JournalEntry::Note(step.now, body), step);
+    }
+
+    /// Records a note with an intent.
+    pub(crate) fn note_about(&mut self, intent: IntentId, body: String, step: &mut Step<'_>) {
+        self.add(JournalEntry::NoteAbout(step.now, intent, body), step);
+    }
+
+    fn add(&mut self, entry: JournalEntry, step: &mut Step<'_>) {
+        self.pending += 1;
+        step.commands.push(Command::Record(entry));
+    }
+
+    /// An approved trade waits until its intent is durable.
+    pub(crate) fn enqueue(&mut self, approved: Approved) {
+        self.outbox.push(approved);
+    }
+
+    /// The intents that wait.
+    pub(crate) fn waiting_intents(&self) -> impl Iterator<Item = IntentId> {
+        self.outbox.iter().map(|approved| approved.intent())
+    }
+
+    pub(crate) const fn has_waiting(&self) -> bool {
+        !self.outbox.is_empty()
+    }
+
+    /// Takes what waits: none of it is sent any more.
+    pub(crate) fn take_waiting(&mut self) -> Vec<Approved> {
+        self.leaving = 0;
+        std::mem::take(&mut self.outbox)
+    }
+
+    pub(crate) const fn is_away(&self) -> bool {
+        self.is_away
+    }
+
+    pub(crate) const fn is_suspended(&self) -> bool {
+        self.is_suspended
+    }
+
+    /// Whether nothing may happen before the journal answers.
+    pub(crate) fn stands_still(&self) -> bool {
+        self.is_away && self.waiting == Waiting::StandsStill
+    }
+
+    pub(crate) fn is_suspended_anew(&mut self) -> bool {
+        !std::mem::replace(&mut self.is_suspended, true)
+    }
+
+    /// The journal has a hole from here on.
+    pub(crate) fn corrupt(&mut self) {
+        self.is_corrupted = true;
+    }
+
+    /// Whether trying again is of no use.
+    pub(crate) fn is_final(&self, error: &JournalError) -> bool {
+        self.is_corrupted || !error.is_temporary()
+    }
+
+    /// Has the journal made durable when that is worthwhile and it is not under way already.
+    ///
+    /// # Errors
+    /// When the journal has a hole.
+    pub(crate) fn save(&mut self, urgency: Urgency, step: &mut Step<'_>) -> Result<(), JournalError> {
+        if self.is_away {
+            return Ok(());
+        }
+        let is_worthwhile = match self.waiting {
+            Waiting::StandsStill => self.pending >= WORTHWHILE,
+            Waiting::GoesOn => self.pending > 0,
+        };
+        // A journal that fails is tried again at its own pace, not with every event.
+        let is_asked = !self.is_suspended && is_worthwhile;
+        if urgency == Urgency::WhenWorthwhile && self.outbox.is_empty() && !is_asked {
+            return Ok(());
+        }
+        if self.is_corrupted {
+            return Err(hole());
+        }
+        (self.leaving, self.departed, self.is_away) = (self.outbox.len(), self.pending, true);
+        step.commands.push(Command::MakeDurable);
+        Ok(())
+    }
+
+    /// The journal answers. What was approved while it was away waits for the next time.
+    pub(crate) fn on_durable(&mut self, result: Result<(), JournalError>) -> Released {
+        self.is_away = false;
+        let departed = std::mem::take(&mut self.departed);
+        match result {
+            Ok(()) if self.is_corrupted => Released::Failed(hole()),
+            Err(error) => Released::Failed(error),
+            Ok(()) => {
+                self.pending -= departed;
+                let opens = self.outbox.drain(..std::mem::take(&mut self.leaving)).collect();
+                let was_suspended = std::mem::replace(&mut self.is_suspended, false);
+                Released::Durable { opens, was_suspended }
+            }
+        }
+    }
+
+    /// The hash of all that was recorded.
+    pub(crate) fn finish_hash(&mut self) -> String {
+        std::mem::replace(&mut self.hash, JournalHash::new()).finish()
+    }
+}
+
+fn hole() -> JournalError {
+    JournalError::Unavailable { url: "the journal".to_owned(), source: "it refused an entry".into() }
+}
+
+impl From<JournalError> for Box<RuntimeError> {
+    fn from(error: JournalError) -> Self {
+        Self::new(RuntimeError::Journal(error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::coordinator::tests::approved;
+
+    fn busy() -> JournalError {
+        JournalError::DiskFull { url: "memory".to_owned(), source: "no room".into() }
+    }
+
+    fn save(state: &mut JournalState, urgency: Urgency) -> (bool, usize) {
+        let mut commands = Vec::new();
+        let mut step = Step { now: Millis::ZERO, commands: &mut commands };
+        let saved = state.save(urgency, &mut step);
+        (saved.is_ok(), commands.len())
+    }
+
+    #[test]
+    fn only_what_was_waiting_when_the_journal_left_may_leave_when_it_is_back() {
+        let mut state = JournalState::new(Waiting::GoesOn);
+        state.enqueue(approved(1));
+        assert_eq!(save(&mut state, Urgency::WhenWorthwhile), (true, 1));
+        state.enqueue(approved(2));
+        assert_eq!(save(&mut state, Urgency::Now), (true, 0), "it is away");
+        let Released::Durable { opens, .. } = state.on_durable(Ok(())) else { panic!("it is durable") };
+        assert_eq!(opens.iter().map(|open| open.intent().number()).collect::<Vec<_>>(), [1]);
+        assert_eq!(state.waiting_intents().map(IntentId::number).collect::<Vec<_>>(), [2]);
+    }
+
+    #[test]
+    fn nothing_leaves_by_a_journal_that_fails_or_has_a_hole() {
+        for has_hole in [false, true] {
+            let mut state = JournalState::new(Waiting::GoesOn);
+            state.enqueue(approved(1));
+            assert_eq!(save(&mut state, Urgency::WhenWorthwhile), (true, 1));
+            if has_hole {
+                state.corrupt();
+            }
+            let answer = if has_hole { Ok(()) } else { Err(busy()) };
+            assert!(matches!(state.on_durable(answer), Released::Failed(_)));
+            assert_eq!(state.is_final(&busy()), has_hole);
+            assert_eq!(state.take_waiting().len(), 1);
+        }
+    }
+
+    #[test]
+    fn a_journal_that_has_a_hole_is_not_asked_again() {
+        let mut state = JournalState::new(Waiting::GoesOn);
+        state.corrupt();
+        assert_eq!(save(&mut state, Urgency::Now), (false, 0));
+    }
+}

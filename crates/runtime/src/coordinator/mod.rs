@@ -1,0 +1,392 @@
+//! The pure core of a live run: takes inputs and the time, answers with commands.
+//!
+//! [`Coordinator::on`] is a function of its state: it asks for no time, does no I/O, waits for nothing and knows no task.
+//! A [`Runner`](crate::Runner) carries its commands out. It owns its parts, each with methods of its own, and joins them:
+//! [`MarketWatch`] says what is asked of the market and when, [`EventQueue`] puts the events of one instant into the order
+//! of the rules, [`RecordedSession`] is the one place where an event enters the Session, [`TradeWatch`] tracks open trades,
+//! [`Doubts`] looks for what became of lost answers, [`Audits`] hold the venue's word against what is known.
+
+mod command;
+mod input;
+// What is due, and in which order it reaches the Session.
+mod agenda;
+mod event_queue;
+mod gate;
+mod requests;
+// The parts.
+mod candle_watch;
+mod doubts;
+mod ending;
+mod journal_state;
+mod market_watch;
+mod price_stream;
+mod recorded_session;
+mod settlement;
+mod trade_watch;
+mod warm_up;
+// How they are joined.
+mod answers;
+mod closing;
+mod findings;
+mod orders;
+mod resolutions;
+#[cfg(test)]
+mod tests;
+
+pub use command::{Ask, Command, JournalEntry};
+pub use ending::Finished;
+pub use input::{Answer, Input, OrderId, RequestId, RunResult, Streams};
+pub use journal_state::DurableOpen;
+
+use crate::audit::Audits;
+use crate::past::Past;
+use crate::skew::SkewWatch;
+use crate::{RuntimeError, RuntimeSettings};
+use agenda::{Agenda, Job};
+use candlewick_broker::{Account, TradeReport};
+use candlewick_engine::{Control, EventKind, Header, IntentId, Session};
+use candlewick_journal::JournalError;
+use candlewick_sdk::{Millis, Symbol};
+use closing::Phase;
+use command::Step;
+use doubts::Doubts;
+use ending::{Ending, UnderWay};
+use event_queue::EventQueue;
+use journal_state::{Released, Urgency, Waiting};
+use market_watch::MarketWatch;
+use orders::Claims;
+use recorded_session::RecordedSession;
+use requests::Requests;
+use trade_watch::TradeWatch;
+use warm_up::WarmUp;
+
+/// A live run.
+pub struct Coordinator {
+    header: Header,
+    settings: RuntimeSettings,
+    /// Whether venue time is made here and not the world's.
+    is_simulated: bool,
+    /// How many runs the journal had before this one.
+    runs_before: u64,
+    phase: Phase,
+    session: RecordedSession,
+    agenda: Agenda,
+    events: EventQueue,
+    market: MarketWatch,
+    trades: TradeWatch,
+    doubts: Doubts,
+    audits: Audits,
+    skew: SkewWatch,
+    /// An answer that waits until the clock has caught up.
+    leap: Option<answers::Leap>,
+    requests: Requests,
+    claims: Claims,
+    ending: Ending,
+    rejected_rows: u64,
+}
+
+/// Everything a coordinator is made from.
+pub struct CoordinatorParts {
+    /// How it polls and waits.
+    pub settings: RuntimeSettings,
+    /// What the journal of this run begins with.
+    pub header: Header,
+    /// Whose money is at stake.
+    pub account: Account,
+    /// What decides.
+    pub session: Session,
+    /// The symbols whose prices a strategy wants.
+    pub priced: Vec<Symbol>,
+    /// What earlier runs left.
+    pub past: Past,
+    /// Whether venue time is made here and not the world's: then nothing happens while the journal is written.
+    pub is_simulated: bool,
+    /// Venue time at which the run ends by itself.
+    pub until: Option<Millis>,
+}
+
+impl Coordinator {
+    /// A run of these parts, at `now`.
+    pub fn new(parts: CoordinatorParts, now: Millis) -> Self {
+        let CoordinatorParts { settings, header, account, session, priced, mut past, is_simulated, until } =
+            parts;
+        let halted = past.is_halted.then(|| "halted before this run began".to_owned());
+        let waiting = if is_simulated { Waiting::StandsStill } else { Waiting::GoesOn };
+        Self {
+            phase: Phase::Starting(WarmUp::new(&session, &settings, now)),
+            agenda: Agenda::default(),
+            events: EventQueue::new(Millis::new(i64::from(settings.hold_ms))),
+            market: MarketWatch::new(&session, |symbol| priced.contains(&symbol), &settings),
+            trades: TradeWatch::new(Millis::new(i64::from(settings.settle_after_ms))),
+            doubts: Doubts::new(account, &settings, &mut past, now),
+            audits: Audits::after(past.wallet),
+            skew: SkewWatch::default(),
+            leap: None,
+            requests: Requests::default(),
+            claims: Claims::default(),
+            ending: Ending::new(&settings, until),
+            rejected_rows: 0,
+            runs_before: past.runs,
+            session: RecordedSession::new(session, past.book, account, halted, waiting),
+            is_simulated,
+            header,
+            settings,
+        }
+    }
+
+    /// Takes an input at `now`, and adds what is to be done to `commands`.
+    pub fn on(&mut self, input: Input, now: Millis, commands: &mut Vec<Command>) {
+        let step = &mut Step { now, commands };
+        match input {
+            Input::Start => self.on_start(step),
+            Input::Answer(answer) => self.on_answer(answer, step),
+            Input::Tick(symbol, tick) => self.on_tick(symbol, tick, step),
+            Input::FeedEnded(symbol) => {
+                self.market.end_stream(symbol, now, (&mut self.events, &mut self.agenda));
+            }
+            Input::Unrecognised(names) => self.audit_unrecognised(names, step),
+            Input::Durable(result) => self.on_durable(result, step),
+            Input::EntryRefused => self.session.journal.corrupt(),
+            Input::RenewJournal => self.save(Urgency::Now, step),
+            Input::JournalClosed(result) => self.on_journal_closed(result, step),
+            Input::ClockMoved(by) => self.on_clock_moved(by, step),
+            Input::Order(id, order) => self.on_order(id, order, step),
+            Input::Stop(why) => self.on_stop(why, step),
+            Input::Finish(why) => self.on_finish(why, step),
+            Input::Time => self.on_time(step),
+        }
+    }
+
+    /// Whether the strategies are warm: before, no order is taken.
+    pub const fn is_started(&self) -> bool {
+        !matches!(self.phase, Phase::Starting(_))
+    }
+
+    /// Journals the header, takes up what earlier runs left, and begins to ask for the past of each series.
+    fn on_start(&mut self, step: &mut Step<'_>) {
+        self.session.begin(&self.header, step);
+        let amount = self.session.ledger().free();
+        self.handle(step.now, EventKind::Balance { amount }, step);
+        if self.runs_before > 0 {
+            // What suspended an earlier run, its own end above all, is over with it.
+            self.control(Control::Continue, step);
+        }
+        self.recover(step);
+        for (id, symbol) in self.market.wanted() {
+            self.requests.begin(RequestId::Subscription(id));
+            step.ask(Ask::Subscription(id, symbol));
+        }
+        self.go_on_starting(step);
+    }
+
+    /// Asks for the next window of past candles, or begins the run proper.
+    fn go_on_starting(&mut self, step: &mut Step<'_>) {
+        let Phase::Starting(warm_up) = &self.phase else { return };
+        if let Some(series) = warm_up.ask(step) {
+            return self.requests.begin(RequestId::Candles(series));
+        }
+        let began = warm_up.began();
+        self.market.begin_prices(began, &mut self.agenda);
+        if self.settings.wallet_every_s > 0 {
+            self.agenda.add(began + self.balance_pace(), Job::Balances);
+        }
+        self.phase = Phase::Running;
+    }
+
+    /// The end of a batch of inputs: asks what is due, hands the Session what may be handed to it, has the journal made
+    /// durable (which lets the opens go), and sees whether the run is over.
+    fn on_time(&mut self, step: &mut Step<'_>) {
+        match self.phase {
+            Phase::Running if !self.session.journal.stands_still() => {}
+            Phase::Running => return,
+            // Only an answer goes on with it.
+            Phase::Starting(_) | Phase::Closing { .. } | Phase::Ended => {
+                return step.commands.push(Command::WakeAt(Millis::MAX));
+            }
+        }
+        self.ask_due(step);
+        self.dispatch_due(step);
+        self.save(Urgency::WhenWorthwhile, step);
+        if self.session.journal.stands_still() || self.phase.is_over() {
+            return;
+        }
+        self.watch_end(step);
+        let under_way = self.under_way();
+        if let Some(why) = self.ending.ended(under_way, step.now) {
+            return self.finish(why, step);
+        }
+        let times = [
+            self.agenda.next_at(),
+            self.events.wakes_at(step.now),
+            self.ending.wakes_at(under_way, step.now),
+        ];
+        step.commands.push(Command::WakeAt(times.into_iter().flatten().min().unwrap_or(Millis::MAX)));
+    }
+
+    /// Asks everything that is due by now.
+    fn ask_due(&mut self, step: &mut Step<'_>) {
+        while let Some((due, job)) = self.agenda.pop_due(step.now) {
+            match job {
+                Job::Candles(series) => {
+                    if self.market.ask_candles(series, &mut self.events, step) {
+                        self.requests.begin(RequestId::Candles(series));
+                    }
+                }
+                Job::Price(symbol) => {
+                    let parts = (&mut self.events, &mut self.agenda);
+                    if self.market.on_price_due(symbol, due, parts, step) {
+                        self.requests.begin(RequestId::Price(symbol));
+                    } else {
+                        self.settle_streamed(symbol, false, step);
+                    }
+                }
+                Job::StreamedPrice(symbol) => self.settle_streamed(symbol, true, step),
+                Job::Trade(intent) => self.ask_trade(intent, due, step),
+                Job::Trades => self.ask_trades(step),
+                Job::SettlementPrices => self.ask_settlement_prices(step),
+                Job::Balances => {
+                    self.requests.begin(RequestId::Balances);
+                    step.ask(Ask::Balances);
+                }
+            }
+        }
+    }
+
+    fn ask_trade(&mut self, intent: IntentId, due: Millis, step: &mut Step<'_>) {
+        let Some(trade) = self.trades.find(intent) else { return };
+        self.events.gate.await_job(due, due, Job::Trade(intent));
+        self.requests.begin(RequestId::Trade(intent));
+        step.ask(Ask::Trade(intent, trade.venue_id.clone()));
+    }
+
+    fn ask_trades(&mut self, step: &mut Step<'_>) {
+        if self.requests.has_trades() {
+            return;
+        }
+        self.doubts.begin_look(step.now);
+        self.requests.begin(RequestId::Trades);
+        step.ask(Ask::Trades);
+    }
+
+    /// Hands the Session every queued event whose moment has come, in order, as far as the gate lets them pass.
+    fn dispatch_due(&mut self, step: &mut Step<'_>) {
+        while let Some((at, kind)) = self.events.pop_ready(step.now) {
+            self.handle(at, kind, step);
+        }
+    }
+
+    /// Hands the Session one event.
+    fn handle(&mut self, at: Millis, kind: EventKind, step: &mut Step<'_>) {
+        let handled = self.session.handle(at, kind, step);
+        self.audits.wallet.watch(handled.free, step.now);
+        if let Some(rule) = handled.final_rule {
+            self.ending.reach_limit(rule);
+        }
+    }
+
+    fn control(&mut self, control: Control, step: &mut Step<'_>) {
+        self.handle(step.now, EventKind::Control { control }, step);
+    }
+
+    /// Has the journal made durable when that is worthwhile and it is not under way already.
+    fn save(&mut self, urgency: Urgency, step: &mut Step<'_>) {
+        if let Err(error) = self.session.journal.save(urgency, step) {
+            self.suspend(error, step);
+        }
+    }
+
+    /// The journal answers: sends the opens whose intents are durable by that. When it could not be written they are never
+    /// sent, and no more are approved until it can.
+    fn on_durable(&mut self, result: Result<(), JournalError>, step: &mut Step<'_>) {
+        match self.session.journal.on_durable(result) {
+            Released::Failed(error) => self.suspend(error, step),
+            Released::Durable { opens, was_suspended } => {
+                if was_suspended {
+                    if !self.ending.is_stopping() {
+                        self.control(Control::Continue, step);
+                    }
+                    step.warn("the journal can be written again");
+                }
+                for approved in opens {
+                    let (intent, leave_by) =
+                        (approved.intent(), self.session.session().latest_departure(&approved));
+                    if let Some(reason) = self.reason_not_to_send(leave_by, step.now) {
+                        self.not_sent(intent, &reason, step);
+                        continue;
+                    }
+                    self.doubts.note_sent(intent, step.now);
+                    self.requests.begin(RequestId::Open(intent));
+                    let order = self.session.order_of(approved.terms());
+                    step.commands.push(Command::Send(DurableOpen::new(intent, order, leave_by)));
+                }
+            }
+        }
+        self.go_on_closing(step);
+    }
+
+    /// Why an open whose intent is durable is not sent all the same: while it waited the run was stopped or halted, or the
+    /// moment of its signal passed.
+    ///
+    /// This is the one place where a lateness is judged after the risk rules. An adapter is handed the same moment, and only
+    /// keeps to it where it has to wait itself (for a rate limit).
+    fn reason_not_to_send(&self, leave_by: Millis, now: Millis) -> Option<String> {
+        if self.ending.is_stopping() {
+            return Some("the run was about to end".to_owned());
+        }
+        if self.session.halted().is_some() {
+            return Some("the run was halted".to_owned());
+        }
+        let late = now - leave_by;
+        (late > Millis::ZERO).then(|| format!("its intent was durable {late} ms too late for its signal"))
+    }
+
+    /// An intent's request never leaves.
+    fn not_sent(&mut self, intent: IntentId, reason: &str, step: &mut Step<'_>) {
+        self.session.note_not_sent(intent, reason, step);
+        self.handle(step.now, EventKind::NotSent { intent }, step);
+    }
+
+    /// Nothing waits for a journal that fails: what was approved is not sent, and opens are suspended. Where trying again
+    /// is of no use the run ends.
+    fn suspend(&mut self, error: JournalError, step: &mut Step<'_>) {
+        let unsent = self.session.journal.take_waiting();
+        if self.session.journal.is_suspended_anew() {
+            self.control(Control::Suspend, step);
+            step.warn(format!("the journal cannot be written, nothing is opened until it can: {error}"));
+        }
+        for approved in unsent {
+            self.not_sent(approved.intent(), "the journal could not be written", step);
+        }
+        if self.session.journal.is_final(&error) {
+            self.fail(RuntimeError::Journal(error), step);
+        }
+    }
+
+    /// A trade is an intent's: it is tracked to its settlement.
+    fn begin_tracking(&mut self, intent: IntentId, report: &TradeReport, now: Millis) {
+        self.doubts.claim(&report.id);
+        let terms = self.session.terms(intent);
+        let (stake, duration) =
+            terms.map(|terms| (terms.stake(), terms.expiry().close_type.duration())).unwrap_or_default();
+        let tracked = trade_watch::Tracked {
+            venue_id: report.id.clone(),
+            stake,
+            duration,
+            close_time: report.close_time,
+        };
+        let first = self.trades.begin(intent, tracked, now);
+        self.agenda.add(first, Job::Trade(intent));
+    }
+
+    fn under_way(&self) -> UnderWay {
+        UnderWay {
+            last_close: self.trades.last_close(),
+            is_waiting: !self.events.is_empty() || self.session.journal.has_waiting(),
+            is_opening: self.requests.opening().next().is_some(),
+        }
+    }
+
+    fn balance_pace(&self) -> Millis {
+        Millis::from_seconds(i64::from(self.settings.wallet_every_s))
+    }
+}

@@ -1,0 +1,129 @@
+//! What people order of a running bot.
+
+use super::Coordinator;
+use super::command::{Ask, Command, Step};
+use super::doubts::PersonsVerdict;
+use super::input::{OrderId, RequestId};
+use crate::adoption::check_adoption;
+use crate::control::{ControlAnswer, ControlOrder, Phase, Resolution, RunState};
+use candlewick_broker::{BrokerError, TradeReport};
+use candlewick_engine::{Control, IntentId, IntentState, VenueId};
+use std::collections::BTreeMap;
+use std::error::Error;
+
+/// Trades that people say are intents', until the venue has said what it knows of them.
+#[derive(Debug, Default)]
+pub(crate) struct Claims(BTreeMap<OrderId, Claim>);
+
+/// A person says that a trade is an intent's.
+#[derive(Debug)]
+struct Claim {
+    intent: IntentId,
+    venue_id: VenueId,
+    /// How the person knows.
+    reason: String,
+}
+
+impl Coordinator {
+    /// Carries out an order, and answers it at once or when the venue has answered.
+    pub(super) fn on_order(&mut self, id: OrderId, order: ControlOrder, step: &mut Step<'_>) {
+        let answer = match order {
+            ControlOrder::Halt { reason } => {
+                if self.session.halted().is_none() {
+                    self.control(Control::Halt, step);
+                    self.session.alarm(format!("halted: {reason}"), step);
+                }
+                self.session.set_halted(Some(reason));
+                self.done(step)
+            }
+            ControlOrder::Resume if self.ending.is_stopping() => {
+                ControlAnswer::Refused { problem: "the run is about to end".to_owned() }
+            }
+            ControlOrder::Resume => {
+                self.session.set_halted(None);
+                self.control(Control::Resume, step);
+                step.warn("resumed: drawdown peak and loss streak are reset");
+                self.done(step)
+            }
+            ControlOrder::Status => self.done(step),
+            ControlOrder::Resolve { intent, resolution: Resolution::Adopt(venue_id), reason } => {
+                if self.session.terms(intent).is_some() {
+                    return self.ask_named_trade(id, Claim { intent, venue_id, reason }, step);
+                }
+                ControlAnswer::Refused { problem: format!("there is no intent {intent}") }
+            }
+            ControlOrder::Resolve { intent, resolution: Resolution::NotOpened, reason } => {
+                self.end_doubt(intent, &PersonsVerdict::NotOpened, &reason, step)
+            }
+        };
+        step.commands.push(Command::AnswerOrder(id, answer));
+    }
+
+    /// Whether the venue has the trade that a person names, and what it is.
+    fn ask_named_trade(&mut self, id: OrderId, claim: Claim, step: &mut Step<'_>) {
+        self.requests.begin(RequestId::NamedTrade(id));
+        step.ask(Ask::NamedTrade(id, claim.intent, claim.venue_id.as_str().to_owned()));
+        self.claims.0.insert(id, claim);
+    }
+
+    /// What the venue does not have is adopted by nobody: the doubt goes on.
+    pub(super) fn on_named_trade(
+        &mut self,
+        id: OrderId,
+        answer: Result<TradeReport, BrokerError>,
+        step: &mut Step<'_>,
+    ) {
+        let Some(Claim { intent, venue_id, reason }) = self.claims.0.remove(&id) else { return };
+        let Some(terms) = self.session.terms(intent) else { return };
+        let checked = check_adoption(&self.session.order_of(&terms), venue_id.as_str(), answer);
+        let answer = match checked {
+            Ok(report) => self.end_doubt(intent, &PersonsVerdict::Adopt(Box::new(report)), &reason, step),
+            Err(error) => {
+                let cause = error.source().map_or(String::new(), |cause| format!(" ({cause})"));
+                ControlAnswer::Refused { problem: format!("{error}{cause}; nothing has changed") }
+            }
+        };
+        step.commands.push(Command::AnswerOrder(id, answer));
+    }
+
+    fn end_doubt(
+        &mut self,
+        intent: IntentId,
+        verdict: &PersonsVerdict,
+        reason: &str,
+        step: &mut Step<'_>,
+    ) -> ControlAnswer {
+        match self.decide_doubt(intent, verdict, step) {
+            Ok(()) => {
+                let text = format!("a person ended the doubt of intent {intent}: {reason}");
+                self.session.alarm(text, step);
+                // The answer says how it stands after that.
+                self.dispatch_due(step);
+                self.done(step)
+            }
+            Err(problem) => ControlAnswer::Refused { problem },
+        }
+    }
+
+    fn done(&self, step: &Step<'_>) -> ControlAnswer {
+        let phase = if self.ending.is_stopping() {
+            Phase::Stopping
+        } else if self.session.halted().is_some() || self.session.journal.is_suspended() {
+            Phase::Halted
+        } else {
+            Phase::Trading
+        };
+        ControlAnswer::Done {
+            state: RunState {
+                phase,
+                reason: self.session.halted().cloned(),
+                in_flight: self.session.in_state(IntentState::InFlight).count(),
+                in_doubt: self.session.in_state(IntentState::InDoubt).collect(),
+                open: self.session.in_state(IntentState::Open).count(),
+                at: step.now,
+                clock: self.skew.estimate(),
+                audits: self.audits.tallies(),
+            },
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! The Session of a run with the record of all that it was told and answered.
+
+use super::command::{Command, Step};
+use super::journal_state::{JournalState, Waiting};
+use crate::Notice;
+use crate::notice::Funds;
+use candlewick_broker::{Account, OpenOrder};
+use candlewick_engine::{
+    Action, Entry, Event, EventKind, Header, IntentId, IntentRow, IntentState, Ledger, OrderTerms, Rule,
+    Session, TradeBook,
+};
+use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::{Millis, Money, MoneyScale, Symbol};
+
+/// The one place where an event enters the Session. Both sides are recorded, and told to whoever watches; what the Session
+/// approves waits until its intent is durable.
+pub(crate) struct RecordedSession {
+    session: Session,
+    book: TradeBook,
+    pub(crate) journal: JournalState,
+    account: Account,
+    /// The first intent of this run.
+    first: IntentId,
+    /// Why a person, or an audit, halted the run.
+    halted: Option<String>,
+    actions: Vec<Action>,
+    candles: u64,
+}
+
+/// What followed from an event.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Handled {
+    /// A rule that only a person can lift refused a signal while nothing was open that could lift it.
+    pub(crate) final_rule: Option<Rule>,
+    /// The free balance after it.
+    pub(crate) free: Money,
+}
+
+impl RecordedSession {
+    pub(crate) fn new(
+        session: Session,
+        book: TradeBook,
+        account: Account,
+        halted: Option<String>,
+        waiting: Waiting,
+    ) -> Self {
+        Self {
+            first: session.next_intent(),
+            session,
+            book,
+            journal: JournalState::new(waiting),
+            account,
+            halted,
+            actions: Vec::with_capacity(64),
+            candles: 0,
+        }
+    }
+
+    /// Records the header of a run, and lets the Session begin it.
+    pub(crate) fn begin(&mut self, header: &Header, step: &mut Step<'_>) {
+        self.journal.record(Entry::Header(header), step);
+        self.session.begin_run(header);
+    }
+
+    /// Hands one event to the Session.
+    pub(crate) fn handle(&mut self, at: Millis, kind: EventKind, step: &mut Step<'_>) -> Handled {
+        let event = Event { at, received: step.now, kind };
+        self.candles += u64::from(matches!(kind, EventKind::Candle { .. }));
+        self.journal.record(Entry::Event(&event), step);
+        let mut actions = std::mem::take(&mut self.actions);
+        self.session.handle(&event, &mut actions);
+        self.book.record_event(&event);
+        for action in &actions {
+            self.journal.record(Entry::Action(action), step);
+            self.book.record_action(action);
+        }
+        let ledger = self.session.ledger();
+        let (funds, intent) = (Funds::of(ledger), intent_of(&kind).and_then(|intent| self.book.row(intent)));
+        let notice = Notice::Handled { event, actions: actions.clone(), funds, intent: intent.copied() };
+        step.commands.push(Command::Notify(notice));
+        let mut handled = Handled { final_rule: None, free: ledger.free() };
+        for action in actions.drain(..) {
+            match action {
+                Action::Open(approved) => self.journal.enqueue(approved),
+                Action::Refuse(refused) if refused.rule.is_final() && !funds.open_stakes.is_positive() => {
+                    handled.final_rule = handled.final_rule.or(Some(refused.rule));
+                }
+                Action::Refuse(_) | Action::DayOpened { .. } | Action::Verdict(_) => {}
+            }
+        }
+        self.actions = actions;
+        handled
+    }
+
+    /// A warning that is kept in the journal as well: a person must see it.
+    pub(crate) fn alarm(&mut self, text: String, step: &mut Step<'_>) {
+        self.journal.note(serde_json::json!({ "alarm": text }).to_string(), step);
+        step.warn(text);
+    }
+
+    /// Keeps the reason with the intent: the event that follows has none.
+    pub(crate) fn note_not_sent(&mut self, intent: IntentId, reason: &str, step: &mut Step<'_>) {
+        step.warn(format!("intent {intent} was not sent: {reason}"));
+        let body = serde_json::json!({ "intent": intent, "not_sent": reason }).to_string();
+        self.journal.note_about(intent, body, step);
+    }
+
+    /// What is ordered of the venue for an intent.
+    pub(crate) fn order_of(&self, terms: &OrderTerms) -> OpenOrder {
+        OpenOrder {
+            symbol: self.session.symbols()[terms.symbol().index()],
+            direction: terms.direction(),
+            amount: self.session.money_scale().to_decimal(terms.stake()).normalize(),
+            close_type: terms.expiry().close_type,
+            expiration_type: terms.expiry().expiration_type,
+            account: self.account,
+        }
+    }
+
+    pub(crate) fn terms(&self, intent: IntentId) -> Option<OrderTerms> {
+        self.book.row(intent).map(|row| row.approved)
+    }
+
+    pub(crate) fn symbol_of(&self, terms: &OrderTerms) -> Symbol {
+        self.session.symbols()[terms.symbol().index()]
+    }
+
+    /// Whether an intent is unanswered, or in doubt.
+    pub(crate) fn has_unclear_intent(&self) -> bool {
+        let is_unclear = |state| matches!(state, IntentState::InDoubt | IntentState::InFlight);
+        self.book.rows().iter().any(|row| is_unclear(row.state))
+    }
+
+    pub(crate) fn in_state(&self, state: IntentState) -> impl Iterator<Item = IntentId> {
+        let rows = self.book.rows().iter().filter(move |row| row.state == state);
+        rows.map(|row| row.approved.intent())
+    }
+
+    pub(crate) fn row(&self, intent: IntentId) -> Option<&IntentRow> {
+        self.book.row(intent)
+    }
+
+    pub(crate) const fn book(&self) -> &TradeBook {
+        &self.book
+    }
+
+    /// The book of this run's own intents; nothing is left here.
+    pub(crate) fn take_book(&mut self) -> TradeBook {
+        std::mem::take(&mut self.book).from_intent(self.first)
+    }
+
+    pub(crate) const fn session(&self) -> &Session {
+        &self.session
+    }
+
+    pub(crate) const fn ledger(&self) -> &Ledger {
+        self.session.ledger()
+    }
+
+    /// A balance as money; `None` when it cannot be counted.
+    pub(crate) fn money(&self, balance: Decimal) -> Option<Money> {
+        self.scale().rounded(balance).ok()
+    }
+
+    pub(crate) const fn scale(&self) -> MoneyScale {
+        self.session.money_scale()
+    }
+
+    pub(crate) const fn account(&self) -> Account {
+        self.account
+    }
+
+    pub(crate) const fn candles(&self) -> u64 {
+        self.candles
+    }
+
+    pub(crate) fn halted(&self) -> Option<&String> {
+        self.halted.as_ref()
+    }
+
+    pub(crate) fn set_halted(&mut self, reason: Option<String>) {
+        self.halted = reason;
+    }
+}
+
+const fn intent_of(kind: &EventKind) -> Option<IntentId> {
+    match kind {
+        EventKind::Opened(opened) | EventKind::Adopted(opened) => Some(opened.intent),
+        EventKind::Settled(settled) => Some(settled.intent),
+        EventKind::Rejected { intent, .. }
+        | EventKind::NotSent { intent }
+        | EventKind::InDoubt { intent }
+        | EventKind::NotOpened { intent, .. } => Some(*intent),
+        _ => None,
+    }
+}

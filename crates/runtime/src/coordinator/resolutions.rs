@@ -1,0 +1,170 @@
+//! What earlier runs left unfinished, and how doubts end.
+
+use super::Coordinator;
+use super::agenda::Job;
+use super::answers::opened;
+use super::command::{Ask, Step};
+use super::doubts::PersonsVerdict;
+use super::event_queue::Place;
+use super::input::RequestId;
+use crate::resolver::{Decided, Resolution};
+use candlewick_broker::{Balances, Reply, TradeListing, TradeReport};
+use candlewick_engine::{EventKind, IntentId, IntentRow, IntentState, OrderTerms};
+use candlewick_sdk::Millis;
+
+impl Coordinator {
+    /// What earlier runs left unfinished: trades are tracked again, unanswered opens are in doubt, doubts are looked
+    /// for.
+    pub(super) fn recover(&mut self, step: &mut Step<'_>) {
+        for row in self.session.book().rows().to_vec() {
+            if let Some(id) = self.session.book().venue_id(&row) {
+                self.doubts.claim(id.as_str());
+            }
+            self.recall_audits(&row, step.now);
+            self.recover_intent(&row, step);
+        }
+        self.plan_look();
+        if self.doubts.next_routine_look(step.now).is_some() {
+            self.agenda.add(step.now, Job::Trades);
+        }
+    }
+
+    fn recover_intent(&mut self, row: &IntentRow, step: &mut Step<'_>) {
+        let (terms, now) = (row.approved, step.now);
+        let intent = terms.intent();
+        match row.state {
+            IntentState::Settled | IntentState::Rejected | IntentState::NotSent => {}
+            IntentState::InFlight => {
+                // The crash came between the sending and the answer, or before the sending: nobody knows.
+                self.handle(now, EventKind::InDoubt { intent }, step);
+                self.begin_doubt(&terms, now);
+            }
+            IntentState::InDoubt => self.doubts.recall(&self.session, &terms, now),
+            IntentState::NotOpened => {
+                if now - terms.decision_time() < Millis::DAY {
+                    self.doubts.recall_not_opened(&self.session, &terms, now);
+                }
+            }
+            IntentState::Open => match self.session.book().venue_id(row) {
+                Some(id) => {
+                    let report = TradeReport { close_time: row.close_time, ..TradeReport::new(id.as_str()) };
+                    self.begin_tracking(intent, &report, now);
+                }
+                None => self.begin_doubt(&terms, now),
+            },
+        }
+    }
+
+    /// Begins to look for an intent's trade.
+    pub(super) fn begin_doubt(&mut self, terms: &OrderTerms, now: Millis) {
+        self.doubts.begin(&self.session, terms, now);
+        self.plan_look();
+    }
+
+    /// Puts the next useful look on the agenda.
+    fn plan_look(&mut self) {
+        if let Some(at) = self.doubts.next_look() {
+            self.agenda.add(at, Job::Trades);
+        }
+    }
+
+    /// The list has come. What the wallet holds after it is a second source; where the list ended early, it proves nothing.
+    pub(super) fn on_trades(&mut self, listing: TradeListing, step: &mut Step<'_>) {
+        let is_whole = listing.ended_early.is_none();
+        if let Some(error) = &listing.ended_early {
+            step.warn(format!("the venue's trades could not be listed: {error}"));
+        }
+        self.doubts.keep_listing(listing);
+        if is_whole {
+            self.requests.begin(RequestId::BalancesAfterTrades);
+            step.ask(Ask::BalancesAfterTrades);
+        } else {
+            self.on_balances_after_trades(None, step);
+        }
+    }
+
+    pub(super) fn on_balances_after_trades(
+        &mut self,
+        balances: Option<Reply<Balances>>,
+        step: &mut Step<'_>,
+    ) {
+        let Some(listing) = self.doubts.take_listing() else { return };
+        let now = step.now;
+        let balance = balances.and_then(|reply| reply.value.of(self.session.account()));
+        let wallet = balance.and_then(|balance| self.session.money(balance));
+        let opening: Vec<IntentId> = self.requests.opening().collect();
+        let known = (opening.as_slice(), self.skew.uncertainty());
+        for resolution in self.doubts.resolve(&listing, wallet, &self.session, known, now) {
+            self.carry_out(resolution, step);
+        }
+        if let Some(at) = self.doubts.next_routine_look(now) {
+            self.agenda.add(at, Job::Trades);
+        }
+        // A look that did not bring what was hoped for is followed by another, but never at once.
+        if let Some(at) = self.doubts.next_look() {
+            self.agenda.add(at.max(now + Millis::SECOND), Job::Trades);
+        }
+    }
+
+    fn carry_out(&mut self, resolution: Resolution, step: &mut Step<'_>) {
+        match resolution {
+            Resolution::Adopt { intent, report } => {
+                step.warn(format!("intent {intent} was in doubt and is trade {}", report.id));
+                self.adopt(intent, &report, step);
+            }
+            Resolution::AdoptLate { intent, report } => {
+                let text = format!("intent {intent} was taken as not opened, but is trade {}", report.id);
+                self.session.alarm(text, step);
+                self.adopt(intent, &report, step);
+            }
+            Resolution::NotOpened { intent, reserved_until } => {
+                step.warn(format!("intent {intent} was in doubt: the venue has no trade of it"));
+                self.not_opened(intent, reserved_until, step.now);
+            }
+            Resolution::AskPerson { intent, why } => {
+                let text = format!(
+                    "intent {intent} stays in doubt: {why}; end it with `candlewick resolve {intent} --adopt VENUE_ID` \
+                     or `--not-opened`"
+                );
+                self.session.alarm(text, step);
+            }
+            Resolution::Unexplained { report } => {
+                let symbol = report.symbol.as_deref().unwrap_or("an unknown symbol");
+                step.warn(format!("trade {} on {symbol} is explained by no intent", report.id));
+                let note = serde_json::json!({ "unexplained": report.id }).to_string();
+                self.session.journal.note(note, step);
+            }
+        }
+    }
+
+    fn adopt(&mut self, intent: IntentId, report: &TradeReport, step: &mut Step<'_>) {
+        self.audit_terms(intent, report, step);
+        self.audit_payout(intent, report.payout, step);
+        self.begin_tracking(intent, report, step.now);
+        self.events.add(step.now, Place::Answer(intent), EventKind::Adopted(opened(intent, report)));
+    }
+
+    fn not_opened(&mut self, intent: IntentId, reserved_until: Millis, now: Millis) {
+        self.events.add(now, Place::Answer(intent), EventKind::NotOpened { intent, reserved_until });
+    }
+
+    /// A person ends a doubt.
+    ///
+    /// # Errors
+    /// Why it cannot be ended so.
+    pub(super) fn decide_doubt(
+        &mut self,
+        intent: IntentId,
+        verdict: &PersonsVerdict,
+        step: &mut Step<'_>,
+    ) -> Result<(), String> {
+        match (self.doubts.decide(intent, verdict)?, verdict) {
+            (Decided::NotOpened { reserved_until }, _) => self.not_opened(intent, reserved_until, step.now),
+            (Decided::Adopt { .. } | Decided::AdoptLate { .. }, PersonsVerdict::Adopt(report)) => {
+                self.adopt(intent, report, step);
+            }
+            (Decided::Adopt { .. } | Decided::AdoptLate { .. }, PersonsVerdict::NotOpened) => {}
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,99 @@
+//! The candles that strategies want to have seen before the present.
+
+use super::candle_watch::CandleWatch;
+use super::command::{Ask, Step};
+use crate::{RuntimeError, RuntimeSettings};
+use candlewick_broker::{BrokerError, CandleQuery, Candles, USUAL_INTERVALS};
+use candlewick_engine::{SeriesId, Session};
+use candlewick_sdk::{Candle, Millis, Series};
+use std::collections::VecDeque;
+
+/// How often the window of past candles grows before the start makes do with what there is.
+const MOST_WINDOWS: u32 = 6;
+
+/// Asks for the past of one series after another.
+pub(crate) struct WarmUp {
+    began: Millis,
+    first_ask: Millis,
+    quick_repeats: u32,
+    waiting: VecDeque<Wanted>,
+}
+
+/// A series whose past is asked for.
+struct Wanted {
+    id: SeriesId,
+    series: Series,
+    /// Candles that its strategies want to have seen.
+    count: usize,
+    /// Length of the window, in intervals.
+    bars: i64,
+    windows: u32,
+}
+
+/// What an answer brought.
+pub(crate) enum Warmed {
+    /// Nothing yet: a longer window is asked for.
+    Asking,
+    /// The past of a series, and how it is watched from now on.
+    Series { id: SeriesId, candles: Vec<Candle>, watch: CandleWatch },
+}
+
+impl WarmUp {
+    pub(crate) fn new(session: &Session, settings: &RuntimeSettings, now: Millis) -> Self {
+        let wanted = |id: SeriesId| {
+            let count = session.warmup(id);
+            let bars = i64::try_from(count).unwrap_or(i64::MAX / 2).max(1);
+            Wanted { id, series: session.series()[id.index()], count, bars, windows: 0 }
+        };
+        Self {
+            began: now,
+            first_ask: Millis::new(i64::from(settings.first_ask_ms)),
+            quick_repeats: settings.quick_repeats,
+            waiting: session.series_order().into_iter().map(wanted).collect(),
+        }
+    }
+
+    /// Asks for the next window; false when all series are warm.
+    pub(crate) fn ask(&self, step: &mut Step<'_>) -> Option<SeriesId> {
+        let Wanted { id, series, bars, .. } = self.waiting.front()?;
+        let length = series.interval.length();
+        let start = self.began.floor_to(length) - length * *bars;
+        let (symbol, interval) = (series.symbol, series.interval);
+        step.ask(Ask::Candles(*id, CandleQuery { symbol, interval, start, end: self.began }));
+        Some(*id)
+    }
+
+    /// Takes an answer. Gaps (weekends) make a window hold fewer candles than intervals: it grows until it holds enough.
+    pub(crate) fn on_candles(&mut self, candles: Candles) -> Option<Warmed> {
+        let wanted = self.waiting.front_mut()?;
+        wanted.windows += 1;
+        let candles = candles.candles;
+        if candles.len() < wanted.count && wanted.windows < MOST_WINDOWS {
+            wanted.bars *= 3;
+            return Some(Warmed::Asking);
+        }
+        let Wanted { id, series, count, .. } = self.waiting.pop_front()?;
+        let known = candles
+            .last()
+            .map_or(self.began.floor_to(series.interval.length()), |last| last.close_time(series.interval));
+        let watch = CandleWatch::new(series.interval, known, self.began, self.first_ask, self.quick_repeats);
+        let skipped = candles.len().saturating_sub(count);
+        Some(Warmed::Series { id, candles: candles.into_iter().skip(skipped).collect(), watch })
+    }
+
+    /// The past could not be had: the run cannot start.
+    pub(crate) fn failure(&self, source: BrokerError) -> RuntimeError {
+        let Some(Wanted { series, .. }) = self.waiting.front() else {
+            return RuntimeError::Venue { question: "past candles".to_owned(), source };
+        };
+        let is_usual = USUAL_INTERVALS.iter().any(|text| text.parse() == Ok(series.interval));
+        if matches!(source, BrokerError::Refused { .. }) && !is_usual {
+            return RuntimeError::UnsupportedInterval { series: *series, source };
+        }
+        RuntimeError::Venue { question: format!("past candles of {series}"), source }
+    }
+
+    pub(crate) const fn began(&self) -> Millis {
+        self.began
+    }
+}

@@ -1,0 +1,207 @@
+//! What a run tells whoever watches, and the bounded channel that it goes through.
+
+use crate::Stop;
+use candlewick_engine::{Action, Event, EventKind, IntentRow, Ledger};
+use candlewick_sdk::{Millis, Money, Price, Symbol};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use tokio::sync::mpsc::error::TrySendError;
+use tokio::sync::mpsc::{self, Receiver, Sender};
+
+/// Something worth showing. It holds all that is needed to show it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Notice {
+    /// The Session took an event and answered with these actions.
+    Handled {
+        /// The event.
+        event: Event,
+        /// What followed from it.
+        actions: Vec<Action>,
+        /// The money after it.
+        funds: Funds,
+        /// The intent that the event is about, as it stands after it.
+        intent: Option<IntentRow>,
+    },
+    /// The latest price of a symbol whose strategies did not ask for it.
+    Price(Symbol, Price),
+    /// Something went wrong that the run survives.
+    Warning(String),
+    /// No more trades are opened.
+    Stopping {
+        /// Why.
+        why: Stop,
+        /// How many intents are tracked to their end.
+        unfinished: usize,
+        /// When the last of them closes, as far as is known.
+        last_close: Option<Millis>,
+        /// When the run no longer waits for them.
+        waits_until: Millis,
+    },
+}
+
+/// Whose money is where.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Funds {
+    /// What can be staked.
+    pub free: Money,
+    /// Stakes of intents that are not over.
+    pub open_stakes: Money,
+    /// The highest sum of both so far, or since the last resume.
+    pub peak: Money,
+}
+
+impl Funds {
+    pub(crate) fn of(ledger: &Ledger) -> Self {
+        Self { free: ledger.free(), open_stakes: ledger.open_stakes(), peak: ledger.peak() }
+    }
+}
+
+/// Which notices a watcher receives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interest {
+    /// All.
+    Everything,
+    /// All but candles and prices from which nothing follows.
+    Trades,
+}
+
+/// The run's end of a watcher's channel. Sending never waits: a notice for which there is no room is dropped and counted, so
+/// whoever watches cannot hold up what trades.
+#[derive(Debug)]
+pub struct Watcher {
+    sender: Sender<Notice>,
+    interest: Interest,
+    dropped: Arc<AtomicU64>,
+}
+
+/// The watcher's own end.
+#[derive(Debug)]
+pub struct Notices {
+    receiver: Receiver<Notice>,
+    dropped: Arc<AtomicU64>,
+    /// How many drops the watcher knows of.
+    known: u64,
+}
+
+/// A notice, and how many were dropped since the one before it was received.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Received {
+    /// The notice.
+    pub notice: Notice,
+    /// Dropped before it, or while it waited.
+    pub missed: u64,
+}
+
+impl Watcher {
+    /// A channel in which at most `capacity` notices wait.
+    pub fn channel(capacity: usize, interest: Interest) -> (Self, Notices) {
+        let (sender, receiver) = mpsc::channel(capacity.max(1));
+        let dropped = Arc::new(AtomicU64::new(0));
+        let watcher = Self { sender, interest, dropped: Arc::clone(&dropped) };
+        (watcher, Notices { receiver, dropped, known: 0 })
+    }
+
+    /// Hands a notice on, or counts it as dropped.
+    pub fn send(&self, notice: &Notice) {
+        if self.interest == Interest::Trades && notice.is_of_the_market() {
+            return;
+        }
+        // A watcher that has gone misses nothing.
+        if let Err(TrySendError::Full(_)) = self.sender.try_send(notice.clone()) {
+            self.dropped.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// How many notices were dropped so far.
+    pub fn dropped(&self) -> u64 {
+        self.dropped.load(Ordering::Relaxed)
+    }
+}
+
+impl Notice {
+    /// Whether it says what the market did, and nothing followed.
+    fn is_of_the_market(&self) -> bool {
+        match self {
+            Self::Price(..) => true,
+            Self::Handled { event, actions, .. } => {
+                let is_market = matches!(event.kind, EventKind::Candle { .. } | EventKind::Price { .. });
+                is_market && actions.is_empty()
+            }
+            Self::Warning(_) | Self::Stopping { .. } => false,
+        }
+    }
+}
+
+impl Notices {
+    /// Waits for the next notice, in a task; `None` once the run has ended and all was received.
+    pub async fn next(&mut self) -> Option<Received> {
+        let notice = self.receiver.recv().await?;
+        Some(self.received(notice))
+    }
+
+    /// The same in a thread of its own. Not to be called in a task.
+    pub fn wait(&mut self) -> Option<Received> {
+        let notice = self.receiver.blocking_recv()?;
+        Some(self.received(notice))
+    }
+
+    /// The next notice that waits already.
+    pub fn try_next(&mut self) -> Option<Received> {
+        let notice = self.receiver.try_recv().ok()?;
+        Some(self.received(notice))
+    }
+
+    fn received(&mut self, notice: Notice) -> Received {
+        let dropped = self.dropped.load(Ordering::Relaxed);
+        let missed = dropped - std::mem::replace(&mut self.known, dropped);
+        Received { notice, missed }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_engine::{IntentId, Origin, SeriesId};
+    use candlewick_sdk::{Candle, Interval, Ohlcv};
+
+    fn warning(number: u64) -> Notice {
+        Notice::Warning(number.to_string())
+    }
+
+    #[test]
+    fn a_watcher_that_does_not_read_misses_notices_and_is_told_how_many() {
+        let (watcher, mut notices) = Watcher::channel(2, Interest::Everything);
+        for number in 0..5 {
+            watcher.send(&warning(number));
+        }
+        assert_eq!(watcher.dropped(), 3);
+        assert_eq!(notices.try_next(), Some(Received { notice: warning(0), missed: 3 }));
+        assert_eq!(notices.try_next(), Some(Received { notice: warning(1), missed: 0 }));
+        assert_eq!(notices.try_next(), None);
+        drop(notices);
+        watcher.send(&warning(9));
+        assert_eq!(watcher.dropped(), 3, "nobody is there to miss it");
+    }
+
+    #[test]
+    fn a_watcher_of_trades_is_not_flooded_with_candles() {
+        let (watcher, mut notices) = Watcher::channel(4, Interest::Trades);
+        let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
+        let candle = Candle::new(Millis::ZERO, Interval::MINUTE, numbers).unwrap();
+        let candle = EventKind::Candle { series: SeriesId::FIRST, candle, origin: Origin::Live };
+        for kind in [candle, EventKind::NotSent { intent: IntentId::new(1) }] {
+            let event = Event { at: Millis::ZERO, received: Millis::ZERO, kind };
+            watcher.send(&Notice::Handled {
+                event,
+                actions: Vec::new(),
+                funds: Funds::default(),
+                intent: None,
+            });
+        }
+        let Some(Received { notice: Notice::Handled { event, .. }, .. }) = notices.try_next() else {
+            panic!("an intent is told of")
+        };
+        assert!(matches!(event.kind, EventKind::NotSent { .. }));
+        assert_eq!(notices.try_next(), None);
+    }
+}

@@ -1,0 +1,145 @@
+//! A simulated broker beside a venue's live market data.
+//!
+//! Orders open and close by the rules of the simulated venue; their prices are the venue's one-second records. A trade's
+//! whole state is its identifier, so a run that is started again goes on with the trades of the one before it. No trading
+//! token is needed.
+
+use super::ticket::Ticket;
+use async_trait::async_trait;
+use candlewick_broker::clock::Clock;
+use candlewick_broker::{
+    Account, AsOf, Balances, Broker, BrokerError, Detail, Identity, MarketData, OpenOrder, OpenOutcome,
+    PriceAnswer, Progress, Reply, Reported, TradeListing, TradeReport,
+};
+use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::{Expiry, Millis, Outcome, Symbol};
+use candlewick_simulator::{Moments, PriceMoment, SimulationSettings, outcome_of};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A price record older than this at its moment is no price for it.
+const STALE: Millis = Millis::from_seconds(5);
+
+/// Simulated trades on a venue's prices.
+pub struct PaperBroker {
+    market: Arc<dyn MarketData>,
+    clock: Arc<dyn Clock>,
+    settings: SimulationSettings,
+    balance: Decimal,
+    /// What was opened here.
+    opened: Mutex<Vec<Ticket>>,
+}
+
+impl PaperBroker {
+    /// Trades on `market`'s prices by these rules, in a wallet that begins with `balance`.
+    pub fn new(
+        market: Arc<dyn MarketData>,
+        clock: Arc<dyn Clock>,
+        settings: SimulationSettings,
+        balance: Decimal,
+    ) -> Self {
+        Self { market, clock, settings, balance, opened: Mutex::default() }
+    }
+
+    fn reply<T>(&self, value: T) -> Reply<T> {
+        Reply::at(value, self.clock.now())
+    }
+
+    fn moments(&self, ticket: &Ticket) -> Moments {
+        let expiry = Expiry { close_type: ticket.close_type, expiration_type: ticket.expiration_type };
+        Moments::of(expiry, ticket.arrival, &self.settings)
+    }
+
+    /// The price of a moment: the close of the second that ends there, or, for a candle's open, the open of the
+    /// second that begins there.
+    async fn price(&self, symbol: &Symbol, moment: PriceMoment) -> Result<Option<f64>, BrokerError> {
+        let (second, is_open) = match moment {
+            PriceMoment::Entry(at) => (at.floor_to(Millis::SECOND), at.is_aligned_to(Millis::SECOND)),
+            PriceMoment::SecondEntry(at) | PriceMoment::Exit(at) => {
+                ((at - Millis::new(1)).floor_to(Millis::SECOND), false)
+            }
+        };
+        let PriceAnswer::Record(record) = self.market.price(symbol, AsOf::Moment(second)).await?.value else {
+            return Err(BrokerError::Unavailable {
+                text: "the price of a past second is not there yet".to_owned(),
+            });
+        };
+        let price = if is_open && record.time == second { record.prices.open } else { record.prices.close };
+        Ok((second - record.time <= STALE && price > 0.0).then_some(price))
+    }
+
+    async fn settle(&self, ticket: &Ticket) -> Result<TradeReport, BrokerError> {
+        let moments = self.moments(ticket);
+        let report = self.open_report(ticket, &moments);
+        if self.clock.now() < moments.close_time + self.settings.settle_delay_ms {
+            return Ok(report);
+        }
+        let entry = self.price(&ticket.symbol, moments.entry).await?;
+        let exit = self.price(&ticket.symbol, moments.exit).await?;
+        let outcome = match (entry, exit) {
+            (Some(entry), Some(exit)) => outcome_of(ticket.direction, entry, exit, self.settings.draw),
+            _ => Outcome::Cancelled,
+        };
+        Ok(TradeReport { progress: Progress::Over(outcome), open_price: entry, close_price: exit, ..report })
+    }
+
+    fn open_report(&self, ticket: &Ticket, moments: &Moments) -> TradeReport {
+        TradeReport {
+            symbol: Some(ticket.symbol.to_string()),
+            direction: Some(Reported::Known(ticket.direction)),
+            payout: Some(self.settings.payout_percent),
+            request_time: Some(ticket.arrival),
+            open_time: Some(moments.open_time),
+            close_time: Some(moments.close_time),
+            account: Some(Account::Demo),
+            ..TradeReport::new(ticket.to_string())
+        }
+    }
+
+    fn opened(&self) -> Vec<Ticket> {
+        self.opened.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+#[async_trait]
+impl Broker for PaperBroker {
+    async fn open(&self, order: &OpenOrder, leave_by: Millis) -> OpenOutcome {
+        let now = self.clock.now();
+        if now > leave_by {
+            return OpenOutcome::NotSent { reason: format!("{} ms too late", (now - leave_by).get()) };
+        }
+        let ticket = Ticket {
+            symbol: order.symbol,
+            direction: order.direction,
+            close_type: order.close_type,
+            expiration_type: order.expiration_type,
+            arrival: now + self.settings.latency_ms,
+        };
+        self.opened.lock().unwrap_or_else(PoisonError::into_inner).push(ticket);
+        let moments = self.moments(&ticket);
+        OpenOutcome::Opened(self.reply(Box::new(self.open_report(&ticket, &moments))))
+    }
+
+    async fn trade(&self, id: &str, _detail: Detail) -> Result<Reply<TradeReport>, BrokerError> {
+        let ticket = id
+            .parse::<Ticket>()
+            .map_err(|_| BrokerError::NotFound { text: format!("no paper trade {id}") })?;
+        Ok(self.reply(self.settle(&ticket).await?))
+    }
+
+    /// The trades of this process. One of an earlier process that nobody has written down does not exist: its identifier is
+    /// all that there ever was of it.
+    async fn trades(&self) -> TradeListing {
+        let now = self.clock.now();
+        let report = |ticket: &Ticket| self.open_report(ticket, &self.moments(ticket));
+        let trades = self.opened().iter().map(report).collect();
+        TradeListing { began: now, ended: now, is_complete: true, trades, ended_early: None }
+    }
+
+    async fn balances(&self) -> Result<Reply<Balances>, BrokerError> {
+        Ok(self.reply(Balances { demo: Some(self.balance), real: None }))
+    }
+
+    async fn identity(&self) -> Result<Reply<Identity>, BrokerError> {
+        Ok(self.reply(Identity { user: "paper".to_owned(), restrictions: Vec::new() }))
+    }
+}

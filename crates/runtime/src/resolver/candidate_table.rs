@@ -1,0 +1,192 @@
+//! Who could be whose: the unclaimed trades of a listing beside the intents in doubt.
+
+use super::Doubt;
+use super::candidate::{Match, Window, compare, request_time_of};
+use candlewick_broker::TradeListing;
+use candlewick_broker::TradeReport;
+use candlewick_sdk::Millis;
+use std::collections::BTreeSet;
+
+/// Which rows may be which intents' trades. Intents and rows are numbered by their place.
+#[derive(Debug)]
+pub(crate) struct CandidateTable<'a> {
+    pub(crate) rows: Vec<&'a TradeReport>,
+    /// For each intent, the rows that may be its trade.
+    pub(crate) possible: Vec<BTreeSet<usize>>,
+    /// Of these, the rows that are in every respect what was asked for.
+    certain: BTreeSet<(usize, usize)>,
+    /// Rows that may be trades of requests in flight.
+    awaited: BTreeSet<usize>,
+}
+
+/// Intents and the rows that may be theirs and nobody else's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Group {
+    pub(crate) intents: BTreeSet<usize>,
+    pub(crate) rows: BTreeSet<usize>,
+}
+
+/// An intent that is looked for, and when its request reached the venue.
+pub(crate) type Query<'a> = (&'a Doubt, Window);
+
+impl<'a> CandidateTable<'a> {
+    /// Compares every intent with every row that `is_free`.
+    pub(crate) fn new(
+        listing: &'a TradeListing,
+        is_free: impl Fn(&TradeReport) -> bool,
+        (queries, in_flight): (&[Query<'_>], &[Query<'_>]),
+    ) -> Self {
+        let rows: Vec<&TradeReport> = listing.trades.iter().filter(|trade| is_free(trade)).collect();
+        let like = |(doubt, window): &Query<'_>| -> Vec<(usize, Match)> {
+            let matches = rows.iter().map(|row| compare(doubt, row, *window)).enumerate();
+            matches.filter(|(_, found)| *found != Match::Different).collect()
+        };
+        let mut certain = BTreeSet::new();
+        let mut possible = Vec::with_capacity(queries.len());
+        for (intent, matches) in queries.iter().map(like).enumerate() {
+            let same = matches.iter().filter(|(_, found)| *found == Match::Same);
+            certain.extend(same.map(|(row, _)| (intent, *row)));
+            possible.push(matches.into_iter().map(|(row, _)| row).collect());
+        }
+        let awaited = in_flight.iter().flat_map(like).map(|(row, _)| row).collect();
+        Self { rows, possible, certain, awaited }
+    }
+
+    /// The identifiers of the rows that may be an intent's trade.
+    pub(crate) fn ids_of(&self, intent: usize) -> BTreeSet<String> {
+        self.possible[intent].iter().map(|row| self.rows[*row].id.clone()).collect()
+    }
+
+    /// The identifiers of some rows.
+    pub(crate) fn names(&self, rows: &BTreeSet<usize>) -> Vec<String> {
+        rows.iter().map(|row| self.rows[*row].id.clone()).collect()
+    }
+
+    /// Whether a request in flight may own one of these rows: its answer is worth waiting for.
+    pub(crate) fn is_awaited(&self, group: &Group) -> bool {
+        !group.rows.is_disjoint(&self.awaited)
+    }
+
+    /// Whether every row of a group is in every respect what one of its intents asked for.
+    pub(crate) fn is_certain(&self, group: &Group) -> bool {
+        let is_owned =
+            |row: &usize| group.intents.iter().any(|intent| self.certain.contains(&(*intent, *row)));
+        group.rows.iter().all(is_owned)
+    }
+
+    /// Rows that are nobody's.
+    pub(crate) fn unowned(&self) -> impl Iterator<Item = &'a TradeReport> {
+        let is_owned =
+            |row: usize| self.awaited.contains(&row) || self.possible.iter().any(|own| own.contains(&row));
+        self.rows.iter().enumerate().filter(move |(row, _)| !is_owned(*row)).map(|(_, report)| *report)
+    }
+
+    /// The intents in groups that share no row. An intent without a row is a group of its own.
+    pub(crate) fn groups(&self) -> Vec<Group> {
+        let mut groups: Vec<Group> = Vec::new();
+        for (intent, rows) in self.possible.iter().enumerate() {
+            let mut group = Group { intents: BTreeSet::from([intent]), rows: rows.clone() };
+            let (related, others): (Vec<_>, Vec<_>) =
+                groups.into_iter().partition(|other| !other.rows.is_disjoint(rows));
+            for other in related {
+                group.intents.extend(other.intents);
+                group.rows.extend(other.rows);
+            }
+            groups = others;
+            groups.push(group);
+        }
+        groups
+    }
+
+    /// Pairs as many intents with as many rows: by the time of sending here, of the request there. `None` when the
+    /// numbers differ, or a row is not in every respect what its intent asked for.
+    pub(crate) fn pairs(&self, group: &Group, sent: impl Fn(usize) -> Millis) -> Option<Vec<(usize, usize)>> {
+        let mut intents: Vec<usize> = group.intents.iter().copied().collect();
+        let mut rows: Vec<usize> = group.rows.iter().copied().collect();
+        intents.sort_by_key(|intent| sent(*intent));
+        rows.sort_by_key(|row| (request_time_of(self.rows[*row]), self.rows[*row].id.as_str()));
+        let is_sound = intents.len() == rows.len();
+        let pairs: Vec<_> = intents.into_iter().zip(rows).collect();
+        (is_sound && pairs.iter().all(|pair| self.certain.contains(pair))).then_some(pairs)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resolver::testing;
+
+    const UNTIL: Millis = Millis::new(500_000);
+
+    /// Twins sent at these moments, and trades requested at these.
+    fn check(sent: &[i64], requested: &[i64], expected: &[(&[usize], &[usize], bool)]) {
+        let doubts: Vec<Doubt> =
+            sent.iter().map(|at| Doubt { sent: Millis::new(*at), ..testing::doubt(1) }).collect();
+        let queries: Vec<Query<'_>> =
+            doubts.iter().map(|doubt| (doubt, Window { from: doubt.sent, until: UNTIL })).collect();
+        let name = |row: usize| char::from(b'a' + row as u8).to_string();
+        let trades = requested.iter().enumerate();
+        let trades = trades.map(|(row, at)| testing::report(&name(row), Millis::new(*at))).collect();
+        let listing = testing::listing(0, trades);
+        let table = CandidateTable::new(&listing, |_| true, (&queries, &[]));
+        let found: Vec<_> = table
+            .groups()
+            .into_iter()
+            .map(|group| {
+                let is_paired = table.pairs(&group, |intent| doubts[intent].sent).is_some();
+                (
+                    group.intents.into_iter().collect::<Vec<_>>(),
+                    group.rows.into_iter().collect::<Vec<_>>(),
+                    is_paired,
+                )
+            })
+            .collect();
+        let expected: Vec<_> = expected
+            .iter()
+            .map(|(intents, rows, paired)| (intents.to_vec(), rows.to_vec(), *paired))
+            .collect();
+        assert_eq!(found, expected, "sent {sent:?}, requested {requested:?}");
+    }
+
+    #[test]
+    fn intents_that_may_own_the_same_trade_are_judged_together() {
+        check(&[100], &[], &[(&[0], &[], false)]);
+        check(&[100], &[150], &[(&[0], &[0], true)]);
+        check(&[100], &[50], &[(&[0], &[], false)]);
+        check(&[100], &[150, 160], &[(&[0], &[0, 1], false)]);
+        check(&[100, 200], &[150], &[(&[0], &[0], true), (&[1], &[], false)]);
+        check(&[100, 200], &[250], &[(&[0, 1], &[0], false)]);
+        check(&[100, 200], &[250, 150], &[(&[0, 1], &[0, 1], true)]);
+        check(&[100, 200, 300], &[350, 250], &[(&[0, 1, 2], &[0, 1], false)]);
+        // Both trades are too early for the second intent.
+        check(&[100, 200], &[150, 160], &[(&[0], &[0, 1], false), (&[1], &[], false)]);
+    }
+
+    #[test]
+    fn pairs_go_by_the_order_of_times() {
+        let first = Doubt { sent: Millis::new(200), ..testing::doubt(1) };
+        let second = Doubt { sent: Millis::new(100), ..testing::doubt(2) };
+        let window = Window { from: Millis::ZERO, until: UNTIL };
+        let trades = [("a", 150), ("b", 250)].map(|(id, at)| testing::report(id, Millis::new(at)));
+        let listing = testing::listing(0, trades.to_vec());
+        let queries = [(&first, window), (&second, window)];
+        let table = CandidateTable::new(&listing, |_| true, (&queries, &[]));
+        let group = table.groups().remove(0);
+        let sent = |intent| [first.sent, second.sent][intent];
+        assert_eq!(table.pairs(&group, sent), Some(vec![(1, 0), (0, 1)]));
+    }
+
+    #[test]
+    fn a_row_is_unowned_when_nobody_may_have_asked_for_it() {
+        let doubt = testing::doubt(1);
+        let (early, late) = (Millis::new(100), Millis::new(200));
+        let trades = [("a", 50), ("b", 150), ("c", 250)].map(|(id, at)| testing::report(id, Millis::new(at)));
+        let listing = testing::listing(0, trades.to_vec());
+        let in_doubt = [(&doubt, Window { from: early, until: late })];
+        let in_flight = [(&doubt, Window { from: late, until: UNTIL })];
+        let table = CandidateTable::new(&listing, |row| row.id != "c", (&in_doubt, &in_flight));
+        assert_eq!(table.unowned().map(|row| row.id.as_str()).collect::<Vec<_>>(), ["a"]);
+        let table = CandidateTable::new(&listing, |_| true, (&in_doubt, &in_flight));
+        assert_eq!(table.unowned().map(|row| row.id.as_str()).collect::<Vec<_>>(), ["a"]);
+    }
+}

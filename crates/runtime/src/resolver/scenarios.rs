@@ -1,0 +1,337 @@
+//! Doubts resolved look by look.
+
+use super::testing::{doubt, listing, report};
+use super::{Decided, Decision, Doubt, Known, LagMeter, Resolution, Resolver, Undecidable, WalletView, Why};
+use candlewick_broker::{Account, Reported, TradeListing, TradeReport};
+use candlewick_engine::IntentId;
+use candlewick_sdk::{Direction, Millis, Money};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The default doubt: sent at 100 s, ended at 110 s, so its deadline is 140.999 s + 120 s, and a person is asked
+/// 120 s later.
+struct Scenario {
+    resolver: Resolver,
+    claimed: BTreeSet<String>,
+    in_flight: Vec<Doubt>,
+    /// Free balance 0.00; the wallet holds so much.
+    wallet: Option<i64>,
+    /// Until when stakes of intents without a trade are taken off the ledger.
+    reserved: BTreeMap<IntentId, Millis>,
+}
+
+impl Scenario {
+    fn new(doubts: &[Doubt]) -> Self {
+        let lag = LagMeter::new(Millis::from_seconds(120));
+        let mut resolver = Resolver::new(Account::Demo, Millis::from_seconds(50), lag);
+        for doubt in doubts {
+            resolver.begin(doubt.clone(), Millis::from_seconds(110));
+        }
+        Self {
+            resolver,
+            claimed: BTreeSet::new(),
+            in_flight: Vec::new(),
+            wallet: Some(0),
+            reserved: BTreeMap::new(),
+        }
+    }
+
+    fn look_at(&mut self, listing: &TradeListing) -> Vec<String> {
+        let view = |balance| WalletView {
+            balance: Money::from_minor(balance),
+            explained_without_doubts: Money::ZERO,
+        };
+        let reserved = self.reserved.iter().filter(|(_, until)| listing.ended < **until);
+        let known = Known {
+            claimed: &self.claimed,
+            in_flight: &self.in_flight,
+            reserved: &reserved.map(|(intent, _)| *intent).collect(),
+            wallet: self.wallet.map(view),
+            uncertainty: Millis::ZERO,
+        };
+        self.resolver.begin_look(listing.ended);
+        let resolutions = self.resolver.take_listing(listing, &known, listing.ended);
+        for resolution in &resolutions {
+            if let Resolution::NotOpened { intent, reserved_until } = resolution {
+                self.reserved.insert(*intent, *reserved_until);
+            }
+        }
+        resolutions.iter().map(shortened).collect()
+    }
+
+    /// A complete listing after so many seconds.
+    #[track_caller]
+    fn look(&mut self, second: i64, trades: &[TradeReport], expected: &[&str]) {
+        let found = self.look_at(&listing(second * 1_000, trades.to_vec()));
+        assert_eq!(found, expected, "after {second} s");
+    }
+}
+
+fn shortened(resolution: &Resolution) -> String {
+    match resolution {
+        Resolution::Adopt { intent, report } => format!("{intent} is {}", report.id),
+        Resolution::AdoptLate { intent, report } => format!("{intent} is {} after all", report.id),
+        Resolution::NotOpened { intent, reserved_until } => {
+            format!("{intent} is nothing, {} s", reserved_until.get() / 1_000)
+        }
+        Resolution::AskPerson { intent, why } => {
+            let why = match why {
+                Why::TooManyTrades { .. } => "too many",
+                Why::TooFewTrades { .. } => "too few",
+                Why::UnclearTrades { .. } => "unclear",
+                Why::WalletUnexplained { .. } => "wallet",
+                Why::WalletUnknown => "no wallet",
+                Why::ListUnsteady => "list",
+            };
+            format!("{intent}? {why}")
+        }
+        Resolution::Unexplained { report } => format!("whose is {}?", report.id),
+    }
+}
+
+fn trade(id: &str, second: i64) -> TradeReport {
+    report(id, Millis::from_seconds(second))
+}
+
+fn twin(number: u64, sent_s: i64) -> Doubt {
+    let (sent, ended) = (Millis::from_seconds(sent_s), Millis::from_seconds(sent_s + 10));
+    Doubt { sent, ended, ..doubt(number) }
+}
+
+#[test]
+fn the_only_candidate_is_adopted_when_it_is_seen_again() {
+    let mut scenario = Scenario::new(&[doubt(1)]);
+    scenario.look(112, &[], &[]);
+    scenario.look(115, &[trade("a", 101)], &[]);
+    scenario.look(119, &[trade("a", 101)], &[]);
+    scenario.look(120, &[trade("a", 101)], &["1 is a"]);
+    // It is not given again, even before it is claimed.
+    scenario.look(130, &[trade("a", 101)], &[]);
+    assert_eq!(scenario.resolver.next_look(), None);
+}
+
+#[test]
+fn a_second_candidate_is_for_a_person_and_asked_for_once() {
+    let mut scenario = Scenario::new(&[doubt(1)]);
+    scenario.look(115, &[trade("a", 101)], &[]);
+    scenario.look(120, &[trade("a", 101), trade("b", 102)], &[]);
+    scenario.look(125, &[trade("a", 101), trade("b", 102)], &["1? too many"]);
+    scenario.look(130, &[trade("a", 101), trade("b", 102)], &[]);
+    // One of them turns out to be another's: the doubt is resolved after all.
+    scenario.claimed.insert("b".to_owned());
+    scenario.look(135, &[trade("a", 101), trade("b", 102)], &[]);
+    scenario.look(140, &[trade("a", 101), trade("b", 102)], &["1 is a"]);
+}
+
+#[test]
+fn no_trade_after_the_deadline_and_an_explained_wallet_is_nothing() {
+    let mut scenario = Scenario::new(&[doubt(1)]);
+    scenario.wallet = Some(1_000);
+    scenario.look(200, &[], &[]);
+    scenario.look(260, &[], &[]);
+    scenario.look(261, &[], &[]);
+    scenario.look(270, &[], &[]);
+    scenario.look(271, &[], &["1 is nothing, 321 s"]);
+    scenario.look(290, &[], &[]);
+}
+
+#[test]
+fn a_wallet_that_says_otherwise_keeps_the_doubt() {
+    for (wallet, expected) in [(Some(0), "1? wallet"), (Some(999), "1? wallet"), (None, "1? no wallet")] {
+        let mut scenario = Scenario::new(&[doubt(1)]);
+        scenario.wallet = wallet;
+        scenario.look(261, &[], &[]);
+        scenario.look(380, &[], &[]);
+        scenario.look(381, &[], &[expected]);
+        scenario.look(391, &[], &[]);
+        scenario.wallet = Some(1_000);
+        scenario.look(401, &[], &["1 is nothing, 321 s"]);
+    }
+}
+
+#[test]
+fn a_late_list_is_waited_for() {
+    let mut scenario = Scenario::new(&[doubt(1)]);
+    scenario.wallet = Some(1_000);
+    scenario.look(261, &[], &[]);
+    scenario.look(265, &[trade("a", 105)], &[]);
+    scenario.look(270, &[trade("a", 105)], &["1 is a"]);
+    // Missing at 261 s, it had lagged for 156 s at least.
+    assert_eq!(scenario.resolver.lag.allowance(), Millis::from_seconds(312));
+}
+
+#[test]
+fn a_trade_found_within_a_day_is_adopted_late() {
+    let mut scenario = Scenario::new(&[doubt(1)]);
+    scenario.wallet = Some(1_000);
+    scenario.look(261, &[], &[]);
+    scenario.look(271, &[], &["1 is nothing, 321 s"]);
+    scenario.look(80_000, &[trade("a", 105)], &[]);
+    scenario.look(80_005, &[trade("a", 105)], &["1 is a after all"]);
+}
+
+#[test]
+fn a_trade_that_first_shows_in_an_incomplete_listing_is_soon_looked_for_again() {
+    let mut scenario = Scenario::new(&[doubt(1)]);
+    scenario.wallet = Some(1_000);
+    scenario.look(261, &[], &[]);
+    scenario.look(271, &[], &["1 is nothing, 321 s"]);
+    let second = scenario.resolver.next_look().map_or(0, |at| at.get() / 1_000);
+    let incomplete = TradeListing { is_complete: false, ..listing(second * 1_000, vec![trade("a", 105)]) };
+    assert!(scenario.look_at(&incomplete).is_empty());
+    for expected in [&[][..], &["1 is a after all"]] {
+        let second = scenario.resolver.next_look().map_or(0, |at| at.get() / 1_000);
+        scenario.look(second, &[trade("a", 105)], expected);
+    }
+}
+
+#[test]
+fn a_trade_found_later_or_asked_for_later_is_unexplained() {
+    let mut scenario = Scenario::new(&[doubt(1)]);
+    scenario.wallet = Some(1_000);
+    scenario.look(261, &[], &[]);
+    scenario.look(271, &[], &["1 is nothing, 321 s"]);
+    scenario.look(300, &[trade("b", 261)], &["whose is b?"]);
+    assert!(scenario.resolver.next_look().is_some());
+    scenario.look(86_500, &[trade("a", 105), trade("b", 261)], &["whose is a?"]);
+    assert_eq!(scenario.resolver.next_look(), None);
+}
+
+#[test]
+fn as_many_twins_as_trades_are_paired_by_time() {
+    let mut scenario = Scenario::new(&[twin(2, 110), twin(1, 100)]);
+    let trades = [trade("b", 101), trade("a", 111)];
+    scenario.look(125, &trades, &[]);
+    scenario.look(130, &trades, &["1 is b", "2 is a"]);
+}
+
+#[test]
+fn fewer_trades_than_twins_are_for_a_person_after_the_last_deadline() {
+    let mut scenario = Scenario::new(&[twin(1, 100), twin(2, 110)]);
+    scenario.wallet = Some(1_000);
+    let trades = [trade("a", 111)];
+    scenario.look(125, &trades, &[]);
+    scenario.look(270, &trades, &[]);
+    scenario.look(271, &trades, &["1? too few", "2? too few"]);
+    let decision = Decision::Adopt { venue_id: "a".to_owned() };
+    let decided = scenario.resolver.resolve_by_person(IntentId::new(2), decision, &scenario.claimed);
+    assert_eq!(decided, Ok(Decided::Adopt { venue_id: "a".to_owned() }));
+    scenario.look(281, &trades, &[]);
+    scenario.look(291, &trades, &["1 is nothing, 321 s"]);
+}
+
+#[test]
+fn a_trade_that_is_only_the_earlier_twins_leaves_the_later_one_alone() {
+    let mut scenario = Scenario::new(&[twin(1, 100), twin(2, 110)]);
+    scenario.wallet = Some(1_000);
+    let trades = [trade("a", 101)];
+    scenario.look(125, &trades, &[]);
+    scenario.look(130, &trades, &["1 is a"]);
+    scenario.claimed.insert("a".to_owned());
+    scenario.look(271, &trades, &[]);
+    scenario.look(281, &trades, &["2 is nothing, 321 s"]);
+}
+
+#[test]
+fn a_trade_that_may_be_in_flight_is_neither_adopted_nor_unexplained() {
+    let mut scenario = Scenario::new(&[doubt(1)]);
+    scenario.in_flight = vec![Doubt { ended: Millis::MAX, ..twin(2, 120) }];
+    scenario.look(122, &[trade("a", 121)], &[]);
+    scenario.look(127, &[trade("a", 121)], &[]);
+    // Its answer came.
+    scenario.in_flight.clear();
+    scenario.claimed.insert("a".to_owned());
+    scenario.look(130, &[trade("a", 121)], &[]);
+}
+
+#[test]
+fn an_unclear_trade_is_never_adopted_and_never_taken_for_nothing() {
+    let mut scenario = Scenario::new(&[doubt(1)]);
+    scenario.wallet = Some(1_000);
+    let unclear = TradeReport { direction: Some(Reported::Unrecognised("CALL".into())), ..trade("a", 101) };
+    scenario.look(115, std::slice::from_ref(&unclear), &[]);
+    scenario.look(125, std::slice::from_ref(&unclear), &[]);
+    scenario.look(271, std::slice::from_ref(&unclear), &["1? unclear"]);
+    // Its details came.
+    scenario.look(281, &[trade("a", 101)], &["1 is a"]);
+}
+
+#[test]
+fn incomplete_listings_decide_nothing_and_in_the_end_a_person_is_asked() {
+    let mut scenario = Scenario::new(&[doubt(1)]);
+    scenario.wallet = Some(1_000);
+    let incomplete = |second: i64, trades: Vec<TradeReport>| TradeListing {
+        is_complete: false,
+        ..listing(second * 1_000, trades)
+    };
+    assert!(scenario.look_at(&incomplete(115, vec![trade("a", 101)])).is_empty());
+    assert!(scenario.look_at(&incomplete(125, vec![trade("a", 101)])).is_empty());
+    assert!(scenario.look_at(&incomplete(380, Vec::new())).is_empty());
+    assert_eq!(scenario.look_at(&incomplete(381, Vec::new())), ["1? list"]);
+    assert!(scenario.look_at(&incomplete(391, Vec::new())).is_empty());
+}
+
+#[test]
+fn trades_that_nobody_asked_for_are_reported_once() {
+    let mut scenario = Scenario::new(&[doubt(1)]);
+    scenario.claimed.insert("claimed".to_owned());
+    scenario.resolver.recall_unexplained(["recalled".to_owned()]);
+    let other = |id: &str, change: fn(&mut TradeReport)| {
+        let mut trade = trade(id, 101);
+        trade.direction = Some(Reported::Known(Direction::Sell));
+        change(&mut trade);
+        trade
+    };
+    let trades = [
+        other("foreign", |_| {}),
+        other("claimed", |_| {}),
+        other("recalled", |_| {}),
+        other("by-hand", |trade| trade.from_token = Some(false)),
+        other("real", |trade| trade.account = Some(Account::Real)),
+        other("nobody-knows", |trade| (trade.account, trade.from_token) = (None, None)),
+        other("old", |trade| trade.request_time = Some(Millis::new(49_999))),
+    ];
+    scenario.look(115, &trades, &["whose is foreign?", "whose is nobody-knows?"]);
+    scenario.look(120, &trades, &[]);
+}
+
+#[test]
+fn a_person_may_decide_what_is_in_doubt_and_nothing_else() {
+    let mut scenario = Scenario::new(&[doubt(1), twin(2, 300)]);
+    scenario.claimed.insert("taken".to_owned());
+    let mut decide = |intent: u64, venue_id: Option<&str>| {
+        let adopt = |id: &str| Decision::Adopt { venue_id: id.to_owned() };
+        let decision = venue_id.map_or(Decision::NotOpened, adopt);
+        scenario.resolver.resolve_by_person(IntentId::new(intent), decision, &scenario.claimed)
+    };
+    assert_eq!(decide(3, None), Err(Undecidable::NotInDoubt));
+    assert_eq!(decide(1, Some("taken")), Err(Undecidable::TradeTaken));
+    let reserved_until = Millis::from_seconds(321);
+    assert_eq!(decide(1, None), Ok(Decided::NotOpened { reserved_until }));
+    assert_eq!(decide(1, None), Err(Undecidable::NotInDoubt));
+    assert_eq!(decide(1, Some("a")), Ok(Decided::AdoptLate { venue_id: "a".to_owned() }));
+    assert_eq!(decide(2, Some("a")), Err(Undecidable::TradeTaken));
+    assert_eq!(decide(2, Some("b")), Ok(Decided::Adopt { venue_id: "b".to_owned() }));
+}
+
+#[test]
+fn what_a_person_takes_for_nothing_may_be_found_too() {
+    let mut scenario = Scenario::new(&[doubt(1)]);
+    let decided =
+        scenario.resolver.resolve_by_person(IntentId::new(1), Decision::NotOpened, &scenario.claimed);
+    assert!(decided.is_ok());
+    scenario.look(115, &[trade("a", 101)], &[]);
+    scenario.look(120, &[trade("a", 101)], &["1 is a after all"]);
+}
+
+#[test]
+fn looks_are_asked_for_while_there_is_doubt() {
+    let mut scenario = Scenario::new(&[doubt(1)]);
+    assert_eq!(scenario.resolver.next_look(), Some(Millis::from_seconds(112)));
+    scenario.look(112, &[], &[]);
+    assert_eq!(scenario.resolver.next_look(), Some(Millis::from_seconds(117)));
+    // A candidate is looked at again as soon as that can decide.
+    scenario.look(250, &[trade("a", 101)], &[]);
+    assert_eq!(scenario.resolver.next_look(), Some(Millis::from_seconds(255)));
+    scenario.look(255, &[trade("a", 101)], &["1 is a"]);
+    assert_eq!(scenario.resolver.next_look(), None);
+}

@@ -1,0 +1,59 @@
+//! Prices that come by themselves, of all symbols that are subscribed to.
+
+use candlewick_broker::{PriceFeed, PriceTick};
+use candlewick_engine::SymbolId;
+use std::future::poll_fn;
+use std::pin::pin;
+use std::task::Poll;
+
+/// The subscriptions of a run.
+#[derive(Default)]
+pub(crate) struct Feeds(Vec<(SymbolId, PriceFeed)>);
+
+impl Feeds {
+    pub(crate) fn add(&mut self, feed: (SymbolId, PriceFeed)) {
+        self.0.push(feed);
+    }
+
+    /// The next price of any symbol, or the news that a symbol's feed has ended; waits for ever without a feed. Dropped on
+    /// the way, nothing is lost.
+    pub(crate) async fn next(&mut self) -> (SymbolId, Option<PriceTick>) {
+        let (place, tick) = poll_fn(|context| {
+            for (place, (_, feed)) in self.0.iter_mut().enumerate() {
+                if let Poll::Ready(tick) = pin!(feed.next()).poll(context) {
+                    return Poll::Ready((place, tick));
+                }
+            }
+            Poll::Pending
+        })
+        .await;
+        let symbol = self.0[place].0;
+        if tick.is_none() {
+            self.0.swap_remove(place);
+        }
+        (symbol, tick)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_sdk::Millis;
+
+    #[tokio::test]
+    async fn prices_of_all_feeds_come_and_an_end_comes_once() {
+        let tick = |time| PriceTick { time: Millis::new(time), price: 1.0 };
+        let (first, second) = (SymbolId::FIRST, SymbolId::new(1).unwrap());
+        let (sender, feed) = PriceFeed::channel(4);
+        let (other_sender, other_feed) = PriceFeed::channel(4);
+        let mut feeds = Feeds::default();
+        feeds.add((first, feed));
+        feeds.add((second, other_feed));
+        other_sender.send(tick(1));
+        assert_eq!(feeds.next().await, (second, Some(tick(1))));
+        drop(other_sender);
+        assert_eq!(feeds.next().await, (second, None));
+        sender.send(tick(2));
+        assert_eq!(feeds.next().await, (first, Some(tick(2))));
+    }
+}

@@ -1,0 +1,138 @@
+//! The journal of a run as the runner writes it: it takes entries at any moment, and those that come while it is being made
+//! durable wait until it is back.
+
+use crate::coordinator::JournalEntry;
+use candlewick_engine::Entry;
+use candlewick_journal::{Journal, JournalError, LoggedExchange, MAX_PENDING};
+use std::io;
+use std::pin::Pin;
+use std::time::Duration;
+
+/// A journal that does not answer within this is not available.
+const DEADLINE: Duration = Duration::from_secs(10);
+
+type Away = Pin<Box<dyn Future<Output = (Box<dyn Journal>, Result<(), JournalError>)> + Send>>;
+
+/// A journal, here or on its way to the disk.
+pub(crate) struct JournalWriter {
+    place: Place,
+    /// What came while it was away, in order.
+    waiting: Vec<Waiting>,
+}
+
+enum Place {
+    Here(Box<dyn Journal>),
+    Away(Away),
+    /// Only between the two.
+    Moving,
+}
+
+/// What waits for the journal.
+enum Waiting {
+    Entry(JournalEntry),
+    Exchange(LoggedExchange),
+}
+
+/// What a journal came back with.
+pub(crate) struct Returned {
+    /// Whether all that it had taken when it left is durable.
+    pub(crate) durable: Result<(), JournalError>,
+    /// Whether it took what had waited for it.
+    pub(crate) taken: io::Result<()>,
+}
+
+impl JournalWriter {
+    pub(crate) fn new(journal: Box<dyn Journal>) -> Self {
+        Self { place: Place::Here(journal), waiting: Vec::new() }
+    }
+
+    /// Takes an entry.
+    ///
+    /// # Errors
+    /// When the journal does not take it, or too many wait for it.
+    pub(crate) fn record(&mut self, entry: JournalEntry) -> io::Result<()> {
+        match &mut self.place {
+            Place::Here(journal) => write(journal.as_mut(), entry),
+            Place::Away(_) | Place::Moving if self.waiting.len() >= MAX_PENDING => {
+                Err(io::Error::other("too many entries wait for a journal that does not answer"))
+            }
+            Place::Away(_) | Place::Moving => {
+                self.waiting.push(Waiting::Entry(entry));
+                Ok(())
+            }
+        }
+    }
+
+    /// Takes a request and its answer; where too many wait it is left out.
+    pub(crate) fn record_exchange(&mut self, exchange: LoggedExchange) {
+        match &mut self.place {
+            Place::Here(journal) => journal.record_exchange(exchange),
+            Place::Away(_) | Place::Moving if self.waiting.len() >= MAX_PENDING => {}
+            Place::Away(_) | Place::Moving => self.waiting.push(Waiting::Exchange(exchange)),
+        }
+    }
+
+    /// Begins to make durable what the journal has taken. One that is away already is left alone.
+    pub(crate) fn make_durable(&mut self) {
+        self.place = match std::mem::replace(&mut self.place, Place::Moving) {
+            Place::Here(journal) => Place::Away(Box::pin(make_durable(journal))),
+            away => away,
+        };
+    }
+
+    /// Waits for the journal to come back, for ever when it is not away. Dropped on the way, nothing is lost.
+    pub(crate) async fn returned(&mut self) -> Returned {
+        let Place::Away(away) = &mut self.place else { return std::future::pending().await };
+        let (journal, durable) = away.await;
+        self.place = Place::Here(journal);
+        let mut taken = Ok(());
+        for waiting in std::mem::take(&mut self.waiting) {
+            match waiting {
+                Waiting::Entry(entry) => taken = taken.and(self.record(entry)),
+                Waiting::Exchange(exchange) => self.record_exchange(exchange),
+            }
+        }
+        Returned { durable, taken }
+    }
+
+    /// Makes all durable and lets others have the journal.
+    ///
+    /// # Errors
+    /// As [`Journal::close`].
+    pub(crate) async fn close(&mut self) -> Result<(), JournalError> {
+        match &mut self.place {
+            Place::Here(journal) => within_deadline(journal.close()).await,
+            Place::Away(_) | Place::Moving => Ok(()),
+        }
+    }
+}
+
+fn write(journal: &mut dyn Journal, entry: JournalEntry) -> io::Result<()> {
+    match entry {
+        JournalEntry::Header(header) => journal.record(Entry::Header(&header)),
+        JournalEntry::Event(event) => journal.record(Entry::Event(&event)),
+        JournalEntry::Action(action) => journal.record(Entry::Action(&action)),
+        JournalEntry::Note(at, body) => {
+            journal.note(at, body);
+            Ok(())
+        }
+        JournalEntry::NoteAbout(at, intent, body) => {
+            journal.note_about(at, intent, body);
+            Ok(())
+        }
+    }
+}
+
+async fn make_durable(mut journal: Box<dyn Journal>) -> (Box<dyn Journal>, Result<(), JournalError>) {
+    let durable = within_deadline(journal.make_durable()).await;
+    (journal, durable)
+}
+
+async fn within_deadline(done: impl Future<Output = Result<(), JournalError>>) -> Result<(), JournalError> {
+    match tokio::time::timeout(DEADLINE, done).await {
+        Ok(done) => done,
+        Err(elapsed) => {
+            Err(JournalError::Unavailable { url: "the journal".to_owned(), source: elapsed.into() })
+        }
+    }
+}

@@ -1,0 +1,329 @@
+//! The shell of a live run: asks, sends, writes the journal and sleeps, as its coordinator says.
+//!
+//! Every await has a deadline, and every queue a bound. It holds the clock while anything is unanswered, so that on a
+//! virtual clock a question takes no venue time. Nothing is decided here.
+
+mod feeds;
+mod journal_writer;
+mod requests;
+
+pub(crate) use requests::within_deadline;
+
+use crate::control::{ControlAnswer, ControlRequest};
+use crate::coordinator::{
+    Answer, Command, Coordinator, CoordinatorParts, Finished, Input, OrderId, RunResult,
+};
+use crate::notice::Watcher;
+use crate::past::Past;
+use crate::{Account, Notice, RuntimeError, RuntimeSettings, Stop};
+use candlewick_broker::clock::{Clock, Hold};
+use candlewick_broker::{Broker, MarketData, UnrecognisedData};
+use candlewick_engine::{BotSettings, Header, Session};
+use candlewick_journal::{Journal, LoggedExchange};
+use candlewick_sdk::Millis;
+use feeds::Feeds;
+use journal_writer::{JournalWriter, Returned};
+use requests::{Came, Ports, Requests};
+use std::collections::{HashMap, VecDeque};
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Instant, Interval};
+
+/// How often a quiet run makes its journal durable, in real time, so that its lease is renewed.
+const RENEWAL: Duration = Duration::from_secs(5);
+
+/// A live run, ready to start.
+pub struct Runner {
+    coordinator: Coordinator,
+    clock: Arc<dyn Clock>,
+    requests: Requests,
+    feeds: Feeds,
+    journal: JournalWriter,
+    /// Requests and answers of the trading API, to be kept beside the entries.
+    exchanges: mpsc::Receiver<LoggedExchange>,
+    /// What the venue's adapter has met that it does not know.
+    unrecognised: Arc<UnrecognisedData>,
+    watchers: Vec<Watcher>,
+    /// Where the answers to orders go.
+    orders: HashMap<OrderId, oneshot::Sender<ControlAnswer>>,
+    order_count: u64,
+    commands: Vec<Command>,
+    wake_at: Millis,
+    result: Option<RunResult>,
+}
+
+/// Everything a run is made from.
+pub struct Parts {
+    /// How it polls and waits.
+    pub settings: RuntimeSettings,
+    /// What the journal of this run begins with.
+    pub header: Header,
+    /// Candles and prices.
+    pub market: Arc<dyn MarketData>,
+    /// Who accepts trades.
+    pub broker: Arc<dyn Broker>,
+    /// Venue time.
+    pub clock: Arc<dyn Clock>,
+    /// Whose account it trades on.
+    pub account: Account,
+    /// What decides.
+    pub session: Session,
+    /// The bots, in the Session's order.
+    pub bots: Vec<BotSettings>,
+    /// Whether each bot's strategy wants prices.
+    pub wants_prices: Vec<bool>,
+    /// What remembers.
+    pub journal: Box<dyn Journal>,
+    /// What earlier runs left.
+    pub past: Past,
+    /// Requests and answers of the trading API.
+    pub exchanges: mpsc::Receiver<LoggedExchange>,
+    /// What the venue's adapter has met that it does not know.
+    pub unrecognised: Arc<UnrecognisedData>,
+    /// Who watches.
+    pub watchers: Vec<Watcher>,
+    /// Venue time at which the run ends by itself.
+    pub until: Option<Millis>,
+}
+
+impl Runner {
+    /// A run of these parts.
+    pub fn new(parts: Parts) -> Self {
+        let Parts { settings, header, market, broker, clock, account, session, bots, .. } = parts;
+        let priced = bots.iter().zip(parts.wants_prices).filter(|(_, wants)| *wants);
+        let coordinator = Coordinator::new(
+            CoordinatorParts {
+                settings,
+                header,
+                account: account.kind,
+                session,
+                priced: priced.map(|(bot, _)| bot.symbol).collect(),
+                past: parts.past,
+                is_simulated: clock.is_virtual(),
+                until: parts.until,
+            },
+            clock.now(),
+        );
+        Self {
+            coordinator,
+            requests: Requests::new(Ports { market, broker, clock: Arc::clone(&clock) }),
+            clock,
+            feeds: Feeds::default(),
+            journal: JournalWriter::new(parts.journal),
+            exchanges: parts.exchanges,
+            unrecognised: parts.unrecognised,
+            watchers: parts.watchers,
+            orders: HashMap::new(),
+            order_count: 0,
+            commands: Vec::with_capacity(64),
+            wake_at: Millis::MAX,
+            result: None,
+        }
+    }
+
+    /// Runs until `stop` says so and what is open has settled, or patience is over.
+    ///
+    /// `stop` may say so more than once; the second signal ends the run at once.
+    ///
+    /// # Errors
+    /// [`RuntimeError`] when the venue cannot be reached at the start, or the journal cannot be written.
+    pub async fn run(
+        mut self,
+        mut stop: mpsc::Receiver<Stop>,
+        mut orders: mpsc::Receiver<ControlRequest>,
+    ) -> Result<Finished, RuntimeError> {
+        let clock = Arc::clone(&self.clock);
+        let mut hold = clock.hold();
+        let mut renewal = tokio::time::interval_at(Instant::now() + RENEWAL, RENEWAL);
+        self.feed(Input::Start).await;
+        loop {
+            self.feed(Input::Time).await;
+            if let Some(result) = self.result.take() {
+                return self.report_drops(result);
+            }
+            let spent = if self.requests.is_empty() {
+                std::mem::replace(&mut hold, Hold::none())
+            } else {
+                Hold::none()
+            };
+            let wake_at = self.wake_at;
+            tokio::select! {
+                biased;
+                Some(came) = self.requests.next() => {
+                    self.feed_answer(came).await;
+                    self.feed_ready().await;
+                }
+                Some((why, held)) = told_to_stop(&mut stop, clock.as_ref()) => {
+                    hold = held;
+                    self.feed(Input::Stop(why)).await;
+                }
+                Some((order, held)) = ordered(&mut orders, clock.as_ref()), if self.coordinator.is_started() => {
+                    hold = held;
+                    self.feed_order(order).await;
+                }
+                (symbol, tick) = self.feeds.next() => {
+                    hold = clock.hold();
+                    self.feed(tick.map_or(Input::FeedEnded(symbol), |tick| Input::Tick(symbol, tick))).await;
+                }
+                held = renewal_due(&mut renewal, clock.as_ref()) => {
+                    hold = held;
+                    self.feed(Input::RenewJournal).await;
+                }
+                returned = self.journal.returned() => {
+                    self.feed_returned(returned).await;
+                    // Counted from here: a journal that did not answer is left in peace for as long.
+                    renewal.reset();
+                }
+                woken = rest(clock.as_ref(), wake_at, spent) => hold = woken,
+            }
+        }
+    }
+
+    /// Hands over all that has been answered before any of it reaches the Session, so that it does so in order however late.
+    async fn feed_ready(&mut self) {
+        while let Some(came) = self.requests.try_next() {
+            self.feed_answer(came).await;
+        }
+    }
+
+    async fn feed_answer(&mut self, came: Came) {
+        self.feed_exchanges();
+        if let Answer::Balances(_) = &came.answer {
+            let met = self.unrecognised.snapshot();
+            self.feed(Input::Unrecognised(met)).await;
+        }
+        if let Some(feed) = came.feed {
+            self.feeds.add(feed);
+        }
+        self.feed(Input::Answer(came.answer)).await;
+    }
+
+    async fn feed_order(&mut self, request: ControlRequest) {
+        self.order_count += 1;
+        let id = OrderId(self.order_count);
+        self.orders.insert(id, request.answer);
+        self.feed(Input::Order(id, request.order)).await;
+    }
+
+    async fn feed_returned(&mut self, returned: Returned) {
+        let Returned { durable, taken } = returned;
+        if let Err(error) = taken {
+            tracing::warn!(%error, "the journal did not take an entry");
+            self.feed(Input::EntryRefused).await;
+        }
+        self.feed(Input::Durable(durable)).await;
+    }
+
+    fn feed_exchanges(&mut self) {
+        while let Ok(exchange) = self.exchanges.try_recv() {
+            self.journal.record_exchange(exchange);
+        }
+    }
+
+    /// Hands an input to the coordinator and carries out what it commands, together with what follows at once.
+    async fn feed(&mut self, input: Input) {
+        let mut inputs = VecDeque::from([input]);
+        while let Some(input) = inputs.pop_front() {
+            let mut commands = std::mem::take(&mut self.commands);
+            self.coordinator.on(input, self.clock.now(), &mut commands);
+            for command in commands.drain(..) {
+                self.carry_out(command, &mut inputs).await;
+            }
+            self.commands = commands;
+        }
+    }
+
+    async fn carry_out(&mut self, command: Command, inputs: &mut VecDeque<Input>) {
+        match command {
+            Command::Ask(question) => self.requests.ask(question),
+            Command::Send(open) => self.requests.send(open),
+            Command::Record(entry) => {
+                if let Err(error) = self.journal.record(entry) {
+                    tracing::warn!(%error, "the journal did not take an entry");
+                    inputs.push_back(Input::EntryRefused);
+                }
+            }
+            Command::MakeDurable => {
+                self.feed_exchanges();
+                self.journal.make_durable();
+                if self.clock.is_virtual() || self.coordinator.is_closing() {
+                    let Returned { durable, taken } = self.journal.returned().await;
+                    inputs.extend(taken.is_err().then_some(Input::EntryRefused));
+                    // What stood still meanwhile goes on.
+                    inputs.extend([Input::Durable(durable), Input::Time]);
+                }
+            }
+            Command::CloseJournal => {
+                let closed = self.journal.close().await;
+                if let Err(error) = &closed {
+                    tracing::warn!(%error, "the journal could not be let go of");
+                }
+                inputs.push_back(Input::JournalClosed(closed));
+            }
+            Command::Notify(notice) => self.notify(&notice),
+            Command::AnswerOrder(id, answer) => {
+                // Whoever asked may have gone.
+                drop(self.orders.remove(&id).map(|asked| asked.send(answer)));
+            }
+            Command::CatchUpClock => inputs.push_back(Input::ClockMoved(self.clock.catch_up())),
+            Command::WakeAt(at) => self.wake_at = at,
+            Command::Finish(why) => {
+                while let Some(came) = self.requests.try_next() {
+                    inputs.push_back(Input::Answer(came.answer));
+                }
+                inputs.push_back(Input::Finish(why));
+            }
+            Command::End(result) => self.result = Some(*result),
+        }
+    }
+
+    fn notify(&self, notice: &Notice) {
+        if let Notice::Warning(text) = notice {
+            tracing::warn!("{text}");
+        }
+        for watcher in &self.watchers {
+            watcher.send(notice);
+        }
+    }
+
+    fn report_drops(&self, result: RunResult) -> RunResult {
+        let dropped_notices = self.watchers.iter().map(Watcher::dropped).sum();
+        result.map(|finished| Finished { dropped_notices, ..finished })
+    }
+}
+
+/// The next order of a person, with the clock held from its arrival on.
+async fn ordered(
+    orders: &mut mpsc::Receiver<ControlRequest>,
+    clock: &dyn Clock,
+) -> Option<(ControlRequest, Hold)> {
+    let request = orders.recv().await?;
+    Some((request, clock.hold()))
+}
+
+/// The next order to stop, with the clock held from its arrival on.
+async fn told_to_stop(stop: &mut mpsc::Receiver<Stop>, clock: &dyn Clock) -> Option<(Stop, Hold)> {
+    let why = stop.recv().await?;
+    Some((why, clock.hold()))
+}
+
+/// The next moment to renew the journal, with the clock held from then on.
+async fn renewal_due(renewal: &mut Interval, clock: &dyn Clock) -> Hold {
+    renewal.tick().await;
+    clock.hold()
+}
+
+/// Sleeps, and lets go of the clock only once it knows until when: it could jump past that moment otherwise, to
+/// one that somebody else waits for.
+async fn rest(clock: &dyn Clock, wake: Millis, spent: Hold) -> Hold {
+    let mut sleep = clock.sleep_until(wake);
+    let first = poll_fn(|context| Poll::Ready(sleep.as_mut().poll(context))).await;
+    drop(spent);
+    match first {
+        Poll::Ready(held) => held,
+        Poll::Pending => sleep.await,
+    }
+}

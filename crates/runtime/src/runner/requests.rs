@@ -1,0 +1,180 @@
+//! Questions to the venue, each in a task of its own and within a deadline: what a coordinator asks, asked through the ports.
+
+use crate::adoption;
+use crate::coordinator::{Answer, Ask, DurableOpen, RequestId, Streams};
+use candlewick_broker::clock::Clock;
+use candlewick_broker::{
+    AsOf, Broker, BrokerError, Detail, MarketData, OpenOutcome, PriceFeed, Reply, TradeListing, for_intent,
+};
+use candlewick_engine::SymbolId;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::task::{Id, JoinError, JoinSet};
+
+/// A question's last deadline, in real time: above every deadline of an adapter itself, so that an adapter that forgets
+/// its own cannot stop a run.
+const LAST_DEADLINE: Duration = Duration::from_mins(1);
+/// The same for the list of all trades, which takes many requests on a long account.
+const LIST_DEADLINE: Duration = Duration::from_mins(15);
+
+/// The ways to the venue.
+#[derive(Clone)]
+pub(crate) struct Ports {
+    pub(crate) market: Arc<dyn MarketData>,
+    pub(crate) broker: Arc<dyn Broker>,
+    pub(crate) clock: Arc<dyn Clock>,
+}
+
+/// The questions that are being asked. There are never more of them than the coordinator has subjects to ask about: it asks
+/// each at most once at a time.
+pub(crate) struct Requests {
+    ports: Ports,
+    running: JoinSet<Came>,
+    /// What each running task asks.
+    asked: HashMap<Id, RequestId>,
+}
+
+/// What came of a question.
+pub(crate) struct Came {
+    pub(crate) answer: Answer,
+    /// The prices that come by themselves from now on.
+    pub(crate) feed: Option<(SymbolId, PriceFeed)>,
+}
+
+impl From<Answer> for Came {
+    fn from(answer: Answer) -> Self {
+        Self { answer, feed: None }
+    }
+}
+
+impl Requests {
+    pub(crate) fn new(ports: Ports) -> Self {
+        Self { ports, running: JoinSet::new(), asked: HashMap::new() }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.running.is_empty()
+    }
+
+    pub(crate) fn ask(&mut self, question: Ask) {
+        let id = question.id();
+        let task = self.running.spawn(ask(self.ports.clone(), question));
+        self.asked.insert(task.id(), id);
+    }
+
+    pub(crate) fn send(&mut self, open: DurableOpen) {
+        let id = RequestId::Open(open.intent());
+        let task = self.running.spawn(send(Arc::clone(&self.ports.broker), open));
+        self.asked.insert(task.id(), id);
+    }
+
+    /// The next answer; none while nothing is asked.
+    pub(crate) async fn next(&mut self) -> Option<Came> {
+        loop {
+            let done = self.running.join_next_with_id().await?;
+            if let Some(came) = self.take(done) {
+                return Some(came);
+            }
+        }
+    }
+
+    /// The next answer that is there already.
+    pub(crate) fn try_next(&mut self) -> Option<Came> {
+        loop {
+            let done = self.running.try_join_next_with_id()?;
+            if let Some(came) = self.take(done) {
+                return Some(came);
+            }
+        }
+    }
+
+    /// One whose code broke counts as unanswered.
+    fn take(&mut self, done: Result<(Id, Came), JoinError>) -> Option<Came> {
+        match done {
+            Ok((id, came)) => {
+                self.asked.remove(&id);
+                Some(came)
+            }
+            Err(error) => {
+                let id = self.asked.remove(&error.id())?;
+                Some(Answer::broken(id, self.ports.clock.now(), error.to_string()).into())
+            }
+        }
+    }
+}
+
+async fn ask(ports: Ports, question: Ask) -> Came {
+    let Ports { market, broker, clock } = ports;
+    match question {
+        Ask::Candles(series, query) => {
+            Answer::Candles(series, within_deadline(market.candles(&query)).await).into()
+        }
+        Ask::Price(id, symbol, at) => {
+            let answer = within_deadline(market.price(&symbol, AsOf::Moment(at))).await;
+            Answer::Price(id, at, answer).into()
+        }
+        Ask::Subscription(id, symbol) => {
+            let subscribed = tokio::time::timeout(LAST_DEADLINE, market.subscribe(&symbol)).await;
+            match subscribed.unwrap_or_else(|_| Err(no_answer())) {
+                Ok(Some(feed)) => {
+                    Came { answer: Answer::Subscription(id, Ok(Streams::Yes)), feed: Some((id, feed)) }
+                }
+                Ok(None) => Answer::Subscription(id, Ok(Streams::No)).into(),
+                Err(error) => Answer::Subscription(id, Err(error)).into(),
+            }
+        }
+        Ask::Trade(intent, venue_id) => {
+            let trade = broker.trade(&venue_id, Detail::Progress);
+            let answer = within_deadline(for_intent(intent.number(), trade)).await;
+            Answer::Trade(intent, answer.map(Box::new)).into()
+        }
+        Ask::Trades => {
+            let began = clock.now();
+            match tokio::time::timeout(LIST_DEADLINE, broker.trades()).await {
+                Ok(listing) => Answer::Trades(listing).into(),
+                Err(_) => Answer::Trades(TradeListing {
+                    began,
+                    ended: clock.now(),
+                    ended_early: Some(no_answer()),
+                    ..TradeListing::default()
+                })
+                .into(),
+            }
+        }
+        Ask::BalancesAfterTrades => {
+            Answer::BalancesAfterTrades(within_deadline(broker.balances()).await).into()
+        }
+        Ask::Balances => Answer::Balances(within_deadline(broker.balances()).await).into(),
+        Ask::SettlementPrice(symbol, at) => {
+            let answer = within_deadline(market.price(&symbol, AsOf::Moment(at))).await;
+            Answer::SettlementPrice(answer).into()
+        }
+        Ask::NamedTrade(order, intent, venue_id) => {
+            let trade = for_intent(intent.number(), broker.trade(&venue_id, Detail::Everything));
+            let answer = tokio::time::timeout(adoption::PATIENCE, trade).await;
+            let answer = answer.unwrap_or_else(|_| Err(adoption::no_answer_in_time()));
+            Answer::NamedTrade(order, answer.map(Box::new)).into()
+        }
+    }
+}
+
+/// Sends an open: once, and by a moment or not at all. Without an answer in time nobody knows what became of it.
+async fn send(broker: Arc<dyn Broker>, open: DurableOpen) -> Came {
+    let intent = open.intent();
+    let opening = for_intent(intent.number(), broker.open(open.order(), open.leave_by()));
+    let outcome = tokio::time::timeout(LAST_DEADLINE, opening).await;
+    let unknown = |_| OpenOutcome::Unknown { reason: "no answer within the last deadline".to_owned() };
+    Answer::Open(intent, outcome.unwrap_or_else(unknown)).into()
+}
+
+/// An answer, or the news that there is none within the last deadline.
+pub(crate) async fn within_deadline<T>(
+    question: impl Future<Output = Result<Reply<T>, BrokerError>>,
+) -> Result<Reply<T>, BrokerError> {
+    tokio::time::timeout(LAST_DEADLINE, question).await.unwrap_or_else(|_| Err(no_answer()))
+}
+
+fn no_answer() -> BrokerError {
+    BrokerError::Unavailable { text: "no answer within the last deadline".to_owned() }
+}

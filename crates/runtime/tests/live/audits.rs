@@ -1,0 +1,120 @@
+//! What the venue says, held against what was asked, recorded and computed.
+
+use crate::script::OpenScript;
+use crate::stage::{Ran, Stage, btc};
+use candlewick_broker::{Account, TradeReport};
+use candlewick_engine::EventKind;
+use candlewick_runtime::{Audit, Stop};
+use candlewick_sdk::{Millis, Outcome};
+
+const MINUTE: i64 = 60_000;
+const OPEN: i64 = MINUTE + 999;
+const CLOSE: i64 = OPEN + MINUTE;
+const ID: &str = "01JT0000000000000000000001";
+
+/// One trade that is won with 8.00, its report changed, its wallet as told.
+async fn run(close: i64, profit: i64, change: impl Fn(&mut TradeReport), balances: &[(i64, i64)]) -> Ran {
+    let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]);
+    stage.settings.wallet_every_s = 30;
+    let script = OpenScript::accepted(ID, stage.at(OPEN), stage.at(close)).then(stage.at(close), change);
+    let script = script.ending(stage.at(close), Outcome::Won, profit);
+    stage.script.opens.push_back(at_prices_of_the_venue(script, stage.at(OPEN)));
+    stage.script.balances = balances.iter().map(|(at, minor)| (stage.at(*at), *minor)).collect();
+    stage.stop(30 * MINUTE, Stop::TimeUp).run().await
+}
+
+/// The trade opens at the price of its minute and closes 1.00 higher, which the next minute's prices hold. Once in
+/// seven minutes prices fall: then it tells none.
+fn at_prices_of_the_venue(mut script: OpenScript, open: Millis) -> OpenScript {
+    let step = open.get() / MINUTE % 7;
+    let price = (step < 6).then_some(100.0 + step as f64);
+    if let Ok(report) = &mut script.answer {
+        report.open_price = price;
+    }
+    for (_, report) in &mut script.by_id {
+        report.open_price = price;
+        report.close_price = report.close_price.and(price).map(|price| price + 1.0);
+    }
+    script
+}
+
+fn findings(ran: &Ran) -> Vec<(Audit, u64)> {
+    let audits = ran.finished().audits.iter();
+    audits.map(|(audit, tally)| (*audit, tally.findings)).filter(|(_, findings)| *findings > 0).collect()
+}
+
+/// The wallet follows the trade: the stake of 10.00 leaves, 18.00 return.
+const FOLLOWS: [(i64, i64); 3] = [(-MINUTE, 1_000), (OPEN, 990), (CLOSE, 1_008)];
+
+#[tokio::test(start_paused = true)]
+async fn a_trade_as_it_should_be_is_audited_and_nothing_is_found() {
+    let ran = run(CLOSE, 8, |_| {}, &FOLLOWS).await;
+    assert_eq!(findings(&ran), []);
+    let audits = &ran.finished().audits;
+    for audit in [Audit::Terms, Audit::Settlement, Audit::Payout, Audit::Revision, Audit::Wallet] {
+        assert!(audits[&audit].checked > 0, "{audit:?}: {audits:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_trade_that_differs_from_its_intent_or_its_payout_is_found() {
+    // Six seconds too long, in the answer to its open and in its last report.
+    let ran = run(CLOSE + 6_000, 8, |_| {}, &FOLLOWS).await;
+    assert_eq!(findings(&ran), [(Audit::Terms, 2)]);
+    let follows = [FOLLOWS[0], FOLLOWS[1], (CLOSE, 1_009)];
+    let ran = run(CLOSE, 9, |_| {}, &follows).await;
+    assert_eq!(findings(&ran), [(Audit::Settlement, 1)]);
+    assert!(ran.finished().halted.is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_trade_on_another_account_halts_the_run() {
+    let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]);
+    let mut script = OpenScript::accepted(ID, stage.at(OPEN), stage.at(CLOSE));
+    if let Ok(report) = &mut script.answer {
+        report.account = Some(Account::Real);
+    }
+    let script = script.ending(stage.at(CLOSE), Outcome::Won, 8);
+    stage.script.opens.push_back(at_prices_of_the_venue(script, stage.at(OPEN)));
+    let ran = stage.stop(30 * MINUTE, Stop::TimeUp).run().await;
+    assert_eq!(findings(&ran), [(Audit::Terms, 1)]);
+    assert!(ran.finished().halted.as_deref().is_some_and(|why| why.contains("another account")));
+}
+
+#[tokio::test(start_paused = true)]
+async fn money_that_no_trade_explains_is_booked_once_when_the_wallet_is_quiet() {
+    let deposited = |ran: &Ran| {
+        let told = ran.picked(|kind| match kind {
+            EventKind::Deposit { amount } => Some(amount.minor()),
+            _ => None,
+        });
+        told.into_iter().map(|(.., amount)| amount).collect::<Vec<_>>()
+    };
+    let mut balances = FOLLOWS.to_vec();
+    balances.push((10 * MINUTE, 1_058));
+    let ran = run(CLOSE, 8, |_| {}, &balances).await;
+    assert_eq!(deposited(&ran), [5_000]);
+    assert_eq!(findings(&ran), [(Audit::Wallet, 1)]);
+    assert_eq!(ran.finished().free.minor(), 105_800);
+    // A wallet that lags by a minute is no movement.
+    let late = [(-MINUTE, 1_000), (OPEN + MINUTE, 990), (CLOSE + MINUTE, 1_008)];
+    let ran = run(CLOSE, 8, |_| {}, &late).await;
+    assert_eq!(deposited(&ran), [0; 0]);
+    assert_eq!(findings(&ran), []);
+    assert_eq!(Millis::new(ran.finished().free.minor()), Millis::new(100_800));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wallet_that_lags_with_the_list_is_not_taken_for_money_that_left() {
+    // Somebody pays 3.00 in, and a trade that is over is neither listed nor in the wallet: 5.00 seem to have left.
+    let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]);
+    (stage.settings.wallet_every_s, stage.settings.list_every_s) = (30, 67);
+    let mut script = OpenScript::accepted(ID, stage.at(OPEN), stage.at(CLOSE));
+    script = script.ending(stage.at(CLOSE), Outcome::Won, 8);
+    script.listed.clear();
+    stage.script.opens.push_back(at_prices_of_the_venue(script, stage.at(OPEN)));
+    stage.script.balances = vec![(stage.at(-MINUTE), 1_000), (stage.at(4 * MINUTE), 1_003)];
+    let ran = stage.stop(14 * MINUTE, Stop::TimeUp).run().await;
+    assert_eq!(findings(&ran), []);
+    assert_eq!(ran.finished().free.minor(), 100_800);
+}

@@ -1,0 +1,170 @@
+//! Opens that are refused, never sent, or of unknown fate.
+
+use crate::script::{Ask, OpenScript, Trouble, Which, end, not_sent, running, unknown};
+use crate::stage::{Stage, btc, eth};
+use candlewick_broker::{BrokerError, OpenOutcome, Refusal, RefusalReason, Reported};
+use candlewick_engine::{EventKind, IntentId, IntentState, Rejection, Rule, VenueId};
+use candlewick_runtime::Stop;
+use candlewick_runtime::control::{ControlAnswer, ControlOrder, Resolution};
+use candlewick_sdk::{Direction, Outcome};
+use std::time::Duration;
+
+const MINUTE: i64 = 60_000;
+
+fn refused(reason: RefusalReason) -> OpenOutcome {
+    OpenOutcome::Refused(Refusal { reason, text: "no".to_owned(), venue_time: None })
+}
+
+/// An open fails so; then the state of its intent, the open stakes, and what refuses the next signal.
+async fn check(outcome: OpenOutcome, state: IntentState, open_stakes: i64, refusal: Option<Rule>) {
+    let mut stage = Stage::paused().await.bot(btc(), &[MINUTE, 2 * MINUTE]);
+    stage.script.opens.push_back(OpenScript::failed(outcome.clone()));
+    stage.script.opens.push_back(OpenScript::failed(refused(RefusalReason::Other)));
+    let ran = stage.stop(2 * MINUTE + 30_000, Stop::TimeUp).run().await;
+    let finished = ran.finished();
+    assert_eq!(finished.book.rows()[0].state, state, "{outcome:?}");
+    assert_eq!((finished.open_stakes.minor(), finished.free.minor()), (open_stakes, 100_000 - open_stakes));
+    let refused: Vec<_> = refusal.map(|rule| (2 * MINUTE, rule)).into_iter().collect();
+    assert_eq!(ran.refused(), refused, "{outcome:?}");
+    assert_eq!(ran.asked(&Ask::Open(btc())).len(), 2 - refused.len(), "{outcome:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_open_that_made_no_trade_gives_its_stake_back_and_one_of_unknown_fate_blocks_its_symbol() {
+    check(refused(RefusalReason::Other), IntentState::Rejected, 0, None).await;
+    check(not_sent(), IntentState::NotSent, 0, None).await;
+    check(unknown(), IntentState::InDoubt, 1_000, Some(Rule::InDoubt)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_open_that_breaks_or_is_never_answered_is_in_doubt_and_not_forgotten() {
+    for trouble in [Trouble::Hang, Trouble::Panic] {
+        let mut stage = Stage::paused().await.bot(btc(), &[MINUTE, 3 * MINUTE]);
+        stage.script.opens.push_back(OpenScript::failed(refused(RefusalReason::Other)));
+        let stage = stage.spell(Which::Opens(btc()), (0, 2 * MINUTE), trouble);
+        let ran = stage.stop(3 * MINUTE + 30_000, Stop::TimeUp).run().await;
+        assert_eq!(ran.finished().book.rows()[0].state, IntentState::InDoubt);
+        assert_eq!(ran.refused(), [(3 * MINUTE, Rule::InDoubt)]);
+        assert_eq!(ran.asked(&Ask::Open(btc())), [MINUTE]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_doubt_does_not_stop_the_other_symbols() {
+    let mut stage = Stage::paused().await.bot(btc(), &[MINUTE, 2 * MINUTE]).bot(eth(), &[2 * MINUTE]);
+    let (open, close) = (stage.at(2 * MINUTE + 999), stage.at(3 * MINUTE + 999));
+    stage.script.opens.push_back(OpenScript::failed(unknown()));
+    let script = OpenScript::accepted("eth-1", open, close).ending(close, Outcome::Won, 8);
+    stage.script.opens.push_back(script);
+    let ran = stage.stop(2 * MINUTE + 30_000, Stop::TimeUp).run().await;
+    assert_eq!(ran.opens(), [(MINUTE, 0), (2 * MINUTE, 1)]);
+    assert_eq!(ran.refused(), [(2 * MINUTE, Rule::InDoubt)]);
+    assert_eq!(ran.settled(), [(3 * MINUTE + 4_999, 2, Outcome::Won, 800)]);
+    assert_eq!(ran.ended, 3 * MINUTE + 4_999, "a doubt is not waited for");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stake_that_left_the_wallet_is_not_that_of_an_intent_that_still_waits_for_the_journal() {
+    let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]).bot(eth(), &[6 * MINUTE]);
+    stage.script.opens.push_back(OpenScript::failed(unknown()));
+    stage.script.opens.push_back(OpenScript::failed(not_sent()));
+    // The list keeps the trade back, but the wallet shows that its stake is gone.
+    stage.script.balances = vec![(stage.at(MINUTE), 990)];
+    (stage.settings.list_every_s, stage.journal_delay) = (1, Duration::from_secs(4));
+    let ran = stage.stop(7 * MINUTE, Stop::TimeUp).run().await;
+    let states: Vec<_> = ran.finished().book.rows().iter().map(|row| row.state).collect();
+    assert_eq!(states[0], IntentState::InDoubt, "{:?}", ran.warnings);
+}
+
+#[tokio::test(start_paused = true)]
+async fn looks_at_the_list_do_not_multiply() {
+    let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]);
+    stage.script.opens.push_back(OpenScript::failed(unknown()));
+    stage.settings.list_every_s = 300;
+    let ran = stage.stop(6 * 60 * MINUTE, Stop::TimeUp).run().await;
+    let asked = ran.asked(&Ask::Trades);
+    let in_hour = |hour: i64| asked.iter().filter(|at| **at / (60 * MINUTE) == hour).count();
+    let hours: Vec<usize> = (0..6).map(in_hour).collect();
+    // One every three minutes while the trade may turn up late; the look for strangers is among them.
+    assert_eq!(hours[1..], [20; 5]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_unanswered_open_blocks_its_symbol() {
+    let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]).bot(btc(), &[MINUTE]);
+    stage.script.opens.push_back(OpenScript::failed(refused(RefusalReason::NoPrice)));
+    let ran = stage.stop(90_000, Stop::TimeUp).run().await;
+    assert_eq!((ran.opens(), ran.refused()), (vec![(MINUTE, 0)], vec![(MINUTE, Rule::InFlight)]));
+    let rejections = ran.picked(|kind| match kind {
+        EventKind::Rejected { rejection, .. } => Some(*rejection),
+        _ => None,
+    });
+    assert_eq!(rejections, [(MINUTE, MINUTE, Rejection::NoPrice)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_that_cannot_be_read_does_not_keep_a_doubt_from_a_person() {
+    let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]);
+    stage.script.opens.push_back(OpenScript::failed(unknown()));
+    let down = BrokerError::Unavailable { text: "down".to_owned() };
+    let stage = stage.spell(Which::Trades, (0, 60 * MINUTE), Trouble::Fail(down));
+    // Half a minute on the way, two minutes for the list, and as long again until a person is asked.
+    let ran = stage.bot(eth(), &[8 * MINUTE]).stop(8 * MINUTE, Stop::TimeUp).run().await;
+    let asked: Vec<_> = ran.warnings.iter().filter(|text| text.contains("stays in doubt")).collect();
+    assert_eq!(asked.len(), 1, "{:?}", ran.warnings);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_person_adopts_only_a_trade_that_the_venue_has_and_that_is_what_was_asked_for() {
+    let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]);
+    stage.script.opens.push_back(OpenScript::failed(unknown()));
+    let (open, close) = (stage.at(MINUTE + 999), stage.at(2 * MINUTE + 999));
+    let mut ours = running("ours", open, close);
+    end(&mut ours, Outcome::Won, 8);
+    let mut other = running("other", open, close);
+    other.direction = Some(Reported::Known(Direction::Sell));
+    let named = [("nowhere", None), ("other", Some(other)), ("ours", Some(ours))];
+    stage.script.named = named.map(|(id, report)| (id.to_owned(), report)).into();
+    let adopt = |id: &str| ControlOrder::Resolve {
+        intent: IntentId::new(1),
+        resolution: Resolution::Adopt(VenueId::new(id).unwrap()),
+        reason: "seen".to_owned(),
+    };
+    let stage = stage.order(80_000, adopt("nowhere")).order(81_000, adopt("other"));
+    let stage = stage.order(82_000, adopt("ours")).order(83_000, adopt("ours"));
+    let ran = stage.stop(3 * MINUTE, Stop::TimeUp).run().await;
+    let told = |answer: &ControlAnswer| match answer {
+        ControlAnswer::Refused { problem } => problem.clone(),
+        ControlAnswer::Done { state } => {
+            format!("in doubt: {:?}, open: {}", state.in_doubt.len(), state.open)
+        }
+        ControlAnswer::Unanswered { problem } => panic!("{problem}"),
+    };
+    let told: Vec<String> = ran.answers.iter().map(told).collect();
+    let expected =
+        ["the venue has no trade nowhere: ", "trade other is trade other, SELL ", "in doubt: 0, open: 1"];
+    for (told, expected) in told.iter().zip(expected) {
+        assert!(told.starts_with(expected), "{told}");
+    }
+    assert_eq!(told[3], "intent 1 is not in doubt");
+    assert_eq!(ran.settled(), [(2 * MINUTE + 4_999, 1, Outcome::Won, 800)]);
+    assert_eq!(ran.asked(&Ask::Trade("nowhere".to_owned())), [80_000], "it is not asked for again");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_trade_that_is_over_when_it_is_adopted_settles_after_its_adoption() {
+    let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]).bot(eth(), &[]);
+    stage.script.opens.push_back(OpenScript::failed(unknown()));
+    let mut ours = running("ours", stage.at(MINUTE + 999), stage.at(2 * MINUTE + 999));
+    end(&mut ours, Outcome::Won, 8);
+    stage.script.named = [("ours".to_owned(), Some(ours))].into();
+    let resolution = Resolution::Adopt(VenueId::new("ours").unwrap());
+    let intent = IntentId::new(1);
+    let order = ControlOrder::Resolve { intent, resolution, reason: "seen".to_owned() };
+    // Events of this moment wait for a candle that is late, and both are among them.
+    let stage = stage.lag(eth(), 3 * MINUTE, 700).order(3 * MINUTE + 100, order);
+    let ran = stage.stop(4 * MINUTE, Stop::TimeUp).run().await;
+    let row = ran.finished().book.rows()[0];
+    assert_eq!((row.state, ran.finished().book.venue_id(&row)), (IntentState::Settled, VenueId::new("ours")));
+    assert_eq!(ran.settled(), [(3 * MINUTE + 101, 1, Outcome::Won, 800)]);
+}

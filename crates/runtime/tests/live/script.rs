@@ -1,0 +1,189 @@
+//! What the venue will do, written down before the run.
+
+use candlewick_broker::{BrokerError, OpenOutcome, Progress, Reply, TradeReport};
+use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::{Millis, Outcome, Payout, Symbol};
+use std::collections::{BTreeMap, VecDeque};
+
+/// A kind of question.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Ask {
+    Candles(Symbol),
+    Price(Symbol),
+    Trade(String),
+    Trades,
+    Balances,
+    Open(Symbol),
+}
+
+/// Which questions something happens to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Which {
+    All,
+    Candles(Symbol),
+    Prices,
+    Trades,
+    Balances,
+    Opens(Symbol),
+}
+
+impl Which {
+    fn takes(self, ask: &Ask) -> bool {
+        match (self, ask) {
+            (Self::Candles(symbol), Ask::Candles(asked)) | (Self::Opens(symbol), Ask::Open(asked)) => {
+                symbol == *asked
+            }
+            (Self::All, _)
+            | (Self::Prices, Ask::Price(_))
+            | (Self::Trades, Ask::Trade(_) | Ask::Trades)
+            | (Self::Balances, Ask::Balances) => true,
+            _ => false,
+        }
+    }
+}
+
+/// What happens to a question.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Trouble {
+    /// It is answered so much later.
+    Slow(Millis),
+    /// It is never answered.
+    Hang,
+    /// It fails at once.
+    Fail(BrokerError),
+    /// The client's own code breaks.
+    Panic,
+}
+
+/// Trouble of some questions asked from a moment on and before another.
+#[derive(Clone, Debug)]
+pub(crate) struct Spell {
+    pub(crate) which: Which,
+    pub(crate) from: Millis,
+    pub(crate) to: Millis,
+    pub(crate) trouble: Trouble,
+}
+
+/// What comes of the next open.
+#[derive(Clone, Debug)]
+pub(crate) struct OpenScript {
+    /// A report makes a trade; anything else is said as it is.
+    pub(crate) answer: Result<TradeReport, OpenOutcome>,
+    /// What is said of the trade alone from each moment on.
+    pub(crate) by_id: Vec<(Millis, TradeReport)>,
+    /// What the list says of it from each moment on.
+    pub(crate) listed: Vec<(Millis, TradeReport)>,
+}
+
+/// All of it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Script {
+    pub(crate) spells: Vec<Spell>,
+    /// How long after its close a candle is there; at once unless said otherwise.
+    pub(crate) lags: BTreeMap<(Symbol, Millis), Millis>,
+    pub(crate) opens: VecDeque<OpenScript>,
+    /// Balance of the demo wallet from each moment on.
+    pub(crate) balances: Vec<(Millis, i64)>,
+    /// How far the venue's `Date` is ahead from each moment on; answers before the first have none.
+    pub(crate) ahead: Vec<(Millis, Millis)>,
+    /// Rows that the venue cannot produce as candles.
+    pub(crate) broken: Vec<(Symbol, Millis)>,
+    /// What is said of identifiers that a person may name; none is a venue without such a trade.
+    pub(crate) named: BTreeMap<String, Option<TradeReport>>,
+}
+
+impl Script {
+    pub(crate) fn trouble(&self, ask: &Ask, now: Millis) -> Option<Trouble> {
+        let spell = |spell: &&Spell| spell.which.takes(ask) && spell.from <= now && now < spell.to;
+        self.spells.iter().find(spell).map(|spell| spell.trouble.clone())
+    }
+}
+
+/// The last entry of a list by moments that is not later than `now`.
+pub(crate) fn since<T: Clone>(list: &[(Millis, T)], now: Millis) -> Option<T> {
+    list.iter().rev().find(|(from, _)| *from <= now).map(|(_, value)| value.clone())
+}
+
+pub(crate) fn unavailable() -> BrokerError {
+    BrokerError::Unavailable { text: "down".to_owned() }
+}
+
+/// An open that failed in a way that leaves it in doubt.
+pub(crate) fn unknown() -> OpenOutcome {
+    OpenOutcome::Unknown { reason: "lost".to_owned() }
+}
+
+/// An open that did not leave.
+pub(crate) fn not_sent() -> OpenOutcome {
+    OpenOutcome::NotSent { reason: "no line".to_owned() }
+}
+
+/// A full report of a trade that has not ended.
+pub(crate) fn running(id: &str, open: Millis, close: Millis) -> TradeReport {
+    TradeReport {
+        open_time: Some(open),
+        open_price: Some(100.0),
+        close_time: Some(close),
+        payout: Payout::from_parts(800_000),
+        ..TradeReport::new(id)
+    }
+}
+
+impl OpenScript {
+    /// Accepted, with all times in the reply; still running for whoever asks.
+    pub(crate) fn accepted(id: &str, open: Millis, close: Millis) -> Self {
+        let report = running(id, open, close);
+        let always = vec![(Millis::ZERO, report.clone())];
+        Self { answer: Ok(report), by_id: always.clone(), listed: always }
+    }
+
+    /// Accepted with an identifier and nothing else.
+    pub(crate) fn acknowledged(id: &str) -> Self {
+        let always = vec![(Millis::ZERO, TradeReport::new(id))];
+        Self { answer: Ok(TradeReport::new(id)), by_id: always.clone(), listed: always }
+    }
+
+    /// Not accepted.
+    pub(crate) fn failed(outcome: OpenOutcome) -> Self {
+        Self { answer: Err(outcome), by_id: Vec::new(), listed: Vec::new() }
+    }
+
+    /// The venue says when the request reached it.
+    pub(crate) fn arriving(mut self, at: Millis) -> Self {
+        if let Ok(report) = &mut self.answer {
+            report.request_time = Some(at);
+        }
+        self
+    }
+
+    /// What is said of the trade changes at a moment.
+    pub(crate) fn then(mut self, at: Millis, change: impl FnOnce(&mut TradeReport)) -> Self {
+        let (_, mut report) = self.by_id.last().cloned().unwrap();
+        change(&mut report);
+        self.by_id.push((at, report));
+        self
+    }
+
+    /// It is over from a moment on.
+    pub(crate) fn ending(self, at: Millis, outcome: Outcome, profit: i64) -> Self {
+        self.then(at, |report| end(report, outcome, profit))
+    }
+
+    /// The answer to its open, which took from `sent` until now.
+    pub(crate) fn outcome(
+        &self,
+        reply: impl FnOnce(Box<TradeReport>) -> Reply<Box<TradeReport>>,
+    ) -> OpenOutcome {
+        match &self.answer {
+            Ok(report) => OpenOutcome::Opened(reply(Box::new(report.clone()))),
+            Err(outcome) => outcome.clone(),
+        }
+    }
+}
+
+/// Writes an outcome into a report.
+pub(crate) fn end(report: &mut TradeReport, outcome: Outcome, profit: i64) {
+    report.progress = Progress::Over(outcome);
+    report.profit = Some(Decimal::from(profit));
+    report.close_price = Some(101.0);
+}

@@ -1,0 +1,162 @@
+//! A trade from its intent to its settlement.
+
+use crate::script::{Ask, OpenScript, Trouble, Which, running, unavailable};
+use crate::stage::{Ran, Stage, btc};
+use candlewick_broker::{Progress, TradeReport};
+use candlewick_engine::{EventKind, IntentState};
+use candlewick_runtime::Stop;
+use candlewick_sdk::{Millis, Outcome};
+
+const MINUTE: i64 = 60_000;
+/// The trade of these tests: decided at the close of minute 1, closed a minute and a second later.
+const CLOSE: i64 = 2 * MINUTE + 999;
+const FIRST_POLL: i64 = CLOSE + 4_000;
+const ID: &str = "01JT0000000000000000000001";
+
+/// One bot, one signal, one open.
+async fn trade(script: impl FnOnce(&Stage) -> OpenScript) -> Ran {
+    let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]);
+    let script = script(&stage);
+    stage.script.opens.push_back(script);
+    stage.settings.stop_patience_s = 300;
+    stage.stop(FIRST_POLL + 90_000, Stop::TimeUp).run().await
+}
+
+fn accepted(stage: &Stage) -> OpenScript {
+    OpenScript::accepted(ID, stage.at(MINUTE + 999), stage.at(CLOSE))
+}
+
+fn by_id() -> Ask {
+    Ask::Trade(ID.to_owned())
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_intent_is_opened_once_and_its_trade_asked_for_after_its_close() {
+    let ran = trade(|stage| accepted(stage).ending(stage.at(CLOSE), Outcome::Won, 8)).await;
+    assert_eq!(ran.asked(&Ask::Open(btc())), [MINUTE]);
+    assert_eq!(ran.asked(&by_id()), [FIRST_POLL]);
+    assert_eq!(ran.settled(), [(FIRST_POLL, 1, Outcome::Won, 800)]);
+    let finished = ran.finished();
+    assert_eq!((finished.free.minor(), finished.open_stakes.minor()), (100_800, 0));
+    let row = finished.book.rows()[0];
+    assert_eq!(
+        (row.state, row.open_price, row.close_price),
+        (IntentState::Settled, Some(100.0), Some(101.0))
+    );
+    assert_eq!(finished.book.venue_id(&row).map(|id| id.as_str().to_owned()).as_deref(), Some(ID));
+    let intent = ran.lines.iter().position(|line| line.contains("\"action\":\"open\"")).unwrap();
+    assert!(ran.lines[intent - 1].contains("\"event\":\"candle\""), "an action follows its event");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_watcher_that_never_reads_holds_nothing_up_and_is_counted() {
+    let ran = trade(|stage| accepted(stage).ending(stage.at(CLOSE), Outcome::Won, 8)).await;
+    assert_eq!(ran.settled(), [(FIRST_POLL, 1, Outcome::Won, 800)]);
+    // The other watcher read everything; of those, the one that never reads has room for one.
+    let given = ran.told.len() + ran.warnings.len() + ran.stoppings.len();
+    assert_eq!(ran.finished().dropped_notices, given as u64 - 1);
+}
+
+/// What is said of the trade from a moment on, until it says that the trade is won; when it is asked, and the outcome.
+async fn check_not_final(change: impl Fn(&mut TradeReport), end_after: i64, polls: &[i64]) {
+    let ran = trade(|stage| {
+        let script = accepted(stage).then(stage.at(CLOSE), &change);
+        script.ending(stage.at(FIRST_POLL + end_after), Outcome::Lost, -10)
+    })
+    .await;
+    let expected: Vec<i64> = polls.iter().map(|after| FIRST_POLL + after).collect();
+    assert_eq!(ran.asked(&by_id()), expected);
+    assert_eq!(ran.asked(&Ask::Trades), [0; 0], "the list is for doubts");
+    let last = *expected.last().unwrap();
+    assert_eq!(ran.settled(), [(last, 1, Outcome::Lost, -1_000)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_not_final_is_asked_for_again_with_growing_pauses_and_is_no_outcome() {
+    check_not_final(|_| {}, 1, &[0, 1_000]).await;
+    check_not_final(|_| {}, 12_000, &[0, 1_000, 4_000, 7_000, 12_000]).await;
+    check_not_final(|_| {}, 23_000, &[0, 1_000, 4_000, 7_000, 12_000, 22_000, 52_000]).await;
+    for progress in [Progress::OverUnreported, Progress::Unrecognised("REVERTED".to_owned())] {
+        let change = |report: &mut TradeReport| {
+            report.progress = progress.clone();
+            report.profit = Some(8.into());
+        };
+        check_not_final(change, 3_000, &[0, 1_000, 4_000]).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_trade_that_does_not_answer_is_asked_for_again() {
+    let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]);
+    let script = accepted(&stage).ending(stage.at(CLOSE), Outcome::Draw, 0);
+    stage.script.opens.push_back(script);
+    let stage = stage.spell(Which::Trades, (0, FIRST_POLL + 2_000), Trouble::Fail(unavailable()));
+    let ran = stage.stop(FIRST_POLL + 30_000, Stop::TimeUp).run().await;
+    assert_eq!(ran.asked(&by_id()), [FIRST_POLL, FIRST_POLL + 1_000, FIRST_POLL + 4_000]);
+    assert_eq!(ran.settled(), [(FIRST_POLL + 4_000, 1, Outcome::Draw, 0)]);
+}
+
+/// Times at which more of an accepted trade was told.
+fn opened(ran: &Ran) -> Vec<(i64, bool, bool)> {
+    let told = ran.picked(|kind| match kind {
+        EventKind::Opened(opened) => Some((opened.open_price.is_some(), opened.close_time.is_some())),
+        _ => None,
+    });
+    told.into_iter().map(|(at, _, (price, close))| (at, price, close)).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_acknowledgement_is_followed_by_its_details_and_its_settlement() {
+    let ran = trade(|stage| {
+        let script = OpenScript::acknowledged(ID);
+        let (open, close) = (stage.at(MINUTE + 999), stage.at(CLOSE));
+        let script = script.then(stage.at(MINUTE + 3_000), |report| *report = running(ID, open, close));
+        script.ending(stage.at(CLOSE + 100), Outcome::Won, 8)
+    })
+    .await;
+    // Asked after a second, then with pauses until the times are known, then after the close.
+    assert_eq!(ran.asked(&by_id()), [MINUTE + 1_000, MINUTE + 2_000, MINUTE + 5_000, FIRST_POLL]);
+    assert_eq!(opened(&ran), [(MINUTE, false, false), (MINUTE + 5_000, true, true)]);
+    assert_eq!(ran.settled(), [(FIRST_POLL, 1, Outcome::Won, 800)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn details_are_told_once_and_not_with_every_answer() {
+    let ran = trade(|stage| {
+        // The reply lacks the price, and so does the venue until the end.
+        let mut script = accepted(stage);
+        script.answer.as_mut().unwrap().open_price = None;
+        script.by_id[0].1.open_price = None;
+        script.ending(stage.at(FIRST_POLL + 20_000), Outcome::Lost, -10)
+    })
+    .await;
+    assert_eq!(opened(&ran), [(MINUTE, false, true)]);
+    assert_eq!(ran.settled().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_venues_time_of_an_answer_counts_unless_it_is_nonsense() {
+    for (arrival, told) in
+        [(MINUTE + 1_500, MINUTE + 1_500), (MINUTE - 20, MINUTE - 20), (90 * MINUTE, MINUTE)]
+    {
+        let ran = trade(|stage| {
+            let script = accepted(stage).arriving(stage.at(arrival));
+            script.ending(stage.at(CLOSE), Outcome::Won, 8)
+        })
+        .await;
+        assert_eq!(opened(&ran), [(told, true, true)]);
+        assert_eq!(ran.settled(), [(FIRST_POLL, 1, Outcome::Won, 800)]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_slow_open_is_tracked_from_its_answer_on() {
+    let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]);
+    let script = accepted(&stage).ending(stage.at(CLOSE), Outcome::Won, 8);
+    stage.script.opens.push_back(script);
+    let slow = Trouble::Slow(Millis::new(50_000));
+    let ran =
+        stage.spell(Which::Opens(btc()), (0, 2 * MINUTE), slow).stop(3 * MINUTE, Stop::TimeUp).run().await;
+    assert_eq!(opened(&ran), [(MINUTE + 50_000, true, true)]);
+    assert_eq!(ran.settled(), [(FIRST_POLL, 1, Outcome::Won, 800)]);
+}

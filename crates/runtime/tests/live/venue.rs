@@ -1,0 +1,278 @@
+//! A venue that does what its script says, and calls a breach whatever a sound client never does.
+
+use crate::journal::MemoryJournal;
+use crate::script::{Ask, OpenScript, Script, Trouble, since};
+use async_trait::async_trait;
+use candlewick_broker::clock::Clock;
+use candlewick_broker::{
+    Account, AsOf, Balances, Broker, BrokerError, CandleQuery, CandleRow, Candles, Detail, Identity,
+    MarketData, OpenOrder, OpenOutcome, PriceAnswer, PriceRecord, Reply, TradeListing, TradeReport,
+};
+use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::{Millis, Ohlcv, Symbol};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+pub(crate) const USER: &str = "user-1";
+/// More questions than any test has reason for.
+const MOST_ASKS: usize = 5_000;
+
+/// The venue.
+pub(crate) struct ScriptedVenue {
+    clock: Arc<dyn Clock>,
+    /// Where intents have to be durable before their request; none when the run keeps no journal.
+    journal: Option<MemoryJournal>,
+    /// When the run begins: the windows of the warm-up may overlap.
+    start: Millis,
+    script: Script,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    asks: Vec<(Millis, Ask)>,
+    waiting: Vec<Ask>,
+    breaches: Vec<String>,
+    /// Open time of the newest closed candle that was answered.
+    newest: BTreeMap<Symbol, Millis>,
+    opens: usize,
+    trades: Vec<OpenScript>,
+    /// Trades whose outcome was answered.
+    ended: Vec<String>,
+}
+
+/// Takes a question off the list of those that wait, also when its client gives up.
+struct Waiting<'a>(&'a ScriptedVenue, Ask);
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        let mut state = self.0.state();
+        let place = state.waiting.iter().position(|ask| *ask == self.1);
+        place.map(|place| state.waiting.remove(place));
+    }
+}
+
+/// The row of a candle, sound and deterministic.
+fn row(open: Millis) -> CandleRow {
+    let price = 100.0 + (open.get() / 60_000 % 7) as f64;
+    let prices = Ohlcv { open: price, high: price + 2.0, low: price - 1.0, close: price + 1.0, volume: 1.0 };
+    CandleRow { time: open, prices }
+}
+
+impl ScriptedVenue {
+    pub(crate) fn new(
+        clock: Arc<dyn Clock>,
+        journal: Option<MemoryJournal>,
+        start: Millis,
+        script: Script,
+    ) -> Self {
+        Self { clock, journal, start, script, state: Mutex::default() }
+    }
+
+    pub(crate) fn asks(&self) -> Vec<(Millis, Ask)> {
+        self.state().asks.clone()
+    }
+
+    pub(crate) fn breaches(&self) -> Vec<String> {
+        self.state().breaches.clone()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap()
+    }
+
+    fn require(&self, holds: bool, text: impl FnOnce() -> String) {
+        if !holds {
+            let text = text();
+            self.state().breaches.push(text);
+        }
+    }
+
+    /// Notes a question, lets its trouble happen, and sees that a clock in lock-step stands meanwhile.
+    async fn take(&self, ask: Ask) -> Result<(), BrokerError> {
+        let now = self.clock.now();
+        let count = {
+            let mut state = self.state();
+            if state.waiting.contains(&ask) {
+                state.breaches.push(format!("{ask:?} asked again before it was answered"));
+            }
+            state.waiting.push(ask.clone());
+            state.asks.push((now, ask.clone()));
+            state.asks.len()
+        };
+        let _waiting = Waiting(self, ask.clone());
+        if count > MOST_ASKS {
+            self.require(count > MOST_ASKS + 1, || "questions without end".to_owned());
+            return std::future::pending().await;
+        }
+        let answer = match self.script.trouble(&ask, now) {
+            None => {
+                tokio::task::yield_now().await;
+                Ok(())
+            }
+            Some(Trouble::Slow(span)) => {
+                tokio::time::sleep(Duration::from_millis(span.get() as u64)).await;
+                Ok(())
+            }
+            Some(Trouble::Fail(error)) => Err(error),
+            Some(Trouble::Hang) => std::future::pending().await,
+            Some(Trouble::Panic) => panic!("the client breaks, as scripted"),
+        };
+        let stood = !self.clock.is_lock_step() || self.clock.now() == now;
+        self.require(stood, || format!("the clock moved before {ask:?} was answered"));
+        answer
+    }
+
+    fn reply<T>(&self, value: T, sent: Millis) -> Reply<T> {
+        let received = self.clock.now();
+        let date =
+            since(&self.script.ahead, received).map(|ahead| (received + ahead).floor_to(Millis::SECOND));
+        Reply { value, date, sent, received }
+    }
+
+    /// The intent of an order must be durable and unsent: one intent, at most one request.
+    fn check_order(&self, order: &OpenOrder) {
+        let Some(journal) = &self.journal else { return };
+        let (found, is_halted) = {
+            let mut record = journal.0.lock().unwrap();
+            let durable = record.durable;
+            let amount = |units: i64| Decimal::new(units, 2);
+            let place = record.unsent.iter().position(|(line, approved)| {
+                *line <= durable
+                    && approved.direction() == order.direction
+                    && amount(approved.stake().minor()) == order.amount
+            });
+            place.map(|place| record.unsent.remove(place));
+            (place.is_some(), record.is_halted)
+        };
+        self.require(found, || format!("{} opened without a durable intent of its own", order.symbol));
+        self.require(!is_halted, || format!("{} opened while stopped", order.symbol));
+        self.require(order.account == Account::Demo, || "real money".to_owned());
+    }
+
+    fn report_of(&self, id: &str) -> Option<TradeReport> {
+        let now = self.clock.now();
+        let mut state = self.state();
+        let is_it = |trade: &&OpenScript| trade.answer.as_ref().is_ok_and(|report| report.id == id);
+        let found = state.trades.iter().find(is_it).cloned();
+        let report = found.and_then(|trade| since(&trade.by_id, now));
+        if state.ended.iter().any(|ended| ended == id) {
+            state.breaches.push(format!("trade {id} asked for after its outcome was told"));
+        } else if report.as_ref().is_some_and(|report| report.progress.outcome().is_some()) {
+            state.ended.push(id.to_owned());
+        }
+        report
+    }
+}
+
+#[async_trait]
+impl Broker for ScriptedVenue {
+    async fn balances(&self) -> Result<Reply<Balances>, BrokerError> {
+        let sent = self.clock.now();
+        self.take(Ask::Balances).await?;
+        let balance = since(&self.script.balances, self.clock.now()).unwrap_or(1_000);
+        Ok(self.reply(Balances { demo: Some(Decimal::from(balance)), real: None }, sent))
+    }
+
+    async fn trades(&self) -> TradeListing {
+        let began = self.clock.now();
+        let asked = self.take(Ask::Trades).await;
+        let ended = self.clock.now();
+        if let Err(error) = asked {
+            return TradeListing { began, ended, ended_early: Some(error), ..TradeListing::default() };
+        }
+        // The list is of all trades, also of those that are over.
+        let scripts = self.state().trades.clone();
+        let trades = scripts.iter().filter_map(|trade| since(&trade.listed, ended)).collect();
+        TradeListing { began, ended, is_complete: true, trades, ended_early: None }
+    }
+
+    async fn trade(&self, id: &str, detail: Detail) -> Result<Reply<TradeReport>, BrokerError> {
+        let sent = self.clock.now();
+        self.take(Ask::Trade(id.to_owned())).await?;
+        let named = self.script.named.get(id);
+        self.require(named.is_some() || detail == Detail::Progress, || {
+            format!("everything of trade {id} asked for, which nobody named")
+        });
+        let report = self.report_of(id).or_else(|| named.cloned().flatten());
+        self.require(report.is_some() || named.is_some(), || format!("trade {id} is not known here"));
+        match report {
+            Some(report) => Ok(self.reply(report, sent)),
+            None => Err(BrokerError::NotFound { text: id.to_owned() }),
+        }
+    }
+
+    async fn open(&self, order: &OpenOrder, _leave_by: Millis) -> OpenOutcome {
+        let sent = self.clock.now();
+        self.check_order(order);
+        let script = {
+            let mut state = self.state();
+            state.opens += 1;
+            self.script.opens.get(state.opens - 1).cloned()
+        };
+        self.require(script.is_some(), || format!("{}: one open more than scripted", order.symbol));
+        let Some(script) = script else { return OpenOutcome::NotSent { reason: "not scripted".to_owned() } };
+        if script.answer.is_ok() {
+            self.state().trades.push(script.clone());
+        }
+        if let Err(error) = self.take(Ask::Open(order.symbol)).await {
+            return OpenOutcome::Unknown { reason: error.to_string() };
+        }
+        script.outcome(|report| self.reply(report, sent))
+    }
+
+    async fn identity(&self) -> Result<Reply<Identity>, BrokerError> {
+        panic!("a run that is connected has no use for the identity")
+    }
+}
+
+#[async_trait]
+impl MarketData for ScriptedVenue {
+    async fn price(&self, pair: &Symbol, as_of: AsOf) -> Result<Reply<PriceAnswer>, BrokerError> {
+        let sent = self.clock.now();
+        let AsOf::Moment(at) = as_of else { panic!("a price asked for without its moment") };
+        self.require(at <= sent, || format!("the price of {at} asked for at {sent}"));
+        self.take(Ask::Price(*pair)).await?;
+        let record = PriceRecord { time: at, prices: row(at).prices, recorded_time: None };
+        Ok(self.reply(PriceAnswer::Record(record), sent))
+    }
+
+    async fn candles(&self, query: &CandleQuery) -> Result<Reply<Candles>, BrokerError> {
+        let now = self.clock.now();
+        let (symbol, length) = (query.symbol, query.interval.length());
+        let newest = self.state().newest.get(&symbol).copied();
+        self.require(query.start + length <= now, || {
+            format!("{symbol}: a window at {now} in which no candle can have closed")
+        });
+        self.require(query.end <= now, || format!("{symbol}: candles of the future asked for"));
+        // Two that were answered are asked for again, to notice what has changed since.
+        let reach = query.start + length * 2;
+        let is_news = now == self.start || newest.is_none_or(|newest| reach > newest);
+        self.require(is_news, || format!("{symbol}: a candle that was answered is asked for again at {now}"));
+        self.take(Ask::Candles(symbol)).await?;
+        let answered = self.clock.now();
+        let first = query.start.floor_to(length).max(self.start - length * 5);
+        let opens = std::iter::successors(Some(first), |open| Some(*open + length));
+        let window = opens.take_while(|open| *open <= query.end);
+        let there = |open: &Millis| {
+            let close = *open + length;
+            let lag = self.script.lags.get(&(symbol, close)).copied().unwrap_or(Millis::ZERO);
+            // A candle is listed while it forms, and not from its close until its lag is over.
+            *open >= query.start && (answered < close || answered >= close + lag)
+        };
+        let mut rows: Vec<CandleRow> = window.filter(there).map(row).collect();
+        for row in &mut rows {
+            if self.script.broken.contains(&(symbol, row.time)) {
+                row.prices.low = -1.0;
+            }
+        }
+        let sound = rows.iter().filter(|row| row.prices.low > 0.0).map(|row| row.time);
+        let closed = sound.filter(|open| *open + length <= now).max();
+        if let Some(closed) = closed.max(newest) {
+            self.state().newest.insert(symbol, closed);
+        }
+        rows.reverse();
+        Ok(self.reply(Candles::of_rows(&rows, query, now), now))
+    }
+}

@@ -1,0 +1,98 @@
+//! Wallets, prices and clocks.
+
+use crate::script::{Ask, OpenScript, Trouble, Which, not_sent, unavailable};
+use crate::stage::{Stage, btc};
+use candlewick_engine::{EventKind, Rule};
+use candlewick_runtime::Stop;
+use candlewick_sdk::Millis;
+
+const MINUTE: i64 = 60_000;
+
+#[tokio::test(start_paused = true)]
+async fn wallets_are_read_at_their_pace_and_told() {
+    let mut stage = Stage::paused().await.bot(btc(), &[]);
+    stage.settings.wallet_every_s = 30;
+    stage.script.balances = vec![(stage.at(0), 900), (stage.at(60_000), 950)];
+    let stage = stage.spell(Which::Balances, (85_000, 95_000), Trouble::Fail(unavailable()));
+    let ran = stage.stop(130_000, Stop::TimeUp).run().await;
+    let told = ran.picked(|kind| match kind {
+        EventKind::Balance { amount } => Some(amount.minor()),
+        _ => None,
+    });
+    let expected =
+        [(0, 0, 100_000), (30_000, 30_000, 90_000), (60_000, 60_000, 95_000), (120_000, 120_000, 95_000)];
+    assert_eq!(told, expected);
+    assert_eq!(ran.finished().wallet.map(candlewick_sdk::Money::minor), Some(95_000));
+    assert_eq!(ran.finished().free.minor(), 100_000, "the ledger decides, the wallet audits");
+}
+
+#[tokio::test(start_paused = true)]
+async fn wallets_that_hang_are_not_asked_for_again_meanwhile() {
+    let mut stage = Stage::paused().await.bot(btc(), &[]);
+    stage.settings.wallet_every_s = 10;
+    let stage = stage.spell(Which::Balances, (0, 15_000), Trouble::Hang);
+    let ran = stage.stop(95_000, Stop::TimeUp).run().await;
+    assert_eq!(ran.asked(&Ask::Balances), [10_000, 80_000, 90_000]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn prices_come_at_the_multiples_of_their_pace_and_one_at_a_time() {
+    let mut stage = Stage::paused().await.bot(btc(), &[]);
+    stage.wants_prices = true;
+    stage.settings.price_every_ms = 5_000;
+    let stage = stage.spell(Which::Prices, (10_000, 10_001), Trouble::Slow(Millis::new(7_000)));
+    let ran = stage.stop(31_000, Stop::TimeUp).run().await;
+    assert_eq!(ran.asked(&Ask::Price(btc())), [5_000, 10_000, 20_000, 25_000, 30_000]);
+    let told = ran.picked(|kind| match kind {
+        EventKind::Price { price, .. } => Some(price.time),
+        _ => None,
+    });
+    let moments: Vec<_> = told.iter().map(|(at, received, _)| (*at, *received)).collect();
+    let expected =
+        [5_000, 10_000, 20_000, 25_000, 30_000].map(|at| (at, if at == 10_000 { 17_000 } else { at }));
+    assert_eq!(moments, expected);
+}
+
+/// The venue's `Date` is so far ahead from each moment on; told are the offsets (ours minus theirs), and the
+/// signals of minutes 1 to 4 are refused as skewed or not.
+async fn check_skew(ahead: &[(i64, i64)], spells: &[(i64, i64)], told: &[(i64, i64)], refused: &[i64]) {
+    let signals = [MINUTE, 2 * MINUTE, 3 * MINUTE, 4 * MINUTE];
+    let mut stage = Stage::paused().await.bot(btc(), &signals);
+    stage.script.ahead = ahead.iter().map(|(from, ms)| (stage.at(*from), Millis::new(*ms))).collect();
+    for _ in signals {
+        stage.script.opens.push_back(OpenScript::failed(not_sent()));
+    }
+    for (from, ms) in spells {
+        stage = stage.spell(Which::Candles(btc()), (*from, from + 1), Trouble::Slow(Millis::new(*ms)));
+    }
+    let ran = stage.stop(4 * MINUTE + 20_000, Stop::TimeUp).run().await;
+    let offsets = ran.picked(|kind| match kind {
+        EventKind::Skew { offset } => Some(offset.get()),
+        _ => None,
+    });
+    let offsets: Vec<_> = offsets.into_iter().map(|(at, _, offset)| (at, offset)).collect();
+    assert_eq!(offsets, told);
+    let expected: Vec<_> = refused.iter().map(|minute| (minute * MINUTE, Rule::ClockSkew)).collect();
+    assert_eq!(ran.refused(), expected);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_clock_that_certainly_differs_is_told_and_refuses_until_it_agrees() {
+    // Candles are answered at full seconds: a date is exact, and up to 999 ms more is possible.
+    check_skew(&[(0, 0)], &[], &[], &[]).await;
+    check_skew(&[(1, 900)], &[], &[], &[]).await;
+    check_skew(&[(1, 2_000)], &[], &[(MINUTE, -2_000)], &[]).await;
+    // One answer may be wrong; by the second the clocks agree again.
+    let healed = [(1, 3_000), (2 * MINUTE + 1, 0)];
+    check_skew(&healed, &[], &[(MINUTE, -3_000), (4 * MINUTE, 0)], &[1, 2, 3]).await;
+    let leapt = [(1, 0), (2 * MINUTE + 1, -60_000)];
+    check_skew(&leapt, &[], &[(3 * MINUTE, 59_001)], &[3, 4]).await;
+    // Behind by 4 s: certain are 3,001 ms, for the date may have been a second old.
+    check_skew(&[(1, -4_000)], &[], &[(MINUTE, 3_001)], &[1, 2, 3, 4]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_slow_answer_that_proves_nothing_takes_no_proof_back() {
+    let ahead = [(1, 3_000)];
+    check_skew(&ahead, &[(2 * MINUTE, 4_500)], &[(MINUTE, -3_000)], &[1, 2, 3, 4]).await;
+}
