@@ -60,7 +60,7 @@ pub enum ApiError {
         text: String,
     },
     /// Look before doing anything else: a trade may or may not exist. An open is never sent again.
-    #[error("the open's fate is unknown: {text}")]
+    #[error("it is not known whether the open made a trade: {text}")]
     Ambiguous {
         /// What happened.
         text: String,

@@ -136,7 +136,7 @@ mod tests {
     #[allow(clippy::needless_pass_by_value)] // rows are written in place
     fn check_reply(json: Value, expected: OpenReply) {
         let trade: TradeRecord = read_record(json, &SchemaDrift::new()).unwrap();
-        // Beside what is read from it, the record comes along as it was.
+        // Beside what is read from it, the record is kept as it was.
         let expected = OpenReply { record: Some(Box::new(trade.clone())), ..expected };
         assert_eq!(OpenReply::from(trade), expected);
     }

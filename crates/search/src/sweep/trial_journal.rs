@@ -68,7 +68,7 @@ impl Record {
 
 impl TrialJournal {
     /// Opens the journal of a sweep, or begins it. `identity` says everything that decides its trials; those that
-    /// have run come along. A last line that a kill cut short is dropped: its trial runs again.
+    /// have run are given. A last line that a kill cut short is dropped: its trial runs again.
     ///
     /// # Errors
     /// [`BacktestError::ChooseFolder`] when it is another sweep's, [`BacktestError::SweepLocked`] when another process
