@@ -2,12 +2,12 @@
 
 use super::find;
 use crate::command::Context;
-use crate::configuration::{Base, Loaded};
-use crate::data::{DataName, shelves};
 use crate::failure::{Failure, FailureKind, kind_of_build};
 use crate::output::{print, print_json};
 use crate::progress::Progress;
-use crate::validation::{self, Examined};
+use candlewick_app::candles::{DataName, shelves};
+use candlewick_app::configuration::{Base, Loaded};
+use candlewick_app::validation::{self, Examined};
 use candlewick_sdk::testkit::{Check, Finding, Market, Subject, ValidationError};
 use candlewick_sdk::{
     BotContext, CloseType, ExpirationType, Expiry, Interval, Series, StrategyEntry, Symbol,
