@@ -171,11 +171,11 @@ fn a_payout_above_the_one_that_a_live_run_is_paid() {
 #[test]
 fn candles_that_are_missing() {
     let whole = folder(&[Won; 60], "");
-    let torn = folder(&[Won; 60], "").with(
+    let gappy = folder(&[Won; 60], "").with(
         "BTCUSDT_1m.csv",
         &minutes((0..62).filter(|minute| !(20..40).contains(minute)), |minute| price(minute + 1)),
     );
-    check("gaps", &of_file(&torn), "20 candles are missing", &of_file(&whole));
+    check("gaps", &of_file(&gappy), "20 candles are missing", &of_file(&whole));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Listens for orders, and hands them to the conductor.
+//! Listens for orders, and hands them to the coordinator.
 
 use super::line::{MOST_BYTES, NoLine, PATIENCE, read_line, write_line};
 use super::socket_file::SocketFile;
@@ -106,7 +106,7 @@ mod tests {
     use tokio::sync::oneshot;
     use tokio::task::JoinHandle;
 
-    /// A server with a conductor that obeys everything, and counts.
+    /// A server with a coordinator that obeys everything, and counts.
     struct Stage {
         paths: ControlPaths,
         _folder: TempDir,
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn orders_reach_the_conductor_in_turn_and_its_answers_come_back() {
+    async fn orders_reach_the_coordinator_in_turn_and_its_answers_come_back() {
         let stage = Stage::set().await;
         let answers = stage.say("{\"order\":\"status\"}\n{\"order\":\"halt\",\"reason\":\"news\"}").await;
         let answers: Vec<ControlAnswer> =

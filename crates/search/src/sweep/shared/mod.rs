@@ -32,7 +32,7 @@ use trial::PlannedEntry;
 /// approved goes through the rules of a Session of its own, and the trades are those of a [`Replay`].
 pub struct SharedRunner<'a> {
     replay: Replay<'a>,
-    shelf: SeriesCache,
+    series: SeriesCache,
     outcomes: Mutex<Vec<(Millis, Arc<OutcomeTable>)>>,
     black_box: Declarations,
 }
@@ -49,7 +49,7 @@ pub enum Declarations {
 impl<'a> SharedRunner<'a> {
     /// Over what a replay runs on.
     pub fn new(replay: Replay<'a>, black_box: Declarations) -> Self {
-        Self { replay, shelf: SeriesCache::new(), outcomes: Mutex::new(Vec::new()), black_box }
+        Self { replay, series: SeriesCache::new(), outcomes: Mutex::new(Vec::new()), black_box }
     }
 
     /// The settled trades of a set, in the order in which they became known; `None` where the strategy refuses it.
@@ -127,7 +127,7 @@ impl<'a> SharedRunner<'a> {
         candles: &CandleSeries,
     ) -> Result<Figures, BacktestError> {
         let (mut declared, entries) = declaration.into_parts();
-        let coded = self.shelf.take(&mut declared, &entries, candles.candles())?;
+        let coded = self.series.take(&mut declared, &entries, candles.candles())?;
         let tests = |entry: &DeclaredEntry| -> Option<Tests> {
             let test = |comparison: &Comparison| coded.get(comparison.series)?.marks(comparison);
             entry.when.iter().map(test).collect()
@@ -140,7 +140,7 @@ impl<'a> SharedRunner<'a> {
         let planned: Vec<PlannedEntry> = entries.iter().filter_map(planned).collect();
         let tests: Vec<&Tests> = planned.iter().map(|entry| &entry.tests).collect();
         let marks = BitSet::of(&tests, warmup.saturating_sub(1), candles.candles().len());
-        self.shelf.put_back(coded);
+        self.series.put_back(coded);
         Ok(trial.run_declared(&planned, &marks))
     }
 
@@ -188,12 +188,12 @@ impl TrialRunner for SharedRunner<'_> {
             let prepared = self.replay.prepare_trial(candidate)?.ok();
             layout.add(prepared.and_then(|prepared| self.declaration(prepared.declaration)));
         }
-        Ok(self.shelf.reserve(layout))
+        Ok(self.series.reserve(layout))
     }
 
     fn evict(&self) {
         self.outcomes.lock().unwrap_or_else(PoisonError::into_inner).clear();
-        self.shelf.clear();
+        self.series.clear();
     }
 
     fn measure(

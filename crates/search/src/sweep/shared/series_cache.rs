@@ -1,4 +1,4 @@
-//! The declared series of a search: each computed once, by the first trial that needs it, and put away by the last.
+//! The declared series of a search: each computed once, by the first trial that needs it, and dropped by the last.
 
 use super::quantized_series::QuantizedSeries;
 use candlewick_backtest::BacktestError;
@@ -215,42 +215,42 @@ mod tests {
     #[test]
     fn a_series_is_there_until_its_last_trial_and_then_makes_room_for_the_next() {
         let trials = [(1.0, 3.0), (2.0, 7.0), (1.0, 5.0)];
-        let (shelf, candles) = (SeriesCache::new(), candles());
+        let (cache, candles) = (SeriesCache::new(), candles());
         let mut layout = CachePlan::default();
         for (times, level) in trials {
             layout.add(Some(trial(times, level)));
         }
         layout.add(None);
-        assert_eq!(shelf.reserve(layout), [vec![0, 2], vec![1], vec![3]]);
+        assert_eq!(cache.reserve(layout), [vec![0, 2], vec![1], vec![3]]);
         let take = |place: usize| {
             let (times, level) = trials[place];
             let (mut series, entries) = trial(times, level).into_parts();
-            let taken = shelf.take(&mut series, &entries, &candles).unwrap();
+            let taken = cache.take(&mut series, &entries, &candles).unwrap();
             let marks = taken[0].marks(&entries[0].when[0]).unwrap();
             for (index, candle) in candles.iter().enumerate() {
                 assert_eq!(marks.has(index), times * candle.close() < level, "{place} {index}");
             }
             taken
         };
-        let rooms = || lock(&shelf.rooms).len();
+        let rooms = || lock(&cache.rooms).len();
         let (first, last) = (take(0), take(2));
         assert!(Arc::ptr_eq(&first[0], &last[0]), "it is computed once");
-        shelf.put_back(last);
+        cache.put_back(last);
         assert_eq!(rooms(), 0, "the first trial still looks at it");
-        shelf.put_back(first);
+        cache.put_back(first);
         assert_eq!(rooms(), 1);
         let other = take(1);
         assert_eq!(rooms(), 0, "it is where the one before it was");
-        shelf.put_back(other);
+        cache.put_back(other);
         // Trials whose series is not shared leave room for each other as well.
-        lock(&shelf.places).clear();
+        lock(&cache.places).clear();
         for place in [0, 1, 2, 0] {
             let alone = take(place);
             assert_eq!(rooms(), 0);
-            shelf.put_back(alone);
+            cache.put_back(alone);
             assert_eq!(rooms(), 1);
         }
-        shelf.clear();
-        assert_eq!((rooms(), lock(&shelf.places).len()), (0, 0));
+        cache.clear();
+        assert_eq!((rooms(), lock(&cache.places).len()), (0, 0));
     }
 }
