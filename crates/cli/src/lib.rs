@@ -47,6 +47,7 @@ mod sweep;
 mod walk_forward;
 // What the user sees.
 mod failure;
+mod log_writer;
 mod logging;
 mod output;
 mod progress;
