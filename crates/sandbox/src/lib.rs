@@ -30,9 +30,9 @@ mod identifier;
 // The venue: trades on the one side, prices on the other.
 mod market;
 mod venue;
-// What goes over the wire.
+// The bodies of answers and requests.
+mod body;
 mod server;
-mod wire;
 // What goes wrong.
 mod fault;
 // The whole.

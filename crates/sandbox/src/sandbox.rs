@@ -2,7 +2,7 @@
 
 use crate::chance::Chance;
 use crate::market::Boards;
-use crate::server::{Connection, ConnectionListener, Desk, router};
+use crate::server::{Connection, ConnectionListener, ServerState, router};
 use crate::venue::{OrderRules, Venue};
 use crate::{SandboxError, SandboxSettings, Switchboard};
 use axum::Router;
@@ -38,7 +38,7 @@ pub struct Foundation {
 /// A venue that is ready to be served.
 pub struct Sandbox {
     settings: SandboxSettings,
-    desk: Arc<Desk>,
+    state: Arc<ServerState>,
     stop: watch::Sender<bool>,
 }
 
@@ -83,18 +83,18 @@ impl Sandbox {
             max_amount: settings.max_amount,
         };
         let (stop, stopping) = watch::channel(false);
-        let desk = Arc::new(Desk::new(&settings, rules, clock, boards, venue, switchboard, stopping));
-        Ok(Self { settings, desk, stop })
+        let state = Arc::new(ServerState::new(&settings, rules, clock, boards, venue, switchboard, stopping));
+        Ok(Self { settings, state, stop })
     }
 
     /// The routes, for callers in the same process. A fault that drops the connection breaks the answer's body.
     pub fn router(&self) -> Router {
-        router(Arc::clone(&self.desk))
+        router(Arc::clone(&self.state))
     }
 
     /// The faults, to change and count while it runs.
     pub fn switchboard(&self) -> Arc<Switchboard> {
-        Arc::clone(&self.desk.switchboard)
+        Arc::clone(&self.state.switchboard)
     }
 
     /// Listens, and serves until `shutdown` ends (or the running sandbox is stopped or dropped).
@@ -109,17 +109,17 @@ impl Sandbox {
         let refused = |source| SandboxError::ChooseAddress { address: asked, source };
         let listener = TcpListener::bind(asked).await.map_err(refused)?;
         let address = listener.local_addr().map_err(refused)?;
-        let (router, desk) = (self.router(), Arc::clone(&self.desk));
+        let (router, state) = (self.router(), Arc::clone(&self.state));
         let stop = self.stop.clone();
         let server = tokio::spawn(async move {
-            let ending = Arc::clone(&desk);
+            let ending = Arc::clone(&state);
             let service = router.into_make_service_with_connect_info::<Connection>();
             let serving = axum::serve(ConnectionListener::new(listener), service)
                 .with_graceful_shutdown(async move { ending.stopped().await });
             let mut serving = std::pin::pin!(serving.into_future());
             tokio::select! {
                 () = shutdown => {}
-                () = desk.stopped() => {}
+                () = state.stopped() => {}
                 served = &mut serving => return tracing::debug!(?served, "the server ended by itself"),
             }
             stop.send_replace(true);
@@ -132,7 +132,7 @@ impl Sandbox {
             address,
             token: self.settings.token,
             api_key: self.settings.api_key,
-            switchboard: Arc::clone(&self.desk.switchboard),
+            switchboard: Arc::clone(&self.state.switchboard),
             stop: self.stop,
             server: Some(server),
         })

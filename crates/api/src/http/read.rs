@@ -39,7 +39,7 @@ impl HttpBroker {
             .retry(pauses)
             .when(BrokerError::is_temporary)
             .adjust(|error, pause| {
-                let pause = pause?.max(wished_pause(error));
+                let pause = pause?.max(pause_asked_for(error));
                 (pause < deadline.saturating_duration_since(Instant::now())).then_some(pause)
             })
             .notify(|error, pause| tracing::debug!(%error, ?pause, path = url.path(), "reading again"))
@@ -94,9 +94,12 @@ impl HttpBroker {
             StatusCode::REQUEST_TIMEOUT => BrokerError::Unavailable { text },
             _ if status.is_server_error() => BrokerError::Unavailable { text },
             _ if status.is_redirection() => BrokerError::Refused {
-                text: format!("{text}: {status}, which is not followed: check broker.base_url and price_url"),
+                text: format!(
+                    "{}, a redirect, which is not followed: check broker.base_url and price_url",
+                    numbered(status, &text)
+                ),
             },
-            _ => BrokerError::Refused { text: format!("{text}: {status}") },
+            _ => BrokerError::Refused { text: numbered(status, &text) },
         })
     }
 
@@ -124,8 +127,13 @@ impl Answer {
     }
 }
 
-/// How long the venue wants to be left alone.
-fn wished_pause(error: &BrokerError) -> Duration {
+/// The venue's words after its status; without words they are the status.
+fn numbered(status: StatusCode, text: &str) -> String {
+    if text.starts_with("HTTP ") { text.to_owned() } else { format!("HTTP {}: {text}", status.as_u16()) }
+}
+
+/// How long the venue wants no requests.
+fn pause_asked_for(error: &BrokerError) -> Duration {
     match error {
         BrokerError::RateLimited { retry_after: Some(pause), .. } => *pause,
         _ => Duration::ZERO,
@@ -207,16 +215,12 @@ mod tests {
                 "Credentials { text: \"Unauth",
             ),
             ("404 Not Found", r#"{"message": "pair"}"#, "NotFound { text: \"pair"),
-            (
-                "400 Bad Request",
-                r#"{"message": ["a", "b"]}"#,
-                r#"Refused { text: "a; b (GET /token/wallets): 400 Bad Request"#,
-            ),
+            ("400 Bad Request", r#"{"message": ["a", "b"]}"#, r#"Refused { text: "HTTP 400: a; b (GET"#),
             ("403 Forbidden", "<html>", r#"Refused { text: "HTTP 403 (GET"#),
             (
                 "301 Moved\r\nLocation: /elsewhere",
                 "",
-                "(GET /token/wallets): 301 Moved Permanently, which is not followed",
+                "Refused { text: \"HTTP 301 (GET /token/wallets), a redirect",
             ),
             ("204 No Content", "", "Malformed"),
             ("200 OK", "<html>tok-123", r#"head: "<html>[hidden]""#),

@@ -1,7 +1,7 @@
 //! Who may ask: the `api-token` and `api-key` headers, and `x-timestamp` where it is required (contract 5).
 
-use super::desk::Desk;
 use super::refusal::{Refused, Shape};
+use super::state::ServerState;
 use crate::fault::Fault;
 use crate::settings::MissingTimestamp;
 use axum::http::{HeaderMap, StatusCode, Uri};
@@ -18,12 +18,12 @@ pub(crate) enum Timestamp {
 // The answer is large, and made once per refused request.
 #[allow(clippy::result_large_err)]
 pub(crate) fn check_token(
-    desk: &Desk,
+    state: &ServerState,
     headers: &HeaderMap,
     uri: &Uri,
     timestamp: Timestamp,
 ) -> Result<(), Response> {
-    let at = desk.now();
+    let at = state.now();
     let refuse = |status, message| Err(Refused { status, message, code: None, at, uri }.answer());
     let message = |message| match Shape::of(uri.path()) {
         Shape::Envelope => message,
@@ -31,18 +31,18 @@ pub(crate) fn check_token(
     };
     match headers.get("api-token") {
         None => return refuse(StatusCode::UNAUTHORIZED, message("ApiKey not provided")),
-        Some(token) if token.as_bytes() != desk.token.as_bytes() => {
+        Some(token) if token.as_bytes() != state.token.as_bytes() => {
             return refuse(StatusCode::UNAUTHORIZED, message("Invalid token"));
         }
         Some(_) => {}
     }
-    if let Some(span) = desk.switchboard.strike(Fault::ExpiredToken) {
-        desk.expire_token(at + span);
+    if let Some(span) = state.switchboard.strike(Fault::ExpiredToken) {
+        state.expire_token(at + span);
     }
-    if desk.is_token_expired(at) {
+    if state.is_token_expired(at) {
         return refuse(StatusCode::UNAUTHORIZED, message("Invalid token"));
     }
-    let required = timestamp == Timestamp::Required && desk.missing_timestamp == MissingTimestamp::Refuse;
+    let required = timestamp == Timestamp::Required && state.missing_timestamp == MissingTimestamp::Refuse;
     if required && headers.get("x-timestamp").is_none_or(axum::http::HeaderValue::is_empty) {
         return refuse(StatusCode::BAD_REQUEST, "x-timestamp not provided");
     }
@@ -51,15 +51,15 @@ pub(crate) fn check_token(
 
 /// Lets a request to the symbol price API through, or answers it.
 #[allow(clippy::result_large_err)] // as above
-pub(crate) fn check_key(desk: &Desk, headers: &HeaderMap, uri: &Uri) -> Result<(), Response> {
-    if headers.get("api-key").is_some_and(|key| key.as_bytes() == desk.api_key.as_bytes()) {
+pub(crate) fn check_key(state: &ServerState, headers: &HeaderMap, uri: &Uri) -> Result<(), Response> {
+    if headers.get("api-key").is_some_and(|key| key.as_bytes() == state.api_key.as_bytes()) {
         return Ok(());
     }
     Err(Refused {
         status: StatusCode::UNAUTHORIZED,
         message: "Unauthorized",
         code: None,
-        at: desk.now(),
+        at: state.now(),
         uri,
     }
     .answer())

@@ -1,6 +1,6 @@
 //! The `Date` header of every answer: venue time, so that clients can measure their skew.
 
-use super::desk::Desk;
+use super::state::ServerState;
 use axum::extract::{Request, State};
 use axum::http::HeaderValue;
 use axum::http::header::DATE;
@@ -11,9 +11,9 @@ use chrono::DateTime;
 use std::sync::Arc;
 
 /// Dates an answer when it leaves.
-pub(crate) async fn date(State(desk): State<Arc<Desk>>, request: Request, next: Next) -> Response {
+pub(crate) async fn date(State(state): State<Arc<ServerState>>, request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
-    if let Ok(value) = HeaderValue::from_str(&http_date(desk.now())) {
+    if let Ok(value) = HeaderValue::from_str(&http_date(state.now())) {
         response.headers_mut().insert(DATE, value);
     }
     response

@@ -1,8 +1,8 @@
 //! Where the switchboard's faults meet a request.
 
 use super::connection::Connection;
-use super::desk::Desk;
 use super::refusal::Refused;
+use super::state::ServerState;
 use crate::fault::{Fault, disfigure, garbage};
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{ConnectInfo, Request, State};
@@ -23,50 +23,54 @@ use std::time::Duration;
 const LONGEST_BODY: usize = 16 << 20;
 
 /// Runs a request through the faults that strike it, in the order of [`Fault::ALL`].
-pub(crate) async fn meet_faults(State(desk): State<Arc<Desk>>, request: Request, next: Next) -> Response {
+pub(crate) async fn meet_faults(
+    State(state): State<Arc<ServerState>>,
+    request: Request,
+    next: Next,
+) -> Response {
     let connection = request.extensions().get::<ConnectInfo<Connection>>().map(|info| info.0.clone());
     let uri = request.uri().clone();
     let opens = request.method() == Method::POST && uri.path().starts_with("/token/trades/open");
-    if let Some(span) = desk.switchboard.strike(Fault::Latency) {
-        wait(&desk, span).await;
+    if let Some(span) = state.switchboard.strike(Fault::Latency) {
+        wait(&state, span).await;
     }
-    if desk.switchboard.strike(Fault::DropBefore).is_some() {
+    if state.switchboard.strike(Fault::DropBefore).is_some() {
         return sever(connection.as_ref());
     }
-    if desk.switchboard.strike(Fault::Errors).is_some() {
-        return server_error(&desk, Fault::Errors, &uri);
+    if state.switchboard.strike(Fault::Errors).is_some() {
+        return server_error(&state, Fault::Errors, &uri);
     }
     let response = next.run(request).await;
     if opens && response.status().is_success() {
-        if desk.switchboard.strike(Fault::DropAfter).is_some() {
+        if state.switchboard.strike(Fault::DropAfter).is_some() {
             return sever(connection.as_ref());
         }
-        if desk.switchboard.strike(Fault::ErrorsAfter).is_some() {
-            return server_error(&desk, Fault::ErrorsAfter, &uri);
+        if state.switchboard.strike(Fault::ErrorsAfter).is_some() {
+            return server_error(&state, Fault::ErrorsAfter, &uri);
         }
     }
-    if let Some(span) = desk.switchboard.strike(Fault::Hang) {
-        wait(&desk, span).await;
+    if let Some(span) = state.switchboard.strike(Fault::Hang) {
+        wait(&state, span).await;
         return sever(connection.as_ref());
     }
-    if desk.switchboard.strike(Fault::Garbage).is_some() {
-        let index = desk.switchboard.counts().of(Fault::Garbage);
+    if state.switchboard.strike(Fault::Garbage).is_some() {
+        let index = state.switchboard.counts().of(Fault::Garbage);
         let (mut parts, _) = response.into_parts();
         parts.headers.remove(CONTENT_LENGTH);
         return Response::from_parts(parts, Body::from(garbage(index)));
     }
-    if response.status().is_success() && desk.switchboard.strike(Fault::UnknownValues).is_some() {
+    if response.status().is_success() && state.switchboard.strike(Fault::UnknownValues).is_some() {
         return disfigured(response).await;
     }
     response
 }
 
 /// Waits in real time, but not beyond the end of the sandbox.
-async fn wait(desk: &Desk, span: Millis) {
+async fn wait(state: &ServerState, span: Millis) {
     let span = Duration::from_millis(u64::try_from(span.get()).unwrap_or(0));
     tokio::select! {
         () = tokio::time::sleep(span) => {}
-        () = desk.stopped() => {}
+        () = state.stopped() => {}
     }
 }
 
@@ -80,14 +84,14 @@ fn sever(connection: Option<&Connection>) -> Response {
 }
 
 /// 500 and 503 in turns; 503 says when to come back.
-fn server_error(desk: &Desk, fault: Fault, uri: &Uri) -> Response {
-    let even = desk.switchboard.counts().of(fault).is_multiple_of(2);
+fn server_error(state: &ServerState, fault: Fault, uri: &Uri) -> Response {
+    let even = state.switchboard.counts().of(fault).is_multiple_of(2);
     let (status, message) = if even {
         (StatusCode::SERVICE_UNAVAILABLE, "Service Unavailable")
     } else {
         (StatusCode::INTERNAL_SERVER_ERROR, "Internal Server Error")
     };
-    let mut response = Refused { status, message, code: None, at: desk.now(), uri }.answer();
+    let mut response = Refused { status, message, code: None, at: state.now(), uri }.answer();
     if even {
         response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
     }

@@ -3,15 +3,15 @@
 mod connection;
 mod credentials;
 mod date;
-mod desk;
 mod faults;
 mod openapi;
 mod opening;
 mod prices;
 mod query;
 mod refusal;
+mod state;
 mod trading;
 
 pub(crate) use connection::{Connection, ConnectionListener};
-pub(crate) use desk::Desk;
 pub(crate) use openapi::router;
+pub(crate) use state::ServerState;

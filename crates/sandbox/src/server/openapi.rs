@@ -1,9 +1,9 @@
 //! The routes, and the `OpenAPI` document that is made of them.
 
 use super::date::date;
-use super::desk::Desk;
 use super::faults::meet_faults;
 use super::refusal::Refused;
+use super::state::ServerState;
 use super::{opening, prices, trading};
 use axum::extract::{DefaultBodyLimit, State};
 use axum::http::{StatusCode, Uri};
@@ -28,8 +28,8 @@ const LARGEST_BODY: usize = 64 << 10;
 )]
 struct Document;
 
-/// Every route over one desk.
-pub(crate) fn router(desk: Arc<Desk>) -> Router {
+/// Every route over one state.
+pub(crate) fn router(state: Arc<ServerState>) -> Router {
     let (endpoints, document) = OpenApiRouter::with_openapi(Document::openapi())
         .routes(routes!(trading::wallets))
         .routes(routes!(trading::trades))
@@ -42,21 +42,21 @@ pub(crate) fn router(desk: Arc<Desk>) -> Router {
         .routes(routes!(prices::candles))
         .split_for_parts();
     endpoints
-        .layer(middleware::from_fn_with_state(Arc::clone(&desk), meet_faults))
+        .layer(middleware::from_fn_with_state(Arc::clone(&state), meet_faults))
         .layer(DefaultBodyLimit::max(LARGEST_BODY))
         .route("/openapi.json", get(move || std::future::ready(Json(document.clone()))))
         .fallback(unknown_path)
         .method_not_allowed_fallback(unknown_method)
-        .layer(middleware::from_fn_with_state(Arc::clone(&desk), date))
-        .with_state(desk)
+        .layer(middleware::from_fn_with_state(Arc::clone(&state), date))
+        .with_state(state)
 }
 
-async fn unknown_path(State(desk): State<Arc<Desk>>, uri: Uri) -> Response {
-    Refused { status: StatusCode::NOT_FOUND, message: "Not Found", code: None, at: desk.now(), uri: &uri }
+async fn unknown_path(State(state): State<Arc<ServerState>>, uri: Uri) -> Response {
+    Refused { status: StatusCode::NOT_FOUND, message: "Not Found", code: None, at: state.now(), uri: &uri }
         .answer()
 }
 
-async fn unknown_method(State(desk): State<Arc<Desk>>, uri: Uri) -> Response {
+async fn unknown_method(State(state): State<Arc<ServerState>>, uri: Uri) -> Response {
     let status = StatusCode::METHOD_NOT_ALLOWED;
-    Refused { status, message: "Method Not Allowed", code: None, at: desk.now(), uri: &uri }.answer()
+    Refused { status, message: "Method Not Allowed", code: None, at: state.now(), uri: &uri }.answer()
 }

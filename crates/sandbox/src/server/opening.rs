@@ -1,11 +1,11 @@
 //! Opening a trade (contract 4.1, endpoint 4, and `observed: opening a trade`).
 
 use super::credentials::{Timestamp, check_token};
-use super::desk::Desk;
 use super::refusal::Refused;
+use super::state::ServerState;
+use crate::body::{AsyncTrade, ErrorEnvelope, OpenAnswer, OpenBody};
 use crate::settings::Replies;
 use crate::venue::{BodyShape, NOT_ACTIVE, Opened, OrderRequest, Priced, Reason, Visible, read_body};
-use crate::wire::{AsyncTrade, ErrorEnvelope, OpenAnswer, OpenBody};
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::State;
@@ -31,42 +31,42 @@ use std::sync::Arc;
     )
 )]
 pub(crate) async fn open(
-    State(desk): State<Arc<Desk>>,
+    State(state): State<Arc<ServerState>>,
     uri: Uri,
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
-    let asked = match accept(&desk, &uri, &headers, &body) {
+    let asked = match accept(&state, &uri, &headers, &body) {
         Ok(asked) => asked,
         Err(refusal) => return refusal,
     };
     let (shape, request) = asked;
-    let visible = match desk.replies {
+    let visible = match state.replies {
         Replies::AtOnce => Visible::AtOnce,
         Replies::WhenArrived => Visible::OnArrival,
     };
-    let now = desk.now();
-    let opened = desk.venue().open(&request, visible, now);
+    let now = state.now();
+    let opened = state.venue().open(&request, visible, now);
     let arrival = match &opened {
         Opened::Accepted { arrival, .. } | Opened::Refused { arrival, .. } => *arrival,
     };
     // Holding the clock until the answer leaves, so that what it says is as of the arrival.
-    let _hold = match desk.replies {
+    let _hold = match state.replies {
         Replies::AtOnce => None,
         Replies::WhenArrived => tokio::select! {
-            hold = desk.clock.sleep_until(arrival) => Some(hold),
-            () = desk.stopped() => None,
+            hold = state.clock.sleep_until(arrival) => Some(hold),
+            () = state.stopped() => None,
         },
     };
-    let now = desk.now();
+    let now = state.now();
     match opened {
         Opened::Refused { reason, arrival } => refuse(reason, arrival, &uri),
         Opened::Accepted { place, .. } => match shape {
             BodyShape::Full => {
-                let trade = desk.venue().opened_trade(place, now);
+                let trade = state.venue().opened_trade(place, now);
                 answer(trade.map(|trade| OpenAnswer::Trade(Box::new(trade))))
             }
-            BodyShape::Short => answer(desk.venue().acknowledgement(place).map(OpenAnswer::Acknowledged)),
+            BodyShape::Short => answer(state.venue().acknowledgement(place).map(OpenAnswer::Acknowledged)),
         },
     }
 }
@@ -87,42 +87,42 @@ pub(crate) async fn open(
     )
 )]
 pub(crate) async fn open_async(
-    State(desk): State<Arc<Desk>>,
+    State(state): State<Arc<ServerState>>,
     uri: Uri,
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
-    let (_, request) = match accept(&desk, &uri, &headers, &body) {
+    let (_, request) = match accept(&state, &uri, &headers, &body) {
         Ok(asked) => asked,
         Err(refusal) => return refusal,
     };
-    let now = desk.now();
-    let opened = desk.venue().open(&request, Visible::AtOnce, now);
+    let now = state.now();
+    let opened = state.venue().open(&request, Visible::AtOnce, now);
     match opened {
         Opened::Refused { reason, arrival } => refuse(reason, arrival, &uri),
-        Opened::Accepted { place, .. } => answer(desk.venue().async_trade(place)),
+        Opened::Accepted { place, .. } => answer(state.venue().async_trade(place)),
     }
 }
 
 /// Checks everything that can be checked before the simulator is asked.
 #[allow(clippy::result_large_err)] // made once per refused request
 fn accept(
-    desk: &Desk,
+    state: &ServerState,
     uri: &Uri,
     headers: &HeaderMap,
     body: &Bytes,
 ) -> Result<(BodyShape, OrderRequest), Response> {
-    check_token(desk, headers, uri, Timestamp::Optional)?;
-    let refuse_for = |reason| refuse(reason, desk.now(), uri);
+    check_token(state, headers, uri, Timestamp::Optional)?;
+    let refuse_for = |reason| refuse(reason, state.now(), uri);
     let refuse = |message| refuse_for(Reason::words(message));
     let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     if !kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json")) {
         return Err(refuse("Content-Type must be application/json"));
     }
-    let (shape, request) = read_body(body, &desk.rules).map_err(refuse)?;
-    match desk.venue().prices(&request) {
+    let (shape, request) = read_body(body, &state.rules).map_err(refuse)?;
+    match state.venue().prices(&request) {
         Priced::NoSuchSymbol => Err(refuse_for(NOT_ACTIVE)),
-        Priced::TooCoarse if !desk.allow_coarse => {
+        Priced::TooCoarse if !state.allow_coarse => {
             Err(refuse("closeType is shorter than the candles of this pair"))
         }
         Priced::TooCoarse | Priced::Finely => Ok((shape, request)),

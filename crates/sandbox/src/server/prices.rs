@@ -1,12 +1,12 @@
 //! The symbol price API (contract 4.2).
 
 use super::credentials::check_key;
-use super::desk::Desk;
 use super::query::{Parameters, read, read_or};
 use super::refusal::Refused;
+use super::state::ServerState;
+use crate::body::{AggregatedCandle, PlainError, PriceRecord, iso8601};
 use crate::identifier::{Named, identify};
 use crate::market::{Board, Forming, Second, Window};
-use crate::wire::{AggregatedCandle, PlainError, PriceRecord, iso8601};
 use axum::Json;
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, StatusCode, Uri};
@@ -46,17 +46,17 @@ enum Objection {
     )
 )]
 pub(crate) async fn last_price(
-    State(desk): State<Arc<Desk>>,
+    State(state): State<Arc<ServerState>>,
     Query(parameters): Query<Parameters>,
     uri: Uri,
     headers: HeaderMap,
 ) -> Response {
-    if let Err(refusal) = check_key(&desk, &headers, &uri) {
+    if let Err(refusal) = check_key(&state, &headers, &uri) {
         return refusal;
     }
-    let now = desk.now();
+    let now = state.now();
     let answer = || {
-        let board = board_of(&desk, &parameters)?;
+        let board = board_of(&state, &parameters)?;
         let limit_time = read_or(&parameters, "limitTime", now.get()).map_err(Objection::BadRequest)?;
         if limit_time > now.get() {
             return Ok("OK".into_response());
@@ -81,16 +81,16 @@ pub(crate) async fn last_price(
     )
 )]
 pub(crate) async fn default_price(
-    State(desk): State<Arc<Desk>>,
+    State(state): State<Arc<ServerState>>,
     Path(pair): Path<String>,
     uri: Uri,
     headers: HeaderMap,
 ) -> Response {
-    if let Err(refusal) = check_key(&desk, &headers, &uri) {
+    if let Err(refusal) = check_key(&state, &headers, &uri) {
         return refusal;
     }
-    let now = desk.now();
-    let board = desk.boards.of(&pair).ok_or(Objection::NotFound);
+    let now = state.now();
+    let board = state.boards.of(&pair).ok_or(Objection::NotFound);
     match board.and_then(|board| record_of(board, now, now)) {
         Ok(record) => Json(record).into_response(),
         Err(objection) => objection.answer(now, &uri),
@@ -120,32 +120,36 @@ pub(crate) async fn default_price(
     )
 )]
 pub(crate) async fn candles(
-    State(desk): State<Arc<Desk>>,
+    State(state): State<Arc<ServerState>>,
     Query(parameters): Query<Parameters>,
     uri: Uri,
     headers: HeaderMap,
 ) -> Response {
-    if let Err(refusal) = check_key(&desk, &headers, &uri) {
+    if let Err(refusal) = check_key(&state, &headers, &uri) {
         return refusal;
     }
-    let now = desk.now();
-    match candles_of(&desk, &parameters, now) {
+    let now = state.now();
+    match candles_of(&state, &parameters, now) {
         Ok(candles) => Json(candles).into_response(),
         Err(objection) => objection.answer(now, &uri),
     }
 }
 
-fn candles_of(desk: &Desk, parameters: &Parameters, now: Millis) -> Result<Vec<AggregatedCandle>, Objection> {
+fn candles_of(
+    state: &ServerState,
+    parameters: &Parameters,
+    now: Millis,
+) -> Result<Vec<AggregatedCandle>, Objection> {
     let asset_type: String = read(parameters, "type").map_err(Objection::BadRequest)?;
     let window = window_of(parameters).map_err(Objection::BadRequest)?;
-    let board = board_of(desk, parameters)?;
+    let board = board_of(state, parameters)?;
     if asset_type != board.asset_type.as_str() {
         return Err(Objection::NotFound);
     }
-    let forming = if desk.include_forming { Forming::Included } else { Forming::LeftOut };
+    let forming = if state.include_forming { Forming::Included } else { Forming::LeftOut };
     let candles = board.candles(window, forming, now);
     let candles = candles.map_err(|_| Objection::BadRequest("interval is not on offer".to_owned()))?;
-    let wire = |candle: &candlewick_sdk::Candle| AggregatedCandle {
+    let row = |candle: &candlewick_sdk::Candle| AggregatedCandle {
         volume: candle.volume(),
         open_price: candle.open(),
         close_price: candle.close(),
@@ -153,7 +157,7 @@ fn candles_of(desk: &Desk, parameters: &Parameters, now: Millis) -> Result<Vec<A
         low_price: candle.low(),
         time: candle.time().get(),
     };
-    Ok(candles.iter().map(wire).collect())
+    Ok(candles.iter().map(row).collect())
 }
 
 fn window_of(parameters: &Parameters) -> Result<Window, String> {
@@ -165,10 +169,10 @@ fn window_of(parameters: &Parameters) -> Result<Window, String> {
 }
 
 /// The pair of a request, when it has prices in the slot.
-fn board_of<'a>(desk: &'a Desk, parameters: &Parameters) -> Result<&'a Board, Objection> {
+fn board_of<'a>(state: &'a ServerState, parameters: &Parameters) -> Result<&'a Board, Objection> {
     let pair: String = read(parameters, "pair").map_err(Objection::BadRequest)?;
     let slot = parameters.get("slot").map_or(SLOT, String::as_str);
-    desk.boards.of(&pair).filter(|_| slot == SLOT).ok_or(Objection::NotFound)
+    state.boards.of(&pair).filter(|_| slot == SLOT).ok_or(Objection::NotFound)
 }
 
 /// The newest record at or before `limit` that is complete by `now`.

@@ -1,6 +1,6 @@
 //! Answers that are errors, in the shape that each endpoint has for them (contract 5 and 7).
 
-use crate::wire::{ErrorDetail, ErrorEnvelope, PlainError, iso8601};
+use crate::body::{ErrorDetail, ErrorEnvelope, PlainError, iso8601};
 use axum::Json;
 use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Response};

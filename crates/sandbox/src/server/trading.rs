@@ -1,12 +1,12 @@
 //! Wallets, trades and the user (contract 4.1, endpoints 1, 2, 3 and 5).
 
 use super::credentials::{Timestamp, check_token};
-use super::desk::Desk;
 use super::query::{Parameters, read_or};
 use super::refusal::Refused;
+use super::state::ServerState;
+use crate::body::{ErrorEnvelope, PlainError, ShortTrade, TradePage, User, Wallet};
 use crate::fault::Fault;
 use crate::venue::{PageRequest, RowOrder};
-use crate::wire::{ErrorEnvelope, PlainError, ShortTrade, TradePage, User, Wallet};
 use axum::Json;
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, StatusCode, Uri};
@@ -30,12 +30,12 @@ const LARGEST_PAGE: u64 = 1_000;
         (status = 500, description = "Unexpected server error", body = PlainError),
     )
 )]
-pub(crate) async fn wallets(State(desk): State<Arc<Desk>>, uri: Uri, headers: HeaderMap) -> Response {
-    if let Err(refusal) = check_token(&desk, &headers, &uri, Timestamp::Required) {
+pub(crate) async fn wallets(State(state): State<Arc<ServerState>>, uri: Uri, headers: HeaderMap) -> Response {
+    if let Err(refusal) = check_token(&state, &headers, &uri, Timestamp::Required) {
         return refusal;
     }
-    let now = desk.now();
-    let wallets = desk.venue().wallets(now);
+    let now = state.now();
+    let wallets = state.venue().wallets(now);
     Json(wallets).into_response()
 }
 
@@ -57,15 +57,15 @@ pub(crate) async fn wallets(State(desk): State<Arc<Desk>>, uri: Uri, headers: He
     )
 )]
 pub(crate) async fn trades(
-    State(desk): State<Arc<Desk>>,
+    State(state): State<Arc<ServerState>>,
     Query(parameters): Query<Parameters>,
     uri: Uri,
     headers: HeaderMap,
 ) -> Response {
-    if let Err(refusal) = check_token(&desk, &headers, &uri, Timestamp::Required) {
+    if let Err(refusal) = check_token(&state, &headers, &uri, Timestamp::Required) {
         return refusal;
     }
-    let now = desk.now();
+    let now = state.now();
     let request = match page_request(&parameters) {
         Ok(request) => request,
         Err(message) => {
@@ -73,12 +73,12 @@ pub(crate) async fn trades(
             return Refused { status, message: &message, code: None, at: now, uri: &uri }.answer();
         }
     };
-    let order = match desk.switchboard.strike(Fault::Shuffle) {
-        Some(_) => RowOrder::Shuffled { draw: desk.next_list() },
+    let order = match state.switchboard.strike(Fault::Shuffle) {
+        Some(_) => RowOrder::Shuffled { draw: state.next_list() },
         None => RowOrder::NewestFirst,
     };
-    let mut page = desk.venue().page(&request, order, now);
-    if desk.switchboard.strike(Fault::Duplicates).is_some() {
+    let mut page = state.venue().page(&request, order, now);
+    if state.switchboard.strike(Fault::Duplicates).is_some() {
         page.duplicate_row();
     }
     Json(page).into_response()
@@ -110,16 +110,16 @@ fn page_request(parameters: &Parameters) -> Result<PageRequest, String> {
     )
 )]
 pub(crate) async fn trade(
-    State(desk): State<Arc<Desk>>,
+    State(state): State<Arc<ServerState>>,
     Path(id): Path<String>,
     uri: Uri,
     headers: HeaderMap,
 ) -> Response {
-    if let Err(refusal) = check_token(&desk, &headers, &uri, Timestamp::Optional) {
+    if let Err(refusal) = check_token(&state, &headers, &uri, Timestamp::Optional) {
         return refusal;
     }
-    let now = desk.now();
-    let found = desk.venue().short_trade(&id, desk.short_form, now);
+    let now = state.now();
+    let found = state.venue().short_trade(&id, state.short_form, now);
     match found {
         Some(trade) => Json(trade).into_response(),
         None => Refused {
@@ -143,11 +143,11 @@ pub(crate) async fn trade(
         (status = 500, description = "Unexpected server error", body = ErrorEnvelope),
     )
 )]
-pub(crate) async fn user(State(desk): State<Arc<Desk>>, uri: Uri, headers: HeaderMap) -> Response {
-    if let Err(refusal) = check_token(&desk, &headers, &uri, Timestamp::Optional) {
+pub(crate) async fn user(State(state): State<Arc<ServerState>>, uri: Uri, headers: HeaderMap) -> Response {
+    if let Err(refusal) = check_token(&state, &headers, &uri, Timestamp::Optional) {
         return refusal;
     }
-    let now = desk.now();
-    let user = desk.venue().user(now);
+    let now = state.now();
+    let user = state.venue().user(now);
     Json(user).into_response()
 }

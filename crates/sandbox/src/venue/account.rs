@@ -1,9 +1,9 @@
 //! The one user of the sandbox and the two wallets.
 
 use crate::TradedWallet;
+use crate::body::{CopyTradeParams, User, UserParams, Wallet, iso8601};
 use crate::chance::Chance;
 use crate::identifier::{Named, identify};
-use crate::wire::{CopyTradeParams, User, UserParams, Wallet, iso8601};
 use candlewick_sdk::{Millis, Money, MoneyScale};
 
 /// Who trades.

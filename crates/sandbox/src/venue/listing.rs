@@ -2,8 +2,8 @@
 
 use super::Venue;
 use super::trade::Trade;
+use crate::body::{TradeListing, TradePage};
 use crate::chance::{Chance, Subject};
-use crate::wire::{TradeListing, TradePage};
 use candlewick_sdk::Millis;
 
 /// One page of the list.

@@ -11,10 +11,10 @@ pub(crate) use order::{BodyShape, OrderRequest, OrderRules, read_body};
 pub(crate) use projection::ShortForm;
 
 use crate::TradedWallet;
+use crate::body;
 use crate::chance::Chance;
 use crate::fault::{Fault, Switchboard};
 use crate::identifier::{Named, identify};
-use crate::wire;
 use account::Account;
 use candlewick_sdk::{ExpirationType, Millis, Money, MoneyScale, Symbol};
 use candlewick_simulator::{
@@ -33,7 +33,7 @@ pub(crate) struct Venue {
     simulator: Simulator,
     simulation: SimulationSettings,
     markets: Vec<Market>,
-    /// For the entry of a `NEXT_CANDLE`, which the simulator tells only with the settlement.
+    /// For the entry of a `NEXT_CANDLE`, which the simulator says only with the settlement.
     paths: BTreeMap<Symbol, PricePath>,
     trades: Vec<Trade>,
     by_id: HashMap<String, usize>,
@@ -76,7 +76,7 @@ pub(crate) struct Reason {
 }
 
 impl Reason {
-    /// A reason that only words tell.
+    /// A reason in words alone.
     pub(crate) const fn words(message: &'static str) -> Self {
         Self { message, code: None }
     }
@@ -213,12 +213,12 @@ impl Venue {
         self.simulator.balance() - self.hidden(now)
     }
 
-    pub(crate) fn wallets(&mut self, now: Millis) -> Vec<wire::Wallet> {
+    pub(crate) fn wallets(&mut self, now: Millis) -> Vec<body::Wallet> {
         let balance = self.balance(now);
         self.account.wallets(balance)
     }
 
-    pub(crate) fn user(&self, now: Millis) -> wire::User {
+    pub(crate) fn user(&self, now: Millis) -> body::User {
         self.account.user(now)
     }
 

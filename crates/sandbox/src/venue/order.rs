@@ -5,7 +5,7 @@ use candlewick_sdk::{CloseType, Direction, ExpirationType, Expiry, Money, MoneyS
 use rust_decimal::Decimal;
 use serde_json::{Map, Value};
 
-/// An order as its sender wishes it.
+/// An order as it was sent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct OrderRequest {
     pub(crate) symbol: Symbol,

@@ -3,10 +3,10 @@
 use super::Venue;
 use super::trade::Trade;
 use crate::TradedWallet;
-use crate::wire::{Acknowledgement, AsyncTrade, FullTrade, ListItem, ShortTrade, WalletEntry, iso8601};
+use crate::body::{Acknowledgement, AsyncTrade, FullTrade, ListItem, ShortTrade, WalletEntry, iso8601};
 use candlewick_sdk::{Millis, Money};
 
-/// What of a trade's row is told beyond the contract.
+/// What a trade's row has beyond the contract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ShortForm {
     /// The contract's seven fields.

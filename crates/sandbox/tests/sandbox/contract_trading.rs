@@ -177,11 +177,11 @@ async fn an_invalid_payload_is_400_with_its_reason() {
         let mut payload = body("BTCUSDT", "BUY");
         payload[field] = value;
         let answer = venue.post("/token/trades/open", payload).await;
-        let told = answer.json();
+        let answered = answer.json();
         assert_eq!(answer.status, 400, "{field}");
-        assert_eq!(fields_of(&told), sorted("statusCode status timestamp path data"));
+        assert_eq!(fields_of(&answered), sorted("statusCode status timestamp path data"));
         let data = json!({ "message": message, "error": code, "statusCode": 400 });
-        assert_eq!((&told["data"], &told["path"]), (&data, &json!("/token/trades/open")));
+        assert_eq!((&answered["data"], &answered["path"]), (&data, &json!("/token/trades/open")));
     }
     let mut form = request("POST", "/token/trades/open", &CREDENTIALS, &body("BTCUSDT", "BUY"));
     form.headers_mut().insert("content-type", "text/plain".parse().unwrap());

@@ -39,9 +39,9 @@ async fn errors_do_nothing_and_answer_500_or_503_in_shape() {
     for _ in 0..4 {
         let answer = venue.post("/token/trades/open", body("BTCUSDT", "BUY")).await;
         statuses.insert(answer.status.as_u16());
-        let told = answer.json();
+        let answered = answer.json();
         assert_eq!(
-            (&told["status"], &told["data"]["statusCode"]),
+            (&answered["status"], &answered["data"]["statusCode"]),
             (&json!("error"), &json!(answer.status.as_u16()))
         );
         assert_eq!(answer.headers.contains_key("retry-after"), answer.status == 503);

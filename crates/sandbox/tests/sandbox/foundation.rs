@@ -65,7 +65,7 @@ fn what_is_missing_or_wrong_is_named() {
 fn the_finest_series_is_the_detail_of_the_next_longer_one() {
     let series = [flat("BTCUSDT", "5s"), flat("ETHUSDT", "1m"), flat("BTCUSDT", "5m"), flat("BTCUSDT", "1m")];
     let markets = markets_of(&series);
-    let told: Vec<(String, Option<String>)> = markets
+    let body: Vec<(String, Option<String>)> = markets
         .iter()
         .map(|market| {
             let detail = market.detail.first().map(|detail| detail.series().to_string());
@@ -74,5 +74,5 @@ fn the_finest_series_is_the_detail_of_the_next_longer_one() {
         .collect();
     let expected =
         [("BTCUSDT 1m".to_owned(), Some("BTCUSDT 5s".to_owned())), ("ETHUSDT 1m".to_owned(), None)];
-    assert_eq!(told, expected);
+    assert_eq!(body, expected);
 }

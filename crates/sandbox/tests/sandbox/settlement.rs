@@ -95,15 +95,15 @@ async fn refusals_at_the_arrival_carry_its_time() {
     let venue = venue();
     venue.clock.set(START + 41 * 60_000);
     let answer = venue.post("/token/trades/open", body("EURUSD", "BUY")).await;
-    let told = answer.json();
-    assert_eq!((answer.status.as_u16(), &told["data"]["message"]), (400, &json!("Outdated price")));
-    assert_eq!(told["timestamp"], "2023-11-14T22:41:02.000Z");
+    let answered = answer.json();
+    assert_eq!((answer.status.as_u16(), &answered["data"]["message"]), (400, &json!("Outdated price")));
+    assert_eq!(answered["timestamp"], "2023-11-14T22:41:02.000Z");
     let mut large = body("BTCUSDT", "BUY");
     large["amount"] = json!(6_000);
     assert_eq!(venue.post("/token/trades/open", large.clone()).await.status, 200);
-    let told = venue.post("/token/trades/open", large).await.json();
-    assert_eq!(told["data"]["message"], "Insufficient balance", "the first has promised its stake");
-    assert_eq!(told["timestamp"], "2023-11-14T22:41:02.000Z");
+    let answered = venue.post("/token/trades/open", large).await.json();
+    assert_eq!(answered["data"]["message"], "Insufficient balance", "the first has promised its stake");
+    assert_eq!(answered["timestamp"], "2023-11-14T22:41:02.000Z");
 }
 
 #[tokio::test]

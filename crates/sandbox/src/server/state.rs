@@ -1,0 +1,92 @@
+//! What every request works with.
+
+use crate::fault::Switchboard;
+use crate::market::Boards;
+use crate::settings::{MissingTimestamp, Replies, SandboxSettings};
+use crate::venue::{OrderRules, ShortForm, Venue};
+use candlewick_broker::clock::Clock;
+use candlewick_sdk::Millis;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::watch;
+
+/// The venue, the prices, the clock and the switchboard, shared by all requests.
+pub(crate) struct ServerState {
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) boards: Boards,
+    pub(crate) switchboard: Arc<Switchboard>,
+    pub(crate) rules: OrderRules,
+    pub(crate) token: String,
+    pub(crate) api_key: String,
+    pub(crate) replies: Replies,
+    pub(crate) missing_timestamp: MissingTimestamp,
+    pub(crate) short_form: ShortForm,
+    pub(crate) include_forming: bool,
+    pub(crate) allow_coarse: bool,
+    /// True once the sandbox is to stop: nothing waits any longer.
+    pub(crate) stopping: watch::Receiver<bool>,
+    venue: Mutex<Venue>,
+    /// Venue time until which the token is refused.
+    expired_until: AtomicI64,
+    lists: AtomicU64,
+}
+
+impl ServerState {
+    pub(crate) fn new(
+        settings: &SandboxSettings,
+        rules: OrderRules,
+        clock: Arc<dyn Clock>,
+        boards: Boards,
+        venue: Venue,
+        switchboard: Arc<Switchboard>,
+        stopping: watch::Receiver<bool>,
+    ) -> Self {
+        Self {
+            boards,
+            switchboard,
+            rules,
+            token: settings.token.clone(),
+            api_key: settings.api_key.clone(),
+            // In lock-step the caller holds the clock until it is answered: waiting for the clock would never end.
+            replies: if clock.is_lock_step() { Replies::AtOnce } else { settings.replies },
+            clock,
+            missing_timestamp: settings.missing_timestamp,
+            short_form: if settings.rich_short { ShortForm::Rich } else { ShortForm::Plain },
+            include_forming: settings.include_forming,
+            allow_coarse: settings.allow_coarse,
+            stopping,
+            venue: Mutex::new(venue),
+            expired_until: AtomicI64::new(i64::MIN),
+            lists: AtomicU64::new(0),
+        }
+    }
+
+    pub(crate) fn now(&self) -> Millis {
+        self.clock.now()
+    }
+
+    pub(crate) fn venue(&self) -> MutexGuard<'_, Venue> {
+        self.venue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn expire_token(&self, until: Millis) {
+        self.expired_until.store(until.get(), Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_token_expired(&self, now: Millis) -> bool {
+        now.get() < self.expired_until.load(Ordering::Relaxed)
+    }
+
+    /// Counts a list request.
+    pub(crate) fn next_list(&self) -> u64 {
+        self.lists.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Ends when the sandbox is to stop; never, where only its routes are left.
+    pub(crate) async fn stopped(&self) {
+        let mut stopping = self.stopping.clone();
+        if stopping.wait_for(|stopping| *stopping).await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+}
