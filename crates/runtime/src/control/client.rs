@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::io::BufReader;
 use tokio::net::UnixStream;
 
-/// How long the run may take to answer: longer than its own deadline for the conductor.
+/// How long the run may take to answer: longer than its own deadline for the runner.
 const ANSWER_PATIENCE: Duration = Duration::from_secs(15);
 
 /// Gives an order to the run that listens at `path`, and waits for its answer.

@@ -1,4 +1,4 @@
-//! Listens for orders, and hands them to the conductor.
+//! Listens for orders, and hands them to the runner.
 
 use super::line::{MOST_BYTES, NoLine, PATIENCE, read_line, write_line};
 use super::socket_file::SocketFile;
@@ -106,7 +106,7 @@ mod tests {
     use tokio::sync::oneshot;
     use tokio::task::JoinHandle;
 
-    /// A server with a conductor that obeys everything, and counts.
+    /// A server with a runner that obeys everything, and counts.
     struct Stage {
         paths: ControlPaths,
         _folder: TempDir,
