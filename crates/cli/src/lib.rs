@@ -36,6 +36,7 @@ mod live;
 mod search;
 // What the user sees.
 mod failure;
+mod log_writer;
 mod logging;
 mod output;
 mod progress;
