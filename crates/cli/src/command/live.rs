@@ -8,7 +8,7 @@ use crate::data;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::interrupt::Interrupt;
 use crate::live::{self, Detail, Embedded, Keeping, Open, Outcome, Screen, Span, Stream, connect_remote};
-use candlewick_api::clock::{Speed, Stopwatch};
+use candlewick_broker::clock::{Speed, Stopwatch};
 use candlewick_sandbox::{FaultProfile, SandboxSpeed, StartTime};
 use candlewick_sdk::Millis;
 use clap::Args;

@@ -7,7 +7,7 @@ use crate::crew::Crew;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::interrupt::Interrupt;
 use crate::live::{self, Detail, Keeping, Open, Outcome, Screen, Stream, connect_paper};
-use candlewick_api::clock::Stopwatch;
+use candlewick_broker::clock::Stopwatch;
 use candlewick_sdk::Millis;
 use clap::Args;
 use std::path::PathBuf;

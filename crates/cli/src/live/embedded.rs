@@ -1,7 +1,7 @@
 //! The embedded venue: a sandbox in the same process, on the same clock as the bots.
 
 use super::Connection;
-use super::keeping::tap;
+use super::keeping::observer;
 use super::remote::asset_types;
 use crate::configuration::Loaded;
 use crate::data;
@@ -65,8 +65,8 @@ impl Embedded {
             scale: loaded.config.account.money_scale,
         };
         let running = Sandbox::new(settings, foundation)?.bind(std::future::pending()).await?;
-        let (tap, exchanges) = tap();
-        let venue = Arc::new(venue_at(&running, loaded, Arc::clone(&clock))?.with_tap(tap));
+        let (observer, exchanges) = observer();
+        let venue = Arc::new(venue_at(&running, loaded, Arc::clone(&clock))?.with_observer(observer));
         drop(hold);
         let runtime = runtime_for(loaded, speed);
         let connection = Connection {

@@ -186,16 +186,6 @@ impl From<JournalError> for Failure {
     }
 }
 
-impl From<candlewick_api::ApiError> for Failure {
-    fn from(error: candlewick_api::ApiError) -> Self {
-        let kind = match &error {
-            candlewick_api::ApiError::Settings { .. } => FailureKind::Configuration,
-            _ => FailureKind::Venue,
-        };
-        Self::new(kind, error)
-    }
-}
-
 impl From<RuntimeError> for Failure {
     fn from(error: RuntimeError) -> Self {
         match error {

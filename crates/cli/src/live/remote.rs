@@ -1,7 +1,7 @@
 //! A venue over the network.
 
 use super::Connection;
-use super::keeping::tap;
+use super::keeping::observer;
 use crate::configuration::{Loaded, Mode, credentials};
 use crate::failure::Failure;
 use candlewick_api::HttpBroker;
@@ -21,8 +21,8 @@ pub(crate) fn connect_remote(loaded: &Loaded) -> Result<Connection, Failure> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     let venue =
         HttpBroker::new(loaded.config.broker.client.clone(), credentials(loaded)?, Arc::clone(&clock))?;
-    let (tap, exchanges) = tap();
-    let venue = venue.with_tap(tap).with_asset_types(asset_types(&loaded.config.bots));
+    let (observer, exchanges) = observer();
+    let venue = venue.with_observer(observer).with_asset_types(asset_types(&loaded.config.bots));
     let (account, trading) = match loaded.config.account.mode {
         Mode::Demo => (Account::Demo, Trading::Demo),
         Mode::Real => (Account::Real, Trading::Real),
