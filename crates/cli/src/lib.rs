@@ -40,6 +40,7 @@ mod inspection;
 mod interrupt;
 mod journal;
 mod live;
+mod own_broker;
 mod running;
 mod scrutiny;
 mod selftest;
@@ -58,3 +59,4 @@ pub use configuration::{
     AccountSettings, BrokerSettings, Config, ControlSettings, DataSettings, JournalSettings, Mode,
     VariantSettings,
 };
+pub use own_broker::VenuePorts;

@@ -2,6 +2,7 @@
 
 use super::fields::{Fields, Record, Unreadable, read_list};
 use super::trade::TradeRecord;
+#[cfg(test)]
 use serde::Serialize;
 
 /// Which page of the trade list to ask for (contract 4.1, endpoint 2).
@@ -24,6 +25,8 @@ impl Default for TradeQuery {
 /// The pagination envelope, for whoever serves it; the rows are list items or full projections.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg(test)]
+#[allow(clippy::struct_field_names)] // the contract's names
 pub(crate) struct Page<T> {
     /// This page, from 1.
     pub(crate) current_page: u64,

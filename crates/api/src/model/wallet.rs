@@ -10,6 +10,7 @@ use serde::Serialize;
 /// A wallet of the authenticated user (contract 2.1).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[allow(clippy::struct_field_names)] // `type` is a keyword
 pub(crate) struct Wallet {
     /// Wallet identifier.
     pub(crate) id: String,

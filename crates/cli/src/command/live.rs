@@ -7,7 +7,9 @@ use crate::crew::Crew;
 use crate::data;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::interrupt::Interrupt;
-use crate::live::{self, Detail, Embedded, Keeping, Open, Outcome, Screen, Span, Stream, connect_remote};
+use crate::live::{
+    self, Detail, Embedded, Keeping, Open, Outcome, Screen, Span, Stream, connect_own, connect_remote,
+};
 use candlewick_broker::clock::{Speed, Stopwatch};
 use candlewick_sandbox::{FaultProfile, SandboxSpeed, StartTime};
 use candlewick_sdk::Millis;
@@ -26,6 +28,9 @@ pub(crate) struct LiveArguments {
     /// Start the embedded venue and trade there
     #[arg(long)]
     pub(crate) sandbox: bool,
+    /// Trade at a broker that was added to this program, by its name
+    #[arg(long, value_name = "NAME", conflicts_with = "sandbox")]
+    pub(crate) broker: Option<String>,
     /// How many times faster than real time the embedded venue's clock runs, or max for lock-step
     #[arg(long, requires = "sandbox", value_name = "N|max", value_parser = parse_speed)]
     pub(crate) speed: Option<SandboxSpeed>,
@@ -84,7 +89,10 @@ async fn run_bots(
     let ends = (interrupt, arguments.run_for);
     let screen = screen(arguments, loaded, context);
     if !arguments.sandbox {
-        let connection = connect_remote(loaded)?;
+        let connection = match &arguments.broker {
+            Some(name) => connect_own(name, context.brokers, loaded)?,
+            None => connect_remote(loaded)?,
+        };
         let kept = (Keeping::open(loaded).await?, Open::of(loaded).await?, screen);
         return live::run(loaded, crew, connection, kept, ends).await;
     }

@@ -2,8 +2,7 @@
 
 use super::Connection;
 use super::keeping::observer;
-use super::remote::asset_types;
-use crate::configuration::Loaded;
+use crate::configuration::{Loaded, asset_types};
 use crate::data;
 use crate::failure::{Failure, FailureKind};
 use candlewick_api::{Credentials, HttpBroker, Secret};

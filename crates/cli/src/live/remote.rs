@@ -2,15 +2,12 @@
 
 use super::Connection;
 use super::keeping::observer;
-use crate::configuration::{Loaded, Mode, credentials};
+use crate::configuration::{Loaded, Mode, asset_types, credentials};
 use crate::failure::Failure;
 use candlewick_api::HttpBroker;
 use candlewick_broker::Account;
 use candlewick_broker::clock::{Clock, SystemClock};
-use candlewick_engine::BotSettings;
 use candlewick_records::Trading;
-use candlewick_sdk::Symbol;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The client of the configured venue, on the system's clock.
@@ -41,9 +38,4 @@ pub(crate) fn connect_remote(loaded: &Loaded) -> Result<Connection, Failure> {
         unrecognised,
         until: None,
     })
-}
-
-/// The venue's asset type of each bot's symbol.
-pub(super) fn asset_types(bots: &[BotSettings]) -> BTreeMap<Symbol, String> {
-    bots.iter().map(|bot| (bot.symbol, bot.asset_type.clone())).collect()
 }
