@@ -22,8 +22,27 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("records", &["sdk", "engine", "journal", "backtest", "simulator", "broker"]),
     ("report", &["sdk", "engine", "simulator", "statistics", "backtest", "search", "records"]),
     (
+        "app",
+        &[
+            "sdk",
+            "engine",
+            "simulator",
+            "statistics",
+            "history",
+            "backtest",
+            "search",
+            "broker",
+            "api",
+            "journal",
+            "records",
+            "runtime",
+            "sandbox",
+        ],
+    ),
+    (
         "cli",
         &[
+            "app",
             "sdk",
             "engine",
             "simulator",

@@ -1,8 +1,8 @@
 //! Replays stored candles through the engine and the simulator.
 //!
 //! A backtest is a loop: hand the Session what the venue has to say by now, hand it the next candle, hand the
-//! venue what the Session approved. There is no trading logic here; a live run drives the same Session. [`variants`]
-//! counts what was tried of one idea, and [`metric`] holds the figures that a run is judged by.
+//! venue what the Session approved. There is no trading logic here; a live run drives the same Session. [`metric`]
+//! holds the figures that a run is judged by.
 
 pub mod bench;
 mod driver;
@@ -14,7 +14,6 @@ mod run_totals;
 mod settings;
 mod summary;
 pub mod translation;
-pub mod variants;
 
 pub use driver::{Backtest, Finished};
 pub use error::BacktestError;

@@ -2,8 +2,8 @@
 
 use crate::arguments::parse_journal;
 use crate::command::Context;
-use crate::configuration::{Base, Flag, Loaded, Problems, journal_url};
 use crate::failure::{Failure, FailureKind};
+use candlewick_app::configuration::{Base, Flag, Loaded, Problems, journal_url};
 use candlewick_journal::JournalUrl;
 use clap::Args;
 

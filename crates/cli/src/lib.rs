@@ -27,36 +27,24 @@
 // The way in.
 mod app;
 mod arguments;
-mod bench;
 mod command;
-// What the commands work with.
-mod configuration;
-mod control;
-mod crew;
-mod data;
-mod doctor;
-mod fetch;
-mod inspection;
+// What several commands take.
+mod candles;
 mod interrupt;
 mod journal;
 mod live;
 mod own_broker;
-mod running;
-mod scrutiny;
-mod selftest;
-mod sweep;
-mod walk_forward;
+mod search;
 // What the user sees.
 mod failure;
 mod logging;
 mod output;
 mod progress;
-mod suggestion;
 
 pub use app::App;
-pub use candlewick_sdk::testkit::CountingAllocator;
-pub use configuration::{
+pub use candlewick_app::configuration::{
     AccountSettings, BrokerSettings, Config, ControlSettings, DataSettings, JournalSettings, Mode,
     VariantSettings,
 };
+pub use candlewick_sdk::testkit::CountingAllocator;
 pub use own_broker::VenuePorts;

@@ -1,6 +1,7 @@
 //! Progress on stderr: only on a terminal, and only for what takes longer than a second.
 
 use crate::arguments::GlobalArguments;
+use candlewick_app as app;
 use candlewick_broker::clock::Stopwatch;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
@@ -36,7 +37,7 @@ impl Progress {
     }
 
     /// A sign of life of what has no end that is known.
-    pub(crate) fn tell(&mut self, words: String) {
+    fn tell(&mut self, words: String) {
         if !self.visible || self.watch.elapsed() < PATIENCE {
             return;
         }
@@ -64,26 +65,59 @@ impl Drop for Progress {
     }
 }
 
-/// Does work that cannot tell how far it is, with a sign of life when it takes long.
-pub(crate) fn with_spinner<T>(what: &str, global: &GlobalArguments, work: impl FnOnce() -> T) -> T {
-    if !is_visible(global) {
-        return work();
+/// Bars and signs of life for the library's work.
+pub(crate) struct Terminal<'a>(pub(crate) &'a GlobalArguments);
+
+impl app::Progress for Terminal<'_> {
+    fn bar(&self, work: &str) -> Box<dyn app::ProgressBar> {
+        Box::new(Progress::new(work, self.0))
     }
-    let (done, is_done) = mpsc::channel::<()>();
-    std::thread::scope(|scope| {
-        scope.spawn(move || {
+
+    fn spinner(&self, work: &str) -> Box<dyn Send> {
+        Box::new(Spinner::start(work, self.0))
+    }
+}
+
+impl app::ProgressBar for Progress {
+    fn update(&mut self, done: u64, total: u64) {
+        Self::update(self, done, total);
+    }
+
+    fn pulse(&mut self, text: String) {
+        self.tell(text);
+    }
+}
+
+/// A sign of life that appears when work takes long, and goes when it is dropped.
+pub(crate) struct Spinner {
+    /// Dropped with the spinner, which the thread hears of.
+    _done: Option<mpsc::Sender<()>>,
+}
+
+impl Spinner {
+    fn start(what: &str, global: &GlobalArguments) -> Self {
+        if !is_visible(global) {
+            return Self { _done: None };
+        }
+        let (done, is_done) = mpsc::channel::<()>();
+        let what = what.to_owned();
+        std::thread::spawn(move || {
             if is_done.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
-                let spinner = ProgressBar::new_spinner().with_message(what.to_owned());
+                let spinner = ProgressBar::new_spinner().with_message(what);
                 spinner.enable_steady_tick(FRAME);
                 // Ends when the sender is dropped, that is when the work is done.
                 let _ = is_done.recv();
                 spinner.finish_and_clear();
             }
         });
-        let result = work();
-        drop(done);
-        result
-    })
+        Self { _done: Some(done) }
+    }
+}
+
+/// Does work that cannot tell how far it is, with a sign of life when it takes long.
+pub(crate) fn with_spinner<T>(what: &str, global: &GlobalArguments, work: impl FnOnce() -> T) -> T {
+    let _spinner = Spinner::start(what, global);
+    work()
 }
 
 fn is_visible(global: &GlobalArguments) -> bool {

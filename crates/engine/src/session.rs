@@ -26,6 +26,7 @@ use candlewick_sdk::{
     Candle, LongerCandles, Millis, Money, MoneyScale, Payout, Price, Series, Settlement, Signal, Strategy,
     Symbol,
 };
+use std::iter;
 
 /// Trades that can be open together before a list has to grow.
 const USUAL_OPEN_TRADES: usize = 64;
@@ -282,13 +283,15 @@ impl Session {
                 true
             }
             Err(rule) => {
-                actions.push(Action::Refuse(Refused {
+                let refused = || Refused {
                     bot: id,
                     decision_time: moment.at,
                     direction: signal.direction,
                     rule,
                     reason: signal.reason.clone(),
-                }));
+                };
+                // Made in its place.
+                actions.extend(iter::once_with(|| Action::Refuse(refused())));
                 false
             }
         }

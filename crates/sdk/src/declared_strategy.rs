@@ -179,11 +179,11 @@ impl<S: DeclaredStrategy> Strategy for S {
         let numbers = self.update(candle)?;
         let (numbers, rules) = (numbers.as_ref(), self.rules());
         // The first rules one by one, not in a loop: see docs/performance.md.
-        let Some((first, rest)) = rules.as_ref().split_first() else { return None };
+        let (first, rest) = rules.as_ref().split_first()?;
         if first.is_met_by(numbers) {
             return Some(first.signal(self.values()));
         }
-        let Some((second, rest)) = rest.split_first() else { return None };
+        let (second, rest) = rest.split_first()?;
         if second.is_met_by(numbers) {
             return Some(second.signal(self.values()));
         }

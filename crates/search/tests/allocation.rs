@@ -85,7 +85,7 @@ fn a_trial_of_a_search_asks_for_no_more_memory_however_many_candles_it_has() {
     let candles = vec![walk("BTCUSDT", Interval::MINUTE, 1)];
     let markets = vec![Market { prices: candles[0].clone(), detail: Vec::new() }];
     let mut settings = settings(candles[0].series());
-    settings.session.bots[0].strategy = entry.name.to_owned();
+    settings.session.bots[0].strategy = entry.name.clone();
     let space = Space::new(entry, &settings.session.bots[0], &["period=5..9".to_owned()], &[]).unwrap();
     let candidate: Candidate = [Setting::Whole(7)].into();
     for several in [false, true] {

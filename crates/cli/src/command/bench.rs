@@ -1,11 +1,11 @@
 //! `bench`: what a backtest costs on this machine.
 
 use super::Context;
-use crate::bench::{Held, Measured, Processor, Spread, WholeProcess, floor_of_file, measure};
-use crate::configuration::DataSettings;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::output::{print, print_json, table};
 use crate::progress::Progress;
+use candlewick_app::bench::{Held, Measured, Processor, Spread, WholeProcess, floor_of_file, measure};
+use candlewick_app::configuration::DataSettings;
 use candlewick_backtest::bench::{Crowd, WorkKind};
 use clap::Args;
 use serde::Serialize;

@@ -1,10 +1,10 @@
 //! `config show`, `config check` and `config schema`.
 
 use super::Context;
-use crate::configuration::{self, Base, Loaded, Problems, RealMoney, check_secrets};
 use crate::failure::{Ending, Failure};
-use crate::inspection::{notices_of, problems_of};
 use crate::output::{print, print_json};
+use candlewick_app::configuration::{self, Base, Loaded, Problems, RealMoney, check_secrets};
+use candlewick_app::inspection::{notices_of, problems_of};
 use clap::Subcommand;
 use serde_json::json;
 

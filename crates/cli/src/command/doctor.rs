@@ -1,9 +1,9 @@
 //! `doctor`: what a live run needs, looked at before it starts.
 
 use super::Context;
-use crate::doctor::{Finding, Mark, examine};
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::output::{print, print_json};
+use candlewick_app::doctor::{Finding, Mark, examine};
 use clap::Args;
 use serde_json::json;
 use tokio::runtime::Runtime;

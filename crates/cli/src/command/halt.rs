@@ -1,11 +1,11 @@
 //! `halt`: no more opens, from another terminal.
 
 use super::Context;
-use crate::configuration::control_paths;
-use crate::control::{describe, done, give_order};
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::journal::JournalArguments;
 use crate::output::{print, print_json};
+use candlewick_app::configuration::control_paths;
+use candlewick_app::control::{describe, done, give_order};
 use candlewick_journal::JournalUrl;
 use candlewick_runtime::control::{ControlError, ControlOrder, ControlPaths, Raised, RunState};
 use clap::Args;
@@ -39,7 +39,7 @@ pub(super) fn run(arguments: &HaltArguments, context: &Context<'_>) -> Result<En
     let failure = match give_order(&paths.socket, &order)? {
         Ok(answer) => match done(answer) {
             Ok(state) => return tell_halted(&state, context),
-            Err(failure) => failure,
+            Err(error) => error.into(),
         },
         Err(ControlError::StartBot { .. } | ControlError::UseHaltFile) => {
             raise(&paths, &arguments.reason)?;

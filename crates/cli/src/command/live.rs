@@ -2,14 +2,14 @@
 
 use super::Context;
 use crate::arguments::{parse_journal, parse_span, parse_speed};
-use crate::configuration::{Base, Flag, Loaded, Mode, Problems, RealMoney};
-use crate::crew::Crew;
-use crate::data;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::interrupt::Interrupt;
-use crate::live::{
-    self, Detail, Embedded, Keeping, Open, Outcome, Screen, Span, Stream, connect_own, connect_remote,
-};
+use crate::live::{self, Detail, Screen, Stream, connect_own, run_until};
+use crate::progress::Terminal;
+use candlewick_app::bots::BotSet;
+use candlewick_app::candles;
+use candlewick_app::configuration::{Base, Flag, Loaded, Mode, Problems, RealMoney};
+use candlewick_app::live::{Embedded, JournalSession, Open, Outcome, Span, connect_remote};
 use candlewick_broker::clock::{Speed, Stopwatch};
 use candlewick_sandbox::{FaultProfile, SandboxSpeed, StartTime};
 use candlewick_sdk::Millis;
@@ -70,10 +70,10 @@ pub(super) fn run(arguments: &LiveArguments, context: &Context<'_>) -> Result<En
         let problem = "--real asks for real money, and this is the demo wallet: leave --real out, or set it to \"real\"";
         return Err(Problems::from(loaded.problem("account.mode", problem).value("\"demo\"")).into());
     }
-    let crew = Crew::build(&loaded, context.registry)?;
+    let bots = BotSet::build(&loaded, context.registry)?;
     let runtime = Runtime::new().map_err(|error| Failure::new(FailureKind::Unexpected, error))?;
     let stopwatch = Stopwatch::start();
-    let outcome = runtime.block_on(run_bots(arguments, &loaded, crew, context))?;
+    let outcome = runtime.block_on(run_bots(arguments, &loaded, bots, context))?;
     let shown = (arguments.trades.as_deref(), context.global.json);
     live::report(outcome, &loaded, shown, stopwatch.elapsed())
 }
@@ -81,7 +81,7 @@ pub(super) fn run(arguments: &LiveArguments, context: &Context<'_>) -> Result<En
 async fn run_bots(
     arguments: &LiveArguments,
     loaded: &Loaded,
-    crew: Crew,
+    bots: BotSet,
     context: &Context<'_>,
 ) -> Result<Outcome, Failure> {
     // Listened for before anything begins, so that no interrupt is lost.
@@ -93,32 +93,33 @@ async fn run_bots(
             Some(name) => connect_own(name, context.brokers, loaded)?,
             None => connect_remote(loaded)?,
         };
-        let kept = (Keeping::open(loaded).await?, Open::of(loaded).await?, screen);
-        return live::run(loaded, crew, connection, kept, ends).await;
+        let kept = (JournalSession::open(loaded).await?, Open::of(loaded).await?, screen);
+        return run_until((loaded, bots, connection), kept, ends).await;
     }
     let kept = if arguments.journal.is_some() {
-        let mut keeping = Keeping::open(loaded).await?;
-        keeping.check_fresh().await?;
-        (keeping, Open::of(loaded).await?, screen)
+        let mut journal = JournalSession::open(loaded).await?;
+        journal.check_fresh().await?;
+        (journal, Open::of(loaded).await?, screen)
     } else {
-        (Keeping::Nowhere, Open::to_nobody(), screen)
+        (JournalSession::None, Open::to_nobody(), screen)
     };
-    let stock = data::load(loaded, &data::ALWAYS, context.global)?;
+    let stock = candles::load(loaded, &candles::ALWAYS, &Terminal(context.global))?;
     for notice in &stock.notices {
         tracing::warn!("{notice}");
     }
-    let series = data::candles_of(&data::select_series(&loaded.config.bots, stock.series, &stock.place)?);
-    let markets = data::markets_for(&loaded.config.bots, &series);
-    data::check_expiries(loaded, &markets, data::Fineness::Throughout)?;
+    let series =
+        candles::candles_of(&candles::select_series(&loaded.config.bots, stock.series, &stock.place)?);
+    let markets = candles::markets_for(&loaded.config.bots, &series);
+    candles::check_expiries(loaded, &markets, candles::Fineness::Throughout)?;
     let span = if arguments.until_end { Span::Whole } else { Span::Open };
     let Embedded { running, connection, start } =
-        Embedded::start(loaded, (series, markets), (span, &crew.warmups(&loaded.config.bots))).await?;
+        Embedded::start(loaded, (series, markets), (span, &bots.warmups(&loaded.config.bots))).await?;
     tracing::info!(
         url = running.base_url,
         start = String::from(StartTime(start)),
         "the embedded venue is ready"
     );
-    let outcome = live::run(loaded, crew, connection, kept, ends).await;
+    let outcome = run_until((loaded, bots, connection), kept, ends).await;
     running.stop().await;
     outcome
 }

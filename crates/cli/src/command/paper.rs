@@ -2,11 +2,12 @@
 
 use super::Context;
 use crate::arguments::{parse_journal, parse_span};
-use crate::configuration::{Base, Flag, Loaded, Problems, RealMoney};
-use crate::crew::Crew;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::interrupt::Interrupt;
-use crate::live::{self, Detail, Keeping, Open, Outcome, Screen, Stream, connect_paper};
+use crate::live::{self, Detail, Screen, Stream, run_until};
+use candlewick_app::bots::BotSet;
+use candlewick_app::configuration::{Base, Flag, Loaded, Problems, RealMoney};
+use candlewick_app::live::{JournalSession, Open, Outcome, connect_paper};
 use candlewick_broker::clock::Stopwatch;
 use candlewick_sdk::Millis;
 use clap::Args;
@@ -45,17 +46,17 @@ pub(super) fn run(arguments: &PaperArguments, context: &Context<'_>) -> Result<E
         loaded = read(Some(JOURNAL))?;
     }
     loaded.check_mode(RealMoney::NotAsked).map_err(Problems::from)?;
-    let crew = Crew::build(&loaded, context.registry)?;
+    let bots = BotSet::build(&loaded, context.registry)?;
     let runtime = Runtime::new().map_err(|error| Failure::new(FailureKind::Unexpected, error))?;
     let stopwatch = Stopwatch::start();
-    let outcome = runtime.block_on(run_bots(arguments, &loaded, crew, context))?;
+    let outcome = runtime.block_on(run_bots(arguments, &loaded, bots, context))?;
     live::report(outcome, &loaded, (arguments.trades.as_deref(), context.global.json), stopwatch.elapsed())
 }
 
 async fn run_bots(
     arguments: &PaperArguments,
     loaded: &Loaded,
-    crew: Crew,
+    bots: BotSet,
     context: &Context<'_>,
 ) -> Result<Outcome, Failure> {
     let interrupt = Interrupt::new()?;
@@ -63,6 +64,6 @@ async fn run_bots(
     let stream = if context.global.json { Stream::Error } else { Stream::Out };
     let screen = Screen::new((detail, stream), loaded.config.account.money_scale, &loaded.config.bots);
     let connection = connect_paper(loaded)?;
-    let kept = (Keeping::open(loaded).await?, Open::of(loaded).await?, screen);
-    live::run(loaded, crew, connection, kept, (interrupt, arguments.run_for)).await
+    let kept = (JournalSession::open(loaded).await?, Open::of(loaded).await?, screen);
+    run_until((loaded, bots, connection), kept, (interrupt, arguments.run_for)).await
 }

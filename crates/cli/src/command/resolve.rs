@@ -1,12 +1,12 @@
 //! `resolve`: a person ends a doubt.
 
 use super::Context;
-use crate::configuration::{Loaded, control_paths};
-use crate::control::{describe, done, give_order};
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::journal::{JournalArguments, block_on};
-use crate::live::connect_remote;
 use crate::output::{print, print_json};
+use candlewick_app::configuration::{Loaded, control_paths};
+use candlewick_app::control::{describe, done, give_order};
+use candlewick_app::live::connect_remote;
 use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_broker::{Account, OpenOrder, TradeReport};
 use candlewick_engine::{Event, EventKind, IntentId, IntentRow, IntentState, Opened, VenueId};

@@ -1,11 +1,11 @@
 //! `resume`: opens are allowed again.
 
 use super::Context;
-use crate::configuration::control_paths;
-use crate::control::{describe, done, give_order};
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::journal::JournalArguments;
 use crate::output::{print, print_json};
+use candlewick_app::configuration::control_paths;
+use candlewick_app::control::{describe, done, give_order};
 use candlewick_runtime::control::{ControlError, ControlOrder, ControlPaths, Removed, RunState};
 use clap::Args;
 use serde_json::json;

@@ -2,11 +2,12 @@
 
 use super::Context;
 use crate::arguments::{parse_moment, parse_speed};
-use crate::configuration::{Base, Flag, Loaded, Problems, RealMoney};
-use crate::data;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::interrupt::Interrupt;
 use crate::output::{print, print_json_line};
+use crate::progress::Terminal;
+use candlewick_app::candles;
+use candlewick_app::configuration::{Base, Flag, Loaded, Problems, RealMoney};
 use candlewick_broker::clock::{Clock, Speed, SystemClock, VirtualClock};
 use candlewick_sandbox::{
     FaultProfile, Foundation, NamedSpeed, RunningSandbox, Sandbox, SandboxSettings, SandboxSpeed, StartTime,
@@ -58,7 +59,8 @@ pub(super) fn run(arguments: &SandboxArguments, context: &Context<'_>) -> Result
         settings.speed = SandboxSpeed::Times(1.0); // the default there is that of an embedded venue
     }
     settings.check()?;
-    let series = data::candles_of(&data::load(&loaded, &data::ALWAYS, context.global)?.series);
+    let series =
+        candles::candles_of(&candles::load(&loaded, &candles::ALWAYS, &Terminal(context.global))?.series);
     let runtime = Runtime::new().map_err(|error| Failure::new(FailureKind::Unexpected, error))?;
     runtime.block_on(serve(settings, series, &loaded, context))
 }
@@ -125,10 +127,10 @@ fn timeline_of(settings: &SandboxSettings, series: Vec<CandleSeries>) -> Result<
     if speed == 1.0 && settings.start.is_none() {
         let clock = SystemClock::new();
         let start = clock.now();
-        let series = data::shift_to(start, &series)?;
+        let series = candles::shift_to(start, &series)?;
         return Ok(Timeline { clock: Arc::new(clock), start, series });
     }
-    let start = data::start_among(&series, settings.start.map(|start| start.0))?;
+    let start = candles::start_among(&series, settings.start.map(|start| start.0))?;
     Ok(Timeline { clock: Arc::new(VirtualClock::new(start, Speed::Times(speed))), start, series })
 }
 

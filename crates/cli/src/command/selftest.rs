@@ -4,7 +4,7 @@ use super::Context;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::output::{print, print_json};
 use crate::progress::Progress;
-use crate::selftest::{Plan, Tried, document, text, try_all};
+use candlewick_app::selftest::{Plan, Tried, document, text, try_all};
 use candlewick_broker::clock::Stopwatch;
 use clap::Args;
 

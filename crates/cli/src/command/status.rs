@@ -1,11 +1,11 @@
 //! `status`: how a journal and its bot stand.
 
 use super::Context;
-use crate::configuration::{Loaded, control_paths};
-use crate::control::{describe, give_order};
 use crate::failure::{Ending, Failure};
 use crate::journal::{JournalArguments, block_on};
 use crate::output::{print, print_json, table};
+use candlewick_app::configuration::{Loaded, control_paths};
+use candlewick_app::control::{describe, give_order};
 use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_engine::{IntentState, Session};
 use candlewick_journal::{Holder, Lease, LeaseTerms, Reader};

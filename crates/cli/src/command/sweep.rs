@@ -1,24 +1,25 @@
 //! `sweep`: many backtests of one bot, to see what its parameters do.
 
 use super::Context;
-use crate::crew::failure_of_backtest;
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
 use crate::output::{print, print_json};
 use crate::progress::Progress;
-use crate::sweep::{Prepared, ResultFolder, SearchArguments, ShardPlan, notes_of};
+use crate::progress::Terminal;
+use crate::search::SearchArguments;
+use candlewick_app::bots::error_of_backtest;
+use candlewick_app::search::{Prepared, ResultFolder, ShardPlan, best_bot, count_sweep};
 use candlewick_backtest::BacktestError;
-use candlewick_backtest::variants::VariantCount;
 use candlewick_broker::clock::Stopwatch;
-use candlewick_report::sweep::{SweepReport, Tried};
+use candlewick_report::sweep::{SweepReport, Tried, write_sweep_page};
 use candlewick_search::sweep::{
     Declarations, Luck, Record, Replay, Shard, SharedRunner, Sweep, SweepEnd, SweepProgress, TrialRow,
-    Watcher, ranked,
+    Watcher, ranked, write_trials_csv, write_trials_parquet,
 };
 use clap::{Args, Subcommand};
 use serde::Serialize;
 use serde_json::{Value, json};
-use std::io;
+use std::io::Write as _;
 use std::num::NonZeroU64;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -113,17 +114,18 @@ pub(super) fn run(arguments: &SweepArguments, context: &Context<'_>) -> Result<E
         Some(Step::Run { shard, own }) => (Part::Shard(*shard), own),
         Some(Step::Merge { own }) => (Part::Merged, own),
     };
-    let prepared = own.search.prepare(context)?;
+    let terms = own.search.terms();
+    let prepared = terms.prepare(&context.global.config, context.registry, &Terminal(context.global))?;
     let Prepared { loaded, entry, settings, space, sweep, candles, .. } = &prepared;
     let replay = Replay { settings, entry, space, candles: &candles.series, markets: &candles.markets };
     let runner = SharedRunner::new(replay, Declarations::Trusted);
-    let (balance, threads) = (loaded.initial_balance()?, own.search.threads());
+    let (balance, threads) = (loaded.initial_balance()?, terms.threads());
     let job = Sweep { space, settings: sweep, runner: &runner, balance, threads };
     let sweep_context = SweepContext {
         prepared: &prepared,
         runner: &runner,
         job: &job,
-        identity: own.search.identity(&prepared)?.to_json(),
+        identity: terms.identity(&prepared)?.to_json(),
         folder: ResultFolder::open(&own.out)?,
         top: own.top,
         context,
@@ -134,7 +136,7 @@ pub(super) fn run(arguments: &SweepArguments, context: &Context<'_>) -> Result<E
         Part::Shard(number) => sweep_context.run_shard(number),
         Part::Merged => {
             let plan = ShardPlan::read(&sweep_context.folder, &sweep_context.identity)?;
-            sweep_context.run(plan.gather(&sweep_context.folder, |error| sweep_context.failure(error))?)
+            sweep_context.run(plan.gather(&sweep_context.folder, |error| error_of_backtest(error, loaded))?)
         }
     }
 }
@@ -142,7 +144,7 @@ pub(super) fn run(arguments: &SweepArguments, context: &Context<'_>) -> Result<E
 impl SweepContext<'_> {
     /// Runs what neither its journal nor `known` knows, and writes the results.
     fn run(&self, mut known: Vec<Record>) -> Result<Ending, Failure> {
-        let Prepared { written, settings, space, sweep, candles, .. } = self.prepared;
+        let Prepared { settings, space, sweep, candles, .. } = self.prepared;
         let opened = self.folder.journal("trials.jsonl", &self.identity);
         let (mut journal, own) = opened.map_err(|error| self.failure(error))?;
         known.extend(own);
@@ -160,12 +162,29 @@ impl SweepContext<'_> {
         }
         let payout = settings.simulation.payout_percent.to_fraction();
         let luck = Luck::of(&rows, payout, sweep.search.seed);
-        let files = self.folder.write_sweep((&rows, luck.as_ref()), space, sweep.objective, written)?;
+        let files = self.write(&rows, luck.as_ref())?;
         let elapsed = watch.elapsed();
-        let counted = count_variants(self.prepared, &rows, self.context);
+        let counted = count_sweep(self.prepared, &rows, self.context.registry);
         let tried = Tried { rows: &rows, luck, space, sweep, resumed, elapsed, files, counted };
         let report = SweepReport::of(&tried, (&candles.hash, &candles.notices), self.top);
         self.tell(&report, || report.to_string())
+    }
+
+    /// Writes the results: the same bytes, however often the sweep was stopped.
+    fn write(&self, rows: &[TrialRow], luck: Option<&Luck>) -> Result<Vec<PathBuf>, Failure> {
+        let Prepared { written, space, sweep, .. } = self.prepared;
+        let (folder, objective) = (&self.folder, sweep.objective);
+        let mut files = vec![
+            folder.put("results.csv", |bytes| write_trials_csv(rows, space, luck, bytes))?,
+            folder.put("results.parquet", |bytes| write_trials_parquet(rows, space, luck, bytes))?,
+            folder.put("report.html", |bytes| write_sweep_page(rows, space, objective, luck, bytes))?,
+            folder.put("luck.json", |bytes| writeln!(bytes, "{:#}", json!(luck)))?,
+        ];
+        if let Some(best) = ranked(rows).into_iter().find(|row| row.score.is_some()) {
+            let text = best_bot(written, &space.bot(&best.candidate))?;
+            files.push(folder.put("best.toml", |bytes| bytes.write_all(text.as_bytes()))?);
+        }
+        Ok(files)
     }
 
     /// Writes the plan of the shards.
@@ -234,7 +253,7 @@ impl SweepContext<'_> {
     }
 
     fn failure(&self, error: BacktestError) -> Failure {
-        failure_of_backtest(error, &self.prepared.loaded)
+        error_of_backtest(error, &self.prepared.loaded).into()
     }
 }
 
@@ -242,17 +261,4 @@ impl SweepContext<'_> {
 enum Watched {
     Done(Vec<TrialRow>),
     Stopped(Ending),
-}
-
-/// Notes every trial that ran as a variant of its idea; how many variants of it there are by now.
-fn count_variants(
-    prepared: &Prepared<'_>,
-    rows: &[TrialRow],
-    context: &Context<'_>,
-) -> Option<io::Result<u64>> {
-    let ledger = prepared.loaded.config.variants.ledger()?;
-    let tried = rows.iter().filter_map(|row| Some((&row.candidate, row.figures()?)));
-    let notes = notes_of(tried, prepared, context.registry);
-    let span = prepared.candles.span();
-    Some(ledger.note(&notes, &span).map(|known| VariantCount::of(&known, &notes, &span).count))
 }

@@ -5,7 +5,7 @@ use crate::arguments::parse_moment;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::journal::{JournalArguments, block_on};
 use crate::output::{print, print_json, table};
-use crate::suggestion::suggest;
+use candlewick_app::suggestion::suggest;
 use candlewick_journal::Reader;
 use candlewick_records::utc;
 use candlewick_records::{JournalContents, TradeLine};

@@ -1,18 +1,21 @@
 //! `walk-forward`: parameters chosen on past candles, tested on those that came after.
 
 use super::Context;
-use crate::crew::failure_of_backtest;
+use crate::candles::basis_of;
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
 use crate::output::{print, print_json};
 use crate::progress::Progress;
-use crate::sweep::{Prepared, ResultFolder, SearchArguments};
-use crate::walk_forward::{
-    Asked, Hypothesis, Layout, LayoutArguments, Lock, Opened, Reopening, count_variants,
+use crate::progress::Terminal;
+use crate::search::{LayoutArguments, SearchArguments};
+use candlewick_app::bots::error_of_backtest;
+use candlewick_app::search::{
+    Asked, HoldOutLock, Hypothesis, Layout, Opened, Prepared, Reopening, ResultFolder, SearchTerms,
+    count_walk,
 };
 use candlewick_backtest::{BacktestError, BacktestSettings, Finished};
 use candlewick_broker::clock::{Clock, Stopwatch, SystemClock};
-use candlewick_report::run::write_trades_to;
+use candlewick_report::run::{Caveats, write_trades_to};
 use candlewick_report::walk_forward::{
     HoldOut, HoldOutOpening, WalkForwardReport, Walked, Written, write_windows,
 };
@@ -70,26 +73,27 @@ struct Journey<'a> {
 
 /// The lock on the hold-out, and what it would be opened for.
 struct Guard {
-    lock: Lock,
+    lock: HoldOutLock,
     hypothesis: Hypothesis,
     range: Range<Millis>,
 }
 
 pub(super) fn run(arguments: &WalkForwardArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    let prepared = arguments.search.prepare(context)?;
+    let terms = arguments.search.terms();
+    let prepared = terms.prepare(&context.global.config, context.registry, &Terminal(context.global))?;
     let Prepared { loaded, entry, settings, space, sweep, candles, .. } = &prepared;
-    let told = |error| failure_of_backtest(error, loaded);
+    let told = |error| error_of_backtest(error, loaded);
     let balance = loaded.initial_balance()?;
     let (series, markets) = (&candles.series, &candles.markets);
     let whole = Replay { settings, entry, space, candles: series, markets };
     let course = Course { whole, balance };
-    let layout = &arguments.layout.divide(&course.span(), course.step(), course.purge())?;
+    let layout = &arguments.layout.terms().divide(&course.span(), course.step(), course.purge())?;
     let windows = layout.settings.windows(&layout.walked).map_err(told)?;
-    let identity = identity(arguments, &prepared, layout)?;
-    let guard = Guard::of(arguments, &prepared, layout);
+    let identity = identity(&terms, &prepared, layout)?;
+    let guard = Guard::of(&terms, &prepared, layout);
     let asked = asked(arguments, guard.as_ref(), &identity)?;
     let mut journey = Journey {
-        walk: WalkForward { course, sweep, threads: arguments.search.threads() },
+        walk: WalkForward { course, sweep, threads: terms.threads() },
         folder: ResultFolder::open(&arguments.out)?,
         identity,
         progress: Progress::new("Walking forward", context.global),
@@ -105,7 +109,7 @@ pub(super) fn run(arguments: &WalkForwardArguments, context: &Context<'_>) -> Re
         };
         steps.push(step);
     }
-    let caveats = arguments.search.caveats(candles.prices, &settings.simulation);
+    let caveats = Caveats::of_replay(basis_of(&terms.candles, candles.prices), &settings.simulation);
     let mut opened_step = None;
     let hold_out = match (&guard, &asked) {
         (Some(guard), Some(asked)) => {
@@ -134,7 +138,7 @@ pub(super) fn run(arguments: &WalkForwardArguments, context: &Context<'_>) -> Re
         hold_out,
     };
     let (report, all) = WalkForwardReport::of(walked);
-    let counted = count_variants(steps.iter().chain(&opened_step), &prepared, context.registry);
+    let counted = count_walk(steps.iter().chain(&opened_step), &prepared, context.registry);
     let (folder, resumed) = journey.end();
     let files = write(&folder, &report, all.as_ref(), settings)?;
     let written = Written::new(&report, resumed, counted, watch.elapsed(), files);
@@ -152,12 +156,8 @@ fn opening_of(opened: Opened) -> HoldOutOpening {
 }
 
 /// Everything that decides a walk.
-fn identity(
-    arguments: &WalkForwardArguments,
-    prepared: &Prepared<'_>,
-    layout: &Layout,
-) -> Result<Value, Failure> {
-    let mut identity = arguments.search.identity(prepared)?.to_json();
+fn identity(terms: &SearchTerms, prepared: &Prepared<'_>, layout: &Layout) -> Result<Value, Failure> {
+    let mut identity = terms.identity(prepared)?.to_json();
     let settings = layout.settings;
     identity["walk"] = json!({
         "scheme": settings.scheme.as_str(),
@@ -253,11 +253,11 @@ impl Journey<'_> {
 
 impl Guard {
     /// None where nothing is held out.
-    fn of(arguments: &WalkForwardArguments, prepared: &Prepared<'_>, layout: &Layout) -> Option<Self> {
+    fn of(terms: &SearchTerms, prepared: &Prepared<'_>, layout: &Layout) -> Option<Self> {
         let bot = prepared.settings.session.bots.first()?;
         Some(Self {
-            lock: Lock::new(&prepared.loaded.config.data.state),
-            hypothesis: arguments.search.hypothesis(prepared, bot),
+            lock: HoldOutLock::new(&prepared.loaded.config.data.state),
+            hypothesis: terms.hypothesis(prepared, bot),
             range: layout.hold_out.clone()?,
         })
     }

@@ -1,9 +1,9 @@
 //! How a live run ended: the same figures as a backtest's, and what only a live run has.
 
-use super::Outcome;
-use crate::configuration::Loaded;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::output::{print, print_json};
+use candlewick_app::configuration::Loaded;
+use candlewick_app::live::Outcome;
 use candlewick_engine::{IntentState, TradeBook};
 use candlewick_report::analysis::{Background, Prices};
 use candlewick_report::run::{Caveats, Run, RunReport, write_trades};

@@ -1,9 +1,9 @@
 //! A broker that was added to the program.
 
-use super::Connection;
-use crate::configuration::{Loaded, Mode};
 use crate::failure::Failure;
 use crate::own_broker::{OwnBrokers, VenuePorts};
+use candlewick_app::configuration::{Loaded, Mode};
+use candlewick_app::live::Connection;
 use candlewick_broker::{Account, UnrecognisedData};
 use candlewick_records::Trading;
 use std::sync::Arc;

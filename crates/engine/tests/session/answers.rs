@@ -1,11 +1,11 @@
 //! What answers and settlements do to the money and to later signals.
 
-use crate::desk::Desk;
 use crate::event::{
     NO_SKEW, adopted, at, bare, cancelled, candle, deposit, drew, in_doubt, lost, not_opened, not_sent,
     opened, rejected, second, won,
 };
 use crate::script::Script;
+use crate::test_session::TestSession;
 use candlewick_engine::{EventKind, StakeSettings};
 use candlewick_sdk::Money;
 use candlewick_sdk::rust_decimal::Decimal;
@@ -17,8 +17,8 @@ fn bot() -> Script {
 #[test]
 fn a_stake_leaves_at_the_approval_and_comes_back_with_its_profit_to_the_cent() {
     let stake = StakeSettings::Fixed { amount: Decimal::new(333, 2) };
-    let mut desk = Desk::new(&[bot().staking(stake)], |_| {});
-    desk.check_money(&[
+    let mut session = TestSession::new(&[bot().staking(stake)], |_| {});
+    session.check_money(&[
         (candle(0, 1), "#1 a BUY 3.33", [999_667, 333]),
         (at(62, opened(1)), "", [999_667, 333]),
         (at(119, won(1, 210)), "", [1_000_210, 0]), // 3.33 x 63 % = 2.0979
@@ -32,15 +32,15 @@ fn a_stake_leaves_at_the_approval_and_comes_back_with_its_profit_to_the_cent() {
         (at(242, opened(4)), "", [999_544, 333]),
         (at(299, cancelled(4)), "", [999_877, 0]),
     ]);
-    let ledger = desk.session.ledger();
+    let ledger = session.session.ledger();
     assert_eq!((ledger.day_profit(), ledger.peak()), (Money::from_minor(-123), Money::from_minor(1_000_210)));
 }
 
 #[test]
 fn what_the_venue_says_a_trade_earned_is_what_is_booked() {
     // A win that paid a cent less than the rule: the venue's figure is the truth.
-    let mut desk = Desk::new(&[bot()], |_| {});
-    desk.check_money(&[
+    let mut session = TestSession::new(&[bot()], |_| {});
+    session.check_money(&[
         (candle(0, 1), "#1 a BUY 10.00", [999_000, 1_000]),
         (at(62, opened(1)), "", [999_000, 1_000]),
         (at(125, won(1, 799)), "", [1_000_799, 0]),
@@ -51,11 +51,11 @@ fn what_the_venue_says_a_trade_earned_is_what_is_booked() {
 fn an_intent_that_never_came_to_be_returns_its_stake_and_counts_nowhere() {
     for answer in [rejected, not_sent] {
         let ladder = StakeSettings::Martingale { amount: Decimal::TEN, factor: 2.0, levels: 3 };
-        let mut desk = Desk::new(&[bot().staking(ladder)], |risk| {
+        let mut session = TestSession::new(&[bot().staking(ladder)], |risk| {
             risk.max_trades_per_hour = 2;
             risk.max_trades_per_day = 2;
         });
-        desk.check_money(&[
+        session.check_money(&[
             (candle(0, 1), "#1 a BUY 10.00", [999_000, 1_000]),
             (at(62, opened(1)), "", [999_000, 1_000]),
             (at(119, lost(1, 1_000)), "", [999_000, 0]),
@@ -78,23 +78,23 @@ fn a_doubt_blocks_its_symbol_and_holds_its_stake_until_it_is_resolved() {
         (rejected(1), "#3 a BUY 10.00, b InFlight", [998_000, 2_000]),
         (lost(1, 1_000), "#3 a BUY 10.00, b InFlight", [997_000, 2_000]),
     ] {
-        let mut desk = Desk::new(&scripts, |_| {});
-        desk.check_money(&[
+        let mut session = TestSession::new(&scripts, |_| {});
+        session.check_money(&[
             (candle(0, 1), "#1 a BUY 10.00", [999_000, 1_000]),
             (at(65, in_doubt(1)), "", [999_000, 1_000]),
             (candle(0, 2), "a InDoubt, b InDoubt", [999_000, 1_000]),
             (candle(1, 2), "#2 e BUY 10.00", [998_000, 2_000]),
         ]);
-        desk.tell(&at(150, resolution));
-        desk.check_money(&[(candle(0, 3), after, money)]);
+        session.handle(&at(150, resolution));
+        session.check_money(&[(candle(0, 3), after, money)]);
     }
 }
 
 #[test]
 fn an_open_trade_has_been_answered_and_ends_by_its_settlement_alone() {
     for nonsense in [rejected(1), not_sent(1), in_doubt(1), opened(1)] {
-        let mut desk = Desk::new(&[bot()], |_| {});
-        desk.check_money(&[
+        let mut session = TestSession::new(&[bot()], |_| {});
+        session.check_money(&[
             (candle(0, 1), "#1 a BUY 10.00", [999_000, 1_000]),
             (at(62, opened(1)), "", [999_000, 1_000]),
             (at(63, nonsense), "", [999_000, 1_000]),
@@ -107,8 +107,8 @@ fn an_open_trade_has_been_answered_and_ends_by_its_settlement_alone() {
 
 #[test]
 fn a_settlement_may_come_before_the_answer_and_ends_the_intent() {
-    let mut desk = Desk::new(&[bot()], |_| {});
-    desk.check_money(&[
+    let mut session = TestSession::new(&[bot()], |_| {});
+    session.check_money(&[
         (candle(0, 1), "#1 a BUY 10.00", [999_000, 1_000]),
         (at(119, won(1, 800)), "", [1_000_800, 0]),
         (at(119, opened(1)), "", [1_000_800, 0]),
@@ -119,8 +119,8 @@ fn a_settlement_may_come_before_the_answer_and_ends_the_intent() {
 #[test]
 fn what_is_said_of_an_intent_that_is_over_or_unknown_is_ignored() {
     for intent in [0, 1, 2, 99, u64::MAX] {
-        let mut desk = Desk::new(&[bot()], |_| {});
-        desk.check_money(&[
+        let mut session = TestSession::new(&[bot()], |_| {});
+        session.check_money(&[
             (candle(0, 1), "#1 a BUY 10.00", [999_000, 1_000]),
             (at(62, opened(1)), "", [999_000, 1_000]),
             (at(119, won(1, 800)), "", [1_000_800, 0]),
@@ -133,16 +133,16 @@ fn what_is_said_of_an_intent_that_is_over_or_unknown_is_ignored() {
             won(intent, 800),
             lost(intent, 1),
         ] {
-            desk.check_money(&[(at(119, kind), "", [1_000_800, 0])]);
+            session.check_money(&[(at(119, kind), "", [1_000_800, 0])]);
         }
-        desk.check_money(&[(candle(0, 2), "#2 a BUY 10.00", [999_800, 1_000])]);
+        session.check_money(&[(candle(0, 2), "#2 a BUY 10.00", [999_800, 1_000])]);
     }
 }
 
 #[test]
 fn a_stake_stays_reserved_for_a_while_after_a_doubt_ends_as_not_opened() {
-    let mut desk = Desk::new(&[bot()], |_| {});
-    desk.check_money(&[
+    let mut session = TestSession::new(&[bot()], |_| {});
+    session.check_money(&[
         (candle(0, 1), "#1 a BUY 10.00", [999_000, 1_000]),
         (at(65, in_doubt(1)), "", [999_000, 1_000]),
         (at(100, not_opened(1, 150)), "", [999_000, 1_000]),
@@ -158,32 +158,32 @@ fn a_stake_stays_reserved_for_a_while_after_a_doubt_ends_as_not_opened() {
 
 #[test]
 fn a_deposit_is_neither_profit_nor_loss() {
-    let mut desk = Desk::new(&[bot()], |_| {});
-    desk.check_money(&[
+    let mut session = TestSession::new(&[bot()], |_| {});
+    session.check_money(&[
         (at(10, deposit(5_000)), "", [1_005_000, 0]),
         (at(20, deposit(-7_500)), "", [997_500, 0]),
     ]);
-    let ledger = desk.session.ledger();
+    let ledger = session.session.ledger();
     let figures = [ledger.day_profit(), ledger.day_equity(), ledger.peak()].map(Money::minor);
     assert_eq!(figures, [0, 997_500, 997_500]);
 }
 
 #[test]
 fn the_wallet_is_noted_and_moves_no_money() {
-    let mut desk = Desk::new(&[bot()], |_| {});
+    let mut session = TestSession::new(&[bot()], |_| {});
     let seen = EventKind::Balance { amount: Money::from_minor(12_345) };
-    desk.check_money(&[(at(10, seen), "", [1_000_000, 0])]);
-    assert_eq!(desk.session.ledger().wallet(), Some(Money::from_minor(12_345)));
+    session.check_money(&[(at(10, seen), "", [1_000_000, 0])]);
+    assert_eq!(session.session.ledger().wallet(), Some(Money::from_minor(12_345)));
 }
 
 #[test]
 fn the_book_tells_what_later_answers_add() {
-    let mut desk = Desk::new(&[bot()], |_| {});
-    desk.tell(&candle(0, 1));
-    desk.tell(&at(62, opened(1)));
+    let mut session = TestSession::new(&[bot()], |_| {});
+    session.handle(&candle(0, 1));
+    session.handle(&at(62, opened(1)));
     let more = candlewick_engine::Opened { open_price: Some(1.25), close_time: Some(second(122)), ..bare(1) };
-    desk.tell(&at(64, EventKind::Opened(more)));
-    let row = desk.book.rows()[0];
+    session.handle(&at(64, EventKind::Opened(more)));
+    let row = session.book.rows()[0];
     assert_eq!((row.answered_at, row.open_price), (Some(second(62)), Some(1.25)));
     assert_eq!(row.close_time, Some(second(122)));
 }

@@ -1,30 +1,30 @@
 //! The trade book: what became of each intent, and what was refused.
 
-use crate::desk::Desk;
 use crate::event::{
     NO_SKEW, adopted, at, backfilled, bare, candle, drew, in_doubt, lost, not_opened, not_sent, opened,
     payout, rejected, second, settled, won,
 };
 use crate::script::Script;
+use crate::test_session::TestSession;
 use candlewick_engine::{
     Event, EventKind, IntentId, IntentState, Opened, Rejection, Settled, TradeBook, VenueId,
 };
 use candlewick_sdk::{Millis, Money, Outcome, Text};
 use std::collections::BTreeMap;
 
-fn desk() -> Desk {
-    Desk::new(&[Script::new("a").buys(&[1, 2, 3])], |_| {})
+fn session() -> TestSession {
+    TestSession::new(&[Script::new("a").buys(&[1, 2, 3])], |_| {})
 }
 
 /// An intent that these events happen to, at the seconds 62, 63, ...: its state, the second of its answer and of its
 /// settlement, and its profit.
 fn check(events: &[EventKind], state: IntentState, answered: Option<i64>, known: Option<i64>, profit: i64) {
-    let mut desk = desk();
-    desk.tell(&candle(0, 1));
+    let mut session = session();
+    session.handle(&candle(0, 1));
     for (moment, kind) in (62..).zip(events) {
-        desk.tell(&at(moment, *kind));
+        session.handle(&at(moment, *kind));
     }
-    let row = desk.book.row(IntentId::new(1)).unwrap();
+    let row = session.book.row(IntentId::new(1)).unwrap();
     let expected = (state, answered.map(second), known.map(second), Money::from_minor(profit));
     assert_eq!((row.state, row.answered_at, row.settled_at, row.profit), expected, "{events:?}");
 }
@@ -64,8 +64,8 @@ fn what_is_over_stays_as_it_ended() {
 
 #[test]
 fn details_gather_and_are_not_lost() {
-    let mut desk = desk();
-    desk.tell(&candle(0, 1));
+    let mut session = session();
+    session.handle(&candle(0, 1));
     let id = VenueId::new("01JG");
     let first = Opened { venue_id: id, open_time: Some(second(62)), ..bare(1) };
     let second_reply = Opened { open_price: Some(1.5), close_time: Some(second(122)), ..bare(1) };
@@ -75,27 +75,30 @@ fn details_gather_and_are_not_lost() {
         (64, EventKind::Opened(second_reply)),
         (126, EventKind::Settled(end)),
     ] {
-        desk.tell(&at(moment, kind));
+        session.handle(&at(moment, kind));
     }
-    let row = desk.book.rows()[0];
-    assert_eq!((desk.book.venue_id(&row), row.open_time, row.open_price), (id, Some(second(62)), Some(1.5)));
+    let row = session.book.rows()[0];
+    assert_eq!(
+        (session.book.venue_id(&row), row.open_time, row.open_price),
+        (id, Some(second(62)), Some(1.5))
+    );
     assert_eq!((row.close_time, row.close_price), (Some(second(122)), Some(1.6)));
     assert_eq!((row.payout, row.outcome), (payout(85), Some(Outcome::Won)));
 }
 
 #[test]
 fn rows_stand_in_the_order_of_their_intents() {
-    let mut desk = desk();
-    desk.check(&[
+    let mut session = session();
+    session.check(&[
         (candle(0, 1), "#1 a BUY 10.00"),
         (at(62, rejected(1)), ""),
         (candle(0, 2), "#2 a BUY 10.00"),
     ]);
-    let rows = desk.book.rows().iter().map(|row| (row.approved.intent().number(), row.state));
+    let rows = session.book.rows().iter().map(|row| (row.approved.intent().number(), row.state));
     let expected = [(1, IntentState::Rejected), (2, IntentState::InFlight)];
     assert_eq!(rows.collect::<Vec<_>>(), expected);
     for unknown in [0, 3, u64::MAX] {
-        assert_eq!(desk.book.row(IntentId::new(unknown)), None);
+        assert_eq!(session.book.row(IntentId::new(unknown)), None);
     }
     assert_eq!(TradeBook::with_capacity(8).row(IntentId::new(1)), None);
 }
@@ -106,7 +109,7 @@ fn refusals_are_counted_by_name_the_venues_beside_the_rules() {
     let short = Rejection::InsufficientBalance;
     let other = Rejection::Other(Text::truncated("symbol not active"));
     let minutes: Vec<i64> = (1..=8).collect();
-    let mut desk = Desk::new(&[Script::new("a").buys(&minutes)], |_| {});
+    let mut session = TestSession::new(&[Script::new("a").buys(&minutes)], |_| {});
     let events: [Event; 14] = [
         backfilled(0, 1),
         candle(0, 2),
@@ -124,7 +127,7 @@ fn refusals_are_counted_by_name_the_venues_beside_the_rules() {
         candle(0, 7),
     ];
     for event in events {
-        desk.tell(&event);
+        session.handle(&event);
     }
     let expected = [
         ("InFlight", 1),
@@ -134,7 +137,7 @@ fn refusals_are_counted_by_name_the_venues_beside_the_rules() {
         ("NotSent", 1),
         ("Rejected", 1),
     ];
-    assert_eq!(desk.book.refused(), BTreeMap::from(expected));
+    assert_eq!(session.book.refused(), BTreeMap::from(expected));
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! What the hash of a journal covers: every kind of entry, and every part of each.
 
-use crate::desk::Desk;
 use crate::event::{
     NO_SKEW, at, bare, candle, control, deposit, minute, not_opened, rejected, settled, symbol_id,
 };
 use crate::script::Script;
+use crate::test_session::TestSession;
 use candlewick_engine::{
     Action, BotId, Control, Edge, Entry, Event, EventKind, Header, IntentId, JournalHash, Judgement, Opened,
     Recorder, Refused, Rejection, Rule, Settled, StakeSettings, VenueId,
@@ -225,17 +225,17 @@ fn every_part_of_a_refusal_of_a_day_and_of_a_verdict_matters() {
 
 /// The trade that scripts open at a minute; nobody but a Session can make one.
 fn approved(scripts: &[Script], at_minute: i64) -> Action {
-    let mut desk = Desk::new(scripts, |_| {});
-    let actions = (0..2).flat_map(|series| desk.actions(&candle(series, at_minute)));
+    let mut session = TestSession::new(scripts, |_| {});
+    let actions = (0..2).flat_map(|series| session.actions(&candle(series, at_minute)));
     actions.into_iter().find(|action| matches!(action, Action::Open(_))).unwrap()
 }
 
 /// The same trade with the number 2: the first was rejected.
 fn approved_again(script: &Script) -> Action {
-    let mut desk = Desk::new(std::slice::from_ref(script), |_| {});
-    desk.tell(&candle(0, 1));
-    desk.tell(&at(60, rejected(1)));
-    desk.actions(&candle(0, 1)).swap_remove(0)
+    let mut session = TestSession::new(std::slice::from_ref(script), |_| {});
+    session.handle(&candle(0, 1));
+    session.handle(&at(60, rejected(1)));
+    session.actions(&candle(0, 1)).swap_remove(0)
 }
 
 #[test]

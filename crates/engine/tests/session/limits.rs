@@ -1,8 +1,8 @@
 //! Days, halts and resumes.
 
-use crate::desk::Desk;
 use crate::event::{NO_SKEW, adopted, at, candle, control, in_doubt, lost, not_opened, opened, won};
 use crate::script::Script;
+use crate::test_session::TestSession;
 use candlewick_engine::{Control, CooldownScope, StakeSettings};
 use candlewick_sdk::Millis;
 use candlewick_sdk::rust_decimal::Decimal;
@@ -15,8 +15,8 @@ fn bot(minutes: &[i64]) -> Script {
 }
 
 /// Loses the intent's 10.00 before the next minute.
-fn loses(desk: &mut Desk, intent: u64, minute: i64) {
-    desk.check(&[
+fn loses(session: &mut TestSession, intent: u64, minute: i64) {
+    session.check(&[
         (candle(0, minute), &format!("#{intent} a BUY 10.00")),
         (at(minute * 60 + 2, opened(intent)), ""),
         (at(minute * 60 + 59, lost(intent, 1_000)), ""),
@@ -25,10 +25,11 @@ fn loses(desk: &mut Desk, intent: u64, minute: i64) {
 
 #[test]
 fn a_day_opens_with_its_equity_and_its_loss_limit_starts_anew() {
-    let mut desk = Desk::new(&[bot(&[1, 2, 3, DAY + 1])], |risk| risk.daily_loss_limit = Decimal::from(25));
-    loses(&mut desk, 1, 1);
-    loses(&mut desk, 2, 2);
-    desk.check(&[
+    let mut session =
+        TestSession::new(&[bot(&[1, 2, 3, DAY + 1])], |risk| risk.daily_loss_limit = Decimal::from(25));
+    loses(&mut session, 1, 1);
+    loses(&mut session, 2, 2);
+    session.check(&[
         // 20.00 are lost: with this stake it would be 30.00.
         (candle(0, 3), "a DailyLossLimit"),
         (at(DAY * 60 - 1, NO_SKEW), ""),
@@ -39,25 +40,25 @@ fn a_day_opens_with_its_equity_and_its_loss_limit_starts_anew() {
 
 #[test]
 fn open_stakes_belong_to_a_days_equity_and_a_trade_to_the_day_it_settles_in() {
-    let mut desk = Desk::new(&[bot(&[DAY - 1, DAY + 1, DAY + 2])], |risk| {
+    let mut session = TestSession::new(&[bot(&[DAY - 1, DAY + 1, DAY + 2])], |risk| {
         risk.daily_loss_limit = Decimal::from(15);
     });
-    desk.check(&[
+    session.check(&[
         (candle(0, DAY - 1), "#1 a BUY 10.00"),
         (at(DAY * 60 - 58, opened(1)), ""),
         // The day's first event is told of before what it does.
         (at(DAY * 60 + 4, lost(1, 1_000)), "day 10000.00"),
         (candle(0, DAY + 1), "a DailyLossLimit"),
     ]);
-    let ledger = desk.session.ledger();
+    let ledger = session.session.ledger();
     assert_eq!((ledger.day_equity().minor(), ledger.day_profit().minor()), (1_000_000, -1_000));
 }
 
 #[test]
 fn trades_of_a_day_are_counted_anew_on_the_next() {
-    let mut desk = Desk::new(&[bot(&[1, 2, DAY, DAY + 1])], |risk| risk.max_trades_per_day = 1);
-    loses(&mut desk, 1, 1);
-    desk.check(&[
+    let mut session = TestSession::new(&[bot(&[1, 2, DAY, DAY + 1])], |risk| risk.max_trades_per_day = 1);
+    loses(&mut session, 1, 1);
+    session.check(&[
         (candle(0, 2), "a MaxTradesPerDay"),
         (candle(0, DAY), "day 9990.00, #2 a BUY 10.00"),
         (at(DAY * 60 + 2, opened(2)), ""),
@@ -69,10 +70,10 @@ fn trades_of_a_day_are_counted_anew_on_the_next() {
 #[test]
 fn a_trade_that_was_found_late_counts_in_its_day_and_hour() {
     for (per_day, per_hour, refusal) in [(2, 0, "a MaxTradesPerDay"), (0, 2, "a MaxTradesPerHour")] {
-        let mut desk = Desk::new(&[bot(&[1, 2, 4])], |risk| {
+        let mut session = TestSession::new(&[bot(&[1, 2, 4])], |risk| {
             (risk.max_trades_per_day, risk.max_trades_per_hour) = (per_day, per_hour);
         });
-        desk.check(&[
+        session.check(&[
             (candle(0, 1), "#1 a BUY 10.00"),
             (at(70, in_doubt(1)), ""),
             (at(100, not_opened(1, 300)), ""),
@@ -88,14 +89,14 @@ fn a_trade_that_was_found_late_counts_in_its_day_and_hour() {
 
 #[test]
 fn days_without_events_are_not_told_of() {
-    let mut desk = Desk::new(&[bot(&[])], |_| {});
-    desk.check(&[(at(DAY * 60 * 5 + 7, NO_SKEW), "day 10000.00"), (at(DAY * 60 * 6 - 1, NO_SKEW), "")]);
+    let mut session = TestSession::new(&[bot(&[])], |_| {});
+    session.check(&[(at(DAY * 60 * 5 + 7, NO_SKEW), "day 10000.00"), (at(DAY * 60 * 6 - 1, NO_SKEW), "")]);
 }
 
 #[test]
 fn a_halt_stops_opens_and_nothing_else() {
-    let mut desk = Desk::new(&[bot(&[1, 2, 3])], |_| {});
-    desk.check_money(&[
+    let mut session = TestSession::new(&[bot(&[1, 2, 3])], |_| {});
+    session.check_money(&[
         (candle(0, 1), "#1 a BUY 10.00", [999_000, 1_000]),
         (at(61, control(Control::Halt)), "", [999_000, 1_000]),
         (at(62, opened(1)), "", [999_000, 1_000]),
@@ -108,24 +109,25 @@ fn a_halt_stops_opens_and_nothing_else() {
 
 #[test]
 fn a_resume_counts_drawdown_from_the_present_equity() {
-    let mut desk = Desk::with_balance(100, &[bot(&[1, 2, 3, 4])], |risk| risk.max_drawdown_percent = 20.0);
-    loses(&mut desk, 1, 1);
-    loses(&mut desk, 2, 2);
-    desk.check(&[
+    let mut session =
+        TestSession::with_balance(100, &[bot(&[1, 2, 3, 4])], |risk| risk.max_drawdown_percent = 20.0);
+    loses(&mut session, 1, 1);
+    loses(&mut session, 2, 2);
+    session.check(&[
         // 80.00 are left of 100.00: this stake could bring it to 70.00.
         (candle(0, 3), "a MaxDrawdown"),
         (at(190, control(Control::Resume)), ""),
         (candle(0, 4), "#3 a BUY 10.00"),
     ]);
-    assert_eq!(desk.session.ledger().peak().minor(), 8_000);
+    assert_eq!(session.session.ledger().peak().minor(), 8_000);
 }
 
 #[test]
 fn a_resume_counts_losses_in_a_row_from_none() {
-    let mut desk = Desk::new(&[bot(&[1, 2, 3, 4])], |risk| risk.max_loss_streak = 2);
-    loses(&mut desk, 1, 1);
-    loses(&mut desk, 2, 2);
-    desk.check(&[
+    let mut session = TestSession::new(&[bot(&[1, 2, 3, 4])], |risk| risk.max_loss_streak = 2);
+    loses(&mut session, 1, 1);
+    loses(&mut session, 2, 2);
+    session.check(&[
         (candle(0, 3), "a LossStreak"),
         (at(190, control(Control::Resume)), ""),
         (candle(0, 4), "#3 a BUY 10.00"),
@@ -135,22 +137,22 @@ fn a_resume_counts_losses_in_a_row_from_none() {
 #[test]
 fn a_resume_counts_the_losses_that_rest_from_none_whomever_they_rest() {
     for cooldown_scope in [CooldownScope::All, CooldownScope::Symbol] {
-        let mut desk = Desk::new(&[bot(&[1, 2, 3, 4])], |risk| {
+        let mut session = TestSession::new(&[bot(&[1, 2, 3, 4])], |risk| {
             risk.cooldown_scope = cooldown_scope;
             risk.cooldown_after_losses = 2;
             risk.cooldown_after_losses_s = 3_600;
         });
-        loses(&mut desk, 1, 1);
-        desk.check(&[(at(119, control(Control::Resume)), "")]);
-        loses(&mut desk, 2, 2);
-        loses(&mut desk, 3, 3);
-        desk.check(&[(candle(0, 4), "a Cooldown")]);
+        loses(&mut session, 1, 1);
+        session.check(&[(at(119, control(Control::Resume)), "")]);
+        loses(&mut session, 2, 2);
+        loses(&mut session, 3, 3);
+        session.check(&[(candle(0, 4), "a Cooldown")]);
     }
 }
 
 #[test]
 fn the_largest_limits_are_as_good_as_none() {
-    let mut desk = Desk::new(&[bot(&[1])], |risk| {
+    let mut session = TestSession::new(&[bot(&[1])], |risk| {
         let most = u32::MAX;
         (risk.max_open_trades, risk.max_open_trades_per_symbol) = (most, most);
         (risk.max_trades_per_hour, risk.max_trades_per_day) = (most, most);
@@ -158,18 +160,18 @@ fn the_largest_limits_are_as_good_as_none() {
         (risk.cooldown_after_loss_s, risk.cooldown_after_losses_s) = (most, most);
         (risk.max_signal_delay_ms, risk.max_clock_skew_ms, risk.payout_max_age_s) = (most, most, most);
     });
-    desk.check(&[(candle(0, 1), "#1 a BUY 10.00")]);
+    session.check(&[(candle(0, 1), "#1 a BUY 10.00")]);
 }
 
 #[test]
 fn events_at_the_ends_of_time_are_taken_as_they_come() {
     let stake = StakeSettings::Share { percent: 1.0 };
-    let mut desk = Desk::new(&[bot(&[1]).staking(stake)], |_| {});
+    let mut session = TestSession::new(&[bot(&[1]).staking(stake)], |_| {});
     for moment in [i64::MIN, i64::MAX, 0, -1] {
         let moment = Millis::new(moment);
         for kind in [NO_SKEW, opened(1), won(1, 800), control(Control::Resume)] {
-            desk.tell(&candlewick_engine::Event { at: moment, received: moment, kind });
+            session.handle(&candlewick_engine::Event { at: moment, received: moment, kind });
         }
     }
-    assert_eq!(desk.session.ledger().equity().minor(), 1_000_000);
+    assert_eq!(session.session.ledger().equity().minor(), 1_000_000);
 }

@@ -2,13 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "the parts of a test are tests")]
 
-// A Session to tell events to, and bots that follow a script.
-mod desk;
+// A Session, its events, and bots that follow a script.
 mod event;
 mod script;
+mod test_session;
 // What it does.
 mod answers;
-
 mod limits;
 mod openings;
 mod staking;

@@ -1,16 +1,16 @@
 //! Which signals become trades, and whose.
 
-use crate::desk::Desk;
 use crate::event::{at, backfilled, candle, candle_kind, lost, opened, price, series_id, won};
 use crate::script::Script;
+use crate::test_session::TestSession;
 use candlewick_engine::Origin;
 
 #[test]
 fn a_bot_is_silent_until_it_is_warm() {
     // It wants three candles: its third is the first that it may signal on.
     let script = Script::new("a").warm_after(3).buys(&[1, 2, 3]);
-    let mut desk = Desk::new(&[script], |_| {});
-    desk.check(&[(candle(0, 1), ""), (candle(0, 2), ""), (candle(0, 3), "#1 a BUY 10.00")]);
+    let mut session = TestSession::new(&[script], |_| {});
+    session.check(&[(candle(0, 1), ""), (candle(0, 2), ""), (candle(0, 3), "#1 a BUY 10.00")]);
 }
 
 #[test]
@@ -20,16 +20,16 @@ fn the_most_patient_bot_of_a_series_says_how_many_candles_it_wants() {
         Script::new("b").warm_after(7),
         Script::new("c").on("ETHUSDT").warm_after(9),
     ];
-    let desk = Desk::new(&scripts, |_| {});
-    let wanted = [0, 1, 2].map(|series| desk.session.warmup(series_id(series)));
+    let session = TestSession::new(&scripts, |_| {});
+    let wanted = [0, 1, 2].map(|series| session.session.warmup(series_id(series)));
     assert_eq!(wanted, [7, 9, 0]);
 }
 
 #[test]
 fn backfilled_candles_warm_a_bot_and_never_open() {
     let script = Script::new("a").warm_after(2).buys(&[1, 2, 3]);
-    let mut desk = Desk::new(&[script], |_| {});
-    desk.check(&[
+    let mut session = TestSession::new(&[script], |_| {});
+    session.check(&[
         (backfilled(0, 1), ""),
         (backfilled(0, 2), "a LateSignal"),
         (candle(0, 3), "#1 a BUY 10.00"),
@@ -44,8 +44,8 @@ fn bots_of_a_series_are_asked_in_their_order() {
         Script::new("a").buys(&[1, 3]),
         Script::new("b").buys(&[1, 3]),
     ];
-    let mut desk = Desk::new(&scripts, |_| {});
-    desk.check(&[
+    let mut session = TestSession::new(&scripts, |_| {});
+    session.check(&[
         (candle(0, 1), "#1 c SELL 10.00, a InFlight, b InFlight"),
         (at(62, opened(1)), ""),
         (at(125, won(1, 800)), ""),
@@ -57,16 +57,16 @@ fn bots_of_a_series_are_asked_in_their_order() {
 fn a_series_is_its_own_bots_and_the_shorter_comes_first() {
     let five = candle_kind(0, "5m".parse().unwrap(), 5, Origin::Live);
     let scripts = [Script::new("five").every("5m").buys(&[5]), Script::new("one").buys(&[5])];
-    let mut desk = Desk::new(&scripts, |_| {});
-    assert_eq!(desk.session.series_order(), [series_id(1), series_id(0)]);
-    desk.check(&[(candle(1, 5), "#1 one BUY 10.00"), (at(300, five), "five InFlight")]);
+    let mut session = TestSession::new(&scripts, |_| {});
+    assert_eq!(session.session.series_order(), [series_id(1), series_id(0)]);
+    session.check(&[(candle(1, 5), "#1 one BUY 10.00"), (at(300, five), "five InFlight")]);
 }
 
 #[test]
 fn two_symbols_share_one_wallet() {
     let scripts = [Script::new("a").buys(&[1, 3]), Script::new("e").on("ETHUSDT").buys(&[1, 2])];
-    let mut desk = Desk::with_balance(15, &scripts, |risk| risk.max_drawdown_percent = 0.0);
-    desk.check_money(&[
+    let mut session = TestSession::with_balance(15, &scripts, |risk| risk.max_drawdown_percent = 0.0);
+    session.check_money(&[
         (candle(0, 1), "#1 a BUY 10.00", [500, 1_000]),
         (candle(1, 1), "e InsufficientBalance", [500, 1_000]),
         (at(62, opened(1)), "", [500, 1_000]),
@@ -84,8 +84,8 @@ fn a_price_reaches_the_bots_of_its_symbol_alone() {
         Script::new("e").on("ETHUSDT").sells(&[2, 3]),
         Script::new("cold").warm_after(9).buys(&[2]),
     ];
-    let mut desk = Desk::new(&scripts, |_| {});
-    desk.check(&[
+    let mut session = TestSession::new(&scripts, |_| {});
+    session.check(&[
         (candle(0, 1), ""),
         (candle(1, 1), ""),
         (price(0, 120), "#1 a BUY 10.00"),
@@ -96,8 +96,8 @@ fn a_price_reaches_the_bots_of_its_symbol_alone() {
 
 #[test]
 fn a_price_before_any_candle_is_decided_on_stale_data() {
-    let mut desk = Desk::new(&[Script::new("a").buys(&[2])], |_| {});
-    desk.check(&[(price(0, 120), "a StaleData")]);
+    let mut session = TestSession::new(&[Script::new("a").buys(&[2])], |_| {});
+    session.check(&[(price(0, 120), "a StaleData")]);
 }
 
 #[test]
@@ -107,12 +107,12 @@ fn a_settlement_reaches_the_strategy_whose_trade_it_was() {
         Script::new("b").sells(&[2]),
         Script::new("e").on("ETHUSDT").sells(&[1]),
     ];
-    let heard = scripts.each_ref().map(Script::heard);
-    let mut desk = Desk::new(&scripts, |risk| {
+    let seen = scripts.each_ref().map(Script::seen);
+    let mut session = TestSession::new(&scripts, |risk| {
         risk.max_open_trades_per_symbol = 2;
         risk.allow_opposite = true;
     });
-    desk.check(&[
+    session.check(&[
         (candle(0, 1), "#1 a BUY 10.00"),
         (candle(1, 1), "#2 e SELL 10.00"),
         (at(62, opened(1)), ""),
@@ -123,14 +123,14 @@ fn a_settlement_reaches_the_strategy_whose_trade_it_was() {
         (at(185, won(3, 800)), ""),
         (at(186, won(1, 801)), ""),
     ]);
-    let heard = heard.map(|heard| heard.lock().unwrap().clone());
+    let seen = seen.map(|seen| seen.lock().unwrap().clone());
     let expected =
         [["BUY of minute 1 WON 801"], ["SELL of minute 2 WON 800"], ["SELL of minute 1 LOST -1000"]];
-    assert_eq!(heard, expected);
+    assert_eq!(seen, expected);
 }
 
 #[test]
 fn events_of_bots_symbols_and_series_that_are_not_there_are_ignored() {
-    let mut desk = Desk::new(&[Script::new("a").buys(&[1, 2])], |_| {});
-    desk.check(&[(candle(7, 1), ""), (price(7, 60), "")]);
+    let mut session = TestSession::new(&[Script::new("a").buys(&[1, 2])], |_| {});
+    session.check(&[(candle(7, 1), ""), (price(7, 60), "")]);
 }

@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex};
 
 use crate::event::{START, minute};
 
-/// What a strategy was told of its settlements.
-pub(crate) type Heard = Arc<Mutex<Vec<String>>>;
+/// The settlements that a strategy was shown.
+pub(crate) type SeenSettlements = Arc<Mutex<Vec<String>>>;
 
 /// A bot of a test: on `BTCUSDT` at `1m`, staking 10.00 for a minute, until told otherwise.
 #[derive(Clone)]
@@ -18,7 +18,7 @@ pub(crate) struct Script {
     pub(crate) bot: BotSettings,
     warmup: usize,
     signals: Vec<(Millis, Signal)>,
-    heard: Heard,
+    seen: SeenSettlements,
 }
 
 impl Script {
@@ -34,7 +34,7 @@ impl Script {
             params: candlewick_sdk::serde_json::json!({}),
             stake: StakeSettings::Fixed { amount: Decimal::TEN },
         };
-        Self { bot, warmup: 0, signals: Vec::new(), heard: Heard::default() }
+        Self { bot, warmup: 0, signals: Vec::new(), seen: SeenSettlements::default() }
     }
 
     pub(crate) fn on(mut self, symbol: &str) -> Self {
@@ -77,8 +77,8 @@ impl Script {
         self
     }
 
-    pub(crate) fn heard(&self) -> Heard {
-        Arc::clone(&self.heard)
+    pub(crate) fn seen(&self) -> SeenSettlements {
+        Arc::clone(&self.seen)
     }
 
     pub(crate) fn strategy(&self) -> Box<dyn Strategy> {
@@ -114,7 +114,7 @@ impl Strategy for Scripted {
         let Settlement { direction, decision_time, outcome, profit } = settlement;
         let minute = (decision_time.get() - START) / 60_000;
         let told = format!("{direction} of minute {minute} {outcome} {}", profit.minor());
-        self.script.heard.lock().unwrap().push(told);
+        self.script.seen.lock().unwrap().push(told);
     }
 }
 

@@ -1,10 +1,10 @@
 //! How much is staked, from trade to trade.
 
-use crate::desk::Desk;
 use crate::event::{
     at, cancelled, candle, drew, lost, not_sent, opened, opened_paying, payout, rejected, settled, won,
 };
 use crate::script::Script;
+use crate::test_session::TestSession;
 use candlewick_engine::{EventKind, RiskSettings, Settled, StakeSettings};
 use candlewick_sdk::Outcome;
 use candlewick_sdk::rust_decimal::Decimal;
@@ -15,15 +15,15 @@ type Ending = fn(u64) -> EventKind;
 /// Every trade is told of, answered and settled within its minute; `stakes` are those of the trades in turn.
 fn check(stake: StakeSettings, endings: &[Ending], stakes: &[&str]) {
     let minutes: Vec<i64> = (1..=stakes.len() as i64).collect();
-    let mut desk = Desk::new(&[Script::new("a").buys(&minutes).staking(stake)], |_| {});
+    let mut session = TestSession::new(&[Script::new("a").buys(&minutes).staking(stake)], |_| {});
     for (number, stake) in (1..).zip(stakes) {
-        desk.check(&[(candle(0, number), &format!("#{number} a BUY {stake}"))]);
+        session.check(&[(candle(0, number), &format!("#{number} a BUY {stake}"))]);
         if let Some(ending) = endings.get(number as usize - 1) {
             let ending = ending(number.cast_unsigned());
             if matches!(ending, EventKind::Settled(_)) {
-                desk.check(&[(at(number * 60 + 2, opened(number.cast_unsigned())), "")]);
+                session.check(&[(at(number * 60 + 2, opened(number.cast_unsigned())), "")]);
             }
-            desk.check(&[(at(number * 60 + 59, ending), "")]);
+            session.check(&[(at(number * 60 + 59, ending), "")]);
         }
     }
 }
@@ -60,8 +60,8 @@ fn each_bot_climbs_its_own_ladder() {
         Script::new("b").buys(&[2]).staking(ladder.clone()),
         Script::new("e").on("ETHUSDT").buys(&[3]).staking(ladder),
     ];
-    let mut desk = Desk::new(&scripts, |_| {});
-    desk.check(&[
+    let mut session = TestSession::new(&scripts, |_| {});
+    session.check(&[
         (candle(0, 1), "#1 a BUY 10.00"),
         (at(62, opened(1)), ""),
         (at(119, lost(1, 1_000)), ""),
@@ -78,8 +78,9 @@ fn a_stake_is_rounded_down_to_the_step_and_refused_below_the_minimum() {
     // 0.1 % of what is free: 10.00, rounded down to 9.90; nothing is left of 0.1 % of 100.00.
     for (balance, told) in [(10_000, "#1 a BUY 9.90"), (100, "a StakeBounds")] {
         let script = Script::new("a").buys(&[1]).staking(StakeSettings::Share { percent: 0.1 });
-        let mut desk = Desk::with_balance(balance, &[script], |risk| risk.stake_step = Decimal::new(30, 2));
-        desk.check(&[(candle(0, 1), told)]);
+        let mut session =
+            TestSession::with_balance(balance, &[script], |risk| risk.stake_step = Decimal::new(30, 2));
+        session.check(&[(candle(0, 1), told)]);
     }
 }
 
@@ -96,8 +97,8 @@ fn patient(minutes: &[i64]) -> Script {
 #[test]
 fn an_unknown_payout_is_found_out_by_one_trade_at_the_minimum_stake() {
     let scripts = [patient(&[1, 2, 3, 4]), Script::new("e").on("ETHUSDT").buys(&[2])];
-    let mut desk = Desk::new(&scripts, probing);
-    desk.check(&[
+    let mut session = TestSession::new(&scripts, probing);
+    session.check(&[
         (candle(0, 1), "#1 a BUY 1.00"),
         (at(62, opened(1)), ""),
         (candle(0, 2), "a MinPayout"),
@@ -112,8 +113,12 @@ fn an_unknown_payout_is_found_out_by_one_trade_at_the_minimum_stake() {
 #[test]
 fn a_probe_that_never_came_to_be_lets_another_try() {
     for answer in [rejected(1), not_sent(1)] {
-        let mut desk = Desk::new(&[patient(&[1, 2])], probing);
-        desk.check(&[(candle(0, 1), "#1 a BUY 1.00"), (at(62, answer), ""), (candle(0, 2), "#2 a BUY 1.00")]);
+        let mut session = TestSession::new(&[patient(&[1, 2])], probing);
+        session.check(&[
+            (candle(0, 1), "#1 a BUY 1.00"),
+            (at(62, answer), ""),
+            (candle(0, 2), "#2 a BUY 1.00"),
+        ]);
     }
 }
 
@@ -122,9 +127,9 @@ fn a_settlement_tells_the_payout_that_the_open_did_not() {
     // Some deployments answer an open without details (`observed: opening a trade`).
     for (percent, told) in [(Some(85), "#2 a BUY 10.00"), (Some(79), "a MinPayout"), (None, "#2 a BUY 1.00")]
     {
-        let mut desk = Desk::new(&[patient(&[1, 2])], probing);
+        let mut session = TestSession::new(&[patient(&[1, 2])], probing);
         let ended = Settled { payout: percent.and_then(payout), ..settled(1, Outcome::Won, 80) };
-        desk.check(&[
+        session.check(&[
             (candle(0, 1), "#1 a BUY 1.00"),
             (at(62, opened(1)), ""),
             (at(119, EventKind::Settled(ended)), ""),
@@ -135,9 +140,9 @@ fn a_settlement_tells_the_payout_that_the_open_did_not() {
 
 #[test]
 fn a_settlement_tells_an_older_payout_than_an_open_since() {
-    let mut desk = Desk::new(&[patient(&[1, 2, 3])], probing);
+    let mut session = TestSession::new(&[patient(&[1, 2, 3])], probing);
     let ended = Settled { payout: payout(70), ..settled(1, Outcome::Won, 80) };
-    desk.check(&[
+    session.check(&[
         (candle(0, 1), "#1 a BUY 1.00"),
         (at(62, opened_paying(1, 85)), ""),
         (candle(0, 2), "#2 a BUY 10.00"),
@@ -155,10 +160,10 @@ fn the_minimum_stake_is_a_multiple_of_the_step() {
         (patient(&[1]), probing as fn(&mut RiskSettings)),
         (patient(&[1]).staking(kelly), |_: &mut RiskSettings| {}),
     ] {
-        let mut desk = Desk::new(&[script], |risk| {
+        let mut session = TestSession::new(&[script], |risk| {
             change(risk);
             risk.stake_step = Decimal::new(40, 2);
         });
-        desk.check(&[(candle(0, 1), "#1 a BUY 1.20")]);
+        session.check(&[(candle(0, 1), "#1 a BUY 1.20")]);
     }
 }

@@ -1,8 +1,8 @@
 //! The verdicts that the bots' own trades bring about.
 
-use crate::desk::Desk;
 use crate::event::{at, cancelled, candle, in_doubt, lost, not_opened, opened_paying, rejected, won};
 use crate::script::Script;
+use crate::test_session::TestSession;
 use candlewick_engine::{
     Action, BotVerdict, Edge, Event, Header, Recall, RiskSettings, Session, SessionSettings, VerdictSettings,
 };
@@ -47,19 +47,19 @@ fn the_verdict(session: &Session) -> BotVerdict {
 #[test]
 fn it_falls_once_with_the_settlement_behind_it_and_refuses_where_it_is_enforced() {
     for is_enforced in [true, false] {
-        let mut desk = Desk::new(&[always("a"), Script::new("b")], |risk| {
+        let mut session = TestSession::new(&[always("a"), Script::new("b")], |risk| {
             quick(risk);
             risk.enforce_verdict = is_enforced;
         });
-        let told: Vec<String> = losing(LOSSES).iter().map(|event| desk.tell(event)).collect();
+        let told: Vec<String> = losing(LOSSES).iter().map(|event| session.handle(event)).collect();
         let fell: Vec<usize> =
             (0..told.len()).filter(|place| told[*place].starts_with("a Rejected after")).collect();
         let &[fell] = fell.as_slice() else { panic!("{told:?}") };
         assert_eq!(told[fell], format!("a Rejected after {}", fell / 3 + 1));
         let next = &told[fell + 1];
         assert_eq!(next == "a EdgeRejected", is_enforced, "{next}");
-        assert_eq!(desk.session.rejected_bots().collect::<Vec<_>>(), ["a"]);
-        let edges: Vec<Edge> = desk.session.verdicts().map(BotVerdict::edge).collect();
+        assert_eq!(session.session.rejected_bots().collect::<Vec<_>>(), ["a"]);
+        let edges: Vec<Edge> = session.session.verdicts().map(BotVerdict::edge).collect();
         assert_eq!(edges, [Edge::Rejected, Edge::Open], "the other bot has no trade");
     }
 }
@@ -67,10 +67,10 @@ fn it_falls_once_with_the_settlement_behind_it_and_refuses_where_it_is_enforced(
 #[test]
 fn accounts_stake_at_the_decision_and_what_is_no_trade_gives_the_stake_back() {
     let script = Script::new("a").buys(&[1, 2, 3, 4, 5]);
-    let mut desk = Desk::new(&[script], |_| {});
+    let mut session = TestSession::new(&[script], |_| {});
     let mut tell = |event: Event| {
-        desk.tell(&event);
-        accounts(&the_verdict(&desk.session))
+        session.handle(&event);
+        accounts(&the_verdict(&session.session))
     };
     // No payout was seen: 0.04 / 0.92 of the account, and of its mirror 0.04 / 1.04.
     let (edge, mirror) = (1.0 - 0.04 / 0.92, 25.0 / 26.0);
@@ -178,8 +178,8 @@ fn other_parameters_another_version_or_another_plan_begin_anew() {
 
 #[test]
 fn a_verdict_in_a_journal_names_what_it_rests_on() {
-    let mut desk = Desk::new(&[always("a")], quick);
-    let actions: Vec<Action> = losing(LOSSES).iter().flat_map(|event| desk.actions(event)).collect();
+    let mut session = TestSession::new(&[always("a")], quick);
+    let actions: Vec<Action> = losing(LOSSES).iter().flat_map(|event| session.actions(event)).collect();
     let verdict = actions.iter().find(|action| matches!(action, Action::Verdict(_))).unwrap();
     let Value::Object(written) = candlewick_sdk::serde_json::to_value(verdict).unwrap() else { panic!() };
     assert_eq!(

@@ -21,9 +21,9 @@ pub use metrics::{Fall, Metrics};
 pub use sensitivity::{Curve, Repeat, Sensitivity, SensitivityPoint, VenueSetting};
 
 use candlewick_backtest::Summary;
-use candlewick_backtest::variants::VariantCount;
 use candlewick_engine::{BotSettings, IntentRow, IntentState, TradeBook};
 use candlewick_sdk::{Millis, Money, MoneyScale};
+use candlewick_search::variants::VariantCount;
 use finding::Facts;
 use serde::Serialize;
 use std::ops::Range;

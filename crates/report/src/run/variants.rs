@@ -2,8 +2,8 @@
 
 use crate::analysis::Metrics;
 use candlewick_backtest::Summary;
-use candlewick_backtest::variants::{Ledger, Note, Tried, VariantCount};
 use candlewick_sdk::Millis;
+use candlewick_search::variants::{Ledger, Note, Tried, VariantCount};
 use std::io;
 use std::ops::Range;
 

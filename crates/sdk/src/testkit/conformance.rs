@@ -1,6 +1,6 @@
 //! Every check of a strategy as one call.
 
-use super::scrutiny::{Check, Finding, Market, ScrutinyError, Subject, scrutinize};
+use super::validation::{Check, Finding, Market, Subject, ValidationError, validate};
 use crate::parameters;
 use crate::{BotContext, BuildError, Candle, Direction, Expiry, StrategyFactory};
 
@@ -9,7 +9,7 @@ use crate::{BotContext, BuildError, Candle, Direction, Expiry, StrategyFactory};
 pub enum Nonconformity {
     /// The strategy was not built, or there are too few candles for its warm-up.
     #[error(transparent)]
-    Scrutiny(#[from] ScrutinyError),
+    Validation(#[from] ValidationError),
     /// A check failed.
     #[error("{check}: {words}")]
     Failed {
@@ -32,7 +32,7 @@ pub enum Nonconformity {
 
 /// Checks a strategy on candles of its bot's interval and answers how many signals it gave there.
 ///
-/// It makes every check of [`scrutinize`]; for the findings one by one, call that. Needs twice the warm-up + 100 candles.
+/// It makes every check of [`validate`]; for the findings one by one, call that. Needs twice the warm-up + 100 candles.
 /// Beside these, what the strategy [declares](StrategyFactory::declaration) of its signals has to be what it answers.
 ///
 /// # Errors
@@ -42,12 +42,12 @@ pub fn conformance<S: StrategyFactory>(
     bot: &BotContext,
     candles: &[Candle],
 ) -> Result<usize, Nonconformity> {
-    let subject = Subject::of::<S>(params, bot).map_err(ScrutinyError::from)?;
+    let subject = Subject::of::<S>(params, bot).map_err(ValidationError::from)?;
     let market = Market { name: "the candles".to_owned(), candles: candles.to_vec() };
-    let scrutiny = scrutinize(&subject, &[market], &mut |_| {})?;
-    match scrutiny.checked.into_iter().find(|checked| checked.finding == Finding::Failed) {
+    let validation = validate(&subject, &[market], &mut |_| {})?;
+    match validation.checked.into_iter().find(|checked| checked.finding == Finding::Failed) {
         Some(failed) => Err(Nonconformity::Failed { check: failed.check, words: failed.words }),
-        None => check_declaration::<S>(params, bot, candles).map(|()| scrutiny.signals),
+        None => check_declaration::<S>(params, bot, candles).map(|()| validation.signals),
     }
 }
 
@@ -56,10 +56,10 @@ fn check_declaration<S: StrategyFactory>(
     bot: &BotContext,
     candles: &[Candle],
 ) -> Result<(), Nonconformity> {
-    let problem = |problem: String| ScrutinyError::from(BuildError::parameters(S::NAME, problem));
+    let problem = |problem: String| ValidationError::from(BuildError::parameters(S::NAME, problem));
     let values = serde_json::to_value(params).map_err(|error| problem(error.to_string()))?;
     let params = parameters::read(&values).map_err(problem)?;
-    let mut strategy = S::build(params, bot).map_err(ScrutinyError::from)?;
+    let mut strategy = S::build(params, bot).map_err(ValidationError::from)?;
     let Some(declaration) = strategy.declaration() else { return Ok(()) };
     let (mut series, entries) = declaration.into_parts();
     let mut values = vec![Vec::with_capacity(candles.len()); series.len()];

@@ -36,12 +36,12 @@ mod allocator;
 mod candles;
 mod chance;
 mod conformance;
-mod scrutiny;
+mod validation;
 
 pub use allocator::{Allocations, CountingAllocator};
 pub use candles::{at_interval, bot, flat, from_closes, gappy, random_walk, reverting, trending, wild};
 pub use conformance::{Nonconformity, conformance};
-pub use scrutiny::{
-    Check, Checked, Finding, KnownUntil, Market, Scrutiny, ScrutinyError, Subject, candles_needed,
-    check_clock, check_files, scrutinize,
+pub use validation::{
+    Check, Checked, Finding, KnownUntil, Market, Subject, Validation, ValidationError, candles_needed,
+    check_clock, check_files, validate,
 };

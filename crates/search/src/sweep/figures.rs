@@ -56,6 +56,7 @@ pub struct Figures {
 }
 
 /// Intents and signals of a trial that are no settled trades.
+#[derive(Clone, Copy)]
 pub(crate) struct OpenEnds {
     /// Intents that are neither settled nor refused.
     pub(crate) unsettled: u64,

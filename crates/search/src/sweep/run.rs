@@ -106,7 +106,7 @@ pub(super) fn better_first(one: &TrialRow, two: &TrialRow) -> Ordering {
 }
 
 impl Sweep<'_> {
-    /// Runs all trials but those that `known` says have run. `watcher` is told after each.
+    /// Runs all trials but those that `known` says have run. `watcher` is called after each.
     ///
     /// # Errors
     /// [`BacktestError`] of the space, of a trial that cannot run whatever its parameters, or of the journal.

@@ -10,7 +10,7 @@ use candlewick_sdk::{
 use candlewick_simulator::Market;
 use std::ops::Range;
 
-/// What runs trials: the seam at which work that is the same for several trials may be shared. Whatever is shared,
+/// What runs trials. A runner may share work that is the same for several trials; whatever it shares,
 /// a trial's trades are those of a [`Backtest`] with its parameters.
 pub trait TrialRunner: Sync {
     /// Runs one set of parameters over the candles that close by `until`; all of them at the end of time.
@@ -20,11 +20,11 @@ pub trait TrialRunner: Sync {
     /// [`TrialEnd::Refused`].
     fn run(&self, candidate: &Candidate, until: Millis) -> Result<TrialEnd, BacktestError>;
 
-    /// From the open of the first candle that the bot hears to the close of the last.
+    /// From the open of the first candle that the bot sees to the close of the last.
     fn span(&self) -> Range<Millis>;
 
-    /// Is told which sets [`measure`](Self::measure) is asked for next, and until when; the groups, by their places, of
-    /// those that share the most. A group that has begun is best brought to its end before another begins.
+    /// Announces the sets that [`measure`](Self::measure) is asked for next, and until when. Answers the groups, by their places, of
+    /// those that share the most: finish a group that has begun before another begins.
     ///
     /// # Errors
     /// What keeps every trial from running.
@@ -33,7 +33,7 @@ pub trait TrialRunner: Sync {
         Ok(vec![(0..candidates.len()).collect()])
     }
 
-    /// Is told that no set is measured until the next are prepared, so that what was kept for them can go.
+    /// Evicts what was kept for the sets that were prepared: none is measured until others are prepared.
     fn evict(&self) {}
 
     /// Runs one set like [`run`](Self::run), for its figures alone.
@@ -117,7 +117,7 @@ impl Replay<'_> {
         self.entry.build_with_declaration(&bot.params, &context)
     }
 
-    /// The candles that the bot hears.
+    /// The candles that the bot sees.
     pub(crate) fn own(&self) -> Option<&CandleSeries> {
         let series = self.settings.session.bots.first().map(BotSettings::series);
         self.candles.iter().find(|candles| Some(candles.series()) == series)

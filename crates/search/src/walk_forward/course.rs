@@ -17,7 +17,7 @@ pub struct Course<'a> {
 }
 
 impl Course<'_> {
-    /// From the open of the first candle that the bot hears to the close of the last.
+    /// From the open of the first candle that the bot sees to the close of the last.
     pub fn span(&self) -> Range<Millis> {
         self.whole.span()
     }
@@ -103,7 +103,7 @@ impl Course<'_> {
         }
     }
 
-    /// A weekend, or a hole: nothing was heard, so nothing was traded.
+    /// A weekend, or missing candles: the bot saw nothing, so it traded nothing.
     fn without_candles(&self) -> Finished {
         Finished {
             book: TradeBook::default(),

@@ -67,7 +67,7 @@ impl Chosen {
 
 impl WalkForward<'_> {
     /// Searches a window's training, all trials but those that `known` says have run, and tests the best set. `watcher` is
-    /// told after each trial.
+    /// called after each trial.
     ///
     /// # Errors
     /// As [`Sweep::run`].

@@ -4,13 +4,14 @@ mod plan;
 
 use super::Context;
 use crate::arguments::parse_journal;
-use crate::data::{CandleArguments, Candles};
+use crate::candles::CandleArguments;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::output::{print, print_json, write_file};
-use candlewick_backtest::variants::Tried;
+use candlewick_app::candles::Candles;
 use candlewick_report::analysis::{Background, Prices, Sensitivity};
 use candlewick_report::page::write_run_page;
 use candlewick_report::run::{PageParts, Run, RunReport, VariantCounter, page_of, write_trades};
+use candlewick_search::variants::Tried;
 use clap::Args;
 use plan::{Plan, Replayed};
 use std::collections::BTreeMap;
@@ -61,7 +62,7 @@ pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Resul
     let (plan, strategies) = Plan::of(arguments, context)?;
     let run = plan.replay(strategies, arguments.journal.as_deref(), context.global)?;
     let book = &run.finished.book;
-    let coarse = arguments.candles.check_trades(&plan.loaded, &plan.candles.markets, book)?;
+    let coarse = arguments.candles.choice().check_trades(&plan.loaded, &plan.candles.markets, book)?;
     if let Some(path) = &arguments.trades {
         let written = write_trades(path, book, &plan.loaded.config.bots, run.finished.money_scale);
         written.map_err(|error| unwritable("--trades", path, error))?;

@@ -2,14 +2,15 @@
 
 use super::BacktestArguments;
 use crate::arguments::GlobalArguments;
+use crate::candles::basis_of;
 use crate::command::Context;
-use crate::configuration::{Base, Flag, Loaded, Problems, RealMoney};
-use crate::crew::{Crew, failure_of_backtest, problem_of_session, session_settings, strategies_of};
-use crate::data::{Candles, Fineness};
 use crate::failure::{Failure, FailureKind};
-use crate::inspection::ruin_of;
 use crate::journal::block_on;
-use crate::progress::{Progress, with_spinner};
+use crate::progress::{Progress, Terminal, with_spinner};
+use candlewick_app::bots::{BotSet, error_of_backtest, problem_of_session, session_settings, strategies_of};
+use candlewick_app::candles::{CandleChoice, Candles, Fineness};
+use candlewick_app::configuration::{Base, Flag, Loaded, Problems, RealMoney};
+use candlewick_app::inspection::ruin_of;
 use candlewick_backtest::{Backtest, BacktestSettings, Finished};
 use candlewick_broker::clock::Stopwatch;
 use candlewick_engine::{Header, JournalHash, Recorder, check_ladders};
@@ -57,10 +58,11 @@ impl Plan {
         arguments: &BacktestArguments,
         context: &Context<'_>,
     ) -> Result<(Self, Strategies), Failure> {
-        let loaded = Loaded::read(&context.global.config, Base::Sandbox, flags_of(arguments))?;
+        let choice = arguments.candles.choice();
+        let loaded = Loaded::read(&context.global.config, Base::Sandbox, flags_of(arguments, &choice))?;
         loaded.check_mode(RealMoney::NotAsked).map_err(Problems::from)?;
         loaded.config.simulation.check()?;
-        let Crew { strategies, wants_prices, versions } = Crew::build(&loaded, context.registry)?;
+        let BotSet { strategies, wants_prices, versions } = BotSet::build(&loaded, context.registry)?;
         let (simulation, seen_payout_percent) = simulation_of(arguments, &loaded)?;
         let settings = BacktestSettings {
             session: session_settings(&loaded),
@@ -70,11 +72,11 @@ impl Plan {
         let refused = |error| Failure::from(Problems::from(problem_of_session(&error, &loaded)));
         let ladders = check_ladders(&settings.session).map_err(refused)?;
         let ruin = ruin_of(&loaded).map_err(refused)?;
-        let mut candles = arguments.candles.gather(&loaded, context.global)?;
-        let coarse = arguments.candles.check_expiries(&loaded, &candles.markets, Fineness::Somewhere)?;
+        let mut candles = choice.gather(&loaded, &Terminal(context.global))?;
+        let coarse = choice.check_expiries(&loaded, &candles.markets, Fineness::Somewhere)?;
         candles.notices.extend(ladders.into_iter().map(|notice| notice.text).chain(ruin.notices));
         candles.notices.extend(ruin.refusal.map(|why| format!("live, this would not start: {why}")));
-        let caveats = Caveats::of_replay(arguments.candles.basis(candles.prices), &settings.simulation);
+        let caveats = Caveats::of_replay(basis_of(&choice, candles.prices), &settings.simulation);
         let header = settings.header(versions, Some(candles.hash.clone()));
         let plan =
             Self { loaded, settings, header, candles, coarse, caveats, seen_payout_percent, wants_prices };
@@ -93,7 +95,7 @@ impl Plan {
     ) -> Result<Replayed, Failure> {
         let (series, markets) = (&self.candles.series, self.candles.markets.clone());
         let backtest = Backtest::new(&self.settings, strategies, &self.wants_prices, series, markets);
-        let backtest = backtest.map_err(|error| failure_of_backtest(error, &self.loaded))?;
+        let backtest = backtest.map_err(|error| error_of_backtest(error, &self.loaded))?;
         let created = journal.map(FileJournal::create).transpose();
         let mut journal =
             created.map_err(|error| Failure::new(FailureKind::Configuration, error).context("--journal"))?;
@@ -131,7 +133,7 @@ impl Plan {
         };
         let watched =
             with_spinner("Repeating the run on other settings", context.global, || Sensitivity::of(&repeat));
-        watched.map_err(|error| failure_of_backtest(error, loaded))
+        watched.map_err(|error| error_of_backtest(error, loaded).into())
     }
 }
 
@@ -155,7 +157,7 @@ fn simulation_of(
     Ok((simulation, delays.payout_percent()))
 }
 
-fn flags_of(arguments: &BacktestArguments) -> Vec<Flag> {
+fn flags_of(arguments: &BacktestArguments, choice: &CandleChoice) -> Vec<Flag> {
     let stress = Flag::new("--stress", "simulation", "stress", arguments.stress);
-    arguments.candles.flags().into_iter().chain(stress).collect()
+    choice.flags().into_iter().chain(stress).collect()
 }

@@ -3,10 +3,10 @@
 use super::CatalogArgument;
 use crate::arguments::parse_moment;
 use crate::command::Context;
-use crate::data::{ALWAYS, DataName, Shelves, shelves, within};
 use crate::failure::{Failure, FailureKind};
 use crate::output::{print, print_json};
 use crate::progress::with_spinner;
+use candlewick_app::candles::{ALWAYS, DataName, Shelves, shelves, within};
 use candlewick_history::{CandleFormat, HashedSeries};
 use candlewick_sdk::Millis;
 use clap::Args;
@@ -95,5 +95,5 @@ fn read(name: &DataName, arguments: &ExportArguments, shelves: &Shelves) -> Resu
         let problem = "--from does not lie before --to".to_owned();
         return Err(Failure::new(FailureKind::Configuration, anyhow::Error::msg(problem)));
     }
-    within(whole, &range, &name.to_string())
+    Ok(within(whole, &range, &name.to_string())?)
 }

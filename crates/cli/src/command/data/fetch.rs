@@ -4,11 +4,13 @@ use super::CatalogArgument;
 use crate::arguments::{parse_moment, parse_span};
 use crate::command::Context;
 use crate::failure::{Ending, Failure, FailureKind};
-use crate::fetch::{
-    BATCH, CandleJob, Fetched, Fetching, Finished, Mixing, PriceJob, Target, fetch_candles, record_prices,
-    report, targets,
-};
 use crate::interrupt::Interrupt;
+use crate::output::{print, print_json};
+use crate::progress::Terminal;
+use candlewick_app::fetch::{
+    BATCH, CandleJob, Fetched, Fetching, Finished, Mixing, PriceJob, Target, document, fetch_candles,
+    record_prices, targets, text,
+};
 use candlewick_history::AssetType;
 use candlewick_sdk::{Interval, Millis};
 use clap::Args;
@@ -69,7 +71,7 @@ pub(super) fn run(arguments: &FetchArguments, context: &Context<'_>) -> Result<E
     let mixing = if arguments.mix { Mixing::Allowed } else { Mixing::Refused };
     let runtime = Runtime::new().map_err(|error| Failure::new(FailureKind::Unexpected, error))?;
     runtime.block_on(async {
-        let fetching = Fetching::new(&loaded, &targets, mixing, context.global)?;
+        let fetching = Fetching::new(&loaded, &targets, mixing, &Terminal(context.global))?;
         let (all, failures, ending) = run_all(targets, arguments, &fetching).await?;
         // Recording ends when somebody has enough; candles that were asked for and are not there are missing.
         let ending = ending.map(|ending| if arguments.record { ending } else { Ending::Interrupted });
@@ -78,7 +80,11 @@ pub(super) fn run(arguments: &FetchArguments, context: &Context<'_>) -> Result<E
             Some(Ending::Done) | None => Finished::Yes,
         };
         let Some(last) = last_told(failures) else {
-            report(&all, finished, &fetching, context.global.json)?;
+            if context.global.json {
+                print_json(&document(&all, finished, &fetching))?;
+            } else {
+                print(&text(&all, finished))?;
+            }
             return Ok(ending.unwrap_or(Ending::Done));
         };
         Err(last)
@@ -128,7 +134,7 @@ async fn run_all(
     let (mut all, mut failures) = (Vec::new(), Vec::new());
     for (_, (fetched, outcome)) in done {
         all.push(fetched);
-        failures.extend(outcome.err());
+        failures.extend(outcome.err().map(Failure::from));
     }
     Ok((all, failures, ending))
 }

@@ -9,9 +9,9 @@ mod list;
 mod reading;
 
 use super::Context;
-use crate::configuration::{Base, Flag, Loaded};
 use crate::failure::{Ending, Failure};
 use crate::interrupt::end_on_sign;
+use candlewick_app::configuration::{Base, Flag, Loaded};
 use candlewick_history::Catalog;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
@@ -46,7 +46,7 @@ impl CatalogArgument {
     /// The configuration, with the catalog that was given.
     fn load(&self, context: &Context<'_>) -> Result<Loaded, Failure> {
         let flag = Flag::new("--catalog", "data", "catalog", self.catalog.as_ref());
-        Loaded::read(&context.global.config, Base::Bare, flag.into_iter().collect())
+        Ok(Loaded::read(&context.global.config, Base::Bare, flag.into_iter().collect())?)
     }
 
     fn open(&self, context: &Context<'_>) -> Result<Catalog, Failure> {

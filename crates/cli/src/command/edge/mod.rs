@@ -6,8 +6,8 @@ mod ruin;
 mod verdict;
 
 use super::Context;
-use crate::configuration::{Base, Loaded};
 use crate::failure::{Ending, Failure};
+use candlewick_app::configuration::{Base, Loaded};
 use clap::Subcommand;
 
 /// The statistics of an edge.
@@ -40,7 +40,7 @@ pub(super) fn run(command: &EdgeCommand, context: &Context<'_>) -> Result<Ending
 
 /// The configuration, for what no option names.
 fn load(context: &Context<'_>) -> Result<Loaded, Failure> {
-    Loaded::read(&context.global.config, Base::Bare, Vec::new())
+    Ok(Loaded::read(&context.global.config, Base::Bare, Vec::new())?)
 }
 
 /// A payout in percent, as a fraction of the stake.

@@ -2,11 +2,11 @@
 
 use super::{load, parse_payout, parse_rate, percent};
 use crate::command::Context;
-use crate::configuration::Loaded;
-use crate::crew::session_settings;
 use crate::failure::Failure;
 use crate::output::{print, print_json, table};
 use crate::progress::Progress;
+use candlewick_app::bots::session_settings;
+use candlewick_app::configuration::Loaded;
 use candlewick_engine::{EngineError, StakeRuin, TradeRecord};
 use candlewick_report::edge::{RuinSheet, RuinTerms};
 use candlewick_sdk::rust_decimal::Decimal;

@@ -2,13 +2,13 @@
 
 use super::find;
 use crate::command::Context;
-use crate::configuration::{Base, Loaded};
-use crate::data::{DataName, shelves};
 use crate::failure::{Failure, FailureKind, kind_of_build};
 use crate::output::{print, print_json};
 use crate::progress::Progress;
-use crate::scrutiny::{self, Examined};
-use candlewick_sdk::testkit::{Check, Finding, Market, ScrutinyError, Subject};
+use candlewick_app::candles::{DataName, shelves};
+use candlewick_app::configuration::{Base, Loaded};
+use candlewick_app::validation::{self, Examined};
+use candlewick_sdk::testkit::{Check, Finding, Market, Subject, ValidationError};
 use candlewick_sdk::{
     BotContext, CloseType, ExpirationType, Expiry, Interval, Series, StrategyEntry, Symbol,
 };
@@ -51,10 +51,10 @@ pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<(
     let mut progress = Progress::new(format!("Checking {}", entry.name), context.global);
     let mut done = 0;
     let mut watch = |_: Check| {
-        progress.update(done, scrutiny::CHECKS);
+        progress.update(done, validation::CHECKS);
         done += 1;
     };
-    let examined = scrutiny::examine(&subject, market, &mut watch).map_err(to_failure)?;
+    let examined = validation::examine(&subject, market, &mut watch).map_err(to_failure)?;
     drop(progress);
     if context.global.json {
         print_json(&examined.document(&subject))?;
@@ -107,10 +107,10 @@ fn judge(examined: &Examined) -> Result<(), Failure> {
     ))
 }
 
-fn to_failure(error: ScrutinyError) -> Failure {
+fn to_failure(error: ValidationError) -> Failure {
     match error {
-        ScrutinyError::Build(error) => Failure::new(kind_of_build(&error), error),
-        ScrutinyError::GiveMoreCandles { .. } => Failure::new(FailureKind::Data, error),
+        ValidationError::Build(error) => Failure::new(kind_of_build(&error), error),
+        ValidationError::TooFewCandles { .. } => Failure::new(FailureKind::Data, error),
     }
 }
 

@@ -3,9 +3,9 @@
 mod check;
 
 use super::Context;
-use crate::crew::suggest_strategy;
 use crate::failure::{Ending, Failure};
 use crate::output::{print, print_json, table};
+use candlewick_app::bots::suggest_strategy;
 use candlewick_sdk::parameters::Parameter;
 use candlewick_sdk::{Registry, StrategyEntry};
 use clap::Subcommand;

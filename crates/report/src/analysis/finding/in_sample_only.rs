@@ -1,7 +1,7 @@
 //! Every candle of the run was seen when its variant was chosen among others.
 
 use super::{Finding, FindingKind, Severity};
-use candlewick_backtest::variants::VariantCount;
+use candlewick_search::variants::VariantCount;
 
 pub(super) fn find(variants: &VariantCount) -> Option<Finding> {
     let is_seen = variants.count > 1 && variants.unseen_share == Some(0.0);

@@ -1,7 +1,7 @@
 //! Many variants were tried: the best of them is good by luck, too.
 
 use super::{Finding, FindingKind, Severity};
-use candlewick_backtest::variants::VariantCount;
+use candlewick_search::variants::VariantCount;
 use std::fmt::Write as _;
 
 /// From so many on it is more than good to know.

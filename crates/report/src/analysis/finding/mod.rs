@@ -13,8 +13,8 @@ mod too_few_trades;
 
 use super::{Breakdown, Dimension, Metrics, Sensitivity, VenueSetting};
 use candlewick_backtest::Summary;
-use candlewick_backtest::variants::VariantCount;
 use candlewick_engine::BotSettings;
+use candlewick_search::variants::VariantCount;
 use serde::Serialize;
 
 /// How much a finding matters.

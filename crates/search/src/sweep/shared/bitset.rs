@@ -8,8 +8,8 @@ pub(crate) struct BitSet {
     words: Vec<u64>,
 }
 
-/// What must all be marked for an entry.
-pub(crate) type Tests = Vec<Arc<BitSet>>;
+/// The sets of an entry: it is met at a candle that is in all of them.
+pub(crate) type EntryBits = Vec<Arc<BitSet>>;
 
 /// Candles in a word.
 const WORD: usize = 64;
@@ -41,7 +41,7 @@ impl BitSet {
     }
 
     /// The candles, of the first so many, that pass every test of any entry; those before `first` left out.
-    pub(crate) fn of(entries: &[&Tests], first: usize, candles: usize) -> Self {
+    pub(crate) fn of(entries: &[&EntryBits], first: usize, candles: usize) -> Self {
         let mut words = vec![0; candles.div_ceil(WORD)];
         for tests in entries {
             if let [test] = &tests[..] {
@@ -66,13 +66,13 @@ impl BitSet {
         self.words.len() * size_of::<u64>()
     }
 
-    /// Whether a candle is marked.
+    /// Whether a candle is in it.
     #[inline]
-    pub(crate) fn has(&self, index: usize) -> bool {
+    pub(crate) fn contains(&self, index: usize) -> bool {
         self.words.get(index / WORD).is_some_and(|word| word >> (index % WORD) & 1 == 1)
     }
 
-    /// The first marked candle from this one on.
+    /// The first of its candles from this one on.
     #[inline]
     pub(crate) fn next(&self, from_index: usize) -> Option<usize> {
         let mut place = from_index / WORD;
@@ -84,7 +84,7 @@ impl BitSet {
         Some(place * WORD + word.trailing_zeros() as usize)
     }
 
-    /// How many candles of a range are marked.
+    /// How many candles of a range are in it.
     #[inline]
     pub(crate) fn count(&self, range: Range<usize>) -> u64 {
         if range.is_empty() {
@@ -125,7 +125,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn marks_are_what_plain_comparisons_find(
+        fn a_bitset_holds_what_plain_comparisons_find(
             values in prop::collection::vec(prop_oneof![Just(f64::NAN), 0.0..10.0, Just(3.0), Just(7.0)], 1..300),
             first in 0_usize..200,
             wide in any::<bool>(),
@@ -139,7 +139,7 @@ mod tests {
             let low = Comparison { series: 0, side: Side::Below, level: 3.0 };
             let high = Comparison { series: 0, side: Side::Above, level: 7.0 };
             let middle = [Comparison { side: Side::Above, ..low }, Comparison { side: Side::Below, ..high }];
-            let test = |comparison: &Comparison| series.marks(comparison).unwrap();
+            let test = |comparison: &Comparison| series.bitset(comparison).unwrap();
             for (entries, is_met) in [
                 (
                     vec![vec![test(&low)], vec![test(&high)]],
@@ -151,13 +151,13 @@ mod tests {
                     Box::new(|value: f64| middle.iter().all(|comparison| comparison.is_met_by(value))),
                 ),
             ] {
-                let tests: Vec<&Tests> = entries.iter().collect();
-                let marks = BitSet::of(&tests, first, values.len());
+                let tests: Vec<&EntryBits> = entries.iter().collect();
+                let set = BitSet::of(&tests, first, values.len());
                 let plain: Vec<usize> = (first..values.len()).filter(|index| is_met(values[*index])).collect();
                 let mut found = Vec::new();
                 let mut cursor = 0;
-                while let Some(index) = marks.next(cursor) {
-                    prop_assert!(entries.iter().any(|tests| tests.iter().all(|test| test.has(index))));
+                while let Some(index) = set.next(cursor) {
+                    prop_assert!(entries.iter().any(|tests| tests.iter().all(|test| test.contains(index))));
                     found.push(index);
                     cursor = index + 1;
                 }
@@ -165,7 +165,7 @@ mod tests {
                 for (start, end) in [(0, values.len()), (1, values.len() - 1), (first, first + 64), (5, 5), (63, 65)] {
                     let end = end.min(values.len());
                     let expected = plain.iter().filter(|index| (start..end).contains(*index)).count() as u64;
-                    prop_assert_eq!(marks.count(start..end.max(start)), expected);
+                    prop_assert_eq!(set.count(start..end.max(start)), expected);
                 }
             }
         }

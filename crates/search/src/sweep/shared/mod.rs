@@ -14,7 +14,7 @@ pub use trial_context::TrialTrade;
 
 use super::trial_runner::within_all;
 use super::{Candidate, Figures, Outcome, PreparedTrial, Replay, TrialEnd, TrialRunner};
-use bitset::{BitSet, Tests};
+use bitset::{BitSet, EntryBits};
 use candlewick_backtest::BacktestError;
 use candlewick_engine::Session;
 use candlewick_sdk::{CandleSeries, Comparison, Declaration, DeclaredEntry, Expiry, Millis, Money, Signal};
@@ -32,7 +32,7 @@ use trial::PlannedEntry;
 /// approved goes through the rules of a Session of its own, and the trades are those of a [`Replay`].
 pub struct SharedRunner<'a> {
     replay: Replay<'a>,
-    shelf: SeriesCache,
+    cache: SeriesCache,
     outcomes: Mutex<Vec<(Millis, Arc<OutcomeTable>)>>,
     black_box: Declarations,
 }
@@ -49,7 +49,7 @@ pub enum Declarations {
 impl<'a> SharedRunner<'a> {
     /// Over what a replay runs on.
     pub fn new(replay: Replay<'a>, black_box: Declarations) -> Self {
-        Self { replay, shelf: SeriesCache::new(), outcomes: Mutex::new(Vec::new()), black_box }
+        Self { replay, cache: SeriesCache::new(), outcomes: Mutex::new(Vec::new()), black_box }
     }
 
     /// The settled trades of a set, in the order in which they became known; `None` where the strategy refuses it.
@@ -127,21 +127,21 @@ impl<'a> SharedRunner<'a> {
         candles: &CandleSeries,
     ) -> Result<Figures, BacktestError> {
         let (mut declared, entries) = declaration.into_parts();
-        let coded = self.shelf.take(&mut declared, &entries, candles.candles())?;
-        let tests = |entry: &DeclaredEntry| -> Option<Tests> {
-            let test = |comparison: &Comparison| coded.get(comparison.series)?.marks(comparison);
+        let quantized = self.cache.take(&mut declared, &entries, candles.candles())?;
+        let bits = |entry: &DeclaredEntry| -> Option<EntryBits> {
+            let test = |comparison: &Comparison| quantized.get(comparison.series)?.bitset(comparison);
             entry.when.iter().map(test).collect()
         };
         let planned = |entry: &DeclaredEntry| {
             let signal = Signal { expiry: entry.expiry, ..Signal::new(entry.direction, "declared") };
             // A level that is no number is met by none.
-            Some(PlannedEntry { tests: tests(entry)?, signal })
+            Some(PlannedEntry { bits: bits(entry)?, signal })
         };
         let planned: Vec<PlannedEntry> = entries.iter().filter_map(planned).collect();
-        let tests: Vec<&Tests> = planned.iter().map(|entry| &entry.tests).collect();
-        let marks = BitSet::of(&tests, warmup.saturating_sub(1), candles.candles().len());
-        self.shelf.put_back(coded);
-        Ok(trial.run_declared(&planned, &marks))
+        let bits: Vec<&EntryBits> = planned.iter().map(|entry| &entry.bits).collect();
+        let candidates = BitSet::of(&bits, warmup.saturating_sub(1), candles.candles().len());
+        self.cache.release(quantized);
+        Ok(trial.run_declared(&planned, &candidates))
     }
 
     fn declaration(&self, declared: Option<Declaration>) -> Option<Declaration> {
@@ -188,12 +188,12 @@ impl TrialRunner for SharedRunner<'_> {
             let prepared = self.replay.prepare_trial(candidate)?.ok();
             layout.add(prepared.and_then(|prepared| self.declaration(prepared.declaration)));
         }
-        Ok(self.shelf.reserve(layout))
+        Ok(self.cache.reserve(layout))
     }
 
     fn evict(&self) {
         self.outcomes.lock().unwrap_or_else(PoisonError::into_inner).clear();
-        self.shelf.clear();
+        self.cache.clear();
     }
 
     fn measure(

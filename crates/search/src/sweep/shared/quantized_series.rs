@@ -1,4 +1,4 @@
-//! A declared series in a byte or two for each candle: all that comparisons with a few known levels can tell of it.
+//! A declared series in one or two bytes for each candle: enough for comparisons with a few known levels.
 
 use super::bitset::BitSet;
 use candlewick_sdk::{Comparison, Side};
@@ -13,11 +13,11 @@ pub(crate) struct QuantizedSeries {
     levels: Vec<f64>,
     codes: Codes,
     /// The candles that meet comparisons, the last asked for last.
-    kept: Mutex<Vec<(RangeInclusive<u16>, Arc<BitSet>)>>,
+    recent: Mutex<Vec<(RangeInclusive<u16>, Arc<BitSet>)>>,
 }
 
-/// Bytes of marks that a series keeps: the levels of many sets over few candles, of a few over many.
-const MOST_KEPT: usize = 256 * 1_024;
+/// Bytes of bitsets that a series keeps: the levels of many sets over few candles, of a few over many.
+const MOST_RECENT_BYTES: usize = 256 * 1_024;
 
 /// One code for each candle.
 enum Codes {
@@ -31,24 +31,24 @@ impl QuantizedSeries {
     /// The most levels that a series can be compared with.
     pub(crate) const MOST_LEVELS: usize = 32_767;
 
-    /// A series of so many numbers to come, for these levels, in the room that another one had.
-    pub(crate) fn new(mut levels: Vec<f64>, candles: usize, mut room: Vec<u8>) -> Self {
+    /// A series of so many numbers to come, for these levels, in the buffer of another one.
+    pub(crate) fn new(mut levels: Vec<f64>, candles: usize, mut buffer: Vec<u8>) -> Self {
         levels.sort_by(f64::total_cmp);
         levels.dedup();
         let codes = if levels.len() <= 127 {
-            room.clear();
-            room.reserve_exact(candles);
-            Codes::Byte(room)
+            buffer.clear();
+            buffer.reserve_exact(candles);
+            Codes::Byte(buffer)
         } else {
             Codes::Word(Vec::with_capacity(candles))
         };
-        Self { levels, codes, kept: Mutex::new(Vec::new()) }
+        Self { levels, codes, recent: Mutex::new(Vec::new()) }
     }
 
-    /// Its room, for another one.
-    pub(crate) fn into_room(self) -> Vec<u8> {
+    /// Its buffer, for another series.
+    pub(crate) fn into_buffer(self) -> Vec<u8> {
         match self.codes {
-            Codes::Byte(room) => room,
+            Codes::Byte(buffer) => buffer,
             Codes::Word(_) => Vec::new(),
         }
     }
@@ -63,24 +63,24 @@ impl QuantizedSeries {
     }
 
     /// The candles whose numbers meet a comparison with one of the levels; `None` when none can.
-    pub(crate) fn marks(&self, comparison: &Comparison) -> Option<Arc<BitSet>> {
+    pub(crate) fn bitset(&self, comparison: &Comparison) -> Option<Arc<BitSet>> {
         let range = self.range(comparison)?;
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = if let Some(place) = kept.iter().position(|(of, _)| *of == range) {
-            kept.remove(place)
+        let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = if let Some(place) = recent.iter().position(|(of, _)| *of == range) {
+            recent.remove(place)
         } else {
-            let marks = match &self.codes {
+            let bitset = match &self.codes {
                 Codes::Byte(codes) => BitSet::of_bytes(codes, &range),
                 Codes::Word(codes) => BitSet::of_words(codes, &range),
             };
-            if kept.len() >= (MOST_KEPT / marks.bytes().max(1)).max(2) {
-                kept.remove(0);
+            if recent.len() >= (MOST_RECENT_BYTES / bitset.bytes().max(1)).max(2) {
+                recent.remove(0);
             }
-            (range, Arc::new(marks))
+            (range, Arc::new(bitset))
         };
-        let marks = known.1.clone();
-        kept.push(known);
-        Some(marks)
+        let bitset = known.1.clone();
+        recent.push(known);
+        Some(bitset)
     }
 
     /// The codes of the numbers that meet a comparison with one of the levels; `None` when none can.

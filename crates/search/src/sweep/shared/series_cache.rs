@@ -1,4 +1,4 @@
-//! The declared series of a search: each computed once, by the first trial that needs it, and put away by the last.
+//! The declared series of a search: each is computed once, by the first trial that needs it, and evicted by the last.
 
 use super::quantized_series::QuantizedSeries;
 use candlewick_backtest::BacktestError;
@@ -15,18 +15,18 @@ pub(crate) struct CachePlan {
     /// The trials of each group.
     members: Vec<Vec<usize>>,
     /// The bits of the levels of each series, and how many trials need it.
-    places: HashMap<SeriesKey, (HashSet<u64>, usize)>,
+    series_by_key: HashMap<SeriesKey, (HashSet<u64>, usize)>,
 }
 
 /// Series by their key.
 pub(crate) struct SeriesCache {
-    places: Mutex<HashMap<SeriesKey, Arc<Place>>>,
-    /// Room of series that nobody needs any more. Given back and asked for anew, it would lie about in pieces.
-    rooms: Mutex<Vec<Vec<u8>>>,
+    series_by_key: Mutex<HashMap<SeriesKey, Arc<CachedSeries>>>,
+    /// Buffers of series that no trial needs any more, to be used again: see docs/performance.md.
+    buffers: Mutex<Vec<Vec<u8>>>,
 }
 
 /// A series that several trials need.
-struct Place {
+struct CachedSeries {
     /// All levels that any of them compares it with.
     levels: Vec<f64>,
     /// Who computes it has it locked; the others wait for what they would have to compute as well.
@@ -34,15 +34,15 @@ struct Place {
 }
 
 struct Content {
-    coded: Option<Arc<QuantizedSeries>>,
+    quantized: Option<Arc<QuantizedSeries>>,
     /// The bits of the first numbers.
     head: Vec<u64>,
     /// How many trials are still to come.
     uses: usize,
 }
 
-/// Candles between the numbers and their codes: so many numbers stay in the nearest cache.
-const AT_ONCE: usize = 1_024;
+/// So many numbers are computed at a time: see docs/performance.md.
+const CHUNK: usize = 1_024;
 /// So many numbers are computed for each trial, to see that a key means one series.
 const HEAD: usize = 256;
 
@@ -58,7 +58,7 @@ impl CachePlan {
         self.members[group].push(self.trials);
         self.trials += 1;
         for (index, series) in series.iter().enumerate() {
-            let (levels, uses) = self.places.entry(series.key().clone()).or_default();
+            let (levels, uses) = self.series_by_key.entry(series.key().clone()).or_default();
             levels.extend(levels_of(index, &entries).map(f64::to_bits));
             *uses += 1;
         }
@@ -67,32 +67,33 @@ impl CachePlan {
 
 impl SeriesCache {
     pub(crate) fn new() -> Self {
-        Self { places: Mutex::new(HashMap::new()), rooms: Mutex::new(Vec::new()) }
+        Self { series_by_key: Mutex::new(HashMap::new()), buffers: Mutex::new(Vec::new()) }
     }
 
-    /// Makes room for these series, and for no others; the groups of trials, each of which shares its first series.
+    /// Reserves a place for these series and drops all others; the groups of trials, each of which shares its first series.
     pub(crate) fn reserve(&self, layout: CachePlan) -> Vec<Vec<usize>> {
-        let CachePlan { members, places, .. } = layout;
+        let CachePlan { members, series_by_key, .. } = layout;
         let place = |(key, (levels, uses)): (SeriesKey, (HashSet<u64>, usize))| {
             let mut levels: Vec<f64> = levels.into_iter().map(f64::from_bits).collect();
             levels.sort_by(f64::total_cmp);
             levels.dedup();
             levels.shrink_to_fit();
-            let content = Mutex::new(Content { coded: None, head: Vec::new(), uses });
+            let content = Mutex::new(Content { quantized: None, head: Vec::new(), uses });
             // One with too many levels is left out: each trial then computes it for itself.
-            (levels.len() <= QuantizedSeries::MOST_LEVELS).then(|| (key, Arc::new(Place { levels, content })))
+            (levels.len() <= QuantizedSeries::MOST_LEVELS)
+                .then(|| (key, Arc::new(CachedSeries { levels, content })))
         };
-        *lock(&self.places) = places.into_iter().filter_map(place).collect();
+        *lock(&self.series_by_key) = series_by_key.into_iter().filter_map(place).collect();
         members
     }
 
-    /// Puts everything away.
+    /// Evicts everything.
     pub(crate) fn clear(&self) {
-        lock(&self.places).clear();
-        lock(&self.rooms).clear();
+        lock(&self.series_by_key).clear();
+        lock(&self.buffers).clear();
     }
 
-    /// The series of one trial, to be put back once it knows its candidates.
+    /// The series of one trial, to be released once it knows its candidates.
     ///
     /// # Errors
     /// [`BacktestError::DeclarationMismatch`] when a key means two series.
@@ -103,59 +104,61 @@ impl SeriesCache {
         candles: &[Candle],
     ) -> Result<Vec<Arc<QuantizedSeries>>, BacktestError> {
         let take = |(index, series): (usize, &mut DeclaredSeries)| {
-            let place = lock(&self.places).get(series.key()).cloned();
+            let place = lock(&self.series_by_key).get(series.key()).cloned();
             let levels: Vec<f64> = levels_of(index, entries).collect();
             match place {
                 Some(place) if levels.iter().all(|level| place.levels.contains(level)) => {
-                    place.take(series, candles, &self.rooms)
+                    place.take(series, candles, &self.buffers)
                 }
-                // Nobody said that this trial would come, or its series has too many levels to be shared.
+                // The trial was not announced, or its series has too many levels to be shared.
                 _ => {
-                    let room = lock(&self.rooms).pop().unwrap_or_default();
-                    Ok(Arc::new(code(series, QuantizedSeries::new(levels, candles.len(), room), candles).0))
+                    let buffer = lock(&self.buffers).pop().unwrap_or_default();
+                    Ok(Arc::new(
+                        quantize(series, QuantizedSeries::new(levels, candles.len(), buffer), candles).0,
+                    ))
                 }
             }
         };
         declared.iter_mut().enumerate().map(take).collect()
     }
 
-    /// Takes series back from a trial. What no trial needs makes room for the next.
-    pub(crate) fn put_back(&self, series: Vec<Arc<QuantizedSeries>>) {
-        for room in series.into_iter().filter_map(Arc::into_inner).map(QuantizedSeries::into_room) {
-            lock(&self.rooms).push(room);
+    /// Takes series back from a trial. The buffer of one that no trial needs is used for the next.
+    pub(crate) fn release(&self, series: Vec<Arc<QuantizedSeries>>) {
+        for buffer in series.into_iter().filter_map(Arc::into_inner).map(QuantizedSeries::into_buffer) {
+            lock(&self.buffers).push(buffer);
         }
     }
 }
 
-impl Place {
+impl CachedSeries {
     fn take(
         &self,
         series: &mut DeclaredSeries,
         candles: &[Candle],
-        rooms: &Mutex<Vec<Vec<u8>>>,
+        buffers: &Mutex<Vec<Vec<u8>>>,
     ) -> Result<Arc<QuantizedSeries>, BacktestError> {
         let mut content = lock(&self.content);
         content.uses = content.uses.saturating_sub(1);
-        let coded = if let Some(coded) = &content.coded {
+        let quantized = if let Some(quantized) = &content.quantized {
             let mut values = Vec::with_capacity(HEAD);
             series.fill(&candles[..content.head.len().min(candles.len())], &mut values);
             if values.iter().map(|value| value.to_bits()).ne(content.head.iter().copied()) {
                 let problem = format!("\"{}\" stands for two different series", series.key());
                 return Err(BacktestError::DeclarationMismatch { problem });
             }
-            coded.clone()
+            quantized.clone()
         } else {
-            let room = lock(rooms).pop().unwrap_or_default();
-            let empty = QuantizedSeries::new(self.levels.clone(), candles.len(), room);
-            let (coded, head) = code(series, empty, candles);
-            let coded = Arc::new(coded);
-            (content.coded, content.head) = (Some(coded.clone()), head);
-            coded
+            let buffer = lock(buffers).pop().unwrap_or_default();
+            let empty = QuantizedSeries::new(self.levels.clone(), candles.len(), buffer);
+            let (quantized, head) = quantize(series, empty, candles);
+            let quantized = Arc::new(quantized);
+            (content.quantized, content.head) = (Some(quantized.clone()), head);
+            quantized
         };
         if content.uses == 0 {
-            content.coded = None;
+            content.quantized = None;
         }
-        Ok(coded)
+        Ok(quantized)
     }
 }
 
@@ -166,22 +169,22 @@ fn levels_of(series: usize, entries: &[DeclaredEntry]) -> impl Iterator<Item = f
 }
 
 /// Computes a series, and the bits of its first numbers.
-fn code(
+fn quantize(
     series: &mut DeclaredSeries,
-    mut coded: QuantizedSeries,
+    mut quantized: QuantizedSeries,
     candles: &[Candle],
 ) -> (QuantizedSeries, Vec<u64>) {
-    let mut values = Vec::with_capacity(AT_ONCE);
+    let mut values = Vec::with_capacity(CHUNK);
     let mut head = Vec::new();
-    for few in candles.chunks(AT_ONCE) {
+    for few in candles.chunks(CHUNK) {
         values.clear();
         series.fill(few, &mut values);
         if head.is_empty() {
             head = values.iter().take(HEAD).map(|value| value.to_bits()).collect();
         }
-        coded.extend(&values);
+        quantized.extend(&values);
     }
-    (coded, head)
+    (quantized, head)
 }
 
 fn lock<T>(content: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -213,44 +216,44 @@ mod tests {
     }
 
     #[test]
-    fn a_series_is_there_until_its_last_trial_and_then_makes_room_for_the_next() {
+    fn a_series_is_cached_until_its_last_trial_and_its_buffer_serves_the_next() {
         let trials = [(1.0, 3.0), (2.0, 7.0), (1.0, 5.0)];
-        let (shelf, candles) = (SeriesCache::new(), candles());
+        let (cache, candles) = (SeriesCache::new(), candles());
         let mut layout = CachePlan::default();
         for (times, level) in trials {
             layout.add(Some(trial(times, level)));
         }
         layout.add(None);
-        assert_eq!(shelf.reserve(layout), [vec![0, 2], vec![1], vec![3]]);
+        assert_eq!(cache.reserve(layout), [vec![0, 2], vec![1], vec![3]]);
         let take = |place: usize| {
             let (times, level) = trials[place];
             let (mut series, entries) = trial(times, level).into_parts();
-            let taken = shelf.take(&mut series, &entries, &candles).unwrap();
-            let marks = taken[0].marks(&entries[0].when[0]).unwrap();
+            let taken = cache.take(&mut series, &entries, &candles).unwrap();
+            let bitset = taken[0].bitset(&entries[0].when[0]).unwrap();
             for (index, candle) in candles.iter().enumerate() {
-                assert_eq!(marks.has(index), times * candle.close() < level, "{place} {index}");
+                assert_eq!(bitset.contains(index), times * candle.close() < level, "{place} {index}");
             }
             taken
         };
-        let rooms = || lock(&shelf.rooms).len();
+        let buffers = || lock(&cache.buffers).len();
         let (first, last) = (take(0), take(2));
         assert!(Arc::ptr_eq(&first[0], &last[0]), "it is computed once");
-        shelf.put_back(last);
-        assert_eq!(rooms(), 0, "the first trial still looks at it");
-        shelf.put_back(first);
-        assert_eq!(rooms(), 1);
+        cache.release(last);
+        assert_eq!(buffers(), 0, "the first trial still looks at it");
+        cache.release(first);
+        assert_eq!(buffers(), 1);
         let other = take(1);
-        assert_eq!(rooms(), 0, "it is where the one before it was");
-        shelf.put_back(other);
-        // Trials whose series is not shared leave room for each other as well.
-        lock(&shelf.places).clear();
+        assert_eq!(buffers(), 0, "it has the buffer of the one before it");
+        cache.release(other);
+        // Trials whose series is not shared leave their buffers to each other as well.
+        lock(&cache.series_by_key).clear();
         for place in [0, 1, 2, 0] {
             let alone = take(place);
-            assert_eq!(rooms(), 0);
-            shelf.put_back(alone);
-            assert_eq!(rooms(), 1);
+            assert_eq!(buffers(), 0);
+            cache.release(alone);
+            assert_eq!(buffers(), 1);
         }
-        shelf.clear();
-        assert_eq!((rooms(), lock(&shelf.places).len()), (0, 0));
+        cache.clear();
+        assert_eq!((buffers(), lock(&cache.series_by_key).len()), (0, 0));
     }
 }

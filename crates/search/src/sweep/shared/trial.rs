@@ -2,7 +2,7 @@
 //! signals, else every candle; no book of trades is kept.
 
 use super::super::Figures;
-use super::bitset::{BitSet, Tests};
+use super::bitset::{BitSet, EntryBits};
 use super::closes::Closes;
 use super::tally::Tally;
 use super::trial_context::{TrialContext, TrialTrade};
@@ -24,7 +24,7 @@ pub struct Trial<'a> {
 
 /// An entry of a declaration, ready to be asked.
 pub(crate) struct PlannedEntry {
-    pub(crate) tests: Tests,
+    pub(crate) bits: EntryBits,
     pub(crate) signal: Signal,
 }
 
@@ -61,15 +61,15 @@ impl<'a> Trial<'a> {
         self.context.trades = Some(trades);
     }
 
-    /// Goes from one marked candle to the next that may be approved; the strategy sees none.
-    pub(crate) fn run_declared(mut self, entries: &[PlannedEntry], marks: &BitSet) -> Figures {
+    /// Goes from one candidate to the next that may be approved; the strategy sees none.
+    pub(crate) fn run_declared(mut self, entries: &[PlannedEntry], candidates: &BitSet) -> Figures {
         let mut cursor = 0;
         let mut opened = 0;
-        while let Some(index) = marks.next(cursor) {
+        while let Some(index) = candidates.next(cursor) {
             cursor = index + 1;
             let close = self.closes.at(index);
             self.handle_due(close);
-            let entry = entries.iter().find(|entry| entry.tests.iter().all(|test| test.has(index)));
+            let entry = entries.iter().find(|entry| entry.bits.iter().all(|set| set.contains(index)));
             let Some(entry) = entry else { continue };
             let context = &mut self.context;
             let outcome = |terms: &OrderTerms| context.settle_at_once(index, terms);
@@ -82,7 +82,7 @@ impl<'a> Trial<'a> {
             };
         }
         // Every candidate was refused, by a rule or for certain, unless it was approved.
-        self.context.tally.refused += marks.count(0..self.closes.candles().len()) - opened;
+        self.context.tally.refused += candidates.count(0..self.closes.candles().len()) - opened;
         self.end().into_figures()
     }
 

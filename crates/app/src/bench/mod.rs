@@ -1,0 +1,11 @@
+//! What a backtest costs on this machine, as multiples of loops written by hand for the same trades.
+
+mod memory;
+mod process;
+mod processor;
+mod round;
+
+pub use memory::Held;
+pub use process::{WholeProcess, floor_of_file};
+pub use processor::Processor;
+pub use round::{Measured, Spread, measure};

@@ -1,0 +1,137 @@
+//! The strategies of the configured bots, built and ready for a Session.
+
+use crate::configuration::{Loaded, Problem, ProblemKind, Problems};
+use crate::error::AppError;
+use crate::suggestion::suggest;
+use candlewick_backtest::BacktestError;
+use candlewick_engine::{BotSettings, EngineError, SessionSettings};
+use candlewick_sdk::{BotContext, BuildError, Registry, Strategy, StrategyEntry};
+
+/// One strategy for each bot, in the bots' order, and what a driver must know of them.
+#[derive(Default)]
+pub struct BotSet {
+    /// The strategies, ready for a Session.
+    pub strategies: Vec<Box<dyn Strategy>>,
+    /// Whether each wants prices between candles.
+    pub wants_prices: Vec<bool>,
+    /// Name and version of each.
+    pub versions: Vec<(String, String)>,
+}
+
+impl BotSet {
+    /// Builds every bot's strategy.
+    ///
+    /// # Errors
+    /// Everything that is wrong with any of them.
+    pub fn build(loaded: &Loaded, registry: &Registry) -> Result<Self, Problems> {
+        let mut set = Self::default();
+        let mut problems = Vec::new();
+        for (index, bot) in loaded.config.bots.iter().enumerate() {
+            match build(index, bot, loaded, registry) {
+                Ok((entry, strategy)) => {
+                    set.strategies.push(strategy);
+                    set.wants_prices.push(entry.wants_prices);
+                    set.versions.push((entry.name.clone(), entry.version.clone()));
+                }
+                Err(problem) => problems.push(problem),
+            }
+        }
+        if loaded.config.bots.is_empty() {
+            let problem = "there is no bot: add a section [[bots]], or give a --config that has one";
+            problems.push(loaded.problem("bots", problem));
+        }
+        Problems::check(problems).map(|()| set)
+    }
+}
+
+impl BotSet {
+    /// Each bot with the number of candles that its strategy wants to have seen.
+    pub fn warmups(&self, bots: &[BotSettings]) -> Vec<(BotSettings, usize)> {
+        bots.iter().zip(&self.strategies).map(|(bot, strategy)| (bot.clone(), strategy.warmup())).collect()
+    }
+}
+
+fn build<'a>(
+    index: usize,
+    bot: &BotSettings,
+    loaded: &Loaded,
+    registry: &'a Registry,
+) -> Result<(&'a StrategyEntry, Box<dyn Strategy>), Problem> {
+    let Some(entry) = registry.find(&bot.strategy) else {
+        let problem = format!("there is no such strategy; {}", suggest_strategy(&bot.strategy, registry));
+        return Err(loaded
+            .problem(&format!("bots[{index}].strategy"), problem)
+            .value(format!("{:?}", bot.strategy)));
+    };
+    let context = BotContext {
+        bot: bot.name.clone(),
+        symbol: bot.symbol,
+        interval: bot.interval,
+        expiry: bot.expiry(),
+    };
+    let strategy = entry.build(&bot.params, &context).map_err(|error| {
+        let kind = kind_of_build(&error);
+        loaded.problem(&format!("bots[{index}].params"), error.to_string()).kind(kind)
+    })?;
+    Ok((entry, strategy))
+}
+
+/// The bots' strategies once more, as [`BotSet::build`] has built them before.
+pub fn strategies_of(
+    bots: &[BotSettings],
+    registry: &Registry,
+) -> Result<Vec<Box<dyn Strategy>>, BacktestError> {
+    let build = |bot: &BotSettings| {
+        let (name, expiry) = (bot.name.clone(), bot.expiry());
+        let context = BotContext { bot: name.clone(), symbol: bot.symbol, interval: bot.interval, expiry };
+        let entry =
+            registry.find(&bot.strategy).expect("the bots were built once, so their strategies are known");
+        let built = entry.build(&bot.params, &context);
+        built.map_err(|source| EngineError::Strategy { bot: name, source }.into())
+    };
+    bots.iter().map(build).collect()
+}
+
+/// What was meant by the name of a strategy.
+pub fn suggest_strategy(name: &str, registry: &Registry) -> String {
+    suggest(name, registry.entries().iter().map(|entry| entry.name.as_str()))
+}
+
+/// What a Session is made from, as configured.
+pub fn session_settings(loaded: &Loaded) -> SessionSettings {
+    let config = &loaded.config;
+    SessionSettings {
+        money_scale: config.account.money_scale,
+        balance: config.account.initial_balance,
+        risk: config.risk.clone(),
+        bots: config.bots.clone(),
+    }
+}
+
+/// What keeps a Session from being made, with the key's origin.
+pub fn problem_of_session(error: &EngineError, loaded: &Loaded) -> Problem {
+    match error {
+        EngineError::Setting { key, problem } => loaded.problem(key, problem.clone()),
+        EngineError::Amount { key, source } => loaded.problem(key, source.to_string()),
+        EngineError::Strategy { source, .. } => {
+            loaded.problem("bots", error.to_string()).kind(kind_of_build(source))
+        }
+    }
+}
+
+/// Why a backtest or a sweep cannot be made or run.
+pub fn error_of_backtest(error: BacktestError, loaded: &Loaded) -> AppError {
+    match error {
+        BacktestError::Engine(error) => Problems::from(problem_of_session(&error, loaded)).into(),
+        BacktestError::Simulator(error) => error.into(),
+        other => AppError::Backtest(other),
+    }
+}
+
+/// A strategy's parameters are settings, the files that it reads are data.
+pub const fn kind_of_build(error: &BuildError) -> ProblemKind {
+    match error {
+        BuildError::Parameters { .. } => ProblemKind::Setting,
+        BuildError::File { .. } => ProblemKind::Data,
+    }
+}

@@ -1,0 +1,58 @@
+//! What to say of candles that the catalog does not hold.
+
+use crate::suggestion::nearest;
+use candlewick_history::{Catalog, HistoryError, Manifest};
+use candlewick_sdk::Series;
+use std::io::ErrorKind;
+use std::path::Path;
+
+/// What the catalog in `folder` holds, and what may have been meant by `wanted`, which begins with a symbol.
+fn what_there_is(folder: &Path, wanted: &str) -> String {
+    let catalog = Catalog::new(folder);
+    let all: Vec<Series> = catalog.series().unwrap_or_default();
+    if all.is_empty() {
+        return "it is empty; `candlewick data fetch` fills it from the venue, `candlewick data import` from files"
+            .to_owned();
+    }
+    let names: Vec<String> = all.iter().map(|series| series.symbol.to_string()).collect();
+    let symbol = wanted.split(' ').next().unwrap_or_default();
+    let near = nearest(symbol, names.iter().map(String::as_str));
+    let of_symbol: Vec<&Series> =
+        all.iter().filter(|series| near.is_some_and(|near| near == series.symbol.as_str())).collect();
+    let there: Vec<String> = all.iter().map(|series| told(&catalog, *series)).collect();
+    let meant =
+        of_symbol.first().map(|series| format!("; did you mean {}@{}?", series.symbol, series.interval));
+    format!("it holds {}{}", there.join(", "), meant.unwrap_or_default())
+}
+
+/// The series as an argument, with its versions where there are several.
+fn told(catalog: &Catalog, series: Series) -> String {
+    let Series { symbol, interval } = series;
+    // A broken manifest has an error of its own.
+    let manifest: Option<Manifest> = catalog.manifest(series).ok().flatten();
+    let versions = manifest.map(|manifest| manifest.versions).unwrap_or_default();
+    if versions.len() < 2 {
+        return format!("{symbol}@{interval}");
+    }
+    let numbers: Vec<String> = versions.iter().map(|version| version.number.to_string()).collect();
+    format!("{symbol}@{interval} in versions {}", numbers.join(", "))
+}
+
+/// What to do about candles that are not where they should be.
+pub fn cure_of_history(error: &HistoryError) -> Option<String> {
+    match error {
+        HistoryError::FillCatalog { folder, what } => Some(what_there_is(folder, what)),
+        HistoryError::CheckPath { path, action, source } if source.kind() == ErrorKind::NotFound => {
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty())?;
+            match *action {
+                "write" if !folder.exists() => Some(format!("make the folder {} first", folder.display())),
+                "open" | "read" if folder.join("manifest.json").exists() => Some(
+                    "bring the file back, or delete the series' folder and fetch or import it anew"
+                        .to_owned(),
+                ),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,112 @@
+//! Whether the candles are fine enough for the expiries that they price.
+
+use crate::configuration::{Loaded, Problems};
+use crate::error::{AppError, Fault};
+use candlewick_engine::{IntentRow, TradeBook};
+use candlewick_records::utc;
+use candlewick_sdk::{Expiry, Millis};
+use candlewick_simulator::{Market, check_expiry, coarse_stretches};
+use std::ops::Range;
+
+/// What is said of a run that was allowed to be coarse, and is.
+pub const COARSE: &str =
+    "coarse: an expiry is shorter than the candles that price it, so this run proves nothing";
+
+/// The way out that is always there.
+const ALLOW: &str = "--allow-coarse runs it all the same, with prices from inside single candles; such a result proves nothing";
+
+/// Which candles have to be fine enough.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fineness {
+    /// Those that there are, wherever they are: what the trades came to be priced by is looked at afterwards.
+    Somewhere,
+    /// Those of every moment at which a trade may be priced.
+    Throughout,
+}
+
+/// Why the candles are too coarse for an expiry; nothing where they are not.
+pub fn too_coarse(expiry: Expiry, market: &Market, fineness: Fineness) -> Option<String> {
+    if let Err(error) = check_expiry(expiry, market) {
+        return Some(error.to_string());
+    }
+    let stretches = match fineness {
+        Fineness::Somewhere => Vec::new(),
+        Fineness::Throughout => coarse_stretches(expiry, market),
+    };
+    let first = stretches.first()?;
+    let (interval, symbol, close_type) = (market.prices.interval(), market.symbol(), expiry.close_type);
+    Some(format!(
+        "an expiry of {close_type} is shorter than the {interval} candles of {symbol}, and finer ones do not cover {}{}",
+        told(first),
+        more(stretches.len() - 1, "stretch", "stretches"),
+    ))
+}
+
+/// Holds every bot's expiry to the candles that would price it.
+///
+/// # Errors
+/// Every bot whose expiry is shorter than its symbol's candles.
+pub fn check_expiries(loaded: &Loaded, markets: &[Market], fineness: Fineness) -> Result<(), AppError> {
+    let mut problems = Vec::new();
+    for (index, bot) in loaded.config.bots.iter().enumerate() {
+        let Some(market) = markets.iter().find(|market| market.symbol() == bot.symbol) else { continue };
+        if let Some(why) = too_coarse(bot.expiry(), market, fineness) {
+            let problem = loaded.problem(&format!("bots[{index}].close_type"), why);
+            problems.push(problem.value(format!("\"{}\"", bot.close_type)));
+        }
+    }
+    Problems::check(problems).map_err(|problems| refused(&problems, ALLOW))
+}
+
+/// Holds the trades of a run to their expiries: each must have been priced by candles that are no longer.
+///
+/// # Errors
+/// How many were not, of the first bot that has such trades.
+pub(super) fn check_trades(loaded: &Loaded, markets: &[Market], book: &TradeBook) -> Result<(), AppError> {
+    for (index, bot) in loaded.config.bots.iter().enumerate() {
+        let Some(market) = markets.iter().find(|market| market.symbol() == bot.symbol) else { continue };
+        let stretches = coarse_stretches(bot.expiry(), market);
+        let of_bot = book.rows().iter().filter(|row| row.approved.bot().index() == index);
+        let coarse: Vec<&IntentRow> = of_bot.filter(|row| is_coarse(row, &stretches)).collect();
+        let Some(first) = coarse.first().and_then(|row| row.open_time) else { continue };
+        let (interval, symbol, close_type) = (market.prices.interval(), bot.symbol, bot.close_type);
+        let why = format!(
+            "trades of {close_type} were priced inside {interval} candles of {symbol}, which finer ones do not cover: the \
+             one of {}{}",
+            utc(first),
+            more(coarse.len() - 1, "trade", "trades"),
+        );
+        let problem = loaded.problem(&format!("bots[{index}].close_type"), why);
+        let problem = problem.value(format!("\"{close_type}\""));
+        let help = format!("--from and --to keep to what the finer candles cover; {ALLOW}");
+        return Err(refused(&Problems::from(problem), &help));
+    }
+    Ok(())
+}
+
+/// Expiries that are too short for their candles.
+fn refused(problems: &Problems, cure: &str) -> AppError {
+    AppError::Invalid(Fault::new(problems.to_string()).cure(cure))
+}
+
+/// Whether one of a trade's prices lies in these stretches. A price at the end of a candle is that candle's.
+fn is_coarse(row: &IntentRow, stretches: &[Range<Millis>]) -> bool {
+    let holds = |moment: Millis| {
+        let after = stretches.partition_point(|stretch| stretch.start <= moment);
+        after.checked_sub(1).is_some_and(|at| moment < stretches[at].end)
+    };
+    let exit = row.close_time.filter(|_| row.close_price.is_some()).map(|close| close - Millis::new(1));
+    row.open_time.is_some_and(holds) || exit.is_some_and(holds)
+}
+
+fn told(stretch: &Range<Millis>) -> String {
+    format!("{} to {}", utc(stretch.start), utc(stretch.end))
+}
+
+fn more(count: usize, one: &str, several: &str) -> String {
+    match count {
+        0 => String::new(),
+        1 => format!(", and 1 {one} more"),
+        _ => format!(", and {count} {several} more"),
+    }
+}

@@ -1,0 +1,140 @@
+//! The candles of a run and what is to be said of them.
+use super::coarse::{COARSE, Fineness, check_expiries, check_trades};
+use super::load::{self, ALWAYS, StockSource};
+use super::market::{markets_for, select_series};
+use super::price_source::PriceSource;
+use crate::configuration::{Flag, Loaded};
+use crate::error::AppError;
+use crate::progress::Progress;
+use candlewick_engine::{BotSettings, TradeBook};
+use candlewick_history::{data_hash_of, missing_candles};
+use candlewick_records::utc;
+use candlewick_sdk::{CandleSeries, Millis, Series};
+use candlewick_simulator::Market;
+use std::ops::Range;
+use std::path::PathBuf;
+
+/// What to read.
+#[derive(Clone, Debug, Default)]
+pub struct CandleChoice {
+    /// Candle file, SYMBOL_INTERVAL.csv (or .parquet) or SYMBOL@INTERVAL=PATH, or a series of the catalog,
+    /// SYMBOL@INTERVAL; repeatable; finer candles of a symbol price its trades
+    pub data: Vec<String>,
+    /// Folder of the catalog, from which the bots' series come when no --data is given
+    pub catalog: Option<PathBuf>,
+    /// Leave out candles that open before: a date, a time, or milliseconds since 1970
+    pub from: Option<Millis>,
+    /// Leave out candles that close after
+    pub to: Option<Millis>,
+    /// Run expiries that are shorter than the candles; such a result proves nothing
+    pub allow_coarse: bool,
+}
+
+/// The candles of a run and what is to be said of them.
+pub struct Candles {
+    /// All that bots hear or trades are priced by.
+    pub series: Vec<CandleSeries>,
+    /// What prices trades, by symbol.
+    pub markets: Vec<Market>,
+    /// Over all series.
+    pub hash: String,
+    /// Whose prices they are.
+    pub prices: PriceSource,
+    /// Values of the candles that a venue changed later, as far as the catalog knows.
+    pub revised: u64,
+    /// What the reader should know.
+    pub notices: Vec<String>,
+}
+
+impl Candles {
+    /// From the first candle's open to the last one's close.
+    pub fn span(&self) -> Range<Millis> {
+        let start = self.series.iter().map(CandleSeries::start).min();
+        let end = self.series.iter().map(CandleSeries::end).max();
+        start.unwrap_or(Millis::ZERO)..end.unwrap_or(Millis::ZERO)
+    }
+
+    /// How many candles that bots listen to are missing in hours in which their market was open.
+    pub fn missing(&self, bots: &[BotSettings]) -> u64 {
+        let is_heard = |one: &&CandleSeries| bots.iter().any(|bot| bot.series() == one.series());
+        self.series.iter().filter(is_heard).map(missing_candles).sum()
+    }
+}
+
+impl CandleChoice {
+    /// As settings.
+    pub fn flags(&self) -> Vec<Flag> {
+        let data = (!self.data.is_empty()).then_some(&self.data);
+        let flags = [
+            Flag::new("--data", "sandbox", "data", data),
+            Flag::new("--catalog", "data", "catalog", self.catalog.as_ref()),
+        ];
+        flags.into_iter().flatten().collect()
+    }
+
+    /// Reads the candles of the configured bots and sorts out who hears and who prices.
+    ///
+    /// # Errors
+    /// As [`load::load`] and [`select_series`].
+    pub fn gather(&self, loaded: &Loaded, progress: &dyn Progress) -> Result<Candles, AppError> {
+        let bots = &loaded.config.bots;
+        let stock = load::load(loaded, &self.range()?, progress)?;
+        let given: Vec<Series> = stock.series.iter().map(|one| one.candles().series()).collect();
+        let (prices, revised) = (stock.prices, stock.revised);
+        let mut notices = stock.notices;
+        let selected = select_series(bots, stock.series, &stock.place)?;
+        let series = load::candles_of(&selected);
+        let markets = markets_for(bots, &series);
+        if stock.source == StockSource::Synthetic {
+            notices.push("synthetic candles: a profit on them says nothing about a strategy".to_owned());
+        }
+        let joined = series.iter().map(CandleSeries::series).filter(|one| !given.contains(one));
+        notices.extend(joined.map(|one| format!("the candles of {one} are resampled from shorter ones")));
+        let hash = data_hash_of(&selected).to_hex().to_string();
+        Ok(Candles { series, markets, hash, prices, revised, notices })
+    }
+
+    /// Holds every bot's expiry to the candles: a notice where it is too short and may be.
+    ///
+    /// # Errors
+    /// As [`check_expiries`], unless coarse runs are allowed.
+    pub fn check_expiries(
+        &self,
+        loaded: &Loaded,
+        markets: &[Market],
+        fineness: Fineness,
+    ) -> Result<Option<String>, AppError> {
+        self.coarse(check_expiries(loaded, markets, fineness))
+    }
+
+    /// Holds the trades of a run to their expiries: a notice where one was priced by longer candles and may be.
+    ///
+    /// # Errors
+    /// As [`check_trades`], unless coarse runs are allowed.
+    pub fn check_trades(
+        &self,
+        loaded: &Loaded,
+        markets: &[Market],
+        book: &TradeBook,
+    ) -> Result<Option<String>, AppError> {
+        self.coarse(check_trades(loaded, markets, book))
+    }
+
+    fn coarse(&self, checked: Result<(), AppError>) -> Result<Option<String>, AppError> {
+        match checked {
+            Ok(()) => Ok(None),
+            Err(_) if self.allow_coarse => Ok(Some(COARSE.to_owned())),
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// What `--from` and `--to` leave.
+    fn range(&self) -> Result<Range<Millis>, AppError> {
+        let range = self.from.unwrap_or(ALWAYS.start)..self.to.unwrap_or(ALWAYS.end);
+        if range.is_empty() {
+            let [from, to] = [range.start, range.end].map(utc);
+            return Err(AppError::invalid(format!("--from {from} does not lie before --to {to}")));
+        }
+        Ok(range)
+    }
+}

@@ -1,0 +1,223 @@
+//! The candles of a run: from what is named, else from the catalog, else synthetic ones.
+
+use super::name::{DataName, Shelves, names};
+use super::price_source::PriceSource;
+use super::synthetic;
+use crate::configuration::Loaded;
+use crate::error::AppError;
+use crate::progress::Progress;
+use candlewick_engine::BotSettings;
+use candlewick_history::{Catalog, HashedSeries};
+use candlewick_sdk::{CandleSeries, Millis, Series};
+use std::ops::Range;
+
+/// Every moment.
+pub const ALWAYS: Range<Millis> = Millis::new(i64::MIN)..Millis::MAX;
+
+/// Candles, and where they are from.
+pub struct Stock {
+    pub series: Vec<HashedSeries>,
+    pub source: StockSource,
+    pub prices: PriceSource,
+    /// The same, for messages.
+    pub place: String,
+    /// What the reader should know.
+    pub notices: Vec<String>,
+    /// Values of its candles that a venue changed later, as far as the catalog knows.
+    pub revised: u64,
+}
+
+/// Where the candles of a run are from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StockSource {
+    /// What `--data` or `[sandbox].data` names.
+    Named,
+    /// The catalog, by the bots' symbols and intervals.
+    Catalog,
+    /// Made from a seed.
+    Synthetic,
+}
+
+/// Reads what is named. Where nothing is, the catalog decides: when it was asked for, or holds a series that a bot
+/// listens to (the series of every bot, where the bots are those that come along), the bots' series and all finer ones of their symbols come from there. Else the candles are
+/// synthetic. Only what lies within `range` is kept.
+///
+/// # Errors
+/// Bad data, with file and line; a series that is given twice; a catalog that was asked for and holds nothing.
+pub fn load(loaded: &Loaded, range: &Range<Millis>, progress: &dyn Progress) -> Result<Stock, AppError> {
+    let config = &loaded.config;
+    let shelves = shelves(loaded);
+    let named = names(&config.sandbox.data)?;
+    if !named.is_empty() {
+        return stock(loaded, (&named, StockSource::Named), &shelves, range, progress);
+    }
+    let folder = shelves.catalog.folder().display();
+    let stored = stored_for(&shelves.catalog, &config.bots)?;
+    let unserved = config.bots.iter().find(|bot| !serves(&stored, bot));
+    let left_aside = unserved.filter(|_| loaded.has_built_in_bots() && !loaded.is_set("data.catalog"));
+    let mut notices = Vec::new();
+    if let Some(bot) = left_aside.filter(|_| !stored.is_empty()) {
+        notices.push(format!(
+            "the catalog {folder} is left aside: the bots that come along need all their series, and it has no {}; \
+             --config names bots of your own",
+            bot.series()
+        ));
+    } else if !stored.is_empty() {
+        return stock(loaded, (&stored, StockSource::Catalog), &shelves, range, progress);
+    }
+    if loaded.is_set("data.catalog") {
+        let problem = format!(
+            "the catalog {folder} holds no candles of the bots' symbols; it holds: {}",
+            listed(&shelves.catalog.series()?)
+        );
+        return Err(AppError::data(problem)
+            .help("`candlewick data generate --catalog DIR` makes synthetic candles; --data takes files"));
+    }
+    let spinner = progress.spinner("Making synthetic candles");
+    let made = synthetic::candles()?;
+    drop(spinner);
+    let made = made.into_iter().map(|one| ("synthetic candles".to_owned(), HashedSeries::new(one)));
+    let series = kept(made.collect(), range, &config.bots)?;
+    let (source, prices) = (StockSource::Synthetic, PriceSource::Other);
+    let place = "the synthetic candles".to_owned();
+    Ok(Stock { series, source, prices, place, notices, revised: 0 })
+}
+
+/// Reads what is named, and what the catalog knows of it.
+fn stock(
+    loaded: &Loaded,
+    (names, source): (&[DataName], StockSource),
+    shelves: &Shelves,
+    range: &Range<Millis>,
+    progress: &dyn Progress,
+) -> Result<Stock, AppError> {
+    let folder = shelves.catalog.folder().display();
+    let mut notices = joined(names, shelves)?;
+    let place = match source {
+        StockSource::Named | StockSource::Synthetic => "the given data".to_owned(),
+        StockSource::Catalog => format!("the catalog {folder}"),
+    };
+    if source == StockSource::Catalog && loaded.has_built_in_bots() {
+        notices.push(format!("the candles are those of the catalog {folder}"));
+    }
+    let series = kept(read_all(names, shelves, progress)?, range, &loaded.config.bots)?;
+    let prices = PriceSource::of(names, &shelves.catalog, &loaded.config.broker.client)?;
+    Ok(Stock { series, source, prices, place, notices, revised: revised(names, shelves, range)? })
+}
+
+/// The catalog and the cache of a configuration.
+pub fn shelves(loaded: &Loaded) -> Shelves {
+    let settings = &loaded.config.data;
+    Shelves { catalog: Catalog::new(settings.catalog.clone()), cache: settings.file_cache() }
+}
+
+/// What the catalog has for these bots: nothing when it could serve none of them.
+pub fn stored_for(catalog: &Catalog, bots: &[BotSettings]) -> Result<Vec<DataName>, AppError> {
+    let all = catalog.series()?;
+    let mut found: Vec<Series> = Vec::new();
+    for bot in bots {
+        let of_symbol = || all.iter().copied().filter(|one| one.symbol == bot.symbol);
+        let own = of_symbol().find(|one| *one == bot.series());
+        let parts = || of_symbol().filter(|one| is_part(*one, bot.series())).max_by_key(|one| one.interval);
+        let finer = of_symbol().filter(|one| one.interval < bot.interval);
+        for series in own.or_else(parts).into_iter().chain(finer) {
+            if !found.contains(&series) {
+                found.push(series);
+            }
+        }
+    }
+    Ok(found.into_iter().map(DataName::Stored).collect())
+}
+
+/// Whether the bot's series is among these, or can be joined from one of them.
+fn serves(names: &[DataName], bot: &BotSettings) -> bool {
+    let series = bot.series();
+    names.iter().map(DataName::series).any(|one| one == series || is_part(one, series))
+}
+
+/// Which of the named series are joined from shorter ones.
+fn joined(names: &[DataName], shelves: &Shelves) -> Result<Vec<String>, AppError> {
+    let mut notices = Vec::new();
+    for name in names {
+        if let Some(shorter) = name.joined_from(&shelves.catalog)? {
+            notices.push(format!("the candles of {} are joined from those of {shorter}", name.series()));
+        }
+    }
+    Ok(notices)
+}
+
+/// Whether candles of one series join to candles of another.
+pub(super) fn is_part(fine: Series, coarse: Series) -> bool {
+    let divides = coarse.interval.length().is_aligned_to(fine.interval.length());
+    fine.symbol == coarse.symbol && fine.interval < coarse.interval && divides
+}
+
+/// How many revisions the catalog keeps beside the candles of these names that lie within the range.
+fn revised(names: &[DataName], shelves: &Shelves, range: &Range<Millis>) -> Result<u64, AppError> {
+    let mut count = 0;
+    for name in names {
+        if let Some(series) = name.read_from(&shelves.catalog)? {
+            let revisions = shelves.catalog.revisions(series)?;
+            let of_range = revisions.iter().filter(|revision| range.contains(&revision.candle.time()));
+            count += of_range.count() as u64;
+        }
+    }
+    Ok(count)
+}
+
+fn read_all(
+    names: &[DataName],
+    shelves: &Shelves,
+    progress: &dyn Progress,
+) -> Result<Vec<(String, HashedSeries)>, AppError> {
+    let read = |name: &DataName| {
+        let mut bar = progress.bar(&format!("Reading {name}"));
+        let whole = name.read(shelves, &mut |at| bar.update(at.read_bytes, at.total_bytes))?;
+        Ok((name.to_string(), whole))
+    };
+    names.iter().map(read).collect()
+}
+
+/// What lies within the range. A series that no bot listens to, such as detail of other days, may be outside.
+fn kept(
+    series: Vec<(String, HashedSeries)>,
+    range: &Range<Millis>,
+    bots: &[BotSettings],
+) -> Result<Vec<HashedSeries>, AppError> {
+    let mut kept = Vec::with_capacity(series.len());
+    let mut outside = None;
+    for (place, whole) in series {
+        let is_heard = bots.iter().any(|bot| bot.series() == whole.candles().series());
+        match within(whole, range, &place) {
+            Ok(part) => kept.push(part),
+            Err(failure) if is_heard => return Err(failure),
+            Err(failure) => outside = Some(failure),
+        }
+    }
+    match outside {
+        Some(failure) if kept.is_empty() => Err(failure),
+        _ => Ok(kept),
+    }
+}
+
+/// What of a series lies within the range.
+pub fn within(whole: HashedSeries, range: &Range<Millis>, place: &str) -> Result<HashedSeries, AppError> {
+    let candles = whole.candles();
+    let Ok(part) = candles.within(range.clone()) else {
+        let ends = [candles.start(), candles.end()].map(candlewick_records::utc);
+        let problem = format!("{place}: no candles of {} lie between --from and --to", candles.series());
+        return Err(AppError::data(problem).help(format!("it has them from {} to {}", ends[0], ends[1])));
+    };
+    let is_whole = part.candles().len() == candles.candles().len();
+    Ok(if is_whole { whole } else { HashedSeries::new(part) })
+}
+
+fn listed(all: &[Series]) -> String {
+    let names: Vec<String> = all.iter().map(Series::to_string).collect();
+    if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
+}
+
+/// The candles alone.
+pub fn candles_of(series: &[HashedSeries]) -> Vec<CandleSeries> {
+    series.iter().map(|one| one.candles().clone()).collect()
+}

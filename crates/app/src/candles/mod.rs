@@ -1,0 +1,20 @@
+//! Candles for a run: from files, from the catalog, or the synthetic ones that come along; and what each is for.
+
+mod absent;
+mod coarse;
+mod gather;
+mod load;
+mod market;
+mod name;
+mod price_source;
+mod shift;
+mod synthetic;
+
+pub use absent::cure_of_history;
+pub use coarse::{COARSE, Fineness, check_expiries, too_coarse};
+pub use gather::{CandleChoice, Candles};
+pub use load::{ALWAYS, candles_of, load, shelves, stored_for, within};
+pub use market::{markets_for, select_series};
+pub use name::{DataName, Shelves};
+pub use price_source::{PriceSource, source_of};
+pub use shift::{shift_to, start_among};

@@ -1,0 +1,140 @@
+//! What `--data` takes: a file, or a series of the catalog.
+
+use super::load::is_part;
+use crate::error::AppError;
+use candlewick_history::{Catalog, DataSource, FileCache, HashedSeries, HistoryError, Progress, resample};
+use candlewick_sdk::{Interval, Series, Symbol};
+use std::fmt;
+use std::str::FromStr;
+
+/// `SYMBOL_INTERVAL.csv` or `.parquet`, `SYMBOL@INTERVAL=PATH`, or `SYMBOL@INTERVAL` for a series of the catalog.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DataName {
+    /// A file.
+    File(DataSource),
+    /// A series of the catalog.
+    Stored(Series),
+}
+
+/// Where named candles are looked for.
+#[derive(Clone, Debug)]
+pub struct Shelves {
+    /// The folder of stored candles.
+    pub catalog: Catalog,
+    /// Parsed copies of files; none where none are kept.
+    pub cache: Option<FileCache>,
+}
+
+impl DataName {
+    /// The series that it names.
+    pub const fn series(&self) -> Series {
+        match self {
+            Self::File(source) => source.series,
+            Self::Stored(series) => *series,
+        }
+    }
+
+    /// Reads the candles.
+    ///
+    /// # Errors
+    /// A file, line or series that cannot be read.
+    pub fn read(
+        &self,
+        shelves: &Shelves,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<HashedSeries, HistoryError> {
+        match (self, &shelves.cache) {
+            (Self::File(source), Some(cache)) => cache.read(source, progress),
+            (Self::File(source), None) => source.read(progress).map(HashedSeries::new),
+            (Self::Stored(series), _) => match self.joined_from(&shelves.catalog)? {
+                None => shelves.catalog.read(*series),
+                Some(shorter) => {
+                    let shorter = shelves.catalog.read(shorter)?;
+                    Ok(HashedSeries::new(resample(shorter.candles(), series.interval)?))
+                }
+            },
+        }
+    }
+
+    /// The series of the catalog that its candles are read from; none where it is a file.
+    ///
+    /// # Errors
+    /// A catalog that cannot be read.
+    pub fn read_from(&self, catalog: &Catalog) -> Result<Option<Series>, HistoryError> {
+        match self {
+            Self::File(_) => Ok(None),
+            Self::Stored(series) => Ok(Some(self.joined_from(catalog)?.unwrap_or(*series))),
+        }
+    }
+
+    /// The series of the catalog whose candles make up those that it does not hold: the longest that do.
+    ///
+    /// # Errors
+    /// A catalog that cannot be read.
+    pub fn joined_from(&self, catalog: &Catalog) -> Result<Option<Series>, HistoryError> {
+        let Self::Stored(series) = self else { return Ok(None) };
+        let all = catalog.series()?;
+        let parts = all.iter().filter(|one| is_part(**one, *series) && !all.contains(series));
+        Ok(parts.max_by_key(|one| one.interval).copied())
+    }
+}
+
+/// The names that are configured (`[sandbox].data`, or `--data` in its place).
+///
+/// # Errors
+/// A name that does not tell its series; a series that is named twice.
+pub(super) fn names(configured: &[String]) -> Result<Vec<DataName>, AppError> {
+    let mut names: Vec<DataName> = Vec::with_capacity(configured.len());
+    for text in configured {
+        let name: DataName = text.parse()?;
+        if let Some(other) = names.iter().find(|other| other.series() == name.series()) {
+            let problem = format!("{} is given twice: {other} and {name}", name.series());
+            return Err(AppError::invalid(problem).help("leave one of the two out"));
+        }
+        names.push(name);
+    }
+    Ok(names)
+}
+
+fn stored(text: &str) -> Option<Series> {
+    let (symbol, interval) = text.rsplit_once('@')?;
+    Some(Series { symbol: Symbol::new(symbol).ok()?, interval: interval.parse::<Interval>().ok()? })
+}
+
+impl FromStr for DataName {
+    type Err = HistoryError;
+
+    fn from_str(text: &str) -> Result<Self, HistoryError> {
+        stored(text).map_or_else(|| text.parse().map(Self::File), |series| Ok(Self::Stored(series)))
+    }
+}
+
+impl fmt::Display for DataName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(source) => source.path.display().fmt(f),
+            Self::Stored(series) => write!(f, "{}@{}", series.symbol, series.interval),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_without_a_path_is_of_the_catalog() {
+        for (text, stored) in [
+            ("BTCUSDT@1m", true),
+            ("PEPE/USDT@60s", true),
+            ("EURUSD=X@1m", true),
+            ("BTCUSDT@1m=x.csv", false),
+            ("BTCUSDT_1m.csv", false),
+            ("some@where/BTCUSDT_5s.parquet", false),
+        ] {
+            let name: DataName = text.parse().unwrap();
+            assert_eq!(matches!(name, DataName::Stored(_)), stored, "{text}");
+        }
+        assert!("BTCUSDT@".parse::<DataName>().is_err());
+    }
+}

@@ -1,0 +1,215 @@
+//! Candles and the present: the moment among stored candles at which a venue starts, or the whole days by which they
+//! are moved so that they lie around now.
+
+use crate::error::AppError;
+use candlewick_sandbox::StartTime;
+use candlewick_sdk::{Candle, CandleError, CandleSeries, Millis, Ohlcv};
+use std::cmp::Reverse;
+use std::iter::successors;
+use std::ops::Range;
+
+/// Moves all candles by the same number of whole days, so that `now` lies among them: where every series has a candle,
+/// with as much as possible of a day of history before it and of a day to come, as far as the candles allow.
+///
+/// # Errors
+/// Candles that are too short to lie around now, or whose interval does not divide a day.
+pub fn shift_to(now: Millis, all: &[CandleSeries]) -> Result<Vec<CandleSeries>, AppError> {
+    let way_out = "give --start or a --speed above 1: the candles then stay where they are in time";
+    let Some(days) = shift_of(now, all) else {
+        let problem = "the candles are too short to be moved around the present by whole days";
+        return Err(AppError::data(problem).help(way_out));
+    };
+    let moved = |one: &CandleSeries| {
+        shift(one, days).map_err(|error| {
+            let problem = format!("{} cannot be moved by whole days: {error}", one.series());
+            AppError::data(problem).help(way_out)
+        })
+    };
+    all.iter().map(moved).collect()
+}
+
+/// The moment among these candles at which a venue starts: the one that was asked for, or one at which every series has
+/// a candle, after a day (or a quarter) of their common history, so that there is something to warm up on.
+///
+/// # Errors
+/// A start outside the candles.
+pub fn start_among(all: &[CandleSeries], asked: Option<Millis>) -> Result<Millis, AppError> {
+    let (start, end) = whole(all);
+    let Some(at) = asked else {
+        let (start, end) = common(all).unwrap_or((start, end));
+        let wanted = start + history(start, end);
+        return Ok(first_covered(all, wanted..end).unwrap_or(wanted));
+    };
+    if (start..end).contains(&at) {
+        return Ok(at);
+    }
+    let print = |moment: Millis| String::from(StartTime(moment));
+    let problem =
+        format!("the start {} is outside the candles, {} to {}", print(at), print(start), print(end));
+    Err(AppError::invalid(problem).help("give a --start within them, or leave it out"))
+}
+
+/// From the first candle of any series to the last of any.
+fn whole(all: &[CandleSeries]) -> (Millis, Millis) {
+    let start = all.iter().map(CandleSeries::start).min().unwrap_or_default();
+    (start, all.iter().map(CandleSeries::end).max().unwrap_or_default())
+}
+
+/// From where the last series begins to where the first ends; none where they do not overlap.
+fn common(all: &[CandleSeries]) -> Option<(Millis, Millis)> {
+    let start = all.iter().map(CandleSeries::start).max()?;
+    let end = all.iter().map(CandleSeries::end).min()?;
+    (start < end).then_some((start, end))
+}
+
+/// What lies before the start.
+fn history(start: Millis, end: Millis) -> Millis {
+    Millis::DAY.min(Millis::new((end - start).get() / 4)).floor_to(Millis::MINUTE)
+}
+
+/// Whether a moment lies inside a candle of this series; otherwise when the next one opens, if there is one.
+fn covers(one: &CandleSeries, at: Millis) -> Result<(), Option<Millis>> {
+    let next = one.candles().partition_point(|candle| candle.time() <= at);
+    let last = next.checked_sub(1).map(|last| one.candles()[last]);
+    match last {
+        Some(candle) if at < candle.close_time(one.interval()) => Ok(()),
+        _ => Err(one.candles().get(next).map(Candle::time)),
+    }
+}
+
+/// The first moment of a range that lies inside a candle of every series.
+fn first_covered(all: &[CandleSeries], range: Range<Millis>) -> Option<Millis> {
+    let mut at = range.start;
+    while at < range.end {
+        match all.iter().find_map(|one| covers(one, at).err()) {
+            None => return Some(at),
+            // Each step goes to a later candle.
+            Some(next) => at = next?,
+        }
+    }
+    None
+}
+
+/// By how much candles are moved so that now lies among them.
+fn shift_of(now: Millis, all: &[CandleSeries]) -> Option<Millis> {
+    let (start, end) = whole(all);
+    // The moments among the candles that have the time of day of now.
+    let first = now - (now - start).floor_to(Millis::DAY);
+    let moments = successors(Some(first), |at| Some(*at + Millis::DAY)).take_while(|at| *at < end);
+    // How much lies on either side, up to a day.
+    let room = |at: Millis, (from, until): (Millis, Millis)| (at - from).min(until - at).min(Millis::DAY);
+    let how_good = |at: &Millis| {
+        let is_covered = all.iter().all(|one| covers(one, *at).is_ok());
+        let in_common = common(all).map_or(Millis::ZERO, |common| room(*at, common).max(Millis::ZERO));
+        (is_covered, in_common, room(*at, (start, end)), Reverse(*at))
+    };
+    moments.max_by_key(how_good).map(|at| now - at)
+}
+
+fn shift(series: &CandleSeries, by: Millis) -> Result<CandleSeries, CandleError> {
+    let interval = series.interval();
+    let moved = |candle: &Candle| {
+        let (open, high, low) = (candle.open(), candle.high(), candle.low());
+        let numbers = Ohlcv { open, high, low, close: candle.close(), volume: candle.volume() };
+        Candle::new(candle.time() + by, interval, numbers)
+    };
+    let candles = series.candles().iter().map(moved).collect::<Result<Vec<_>, _>>()?;
+    Ok(CandleSeries::new(series.series(), candles).expect("candles moved alike stay in order and aligned"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_sdk::{Interval, Series};
+    use proptest::prelude::*;
+
+    fn hours(hours: i64) -> Millis {
+        Millis::HOUR * hours
+    }
+
+    /// Hourly candles of these hours, each pair from one to before another.
+    fn series(symbol: &str, of: &[(i64, i64)]) -> CandleSeries {
+        let interval: Interval = "1h".parse().unwrap();
+        let numbers = Ohlcv { open: 1.0, high: 2.0, low: 1.0, close: 2.0, volume: 0.0 };
+        let opens = of.iter().flat_map(|(from, until)| *from..*until).map(hours);
+        let candles: Vec<Candle> = opens.map(|open| Candle::new(open, interval, numbers).unwrap()).collect();
+        CandleSeries::new(Series { symbol: symbol.parse().unwrap(), interval }, candles).unwrap()
+    }
+
+    const TWO_WEEKS: (i64, i64) = (0, 14 * 24);
+
+    #[test]
+    fn now_lies_where_every_series_has_candles_behind_a_day_of_history() {
+        let of = |all: &[&[(i64, i64)]]| -> Vec<CandleSeries> {
+            all.iter().zip(["A", "B"]).map(|(hours, name)| series(name, hours)).collect()
+        };
+        for (now, all, expected) in [
+            // Now becomes the second day.
+            (100 * 24 + 5, of(&[&[TWO_WEEKS]]), Some(99 * 24)),
+            // Two days: at 05:00 the second, behind 29 hours and before 19; at 13:00 the first, behind 13 and before 35.
+            (100 * 24 + 5, of(&[&[(0, 48)]]), Some(99 * 24)),
+            (100 * 24 + 13, of(&[&[(0, 48)]]), Some(100 * 24)),
+            // The present before the candles: they are moved back.
+            (30, of(&[&[(240, 240 + 14 * 24)]]), Some(-240)),
+            // Six hours of the night never lie around noon.
+            (100 * 24 + 12, of(&[&[(0, 6)]]), None),
+            // One series has only the last four days: the second of those.
+            (100 * 24 + 5, of(&[&[TWO_WEEKS], &[(240, 336)]]), Some(89 * 24)),
+            // It rests from 22:00 of the second to 22:00 of the fourth: at 21:00 the second, from 22:00 on the first.
+            (100 * 24 + 21, of(&[&[TWO_WEEKS], &[(240, 286), (334, 336)]]), Some(89 * 24)),
+            (100 * 24 + 22, of(&[&[TWO_WEEKS], &[(240, 286), (334, 336)]]), Some(90 * 24)),
+            // It has six hours of a night, and is away at noon; at three it is there.
+            (100 * 24 + 12, of(&[&[TWO_WEEKS], &[(240, 246)]]), Some(99 * 24)),
+            (100 * 24 + 3, of(&[&[TWO_WEEKS], &[(240, 246)]]), Some(90 * 24)),
+            // They have no moment in common.
+            (100 * 24 + 5, of(&[&[(0, 48)], &[(96, 144)]]), Some(99 * 24)),
+        ] {
+            assert_eq!(shift_of(hours(now), &all), expected.map(hours), "{now}: {all:?}");
+        }
+    }
+
+    #[test]
+    fn a_venue_starts_where_every_series_has_candles() {
+        for (hours_of_b, asked, expected) in [
+            (vec![TWO_WEEKS], None, Ok(24)),
+            (vec![(240, 336)], None, Ok(264)),
+            // A day after the first of it rests; it goes on at hour 270.
+            (vec![(240, 250), (270, 336)], None, Ok(270)),
+            // A quarter of sixteen hours.
+            (vec![(240, 256)], None, Ok(244)),
+            (vec![(400, 500)], None, Ok(24)),
+            (vec![(240, 336)], Some(3), Ok(3)),
+            (vec![(240, 336)], Some(336), Err("outside the candles")),
+        ] {
+            let all = [series("A", &[TWO_WEEKS]), series("B", &hours_of_b)];
+            match (start_among(&all, asked.map(hours)), expected) {
+                (Ok(start), Ok(expected)) => assert_eq!(start, hours(expected), "{hours_of_b:?}"),
+                (Err(failure), Err(problem)) => assert!(failure.text().contains(problem)),
+                (other, _) => panic!("{hours_of_b:?}: {other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn candles_off_the_grid_of_days_are_refused() {
+        let interval: Interval = "7m".parse().unwrap();
+        let series = Series { symbol: "A".parse().unwrap(), interval };
+        let numbers = Ohlcv { open: 1.0, high: 2.0, low: 1.0, close: 2.0, volume: 0.0 };
+        let candles: Vec<Candle> =
+            (0..1_000).map(|i| Candle::new(interval.length() * i, interval, numbers).unwrap()).collect();
+        let failure = shift_to(hours(24 * 100), &[CandleSeries::new(series, candles).unwrap()]).unwrap_err();
+        assert!(failure.text().starts_with("A 7m cannot be moved by whole days"), "{}", failure.text());
+    }
+
+    proptest! {
+        #[test]
+        fn a_shift_is_of_whole_days_and_puts_now_among_the_candles(now in 0..4_000_000_000_000_i64, span in 1..1_000_i64) {
+            let (now, end) = (Millis::new(now), hours(span));
+            if let Some(shift) = shift_of(now, &[series("A", &[(0, span)])]) {
+                prop_assert!(shift.is_aligned_to(Millis::DAY) && now >= shift && now < end + shift);
+            } else {
+                prop_assert!(span < 24, "{span} hours are enough for any time of day");
+            }
+        }
+    }
+}

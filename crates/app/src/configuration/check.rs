@@ -1,0 +1,260 @@
+//! Holds values to the schema of the configuration, and finds everything that is wrong at once.
+//!
+//! The structs would refuse the same values, but stop at the first, and know neither where a value came from
+//! nor which key was meant.
+
+use super::{KeyPath, Problem};
+use crate::suggestion::{nearest, suggest};
+use figment::value::{Dict, Num, Tag, Value};
+use serde_json::Value as Json;
+
+/// Compares values with a JSON Schema, as far as ours go.
+pub(super) struct Checker<'a, O> {
+    schema: &'a Json,
+    origin_of: O,
+}
+
+impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
+    pub(super) const fn new(schema: &'a Json, origin_of: O) -> Self {
+        Self { schema, origin_of }
+    }
+
+    /// Everything that is wrong.
+    pub(super) fn check(&self, root: &Value) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        self.visit(self.schema, root, &KeyPath::default(), &mut problems);
+        problems
+    }
+
+    fn visit(&self, schema: &Json, value: &Value, path: &KeyPath, problems: &mut Vec<Problem>) {
+        let schema = self.resolve(schema);
+        let alternatives = alternatives_of(schema);
+        if let Some(allowed) = constants_of(schema) {
+            self.check_constant(&allowed, value, path, problems);
+        } else if !alternatives.is_empty() {
+            self.check_alternatives(&alternatives, value, path, problems);
+        } else if !has_type_of(schema, value) {
+            problems.push(self.wrong_value(value, path, &self.describe(schema)));
+        } else {
+            match value {
+                Value::Dict(_, dict) => self.check_table(schema, dict, value, path, problems),
+                Value::Array(_, items) => {
+                    for (index, item) in items.iter().enumerate() {
+                        self.visit(&schema["items"], item, &path.index(index), problems);
+                    }
+                }
+                Value::Num(_, number) if !is_in_range(schema, *number) => {
+                    problems.push(self.wrong_value(value, path, &self.describe(schema)));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn check_table(
+        &self,
+        schema: &Json,
+        dict: &Dict,
+        table: &Value,
+        path: &KeyPath,
+        problems: &mut Vec<Problem>,
+    ) {
+        let properties = schema["properties"].as_object();
+        let known = || properties.into_iter().flatten().map(|(name, _)| name.as_str());
+        let rest = &schema["additionalProperties"];
+        for (key, value) in dict {
+            let inner = path.key(key);
+            match properties.and_then(|properties| properties.get(key)) {
+                Some(schema) => self.visit(schema, value, &inner, problems),
+                None if rest.is_object() => self.visit(rest, value, &inner, problems),
+                None if properties.is_none() => {}
+                None => {
+                    let problem =
+                        format!("there is no such key; {}", suggest(key, known().collect::<Vec<_>>()));
+                    problems.push(Problem::of_key(&inner, (self.origin_of)(value.tag()), problem));
+                }
+            }
+        }
+        let required = schema["required"].as_array().into_iter().flatten().filter_map(Json::as_str);
+        for key in required.filter(|key| !dict.contains_key(*key)) {
+            // A key that is wrong by a letter is told of already.
+            let misspelt =
+                dict.keys().any(|given| !known().any(|k| k == given) && nearest(given, [key]).is_some());
+            if !misspelt {
+                let origin = dict.values().next().map_or_else(|| table.tag(), Value::tag);
+                problems.push(Problem::of_key(
+                    &path.key(key),
+                    (self.origin_of)(origin),
+                    "this key is missing",
+                ));
+            }
+        }
+    }
+
+    fn check_constant(&self, allowed: &[&str], value: &Value, path: &KeyPath, problems: &mut Vec<Problem>) {
+        let Some(text) = value.as_str() else {
+            problems.push(self.wrong_value(value, path, &one_of(allowed)));
+            return;
+        };
+        if !allowed.contains(&text) {
+            let hint = nearest(text, allowed.iter().copied());
+            let hint = hint.map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default();
+            problems.push(self.wrong_value(value, path, &format!("{}{hint}", one_of(allowed))));
+        }
+    }
+
+    fn check_alternatives(&self, all: &[&Json], value: &Value, path: &KeyPath, problems: &mut Vec<Problem>) {
+        let all: Vec<&Json> =
+            all.iter().map(|one| self.resolve(one)).filter(|one| one["type"] != "null").collect();
+        if let [only] = all.as_slice() {
+            return self.visit(only, value, path, problems);
+        }
+        if let (Some(tag), Value::Dict(_, dict)) = (all.first().and_then(|first| tag_of(first)), value) {
+            let name = |one: &Json| one["properties"][tag]["const"].as_str().map(str::to_owned);
+            let given = dict.get(tag).and_then(Value::as_str);
+            if let Some(chosen) = all.iter().find(|one| given.is_some() && name(one).as_deref() == given) {
+                return self.visit(chosen, value, path, problems);
+            }
+            let names: Vec<String> = all.iter().filter_map(|one| name(one)).collect();
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let inner = path.key(tag);
+            if let Some(given) = dict.get(tag) {
+                self.check_constant(&names, given, &inner, problems);
+            } else {
+                let problem = format!("this key is missing; use {}", one_of(&names));
+                problems.push(Problem::of_key(&inner, (self.origin_of)(value.tag()), problem));
+            }
+            return;
+        }
+        let fits = |one: &&&Json| {
+            let mut found = Vec::new();
+            self.visit(one, value, path, &mut found);
+            found.is_empty()
+        };
+        if all.iter().find(fits).is_none() {
+            let allowed: Vec<String> = all.iter().map(|one| self.describe(one)).collect();
+            problems.push(self.wrong_value(value, path, &allowed.join(" or ")));
+        }
+    }
+
+    fn wrong_value(&self, value: &Value, path: &KeyPath, allowed: &str) -> Problem {
+        let problem = Problem::of_key(path, (self.origin_of)(value.tag()), format!("use {allowed}"));
+        problem.value(print(value))
+    }
+
+    fn resolve<'b>(&'b self, schema: &'b Json) -> &'b Json {
+        let Some(reference) = schema["$ref"].as_str() else { return schema };
+        self.schema.pointer(reference.trim_start_matches('#')).unwrap_or(&Json::Null)
+    }
+
+    fn describe(&self, schema: &Json) -> String {
+        let schema = self.resolve(schema);
+        if let Some(allowed) = constants_of(schema) {
+            return one_of(&allowed);
+        }
+        let kinds: Vec<&str> =
+            types_of(schema).into_iter().filter(|kind| *kind != "null").map(kind_name).collect();
+        let bound = |key: &str, word: &str| schema[key].as_f64().map(|bound| format!(" {word} {bound}"));
+        let bounds =
+            [bound("minimum", "from"), bound("exclusiveMinimum", "above"), bound("maximum", "up to")];
+        format!("{}{}", kinds.join(" or "), bounds.into_iter().flatten().collect::<String>())
+    }
+}
+
+fn alternatives_of(schema: &Json) -> Vec<&Json> {
+    ["oneOf", "anyOf"].into_iter().filter_map(|key| schema[key].as_array()).flatten().collect()
+}
+
+/// The texts that are allowed, where only certain ones are.
+fn constants_of(schema: &Json) -> Option<Vec<&str>> {
+    if let Some(allowed) = schema["enum"].as_array() {
+        return allowed.iter().map(Json::as_str).collect();
+    }
+    if let Some(only) = schema["const"].as_str() {
+        return Some(vec![only]);
+    }
+    let alternatives = alternatives_of(schema);
+    let of_one =
+        |one: &Json| constants_of(one).map(|texts| texts.into_iter().map(str::to_owned).collect::<Vec<_>>());
+    if alternatives.is_empty() || alternatives.iter().any(|one| of_one(one).is_none()) {
+        return None;
+    }
+    Some(alternatives.into_iter().filter_map(constants_of).flatten().collect())
+}
+
+/// The key whose constant tells the variants of an enum apart.
+fn tag_of(variant: &Json) -> Option<&str> {
+    let properties = variant["properties"].as_object()?;
+    properties.iter().find(|(_, property)| property["const"].is_string()).map(|(key, _)| key.as_str())
+}
+
+fn types_of(schema: &Json) -> Vec<&str> {
+    match &schema["type"] {
+        Json::String(only) => vec![only],
+        Json::Array(several) => several.iter().filter_map(Json::as_str).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn has_type_of(schema: &Json, value: &Value) -> bool {
+    let types = types_of(schema);
+    types.is_empty() || types.iter().any(|kind| is_of_type(kind, value))
+}
+
+fn is_of_type(kind: &str, value: &Value) -> bool {
+    match value {
+        Value::String(..) | Value::Char(..) => kind == "string",
+        Value::Bool(..) => kind == "boolean",
+        Value::Num(_, Num::F32(_) | Num::F64(_)) => kind == "number",
+        Value::Num(..) => kind == "number" || kind == "integer",
+        Value::Empty(..) => kind == "null",
+        Value::Dict(..) => kind == "object",
+        Value::Array(..) => kind == "array",
+    }
+}
+
+fn is_in_range(schema: &Json, number: Num) -> bool {
+    let number = number
+        .to_f64()
+        .or_else(|| number.to_i128().map(|n| n as f64))
+        .or_else(|| number.to_u128().map(|n| n as f64));
+    let Some(number) = number else { return true };
+    let bound = |key: &str| schema[key].as_f64();
+    bound("minimum").is_none_or(|least| number >= least)
+        && bound("exclusiveMinimum").is_none_or(|least| number > least)
+        && bound("maximum").is_none_or(|most| number <= most)
+        && !number.is_nan()
+}
+
+fn kind_name(kind: &str) -> &str {
+    match kind {
+        "integer" => "a whole number",
+        "number" => "a number",
+        "string" => "a text in quotes",
+        "boolean" => "true or false",
+        "array" => "a list",
+        "object" => "a table",
+        other => other,
+    }
+}
+
+fn one_of(allowed: &[&str]) -> String {
+    let quoted: Vec<String> = allowed.iter().map(|one| format!("\"{one}\"")).collect();
+    match quoted.as_slice() {
+        [only] => only.clone(),
+        several => format!("one of {}", several.join(", ")),
+    }
+}
+
+/// A value as the user wrote it, as far as it is short.
+fn print(value: &Value) -> String {
+    match value {
+        Value::String(_, text) => format!("{:?}", text.chars().take(64).collect::<String>()),
+        Value::Char(_, character) => format!("\"{character}\""),
+        Value::Bool(_, yes) => yes.to_string(),
+        Value::Num(_, number) => super::show::number(*number),
+        Value::Empty(..) => "nothing".to_owned(),
+        Value::Dict(..) => "a table".to_owned(),
+        Value::Array(..) => "a list".to_owned(),
+    }
+}

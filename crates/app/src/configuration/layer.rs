@@ -1,0 +1,166 @@
+//! Where values come from: layers, each over the one before it.
+
+use super::password::cover;
+use crate::error::{AppError, Fault};
+use figment::providers::{Env, Format, Toml};
+use figment::value::{Dict, Map, Value};
+use figment::{Metadata, Profile, Provider};
+use serde::Serialize;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// `config/default.toml`: every key with its default.
+const DEFAULTS: &str = include_str!("../../../../config/default.toml");
+/// `config/sandbox.toml`: the bots of the first run.
+const SANDBOX: &str = include_str!("../../../../config/sandbox.toml");
+
+const PREFIX: &str = "CANDLEWICK_";
+/// In the environment, but read elsewhere and never kept with the settings.
+const APART: [&str; 3] = ["allow_real", "broker__api_token", "broker__api_key"];
+/// Keys below `[broker]` that no file may hold.
+const SECRETS: [&str; 2] = ["api_token", "api_key"];
+
+/// Values of one origin.
+pub(super) struct Layer {
+    origin: Origin,
+    values: Dict,
+}
+
+/// Where values come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// `config/default.toml`, as it was when the program was built.
+    Default,
+    /// `config/sandbox.toml`, as it was when the program was built.
+    BuiltIn,
+    /// A file that was named.
+    File(PathBuf),
+    /// The environment.
+    Environment,
+    /// An argument.
+    Flag(&'static str),
+}
+
+/// A setting that an argument gives.
+pub struct Flag {
+    /// The argument, such as `--speed`.
+    name: &'static str,
+    section: &'static str,
+    key: &'static str,
+    value: Value,
+}
+
+impl Flag {
+    /// The setting that an argument gives, when it is given. `None` also for what cannot be a setting, which no
+    /// type of ours can be.
+    pub fn new(
+        name: &'static str,
+        section: &'static str,
+        key: &'static str,
+        value: Option<impl Serialize>,
+    ) -> Option<Self> {
+        let value = Value::serialize(value?).ok()?;
+        Some(Self { name, section, key, value })
+    }
+}
+
+impl Layer {
+    pub(super) fn defaults() -> Result<Self, AppError> {
+        Self::parse(Origin::Default, DEFAULTS)
+    }
+
+    pub(super) fn built_in() -> Result<Self, AppError> {
+        Self::parse(Origin::BuiltIn, SANDBOX)
+    }
+
+    pub(super) fn read_file(path: &Path) -> Result<Self, AppError> {
+        let text = std::fs::read_to_string(path).map_err(|source| {
+            let problem = format!("{}: cannot read the configuration file", path.display());
+            AppError::Invalid(Fault::new(problem).because(source))
+                .help("--config takes a TOML file, such as config/demo.toml")
+        })?;
+        let layer = Self::parse(Origin::File(path.to_owned()), &text)?;
+        layer.refuse_secrets()?;
+        Ok(layer)
+    }
+
+    pub(super) fn environment() -> Result<Self, AppError> {
+        let provider = Env::prefixed(PREFIX).ignore(&APART).split("__");
+        let unexpected = |error: figment::Error| AppError::invalid(error.to_string());
+        let mut data = provider.data().map_err(unexpected)?;
+        Ok(Self { origin: Origin::Environment, values: data.remove(&Profile::Default).unwrap_or_default() })
+    }
+
+    pub(super) fn flag(flag: Flag) -> Self {
+        let section = Value::from(Dict::from([(flag.key.to_owned(), flag.value)]));
+        let values = Dict::from([(flag.section.to_owned(), section)]);
+        Self { origin: Origin::Flag(flag.name), values }
+    }
+
+    fn parse(origin: Origin, text: &str) -> Result<Self, AppError> {
+        match Toml::from_str::<Dict>(text) {
+            Ok(values) => Ok(Self { origin, values }),
+            // The parser would print the line itself, and that might hold a secret.
+            Err(error) => {
+                let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
+                Err(AppError::invalid(format!("{origin}, line {line}: {}", error.message().trim_end())))
+            }
+        }
+    }
+
+    /// A file lies around, is copied, is committed: no secret belongs in one. Its value is never shown.
+    fn refuse_secrets(&self) -> Result<(), AppError> {
+        self.refuse_password()?;
+        let Some(Value::Dict(_, broker)) = self.values.get("broker") else { return Ok(()) };
+        let Some(key) = SECRETS.iter().find(|key| broker.contains_key(**key)) else { return Ok(()) };
+        let problem =
+            format!("broker.{key} ({}): a secret does not belong in a configuration file", self.origin);
+        let variable = format!("{PREFIX}BROKER__{}", key.to_uppercase());
+        Err(AppError::invalid(problem).help(format!(
+            "remove it there and set {variable} in the environment, or broker.{key}_file to a file that only you can read"
+        )))
+    }
+}
+
+impl Layer {
+    /// The journal's database may want a password. Neither a file may hold it nor an argument, which everybody on the
+    /// machine can read.
+    pub(super) fn refuse_password(&self) -> Result<(), AppError> {
+        let Some(Value::Dict(_, journal)) = self.values.get("journal") else { return Ok(()) };
+        let Some(Value::String(_, url)) = journal.get("url") else { return Ok(()) };
+        if cover(url).is_none() {
+            return Ok(());
+        }
+        let place = match &self.origin {
+            Origin::Flag(_) => "an argument, which everybody on this machine can read",
+            _ => "a configuration file",
+        };
+        let problem = format!("journal.url ({}): a password does not belong in {place}", self.origin);
+        Err(AppError::invalid(problem).help(format!(
+            "leave it out there, and set PGPASSWORD in the environment, or PGPASSFILE to a file that only you can read, or \
+             {PREFIX}JOURNAL__URL to the whole address"
+        )))
+    }
+}
+
+impl Provider for Layer {
+    fn metadata(&self) -> Metadata {
+        Metadata::named(self.origin.to_string())
+    }
+
+    fn data(&self) -> Result<Map<Profile, Dict>, figment::Error> {
+        Ok(Map::from([(Profile::Default, self.values.clone())]))
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => f.write_str("default"),
+            Self::BuiltIn => f.write_str("built in"),
+            Self::File(path) => write!(f, "{}", path.display()),
+            Self::Environment => f.write_str("environment"),
+            Self::Flag(name) => f.write_str(name),
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! The configuration as it stands after all layers, and where each value came from.
+
+use super::check::Checker;
+use super::layer::{Flag, Layer, Origin};
+use super::removed::take_unused;
+use super::{Config, KeyPath, Mode, Problem, Problems};
+use crate::error::AppError;
+use candlewick_sdk::{Money, MoneyError};
+use figment::value::{Tag, Value};
+use figment::{Figment, Profile, Provider};
+use std::path::PathBuf;
+
+/// What lies below the environment when no file is named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Base {
+    /// The bots for the embedded venue that come along (`config/sandbox.toml`).
+    Sandbox,
+    /// The defaults alone: no bot.
+    Bare,
+}
+
+/// Whether the user asked for real money on the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RealMoney {
+    /// `--real` was given.
+    Asked,
+    /// It was not.
+    NotAsked,
+}
+
+/// A configuration that is read in full; its values have the right types.
+#[derive(Debug)]
+pub struct Loaded {
+    /// What it says.
+    pub config: Config,
+    figment: Figment,
+    root: Value,
+}
+
+impl Loaded {
+    /// Lays `files` over the defaults (or over `base` when there is none), then the environment, then `flags`.
+    pub fn read(files: &[PathBuf], base: Base, flags: Vec<Flag>) -> Result<Self, AppError> {
+        let mut layers = vec![Layer::defaults()?];
+        if files.is_empty() && base == Base::Sandbox {
+            layers.push(Layer::built_in()?);
+        }
+        for file in files {
+            layers.push(Layer::read_file(file)?);
+        }
+        layers.push(Layer::environment()?);
+        for flag in flags {
+            let layer = Layer::flag(flag);
+            layer.refuse_password()?;
+            layers.push(layer);
+        }
+        Self::stack(layers)
+    }
+
+    fn stack(layers: Vec<Layer>) -> Result<Self, AppError> {
+        let figment = layers.into_iter().fold(Figment::new(), Figment::merge);
+        let unexpected = |error| AppError::system("the layers of the configuration cannot be merged", error);
+        let mut values = figment.data().map_err(unexpected)?.remove(&Profile::Default).unwrap_or_default();
+        for notice in take_unused(&mut values) {
+            tracing::warn!("{notice}");
+        }
+        let root = Value::Dict(Tag::Default, values);
+        let config = to_config(&figment, &root)?;
+        Ok(Self { config, figment, root })
+    }
+
+    /// The merged values.
+    pub const fn root(&self) -> &Value {
+        &self.root
+    }
+
+    /// Where a value came from.
+    pub fn origin_of(&self, value: &Value) -> Option<String> {
+        origin_of(&self.figment, value.tag())
+    }
+
+    /// A problem with the value at `key`, written as in errors (`bots[0].strategy`).
+    pub fn problem(&self, key: &str, problem: impl Into<String>) -> Problem {
+        let path = KeyPath::parse(key);
+        let origin = self.origin_of(path.deepest(&self.root));
+        Problem::of_key(&path, origin, problem)
+    }
+
+    /// Whether anybody set `key`: a file, the environment or a flag.
+    pub fn is_set(&self, key: &str) -> bool {
+        let path = KeyPath::parse(key);
+        let default = Origin::Default.to_string();
+        self.origin_of(path.deepest(&self.root)).is_some_and(|origin| origin != default)
+    }
+
+    /// Whether the bots are those that come along.
+    pub fn has_built_in_bots(&self) -> bool {
+        let bots = self.origin_of(KeyPath::parse("bots").deepest(&self.root));
+        bots.is_some_and(|origin| origin == Origin::BuiltIn.to_string())
+    }
+
+    /// The balance at the start, exact at the wallet's scale.
+    pub fn initial_balance(&self) -> Result<Money, AppError> {
+        let account = &self.config.account;
+        let wrong =
+            |error: MoneyError| Problems::from(self.problem("account.initial_balance", error.to_string()));
+        Ok(account.money_scale.exact(account.initial_balance).map_err(wrong)?)
+    }
+
+    /// Real money needs two yeses, in two places.
+    pub fn check_mode(&self, real: RealMoney) -> Result<(), Problem> {
+        let allowed = std::env::var("CANDLEWICK_ALLOW_REAL").is_ok_and(|value| value == "yes");
+        match self.config.account.mode {
+            Mode::Demo => Ok(()),
+            Mode::Real if allowed && real == RealMoney::Asked => Ok(()),
+            Mode::Real => {
+                let problem = "real money is refused unless the environment has CANDLEWICK_ALLOW_REAL=yes and \
+                               `live` is given --real, both; set it to \"demo\" otherwise";
+                Err(self.problem("account.mode", problem).value("\"real\""))
+            }
+        }
+    }
+}
+
+fn to_config(figment: &Figment, root: &Value) -> Result<Config, AppError> {
+    let schema = serde_json::to_value(schemars::schema_for!(Config));
+    let schema =
+        schema.map_err(|error| AppError::system("the schema of the configuration is no JSON", error))?;
+    let checker = Checker::new(&schema, |tag| origin_of(figment, tag));
+    Problems::check(checker.check(root))?;
+    // What a schema does not say, such as the form of an interval, the types themselves refuse.
+    root.deserialize::<Config>().map_err(|error| {
+        let path = KeyPath::from_parts(error.path.iter().map(String::as_str));
+        let origin = origin_of(figment, path.deepest(root).tag());
+        Problems::from(Problem::of_key(&path, origin, error.kind.to_string())).into()
+    })
+}
+
+fn origin_of(figment: &Figment, tag: Tag) -> Option<String> {
+    figment.get_metadata(tag).map(|metadata| metadata.name.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value as Json;
+
+    fn defaults() -> Loaded {
+        Loaded::stack(vec![Layer::defaults().unwrap()]).unwrap()
+    }
+
+    #[test]
+    fn the_file_of_defaults_is_what_the_code_says() {
+        assert_eq!(defaults().config, Config::default());
+    }
+
+    #[test]
+    fn the_file_of_defaults_shows_every_key() {
+        fn check(code: &Json, file: &Json, path: &str) {
+            for (key, value) in code.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null()) {
+                let shown = &file[key];
+                assert!(!shown.is_null() || *key == "bots", "config/default.toml lacks {path}{key}");
+                check(value, shown, &format!("{path}{key}."));
+            }
+        }
+        let file = serde_json::to_value(defaults().root()).unwrap();
+        check(&serde_json::to_value(Config::default()).unwrap(), &file, "");
+    }
+
+    #[test]
+    fn a_problem_carries_the_origin_of_its_key() {
+        let loaded = defaults();
+        for (key, origin) in [("account.mode", Some("default")), ("risk", Some("default")), ("", None)] {
+            assert_eq!(loaded.problem(key, "x").origin.as_deref(), origin, "{key}");
+        }
+        assert!(!loaded.is_set("sandbox.speed"));
+    }
+}

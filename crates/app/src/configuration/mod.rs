@@ -1,0 +1,131 @@
+//! The configuration: one struct, and the way from files, environment and flags to it.
+
+mod asset_type;
+mod check;
+mod control;
+mod data;
+mod key;
+mod layer;
+mod load;
+mod password;
+mod problem;
+mod removed;
+mod secret;
+mod show;
+mod variants;
+
+pub(crate) use asset_type::asset_types;
+pub use control::ControlSettings;
+pub use control::{control_paths, journal_url};
+pub use data::DataSettings;
+use key::KeyPath;
+pub use layer::Flag;
+pub use load::{Base, Loaded, RealMoney};
+pub use problem::{Problem, ProblemKind, Problems};
+pub use secret::{check_secrets, credentials, given as given_secrets};
+pub use show::{schema, to_json, to_toml};
+pub use variants::VariantSettings;
+
+use candlewick_engine::{BotSettings, RiskSettings};
+use candlewick_runtime::RuntimeSettings;
+use candlewick_sandbox::SandboxSettings;
+use candlewick_sdk::MoneyScale;
+use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_simulator::SimulationSettings;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// Everything that can be configured. Paths in it are relative to the working directory.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Where the venue is and how to speak to it.
+    pub broker: BrokerSettings,
+    /// Whose money, and how much.
+    pub account: AccountSettings,
+    /// How the simulated venue opens, prices and settles.
+    pub simulation: SimulationSettings,
+    /// The rules before every open.
+    pub risk: RiskSettings,
+    /// How a live run polls and waits.
+    pub runtime: RuntimeSettings,
+    /// Where events are recorded.
+    pub journal: JournalSettings,
+    /// Where a running bot takes orders.
+    pub control: ControlSettings,
+    /// Where candles stay.
+    pub data: DataSettings,
+    /// Where tried variants are counted.
+    pub variants: VariantSettings,
+    /// The embedded or standalone venue.
+    pub sandbox: SandboxSettings,
+    /// The bots, in their order.
+    pub bots: Vec<BotSettings>,
+}
+
+/// The `[broker]` section: the settings of the client, and where its credentials are. The credentials themselves
+/// come from the environment (`CANDLEWICK_BROKER__API_TOKEN`, `CANDLEWICK_BROKER__API_KEY`) or from these files.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+#[schemars(extend("additionalProperties" = false))] // serde cannot refuse keys beside a flattened struct
+pub struct BrokerSettings {
+    /// Where the venue is and how to speak to it.
+    #[serde(flatten)]
+    pub client: candlewick_api::Settings,
+    /// File that holds the token of the trading token API; only its owner may read it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub api_token_file: Option<PathBuf>,
+    /// File that holds the key of the symbol price API; only its owner may read it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub api_key_file: Option<PathBuf>,
+}
+
+/// The `[account]` section.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct AccountSettings {
+    /// Which wallet is traded.
+    pub mode: Mode,
+    /// The balance at the start, for backtest, paper and sandbox.
+    #[schemars(with = "f64", range(min = 0.0))]
+    pub initial_balance: Decimal,
+    /// How many decimals the wallet keeps.
+    #[schemars(with = "u32", range(max = 8))]
+    pub money_scale: MoneyScale,
+}
+
+/// Which wallet is traded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// The demo wallet.
+    #[default]
+    Demo,
+    /// Real money; refused unless `CANDLEWICK_ALLOW_REAL=yes` and `--real` are both given.
+    Real,
+}
+
+/// The `[journal]` section.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct JournalSettings {
+    /// The database.
+    pub url: String,
+}
+
+impl Default for AccountSettings {
+    fn default() -> Self {
+        Self {
+            mode: Mode::default(),
+            initial_balance: Decimal::from(10_000),
+            money_scale: MoneyScale::default(),
+        }
+    }
+}
+
+impl Default for JournalSettings {
+    fn default() -> Self {
+        Self { url: "sqlite://candlewick.db".to_owned() }
+    }
+}

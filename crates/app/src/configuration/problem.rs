@@ -1,0 +1,110 @@
+//! What is wrong in a configuration: the key, its value, where that came from, and what to do.
+
+use super::KeyPath;
+use serde::Serialize;
+use std::fmt;
+
+/// One thing that is wrong.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Problem {
+    /// The key, such as `bots[0].stake.amount`.
+    pub key: String,
+    /// The value, unless it might be a secret.
+    pub value: Option<String>,
+    /// The file, the environment or the flag that the value came from.
+    pub origin: Option<String>,
+    /// What is wrong, and what is allowed.
+    pub complaint: String,
+    /// What it is a problem with.
+    #[serde(skip)]
+    pub kind: ProblemKind,
+}
+
+/// What a problem is with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProblemKind {
+    /// A setting.
+    Setting,
+    /// A file that a setting names.
+    Data,
+}
+
+/// All that is wrong; never empty.
+#[derive(Debug)]
+pub struct Problems(Vec<Problem>);
+
+impl Problem {
+    /// A problem with a key whose value says nothing.
+    pub fn of_key(key: &KeyPath, origin: Option<String>, complaint: impl Into<String>) -> Self {
+        let kind = ProblemKind::Setting;
+        Self { key: key.to_string(), value: None, origin, complaint: complaint.into(), kind }
+    }
+
+    /// Shows the value.
+    #[must_use]
+    pub fn value(mut self, value: impl Into<String>) -> Self {
+        self.value = Some(value.into());
+        self
+    }
+
+    /// Makes it one of another kind.
+    #[must_use]
+    pub fn kind(mut self, kind: ProblemKind) -> Self {
+        self.kind = kind;
+        self
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.key)?;
+        if let Some(value) = &self.value {
+            write!(f, " = {value}")?;
+        }
+        if let Some(origin) = &self.origin {
+            write!(f, " ({origin})")?;
+        }
+        let colon = if self.key.is_empty() { "" } else { ": " };
+        write!(f, "{colon}{}", self.complaint)
+    }
+}
+
+impl Problems {
+    /// `Ok` when there is none.
+    pub fn check(problems: Vec<Problem>) -> Result<(), Self> {
+        if problems.is_empty() { Ok(()) } else { Err(Self(problems)) }
+    }
+
+    /// One by one.
+    pub fn into_list(self) -> Vec<Problem> {
+        self.0
+    }
+}
+
+impl From<Problem> for Problems {
+    fn from(problem: Problem) -> Self {
+        Self(vec![problem])
+    }
+}
+
+impl Problems {
+    /// What is wrong above all: wrong settings come before the data that they lead to.
+    pub fn kind(&self) -> ProblemKind {
+        let is_setting = |problem: &Problem| problem.kind == ProblemKind::Setting;
+        if self.0.iter().any(is_setting) { ProblemKind::Setting } else { ProblemKind::Data }
+    }
+}
+
+impl fmt::Display for Problems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.as_slice() {
+            [only] => only.fmt(f),
+            many => {
+                write!(f, "{} problems in the configuration:", many.len())?;
+                many.iter().try_for_each(|problem| write!(f, "\n  {problem}"))
+            }
+        }
+    }
+}
+
+impl std::error::Error for Problems {}

@@ -1,0 +1,184 @@
+//! The merged configuration as people and machines read it: each value with its origin, secrets masked.
+
+use super::password::{MASK, cover};
+use super::{Config, KeyPath, Loaded, secret};
+use figment::value::{Dict, Num, Value};
+use serde_json::{Map, Value as Json, json};
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+/// As TOML that reads back, with the origin of each value as a comment.
+pub fn to_toml(loaded: &Loaded) -> String {
+    let mut text = String::from("# The merged configuration. Each value is followed by its origin.\n");
+    let Value::Dict(_, sections) = loaded.root() else { return text };
+    for (name, section) in sections {
+        let path = KeyPath::default().key(name);
+        match section {
+            Value::Dict(_, table) => {
+                let _ = writeln!(text, "\n[{}]", key(name));
+                write_table(loaded, &path, table, &mut text);
+                if name == "broker" {
+                    for (key, origin) in secret::given(&loaded.config.broker) {
+                        let _ = writeln!(text, "# {key} = \"{MASK}\" # {origin}");
+                    }
+                }
+            }
+            Value::Array(_, items) => {
+                for (index, item) in items.iter().enumerate() {
+                    let _ = writeln!(text, "\n[[{}]]", key(name));
+                    if let Value::Dict(_, table) = item {
+                        write_table(loaded, &path.index(index), table, &mut text);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    text
+}
+
+fn write_table(loaded: &Loaded, path: &KeyPath, table: &Dict, text: &mut String) {
+    for (name, value) in table.iter().filter(|(_, value)| !matches!(value, Value::Empty(..))) {
+        let shown = mask(&path.key(name), value);
+        let _ = writeln!(text, "{} = {} # {}", key(name), inline(&shown), origins(loaded, value));
+    }
+}
+
+/// As one document: the configuration, and the origin of each of its values by key.
+pub fn to_json(loaded: &Loaded) -> Json {
+    let mut origins = Map::new();
+    let mut configuration = document(loaded, &KeyPath::default(), loaded.root(), &mut origins);
+    for (key, origin) in secret::given(&loaded.config.broker) {
+        configuration["broker"][key] = json!(MASK);
+        origins.insert(format!("broker.{key}"), json!(origin));
+    }
+    json!({ "configuration": configuration, "origins": origins })
+}
+
+fn document(loaded: &Loaded, path: &KeyPath, value: &Value, into: &mut Map<String, Json>) -> Json {
+    match value {
+        Value::Dict(_, dict) => {
+            let inner = |(name, value): (&String, &Value)| {
+                (name.clone(), document(loaded, &path.key(name), value, into))
+            };
+            Json::Object(dict.iter().map(inner).collect())
+        }
+        Value::Array(_, items) => {
+            let inner = |(index, item)| document(loaded, &path.index(index), item, into);
+            Json::Array(items.iter().enumerate().map(inner).collect())
+        }
+        leaf => {
+            into.insert(path.to_string(), json!(origins(loaded, leaf)));
+            serde_json::to_value(mask(path, leaf)).unwrap_or_default()
+        }
+    }
+}
+
+/// Where the parts of a value came from.
+fn origins(loaded: &Loaded, value: &Value) -> String {
+    fn collect(loaded: &Loaded, value: &Value, into: &mut BTreeSet<String>) {
+        match value {
+            Value::Dict(_, dict) if !dict.is_empty() => {
+                for inner in dict.values() {
+                    collect(loaded, inner, into);
+                }
+            }
+            Value::Array(_, items) if !items.is_empty() => {
+                for item in items {
+                    collect(loaded, item, into);
+                }
+            }
+            leaf => into.extend(loaded.origin_of(leaf)),
+        }
+    }
+    let mut all = BTreeSet::new();
+    collect(loaded, value, &mut all);
+    all.into_iter().collect::<Vec<_>>().join(", ")
+}
+
+/// Hides what might be a secret: a password in an address, a header that carries one.
+fn mask(path: &KeyPath, value: &Value) -> Value {
+    match value {
+        Value::Dict(tag, dict) if path.to_string() == "broker.headers" => {
+            let hidden = |name: &String| (name.clone(), Value::from(MASK));
+            let shown = |(name, value): (&String, &Value)| {
+                if is_telling(name) { hidden(name) } else { (name.clone(), value.clone()) }
+            };
+            Value::Dict(*tag, dict.iter().map(shown).collect())
+        }
+        Value::String(tag, text) => match path.to_string().strip_prefix("broker.headers.") {
+            Some(name) if is_telling(name) => Value::String(*tag, MASK.to_owned()),
+            _ => Value::String(*tag, cover(text).unwrap_or_else(|| text.clone())),
+        },
+        other => other.clone(),
+    }
+}
+
+fn is_telling(header: &str) -> bool {
+    let name = header.to_lowercase();
+    ["auth", "cookie", "token", "key", "secret", "password"].iter().any(|part| name.contains(part))
+}
+
+/// A value on one line of TOML.
+fn inline(value: &Value) -> String {
+    match value {
+        Value::String(_, text) => quoted(text),
+        Value::Char(_, character) => quoted(&character.to_string()),
+        Value::Bool(_, yes) => yes.to_string(),
+        Value::Num(_, figure) => number(*figure),
+        Value::Empty(..) => quoted(""),
+        Value::Dict(_, dict) if dict.is_empty() => "{}".to_owned(),
+        Value::Dict(_, dict) => {
+            let entries: Vec<String> =
+                dict.iter().map(|(name, value)| format!("{} = {}", key(name), inline(value))).collect();
+            format!("{{ {} }}", entries.join(", "))
+        }
+        Value::Array(_, items) => {
+            format!("[{}]", items.iter().map(inline).collect::<Vec<_>>().join(", "))
+        }
+    }
+}
+
+fn quoted(text: &str) -> String {
+    toml::Value::String(text.to_owned()).to_string()
+}
+
+fn key(name: &str) -> String {
+    let bare =
+        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
+    if bare { name.to_owned() } else { quoted(name) }
+}
+
+/// A number as it is written in TOML: a float keeps its point.
+pub(super) fn number(number: Num) -> String {
+    match (number.to_f64(), number.to_i128(), number.to_u128()) {
+        (Some(float), ..) => format!("{float:?}"),
+        (_, Some(whole), _) => whole.to_string(),
+        (_, _, Some(whole)) => whole.to_string(),
+        (None, None, None) => format!("{:?}", number.to_actual()),
+    }
+}
+
+/// The JSON Schema of a configuration file.
+pub fn schema() -> Json {
+    let mut schema = schemars::schema_for!(Config).to_value();
+    mend_defaults(&mut schema);
+    schema
+}
+
+/// Amounts are exact decimals, which serialize as texts: their defaults are shown as the numbers that files hold.
+fn mend_defaults(schema: &mut Json) {
+    let is_number = schema["type"] == "number";
+    match schema {
+        Json::Object(entries) => {
+            let amount =
+                entries.get("default").and_then(Json::as_str).and_then(|text| text.parse::<f64>().ok());
+            if let Some(amount) = amount.filter(|_| is_number) {
+                entries.insert("default".to_owned(), json!(amount));
+            }
+            entries.values_mut().for_each(mend_defaults);
+        }
+        Json::Array(items) => items.iter_mut().for_each(mend_defaults),
+        _ => {}
+    }
+}

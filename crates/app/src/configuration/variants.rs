@@ -1,0 +1,28 @@
+//! The `[variants]` section: where tried variants are counted.
+
+use candlewick_search::variants::Ledger;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// The `[variants]` section.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct VariantSettings {
+    /// The file in which `backtest`, `sweep` and `walk-forward` note every variant that they try, so that reports correct for their
+    /// number; empty: none are counted.
+    pub ledger: PathBuf,
+}
+
+impl Default for VariantSettings {
+    fn default() -> Self {
+        Self { ledger: PathBuf::from("candlewick.variants.jsonl") }
+    }
+}
+
+impl VariantSettings {
+    /// The ledger, unless variants are not counted.
+    pub fn ledger(&self) -> Option<Ledger> {
+        (!self.ledger.as_os_str().is_empty()).then(|| Ledger::new(&self.ledger))
+    }
+}

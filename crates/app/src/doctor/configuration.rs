@@ -1,0 +1,45 @@
+//! Whether the configuration is sound, down to each bot's strategy.
+
+use super::finding::{Check, Finding};
+use crate::configuration::{Base, Loaded, RealMoney};
+use crate::inspection::{notices_of, problems_of};
+use candlewick_sdk::Registry;
+use std::path::PathBuf;
+
+const REMEDY: &str =
+    "mend it; `candlewick config check` lists all that is wrong, `config show` where values come from";
+
+/// What runs without a configuration.
+const BUILT_IN: &str = "none given: the bots that come along, for `backtest`, `sandbox` and `live --sandbox`; `live` and \
+                        `paper` need --config";
+
+/// The configuration, as far as it can be read. Nobody trades here, so real money is looked at with one yes.
+pub(super) fn check(files: &[PathBuf], registry: &Registry) -> (Option<Loaded>, Finding) {
+    let loaded = match Loaded::read(files, Base::Sandbox, Vec::new()) {
+        Ok(loaded) => loaded,
+        Err(error) => {
+            return (None, Check::Configuration.fail(error.text(), REMEDY));
+        }
+    };
+    let problems = problems_of(&loaded, RealMoney::Asked, registry);
+    let finding = if problems.is_empty() {
+        sound(files, &loaded)
+    } else {
+        let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        Check::Configuration.fail(problems.join("; "), REMEDY)
+    };
+    (Some(loaded), finding)
+}
+
+fn sound(files: &[PathBuf], loaded: &Loaded) -> Finding {
+    let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
+    let from = if names.is_empty() { BUILT_IN.to_owned() } else { names.join(", ") };
+    let bots = loaded.config.bots.len();
+    let text = format!("{from}; {bots} bot{}", if bots == 1 { "" } else { "s" });
+    let notices = notices_of(loaded);
+    if notices.is_empty() {
+        Check::Configuration.ok(text)
+    } else {
+        Check::Configuration.warn(text, notices.join("; "))
+    }
+}

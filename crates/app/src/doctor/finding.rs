@@ -1,0 +1,127 @@
+//! What a check found: one line.
+
+use anstyle::{AnsiColor, Style};
+use serde::Serialize;
+use std::fmt;
+
+/// What is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Check {
+    Configuration,
+    Credentials,
+    TradingApi,
+    Wallets,
+    PriceApi,
+    Candles,
+    ClockSkew,
+    Disk,
+    Journal,
+    Lease,
+    Control,
+    Data,
+    TimeZones,
+}
+
+/// How it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mark {
+    /// As it should be.
+    Ok,
+    /// Worth a look; a live run works.
+    Warn,
+    /// A live run would not work, or could not be trusted.
+    Fail,
+}
+
+/// What was found.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Finding {
+    /// What was looked at.
+    pub check: Check,
+    /// How it is.
+    pub mark: Mark,
+    /// What it is.
+    pub text: String,
+    /// What to do about it.
+    pub remedy: Option<String>,
+}
+
+impl Check {
+    pub fn ok(self, text: impl Into<String>) -> Finding {
+        Finding { check: self, mark: Mark::Ok, text: text.into(), remedy: None }
+    }
+
+    pub fn warn(self, text: impl Into<String>, remedy: impl Into<String>) -> Finding {
+        Finding { check: self, mark: Mark::Warn, text: text.into(), remedy: Some(remedy.into()) }
+    }
+
+    pub fn fail(self, text: impl Into<String>, remedy: impl Into<String>) -> Finding {
+        Finding { check: self, mark: Mark::Fail, text: text.into(), remedy: Some(remedy.into()) }
+    }
+
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Configuration => "configuration",
+            Self::Credentials => "credentials",
+            Self::TradingApi => "trading API",
+            Self::Wallets => "wallets",
+            Self::PriceApi => "price API",
+            Self::Candles => "candles",
+            Self::ClockSkew => "clock skew",
+            Self::Disk => "disk",
+            Self::Journal => "journal",
+            Self::Lease => "lease",
+            Self::Control => "control",
+            Self::Data => "data",
+            Self::TimeZones => "time zones",
+        }
+    }
+}
+
+impl Mark {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Warn => "warn",
+            Self::Fail => "FAIL",
+        }
+    }
+
+    const fn style(self) -> Style {
+        match self {
+            Self::Ok => AnsiColor::Green.on_default(),
+            Self::Warn => AnsiColor::Yellow.on_default(),
+            Self::Fail => AnsiColor::Red.on_default().bold(),
+        }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { check, mark, text, remedy } = self;
+        let style = mark.style();
+        // Whatever a venue or a system says, a finding is one line.
+        let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        write!(f, "{style}{:<4}{style:#}  {:<13}  {}", mark.as_str(), check.as_str(), flat(text))?;
+        match remedy {
+            Some(remedy) => write!(f, " → {}", flat(remedy)),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_finding_is_one_line_with_what_to_do() {
+        let finding = Check::Disk.fail("full\nto the brim", "make\r\nroom");
+        let line = anstream::adapter::strip_str(&finding.to_string()).to_string();
+        assert_eq!(line, "FAIL  disk           full to the brim → make room");
+        let fine = anstream::adapter::strip_str(&Check::ClockSkew.ok("0 s").to_string()).to_string();
+        assert_eq!(fine, "ok    clock skew     0 s");
+    }
+}

@@ -1,0 +1,160 @@
+//! Candles and prices of the venue into the catalog.
+//!
+//! Every series is a task of its own. What it got is put into the catalog every few thousand candles, by time, so that
+//! whatever ends the program costs little: the next run asks for what is not there yet.
+
+mod candles;
+mod outcome;
+mod plan;
+mod prices;
+#[cfg(test)]
+mod properties;
+mod target;
+mod trouble;
+
+pub use candles::{BATCH, CandleJob, fetch_candles};
+pub use outcome::{Fetched, Finished, document, text};
+pub use prices::{PriceJob, record_prices};
+pub use target::{Target, targets};
+
+use crate::candles::source_of;
+use crate::configuration::{Loaded, credentials};
+use crate::error::AppError;
+use crate::progress::{Progress, ProgressBar};
+use candlewick_api::{Credentials, HttpBroker};
+use candlewick_broker::MarketData;
+use candlewick_broker::clock::{Clock, SystemClock};
+use candlewick_history::{Appended, Catalog, Origin};
+use candlewick_sdk::{Candle, Millis, Series};
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio_util::sync::CancellationToken;
+
+/// What all tasks of a run share.
+#[derive(Clone)]
+pub struct Fetching {
+    /// Where candles and prices come from.
+    pub market: Arc<dyn MarketData>,
+    /// The system's clock.
+    pub clock: Arc<dyn Clock>,
+    /// Where they are put.
+    pub catalog: Catalog,
+    /// The venue, as the catalog names where candles came from.
+    pub source: String,
+    /// Where the venue's prices are, for messages.
+    price_url: String,
+    /// Whether candles of other sources may lie in the same series.
+    mixing: Mixing,
+    /// Ends all tasks, each after it has put what it got into the catalog.
+    pub stop: CancellationToken,
+    meter: Arc<Mutex<Meter>>,
+}
+
+/// Whether candles of several sources may lie in one series.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mixing {
+    /// The user wants it.
+    Allowed,
+    /// One source each.
+    Refused,
+}
+
+/// How far all tasks are together, in candles.
+struct Meter {
+    bar: Box<dyn ProgressBar>,
+    done: u64,
+    total: u64,
+}
+
+impl Fetching {
+    /// The client of the configured symbol price API. No trading token is used, even where there is one.
+    ///
+    /// # Errors
+    /// Wrong settings, or a key that is absent or cannot be read.
+    pub fn new(
+        loaded: &Loaded,
+        targets: &[Target],
+        mixing: Mixing,
+        progress: &dyn Progress,
+    ) -> Result<Self, AppError> {
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+        let settings = loaded.config.broker.client.clone();
+        let credentials = Credentials { api_token: None, ..credentials(loaded)? };
+        let (price_url, source) = (settings.price_url.clone(), source_of(&settings));
+        let asset_types = targets.iter().map(|one| (one.series.symbol, one.asset_type.clone())).collect();
+        let market =
+            HttpBroker::new(settings, credentials, Arc::clone(&clock))?.with_asset_types(asset_types);
+        Ok(Self {
+            market: Arc::new(market),
+            clock,
+            catalog: Catalog::new(loaded.config.data.catalog.clone()),
+            source,
+            price_url,
+            mixing,
+            stop: CancellationToken::new(),
+            meter: Arc::new(Mutex::new(Meter { bar: progress.bar("Fetching"), done: 0, total: 0 })),
+        })
+    }
+
+    /// So many more candles are wanted.
+    fn expect(&self, candles: u64) {
+        self.meter.lock().unwrap_or_else(PoisonError::into_inner).total += candles;
+    }
+
+    /// So many more are asked for, there or not.
+    fn advance(&self, candles: u64) {
+        let mut meter = self.meter.lock().unwrap_or_else(PoisonError::into_inner);
+        meter.done += candles;
+        let (done, total) = (meter.done, meter.total);
+        meter.bar.update(done.min(total), total);
+    }
+
+    /// So many more price records were recorded; nobody knows how many there will be.
+    fn pulse(&self, records: u64) {
+        let mut meter = self.meter.lock().unwrap_or_else(PoisonError::into_inner);
+        meter.done += records;
+        let message = format!("Recording, {} price records so far; Ctrl-C ends", meter.done);
+        meter.bar.pulse(message);
+    }
+
+    /// Does what reads or writes the disk, without holding up the other tasks.
+    async fn on_disk<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Catalog) -> Result<T, AppError> + Send + 'static,
+    ) -> Result<T, AppError> {
+        let catalog = self.catalog.clone();
+        let done = tokio::task::spawn_blocking(move || work(&catalog)).await;
+        done.map_err(|error| AppError::system("the catalog was not read or written to its end", error))?
+    }
+
+    /// Puts candles into the catalog.
+    async fn append(
+        &self,
+        series: Series,
+        candles: Vec<Candle>,
+        seen_at: Millis,
+    ) -> Result<Appended, AppError> {
+        let origin =
+            Origin { source: self.source.clone(), licence: None, fetched_at: seen_at, files: Vec::new() };
+        self.on_disk(move |catalog| Ok(catalog.append(series, &candles, &origin)?)).await
+    }
+
+    /// Refuses a series that has candles of other sources only: those of two venues differ, and every difference
+    /// would count as revised.
+    async fn check_source(&self, series: Series) -> Result<(), AppError> {
+        if self.mixing == Mixing::Allowed {
+            return Ok(());
+        }
+        let Some(manifest) = self.on_disk(move |catalog| Ok(catalog.manifest(series)?)).await? else {
+            return Ok(());
+        };
+        if manifest.origins.iter().any(|origin| origin.source == self.source) {
+            return Ok(());
+        }
+        let others: Vec<&str> = manifest.origins.iter().map(|origin| origin.source.as_str()).collect();
+        let folder = self.catalog.folder().display();
+        let problem = format!("{series} in the catalog {folder} came from {}", others.join(", "));
+        let help =
+            "--catalog takes another folder; --mix puts this venue's candles beside those that are there";
+        Err(AppError::invalid(problem).help(help))
+    }
+}

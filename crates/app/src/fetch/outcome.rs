@@ -1,0 +1,217 @@
+//! What a run of `data fetch` brought, for people and machines.
+
+use super::{Fetching, Target};
+use crate::error::AppError;
+use candlewick_broker::{Downloaded, Recorded};
+use candlewick_history::{Appended, Catalog, Manifest, Revision, Version};
+use candlewick_records::table;
+use candlewick_records::utc;
+use candlewick_sdk::{Candle, Millis};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+
+/// Revised candles that are shown one by one; JSON shows more.
+const SHOWN: usize = 10;
+const SHOWN_TO_MACHINES: usize = 1_000;
+
+/// What became of one series.
+#[derive(Debug)]
+pub struct Fetched {
+    /// Which series.
+    pub target: Target,
+    /// Requests that were answered.
+    pub requests: u64,
+    /// Rows that are no candles.
+    rejected: usize,
+    appended: Appended,
+    /// The venue's time at the first answer.
+    since: Option<Millis>,
+    /// Values that came now for candles that were there, with the value that was seen first.
+    revised: Vec<(Candle, Candle)>,
+    /// What the catalog holds now.
+    manifest: Option<Manifest>,
+}
+
+/// Whether a run came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Finished {
+    /// All is there that the venue has, or the time is over.
+    Yes,
+    /// Somebody stopped it.
+    Interrupted,
+}
+
+impl Fetched {
+    pub(super) fn new(target: &Target) -> Self {
+        Self {
+            target: target.clone(),
+            requests: 0,
+            rejected: 0,
+            appended: Appended::default(),
+            since: None,
+            revised: Vec::new(),
+            manifest: None,
+        }
+    }
+
+    /// A window came.
+    pub(super) fn hear(&mut self, got: &Downloaded) {
+        self.requests += got.requests;
+        self.rejected += got.rejected;
+        self.since = self.since.or(Some(got.seen_at));
+    }
+
+    /// A poll was answered.
+    pub(super) fn hear_record(&mut self, recorded: &Recorded) {
+        self.requests += 1;
+        self.rejected += recorded.rejected;
+        self.since = self.since.or(Some(recorded.seen_at));
+    }
+
+    /// Candles were put into the catalog.
+    pub(super) fn count(&mut self, appended: Appended) {
+        self.appended.new += appended.new;
+        self.appended.same += appended.same;
+        self.appended.revised += appended.revised;
+        self.appended.forming += appended.forming;
+    }
+
+    /// How many candles came that were not there.
+    pub(super) const fn new_candles(&self) -> u64 {
+        self.appended.new
+    }
+
+    /// Looks at what the catalog holds now, and at what was revised.
+    pub(super) async fn look_back(&mut self, fetching: &Fetching) -> Result<(), AppError> {
+        let (series, revised, since) = (self.target.series, self.appended.revised, self.since);
+        let look = move |catalog: &Catalog| {
+            let manifest = catalog.manifest(series)?;
+            if revised == 0 {
+                return Ok((manifest, Vec::new()));
+            }
+            let first = catalog.read(series)?;
+            let first = first.candles().candles();
+            let is_of_now = |revision: &Revision| since.is_some_and(|since| revision.seen >= since);
+            let pair = |revision: Revision| {
+                let at = first.binary_search_by_key(&revision.candle.time(), Candle::time).ok()?;
+                Some((first[at], revision.candle))
+            };
+            let revisions = catalog.revisions(series)?.into_iter().filter(is_of_now);
+            Ok((manifest, revisions.filter_map(pair).collect()))
+        };
+        (self.manifest, self.revised) = fetching.on_disk(look).await?;
+        Ok(())
+    }
+
+    fn to_json(&self) -> Value {
+        let version = self.manifest.as_ref().and_then(Manifest::current);
+        let missing =
+            self.manifest.as_ref().zip(version).map(|(manifest, version)| manifest.missing(version));
+        let revisions = self.revised.iter().take(SHOWN_TO_MACHINES).map(
+            |(first, later)| json!({ "time": first.time(), "first": values(first), "later": values(later) }),
+        );
+        json!({
+            "symbol": self.target.series.symbol,
+            "interval": self.target.series.interval,
+            "asset_type": self.target.asset_type,
+            "requests": self.requests,
+            "new": self.appended.new,
+            "same": self.appended.same,
+            "revised": self.appended.revised,
+            "rejected": self.rejected,
+            "revisions": revisions.collect::<Vec<_>>(),
+            "start": version.map(Version::start),
+            "end": version.map(Version::end),
+            "candles": version.map_or(0, Version::candles),
+            "missing": missing.unwrap_or(0),
+            "data_hash": version.map(|version| version.data_hash.clone()),
+        })
+    }
+
+    /// Nothing came: why that may be so.
+    fn explain_nothing(&self) -> Option<String> {
+        if self.manifest.is_some() || self.requests == 0 {
+            return None;
+        }
+        let since = self.since.map(utc).unwrap_or_default();
+        Some(format!(
+            "{}: the venue has no closed candles of this range; its clock said {since}",
+            self.target.series
+        ))
+    }
+}
+
+fn values(candle: &Candle) -> Value {
+    json!({
+        "open": candle.open(), "high": candle.high(), "low": candle.low(), "close": candle.close(),
+        "volume": candle.volume(),
+    })
+}
+
+/// What came, series by series, as one document.
+pub fn document(all: &[Fetched], finished: Finished, fetching: &Fetching) -> Value {
+    json!({
+        "catalog": fetching.catalog.folder(),
+        "source": fetching.source,
+        "interrupted": finished == Finished::Interrupted,
+        "series": all.iter().map(Fetched::to_json).collect::<Vec<_>>(),
+    })
+}
+
+/// What came, series by series, as a table.
+pub fn text(all: &[Fetched], finished: Finished) -> String {
+    let mut table = table([
+        "Symbol", "Interval", "New", "Same", "Revised", "Rejected", "From", "To", "Candles", "Missing",
+    ]);
+    for one in all {
+        let Appended { new, same, revised, .. } = one.appended;
+        let version = one.manifest.as_ref().and_then(|manifest| Some((manifest, manifest.current()?)));
+        let of_version = version.map_or_else(Default::default, |(manifest, version)| {
+            let (candles, missing) = (version.candles(), manifest.missing(version));
+            [utc(version.start()), utc(version.end()), candles.to_string(), missing.to_string()]
+        });
+        let counts = [new, same, revised, one.rejected as u64].map(|count| count.to_string());
+        let names = [one.target.series.symbol.to_string(), one.target.series.interval.to_string()];
+        table.add_row(names.into_iter().chain(counts).chain(of_version));
+    }
+    let mut text = table.to_string();
+    for one in all {
+        tell_revised(one, &mut text);
+        if let Some(why) = one.explain_nothing() {
+            let _ = write!(text, "\n{why}");
+        }
+    }
+    if finished == Finished::Interrupted {
+        text.push_str("\nInterrupted: the same command goes on from here.");
+    }
+    text
+}
+
+/// The value that was seen first stays the candle; the catalog keeps the later one beside it.
+fn tell_revised(one: &Fetched, text: &mut String) {
+    for (first, later) in one.revised.iter().take(SHOWN) {
+        let (series, time) = (one.target.series, utc(first.time()));
+        let _ = write!(text, "\nrevised: {series} at {time}: {}", changes(first, later));
+    }
+    if one.revised.len() > SHOWN {
+        let _ = write!(text, "\nrevised: {} more of {}", one.revised.len() - SHOWN, one.target.series);
+    }
+}
+
+/// The fields that differ.
+fn changes(first: &Candle, later: &Candle) -> String {
+    let fields = |candle: &Candle| {
+        [
+            ("open", candle.open()),
+            ("high", candle.high()),
+            ("low", candle.low()),
+            ("close", candle.close()),
+            ("volume", candle.volume()),
+        ]
+    };
+    let pairs = fields(first).into_iter().zip(fields(later));
+    let changed = pairs.filter(|(first, later)| first != later);
+    let told: Vec<String> =
+        changed.map(|((name, first), (_, later))| format!("{name} {first} became {later}")).collect();
+    told.join(", ")
+}

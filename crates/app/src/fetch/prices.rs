@@ -1,0 +1,82 @@
+//! One-second price records of one symbol, polled until the run is stopped: a detail series.
+
+use super::outcome::Fetched;
+use super::trouble::give_up;
+use super::{Fetching, Target};
+use crate::error::AppError;
+use candlewick_broker::{BrokerError, PriceRecorder, Recorded};
+use candlewick_sdk::{Candle, Millis};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::{Instant, MissedTickBehavior, interval};
+
+/// How often the venue is asked.
+const EVERY: Duration = Duration::from_secs(1);
+/// How often what came is put into the catalog: an interruption costs no more.
+const KEEP_EVERY: Duration = Duration::from_secs(10);
+
+/// What to record.
+#[derive(Clone, Debug)]
+pub struct PriceJob {
+    /// Which series.
+    pub target: Target,
+}
+
+/// Records until the run is stopped, or the venue refuses. A venue that has answered before may be away for a while.
+pub async fn record_prices(job: PriceJob, fetching: Fetching) -> (Fetched, Result<(), AppError>) {
+    let mut fetched = Fetched::new(&job.target);
+    let outcome = record(&job, &fetching, &mut fetched).await;
+    let looked = fetched.look_back(&fetching).await;
+    (fetched, outcome.and(looked))
+}
+
+async fn record(job: &PriceJob, fetching: &Fetching, fetched: &mut Fetched) -> Result<(), AppError> {
+    let series = job.target.series;
+    fetching.check_source(series).await?;
+    let mut recorder = PriceRecorder::new(Arc::clone(&fetching.market), series.symbol);
+    let mut ticks = interval(EVERY);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
+    let mut waiting: Vec<Candle> = Vec::new();
+    let (mut kept, mut seen_at) = (Instant::now(), Millis::ZERO);
+    let outcome = loop {
+        let poll = async {
+            ticks.tick().await;
+            fetching.clock.catch_up();
+            recorder.poll().await
+        };
+        let polled = tokio::select! {
+            biased;
+            () = fetching.stop.cancelled() => break Ok(()),
+            polled = poll => polled,
+        };
+        match polled {
+            Ok(recorded) => {
+                fetched.hear_record(&recorded);
+                fetching.pulse(recorded.candles.len() as u64);
+                let Recorded { candles, seen_at: seen, .. } = recorded;
+                waiting.extend(candles);
+                seen_at = seen_at.max(seen);
+            }
+            Err(error) if may_pass(&error, fetched) => {
+                tracing::warn!(symbol = %series.symbol, %error, "no price record; asking on");
+            }
+            Err(error) => break Err(error),
+        }
+        if kept.elapsed() >= KEEP_EVERY && !waiting.is_empty() {
+            fetched.count(fetching.append(series, std::mem::take(&mut waiting), seen_at).await?);
+            kept = Instant::now();
+        }
+    };
+    if !waiting.is_empty() {
+        fetched.count(fetching.append(series, waiting, seen_at).await?);
+    }
+    match outcome {
+        Ok(()) => Ok(()),
+        Err(error) => give_up(error, fetched, fetching).await,
+    }
+}
+
+/// Whether to ask on: what a venue that has answered says no to may come back, a credential that it refuses does not.
+fn may_pass(error: &BrokerError, fetched: &Fetched) -> bool {
+    fetched.requests > 0 && (error.is_temporary() || matches!(error, BrokerError::NotFound { .. }))
+}

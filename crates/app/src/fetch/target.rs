@@ -1,0 +1,66 @@
+//! What is to be fetched: series that are named, or those of the bots.
+
+use crate::candles::DataName;
+use crate::configuration::Loaded;
+use crate::error::AppError;
+use candlewick_engine::BotSettings;
+use candlewick_history::asset_type_of;
+use candlewick_sdk::{Interval, Series, Symbol};
+
+/// One series, and what the venue calls its kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// The series.
+    pub series: Series,
+    /// What the venue calls its kind: `crypto`, `forex` or `otc`.
+    pub asset_type: String,
+}
+
+/// The series of the names, `SYMBOL@INTERVAL`, or of the bots when there is none. Where `every` says so, all are of
+/// this interval, and a name may be the symbol alone. The kind is the one that is given, else a bot's, else it is told
+/// from the name.
+///
+/// # Errors
+/// A name without an interval; nothing to fetch.
+pub fn targets(
+    names: &[String],
+    every: Option<Interval>,
+    asset_type: Option<&str>,
+    loaded: &Loaded,
+) -> Result<Vec<Target>, AppError> {
+    let bots = &loaded.config.bots;
+    let mut series: Vec<Series> = Vec::new();
+    let named = names.iter().map(|name| series_of(name, every)).collect::<Result<Vec<_>, _>>()?;
+    let of_bots = bots.iter().filter(|_| names.is_empty()).map(BotSettings::series);
+    for one in named.into_iter().chain(of_bots) {
+        let one = Series { interval: every.unwrap_or(one.interval), ..one };
+        if !series.contains(&one) {
+            series.push(one);
+        }
+    }
+    if series.is_empty() {
+        let help = "name some, such as BTCUSDT@1m, or give a --config that has [[bots]]";
+        return Err(AppError::invalid("there is no series to fetch").help(help));
+    }
+    let kind = |symbol: Symbol| {
+        let of_bot = bots.iter().find(|bot| bot.symbol == symbol).map(|bot| bot.asset_type.clone());
+        let given = asset_type.map(str::to_owned).or(of_bot);
+        given.unwrap_or_else(|| asset_type_of(symbol).to_string())
+    };
+    Ok(series.into_iter().map(|series| Target { series, asset_type: kind(series.symbol) }).collect())
+}
+
+fn series_of(name: &str, every: Option<Interval>) -> Result<Series, AppError> {
+    if let Ok(DataName::Stored(series)) = name.parse() {
+        return Ok(series);
+    }
+    let problem = match (name.split_once('@'), every) {
+        (None, Some(interval)) => match Symbol::new(name) {
+            Ok(symbol) => return Ok(Series { symbol, interval }),
+            Err(error) => error.to_string(),
+        },
+        (None, None) => format!("\"{name}\" has no interval"),
+        (Some(_), _) => format!("\"{name}\" is not the name of a series"),
+    };
+    Err(AppError::invalid(problem).help("write SYMBOL@INTERVAL, such as BTCUSDT@1m or EURUSD.OTC@5s"))
+}

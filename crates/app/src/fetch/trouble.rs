@@ -1,0 +1,84 @@
+//! What the venue's refusals mean to a person who fetches, and the way out.
+
+use super::{Fetched, Fetching, Target};
+use crate::doctor::{Api, alternatives, remedy};
+use crate::error::{AppError, Fault};
+use candlewick_broker::{AsOf, BrokerError, PriceAnswer, USUAL_INTERVALS};
+use candlewick_sdk::{Interval, Symbol};
+
+/// Ends a task that the venue failed. What concerns every series ends the others too, and is told once.
+pub(super) async fn give_up(
+    error: BrokerError,
+    fetched: &Fetched,
+    fetching: &Fetching,
+) -> Result<(), AppError> {
+    if concerns_all(&error) {
+        if fetching.stop.is_cancelled() {
+            return Ok(());
+        }
+        fetching.stop.cancel();
+    }
+    Err(describe(error, fetched, fetching).await)
+}
+
+/// The error, with what was asked for and what to do.
+async fn describe(error: BrokerError, fetched: &Fetched, fetching: &Fetching) -> AppError {
+    let target = &fetched.target;
+    let Target { series, asset_type } = target;
+    let help = match &error {
+        BrokerError::NotFound { .. } => not_found(target, fetching).await,
+        BrokerError::Refused { .. } => {
+            let intervals = USUAL_INTERVALS.join(" ");
+            format!("check the interval (seen at such venues: {intervals}) and --asset-type (now {asset_type})")
+        }
+        BrokerError::RateLimited { .. } => {
+            "wait, then run the same command, which goes on; --rate and broker.requests_per_second slow it down"
+                .to_owned()
+        }
+        other => remedy(other, Api::Price),
+    };
+    let kept = match fetched.new_candles() {
+        0 => String::new(),
+        new => format!(", after {new} new candles, which are kept"),
+    };
+    let fault = Fault::new(format!("{series} of {}{kept}", fetching.price_url)).cure(help);
+    let is_setting = matches!(error, BrokerError::Settings { .. });
+    let fault = fault.because(error);
+    if is_setting { AppError::Invalid(fault) } else { AppError::Venue(fault) }
+}
+
+/// Tries what may have been meant.
+async fn not_found(target: &Target, fetching: &Fetching) -> String {
+    let Target { series, asset_type } = target;
+    let symbol = series.symbol;
+    if is_known(symbol, fetching).await && series.interval != Interval::SECOND {
+        return format!(
+            "the venue has prices of {symbol}: check --asset-type (now {asset_type}; crypto, forex and otc are known)"
+        );
+    }
+    let mut known = Vec::new();
+    for other in alternatives(symbol) {
+        if is_known(other, fetching).await {
+            known.push(format!("\"{other}\""));
+        }
+    }
+    let list = "the venue's own list tells the pairs of this slot (broker.slot)";
+    if known.is_empty() {
+        format!("there is no pair {symbol}, not as {asset_type}: check its name; {list}")
+    } else {
+        format!("did you mean {}? {list}", known.join(" or "))
+    }
+}
+
+async fn is_known(symbol: Symbol, fetching: &Fetching) -> bool {
+    let answer = fetching.market.price(&symbol, AsOf::Latest).await;
+    answer.is_ok_and(|reply| matches!(reply.value, PriceAnswer::Record(_)))
+}
+
+/// Whether the same trouble waits for every other series.
+fn concerns_all(error: &BrokerError) -> bool {
+    !matches!(
+        error,
+        BrokerError::NotFound { .. } | BrokerError::Refused { .. } | BrokerError::Malformed { .. }
+    )
+}

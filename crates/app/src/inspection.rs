@@ -1,0 +1,79 @@
+//! Everything that is wrong with a configuration, as far as it can be told without candles and without the venue.
+
+use crate::bots::{BotSet, problem_of_session, session_settings};
+use crate::candles::DataName;
+use crate::configuration::{self, Loaded, Problem, RealMoney, journal_url};
+use candlewick_api::HttpBroker;
+use candlewick_broker::BrokerError;
+use candlewick_broker::clock::SystemClock;
+use candlewick_engine::{EngineError, RuinReport, Session, TradeRecord, check_ladders, check_ruin};
+use candlewick_sdk::Registry;
+use std::sync::Arc;
+
+/// Down to each bot's strategy; the credentials are looked at elsewhere.
+pub fn problems_of(loaded: &Loaded, real: RealMoney, registry: &Registry) -> Vec<Problem> {
+    let config = &loaded.config;
+    let mut problems: Vec<Problem> = loaded.check_mode(real).err().into_iter().collect();
+    problems.extend(problem_of_client(loaded));
+    problems.extend(journal_url(loaded).err());
+    for (index, text) in config.sandbox.data.iter().enumerate() {
+        if let Err(error) = text.parse::<DataName>() {
+            problems.push(loaded.problem(&format!("sandbox.data[{index}]"), error.to_string()));
+        }
+    }
+    if let Err(error) = config.simulation.check() {
+        problems.push(loaded.problem("simulation", error.to_string()));
+    }
+    if let Err(error) = config.sandbox.check() {
+        problems.push(loaded.problem("sandbox", error.to_string()));
+    }
+    match BotSet::build(loaded, registry) {
+        Ok(bots) => {
+            let settings = session_settings(loaded);
+            let made = Session::new(&settings, bots.strategies).and_then(|_| check_ladders(&settings));
+            match made.and_then(|_| ruin_of(loaded)) {
+                Ok(ruin) => {
+                    let key = "risk.max_ruin_probability";
+                    problems.extend(ruin.refusal.map(|problem| loaded.problem(key, problem)));
+                }
+                Err(error) => problems.push(problem_of_session(&error, loaded)),
+            }
+        }
+        Err(found) => problems.extend(found.into_list()),
+    }
+    problems
+}
+
+/// What is sound, and worth knowing.
+pub fn notices_of(loaded: &Loaded) -> Vec<String> {
+    let ladders = check_ladders(&session_settings(loaded)).unwrap_or_default();
+    let ruin = ruin_of(loaded).unwrap_or_default();
+    ladders.into_iter().map(|notice| notice.text).chain(ruin.notices).collect()
+}
+
+/// How probably the ladders run out of money, by the configured balance and payout.
+///
+/// # Errors
+/// A stake, balance or limit that is none.
+pub fn ruin_of(loaded: &Loaded) -> Result<RuinReport, EngineError> {
+    let settings = session_settings(loaded);
+    let balance = settings.money_scale.exact(settings.balance);
+    let balance = balance
+        .map_err(|source| EngineError::Amount { key: "account.initial_balance".to_owned(), source })?;
+    let known = TradeRecord::assumed(loaded.config.simulation.payout_percent);
+    check_ruin(&settings, balance, &vec![known; settings.bots.len()])
+}
+
+/// What keeps the client from being made; no request leaves.
+fn problem_of_client(loaded: &Loaded) -> Option<Problem> {
+    // Credentials that cannot be read are a problem of their own.
+    let credentials = configuration::credentials(loaded).unwrap_or_default();
+    let client =
+        HttpBroker::new(loaded.config.broker.client.clone(), credentials, Arc::new(SystemClock::new()));
+    client.err().map(|error| match error {
+        BrokerError::Settings { key, value, problem } => {
+            loaded.problem(&format!("broker.{key}"), problem).value(format!("{value:?}"))
+        }
+        other => loaded.problem("broker", other.to_string()),
+    })
+}

@@ -1,0 +1,26 @@
+//! Configuration and composition, for any front end: a command line, a page, a Python module.
+//!
+//! A [`Loaded`](configuration::Loaded) configuration is read in layers; [`bots`] builds its strategies, [`candles`] finds
+//! what they are shown, and [`live`] connects and runs them. [`search`] prepares sweeps and walks forward, [`fetch`] brings
+//! candles from the venue, [`doctor`] looks at everything that a live run needs. Nothing here parses arguments, prints, or
+//! decides how a program ends: work is watched through [`Progress`], and what goes wrong is an [`AppError`].
+
+pub mod bench;
+pub mod bots;
+pub mod candles;
+pub mod configuration;
+pub mod control;
+pub mod doctor;
+mod error;
+pub mod fetch;
+pub mod inspection;
+pub mod live;
+pub mod program_hash;
+mod progress;
+pub mod search;
+pub mod selftest;
+pub mod suggestion;
+pub mod validation;
+
+pub use error::{AppError, Fault};
+pub use progress::{NoProgress, Progress, ProgressBar};

@@ -1,0 +1,158 @@
+//! The embedded venue: a sandbox in the same process, on the same clock as the bots.
+
+use super::Connection;
+use super::journal_session::observer;
+use crate::candles;
+use crate::configuration::{Loaded, asset_types};
+use crate::error::AppError;
+use candlewick_api::{Credentials, HttpBroker, Secret};
+use candlewick_broker::Account;
+use candlewick_broker::clock::{Clock, Speed, VirtualClock};
+use candlewick_engine::BotSettings;
+use candlewick_records::Trading;
+use candlewick_runtime::RuntimeSettings;
+use candlewick_sandbox::{Foundation, Replies, RunningSandbox, Sandbox, SandboxSettings, StartTime};
+use candlewick_sdk::{CandleSeries, Millis};
+use candlewick_simulator::Market;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+
+/// A running venue and the way to it.
+pub struct Embedded {
+    /// The venue.
+    pub running: RunningSandbox,
+    /// The way to it.
+    pub connection: Connection,
+    /// Venue time at the start.
+    pub start: Millis,
+}
+
+/// Where a run over stored candles begins and ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Span {
+    /// After some history, for as long as the user wants.
+    Open,
+    /// From the first candle to the last, as a backtest.
+    Whole,
+}
+
+impl Embedded {
+    /// Starts the venue over these candles.
+    ///
+    /// # Errors
+    /// Wrong settings, or an address that cannot be listened on.
+    pub async fn start(
+        loaded: &Loaded,
+        (series, markets): (Vec<CandleSeries>, Vec<Market>),
+        (span, warmups): (Span, &[(BotSettings, usize)]),
+    ) -> Result<Self, AppError> {
+        let mut settings = loaded.config.sandbox.clone();
+        // The clock stands still until an order is answered, so an answer cannot wait for its arrival.
+        settings.replies = Replies::AtOnce;
+        if !loaded.is_set("sandbox.listen") {
+            settings.listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        }
+        let speed = settings.speed.to_speed();
+        let start = start_of(&settings, &series, (span, warmups))?;
+        let until = (span == Span::Whole).then(|| end_of(&series, warmups));
+        let clock: Arc<dyn Clock> = Arc::new(VirtualClock::new(start, speed));
+        let hold = clock.hold();
+        let foundation = Foundation {
+            clock: Arc::clone(&clock),
+            series,
+            markets,
+            simulation: loaded.config.simulation.clone(),
+            balance: loaded.initial_balance()?,
+            scale: loaded.config.account.money_scale,
+        };
+        let running = Sandbox::new(settings, foundation)?.bind(std::future::pending()).await?;
+        let (observer, exchanges) = observer();
+        let venue = Arc::new(venue_at(&running, loaded, Arc::clone(&clock))?.with_observer(observer));
+        drop(hold);
+        let runtime = runtime_for(loaded, speed);
+        let connection = Connection {
+            unrecognised: venue.unrecognised(),
+            market: Arc::clone(&venue) as _,
+            broker: venue,
+            clock,
+            runtime,
+            account: Account::Demo,
+            trading: Trading::Sandbox,
+            exchanges,
+            until,
+        };
+        Ok(Self { running, connection, start })
+    }
+}
+
+/// The client of the embedded venue: its address, its documented credentials, no rate limit.
+fn venue_at(
+    running: &RunningSandbox,
+    loaded: &Loaded,
+    clock: Arc<dyn Clock>,
+) -> Result<HttpBroker, AppError> {
+    let mut broker = loaded.config.broker.client.clone();
+    broker.base_url.clone_from(&running.base_url);
+    broker.price_url.clone_from(&running.base_url);
+    broker.requests_per_second = 0.0;
+    broker.proxy = None;
+    let secret = |text: &str| Secret::new(text).map_err(|error| AppError::invalid(error.to_string()));
+    let credentials =
+        Credentials { api_token: Some(secret(&running.token)?), api_key: Some(secret(&running.api_key)?) };
+    let venue = HttpBroker::new(broker, credentials, clock)?;
+    Ok(venue.with_asset_types(asset_types(&loaded.config.bots)))
+}
+
+/// Settlements are known after the simulator's delay. In lock-step a candle is there at its close or never, so
+/// nothing is asked for twice and nothing waits; prices that no strategy wants are not polled.
+fn runtime_for(loaded: &Loaded, speed: Speed) -> RuntimeSettings {
+    let mut runtime = loaded.config.runtime.clone();
+    let delay = loaded.config.simulation.settle_delay_ms.get();
+    runtime.settle_after_ms = u32::try_from(delay).unwrap_or(u32::MAX);
+    // Patience with an open trade begins when its settlement can be known.
+    runtime.stop_patience_s = runtime.stop_patience_s.saturating_add(runtime.settle_after_ms.div_ceil(1_000));
+    runtime.first_ask_ms = 0;
+    // The price records of the sandbox come from a bridge, its trades' prices from the path.
+    runtime.audit_settlement_prices = false;
+    if speed == Speed::Max {
+        runtime.hold_ms = 0;
+        runtime.quick_repeats = 0;
+        runtime.watch_prices = false;
+        runtime.list_every_s = 0;
+    }
+    runtime
+}
+
+fn start_of(
+    settings: &SandboxSettings,
+    series: &[CandleSeries],
+    (span, warmups): (Span, &[(BotSettings, usize)]),
+) -> Result<Millis, AppError> {
+    let heard = |one: &&CandleSeries| warmups.iter().any(|(bot, _)| bot.series() == one.series());
+    let asked = settings.start.map(|StartTime(start)| start);
+    match (asked, span) {
+        (None, Span::Whole) => {
+            let first = series.iter().filter(heard).map(CandleSeries::start).min();
+            Ok(first.unwrap_or_default())
+        }
+        (None, Span::Open) => candles::start_among(series, Some(warm_start(series, warmups))),
+        (Some(start), _) => candles::start_among(series, Some(start)),
+    }
+}
+
+/// The earliest minute at which every bot has the history that it wants.
+fn warm_start(series: &[CandleSeries], warmups: &[(BotSettings, usize)]) -> Millis {
+    let warm_at = |(bot, warmup): &(BotSettings, usize)| {
+        let own = series.iter().find(|one| one.series() == bot.series())?;
+        let last = own.candles().get(warmup.saturating_sub(1)).or(own.candles().last())?;
+        Some(last.close_time(own.interval()))
+    };
+    let latest = warmups.iter().filter_map(warm_at).max().unwrap_or_default();
+    let minute = latest.floor_to(Millis::MINUTE);
+    if minute < latest { minute + Millis::MINUTE } else { minute }
+}
+
+fn end_of(series: &[CandleSeries], warmups: &[(BotSettings, usize)]) -> Millis {
+    let heard = |one: &&CandleSeries| warmups.iter().any(|(bot, _)| bot.series() == one.series());
+    series.iter().filter(heard).map(CandleSeries::end).max().unwrap_or_default()
+}

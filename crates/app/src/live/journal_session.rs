@@ -1,0 +1,169 @@
+//! Where a run keeps its journal, what it finds there, and how people speak to it meanwhile.
+
+use crate::configuration::{Loaded, Problems, control_paths, journal_url};
+use crate::error::AppError;
+use candlewick_api::{Exchange, HttpObserver};
+use candlewick_broker::clock::{Clock, SystemClock};
+use candlewick_engine::Session;
+use candlewick_journal::{
+    Holder, Journal, JournalUrl, LoggedExchange, NullJournal, Reader, RunJournal, Store,
+};
+use candlewick_records::Trading;
+use candlewick_runtime::Past;
+use candlewick_runtime::control::{ControlOrder, ControlPaths, ControlRequest, ControlServer};
+use candlewick_sdk::Millis;
+use candlewick_sdk::rust_decimal::Decimal;
+use std::sync::Arc;
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+
+/// Exchanges that may wait for the journal; more are dropped, and the journal has fewer bytes to show.
+const WAITING_EXCHANGES: usize = 4_096;
+/// Orders that may wait for the run.
+const WAITING_ORDERS: usize = 16;
+
+/// Where a run keeps its journal.
+pub enum JournalSession {
+    /// None: nothing of it outlives the process.
+    None,
+    /// In a store, which this process holds.
+    Store(Box<Held>),
+}
+
+/// A journal that this process holds.
+pub struct Held {
+    url: JournalUrl,
+    store: Store,
+    reader: Reader,
+    wall: SystemClock,
+}
+
+impl JournalSession {
+    /// Takes hold of the configured journal.
+    ///
+    /// # Errors
+    /// Another process holds it, or it cannot be used.
+    pub async fn open(loaded: &Loaded) -> Result<Self, AppError> {
+        let url = journal_url(loaded).map_err(Problems::from)?;
+        let wall = SystemClock::new();
+        let holder = Holder::of_this_process("candlewick live");
+        let store = Store::open(&url, &holder, wall.now()).await?;
+        let reader = Reader::open(&url).await?;
+        Ok(Self::Store(Box::new(Held { url, store, reader, wall })))
+    }
+
+    /// The balance with which its first run began.
+    pub async fn first_balance(&mut self) -> Result<Option<Decimal>, AppError> {
+        match self {
+            Self::None => Ok(None),
+            Self::Store(held) => Ok(Past::first_balance(&mut held.reader).await?),
+        }
+    }
+
+    /// A venue that begins anew has nothing to do with the trades of an old journal.
+    ///
+    /// # Errors
+    /// The journal has earlier runs.
+    pub async fn check_fresh(&mut self) -> Result<(), AppError> {
+        if self.first_balance().await?.is_none() {
+            return Ok(());
+        }
+        let place = match self {
+            Self::None => String::new(),
+            Self::Store(held) => held.url.to_string(),
+        };
+        let problem =
+            format!("{place} has runs already, and the embedded venue begins anew with every start");
+        Err(AppError::invalid(problem).help("name another journal with --journal"))
+    }
+
+    /// Trades of one kind are never folded into a run of another.
+    ///
+    /// # Errors
+    /// The journal holds trades of another kind.
+    pub async fn check_kind(&mut self, trading: Trading) -> Result<(), AppError> {
+        let Self::Store(held) = self else { return Ok(()) };
+        let Some(header) = Past::first_header(&mut held.reader).await? else { return Ok(()) };
+        let (kept, ours) = (header.settings.get("trading").cloned(), serde_json::json!(trading));
+        match kept {
+            Some(kept) if kept != ours => {
+                let problem = format!("{} holds {kept} trades, and this run makes {ours} ones", held.url);
+                Err(AppError::invalid(problem).help("name another journal with --journal"))
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Folds what earlier runs left into the Session, and begins the journal of this one at venue time `now`.
+    pub async fn begin(
+        self,
+        session: &mut Session,
+        now: Millis,
+    ) -> Result<(Box<dyn Journal>, Past), AppError> {
+        match self {
+            Self::None => Ok((Box::new(NullJournal), Past::default())),
+            Self::Store(held) => {
+                let Held { store, mut reader, wall, .. } = *held;
+                let past = Past::recall(&mut reader, session).await?;
+                let journal = RunJournal::new(store, past.runs + 1, now, move || wall.now());
+                Ok((Box::new(journal), past))
+            }
+        }
+    }
+}
+
+/// What passes over the exchange, on its way to the journal.
+struct ToJournal(mpsc::Sender<LoggedExchange>);
+
+impl HttpObserver for ToJournal {
+    fn observe(&self, exchange: Exchange) {
+        let Exchange { intent, sent, received, what, request, status, response } = exchange;
+        let exchange =
+            LoggedExchange { intent, sent, received, what, request, response: Some(response), status };
+        if self.0.try_send(exchange).is_err() {
+            tracing::debug!("an exchange was not kept: too many wait for the journal");
+        }
+    }
+}
+
+/// An observer for a client, and the end that the run reads.
+pub(super) fn observer() -> (Arc<dyn HttpObserver>, mpsc::Receiver<LoggedExchange>) {
+    let (sender, exchanges) = mpsc::channel(WAITING_EXCHANGES);
+    (Arc::new(ToJournal(sender)), exchanges)
+}
+
+/// The ways to speak to a run, open until this is dropped.
+pub struct Open {
+    pub(super) orders: mpsc::Receiver<ControlRequest>,
+    pub(super) _closed: tokio_util::sync::DropGuard,
+}
+
+impl Open {
+    /// Nobody can speak to it.
+    pub fn to_nobody() -> Self {
+        let closed = CancellationToken::new();
+        Self { orders: mpsc::channel(1).1, _closed: closed.drop_guard() }
+    }
+
+    /// Through the socket and the file beside the configured journal.
+    ///
+    /// # Errors
+    /// The socket cannot be made.
+    pub async fn of(loaded: &Loaded) -> Result<Self, AppError> {
+        let paths: ControlPaths = control_paths(loaded)?;
+        let closed = CancellationToken::new();
+        let (sender, orders) = mpsc::channel(WAITING_ORDERS);
+        let server = ControlServer::bind(&paths).await?;
+        let (listening, taken) = (closed.clone(), sender.clone());
+        tokio::spawn(async move { server.serve(taken, listening.cancelled_owned()).await });
+        if paths.halt_file.is_there() {
+            // Known before the first candle is; the watch would say so a little later. Nobody waits for the answer.
+            let order = ControlOrder::Halt { reason: paths.halt_file.reason() };
+            let (answer, _) = oneshot::channel();
+            drop(sender.try_send(ControlRequest { order, answer }));
+        }
+        let (file, stop) = (paths.halt_file, closed.clone());
+        tokio::spawn(async move { file.watch(sender, stop.cancelled_owned()).await });
+        Ok(Self { orders, _closed: closed.drop_guard() })
+    }
+}

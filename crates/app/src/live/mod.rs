@@ -1,0 +1,146 @@
+//! A live run: what it is made from, how it is shown, how it ends.
+
+mod embedded;
+mod journal_session;
+mod ladders;
+mod paper;
+mod real;
+mod remote;
+
+pub use embedded::{Embedded, Span};
+pub use journal_session::{JournalSession, Open};
+pub use paper::connect_paper;
+pub use remote::connect_remote;
+
+use crate::bots::{BotSet, session_settings};
+use crate::configuration::Loaded;
+use crate::error::AppError;
+use candlewick_broker::clock::Clock;
+use candlewick_broker::{Account as AccountKind, Broker, MarketData, UnrecognisedData};
+use candlewick_engine::{Header, Session, SessionSettings, check_ladders};
+use candlewick_journal::LoggedExchange;
+use candlewick_records::Trading;
+use candlewick_runtime::{Finished, Parts, Runner, RuntimeSettings, Stop, Watcher, connect};
+use candlewick_sdk::{Millis, Money};
+use serde_json::json;
+use std::ops::Range;
+use std::sync::Arc;
+use tokio::sync::mpsc;
+
+/// Who accepts the trades, and by which clock.
+pub struct Connection {
+    /// Candles and prices.
+    pub market: Arc<dyn MarketData>,
+    /// Who accepts trades.
+    pub broker: Arc<dyn Broker>,
+    /// Whose time counts.
+    pub clock: Arc<dyn Clock>,
+    /// How the run polls and waits.
+    pub runtime: RuntimeSettings,
+    /// Which wallet is traded.
+    pub account: AccountKind,
+    /// What its trades are worth.
+    pub trading: Trading,
+    /// Requests and answers of the trading API, on their way to the journal.
+    pub exchanges: mpsc::Receiver<LoggedExchange>,
+    /// What the venue's adapter has met that it does not know.
+    pub unrecognised: Arc<UnrecognisedData>,
+    /// When the venue's candles end and the run with them.
+    pub until: Option<Millis>,
+}
+
+/// What a front end gives a run: where its journal is kept, who may speak to it, who watches, and what stops it.
+pub struct FrontEnd {
+    /// Where the journal is kept.
+    pub journal: JournalSession,
+    /// The ways to speak to the run.
+    pub open: Open,
+    /// Who watches.
+    pub watchers: Vec<Watcher>,
+    /// Told what is at stake, a line each, before real money is traded.
+    pub announce: fn(&str),
+    /// Says that the run is to stop, and why.
+    pub stop: mpsc::Receiver<Stop>,
+}
+
+/// A finished run with what it began with.
+pub struct Outcome {
+    /// What the run came to.
+    pub finished: Finished,
+    /// What its Session was made from.
+    pub settings: SessionSettings,
+    /// What its trades are worth.
+    pub trading: Trading,
+    /// Equity at the start of this run.
+    pub start_balance: Money,
+    /// From its start to its end, in venue time.
+    pub span: Range<Millis>,
+}
+
+/// Connects, builds the Session, and runs it until it is told to stop.
+///
+/// # Errors
+/// Wrong settings, a venue that does not answer, a journal that cannot be written.
+pub async fn run(
+    loaded: &Loaded,
+    bots: BotSet,
+    connection: Connection,
+    front: FrontEnd,
+) -> Result<Outcome, AppError> {
+    let FrontEnd { mut journal, open, watchers, announce, stop } = front;
+    let Connection { market, broker, clock, runtime, account, trading, exchanges, unrecognised, until } =
+        connection;
+    journal.check_kind(trading).await?;
+    // Whatever is asked until the run begins takes no venue time.
+    let hold = clock.hold();
+    let account = connect(broker.as_ref(), account).await?;
+    let balance = journal.first_balance().await?.unwrap_or(account.balance);
+    let settings = SessionSettings { balance, ..session_settings(loaded) };
+    for notice in check_ladders(&settings)? {
+        tracing::warn!("{}", notice.text);
+    }
+    let mut session = Session::new(&settings, bots.strategies)?;
+    let (mut journal, past) = journal.begin(&mut session, clock.now()).await?;
+    let assumed = loaded.config.simulation.payout_percent;
+    let mut checked = ladders::check(&settings, (&session, past.book()), assumed);
+    if trading == Trading::Real {
+        checked = checked.and_then(|()| real::check(&past, &session));
+    }
+    if let Err(refusal) = checked {
+        // The lease goes back at once: a person is about to mend what stands in the way.
+        drop(journal.close().await);
+        return Err(refusal);
+    }
+    if trading == Trading::Real {
+        announce(&real::summary(&settings, &account));
+    }
+    let start_balance = session.ledger().equity();
+    let (began, venue_clock) = (clock.now(), Arc::clone(&clock));
+    let header = Header {
+        format: Header::FORMAT,
+        settings: json!({ "trading": trading, "session": settings, "runtime": runtime, "simulation": loaded.config.simulation }),
+        strategies: bots.versions,
+        data_hash: None,
+    };
+    let runner = Runner::new(Parts {
+        settings: runtime,
+        header,
+        market,
+        broker,
+        clock,
+        account,
+        session,
+        bots: settings.bots.clone(),
+        wants_prices: bots.wants_prices,
+        journal,
+        past,
+        exchanges,
+        unrecognised,
+        watchers,
+        until,
+    });
+    drop(hold);
+    let Open { orders, _closed } = open;
+    let finished = Box::pin(runner.run(stop, orders)).await;
+    Ok(Outcome { finished: finished?, settings, trading, start_balance, span: began..venue_clock.now() })
+}

@@ -1,0 +1,124 @@
+//! Before real money is traded: what must be settled first, and the limits that hold.
+
+use crate::error::{AppError, Fault};
+use candlewick_engine::{IntentState, Session, SessionSettings};
+use candlewick_runtime::{Account, Past};
+use serde_json::Value;
+use std::fmt::Write as _;
+
+/// Real money is not traded while anything of an earlier run is in doubt, nor by a bot whose edge is ruled out.
+///
+/// # Errors
+/// What stands in the way, and how it is removed.
+pub(super) fn check(past: &Past, session: &Session) -> Result<(), AppError> {
+    let stopped = |problem: String| AppError::Forbidden(Fault::new(problem));
+    let is_unsettled = |state| matches!(state, IntentState::InDoubt | IntentState::InFlight);
+    let rows = past.book().rows().iter().filter(|row| is_unsettled(row.state));
+    let in_doubt: Vec<String> = rows.map(|row| row.approved.intent().to_string()).collect();
+    if let Some(first) = in_doubt.first() {
+        let problem = format!(
+            "real money is not traded while the journal holds unresolved doubt: intent {}",
+            in_doubt.join(", ")
+        );
+        return Err(stopped(problem).help(format!(
+            "look at the venue's own list of trades, then `candlewick resolve {first} --adopt VENUE_ID` or `--not-opened`"
+        )));
+    }
+    let rejected: Vec<&str> = session.rejected_bots().collect();
+    if rejected.is_empty() {
+        return Ok(());
+    }
+    let problem = format!(
+        "real money is not traded by a bot whose edge the live verdict has ruled out: {}",
+        rejected.join(", ")
+    );
+    Err(stopped(problem).help("trade it on the demo wallet, or leave it out"))
+}
+
+/// What is at stake and what bounds it, a line each.
+pub(super) fn summary(settings: &SessionSettings, account: &Account) -> String {
+    let balance = account.balance.normalize();
+    let mut text = format!("REAL MONEY is traded: the real wallets hold {balance}.\n");
+    for bot in &settings.bots {
+        let stake = serde_json::to_value(&bot.stake).unwrap_or_default();
+        let (series, expiry) = (bot.series(), bot.expiry());
+        let stake = words(&stake, "");
+        let _ = writeln!(
+            text,
+            "  bot {}: {} on {series} for {}, stake {}",
+            bot.name,
+            bot.strategy,
+            expiry.close_type,
+            stake.join(", ")
+        );
+    }
+    let limits = serde_json::to_value(&settings.risk).unwrap_or_default();
+    let is_off = |value: &Value| value.as_f64() == Some(0.0) || value.as_str() == Some("0");
+    let (off, on): (Vec<_>, Vec<_>) =
+        limits.as_object().into_iter().flatten().partition(|(_, value)| is_off(value));
+    for (key, value) in on {
+        for line in words(value, key) {
+            let _ = writeln!(text, "  {line}");
+        }
+    }
+    let off: Vec<&str> = off.into_iter().map(|(key, _)| key.as_str()).collect();
+    let _ = writeln!(text, "  no limit: {}", off.join(", "));
+    text
+}
+
+/// A value as `key = value`, and a table as one of these for each of its keys.
+fn words(value: &Value, key: &str) -> Vec<String> {
+    match value {
+        Value::Object(table) => table.iter().flat_map(|(key, value)| words(value, key)).collect(),
+        Value::Array(rows) if rows.is_empty() => Vec::new(),
+        Value::String(text) => vec![format!("{key} = {text}")],
+        other => vec![format!("{key} = {other}")],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_broker::Account as Kind;
+    use candlewick_engine::{BotSettings, RiskSettings, StakeSettings};
+    use candlewick_sdk::rust_decimal::Decimal;
+    use candlewick_sdk::{ExpirationType, Interval, MoneyScale, Symbol};
+
+    #[test]
+    fn the_summary_names_the_money_the_bots_each_limit_and_what_is_unlimited() {
+        let bot = BotSettings {
+            name: "btc".to_owned(),
+            symbol: Symbol::new("BTCUSDT").unwrap(),
+            asset_type: "crypto".to_owned(),
+            interval: Interval::MINUTE,
+            strategy: "rsi-reversal".to_owned(),
+            close_type: "01:00".parse().unwrap(),
+            expiration_type: ExpirationType::TimeFixed,
+            params: Value::Null,
+            stake: StakeSettings::Fixed { amount: Decimal::TEN },
+        };
+        let settings = SessionSettings {
+            money_scale: MoneyScale::default(),
+            balance: Decimal::ONE_HUNDRED,
+            risk: RiskSettings { max_trades_per_day: 0, ..RiskSettings::default() },
+            bots: vec![bot],
+        };
+        let account =
+            Account { user: "user".to_owned(), kind: Kind::Real, balance: Decimal::new(123_450, 3) };
+        let told = summary(&settings, &account);
+        for line in [
+            "REAL MONEY is traded: the real wallets hold 123.45.\n",
+            "  bot btc: rsi-reversal on BTCUSDT 1m for 01:00, stake amount = 10, kind = fixed\n",
+            "  max_open_trades = 3\n",
+            "  daily_loss_limit = 100\n",
+            "  max_drawdown_percent = 20.0\n",
+            "  allow_opposite = false\n",
+        ] {
+            assert!(told.contains(line), "no {line:?} in {told}");
+        }
+        let unlimited = told.lines().last().unwrap();
+        for key in ["max_trades_per_day", "daily_profit_target", "max_loss_streak"] {
+            assert!(unlimited.contains(key) && !told.contains(&format!("{key} =")), "{told}");
+        }
+    }
+}

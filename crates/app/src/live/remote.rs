@@ -1,0 +1,41 @@
+//! A venue over the network.
+
+use super::Connection;
+use super::journal_session::observer;
+use crate::configuration::{Loaded, Mode, asset_types, credentials};
+use crate::error::AppError;
+use candlewick_api::HttpBroker;
+use candlewick_broker::Account;
+use candlewick_broker::clock::{Clock, SystemClock};
+use candlewick_records::Trading;
+use std::sync::Arc;
+
+/// The client of the configured venue, on the system's clock.
+///
+/// # Errors
+/// Wrong settings or credentials that cannot be read.
+pub fn connect_remote(loaded: &Loaded) -> Result<Connection, AppError> {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+    let venue =
+        HttpBroker::new(loaded.config.broker.client.clone(), credentials(loaded)?, Arc::clone(&clock))?;
+    let (observer, exchanges) = observer();
+    let venue = venue.with_observer(observer).with_asset_types(asset_types(&loaded.config.bots));
+    let (account, trading) = match loaded.config.account.mode {
+        Mode::Demo => (Account::Demo, Trading::Demo),
+        Mode::Real => (Account::Real, Trading::Real),
+    };
+    let runtime = loaded.config.runtime.clone();
+    let unrecognised = venue.unrecognised();
+    let venue = Arc::new(venue);
+    Ok(Connection {
+        market: Arc::clone(&venue) as _,
+        broker: venue,
+        clock,
+        runtime,
+        account,
+        trading,
+        exchanges,
+        unrecognised,
+        until: None,
+    })
+}

@@ -1,0 +1,321 @@
+//! The lock on hold-outs: a list of who opened which, that only grows.
+
+use crate::error::{AppError, Fault};
+use candlewick_records::utc;
+use candlewick_sdk::Millis;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use std::fs::{File, OpenOptions, create_dir_all};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// What a hold-out is opened for: these candles, this strategy and these sets of parameters. How they are searched, and how
+/// much is held out, makes no other hypothesis of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hypothesis {
+    /// Over the candles.
+    pub data_hash: String,
+    /// The bot's candles, as `BTCUSDT@1m`.
+    pub series: String,
+    /// Its strategy's name and version.
+    pub strategy: (String, String),
+    /// What was searched, in any order.
+    pub parameters: Vec<String>,
+    /// What had to hold, in any order.
+    pub conditions: Vec<String>,
+}
+
+/// One opening.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Opening {
+    /// When, by the clock of the machine.
+    pub opened_at: String,
+    /// The hash of the hypothesis.
+    key: String,
+    /// The hash of everything that decides the result: program, settings, search, windows.
+    run: String,
+    /// What was opened.
+    from: Millis,
+    to: Millis,
+    hypothesis: Hypothesis,
+}
+
+/// What is opened, and by which run.
+pub struct Asked<'a> {
+    /// What it is opened for.
+    pub hypothesis: &'a Hypothesis,
+    /// The hash of everything that decides the result.
+    pub run: String,
+    /// What is held out.
+    pub range: &'a Range<Millis>,
+    /// The clock of the machine.
+    pub now: Millis,
+    /// Whether it may have been opened before.
+    pub reopening: Reopening,
+}
+
+/// What to do when a hold-out was opened before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reopening {
+    /// Nothing: say so.
+    Refused,
+    /// Open it again: the result says so.
+    OnPurpose,
+}
+
+/// What an opening is among all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Opened {
+    /// When it was opened: earlier, when the same run is only repeated.
+    pub at: String,
+    /// Which opening for this hypothesis it is, from 1.
+    pub number: usize,
+    /// How often candles of it had been opened for other hypotheses.
+    pub others: usize,
+}
+
+/// The list, in a folder that stays.
+pub struct HoldOutLock(PathBuf);
+
+impl Hypothesis {
+    fn key(&self) -> String {
+        let mut sorted = self.clone();
+        sorted.parameters.sort();
+        sorted.conditions.sort();
+        blake3::hash(json!(sorted).to_string().as_bytes()).to_hex().to_string()
+    }
+}
+
+impl Opening {
+    fn of(asked: &Asked<'_>) -> Self {
+        Self {
+            opened_at: utc(asked.now),
+            key: asked.hypothesis.key(),
+            run: asked.run.clone(),
+            from: asked.range.start,
+            to: asked.range.end,
+            hypothesis: asked.hypothesis.clone(),
+        }
+    }
+
+    /// Whether candles of this stretch were opened.
+    fn touches(&self, asked: &Asked<'_>) -> bool {
+        let same_series = self.hypothesis.series == asked.hypothesis.series;
+        same_series && self.from < asked.range.end && asked.range.start < self.to
+    }
+}
+
+impl HoldOutLock {
+    /// Of the project that keeps its state in this folder.
+    pub fn new(folder: &Path) -> Self {
+        Self(folder.join("hold-outs.jsonl"))
+    }
+
+    /// How often the hold-out was opened for this hypothesis.
+    ///
+    /// # Errors
+    /// A list that cannot be read.
+    pub fn openings(&self, hypothesis: &Hypothesis) -> Result<usize, AppError> {
+        let text = self.text()?;
+        let key = hypothesis.key();
+        Ok(self.read(&text)?.0.iter().filter(|opening| opening.key == key).count())
+    }
+
+    /// Whether an opening would be refused.
+    ///
+    /// # Errors
+    /// As [`HoldOutLock::open`].
+    pub fn check(&self, asked: &Asked<'_>) -> Result<(), AppError> {
+        let (openings, _) = self.read(&self.text()?)?;
+        self.place(&openings, asked).map(|_| ())
+    }
+
+    /// Notes an opening, on the disk before anybody sees a result. The same run that opened it before opens nothing: it can
+    /// only show again what it showed then.
+    ///
+    /// # Errors
+    /// That it was opened before, unless it is opened again on purpose; a list that cannot be read or written.
+    pub fn open(&self, asked: &Asked<'_>) -> Result<Opened, AppError> {
+        let mut file = self.file().map_err(|error| self.unusable(error))?;
+        let mut text = Vec::new();
+        file.read_to_end(&mut text).map_err(|error| self.unusable(error))?;
+        let (mut openings, sound) = self.read(&text)?;
+        let place = self.place(&openings, asked)?;
+        if place == openings.len() {
+            let opening = Opening::of(asked);
+            let line = format!("{}\n", json!(opening));
+            let written = (file.set_len(sound))
+                .and_then(|()| file.seek(SeekFrom::Start(sound)))
+                .and_then(|_| file.write_all(line.as_bytes()))
+                .and_then(|()| file.sync_all());
+            written.map_err(|error| self.unusable(error))?;
+            openings.push(opening);
+        }
+        let (opening, before) = (&openings[place], &openings[..place]);
+        let others = before.iter().filter(|other| other.key != opening.key && other.touches(asked));
+        Ok(Opened {
+            at: opening.opened_at.clone(),
+            number: before.iter().filter(|other| other.key == opening.key).count() + 1,
+            others: others.count(),
+        })
+    }
+
+    /// Where in the list this run's opening stands, or will: at its end.
+    fn place(&self, openings: &[Opening], asked: &Asked<'_>) -> Result<usize, AppError> {
+        let key = asked.hypothesis.key();
+        if let Some(place) = openings.iter().position(|one| one.key == key && one.run == asked.run) {
+            return Ok(place);
+        }
+        let own = || openings.iter().filter(|one| one.key == key);
+        match (own().next_back(), asked.reopening) {
+            (Some(last), Reopening::Refused) => Err(self.opened_before(last, own().count())),
+            (Some(_), Reopening::OnPurpose) | (None, _) => Ok(openings.len()),
+        }
+    }
+
+    fn text(&self) -> Result<Vec<u8>, AppError> {
+        match std::fs::read(&self.0) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            text => text.map_err(|error| self.unusable(error)),
+        }
+    }
+
+    /// Held until it is dropped, so that two runs cannot open at once.
+    fn file(&self) -> io::Result<File> {
+        create_dir_all(self.0.parent().unwrap_or(Path::new(".")))?;
+        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&self.0)?;
+        file.lock()?;
+        Ok(file)
+    }
+
+    /// The openings, and how long they are: a last line that a kill cut short was not yet an opening.
+    fn read(&self, text: &[u8]) -> Result<(Vec<Opening>, u64), AppError> {
+        let whole = text.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"));
+        let (mut openings, mut sound) = (Vec::new(), 0);
+        for (line, number) in whole.zip(1..) {
+            let opening = serde_json::from_slice(line).map_err(|error| {
+                let place = format!("{}:{number}: this is no opening of a hold-out", self.0.display());
+                AppError::Invalid(Fault::new(place).because(error))
+            })?;
+            openings.push(opening);
+            sound += line.len() as u64;
+        }
+        Ok((openings, sound))
+    }
+
+    fn opened_before(&self, last: &Opening, count: usize) -> AppError {
+        let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
+        let problem = format!(
+            "the hold-out was opened {times} for this hypothesis, at last on {} by another run: what is chosen after a \
+             look at it is not tested by it",
+            last.opened_at
+        );
+        AppError::CheckFailed(Fault::new(problem)).help(format!(
+            "test on candles that came later, or open it --again, which the result will say; the list is {}",
+            self.0.display()
+        ))
+    }
+
+    fn unusable(&self, error: io::Error) -> AppError {
+        let problem = format!("cannot keep {}, which says what hold-outs were opened", self.0.display());
+        AppError::Invalid(Fault::new(problem).because(error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Reopening::{OnPurpose, Refused};
+    use super::*;
+
+    fn hypothesis(parameters: &[&str]) -> Hypothesis {
+        Hypothesis {
+            data_hash: "d1".to_owned(),
+            series: "BTCUSDT@1m".to_owned(),
+            strategy: ("rsi-reversal".to_owned(), "1.0.0".to_owned()),
+            parameters: parameters.iter().map(|text| (*text).to_owned()).collect(),
+            conditions: Vec::new(),
+        }
+    }
+
+    struct Stage {
+        folder: tempfile::TempDir,
+        range: Range<Millis>,
+    }
+
+    impl Stage {
+        fn new() -> Self {
+            Self { folder: tempfile::tempdir().unwrap(), range: Millis::new(1_000)..Millis::new(2_000) }
+        }
+
+        fn lock(&self) -> HoldOutLock {
+            HoldOutLock::new(&self.folder.path().join("state"))
+        }
+
+        fn open(
+            &self,
+            hypothesis: &Hypothesis,
+            run: &str,
+            reopening: Reopening,
+        ) -> Result<(usize, usize), String> {
+            let asked =
+                Asked { hypothesis, run: run.to_owned(), range: &self.range, now: Millis::ZERO, reopening };
+            let check = self.lock().check(&asked).map_err(|failure| failure.text());
+            let opened = self.lock().open(&asked);
+            assert_eq!(check.err(), opened.as_ref().err().map(AppError::text));
+            opened.map(|opened| (opened.number, opened.others)).map_err(|failure| failure.text())
+        }
+    }
+
+    #[test]
+    fn a_hold_out_opens_once_for_a_hypothesis_and_again_only_on_purpose() {
+        let (stage, one) = (Stage::new(), hypothesis(&["period=5..30", "oversold"]));
+        assert_eq!(stage.lock().openings(&one).unwrap(), 0);
+        assert_eq!(stage.open(&one, "r1", Refused), Ok((1, 0)));
+        // The same run shows what it showed.
+        assert_eq!(stage.open(&one, "r1", Refused), Ok((1, 0)));
+        let refused = stage.open(&one, "r2", Refused).unwrap_err();
+        assert!(refused.contains("opened once") && refused.contains("1970-01-01T00:00:00.000Z"), "{refused}");
+        assert_eq!(stage.open(&one, "r2", OnPurpose), Ok((2, 0)));
+        assert_eq!(
+            (stage.open(&one, "r1", OnPurpose), stage.open(&one, "r2", Refused)),
+            (Ok((1, 0)), Ok((2, 0)))
+        );
+        assert!(stage.open(&one, "r3", Refused).unwrap_err().contains("opened 2 times"));
+        assert_eq!(stage.lock().openings(&one).unwrap(), 2);
+        // The order in which parameters are named makes no other hypothesis.
+        assert!(stage.open(&hypothesis(&["oversold", "period=5..30"]), "r4", Refused).is_err());
+    }
+
+    #[test]
+    fn other_hypotheses_on_the_same_candles_are_counted() {
+        let mut stage = Stage::new();
+        assert_eq!(stage.open(&hypothesis(&["period"]), "r1", Refused), Ok((1, 0)));
+        assert_eq!(stage.open(&hypothesis(&["oversold"]), "r2", Refused), Ok((1, 1)));
+        assert_eq!(
+            stage.open(&Hypothesis { data_hash: "d2".to_owned(), ..hypothesis(&["period"]) }, "r3", Refused),
+            Ok((1, 2))
+        );
+        let other = Hypothesis { series: "EURUSD@1m".to_owned(), ..hypothesis(&["period"]) };
+        assert_eq!(stage.open(&other, "r4", Refused), Ok((1, 0)));
+        // What came before an opening does not grow later.
+        assert_eq!(stage.open(&hypothesis(&["period"]), "r1", Refused), Ok((1, 0)));
+        stage.range = Millis::new(2_000)..Millis::new(3_000);
+        assert_eq!(stage.open(&hypothesis(&["close_type"]), "r5", Refused), Ok((1, 0)));
+    }
+
+    #[test]
+    fn a_line_that_was_cut_short_is_no_opening_and_any_other_damage_is_told() {
+        let (stage, one) = (Stage::new(), hypothesis(&["period"]));
+        stage.open(&one, "r1", Refused).unwrap();
+        let path = stage.lock().0;
+        let whole = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, &whole[..whole.len() - 1]).unwrap();
+        assert_eq!(stage.open(&one, "r2", Refused), Ok((1, 0)));
+        assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 1);
+        std::fs::write(&path, format!("{{}}\n{whole}")).unwrap();
+        assert!(
+            stage.open(&one, "r3", OnPurpose).unwrap_err().contains("hold-outs.jsonl:1: this is no opening")
+        );
+    }
+}

@@ -1,0 +1,16 @@
+//! What a search is asked for and needs, and the folder of files that it leaves behind.
+
+mod folder;
+mod hold_out_lock;
+mod layout;
+mod named_files;
+mod prepared;
+mod shards;
+mod variants;
+
+pub use folder::{Identity, ResultFolder, best_bot};
+pub use hold_out_lock::{Asked, HoldOutLock, Hypothesis, Opened, Reopening};
+pub use layout::{Layout, LayoutTerms};
+pub use prepared::{Prepared, SearchTerms};
+pub use shards::ShardPlan;
+pub use variants::{count_sweep, count_walk};

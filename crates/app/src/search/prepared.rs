@@ -1,0 +1,224 @@
+//! What is searched and how, and everything that a search needs.
+use super::folder::Identity;
+use super::hold_out_lock::Hypothesis;
+use super::named_files::named_files;
+use crate::bots::{BotSet, error_of_backtest, session_settings, suggest_strategy};
+use crate::candles::{COARSE, CandleChoice, Candles, Fineness, too_coarse};
+use crate::configuration::{Base, Loaded, Problems, RealMoney, to_json};
+use crate::error::AppError;
+use crate::program_hash::program_hash;
+use crate::progress::Progress;
+use crate::suggestion::suggest;
+use candlewick_backtest::{BacktestError, BacktestSettings};
+use candlewick_engine::BotSettings;
+use candlewick_sdk::{Expiry, Millis, Registry, StrategyEntry};
+use candlewick_search::sweep::{Halving, Objective, Search, SearchSettings, Space, SweepSettings, Target};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+/// What to search.
+#[derive(Clone, Debug)]
+pub struct SearchTerms {
+    /// Search a parameter: NAME=VALUES, or NAME for the whole range that the strategy declares; repeatable
+    pub parameters: Vec<String>,
+    /// Try only sets for which this holds, such as "slow >= 2 * fast"; repeatable
+    pub conditions: Vec<String>,
+    /// The bot whose parameters are searched; it runs alone. Needed where there are several
+    pub bot: Option<String>,
+    /// Which sets are tried: grid, random, latin-hypercube, sobol or tpe. Without it a grid, where parameters have an
+    /// end and --trials is not given, else sobol
+    pub search: Option<Search>,
+    /// How many sets are tried; a grid tries all [default: 200]
+    pub trials: Option<u64>,
+    /// The random seed
+    pub seed: u64,
+    /// What makes a set good: edge (lower end of the win rate's 95 % interval less the break-even), expectancy (profit
+    /// per unit staked), sharpe (of daily profits) or drawdown-penalised (profit less the deepest fall)
+    pub objective: Objective,
+    /// Sets with fewer won and lost trades do not count
+    pub min_trades: u64,
+    /// Successive halving: run every set on the first part of the candles, the best one in N of them on N times as
+    /// many, and so on
+    pub halving: Option<u32>,
+    /// How many runs the last sets of a halving have
+    pub rungs: u32,
+    /// How many trials run side by side; the result does not depend on it [default: one a core]
+    pub threads: Option<NonZeroUsize>,
+    /// Which candles they run on.
+    pub candles: CandleChoice,
+}
+
+/// Everything that a sweep needs, checked.
+pub struct Prepared<'a> {
+    /// The configuration, with the bot that is searched alone.
+    pub loaded: Loaded,
+    /// The bot as it is configured.
+    pub written: serde_json::Value,
+    /// Its strategy.
+    pub entry: &'a StrategyEntry,
+    /// What every trial is made from, but for the parameters.
+    pub settings: BacktestSettings,
+    /// What is searched.
+    pub space: Space,
+    /// How it is searched.
+    pub sweep: SweepSettings,
+    /// What it runs on.
+    pub candles: Candles,
+}
+
+impl SearchTerms {
+    /// Reads and checks all of it.
+    ///
+    /// # Errors
+    /// What has to be corrected first.
+    pub fn prepare<'a>(
+        &self,
+        files: &[PathBuf],
+        registry: &'a Registry,
+        progress: &dyn Progress,
+    ) -> Result<Prepared<'a>, AppError> {
+        let mut loaded = Loaded::read(files, Base::Sandbox, self.candles.flags())?;
+        loaded.check_mode(RealMoney::NotAsked).map_err(Problems::from)?;
+        loaded.config.simulation.check()?;
+        BotSet::build(&loaded, registry)?;
+        let index = chosen_bot(&loaded.config.bots, self.bot.as_deref())?;
+        let bot = loaded.config.bots[index].clone();
+        let written = to_json(&loaded)["configuration"]["bots"][index].take();
+        let Some(entry) = registry.find(&bot.strategy) else {
+            return Err(AppError::invalid(suggest_strategy(&bot.strategy, registry)));
+        };
+        if self.parameters.is_empty() {
+            let problem = format!("there is nothing to search: give --param of strategy \"{}\"", entry.name);
+            return Err(AppError::invalid(problem).help(searchable(entry)));
+        }
+        let space = Space::new(entry, &bot, &self.parameters, &self.conditions);
+        let space = space.map_err(|error| error_of_backtest(error, &loaded))?;
+        let sweep = sweep_settings(self, &space).map_err(|error| error_of_backtest(error, &loaded))?;
+        loaded.config.bots = vec![bot];
+        let mut candles = self.candles.gather(&loaded, progress)?;
+        candles.notices.extend(check_expiries(&space, &candles, &loaded, self)?);
+        let settings = BacktestSettings {
+            session: session_settings(&loaded),
+            simulation: loaded.config.simulation.clone(),
+            price_every_ms: Millis::new(i64::from(loaded.config.runtime.price_every_ms)),
+        };
+        Ok(Prepared { loaded, written, entry, settings, space, sweep, candles })
+    }
+
+    /// Everything that decides the trials and their order.
+    ///
+    /// # Errors
+    /// A file that a parameter names cannot be read, or the program itself.
+    pub fn identity<'a>(&'a self, prepared: &'a Prepared<'_>) -> Result<Identity<'a>, AppError> {
+        Ok(Identity {
+            program: program_hash()?,
+            settings: &prepared.settings,
+            strategy: (&prepared.entry.name, &prepared.entry.version),
+            data_hash: &prepared.candles.hash,
+            parameters: &self.parameters,
+            conditions: &self.conditions,
+            files: named_files(&prepared.settings.session.bots, &prepared.space)?,
+            sweep: &prepared.sweep,
+        })
+    }
+
+    /// What a hold-out of these candles would be opened for.
+    pub fn hypothesis(&self, prepared: &Prepared<'_>, bot: &BotSettings) -> Hypothesis {
+        let strategy = (prepared.entry.name.clone(), prepared.entry.version.clone());
+        Hypothesis {
+            data_hash: prepared.candles.hash.clone(),
+            series: bot.series().to_string(),
+            strategy,
+            parameters: self.parameters.clone(),
+            conditions: self.conditions.clone(),
+        }
+    }
+
+    /// How many trials run side by side.
+    pub fn threads(&self) -> NonZeroUsize {
+        let cores = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        self.threads.unwrap_or_else(cores)
+    }
+}
+
+/// The place of the bot that is searched.
+fn chosen_bot(bots: &[BotSettings], named: Option<&str>) -> Result<usize, AppError> {
+    let names = || bots.iter().map(|bot| bot.name.as_str());
+    let Some(named) = named else {
+        if bots.len() == 1 {
+            return Ok(0);
+        }
+        let problem = "there are several bots: say with --bot whose parameters are searched";
+        let known = names().collect::<Vec<_>>().join(", ");
+        return Err(AppError::invalid(problem).help(format!("known are: {known}")));
+    };
+    names().position(|name| name == named).ok_or_else(|| {
+        let help = suggest(named, names().collect::<Vec<_>>());
+        AppError::invalid(format!("--bot {named}: there is no such bot")).help(help)
+    })
+}
+
+/// What of a strategy can be searched, as its schema says.
+fn searchable(entry: &StrategyEntry) -> String {
+    let range =
+        |parameter: &candlewick_sdk::parameters::Parameter| match (parameter.minimum, parameter.maximum) {
+            (Some(low), Some(high)) => format!("{} ({low} to {high})", parameter.name),
+            _ => format!("{} ({})", parameter.name, parameter.kind),
+        };
+    let own = entry.parameters.iter().map(range);
+    let all: Vec<String> = own.chain(["close_type", "expiration_type"].map(str::to_owned)).collect();
+    format!("there are: {}", all.join(", "))
+}
+
+fn sweep_settings(arguments: &SearchTerms, space: &Space) -> Result<SweepSettings, BacktestError> {
+    let is_grid = arguments.trials.is_none() && space.count().is_some();
+    let search = arguments.search.unwrap_or(if is_grid { Search::Grid } else { Search::Sobol });
+    let problem = match (search, arguments.trials, arguments.halving) {
+        (Search::Grid, Some(_), _) => "a grid tries every set: leave out --trials, or search another way",
+        (search, _, Some(_)) if search.learns() => {
+            "a search that learns needs every set on all candles: leave out --halving, or search another way"
+        }
+        _ => "",
+    };
+    if !problem.is_empty() {
+        return Err(BacktestError::ChangeSearch { problem: problem.to_owned() });
+    }
+    let halving =
+        arguments.halving.map(|keep_one_in| Halving::new(keep_one_in, arguments.rungs)).transpose()?;
+    let search = SearchSettings { search, trials: arguments.trials.unwrap_or(200), seed: arguments.seed };
+    search.check(space)?;
+    Ok(SweepSettings {
+        search,
+        objective: arguments.objective,
+        min_trades: arguments.min_trades,
+        halving: halving.unwrap_or(Halving::NONE),
+    })
+}
+
+/// Holds every expiry that may be tried to the candles.
+fn check_expiries(
+    space: &Space,
+    candles: &Candles,
+    loaded: &Loaded,
+    arguments: &SearchTerms,
+) -> Result<Option<String>, AppError> {
+    let Some(axis) = space.axes().iter().find(|axis| axis.target() == Target::CloseType) else {
+        return arguments.candles.check_expiries(loaded, &candles.markets, Fineness::Throughout);
+    };
+    for bot in &loaded.config.bots {
+        let Some(market) = candles.markets.iter().find(|market| market.symbol() == bot.symbol) else {
+            continue;
+        };
+        for setting in axis.listed().into_iter().flatten() {
+            let close_type = setting.to_string().parse().unwrap_or(bot.close_type);
+            let expiry = Expiry { close_type, ..bot.expiry() };
+            let Some(why) = too_coarse(expiry, market, Fineness::Throughout) else { continue };
+            if arguments.candles.allow_coarse {
+                return Ok(Some(COARSE.to_owned()));
+            }
+            let help = "--allow-coarse runs it all the same; such a result proves nothing";
+            return Err(AppError::invalid(format!("--param close_type: {why}")).help(help));
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,141 @@
+//! The whole pipeline on markets whose truth is known: candles are generated, a bot trades them through a Session and the
+//! simulator, and the verdict must be right as often as it promises.
+//!
+//! The nulls win exactly the break-even rate. A random walk is far below it: a test of significance that is broken in the
+//! usual way passes there.
+
+mod path;
+mod promise;
+mod text;
+mod world;
+
+use candlewick_statistics::{PathRange, StatisticsError, VerdictPlan, VerdictRates};
+use path::PathOutcome;
+use promise::Kept;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{OnceLock, mpsc};
+pub use text::{document, text};
+pub use world::World;
+
+/// Trials of the pure verdict for each path, which say how often it should be right.
+const TRIALS_PER_PATH: u64 = 10;
+
+/// What became of a world.
+pub struct Tried {
+    /// The world.
+    pub world: World,
+    /// What its paths came to.
+    pub counts: Counts,
+    /// What was promised of it, and measured.
+    pub kept: Vec<Kept>,
+}
+
+/// Verdicts and trades of all paths.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Paths that were followed.
+    pub paths: u64,
+    /// Paths that ended with *edge shown*.
+    pub shown: u64,
+    /// Paths that ended with *edge rejected*.
+    pub rejected: u64,
+    /// Trades that were won.
+    pub won: u64,
+    /// Trades that were won or lost.
+    pub decided: u64,
+    /// Trades that are neither: refused, cancelled or drawn, which here none may be.
+    pub other: u64,
+}
+
+/// How much is tried.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    /// The random seed.
+    pub seed: u64,
+    /// Paths of each world.
+    pub paths: u64,
+}
+
+/// Tries every world. `progress` is told of each path.
+///
+/// # Errors
+/// What keeps a path from being run at all, which no path is to be.
+pub fn try_all(plan: Plan, progress: &mut dyn FnMut(u64, u64)) -> anyhow::Result<Vec<Tried>> {
+    let worlds = World::all();
+    let total = plan.paths * worlds.len() as u64;
+    let mut tried = Vec::with_capacity(worlds.len());
+    for (number, world) in worlds.into_iter().enumerate() {
+        let before = plan.paths * number as u64;
+        // No two worlds are made by the same chance.
+        let plan = Plan { seed: plan.seed.wrapping_add((number as u64) << 32), ..plan };
+        let counts = follow(&world, plan, &mut |done| progress(before + done, total))?;
+        let trial = trial(&world, plan)?;
+        let kept = promise::hold(&world, &counts, &trial, VerdictPlan::default());
+        tried.push(Tried { world, counts, kept });
+    }
+    Ok(tried)
+}
+
+/// Follows the paths of a world on all cores; which core takes which path changes nothing.
+fn follow(world: &World, plan: Plan, progress: &mut dyn FnMut(u64)) -> anyhow::Result<Counts> {
+    let (next, failure) = (AtomicU64::new(0), OnceLock::new());
+    let (send, receive) = mpsc::channel::<PathOutcome>();
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut counts = Counts::default();
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            let (send, next, failure) = (send.clone(), &next, &failure);
+            scope.spawn(move || {
+                while failure.get().is_none() {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    if number >= plan.paths {
+                        break;
+                    }
+                    match path::follow(world, plan.seed.wrapping_add(number)) {
+                        // The other end listens until the last of these is gone.
+                        Ok(outcome) => drop(send.send(outcome)),
+                        Err(error) => drop(failure.set(error)),
+                    }
+                }
+            });
+        }
+        drop(send);
+        for outcome in receive {
+            counts.add(outcome);
+            progress(counts.paths);
+        }
+    });
+    failure.into_inner().map_or(Ok(counts), Err)
+}
+
+/// The verdict alone, on trades that chance makes at the same rate and as many.
+fn trial(world: &World, plan: Plan) -> Result<VerdictRates, StatisticsError> {
+    let range = PathRange {
+        seed: plan.seed,
+        first_path: 0,
+        paths: plan.paths * TRIALS_PER_PATH,
+        trades: world.trades(),
+    };
+    Ok(VerdictRates::simulate(VerdictPlan::default(), &world.stream()?, range))
+}
+
+impl Counts {
+    fn add(&mut self, outcome: PathOutcome) {
+        self.paths += 1;
+        self.shown += u64::from(outcome.is_shown);
+        self.rejected += u64::from(outcome.is_rejected);
+        self.won += outcome.won;
+        self.decided += outcome.decided;
+        self.other += outcome.other;
+    }
+
+    /// The share of wins among decided trades.
+    pub fn win_rate(&self) -> f64 {
+        self.won as f64 / self.decided.max(1) as f64
+    }
+
+    /// The share of the paths.
+    pub fn share(&self, count: u64) -> f64 {
+        count as f64 / self.paths.max(1) as f64
+    }
+}

@@ -1,0 +1,137 @@
+//! Files that a strategy's parameters name, cut off: who reads ahead in one decides otherwise when the rest is missing.
+
+use candlewick_sdk::testkit::{Check, Checked, Finding, KnownUntil, Market, Subject, check_files};
+use candlewick_sdk::{Interval, Millis};
+use serde_json::Value;
+use std::fs;
+use std::io;
+use std::path::Path;
+use tempfile::TempDir;
+
+/// Moments at which files are cut off.
+const CUTS: usize = 5;
+/// Nobody reads more than this into a strategy.
+const MOST_BYTES: u64 = 64 << 20;
+/// A header of candles: their rows are known an interval after their time.
+const CANDLES: &str = "time,open,high,low,close";
+/// Times below this are seconds, not milliseconds: as milliseconds they would lie before 1973.
+const LEAST_MS: i64 = 100_000_000_000;
+
+/// Makes the check, if a parameter names a file of rows that begin with a time.
+pub(super) fn check(subject: &Subject, market: &Market) -> Checked {
+    let not_run = |words: String| Check::Files.found(Finding::NotRun, words);
+    let named = files(&subject.params);
+    if named.is_empty() {
+        return not_run("no parameter names a file".to_owned());
+    }
+    let mut tables = Vec::with_capacity(named.len());
+    for (key, path) in named {
+        match Table::read(path) {
+            Ok(table) => tables.push((key, table)),
+            Err(problem) => return not_run(format!("{path}: {problem}")),
+        }
+    }
+    match cut(subject, market, &tables) {
+        // The folder is there until the check is made.
+        Ok((_folder, known)) => check_files(subject, market, &known),
+        Err(error) => not_run(format!("a part of a file cannot be written: {error}")),
+    }
+}
+
+fn files(params: &Value) -> Vec<(&str, &str)> {
+    let named = params.as_object().into_iter().flatten();
+    let texts = named.filter_map(|(key, value)| Some((key.as_str(), value.as_str()?)));
+    texts.filter(|(_, text)| Path::new(text).is_file()).collect()
+}
+
+/// The lines of a file, and when each was known.
+struct Table {
+    lines: Vec<(Option<Millis>, String)>,
+}
+
+impl Table {
+    fn read(path: &str) -> Result<Self, String> {
+        let size = fs::metadata(path).map_err(|error| error.to_string())?.len();
+        if size > MOST_BYTES {
+            return Err("it is too large to be cut off".to_owned());
+        }
+        let text = fs::read_to_string(path).map_err(|_| "it is no text, and cannot be cut off".to_owned())?;
+        Self::of(&text).ok_or_else(|| "no row begins with a time".to_owned())
+    }
+
+    fn of(text: &str) -> Option<Self> {
+        let mut lines: Vec<(Option<Millis>, String)> =
+            text.lines().map(|line| (time_of(line), line.to_owned())).collect();
+        let times: Vec<Millis> = lines.iter().filter_map(|(time, _)| *time).collect();
+        if times.is_empty() {
+            return None;
+        }
+        if text.trim_start_matches('\u{feff}').to_lowercase().starts_with(CANDLES) {
+            let distances = times.windows(2).map(|pair| pair[1] - pair[0]);
+            let length = distances.filter(|distance| *distance > Millis::ZERO).min();
+            let length = length.unwrap_or(Interval::MINUTE.length());
+            for time in lines.iter_mut().filter_map(|(time, _)| time.as_mut()) {
+                *time += length;
+            }
+        }
+        Some(Self { lines })
+    }
+
+    fn until(&self, moment: Millis) -> String {
+        let known = self.lines.iter().filter(|(time, _)| time.is_none_or(|time| time <= moment));
+        known.flat_map(|(_, line)| [line.as_str(), "\n"]).collect()
+    }
+}
+
+fn time_of(line: &str) -> Option<Millis> {
+    let first = line.split([',', ';', '\t']).next()?.trim().trim_matches('"');
+    let number: i64 = first.parse().ok()?;
+    Some(if number.abs() < LEAST_MS { Millis::from_seconds(number) } else { Millis::new(number) })
+}
+
+/// The parameters with each file cut off at moments of the market; the folder holds these files.
+fn cut(
+    subject: &Subject,
+    market: &Market,
+    tables: &[(&str, Table)],
+) -> io::Result<(TempDir, Vec<KnownUntil>)> {
+    let folder = tempfile::tempdir()?;
+    let length = subject.bot.interval.length();
+    let mut known = Vec::with_capacity(CUTS);
+    for number in 1..=CUTS {
+        let candle = &market.candles[number * (market.candles.len() - 1) / (CUTS + 1)];
+        let moment = candle.time() + length;
+        let mut params = subject.params.clone();
+        for (key, table) in tables {
+            let path = folder.path().join(format!("{key}-{number}.csv"));
+            fs::write(&path, table.until(moment))?;
+            params[*key] = Value::String(path.to_string_lossy().into_owned());
+        }
+        known.push(KnownUntil { moment, params });
+    }
+    Ok((folder, known))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, moment: i64, expected: Option<&str>) {
+        let table = Table::of(text);
+        assert_eq!(table.map(|table| table.until(Millis::new(moment))).as_deref(), expected, "{text}");
+    }
+
+    #[test]
+    fn a_row_is_known_at_its_time_and_a_candle_when_it_has_closed() {
+        let (list, candles) = ("time,symbol,direction\n", "time,open,high,low,close,volume\n");
+        let rows = "1767571200000,B\n1767571260000,S\n1767571320000,B\n";
+        check(
+            &format!("{list}{rows}"),
+            1_767_571_260_000,
+            Some(&format!("{list}1767571200000,B\n1767571260000,S\n")),
+        );
+        check(&format!("{candles}{rows}"), 1_767_571_260_000, Some(&format!("{candles}1767571200000,B\n")));
+        check("1767571200;B\n1767571260;S\n", 1_767_571_259_999, Some("1767571200;B\n"));
+        check("name,B\n", 0, None);
+    }
+}

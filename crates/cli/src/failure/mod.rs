@@ -1,0 +1,158 @@
+//! How a command ends: the exit codes, and errors as a person reads them.
+
+mod library;
+
+pub(crate) use library::kind_of_build;
+
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+/// How a command ends when it does what it is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// Nothing is left to do; or SIGTERM said so, and all was put in order.
+    Done,
+    /// Ctrl-C, and all was put in order.
+    Interrupted,
+}
+
+/// Why a command did not do what it is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FailureKind {
+    /// Nobody thought of this.
+    Unexpected,
+    /// Arguments or configuration are wrong.
+    Configuration,
+    /// The data is wrong.
+    Data,
+    /// The venue refused or cannot be reached.
+    Venue,
+    /// A check failed: parity, a strategy's, data, selftest, doctor.
+    Check,
+    /// Stopped by a risk limit or the kill switch.
+    Stopped,
+    /// Another process holds the journal.
+    JournalHeld,
+}
+
+/// An error with its causes, what it means for the exit code, and a way out where there is one.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    kind: FailureKind,
+    error: anyhow::Error,
+    help: Option<String>,
+}
+
+impl Ending {
+    pub(crate) fn to_exit_code(self) -> ExitCode {
+        match self {
+            Self::Done => ExitCode::SUCCESS,
+            Self::Interrupted => ExitCode::from(130),
+        }
+    }
+}
+
+impl FailureKind {
+    const fn code(self) -> u8 {
+        match self {
+            Self::Unexpected => 1,
+            Self::Configuration => 2,
+            Self::Data => 3,
+            Self::Venue => 4,
+            Self::Check => 5,
+            Self::Stopped => 6,
+            Self::JournalHeld => 7,
+        }
+    }
+}
+
+impl Failure {
+    /// A failure of this kind.
+    pub(crate) fn new(kind: FailureKind, error: impl Into<anyhow::Error>) -> Self {
+        Self { kind, error: error.into(), help: None }
+    }
+
+    /// Wrong arguments or configuration, said in a sentence.
+    pub(crate) fn configuration(problem: impl Into<String>) -> Self {
+        Self::new(FailureKind::Configuration, anyhow::Error::msg(problem.into()))
+    }
+
+    /// Bad data, said in a sentence.
+    pub(crate) fn data(problem: impl Into<String>) -> Self {
+        Self::new(FailureKind::Data, anyhow::Error::msg(problem.into()))
+    }
+
+    /// Says what was being done.
+    #[must_use]
+    pub(crate) fn context(mut self, context: impl Into<String>) -> Self {
+        self.error = self.error.context(context.into());
+        self
+    }
+
+    /// Adds the way out.
+    #[must_use]
+    pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// As a person reads it: the error, its causes, the way out.
+    pub(crate) fn render(&self) -> String {
+        let mut text = format!("error: {}", self.error);
+        let mut last = self.error.to_string();
+        for cause in self.error.chain().skip(1) {
+            // A cause that only repeats what stands above it tells nothing.
+            let cause = cause.to_string();
+            if !last.contains(&cause) {
+                let _ = write!(text, "\n  cause: {cause}");
+            }
+            last = cause;
+        }
+        if let Some(help) = &self.help {
+            let _ = write!(text, "\nhelp: {help}");
+        }
+        text
+    }
+
+    /// Prints it on stderr.
+    pub(crate) fn print(&self) {
+        anstream::eprintln!("{}", self.render());
+    }
+
+    pub(crate) fn to_exit_code(&self) -> ExitCode {
+        ExitCode::from(self.kind.code())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_engine::EngineError;
+    use candlewick_history::HistoryError;
+    use candlewick_sdk::BuildError;
+    use std::path::PathBuf;
+
+    #[test]
+    fn causes_and_the_way_out_stand_below_the_error() {
+        let source = std::io::Error::other("the disk is gone");
+        let error = HistoryError::CheckPath { path: PathBuf::from("a.csv"), action: "read", source };
+        let failure = Failure::from(error).context("cannot run").help("mount it");
+        let expected = "error: cannot run\n  cause: a.csv: cannot read the file\n  cause: the disk is gone\nhelp: mount it";
+        assert_eq!(failure.render(), expected);
+    }
+
+    #[test]
+    fn a_cause_that_repeats_the_error_is_left_out() {
+        let source = BuildError::parameters("x", "period = 0");
+        let failure = Failure::from(EngineError::Strategy { bot: "a".to_owned(), source });
+        assert_eq!(failure.render(), "error: bot \"a\": parameters of strategy \"x\": period = 0");
+    }
+
+    #[test]
+    fn arguments_about_data_are_told_apart_from_data() {
+        let name = HistoryError::NameSeries { text: "x".to_owned(), problem: "no".to_owned() };
+        let line = HistoryError::FixLine { path: PathBuf::from("x"), line: 2, problem: "no".to_owned() };
+        assert_eq!(Failure::from(name).kind, FailureKind::Configuration);
+        assert_eq!(Failure::from(line).kind, FailureKind::Data);
+    }
+}

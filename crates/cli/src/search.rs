@@ -1,0 +1,122 @@
+//! What is searched and how, as it is asked for on the command line.
+#![allow(
+    clippy::doc_markdown,
+    reason = "the documentation of arguments is the help that clap prints as it stands"
+)]
+
+use crate::arguments::parse_length;
+use crate::candles::CandleArguments;
+use candlewick_app::search::{LayoutTerms, SearchTerms};
+use candlewick_sdk::Millis;
+use candlewick_search::sweep::{Objective, Search};
+use clap::Args;
+use std::num::NonZeroUsize;
+
+/// What to search.
+#[derive(Debug, Args)]
+pub(crate) struct SearchArguments {
+    /// Search a parameter: NAME=VALUES, or NAME for the whole range that the strategy declares; repeatable
+    #[arg(long = "param", value_name = "NAME[=VALUES]")]
+    parameters: Vec<String>,
+    /// Try only sets for which this holds, such as "slow >= 2 * fast"; repeatable
+    #[arg(long = "where", value_name = "CONDITION")]
+    conditions: Vec<String>,
+    /// The bot whose parameters are searched; it runs alone. Needed where there are several
+    #[arg(long, value_name = "NAME")]
+    bot: Option<String>,
+    /// Which sets are tried: grid, random, latin-hypercube, sobol or tpe. Without it a grid, where parameters have an
+    /// end and --trials is not given, else sobol
+    #[arg(long, value_name = "WAY")]
+    search: Option<Search>,
+    /// How many sets are tried; a grid tries all [default: 200]
+    #[arg(long, value_name = "N")]
+    trials: Option<u64>,
+    /// What chance is made of
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// What makes a set good: edge (lower end of the win rate's 95 % interval less the break-even), expectancy (profit
+    /// per unit staked), sharpe (of daily profits) or drawdown-penalised (profit less the deepest fall)
+    #[arg(long, value_name = "FIGURE", default_value_t = Objective::Edge)]
+    objective: Objective,
+    /// Sets with fewer won and lost trades do not count
+    #[arg(long, value_name = "N", default_value_t = 30)]
+    min_trades: u64,
+    /// Successive halving: run every set on the first part of the candles, the best one in N of them on N times as
+    /// many, and so on
+    #[arg(long, value_name = "N")]
+    halving: Option<u32>,
+    /// How many runs the last sets of a halving have
+    #[arg(long, value_name = "N", default_value_t = 3, requires = "halving")]
+    rungs: u32,
+    /// How many trials run side by side; the result does not depend on it [default: one a core]
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+    #[command(flatten)]
+    candles: CandleArguments,
+}
+
+/// How the candles are divided.
+#[derive(Debug, Args)]
+pub(crate) struct LayoutArguments {
+    /// Train on everything since the first candle, not on the last stretch alone
+    #[arg(long)]
+    anchored: bool,
+    /// How long a training is (with --anchored, the first), such as 90d [default: three tests]
+    #[arg(long, value_name = "LENGTH", value_parser = parse_length)]
+    train: Option<Millis>,
+    /// How long a test is [default: a third of the training; of neither, what makes five windows]
+    #[arg(long, value_name = "LENGTH", value_parser = parse_length)]
+    test: Option<Millis>,
+    /// What lies between training and test besides the longest that a trade can be under way
+    #[arg(long, value_name = "LENGTH", value_parser = parse_length, default_value = "0m")]
+    embargo: Millis,
+    /// The last percent of the candles, which no window sees; 0 for none
+    #[arg(long, value_name = "PERCENT", default_value_t = 20.0, value_parser = parse_percent)]
+    hold_out: f64,
+}
+
+impl SearchArguments {
+    /// As the library takes it.
+    pub(crate) fn terms(&self) -> SearchTerms {
+        SearchTerms {
+            parameters: self.parameters.clone(),
+            conditions: self.conditions.clone(),
+            bot: self.bot.clone(),
+            search: self.search,
+            trials: self.trials,
+            seed: self.seed,
+            objective: self.objective,
+            min_trades: self.min_trades,
+            halving: self.halving,
+            rungs: self.rungs,
+            threads: self.threads,
+            candles: self.candles.choice(),
+        }
+    }
+}
+
+impl LayoutArguments {
+    /// As the library takes it.
+    pub(crate) fn terms(&self) -> LayoutTerms {
+        let Self { anchored, train, test, embargo, hold_out } = *self;
+        LayoutTerms { anchored, train, test, embargo, hold_out }
+    }
+}
+
+fn parse_percent(text: &str) -> Result<f64, String> {
+    let percent = text.trim_end_matches('%').trim().parse().ok();
+    percent
+        .filter(|percent: &f64| (0.0..=90.0).contains(percent))
+        .ok_or_else(|| "use a percentage from 0 to 90".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hold_out_is_a_part() {
+        assert_eq!((parse_percent("20"), parse_percent("12.5%")), (Ok(20.0), Ok(12.5)));
+        assert!(["-1", "91", "a fifth", "NaN"].iter().all(|text| parse_percent(text).is_err()));
+    }
+}
