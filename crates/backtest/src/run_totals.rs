@@ -238,7 +238,9 @@ mod tests {
         fn one_by_one_trades_come_to_what_their_list_does(trades in trades()) {
             let span = Millis::ZERO..Millis::DAY * 3;
             let mut totals = RunTotals::new(START).by_day(&span);
-            trades.iter().for_each(|trade| totals.settle(trade));
+            for trade in &trades {
+                totals.settle(trade);
+            }
             let count = |outcome| trades.iter().filter(|trade| trade.outcome == outcome).count() as u64;
             prop_assert_eq!(
                 [totals.won(), totals.lost(), totals.draw(), totals.cancelled(), totals.trades()],

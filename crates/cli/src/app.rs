@@ -72,7 +72,7 @@ impl App {
                 return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
             }
         };
-        logging::start(&arguments.global);
+        let log = logging::start(&arguments.global);
         let registry = match &self.registry {
             Ok(registry) => registry,
             Err(error) => {
@@ -82,7 +82,9 @@ impl App {
             }
         };
         let context = Context { registry, brokers: &self.brokers, global: &arguments.global };
-        match command::run(&arguments.command, &context) {
+        let result = command::run(&arguments.command, &context);
+        log.flush();
+        match result {
             Ok(ending) => ending.to_exit_code(),
             Err(failure) => {
                 failure.print();

@@ -37,6 +37,7 @@ mod own_broker;
 mod search;
 // What the user sees.
 mod failure;
+mod log_writer;
 mod logging;
 mod output;
 mod progress;

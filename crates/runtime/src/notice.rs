@@ -1,4 +1,4 @@
-//! What a run tells whoever watches, and the bounded channel that it goes through.
+//! What whoever watches a run receives, and the bounded channel that it goes through.
 
 use crate::Stop;
 use candlewick_engine::{Action, Event, EventKind, IntentRow, Ledger};
@@ -199,7 +199,7 @@ mod tests {
             });
         }
         let Some(Received { notice: Notice::Handled { event, .. }, .. }) = notices.try_next() else {
-            panic!("an intent is told of")
+            panic!("an intent is shown")
         };
         assert!(matches!(event.kind, EventKind::NotSent { .. }));
         assert_eq!(notices.try_next(), None);

@@ -148,9 +148,9 @@ mod tests {
 
     fn check(profits: &[(i64, i64)], days: i64, expected: Option<f64>) {
         let mut fold = DailyProfits::of(&(Millis::ZERO..Millis::DAY * days));
-        profits
-            .iter()
-            .for_each(|(hour, profit)| fold.settle(Millis::HOUR * *hour, Money::from_minor(*profit)));
+        for (hour, profit) in profits {
+            fold.settle(Millis::HOUR * *hour, Money::from_minor(*profit));
+        }
         near(Daily::of(fold.days(), Money::from_minor(100)).sharpe, expected);
         near(fold.sharpe(), expected);
     }

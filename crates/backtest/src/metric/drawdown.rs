@@ -66,8 +66,7 @@ impl DrawdownFold {
             return;
         }
         let amount = self.peak - self.balance;
-        // The peak never falls, so that no smaller amount can be a larger part of it; and no fall is deeper by percent than the
-        // deepest by amount is by amount.
+        // The peak never falls, so that no smaller amount is a larger part of it; nor is the deepest by amount ever smaller.
         if amount > self.by_percent.amount {
             let Self { peak, peak_at, .. } = *self;
             let fall = Fall { amount, peak, peak_at, trough_at: at, recovered_at: None };
@@ -114,6 +113,9 @@ impl Fall {
     /// Whether it is a larger part of its peak. Exact: both sides are multiplied by both peaks.
     #[inline]
     fn is_larger_part_than(&self, other: &Self) -> bool {
+        if self.peak == other.peak {
+            return self.peak.is_positive() && self.amount > other.amount;
+        }
         let part = |fall: &Self, peak: Money| i128::from(fall.amount.minor()) * i128::from(peak.minor());
         self.peak.is_positive() && part(self, other.peak) > part(other, self.peak)
     }
@@ -136,20 +138,21 @@ mod tests {
 
     const START: Money = Money::from_minor(1_000);
 
-    fn at(second: i64) -> Option<Millis> {
-        Some(Millis::from_seconds(second))
+    fn at(second: i64) -> Millis {
+        Millis::from_seconds(second)
     }
 
     /// Profits become known at seconds 1, 2, 3 ...
     fn fold(profits: &[i64]) -> DrawdownFold {
         let mut fold = DrawdownFold::new(START);
-        (1..).zip(profits).for_each(|(second, units)| fold.settle(at(second), Money::from_minor(*units)));
+        (1..)
+            .zip(profits)
+            .for_each(|(second, units)| fold.settle(Some(at(second)), Money::from_minor(*units)));
         fold
     }
 
     fn drawdown(amount: i64, percent: f64, times: (Seconds, Seconds, Seconds)) -> Drawdown {
-        let [peak_at, trough_at, recovered_at] =
-            [times.0, times.1, times.2].map(|second| second.and_then(at));
+        let [peak_at, trough_at, recovered_at] = [times.0, times.1, times.2].map(|second| second.map(at));
         Drawdown { amount: Money::from_minor(amount), percent, peak_at, trough_at, recovered_at }
     }
 
@@ -184,7 +187,7 @@ mod tests {
     #[test]
     fn what_falls_from_nothing_has_no_percent() {
         let mut fold = DrawdownFold::new(Money::ZERO);
-        fold.settle(at(1), Money::from_minor(-100));
+        fold.settle(Some(at(1)), Money::from_minor(-100));
         assert_eq!(fold.by_amount(), drawdown(100, 0.0, (None, Some(1), None)));
         assert_eq!(fold.by_percent(), Drawdown::default());
     }

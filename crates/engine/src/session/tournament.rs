@@ -31,7 +31,7 @@ impl Tournament {
     /// Of these moments, each in its place.
     pub(super) fn of(moments: impl Iterator<Item = Millis>) -> Self {
         let mut entries: Vec<Entry> =
-            (0..).zip(moments).map(|(place, moment)| Entry { place, moment }).collect();
+            (0..).zip(moments).map(|(place, moment)| Entry { moment, place }).collect();
         let leaves = entries.len().max(1).next_power_of_two();
         entries
             .extend((entries.len()..leaves).map(|place| Entry { moment: Millis::MAX, place: place as u32 }));
@@ -57,7 +57,7 @@ impl Tournament {
     #[inline]
     pub(super) fn change_first(&mut self, moment: Millis) {
         let mut rising = Entry { moment, ..self.first };
-        let mut pair = (self.losers.len() + rising.place as usize) / 2;
+        let mut pair = usize::midpoint(self.losers.len(), rising.place as usize);
         while let Some(loser) = self.losers.get_mut(pair).filter(|_| pair > 0) {
             if loser.is_before(&rising) {
                 mem::swap(loser, &mut rising);

@@ -17,7 +17,8 @@ const INTERVALS: [&str; 2] = ["1m", "2m"];
 /// Every second pair of bots listens to candles of two minutes; every second bot signals at half of the minutes.
 fn session(bots: usize, warmup: usize, signals: &[i64]) -> Session {
     let script = |index: usize| {
-        let own: Vec<i64> = signals.iter().copied().filter(|at| index % 2 == 0 || at % 2 == 0).collect();
+        let own: Vec<i64> =
+            signals.iter().copied().filter(|at| index.is_multiple_of(2) || at % 2 == 0).collect();
         let interval = INTERVALS[index / 2 % 2];
         Script::new(&format!("bot-{index}")).every(interval).warm_after(warmup).buys(&own)
     };
@@ -55,7 +56,9 @@ fn one_by_one(session: &mut Session, candles: &[Vec<Candle>]) -> Vec<Action> {
     // What is of one instant stays in the order of the series.
     events.sort_by_key(|event| event.at);
     let mut actions = Vec::new();
-    events.iter().for_each(|event| session.handle(event, &mut actions));
+    for event in &events {
+        session.handle(event, &mut actions);
+    }
     actions
 }
 
@@ -66,7 +69,7 @@ fn in_stretches(session: &mut Session, candles: &[Vec<Candle>], lengths: &[i64])
     let (mut all, mut actions) = (Vec::new(), Vec::new());
     let mut until = minute(MINUTES.start);
     for length in lengths.iter().cycle() {
-        until = until + Millis::MINUTE * *length;
+        until += Millis::MINUTE * *length;
         while session.handle_candles(&mut stored, until, &mut actions) != StretchEnd::Reached {
             assert!(!actions.is_empty());
             all.append(&mut actions);
