@@ -33,6 +33,7 @@ mod candles;
 mod interrupt;
 mod journal;
 mod live;
+mod own_broker;
 mod search;
 // What the user sees.
 mod failure;
@@ -47,3 +48,4 @@ pub use candlewick_app::configuration::{
     VariantSettings,
 };
 pub use candlewick_sdk::testkit::CountingAllocator;
+pub use own_broker::VenuePorts;

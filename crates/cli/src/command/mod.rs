@@ -29,6 +29,7 @@ mod why;
 
 use crate::arguments::GlobalArguments;
 use crate::failure::{Ending, Failure};
+use crate::own_broker::OwnBrokers;
 use candlewick_sdk::Registry;
 use clap::Subcommand;
 
@@ -89,6 +90,8 @@ pub(crate) enum Command {
 pub(crate) struct Context<'a> {
     /// The strategies that the program knows.
     pub(crate) registry: &'a Registry,
+    /// The brokers that it knows besides the configured one.
+    pub(crate) brokers: &'a OwnBrokers,
     /// The arguments that every command takes.
     pub(crate) global: &'a GlobalArguments,
 }
