@@ -1,6 +1,6 @@
 //! Arguments, configuration, composition, and the [`App`] builder.
 //!
-//! A binary of your own, with a strategy of your own beside those that come along:
+//! A binary of your own, with a strategy of your own beside the built-in ones:
 //!
 //! ```no_run
 //! use candlewick_cli::App;

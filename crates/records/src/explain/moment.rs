@@ -162,7 +162,7 @@ impl BotMoment {
             direction.and_then(Value::as_str).unwrap_or("a trade").to_owned()
         };
         match (self.answer, self.rule, self.intent) {
-            ("refused", Some(rule), _) => format!("wanted {}, refused by {rule}: {reason}", said()),
+            ("refused", Some(rule), _) => format!("wanted {}, rejected by rule {rule}: {reason}", said()),
             ("opened", _, Some(intent)) => format!("wanted {}, opened as intent {intent}: {reason}", said()),
             (state, _, Some(intent)) => {
                 let fate = match (state, &self.rejection) {

@@ -14,7 +14,7 @@ pub enum Objective {
     Expectancy,
     /// Sharpe ratio of daily profits.
     Sharpe,
-    /// Net profit less the deepest fall.
+    /// Net profit less the max. drawdown.
     DrawdownPenalised,
 }
 
