@@ -1,21 +1,24 @@
 //! What the program tells of its doings, on stderr.
 
 use crate::arguments::GlobalArguments;
+use crate::log_writer::LogWriter;
 use std::io::IsTerminal;
 use tracing::level_filters::LevelFilter;
 
 /// Sends events of the chosen level and above to stderr; colours only on a terminal, and `NO_COLOR` is obeyed.
-pub(crate) fn start(global: &GlobalArguments) {
+pub(crate) fn start(global: &GlobalArguments) -> LogWriter {
     let level = level_of(global);
     let colours =
         std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let writer = LogWriter::start(std::io::stderr());
     // A second start, in a test of an App, keeps the first one's choice.
     let _ = tracing_subscriber::fmt()
         .with_max_level(level)
-        .with_writer(std::io::stderr)
+        .with_writer(writer.clone())
         .with_ansi(colours)
         .with_target(global.verbose > 1)
         .try_init();
+    writer
 }
 
 fn level_of(global: &GlobalArguments) -> LevelFilter {

@@ -93,19 +93,19 @@ mod tests {
         let numbers = Ohlcv { open: 1.5, high: 2.0, low: 1.0, close: 1.25, volume: 0.0 };
         let candle = Candle::new(Millis::ZERO, Interval::MINUTE, numbers).unwrap();
         let rejection = Rejection::Other(Text::truncated("too small"));
-        let told = lines(&[
+        let lines_read = lines(&[
             EventKind::Candle { series: SeriesId::FIRST, candle, origin: Origin::Live },
             EventKind::Rejected { intent: IntentId::new(1), rejection },
             EventKind::Control { control: Control::Halt },
         ])
         .await;
-        assert_eq!(told[0]["settings"], json!({"a": 1}));
+        assert_eq!(lines_read[0]["settings"], json!({"a": 1}));
         assert_eq!(
-            told[1],
+            lines_read[1],
             json!({"at": 7, "received": 8, "event": "candle", "series": 0, "origin": "live",
                    "candle": {"time": 0, "open": 1.5, "high": 2.0, "low": 1.0, "close": 1.25, "volume": 0.0}})
         );
-        assert_eq!(told[2]["rejection"], json!({"other": "too small"}));
-        assert_eq!(told[3]["control"], "halt");
+        assert_eq!(lines_read[2]["rejection"], json!({"other": "too small"}));
+        assert_eq!(lines_read[3]["control"], "halt");
     }
 }

@@ -12,8 +12,8 @@ pub struct Holder {
     pub pid: u32,
     /// The host's name, for people.
     pub host: String,
-    /// What tells this host since its last start, and this room of processes, from all others; empty when it cannot
-    /// be told. Only there does [`Holder::pid`] mean anything.
+    /// What distinguishes this host since its last start, and this namespace of processes, from all others; empty when
+    /// nothing does. Only there does [`Holder::pid`] mean anything.
     pub machine: String,
 }
 
@@ -78,7 +78,7 @@ impl LeaseTerms {
     }
 }
 
-/// Whether a process of this machine lives. Where that cannot be told it does, and its heartbeat decides.
+/// Whether a process of this machine lives. Where that is not known it does, and its heartbeat decides.
 fn is_alive_here(pid: u32) -> bool {
     if cfg!(not(target_os = "linux")) {
         return true;

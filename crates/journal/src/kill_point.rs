@@ -1,4 +1,4 @@
-//! Kill points: a debug build can be told to die by SIGKILL at a write of the journal, so that a test can show that
+//! Kill points: a debug build can be made to die by SIGKILL at a write of the journal, so that a test can show that
 //! any write may have been the last. A release build has nothing of this.
 //!
 //! `JOURNAL_KILL_POINT="before open 2"` kills the process right before the second write that holds an `open` action
@@ -13,14 +13,14 @@ use crate::store::Pending;
 #[derive(Debug, Default)]
 pub(crate) struct KillPoints {
     #[cfg(debug_assertions)]
-    told: Option<told::Told>,
+    armed: Option<armed::Armed>,
 }
 
 impl KillPoints {
-    /// What the environment tells.
+    /// What the environment asks for.
     pub(crate) fn from_environment() -> Self {
         #[cfg(debug_assertions)]
-        return Self { told: told::Told::from_environment() };
+        return Self { armed: armed::Armed::from_environment() };
         #[cfg(not(debug_assertions))]
         Self::default()
     }
@@ -28,8 +28,8 @@ impl KillPoints {
     /// A write of lines and exchanges begins; the answer is handed to [`KillPoints::after`].
     pub(crate) fn before(&mut self, what: &What<'_>) {
         #[cfg(debug_assertions)]
-        if let Some(told) = &mut self.told {
-            told.begin(&what.names());
+        if let Some(armed) = &mut self.armed {
+            armed.begin(&what.names());
         }
         let _ = (self, what);
     }
@@ -37,8 +37,8 @@ impl KillPoints {
     /// The write that was begun last is durable.
     pub(crate) fn after(&mut self) {
         #[cfg(debug_assertions)]
-        if let Some(told) = &mut self.told {
-            told.end();
+        if let Some(armed) = &mut self.armed {
+            armed.end();
         }
     }
 }
@@ -87,12 +87,12 @@ fn name_of(pending: &Pending) -> String {
 }
 
 #[cfg(debug_assertions)]
-mod told {
+mod armed {
     use std::io::Write as _;
 
-    /// When to die, and where to tell of writes.
+    /// When to die, and where to log writes.
     #[derive(Debug)]
-    pub(super) struct Told {
+    pub(super) struct Armed {
         point: Option<Point>,
         log: Option<std::fs::File>,
         /// The write that is under way holds what the point names, for the `count`th time.
@@ -113,7 +113,7 @@ mod told {
         After,
     }
 
-    impl Told {
+    impl Armed {
         pub(super) fn from_environment() -> Option<Self> {
             let point = std::env::var("JOURNAL_KILL_POINT").ok();
             let log = std::env::var_os("JOURNAL_KILL_POINT_LOG");

@@ -1,6 +1,6 @@
 //! The durable record of a Session's events and actions, in their order.
 //!
-//! An entry is a line of JSON: first the header, then every event that the Session was told, each followed by the
+//! An entry is a line of JSON: first the header, then every event that the Session was handed, each followed by the
 //! actions that it answered. Folding the events again gives the Session again. An intent is durable before its
 //! request leaves: the driver calls [`Journal::make_durable`] between the two.
 //!

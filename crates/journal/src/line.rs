@@ -7,7 +7,7 @@ use candlewick_sdk::Millis;
 pub enum LineKind {
     /// The beginning of a run: its header.
     Run,
-    /// What the Session was told.
+    /// What the Session was handed.
     Event,
     /// What the Session answered.
     Action,

@@ -22,7 +22,7 @@ pub struct RunJournal {
 }
 
 impl RunJournal {
-    /// The journal of run number `run`, which begins at venue time `now`. `real_time` tells the time for the lease.
+    /// The journal of run number `run`, which begins at venue time `now`. `real_time` is the time for the lease.
     pub fn new(
         store: Store,
         run: u64,

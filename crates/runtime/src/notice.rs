@@ -1,4 +1,4 @@
-//! What a run tells whoever watches, and the bounded channel that it goes through.
+//! What whoever watches a run receives, and the bounded channel that it goes through.
 
 use crate::Stop;
 use candlewick_engine::{Action, Event, EventKind, IntentRow, Ledger};
@@ -10,6 +10,7 @@ use tokio::sync::mpsc::{self, Receiver, Sender};
 
 /// Something worth showing. It holds all that is needed to show it.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::large_enum_variant, reason = "most notices are the large ones")]
 pub enum Notice {
     /// The Session took an event and answered with these actions.
     Handled {
@@ -199,7 +200,7 @@ mod tests {
             });
         }
         let Some(Received { notice: Notice::Handled { event, .. }, .. }) = notices.try_next() else {
-            panic!("an intent is told of")
+            panic!("an intent is shown")
         };
         assert!(matches!(event.kind, EventKind::NotSent { .. }));
         assert_eq!(notices.try_next(), None);

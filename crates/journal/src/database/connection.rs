@@ -214,7 +214,7 @@ fn has_log(path: &Path) -> bool {
     std::fs::metadata(log).is_ok_and(|log| log.len() > 0)
 }
 
-/// A file, and what tells it from another of the same name.
+/// A file, and what distinguishes it from another of the same name.
 struct FileMark {
     path: PathBuf,
     identity: (u64, u64),

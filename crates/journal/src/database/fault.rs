@@ -11,8 +11,8 @@ use std::io;
 pub(crate) fn from_sqlx(error: sqlx::Error, place: &JournalUrl) -> JournalError {
     let url = place.to_string();
     match &error {
-        sqlx::Error::Database(told) => {
-            let code = told.code().unwrap_or(Cow::Borrowed("")).into_owned();
+        sqlx::Error::Database(fault) => {
+            let code = fault.code().unwrap_or(Cow::Borrowed("")).into_owned();
             match place.place() {
                 Place::File(path) => match code.parse() {
                     // A file that cannot be written is a matter of the system, not of the database.
@@ -73,7 +73,7 @@ fn from_postgres(code: &str, url: String, error: sqlx::Error) -> JournalError {
             JournalError::Unavailable { url, source: error.into() }
         }
         ("28" | "3D" | "3F", _) => {
-            let reason = error.as_database_error().map_or(String::new(), |told| told.message().to_owned());
+            let reason = error.as_database_error().map_or(String::new(), |fault| fault.message().to_owned());
             JournalError::InvalidUrl { url, reason }
         }
         ("XX", "XX001" | "XX002") => JournalError::Damaged { url, source: error.into() },

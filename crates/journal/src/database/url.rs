@@ -95,7 +95,7 @@ impl FromStr for JournalUrl {
             "postgres" | "postgresql" => match url::Url::parse(text) {
                 Ok(url) if !url.has_host() => wrong("it names no host"),
                 Ok(url) if url.path().len() < 2 => wrong("it names no database"),
-                // The driver would ignore one that it does not know, and tell its value: perhaps a password.
+                // The driver would ignore one that it does not know, and print its value: perhaps a password.
                 Ok(url) => match url.query_pairs().map(|(name, _)| name).find(|name| !is_known(name)) {
                     Some(name) => {
                         wrong(&format!("it has the option {name:?}, which is none of the driver's"))
@@ -162,7 +162,7 @@ mod tests {
             ),
             ("hunter2", Err("it begins neither with sqlite:// nor with postgres://")),
         ] {
-            let told = match JournalUrl::from_str(text) {
+            let parsed = match JournalUrl::from_str(text) {
                 Ok(url) => {
                     assert_eq!(format!("{url:?}"), format!("JournalUrl({url})"));
                     Ok(url.to_string())
@@ -173,7 +173,7 @@ mod tests {
                     Err(reason)
                 }
             };
-            assert_eq!(told, expected.map(str::to_owned).map_err(str::to_owned), "{text}");
+            assert_eq!(parsed, expected.map(str::to_owned).map_err(str::to_owned), "{text}");
         }
     }
 

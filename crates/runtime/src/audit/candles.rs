@@ -29,7 +29,7 @@ impl RevisionAudit {
                         described(candle)
                     );
                     findings.push(Finding::note(Audit::Revision, text));
-                    // Told once for each change.
+                    // Reported once for each change.
                     *known = *candle;
                 }
             } else if first.back().is_none_or(|last| last.time() < candle.time()) {

@@ -59,7 +59,7 @@ impl Audit {
 pub(crate) enum Weight {
     /// It is kept and counted.
     Note,
-    /// A person is told at once besides.
+    /// It is shown to people at once besides.
     Alarm,
 }
 

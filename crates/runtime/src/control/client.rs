@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::io::BufReader;
 use tokio::net::UnixStream;
 
-/// How long the run may take to answer: longer than its own deadline for the conductor.
+/// How long the run may take to answer: longer than its own deadline for the answer.
 const ANSWER_PATIENCE: Duration = Duration::from_secs(15);
 
 /// Gives an order to the run that listens at `path`, and waits for its answer.
@@ -83,8 +83,9 @@ mod tests {
             writer.write_all(answer).await.unwrap();
         };
         let ((), answer) = tokio::join!(run, send_order(&path, &ControlOrder::Status));
-        let told = matches!(&answer, Err(ControlError::AskStatus { problem, .. }) if problem.contains(part));
-        assert!(told, "{answer:?}");
+        let is_unclear =
+            matches!(&answer, Err(ControlError::AskStatus { problem, .. }) if problem.contains(part));
+        assert!(is_unclear, "{answer:?}");
     }
 
     #[tokio::test]

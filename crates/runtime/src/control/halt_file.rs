@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 
 /// How often it is looked for.
 const PACE: Duration = Duration::from_millis(500);
-/// How much of its first line is told as the reason.
+/// How much of its first line is taken as the reason.
 const REASON_BYTES: u64 = 200;
 
 /// The file. A run that finds it is halted, at its start as later; its removal resumes nothing.
@@ -154,8 +154,8 @@ mod tests {
         assert_eq!(file.reason(), format!("the file {} is there: news", file.path().display()));
         assert_eq!(file.remove().unwrap(), Removed::Now);
         assert!(!file.is_there());
-        let nowhere = HaltFile::new(folder.path().join("no/folder.HALT"));
-        assert!(nowhere.raise("news").is_err());
+        let missing = HaltFile::new(folder.path().join("no/folder.HALT"));
+        assert!(missing.raise("news").is_err());
     }
 
     #[test]
@@ -183,25 +183,24 @@ mod tests {
             };
             watched.watch(sender, stopped).await;
         });
-        let mut heard = Vec::new();
+        let mut given = Vec::new();
         // The first order goes unanswered, so it is given again.
         drop(orders.recv().await.unwrap());
         for reason in ["first", "second"] {
-            let heard_in_time = tokio::time::timeout(PACE * 4, orders.recv()).await;
-            let ControlRequest { order, answer } =
-                heard_in_time.expect("an appearance orders a halt").unwrap();
+            let in_time = tokio::time::timeout(PACE * 4, orders.recv()).await;
+            let ControlRequest { order, answer } = in_time.expect("an appearance orders a halt").unwrap();
             answer.send(halted()).unwrap();
             assert!(
-                matches!(&order, ControlOrder::Halt { reason: told } if told.ends_with(reason)),
+                matches!(&order, ControlOrder::Halt { reason: given } if given.ends_with(reason)),
                 "{order:?}"
             );
-            heard.push(order);
+            given.push(order);
             file.remove().unwrap();
             // Two paces, so that the watcher has seen that it is gone.
             tokio::time::timeout(PACE * 2, orders.recv()).await.expect_err("a removal orders nothing");
             file.raise("second").unwrap();
         }
-        assert_eq!(heard.len(), 2);
+        assert_eq!(given.len(), 2);
         stop.send(()).unwrap();
         watcher.await.unwrap();
     }

@@ -9,7 +9,7 @@
 //! - through a **file**, `HALT`, for when the socket is out of reach. Its appearance halts. Its removal resumes
 //!   nothing: that takes an order, and while the file is there, the order to resume is refused.
 //!
-//! Orders reach the conductor as [`ControlRequest`]s through a bounded channel; nothing is decided here. Every
+//! Orders reach the run as [`ControlRequest`]s through a bounded channel; nothing is decided here. Every
 //! read, write and answer has a deadline, in real time.
 
 // What is said, and where.

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
-/// How long the conductor may take to answer an order.
+/// How long the run may take to answer an order.
 const ANSWER_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Why a run halts by itself.
@@ -88,7 +88,7 @@ pub struct RunState {
     pub open: usize,
     /// Venue time.
     pub at: Millis,
-    /// How far the venue's clock is ahead of the machine's; none before any answer told.
+    /// How far the venue's clock is ahead of the machine's; none before any answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock: Option<ClockEstimate>,
     /// What was audited how often, and with how many findings.
@@ -108,7 +108,7 @@ pub enum Phase {
     Stopping,
 }
 
-/// An order on its way to the conductor, which answers it once.
+/// An order on its way to the run, which answers it once.
 #[derive(Debug)]
 pub struct ControlRequest {
     /// What is ordered.
@@ -118,7 +118,7 @@ pub struct ControlRequest {
 }
 
 impl ControlOrder {
-    /// Hands the order to the conductor and waits for its answer, within a deadline.
+    /// Hands the order to the run and waits for its answer, within a deadline.
     pub(super) async fn deliver(self, orders: &mpsc::Sender<ControlRequest>) -> ControlAnswer {
         let (answer, answered) = oneshot::channel();
         let request = ControlRequest { order: self, answer };

@@ -1,4 +1,4 @@
-//! Listens for orders, and hands them to the conductor.
+//! Listens for orders, and hands them to the run.
 
 use super::line::{MOST_BYTES, NoLine, PATIENCE, read_line, write_line};
 use super::socket_file::SocketFile;
@@ -106,13 +106,13 @@ mod tests {
     use tokio::sync::oneshot;
     use tokio::task::JoinHandle;
 
-    /// A server with a conductor that obeys everything, and counts.
+    /// A server with a run that obeys everything, and counts.
     struct Stage {
         paths: ControlPaths,
         _folder: TempDir,
         stop: oneshot::Sender<()>,
         server: JoinHandle<()>,
-        heard: JoinHandle<Vec<ControlOrder>>,
+        taken_orders: JoinHandle<Vec<ControlOrder>>,
     }
 
     fn state(open: usize) -> ControlAnswer {
@@ -140,15 +140,15 @@ mod tests {
             let server = tokio::spawn(server.serve(sender, async {
                 let _ = stopped.await;
             }));
-            let heard = tokio::spawn(async move {
-                let mut heard = Vec::new();
+            let taken_orders = tokio::spawn(async move {
+                let mut taken_orders = Vec::new();
                 while let Some(ControlRequest { order, answer }) = orders.recv().await {
-                    heard.push(order);
-                    let _ = answer.send(state(heard.len()));
+                    taken_orders.push(order);
+                    let _ = answer.send(state(taken_orders.len()));
                 }
-                heard
+                taken_orders
             });
-            Self { paths, _folder: folder, stop, server, heard }
+            Self { paths, _folder: folder, stop, server, taken_orders }
         }
 
         fn socket(&self) -> &Path {
@@ -158,7 +158,7 @@ mod tests {
         async fn say(&self, text: &str) -> String {
             let mut stream = UnixStream::connect(self.socket()).await.unwrap();
             stream.write_all(text.as_bytes()).await.unwrap();
-            // A server that has heard enough may have closed already.
+            // A server that has taken enough may have closed already.
             let _ = stream.shutdown().await;
             let mut answer = String::new();
             stream.read_to_string(&mut answer).await.unwrap();
@@ -169,12 +169,12 @@ mod tests {
             self.stop.send(()).unwrap();
             self.server.await.unwrap();
             assert!(!self.paths.socket.exists(), "a server that ends removes its socket");
-            self.heard.await.unwrap()
+            self.taken_orders.await.unwrap()
         }
     }
 
     #[tokio::test]
-    async fn orders_reach_the_conductor_in_turn_and_its_answers_come_back() {
+    async fn orders_reach_the_run_in_turn_and_its_answers_come_back() {
         let stage = Stage::set().await;
         let answers = stage.say("{\"order\":\"status\"}\n{\"order\":\"halt\",\"reason\":\"news\"}").await;
         let answers: Vec<ControlAnswer> =
@@ -237,9 +237,9 @@ mod tests {
         let before = tokio::time::Instant::now();
         assert_eq!(send_order(stage.socket(), &ControlOrder::Status).await.unwrap(), state(1));
         assert!(before.elapsed() >= PATIENCE, "{:?}", before.elapsed());
-        let mut told = String::new();
-        silent[0].read_to_string(&mut told).await.unwrap();
-        assert!(told.contains("no order came within 5 s"), "{told}");
+        let mut text = String::new();
+        silent[0].read_to_string(&mut text).await.unwrap();
+        assert!(text.contains("no order came within 5 s"), "{text}");
         assert_eq!(stage.end().await, [ControlOrder::Status]);
     }
 

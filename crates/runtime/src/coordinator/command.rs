@@ -10,6 +10,7 @@ use candlewick_engine::{Action, Entry, Event, Header, IntentId, SeriesId, Symbol
 use candlewick_sdk::{Millis, Symbol};
 
 /// What to do, in this order.
+#[allow(clippy::large_enum_variant, reason = "most commands are the large ones, and none is kept")]
 #[derive(Debug)]
 pub enum Command {
     /// Ask the venue; the answer comes back as [`Input::Answer`](super::Input::Answer).
@@ -24,7 +25,7 @@ pub enum Command {
     MakeDurable,
     /// Close the journal; answered by [`Input::JournalClosed`](super::Input::JournalClosed).
     CloseJournal,
-    /// Tell whoever watches.
+    /// Hand this to whoever watches.
     Notify(Notice),
     /// Answer an order.
     AnswerOrder(OrderId, ControlAnswer),
@@ -84,7 +85,7 @@ impl Ask {
 pub enum JournalEntry {
     /// The first entry of a run.
     Header(Box<Header>),
-    /// What the Session was told.
+    /// What the Session was handed.
     Event(Event),
     /// What the Session answered.
     Action(Action),
@@ -95,7 +96,7 @@ pub enum JournalEntry {
 }
 
 impl JournalEntry {
-    /// The same, of what a Session was told or answered.
+    /// The same, of what a Session was handed or answered.
     pub fn of(entry: Entry<'_>) -> Self {
         match entry {
             Entry::Header(header) => Self::Header(Box::new(header.clone())),

@@ -1,4 +1,4 @@
-//! Where the run's audits are fed, and what they find is kept and told to people.
+//! Where the run's audits are fed, and what they find is kept and shown to people.
 
 use super::Coordinator;
 use super::agenda::Job;
@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 const RECALLED: Millis = Millis::from_seconds(600);
 
 impl Coordinator {
-    /// Counts looks and findings, keeps the findings, and tells people of those that they must see.
+    /// Counts looks and findings, keeps the findings, and warns people of those that they must see.
     fn found(&mut self, audit: Audit, looks: usize, findings: Vec<Finding>, step: &mut Step<'_>) {
         self.audits.count(audit, looks, findings.len());
         for finding in findings {

@@ -1,4 +1,4 @@
-//! What a coordinator is told: answers of the venue, the journal, people, time.
+//! What a coordinator learns: answers of the venue, the journal, people, time.
 
 use crate::control::ControlOrder;
 use crate::{RuntimeError, Stop};

@@ -1,4 +1,4 @@
-//! The Session of a run with the record of all that it was told and answered.
+//! The Session of a run with the record of all that it was handed and answered.
 
 use super::command::{Command, Step};
 use super::journal_state::{JournalState, Waiting};
@@ -12,7 +12,7 @@ use candlewick_engine::{
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Millis, Money, MoneyScale, Symbol};
 
-/// The one place where an event enters the Session. Both sides are recorded, and told to whoever watches; what the Session
+/// The one place where an event enters the Session. Both sides are recorded, and handed to whoever watches; what the Session
 /// approves waits until its intent is durable.
 pub(crate) struct RecordedSession {
     session: Session,

@@ -295,7 +295,7 @@ fn a_run_ends_with_what_is_known_and_with_its_journal_closed() {
 fn an_answer_is_read_by_the_time_after_the_clock_has_caught_up() {
     let mut bench = Bench::start(|_| {});
     // The machine sleeps for ten minutes: two answers say that the venue is ahead.
-    let mut told = Vec::new();
+    let mut commands_of_last = Vec::new();
     for (minute, ahead) in [(1, 0), (2, 0), (3, 600_000), (4, 600_000)] {
         let now = START + Millis::MINUTE * minute;
         bench.now = now;
@@ -307,9 +307,12 @@ fn an_answer_is_read_by_the_time_after_the_clock_has_caught_up() {
             sent: now,
             received: now,
         };
-        told = bench.step(Input::Answer(Answer::Candles(SeriesId::FIRST, Ok(reply))));
+        commands_of_last = bench.step(Input::Answer(Answer::Candles(SeriesId::FIRST, Ok(reply))));
     }
-    assert!(told.iter().any(|command| matches!(command, Command::CatchUpClock)), "{told:?}");
+    assert!(
+        commands_of_last.iter().any(|command| matches!(command, Command::CatchUpClock)),
+        "{commands_of_last:?}"
+    );
     bench.now += Millis::new(600_000);
     let commands = bench.step(Input::ClockMoved(Millis::new(600_000)));
     let alarm = |command: &Command| matches!(command, Command::Notify(crate::Notice::Warning(text)) if text.contains("stood still"));

@@ -50,7 +50,7 @@ pub(crate) fn compare_terms(order: &OpenOrder, report: &TradeReport) -> Match {
     respects.into_iter().min().unwrap_or(Match::Unclear)
 }
 
-/// When the request of a trade reached the venue, as nearly as its report tells.
+/// When the request of a trade reached the venue, as nearly as its report says.
 pub(crate) fn request_time_of(report: &TradeReport) -> Option<Millis> {
     report.request_time.or(report.created_time).or(report.open_time)
 }

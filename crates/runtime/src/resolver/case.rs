@@ -154,7 +154,7 @@ impl Case {
         self.sighting.as_ref().is_some_and(is_absent)
     }
 
-    /// Whether the list and the wallet, which may lag alike, have had their time to tell: after the deadline, after
+    /// Whether the list and the wallet, which may lag alike, have had their time to show it: after the deadline, after
     /// the doubt was begun, and after a trade was seen first.
     pub(crate) fn is_late(&self, list_lag: Millis, now: Millis) -> bool {
         let known = self.deadline(list_lag).max(self.begun).max(self.first_seen.unwrap_or(self.begun));

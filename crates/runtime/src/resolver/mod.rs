@@ -253,7 +253,7 @@ impl Resolver {
     }
 
     /// Reports trades from a token on this account that nobody can have asked for. What a person opened by hand is
-    /// the person's own, and what tells no time is taken for old.
+    /// the person's own, and what says no time is taken for old.
     fn report_unexplained(&mut self, table: &CandidateTable<'_>, resolutions: &mut Vec<Resolution>) {
         for report in table.unowned() {
             let is_ours = report.account.is_none_or(|account| account == self.account);

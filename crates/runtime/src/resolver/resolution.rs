@@ -14,7 +14,7 @@ pub(crate) enum Resolution {
     AdoptLate { intent: IntentId, report: Box<TradeReport> },
     /// There is no trade. It may yet be found within a day.
     NotOpened { intent: IntentId, reserved_until: Millis },
-    /// It cannot be told; said once for each intent, which stays as it is and is looked for on.
+    /// It is not known; said once for each intent, which stays as it is and is looked for on.
     AskPerson { intent: IntentId, why: Why },
     /// A trade that no intent explains: an alarm, once for each.
     Unexplained { report: Box<TradeReport> },
@@ -27,7 +27,7 @@ pub(crate) enum Why {
     TooManyTrades { venue_ids: Vec<String> },
     /// Fewer trades than intents that asked for such: whose are they?
     TooFewTrades { venue_ids: Vec<String> },
-    /// Trades that may be meant and do not tell enough of themselves.
+    /// Trades that may be meant and do not say enough of themselves.
     UnclearTrades { venue_ids: Vec<String> },
     /// No trade is listed, and the wallet holds so much that is not explained.
     WalletUnexplained { surplus: Money },

@@ -1,4 +1,4 @@
-//! The wallet as the second witness: whether it holds the stake of an intent that the list does not show.
+//! The wallet as a second source: whether it holds the stake of an intent that the list does not show.
 
 use candlewick_sdk::Money;
 use std::collections::BTreeSet;

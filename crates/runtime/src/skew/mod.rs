@@ -82,11 +82,11 @@ impl SkewWatch {
 
     /// Our clock was moved forward by this much.
     pub(crate) fn our_clock_moved(&mut self, by: Millis, now: Millis) -> Change {
-        for heard in &mut self.samples {
-            let Skew { low, high } = heard.sample.bounds;
+        for dated in &mut self.samples {
+            let Skew { low, high } = dated.sample.bounds;
             let high = if high == Millis::MAX { high } else { high - by };
-            heard.sample.bounds = Skew { low: low - by, high };
-            heard.at += by;
+            dated.sample.bounds = Skew { low: low - by, high };
+            dated.at += by;
         }
         self.estimate = self.agree(now);
         Change { offset: self.offset_to_report(), leapt: None }
@@ -112,20 +112,20 @@ impl SkewWatch {
     fn bounds_to_use(&self) -> Option<Skew> {
         let ClockEstimate { low, high, .. } = self.estimate?;
         let agreed = Skew { low, high: high.unwrap_or(Millis::MAX) };
-        let newest = self.samples.back().map(|heard| heard.sample);
+        let newest = self.samples.back().map(|dated| dated.sample);
         let header = newest.filter(|newest| newest.source == ClockSource::Date).map(|newest| newest.bounds);
         let how_bad = |bounds: &Skew| bounds.certain().abs_diff(Millis::ZERO);
         Some(header.filter(|header| how_bad(header) > how_bad(&agreed)).unwrap_or(agreed))
     }
 
     fn agree(&self, now: Millis) -> Option<ClockEstimate> {
-        estimate::agree(&self.samples.iter().map(|heard| heard.bounds_at(now)).collect::<Vec<_>>())
+        estimate::agree(&self.samples.iter().map(|dated| dated.bounds_at(now)).collect::<Vec<_>>())
     }
 
     /// The newest few agree with each other, and no estimate without them allows any of them: the rest is forgotten.
     fn find_leap(&mut self, now: Millis) -> Option<Millis> {
         let earlier = self.samples.len().checked_sub(LEAP).filter(|earlier| *earlier > 0)?;
-        let bounds: Vec<Skew> = self.samples.iter().map(|heard| heard.bounds_at(now)).collect();
+        let bounds: Vec<Skew> = self.samples.iter().map(|dated| dated.bounds_at(now)).collect();
         let (before, newest) = bounds.split_at(earlier);
         let (before, after) = (estimate::agree(before)?, estimate::agree(newest)?);
         let is_leap = after.agreeing == LEAP && newest.iter().all(|bounds| !before.allows(*bounds));
@@ -137,9 +137,9 @@ impl SkewWatch {
     }
 
     fn forget(&mut self, source: ClockSource, now: Millis) {
-        self.samples.retain(|heard| now - heard.at <= FORGOTTEN_AFTER);
-        let of_it = |heard: &Dated| heard.sample.source == source;
-        if self.samples.iter().filter(|heard| of_it(heard)).count() >= KEPT
+        self.samples.retain(|dated| now - dated.at <= FORGOTTEN_AFTER);
+        let of_it = |dated: &Dated| dated.sample.source == source;
+        if self.samples.iter().filter(|dated| of_it(dated)).count() >= KEPT
             && let Some(oldest) = self.samples.iter().position(of_it)
         {
             self.samples.remove(oldest);
@@ -174,8 +174,8 @@ mod tests {
         ClockSample { source, bounds: Skew { low: Millis::new(low), high: Millis::new(high) } }
     }
 
-    /// A watch that has heard these, a second apart, and the last change.
-    fn heard(samples: &[ClockSample]) -> (SkewWatch, Change) {
+    /// A watch that has taken these, a second apart, and the last change.
+    fn watched(samples: &[ClockSample]) -> (SkewWatch, Change) {
         let mut watch = SkewWatch::default();
         let mut change = Change::default();
         for (second, sample) in samples.iter().enumerate() {
@@ -190,7 +190,7 @@ mod tests {
         let mut take = |low, high| watch.take(says(ClockSource::Date, low, high), Millis::ZERO).offset;
         assert_eq!(take(-300, 900), None);
         assert_eq!(take(-400, 800), None, "they may agree");
-        let (mut watch, change) = heard(&[says(ClockSource::Date, 3_000, 4_000)]);
+        let (mut watch, change) = watched(&[says(ClockSource::Date, 3_000, 4_000)]);
         assert_eq!(change.offset, Some(Millis::new(-3_000)));
         let change = watch.take(says(ClockSource::Date, 3_100, 4_000), Millis::SECOND);
         assert_eq!(change.offset, None);
@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn several_sources_narrow_the_difference_and_a_stranger_is_outvoted() {
-        let (watch, _) = heard(&[
+        let (watch, _) = watched(&[
             says(ClockSource::Date, -300, 899),
             says(ClockSource::Date, 100, 1_299),
             says(ClockSource::Open, 150, 190),
@@ -218,12 +218,12 @@ mod tests {
         for (after, leap) in [(60_000, 60_000), (-60_000, -60_000)] {
             let calm = says(ClockSource::Date, -100, 900);
             let leapt = says(ClockSource::Date, after - 100, after + 900);
-            let (mut watch, change) = heard(&[calm, calm, calm, calm, leapt]);
+            let (mut watch, change) = watched(&[calm, calm, calm, calm, leapt]);
             let certain = if leap > 0 { after - 100 } else { after + 900 };
             assert_eq!(change, Change { offset: Some(Millis::new(-certain)), leapt: None });
             // One that was wrong is taken back by the next.
             assert_eq!(watch.take(calm, Millis::from_seconds(5)).offset, Some(Millis::ZERO));
-            let (mut watch, _) = heard(&[calm, calm, calm, calm, leapt]);
+            let (mut watch, _) = watched(&[calm, calm, calm, calm, leapt]);
             let change = watch.take(leapt, Millis::from_seconds(5));
             assert_eq!(change, Change { offset: None, leapt: Some(Millis::new(leap)) });
             if leap > 0 {

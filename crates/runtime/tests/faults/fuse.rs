@@ -16,8 +16,8 @@ pub(crate) enum Crash {
     Never,
     /// With this many writes to its journal, entries and durable writes alike.
     AtWrite(u64),
-    /// When its future has been polled so often.
-    AtPoll(u64),
+    /// After so many steps: polls of its future, or commands of its coordinator.
+    AtStep(u64),
 }
 
 /// Burns until the process ends.
@@ -54,9 +54,10 @@ impl Fuse {
         self.polls.load(Relaxed) > MOST_POLLS
     }
 
-    fn burn_by_polling(&self) -> bool {
+    /// Another step of the process; whether it has ended by that.
+    pub(crate) fn burn(&self) -> bool {
         let polls = self.polls.fetch_add(1, Relaxed) + 1;
-        if self.crash == Crash::AtPoll(polls) || polls > MOST_POLLS {
+        if self.crash == Crash::AtStep(polls) || polls > MOST_POLLS {
             self.is_burnt.store(true, Relaxed);
         }
         self.is_burnt.load(Relaxed)
@@ -75,7 +76,7 @@ impl<T> Future for Mortal<T> {
     type Output = Option<T>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<T>> {
-        if self.fuse.burn_by_polling() {
+        if self.fuse.burn() {
             return Poll::Ready(None);
         }
         let lived = self.life.as_mut().poll(context);

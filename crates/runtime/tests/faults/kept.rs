@@ -25,7 +25,7 @@ pub(crate) struct Disk {
 
 /// What an entry says of an intent.
 #[derive(Clone, Copy, Debug)]
-enum Fate {
+enum Status {
     Begun,
     NotOpened { reserved_until: Millis },
     Known,
@@ -38,16 +38,18 @@ pub(crate) struct CrashingJournal {
     run: u64,
     pending: Vec<Line>,
     /// What is not durable yet of what became of intents.
-    fates: Vec<(u64, Fate)>,
+    statuses: Vec<(u64, Status)>,
     /// Entries taken and not durable, candles among them.
     taken: usize,
     moment: (Millis, Millis),
+    /// What the durable write that is under way will come to.
+    failure: Option<JournalError>,
 }
 
 impl CrashingJournal {
     pub(crate) fn new(world: Arc<World>, fuse: Arc<Fuse>, run: u64, now: Millis) -> Self {
-        let (pending, fates) = (Vec::new(), Vec::new());
-        Self { world, fuse, run, pending, fates, taken: 0, moment: (now, now) }
+        let (pending, statuses) = (Vec::new(), Vec::new());
+        Self { world, fuse, run, pending, statuses, taken: 0, moment: (now, now), failure: None }
     }
 
     fn add(&mut self, kind: LineKind, intent: Option<u64>, body: String) {
@@ -63,11 +65,11 @@ impl CrashingJournal {
             disk.intents.extend(line.intent.filter(|_| line.kind == LineKind::Action));
             disk.lines.push(StoredLine { seq: seq + 1, hash: before.of_next(seq + 1, &line), line });
         }
-        for (intent, fate) in self.fates.drain(..) {
-            match fate {
-                Fate::Begun => disk.unclear.insert(intent, None),
-                Fate::NotOpened { reserved_until } => disk.unclear.insert(intent, Some(reserved_until)),
-                Fate::Known => disk.unclear.remove(&intent),
+        for (intent, status) in self.statuses.drain(..) {
+            match status {
+                Status::Begun => disk.unclear.insert(intent, None),
+                Status::NotOpened { reserved_until } => disk.unclear.insert(intent, Some(reserved_until)),
+                Status::Known => disk.unclear.remove(&intent),
             };
         }
         self.taken = 0;
@@ -82,7 +84,7 @@ impl Recorder for CrashingJournal {
             Entry::Header(_) => self.add(LineKind::Run, None, serde_json::to_string(&entry)?),
             Entry::Event(event) => {
                 self.moment = (event.at, event.received);
-                self.fates.extend(fate_of(&event.kind));
+                self.statuses.extend(status_of(&event.kind));
                 if !matches!(event.kind, EventKind::Candle { .. }) {
                     self.add(LineKind::Event, None, serde_json::to_string(&entry)?);
                 }
@@ -92,7 +94,7 @@ impl Recorder for CrashingJournal {
                     Action::Open(approved) => Some(approved.intent().number()),
                     Action::Refuse(_) | Action::DayOpened { .. } | Action::Verdict(_) => None,
                 };
-                self.fates.extend(intent.map(|number| (number, Fate::Begun)));
+                self.statuses.extend(intent.map(|number| (number, Status::Begun)));
                 self.add(LineKind::Action, intent, serde_json::to_string(&entry)?);
             }
         }
@@ -100,51 +102,100 @@ impl Recorder for CrashingJournal {
     }
 }
 
-fn fate_of(event: &EventKind) -> Option<(u64, Fate)> {
-    let (intent, fate) = match event {
+fn status_of(event: &EventKind) -> Option<(u64, Status)> {
+    let (intent, status) = match event {
         EventKind::NotOpened { intent, reserved_until } => {
-            (*intent, Fate::NotOpened { reserved_until: *reserved_until })
+            (*intent, Status::NotOpened { reserved_until: *reserved_until })
         }
-        EventKind::Adopted(opened) | EventKind::Opened(opened) => (opened.intent, Fate::Known),
-        EventKind::Rejected { intent, .. } | EventKind::NotSent { intent } => (*intent, Fate::Known),
+        EventKind::Adopted(opened) | EventKind::Opened(opened) => (opened.intent, Status::Known),
+        EventKind::Rejected { intent, .. } | EventKind::NotSent { intent } => (*intent, Status::Known),
         _ => return None,
     };
-    Some((intent.number(), fate))
+    Some((intent.number(), status))
 }
 
-#[async_trait]
-impl Journal for CrashingJournal {
-    async fn make_durable(&mut self) -> Result<(), JournalError> {
+/// What becomes of a durable write.
+pub(crate) enum Durability {
+    /// It is done.
+    Done,
+    /// It is done after so long, if anybody still waits for it then.
+    After(Millis, Unfinished),
+    /// It fails.
+    Failed(JournalError),
+    /// Nobody is left to hear of it.
+    Never,
+}
+
+/// A durable write that takes long.
+pub(crate) struct Unfinished {
+    is_last: bool,
+}
+
+impl CrashingJournal {
+    /// Begins a durable write. The process may end before it, after it, or during it, which is one of the two.
+    pub(crate) fn begin_durable(&mut self) -> Durability {
         if self.fuse.is_burnt() {
-            return std::future::pending().await;
+            return Durability::Never;
         }
         let plan = &self.world.plan;
         let (from, until) = plan.habits.journal_outage;
         let elapsed = self.world.time.elapsed();
         if from <= elapsed && elapsed < until {
-            return Err(JournalError::DiskFull { url: "memory".to_owned(), source: "no room".into() });
+            let (url, source) = ("memory".to_owned(), "no room".into());
+            return Durability::Failed(JournalError::DiskFull { url, source });
         }
         let (is_slow, is_early) = {
             let mut dice = self.world.dice();
             let is_slow = dice.per_mille(plan.habits.slow_writes).then(|| dice.skewed(1, 15_000));
             (is_slow, dice.one_in(2))
         };
-        // The process may end before the write, after it, or during it, which is one of the two.
-        let is_burnt = self.fuse.burn_by_writing();
-        if !is_burnt || is_early {
-            if let Some(span) = is_slow {
-                // What waits may be on the disk long before that is known.
-                if is_early {
-                    self.write();
-                }
-                tokio::time::sleep(Duration::from_millis(span as u64)).await;
+        let is_last = self.fuse.burn_by_writing();
+        if is_last && !is_early {
+            return Durability::Never;
+        }
+        if let Some(span) = is_slow {
+            // What waits may be on the disk long before that is known.
+            if is_early {
+                self.write();
             }
-            self.write();
+            return Durability::After(Millis::new(span), Unfinished { is_last });
         }
-        if is_burnt {
-            return std::future::pending().await;
+        self.write();
+        if is_last { Durability::Never } else { Durability::Done }
+    }
+
+    /// The durable write that is under way fails.
+    pub(crate) fn fail_next(&mut self, error: JournalError) {
+        self.failure = Some(error);
+    }
+
+    /// Why it failed, if it did.
+    pub(crate) fn take_failure(&mut self) -> Option<JournalError> {
+        self.failure.take()
+    }
+
+    /// Ends a write that took long; false when nobody is left to hear of it.
+    pub(crate) fn end_durable(&mut self, unfinished: &Unfinished) -> bool {
+        self.write();
+        !unfinished.is_last
+    }
+}
+
+#[async_trait]
+impl Journal for CrashingJournal {
+    async fn make_durable(&mut self) -> Result<(), JournalError> {
+        match self.begin_durable() {
+            Durability::Done => return Ok(()),
+            Durability::Failed(error) => return Err(error),
+            Durability::After(span, unfinished) => {
+                tokio::time::sleep(Duration::from_millis(span.get() as u64)).await;
+                if self.end_durable(&unfinished) {
+                    return Ok(());
+                }
+            }
+            Durability::Never => {}
         }
-        Ok(())
+        std::future::pending().await
     }
 
     fn pending(&self) -> usize {

@@ -21,11 +21,13 @@ mod truth;
 mod world;
 // What a process meets.
 mod company;
+mod direct;
 mod fuse;
 mod garbage;
 mod kept;
 mod limits;
 mod network;
+mod questions;
 mod records;
 mod watcher;
 mod wire;

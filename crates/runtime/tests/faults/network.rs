@@ -7,11 +7,11 @@ use crate::garbage;
 use crate::plan::{Habits, Withholding};
 use crate::records;
 use crate::time::OffClock;
-use crate::truth::{Fate, Request, Sender};
+use crate::truth::{Request, RequestState, Sender};
 use crate::wire;
 use crate::world::World;
 use async_trait::async_trait;
-use candlewick_api::{Body, Carried, NoAnswer, Purpose, Transport};
+use candlewick_api::{Body, NoAnswer, Purpose, RawAnswer, Transport};
 use candlewick_broker::clock::Clock;
 use candlewick_broker::{OpenOrder, PriceAnswer, current_intent};
 use candlewick_sdk::Millis;
@@ -25,9 +25,9 @@ pub(crate) const USER: &str = "user-1";
 /// How long a list keeps trades back beyond what it may.
 pub(crate) const WITHHELD_MS: i64 = 120_000;
 /// For how long after its client has gone a request may lie in a queue (the rules of opening).
-const QUEUED: Millis = Millis::from_seconds(29);
+pub(crate) const QUEUED: Millis = Millis::from_seconds(29);
 /// How long a slow question and its answer are on their way, each.
-const SLOWEST_MS: i64 = 7_500;
+pub(crate) const SLOWEST_MS: i64 = 7_500;
 
 /// The network.
 pub(crate) struct ModelNetwork {
@@ -45,14 +45,14 @@ struct Flight {
 
 /// An open's way to the venue and its answer's way back, decided before it leaves.
 #[derive(Clone, Copy, Debug)]
-struct Way {
-    is_unsent: bool,
-    is_lost: bool,
-    is_unanswered: bool,
+pub(crate) struct Way {
+    pub(crate) is_unsent: bool,
+    pub(crate) is_lost: bool,
+    pub(crate) is_unanswered: bool,
     /// Whether it arrives although its process ends.
-    survives: bool,
-    underway: Millis,
-    answer: Millis,
+    pub(crate) survives: bool,
+    pub(crate) underway: Millis,
+    pub(crate) answer: Millis,
 }
 
 impl Drop for Flight {
@@ -70,7 +70,7 @@ impl Drop for Flight {
 }
 
 impl Way {
-    fn draw(habits: &Habits, dice: &mut Dice) -> Self {
+    pub(crate) fn draw(habits: &Habits, dice: &mut Dice) -> Self {
         let is_late = dice.per_mille(habits.late);
         let underway = if is_late {
             dice.between(1, habits.patience_ms + QUEUED.get())
@@ -108,7 +108,7 @@ impl ModelNetwork {
     }
 
     /// Asks the venue, which answers by what it knows at that moment.
-    async fn ask(&self, url: &Url, patience: Millis) -> Result<Carried, NoAnswer> {
+    async fn ask(&self, url: &Url, patience: Millis) -> Result<RawAnswer, NoAnswer> {
         if !self.world.count_question() {
             self.world.require(false, || "questions without end".to_owned());
             return std::future::pending().await;
@@ -183,23 +183,31 @@ impl ModelNetwork {
         }
     }
 
-    fn carried(&self, answered: Answered) -> Carried {
+    fn carried(&self, answered: Answered) -> RawAnswer {
         let mut headers = HeaderMap::new();
         if self.world.plan.habits.has_dates {
             let now = Duration::from_millis(self.world.time.now().get() as u64);
             headers.insert(DATE, httpdate::fmt_http_date(UNIX_EPOCH + now).parse().unwrap());
         }
         match answered {
-            Answered::Soundly(page) => Carried { status: page.status, headers, body: Body::Whole(page.body) },
+            Answered::Soundly(page) => {
+                RawAnswer { status: page.status, headers, body: Body::Whole(page.body) }
+            }
             Answered::Somehow(garbled) => {
                 headers.extend(garbled.headers);
-                Carried { headers, ..garbled }
+                RawAnswer { headers, ..garbled }
             }
         }
     }
 
     /// What reaches the venue, and what else does when its answer gets lost.
-    fn request(&self, intent: Option<u64>, order: &OpenOrder, way: &Way, patience: Millis) -> Request {
+    pub(crate) fn request(
+        &self,
+        intent: Option<u64>,
+        order: &OpenOrder,
+        way: &Way,
+        patience: Millis,
+    ) -> Request {
         let (habits, now) = (&self.world.plan.habits, self.world.time.now());
         let sender = intent.map_or(Sender::Program, Sender::Intent);
         let is_doubtful = way.is_doubtful(patience);
@@ -218,8 +226,7 @@ impl ModelNetwork {
     }
 
     /// One intent, one request; it was durable before, and its signal is not too old.
-    fn check_post(&self, order: &OpenOrder) -> Option<u64> {
-        let intent = current_intent();
+    pub(crate) fn check_post(&self, intent: Option<u64>, order: &OpenOrder) -> Option<u64> {
         self.world.require(intent.is_some(), || "an open that no intent asked for".to_owned());
         let number = intent?;
         let is_first = self.world.truth().post(number, order);
@@ -243,16 +250,22 @@ impl ModelNetwork {
         wire::trade(&records::alone(&self.world, trade, trade.request_time))
     }
 
-    /// Carries the one request of an intent.
-    async fn post(&self, order: &OpenOrder, patience: Millis) -> Result<Carried, NoAnswer> {
-        let intent = self.check_post(order);
-        let lost = || Err(NoAnswer::Lost("as it happens".to_owned()));
-        let habits = &self.world.plan.habits;
+    /// How an open fares.
+    pub(crate) fn way_of(&self, order: &OpenOrder) -> Way {
         let just_now = self.world.time.now() - Millis::from_seconds(3);
         let is_repeated = self.world.truth().has_since(order, just_now);
-        let mut way = Way::draw(habits, &mut self.world.dice());
+        let mut way = Way::draw(&self.world.plan.habits, &mut self.world.dice());
         // Of two that could be taken for each other the second gets lost more often than not.
         way.is_lost |= is_repeated && self.world.dice().one_in(2);
+        way
+    }
+
+    /// Carries the one request of an intent.
+    async fn post(&self, order: &OpenOrder, patience: Millis) -> Result<RawAnswer, NoAnswer> {
+        let intent = self.check_post(current_intent(), order);
+        let lost = || Err(NoAnswer::Lost("as it happens".to_owned()));
+        let habits = &self.world.plan.habits;
+        let way = self.way_of(order);
         self.world.tell(|| format!("posted {intent:?} {way:?}"));
         if way.is_unsent {
             return Err(NoAnswer::NotConnected("as it happens".to_owned()));
@@ -272,12 +285,12 @@ impl ModelNetwork {
             flight.is_answered = true;
             return lost();
         }
-        let fate = self.world.truth().fate(ticket);
-        let answered = match fate {
-            Fate::Underway => return lost(),
+        let state = self.world.truth().state_of(ticket);
+        let answered = match state {
+            RequestState::Underway => return lost(),
             _ if way.is_unanswered => garbage::of_open(&mut self.world.dice()),
-            Fate::Accepted(place) => Ok(Answered::Soundly(wire::Page::ok(&self.reply(place)))),
-            Fate::Refused => Ok(Answered::Soundly(garbage::refusal(&mut self.world.dice()))),
+            RequestState::Accepted(place) => Ok(Answered::Soundly(wire::Page::ok(&self.reply(place)))),
+            RequestState::Refused => Ok(Answered::Soundly(garbage::refusal(&mut self.world.dice()))),
         };
         let answered = answered.map(|answered| self.carried(answered));
         self.pass(way.answer.min(patience - way.underway)).await;
@@ -291,17 +304,17 @@ pub(crate) enum Answered {
     /// As the contract says.
     Soundly(wire::Page),
     /// As it should not.
-    Somehow(Carried),
+    Somehow(RawAnswer),
 }
 
 #[async_trait]
 impl Transport for ModelNetwork {
-    async fn carry(
+    async fn send(
         &self,
         purpose: Purpose,
         request: reqwest::Request,
         _limit_bytes: usize,
-    ) -> Result<Carried, NoAnswer> {
+    ) -> Result<RawAnswer, NoAnswer> {
         let patience = Millis::new(request.timeout().unwrap().as_millis() as i64);
         let is_post = *request.method() == Method::POST;
         self.world.require(is_post == (purpose == Purpose::Open), || "asked by the wrong client".to_owned());

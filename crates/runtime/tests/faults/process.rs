@@ -107,7 +107,7 @@ pub(crate) async fn live(world: &Arc<World>, end: End, offset: Millis) -> Ended 
         Err(error) => return Ended::Failed(error),
     };
     let fuse = Fuse::new(if let End::Crash(crash) = end { crash } else { Crash::Never });
-    let clock = Arc::new(OffClock::new(world.time, offset));
+    let clock = Arc::new(OffClock::new(world.time.clone(), offset));
     let seen = Arc::new(Mutex::new(Seen::of(&past, world.time.now())));
     let settings = session_settings(world);
     let journal = CrashingJournal::new(Arc::clone(world), Arc::clone(&fuse), past.runs + 1, clock.now());
@@ -199,48 +199,90 @@ fn jump(world: &World, clock: &OffClock) {
 }
 
 /// The people around a process: they end doubts, stop it and pull its plug.
+pub(crate) struct People {
+    began: Millis,
+    has_stopped: bool,
+}
+
+/// What people do when they look at a process.
+pub(crate) struct Look {
+    /// It has ended.
+    pub(crate) ended: Option<Ended>,
+    /// They stop it.
+    pub(crate) stop: Option<Stop>,
+    /// They order these.
+    pub(crate) orders: Vec<ControlOrder>,
+    /// When they look again.
+    pub(crate) next: Millis,
+}
+
+impl Look {
+    fn at_its_end(ended: Ended) -> Self {
+        Self { ended: Some(ended), stop: None, orders: Vec::new(), next: Millis::MAX }
+    }
+}
+
+impl People {
+    pub(crate) fn new(world: &World) -> Self {
+        Self { began: world.time.now(), has_stopped: false }
+    }
+
+    /// Looks at a process that is to end so.
+    pub(crate) fn look(&mut self, (world, clock): (&World, &OffClock), end: End, seen: &Mutex<Seen>) -> Look {
+        let (began, now) = (self.began, world.time.now());
+        // Trades that come later than any rule allows for are looked for slowly, and only for a day.
+        let patience = world.plan.trading + Millis::from_seconds(3_600);
+        let plan_end = world.plan.trading + Millis::MINUTE;
+        let (why, at) = match end {
+            End::Killed(span) if now >= began + span => return Look::at_its_end(Ended::Crashed),
+            End::Stopped(span, why) => (Some(why), began + span),
+            End::Quiet => (Some(Stop::TimeUp), if is_quiet(world, seen) { now } else { Millis::MAX }),
+            End::Killed(span) => (None, began + span),
+            End::Crash(_) => (None, Millis::MAX),
+        };
+        let stop = why.filter(|_| now >= at && !self.has_stopped);
+        self.has_stopped |= stop.is_some();
+        let is_over = seen.lock().unwrap().is_over();
+        if now >= began + patience + if is_over { LIST_PATIENCE } else { Millis::ZERO } {
+            world.tell(|| format!("what is missing to quiet: {}", missing(world, seen)));
+            return Look::at_its_end(Ended::Never);
+        }
+        // A fuse that has not burnt by then is too long: the plug is pulled.
+        if matches!(end, End::Crash(_)) && world.time.elapsed() > plan_end {
+            return Look::at_its_end(Ended::Crashed);
+        }
+        if now >= began + patience {
+            world.note_slow_list();
+        }
+        let orders = end_doubts(world, seen);
+        jump(world, clock);
+        company::trade_besides(world);
+        company::follow(world);
+        let next = if now < at { at.min(now + LOOKS_EVERY) } else { now + LOOKS_EVERY };
+        Look { ended: None, stop, orders, next }
+    }
+}
+
+/// The same around a process of tasks.
 async fn attend(
     (world, clock): (&Arc<World>, &OffClock),
     end: End,
     seen: &Mutex<Seen>,
     (stop, orders): (mpsc::Sender<Stop>, mpsc::Sender<ControlRequest>),
 ) -> Ended {
-    let began = world.time.now();
-    // Trades that come later than any rule allows for are looked for slowly, and only for a day.
-    let patience = world.plan.trading + Millis::from_seconds(3_600);
-    let plan_end = world.plan.trading + Millis::MINUTE;
-    let mut is_told = false;
+    let mut people = People::new(world);
     loop {
-        let now = world.time.now();
-        let (why, at) = match end {
-            End::Killed(span) if now >= began + span => return Ended::Crashed,
-            End::Stopped(span, why) => (Some(why), began + span),
-            End::Quiet => (Some(Stop::TimeUp), if is_quiet(world, seen) { now } else { Millis::MAX }),
-            End::Killed(span) => (None, began + span),
-            End::Crash(_) => (None, Millis::MAX),
-        };
-        if let Some(why) = why.filter(|_| now >= at && !is_told) {
-            is_told = true;
+        let look = people.look((world, clock), end, seen);
+        if let Some(ended) = look.ended {
+            return ended;
+        }
+        if let Some(why) = look.stop {
             let _ = stop.try_send(why);
         }
-        let is_over = seen.lock().unwrap().is_over();
-        if now >= began + patience + if is_over { LIST_PATIENCE } else { Millis::ZERO } {
-            world.tell(|| format!("what is missing to quiet: {}", missing(world, seen)));
-            return Ended::Never;
+        for order in look.orders {
+            drop(orders.try_send(ControlRequest { order, answer: oneshot::channel().0 }));
         }
-        // A fuse that has not burnt by then is too long: the plug is pulled.
-        if matches!(end, End::Crash(_)) && world.time.elapsed() > plan_end {
-            return Ended::Crashed;
-        }
-        if now >= began + patience {
-            world.note_slow_list();
-        }
-        end_doubts(world, seen, &orders);
-        jump(world, clock);
-        company::trade_besides(world);
-        company::follow(world);
-        let next = if now < at { at.min(now + LOOKS_EVERY) } else { now + LOOKS_EVERY };
-        world.time.sleep_until(next).await;
+        world.time.sleep_until(look.next).await;
     }
 }
 
@@ -269,7 +311,8 @@ fn is_quiet(world: &World, seen: &Mutex<Seen>) -> bool {
 }
 
 /// A person looks at the venue's own pages and says what became of an intent.
-fn end_doubts(world: &World, seen: &Mutex<Seen>, orders: &mpsc::Sender<ControlRequest>) {
+fn end_doubts(world: &World, seen: &Mutex<Seen>) -> Vec<ControlOrder> {
+    let mut orders = Vec::new();
     let asked: Vec<u64> = seen.lock().unwrap().asked.iter().copied().collect();
     for number in asked {
         // It is taken as not opened already, and somebody is asked whether that is so.
@@ -284,6 +327,7 @@ fn end_doubts(world: &World, seen: &Mutex<Seen>, orders: &mpsc::Sender<ControlRe
         let intent = candlewick_engine::IntentId::new(number);
         let order = ControlOrder::Resolve { intent, resolution, reason: "seen".to_owned() };
         world.tell(|| format!("a person orders {order:?}"));
-        drop(orders.try_send(ControlRequest { order, answer: oneshot::channel().0 }));
+        orders.push(order);
     }
+    orders
 }

@@ -1,9 +1,10 @@
 //! One schedule: processes after one another until everything is quiet, then the reckoning.
 
+use crate::direct;
 use crate::fuse::Crash;
 use crate::process::{End, Ended, MOST_OFF_MS, live, new_session};
 use crate::watcher::is_unfinished;
-use crate::world::{Telling, World};
+use crate::world::{Layer, Telling, World};
 use candlewick_engine::{IntentRow, IntentState, VenueId};
 use candlewick_journal::StoredLine;
 use candlewick_runtime::{Past, RuntimeError, Stop};
@@ -60,56 +61,136 @@ impl Counts {
     }
 }
 
-/// Plays the schedule of a seed.
-pub(crate) fn play(seed: u64, telling: Telling) -> Story {
-    let runtime =
-        tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
-    runtime.block_on(async {
-        let world = World::of(seed, telling);
-        world.tell(|| format!("{:?}\n{:?}\n{:?}", world.plan.habits, world.plan.settings, world.plan.risk));
-        let mut counts = Counts { schedules: 1, ..Counts::default() };
-        play_runs(&world, &mut counts).await;
-        reckon(&world);
-        let disk = world.disk();
-        counts.intents = disk.intents.len() as u64;
-        counts.trades = world.truth().trades.len() as u64;
-        counts.questions = world.questions();
-        counts.virtual_ms = world.time.elapsed().get();
-        counts.excused = u64::from(world.is_excused());
-        counts.far_off = u64::from(world.is_far_off());
-        counts.kept_back = world.kept_back();
-        counts.slow_lists = u64::from(world.is_list_slow());
-        let hash = disk.lines.last().map(|last| last.hash.to_string()).unwrap_or_default();
-        Story { seed, broken: world.broken(), hash, told: world.told(), counts }
-    })
+/// One schedule in so many is played with the runner and the program's own client, above a network that carries bytes.
+const BYTES_ONE_IN: u64 = 25;
+
+/// Of what the schedule of a seed is played, unless it is said.
+pub(crate) fn layer_of(seed: u64) -> Layer {
+    match std::env::var("CANDLEWICK_FAULT_LAYER").as_deref() {
+        Ok("bytes") => Layer::Bytes,
+        Ok("coordinator") => Layer::Coordinator,
+        Ok(other) => panic!("CANDLEWICK_FAULT_LAYER={other} is neither bytes nor coordinator"),
+        Err(_) if seed.is_multiple_of(BYTES_ONE_IN) => Layer::Bytes,
+        Err(_) => Layer::Coordinator,
+    }
 }
 
-async fn play_runs(world: &Arc<World>, counts: &mut Counts) {
-    let mut runs_before_quiet = world.dice().between(0, 4);
-    loop {
-        let (end, offset, pause) = draw(world, runs_before_quiet > 0);
-        runs_before_quiet -= 1;
+/// Plays the schedule of a seed.
+pub(crate) fn play(seed: u64, telling: Telling) -> Story {
+    play_on(seed, layer_of(seed), telling)
+}
+
+/// Plays the schedule of a seed on a layer.
+pub(crate) fn play_on(seed: u64, layer: Layer, telling: Telling) -> Story {
+    let mut counts = Counts { schedules: 1, ..Counts::default() };
+    let world = match layer {
+        Layer::Coordinator => {
+            let world = begin(seed, layer, telling);
+            let mut runs = Runs::of(&world);
+            loop {
+                let Next { end, offset, pause } = runs.next(&world, &mut counts);
+                let ended = direct::live(&world, end, offset);
+                if !goes_on(&world, end, &ended, &mut counts) {
+                    break;
+                }
+                world.time.move_to(world.time.now() + pause);
+            }
+            world
+        }
+        Layer::Bytes => {
+            let mut builder = tokio::runtime::Builder::new_current_thread();
+            builder.enable_time().start_paused(true).build().unwrap().block_on(async {
+                let world = begin(seed, layer, telling);
+                let mut runs = Runs::of(&world);
+                loop {
+                    let Next { end, offset, pause } = runs.next(&world, &mut counts);
+                    let ended = live(&world, end, offset).await;
+                    if !goes_on(&world, end, &ended, &mut counts) {
+                        break;
+                    }
+                    world.time.sleep_until(world.time.now() + pause).await;
+                }
+                finish(&world, &mut counts);
+                world
+            })
+        }
+    };
+    if layer == Layer::Coordinator {
+        finish(&world, &mut counts);
+    }
+    let hash = world.disk().lines.last().map(|last| last.hash.to_string()).unwrap_or_default();
+    Story { seed, broken: world.broken(), hash, told: world.told(), counts }
+}
+
+fn begin(seed: u64, layer: Layer, telling: Telling) -> Arc<World> {
+    let world = World::of(seed, layer, telling);
+    world.tell(|| format!("{:?}\n{:?}\n{:?}", world.plan.habits, world.plan.settings, world.plan.risk));
+    world
+}
+
+/// The reckoning, while time stands.
+fn finish(world: &Arc<World>, counts: &mut Counts) {
+    reckon(world);
+    counts.intents = world.disk().intents.len() as u64;
+    counts.trades = world.truth().trades.len() as u64;
+    counts.questions = world.questions();
+    counts.virtual_ms = world.time.elapsed().get();
+    counts.excused = u64::from(world.is_excused());
+    counts.far_off = u64::from(world.is_far_off());
+    counts.kept_back = world.kept_back();
+    counts.slow_lists = u64::from(world.is_list_slow());
+}
+
+/// The runs of a schedule, one after the other.
+struct Runs {
+    before_quiet: i64,
+}
+
+/// The next run: how it ends, how far its clock is off, and how long it takes until the one after it.
+struct Next {
+    end: End,
+    offset: Millis,
+    pause: Millis,
+}
+
+impl Runs {
+    fn of(world: &World) -> Self {
+        Self { before_quiet: world.dice().between(0, 4) }
+    }
+
+    fn next(&mut self, world: &World, counts: &mut Counts) -> Next {
+        let (end, offset, pause) = draw(world, self.before_quiet > 0);
+        self.before_quiet -= 1;
         counts.runs += 1;
         world.note_offset(offset);
         world.tell(|| format!("a run begins, {offset} ms off, to end by {end:?}"));
-        let ended = live(world, end, offset).await;
-        world.tell(|| format!("it has {ended:?}"));
-        match ended {
-            Ended::Crashed => counts.crashes += 1,
-            // What ends while the journal cannot be kept leaves the rest to the next run.
-            Ended::Finished if end == End::Quiet && (is_all_kept(world) || counts.runs > 100) => return,
-            Ended::Finished => {}
-            // The venue does not answer at the start: it is tried again.
-            Ended::Failed(RuntimeError::Venue { .. } | RuntimeError::UnsupportedInterval { .. })
-                if counts.runs < 100 => {}
-            Ended::Failed(error) => return world.require(false, || format!("a run failed: {error}")),
-            Ended::Never => return world.require(false, || "a run does not become quiet".to_owned()),
-        }
-        if !world.broken().is_empty() || world.is_excused() {
-            return;
-        }
-        world.time.sleep_until(world.time.now() + pause).await;
+        Next { end, offset, pause }
     }
+}
+
+/// Whether another run follows one that ended so.
+fn goes_on(world: &World, end: End, ended: &Ended, counts: &mut Counts) -> bool {
+    world.tell(|| format!("it has {ended:?}"));
+    match ended {
+        Ended::Crashed => counts.crashes += 1,
+        // What ends while the journal cannot be kept leaves the rest to the next run.
+        Ended::Finished if end == End::Quiet && (is_all_kept(world) || counts.runs > 100) => {
+            return false;
+        }
+        Ended::Finished => {}
+        // The venue does not answer at the start: it is tried again.
+        Ended::Failed(RuntimeError::Venue { .. } | RuntimeError::UnsupportedInterval { .. })
+            if counts.runs < 100 => {}
+        Ended::Failed(error) => {
+            world.require(false, || format!("a run failed: {error}"));
+            return false;
+        }
+        Ended::Never => {
+            world.require(false, || "a run does not become quiet".to_owned());
+            return false;
+        }
+    }
+    world.broken().is_empty() && !world.is_excused()
 }
 
 /// Whether the journal knows that all is over and told.
@@ -139,7 +220,7 @@ fn draw(world: &World, may_end: bool) -> (End, Millis, Millis) {
     let end = match dice.between(0, 9) {
         _ if !may_end => End::Quiet,
         0..=3 => End::Crash(Crash::AtWrite(dice.skewed(1, 600) as u64)),
-        4..=6 => End::Crash(Crash::AtPoll(dice.skewed(1, 4_000) as u64)),
+        4..=6 => End::Crash(Crash::AtStep(dice.skewed(1, 4_000) as u64)),
         7 => End::Killed(Millis::new(dice.between(1, trading.get()))),
         8 => End::Stopped(Millis::new(dice.between(1, trading.get())), Stop::TimeUp),
         _ => End::Stopped(Millis::new(dice.between(1, trading.get())), Stop::Interrupted),

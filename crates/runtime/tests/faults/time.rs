@@ -4,15 +4,25 @@
 use async_trait::async_trait;
 use candlewick_broker::clock::{Clock, Hold};
 use candlewick_sdk::Millis;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The venue's time, on paused time.
-#[derive(Clone, Copy)]
+/// The venue's time.
+#[derive(Clone)]
 pub(crate) struct TrueTime {
-    began: Instant,
     epoch: Millis,
+    source: Source,
+}
+
+/// Where it comes from.
+#[derive(Clone)]
+enum Source {
+    /// The paused time of a runtime, since then.
+    Paused(Instant),
+    /// Whoever plays the schedule: ms since the beginning.
+    Moved(Arc<AtomicI64>),
 }
 
 /// The clock of one run.
@@ -34,12 +44,32 @@ pub(crate) enum Jump {
 }
 
 impl TrueTime {
-    pub(crate) fn from(epoch: Millis) -> Self {
-        Self { began: Instant::now(), epoch }
+    /// That of a runtime whose time is paused.
+    pub(crate) fn paused(epoch: Millis) -> Self {
+        Self { epoch, source: Source::Paused(Instant::now()) }
+    }
+
+    /// One that stands until it is moved.
+    pub(crate) fn moved(epoch: Millis) -> Self {
+        Self { epoch, source: Source::Moved(Arc::default()) }
     }
 
     pub(crate) fn now(&self) -> Millis {
-        self.epoch + Millis::new(self.began.elapsed().as_millis() as i64)
+        self.epoch
+            + match &self.source {
+                Source::Paused(began) => Millis::new(began.elapsed().as_millis() as i64),
+                Source::Moved(since) => Millis::new(since.load(Relaxed)),
+            }
+    }
+
+    /// Moves on to a moment; never back.
+    pub(crate) fn move_to(&self, at: Millis) {
+        match &self.source {
+            Source::Moved(since) => {
+                since.fetch_max((at - self.epoch).get(), Relaxed);
+            }
+            Source::Paused(_) => panic!("a runtime moves its own time"),
+        }
     }
 
     /// Since the beginning.
@@ -48,8 +78,9 @@ impl TrueTime {
     }
 
     pub(crate) async fn sleep_until(&self, at: Millis) {
+        let Source::Paused(began) = &self.source else { panic!("nobody sleeps where time is moved") };
         let wait = u64::try_from((at - self.epoch).get()).unwrap_or(0);
-        match self.began.checked_add(Duration::from_millis(wait)) {
+        match began.checked_add(Duration::from_millis(wait)) {
             Some(deadline) => tokio::time::sleep_until(deadline).await,
             None => std::future::pending().await,
         }

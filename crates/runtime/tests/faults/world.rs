@@ -15,6 +15,15 @@ const CLOCK_UNCERTAINTY: Millis = Millis::from_seconds(2);
 /// More questions than any schedule has reason for.
 const MOST_QUESTIONS: u64 = 400_000;
 
+/// What of the program a schedule plays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Layer {
+    /// The coordinator alone: its commands are carried out by the schedule.
+    Coordinator,
+    /// The runner with its tasks, and the program's own client above a network that carries bytes.
+    Bytes,
+}
+
 /// Whether a schedule says what happens in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Telling {
@@ -46,10 +55,14 @@ pub(crate) struct World {
 }
 
 impl World {
-    pub(crate) fn of(seed: u64, telling: Telling) -> Arc<Self> {
+    pub(crate) fn of(seed: u64, layer: Layer, telling: Telling) -> Arc<Self> {
         let (plan, dice) = Plan::of(seed);
+        let time = match layer {
+            Layer::Coordinator => TrueTime::moved(plan.epoch),
+            Layer::Bytes => TrueTime::paused(plan.epoch),
+        };
         Arc::new(Self {
-            time: TrueTime::from(plan.epoch),
+            time,
             truth: Mutex::new(Truth::new(&plan)),
             plan,
             dice: Mutex::new(dice),

@@ -1,0 +1,388 @@
+//! One process played on its coordinator alone: no task, no socket, no runtime. Happenings are taken one after the other by
+//! true time; each is an input, and what the coordinator commands is carried out here. It may end between any two commands.
+
+use crate::fuse::{Crash, Fuse};
+use crate::kept::{CrashingJournal, Durability, Unfinished};
+use crate::network::{ModelNetwork, QUEUED};
+use crate::process::{End, Ended, Look, People, header, new_session, session_settings};
+use crate::questions::{Asking, Came, Progressed};
+use crate::time::OffClock;
+use crate::truth::RequestState;
+use crate::watcher::{Seen, Watcher};
+use crate::world::World;
+use candlewick_broker::clock::Clock;
+use candlewick_broker::{Account, OpenOutcome, Refusal, RefusalReason, Reply};
+use candlewick_engine::{Entry, Recorder};
+use candlewick_journal::{Journal, JournalError};
+use candlewick_runtime::{
+    Answer, Command, Coordinator, CoordinatorParts, DurableOpen, Input, JournalEntry, OrderId, Past,
+};
+use candlewick_sdk::Millis;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex};
+
+/// How often the journal's lease is renewed, and how long a durable write may take.
+const RENEWAL: Millis = Millis::from_seconds(5);
+const JOURNAL_DEADLINE: Millis = Millis::from_seconds(10);
+
+/// Something that happens at a moment.
+enum Happening {
+    /// A question goes on: it reaches the venue, or comes back.
+    Question(Box<Asking>),
+    /// An open is posted, after it waited for its turn.
+    Post(Box<DurableOpen>),
+    /// An open has reached the venue.
+    Arrived(Box<Flight>),
+    /// An answer has come.
+    Answer(Box<Answer>),
+    /// A durable write is done, or given up.
+    Written(Option<Unfinished>, Purpose),
+    /// The lease is to be renewed.
+    Renewal,
+    /// People look.
+    Look,
+}
+
+/// What a durable write is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    Save,
+    Close,
+}
+
+/// An open on its way.
+struct Flight {
+    open: DurableOpen,
+    ticket: u64,
+    is_unanswered: bool,
+    /// How long its answer takes; longer than the client waits when it is lost.
+    answer: Millis,
+    patience: Millis,
+}
+
+struct Process<'a> {
+    world: &'a Arc<World>,
+    clock: Arc<OffClock>,
+    network: ModelNetwork,
+    fuse: Arc<Fuse>,
+    coordinator: Coordinator,
+    watcher: Watcher,
+    journal: CrashingJournal,
+    /// Entries that come while the journal is away.
+    waiting: Option<Vec<JournalEntry>>,
+    happenings: BTreeMap<(Millis, u64), Happening>,
+    count: u64,
+    wake_at: Millis,
+    orders: u64,
+    /// Opens on their way, and whether they arrive although the process ends.
+    flights: BTreeMap<u64, bool>,
+    ended: Option<Ended>,
+}
+
+/// Runs a process to its end.
+pub(crate) fn live(world: &Arc<World>, end: End, offset: Millis) -> Ended {
+    let mut session = new_session(world);
+    let past = match Past::of_lines(&world.disk().lines, &mut session) {
+        Ok(past) => past,
+        Err(error) => return Ended::Failed(error),
+    };
+    let fuse = Fuse::new(if let End::Crash(crash) = end { crash } else { Crash::Never });
+    let clock = Arc::new(OffClock::new(world.time.clone(), offset));
+    let seen = Arc::new(Mutex::new(Seen::of(&past, world.time.now())));
+    let settings = session_settings(world);
+    let parts = CoordinatorParts {
+        settings: world.plan.settings.clone(),
+        header: header(&settings),
+        account: Account::Demo,
+        session,
+        priced: Vec::new(),
+        is_simulated: false,
+        until: None,
+        past: Past::default(),
+    };
+    let journal = CrashingJournal::new(Arc::clone(world), Arc::clone(&fuse), past.runs + 1, clock.now());
+    let watcher = Watcher::new(world, &past, Arc::clone(&seen));
+    let mut process = Process {
+        world,
+        network: ModelNetwork { world: Arc::clone(world), clock: Arc::clone(&clock) },
+        coordinator: Coordinator::new(CoordinatorParts { past, ..parts }, clock.now()),
+        clock,
+        fuse,
+        watcher,
+        journal,
+        waiting: None,
+        happenings: BTreeMap::new(),
+        count: 0,
+        wake_at: Millis::MAX,
+        orders: 0,
+        flights: BTreeMap::new(),
+        ended: None,
+    };
+    process.run(end, &seen)
+}
+
+impl Drop for Process<'_> {
+    fn drop(&mut self) {
+        for (ticket, survives) in &self.flights {
+            if *survives {
+                self.world.truth().hasten(*ticket, self.world.time.now() + QUEUED);
+            } else {
+                self.world.truth().lose(*ticket);
+            }
+        }
+    }
+}
+
+impl Process<'_> {
+    fn run(&mut self, end: End, seen: &Mutex<Seen>) -> Ended {
+        let mut people = People::new(self.world);
+        self.happen_after(Millis::ZERO, Happening::Look);
+        self.happen_after(RENEWAL, Happening::Renewal);
+        self.feed(Input::Start);
+        loop {
+            self.feed(Input::Time);
+            if let Some(ended) = self.ended.take() {
+                return ended;
+            }
+            if self.fuse.is_spinning() {
+                self.world.require(false, || "a run goes round in circles".to_owned());
+                return Ended::Crashed;
+            }
+            // By the true time: the run's own clock may differ, and may have jumped.
+            let wake =
+                if self.wake_at == Millis::MAX { Millis::MAX } else { self.wake_at - self.clock.offset() };
+            match self.happenings.first_key_value().map(|((at, _), _)| *at) {
+                Some(at) if at <= wake => self.take_due(at, (end, &mut people, seen)),
+                _ if wake == Millis::MAX => return Ended::Never,
+                _ => self.world.time.move_to(wake),
+            }
+        }
+    }
+
+    /// Takes everything that happens at the next moment.
+    fn take_due(&mut self, at: Millis, (end, people, seen): (End, &mut People, &Mutex<Seen>)) {
+        self.world.time.move_to(at);
+        while let Some(first) = self.happenings.first_entry() {
+            if first.key().0 > at || self.ended.is_some() {
+                return;
+            }
+            let happening = first.remove();
+            // A run that is being closed only waits for its journal.
+            if self.coordinator.is_closing() && !matches!(happening, Happening::Written(..)) {
+                continue;
+            }
+            match happening {
+                Happening::Question(asking) => self.go_on(asking),
+                Happening::Post(open) => self.post(*open),
+                Happening::Arrived(flight) => self.arrive(*flight),
+                Happening::Answer(answer) => self.feed(Input::Answer(*answer)),
+                Happening::Written(unfinished, purpose) => self.on_written(unfinished, purpose),
+                Happening::Renewal => {
+                    self.happen_after(RENEWAL, Happening::Renewal);
+                    self.feed(Input::RenewJournal);
+                }
+                Happening::Look => {
+                    let look = people.look((self.world.as_ref(), self.clock.as_ref()), end, seen);
+                    self.on_look(look);
+                }
+            }
+        }
+    }
+
+    fn happen_after(&mut self, span: Millis, happening: Happening) {
+        self.count += 1;
+        self.happenings.insert((self.world.time.now() + span, self.count), happening);
+    }
+
+    fn on_look(&mut self, look: Look) {
+        if look.ended.is_some() {
+            self.ended = look.ended;
+            return;
+        }
+        self.happen_after(look.next - self.world.time.now(), Happening::Look);
+        if let Some(why) = look.stop {
+            self.feed(Input::Stop(why));
+        }
+        for order in look.orders {
+            if self.coordinator.is_started() {
+                self.orders += 1;
+                self.feed(Input::Order(OrderId(self.orders), order));
+            }
+        }
+    }
+
+    /// Hands an input to the coordinator, and carries out what it commands.
+    fn feed(&mut self, input: Input) {
+        let mut inputs = VecDeque::from([input]);
+        while let Some(input) = inputs.pop_front() {
+            let mut commands = Vec::new();
+            self.coordinator.on(input, self.clock.now(), &mut commands);
+            for command in commands {
+                if self.ended.is_some() {
+                    return;
+                }
+                self.carry_out(command, &mut inputs);
+                if self.fuse.burn() {
+                    self.ended = Some(Ended::Crashed);
+                    return;
+                }
+            }
+        }
+    }
+
+    fn carry_out(&mut self, command: Command, inputs: &mut VecDeque<Input>) {
+        match command {
+            Command::Ask(ask) => {
+                if !self.world.count_question() {
+                    return self.world.require(false, || "questions without end".to_owned());
+                }
+                let (asking, span) = Asking::begin(self.world, ask, self.clock.now());
+                self.happen_after(span, Happening::Question(Box::new(asking)));
+            }
+            Command::Send(open) => self.send(open),
+            Command::Record(entry) => match &mut self.waiting {
+                Some(waiting) => waiting.push(entry),
+                None => write(&mut self.journal, entry),
+            },
+            Command::MakeDurable => self.make_durable(Purpose::Save),
+            Command::CloseJournal => self.make_durable(Purpose::Close),
+            Command::Notify(notice) => self.watcher.take(notice),
+            Command::AnswerOrder(..) => {}
+            Command::CatchUpClock => inputs.push_back(Input::ClockMoved(self.clock.catch_up())),
+            Command::WakeAt(at) => self.wake_at = at,
+            Command::Finish(why) => inputs.push_back(Input::Finish(why)),
+            Command::End(result) => {
+                self.ended = Some((*result).map_or_else(Ended::Failed, |_| Ended::Finished));
+            }
+        }
+    }
+
+    fn go_on(&mut self, asking: Box<Asking>) {
+        match asking.go_on(self.world, self.clock.now()) {
+            Progressed::Asking(asking, span) => self.happen_after(span, Happening::Question(asking)),
+            Progressed::Came(Came { answer }) => self.feed(Input::Answer(answer)),
+        }
+    }
+
+    /// An adapter that limits its rate has an open wait, and does not send it when that takes too long.
+    fn send(&mut self, open: DurableOpen) {
+        let is_limited = self.world.plan.habits.requests_per_second > 0.0;
+        let wait = if is_limited { Millis::new(self.world.dice().skewed(0, 400)) } else { Millis::ZERO };
+        if wait == Millis::ZERO {
+            return self.post(open);
+        }
+        self.happen_after(wait, Happening::Post(Box::new(open)));
+    }
+
+    /// The one request of an intent leaves.
+    fn post(&mut self, open: DurableOpen) {
+        let intent = open.intent();
+        let outcome = |outcome| Happening::Answer(Box::new(Answer::Open(intent, outcome)));
+        let unknown = || OpenOutcome::Unknown { reason: "as it happens".to_owned() };
+        let is_late = self.clock.now() > open.leave_by() && self.world.plan.habits.requests_per_second > 0.0;
+        if is_late {
+            let reason = "it waited for its turn for too long".to_owned();
+            return self.happen_after(Millis::ZERO, outcome(OpenOutcome::NotSent { reason }));
+        }
+        let number = self.network.check_post(Some(intent.number()), open.order());
+        let way = self.network.way_of(open.order());
+        self.world.tell(|| format!("posted {number:?} {way:?}"));
+        let patience = Millis::new(self.world.plan.habits.patience_ms);
+        if way.is_unsent {
+            let reason = "as it happens".to_owned();
+            return self.happen_after(Millis::new(1), outcome(OpenOutcome::NotSent { reason }));
+        }
+        if way.is_lost {
+            crate::company::join(self.world, number, open.order(), crate::company::Reach::Lost);
+            return self.happen_after(patience, outcome(unknown()));
+        }
+        let request = self.network.request(number, open.order(), &way, patience);
+        let arrival = self.world.time.now() + way.underway;
+        let habits = &self.world.plan.habits;
+        let ticket = self.world.truth().send(arrival, request, habits, &mut self.world.dice());
+        self.flights.insert(ticket, way.survives);
+        let (is_unanswered, answer) = (way.is_unanswered, way.answer);
+        if way.underway >= patience {
+            // Its client has gone by then, and it arrives all the same.
+            self.flights.insert(ticket, true);
+            return self.happen_after(patience, outcome(unknown()));
+        }
+        let patience = patience - way.underway;
+        let flight = Flight { open, ticket, is_unanswered, answer, patience };
+        self.happen_after(way.underway, Happening::Arrived(Box::new(flight)));
+    }
+
+    /// An open has arrived; its answer comes, or does not.
+    fn arrive(&mut self, flight: Flight) {
+        let Flight { open, ticket, is_unanswered, answer, patience } = flight;
+        self.flights.remove(&ticket);
+        let unknown = || OpenOutcome::Unknown { reason: "as it happens".to_owned() };
+        let state = self.world.truth().state_of(ticket);
+        let outcome = match state {
+            RequestState::Underway => unknown(),
+            _ if is_unanswered || answer > patience => unknown(),
+            RequestState::Accepted(place) => {
+                let report = Box::new(crate::questions::opened(self.world, place));
+                let now = self.clock.now();
+                OpenOutcome::Opened(Reply::at(report, now))
+            }
+            RequestState::Refused => OpenOutcome::Refused(Refusal {
+                reason: RefusalReason::Other,
+                text: "no".to_owned(),
+                venue_time: None,
+            }),
+        };
+        let answer = answer.min(patience);
+        self.happen_after(answer, Happening::Answer(Box::new(Answer::Open(open.intent(), outcome))));
+    }
+
+    fn make_durable(&mut self, purpose: Purpose) {
+        self.waiting.get_or_insert_default();
+        match self.journal.begin_durable() {
+            Durability::Done => self.happen_after(Millis::ZERO, Happening::Written(None, purpose)),
+            Durability::After(span, unfinished) if span < JOURNAL_DEADLINE => {
+                self.happen_after(span, Happening::Written(Some(unfinished), purpose));
+            }
+            Durability::After(..) => self.return_journal(JOURNAL_DEADLINE, purpose, unavailable()),
+            Durability::Failed(error) => self.return_journal(Millis::ZERO, purpose, error),
+            // The process has ended with it.
+            Durability::Never => self.ended = Some(Ended::Crashed),
+        }
+    }
+
+    /// The journal comes back without having written.
+    fn return_journal(&mut self, after: Millis, purpose: Purpose, error: JournalError) {
+        self.journal.fail_next(error);
+        self.happen_after(after, Happening::Written(None, purpose));
+    }
+
+    fn on_written(&mut self, unfinished: Option<Unfinished>, purpose: Purpose) {
+        if unfinished.is_some_and(|unfinished| !self.journal.end_durable(&unfinished)) {
+            self.ended = Some(Ended::Crashed);
+            return;
+        }
+        for entry in self.waiting.take().unwrap_or_default() {
+            write(&mut self.journal, entry);
+        }
+        let result = self.journal.take_failure().map_or(Ok(()), Err);
+        self.feed(match purpose {
+            Purpose::Save => Input::Durable(result),
+            Purpose::Close => Input::JournalClosed(result),
+        });
+    }
+}
+
+fn unavailable() -> JournalError {
+    JournalError::Unavailable { url: "memory".to_owned(), source: "it does not answer".into() }
+}
+
+fn write(journal: &mut CrashingJournal, entry: JournalEntry) {
+    let recorded = match entry {
+        JournalEntry::Header(header) => journal.record(Entry::Header(&header)),
+        JournalEntry::Event(event) => journal.record(Entry::Event(&event)),
+        JournalEntry::Action(action) => journal.record(Entry::Action(&action)),
+        JournalEntry::Note(at, body) => return journal.note(at, body),
+        JournalEntry::NoteAbout(at, intent, body) => return journal.note_about(at, intent, body),
+    };
+    recorded.expect("a journal in memory takes every entry");
+}
