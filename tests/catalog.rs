@@ -300,7 +300,7 @@ fn candles_that_are_not_there_are_told_with_what_is() {
     // Longer candles are joined, for an export as for a bot.
     let joined = export("BTCUSDT@5m", "five.csv");
     assert!(
-        joined.stdout.contains("576 candles of BTCUSDT 5m, joined from those of BTCUSDT 1m"),
+        joined.stdout.contains("576 candles of BTCUSDT 5m, resampled from BTCUSDT 1m"),
         "{}",
         joined.stdout
     );

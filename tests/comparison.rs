@@ -49,7 +49,8 @@ fn two_backtests_are_told_apart() {
 
     let told = folder.run(&["report", "--compare", "a.html", "b.html"]);
     assert_eq!(told.code, 0, "{}", told.stderr);
-    for part in ["A: a.html", "B: b.html", "bot btc.params.period", "trades of A alone", "balance of A"] {
+    for part in ["A: a.html", "B: b.html", "bot btc.params.period", "trades of A alone", "equity curve of A"]
+    {
         assert!(told.stdout.contains(part), "no {part} in {}", told.stdout);
     }
     let page = folder.read("both.html");

@@ -8,7 +8,7 @@ use std::path::Path;
 struct Line {
     section: String,
     text: String,
-    /// One in the sandbox, one in the client.
+    /// One in the sandbox, one in the client; `(not asked)` for what the client makes no use of.
     tests: [String; 2],
 }
 
@@ -40,6 +40,9 @@ const SECTIONS: [(&str, usize); 25] = [
     ("5.3", 2),
     ("7", 4),
 ];
+
+/// The endpoint that the client makes no use of: only the sandbox holds its lines.
+const NOT_ASKED: &str = "4.2.7";
 
 /// The limits of section 8, all of them defaults.
 const DEFAULTS: [&str; 4] = ["page default 1", "pageSize default 10", "skip default 0", "limit default 1000"];
@@ -114,7 +117,8 @@ fn has_test(source: &str, name: &str) -> bool {
 fn each_line_is_held_by_tests_that_exist() {
     let crates = ["sandbox", "api"].map(|name| sources(&repository().join("crates").join(name)));
     for Line { section, text, tests } in lines() {
-        for (test, source) in tests.iter().zip(&crates) {
+        let is_asked = |test: &&String| section != NOT_ASKED || *test != "(not asked)";
+        for (test, source) in tests.iter().filter(is_asked).zip(&crates) {
             assert!(has_test(source, test), "section {section}, {text}: there is no test {test}");
         }
     }

@@ -97,7 +97,7 @@ fn a_forged_journal_fails_by_its_decisions_or_its_outcomes() {
     for (index, (is_it, from, to, problem)) in [
         ("\"action\":\"open\",\"intent\":9,", "\"stake\":1000", "\"stake\":900", "decision differs"),
         ("\"action\":\"refuse\"", "MaxOpenTrades", "Cooldown", "decision differs"),
-        ("\"event\":\"settled\"", "\"profit\":-1000", "\"profit\":-900", "1 outcomes differ without a cause"),
+        ("\"event\":\"settled\"", "\"profit\":-1000", "\"profit\":-900", "1 outcome differs without a cause"),
         ("\"format\":", "\"rsi-reversal\",\"1.0.0\"", "\"rsi-reversal\",\"0.9.0\"", "had version 0.9.0"),
         (
             "\"format\":",

@@ -1,9 +1,9 @@
-//! Opening a trade: what is sent, and what comes back (contract 4.1, endpoint 4).
+//! Opening a trade: the body that is sent (contract 4.1, endpoint 4).
 
-use crate::model::{TradeRecord, TradeResult, TradeStatus, WalletEntry, number};
+use crate::model::number;
 use crate::settings::OpenBody;
 use candlewick_broker::{Account, OpenOrder};
-use candlewick_sdk::{CloseType, Direction, ExpirationType, Millis, Payout};
+use candlewick_sdk::{CloseType, Direction, ExpirationType};
 use rust_decimal::Decimal;
 use serde::Serialize;
 
@@ -51,55 +51,9 @@ pub(crate) fn body_of(order: &OpenOrder, shape: OpenBody) -> serde_json::Result<
     }
 }
 
-/// The venue accepted a trade. Whatever its reply left out comes later: an acknowledgement or an `open-async`
-/// reply without times and prices is an open trade, and what is missing is `None`, never a zero.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct OpenReply {
-    /// The venue's identifier of the trade.
-    pub id: String,
-    /// Where it stands.
-    pub status: Option<TradeStatus>,
-    /// What came of it: nothing, yet.
-    pub result: Option<TradeResult>,
-    /// When the request arrived at the venue.
-    pub request_time: Option<Millis>,
-    /// When the trade opened.
-    pub open_time: Option<Millis>,
-    /// Price at the open.
-    pub open_price: Option<f64>,
-    /// When the trade closes.
-    pub close_time: Option<Millis>,
-    /// What a win pays.
-    pub payout: Option<Payout>,
-    /// The wallets that paid the stake, with their balances before it (`observed: money`).
-    pub wallets: Vec<WalletEntry>,
-    /// The reply itself, for audits.
-    pub record: Option<Box<TradeRecord>>,
-}
-
-impl From<TradeRecord> for OpenReply {
-    fn from(trade: TradeRecord) -> Self {
-        let record = Some(Box::new(trade.clone()));
-        Self {
-            record,
-            id: trade.id,
-            status: trade.status,
-            result: trade.result,
-            request_time: trade.request_time,
-            open_time: trade.open_time,
-            open_price: trade.open_price,
-            close_time: trade.close_time,
-            payout: trade.payout.and_then(|percent| Payout::from_percent(percent).ok()),
-            wallets: trade.wallets,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::SchemaDrift;
-    use crate::model::read_record;
     use serde_json::{Value, json};
 
     fn check_body(expiration_type: ExpirationType, account: Account, shape: OpenBody, expected: &Value) {
@@ -131,52 +85,5 @@ mod tests {
     fn shape_b_sends_three_fields() {
         let body = json!({"symbol": "A&B/\"C\"", "volume": 12.5, "direction": "SELL"});
         check_body(ExpirationType::TimeFixed, Account::Demo, OpenBody::Short, &body);
-    }
-
-    #[allow(clippy::needless_pass_by_value)] // rows are written in place
-    fn check_reply(json: Value, expected: OpenReply) {
-        let trade: TradeRecord = read_record(json, &SchemaDrift::new()).unwrap();
-        // Beside what is read from it, the record comes along as it was.
-        let expected = OpenReply { record: Some(Box::new(trade.clone())), ..expected };
-        assert_eq!(OpenReply::from(trade), expected);
-    }
-
-    #[test]
-    fn every_form_of_reply_is_an_open_trade_and_what_is_missing_is_none() {
-        check_reply(
-            json!({"tradeId": "01JT", "status": "OPEN"}),
-            OpenReply { id: "01JT".into(), status: Some(TradeStatus::Open), ..OpenReply::default() },
-        );
-        let times = (Some(Millis::new(1_795_176_000_999)), Some(Millis::new(1_795_176_060_999)));
-        check_reply(
-            json!({
-                "id": "01JT", "openTime": 1_795_176_000_999_i64, "closeTime": 1_795_176_060_999_i64,
-                "status": "PROCESSING", "result": "HOLD", "openPrice": 0,
-            }),
-            OpenReply {
-                id: "01JT".into(),
-                status: Some(TradeStatus::Processing),
-                result: Some(TradeResult::Hold),
-                open_time: times.0,
-                close_time: times.1,
-                ..OpenReply::default()
-            },
-        );
-        check_reply(
-            json!({
-                "id": "01JT", "requestTime": "1795176000500", "openTime": "1795176000999", "openPrice": "64000.5",
-                "closeTime": 1_795_176_060_999_i64, "payout": "80", "result": "PENDING", "pnl": 0, "closePrice": 0,
-            }),
-            OpenReply {
-                id: "01JT".into(),
-                result: Some(TradeResult::Pending),
-                request_time: Some(Millis::new(1_795_176_000_500)),
-                open_time: times.0,
-                open_price: Some(64_000.5),
-                close_time: times.1,
-                payout: Payout::from_parts(800_000),
-                ..OpenReply::default()
-            },
-        );
     }
 }

@@ -3,7 +3,6 @@
 use crate::candles::cure_of_history;
 use crate::configuration::Problems;
 use crate::suggestion::suggest;
-use candlewick_api::ApiError;
 use candlewick_backtest::BacktestError;
 use candlewick_broker::BrokerError;
 use candlewick_engine::EngineError;
@@ -57,10 +56,7 @@ pub enum AppError {
     /// The embedded venue cannot be made.
     #[error(transparent)]
     Sandbox(#[from] SandboxError),
-    /// The client of the venue cannot be made, or the venue does not answer.
-    #[error(transparent)]
-    Api(#[from] ApiError),
-    /// The venue refuses, or cannot be reached.
+    /// The client of the venue cannot be made, or the venue refuses or cannot be reached.
     #[error(transparent)]
     Broker(#[from] BrokerError),
     /// The journal cannot be used.

@@ -4,6 +4,7 @@ use crate::arguments::Arguments;
 use crate::command::{self, Context};
 use crate::failure::{Failure, FailureKind};
 use crate::logging;
+use crate::own_broker::{OwnBrokers, VenuePorts};
 use candlewick_sdk::{Registry, RegistryError, StrategyEntry, StrategyFactory};
 use clap::Parser;
 use std::process::ExitCode;
@@ -13,11 +14,12 @@ use std::process::ExitCode;
 pub struct App {
     /// Or the first strategy that cannot be registered, and why: [`App::run`] says so.
     registry: Result<Registry, RegistryError>,
+    brokers: OwnBrokers,
 }
 
 impl Default for App {
     fn default() -> Self {
-        Self { registry: Ok(Registry::default()) }
+        Self { registry: Ok(Registry::default()), brokers: OwnBrokers::default() }
     }
 }
 
@@ -45,7 +47,19 @@ impl App {
     /// Adds a strategy that may be known only at run time; as [`App::with_strategy`] does.
     #[must_use]
     pub fn with_strategy_entry(self, entry: StrategyEntry) -> Self {
-        Self { registry: self.registry.and_then(|registry| registry.with_entry(entry)) }
+        Self { registry: self.registry.and_then(|registry| registry.with_entry(entry)), ..self }
+    }
+
+    /// Adds a broker of your own: `live --broker NAME` trades there. It is connected when a run begins, on the program's
+    /// tokio runtime. Of two with one name the later stands.
+    #[must_use]
+    pub fn with_broker(
+        mut self,
+        name: &str,
+        connect: impl Fn() -> VenuePorts + Send + Sync + 'static,
+    ) -> Self {
+        self.brokers.add(name, connect);
+        self
     }
 
     /// Does what the arguments of the process say. The exit code is what `main` returns.
@@ -67,7 +81,7 @@ impl App {
                 return failure.to_exit_code();
             }
         };
-        let context = Context { registry, global: &arguments.global };
+        let context = Context { registry, brokers: &self.brokers, global: &arguments.global };
         let result = command::run(&arguments.command, &context);
         log.flush();
         match result {

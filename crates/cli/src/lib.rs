@@ -1,6 +1,6 @@
 //! Arguments, configuration, composition, and the [`App`] builder.
 //!
-//! A binary of your own, with a strategy of your own beside those that come along:
+//! A binary of your own, with a strategy of your own beside the built-in ones:
 //!
 //! ```no_run
 //! use candlewick_cli::App;
@@ -33,6 +33,7 @@ mod candles;
 mod interrupt;
 mod journal;
 mod live;
+mod own_broker;
 mod search;
 // What the user sees.
 mod failure;
@@ -47,3 +48,4 @@ pub use candlewick_app::configuration::{
     VariantSettings,
 };
 pub use candlewick_sdk::testkit::CountingAllocator;
+pub use own_broker::VenuePorts;

@@ -31,11 +31,11 @@ pub(crate) struct SearchArguments {
     /// How many sets are tried; a grid tries all [default: 200]
     #[arg(long, value_name = "N")]
     trials: Option<u64>,
-    /// What chance is made of
+    /// Random seed
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
     /// What makes a set good: edge (lower end of the win rate's 95 % interval less the break-even), expectancy (profit
-    /// per unit staked), sharpe (of daily profits) or drawdown-penalised (profit less the deepest fall)
+    /// per unit of stake), sharpe (of daily profits) or drawdown-penalised (profit less the max. drawdown)
     #[arg(long, value_name = "FIGURE", default_value_t = Objective::Edge)]
     objective: Objective,
     /// Sets with fewer won and lost trades do not count

@@ -6,6 +6,7 @@
 
 mod candles;
 mod contents;
+mod count;
 mod delays;
 mod error;
 pub mod explain;
@@ -22,6 +23,7 @@ mod trading;
 
 pub use candles::recorded_candles;
 pub use contents::JournalContents;
+pub use count::counted;
 pub use delays::{DelayLine, Delays, Spread};
 pub use error::RecordsError;
 pub use fold::Fold;

@@ -92,6 +92,8 @@ pub struct TradeLine {
     pub reason: String,
     /// The run in which it was decided.
     pub run: u64,
+    #[serde(skip)]
+    scale: MoneyScale,
 }
 
 impl TradeLine {
@@ -123,7 +125,18 @@ impl TradeLine {
             expiration_type: trade.expiry().expiration_type.to_string(),
             reason: book.reason(row).to_string(),
             run: told.run,
+            scale: told.scale,
         }
+    }
+
+    /// The stake with the wallet's decimals.
+    pub fn stake_text(&self) -> String {
+        format!("{:.*}", self.scale.decimals() as usize, self.amount)
+    }
+
+    /// Profit or loss with its sign and the wallet's decimals, once it has settled.
+    pub fn pnl_text(&self) -> Option<String> {
+        self.pnl.map(|pnl| format!("{pnl:+.*}", self.scale.decimals() as usize))
     }
 }
 

@@ -7,9 +7,9 @@ use url::{Host, Url};
 #[derive(Clone, Debug)]
 pub(super) struct Address(Url);
 
-/// What requests to an address carry.
+/// What requests to an address contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Carries {
+pub(super) enum Payload {
     /// A credential: it must not travel in the clear.
     Credential,
     /// Nothing secret.
@@ -21,7 +21,7 @@ impl Address {
     pub(super) fn new(
         key: &str,
         text: &str,
-        carries: Carries,
+        payload: Payload,
         proxy: Option<&Self>,
     ) -> Result<Self, BrokerError> {
         let refused = |problem: &str| Err(BrokerError::settings(key, text, problem));
@@ -46,7 +46,7 @@ impl Address {
         let address = Self(url);
         let in_the_clear = address.0.scheme() == "http";
         let stays_here = address.is_loopback() && proxy.is_none_or(Self::is_loopback);
-        if carries == Carries::Credential && in_the_clear && !stays_here {
+        if payload == Payload::Credential && in_the_clear && !stays_here {
             return refused("a credential would travel unencrypted: use https://");
         }
         Ok(address)
@@ -85,8 +85,8 @@ impl Address {
 mod tests {
     use super::*;
 
-    fn check_base(text: &str, carries: Carries, problem: Option<&str>) {
-        let made = Address::new("base_url", text, carries, None).map(|_| ()).map_err(|e| e.to_string());
+    fn check_base(text: &str, payload: Payload, problem: Option<&str>) {
+        let made = Address::new("base_url", text, payload, None).map(|_| ()).map_err(|e| e.to_string());
         match problem {
             None => assert_eq!(made, Ok(()), "{text}"),
             Some(problem) => {
@@ -100,19 +100,19 @@ mod tests {
     fn a_credential_travels_encrypted_or_not_beyond_this_machine() {
         for text in ["https://venue.example", "http://127.0.0.1:7701", "http://localhost/x", "http://[::1]:1"]
         {
-            check_base(text, Carries::Credential, None);
+            check_base(text, Payload::Credential, None);
         }
         for text in ["http://venue.example", "http://localhost.example", "http://10.0.0.1", "http://[::2]"] {
-            check_base(text, Carries::Credential, Some("unencrypted"));
-            check_base(text, Carries::Nothing, None);
+            check_base(text, Payload::Credential, Some("unencrypted"));
+            check_base(text, Payload::Nothing, None);
         }
     }
 
     #[test]
     fn a_far_proxy_ends_the_privacy_of_this_machine() {
-        let far = Address::new("proxy", "http://proxy.example:3128", Carries::Nothing, None).unwrap();
-        let near = Address::new("proxy", "http://127.0.0.1:3128", Carries::Nothing, None).unwrap();
-        let base = |text, proxy| Address::new("base_url", text, Carries::Credential, Some(proxy)).is_ok();
+        let far = Address::new("proxy", "http://proxy.example:3128", Payload::Nothing, None).unwrap();
+        let near = Address::new("proxy", "http://127.0.0.1:3128", Payload::Nothing, None).unwrap();
+        let base = |text, proxy| Address::new("base_url", text, Payload::Credential, Some(proxy)).is_ok();
         assert!(!base("http://127.0.0.1:7701", &far));
         assert!(base("http://127.0.0.1:7701", &near));
         assert!(base("https://venue.example", &far));
@@ -120,17 +120,17 @@ mod tests {
 
     #[test]
     fn texts_that_are_no_base_are_refused_with_a_way_out() {
-        check_base("venue.example", Carries::Nothing, Some("write it like https://"));
-        check_base("ftp://venue.example", Carries::Nothing, Some("use https://"));
-        check_base("https://venue.example/?a=b", Carries::Nothing, Some("leave out"));
-        check_base("https://me:pass-1@venue.example", Carries::Nothing, Some("user name"));
+        check_base("venue.example", Payload::Nothing, Some("write it like https://"));
+        check_base("ftp://venue.example", Payload::Nothing, Some("use https://"));
+        check_base("https://venue.example/?a=b", Payload::Nothing, Some("leave out"));
+        check_base("https://me:pass-1@venue.example", Payload::Nothing, Some("user name"));
         let error =
-            Address::new("base_url", "https://me:pass-1@venue.example", Carries::Nothing, None).unwrap_err();
+            Address::new("base_url", "https://me:pass-1@venue.example", Payload::Nothing, None).unwrap_err();
         assert!(!error.to_string().contains("pass-1"));
     }
 
     fn check_join(base: &str, segments: &[&str], expected: Option<&str>) {
-        let address = Address::new("base_url", base, Carries::Nothing, None).unwrap();
+        let address = Address::new("base_url", base, Payload::Nothing, None).unwrap();
         let joined = address.join(segments.iter().copied()).ok().map(String::from);
         assert_eq!(joined.as_deref(), expected, "{base} {segments:?}");
     }

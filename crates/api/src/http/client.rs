@@ -7,7 +7,7 @@
 //! connection turns out to be closed before the request was seen to start. On a connection of its own the
 //! request has one chance: the price is a handshake per open.
 
-use super::address::{Address, Carries};
+use super::address::{Address, Payload};
 use crate::Settings;
 use candlewick_broker::BrokerError;
 use reqwest::header::{
@@ -27,7 +27,7 @@ pub(super) fn opening_client(settings: &Settings) -> Result<Client, BrokerError>
 
 /// The address of the proxy, if one is set.
 pub(super) fn proxy_address(settings: &Settings) -> Result<Option<Address>, BrokerError> {
-    settings.proxy.as_deref().map(|text| Address::new("proxy", text, Carries::Nothing, None)).transpose()
+    settings.proxy.as_deref().map(|text| Address::new("proxy", text, Payload::Nothing, None)).transpose()
 }
 
 fn bounded(settings: &Settings) -> Result<ClientBuilder, BrokerError> {

@@ -1,6 +1,6 @@
 //! One request and its answer, within a deadline and a size.
 
-use super::transport::{Body, Carried, NoAnswer, Purpose, Transport};
+use super::transport::{Body, NoAnswer, Purpose, RawAnswer, Transport};
 use crate::model::one_line;
 use candlewick_broker::clock::Clock;
 use candlewick_sdk::Millis;
@@ -49,7 +49,7 @@ pub(super) async fn exchange(
     clock: &dyn Clock,
 ) -> Result<Answer, NoAnswer> {
     let sent = clock.now();
-    let Carried { status, headers, body } = transport.carry(purpose, request, limit_bytes).await?;
+    let RawAnswer { status, headers, body } = transport.send(purpose, request, limit_bytes).await?;
     let received = clock.now();
     let date = moment_in(&headers, &DATE);
     let retry_after = pause_in(&headers, date.unwrap_or(received));

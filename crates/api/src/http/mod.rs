@@ -16,13 +16,12 @@ mod broker;
 mod market_data;
 #[cfg(test)]
 mod script;
-mod venue;
 
-pub use transport::{Body, Carried, NoAnswer, Purpose, Transport};
+pub use transport::{Body, NoAnswer, Purpose, RawAnswer, Transport};
 
-use crate::tap::{Exchange, Tap};
+use crate::observer::{Exchange, HttpObserver};
 use crate::{Credentials, Secret, Settings, TimestampFormat};
-use address::{Address, Carries};
+use address::{Address, Payload};
 use candlewick_broker::clock::Clock;
 use candlewick_broker::{BrokerError, UnrecognisedData};
 use candlewick_sdk::{Millis, Symbol};
@@ -51,7 +50,7 @@ pub struct HttpBroker {
     trading: Address,
     prices: Address,
     transport: Arc<dyn Transport>,
-    tap: Option<Arc<dyn Tap>>,
+    observer: Option<Arc<dyn HttpObserver>>,
 }
 
 /// The asset type of a symbol of which nothing is said.
@@ -67,7 +66,7 @@ enum Api {
 }
 
 impl HttpBroker {
-    /// A client of the venue that the settings describe. `clock` tells the venue's time, for `x-timestamp` and
+    /// A client of the venue that the settings describe. `clock` gives the venue's time, for `x-timestamp` and
     /// for measuring skew. No request is made yet.
     ///
     /// # Errors
@@ -83,7 +82,7 @@ impl HttpBroker {
         Self::over(network, settings, credentials, clock)
     }
 
-    /// The same client where something else than the network carries its requests, such as a model of one.
+    /// The same client with something else than the network to send its requests, such as a model of one.
     ///
     /// # Errors
     /// As [`HttpBroker::new`].
@@ -96,15 +95,15 @@ impl HttpBroker {
         settings.check()?;
         let proxy = client::proxy_address(&settings)?;
         let address = |key, text: &str, secret: &Option<Secret>| {
-            let carries = if secret.is_some() { Carries::Credential } else { Carries::Nothing };
-            Address::new(key, text, carries, proxy.as_ref())
+            let payload = if secret.is_some() { Payload::Credential } else { Payload::Nothing };
+            Address::new(key, text, payload, proxy.as_ref())
         };
         let trading = address("base_url", &settings.base_url, &credentials.api_token)?;
         let prices = address("price_url", &settings.price_url, &credentials.api_key)?;
         Ok(Self {
             rate_limit: RateLimit::new(settings.requests_per_second),
             transport,
-            tap: None,
+            observer: None,
             unrecognised: Arc::new(UnrecognisedData::new()),
             asset_types: BTreeMap::new(),
             user_id: OnceCell::new(),
@@ -124,18 +123,18 @@ impl HttpBroker {
         self
     }
 
-    /// Shows every exchange with the trading API to `tap`.
+    /// Shows every exchange with the trading API to `observer`.
     #[must_use]
-    pub fn with_tap(mut self, tap: Arc<dyn Tap>) -> Self {
-        self.tap = Some(tap);
+    pub fn with_observer(mut self, observer: Arc<dyn HttpObserver>) -> Self {
+        self.observer = Some(observer);
         self
     }
 
-    /// Sends a request, reads its answer, and shows both to the tap.
+    /// Sends a request, reads its answer, and shows both to the observer.
     async fn exchange(&self, api: Api, (purpose, request): (Purpose, Request)) -> Result<Answer, NoAnswer> {
         let limit = self.settings.response_limit_bytes;
         let (transport, clock) = (self.transport.as_ref(), self.clock.as_ref());
-        let Some(tap) = self.tap.as_ref().filter(|_| api == Api::Trading) else {
+        let Some(observer) = self.observer.as_ref().filter(|_| api == Api::Trading) else {
             return exchange(transport, (purpose, request), limit, clock).await;
         };
         let (what, body) = (words_of(&request), body_of(&request));
@@ -149,8 +148,8 @@ impl HttpBroker {
             Err(NoAnswer::NotConnected(text) | NoAnswer::Lost(text)) => (None, None, text.clone()),
         };
         let [what, request, response] = [what, body, response].map(|text| self.credentials.hide_in(&text));
-        tap.see(Exchange {
-            about: candlewick_broker::current_intent(),
+        observer.observe(Exchange {
+            intent: candlewick_broker::current_intent(),
             sent,
             received,
             what,
@@ -164,11 +163,6 @@ impl HttpBroker {
     /// What the venue sent that this client does not know.
     pub fn unrecognised(&self) -> Arc<UnrecognisedData> {
         Arc::clone(&self.unrecognised)
-    }
-
-    /// The same under its old name.
-    pub fn drift(&self) -> Arc<UnrecognisedData> {
-        self.unrecognised()
     }
 
     fn asset_type(&self, symbol: Symbol) -> &str {

@@ -153,22 +153,22 @@ mod tests {
     #[derive(Default)]
     struct Seen(std::sync::Mutex<Vec<crate::Exchange>>);
 
-    impl crate::Tap for Seen {
-        fn see(&self, exchange: crate::Exchange) {
+    impl crate::HttpObserver for Seen {
+        fn observe(&self, exchange: crate::Exchange) {
             self.0.lock().unwrap().push(exchange);
         }
     }
 
     #[tokio::test]
-    async fn the_tap_sees_both_bodies_and_never_a_credential() {
+    async fn the_observer_is_given_both_bodies_and_never_a_credential() {
         let echo = r#"{"message": "token tok-123 has no right"}"#;
         let script = Script::start(vec![Act::Reply(answer("403 Forbidden", echo))]).await;
         let seen = std::sync::Arc::new(Seen::default());
-        let broker = script.broker(quick()).with_tap(std::sync::Arc::clone(&seen) as _);
+        let broker = script.broker(quick()).with_observer(std::sync::Arc::clone(&seen) as _);
         let _ = candlewick_broker::for_intent(7, broker.open(&order(), Millis::MAX)).await;
         let seen = seen.0.lock().unwrap();
         let [exchange] = &seen[..] else { panic!("{seen:?}") };
-        assert_eq!((exchange.about, exchange.status), (Some(7), Some(403)));
+        assert_eq!((exchange.intent, exchange.status), (Some(7), Some(403)));
         assert_eq!(exchange.what, "POST /token/trades/open");
         assert!(exchange.request.contains("BTC/USDT") && exchange.response.contains("has no right"));
         assert!(!format!("{exchange:?}").contains("tok-123"));

@@ -39,7 +39,8 @@ enum LengthField {
 #[derive(Debug)]
 pub(super) struct Pages {
     next: Option<TradeQuery>,
-    pages: u64,
+    /// How many were read.
+    read: u64,
     most_pages: u64,
     reached_end: bool,
     unreadable: usize,
@@ -69,7 +70,7 @@ impl Pages {
     fn with_bounds(user_id: String, page_size: u64, most_pages: u64) -> Self {
         Self {
             next: Some(TradeQuery { page: 1, page_size, user_id: Some(user_id) }),
-            pages: 0,
+            read: 0,
             most_pages,
             reached_end: false,
             unreadable: 0,
@@ -89,7 +90,7 @@ impl Pages {
     /// Takes the page that was asked for.
     pub(super) fn take(&mut self, page: TradePage) {
         let Some(query) = self.next.take() else { return };
-        self.pages += 1;
+        self.read += 1;
         self.check_length(&page);
         // A venue that gives smaller pages than asked for says so: its full pages are not short ones.
         let page_size = page.per_page.unwrap_or(u64::MAX).clamp(1, query.page_size);
@@ -101,7 +102,7 @@ impl Pages {
             self.repeats += usize::from(self.trades.insert(trade.id.clone(), trade).is_some());
         }
         self.barren = if self.trades.len() > seen_before { 0 } else { self.barren + 1 };
-        let goes_on = self.pages < self.most_pages && self.barren < MOST_BARREN;
+        let goes_on = self.read < self.most_pages && self.barren < MOST_BARREN;
         self.next = following
             .filter(|_| goes_on)
             .map(|following| TradeQuery { page_size: query.page_size, ..following });
@@ -112,7 +113,7 @@ impl Pages {
         let distinct = self.trades.len() as u64;
         let is_whole = match self.length {
             Some((_, length)) => self.keeps_length && distinct == length,
-            None => self.pages == 1 || self.repeats == 0,
+            None => self.read == 1 || self.repeats == 0,
         };
         Rows {
             is_complete: self.reached_end && self.unreadable == 0 && is_whole,
@@ -121,7 +122,7 @@ impl Pages {
     }
 
     fn check_length(&mut self, page: &TradePage) {
-        if self.pages == 1 {
+        if self.read == 1 {
             let rows = (page.data.len() + page.unreadable) as u64;
             let fields = [LengthField::Total, LengthField::Count];
             let lengths = fields.into_iter().filter_map(|field| Some((field, field.of(page)?)));

@@ -1,4 +1,4 @@
-//! What carries a request to the venue and its answer back: the network, or whatever stands in for it where there is
+//! What sends a request to the venue and returns its answer: the network, or whatever stands in for it where there is
 //! none. Everything else about a request is the client's: when it may leave, and what its answer means.
 
 use super::client;
@@ -9,17 +9,17 @@ use candlewick_broker::BrokerError;
 use reqwest::header::HeaderMap;
 use reqwest::{Client, Request, Response, StatusCode};
 
-/// Carries requests.
+/// Sends requests.
 #[async_trait]
 pub trait Transport: Send + Sync {
-    /// Carries one request, which says itself how long it may take, and reads its answer as far as that is within the
-    /// limit. A request that opens a trade is carried at most once, whatever happens.
-    async fn carry(
+    /// Sends one request, which says itself how long it may take, and reads its answer as far as that is within the
+    /// limit. A request that opens a trade is sent at most once, whatever happens.
+    async fn send(
         &self,
         purpose: Purpose,
         request: Request,
         limit_bytes: usize,
-    ) -> Result<Carried, NoAnswer>;
+    ) -> Result<RawAnswer, NoAnswer>;
 }
 
 /// What a request is for.
@@ -33,7 +33,7 @@ pub enum Purpose {
 
 /// An answer as it came.
 #[derive(Debug)]
-pub struct Carried {
+pub struct RawAnswer {
     /// Its status.
     pub status: StatusCode,
     /// Its headers.
@@ -78,12 +78,12 @@ impl Network {
 
 #[async_trait]
 impl Transport for Network {
-    async fn carry(
+    async fn send(
         &self,
         purpose: Purpose,
         request: Request,
         limit_bytes: usize,
-    ) -> Result<Carried, NoAnswer> {
+    ) -> Result<RawAnswer, NoAnswer> {
         let client = match purpose {
             Purpose::Read => &self.reading_client,
             Purpose::Open => &self.opening_client,
@@ -94,7 +94,7 @@ impl Transport for Network {
             if connected { NoAnswer::Lost(text) } else { NoAnswer::NotConnected(text) }
         })?;
         let (status, headers) = (response.status(), std::mem::take(response.headers_mut()));
-        Ok(Carried { status, headers, body: read_body(response, limit_bytes).await })
+        Ok(RawAnswer { status, headers, body: read_body(response, limit_bytes).await })
     }
 }
 

@@ -9,40 +9,40 @@ use serde_json::Value;
 /// The error body of trade and user endpoints (contract 5, rule 2).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct ErrorEnvelope {
+pub(crate) struct ErrorEnvelope {
     /// HTTP status.
-    pub status_code: u16,
+    pub(crate) status_code: u16,
     /// `error`.
-    pub status: String,
+    pub(crate) status: String,
     /// When it happened.
     #[serde(serialize_with = "wire::iso8601")]
-    pub timestamp: Millis,
+    pub(crate) timestamp: Millis,
     /// Request path.
-    pub path: String,
+    pub(crate) path: String,
     /// What happened.
-    pub data: ErrorEnvelopeData,
+    pub(crate) data: ErrorEnvelopeData,
 }
 
 /// What an [`ErrorEnvelope`] encloses.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct ErrorEnvelopeData {
+pub(crate) struct ErrorEnvelopeData {
     /// `ApiKey not provided`, `Invalid token` and the like.
-    pub message: String,
+    pub(crate) message: String,
     /// Name of the status, such as `Unauthorized`.
-    pub error: String,
+    pub(crate) error: String,
     /// HTTP status.
-    pub status_code: u16,
+    pub(crate) status_code: u16,
 }
 
 /// The error body of the wallet endpoint and of the symbol price API (contract 5, rule 3).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct PlainError {
+pub(crate) struct PlainError {
     /// HTTP status.
-    pub status_code: u16,
+    pub(crate) status_code: u16,
     /// Name of the status, such as `Unauthorized`.
-    pub message: String,
+    pub(crate) message: String,
 }
 
 /// What can be learned from the body of a refusal, whatever its form.

@@ -1,6 +1,6 @@
 //! Reads one JSON object field by field, and counts what is left over.
 
-use crate::SchemaDrift;
+use candlewick_broker::UnrecognisedData;
 use candlewick_sdk::Millis;
 use chrono::{DateTime, NaiveDateTime};
 use rust_decimal::Decimal;
@@ -41,11 +41,11 @@ pub(crate) trait Field: Sized {
 pub(crate) struct Fields<'a> {
     record: &'static str,
     object: Map<String, Value>,
-    drift: &'a SchemaDrift,
+    drift: &'a UnrecognisedData,
 }
 
 /// Reads one record.
-pub(crate) fn read_record<R: Record>(value: Value, drift: &SchemaDrift) -> Result<R, Unreadable> {
+pub(crate) fn read_record<R: Record>(value: Value, drift: &UnrecognisedData) -> Result<R, Unreadable> {
     let Value::Object(object) = value else {
         return Err(Unreadable::Kind { record: R::NAME, expected: "an object" });
     };
@@ -58,12 +58,15 @@ pub(crate) fn read_record<R: Record>(value: Value, drift: &SchemaDrift) -> Resul
 }
 
 /// Reads an array of records of which none may be missing.
-pub(crate) fn read_all<R: Record>(value: Value, drift: &SchemaDrift) -> Result<Vec<R>, Unreadable> {
+pub(crate) fn read_all<R: Record>(value: Value, drift: &UnrecognisedData) -> Result<Vec<R>, Unreadable> {
     rows_of::<R>(value)?.into_iter().map(|row| read_record(row, drift)).collect()
 }
 
 /// Reads an array of records: those that can be read, and how many could not.
-pub(crate) fn read_list<R: Record>(value: Value, drift: &SchemaDrift) -> Result<(Vec<R>, usize), Unreadable> {
+pub(crate) fn read_list<R: Record>(
+    value: Value,
+    drift: &UnrecognisedData,
+) -> Result<(Vec<R>, usize), Unreadable> {
     let rows = rows_of::<R>(value)?;
     let count = rows.len();
     let mut records = Vec::with_capacity(count);
@@ -142,7 +145,7 @@ impl Fields<'_> {
     }
 
     /// Where drift of nested parts is counted.
-    pub(crate) const fn drift(&self) -> &SchemaDrift {
+    pub(crate) const fn drift(&self) -> &UnrecognisedData {
         self.drift
     }
 }

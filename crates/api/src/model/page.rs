@@ -2,17 +2,18 @@
 
 use super::fields::{Fields, Record, Unreadable, read_list};
 use super::trade::TradeRecord;
+#[cfg(test)]
 use serde::Serialize;
 
 /// Which page of the trade list to ask for (contract 4.1, endpoint 2).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TradeQuery {
+pub(crate) struct TradeQuery {
     /// From 1.
-    pub page: u64,
+    pub(crate) page: u64,
     /// Rows per page.
-    pub page_size: u64,
+    pub(crate) page_size: u64,
     /// Restricts the list to one trader, and makes its rows full projections.
-    pub user_id: Option<String>,
+    pub(crate) user_id: Option<String>,
 }
 
 impl Default for TradeQuery {
@@ -24,56 +25,58 @@ impl Default for TradeQuery {
 /// The pagination envelope, for whoever serves it; the rows are list items or full projections.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Page<T> {
+#[cfg(test)]
+#[allow(clippy::struct_field_names)] // the contract's names
+pub(crate) struct Page<T> {
     /// This page, from 1.
-    pub current_page: u64,
+    pub(crate) current_page: u64,
     /// Rows per page.
-    pub per_page: u64,
+    pub(crate) per_page: u64,
     /// The last page.
-    pub last_page: u64,
+    pub(crate) last_page: u64,
     /// The page after this one; null at the end (`observed: results`).
-    pub next_page: Option<u64>,
+    pub(crate) next_page: Option<u64>,
     /// The page before this one; null at the beginning.
-    pub prev_page: Option<u64>,
+    pub(crate) prev_page: Option<u64>,
     /// Number of pages.
-    pub pages: u64,
+    pub(crate) pages: u64,
     /// All rows; how it differs from `count` is not said (contract 2.5).
-    pub total: u64,
+    pub(crate) total: u64,
     /// See `total`.
-    pub count: u64,
+    pub(crate) count: u64,
     /// The rows of this page.
-    pub data: Vec<T>,
+    pub(crate) data: Vec<T>,
 }
 
 /// The pagination envelope as it was received.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct TradePage {
+pub(crate) struct TradePage {
     /// This page, from 1.
-    pub current_page: Option<u64>,
+    pub(crate) current_page: Option<u64>,
     /// Rows per page.
-    pub per_page: Option<u64>,
+    pub(crate) per_page: Option<u64>,
     /// The last page.
-    pub last_page: Option<u64>,
+    pub(crate) last_page: Option<u64>,
     /// The page after this one.
-    pub next_page: Option<u64>,
+    pub(crate) next_page: Option<u64>,
     /// The page before this one.
-    pub prev_page: Option<u64>,
+    pub(crate) prev_page: Option<u64>,
     /// Number of pages.
-    pub pages: Option<u64>,
+    pub(crate) pages: Option<u64>,
     /// All rows, or this page's: not said (contract 2.5).
-    pub total: Option<u64>,
+    pub(crate) total: Option<u64>,
     /// See `total`.
-    pub count: Option<u64>,
+    pub(crate) count: Option<u64>,
     /// The rows, in no certain order (`observed: results`).
-    pub data: Vec<TradeRecord>,
+    pub(crate) data: Vec<TradeRecord>,
     /// Rows that could not be read: a listing that has any is not complete.
-    pub unreadable: usize,
+    pub(crate) unreadable: usize,
 }
 
 impl TradePage {
     /// The query for the page after this one, or `None` at the end of the list: at a short page, or where
     /// neither `nextPage` nor `lastPage` promises more (`observed: results`).
-    pub fn following(&self, query: &TradeQuery) -> Option<TradeQuery> {
+    pub(crate) fn following(&self, query: &TradeQuery) -> Option<TradeQuery> {
         let rows = (self.data.len() + self.unreadable) as u64;
         let promised = match (self.next_page, self.last_page) {
             (Some(next), _) => next > query.page,
@@ -109,8 +112,8 @@ impl Record for TradePage {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::SchemaDrift;
     use crate::model::read_record;
+    use candlewick_broker::UnrecognisedData;
     use serde_json::{Value, json};
 
     fn envelope(rows: &Value, next: &Value, last: &Value) -> Value {
@@ -122,7 +125,7 @@ mod tests {
 
     #[test]
     fn the_envelope_is_read_and_a_broken_row_is_counted() {
-        let drift = SchemaDrift::new();
+        let drift = UnrecognisedData::new();
         let json =
             envelope(&json!([{"id": "a", "status": "OPEN"}, {"status": "OPEN"}]), &json!(2), &json!("2"));
         let page: TradePage = read_record(json, &drift).unwrap();
@@ -158,7 +161,8 @@ mod tests {
             (&json!([{"id": "a"}]), json!(2), json!(2), false),
             (&json!([]), json!(2), json!(2), false),
         ] {
-            let page: TradePage = read_record(envelope(rows, &next, &last), &SchemaDrift::new()).unwrap();
+            let page: TradePage =
+                read_record(envelope(rows, &next, &last), &UnrecognisedData::new()).unwrap();
             let expected = more.then(|| TradeQuery { page: 2, ..query.clone() });
             assert_eq!(page.following(&query), expected, "{rows} {next} {last}");
         }

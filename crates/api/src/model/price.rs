@@ -8,34 +8,34 @@ use serde::Serialize;
 /// A price record: by what is seen, a bar of one second (`observed: prices and candles`).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct PriceRecord {
+pub(crate) struct PriceRecord {
     /// Record identifier.
-    pub id: Option<String>,
+    pub(crate) id: Option<String>,
     /// Slot name.
-    pub slot: Option<String>,
+    pub(crate) slot: Option<String>,
     /// Trading pair.
-    pub pair: Option<String>,
+    pub(crate) pair: Option<String>,
     /// Asset type, for example crypto.
     #[serde(rename = "type")]
-    pub asset_type: Option<String>,
+    pub(crate) asset_type: Option<String>,
     /// Open time.
-    pub time: Millis,
+    pub(crate) time: Millis,
     /// 0 if unavailable.
-    pub volume: f64,
+    pub(crate) volume: f64,
     /// First price.
-    pub open_price: f64,
+    pub(crate) open_price: f64,
     /// Last price.
-    pub close_price: f64,
+    pub(crate) close_price: f64,
     /// Highest price.
-    pub high_price: f64,
+    pub(crate) high_price: f64,
     /// Lowest price.
-    pub low_price: f64,
+    pub(crate) low_price: f64,
     /// When the record was made.
     #[serde(serialize_with = "wire::optional_iso8601")]
-    pub created_at: Option<Millis>,
+    pub(crate) created_at: Option<Millis>,
     /// When the record was last changed.
     #[serde(serialize_with = "wire::optional_iso8601")]
-    pub updated_at: Option<Millis>,
+    pub(crate) updated_at: Option<Millis>,
 }
 
 impl Record for PriceRecord {
@@ -61,7 +61,7 @@ impl Record for PriceRecord {
 
 /// Which latest price to ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LimitTime {
+pub(crate) enum LimitTime {
     /// The latest there is.
     Latest,
     /// The latest at or before this moment.
@@ -70,7 +70,7 @@ pub enum LimitTime {
 
 /// The answer to a question for the latest price (contract 4.2, endpoint 6).
 #[derive(Clone, Debug, PartialEq)]
-pub enum LastPrice {
+pub(crate) enum LastPrice {
     /// The record.
     Record(PriceRecord),
     /// The limit lies in the venue's future: it answered with the plain text `OK`.
@@ -79,39 +79,39 @@ pub enum LastPrice {
 
 /// Which candles to ask for (contract 4.2, endpoint 8). The slot comes from the settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CandleQuery {
+pub(crate) struct CandleQuery {
     /// Trading pair.
-    pub symbol: Symbol,
+    pub(crate) symbol: Symbol,
     /// Asset type, for example crypto.
-    pub asset_type: String,
+    pub(crate) asset_type: String,
     /// Length of the candles.
-    pub interval: Interval,
+    pub(crate) interval: Interval,
     /// Records to skip.
-    pub skip: u64,
+    pub(crate) skip: u64,
     /// At most so many records; the venue's default is 1000.
-    pub limit: u64,
+    pub(crate) limit: u64,
     /// First moment.
-    pub start_time: Millis,
+    pub(crate) start_time: Millis,
     /// Last moment; whether it is included is not known (`observed: prices and candles`).
-    pub end_time: Millis,
+    pub(crate) end_time: Millis,
 }
 
 /// An aggregated candle as the venue sends it: nothing about it has been checked.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct CandleRow {
+pub(crate) struct CandleRow {
     /// 0 if unavailable.
-    pub volume: f64,
+    pub(crate) volume: f64,
     /// First price.
-    pub open_price: f64,
+    pub(crate) open_price: f64,
     /// Last price.
-    pub close_price: f64,
+    pub(crate) close_price: f64,
     /// Highest price.
-    pub high_price: f64,
+    pub(crate) high_price: f64,
     /// Lowest price.
-    pub low_price: f64,
+    pub(crate) low_price: f64,
     /// Open time (`observed: prices and candles`).
-    pub time: Millis,
+    pub(crate) time: Millis,
 }
 
 impl Record for CandleRow {
@@ -131,18 +131,18 @@ impl Record for CandleRow {
 
 /// The rows of one answer, in no certain order, the forming candle perhaps among them.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct CandleRows {
+pub(crate) struct CandleRows {
     /// Those that could be read.
-    pub rows: Vec<CandleRow>,
+    pub(crate) rows: Vec<CandleRow>,
     /// How many could not.
-    pub unreadable: usize,
+    pub(crate) unreadable: usize,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::SchemaDrift;
     use crate::model::{read_list, read_record};
+    use candlewick_broker::UnrecognisedData;
     use serde_json::json;
 
     #[test]
@@ -153,7 +153,7 @@ mod tests {
             "highPrice": 64002.5, "lowPrice": 63999.75, "createdAt": "2026-11-20T12:00:01.300Z",
             "updatedAt": "2026-11-20T12:00:01.300Z",
         });
-        let drift = SchemaDrift::new();
+        let drift = UnrecognisedData::new();
         let record: PriceRecord = read_record(json.clone(), &drift).unwrap();
         assert_eq!(serde_json::to_value(&record).unwrap(), json);
         assert!(drift.snapshot().is_empty());
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn candles_are_read_from_numbers_and_strings_and_broken_rows_are_counted() {
-        let drift = SchemaDrift::new();
+        let drift = UnrecognisedData::new();
         let rows = json!([
             {"volume": 0.5, "openPrice": 1.5, "closePrice": 1.75, "highPrice": 2.5, "lowPrice": 1.25, "time": 60_000},
             {"volume": null, "openPrice": "1.5", "closePrice": "1.75", "highPrice": "2.5", "lowPrice": "1.25", "time": "60000"},

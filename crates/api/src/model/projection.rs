@@ -11,144 +11,144 @@ use serde::{Serialize, Serializer};
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[allow(clippy::struct_excessive_bools)] // the contract's record
-pub struct FullTrade {
+pub(crate) struct FullTrade {
     /// Trade identifier.
-    pub id: String,
+    pub(crate) id: String,
     /// Affiliate identifier.
-    pub affiliate_id: String,
+    pub(crate) affiliate_id: String,
     /// Whether play money is at stake.
-    pub is_demo: bool,
+    pub(crate) is_demo: bool,
     /// Whether the account is an influencer's.
-    pub is_influencer: bool,
+    pub(crate) is_influencer: bool,
     /// Whether the venue's own bot opened it.
-    pub from_bot: bool,
+    pub(crate) from_bot: bool,
     /// Whether an API token opened it.
-    pub from_api_token: bool,
+    pub(crate) from_api_token: bool,
     /// Tenant identifier.
-    pub tenant_id: String,
+    pub(crate) tenant_id: String,
     /// The wallets that paid the stake.
-    pub wallets: Vec<WalletEntry>,
+    pub(crate) wallets: Vec<WalletEntry>,
     /// The trade's share of all wallets, in percent.
     #[serde(serialize_with = "wire::number")]
-    pub total_wallets_balance_percent: Decimal,
+    pub(crate) total_wallets_balance_percent: Decimal,
     /// Price slot.
-    pub symbol_slot_name: String,
+    pub(crate) symbol_slot_name: String,
     /// Identifier of an outside system.
-    pub extra_id: String,
+    pub(crate) extra_id: String,
     /// Trading pair.
-    pub symbol: String,
+    pub(crate) symbol: String,
     /// Owner identifier.
-    pub user_id: String,
+    pub(crate) user_id: String,
     /// Percent of the stake that a win earns.
     #[serde(serialize_with = "wire::number")]
-    pub payout: Decimal,
+    pub(crate) payout: Decimal,
     /// Stake.
     #[serde(serialize_with = "wire::number")]
-    pub amount: Decimal,
+    pub(crate) amount: Decimal,
     /// Whether it copies another trade.
-    pub from_copy: bool,
+    pub(crate) from_copy: bool,
     /// Present in list items only.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub bot_synced: Option<bool>,
+    pub(crate) bot_synced: Option<bool>,
     /// Rate of the commission for copying.
     #[serde(serialize_with = "wire::number")]
-    pub copy_commission_rate: Decimal,
+    pub(crate) copy_commission_rate: Decimal,
     /// Commission for copying.
     #[serde(serialize_with = "wire::number")]
-    pub copy_commission_amount: Decimal,
+    pub(crate) copy_commission_amount: Decimal,
     /// Present in list items only.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub status: Option<TradeStatus>,
+    pub(crate) status: Option<TradeStatus>,
     /// Up or down.
-    pub direction: Direction,
+    pub(crate) direction: Direction,
     /// What the duration is counted from.
     #[serde(serialize_with = "expiration_type")]
-    pub expiration_type: ExpirationType,
+    pub(crate) expiration_type: ExpirationType,
     /// Duration code.
-    pub close_type: CloseType,
+    pub(crate) close_type: CloseType,
     /// When the request arrived.
-    pub request_time: Millis,
+    pub(crate) request_time: Millis,
     /// When the trade opened.
-    pub open_time: Millis,
+    pub(crate) open_time: Millis,
     /// Price at the open.
-    pub open_price: f64,
+    pub(crate) open_price: f64,
     /// Time of the open price's record; present in list items only.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub open_price_time: Option<Millis>,
+    pub(crate) open_price_time: Option<Millis>,
     /// Net profit; 0 while the trade runs.
     #[serde(serialize_with = "wire::number")]
-    pub pnl: Decimal,
+    pub(crate) pnl: Decimal,
     /// Price at the close; 0 while the trade runs.
-    pub close_price: f64,
+    pub(crate) close_price: f64,
     /// When the trade closes.
-    pub close_time: Millis,
+    pub(crate) close_time: Millis,
     /// Time of the close price's record; 0 while the trade runs.
-    pub close_price_time: Millis,
+    pub(crate) close_price_time: Millis,
     /// How often the venue tried to close it.
-    pub attempts_to_close: u32,
+    pub(crate) attempts_to_close: u32,
     /// What came of it.
-    pub result: TradeResult,
+    pub(crate) result: TradeResult,
     /// The tenant's fee.
     #[serde(serialize_with = "wire::number")]
-    pub tenant_fee_amount: Decimal,
+    pub(crate) tenant_fee_amount: Decimal,
     /// When the record was made.
     #[serde(serialize_with = "wire::iso8601")]
-    pub created_at: Millis,
+    pub(crate) created_at: Millis,
     /// When the record was last changed.
     #[serde(serialize_with = "wire::iso8601")]
-    pub updated_at: Millis,
+    pub(crate) updated_at: Millis,
 }
 
 /// The short projection: one trade by its identifier.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct ShortTrade {
+pub(crate) struct ShortTrade {
     /// Trade identifier.
-    pub id: String,
+    pub(crate) id: String,
     /// Owner identifier.
-    pub user_id: String,
+    pub(crate) user_id: String,
     /// Tenant identifier.
-    pub tenant_id: String,
+    pub(crate) tenant_id: String,
     /// Where it stands.
-    pub status: TradeStatus,
+    pub(crate) status: TradeStatus,
     /// Trading pair.
-    pub symbol: String,
+    pub(crate) symbol: String,
     /// Stake.
     #[serde(serialize_with = "wire::number")]
-    pub amount: Decimal,
+    pub(crate) amount: Decimal,
     /// When the record was made.
     #[serde(serialize_with = "wire::iso8601")]
-    pub created_at: Millis,
+    pub(crate) created_at: Millis,
 }
 
 /// The list item projection: a list that is not restricted to one user.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct ListItem {
+pub(crate) struct ListItem {
     /// Trade identifier.
-    pub id: String,
+    pub(crate) id: String,
     /// Trading pair.
-    pub symbol: String,
+    pub(crate) symbol: String,
     /// Owner identifier.
-    pub user_id: String,
+    pub(crate) user_id: String,
     /// Stake.
     #[serde(serialize_with = "wire::number")]
-    pub amount: Decimal,
+    pub(crate) amount: Decimal,
     /// Where it stands.
-    pub status: TradeStatus,
+    pub(crate) status: TradeStatus,
     /// When the record was made.
     #[serde(serialize_with = "wire::iso8601")]
-    pub created_at: Millis,
+    pub(crate) created_at: Millis,
 }
 
 /// The other reply to an open.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Acknowledgement {
+pub(crate) struct Acknowledgement {
     /// Trade identifier.
-    pub trade_id: String,
+    pub(crate) trade_id: String,
     /// Where it stands.
-    pub status: TradeStatus,
+    pub(crate) status: TradeStatus,
 }
 
 /// As the venue writes it: one that was not stated is `TIME_FIXED` (`observed: expiry`).
@@ -160,8 +160,8 @@ fn expiration_type<S: Serializer>(value: &ExpirationType, serializer: S) -> Resu
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::SchemaDrift;
     use crate::model::{Tolerant, TradeRecord, WalletType, read_record};
+    use candlewick_broker::UnrecognisedData;
     use serde_json::{Value, json};
 
     fn full() -> FullTrade {
@@ -249,7 +249,7 @@ mod tests {
 
     #[test]
     fn every_field_of_the_full_projection_is_read() {
-        let drift = SchemaDrift::new();
+        let drift = UnrecognisedData::new();
         let trade: TradeRecord = read_record(full_json(), &drift).unwrap();
         assert!(drift.snapshot().is_empty(), "{:?}", drift.snapshot());
         let sent = full();

@@ -11,92 +11,92 @@ use rust_decimal::Decimal;
 ///
 /// Times and prices of 0 stand for "not known yet" (contract 2.3) and are `None` here.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct TradeRecord {
+pub(crate) struct TradeRecord {
     /// Trade identifier (`id`, or `tradeId` in the acknowledgement).
-    pub id: String,
+    pub(crate) id: String,
     /// Owner identifier.
-    pub user_id: Option<String>,
+    pub(crate) user_id: Option<String>,
     /// Tenant identifier.
-    pub tenant_id: Option<String>,
+    pub(crate) tenant_id: Option<String>,
     /// Affiliate identifier.
-    pub affiliate_id: Option<String>,
+    pub(crate) affiliate_id: Option<String>,
     /// Identifier of an outside system.
-    pub extra_id: Option<String>,
+    pub(crate) extra_id: Option<String>,
     /// Where it stands.
-    pub status: Option<TradeStatus>,
+    pub(crate) status: Option<TradeStatus>,
     /// What came of it.
-    pub result: Option<TradeResult>,
+    pub(crate) result: Option<TradeResult>,
     /// Trading pair.
-    pub symbol: Option<String>,
+    pub(crate) symbol: Option<String>,
     /// Price slot.
-    pub symbol_slot_name: Option<String>,
+    pub(crate) symbol_slot_name: Option<String>,
     /// Up or down.
-    pub direction: Option<Tolerant<Direction>>,
+    pub(crate) direction: Option<Tolerant<Direction>>,
     /// What the duration is counted from.
-    pub expiration_type: Option<Tolerant<ExpirationType>>,
+    pub(crate) expiration_type: Option<Tolerant<ExpirationType>>,
     /// Duration code.
-    pub close_type: Option<Tolerant<CloseType>>,
+    pub(crate) close_type: Option<Tolerant<CloseType>>,
     /// Stake.
-    pub amount: Option<Decimal>,
+    pub(crate) amount: Option<Decimal>,
     /// Percent of the stake that a win earns.
-    pub payout: Option<Decimal>,
+    pub(crate) payout: Option<Decimal>,
     /// Net profit; 0 while the trade runs.
-    pub pnl: Option<Decimal>,
+    pub(crate) pnl: Option<Decimal>,
     /// When the request arrived at the venue.
-    pub request_time: Option<Millis>,
+    pub(crate) request_time: Option<Millis>,
     /// When the trade opened.
-    pub open_time: Option<Millis>,
+    pub(crate) open_time: Option<Millis>,
     /// Price at the open.
-    pub open_price: Option<f64>,
+    pub(crate) open_price: Option<f64>,
     /// Time of the open price's record.
-    pub open_price_time: Option<Millis>,
+    pub(crate) open_price_time: Option<Millis>,
     /// When the trade closes.
-    pub close_time: Option<Millis>,
+    pub(crate) close_time: Option<Millis>,
     /// Price at the close.
-    pub close_price: Option<f64>,
+    pub(crate) close_price: Option<f64>,
     /// Time of the close price's record.
-    pub close_price_time: Option<Millis>,
+    pub(crate) close_price_time: Option<Millis>,
     /// How often the venue tried to close it.
-    pub attempts_to_close: Option<u64>,
+    pub(crate) attempts_to_close: Option<u64>,
     /// Whether play money is at stake.
-    pub is_demo: Option<bool>,
+    pub(crate) is_demo: Option<bool>,
     /// Whether the account is an influencer's.
-    pub is_influencer: Option<bool>,
+    pub(crate) is_influencer: Option<bool>,
     /// Whether the venue's own bot opened it.
-    pub from_bot: Option<bool>,
+    pub(crate) from_bot: Option<bool>,
     /// Whether an API token opened it.
-    pub from_api_token: Option<bool>,
+    pub(crate) from_api_token: Option<bool>,
     /// Whether it copies another trade.
-    pub from_copy: Option<bool>,
+    pub(crate) from_copy: Option<bool>,
     /// Whether it was synchronised to a bot (list items only).
-    pub bot_synced: Option<bool>,
+    pub(crate) bot_synced: Option<bool>,
     /// The wallets that paid the stake.
-    pub wallets: Vec<WalletEntry>,
+    pub(crate) wallets: Vec<WalletEntry>,
     /// The trade's share of all wallets, in percent.
-    pub total_wallets_balance_percent: Option<Decimal>,
+    pub(crate) total_wallets_balance_percent: Option<Decimal>,
     /// Rate of the commission for copying.
-    pub copy_commission_rate: Option<Decimal>,
+    pub(crate) copy_commission_rate: Option<Decimal>,
     /// Commission for copying.
-    pub copy_commission_amount: Option<Decimal>,
+    pub(crate) copy_commission_amount: Option<Decimal>,
     /// The tenant's fee.
-    pub tenant_fee_amount: Option<Decimal>,
+    pub(crate) tenant_fee_amount: Option<Decimal>,
     /// When the record was made.
-    pub created_at: Option<Millis>,
+    pub(crate) created_at: Option<Millis>,
     /// When the record was last changed.
-    pub updated_at: Option<Millis>,
+    pub(crate) updated_at: Option<Millis>,
 }
 
 impl TradeRecord {
     /// Whether nothing follows any more, by result or by status (`observed: values`). A value that is not
     /// known is never final.
-    pub fn is_final(&self) -> bool {
+    pub(crate) fn is_final(&self) -> bool {
         self.result.as_ref().is_some_and(TradeResult::is_final)
             || self.status.as_ref().is_some_and(TradeStatus::is_final)
     }
 
     /// How the trade ended. `None` while it runs, and also for one that is final by its status alone: the
     /// short projection says that it is over, not how.
-    pub fn outcome(&self) -> Option<Outcome> {
+    pub(crate) fn outcome(&self) -> Option<Outcome> {
         let by_result = self.result.as_ref().and_then(TradeResult::outcome);
         by_result.or_else(|| (self.status == Some(TradeStatus::Cancelled)).then_some(Outcome::Cancelled))
     }
@@ -158,12 +158,12 @@ impl Record for TradeRecord {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::SchemaDrift;
     use crate::model::read_record;
+    use candlewick_broker::UnrecognisedData;
     use serde_json::{Value, json};
 
     fn read(json: Value) -> TradeRecord {
-        read_record(json, &SchemaDrift::new()).unwrap()
+        read_record(json, &UnrecognisedData::new()).unwrap()
     }
 
     #[test]
@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn a_record_without_an_identifier_is_no_trade() {
-        let drift = SchemaDrift::new();
+        let drift = UnrecognisedData::new();
         for json in
             [json!({"status": "OPEN"}), json!({"id": ""}), json!({"tradeId": "", "id": null}), json!("OK")]
         {
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn what_is_unknown_is_counted_and_the_rest_is_read() {
-        let drift = SchemaDrift::new();
+        let drift = UnrecognisedData::new();
         let json = json!({
             "id": "01JT", "status": "FROZEN", "direction": "UP", "closeType": "soon", "payout": [80],
             "amount": "10.50", "reverted": false, "wallets": [{"id": "w"}],

@@ -10,89 +10,89 @@ use serde_json::Value;
 /// A user. Only the identifier is needed for trading; the rest is as the venue says it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct User {
+pub(crate) struct User {
     /// User identifier.
-    pub id: String,
+    pub(crate) id: String,
     /// Tenant identifier.
-    pub tenant_id: Option<String>,
+    pub(crate) tenant_id: Option<String>,
     /// Level of identity check.
-    pub kyc_level_id: Option<String>,
+    pub(crate) kyc_level_id: Option<String>,
     /// Second factor.
-    pub two_factor_id: Option<String>,
+    pub(crate) two_factor_id: Option<String>,
     /// E-mail address.
-    pub email: Option<String>,
+    pub(crate) email: Option<String>,
     /// Affiliate identifier.
-    pub affiliate_id: Option<String>,
+    pub(crate) affiliate_id: Option<String>,
     /// Full name.
-    pub name: Option<String>,
+    pub(crate) name: Option<String>,
     /// Public name.
-    pub nickname: Option<String>,
+    pub(crate) nickname: Option<String>,
     /// Whether the account is an influencer's.
-    pub influencer: Option<bool>,
+    pub(crate) influencer: Option<bool>,
     /// Whether the account is a bot's.
-    pub bot: Option<bool>,
+    pub(crate) bot: Option<bool>,
     /// Whether others see the profile.
-    pub public_profile: Option<bool>,
+    pub(crate) public_profile: Option<bool>,
     /// Whether the password has the newer form.
-    pub password_v2: Option<bool>,
+    pub(crate) password_v2: Option<bool>,
     /// Two-letter country code.
-    pub country: Option<String>,
+    pub(crate) country: Option<String>,
     /// Language code.
-    pub language: Option<String>,
+    pub(crate) language: Option<String>,
     /// Whether the account may be used.
-    pub active: Option<bool>,
+    pub(crate) active: Option<bool>,
     /// Whether it was barred.
-    pub banned: Option<bool>,
+    pub(crate) banned: Option<bool>,
     /// Whether it was deleted.
-    pub deleted: Option<bool>,
+    pub(crate) deleted: Option<bool>,
     /// Whether the e-mail address was confirmed.
-    pub email_verified: Option<bool>,
+    pub(crate) email_verified: Option<bool>,
     /// Whether the account comes from an older system.
-    pub legacy: Option<bool>,
+    pub(crate) legacy: Option<bool>,
     /// Digits of the telephone country code.
-    pub phone_country_code: Option<String>,
+    pub(crate) phone_country_code: Option<String>,
     /// Digits of the telephone number.
-    pub phone: Option<String>,
+    pub(crate) phone: Option<String>,
     /// Limits of the account.
-    pub params: Option<UserParams>,
+    pub(crate) params: Option<UserParams>,
     /// What copying the account costs and allows.
-    pub copy_trade_params: Option<CopyTradeParams>,
+    pub(crate) copy_trade_params: Option<CopyTradeParams>,
     /// When the user last came.
     #[serde(serialize_with = "wire::optional_iso8601")]
-    pub last_login_at: Option<Millis>,
+    pub(crate) last_login_at: Option<Millis>,
     /// Elements of a shape that is not given.
-    pub flags: Vec<Value>,
+    pub(crate) flags: Vec<Value>,
     /// When the record was made.
     #[serde(serialize_with = "wire::optional_iso8601")]
-    pub created_at: Option<Millis>,
+    pub(crate) created_at: Option<Millis>,
     /// When the record was last changed.
     #[serde(serialize_with = "wire::optional_iso8601")]
-    pub updated_at: Option<Millis>,
+    pub(crate) updated_at: Option<Millis>,
 }
 
 /// Limits of an account.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct UserParams {
+pub(crate) struct UserParams {
     /// Largest withdrawal.
     #[serde(serialize_with = "wire::optional_number")]
-    pub max_withdrawal_amount: Option<Decimal>,
+    pub(crate) max_withdrawal_amount: Option<Decimal>,
     /// Whether the tenant's limits are set aside.
-    pub ignore_tenant_user_limitation: Option<bool>,
+    pub(crate) ignore_tenant_user_limitation: Option<bool>,
 }
 
 /// What copying an account costs and allows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct CopyTradeParams {
+pub(crate) struct CopyTradeParams {
     /// Rate of the commission.
     #[serde(serialize_with = "wire::optional_number")]
-    pub copy_commission_rate: Option<Decimal>,
+    pub(crate) copy_commission_rate: Option<Decimal>,
     /// Largest stake of a follower.
     #[serde(serialize_with = "wire::optional_number")]
-    pub max_follower_amount_per_trade: Option<Decimal>,
+    pub(crate) max_follower_amount_per_trade: Option<Decimal>,
     /// Whether followers need no approval.
-    pub auto_approve_copy_followers: Option<bool>,
+    pub(crate) auto_approve_copy_followers: Option<bool>,
 }
 
 impl Record for User {
@@ -160,8 +160,8 @@ impl Record for CopyTradeParams {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::SchemaDrift;
     use crate::model::read_record;
+    use candlewick_broker::UnrecognisedData;
     use serde_json::json;
 
     #[test]
@@ -179,7 +179,7 @@ mod tests {
             "lastLoginAt": "2026-11-20T11:00:00.000Z", "flags": ["vip"],
             "createdAt": "2025-01-02T03:04:05.006Z", "updatedAt": "2026-11-20T11:00:01.000Z",
         });
-        let drift = SchemaDrift::new();
+        let drift = UnrecognisedData::new();
         let user: User = read_record(json.clone(), &drift).unwrap();
         assert_eq!(serde_json::to_value(&user).unwrap(), json);
         assert!(drift.snapshot().is_empty(), "{:?}", drift.snapshot());
@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn a_user_needs_an_identifier_and_nothing_else() {
-        let drift = SchemaDrift::new();
+        let drift = UnrecognisedData::new();
         let user: User =
             read_record(json!({"id": "01JUSER", "twoFactorId": null, "tier": 3}), &drift).unwrap();
         assert_eq!(user, User { id: "01JUSER".into(), ..User::default() });

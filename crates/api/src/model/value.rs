@@ -11,7 +11,7 @@ macro_rules! wire_values {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $text:literal,)+ }) => {
         $(#[$doc])*
         #[derive(Clone, Debug, PartialEq, Eq)]
-        pub enum $name {
+        pub(crate) enum $name {
             $($(#[$variant_doc])* $variant,)+
             /// Anything else, as it came: counted, and never taken for an outcome.
             Unknown(String),
@@ -19,7 +19,7 @@ macro_rules! wire_values {
 
         impl $name {
             /// As the venue writes it.
-            pub fn as_str(&self) -> &str {
+            pub(crate) fn as_str(&self) -> &str {
                 match self {
                     $(Self::$variant => $text,)+
                     Self::Unknown(text) => text,
@@ -113,19 +113,19 @@ wire_values! {
 
 impl TradeStatus {
     /// Whether nothing follows any more.
-    pub const fn is_final(&self) -> bool {
+    pub(crate) const fn is_final(&self) -> bool {
         matches!(self, Self::Completed | Self::Cancelled)
     }
 }
 
 impl TradeResult {
     /// Whether nothing follows any more.
-    pub const fn is_final(&self) -> bool {
+    pub(crate) const fn is_final(&self) -> bool {
         self.outcome().is_some()
     }
 
     /// The outcome, once there is one.
-    pub const fn outcome(&self) -> Option<Outcome> {
+    pub(crate) const fn outcome(&self) -> Option<Outcome> {
         match self {
             Self::Won => Some(Outcome::Won),
             Self::Lost => Some(Outcome::Lost),
@@ -149,7 +149,7 @@ impl From<Outcome> for TradeResult {
 
 /// A value of our own vocabulary as the venue sent it, or a text that is not in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Tolerant<T> {
+pub(crate) enum Tolerant<T> {
     /// One that we know.
     Known(T),
     /// Anything else, as it came.
@@ -158,7 +158,7 @@ pub enum Tolerant<T> {
 
 impl<T> Tolerant<T> {
     /// The value, when it is one that we know.
-    pub const fn known(&self) -> Option<&T> {
+    pub(crate) const fn known(&self) -> Option<&T> {
         match self {
             Self::Known(value) => Some(value),
             Self::Unknown(_) => None,

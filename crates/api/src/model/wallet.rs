@@ -10,20 +10,21 @@ use serde::Serialize;
 /// A wallet of the authenticated user (contract 2.1).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Wallet {
+#[allow(clippy::struct_field_names)] // `type` is a keyword
+pub(crate) struct Wallet {
     /// Wallet identifier.
-    pub id: String,
+    pub(crate) id: String,
     /// Owner identifier.
-    pub user_id: Option<String>,
+    pub(crate) user_id: Option<String>,
     /// What it holds.
     #[serde(rename = "type")]
-    pub wallet_type: WalletType,
+    pub(crate) wallet_type: WalletType,
     /// What is in it.
     #[serde(serialize_with = "wire::number")]
-    pub balance: Decimal,
+    pub(crate) balance: Decimal,
     /// When it was made.
     #[serde(serialize_with = "wire::optional_iso8601")]
-    pub created_at: Option<Millis>,
+    pub(crate) created_at: Option<Millis>,
 }
 
 impl Record for Wallet {
@@ -43,24 +44,24 @@ impl Record for Wallet {
 /// A wallet's part in a trade (contract 2.2).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct WalletEntry {
+pub(crate) struct WalletEntry {
     /// Wallet identifier.
-    pub id: String,
+    pub(crate) id: String,
     /// What it holds.
     #[serde(rename = "type")]
-    pub wallet_type: WalletType,
+    pub(crate) wallet_type: WalletType,
     /// What it contributed to the stake.
     #[serde(serialize_with = "wire::number")]
-    pub amount: Decimal,
+    pub(crate) amount: Decimal,
     /// Its share of the trade, in percent.
     #[serde(serialize_with = "wire::number")]
-    pub trade_percent: Decimal,
+    pub(crate) trade_percent: Decimal,
     /// The trade's share of it, in percent.
     #[serde(serialize_with = "wire::number")]
-    pub balance_percent: Decimal,
+    pub(crate) balance_percent: Decimal,
     /// What was in it before the stake was taken (`observed: money`).
     #[serde(serialize_with = "wire::number")]
-    pub balance: Decimal,
+    pub(crate) balance: Decimal,
 }
 
 impl Record for WalletEntry {
@@ -81,13 +82,13 @@ impl Record for WalletEntry {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::SchemaDrift;
     use crate::model::{read_list, read_record};
+    use candlewick_broker::UnrecognisedData;
     use serde_json::json;
 
     #[test]
     fn a_wallet_is_read_and_written_with_the_contracts_names() {
-        let drift = SchemaDrift::new();
+        let drift = UnrecognisedData::new();
         let json = json!({
             "id": "01JAAAAAAAAAAAAAAAAAAAAAAA",
             "userId": "01JBBBBBBBBBBBBBBBBBBBBBBB",
@@ -111,13 +112,13 @@ mod tests {
             "balancePercent": 0.1,
             "balance": 10000,
         });
-        let entry: WalletEntry = read_record(json.clone(), &SchemaDrift::new()).unwrap();
+        let entry: WalletEntry = read_record(json.clone(), &UnrecognisedData::new()).unwrap();
         assert_eq!(serde_json::to_value(&entry).unwrap(), json);
     }
 
     #[test]
     fn a_wallet_without_a_balance_is_unreadable_and_counted() {
-        let drift = SchemaDrift::new();
+        let drift = UnrecognisedData::new();
         let rows = json!([{"id": "1", "type": "DEMO", "balance": {}}, {"id": "2", "type": "GOLD", "balance": "7"}, 3]);
         let (wallets, unreadable) = read_list::<Wallet>(rows, &drift).unwrap();
         assert_eq!((wallets.len(), unreadable), (1, 2));

@@ -39,7 +39,7 @@ pub enum StockSource {
 }
 
 /// Reads what is named. Where nothing is, the catalog decides: when it was asked for, or holds a series that a bot
-/// listens to (the series of every bot, where the bots are those that come along), the bots' series and all finer ones of their symbols come from there. Else the candles are
+/// listens to (the series of every bot, where the bots are the built-in examples), the bots' series and all finer ones of their symbols come from there. Else the candles are
 /// synthetic. Only what lies within `range` is kept.
 ///
 /// # Errors
@@ -58,7 +58,7 @@ pub fn load(loaded: &Loaded, range: &Range<Millis>, progress: &dyn Progress) -> 
     let mut notices = Vec::new();
     if let Some(bot) = left_aside.filter(|_| !stored.is_empty()) {
         notices.push(format!(
-            "the catalog {folder} is left aside: the bots that come along need all their series, and it has no {}; \
+            "the catalog {folder} is not used: the built-in example bots need all their series, and it has no {}; \
              --config names bots of your own",
             bot.series()
         ));
@@ -92,7 +92,7 @@ fn stock(
     progress: &dyn Progress,
 ) -> Result<Stock, AppError> {
     let folder = shelves.catalog.folder().display();
-    let mut notices = joined(names, shelves)?;
+    let mut notices = resampled(names, shelves)?;
     let place = match source {
         StockSource::Named | StockSource::Synthetic => "the given data".to_owned(),
         StockSource::Catalog => format!("the catalog {folder}"),
@@ -129,18 +129,18 @@ pub fn stored_for(catalog: &Catalog, bots: &[BotSettings]) -> Result<Vec<DataNam
     Ok(found.into_iter().map(DataName::Stored).collect())
 }
 
-/// Whether the bot's series is among these, or can be joined from one of them.
+/// Whether the bot's series is among these, or can be resampled from one of them.
 fn serves(names: &[DataName], bot: &BotSettings) -> bool {
     let series = bot.series();
     names.iter().map(DataName::series).any(|one| one == series || is_part(one, series))
 }
 
-/// Which of the named series are joined from shorter ones.
-fn joined(names: &[DataName], shelves: &Shelves) -> Result<Vec<String>, AppError> {
+/// Which of the named series are resampled from shorter ones.
+fn resampled(names: &[DataName], shelves: &Shelves) -> Result<Vec<String>, AppError> {
     let mut notices = Vec::new();
     for name in names {
         if let Some(shorter) = name.joined_from(&shelves.catalog)? {
-            notices.push(format!("the candles of {} are joined from those of {shorter}", name.series()));
+            notices.push(format!("the candles of {} are resampled from {shorter}", name.series()));
         }
     }
     Ok(notices)

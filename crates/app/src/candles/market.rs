@@ -9,7 +9,7 @@ use candlewick_sdk::{CandleSeries, Series, Symbol};
 use candlewick_simulator::Market;
 
 /// The series that each bot listens to, and those that are finer candles of a traded symbol. A bot's series that is
-/// missing is joined from the longest candles that make it up, where there are such; `place` is where all are from.
+/// missing is resampled from the longest candles that make it up, where there are such; `place` is where all are from.
 ///
 /// # Errors
 /// A bot whose series is missing, with what there is.

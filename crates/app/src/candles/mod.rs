@@ -1,4 +1,4 @@
-//! Candles for a run: from files, from the catalog, or the synthetic ones that come along; and what each is for.
+//! Candles for a run: from files, from the catalog, or built-in synthetic ones; and what each is for.
 
 mod absent;
 mod coarse;

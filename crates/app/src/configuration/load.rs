@@ -13,7 +13,7 @@ use std::path::PathBuf;
 /// What lies below the environment when no file is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Base {
-    /// The bots for the embedded venue that come along (`config/sandbox.toml`).
+    /// The built-in example bots, for the embedded venue (`config/sandbox.toml`).
     Sandbox,
     /// The defaults alone: no bot.
     Bare,
@@ -92,7 +92,7 @@ impl Loaded {
         self.origin_of(path.deepest(&self.root)).is_some_and(|origin| origin != default)
     }
 
-    /// Whether the bots are those that come along.
+    /// Whether the bots are the built-in examples.
     pub fn has_built_in_bots(&self) -> bool {
         let bots = self.origin_of(KeyPath::parse("bots").deepest(&self.root));
         bots.is_some_and(|origin| origin == Origin::BuiltIn.to_string())

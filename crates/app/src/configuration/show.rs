@@ -1,4 +1,4 @@
-//! The merged configuration as people and machines read it: each value with its origin, secrets masked.
+//! The configuration after all layers, as people and machines read it: each value with its origin, secrets masked.
 
 use super::password::{MASK, cover};
 use super::{Config, KeyPath, Loaded, secret};

@@ -10,7 +10,7 @@ const REMEDY: &str =
     "mend it; `candlewick config check` lists all that is wrong, `config show` where values come from";
 
 /// What runs without a configuration.
-const BUILT_IN: &str = "none given: the bots that come along, for `backtest`, `sandbox` and `live --sandbox`; `live` and \
+const BUILT_IN: &str = "none given: the built-in example bots, for `backtest`, `sandbox` and `live --sandbox`; `live` and \
                         `paper` need --config";
 
 /// The configuration, as far as it can be read. Nobody trades here, so real money is looked at with one yes.

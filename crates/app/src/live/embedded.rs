@@ -1,10 +1,9 @@
 //! The embedded venue: a sandbox in the same process, on the same clock as the bots.
 
 use super::Connection;
-use super::journal_session::tap;
-use super::remote::asset_types;
+use super::journal_session::observer;
 use crate::candles;
-use crate::configuration::Loaded;
+use crate::configuration::{Loaded, asset_types};
 use crate::error::AppError;
 use candlewick_api::{Credentials, HttpBroker, Secret};
 use candlewick_broker::Account;
@@ -67,8 +66,8 @@ impl Embedded {
             scale: loaded.config.account.money_scale,
         };
         let running = Sandbox::new(settings, foundation)?.bind(std::future::pending()).await?;
-        let (tap, exchanges) = tap();
-        let venue = Arc::new(venue_at(&running, loaded, Arc::clone(&clock))?.with_tap(tap));
+        let (observer, exchanges) = observer();
+        let venue = Arc::new(venue_at(&running, loaded, Arc::clone(&clock))?.with_observer(observer));
         drop(hold);
         let runtime = runtime_for(loaded, speed);
         let connection = Connection {

@@ -2,8 +2,8 @@
 
 use crate::configuration::{Loaded, Problems, control_paths, journal_url};
 use crate::error::AppError;
-use candlewick_api::clock::{Clock, SystemClock};
-use candlewick_api::{Exchange, Tap};
+use candlewick_api::{Exchange, HttpObserver};
+use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_engine::Session;
 use candlewick_journal::{
     Holder, Journal, JournalUrl, LoggedExchange, NullJournal, Reader, RunJournal, Store,
@@ -115,19 +115,19 @@ impl JournalSession {
 /// What passes over the exchange, on its way to the journal.
 struct ToJournal(mpsc::Sender<LoggedExchange>);
 
-impl Tap for ToJournal {
-    fn see(&self, exchange: Exchange) {
-        let Exchange { about, sent, received, what, request, status, response } = exchange;
+impl HttpObserver for ToJournal {
+    fn observe(&self, exchange: Exchange) {
+        let Exchange { intent, sent, received, what, request, status, response } = exchange;
         let exchange =
-            LoggedExchange { intent: about, sent, received, what, request, response: Some(response), status };
+            LoggedExchange { intent, sent, received, what, request, response: Some(response), status };
         if self.0.try_send(exchange).is_err() {
             tracing::debug!("an exchange was not kept: too many wait for the journal");
         }
     }
 }
 
-/// A tap for a client, and the end that the run reads.
-pub(super) fn tap() -> (Arc<dyn Tap>, mpsc::Receiver<LoggedExchange>) {
+/// An observer for a client, and the end that the run reads.
+pub(super) fn observer() -> (Arc<dyn HttpObserver>, mpsc::Receiver<LoggedExchange>) {
     let (sender, exchanges) = mpsc::channel(WAITING_EXCHANGES);
     (Arc::new(ToJournal(sender)), exchanges)
 }

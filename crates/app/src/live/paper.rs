@@ -1,8 +1,7 @@
 //! A venue whose candles and prices are real and whose trades are not.
 
 use super::Connection;
-use super::remote::asset_types;
-use crate::configuration::{Loaded, credentials};
+use crate::configuration::{Loaded, asset_types, credentials};
 use crate::error::AppError;
 use candlewick_api::{Credentials, HttpBroker};
 use candlewick_broker::Account;

@@ -1,16 +1,13 @@
 //! A venue over the network.
 
 use super::Connection;
-use super::journal_session::tap;
-use crate::configuration::{Loaded, Mode, credentials};
+use super::journal_session::observer;
+use crate::configuration::{Loaded, Mode, asset_types, credentials};
 use crate::error::AppError;
 use candlewick_api::HttpBroker;
 use candlewick_broker::Account;
 use candlewick_broker::clock::{Clock, SystemClock};
-use candlewick_engine::BotSettings;
 use candlewick_records::Trading;
-use candlewick_sdk::Symbol;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The client of the configured venue, on the system's clock.
@@ -21,8 +18,8 @@ pub fn connect_remote(loaded: &Loaded) -> Result<Connection, AppError> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     let venue =
         HttpBroker::new(loaded.config.broker.client.clone(), credentials(loaded)?, Arc::clone(&clock))?;
-    let (tap, exchanges) = tap();
-    let venue = venue.with_tap(tap).with_asset_types(asset_types(&loaded.config.bots));
+    let (observer, exchanges) = observer();
+    let venue = venue.with_observer(observer).with_asset_types(asset_types(&loaded.config.bots));
     let (account, trading) = match loaded.config.account.mode {
         Mode::Demo => (Account::Demo, Trading::Demo),
         Mode::Real => (Account::Real, Trading::Real),
@@ -41,9 +38,4 @@ pub fn connect_remote(loaded: &Loaded) -> Result<Connection, AppError> {
         unrecognised,
         until: None,
     })
-}
-
-/// The venue's asset type of each bot's symbol.
-pub(super) fn asset_types(bots: &[BotSettings]) -> BTreeMap<Symbol, String> {
-    bots.iter().map(|bot| (bot.symbol, bot.asset_type.clone())).collect()
 }

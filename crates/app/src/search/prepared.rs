@@ -33,7 +33,7 @@ pub struct SearchTerms {
     /// The random seed
     pub seed: u64,
     /// What makes a set good: edge (lower end of the win rate's 95 % interval less the break-even), expectancy (profit
-    /// per unit staked), sharpe (of daily profits) or drawdown-penalised (profit less the deepest fall)
+    /// per unit of stake), sharpe (of daily profits) or drawdown-penalised (profit less the max. drawdown)
     pub objective: Objective,
     /// Sets with fewer won and lost trades do not count
     pub min_trades: u64,

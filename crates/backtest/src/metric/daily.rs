@@ -18,7 +18,7 @@ pub struct Daily {
     pub sharpe: Option<f64>,
     /// Mean over the deviation of losing days, a year's worth.
     pub sortino: Option<f64>,
-    /// Yearly growth over the deepest fall, days compounded.
+    /// Yearly growth over the max. drawdown, days compounded.
     pub calmar: Option<f64>,
     /// The probability that the true Sharpe ratio is above 0, if days are independent.
     pub probabilistic_sharpe: Option<f64>,

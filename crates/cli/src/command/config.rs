@@ -8,11 +8,11 @@ use candlewick_app::inspection::{notices_of, problems_of};
 use clap::Subcommand;
 use serde_json::json;
 
-/// The merged configuration.
+/// Show or check the configuration.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Example:\n  candlewick config check --config config/demo.toml")]
 pub(crate) enum ConfigCommand {
-    /// The merged configuration, each value with its origin; secrets are masked
+    /// Show the configuration after all files, environment and flags, each value with its origin; secrets are masked
     #[command(after_help = "Example:\n  candlewick config show --config config/demo.toml")]
     Show,
     /// Find everything that is wrong, down to each bot's strategy

@@ -4,7 +4,7 @@ use super::Context;
 use crate::arguments::{parse_journal, parse_span, parse_speed};
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::interrupt::Interrupt;
-use crate::live::{self, Detail, Screen, Stream, run_until};
+use crate::live::{self, Detail, Screen, Stream, connect_own, run_until};
 use crate::progress::Terminal;
 use candlewick_app::bots::BotSet;
 use candlewick_app::candles;
@@ -28,6 +28,9 @@ pub(crate) struct LiveArguments {
     /// Start the embedded venue and trade there
     #[arg(long)]
     pub(crate) sandbox: bool,
+    /// Trade at a broker that was added to this program, by its name
+    #[arg(long, value_name = "NAME", conflicts_with = "sandbox")]
+    pub(crate) broker: Option<String>,
     /// How many times faster than real time the embedded venue's clock runs, or max for lock-step
     #[arg(long, requires = "sandbox", value_name = "N|max", value_parser = parse_speed)]
     pub(crate) speed: Option<SandboxSpeed>,
@@ -86,7 +89,10 @@ async fn run_bots(
     let ends = (interrupt, arguments.run_for);
     let screen = screen(arguments, loaded, context);
     if !arguments.sandbox {
-        let connection = connect_remote(loaded)?;
+        let connection = match &arguments.broker {
+            Some(name) => connect_own(name, context.brokers, loaded)?,
+            None => connect_remote(loaded)?,
+        };
         let kept = (JournalSession::open(loaded).await?, Open::of(loaded).await?, screen);
         return run_until((loaded, bots, connection), kept, ends).await;
     }

@@ -29,6 +29,7 @@ mod why;
 
 use crate::arguments::GlobalArguments;
 use crate::failure::{Ending, Failure};
+use crate::own_broker::OwnBrokers;
 use candlewick_sdk::Registry;
 use clap::Subcommand;
 
@@ -37,50 +38,50 @@ use clap::Subcommand;
 pub(crate) enum Command {
     /// Replay stored candles through the configured bots
     Backtest(backtest::BacktestArguments),
-    /// Search the parameters of a bot over stored candles, on all cores; killed, it goes on where it was
+    /// Search the parameters of a bot over stored candles, on all cores; resumable
     Sweep(sweep::SweepArguments),
     /// Choose the parameters of a bot on past candles and test them on those that came after, window by window
     WalkForward(walk_forward::WalkForwardArguments),
-    /// Run the bots against a venue's demo wallet; with --sandbox, against one that comes along
+    /// Run the bots against a venue's demo wallet; with --sandbox, against the embedded one
     Live(live::LiveArguments),
     /// Run the bots on a venue's candles and prices with simulated trades; needs no trading token
     Paper(paper::PaperArguments),
     /// Serve both HTTP APIs over stored candles, with a demo wallet, for anyone's client
     Sandbox(sandbox::SandboxArguments),
-    /// Look at everything that a live run needs: configuration, credentials, both APIs, clocks, disk, journal, data
+    /// Check everything that a live run needs: configuration, credentials, both APIs, clocks, disk, journal, data
     Doctor(doctor::DoctorArguments),
-    /// Let a running bot open no more trades; where none runs, keep one that starts from opening any
+    /// Stop a bot from opening trades, now or at its next start
     Halt(halt::HaltArguments),
-    /// Let a halted bot open trades again
+    /// Let a halted bot open trades again: drawdown peak and loss streak are reset
     Resume(resume::ResumeArguments),
-    /// How a journal and its bot stand: money, open trades, doubts
+    /// Status of a journal and its bot: money, open trades, orders of unknown status
     Status(status::StatusArguments),
     /// One trade, from the candles before it to its settlement
     Explain(explain::ExplainArguments),
     /// Why no trade was opened at a moment
     Why(why::WhyArguments),
-    /// The figures of a journal
+    /// Performance report of a recorded session, or of two runs side by side
     Report(report::ReportArguments),
-    /// End a doubt that only a person can end
+    /// Resolve an order of unknown status by hand
     Resolve(resolve::ResolveArguments),
     /// Replay a recorded session, and compare decisions and outcomes
     Parity(parity::ParityArguments),
-    /// The intents of a journal, and what became of them
+    /// List trades and their outcome
     Trades(trades::TradesArguments),
-    /// The statistics of an edge: break-even, how many trades it takes, what trades say
+    /// Statistics of an edge: break-even, trades needed, risk of ruin, verdict on trades
     #[command(subcommand)]
     Edge(edge::EdgeCommand),
-    /// The whole pipeline on markets whose truth is known: does the verdict keep what it promises?
+    /// Run the whole pipeline on markets with a known edge, and check the verdict's error rates
     Selftest(selftest::SelftestArguments),
-    /// Candles at rest
+    /// Import, check and manage stored candles
     #[command(subcommand)]
     Data(data::DataCommand),
-    /// What a backtest costs on this machine, as multiples of loops written by hand
+    /// Measure backtests on this machine against hand-written loops
     Bench(bench::BenchArguments),
-    /// The strategies of this program
+    /// List, show and check strategies
     #[command(subcommand)]
     Strategy(strategy::StrategyCommand),
-    /// The merged configuration
+    /// Show or check the configuration
     #[command(subcommand)]
     Config(config::ConfigCommand),
 }
@@ -89,6 +90,8 @@ pub(crate) enum Command {
 pub(crate) struct Context<'a> {
     /// The strategies that the program knows.
     pub(crate) registry: &'a Registry,
+    /// The brokers that it knows besides the configured one.
+    pub(crate) brokers: &'a OwnBrokers,
     /// The arguments that every command takes.
     pub(crate) global: &'a GlobalArguments,
 }

@@ -28,7 +28,7 @@ pub(crate) struct ReportArguments {
     /// Only this run, counted from 1
     #[arg(long, value_name = "N")]
     run: Option<u64>,
-    /// Write the report as one HTML file that loads nothing, with the candles and trades to look at
+    /// Write the report as one self-contained HTML file, with charts of candles and trades
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
     /// Two runs side by side: each a journal, or a page that --html wrote

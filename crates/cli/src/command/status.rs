@@ -62,6 +62,9 @@ struct Status {
     /// Venue time of the last entry's arrival.
     last_event: Millis,
     entries: u64,
+    /// How many decimals the wallet keeps.
+    #[serde(skip)]
+    decimals: usize,
 }
 
 /// Who holds the journal.
@@ -150,6 +153,7 @@ impl Status {
             audit_findings: contents.audit_findings(None),
             last_event: contents.last.line.received,
             entries: contents.last.seq,
+            decimals: scale.decimals() as usize,
         }
     }
 
@@ -160,6 +164,10 @@ impl Status {
             (Some(Phase::Stopping), _) => "none any more: the bot is stopping",
             (Some(Phase::Trading), _) | (None, false) => "allowed",
         }
+    }
+
+    fn money(&self, amount: f64) -> String {
+        format!("{amount:.*}", self.decimals)
     }
 
     fn to_table(&self) -> String {
@@ -180,9 +188,9 @@ impl Status {
             ("bot", bot),
             ("clock", self.bot.as_ref().and_then(|bot| bot.clock).map_or("-".to_owned(), clock)),
             ("runs", self.runs.to_string()),
-            ("balance", format!("{} free, {} equity", self.balance, self.equity)),
-            ("wallet, when last read", self.wallet.map_or("-".to_owned(), |wallet| wallet.to_string())),
-            ("profit today", format!("{:+}", self.profit_today)),
+            ("balance", format!("{} free, {} equity", self.money(self.balance), self.money(self.equity))),
+            ("wallet, when last read", self.wallet.map_or("-".to_owned(), |wallet| self.money(wallet))),
+            ("profit today", format!("{:+.*}", self.decimals, self.profit_today)),
             ("open trades", intents(&self.open)),
             ("in flight", intents(&self.in_flight)),
             ("in doubt", intents(&self.in_doubt)),

@@ -1,4 +1,4 @@
-//! `trades`: the intents of a journal, and what became of them.
+//! `trades`: the trades of a journal and their outcome.
 
 use super::Context;
 use crate::arguments::parse_moment;
@@ -8,7 +8,7 @@ use crate::output::{print, print_json, table};
 use candlewick_app::suggestion::suggest;
 use candlewick_journal::Reader;
 use candlewick_records::utc;
-use candlewick_records::{JournalContents, TradeLine};
+use candlewick_records::{JournalContents, TradeLine, counted};
 use candlewick_sdk::{Millis, Symbol};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -110,15 +110,15 @@ fn to_table(lines: &[TradeLine]) -> String {
             line.bot.clone(),
             line.symbol.to_string(),
             line.direction.to_string(),
-            line.amount.to_string(),
+            line.stake_text(),
             utc(line.decision_time),
             price(line.open_price),
             price(line.close_price),
             line.state.to_owned(),
             line.result.map_or("-".to_owned(), |result| result.to_string()),
-            line.pnl.map_or("-".to_owned(), |pnl| format!("{pnl:+}")),
+            line.pnl_text().unwrap_or_else(|| "-".to_owned()),
         ]);
     }
-    let count = if lines.len() == 1 { "1 intent".to_owned() } else { format!("{} intents", lines.len()) };
+    let count = counted(lines.len(), "intent", "intents");
     format!("{}\n\n{count}", rows.trim_fmt())
 }

@@ -1,7 +1,6 @@
 //! The errors of the libraries: which exit code each has, and what to do about it.
 
 use super::{Failure, FailureKind};
-use candlewick_api::ApiError;
 use candlewick_app::candles::cure_of_history;
 use candlewick_app::configuration::{Problem, ProblemKind, Problems};
 use candlewick_app::suggestion::suggest;
@@ -41,7 +40,6 @@ impl From<AppError> for Failure {
             AppError::Simulator(error) => error.into(),
             AppError::Backtest(error) => error.into(),
             AppError::Sandbox(error) => error.into(),
-            AppError::Api(error) => error.into(),
             AppError::Broker(error) => error.into(),
             AppError::Journal(error) => error.into(),
             AppError::Records(error) => error.into(),
@@ -214,16 +212,6 @@ impl From<JournalError> for Failure {
             JournalError::DiskFull { .. }
             | JournalError::Unavailable { .. }
             | JournalError::Unexpected { .. } => FailureKind::Unexpected,
-        };
-        Self::new(kind, error)
-    }
-}
-
-impl From<ApiError> for Failure {
-    fn from(error: ApiError) -> Self {
-        let kind = match &error {
-            ApiError::Settings { .. } => FailureKind::Configuration,
-            _ => FailureKind::Venue,
         };
         Self::new(kind, error)
     }

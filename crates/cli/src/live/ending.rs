@@ -5,6 +5,7 @@ use crate::output::{print, print_json};
 use candlewick_app::configuration::Loaded;
 use candlewick_app::live::Outcome;
 use candlewick_engine::{IntentState, TradeBook};
+use candlewick_records::counted;
 use candlewick_report::analysis::{Background, Prices};
 use candlewick_report::run::{Caveats, Run, RunReport, write_trades};
 use candlewick_runtime::{Audit, Finished, Stop, Tally};
@@ -137,15 +138,13 @@ fn findings(audits: &BTreeMap<Audit, Tally>) -> BTreeMap<String, u64> {
 }
 
 fn notices(in_doubt: usize, finished: &Finished) -> Vec<String> {
-    let plural =
-        |count: u64, one: &str, many: &str| format!("{count} {}", if count == 1 { one } else { many });
     let mut notices = Vec::new();
     if in_doubt > 0 {
-        let intents = plural(in_doubt as u64, "intent is", "intents are");
+        let intents = counted(in_doubt as u64, "intent is", "intents are");
         notices.push(format!("{intents} in doubt: look at the venue's own list of trades"));
     }
     if finished.rejected_rows > 0 {
-        let rows = plural(
+        let rows = counted(
             finished.rejected_rows,
             "row of the venue was no candle and counts as a gap",
             "rows of the venue were no candles and count as gaps",
@@ -153,7 +152,7 @@ fn notices(in_doubt: usize, finished: &Finished) -> Vec<String> {
         notices.push(rows);
     }
     if finished.dropped_notices > 0 {
-        let lines = plural(finished.dropped_notices, "message was", "messages were");
+        let lines = counted(finished.dropped_notices, "message was", "messages were");
         notices
             .push(format!("{lines} not shown: the screen did not keep up, and trading did not wait for it"));
     }

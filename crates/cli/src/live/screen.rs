@@ -231,7 +231,7 @@ impl Screen {
         if self.detail == Detail::All {
             let bot = self.bots.get(refused.bot.index()).map_or("", String::as_str);
             let text = format!(
-                "{DIM}{bot} {} refused by {}: {}{DIM:#}",
+                "{DIM}{bot} {} rejected by rule {}: {}{DIM:#}",
                 refused.direction, refused.rule, refused.reason
             );
             self.line(refused.decision_time, DIM, "signal", &text);

@@ -11,7 +11,7 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Where a series lies.
 pub(super) struct SeriesFolder {
@@ -244,14 +244,10 @@ pub(super) fn is_gone(error: &HistoryError) -> bool {
     matches!(error, HistoryError::CheckPath { source, .. } if source.kind() == io::ErrorKind::NotFound)
 }
 
-/// Whether a name stays inside its folder.
-pub(super) fn is_plain_name(name: &str) -> bool {
-    Path::new(name).file_name().is_some_and(|file| file == name)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::catalog::manifest::is_plain_name;
     use proptest::prelude::*;
 
     #[test]

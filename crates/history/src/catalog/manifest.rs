@@ -1,11 +1,11 @@
 //! What is known of a series: its versions, their files, and where the candles came from.
 
-use super::folder::is_plain_name;
 use crate::hash::hash_of_blocks;
 use blake3::Hash;
 use candlewick_sdk::{Candle, Interval, Millis, Series, Symbol};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
+use std::path::Path;
 
 /// The version of the manifest's form.
 pub(super) const FORMAT: u32 = 1;
@@ -284,4 +284,8 @@ impl Version {
 fn hash_of(series: Series, segments: &[Segment]) -> Option<Hash> {
     let blocks = segments.iter().map(|segment| Some((segment.candles, Hash::from_hex(&segment.hash).ok()?)));
     Some(hash_of_blocks(series, &blocks.collect::<Option<Vec<_>>>()?))
+}
+/// Whether a name stays inside its folder.
+pub(super) fn is_plain_name(name: &str) -> bool {
+    Path::new(name).file_name().is_some_and(|file| file == name)
 }

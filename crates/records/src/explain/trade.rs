@@ -122,7 +122,8 @@ async fn candles_around(
 
 impl Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let TradeLine { intent_id, bot, direction, amount, symbol, state, .. } = &self.trade;
+        let TradeLine { intent_id, bot, direction, symbol, state, .. } = &self.trade;
+        let amount = self.trade.stake_text();
         let trade = &self.trade;
         writeln!(
             f,
@@ -133,8 +134,8 @@ impl Display for Explanation {
         if let Some(reason) = &self.not_sent_reason {
             write!(f, ": {reason}")?;
         }
-        if let (Some(result), Some(pnl)) = (trade.result, trade.pnl) {
-            write!(f, ", {result} {pnl:+}")?;
+        if let (Some(result), Some(pnl)) = (trade.result, trade.pnl_text()) {
+            write!(f, ", {result} {pnl}")?;
         }
         if let Some(id) = &trade.venue_id {
             write!(f, "; the venue calls it {id}")?;

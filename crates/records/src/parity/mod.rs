@@ -4,6 +4,7 @@ mod cause;
 mod decisions;
 mod market;
 mod outcomes;
+mod prices;
 mod report;
 
 pub use report::{Chain, ParityReport};

@@ -2,7 +2,7 @@
 
 use super::cause::Cause;
 use super::market::RecordedCandles;
-use super::report::prices;
+use super::prices::prices;
 use crate::contents::JournalContents;
 use crate::error::RecordsError;
 use crate::run::RecordedRun;

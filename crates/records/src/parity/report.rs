@@ -3,6 +3,8 @@
 use super::cause::Cause;
 use super::decisions::Decisions;
 use super::outcomes::{Differing, Outcomes};
+use super::prices::prices;
+use crate::count::counted;
 use crate::moment::utc;
 use crate::table::table;
 use serde::Serialize;
@@ -86,8 +88,8 @@ impl ParityReport {
                 .take(20)
                 .collect();
             problems.push(format!(
-                "{} outcomes differ without a cause: intents {}",
-                self.unexplained,
+                "{} without a cause: intents {}",
+                counted(self.unexplained, "outcome differs", "outcomes differ"),
                 intents.join(", ")
             ));
         }
@@ -104,7 +106,7 @@ impl Display for ParityReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut figures = table(["parity", ""]);
         let chain = match &self.chain {
-            Chain::Whole { entries } => format!("whole, {entries} entries"),
+            Chain::Whole { entries } => format!("whole, {}", counted(*entries, "entry", "entries")),
             Chain::Broken { seq, reason } => format!("broken at entry {seq}: {reason}"),
         };
         figures.add_row(["chain of entries".to_owned(), chain]);
@@ -154,10 +156,4 @@ fn table_of(differing: &[Differing]) -> String {
         ]);
     }
     rows.trim_fmt()
-}
-
-/// A result with the prices that it came from.
-pub(super) fn prices(result: &str, open: Option<f64>, close: Option<f64>) -> String {
-    let price = |price: Option<f64>| price.map_or("?".to_owned(), |price| price.to_string());
-    format!("{result} {} to {}", price(open), price(close))
 }

@@ -20,10 +20,10 @@ const FIGURES: [(&str, &str); 14] = [
     ("unsettled", "not settled"),
     ("win_rate", "win rate"),
     ("break_even", "break-even"),
-    ("break_even_payout_percent", "breaks even at payout, %"),
+    ("break_even_payout_percent", "break-even payout, %"),
     ("pnl", "profit and loss"),
     ("final_balance", "final balance"),
-    ("max_drawdown", "deepest fall"),
+    ("max_drawdown", "max. drawdown"),
     ("longest_losing_streak", "longest losing streak"),
 ];
 

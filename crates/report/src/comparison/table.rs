@@ -22,7 +22,7 @@ impl fmt::Display for Comparison {
             let point = |(at, balance): &(i64, f64)| EquityPoint { at: Millis::new(*at), balance: *balance };
             let points: Vec<EquityPoint> = points.iter().map(point).collect();
             if let Some(line) = sparkline(&points) {
-                writeln!(f, "balance of {side}: {line}")?;
+                writeln!(f, "equity curve of {side}: {line}")?;
             }
         }
         for (heading, told, sheet) in self.sheets() {

@@ -60,7 +60,7 @@ pub fn name_of(test: &EdgeTest) -> (&'static str, Option<u64>) {
 pub fn words_of(verdict: &str, about_more: Option<u64>) -> String {
     match (verdict, about_more) {
         ("edge_shown", _) => "edge shown".to_owned(),
-        ("edge_rejected", _) => "edge rejected".to_owned(),
+        ("edge_rejected", _) => "no edge".to_owned(),
         (_, Some(more)) => format!("not enough trades yet (about {more} more)"),
         (_, None) => "not enough trades yet".to_owned(),
     }

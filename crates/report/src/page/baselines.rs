@@ -27,11 +27,10 @@ pub(super) fn section(page: &RunPage<'_>, plots: &mut Plots) -> String {
     let colours = vec![ACCENT, QUIET, QUIET, QUIET];
     let bars = Bar::new(names, values).marker(Marker::new().color_array(colours));
     plot.add_trace(bars.hover_template("%{x}: %{y:.2f} %<extra></extra>"));
-    plot.set_layout(layout().y_axis(Axis::new().title("return per stake, %")).show_legend(false));
+    plot.set_layout(layout().y_axis(Axis::new().title("expectancy, % of stake")).show_legend(false));
     let drawn = plots.add("baselines", ("Return per stake of this run and of other directions", 260), &plot);
     let rows = means.map(|(name, mean)| vec![name.to_owned(), signed_percent(mean)]);
-    let sheet =
-        Sheet { header: vec!["directions".to_owned(), "return per stake".to_owned()], rows: rows.into() };
+    let sheet = Sheet { header: vec!["directions".to_owned(), "expectancy".to_owned()], rows: rows.into() };
     let luck = match found.p_value {
         Some(p) => format!(
             "Of {} runs with the directions shifted in a circle within each symbol, a share of {p:.3} did as well as this \

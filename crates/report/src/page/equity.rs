@@ -93,7 +93,7 @@ fn deepest(page: &RunPage<'_>) -> String {
     };
     let amount = page.trades.scale.decimals() as usize;
     format!(
-        "The deepest fall was {:.amount$}, {:.2} % of the peak of {} UTC. It took {} to the bottom, and {}.",
+        "The max. drawdown was {:.amount$}, {:.2} % of the peak of {} UTC. It took {} to the bottom, and {}.",
         fall.amount,
         fall.percent,
         minute(fall.peak_at),

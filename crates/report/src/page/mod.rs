@@ -1,4 +1,4 @@
-//! The report of a run as one HTML file that loads nothing: the verdict first, then the money over time, candles with the
+//! The report of a run as one self-contained HTML file: the verdict first, then the money over time, candles with the
 //! trades on them, findings, tables, what other directions and settings would have brought, and what the run was.
 //!
 //! A section is a file, and a function from the [`RunPage`] to markup; drawings are specified with the `plotly` crate and

@@ -29,7 +29,7 @@ pub(super) fn section(page: &RunPage<'_>) -> String {
     let _ = write!(
         text,
         "<h2 id=\"tables\">Results by hour and the like</h2><p>Cells with fewer than {SMALL_CELL_TRADES} decided trades \
-         are faint and marked †: whatever they show, chance shows as easily. <i>Shrunk</i> is the return per stake, drawn \
+         are faint and marked †: whatever they show, chance shows as easily. <i>Shrunk</i> is the expectancy, drawn \
          towards that of all trades by as much as chance explains of the cells' difference.</p><div class=\"tables\">"
     );
     for breakdown in page.analysis.breakdowns.iter().filter(|breakdown| !breakdown.cells.is_empty()) {
@@ -41,7 +41,7 @@ pub(super) fn section(page: &RunPage<'_>) -> String {
 
 /// What has a section or a drawing of its own.
 fn is_shown_elsewhere(name: &str) -> bool {
-    matches!(name, "balance" | "return per stake" | "data hash" | "journal hash")
+    matches!(name, "equity curve" | "expectancy, % of stake" | "data hash" | "journal hash")
         || name.starts_with("return %")
 }
 
@@ -55,7 +55,7 @@ fn further(metrics: &Metrics) -> Vec<(&'static str, String)> {
     };
     let error = expectancy.and_then(|found| found.standard_error);
     vec![
-        ("standard error of the return per stake", or_dash(error, percent)),
+        ("standard error of the expectancy", or_dash(error, percent)),
         (
             "profit factor of returns, of money",
             format!("{}, {}", ratio(profit_factor.of_returns), ratio(profit_factor.of_money)),

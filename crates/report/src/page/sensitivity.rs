@@ -18,7 +18,7 @@ pub(super) fn section(page: &RunPage<'_>, plots: &mut Plots) -> String {
     };
     text.push_str("<p>The same run on other settings of the venue, one changed at a time; ");
     let _ = match sensitivity.break_even_payout_percent {
-        Some(payout) => write!(text, "it breaks even at a payout of {payout:.2} %.</p>"),
+        Some(payout) => write!(text, "the break-even payout is {payout:.2} %.</p>"),
         None => write!(text, "at no payout between 60 and 92 % does it break even.</p>"),
     };
     text.push_str("<div class=\"tables\">");
@@ -90,6 +90,6 @@ fn plot(curve: &Curve, unit: &str) -> Plot {
             .name("this run"),
     );
     let axis = |title: &str| Axis::new().title(title);
-    plot.set_layout(layout().show_legend(false).x_axis(axis(unit)).y_axis(axis("return per stake, %")));
+    plot.set_layout(layout().show_legend(false).x_axis(axis(unit)).y_axis(axis("expectancy, % of stake")));
     plot
 }

@@ -93,8 +93,8 @@ fn sentences(page: &RunPage<'_>) -> Vec<String> {
         sentences.push(format!("Repeated with other payouts, the run breaks even at {payout:.2} %."));
     }
     sentences.push(format!(
-        "Of {judged_trades} trades an account that bets on an edge made {} of 1 ({} shows it), one that bets against it {} \
-         ({} rules it out). The verdict may be looked at after every trade, and holds for trades that overlap.",
+        "Evidence from {judged_trades} trades for an edge: {} ({} needed); against one: {} ({} needed). The verdict may be \
+         looked at after every trade, and holds for trades that overlap.",
         factor(*account_for),
         factor(thresholds[0]),
         factor(*account_against),
@@ -144,8 +144,11 @@ fn tiles(page: &RunPage<'_>) -> String {
         ("win rate", or_dash(win_rate.as_ref(), |rates| percent(rates.rate))),
         ("break-even", or_dash(win_rate.as_ref().and_then(|rates| rates.break_even), percent)),
         ("profit and loss", signed_money(page.verdict.pnl, scale)),
-        ("per unit staked", or_dash(expectancy.as_ref(), |found| signed_percent(found.return_per_unit))),
-        ("deepest fall", or_dash(drawdown.as_ref(), |found| fall(found.amount, found.percent))),
+        (
+            "expectancy, % of stake",
+            or_dash(expectancy.as_ref(), |found| signed_percent(found.return_per_unit)),
+        ),
+        ("max. drawdown", or_dash(drawdown.as_ref(), |found| fall(found.amount, found.percent))),
         ("trades a day", or_dash(*trades_per_day, |count| format!("{count:.1}"))),
     ];
     let mut text = String::from("<dl class=\"tiles\">");

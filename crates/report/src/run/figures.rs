@@ -11,6 +11,8 @@ use std::fmt::{self, Write as _};
 /// What stands over the table of bots.
 pub(super) const BOT_HEADER: [&str; 9] =
     ["bot", "symbol", "trades", "won", "lost", "draw", "win rate", "pnl", "verdict"];
+/// The most that a win can pay, in percent of the stake.
+const MOST_PAYOUT: f64 = 100.0;
 /// What delays are told of.
 const DELAYS: [&str; 4] = ["close to available", "decide to arrival", "decide to open", "request to answer"];
 
@@ -69,10 +71,7 @@ impl RunReport {
             ("candles", self.candles_told()),
             ("trades", format!("{trades}: {won} won, {lost} lost, {draw} drawn, {cancelled} cancelled")),
             ("win rate", format!("{} (break-even {})", percent(self.win_rate), percent(self.break_even))),
-            (
-                "breaks even at payout",
-                self.break_even_payout_percent.map_or("-".to_owned(), |p| format!("{p:.2} %")),
-            ),
+            ("break-even payout", self.break_even_payout_percent.map_or("-".to_owned(), break_even_payout)),
             (
                 "p-value, if trades are independent",
                 self.p_value.map_or("-".to_owned(), |p| format!("{p:.4}")),
@@ -80,12 +79,12 @@ impl RunReport {
             ("profit and loss", self.signed(self.pnl)),
             ("final balance", self.money(self.final_balance)),
             (
-                "deepest fall",
+                "max. drawdown",
                 format!("{} ({:.2} %)", self.money(self.max_drawdown), self.max_drawdown_percent),
             ),
             ("longest losing streak", streak.to_string()),
         ];
-        figures.extend(sparkline(&self.analysis.equity).map(|line| ("balance", line)));
+        figures.extend(sparkline(&self.analysis.equity).map(|line| ("equity curve", line)));
         figures.extend(self.luck());
         figures.extend(self.sensitivity());
         if let Some(overlap) = self.edge.overlap() {
@@ -128,13 +127,13 @@ impl RunReport {
         if let Some(baselines) = &self.analysis.baselines {
             let per_stake = |mean: f64| format!("{:+.2} %", mean * 100.0);
             let told = format!(
-                "{} (shifted {}, always BUY {}, always SELL {})",
+                "{} (randomised directions {}, always BUY {}, always SELL {})",
                 per_stake(baselines.own),
                 per_stake(baselines.shifted),
                 per_stake(baselines.always_buy),
                 per_stake(baselines.always_sell)
             );
-            figures.push(("return per stake", told));
+            figures.push(("expectancy, % of stake", told));
         }
         figures
     }
@@ -149,10 +148,10 @@ impl RunReport {
                 format!("{} {mean}", point.label)
             };
             let name = match curve.setting {
-                VenueSetting::LatencyMs => "return % by latency",
-                VenueSetting::PayoutPercent => "return % by payout",
-                VenueSetting::Path => "return % by price path",
-                VenueSetting::Stress => "return % under stress",
+                VenueSetting::LatencyMs => "expectancy % by latency",
+                VenueSetting::PayoutPercent => "expectancy % by payout",
+                VenueSetting::Path => "expectancy % by price path",
+                VenueSetting::Stress => "expectancy % under stress",
             };
             (name, curve.points.iter().map(point).collect::<Vec<_>>().join(", "))
         };
@@ -200,4 +199,9 @@ fn delay_row(line: &DelayLine) -> Vec<String> {
 
 fn percent(fraction: Option<f64>) -> String {
     fraction.map_or("-".to_owned(), |fraction| format!("{:.2} %", fraction * 100.0))
+}
+
+/// No venue pays more than the stake: beyond that, no payout breaks even.
+fn break_even_payout(percent: f64) -> String {
+    if percent > MOST_PAYOUT { "none (above 100 %)".to_owned() } else { format!("{percent:.2} %") }
 }

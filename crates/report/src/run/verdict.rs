@@ -82,9 +82,9 @@ pub struct EdgeLine {
     about_more_trades: Option<u64>,
     /// The edge that is looked for, as a return per unit of stake.
     delta: f64,
-    /// What the account that bets on an edge has become; it began with 1, and 20 shows the edge.
+    /// The evidence for an edge: what an account that bets on one has become, from 1; 20 shows the edge.
     account_for: f64,
-    /// The same of the account that bets against an edge of `delta`; 20 rules it out.
+    /// The evidence against an edge of `delta`, likewise; 20 rules it out.
     account_against: f64,
     /// Groups of trades that overlap in time.
     clusters: u64,
@@ -159,7 +159,10 @@ impl EdgeLine {
         let size = format!("{:.0} % of the stake", self.delta * 100.0);
         let mut words = match (self.verdict, self.about_more_trades) {
             ("edge_shown", _) => "edge shown".to_owned(),
-            ("edge_rejected", _) => format!("edge rejected: one of {size} or more is ruled out"),
+            ("edge_rejected", _) => {
+                let error = 100.0 / self.thresholds[1];
+                format!("no edge: {size} or more is ruled out (error rate {error:.0} %)")
+            }
             _ if !self.withheld.is_empty() => {
                 format!("edge shown, but withheld: {}", self.withheld.join("; "))
             }
@@ -168,12 +171,10 @@ impl EdgeLine {
             }
             (_, None) => "not enough trades yet".to_owned(),
         };
-        for label in &self.labels {
-            words.push_str(", ");
-            words.push_str(label);
-            if *label == HYPOTHESIS {
-                words.push_str(" (the prices are not the venue's own)");
-            }
+        let caveats: Vec<&str> = self.labels.iter().map(|label| caveat_of(label)).collect();
+        if !caveats.is_empty() {
+            words.push_str(". Caveats: ");
+            words.push_str(&caveats.join("; "));
         }
         words
     }
@@ -188,6 +189,15 @@ impl EdgeLine {
     pub fn overlap(&self) -> Option<String> {
         let inflation = self.variance_inflation;
         (inflation > 1.0 + 1e-9).then(|| format!("{} clusters, variance x{inflation:.2}", self.clusters))
+    }
+}
+
+/// A label as people read it.
+fn caveat_of(label: &str) -> &str {
+    match label {
+        ASSUMED_PAYOUT => "payout assumed",
+        HYPOTHESIS => "prices not from this venue",
+        other => other,
     }
 }
 

@@ -5,7 +5,7 @@ mod page;
 pub use page::write_sweep_page;
 
 use crate::value::short;
-use candlewick_records::table;
+use candlewick_records::{counted, table};
 use candlewick_search::sweep::{
     Figures, Luck, Outcome, Space, SweepSettings, TrialRow, corrected_p_values, ranked,
 };
@@ -154,7 +154,7 @@ impl fmt::Display for SweepReport {
         header.extend(self.parameters.iter().cloned());
         header.push(self.objective.to_owned());
         header.extend(
-            ["trades", "win rate", "needed", "corrected p", "pnl", "deepest fall"].map(str::to_owned),
+            ["trades", "win rate", "needed", "corrected p", "pnl", "max. drawdown"].map(str::to_owned),
         );
         let mut best = table(header);
         for line in &self.best {
@@ -170,13 +170,14 @@ impl fmt::Display for SweepReport {
         writeln!(f, "{}", best.trim_fmt())?;
         let Self { trials, counting, parameters_refused, resumed, .. } = self;
         let seconds = self.elapsed_ms as f64 / 1_000.0;
-        write!(f, "\n{trials} sets by {}, of which {counting} count", self.search)?;
+        let sets = counted(*trials, "set", "sets");
+        write!(f, "\n{sets} by {}, of which {counting} count", self.search)?;
         if *parameters_refused > 0 {
-            write!(f, " and {parameters_refused} were refused by the strategy")?;
+            write!(f, " and {parameters_refused} refused by the strategy")?;
         }
         write!(f, "; {seconds:.1} s")?;
         if *resumed > 0 {
-            write!(f, ", {resumed} runs of an earlier process")?;
+            write!(f, ", {} of an earlier process", counted(*resumed, "run", "runs"))?;
         }
         if let Some(luck) = &self.luck {
             write!(f, "\n\nHow much of the best is luck, by all {} sets: {}", luck.sets, luck.reading())?;

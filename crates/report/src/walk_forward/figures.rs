@@ -2,8 +2,7 @@
 
 use super::{ChosenLine, Joined, WalkForwardReport, WindowLine, Written, percent};
 use crate::value::short;
-use candlewick_records::table;
-use candlewick_records::utc;
+use candlewick_records::{counted, table, utc};
 use candlewick_sdk::Millis;
 use std::fmt;
 
@@ -21,9 +20,10 @@ impl fmt::Display for Written<'_> {
         writeln!(f, "{}\n\n{}", windows.trim_fmt(), figures.trim_fmt())?;
         let trials: usize = report.windows.iter().map(|line| line.trials).sum();
         let seconds = self.elapsed_ms as f64 / 1_000.0;
-        write!(f, "\n{trials} trials in {} windows; {seconds:.1} s", report.windows.len())?;
+        let windows = counted(report.windows.len(), "window", "windows");
+        write!(f, "\n{} in {windows}; {seconds:.1} s", counted(trials, "trial", "trials"))?;
         if self.resumed > 0 {
-            write!(f, ", {} trials of an earlier process", self.resumed)?;
+            write!(f, ", {} of an earlier process", counted(self.resumed, "trial", "trials"))?;
         }
         if let Some(count) = self.variants_tried {
             write!(
@@ -93,7 +93,7 @@ impl WalkForwardReport {
             figures.push(("profit and loss", format!("{:+.2}", all.pnl)));
             figures.extend(self.curve.clone().map(|curve| ("as it came", curve)));
             figures.push((
-                "deepest fall",
+                "max. drawdown",
                 format!("{:.2} ({:.2} %)", all.max_drawdown, all.max_drawdown_percent),
             ));
             figures.push(("longest losing streak", all.longest_losing_streak.to_string()));

@@ -4,7 +4,7 @@ use crate::figures::Times;
 use crate::stage::{BenchVenue, FastClock, Moments, Signaller};
 use crate::wire::Wire as FarEnd;
 use crate::{Pace, WARM_UP};
-use candlewick_api::{Credentials, Exchange, HttpBroker, Secret, Settings, Tap};
+use candlewick_api::{Credentials, Exchange, HttpBroker, HttpObserver, Secret, Settings};
 use candlewick_broker::Account as Kind;
 use candlewick_broker::clock::Clock;
 use candlewick_engine::{BotSettings, Header, RiskSettings, Session, SessionSettings, StakeSettings};
@@ -30,11 +30,10 @@ pub(crate) struct Opens {
 /// Puts exchanges with the venue on their way to the journal, as the program does.
 struct ToJournal(mpsc::Sender<LoggedExchange>);
 
-impl Tap for ToJournal {
-    fn see(&self, exchange: Exchange) {
-        let Exchange { about, sent, received, what, request, status, response } = exchange;
-        let wire =
-            LoggedExchange { intent: about, sent, received, what, request, response: Some(response), status };
+impl HttpObserver for ToJournal {
+    fn observe(&self, exchange: Exchange) {
+        let Exchange { intent, sent, received, what, request, status, response } = exchange;
+        let wire = LoggedExchange { intent, sent, received, what, request, response: Some(response), status };
         self.0.try_send(wire).unwrap();
     }
 }
@@ -45,7 +44,7 @@ pub(crate) async fn run(far_end: &FarEnd, file: &Path, pace: Pace, into: &mut Op
     let (signalled, handed) = (Moments::default(), Moments::default());
     let clock: Arc<dyn Clock> = Arc::new(FastClock { began: pace.began, start, minute: pace.minute });
     let (sender, exchanges) = mpsc::channel(4_096);
-    let client = client_of(far_end, Arc::clone(&clock)).with_tap(Arc::new(ToJournal(sender)));
+    let client = client_of(far_end, Arc::clone(&clock)).with_observer(Arc::new(ToJournal(sender)));
     let unrecognised = client.unrecognised();
     let venue = Arc::new(BenchVenue { clock: Arc::clone(&clock), client, handed: Arc::clone(&handed) });
     let settings = session_settings();

@@ -3,7 +3,7 @@
 use crate::dice::Dice;
 use crate::network::Answered;
 use crate::wire::Page;
-use candlewick_api::{Body, Carried, NoAnswer};
+use candlewick_api::{Body, NoAnswer, RawAnswer};
 use reqwest::StatusCode;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue, LOCATION, RETRY_AFTER};
 use serde_json::json;
@@ -32,13 +32,13 @@ fn page(status: u16, body: &str) -> Page {
 
 fn somehow(status: u16, body: Body) -> Answered {
     let status = StatusCode::from_u16(status).unwrap();
-    Answered::Somehow(Carried { status, headers: HeaderMap::new(), body })
+    Answered::Somehow(RawAnswer { status, headers: HeaderMap::new(), body })
 }
 
 fn with_header(status: u16, name: HeaderName, value: &'static str) -> Answered {
     let headers = [(name, HeaderValue::from_static(value))].into_iter().collect();
     let status = StatusCode::from_u16(status).unwrap();
-    Answered::Somehow(Carried { status, headers, body: Body::Whole(Vec::new()) })
+    Answered::Somehow(RawAnswer { status, headers, body: Body::Whole(Vec::new()) })
 }
 
 /// After an open that may have been accepted: its client cannot know.

@@ -7,11 +7,11 @@ use crate::garbage;
 use crate::plan::{Habits, Withholding};
 use crate::records;
 use crate::time::OffClock;
-use crate::truth::{Fate, Request, Sender};
+use crate::truth::{Request, RequestState, Sender};
 use crate::wire;
 use crate::world::World;
 use async_trait::async_trait;
-use candlewick_api::{Body, Carried, NoAnswer, Purpose, Transport};
+use candlewick_api::{Body, NoAnswer, Purpose, RawAnswer, Transport};
 use candlewick_broker::clock::Clock;
 use candlewick_broker::{OpenOrder, PriceAnswer, current_intent};
 use candlewick_sdk::Millis;
@@ -108,7 +108,7 @@ impl ModelNetwork {
     }
 
     /// Asks the venue, which answers by what it knows at that moment.
-    async fn ask(&self, url: &Url, patience: Millis) -> Result<Carried, NoAnswer> {
+    async fn ask(&self, url: &Url, patience: Millis) -> Result<RawAnswer, NoAnswer> {
         if !self.world.count_question() {
             self.world.require(false, || "questions without end".to_owned());
             return std::future::pending().await;
@@ -183,17 +183,19 @@ impl ModelNetwork {
         }
     }
 
-    fn carried(&self, answered: Answered) -> Carried {
+    fn carried(&self, answered: Answered) -> RawAnswer {
         let mut headers = HeaderMap::new();
         if self.world.plan.habits.has_dates {
             let now = Duration::from_millis(self.world.time.now().get() as u64);
             headers.insert(DATE, httpdate::fmt_http_date(UNIX_EPOCH + now).parse().unwrap());
         }
         match answered {
-            Answered::Soundly(page) => Carried { status: page.status, headers, body: Body::Whole(page.body) },
+            Answered::Soundly(page) => {
+                RawAnswer { status: page.status, headers, body: Body::Whole(page.body) }
+            }
             Answered::Somehow(garbled) => {
                 headers.extend(garbled.headers);
-                Carried { headers, ..garbled }
+                RawAnswer { headers, ..garbled }
             }
         }
     }
@@ -259,7 +261,7 @@ impl ModelNetwork {
     }
 
     /// Carries the one request of an intent.
-    async fn post(&self, order: &OpenOrder, patience: Millis) -> Result<Carried, NoAnswer> {
+    async fn post(&self, order: &OpenOrder, patience: Millis) -> Result<RawAnswer, NoAnswer> {
         let intent = self.check_post(current_intent(), order);
         let lost = || Err(NoAnswer::Lost("as it happens".to_owned()));
         let habits = &self.world.plan.habits;
@@ -283,12 +285,12 @@ impl ModelNetwork {
             flight.is_answered = true;
             return lost();
         }
-        let fate = self.world.truth().fate(ticket);
-        let answered = match fate {
-            Fate::Underway => return lost(),
+        let state = self.world.truth().state_of(ticket);
+        let answered = match state {
+            RequestState::Underway => return lost(),
             _ if way.is_unanswered => garbage::of_open(&mut self.world.dice()),
-            Fate::Accepted(place) => Ok(Answered::Soundly(wire::Page::ok(&self.reply(place)))),
-            Fate::Refused => Ok(Answered::Soundly(garbage::refusal(&mut self.world.dice()))),
+            RequestState::Accepted(place) => Ok(Answered::Soundly(wire::Page::ok(&self.reply(place)))),
+            RequestState::Refused => Ok(Answered::Soundly(garbage::refusal(&mut self.world.dice()))),
         };
         let answered = answered.map(|answered| self.carried(answered));
         self.pass(way.answer.min(patience - way.underway)).await;
@@ -302,17 +304,17 @@ pub(crate) enum Answered {
     /// As the contract says.
     Soundly(wire::Page),
     /// As it should not.
-    Somehow(Carried),
+    Somehow(RawAnswer),
 }
 
 #[async_trait]
 impl Transport for ModelNetwork {
-    async fn carry(
+    async fn send(
         &self,
         purpose: Purpose,
         request: reqwest::Request,
         _limit_bytes: usize,
-    ) -> Result<Carried, NoAnswer> {
+    ) -> Result<RawAnswer, NoAnswer> {
         let patience = Millis::new(request.timeout().unwrap().as_millis() as i64);
         let is_post = *request.method() == Method::POST;
         self.world.require(is_post == (purpose == Purpose::Open), || "asked by the wrong client".to_owned());

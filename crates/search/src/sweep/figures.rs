@@ -40,13 +40,13 @@ pub struct Figures {
     pub p_value: Option<f64>,
     /// Net profit of all settled trades.
     pub pnl: f64,
-    /// Net profit per unit staked.
+    /// Expectancy: net profit as a part of what was staked.
     pub expectancy: Option<f64>,
     /// Mean over standard deviation of each day's profit, a year's worth.
     pub sharpe: Option<f64>,
-    /// The deepest fall below a peak, by amount.
+    /// The max. drawdown, by amount.
     pub max_drawdown: f64,
-    /// The deepest fall below a peak in percent of the peak, which may be another one.
+    /// The max. drawdown in percent of the peak, which may be another one.
     pub max_drawdown_percent: f64,
     /// The most losses in a row.
     pub longest_losing_streak: u64,

@@ -8,6 +8,7 @@ use crate::candles::CandleArguments;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::output::{print, print_json, write_file};
 use candlewick_app::candles::Candles;
+use candlewick_records::counted;
 use candlewick_report::analysis::{Background, Prices, Sensitivity};
 use candlewick_report::page::write_run_page;
 use candlewick_report::run::{PageParts, Run, RunReport, VariantCounter, page_of, write_trades};
@@ -20,7 +21,7 @@ use std::path::{Path, PathBuf};
 /// What to replay.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Without --config, three bots that come along; without --data and [sandbox].data, what the catalog has \
+    after_help = "Without --config, the built-in example bots; without --data and [sandbox].data, what the catalog has \
                   of the bots' series, else two weeks of synthetic candles.\n\nExamples:\n  candlewick backtest\n  \
                   candlewick backtest --config my.toml --data BTCUSDT_1m.csv --sensitivity --html report.html\n  candlewick \
                   backtest --data BTCUSDT@1m --from 2026-01-06 --to 2026-01-10\n  candlewick backtest --json --quiet"
@@ -31,7 +32,7 @@ pub(crate) struct BacktestArguments {
     /// Write the trades as CSV
     #[arg(long, value_name = "FILE")]
     trades: Option<PathBuf>,
-    /// Write the report as one HTML file that loads nothing, with the candles and trades to look at
+    /// Write the report as one self-contained HTML file, with charts of candles and trades
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
     /// Write the journal, one line of JSON an entry; the file must not exist
@@ -147,7 +148,10 @@ fn report(
 
 /// What is said of longer candles that could not be made.
 fn notice_of_incomplete(count: u64) -> Option<String> {
-    (count > 0).then(|| format!("{count} longer candles were not made: shorter ones inside them are missing"))
+    (count > 0).then(|| {
+        let candles = counted(count, "longer candle", "longer candles");
+        format!("{candles} not made: shorter candles inside are missing")
+    })
 }
 
 fn unwritable(flag: &str, path: &Path, error: std::io::Error) -> Failure {

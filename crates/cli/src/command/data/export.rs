@@ -71,7 +71,7 @@ pub(super) fn run(arguments: &ExportArguments, context: &Context<'_>) -> Result<
             "data_hash": hash,
         }));
     }
-    let joined = joined_from.map(|shorter| format!(", joined from those of {shorter}")).unwrap_or_default();
+    let joined = joined_from.map(|shorter| format!(", resampled from {shorter}")).unwrap_or_default();
     print(&format!("{}: {count} candles of {}{joined}", out.display(), candles.series()))
 }
 

@@ -16,7 +16,7 @@ use candlewick_history::Catalog;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
-/// Candles at rest.
+/// Import, check and manage stored candles.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Example:\n  candlewick data generate --symbol BTCUSDT --days 14")]
 pub(crate) enum DataCommand {

@@ -18,7 +18,7 @@ use serde_json::{Map, Value};
 /// Which strategy, and on what.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Without --data it is checked on synthetic candles: a random walk, trends, and a price that is drawn back. A \
+    after_help = "Without --data it is checked on synthetic candles: a random walk, trends, and mean-reverting prices. A \
                   file that a parameter names is cut off at moments of the candles, to see whether it is read ahead: give the \
                   --data that it belongs to.\n\nExamples:\n  candlewick strategy check rsi-reversal\n  candlewick strategy check \
                   rsi-reversal --param period=7 --param oversold=25 --json\n  candlewick strategy check signal-list --param \

@@ -1,4 +1,4 @@
-//! Watching what passes over the wire: requests and answers of the trading API as they were, without credentials.
+//! Observing exchanges: requests and answers of the trading API as they were, without credentials.
 
 use candlewick_sdk::Millis;
 
@@ -6,8 +6,8 @@ use candlewick_sdk::Millis;
 /// credential that the venue echoes is hidden.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exchange {
-    /// What the caller said that this is about ([`about`](crate::about)).
-    pub about: Option<u64>,
+    /// The intent that it was for ([`for_intent`](candlewick_broker::for_intent)).
+    pub intent: Option<u64>,
     /// When it left, by our clock.
     pub sent: Millis,
     /// When the answer was complete; none when there was none.
@@ -22,8 +22,8 @@ pub struct Exchange {
     pub response: String,
 }
 
-/// Sees every exchange; must return quickly.
-pub trait Tap: Send + Sync {
+/// Is given every exchange; must return quickly.
+pub trait HttpObserver: Send + Sync {
     /// An exchange has ended.
-    fn see(&self, exchange: Exchange);
+    fn observe(&self, exchange: Exchange);
 }

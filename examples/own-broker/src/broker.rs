@@ -1,0 +1,142 @@
+//! Orders filled at the prices of the moment.
+
+use crate::market::{SYMBOL, price_at};
+use async_trait::async_trait;
+use candlewick_broker::clock::Clock;
+use candlewick_broker::{
+    Account, Balances, Broker, BrokerError, Detail, Identity, OpenOrder, OpenOutcome, Progress, Refusal,
+    RefusalReason, Reply, Reported, TradeListing, TradeReport,
+};
+use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::{Direction, ExpirationType, Millis, Outcome, Payout};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What a win pays, in percent of the stake.
+const PAYOUT_PERCENT: i64 = 80;
+
+/// Fills every order at once, and settles it when its time is over.
+pub struct SineBroker {
+    clock: Arc<dyn Clock>,
+    trades: Mutex<Vec<Trade>>,
+}
+
+#[derive(Clone)]
+struct Trade {
+    id: String,
+    order: OpenOrder,
+    open_time: Millis,
+}
+
+impl Trade {
+    fn close_time(&self) -> Millis {
+        self.open_time + self.order.close_type.duration()
+    }
+
+    /// How it ended, and what that brought; none while it runs.
+    fn end(&self, now: Millis) -> Option<(Outcome, Decimal)> {
+        let (open, close) = (price_at(self.open_time), price_at(self.close_time()));
+        let wins = match self.order.direction {
+            Direction::Buy => close > open,
+            Direction::Sell => close < open,
+        };
+        let stake = self.order.amount;
+        let end = if wins {
+            (Outcome::Won, stake * Decimal::new(PAYOUT_PERCENT, 2))
+        } else {
+            (Outcome::Lost, -stake)
+        };
+        (self.close_time() <= now).then_some(end)
+    }
+
+    fn report(&self, now: Millis) -> TradeReport {
+        let end = self.end(now);
+        TradeReport {
+            progress: end.map_or(Progress::Running, |(outcome, _)| Progress::Over(outcome)),
+            symbol: Some(self.order.symbol.to_string()),
+            direction: Some(Reported::Known(self.order.direction)),
+            amount: Some(self.order.amount),
+            close_type: Some(Reported::Known(self.order.close_type)),
+            expiration_type: Some(Reported::Known(ExpirationType::TimeFixed)),
+            account: Some(Account::Demo),
+            from_token: Some(true),
+            request_time: Some(self.open_time),
+            open_time: Some(self.open_time),
+            open_price: Some(price_at(self.open_time)),
+            close_time: Some(self.close_time()),
+            close_price: end.map(|_| price_at(self.close_time())),
+            payout: Payout::from_percent(Decimal::from(PAYOUT_PERCENT)).ok(),
+            profit: end.map(|(_, profit)| profit),
+            ..TradeReport::new(self.id.as_str())
+        }
+    }
+}
+
+impl SineBroker {
+    /// By this clock.
+    pub fn new(clock: Arc<dyn Clock>) -> Self {
+        Self { clock, trades: Mutex::default() }
+    }
+
+    fn known(&self) -> Vec<Trade> {
+        self.trades.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Ten thousand, what trades brought, and without what is at stake.
+    fn balance(&self, now: Millis) -> Decimal {
+        let moved = |trade: &Trade| trade.end(now).map_or(-trade.order.amount, |(_, profit)| profit);
+        Decimal::from(10_000) + self.known().iter().map(moved).sum::<Decimal>()
+    }
+}
+
+#[async_trait]
+impl Broker for SineBroker {
+    async fn open(&self, order: &OpenOrder, leave_by: Millis) -> OpenOutcome {
+        let now = self.clock.now();
+        if now > leave_by {
+            return OpenOutcome::NotSent { reason: "it is too late".to_owned() };
+        }
+        let is_unknown = order.symbol.as_str() != SYMBOL || order.account != Account::Demo;
+        let refusal = |reason, text: &str| {
+            OpenOutcome::Refused(Refusal { reason, text: text.to_owned(), venue_time: Some(now) })
+        };
+        match order.expiration_type {
+            _ if is_unknown => return refusal(RefusalReason::Other, "only SINE, with play money"),
+            _ if order.amount > self.balance(now) => {
+                return refusal(RefusalReason::InsufficientBalance, "the account does not cover it");
+            }
+            ExpirationType::Unstated | ExpirationType::TimeFixed => {}
+            ExpirationType::CandleClose | ExpirationType::NextCandle => {
+                return refusal(RefusalReason::Other, "only fixed times");
+            }
+        }
+        let mut trades = self.trades.lock().unwrap_or_else(PoisonError::into_inner);
+        let id = format!("sine-{}", trades.len() + 1);
+        let trade = Trade { id, order: order.clone(), open_time: now };
+        let report = trade.report(now);
+        trades.push(trade);
+        OpenOutcome::Opened(Reply::at(Box::new(report), now))
+    }
+
+    async fn trade(&self, id: &str, _detail: Detail) -> Result<Reply<TradeReport>, BrokerError> {
+        let now = self.clock.now();
+        let found = self.known().into_iter().find(|trade| trade.id == id);
+        let found = found.ok_or_else(|| BrokerError::NotFound { text: format!("trade {id}") })?;
+        Ok(Reply::at(found.report(now), now))
+    }
+
+    async fn trades(&self) -> TradeListing {
+        let now = self.clock.now();
+        let trades = self.known().iter().map(|trade| trade.report(now)).collect();
+        TradeListing { began: now, ended: now, is_complete: true, trades, ended_early: None }
+    }
+
+    async fn balances(&self) -> Result<Reply<Balances>, BrokerError> {
+        let now = self.clock.now();
+        Ok(Reply::at(Balances { demo: Some(self.balance(now)), real: None }, now))
+    }
+
+    async fn identity(&self) -> Result<Reply<Identity>, BrokerError> {
+        let identity = Identity { user: "you".to_owned(), restrictions: Vec::new() };
+        Ok(Reply::at(identity, self.clock.now()))
+    }
+}

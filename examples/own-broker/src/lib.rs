@@ -1,0 +1,37 @@
+//! A broker of your own: prices and fills of its own making, without a network.
+//!
+//! [`SineMarket`] knows prices and [`SineBroker`] fills orders at them: all that a live run needs of a venue. The market
+//! is asked for prices; [`StreamedMarket`] is the same market, and streams them as well.
+
+mod broker;
+mod market;
+
+pub use broker::SineBroker;
+pub use market::{SineMarket, StreamedMarket};
+
+use candlewick_broker::clock::{Clock, Speed, VirtualClock};
+use candlewick_broker::{Broker, MarketData};
+use candlewick_cli::VenuePorts;
+use candlewick_sdk::Millis;
+use std::sync::Arc;
+
+/// 2026-11-20 12:00 UTC, when every session begins.
+const START: Millis = Millis::new(1_795_176_000_000);
+
+/// The market that is asked for its prices, and the broker. A session lasts four hours of a clock that jumps from one
+/// moment that matters to the next, so it is over at once.
+pub fn polled() -> VenuePorts {
+    let clock: Arc<dyn Clock> = Arc::new(VirtualClock::new(START, Speed::Max));
+    ports(Arc::new(SineMarket::new(Arc::clone(&clock))), clock)
+}
+
+/// The same, where prices stream.
+pub fn streamed() -> VenuePorts {
+    let clock: Arc<dyn Clock> = Arc::new(VirtualClock::new(START, Speed::Max));
+    ports(Arc::new(StreamedMarket::new(Arc::clone(&clock))), clock)
+}
+
+fn ports(market: Arc<dyn MarketData>, clock: Arc<dyn Clock>) -> VenuePorts {
+    let broker: Arc<dyn Broker> = Arc::new(SineBroker::new(Arc::clone(&clock)));
+    VenuePorts { market, broker, clock, until: Some(START + Millis::HOUR * 4) }
+}

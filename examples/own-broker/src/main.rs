@@ -1,0 +1,11 @@
+//! The program with this broker: `own-broker live --broker sine`.
+
+use candlewick_cli::App;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    App::with_builtin_strategies()
+        .with_broker("sine", own_broker::polled)
+        .with_broker("sine-stream", own_broker::streamed)
+        .run()
+}

@@ -1,0 +1,57 @@
+//! A session with the broker opens trades and settles them, whether its prices are asked for or stream.
+
+use candlewick_broker::MarketData;
+use std::process::Command;
+
+const CONFIG: &str = "[[bots]]\nname = \"waves\"\nsymbol = \"SINE\"\ninterval = \"1m\"\n\
+    strategy = \"rsi-reversal\"\nclose_type = \"05:00\"\nparams = { period = 5 }\n";
+
+fn check(broker: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("bots.toml"), CONFIG).unwrap();
+    let trades = folder.path().join("trades.csv");
+    let output = Command::new(env!("CARGO_BIN_EXE_own-broker"))
+        .args(["live", "--broker", broker, "--config", "bots.toml", "--trades", "trades.csv"])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let text =
+        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{text}");
+    let rows = std::fs::read_to_string(trades).unwrap();
+    let settled = rows.lines().skip(1).filter(|row| row.contains(",WON,") || row.contains(",LOST,")).count();
+    assert!(settled >= 10 && settled == rows.lines().count() - 1, "{rows}\n{text}");
+}
+
+#[test]
+fn a_session_on_polled_prices_opens_and_settles_trades() {
+    check("sine");
+}
+
+#[test]
+fn a_session_on_streamed_prices_opens_and_settles_trades() {
+    check("sine-stream");
+}
+
+#[test]
+fn a_broker_that_does_not_exist_is_named_with_those_that_do() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("bots.toml"), CONFIG).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_own-broker"))
+        .args(["live", "--broker", "cosine", "--config", "bots.toml"])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && text.contains("cosine") && text.contains("sine-stream"), "{text}");
+}
+
+#[tokio::test]
+async fn one_market_streams_and_the_other_is_asked() {
+    let symbol = "SINE".parse().unwrap();
+    assert!(own_broker::polled().market.subscribe(&symbol).await.unwrap().is_none());
+    let streamed: std::sync::Arc<dyn MarketData> = own_broker::streamed().market;
+    let mut feed = streamed.subscribe(&symbol).await.unwrap().expect("it streams");
+    let (first, second) = (feed.next().await.unwrap(), feed.next().await.unwrap());
+    assert_eq!((second.time - first.time).get(), 1_000);
+}
