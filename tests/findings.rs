@@ -11,14 +11,14 @@ const MINUTE: i64 = 60_000;
 
 /// What a trade of the candles below comes to.
 #[derive(Clone, Copy, PartialEq)]
-enum Fate {
+enum Ending {
     Won,
     Lost,
     /// No trade in this minute.
     Idle,
 }
 
-use Fate::{Idle, Lost, Won};
+use Ending::{Idle, Lost, Won};
 
 /// A venue without delays, and a bot that trades its list for one minute.
 const BOT: &str = "[simulation]\nlatency_ms = 0\nopen_rounding = \"none\"\n[risk]\ndaily_loss_limit = 0\n\
@@ -42,23 +42,23 @@ fn minutes(minutes: impl Iterator<Item = i64>, close: impl Fn(i64) -> i64) -> St
 }
 
 /// Signals so that the trade of each minute, the second one first, ends as it is told to.
-fn list(fates: &[Fate]) -> String {
+fn list(endings: &[Ending]) -> String {
     let mut text = "time,symbol,direction\n".to_owned();
-    for (minute, fate) in (1..).zip(fates) {
+    for (minute, ending) in (1..).zip(endings) {
         let is_up = price(minute + 1) > price(minute);
-        let direction = if is_up == (*fate == Won) { "BUY" } else { "SELL" };
-        if *fate != Idle {
+        let direction = if is_up == (*ending == Won) { "BUY" } else { "SELL" };
+        if *ending != Idle {
             let _ = writeln!(text, "{},BTCUSDT,{direction}", MONDAY + minute * MINUTE);
         }
     }
     text
 }
 
-fn folder(fates: &[Fate], settings: &str) -> Folder {
-    let count = fates.len() as i64 + 2;
+fn folder(endings: &[Ending], settings: &str) -> Folder {
+    let count = endings.len() as i64 + 2;
     Folder::new()
         .with("bot.toml", &format!("{BOT}{settings}"))
-        .with("list.csv", &list(fates))
+        .with("list.csv", &list(endings))
         .with("BTCUSDT_1m.csv", &minutes(0..count, |minute| price(minute + 1)))
 }
 
@@ -94,8 +94,9 @@ fn too_few_trades() {
 #[test]
 fn a_profit_of_one_hour() {
     // How its trades end, and how many minutes lie between them, hour by hour.
-    let hours = |of: [(Fate, usize); 3]| {
-        let hour = |(fate, every)| (0..60).map(move |minute| if minute % every == 0 { fate } else { Idle });
+    let hours = |of: [(Ending, usize); 3]| {
+        let hour =
+            |(ending, every)| (0..60).map(move |minute| if minute % every == 0 { ending } else { Idle });
         of_file(&folder(&of.into_iter().flat_map(hour).collect::<Vec<_>>(), ""))
     };
     // 15 wins at payout 80 are 12 stakes; four losses and four take eight.
@@ -170,11 +171,11 @@ fn a_payout_above_the_one_that_a_live_run_is_paid() {
 #[test]
 fn candles_that_are_missing() {
     let whole = folder(&[Won; 60], "");
-    let torn = folder(&[Won; 60], "").with(
+    let gappy = folder(&[Won; 60], "").with(
         "BTCUSDT_1m.csv",
         &minutes((0..62).filter(|minute| !(20..40).contains(minute)), |minute| price(minute + 1)),
     );
-    check("gaps", &of_file(&torn), "20 candles are missing", &of_file(&whole));
+    check("gaps", &of_file(&gappy), "20 candles are missing", &of_file(&whole));
 }
 
 #[test]
@@ -191,8 +192,8 @@ fn trades_that_draw() {
 #[test]
 fn a_ladder_that_hides_losses() {
     // Each is over before the next one, so that the ladder knows.
-    let fates = [Lost, Idle, Won, Idle].repeat(15);
-    let run = |stake: &str| of_file(&folder(&fates, stake));
+    let endings = [Lost, Idle, Won, Idle].repeat(15);
+    let run = |stake: &str| of_file(&folder(&endings, stake));
     let ladder = run("stake = { kind = \"martingale\", amount = 10, factor = 3, levels = 2 }\n");
     assert!(ladder["pnl"].as_f64() > Some(0.0), "{ladder}");
     check("ladder_hides_losses", &ladder, "The ladder of a hides losses", &run(""));

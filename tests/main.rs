@@ -56,3 +56,4 @@ mod variants;
 mod walk_forward;
 mod wire;
 mod withheld;
+mod words;

@@ -94,7 +94,7 @@ fn why_tells_of_an_intent_what_has_become_of_it() {
         let (at, intent) = (last.at.get(), Some(3));
         let body = event.map(|event| format!(r#"{{"at":{at},"received":{at},{event},"intent":3}}"#));
         let line = body.map(|body| Line { kind: LineKind::Event, intent, body, ..last.clone() });
-        let journal = format!("fate{number}.db");
+        let journal = format!("doubt{number}.db");
         write(&folder.path(&journal), recorded.iter().cloned().chain(line));
         let told = folder.run(&["why", &decided, "--journal", &journal, "--json"]).json();
         let told = told["bots"].as_array().unwrap().iter().find(|told| told["bot"] == bot).unwrap().clone();

@@ -74,7 +74,7 @@ const SMALL_STAKES: &str = "[sandbox]\nmax_amount = 5\n";
 /// The wallet is read often, so that money that nothing explains is booked in little more than a minute.
 const MANY_READINGS: &str = "[runtime]\nwallet_every_s = 5\nlist_lag_ms = 1000\n";
 
-/// All that a run of the strategies that come along writes: none of them asks for prices, so none is written.
+/// All that a run of the built-in strategies writes: none of them asks for prices, so none is written.
 const POINTS: [Point; 31] = [
     // First, as it takes longest.
     Point {

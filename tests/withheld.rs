@@ -32,17 +32,17 @@ fn an_edge_is_shown_with_what_is_assumed_and_withheld_on_coarse_data() {
 }
 
 /// The candles without every so many-th one.
-fn torn(folder: Folder, every: usize) -> Folder {
+fn gappy(folder: Folder, every: usize) -> Folder {
     let whole = folder.read("BTCUSDT_5m.csv");
     let kept = whole.lines().enumerate().filter(|(line, _)| *line == 0 || line % every != 0);
-    let torn: String = kept.flat_map(|(_, line)| [line, "\n"]).collect();
-    folder.with("BTCUSDT_5m.csv", &torn)
+    let gappy: String = kept.flat_map(|(_, line)| [line, "\n"]).collect();
+    folder.with("BTCUSDT_5m.csv", &gappy)
 }
 
 #[test]
 fn an_edge_is_withheld_when_gaps_call_off_more_than_one_trade_in_a_hundred() {
     for (every, is_withheld) in [(2_001, false), (41, true)] {
-        let report = follow(&torn(follower(STRONG, ""), every), &[]);
+        let report = follow(&gappy(follower(STRONG, ""), every), &[]);
         let trades = report["trades"].as_f64().unwrap();
         let share = report["cancelled"].as_f64().unwrap() / trades;
         assert!(trades > 5_000.0 && share > 0.0 && (share > 0.01) == is_withheld, "{share} of {trades}");

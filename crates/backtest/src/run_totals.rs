@@ -160,7 +160,7 @@ impl RunTotals {
         self.staked.is_positive().then(|| self.pnl().minor() as f64 / self.staked.minor() as f64)
     }
 
-    /// The deepest falls.
+    /// The largest drawdowns.
     pub const fn drawdowns(&self) -> &DrawdownFold {
         &self.drawdowns
     }

@@ -10,6 +10,7 @@ use tokio::sync::mpsc::{self, Receiver, Sender};
 
 /// Something worth showing. It holds all that is needed to show it.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::large_enum_variant, reason = "most notices are the large ones")]
 pub enum Notice {
     /// The Session took an event and answered with these actions.
     Handled {

@@ -1,4 +1,4 @@
-//! The deepest falls of the balance below its peak.
+//! The largest drawdowns of the balance.
 
 use candlewick_sdk::{Millis, Money};
 
@@ -17,7 +17,7 @@ pub struct Drawdown {
     pub recovered_at: Option<Millis>,
 }
 
-/// The deepest falls so far of a balance that changes by each settled profit in turn: the deepest by amount, and the deepest in
+/// The largest drawdowns so far of a balance that changes by each settled profit in turn: the deepest by amount, and the deepest in
 /// percent of the peak it fell from. They are often not the same: a larger amount may be a smaller part of a higher peak.
 #[derive(Clone, Debug)]
 pub struct DrawdownFold {
@@ -74,7 +74,7 @@ impl DrawdownFold {
         }
     }
 
-    /// Back at the peak: the deepest falls from it have recovered.
+    /// Back at the peak: the drawdowns from it have recovered.
     fn recover(&mut self, at: Option<Millis>) {
         for fall in [&mut self.by_amount, &mut self.by_percent] {
             if fall.recovered_at.is_none() && fall.amount.is_positive() {

@@ -15,28 +15,28 @@ use std::collections::BTreeMap;
 /// What becomes of an intent: nothing, no trade, or a settlement some seconds after its open, with a profit in cents
 /// and, when it was told, a payout in percent.
 #[derive(Clone, Copy)]
-enum Fate {
+enum Ending {
     StaysOpen,
     NoPrice,
     NotSent,
     Ends(Outcome, i64, Option<u32>),
     EndsLate(Outcome, i64, Option<u32>),
 }
-use Fate::{Ends, EndsLate, NoPrice, NotSent, StaysOpen};
+use Ending::{Ends, EndsLate, NoPrice, NotSent, StaysOpen};
 
 const BALANCE: Money = Money::from_minor(1_000_000);
 
 /// The book of a bot that buys every minute, on a ladder of 10, 20 and 40, or always 10.
-fn book(stake: StakeSettings, fates: &[Fate]) -> TradeBook {
+fn book(stake: StakeSettings, endings: &[Ending]) -> TradeBook {
     let place = series("BTCUSDT", "1m");
     let mut settings = settings(vec![bot("a", place)]).session;
     settings.balance = Decimal::from(10_000);
     settings.bots[0].stake = stake;
     settings.risk.max_open_trades_per_symbol = 0;
-    let minutes: Vec<i64> = (1..=fates.len() as i64).collect();
+    let minutes: Vec<i64> = (1..=endings.len() as i64).collect();
     let mut session = Session::new(&settings, vec![Box::new(Scripted::on(place, &minutes))]).unwrap();
     let mut events: Vec<Event> = Vec::new();
-    for (number, fate) in (1..).zip(fates) {
+    for (number, ending) in (1..).zip(endings) {
         let open = minute(number);
         let mut add = |after: i64, kind| {
             let at = open + Millis::from_seconds(after);
@@ -52,7 +52,7 @@ fn book(stake: StakeSettings, fates: &[Fate]) -> TradeBook {
             close_time: None,
             payout: None,
         };
-        match *fate {
+        match *ending {
             StaysOpen => add(2, EventKind::Opened(opened)),
             NoPrice => add(2, EventKind::Rejected { intent, rejection: Rejection::NoPrice }),
             NotSent => add(2, EventKind::NotSent { intent }),
@@ -73,7 +73,7 @@ fn book(stake: StakeSettings, fates: &[Fate]) -> TradeBook {
             book.record_action(action);
         }
     }
-    assert_eq!(book.rows().len(), fates.len());
+    assert_eq!(book.rows().len(), endings.len());
     book
 }
 
@@ -111,7 +111,7 @@ fn check_near(found: Option<f64>, expected: f64) {
 #[test]
 fn mixed_stakes_and_payouts_are_each_judged_by_their_own() {
     // Stakes 10, 20, 10, 10, 20, 40, 10, 10.
-    let fates = [
+    let endings = [
         Ends(Lost, -1_000, Some(80)),
         Ends(Won, 1_800, Some(90)),
         Ends(Draw, 0, Some(70)),
@@ -121,7 +121,7 @@ fn mixed_stakes_and_payouts_are_each_judged_by_their_own() {
         Ends(Cancelled, 0, None),
         StaysOpen,
     ];
-    let summary = Summary::of(&book(ladder(), &fates), BALANCE);
+    let summary = Summary::of(&book(ladder(), &endings), BALANCE);
     let counts =
         [summary.trades, summary.won, summary.lost, summary.draw, summary.cancelled, summary.unsettled];
     assert_eq!(counts, [7, 2, 3, 1, 1, 1]);
@@ -140,9 +140,9 @@ fn mixed_stakes_and_payouts_are_each_judged_by_their_own() {
 
 #[test]
 fn one_payout_gives_its_break_even_and_the_exact_binomial() {
-    let fates = [Won, Won, Lost, Won]
+    let endings = [Won, Won, Lost, Won]
         .map(|outcome| Ends(outcome, if outcome == Won { 800 } else { -1_000 }, Some(80)));
-    let summary = Summary::of(&book(fixed(), &fates), BALANCE);
+    let summary = Summary::of(&book(fixed(), &endings), BALANCE);
     check_near(summary.win_rate, 0.75);
     check_near(summary.break_even, 5.0 / 9.0);
     // 4 (5/9)^3 (4/9) + (5/9)^4 = 2,625 / 6,561.
@@ -159,9 +159,10 @@ fn without_every_payout_there_is_nothing_to_test_against() {
 
 #[test]
 fn without_a_decided_trade_there_are_no_rates() {
-    for fates in [&[][..], &[Ends(Draw, 0, Some(80)), Ends(Cancelled, 0, Some(80))], &[StaysOpen, StaysOpen]]
+    for endings in
+        [&[][..], &[Ends(Draw, 0, Some(80)), Ends(Cancelled, 0, Some(80))], &[StaysOpen, StaysOpen]]
     {
-        let summary = Summary::of(&book(fixed(), fates), BALANCE);
+        let summary = Summary::of(&book(fixed(), endings), BALANCE);
         assert_eq!((summary.win_rate, summary.break_even, summary.p_value), (None, None, None));
         assert_eq!((summary.pnl, summary.max_drawdown), (Money::ZERO, Drawdown::default()));
     }
@@ -178,22 +179,22 @@ fn intents_that_never_came_to_be_are_refusals_and_no_trades() {
 #[test]
 fn streaks_and_drawdowns_follow_the_order_of_settlements_and_not_of_decisions() {
     // Decided: won, lost, won, lost. The first win settles last.
-    let fates = [
+    let endings = [
         EndsLate(Won, 800, Some(80)),
         Ends(Lost, -1_000, Some(80)),
         Ends(Won, 800, Some(80)),
         Ends(Lost, -1_000, Some(80)),
     ];
-    let summary = Summary::of(&book(fixed(), &fates), BALANCE);
+    let summary = Summary::of(&book(fixed(), &endings), BALANCE);
     // 9,990 / 9,998 / 9,988 / 9,996, from 10,000; as decided it would have been from a peak of 10,008.
     assert_eq!(summary.max_drawdown.amount, Money::from_minor(1_200));
     check_near(Some(summary.max_drawdown.percent), 0.12);
     assert_eq!((summary.longest_winning_streak, summary.max_drawdown_by_percent), (1, summary.max_drawdown));
-    let fates = [
+    let endings = [
         EndsLate(Won, 800, Some(80)),
         Ends(Lost, -1_000, Some(80)),
         EndsLate(Won, 800, Some(80)),
         Ends(Lost, -1_000, Some(80)),
     ];
-    assert_eq!(Summary::of(&book(fixed(), &fates), BALANCE).longest_losing_streak, 2);
+    assert_eq!(Summary::of(&book(fixed(), &endings), BALANCE).longest_losing_streak, 2);
 }

@@ -53,17 +53,17 @@ pub struct Server {
     pub order: Order,
     /// What a limit leaves.
     pub cut: Cut,
-    /// Whether a row at the first moment comes along.
+    /// Whether a row at the first moment is returned as well.
     pub start: End,
-    /// Whether a row at the last moment comes along.
+    /// Whether a row at the last moment is returned as well.
     pub end: End,
-    /// Rows from so many minutes before and after the window come along.
+    /// Rows from so many minutes before and after the window are returned as well.
     pub overlap: i64,
     /// Of a longer window, so many minutes at the end that a limit leaves are read, and the rest is not.
     pub longest: i64,
     /// Every row comes so many times.
     pub copies: usize,
-    /// Whether the candle that still forms comes along.
+    /// Whether the candle that still forms is returned as well.
     pub sends_forming: bool,
     /// Minutes whose row is no candle.
     pub unsound: Vec<i64>,

@@ -126,7 +126,7 @@ pub(crate) fn head_of(line: &StoredLine) -> Head {
 pub(crate) enum Cut {
     /// As soon as its question number so many has been asked.
     Asked(u32),
-    /// When the answer to that question is there, unheard.
+    /// When the answer to that question is there and not yet read.
     Answered(u32),
 }
 
@@ -135,17 +135,17 @@ pub(crate) async fn cut<T>(call: impl Future<Output = T>, cut: Cut) -> Option<T>
     let mut call = pin!(call);
     let mut polls = 0;
     poll_fn(|context| {
-        let (last, unheard) = match cut {
+        let (last, unread) = match cut {
             Cut::Asked(last) => (last, false),
             Cut::Answered(last) => (last, true),
         };
-        if unheard && polls == last {
+        if unread && polls == last {
             return Poll::Ready(None);
         }
         polls += 1;
         match call.as_mut().poll(context) {
             Poll::Ready(done) => Poll::Ready(Some(done)),
-            Poll::Pending if !unheard && polls == last => Poll::Ready(None),
+            Poll::Pending if !unread && polls == last => Poll::Ready(None),
             Poll::Pending => Poll::Pending,
         }
     })

@@ -76,7 +76,7 @@ pub async fn read_moment(
     for bot in bots {
         let from = time - bot.interval.length() * BEFORE;
         let lines = reader.lines_between(from, time + Millis::new(1), MOST_LINES).await?;
-        found.push(BotMoment::of(bot, run, &lines)?.with_fate(&contents));
+        found.push(BotMoment::of(bot, run, &lines)?.with_outcome(&contents));
     }
     Ok(Moment { time, run: Some(run.number), bots: found })
 }
@@ -134,7 +134,7 @@ impl BotMoment {
     }
 
     /// What became of its intent: one that was approved is not yet a trade.
-    fn with_fate(mut self, contents: &JournalContents) -> Self {
+    fn with_outcome(mut self, contents: &JournalContents) -> Self {
         let Some(intent) = self.intent.map(IntentId::new) else { return self };
         if let Some(row) = contents.book.row(intent) {
             self.answer = match state_of(row.state) {
@@ -165,14 +165,14 @@ impl BotMoment {
             ("refused", Some(rule), _) => format!("wanted {}, rejected by rule {rule}: {reason}", said()),
             ("opened", _, Some(intent)) => format!("wanted {}, opened as intent {intent}: {reason}", said()),
             (state, _, Some(intent)) => {
-                let fate = match (state, &self.rejection) {
+                let outcome = match (state, &self.rejection) {
                     ("rejected", Some(rejection)) => format!("which the venue rejected ({rejection})"),
                     ("rejected", None) => "which the venue rejected".to_owned(),
                     ("not_sent", _) => "whose request never left".to_owned(),
                     ("not_opened", _) => "which the venue did not open".to_owned(),
                     _ => "of which nobody knows yet whether the venue opened it".to_owned(),
                 };
-                format!("wanted {}, intent {intent}, {fate}: {reason}", said())
+                format!("wanted {}, intent {intent}, {outcome}: {reason}", said())
             }
             ("warm_up", ..) => {
                 "saw it as past: nothing is opened on a candle that was fetched later".to_owned()

@@ -50,8 +50,8 @@ impl Coordinator {
     /// A person, the system or the end of its time stops the run; a second signal ends it at once.
     pub(super) fn on_stop(&mut self, why: Stop, step: &mut Step<'_>) {
         match self.phase {
-            Phase::Starting(_) => self.finish(why, step),
-            Phase::Running if why.is_signal() && self.ending.is_interrupted() => self.finish(why, step),
+            Phase::Starting(_) => Self::finish(why, step),
+            Phase::Running if why.is_signal() && self.ending.is_interrupted() => Self::finish(why, step),
             Phase::Running => self.stop(why, step),
             Phase::Closing { .. } | Phase::Ended => {}
         }
@@ -76,7 +76,7 @@ impl Coordinator {
     }
 
     /// The run ends once every answer that has come is handed over.
-    pub(super) fn finish(&mut self, why: Stop, step: &mut Step<'_>) {
+    pub(super) fn finish(why: Stop, step: &mut Step<'_>) {
         step.commands.push(Command::Finish(why));
     }
 

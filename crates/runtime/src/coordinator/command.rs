@@ -10,6 +10,7 @@ use candlewick_engine::{Action, Entry, Event, Header, IntentId, SeriesId, Symbol
 use candlewick_sdk::{Millis, Symbol};
 
 /// What to do, in this order.
+#[allow(clippy::large_enum_variant, reason = "most commands are the large ones, and none is kept")]
 #[derive(Debug)]
 pub enum Command {
     /// Ask the venue; the answer comes back as [`Input::Answer`](super::Input::Answer).

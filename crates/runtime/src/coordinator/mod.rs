@@ -213,7 +213,7 @@ impl Coordinator {
         self.watch_end(step);
         let under_way = self.under_way();
         if let Some(why) = self.ending.ended(under_way, step.now) {
-            return self.finish(why, step);
+            return Self::finish(why, step);
         }
         let times = [
             self.agenda.next_at(),

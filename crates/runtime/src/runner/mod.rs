@@ -265,8 +265,10 @@ impl Runner {
             }
             Command::Notify(notice) => self.notify(&notice),
             Command::AnswerOrder(id, answer) => {
-                // Whoever asked may have gone.
-                drop(self.orders.remove(&id).map(|asked| asked.send(answer)));
+                if let Some(asked) = self.orders.remove(&id) {
+                    // Whoever asked may have gone.
+                    drop(asked.send(answer));
+                }
             }
             Command::CatchUpClock => inputs.push_back(Input::ClockMoved(self.clock.catch_up())),
             Command::WakeAt(at) => self.wake_at = at,

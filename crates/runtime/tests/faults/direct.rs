@@ -7,7 +7,7 @@ use crate::network::{ModelNetwork, QUEUED};
 use crate::process::{End, Ended, Look, People, header, new_session, session_settings};
 use crate::questions::{Asking, Came, Progressed};
 use crate::time::OffClock;
-use crate::truth::Fate;
+use crate::truth::RequestState;
 use crate::watcher::{Seen, Watcher};
 use crate::world::World;
 use candlewick_broker::clock::Clock;
@@ -317,16 +317,16 @@ impl Process<'_> {
         let Flight { open, ticket, is_unanswered, answer, patience } = flight;
         self.flights.remove(&ticket);
         let unknown = || OpenOutcome::Unknown { reason: "as it happens".to_owned() };
-        let fate = self.world.truth().fate(ticket);
-        let outcome = match fate {
-            Fate::Underway => unknown(),
+        let state = self.world.truth().state_of(ticket);
+        let outcome = match state {
+            RequestState::Underway => unknown(),
             _ if is_unanswered || answer > patience => unknown(),
-            Fate::Accepted(place) => {
+            RequestState::Accepted(place) => {
                 let report = Box::new(crate::questions::opened(self.world, place));
                 let now = self.clock.now();
                 OpenOutcome::Opened(Reply::at(report, now))
             }
-            Fate::Refused => OpenOutcome::Refused(Refusal {
+            RequestState::Refused => OpenOutcome::Refused(Refusal {
                 reason: RefusalReason::Other,
                 text: "no".to_owned(),
                 venue_time: None,

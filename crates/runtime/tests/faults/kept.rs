@@ -25,7 +25,7 @@ pub(crate) struct Disk {
 
 /// What an entry says of an intent.
 #[derive(Clone, Copy, Debug)]
-enum Fate {
+enum Status {
     Begun,
     NotOpened { reserved_until: Millis },
     Known,
@@ -38,7 +38,7 @@ pub(crate) struct CrashingJournal {
     run: u64,
     pending: Vec<Line>,
     /// What is not durable yet of what became of intents.
-    fates: Vec<(u64, Fate)>,
+    statuses: Vec<(u64, Status)>,
     /// Entries taken and not durable, candles among them.
     taken: usize,
     moment: (Millis, Millis),
@@ -48,8 +48,8 @@ pub(crate) struct CrashingJournal {
 
 impl CrashingJournal {
     pub(crate) fn new(world: Arc<World>, fuse: Arc<Fuse>, run: u64, now: Millis) -> Self {
-        let (pending, fates) = (Vec::new(), Vec::new());
-        Self { world, fuse, run, pending, fates, taken: 0, moment: (now, now), failure: None }
+        let (pending, statuses) = (Vec::new(), Vec::new());
+        Self { world, fuse, run, pending, statuses, taken: 0, moment: (now, now), failure: None }
     }
 
     fn add(&mut self, kind: LineKind, intent: Option<u64>, body: String) {
@@ -65,11 +65,11 @@ impl CrashingJournal {
             disk.intents.extend(line.intent.filter(|_| line.kind == LineKind::Action));
             disk.lines.push(StoredLine { seq: seq + 1, hash: before.of_next(seq + 1, &line), line });
         }
-        for (intent, fate) in self.fates.drain(..) {
-            match fate {
-                Fate::Begun => disk.unclear.insert(intent, None),
-                Fate::NotOpened { reserved_until } => disk.unclear.insert(intent, Some(reserved_until)),
-                Fate::Known => disk.unclear.remove(&intent),
+        for (intent, status) in self.statuses.drain(..) {
+            match status {
+                Status::Begun => disk.unclear.insert(intent, None),
+                Status::NotOpened { reserved_until } => disk.unclear.insert(intent, Some(reserved_until)),
+                Status::Known => disk.unclear.remove(&intent),
             };
         }
         self.taken = 0;
@@ -84,7 +84,7 @@ impl Recorder for CrashingJournal {
             Entry::Header(_) => self.add(LineKind::Run, None, serde_json::to_string(&entry)?),
             Entry::Event(event) => {
                 self.moment = (event.at, event.received);
-                self.fates.extend(fate_of(&event.kind));
+                self.statuses.extend(status_of(&event.kind));
                 if !matches!(event.kind, EventKind::Candle { .. }) {
                     self.add(LineKind::Event, None, serde_json::to_string(&entry)?);
                 }
@@ -94,7 +94,7 @@ impl Recorder for CrashingJournal {
                     Action::Open(approved) => Some(approved.intent().number()),
                     Action::Refuse(_) | Action::DayOpened { .. } | Action::Verdict(_) => None,
                 };
-                self.fates.extend(intent.map(|number| (number, Fate::Begun)));
+                self.statuses.extend(intent.map(|number| (number, Status::Begun)));
                 self.add(LineKind::Action, intent, serde_json::to_string(&entry)?);
             }
         }
@@ -102,16 +102,16 @@ impl Recorder for CrashingJournal {
     }
 }
 
-fn fate_of(event: &EventKind) -> Option<(u64, Fate)> {
-    let (intent, fate) = match event {
+fn status_of(event: &EventKind) -> Option<(u64, Status)> {
+    let (intent, status) = match event {
         EventKind::NotOpened { intent, reserved_until } => {
-            (*intent, Fate::NotOpened { reserved_until: *reserved_until })
+            (*intent, Status::NotOpened { reserved_until: *reserved_until })
         }
-        EventKind::Adopted(opened) | EventKind::Opened(opened) => (opened.intent, Fate::Known),
-        EventKind::Rejected { intent, .. } | EventKind::NotSent { intent } => (*intent, Fate::Known),
+        EventKind::Adopted(opened) | EventKind::Opened(opened) => (opened.intent, Status::Known),
+        EventKind::Rejected { intent, .. } | EventKind::NotSent { intent } => (*intent, Status::Known),
         _ => return None,
     };
-    Some((intent.number(), fate))
+    Some((intent.number(), status))
 }
 
 /// What becomes of a durable write.

@@ -7,7 +7,7 @@ use crate::garbage;
 use crate::plan::{Habits, Withholding};
 use crate::records;
 use crate::time::OffClock;
-use crate::truth::{Fate, Request, Sender};
+use crate::truth::{Request, RequestState, Sender};
 use crate::wire;
 use crate::world::World;
 use async_trait::async_trait;
@@ -285,12 +285,12 @@ impl ModelNetwork {
             flight.is_answered = true;
             return lost();
         }
-        let fate = self.world.truth().fate(ticket);
-        let answered = match fate {
-            Fate::Underway => return lost(),
+        let state = self.world.truth().state_of(ticket);
+        let answered = match state {
+            RequestState::Underway => return lost(),
             _ if way.is_unanswered => garbage::of_open(&mut self.world.dice()),
-            Fate::Accepted(place) => Ok(Answered::Soundly(wire::Page::ok(&self.reply(place)))),
-            Fate::Refused => Ok(Answered::Soundly(garbage::refusal(&mut self.world.dice()))),
+            RequestState::Accepted(place) => Ok(Answered::Soundly(wire::Page::ok(&self.reply(place)))),
+            RequestState::Refused => Ok(Answered::Soundly(garbage::refusal(&mut self.world.dice()))),
         };
         let answered = answered.map(|answered| self.carried(answered));
         self.pass(way.answer.min(patience - way.underway)).await;

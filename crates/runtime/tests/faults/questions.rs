@@ -151,9 +151,6 @@ impl Asking {
     fn come(mut self, world: &World, said: Said, (at, now): (Millis, Millis)) -> Progressed {
         let date = world.plan.habits.has_dates.then(|| at.floor_to(Millis::SECOND));
         let sent = self.sent;
-        fn wrong<T>() -> Result<T, BrokerError> {
-            Err(unavailable("another answer"))
-        }
         macro_rules! reply {
             ($value:expr) => {
                 Ok(Reply { value: $value, date, sent, received: now })
@@ -169,7 +166,7 @@ impl Asking {
                 *series,
                 match said {
                     Said::Candles(rows) => reply!(Candles::of_rows(&rows, query, now)),
-                    _ => failed.map_or_else(wrong, Err),
+                    _ => failed.map_or_else(other_answer, Err),
                 },
             ),
             Ask::Price(symbol, _, moment) => Answer::Price(
@@ -177,34 +174,34 @@ impl Asking {
                 *moment,
                 match said {
                     Said::Price(price) => reply!(price),
-                    _ => failed.map_or_else(wrong, Err),
+                    _ => failed.map_or_else(other_answer, Err),
                 },
             ),
             Ask::SettlementPrice(..) => Answer::SettlementPrice(match said {
                 Said::Price(price) => reply!(price),
-                _ => failed.map_or_else(wrong, Err),
+                _ => failed.map_or_else(other_answer, Err),
             }),
             Ask::Trade(intent, _) => Answer::Trade(
                 *intent,
                 match said {
                     Said::Trade(report) => reply!(*report).map(Box::new),
-                    _ => failed.map_or_else(wrong, Err),
+                    _ => failed.map_or_else(other_answer, Err),
                 },
             ),
             Ask::NamedTrade(order, ..) => Answer::NamedTrade(
                 *order,
                 match said {
                     Said::Trade(report) => reply!(*report).map(Box::new),
-                    _ => failed.map_or_else(wrong, Err),
+                    _ => failed.map_or_else(other_answer, Err),
                 },
             ),
             Ask::Balances => Answer::Balances(match said {
                 Said::Balances(balances) => reply!(balances),
-                _ => failed.map_or_else(wrong, Err),
+                _ => failed.map_or_else(other_answer, Err),
             }),
             Ask::BalancesAfterTrades => Answer::BalancesAfterTrades(match said {
                 Said::Balances(balances) => reply!(balances),
-                _ => failed.map_or_else(wrong, Err),
+                _ => failed.map_or_else(other_answer, Err),
             }),
             Ask::Trades => Answer::Trades(TradeListing {
                 began: sent,
@@ -243,6 +240,10 @@ pub(crate) fn opened(world: &World, place: usize) -> TradeReport {
         return TradeReport::new(trade.id.as_str());
     }
     records::alone(world, trade, trade.request_time)
+}
+
+fn other_answer<T>() -> Result<T, BrokerError> {
+    Err(unavailable("another answer"))
 }
 
 fn failure(world: &World) -> BrokerError {

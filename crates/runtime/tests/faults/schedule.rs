@@ -87,9 +87,10 @@ pub(crate) fn play_on(seed: u64, layer: Layer, telling: Telling) -> Story {
         Layer::Coordinator => {
             let world = begin(seed, layer, telling);
             let mut runs = Runs::of(&world);
-            while let Some(Next { end, offset, pause }) = runs.next(&world, &mut counts) {
+            loop {
+                let Next { end, offset, pause } = runs.next(&world, &mut counts);
                 let ended = direct::live(&world, end, offset);
-                if !runs.go_on(&world, end, &ended, &mut counts) {
+                if !goes_on(&world, end, &ended, &mut counts) {
                     break;
                 }
                 world.time.move_to(world.time.now() + pause);
@@ -101,9 +102,10 @@ pub(crate) fn play_on(seed: u64, layer: Layer, telling: Telling) -> Story {
             builder.enable_time().start_paused(true).build().unwrap().block_on(async {
                 let world = begin(seed, layer, telling);
                 let mut runs = Runs::of(&world);
-                while let Some(Next { end, offset, pause }) = runs.next(&world, &mut counts) {
+                loop {
+                    let Next { end, offset, pause } = runs.next(&world, &mut counts);
                     let ended = live(&world, end, offset).await;
-                    if !runs.go_on(&world, end, &ended, &mut counts) {
+                    if !goes_on(&world, end, &ended, &mut counts) {
                         break;
                     }
                     world.time.sleep_until(world.time.now() + pause).await;
@@ -156,39 +158,39 @@ impl Runs {
         Self { before_quiet: world.dice().between(0, 4) }
     }
 
-    fn next(&mut self, world: &World, counts: &mut Counts) -> Option<Next> {
+    fn next(&mut self, world: &World, counts: &mut Counts) -> Next {
         let (end, offset, pause) = draw(world, self.before_quiet > 0);
         self.before_quiet -= 1;
         counts.runs += 1;
         world.note_offset(offset);
         world.tell(|| format!("a run begins, {offset} ms off, to end by {end:?}"));
-        Some(Next { end, offset, pause })
+        Next { end, offset, pause }
     }
+}
 
-    /// Whether another run follows one that ended so.
-    fn go_on(&self, world: &World, end: End, ended: &Ended, counts: &mut Counts) -> bool {
-        world.tell(|| format!("it has {ended:?}"));
-        match ended {
-            Ended::Crashed => counts.crashes += 1,
-            // What ends while the journal cannot be kept leaves the rest to the next run.
-            Ended::Finished if end == End::Quiet && (is_all_kept(world) || counts.runs > 100) => {
-                return false;
-            }
-            Ended::Finished => {}
-            // The venue does not answer at the start: it is tried again.
-            Ended::Failed(RuntimeError::Venue { .. } | RuntimeError::UnsupportedInterval { .. })
-                if counts.runs < 100 => {}
-            Ended::Failed(error) => {
-                world.require(false, || format!("a run failed: {error}"));
-                return false;
-            }
-            Ended::Never => {
-                world.require(false, || "a run does not become quiet".to_owned());
-                return false;
-            }
+/// Whether another run follows one that ended so.
+fn goes_on(world: &World, end: End, ended: &Ended, counts: &mut Counts) -> bool {
+    world.tell(|| format!("it has {ended:?}"));
+    match ended {
+        Ended::Crashed => counts.crashes += 1,
+        // What ends while the journal cannot be kept leaves the rest to the next run.
+        Ended::Finished if end == End::Quiet && (is_all_kept(world) || counts.runs > 100) => {
+            return false;
         }
-        world.broken().is_empty() && !world.is_excused()
+        Ended::Finished => {}
+        // The venue does not answer at the start: it is tried again.
+        Ended::Failed(RuntimeError::Venue { .. } | RuntimeError::UnsupportedInterval { .. })
+            if counts.runs < 100 => {}
+        Ended::Failed(error) => {
+            world.require(false, || format!("a run failed: {error}"));
+            return false;
+        }
+        Ended::Never => {
+            world.require(false, || "a run does not become quiet".to_owned());
+            return false;
+        }
     }
+    world.broken().is_empty() && !world.is_excused()
 }
 
 /// Whether the journal knows that all is over and told.

@@ -81,7 +81,7 @@ struct Arrival {
 
 /// What became of a request that has arrived.
 #[derive(Clone, Debug)]
-pub(crate) enum Fate {
+pub(crate) enum RequestState {
     /// Not yet there.
     Underway,
     Refused,
@@ -94,7 +94,7 @@ pub(crate) struct Truth {
     seed: u64,
     pub(crate) trades: Vec<Trade>,
     arrivals: BTreeMap<(Millis, u64), Arrival>,
-    fates: BTreeMap<u64, Fate>,
+    states: BTreeMap<u64, RequestState>,
     tickets: u64,
     /// What is in the wallet, in minor units.
     balance: i64,
@@ -157,7 +157,7 @@ impl Truth {
             seed: plan.seed,
             trades: Vec::new(),
             arrivals: BTreeMap::new(),
-            fates: BTreeMap::new(),
+            states: BTreeMap::new(),
             tickets: 0,
             balance: BALANCE,
             changes: Vec::new(),
@@ -200,7 +200,7 @@ impl Truth {
         };
         self.tickets += 1;
         self.arrivals.insert((at, self.tickets), arrival);
-        self.fates.insert(self.tickets, Fate::Underway);
+        self.states.insert(self.tickets, RequestState::Underway);
         self.tickets
     }
 
@@ -217,8 +217,8 @@ impl Truth {
         }
     }
 
-    pub(crate) fn fate(&self, ticket: u64) -> Fate {
-        self.fates[&ticket].clone()
+    pub(crate) fn state_of(&self, ticket: u64) -> RequestState {
+        self.states[&ticket].clone()
     }
 
     /// Lets happen what has happened by `now`.
@@ -241,10 +241,10 @@ impl Truth {
         let (intent, order) = (request.intent(), request.order);
         let stake = to_minor(order.amount);
         if intent.is_some() && (is_refused || self.balance < stake) {
-            self.fates.insert(ticket, Fate::Refused);
+            self.states.insert(ticket, RequestState::Refused);
             return;
         }
-        self.fates.insert(ticket, Fate::Accepted(self.trades.len()));
+        self.states.insert(ticket, RequestState::Accepted(self.trades.len()));
         let listed_from = request.listed_from.max(at);
         if let Some(twin) = request.twin {
             let listed_from = listed_from - twin.listed_before;

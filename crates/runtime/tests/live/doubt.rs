@@ -1,4 +1,4 @@
-//! Opens that are refused, never sent, or of unknown fate.
+//! Opens that are refused, never sent, or whose outcome is unknown.
 
 use crate::script::{Ask, OpenScript, Trouble, Which, end, not_sent, running, unknown};
 use crate::stage::{Stage, btc, eth};
@@ -30,7 +30,8 @@ async fn check(outcome: OpenOutcome, state: IntentState, open_stakes: i64, refus
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_open_that_made_no_trade_gives_its_stake_back_and_one_of_unknown_fate_blocks_its_symbol() {
+async fn an_open_that_made_no_trade_gives_its_stake_back_and_one_whose_outcome_is_unknown_blocks_its_symbol()
+{
     check(refused(RefusalReason::Other), IntentState::Rejected, 0, None).await;
     check(not_sent(), IntentState::NotSent, 0, None).await;
     check(unknown(), IntentState::InDoubt, 1_000, Some(Rule::InDoubt)).await;

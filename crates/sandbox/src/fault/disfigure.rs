@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 pub(crate) fn disfigure(body: &mut Value) {
     match body {
         Value::Array(items) => {
-            items.extend(unheard_of_wallet(items));
+            items.extend(unknown_wallet(items));
             items.iter_mut().for_each(disfigure);
         }
         Value::Object(fields) => {
             for (name, value) in fields.iter_mut() {
                 match name.as_str() {
                     "status" | "result" if value.is_string() => *value = json!("UNDER_REVIEW"),
-                    "expirationType" if value.is_string() => *value = json!("UNHEARD_OF"),
+                    "expirationType" if value.is_string() => *value = json!("UNKNOWN_KIND"),
                     _ => disfigure(value),
                 }
             }
@@ -26,14 +26,14 @@ pub(crate) fn disfigure(body: &mut Value) {
 }
 
 /// A further wallet like the first one, if these are wallets.
-fn unheard_of_wallet(items: &[Value]) -> Option<Value> {
+fn unknown_wallet(items: &[Value]) -> Option<Value> {
     let mut wallet = items.first()?.clone();
     let is_wallet = ["id", "userId", "type", "balance"].iter().all(|field| wallet.get(field).is_some());
     if !is_wallet {
         return None;
     }
     wallet["id"] = json!("00000000000000000000000000");
-    wallet["type"] = json!("UNHEARD_OF");
+    wallet["type"] = json!("UNKNOWN_KIND");
     Some(wallet)
 }
 
@@ -68,7 +68,7 @@ mod tests {
     fn the_list_of_wallets_gets_one_that_nobody_knows() {
         let mut body = json!([{ "id": "A", "userId": "U", "type": "DEMO", "balance": 7.0 }]);
         disfigure(&mut body);
-        assert_eq!((&body[0]["type"], &body[1]["type"]), (&json!("DEMO"), &json!("UNHEARD_OF")));
+        assert_eq!((&body[0]["type"], &body[1]["type"]), (&json!("DEMO"), &json!("UNKNOWN_KIND")));
         assert_eq!(body.as_array().map(Vec::len), Some(2));
     }
 }

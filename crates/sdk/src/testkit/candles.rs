@@ -44,7 +44,7 @@ pub fn trending(seed: u64, count: usize) -> Vec<Candle> {
     walk(seed, count, |minute, _, step| 4e-3 * step * step.abs() + lean(minute))
 }
 
-/// A walk that is drawn back to where it began, and whose calm and busy spells follow each other.
+/// A mean-reverting walk, and whose calm and busy spells follow each other.
 pub fn reverting(seed: u64, count: usize) -> Vec<Candle> {
     let reach = |minute: usize| if (minute / 130).is_multiple_of(3) { 1e-2 } else { 2e-3 };
     walk(seed, count, |minute, price, step| reach(minute) * step * step.abs() + 0.05 * (100.0 / price - 1.0))

@@ -40,7 +40,7 @@ pub struct Figures {
     pub p_value: Option<f64>,
     /// Net profit of all settled trades.
     pub pnl: f64,
-    /// Net profit per unit staked.
+    /// Expectancy: net profit as a part of what was staked.
     pub expectancy: Option<f64>,
     /// Mean over standard deviation of each day's profit, a year's worth.
     pub sharpe: Option<f64>,

@@ -10,7 +10,7 @@ use std::str::FromStr;
 pub enum Objective {
     /// The lower end of the win rate's interval less the break-even: what of the edge is left when luck is doubted.
     Edge,
-    /// Net profit per unit staked.
+    /// Expectancy: net profit as a part of what was staked.
     Expectancy,
     /// Sharpe ratio of daily profits.
     Sharpe,

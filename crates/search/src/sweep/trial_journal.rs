@@ -50,7 +50,7 @@ pub struct TrialJournal {
     /// Its bytes.
     length: u64,
     /// Whether bytes may stand behind them: those of a line that could not be added.
-    is_torn: bool,
+    is_cut_short: bool,
 }
 
 /// Bytes that are read back at once.
@@ -68,7 +68,7 @@ impl Record {
 
 impl TrialJournal {
     /// Opens the journal of a sweep, or begins it. `identity` says everything that decides its trials; those that
-    /// have run come along. A last line that a kill cut short is dropped: its trial runs again.
+    /// have run are given. A last line that a kill cut short is dropped: its trial runs again.
     ///
     /// # Errors
     /// [`BacktestError::ChooseFolder`] when it is another sweep's, [`BacktestError::SweepLocked`] when another process
@@ -89,7 +89,7 @@ impl TrialJournal {
             path: path.to_owned(),
             problem: difference(&other, identity),
         })?;
-        let mut journal = Self { file, path: path.to_owned(), length: sound, is_torn: false };
+        let mut journal = Self { file, path: path.to_owned(), length: sound, is_cut_short: false };
         journal.cut(sound)?;
         if sound == 0 {
             journal.append(format!("{first}\n").as_bytes())?;
@@ -142,11 +142,11 @@ impl TrialJournal {
     /// what it took of a line is cut off, or else nothing is added any more. Another trial's line behind it would make
     /// one that is none, and take along every record after it when the journal is next opened.
     pub(crate) fn append(&mut self, line: &[u8]) -> Result<(), BacktestError> {
-        if self.is_torn {
+        if self.is_cut_short {
             self.mend()?;
         }
         if let Err(source) = self.file.write_all(line) {
-            self.is_torn = true;
+            self.is_cut_short = true;
             // Where it cannot be now, the next line tries; it is the disk that has to be told of.
             let _ = self.mend();
             return Err(unusable(&self.path, "write", source));
@@ -157,7 +157,7 @@ impl TrialJournal {
 
     fn mend(&mut self) -> Result<(), BacktestError> {
         self.cut(self.length)?;
-        self.is_torn = false;
+        self.is_cut_short = false;
         Ok(())
     }
 

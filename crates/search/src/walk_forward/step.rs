@@ -57,7 +57,7 @@ pub enum StepEnd {
 }
 
 impl Chosen {
-    /// What of the profit per unit staked is left out of sample, as a part of that in the sample; nothing where there was
+    /// What of the expectancy is left out of sample, as a part of that in the sample; nothing where there was
     /// none to lose.
     pub fn efficiency(&self) -> Option<f64> {
         let in_sample = self.in_sample.expectancy.filter(|expectancy| *expectancy > 0.0)?;

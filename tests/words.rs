@@ -1,0 +1,81 @@
+//! Words that were given up stay out: one word for each thing, the field's own where there is one (docs/glossary.md).
+
+use crate::tidy::{root, tracked};
+use std::fs;
+
+/// What is not written any more, and what stands for it. A word of lower-case letters is also found as a part of a name
+/// (`fate_of`, `FateTable`); others are found as they are.
+const RETIRED: &[(&str, &str)] = &[
+    ("foretold", "precomputed outcome"),
+    ("foreseen", "precomputed"),
+    ("fate", "outcome, or outcome table"),
+    ("testimony", "clock sample"),
+    ("chronicle", "journal reader, records"),
+    ("census", "variant count"),
+    ("conductor", "coordinator, or runner"),
+    ("crew", "bot set"),
+    ("likeness", "match"),
+    ("sought", "query"),
+    ("mood", "regime state"),
+    ("scrutiny", "validation"),
+    ("unheard", "suppressed"),
+    ("shelf", "series cache"),
+    ("revive", "reinstate"),
+    ("torn", "corrupted, or cut short"),
+    ("GiveCandles", "NoCandles"),
+    ("MendDeclaration", "DeclarationMismatch"),
+    ("NameAnother", "JournalKindMismatch"),
+    ("AwaitSweep", "SweepIncomplete"),
+    ("MakeRoom", "DiskFull"),
+];
+
+/// The words of a line: names in any case are cut where a word begins.
+fn words(line: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut before = ' ';
+    for letter in line.chars() {
+        let begins = letter.is_uppercase() && !before.is_uppercase();
+        if begins || !letter.is_alphabetic() {
+            words.push(String::new());
+        }
+        if letter.is_alphabetic() {
+            words.last_mut().expect("there is always a word").extend(letter.to_lowercase());
+        }
+        before = letter;
+    }
+    words
+}
+
+fn holds(line: &str, retired: &str) -> bool {
+    let is_one_word = retired.chars().all(|letter| letter.is_ascii_lowercase());
+    if is_one_word { words(line).iter().any(|word| word == retired) } else { line.contains(retired) }
+}
+
+#[test]
+fn retired_words_stay_out() {
+    let mut found = Vec::new();
+    for file in [".rs", ".md", ".toml", ".js", ".css"].into_iter().flat_map(tracked) {
+        let name = file.strip_prefix(root()).expect("it lies below the root");
+        // This list, and what was called so when it changed.
+        if name.ends_with("tests/words.rs") || name.ends_with("CHANGELOG.md") {
+            continue;
+        }
+        let text = fs::read_to_string(&file).expect("a file of the repository is text");
+        for (number, line) in (1..).zip(text.lines()) {
+            for (retired, instead) in RETIRED.iter().filter(|(retired, _)| holds(line, retired)) {
+                found.push(format!("{}:{number}: \"{retired}\", say {instead}", name.display()));
+            }
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[test]
+fn a_word_is_found_in_names_and_not_in_other_words() {
+    for line in ["the fate of it", "FateTable", "fn fate_of()", "let fate = 1;", "see `Fate`"] {
+        assert!(holds(line, "fate"), "{line}");
+    }
+    for line in ["fatefully", "sulfate", "a table"] {
+        assert!(!holds(line, "fate"), "{line}");
+    }
+}
