@@ -18,7 +18,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("search", &["sdk", "engine", "simulator", "statistics", "backtest"]),
     ("sandbox", &["sdk", "simulator", "history", "broker"]),
     ("journal", &["sdk", "engine"]),
-    ("runtime", &["sdk", "engine", "broker", "api", "journal", "simulator", "statistics"]),
+    ("runtime", &["sdk", "engine", "broker", "journal", "simulator", "statistics"]),
     ("records", &["sdk", "engine", "journal", "backtest", "simulator", "broker"]),
     ("report", &["sdk", "engine", "simulator", "statistics", "backtest", "search", "records"]),
     (
