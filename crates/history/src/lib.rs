@@ -26,7 +26,9 @@ mod parquet;
 mod source;
 
 // What people bring.
+#[cfg(feature = "import")]
 mod check;
+#[cfg(feature = "import")]
 mod import;
 
 // Candles that stay.
@@ -45,6 +47,7 @@ mod market;
 
 pub use cache::FileCache;
 pub use catalog::{Appended, Catalog, Manifest, Origin, Provenance, Rest, Revision, Segment, Version};
+#[cfg(feature = "import")]
 pub use check::{
     CheckSettings, Checked, Finding, FindingKind, FindingKindError, Findings, Fixed, Hours, Remedy, Session,
     SessionError, check_bytes, check_file, check_series, missing_candles,
@@ -54,8 +57,11 @@ pub use disk::remove_partial_files;
 pub use error::HistoryError;
 pub use format::CandleFormat;
 pub use gap::{Gap, gaps};
-pub use generate::{BadRows, GenerateSettings, Regime, RegimeError, generate, with_gaps};
+#[cfg(feature = "import")]
+pub use generate::{BadRows, with_gaps};
+pub use generate::{GenerateSettings, Regime, RegimeError, generate};
 pub use hash::{HashedSeries, data_hash, data_hash_of, series_hash};
+#[cfg(feature = "import")]
 pub use import::{
     ClockChange, ClockChangeError, DetectedFrom, ImportFormat, ImportFormatError, ImportSettings, Imported,
     Stamped, StampedError, Zone, ZoneError, import_bytes, import_file,

@@ -7,6 +7,7 @@
 mod read;
 mod write;
 
+#[cfg(feature = "import")]
 pub(crate) use read::excerpt;
 pub use read::{Progress, no_progress, read_csv, read_csv_file};
 pub use write::{write_csv, write_csv_file};

@@ -8,6 +8,7 @@
 //! Only integers and the four exactly rounded operations and square root of `f64` take part: no logarithm or
 //! sine, whose last digit differs between machines.
 
+#[cfg(feature = "import")]
 mod bad_rows;
 mod calendar;
 mod course;
@@ -19,6 +20,7 @@ mod settings;
 mod tick;
 mod walk;
 
+#[cfg(feature = "import")]
 pub use bad_rows::{BadRows, with_gaps};
 pub use regime::{Regime, RegimeError};
 pub use settings::GenerateSettings;

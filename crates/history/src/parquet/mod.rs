@@ -3,7 +3,9 @@
 mod read;
 mod write;
 
-pub(crate) use read::{Table, read_rows, read_table};
+#[cfg(feature = "import")]
+pub(crate) use read::read_rows;
+pub(crate) use read::{Table, read_table};
 pub use read::{read_parquet, read_parquet_file};
 pub(crate) use write::to_parquet;
 pub use write::{write_parquet, write_parquet_file};

@@ -71,6 +71,7 @@ pub(crate) fn read_table(
     std::panic::catch_unwind(read).unwrap_or_else(|_| Err("this is not a sound Parquet file".to_owned()))
 }
 
+#[cfg(feature = "import")]
 /// Reads rows as they stand, and hands each over; the column of times has one of the names in `times`.
 pub(crate) fn read_rows(
     content: impl ChunkReader + 'static,
