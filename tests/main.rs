@@ -46,6 +46,7 @@ mod searched;
 mod seconds;
 mod selftest;
 mod serving;
+mod standstill;
 mod survival;
 mod sweep;
 mod sweep_killed;

@@ -146,8 +146,8 @@ fn a_trade_that_the_venue_does_not_have_or_that_is_another_is_not_adopted() {
     let opposite = if trade["direction"] == "BUY" { json!("SELL") } else { json!("BUY") };
     let (ours, other) = (served.open(&order(&trade["direction"])), served.open(&order(&opposite)));
     let adopt = |id: &str| folder.run(&["resolve", "3", "--adopt", id, "--journal", "demo.db", "--json"]);
-    // Nobody listens at the configured address.
-    adopt(&ours).fails(4, &["who am I"]);
+    // There is no token to ask with.
+    adopt(&ours).fails(4, &["what is trade", "CANDLEWICK_BROKER__API_TOKEN"]);
     let folder = folder
         .with_variable("CANDLEWICK_BROKER__BASE_URL", served.text("base_url"))
         .with_variable("CANDLEWICK_BROKER__API_TOKEN", served.text("token"));

@@ -18,7 +18,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("search", &["sdk", "engine", "simulator", "statistics", "backtest"]),
     ("sandbox", &["sdk", "simulator", "history", "broker"]),
     ("journal", &["sdk", "engine"]),
-    ("runtime", &["sdk", "engine", "broker", "api", "journal", "simulator", "statistics"]),
+    ("runtime", &["sdk", "engine", "broker", "journal", "simulator", "statistics"]),
     ("records", &["sdk", "engine", "journal", "backtest", "simulator", "broker"]),
     ("report", &["sdk", "engine", "simulator", "statistics", "backtest", "search", "records"]),
     (
@@ -202,44 +202,7 @@ fn tracked_or_none(ending: &str) -> Vec<PathBuf> {
     names.lines().filter(|name| name.ends_with(ending)).map(|name| root().join(name)).collect()
 }
 
+/// Whether a file holds tests alone: it lies in a folder of them, or is a module's `tests.rs`.
 fn is_test(file: &Path) -> bool {
-    file.iter().any(|part| part == "tests" || part == "benches")
-}
-
-/// Words that were replaced by the field's own terms: no name, comment or message brings them back.
-const RETIRED: [&str; 16] = [
-    "foretold",
-    "foreseen",
-    "put_away",
-    "series_shelf",
-    "FateTable",
-    "Conductor",
-    "Chronicle",
-    "Crew",
-    "census",
-    "scrutiny",
-    "GiveCandles",
-    "MendDeclaration",
-    "NameAnother",
-    "AwaitSweep",
-    "MakeRoom",
-    "deepest fall",
-];
-
-#[test]
-fn retired_words_stay_retired() {
-    let own = Path::new("tests").join("tidy.rs");
-    for (file, text) in sources().into_iter().filter(|(file, _)| *file != own) {
-        let text = text.to_lowercase();
-        for word in RETIRED.map(str::to_lowercase) {
-            let is_there = text.match_indices(&word).any(|(at, _)| is_whole_word(&text, at, word.len()));
-            assert!(!is_there, "{} holds the retired word \"{word}\"", file.display());
-        }
-    }
-}
-
-/// Whether what stands at `at` is no part of a longer word.
-fn is_whole_word(text: &str, at: usize, length: usize) -> bool {
-    let is_letter = |letter: Option<char>| letter.is_some_and(char::is_alphanumeric);
-    !is_letter(text[..at].chars().next_back()) && !is_letter(text[at + length..].chars().next())
+    file.iter().any(|part| part == "tests" || part == "benches" || part == "tests.rs")
 }

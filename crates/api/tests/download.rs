@@ -1,5 +1,7 @@
 //! Downloads over sockets: scripted servers that answer over HTTP, and whose answers get lost on the way.
 
+#![allow(clippy::unwrap_used, reason = "a step of a test that fails is a test that fails")]
+
 use candlewick_api::{Credentials, HttpBroker, Secret, Settings};
 use candlewick_broker::clock::SystemClock;
 use candlewick_broker::testing::{Dice, FIRST_MINUTE as FIRST, Server, any_server};

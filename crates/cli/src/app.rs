@@ -1,13 +1,29 @@
 //! The builder of a binary: which strategies it knows, then run.
 
-use crate::arguments::Arguments;
-use crate::command::{self, Context};
+use crate::arguments::GlobalArguments;
+use crate::command::{self, Command};
+use crate::context::Context;
 use crate::failure::{Failure, FailureKind};
 use crate::logging;
 use crate::own_broker::{OwnBrokers, VenuePorts};
 use candlewick_sdk::{Registry, RegistryError, StrategyEntry, StrategyFactory};
 use clap::Parser;
 use std::process::ExitCode;
+
+/// Fixed-time trading bots: backtest a strategy, then run it live on the same code.
+#[derive(Debug, Parser)]
+#[command(
+    version,
+    arg_required_else_help = true,
+    subcommand_required = true,
+    after_help = "Examples:\n  candlewick backtest\n  candlewick live --sandbox\n  candlewick strategy list"
+)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+    #[command(flatten)]
+    global: GlobalArguments,
+}
 
 /// A command line program and the strategies that it knows.
 #[derive(Clone, Debug)]
@@ -91,5 +107,26 @@ impl App {
                 failure.to_exit_code()
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_of_the_arguments_is_sound() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_shows_an_example() {
+        fn check(command: &clap::Command) {
+            let example = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(example.contains("candlewick "), "{} has no example", command.get_name());
+            command.get_subcommands().filter(|inner| inner.get_name() != "help").for_each(check);
+        }
+        check(&Arguments::command());
     }
 }

@@ -1,25 +1,9 @@
 //! What every command takes, and the kinds of arguments that several of them read.
 
-use crate::command::Command;
 use candlewick_sandbox::{NamedSpeed, SandboxSpeed};
 use candlewick_sdk::{Interval, Millis};
-use clap::{ArgAction, Args, Parser};
+use clap::{ArgAction, Args};
 use std::path::PathBuf;
-
-/// Fixed-time trading bots: backtest a strategy, then run it live on the same code.
-#[derive(Debug, Parser)]
-#[command(
-    version,
-    arg_required_else_help = true,
-    subcommand_required = true,
-    after_help = "Examples:\n  candlewick backtest\n  candlewick live --sandbox\n  candlewick strategy list"
-)]
-pub(crate) struct Arguments {
-    #[command(subcommand)]
-    pub(crate) command: Command,
-    #[command(flatten)]
-    pub(crate) global: GlobalArguments,
-}
 
 /// Arguments of every command.
 #[derive(Clone, Debug, Default, Args)]
@@ -96,22 +80,6 @@ pub(crate) fn parse_moment(text: &str) -> Result<Millis, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
-
-    #[test]
-    fn the_definition_of_the_arguments_is_sound() {
-        Arguments::command().debug_assert();
-    }
-
-    #[test]
-    fn every_command_shows_an_example() {
-        fn check(command: &clap::Command) {
-            let example = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-            assert!(example.contains("candlewick "), "{} has no example", command.get_name());
-            command.get_subcommands().filter(|inner| inner.get_name() != "help").for_each(check);
-        }
-        check(&Arguments::command());
-    }
 
     #[test]
     fn speeds_are_factors_or_max() {

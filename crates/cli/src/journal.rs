@@ -1,7 +1,7 @@
 //! Which journal is read: the one that is named, or the configured one.
 
 use crate::arguments::parse_journal;
-use crate::command::Context;
+use crate::context::Context;
 use crate::failure::{Failure, FailureKind};
 use candlewick_app::configuration::{Base, Flag, Loaded, Problems, journal_url};
 use candlewick_journal::JournalUrl;

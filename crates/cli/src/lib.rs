@@ -28,6 +28,7 @@
 mod app;
 mod arguments;
 mod command;
+mod context;
 // What several commands take.
 mod candles;
 mod interrupt;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::io;
 
-/// The first entry of a journal: everything besides events that decides what happens.
+/// The first entry of a run: everything besides events that decides what happens.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Header {
     /// The version of the journal's form.

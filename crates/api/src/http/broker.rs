@@ -25,11 +25,10 @@ impl Broker for HttpBroker {
             // Get-by-id may have only the short projection, which does not say how a trade ended (contract 4.1,
             // endpoint 3): the list by user does.
             Detail::Progress if lacks_ending(&short.value) => self.find_in_list(id).await,
-            Detail::Progress => Ok(short),
             Detail::Everything if lacks_terms(&short.value) || lacks_ending(&short.value) => {
                 Ok(self.find_in_list(id).await.unwrap_or(short))
             }
-            Detail::Everything => Ok(short),
+            Detail::Progress | Detail::Everything => Ok(short),
         }
     }
 

@@ -41,7 +41,8 @@ pub(super) struct Pages {
     next: Option<TradeQuery>,
     /// How many were read.
     read: u64,
-    most_pages: u64,
+    /// How many are read at most.
+    most: u64,
     reached_end: bool,
     unreadable: usize,
     repeats: usize,
@@ -71,7 +72,7 @@ impl Pages {
         Self {
             next: Some(TradeQuery { page: 1, page_size, user_id: Some(user_id) }),
             read: 0,
-            most_pages,
+            most: most_pages,
             reached_end: false,
             unreadable: 0,
             repeats: 0,
@@ -102,7 +103,7 @@ impl Pages {
             self.repeats += usize::from(self.trades.insert(trade.id.clone(), trade).is_some());
         }
         self.barren = if self.trades.len() > seen_before { 0 } else { self.barren + 1 };
-        let goes_on = self.read < self.most_pages && self.barren < MOST_BARREN;
+        let goes_on = self.read < self.most && self.barren < MOST_BARREN;
         self.next = following
             .filter(|_| goes_on)
             .map(|following| TradeQuery { page_size: query.page_size, ..following });

@@ -1,6 +1,6 @@
 //! The candles of a run: from what is named, else from the catalog, else synthetic ones.
 
-use super::name::{DataName, Shelves, names};
+use super::name::{DataName, Shelves, is_part, names};
 use super::price_source::PriceSource;
 use super::synthetic;
 use crate::configuration::Loaded;
@@ -144,12 +144,6 @@ fn resampled(names: &[DataName], shelves: &Shelves) -> Result<Vec<String>, AppEr
         }
     }
     Ok(notices)
-}
-
-/// Whether candles of one series join to candles of another.
-pub(super) fn is_part(fine: Series, coarse: Series) -> bool {
-    let divides = coarse.interval.length().is_aligned_to(fine.interval.length());
-    fine.symbol == coarse.symbol && fine.interval < coarse.interval && divides
 }
 
 /// How many revisions the catalog keeps beside the candles of these names that lie within the range.

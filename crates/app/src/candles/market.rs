@@ -1,6 +1,6 @@
 //! Which candles the bots listen to, and which price their trades.
 
-use super::load::is_part;
+use super::name::is_part;
 use crate::error::AppError;
 use crate::suggestion::nearest;
 use candlewick_engine::BotSettings;

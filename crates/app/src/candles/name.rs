@@ -1,6 +1,5 @@
 //! What `--data` takes: a file, or a series of the catalog.
 
-use super::load::is_part;
 use crate::error::AppError;
 use candlewick_history::{Catalog, DataSource, FileCache, HashedSeries, HistoryError, Progress, resample};
 use candlewick_sdk::{Interval, Series, Symbol};
@@ -116,6 +115,12 @@ impl fmt::Display for DataName {
             Self::Stored(series) => write!(f, "{}@{}", series.symbol, series.interval),
         }
     }
+}
+
+/// Whether candles of one series join to candles of another.
+pub(super) fn is_part(fine: Series, coarse: Series) -> bool {
+    let divides = coarse.interval.length().is_aligned_to(fine.interval.length());
+    fine.symbol == coarse.symbol && fine.interval < coarse.interval && divides
 }
 
 #[cfg(test)]

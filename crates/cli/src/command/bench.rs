@@ -1,6 +1,6 @@
 //! `bench`: what a backtest costs on this machine.
 
-use super::Context;
+use crate::context::Context;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::output::{print, print_json, table};
 use crate::progress::Progress;

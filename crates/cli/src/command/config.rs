@@ -1,6 +1,6 @@
 //! `config show`, `config check` and `config schema`.
 
-use super::Context;
+use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::output::{print, print_json};
 use candlewick_app::configuration::{self, Base, Loaded, Problems, RealMoney, check_secrets};

@@ -1,6 +1,6 @@
 //! `doctor`: what a live run needs, looked at before it starts.
 
-use super::Context;
+use crate::context::Context;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::output::{print, print_json};
 use candlewick_app::doctor::{Finding, Mark, examine};

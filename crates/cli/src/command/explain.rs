@@ -1,6 +1,6 @@
 //! `explain`: one trade, from the candles before it to its settlement.
 
-use super::Context;
+use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::journal::{JournalArguments, block_on};
 use crate::output::{print, print_json};

@@ -1,6 +1,6 @@
 //! `halt`: no more opens, from another terminal.
 
-use super::Context;
+use crate::context::Context;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::journal::JournalArguments;
 use crate::output::{print, print_json};

@@ -1,7 +1,7 @@
 //! `live`: the bots against a venue, embedded or over the network.
 
-use super::Context;
 use crate::arguments::{parse_journal, parse_span, parse_speed};
+use crate::context::Context;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::interrupt::Interrupt;
 use crate::live::{self, Detail, Screen, Stream, connect_own, run_until};

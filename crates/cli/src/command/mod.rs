@@ -27,10 +27,8 @@ mod trades;
 mod walk_forward;
 mod why;
 
-use crate::arguments::GlobalArguments;
+use crate::context::Context;
 use crate::failure::{Ending, Failure};
-use crate::own_broker::OwnBrokers;
-use candlewick_sdk::Registry;
 use clap::Subcommand;
 
 /// What the program can do.
@@ -84,16 +82,6 @@ pub(crate) enum Command {
     /// Show or check the configuration
     #[command(subcommand)]
     Config(config::ConfigCommand),
-}
-
-/// What every command is given.
-pub(crate) struct Context<'a> {
-    /// The strategies that the program knows.
-    pub(crate) registry: &'a Registry,
-    /// The brokers that it knows besides the configured one.
-    pub(crate) brokers: &'a OwnBrokers,
-    /// The arguments that every command takes.
-    pub(crate) global: &'a GlobalArguments,
 }
 
 /// Does what the user asked for.

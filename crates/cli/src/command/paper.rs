@@ -1,7 +1,7 @@
 //! `paper`: the venue's candles and prices, and trades that only exist here.
 
-use super::Context;
 use crate::arguments::{parse_journal, parse_span};
+use crate::context::Context;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::interrupt::Interrupt;
 use crate::live::{self, Detail, Screen, Stream, run_until};

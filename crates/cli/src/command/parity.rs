@@ -1,6 +1,6 @@
 //! `parity`: a recorded session through the engine and the simulator again.
 
-use super::Context;
+use crate::context::Context;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::journal::{JournalArguments, block_on};
 use crate::output::{print, print_json};

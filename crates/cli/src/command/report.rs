@@ -1,7 +1,7 @@
 //! `report`: the figures of a journal, or of two runs side by side.
 
-use super::Context;
 use crate::arguments::parse_journal;
+use crate::context::Context;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::journal::{JournalArguments, block_on};
 use crate::output::{print, print_json, write_file};

@@ -1,6 +1,6 @@
 //! `resolve`: a person ends a doubt.
 
-use super::Context;
+use crate::context::Context;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::journal::{JournalArguments, block_on};
 use crate::output::{print, print_json};

@@ -1,6 +1,6 @@
 //! `resume`: opens are allowed again.
 
-use super::Context;
+use crate::context::Context;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::journal::JournalArguments;
 use crate::output::{print, print_json};

@@ -1,7 +1,7 @@
 //! `sandbox`: both HTTP APIs over stored candles, for anyone's client.
 
-use super::Context;
 use crate::arguments::{parse_moment, parse_speed};
+use crate::context::Context;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::interrupt::Interrupt;
 use crate::output::{print, print_json_line};

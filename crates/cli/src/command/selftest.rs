@@ -1,6 +1,6 @@
 //! `selftest`: the whole pipeline on markets whose truth is known.
 
-use super::Context;
+use crate::context::Context;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::output::{print, print_json};
 use crate::progress::Progress;

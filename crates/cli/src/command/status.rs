@@ -1,6 +1,6 @@
 //! `status`: how a journal and its bot stand.
 
-use super::Context;
+use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::journal::{JournalArguments, block_on};
 use crate::output::{print, print_json, table};

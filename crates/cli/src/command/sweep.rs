@@ -1,6 +1,6 @@
 //! `sweep`: many backtests of one bot, to see what its parameters do.
 
-use super::Context;
+use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
 use crate::output::{print, print_json};

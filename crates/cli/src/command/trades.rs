@@ -1,7 +1,7 @@
 //! `trades`: the trades of a journal and their outcome.
 
-use super::Context;
 use crate::arguments::parse_moment;
+use crate::context::Context;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::journal::{JournalArguments, block_on};
 use crate::output::{print, print_json, table};

@@ -1,7 +1,7 @@
 //! `walk-forward`: parameters chosen on past candles, tested on those that came after.
 
-use super::Context;
 use crate::candles::basis_of;
+use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
 use crate::output::{print, print_json};

@@ -1,7 +1,7 @@
 //! `why`: why no trade was opened at a moment.
 
-use super::Context;
 use crate::arguments::parse_moment;
+use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::journal::{JournalArguments, block_on};
 use crate::output::{print, print_json};

@@ -2,9 +2,9 @@
 
 mod plan;
 
-use super::Context;
 use crate::arguments::parse_journal;
 use crate::candles::CandleArguments;
+use crate::context::Context;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::output::{print, print_json, write_file};
 use candlewick_app::candles::Candles;

@@ -3,7 +3,7 @@
 use super::BacktestArguments;
 use crate::arguments::GlobalArguments;
 use crate::candles::basis_of;
-use crate::command::Context;
+use crate::context::Context;
 use crate::failure::{Failure, FailureKind};
 use crate::journal::block_on;
 use crate::progress::{Progress, Terminal, with_spinner};

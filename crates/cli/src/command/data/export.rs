@@ -2,7 +2,7 @@
 
 use super::CatalogArgument;
 use crate::arguments::parse_moment;
-use crate::command::Context;
+use crate::context::Context;
 use crate::failure::{Failure, FailureKind};
 use crate::output::{print, print_json};
 use crate::progress::with_spinner;

@@ -2,7 +2,7 @@
 
 use super::CatalogArgument;
 use crate::arguments::{parse_moment, parse_span};
-use crate::command::Context;
+use crate::context::Context;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::interrupt::Interrupt;
 use crate::output::{print, print_json};

@@ -2,7 +2,7 @@
 
 use super::CatalogArgument;
 use super::reading::ReadingArguments;
-use crate::command::Context;
+use crate::context::Context;
 use crate::failure::Failure;
 use crate::output::{print, print_json};
 use crate::progress::{Progress, with_spinner};

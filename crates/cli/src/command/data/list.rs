@@ -1,7 +1,7 @@
 //! `data list`: what the catalog holds.
 
 use super::{CatalogArgument, tell_broken};
-use crate::command::Context;
+use crate::context::Context;
 use crate::failure::Failure;
 use crate::output::{print, print_json, table};
 use candlewick_history::{Manifest, Version};

@@ -8,7 +8,7 @@ mod import;
 mod list;
 mod reading;
 
-use super::Context;
+use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::interrupt::end_on_sign;
 use candlewick_app::configuration::{Base, Flag, Loaded};

@@ -1,7 +1,7 @@
 //! `edge break-even`: the win rate at which a payout neither earns nor costs.
 
 use super::{parse_payout, parse_rate, percent};
-use crate::command::Context;
+use crate::context::Context;
 use crate::failure::Failure;
 use crate::output::{print, print_json, table};
 use candlewick_statistics::{PaidStake, break_even, mixed_break_even};

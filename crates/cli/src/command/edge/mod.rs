@@ -5,7 +5,7 @@ mod plan;
 mod ruin;
 mod verdict;
 
-use super::Context;
+use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use candlewick_app::configuration::{Base, Loaded};
 use clap::Subcommand;

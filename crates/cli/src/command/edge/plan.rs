@@ -1,7 +1,7 @@
 //! `edge plan`: how many trades it takes to show an edge.
 
 use super::{load, parse_payout, parse_rate, percent};
-use crate::command::Context;
+use crate::context::Context;
 use crate::failure::Failure;
 use crate::output::{print, print_json, table};
 use crate::progress::Progress;

@@ -1,7 +1,7 @@
 //! `edge verdict`: what trades say of an edge.
 
 use super::{load, parse_payout, percent};
-use crate::command::Context;
+use crate::context::Context;
 use crate::failure::Failure;
 use crate::journal::{JournalArguments, block_on};
 use crate::output::{print, print_json, table};

@@ -1,7 +1,7 @@
 //! `strategy check`: everything that a strategy must hold, whoever wrote it.
 
 use super::find;
-use crate::command::Context;
+use crate::context::Context;
 use crate::failure::{Failure, FailureKind, kind_of_build};
 use crate::output::{print, print_json};
 use crate::progress::Progress;

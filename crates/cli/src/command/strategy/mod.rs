@@ -2,7 +2,7 @@
 
 mod check;
 
-use super::Context;
+use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::output::{print, print_json, table};
 use candlewick_app::bots::suggest_strategy;

@@ -5,7 +5,7 @@ mod told;
 
 use super::reading::ReadingArguments;
 use super::{CatalogArgument, tell_broken};
-use crate::command::Context;
+use crate::context::Context;
 use crate::failure::{Failure, FailureKind};
 use crate::output::{print, print_json};
 use crate::progress::{Progress, with_spinner};

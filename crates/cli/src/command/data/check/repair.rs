@@ -1,7 +1,7 @@
 //! `--fix`: a new file, or a new version in the catalog; the original stays as it is.
 
 use super::Subject;
-use crate::command::Context;
+use crate::context::Context;
 use crate::failure::{Failure, FailureKind};
 use crate::progress::with_spinner;
 use candlewick_broker::clock::{Clock, SystemClock};
