@@ -441,3 +441,74 @@ fn the_past_of_a_series_is_asked_for_in_growing_windows() {
     let commands = bench.step(Input::Answer(Answer::Candles(SeriesId::FIRST, refused)));
     assert_eq!(words(&commands), ["end badly"], "a start that is not answered fails");
 }
+
+/// A trade that was over when it was adopted is asked for at once; its adoption may still wait for the candles of its instant.
+#[test]
+fn a_settlement_is_never_told_before_the_adoption_of_its_trade() {
+    let mut bench = Bench::start(|_| {});
+    bench.signal();
+    bench.step(Input::Durable(Ok(())));
+    let unknown = OpenOutcome::Unknown { reason: "reset".to_owned() };
+    bench.at(60_500).step(Input::Answer(Answer::Open(IntentId::new(1), unknown)));
+    bench.step(Input::Durable(Ok(())));
+    let over = crate::resolver::report_of_tests("01JT", START + Millis::new(60_400));
+    let over = TradeReport {
+        progress: candlewick_broker::Progress::Over(candlewick_sdk::Outcome::Lost),
+        close_time: Some(START + Millis::new(120_999)),
+        ..over
+    };
+    let failed = || BrokerError::Unavailable { text: "no".to_owned() };
+    let (mut told, mut last_listing) = (Vec::new(), None);
+    for ms in (61_000..190_000).step_by(500) {
+        let mut inputs = vec![Input::Time, Input::Durable(Ok(()))];
+        // The list that brings the adoption comes when the candles of its instant have been asked for.
+        if ms == 180_000 {
+            inputs.insert(
+                0,
+                Input::Answer(Answer::Trades(last_listing.take().expect("the list was asked for"))),
+            );
+        }
+        while let Some(input) = inputs.pop() {
+            let now = bench.at(ms).now;
+            for command in bench.step(input) {
+                match command {
+                    Command::Ask(Ask::Candles(series, _)) if ms < 180_000 => {
+                        inputs.push(Input::Answer(Answer::Candles(series, Err(failed()))));
+                    }
+                    // The list shows the trade from 160 s on.
+                    Command::Ask(Ask::Trades) => {
+                        let trades = if ms < 160_000 { Vec::new() } else { vec![over.clone()] };
+                        let is_first = ms < 165_000;
+                        let listing = TradeListing {
+                            began: now,
+                            ended: now,
+                            is_complete: true,
+                            trades,
+                            ..TradeListing::default()
+                        };
+                        if is_first {
+                            inputs.push(Input::Answer(Answer::Trades(listing)));
+                        } else {
+                            last_listing = Some(listing);
+                        }
+                    }
+                    Command::Ask(Ask::BalancesAfterTrades) => {
+                        inputs.push(Input::Answer(Answer::BalancesAfterTrades(Err(failed()))));
+                    }
+                    Command::Ask(Ask::Trade(intent, _)) => {
+                        let reply = Box::new(Reply::at(over.clone(), now));
+                        inputs.push(Input::Answer(Answer::Trade(intent, Ok(reply))));
+                    }
+                    Command::Record(JournalEntry::Event(event)) => match event.kind {
+                        EventKind::Adopted(_) => told.push((ms, "adopted")),
+                        EventKind::Settled(_) => told.push((ms, "settled")),
+                        _ => {}
+                    },
+                    _ => {}
+                }
+            }
+        }
+    }
+    // When the hold of the candles is over.
+    assert_eq!(told, [(181_000, "adopted"), (181_000, "settled")]);
+}

@@ -31,7 +31,7 @@ pub(crate) use resolution::{Decided, Decision, Resolution, Undecidable, Why};
 pub(crate) use wallet::{WalletView, sums_of};
 
 #[cfg(test)]
-pub(crate) use testing::order as order_of_tests;
+pub(crate) use testing::{order as order_of_tests, report as report_of_tests};
 
 use candidate::request_time_of;
 pub(crate) use candidate::{Match, compare_terms};

@@ -335,3 +335,15 @@ fn looks_are_asked_for_while_there_is_doubt() {
     scenario.look(255, &[trade("a", 101)], &["1 is a"]);
     assert_eq!(scenario.resolver.next_look(), None);
 }
+
+/// A wallet may lag twice as long as the list: where no answered open shows how long the list lags, a doubt does.
+#[test]
+fn the_lag_of_the_list_is_measured_by_doubts_too() {
+    let mut scenario = Scenario::new(&[doubt(1)]);
+    assert_eq!(scenario.resolver.list_lag(), Millis::from_seconds(120));
+    scenario.look(250, &[], &[]);
+    scenario.look(255, &[trade("a", 101)], &[]);
+    scenario.look(260, &[trade("a", 101)], &["1 is a"]);
+    // Accepted at 101 s, missing at 250 s.
+    assert_eq!(scenario.resolver.list_lag(), Millis::from_seconds(2 * 149));
+}

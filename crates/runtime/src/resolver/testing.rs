@@ -31,7 +31,7 @@ pub(crate) fn order() -> OpenOrder {
 }
 
 /// A trade that is what [`doubt`] asked for, requested at `at`.
-pub(super) fn report(id: &str, at: Millis) -> TradeReport {
+pub(crate) fn report(id: &str, at: Millis) -> TradeReport {
     let order = doubt(1).order;
     TradeReport {
         id: id.to_owned(),
