@@ -58,9 +58,10 @@ impl LogWriter {
     /// Waits until all lines so far are written, but not for long.
     pub(crate) fn flush(&self) {
         let (done, is_done) = sync_channel(1);
-        if self.lines.try_send(Line::Flush(done)).is_ok() {
-            let _ = is_done.recv_timeout(PATIENCE);
-        }
+        let lines = self.lines.clone();
+        // Where many lines wait, the request waits for room: in a thread of its own, so that the patience holds for both.
+        std::thread::spawn(move || lines.send(Line::Flush(done)));
+        let _ = is_done.recv_timeout(PATIENCE);
     }
 }
 

@@ -150,15 +150,13 @@ pub(crate) fn approve(
     view: View<'_>,
     actions: &mut Vec<Action>,
 ) -> Result<(), Rule> {
-    match first_refusal(proposal, view) {
-        Some(rule) => Err(rule),
-        None => {
-            let intent = view.intents.next_id();
-            // Made in its place: see docs/performance.md.
-            actions.extend(iter::once_with(|| Action::Open(Approved::new(proposal, intent))));
-            Ok(())
-        }
+    if let Some(rule) = first_refusal(proposal, view) {
+        return Err(rule);
     }
+    let intent = view.intents.next_id();
+    // Made in its place: see docs/performance.md.
+    actions.extend(iter::once_with(|| Action::Open(Approved::new(proposal, intent))));
+    Ok(())
 }
 
 /// Asks every rule in turn, of a trade that is sent nowhere: what it would be.

@@ -63,8 +63,8 @@ fn no_schedule_breaks_an_invariant() {
     assert!(crowd.failed.is_empty(), "{}", crowd.failures());
 }
 
-/// Schedules beyond the first, of all kinds: what a seed means changes with the machine, so they guard no rule by name. What
-/// was broken once stands as scenarios beside the coordinator, the resolver and the audits.
+/// Schedules beyond the first, of all kinds: what a seed means changes with the machine, so they guard no rule by name. Most
+/// of what was broken once stands as scenarios beside the coordinator, the resolver and the audits.
 #[test]
 fn schedules_of_chosen_seeds_hold() {
     for seed in [7_597, 31_781, 33_954, 34_871, 101_604, 164_983] {
