@@ -272,7 +272,7 @@ fn bots_that_come_along_take_the_catalog_only_when_it_serves_them_all() {
     let synthetic = report();
     let notices = synthetic["notices"].to_string();
     assert!(
-        notices.contains("the catalog data is left aside") && notices.contains("no EURUSD 1m"),
+        notices.contains("the catalog data is not used") && notices.contains("no EURUSD 1m"),
         "{notices}"
     );
     let asked = folder.run(&["backtest", "--catalog", "data"]);

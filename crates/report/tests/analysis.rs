@@ -1,5 +1,7 @@
 //! The analysis of a run says what its trades say, counted by hand.
 
+#![allow(clippy::unwrap_used, reason = "the parts of a test are tests")]
+
 #[allow(dead_code, reason = "what backtests are tested with holds more than is needed here")]
 #[path = "../../backtest/tests/backtest/stage.rs"]
 mod stage;

@@ -1,5 +1,7 @@
 //! A session with the broker opens trades and settles them, whether its prices are asked for or stream.
 
+#![allow(clippy::unwrap_used, reason = "the parts of a test are tests")]
+
 use candlewick_broker::MarketData;
 use std::process::Command;
 

@@ -17,8 +17,8 @@ use std::path::PathBuf;
 /// What to read.
 #[derive(Clone, Debug, Default)]
 pub struct CandleChoice {
-    /// Candle file, SYMBOL_INTERVAL.csv (or .parquet) or SYMBOL@INTERVAL=PATH, or a series of the catalog,
-    /// SYMBOL@INTERVAL; repeatable; finer candles of a symbol price its trades
+    /// Candle files, `SYMBOL_INTERVAL.csv` (or `.parquet`) or `SYMBOL@INTERVAL=PATH`, or series of the catalog,
+    /// `SYMBOL@INTERVAL`; finer candles of a symbol price its trades
     pub data: Vec<String>,
     /// Folder of the catalog, from which the bots' series come when no --data is given
     pub catalog: Option<PathBuf>,

@@ -113,13 +113,16 @@ impl Failure {
 impl From<RecordsError> for Failure {
     fn from(error: RecordsError) -> Self {
         let help = match &error {
-            RecordsError::Journal(_) | RecordsError::Engine(_) | RecordsError::Simulator(_) => None,
+            RecordsError::Journal(_)
+            | RecordsError::Engine(_)
+            | RecordsError::Simulator(_)
+            | RecordsError::UnreadableCandles { .. }
+            | RecordsError::UnknownRun { .. } => None,
             RecordsError::NoRun => Some("begin one: `candlewick live`".to_owned()),
             RecordsError::UnreadableEntry { .. } => Some(
                 "`candlewick doctor` verifies the journal's chain, `candlewick parity` its decisions"
                     .to_owned(),
             ),
-            RecordsError::UnreadableCandles { .. } | RecordsError::UnknownRun { .. } => None,
             RecordsError::UnknownTrade { .. } => Some("`candlewick trades` lists them".to_owned()),
             RecordsError::UnknownSymbol { symbol, known, .. } => {
                 Some(suggest(symbol.as_str(), known.iter().map(String::as_str)))

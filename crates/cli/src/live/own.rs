@@ -17,9 +17,10 @@ pub(crate) fn connect_own(name: &str, brokers: &OwnBrokers, loaded: &Loaded) -> 
     let Some(VenuePorts { market, broker, clock, until }) = brokers.connect(name) else {
         let failure = Failure::configuration(format!("this program has no broker \"{name}\""));
         let known = brokers.names();
-        return Err(match known.is_empty() {
-            true => failure.help("a binary of your own adds one with `App::with_broker`"),
-            false => failure.help(format!("it has {}", known.join(", "))),
+        return Err(if known.is_empty() {
+            failure.help("a binary of your own adds one with `App::with_broker`")
+        } else {
+            failure.help(format!("it has {}", known.join(", ")))
         });
     };
     let (account, trading) = match loaded.config.account.mode {
