@@ -1,0 +1,309 @@
+//! A venue in memory follows the rules of a trade, by rows worked out by hand.
+
+use super::*;
+use crate::settings::{DrawRule, OpenRounding};
+use ExpirationType::{CandleClose, NextCandle, TimeFixed};
+use candlewick_sdk::{Candle, CandleSeries, Direction, ExpirationType, Expiry, Interval, Ohlcv, Series};
+
+const START: i64 = 1_641_038_400_000;
+
+fn millis(offset: i64) -> Millis {
+    Millis::new(START + offset)
+}
+
+fn symbol() -> Symbol {
+    Symbol::new("BTCUSDT").unwrap()
+}
+
+/// Minutes 0 to 3, a hole at 4, minutes 5 and 6. Each rises by 6 from 100 x (minute + 1), but minute 2 falls
+/// by 6 and minute 3 is flat at minute 2's close. The data ends at 420,000.
+fn market() -> Market {
+    market_of(symbol())
+}
+
+fn market_of(symbol: Symbol) -> Market {
+    let rows = [
+        (0, 100.0, 106.0),
+        (1, 200.0, 206.0),
+        (2, 300.0, 294.0),
+        (3, 294.0, 294.0),
+        (5, 600.0, 606.0),
+        (6, 700.0, 706.0),
+    ];
+    let candle = |(minute, open, close): (i64, f64, f64)| {
+        let (high, low) = (f64::max(open, close) + 1.0, f64::min(open, close) - 1.0);
+        let numbers = Ohlcv { open, high, low, close, volume: 0.0 };
+        Candle::new(millis(minute * 60_000), Interval::MINUTE, numbers).unwrap()
+    };
+    let series = Series { symbol, interval: Interval::MINUTE };
+    Market { prices: CandleSeries::new(series, rows.map(candle).to_vec()).unwrap(), detail: Vec::new() }
+}
+
+fn exact(latency: i64) -> SimulationSettings {
+    SimulationSettings {
+        latency_ms: Millis::new(latency),
+        open_rounding: OpenRounding::None,
+        ..SimulationSettings::default()
+    }
+}
+
+fn venue(settings: SimulationSettings, balance: i64) -> Simulator {
+    Simulator::new(settings, Money::from_minor(balance), vec![market()]).unwrap()
+}
+
+fn order(number: u64, kind: ExpirationType, close_type: &str, offset: i64) -> Order {
+    Order {
+        number,
+        symbol: symbol(),
+        direction: Direction::Buy,
+        stake: Money::from_minor(1_000),
+        expiry: Expiry { close_type: close_type.parse().unwrap(), expiration_type: kind },
+        time: millis(offset),
+    }
+}
+
+fn drain(venue: &mut Simulator) -> Vec<VenueEvent> {
+    std::iter::from_fn(|| venue.pop_due(Millis::MAX)).collect()
+}
+
+/// What a settlement says, with times counted from the start.
+type Told = (Outcome, i64, Option<f64>, Option<f64>, i64, i64, i64);
+
+fn told(trade: &SettledTrade) -> Told {
+    let offset = |time: Millis| time.get() - START;
+    let times = [trade.open_time, trade.close_time, trade.known_at].map(offset);
+    (trade.outcome, trade.profit.minor(), trade.open_price, trade.close_price, times[0], times[1], times[2])
+}
+
+/// One one-minute BUY, decided at `offset`, that opens and settles.
+fn check(settings: SimulationSettings, kind: ExpirationType, offset: i64, expected: Told) {
+    let latency = settings.latency_ms;
+    let mut venue = venue(settings, 5_000);
+    let answer = venue.submit(&order(7, kind, "01:00", offset));
+    assert_eq!(answer.at, millis(offset) + latency);
+    let events = drain(&mut venue);
+    let [VenueEvent::Answered(answered), VenueEvent::Settled(trade)] = &events[..] else {
+        panic!("{events:?}")
+    };
+    assert_eq!((*answered, told(trade)), (answer, expected));
+    assert_eq!((venue.balance().minor(), venue.open_stakes().minor()), (5_000 + expected.1, 0));
+}
+
+#[test]
+fn a_signal_without_latency_enters_at_the_open_and_exits_at_the_close() {
+    let won = (Outcome::Won, 800, Some(100.0), Some(106.0), 0, 60_000, 64_000);
+    check(exact(0), TimeFixed, 0, won);
+    check(exact(0), CandleClose, 0, won);
+    let next = (Outcome::Won, 800, Some(200.0), Some(206.0), 60_000, 120_000, 124_000);
+    check(exact(0), NextCandle, 0, next);
+    let lost = (Outcome::Lost, -1_000, Some(300.0), Some(294.0), 120_000, 180_000, 184_000);
+    check(exact(0), TimeFixed, 120_000, lost);
+}
+
+#[test]
+fn latency_moves_the_open_along_the_path() {
+    // 1.5 s of 60 s along a rise of 6 is 0.15.
+    let fixed = (Outcome::Won, 800, Some(100.15), Some(200.15), 1_500, 61_500, 65_500);
+    check(exact(1_500), TimeFixed, 0, fixed);
+    let candle = (Outcome::Won, 800, Some(100.15), Some(106.0), 1_500, 60_000, 64_000);
+    check(exact(1_500), CandleClose, 0, candle);
+    let next = (Outcome::Won, 800, Some(200.0), Some(206.0), 60_000, 120_000, 124_000);
+    check(exact(1_500), NextCandle, 0, next);
+    // 61 s: the second minute's second second.
+    let late = (Outcome::Won, 800, Some(200.1), Some(299.9), 61_000, 121_000, 125_000);
+    check(exact(61_000), TimeFixed, 0, late);
+}
+
+#[test]
+fn at_a_second_end_prices_are_those_of_whole_seconds() {
+    let with =
+        |latency| SimulationSettings { latency_ms: Millis::new(latency), ..SimulationSettings::default() };
+    check(with(0), TimeFixed, 0, (Outcome::Won, 800, Some(100.1), Some(200.1), 999, 60_999, 64_999));
+    check(with(0), CandleClose, 0, (Outcome::Won, 800, Some(100.1), Some(106.0), 999, 60_000, 64_000));
+    check(with(0), NextCandle, 0, (Outcome::Won, 800, Some(200.0), Some(206.0), 60_000, 120_000, 124_000));
+    // 59,500 rounds to 59,999: the price at 60,000 is the close that ends there, not the next open.
+    let edge = (Outcome::Won, 800, Some(106.0), Some(206.0), 59_999, 119_999, 123_999);
+    check(with(59_500), TimeFixed, 0, edge);
+}
+
+#[test]
+fn equal_prices_draw_or_lose_as_set() {
+    let draw = (Outcome::Draw, 0, Some(294.0), Some(294.0), 180_000, 240_000, 244_000);
+    check(exact(0), TimeFixed, 180_000, draw);
+    let settings = SimulationSettings { draw: DrawRule::Loss, ..exact(0) };
+    let lost = (Outcome::Lost, -1_000, Some(294.0), Some(294.0), 180_000, 240_000, 244_000);
+    check(settings, TimeFixed, 180_000, lost);
+}
+
+#[test]
+fn a_missing_price_cancels_and_returns_the_stake() {
+    // The exit lies in the hole.
+    let no_exit = (Outcome::Cancelled, 0, Some(294.0), None, 181_500, 241_500, 245_500);
+    check(exact(1_500), TimeFixed, 180_000, no_exit);
+    // The candle that would end at 300,000 is missing; the one that opens there does not answer for it.
+    let no_end = (Outcome::Cancelled, 0, None, None, 240_000, 300_000, 304_000);
+    check(exact(0), NextCandle, 180_000, no_end);
+    let stand_in = SimulationSettings { max_gap_intervals: 1, ..exact(0) };
+    let draw = (Outcome::Draw, 0, Some(294.0), Some(294.0), 240_000, 300_000, 304_000);
+    check(stand_in, NextCandle, 180_000, draw);
+}
+
+#[test]
+fn a_hole_inside_a_trade_does_not_matter() {
+    let mut venue = venue(exact(0), 5_000);
+    venue.submit(&order(1, TimeFixed, "03:00", 180_000));
+    let events = drain(&mut venue);
+    let [_, VenueEvent::Settled(trade)] = &events[..] else { panic!("{events:?}") };
+    let expected = (Outcome::Won, 800, Some(294.0), Some(606.0), 180_000, 360_000, 364_000);
+    assert_eq!(told(trade), expected);
+}
+
+#[test]
+fn stress_moves_both_prices_against_the_trade() {
+    // Each range is 8; 0.5 x 8 x sqrt(15 / 60) = 2 on either side.
+    let settings = SimulationSettings { stress: 0.5, ..exact(15_000) };
+    let bought = (Outcome::Won, 800, Some(103.5), Some(199.5), 15_000, 75_000, 79_000);
+    check(settings.clone(), TimeFixed, 0, bought);
+    let mut venue = venue(settings, 5_000);
+    venue.submit(&Order { direction: Direction::Sell, ..order(1, CandleClose, "01:00", 105_000) });
+    let events = drain(&mut venue);
+    let [_, VenueEvent::Settled(trade)] = &events[..] else { panic!("{events:?}") };
+    let sold = (Outcome::Won, 800, Some(298.0), Some(296.0), 120_000, 180_000, 184_000);
+    assert_eq!(told(trade), sold);
+}
+
+#[test]
+fn an_order_is_refused_for_one_of_three_reasons() {
+    let refused = |order: Order, balance: i64, expected: Refusal| {
+        let mut venue = venue(exact(500), balance);
+        let answer = venue.submit(&order);
+        assert_eq!(answer.kind, AnswerKind::Refused(expected));
+        assert_eq!(drain(&mut venue), [VenueEvent::Answered(answer)]);
+        assert_eq!((venue.balance().minor(), venue.unsettled().len()), (balance, 0));
+    };
+    refused(order(1, TimeFixed, "01:00", 240_000), 5_000, Refusal::NoPrice);
+    refused(order(1, CandleClose, "01:00", 299_000), 5_000, Refusal::NoPrice);
+    refused(order(1, TimeFixed, "01:00", 0), 999, Refusal::InsufficientBalance);
+    let stranger = Symbol::new("ETHUSDT").unwrap();
+    refused(Order { symbol: stranger, ..order(1, TimeFixed, "01:00", 0) }, 5_000, Refusal::UnknownSymbol);
+    let nothing = Order { stake: Money::ZERO, ..order(1, TimeFixed, "01:00", 0) };
+    refused(nothing, 5_000, Refusal::InsufficientBalance);
+}
+
+#[test]
+fn a_trade_that_closes_with_the_data_settles_and_a_later_one_never_does() {
+    let settled = (Outcome::Won, 800, Some(700.0), Some(706.0), 360_000, 420_000, 424_000);
+    check(exact(0), TimeFixed, 360_000, settled);
+    let stays = |latency, kind, close_type, offset, open_price| {
+        let mut venue = venue(exact(latency), 5_000);
+        let answer = venue.submit(&order(7, kind, close_type, offset));
+        let AnswerKind::Opened(opening) = answer.kind else { panic!("{answer:?}") };
+        assert_eq!(opening.open_price, open_price, "{kind:?} at {offset}");
+        assert_eq!(drain(&mut venue), [VenueEvent::Answered(answer)]);
+        let stake = Money::from_minor(1_000);
+        assert_eq!(venue.unsettled(), [UnsettledTrade { number: 7, stake }]);
+        assert_eq!((venue.balance().minor(), venue.open_stakes().minor()), (4_000, 1_000));
+    };
+    stays(6_000, TimeFixed, "01:00", 360_000, Some(700.6));
+    stays(0, CandleClose, "01:00", 390_000, Some(703.0));
+    // The entry itself lies at or after the end.
+    stays(0, TimeFixed, "01:00", 420_000, None);
+    stays(1_500, CandleClose, "01:00", 419_000, None);
+    // A NEXT_CANDLE needs no price to be accepted.
+    stays(0, NextCandle, "01:00", 360_000, None);
+    stays(0, NextCandle, "01:00", 420_000, None);
+    // Opens in the gap at 240,000; what needs an exit after the end is never cancelled.
+    stays(0, NextCandle, "04:00", 230_000, None);
+}
+
+#[test]
+fn an_accepted_next_candle_has_no_price_yet() {
+    let mut venue = venue(exact(50), 5_000);
+    let answer = venue.submit(&order(1, NextCandle, "01:00", 0));
+    let AnswerKind::Opened(opening) = answer.kind else { panic!("{answer:?}") };
+    assert_eq!((opening.open_price, opening.open_time), (None, millis(60_000)));
+    assert_eq!(answer.at, millis(50));
+}
+
+#[test]
+fn stakes_leave_at_the_answer_and_return_when_the_settlement_is_known() {
+    let mut venue = venue(exact(1_500), 5_000);
+    venue.submit(&order(1, TimeFixed, "01:00", 0));
+    for (now, balance, next) in [
+        (0, 5_000, Some(1_500)),
+        (1_499, 5_000, Some(1_500)),
+        (1_500, 4_000, Some(65_500)),
+        (65_499, 4_000, Some(65_500)),
+        (65_500, 5_800, None),
+    ] {
+        while venue.pop_due(millis(now)).is_some() {}
+        assert_eq!((venue.balance().minor(), venue.next_due()), (balance, next.map(millis)), "at {now}");
+    }
+}
+
+#[test]
+fn the_wallet_is_asked_at_the_arrival() {
+    // The first takes all; it is back, with 800, at 64,000: an order that arrives then is covered.
+    for (latency, offset, opened) in [(0, 63_999, false), (0, 64_000, true), (4_000, 60_000, true)] {
+        let mut venue = venue(exact(latency), 1_000);
+        venue.submit(&order(1, TimeFixed, "01:00", -latency));
+        while venue.pop_due(millis(offset)).is_some() {}
+        let answer = venue.submit(&order(2, TimeFixed, "01:00", offset));
+        assert_eq!(matches!(answer.kind, AnswerKind::Opened(_)), opened, "{latency} from {offset}");
+    }
+    // Two orders on their way cannot have the same money.
+    let mut venue = venue(exact(2_000), 1_999);
+    assert!(matches!(venue.submit(&order(1, TimeFixed, "01:00", 0)).kind, AnswerKind::Opened(_)));
+    let second = venue.submit(&order(2, TimeFixed, "01:00", 1_000));
+    assert_eq!(second.kind, AnswerKind::Refused(Refusal::InsufficientBalance));
+}
+
+#[test]
+fn at_one_instant_settlements_come_before_answers_and_each_by_number() {
+    let mut venue = venue(exact(0), 9_000);
+    venue.submit(&order(5, TimeFixed, "01:00", 4_000));
+    venue.submit(&order(4, CandleClose, "02:00", 4_000));
+    while venue.pop_due(millis(4_000)).is_some() {}
+    // 5 is known at 68,000; these two answers are due then.
+    venue.submit(&order(9, TimeFixed, "01:00", 68_000));
+    venue.submit(&order(8, TimeFixed, "01:00", 68_000));
+    let order_of = |venue: &mut Simulator| {
+        let told = |event: VenueEvent| (event.at().get() - START, event.number());
+        drain(venue).into_iter().map(told).collect::<Vec<_>>()
+    };
+    let expected = [(68_000, 5), (68_000, 8), (68_000, 9), (124_000, 4), (132_000, 8), (132_000, 9)];
+    assert_eq!(order_of(&mut venue), expected);
+}
+
+#[test]
+fn the_price_record_of_a_moment_is_the_path_as_an_exit() {
+    let venue = venue(exact(0), 5_000);
+    assert_eq!(venue.price_at(symbol(), millis(60_000)), PathPrice::Price(106.0));
+    assert_eq!(venue.price_at(symbol(), millis(250_000)), PathPrice::Gap);
+    assert_eq!(venue.price_at(symbol(), millis(420_001)), PathPrice::Beyond);
+    assert_eq!(venue.price_at(Symbol::new("X").unwrap(), millis(60_000)), PathPrice::Gap);
+}
+
+#[test]
+fn every_market_is_found_whatever_their_order() {
+    let symbols = ["ZECUSDT", "ADAUSDT", "BTCUSDT"].map(|name| Symbol::new(name).unwrap());
+    let venue = Simulator::new(exact(0), Money::ZERO, symbols.map(market_of).to_vec()).unwrap();
+    for symbol in symbols {
+        assert_eq!(venue.price_at(symbol, millis(60_000)), PathPrice::Price(106.0), "{symbol}");
+    }
+}
+
+#[test]
+fn a_venue_that_cannot_be_is_refused() {
+    let made = |settings, balance, markets| Simulator::new(settings, Money::from_minor(balance), markets);
+    let error = |made: Result<Simulator, SimulatorError>| made.unwrap_err().to_string();
+    assert_eq!(error(made(exact(-1), 0, vec![])), "[simulation] latency_ms = -1: use 0 to 86400000");
+    assert_eq!(
+        error(made(exact(0), -1, vec![])),
+        "the wallet cannot start with -1 minor units: use 0 or more"
+    );
+    assert_eq!(
+        error(made(exact(0), 0, vec![market(), market_of(Symbol::new("ZECUSDT").unwrap()), market()])),
+        "BTCUSDT is given twice: give one market for each symbol, with its finer candles as detail"
+    );
+}
