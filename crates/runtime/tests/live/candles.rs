@@ -1,7 +1,7 @@
 //! When candles are asked for, and how they are told.
 
 use crate::script::{Ask, OpenScript, Trouble, Which, not_sent, unavailable};
-use crate::stage::{Keeping, Stage, btc};
+use crate::stage::{JournalChoice, Stage, btc};
 use candlewick_engine::{Origin, Rule};
 use candlewick_runtime::Stop;
 
@@ -20,7 +20,7 @@ async fn check_repeats(lag: i64, (first_ask, repeats): (u32, u32), asked: &[i64]
     let mut stage = Stage::paused().await.bot(btc(), &[]).lag(btc(), MINUTE, lag).stop(150_000, Stop::TimeUp);
     stage.settings.first_ask_ms = first_ask;
     stage.settings.quick_repeats = repeats;
-    stage.keeping = Keeping::Nothing;
+    stage.journal_choice = JournalChoice::Nothing;
     let ran = stage.run().await;
     let second = 2 * MINUTE + i64::from(first_ask);
     let expected: Vec<i64> = asked.iter().map(|after| MINUTE + after).chain([second]).collect();

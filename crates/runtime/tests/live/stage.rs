@@ -64,7 +64,7 @@ impl Strategy for Signaller {
 
 /// Whether the run keeps a journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Keeping {
+pub(crate) enum JournalChoice {
     Memory,
     Nothing,
 }
@@ -76,7 +76,7 @@ pub(crate) struct Stage {
     pub(crate) script: Script,
     pub(crate) settings: RuntimeSettings,
     pub(crate) risk: RiskSettings,
-    pub(crate) keeping: Keeping,
+    pub(crate) journal_choice: JournalChoice,
     pub(crate) failing: Failing,
     /// How long the journal takes to make entries durable.
     pub(crate) journal_delay: Duration,
@@ -160,7 +160,7 @@ impl Stage {
                 ..RuntimeSettings::default()
             },
             risk: RiskSettings::default(),
-            keeping: Keeping::Memory,
+            journal_choice: JournalChoice::Memory,
             failing: Failing::Never,
             journal_delay: Duration::ZERO,
             warmup: 0,
@@ -230,7 +230,7 @@ impl Stage {
             let mut record = journal.0.lock().unwrap();
             (record.failing, record.delay) = (self.failing, self.journal_delay);
         }
-        let kept = (self.keeping == Keeping::Memory).then(|| journal.clone());
+        let kept = (self.journal_choice == JournalChoice::Memory).then(|| journal.clone());
         let clock = Arc::clone(&self.clock);
         let venue = Arc::new(ScriptedVenue::new(Arc::clone(&clock), kept, self.start, self.script.clone()));
         let (start, until) = (self.start, self.until.map(|ms| self.at(ms)));
@@ -299,9 +299,9 @@ impl Stage {
         let strategy =
             |closes: Vec<Millis>| Box::new(Signaller { closes, warmup: self.warmup }) as Box<dyn Strategy>;
         let strategies = self.signals.into_iter().map(strategy).collect();
-        let journal: Box<dyn Journal> = match self.keeping {
-            Keeping::Memory => Box::new(journal),
-            Keeping::Nothing => Box::new(NullJournal),
+        let journal: Box<dyn Journal> = match self.journal_choice {
+            JournalChoice::Memory => Box::new(journal),
+            JournalChoice::Nothing => Box::new(NullJournal),
         };
         Runner::new(Parts {
             settings: self.settings,
