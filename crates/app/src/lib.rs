@@ -10,6 +10,7 @@ pub mod bots;
 pub mod candles;
 pub mod configuration;
 pub mod control;
+pub mod data;
 pub mod doctor;
 mod error;
 pub mod fetch;
@@ -19,8 +20,9 @@ pub mod program_hash;
 mod progress;
 pub mod search;
 pub mod selftest;
+pub mod status;
 pub mod suggestion;
 pub mod validation;
 
-pub use error::{AppError, Fault};
+pub use error::{AppError, ErrorKind, ErrorReport};
 pub use progress::{NoProgress, Progress, ProgressBar};

@@ -69,4 +69,4 @@ pub use import::{
 pub use market::{AssetType, AssetTypeError, Market, asset_type_of, known_market};
 pub use parquet::{read_parquet, read_parquet_file, write_parquet, write_parquet_file};
 pub use resample::resample;
-pub use source::DataSource;
+pub use source::CandleFile;

@@ -274,5 +274,5 @@ fn what_is_no_candle_file_at_all_is_an_error_and_no_finding() {
     let path = folder.path().join("X_1m.csv");
     std::fs::write(&path, "time,open,high,low,close,volume\nx\n").unwrap();
     let checked = check_file(&path, &ImportSettings::default(), &CheckSettings::default(), &mut no_progress);
-    assert!(matches!(checked, Err(HistoryError::AddCandles { .. })));
+    assert!(matches!(checked, Err(HistoryError::NoCandles { .. })));
 }

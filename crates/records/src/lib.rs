@@ -20,6 +20,7 @@ mod run;
 mod table;
 mod trade;
 mod trading;
+mod verdict;
 
 pub use candles::recorded_candles;
 pub use contents::JournalContents;
@@ -34,3 +35,4 @@ pub use run::{BETWEEN_RUNS, RecordedRun};
 pub use table::table;
 pub use trade::{Provenance, TradeLine, state_of};
 pub use trading::Trading;
+pub use verdict::{VerdictLine, verdict_name, verdict_words};

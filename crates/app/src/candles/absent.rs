@@ -39,10 +39,10 @@ fn told(catalog: &Catalog, series: Series) -> String {
 }
 
 /// What to do about candles that are not where they should be.
-pub fn cure_of_history(error: &HistoryError) -> Option<String> {
+pub fn help_for_history(error: &HistoryError) -> Option<String> {
     match error {
-        HistoryError::FillCatalog { folder, what } => Some(what_there_is(folder, what)),
-        HistoryError::CheckPath { path, action, source } if source.kind() == ErrorKind::NotFound => {
+        HistoryError::NotInCatalog { folder, what } => Some(what_there_is(folder, what)),
+        HistoryError::Io { path, action, source } if source.kind() == ErrorKind::NotFound => {
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty())?;
             match *action {
                 "write" if !folder.exists() => Some(format!("make the folder {} first", folder.display())),

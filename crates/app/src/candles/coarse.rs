@@ -1,7 +1,7 @@
 //! Whether the candles are fine enough for the expiries that they price.
 
 use crate::configuration::{Loaded, Problems};
-use crate::error::{AppError, Fault};
+use crate::error::AppError;
 use candlewick_engine::{IntentRow, TradeBook};
 use candlewick_records::utc;
 use candlewick_sdk::{Expiry, Millis};
@@ -85,8 +85,8 @@ pub(super) fn check_trades(loaded: &Loaded, markets: &[Market], book: &TradeBook
 }
 
 /// Expiries that are too short for their candles.
-fn refused(problems: &Problems, cure: &str) -> AppError {
-    AppError::Invalid(Fault::new(problems.to_string()).cure(cure))
+fn refused(problems: &Problems, help: &str) -> AppError {
+    AppError::invalid(problems.to_string()).help(help)
 }
 
 /// Whether one of a trade's prices lies in these stretches. A price at the end of a candle is that candle's.

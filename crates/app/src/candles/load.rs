@@ -1,6 +1,6 @@
 //! The candles of a run: from what is named, else from the catalog, else synthetic ones.
 
-use super::name::{DataName, Shelves, is_part, names};
+use super::name::{CandleStore, DataName, is_part, names};
 use super::price_source::PriceSource;
 use super::synthetic;
 use crate::configuration::Loaded;
@@ -46,13 +46,13 @@ pub enum StockSource {
 /// Bad data, with file and line; a series that is given twice; a catalog that was asked for and holds nothing.
 pub fn load(loaded: &Loaded, range: &Range<Millis>, progress: &dyn Progress) -> Result<Stock, AppError> {
     let config = &loaded.config;
-    let shelves = shelves(loaded);
+    let store = candle_store(loaded);
     let named = names(&config.sandbox.data)?;
     if !named.is_empty() {
-        return stock(loaded, (&named, StockSource::Named), &shelves, range, progress);
+        return stock(loaded, (&named, StockSource::Named), &store, range, progress);
     }
-    let folder = shelves.catalog.folder().display();
-    let stored = stored_for(&shelves.catalog, &config.bots)?;
+    let folder = store.catalog.folder().display();
+    let stored = stored_for(&store.catalog, &config.bots)?;
     let unserved = config.bots.iter().find(|bot| !serves(&stored, bot));
     let left_aside = unserved.filter(|_| loaded.has_built_in_bots() && !loaded.is_set("data.catalog"));
     let mut notices = Vec::new();
@@ -63,12 +63,12 @@ pub fn load(loaded: &Loaded, range: &Range<Millis>, progress: &dyn Progress) -> 
             bot.series()
         ));
     } else if !stored.is_empty() {
-        return stock(loaded, (&stored, StockSource::Catalog), &shelves, range, progress);
+        return stock(loaded, (&stored, StockSource::Catalog), &store, range, progress);
     }
     if loaded.is_set("data.catalog") {
         let problem = format!(
             "the catalog {folder} holds no candles of the bots' symbols; it holds: {}",
-            listed(&shelves.catalog.series()?)
+            listed(&store.catalog.series()?)
         );
         return Err(AppError::data(problem)
             .help("`candlewick data generate --catalog DIR` makes synthetic candles; --data takes files"));
@@ -87,12 +87,12 @@ pub fn load(loaded: &Loaded, range: &Range<Millis>, progress: &dyn Progress) -> 
 fn stock(
     loaded: &Loaded,
     (names, source): (&[DataName], StockSource),
-    shelves: &Shelves,
+    store: &CandleStore,
     range: &Range<Millis>,
     progress: &dyn Progress,
 ) -> Result<Stock, AppError> {
-    let folder = shelves.catalog.folder().display();
-    let mut notices = resampled(names, shelves)?;
+    let folder = store.catalog.folder().display();
+    let mut notices = resampled(names, store)?;
     let place = match source {
         StockSource::Named | StockSource::Synthetic => "the given data".to_owned(),
         StockSource::Catalog => format!("the catalog {folder}"),
@@ -100,15 +100,15 @@ fn stock(
     if source == StockSource::Catalog && loaded.has_built_in_bots() {
         notices.push(format!("the candles are those of the catalog {folder}"));
     }
-    let series = kept(read_all(names, shelves, progress)?, range, &loaded.config.bots)?;
-    let prices = PriceSource::of(names, &shelves.catalog, &loaded.config.broker.client)?;
-    Ok(Stock { series, source, prices, place, notices, revised: revised(names, shelves, range)? })
+    let series = kept(read_all(names, store, progress)?, range, &loaded.config.bots)?;
+    let prices = PriceSource::of(names, &store.catalog, &loaded.config.broker.client)?;
+    Ok(Stock { series, source, prices, place, notices, revised: revised(names, store, range)? })
 }
 
 /// The catalog and the cache of a configuration.
-pub fn shelves(loaded: &Loaded) -> Shelves {
+pub fn candle_store(loaded: &Loaded) -> CandleStore {
     let settings = &loaded.config.data;
-    Shelves { catalog: Catalog::new(settings.catalog.clone()), cache: settings.file_cache() }
+    CandleStore { catalog: Catalog::new(settings.catalog.clone()), cache: settings.file_cache() }
 }
 
 /// What the catalog has for these bots: nothing when it could serve none of them.
@@ -136,10 +136,10 @@ fn serves(names: &[DataName], bot: &BotSettings) -> bool {
 }
 
 /// Which of the named series are resampled from shorter ones.
-fn resampled(names: &[DataName], shelves: &Shelves) -> Result<Vec<String>, AppError> {
+fn resampled(names: &[DataName], store: &CandleStore) -> Result<Vec<String>, AppError> {
     let mut notices = Vec::new();
     for name in names {
-        if let Some(shorter) = name.joined_from(&shelves.catalog)? {
+        if let Some(shorter) = name.joined_from(&store.catalog)? {
             notices.push(format!("the candles of {} are resampled from {shorter}", name.series()));
         }
     }
@@ -147,11 +147,11 @@ fn resampled(names: &[DataName], shelves: &Shelves) -> Result<Vec<String>, AppEr
 }
 
 /// How many revisions the catalog keeps beside the candles of these names that lie within the range.
-fn revised(names: &[DataName], shelves: &Shelves, range: &Range<Millis>) -> Result<u64, AppError> {
+fn revised(names: &[DataName], store: &CandleStore, range: &Range<Millis>) -> Result<u64, AppError> {
     let mut count = 0;
     for name in names {
-        if let Some(series) = name.read_from(&shelves.catalog)? {
-            let revisions = shelves.catalog.revisions(series)?;
+        if let Some(series) = name.read_from(&store.catalog)? {
+            let revisions = store.catalog.revisions(series)?;
             let of_range = revisions.iter().filter(|revision| range.contains(&revision.candle.time()));
             count += of_range.count() as u64;
         }
@@ -161,12 +161,12 @@ fn revised(names: &[DataName], shelves: &Shelves, range: &Range<Millis>) -> Resu
 
 fn read_all(
     names: &[DataName],
-    shelves: &Shelves,
+    store: &CandleStore,
     progress: &dyn Progress,
 ) -> Result<Vec<(String, HashedSeries)>, AppError> {
     let read = |name: &DataName| {
         let mut bar = progress.bar(&format!("Reading {name}"));
-        let whole = name.read(shelves, &mut |at| bar.update(at.read_bytes, at.total_bytes))?;
+        let whole = name.read(store, &mut |at| bar.update(at.read_bytes, at.total_bytes))?;
         Ok((name.to_string(), whole))
     };
     names.iter().map(read).collect()

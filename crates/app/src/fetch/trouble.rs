@@ -2,7 +2,7 @@
 
 use super::{Fetched, Fetching, Target};
 use crate::doctor::{Api, alternatives, remedy};
-use crate::error::{AppError, Fault};
+use crate::error::{AppError, ErrorKind};
 use candlewick_broker::{AsOf, BrokerError, PriceAnswer, USUAL_INTERVALS};
 use candlewick_sdk::{Interval, Symbol};
 
@@ -41,10 +41,12 @@ async fn describe(error: BrokerError, fetched: &Fetched, fetching: &Fetching) ->
         0 => String::new(),
         new => format!(", after {new} new candles, which are kept"),
     };
-    let fault = Fault::new(format!("{series} of {}{kept}", fetching.price_url)).cure(help);
-    let is_setting = matches!(error, BrokerError::Settings { .. });
-    let fault = fault.because(error);
-    if is_setting { AppError::Invalid(fault) } else { AppError::Venue(fault) }
+    let kind = match error {
+        BrokerError::Settings { .. } => ErrorKind::InvalidArgument,
+        _ => ErrorKind::VenueFailed,
+    };
+    let problem = format!("{series} of {}{kept}", fetching.price_url);
+    AppError::new(kind, problem).because(error).help(help)
 }
 
 /// Tries what may have been meant.

@@ -1,6 +1,6 @@
 //! Before real money is traded: what must be settled first, and the limits that hold.
 
-use crate::error::{AppError, Fault};
+use crate::error::{AppError, ErrorKind};
 use candlewick_engine::{IntentState, Session, SessionSettings};
 use candlewick_runtime::{Account, Past};
 use serde_json::Value;
@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 /// # Errors
 /// What stands in the way, and how it is removed.
 pub(super) fn check(past: &Past, session: &Session) -> Result<(), AppError> {
-    let stopped = |problem: String| AppError::Forbidden(Fault::new(problem));
+    let stopped = |problem: String| AppError::new(ErrorKind::RealMoneyRefused, problem);
     let is_unsettled = |state| matches!(state, IntentState::InDoubt | IntentState::InFlight);
     let rows = past.book().rows().iter().filter(|row| is_unsettled(row.state));
     let in_doubt: Vec<String> = rows.map(|row| row.approved.intent().to_string()).collect();

@@ -1,6 +1,6 @@
 //! The lock on hold-outs: a list of who opened which, that only grows.
 
-use crate::error::{AppError, Fault};
+use crate::error::{AppError, ErrorKind};
 use candlewick_records::utc;
 use candlewick_sdk::Millis;
 use serde::{Deserialize, Serialize};
@@ -196,7 +196,7 @@ impl HoldOutLock {
         for (line, number) in whole.zip(1..) {
             let opening = serde_json::from_slice(line).map_err(|error| {
                 let place = format!("{}:{number}: this is no opening of a hold-out", self.0.display());
-                AppError::Invalid(Fault::new(place).because(error))
+                AppError::invalid(place).because(error)
             })?;
             openings.push(opening);
             sound += line.len() as u64;
@@ -211,7 +211,7 @@ impl HoldOutLock {
              look at it is not tested by it",
             last.opened_at
         );
-        AppError::CheckFailed(Fault::new(problem)).help(format!(
+        AppError::new(ErrorKind::HoldOutOpenedBefore, problem).help(format!(
             "test on candles that came later, or open it --again, which the result will say; the list is {}",
             self.0.display()
         ))
@@ -219,7 +219,7 @@ impl HoldOutLock {
 
     fn unusable(&self, error: io::Error) -> AppError {
         let problem = format!("cannot keep {}, which says what hold-outs were opened", self.0.display());
-        AppError::Invalid(Fault::new(problem).because(error))
+        AppError::invalid(problem).because(error)
     }
 }
 

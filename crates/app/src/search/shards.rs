@@ -1,7 +1,7 @@
 //! A sweep in parts: the plan that every machine has, and the journals that come together again.
 
 use super::folder::ResultFolder;
-use crate::error::{AppError, Fault};
+use crate::error::AppError;
 use candlewick_backtest::BacktestError;
 use candlewick_search::sweep::{Record, Shard, TrialJournal};
 use serde::{Deserialize, Serialize};
@@ -48,7 +48,7 @@ impl ShardPlan {
         }
         let text = fs::read(&path).map_err(|error| {
             let problem = format!("{shown}: the plan cannot be read");
-            AppError::Invalid(Fault::new(problem).because(error))
+            AppError::invalid(problem).because(error)
         })?;
         let plan: Self = serde_json::from_slice(&text)
             .map_err(|error| AppError::invalid(format!("{shown}: it is not the plan of a sweep: {error}")))?;

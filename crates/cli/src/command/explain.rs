@@ -3,7 +3,7 @@
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::journal::{JournalArguments, block_on};
-use crate::output::{print, print_json};
+use crate::output::show;
 use candlewick_journal::Reader;
 use candlewick_records::explain::read_trade;
 use clap::Args;
@@ -27,10 +27,6 @@ pub(super) fn run(arguments: &ExplainArguments, context: &Context<'_>) -> Result
     let told = block_on(async {
         read_trade(&mut Reader::open(&url).await?, &arguments.trade, context.registry).await
     })?;
-    if context.global.json {
-        print_json(&told)?;
-    } else {
-        print(&told.to_string())?;
-    }
+    show(&told, context.global)?;
     Ok(Ending::Done)
 }

@@ -3,7 +3,7 @@
 use crate::context::Context;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::journal::{JournalArguments, block_on};
-use crate::output::{print, print_json};
+use crate::output::show;
 use candlewick_journal::Reader;
 use candlewick_records::parity;
 use clap::Args;
@@ -25,11 +25,7 @@ pub(crate) struct ParityArguments {
 pub(super) fn run(arguments: &ParityArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let (_, url) = arguments.journal.load(context)?;
     let report = block_on(async { parity::check(&mut Reader::open(&url).await?, context.registry).await })?;
-    if context.global.json {
-        print_json(&report)?;
-    } else {
-        print(&report.to_string())?;
-    }
+    show(&report, context.global)?;
     if report.ok {
         return Ok(Ending::Done);
     }

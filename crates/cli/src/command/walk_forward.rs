@@ -4,7 +4,7 @@ use crate::candles::basis_of;
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
-use crate::output::{print, print_json};
+use crate::output::show;
 use crate::progress::Progress;
 use crate::progress::Terminal;
 use crate::search::{LayoutArguments, SearchArguments};
@@ -142,11 +142,7 @@ pub(super) fn run(arguments: &WalkForwardArguments, context: &Context<'_>) -> Re
     let (folder, resumed) = journey.end();
     let files = write(&folder, &report, all.as_ref(), settings)?;
     let written = Written::new(&report, resumed, counted, watch.elapsed(), files);
-    if context.global.json {
-        print_json(&written)?;
-    } else {
-        print(&written.to_string())?;
-    }
+    show(&written, context.global)?;
     Ok(Ending::Done)
 }
 

@@ -4,7 +4,7 @@ use crate::arguments::parse_moment;
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::journal::{JournalArguments, block_on};
-use crate::output::{print, print_json};
+use crate::output::show;
 use candlewick_journal::Reader;
 use candlewick_records::explain::read_moment;
 use candlewick_sdk::{Millis, Symbol};
@@ -31,10 +31,6 @@ pub(super) fn run(arguments: &WhyArguments, context: &Context<'_>) -> Result<End
     let (_, url) = arguments.journal.load(context)?;
     let (time, symbol) = (arguments.time, arguments.symbol);
     let told = block_on(async { read_moment(&mut Reader::open(&url).await?, time, symbol).await })?;
-    if context.global.json {
-        print_json(&told)?;
-    } else {
-        print(&told.to_string())?;
-    }
+    show(&told, context.global)?;
     Ok(Ending::Done)
 }

@@ -33,7 +33,7 @@ use walk::Walk;
 /// Makes the candles that `settings` describe.
 ///
 /// # Errors
-/// [`HistoryError::ChangeSetting`] names the setting that is out of its range, and why.
+/// [`HistoryError::InvalidSetting`] names the setting that is out of its range, and why.
 pub fn generate(settings: &GenerateSettings) -> Result<CandleSeries, HistoryError> {
     let Checked { step, tick, kept_from, end } = settings.check()?;
     let mut resampler = Resampler::new(step, settings.interval)?;
@@ -58,7 +58,7 @@ pub fn generate(settings: &GenerateSettings) -> Result<CandleSeries, HistoryErro
         minute += Millis::MINUTE;
     }
     let series = Series { symbol: settings.symbol, interval: settings.interval };
-    CandleSeries::new(series, candles).map_err(|_| HistoryError::ChangeSetting {
+    CandleSeries::new(series, candles).map_err(|_| HistoryError::InvalidSetting {
         setting: "days",
         problem: format!("no candle of {series} is complete in that time; take more days"),
     })

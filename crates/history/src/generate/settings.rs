@@ -69,7 +69,7 @@ impl GenerateSettings {
     }
 
     pub(super) fn check(&self) -> Result<Checked, HistoryError> {
-        let fail = |setting, problem| Err(HistoryError::ChangeSetting { setting, problem });
+        let fail = |setting, problem| Err(HistoryError::InvalidSetting { setting, problem });
         let Self { days, start, interval, volatility, start_price, .. } = *self;
         if !(1..=MOST_DAYS).contains(&days) {
             return fail("days", format!("{days} is not within 1 to {MOST_DAYS}"));

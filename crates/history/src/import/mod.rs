@@ -59,8 +59,8 @@ pub struct Imported {
 /// Reads the candles of a file.
 ///
 /// # Errors
-/// [`HistoryError::ChooseOption`] for what is unclear, [`HistoryError::FixLine`] and [`HistoryError::FixFile`] for what
-/// is wrong, [`HistoryError::AddCandles`] for a file without candles, [`HistoryError::CheckPath`] when it cannot be read.
+/// [`HistoryError::AmbiguousFile`] for what is unclear, [`HistoryError::InvalidLine`] and [`HistoryError::InvalidFile`] for what
+/// is wrong, [`HistoryError::NoCandles`] for a file without candles, [`HistoryError::Io`] when it cannot be read.
 pub fn import_file(
     path: &Path,
     settings: &ImportSettings,

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use candlewick_history::{
-    Catalog, CheckSettings, ClockChange, DataSource, FileCache, FindingKind, ImportSettings, Origin, Session,
+    CandleFile, Catalog, CheckSettings, ClockChange, FileCache, FindingKind, ImportSettings, Origin, Session,
     check_bytes, import_bytes, no_progress, read_csv, read_parquet, series_hash, write_csv,
 };
 use candlewick_sdk::{CandleSeries, Interval, Millis, Series, Symbol};
@@ -135,7 +135,7 @@ fn import(content: &[u8], format: Option<&str>) {
 /// Files that are broken again and again.
 pub(crate) struct Fixture {
     _folder: TempDir,
-    source: DataSource,
+    source: CandleFile,
     cache: FileCache,
     copy: PathBuf,
     copy_content: Vec<u8>,
@@ -149,7 +149,7 @@ impl Fixture {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("EURUSD_1m.csv");
         fs::write(&path, fixture("EURUSD_1m.csv")).unwrap();
-        let source = DataSource::from_path(&path).unwrap();
+        let source = CandleFile::from_path(&path).unwrap();
         let cache = FileCache::new(folder.path().join("cache"));
         cache.read(&source, &mut no_progress).unwrap();
         let copy = fs::read_dir(folder.path().join("cache")).unwrap().next().unwrap().unwrap().path();

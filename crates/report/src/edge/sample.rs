@@ -1,8 +1,9 @@
 //! The verdict on trades in their order, with what stands beside it.
 
-use super::{Counts, IndependentFigures, name_of, words_of};
+use super::{Counts, IndependentFigures};
 use crate::error::ReportError;
 use candlewick_engine::{JudgedTrade, judge_trades};
+use candlewick_records::{verdict_name, verdict_words};
 use candlewick_statistics::VerdictPlan;
 use serde::Serialize;
 
@@ -87,7 +88,7 @@ impl Sample {
         plan: VerdictPlan,
     ) -> Result<Self, ReportError> {
         let test = judge_trades(trades, plan);
-        let (verdict, about_more_trades) = name_of(&test);
+        let (verdict, about_more_trades) = verdict_name(&test);
         Ok(Self {
             bot,
             counts: Counts::of(trades),
@@ -105,7 +106,7 @@ impl Sample {
     pub fn words(&self) -> String {
         self.verdict.map_or_else(
             || "none: bare counts have no order".to_owned(),
-            |verdict| words_of(verdict, self.about_more_trades),
+            |verdict| verdict_words(verdict, self.about_more_trades),
         )
     }
 }

@@ -1,9 +1,8 @@
 //! What a report says of the edge: the verdict, what it rests on, and why a good one may be withheld.
 
-use crate::edge::name_of;
 use crate::page::VerdictText;
 use candlewick_engine::{IntentRow, judge};
-use candlewick_records::Trading;
+use candlewick_records::{Trading, verdict_name};
 use candlewick_sdk::Outcome;
 use candlewick_simulator::SimulationSettings;
 use candlewick_statistics::{EdgeTest, Verdict, VerdictPlan};
@@ -106,7 +105,7 @@ impl EdgeLine {
         caveats: &Caveats,
     ) -> Self {
         let mut withheld = Vec::new();
-        let (mut verdict, about_more_trades) = name_of(test);
+        let (mut verdict, about_more_trades) = verdict_name(test);
         if test.verdict() == Verdict::EdgeShown {
             withheld.clone_from(&caveats.withholding);
             withheld.extend(gaps(rows.clone()));

@@ -6,7 +6,7 @@ use crate::arguments::parse_journal;
 use crate::candles::CandleArguments;
 use crate::context::Context;
 use crate::failure::{Ending, Failure, FailureKind};
-use crate::output::{print, print_json, write_file};
+use crate::output::{show, write_file};
 use candlewick_app::candles::Candles;
 use candlewick_records::counted;
 use candlewick_report::analysis::{Background, Prices, Sensitivity};
@@ -138,11 +138,7 @@ fn report(
         let page = page_of(&report, parts)?;
         write_file("--html", path, |file| write_run_page(&page, file))?;
     }
-    if context.global.json {
-        print_json(&report)?;
-    } else {
-        print(&report.to_string())?;
-    }
+    show(&report, context.global)?;
     Ok(Ending::Done)
 }
 
