@@ -5,6 +5,7 @@
 //! candles from the venue, [`doctor`] looks at everything that a live run needs. Nothing here parses arguments, prints, or
 //! decides how a program ends: work is watched through [`Progress`], and what goes wrong is an [`AppError`].
 
+pub mod backtest;
 pub mod bench;
 pub mod bots;
 pub mod candles;

@@ -97,7 +97,7 @@ impl App {
                 return failure.to_exit_code();
             }
         };
-        let context = Context { registry, brokers: &self.brokers, global: &arguments.global };
+        let context = Context { registry, brokers: &self.brokers, global: &arguments.global, log: &log };
         let result = command::run(&arguments.command, &context);
         log.flush();
         match result {

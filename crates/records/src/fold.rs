@@ -7,13 +7,13 @@ use candlewick_journal::{LineKind, StoredLine};
 use crate::lines::is_candle;
 
 /// A Session and how the entries of the present run are read into it.
-pub struct Fold {
+pub struct SessionFold {
     /// What the lines so far have made of it.
     pub session: Session,
     recall: Option<Recall>,
 }
 
-impl Fold {
+impl SessionFold {
     /// Into a Session that has seen nothing yet.
     pub const fn new(session: Session) -> Self {
         Self { session, recall: None }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 /// What a journal tells of an intent beside its row.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Provenance {
+pub struct IntentOrigin {
     /// The run in which it was decided.
     pub run: u64,
     /// The number of its line.
@@ -24,7 +24,7 @@ pub struct Provenance {
     pub scale: MoneyScale,
 }
 
-impl Provenance {
+impl IntentOrigin {
     /// Of the line that approved it.
     ///
     /// # Errors
@@ -102,7 +102,7 @@ impl TradeLine {
         ["in_doubt", "open", "settled", "rejected", "not_opened", "not_sent"];
 
     /// Of an intent.
-    pub fn of(book: &TradeBook, (row, told): (&IntentRow, &Provenance)) -> Self {
+    pub fn of(book: &TradeBook, (row, told): (&IntentRow, &IntentOrigin)) -> Self {
         let trade = &row.approved;
         Self {
             intent_id: trade.intent().number(),

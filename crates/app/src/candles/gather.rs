@@ -1,6 +1,6 @@
 //! The candles of a run and what is to be said of them.
 use super::coarse::{COARSE, Fineness, check_expiries, check_trades};
-use super::load::{self, ALWAYS, StockSource};
+use super::load::{self, ALWAYS, CandleSource};
 use super::market::{markets_for, select_series};
 use super::price_source::PriceSource;
 use crate::configuration::{Flag, Loaded};
@@ -85,7 +85,7 @@ impl CandleChoice {
         let selected = select_series(bots, stock.series, &stock.place)?;
         let series = load::candles_of(&selected);
         let markets = markets_for(bots, &series);
-        if stock.source == StockSource::Synthetic {
+        if stock.source == CandleSource::Synthetic {
             notices.push("synthetic candles: a profit on them says nothing about a strategy".to_owned());
         }
         let joined = series.iter().map(CandleSeries::series).filter(|one| !given.contains(one));

@@ -15,9 +15,9 @@ use std::ops::Range;
 pub const ALWAYS: Range<Millis> = Millis::new(i64::MIN)..Millis::MAX;
 
 /// Candles, and where they are from.
-pub struct Stock {
+pub struct LoadedCandles {
     pub series: Vec<HashedSeries>,
-    pub source: StockSource,
+    pub source: CandleSource,
     pub prices: PriceSource,
     /// The same, for messages.
     pub place: String,
@@ -29,7 +29,7 @@ pub struct Stock {
 
 /// Where the candles of a run are from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StockSource {
+pub enum CandleSource {
     /// What `--data` or `[sandbox].data` names.
     Named,
     /// The catalog, by the bots' symbols and intervals.
@@ -44,12 +44,16 @@ pub enum StockSource {
 ///
 /// # Errors
 /// Bad data, with file and line; a series that is given twice; a catalog that was asked for and holds nothing.
-pub fn load(loaded: &Loaded, range: &Range<Millis>, progress: &dyn Progress) -> Result<Stock, AppError> {
+pub fn load(
+    loaded: &Loaded,
+    range: &Range<Millis>,
+    progress: &dyn Progress,
+) -> Result<LoadedCandles, AppError> {
     let config = &loaded.config;
     let store = candle_store(loaded);
     let named = names(&config.sandbox.data)?;
     if !named.is_empty() {
-        return stock(loaded, (&named, StockSource::Named), &store, range, progress);
+        return stock(loaded, (&named, CandleSource::Named), &store, range, progress);
     }
     let folder = store.catalog.folder().display();
     let stored = stored_for(&store.catalog, &config.bots)?;
@@ -63,7 +67,7 @@ pub fn load(loaded: &Loaded, range: &Range<Millis>, progress: &dyn Progress) -> 
             bot.series()
         ));
     } else if !stored.is_empty() {
-        return stock(loaded, (&stored, StockSource::Catalog), &store, range, progress);
+        return stock(loaded, (&stored, CandleSource::Catalog), &store, range, progress);
     }
     if loaded.is_set("data.catalog") {
         let problem = format!(
@@ -78,31 +82,31 @@ pub fn load(loaded: &Loaded, range: &Range<Millis>, progress: &dyn Progress) -> 
     drop(spinner);
     let made = made.into_iter().map(|one| ("synthetic candles".to_owned(), HashedSeries::new(one)));
     let series = kept(made.collect(), range, &config.bots)?;
-    let (source, prices) = (StockSource::Synthetic, PriceSource::Other);
+    let (source, prices) = (CandleSource::Synthetic, PriceSource::Other);
     let place = "the synthetic candles".to_owned();
-    Ok(Stock { series, source, prices, place, notices, revised: 0 })
+    Ok(LoadedCandles { series, source, prices, place, notices, revised: 0 })
 }
 
 /// Reads what is named, and what the catalog knows of it.
 fn stock(
     loaded: &Loaded,
-    (names, source): (&[DataName], StockSource),
+    (names, source): (&[DataName], CandleSource),
     store: &CandleStore,
     range: &Range<Millis>,
     progress: &dyn Progress,
-) -> Result<Stock, AppError> {
+) -> Result<LoadedCandles, AppError> {
     let folder = store.catalog.folder().display();
     let mut notices = resampled(names, store)?;
     let place = match source {
-        StockSource::Named | StockSource::Synthetic => "the given data".to_owned(),
-        StockSource::Catalog => format!("the catalog {folder}"),
+        CandleSource::Named | CandleSource::Synthetic => "the given data".to_owned(),
+        CandleSource::Catalog => format!("the catalog {folder}"),
     };
-    if source == StockSource::Catalog && loaded.has_built_in_bots() {
+    if source == CandleSource::Catalog && loaded.has_built_in_bots() {
         notices.push(format!("the candles are those of the catalog {folder}"));
     }
     let series = kept(read_all(names, store, progress)?, range, &loaded.config.bots)?;
     let prices = PriceSource::of(names, &store.catalog, &loaded.config.broker.client)?;
-    Ok(Stock { series, source, prices, place, notices, revised: revised(names, store, range)? })
+    Ok(LoadedCandles { series, source, prices, place, notices, revised: revised(names, store, range)? })
 }
 
 /// The catalog and the cache of a configuration.

@@ -8,7 +8,7 @@ use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_broker::{Account, OpenOrder, TradeReport};
 use candlewick_engine::{Event, EventKind, IntentId, IntentRow, IntentState, Opened, VenueId};
 use candlewick_journal::{Holder, JournalUrl, Line, LineKind, Reader, Store};
-use candlewick_records::{BETWEEN_RUNS, JournalContents, Trading, state_of};
+use candlewick_records::{BETWEEN_RUNS, JournalContents, TradingMode, state_of};
 use candlewick_runtime::control::{ControlError, ControlOrder, Resolution, RunState, send_order};
 use candlewick_runtime::{confirm_adoption, latest_close};
 use candlewick_sdk::Millis;
@@ -114,16 +114,16 @@ async fn ask_venue(
     loaded: &Loaded,
 ) -> Result<Option<TradeReport>, AppError> {
     let trade = &row.approved;
-    let Some(provenance) = contents.provenance.get(&trade.intent()) else { return Ok(None) };
-    let account = match contents.run(provenance.run).and_then(|run| run.trading) {
-        Some(Trading::Demo) => Account::Demo,
-        Some(Trading::Real) => Account::Real,
-        Some(Trading::Paper | Trading::Sandbox) | None => return Ok(None),
+    let Some(origins) = contents.origins.get(&trade.intent()) else { return Ok(None) };
+    let account = match contents.run(origins.run).and_then(|run| run.trading) {
+        Some(TradingMode::Demo) => Account::Demo,
+        Some(TradingMode::Real) => Account::Real,
+        Some(TradingMode::Paper | TradingMode::Sandbox) | None => return Ok(None),
     };
     let order = OpenOrder {
-        symbol: provenance.symbol,
+        symbol: origins.symbol,
         direction: trade.direction(),
-        amount: provenance.scale.to_decimal(trade.stake()).normalize(),
+        amount: origins.scale.to_decimal(trade.stake()).normalize(),
         close_type: trade.expiry().close_type,
         expiration_type: trade.expiry().expiration_type,
         account,

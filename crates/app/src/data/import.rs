@@ -177,7 +177,7 @@ impl ImportedFile {
             "timezone": imported.zone.map(|zone| zone.to_string()),
             "empty_rows": imported.empty_rows,
             "skipped_rows": imported.skipped_rows,
-            "newest_first": imported.turned_round,
+            "newest_first": imported.newest_first,
             "in_seconds": imported.in_seconds,
             "data_hash": data_hash(std::slice::from_ref(candles)).to_hex().as_str(),
         });
@@ -218,7 +218,7 @@ impl fmt::Display for ImportedFile {
         if imported.in_seconds {
             f.write_str(", times in seconds")?;
         }
-        if imported.turned_round {
+        if imported.newest_first {
             f.write_str(", newest first")?;
         }
         for (count, what) in

@@ -15,7 +15,7 @@ pub(super) async fn check_user(asked: &Asked, witnesses: &mut Witnesses) -> Find
     }
     match ask(asked.venue.identity(), witnesses).await {
         Ok(user) => judge_user(&user, url),
-        Err(error) => Check::TradingApi.fail(format!("{url}: {error}"), remedy(&error, Api::Trading)),
+        Err(error) => Check::TradingApi.fail(format!("{url}: {error}"), remedy(&error, Api::TradingMode)),
     }
 }
 
@@ -33,7 +33,7 @@ fn judge_user(identity: &Identity, url: &str) -> Finding {
 pub(super) async fn check_wallets(asked: &Asked, config: &Config, witnesses: &mut Witnesses) -> Finding {
     match ask(asked.venue.balances(), witnesses).await {
         Ok(balances) => judge_balances(&balances, config),
-        Err(error) => Check::Wallets.fail(error.to_string(), remedy(&error, Api::Trading)),
+        Err(error) => Check::Wallets.fail(error.to_string(), remedy(&error, Api::TradingMode)),
     }
 }
 

@@ -9,7 +9,7 @@ use candlewick_api::{Credentials, HttpBroker, Secret};
 use candlewick_broker::Account;
 use candlewick_broker::clock::{Clock, Speed, VirtualClock};
 use candlewick_engine::BotSettings;
-use candlewick_records::Trading;
+use candlewick_records::TradingMode;
 use candlewick_runtime::RuntimeSettings;
 use candlewick_sandbox::{Foundation, Replies, RunningSandbox, Sandbox, SandboxSettings, StartTime};
 use candlewick_sdk::{CandleSeries, Millis};
@@ -77,7 +77,7 @@ impl Embedded {
             clock,
             runtime,
             account: Account::Demo,
-            trading: Trading::Sandbox,
+            trading: TradingMode::Sandbox,
             exchanges,
             until,
         };

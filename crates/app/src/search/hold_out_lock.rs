@@ -42,7 +42,7 @@ pub(super) struct Opening {
 }
 
 /// What is opened, and by which run.
-pub struct Asked<'a> {
+pub struct OpeningRequest<'a> {
     /// What it is opened for.
     pub hypothesis: &'a Hypothesis,
     /// The hash of everything that decides the result.
@@ -66,7 +66,7 @@ pub enum Reopening {
 
 /// What an opening is among all.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Opened {
+pub struct OpeningRecord {
     /// When it was opened: earlier, when the same run is only repeated.
     pub at: String,
     /// Which opening for this hypothesis it is, from 1.
@@ -88,7 +88,7 @@ impl Hypothesis {
 }
 
 impl Opening {
-    fn of(asked: &Asked<'_>) -> Self {
+    fn of(asked: &OpeningRequest<'_>) -> Self {
         Self {
             opened_at: utc(asked.now),
             key: asked.hypothesis.key(),
@@ -100,7 +100,7 @@ impl Opening {
     }
 
     /// Whether candles of this stretch were opened.
-    fn touches(&self, asked: &Asked<'_>) -> bool {
+    fn touches(&self, asked: &OpeningRequest<'_>) -> bool {
         let same_series = self.hypothesis.series == asked.hypothesis.series;
         same_series && self.from < asked.range.end && asked.range.start < self.to
     }
@@ -126,7 +126,7 @@ impl HoldOutLock {
     ///
     /// # Errors
     /// As [`HoldOutLock::open`].
-    pub fn check(&self, asked: &Asked<'_>) -> Result<(), AppError> {
+    pub fn check(&self, asked: &OpeningRequest<'_>) -> Result<(), AppError> {
         let (openings, _) = self.read(&self.text()?)?;
         self.place(&openings, asked).map(|_| ())
     }
@@ -136,7 +136,7 @@ impl HoldOutLock {
     ///
     /// # Errors
     /// That it was opened before, unless it is opened again on purpose; a list that cannot be read or written.
-    pub fn open(&self, asked: &Asked<'_>) -> Result<Opened, AppError> {
+    pub fn open(&self, asked: &OpeningRequest<'_>) -> Result<OpeningRecord, AppError> {
         let mut file = self.file().map_err(|error| self.unusable(error))?;
         let mut text = Vec::new();
         file.read_to_end(&mut text).map_err(|error| self.unusable(error))?;
@@ -154,7 +154,7 @@ impl HoldOutLock {
         }
         let (opening, before) = (&openings[place], &openings[..place]);
         let others = before.iter().filter(|other| other.key != opening.key && other.touches(asked));
-        Ok(Opened {
+        Ok(OpeningRecord {
             at: opening.opened_at.clone(),
             number: before.iter().filter(|other| other.key == opening.key).count() + 1,
             others: others.count(),
@@ -162,7 +162,7 @@ impl HoldOutLock {
     }
 
     /// Where in the list this run's opening stands, or will: at its end.
-    fn place(&self, openings: &[Opening], asked: &Asked<'_>) -> Result<usize, AppError> {
+    fn place(&self, openings: &[Opening], asked: &OpeningRequest<'_>) -> Result<usize, AppError> {
         let key = asked.hypothesis.key();
         if let Some(place) = openings.iter().position(|one| one.key == key && one.run == asked.run) {
             return Ok(place);
@@ -258,8 +258,13 @@ mod tests {
             run: &str,
             reopening: Reopening,
         ) -> Result<(usize, usize), String> {
-            let asked =
-                Asked { hypothesis, run: run.to_owned(), range: &self.range, now: Millis::ZERO, reopening };
+            let asked = OpeningRequest {
+                hypothesis,
+                run: run.to_owned(),
+                range: &self.range,
+                now: Millis::ZERO,
+                reopening,
+            };
             let check = self.lock().check(&asked).map_err(|failure| failure.text());
             let opened = self.lock().open(&asked);
             assert_eq!(check.err(), opened.as_ref().err().map(AppError::text));

@@ -4,12 +4,12 @@ use crate::arguments::{parse_journal, parse_span, parse_speed};
 use crate::context::Context;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::interrupt::Interrupt;
-use crate::live::{self, Detail, Screen, Stream, connect_own, run_until};
+use crate::live::{self, Detail, ReadyRun, Screen, Stream, connect_own, run_until_stopped};
 use crate::progress::Terminal;
 use candlewick_app::bots::BotSet;
 use candlewick_app::candles;
 use candlewick_app::configuration::{Base, Flag, Loaded, Mode, Problems, RealMoney};
-use candlewick_app::live::{Embedded, JournalSession, Open, Outcome, Span, connect_remote};
+use candlewick_app::live::{ControlChannel, Embedded, JournalSession, Outcome, Span, connect_remote};
 use candlewick_broker::clock::{Speed, Stopwatch};
 use candlewick_sandbox::{FaultProfile, SandboxSpeed, StartTime};
 use candlewick_sdk::Millis;
@@ -34,7 +34,7 @@ pub(crate) struct LiveArguments {
     /// How many times faster than real time the embedded venue's clock runs, or max for lock-step
     #[arg(long, requires = "sandbox", value_name = "N|max", value_parser = parse_speed)]
     pub(crate) speed: Option<SandboxSpeed>,
-    /// Open nothing more after this much real time, track what is open to its end, and stop
+    /// ControlChannel nothing more after this much real time, track what is open to its end, and stop
     #[arg(long = "for", value_name = "SPAN", value_parser = parse_span)]
     pub(crate) run_for: Option<Millis>,
     /// Stop when the embedded venue's candles end
@@ -86,23 +86,42 @@ async fn run_bots(
 ) -> Result<Outcome, Failure> {
     // Listened for before anything begins, so that no interrupt is lost.
     let interrupt = Interrupt::new()?;
-    let ends = (interrupt, arguments.run_for);
-    let screen = screen(arguments, loaded, context);
+    let (screen, log, run_for) = (screen(arguments, loaded, context), context.log, arguments.run_for);
     if !arguments.sandbox {
         let connection = match &arguments.broker {
             Some(name) => connect_own(name, context.brokers, loaded)?,
             None => connect_remote(loaded)?,
         };
-        let kept = (JournalSession::open(loaded).await?, Open::of(loaded).await?, screen);
-        return run_until((loaded, bots, connection), kept, ends).await;
+        let (journal, control) = (JournalSession::open(loaded).await?, ControlChannel::open(loaded).await?);
+        let run = ReadyRun { loaded, bots, connection, journal, control, screen, log, interrupt, run_for };
+        return run_until_stopped(run).await;
     }
-    let kept = if arguments.journal.is_some() {
+    let (journal, control) = if arguments.journal.is_some() {
         let mut journal = JournalSession::open(loaded).await?;
         journal.check_fresh().await?;
-        (journal, Open::of(loaded).await?, screen)
+        (journal, ControlChannel::open(loaded).await?)
     } else {
-        (JournalSession::None, Open::to_nobody(), screen)
+        (JournalSession::None, ControlChannel::closed())
     };
+    let Embedded { running, connection, start } = embedded(arguments, loaded, &bots, context).await?;
+    tracing::info!(
+        url = running.base_url,
+        start = String::from(StartTime(start)),
+        "the embedded venue is ready"
+    );
+    let run = ReadyRun { loaded, bots, connection, journal, control, screen, log, interrupt, run_for };
+    let outcome = run_until_stopped(run).await;
+    running.stop().await;
+    outcome
+}
+
+/// Starts the embedded venue over the candles of the bots.
+async fn embedded(
+    arguments: &LiveArguments,
+    loaded: &Loaded,
+    bots: &BotSet,
+    context: &Context<'_>,
+) -> Result<Embedded, Failure> {
     let stock = candles::load(loaded, &candles::ALWAYS, &Terminal(context.global))?;
     for notice in &stock.notices {
         tracing::warn!("{notice}");
@@ -112,16 +131,8 @@ async fn run_bots(
     let markets = candles::markets_for(&loaded.config.bots, &series);
     candles::check_expiries(loaded, &markets, candles::Fineness::Throughout)?;
     let span = if arguments.until_end { Span::Whole } else { Span::Open };
-    let Embedded { running, connection, start } =
-        Embedded::start(loaded, (series, markets), (span, &bots.warmups(&loaded.config.bots))).await?;
-    tracing::info!(
-        url = running.base_url,
-        start = String::from(StartTime(start)),
-        "the embedded venue is ready"
-    );
-    let outcome = run_until((loaded, bots, connection), kept, ends).await;
-    running.stop().await;
-    outcome
+    let warmups = bots.warmups(&loaded.config.bots);
+    Ok(Embedded::start(loaded, (series, markets), (span, &warmups)).await?)
 }
 
 /// Lines go to stdout, unless a JSON document does. In lock-step there are too many of them to read.

@@ -236,10 +236,8 @@ impl SweepContext<'_> {
         if let SweepEnd::Done(rows) = end.map_err(|error| self.failure(error))? {
             return Ok(Watched::Done(rows));
         }
-        if !self.context.global.quiet {
-            let folder = self.folder.path().display();
-            anstream::eprintln!("stopped; the same command goes on where it was ({folder})");
-        }
+        let folder = self.folder.path().display();
+        self.context.say(&format!("stopped; the same command goes on where it was ({folder})"));
         Ok(Watched::Stopped(sign.get().copied().unwrap_or(Ending::Interrupted)))
     }
 

@@ -10,14 +10,14 @@ use crate::progress::Terminal;
 use crate::search::{LayoutArguments, SearchArguments};
 use candlewick_app::bots::error_of_backtest;
 use candlewick_app::search::{
-    Asked, HoldOutLock, Hypothesis, Layout, Opened, Prepared, Reopening, ResultFolder, SearchTerms,
-    count_walk,
+    HoldOutLock, Hypothesis, Layout, OpeningRecord, OpeningRequest, Prepared, Reopening, ResultFolder,
+    SearchTerms, count_walk,
 };
 use candlewick_backtest::{BacktestError, BacktestSettings, Finished};
 use candlewick_broker::clock::{Clock, Stopwatch, SystemClock};
 use candlewick_report::run::{Caveats, write_trades_to};
 use candlewick_report::walk_forward::{
-    HoldOut, HoldOutOpening, WalkForwardReport, Walked, Written, write_windows,
+    HoldOut, HoldOutOpening, WalkForwardReport, WalkForwardResult, WalkForwardSummary, write_windows,
 };
 use candlewick_sdk::Millis;
 use candlewick_search::sweep::{Replay, SweepProgress};
@@ -124,7 +124,7 @@ pub(super) fn run(arguments: &WalkForwardArguments, context: &Context<'_>) -> Re
         (Some(guard), None) => Some(HoldOut::locked(&guard.range, guard.lock.openings(&guard.hypothesis)?)),
         (None, _) => None,
     };
-    let walked = Walked {
+    let walked = WalkForwardResult {
         steps: &steps,
         space,
         sweep,
@@ -141,13 +141,13 @@ pub(super) fn run(arguments: &WalkForwardArguments, context: &Context<'_>) -> Re
     let counted = count_walk(steps.iter().chain(&opened_step), &prepared, context.registry);
     let (folder, resumed) = journey.end();
     let files = write(&folder, &report, all.as_ref(), settings)?;
-    let written = Written::new(&report, resumed, counted, watch.elapsed(), files);
+    let written = WalkForwardSummary::new(&report, resumed, counted, watch.elapsed(), files);
     show(&written, context.global)?;
     Ok(Ending::Done)
 }
 
-fn opening_of(opened: Opened) -> HoldOutOpening {
-    let Opened { at, number, others } = opened;
+fn opening_of(opened: OpeningRecord) -> HoldOutOpening {
+    let OpeningRecord { at, number, others } = opened;
     HoldOutOpening { at, number, others }
 }
 
@@ -171,7 +171,7 @@ fn asked<'a>(
     arguments: &WalkForwardArguments,
     guard: Option<&'a Guard>,
     identity: &Value,
-) -> Result<Option<Asked<'a>>, Failure> {
+) -> Result<Option<OpeningRequest<'a>>, Failure> {
     if !arguments.open_hold_out {
         return Ok(None);
     }
@@ -179,7 +179,7 @@ fn asked<'a>(
         let problem = "--open-hold-out: nothing is held out; give --hold-out a percentage";
         return Err(Failure::configuration(problem));
     };
-    let asked = Asked {
+    let asked = OpeningRequest {
         hypothesis,
         run: blake3::hash(identity.to_string().as_bytes()).to_hex().to_string(),
         range,
@@ -234,10 +234,8 @@ impl Journey<'_> {
     /// How the program ends when it was told to.
     fn stopped(self, context: &Context<'_>) -> Ending {
         drop(self.progress);
-        if !context.global.quiet {
-            let folder = self.folder.path().display();
-            anstream::eprintln!("stopped; the same command goes on where it was ({folder})");
-        }
+        let folder = self.folder.path().display();
+        context.say(&format!("stopped; the same command goes on where it was ({folder})"));
         self.sign.get().copied().unwrap_or(Ending::Interrupted)
     }
 

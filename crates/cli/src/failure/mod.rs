@@ -75,11 +75,6 @@ impl Failure {
         Self::new(FailureKind::Configuration, anyhow::Error::msg(problem.into()))
     }
 
-    /// Bad data, said in a sentence.
-    pub(crate) fn data(problem: impl Into<String>) -> Self {
-        Self::new(FailureKind::Data, anyhow::Error::msg(problem.into()))
-    }
-
     /// Says what was being done.
     #[must_use]
     pub(crate) fn context(mut self, context: impl Into<String>) -> Self {

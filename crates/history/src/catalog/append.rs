@@ -3,7 +3,7 @@
 use super::Catalog;
 use super::folder::SeriesFolder;
 use super::lock::WriteLock;
-use super::manifest::{Manifest, Origin, Rest, Revision, Version};
+use super::manifest::{EmptyStretch, Manifest, Origin, Revision, Version};
 use super::merge::{KnownValues, merge};
 use crate::HistoryError;
 use crate::block::blocks;
@@ -169,7 +169,7 @@ impl Catalog {
     ///
     /// # Errors
     /// Those of [`append`](Self::append).
-    pub fn note_rests(
+    pub fn record_empty_stretches(
         &self,
         series: Series,
         source: &str,
@@ -179,9 +179,9 @@ impl Catalog {
         let Some(mut manifest) = folder.manifest()? else { return Ok(()) };
         let known = manifest.rests.len();
         for stretch in stretches {
-            if !manifest.is_rest(source, stretch) {
+            if !manifest.is_known_empty(source, stretch) {
                 let Range { start, end } = *stretch;
-                manifest.rests.push(Rest { source: source.to_owned(), start, end });
+                manifest.rests.push(EmptyStretch { source: source.to_owned(), start, end });
             }
         }
         if manifest.rests.len() > known { self.commit(&folder, &manifest) } else { Ok(()) }

@@ -34,13 +34,13 @@ pub struct Manifest {
     pub repaired: Option<RevisionFile>,
     /// Closed hours in which a source was asked for candles and had none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub rests: Vec<Rest>,
+    pub rests: Vec<EmptyStretch>,
 }
 
 /// Closed hours in which a source was asked for candles and had none: nobody needs to ask again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Rest {
+pub struct EmptyStretch {
     /// The source, as its [`Provenance`] names it.
     pub source: String,
     /// Open time of the first candle that is not there.
@@ -169,8 +169,8 @@ impl Manifest {
     }
 
     /// Whether a source was asked for a stretch of closed hours, and had nothing.
-    pub fn is_rest(&self, source: &str, stretch: &Range<Millis>) -> bool {
-        let covers = |rest: &Rest| rest.start <= stretch.start && stretch.end <= rest.end;
+    pub fn is_known_empty(&self, source: &str, stretch: &Range<Millis>) -> bool {
+        let covers = |rest: &EmptyStretch| rest.start <= stretch.start && stretch.end <= rest.end;
         self.rests.iter().any(|rest| rest.source == source && covers(rest))
     }
 

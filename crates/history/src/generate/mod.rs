@@ -22,7 +22,7 @@ mod walk;
 
 #[cfg(feature = "import")]
 pub use bad_rows::{BadRows, with_gaps};
-pub use regime::{Regime, RegimeError};
+pub use regime::{ParseRegimeError, Regime};
 pub use settings::GenerateSettings;
 
 use crate::HistoryError;

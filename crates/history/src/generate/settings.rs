@@ -3,7 +3,7 @@
 use super::regime::Regime;
 use super::tick::Tick;
 use super::walk::step_interval;
-use crate::{AssetType, HistoryError, Market};
+use crate::{AssetType, HistoryError, KnownMarket};
 use candlewick_sdk::{Interval, Millis, Symbol};
 
 /// What synthetic candles to make.
@@ -52,7 +52,7 @@ const PRICE_TICKS: std::ops::RangeInclusive<f64> = 1e3..=1e11;
 
 impl GenerateSettings {
     /// One-minute candles of a market, with its usual prices and seed 1.
-    pub fn of_market(symbol: Symbol, market: Market, start: Millis, days: u32) -> Self {
+    pub fn of_market(symbol: Symbol, market: KnownMarket, start: Millis, days: u32) -> Self {
         Self {
             symbol,
             asset_type: market.asset_type,

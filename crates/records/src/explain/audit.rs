@@ -3,8 +3,8 @@
 //! Nothing here is taken on trust from the run: what the journal does not hold is not checked and not told.
 
 use super::doubt::rows_of;
-use crate::trade::Provenance;
-use crate::trading::Trading;
+use crate::trade::IntentOrigin;
+use crate::trading::TradingMode;
 use candlewick_engine::{IntentRow, IntentState};
 use candlewick_journal::LoggedExchange;
 use candlewick_sdk::{Direction, ExpirationType, Millis, Money, Outcome};
@@ -35,9 +35,9 @@ pub(super) enum Witness {
 
 /// Everything about a trade that can be checked.
 pub(super) fn checks<'a>(
-    (row, told): (&IntentRow, &Provenance),
+    (row, told): (&IntentRow, &IntentOrigin),
     venue_id: Option<&str>,
-    trading: Option<Trading>,
+    trading: Option<TradingMode>,
     exchanges: impl Iterator<Item = &'a LoggedExchange>,
 ) -> Vec<Check> {
     if row.state != IntentState::Settled {
@@ -51,7 +51,7 @@ pub(super) fn checks<'a>(
 }
 
 /// A win earns the payout's share of the stake.
-fn profit(row: &IntentRow, told: &Provenance) -> Option<Check> {
+fn profit(row: &IntentRow, told: &IntentOrigin) -> Option<Check> {
     let stake = row.approved.stake();
     let (outcome, payout) = (row.outcome?, row.payout);
     let expected = match outcome {
@@ -126,11 +126,16 @@ fn records<'a>(venue_id: Option<&str>, exchanges: impl Iterator<Item = &'a Logge
 }
 
 /// The venue's records against what was asked for.
-fn terms(row: &IntentRow, told: &Provenance, trading: Option<Trading>, records: &[Value]) -> Vec<Check> {
+fn terms(
+    row: &IntentRow,
+    told: &IntentOrigin,
+    trading: Option<TradingMode>,
+    records: &[Value],
+) -> Vec<Check> {
     let (trade, expiry) = (&row.approved, row.approved.expiry());
     let text = |wanted: String| move |told: &Value| Some(told.as_str()? == wanted);
     let kind = expiry.expiration_type.to_string();
-    let is_demo = trading.map(|trading| trading != Trading::Real);
+    let is_demo = trading.map(|trading| trading != TradingMode::Real);
     let close_time = row.close_time.map(Millis::get);
     let terms = [
         compared("symbol", records, &told.symbol, text(told.symbol.to_string())),
@@ -152,7 +157,7 @@ fn terms(row: &IntentRow, told: &Provenance, trading: Option<Trading>, records: 
 }
 
 /// The venue's last record, which says how it ended, against what was booked.
-fn settlement(row: &IntentRow, told: &Provenance, records: &[Value]) -> Vec<Check> {
+fn settlement(row: &IntentRow, told: &IntentOrigin, records: &[Value]) -> Vec<Check> {
     let Some(outcome) = row.outcome else { return Vec::new() };
     let ends = [Outcome::Won, Outcome::Lost, Outcome::Draw, Outcome::Cancelled].map(Outcome::as_str);
     let is_final = |record: &&Value| record["result"].as_str().is_some_and(|result| ends.contains(&result));
@@ -186,7 +191,7 @@ fn known(told: &Value) -> Option<f64> {
     told.as_f64().filter(|told| told.abs() > 0.0)
 }
 
-fn money(wanted: Money, told: &Provenance) -> impl Fn(&Value) -> Option<bool> {
+fn money(wanted: Money, told: &IntentOrigin) -> impl Fn(&Value) -> Option<bool> {
     let wanted = told.scale.to_f64(wanted);
     move |told| {
         let told = told.as_f64().or_else(|| told.as_str()?.parse().ok())?;

@@ -3,7 +3,7 @@
 
 use super::step::Step;
 use crate::error::RecordsError;
-use crate::trade::Provenance;
+use crate::trade::IntentOrigin;
 use candlewick_engine::{Event, EventKind, IntentRow};
 use candlewick_journal::{LineKind, LoggedExchange, Reader, StoredLine};
 use candlewick_sdk::{Millis, Symbol};
@@ -58,7 +58,7 @@ pub(super) async fn read_lists(
 /// A list or a wallet, told as a step of this intent.
 pub(super) fn steps(
     exchange: &LoggedExchange,
-    (row, told): (&IntentRow, &Provenance),
+    (row, told): (&IntentRow, &IntentOrigin),
     venue_id: Option<&str>,
 ) -> [Step; 2] {
     let kind = if is_list(exchange) { "list" } else { "wallet" };
@@ -96,7 +96,7 @@ fn last_two(lists: &[LoggedExchange], apart: Millis) -> Option<(&[LoggedExchange
 }
 
 /// A page of a list, in a line.
-fn of_page(text: &str, venue_id: Option<&str>, told: &Provenance) -> String {
+fn of_page(text: &str, venue_id: Option<&str>, told: &IntentOrigin) -> String {
     let rows = rows_of(text);
     let page: Value = serde_json::from_str(text).unwrap_or_default();
     let length = page["total"].as_u64().or(page["count"].as_u64());
@@ -122,7 +122,7 @@ pub(super) fn rows_of(page: &str) -> Vec<Value> {
 }
 
 /// What a page tells of the trade that the intent is; or, when it is none, of those that it could have been.
-fn about(rows: &[Value], venue_id: Option<&str>, told: &Provenance) -> String {
+fn about(rows: &[Value], venue_id: Option<&str>, told: &IntentOrigin) -> String {
     if let Some(id) = venue_id {
         let found = rows.iter().find(|row| row["id"] == id);
         return found.map_or_else(|| "this one not among them".to_owned(), |row| format!("this one: {row}"));

@@ -4,7 +4,7 @@ use crate::contents::JournalContents;
 use crate::error::RecordsError;
 use crate::lines::visit_lines;
 use crate::run::RecordedRun;
-use crate::trade::Provenance;
+use crate::trade::IntentOrigin;
 use candlewick_engine::{Event, EventKind, IntentId, Settled};
 use candlewick_journal::{LineKind, Reader, StoredLine};
 use candlewick_sdk::{Direction, LongerCandles, Millis, Registry, Settlement, Strategy};
@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 pub(super) async fn recompute(
     reader: &mut Reader,
     contents: &JournalContents,
-    told: &Provenance,
+    told: &IntentOrigin,
     registry: &Registry,
 ) -> Result<Result<BTreeMap<String, f64>, String>, RecordsError> {
     let Some(run) = contents.run(told.run) else { return Ok(Err("its run is not told".to_owned())) };
@@ -26,7 +26,7 @@ pub(super) async fn recompute(
         Ok(replay) => replay,
         Err(why) => return Ok(Err(why)),
     };
-    let own = contents.intents().filter(|(_, provenance)| provenance.bot == told.bot);
+    let own = contents.intents().filter(|(_, origins)| origins.bot == told.bot);
     replay.trades = own
         .map(|(row, _)| (row.approved.intent(), (row.approved.direction(), row.approved.decision_time())))
         .collect();

@@ -23,7 +23,7 @@ const BEFORE: i64 = 3;
 
 /// What a journal tells of a moment.
 #[derive(Debug, Serialize)]
-pub struct Moment {
+pub struct MomentReport {
     time: Millis,
     run: Option<u64>,
     bots: Vec<BotMoment>,
@@ -57,10 +57,10 @@ pub async fn read_moment(
     reader: &mut Reader,
     time: Millis,
     symbol: Option<Symbol>,
-) -> Result<Moment, RecordsError> {
+) -> Result<MomentReport, RecordsError> {
     let contents = JournalContents::read(reader).await?;
     let Some(run) = contents.runs.iter().rev().find(|run| run.began <= time) else {
-        return Ok(Moment { time, run: None, bots: Vec::new() });
+        return Ok(MomentReport { time, run: None, bots: Vec::new() });
     };
     let bots = run.settings.bots.iter().filter(|bot| symbol.is_none_or(|symbol| symbol == bot.symbol));
     let bots: Vec<&BotSettings> = bots.collect();
@@ -78,7 +78,7 @@ pub async fn read_moment(
         let lines = reader.lines_between(from, time + Millis::new(1), MOST_LINES).await?;
         found.push(BotMoment::of(bot, run, &lines)?.with_outcome(&contents));
     }
-    Ok(Moment { time, run: Some(run.number), bots: found })
+    Ok(MomentReport { time, run: Some(run.number), bots: found })
 }
 
 impl BotMoment {
@@ -183,7 +183,7 @@ impl BotMoment {
     }
 }
 
-impl Display for Moment {
+impl Display for MomentReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "At {}", utc(self.time))?;
         let Some(run) = self.run else { return write!(f, " no run had begun yet.") };

@@ -9,7 +9,7 @@ use crate::contents::JournalContents;
 use crate::error::RecordsError;
 use crate::moment::{delta, utc};
 use crate::table::table;
-use crate::trade::{Provenance, TradeLine};
+use crate::trade::{IntentOrigin, TradeLine};
 use candlewick_engine::{IntentId, IntentRow, Rule};
 use candlewick_journal::{LineKind, Reader, StoredLine};
 use candlewick_sdk::{Millis, Registry};
@@ -103,7 +103,7 @@ fn not_sent_reason(stored: &StoredLine) -> Option<String> {
 async fn candles_around(
     reader: &mut Reader,
     contents: &JournalContents,
-    (row, told): (&IntentRow, &Provenance),
+    (row, told): (&IntentRow, &IntentOrigin),
 ) -> Result<Vec<CandleLine>, RecordsError> {
     let decided = row.approved.decision_time();
     let mut candles = Vec::new();

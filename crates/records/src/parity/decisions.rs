@@ -1,7 +1,7 @@
 //! The events of each run through a Session again: it must answer as it did.
 
 use crate::error::RecordsError;
-use crate::fold::Fold;
+use crate::fold::SessionFold;
 use crate::run::{BETWEEN_RUNS, RecordedRun};
 use candlewick_engine::{Action, Event, Header, Recorded, Session, to_recorded_form};
 use candlewick_journal::{LineKind, StoredLine};
@@ -68,7 +68,7 @@ impl Decisions {
                     break;
                 }
             };
-            let mut fold = Fold::new(Session::new(&run.settings, strategies)?);
+            let mut fold = SessionFold::new(Session::new(&run.settings, strategies)?);
             // Its own header, the last of these, says which verdicts go on.
             let earlier = lines[..begin].iter().try_for_each(|stored| fold.take(stored).map(drop));
             if let Err(error) = earlier {

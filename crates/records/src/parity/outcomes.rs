@@ -6,7 +6,7 @@ use super::prices::prices;
 use crate::contents::JournalContents;
 use crate::error::RecordsError;
 use crate::run::RecordedRun;
-use crate::trade::{Provenance, TradeLine, state_of};
+use crate::trade::{IntentOrigin, TradeLine, state_of};
 use candlewick_engine::{IntentRow, IntentState};
 use candlewick_journal::StoredLine;
 use candlewick_sdk::{ExpirationType, Millis, Money, Outcome};
@@ -120,7 +120,7 @@ impl Venue {
     }
 
     /// The trade of an order that reaches the venue at `arrival`.
-    fn simulate(&mut self, row: &IntentRow, told: &Provenance, arrival: Millis) -> Simulated {
+    fn simulate(&mut self, row: &IntentRow, told: &IntentOrigin, arrival: Millis) -> Simulated {
         let trade = &row.approved;
         let answer = self.simulator.submit(&Order {
             number: trade.intent().number(),
@@ -149,7 +149,7 @@ impl Venue {
     /// Why a recorded trade differs from the simulated one.
     fn causes_of(
         &mut self,
-        (row, told): (&IntentRow, &Provenance),
+        (row, told): (&IntentRow, &IntentOrigin),
         simulated: &Simulated,
         candles: &RecordedCandles,
     ) -> BTreeSet<Cause> {
@@ -217,7 +217,7 @@ impl Venue {
     /// A trade that was simulated to its end with its own latency, and differs still: by its prices.
     fn price_causes(
         &self,
-        (row, told): (&IntentRow, &Provenance),
+        (row, told): (&IntentRow, &IntentOrigin),
         own: &Simulated,
         candles: &RecordedCandles,
     ) -> BTreeSet<Cause> {

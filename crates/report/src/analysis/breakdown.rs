@@ -4,7 +4,7 @@ use super::dimension::{Dimension, Ruler};
 use candlewick_backtest::metric::unit_return;
 use candlewick_engine::{BotSettings, IntentRow};
 use candlewick_sdk::{Money, MoneyScale, Outcome};
-use candlewick_statistics::{GroupSample, shrink_to_whole};
+use candlewick_statistics::{GroupMoments, shrink_to_whole};
 use serde::Serialize;
 
 /// Cells with fewer decided trades are marked: whatever they show, chance shows as easily.
@@ -52,7 +52,7 @@ struct Tally {
     trades: u64,
     won: u64,
     lost: u64,
-    returns: GroupSample,
+    returns: GroupMoments,
     needed: f64,
     paid: u64,
     pnl: Money,
@@ -76,7 +76,7 @@ impl Breakdown {
     }
 
     fn of(ruler: &Ruler, tallies: &[Tally], scale: MoneyScale) -> Self {
-        let samples: Vec<GroupSample> = tallies.iter().map(|tally| tally.returns).collect();
+        let samples: Vec<GroupMoments> = tallies.iter().map(|tally| tally.returns).collect();
         // Returns are finite, so nothing is refused.
         let shrunk = shrink_to_whole(&samples).unwrap_or_default();
         let cells = tallies.iter().zip(shrunk).enumerate().filter(|(_, (tally, _))| tally.trades > 0);

@@ -3,7 +3,7 @@
 use super::{Comparison, FigureLine};
 use crate::analysis::EquityPoint;
 use crate::error::ReportError;
-use crate::page::{ComparisonPage, RecalledTrade, Sheet};
+use crate::page::{ComparisonPage, DataTable, RecalledTrade};
 use crate::sparkline::sparkline;
 use candlewick_records::table;
 use candlewick_records::utc;
@@ -25,11 +25,11 @@ impl fmt::Display for Comparison {
                 writeln!(f, "equity curve of {side}: {line}")?;
             }
         }
-        for (heading, told, sheet) in self.sheets() {
+        for (heading, told, table_data) in self.tables() {
             writeln!(f, "\n{heading}: {told}")?;
-            if !sheet.rows.is_empty() {
-                let mut rows = table(sheet.header);
-                for row in sheet.rows {
+            if !table_data.rows.is_empty() {
+                let mut rows = table(table_data.header);
+                for row in table_data.rows {
                     rows.add_row(row);
                 }
                 writeln!(f, "{}", rows.trim_fmt())?;
@@ -54,19 +54,19 @@ impl Comparison {
             names: [self.a.name.clone(), self.b.name.clone()],
             verdicts: [&self.a, &self.b].map(|side| (side.verdict.clone(), side.words())),
             curves: [points(a), points(b)],
-            sheets: self.sheets(),
+            tables: self.tables(),
             document,
         })
     }
 
-    fn sheets(&self) -> Vec<(&'static str, String, Sheet)> {
+    fn tables(&self) -> Vec<(&'static str, String, DataTable)> {
         let trades = &self.trades;
         let told = |count: usize| match count {
             0 => "none".to_owned(),
             few if few <= MOST_SHOWN => few.to_string(),
             many => format!("{many}, of which the first {MOST_SHOWN} stand here"),
         };
-        let list = |trades: &[RecalledTrade]| Sheet {
+        let list = |trades: &[RecalledTrade]| DataTable {
             header: ["decided", "bot", "", "open", "close", "result", "pnl"].map(str::to_owned).into(),
             rows: trades.iter().take(MOST_SHOWN).map(row).collect(),
         };
@@ -80,14 +80,14 @@ impl Comparison {
             );
             cells
         });
-        let pairs = Sheet {
+        let pairs = DataTable {
             header: ["decided", "bot", "A", "B", "open A", "open B", "close A", "close B"]
                 .map(str::to_owned)
                 .into(),
             rows: pairs.collect(),
         };
         let parameter = |value: &Option<String>| value.clone().unwrap_or_else(|| "-".to_owned());
-        let parameters = Sheet {
+        let parameters = DataTable {
             header: ["key", "A", "B"].map(str::to_owned).into(),
             rows: self
                 .parameters
@@ -95,7 +95,7 @@ impl Comparison {
                 .map(|line| vec![line.key.clone(), parameter(&line.a), parameter(&line.b)])
                 .collect(),
         };
-        let figures = Sheet {
+        let figures = DataTable {
             header: ["figure", "A", "B", "B less A"].map(str::to_owned).into(),
             rows: self.figures.iter().map(FigureLine::row).collect(),
         };

@@ -4,7 +4,7 @@ use super::{Counts, IndependentFigures};
 use crate::error::ReportError;
 use candlewick_engine::{JudgedTrade, judge_trades};
 use candlewick_records::{verdict_name, verdict_words};
-use candlewick_statistics::VerdictPlan;
+use candlewick_statistics::EdgeTestPlan;
 use serde::Serialize;
 
 /// A trade and the bot that it belongs to.
@@ -63,7 +63,7 @@ impl Sample {
     ///
     /// # Errors
     /// More trades than can be counted.
-    pub fn all_of(trades: &[NamedTrade], plan: VerdictPlan) -> Result<Vec<Self>, ReportError> {
+    pub fn all_of(trades: &[NamedTrade], plan: EdgeTestPlan) -> Result<Vec<Self>, ReportError> {
         let every: Vec<JudgedTrade> = trades.iter().map(|named| named.trade).collect();
         let mut samples = vec![Self::of_trades(None, &every, plan)?];
         let mut bots: Vec<&str> = Vec::new();
@@ -85,7 +85,7 @@ impl Sample {
     fn of_trades(
         bot: Option<String>,
         trades: &[JudgedTrade],
-        plan: VerdictPlan,
+        plan: EdgeTestPlan,
     ) -> Result<Self, ReportError> {
         let test = judge_trades(trades, plan);
         let (verdict, about_more_trades) = verdict_name(&test);

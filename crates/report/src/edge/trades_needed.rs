@@ -2,7 +2,7 @@
 
 use super::percent;
 use candlewick_records::table;
-use candlewick_statistics::{StatisticsError, TradePlan, VerdictPlan, break_even};
+use candlewick_statistics::{EdgeTestPlan, StatisticsError, TradePlan, break_even};
 use serde::Serialize;
 use std::fmt;
 
@@ -12,7 +12,7 @@ pub struct TradesNeededTerms {
     /// As a fraction of the stake.
     pub payout: f64,
     /// How the verdict is set.
-    pub verdict: VerdictPlan,
+    pub verdict: EdgeTestPlan,
     /// How probable it has to be to find an edge that is there, from 0 to 1.
     pub power: f64,
     /// Simulated runs for the verdict's own figure.
@@ -43,12 +43,12 @@ pub struct TradesNeeded {
     /// Seed of the simulated runs.
     pub seed: u64,
     /// Each edge.
-    pub edges: Vec<EdgeLine>,
+    pub edges: Vec<EdgeRequirement>,
 }
 
 /// The trades that one edge takes.
 #[derive(Debug, Serialize)]
-pub struct EdgeLine {
+pub struct EdgeRequirement {
     /// Percentage points of the win rate above break-even.
     pub points: f64,
     /// The win rate with this edge.
@@ -101,7 +101,7 @@ impl TradesNeeded {
     }
 }
 
-impl EdgeLine {
+impl EdgeRequirement {
     /// Of so many percentage points above break-even.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 
 use super::{Counts, Sample, percent};
 use candlewick_records::table;
-use candlewick_statistics::VerdictPlan;
+use candlewick_statistics::EdgeTestPlan;
 use serde::Serialize;
 use std::fmt;
 
@@ -23,7 +23,7 @@ pub struct VerdictReport {
 
 impl VerdictReport {
     /// Of all trades together, and of each bot.
-    pub fn of(plan: VerdictPlan, all: Sample, bots: Vec<Sample>) -> Self {
+    pub fn of(plan: EdgeTestPlan, all: Sample, bots: Vec<Sample>) -> Self {
         Self { alpha: plan.alpha(), beta: plan.beta(), delta: plan.delta(), all, bots }
     }
 

@@ -2,7 +2,7 @@
 
 use super::figure::{or_dash, percent, signed_money, signed_percent};
 use super::plots::{ACCENT, Plots, QUIET, layout, line};
-use super::{RunPage, Sheet};
+use super::{DataTable, RunPage};
 use crate::analysis::{Curve, SensitivityPoint, VenueSetting};
 use crate::markup::escaped;
 use plotly::common::{DashType, Marker, Mode};
@@ -34,7 +34,7 @@ pub(super) fn section(page: &RunPage<'_>, plots: &mut Plots) -> String {
         }
         let rows = curve.points.iter().map(|point| row(point, page)).collect();
         let header = [heading, "trades", "win rate", "break-even", "per stake", "pnl"].map(str::to_owned);
-        let _ = write!(text, "{}</figure>", Sheet { header: header.into(), rows }.to_markup());
+        let _ = write!(text, "{}</figure>", DataTable { header: header.into(), rows }.to_markup());
     }
     text.push_str("</div></section>");
     text

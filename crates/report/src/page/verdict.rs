@@ -1,7 +1,7 @@
 //! The verdict, before anything else: what it is, in plain words, and what it rests on.
 
 use super::figure::{minute, or_dash, percent, signed_money, signed_percent};
-use super::{RunPage, Sheet};
+use super::{DataTable, RunPage};
 use crate::analysis::Metrics;
 use crate::markup::escaped;
 use candlewick_backtest::metric::WinRates;
@@ -187,7 +187,7 @@ fn capitalised(words: &str) -> String {
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
-impl Sheet {
+impl DataTable {
     /// Whether it says anything.
     pub(super) fn is_empty(&self) -> bool {
         self.rows.is_empty()

@@ -2,7 +2,7 @@
 
 use super::{BotLine, RunReport};
 use crate::analysis::{Curve, SensitivityPoint, VenueSetting};
-use crate::page::Sheet;
+use crate::page::DataTable;
 use crate::sparkline::sparkline;
 use candlewick_records::table;
 use candlewick_records::{DelayLine, Spread};
@@ -58,9 +58,9 @@ impl RunReport {
     }
 
     /// The delays of a live run as a table.
-    pub(super) fn delay_sheet(&self) -> Sheet {
+    pub(super) fn delay_table(&self) -> DataTable {
         let header = ["symbol"].into_iter().chain(DELAYS).map(str::to_owned).collect();
-        Sheet { header, rows: self.delays.iter().map(delay_row).collect() }
+        DataTable { header, rows: self.delays.iter().map(delay_row).collect() }
     }
 
     /// The figures with their names.

@@ -18,7 +18,7 @@ use candlewick_backtest::Summary;
 use candlewick_engine::{BotSettings, BotVerdict, IntentRow, IntentState, TradeBook, judge};
 use candlewick_records::DelayLine;
 use candlewick_sdk::{Millis, Money, MoneyScale, Outcome};
-use candlewick_statistics::VerdictPlan;
+use candlewick_statistics::EdgeTestPlan;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -149,7 +149,7 @@ impl RunReport {
         let bot_line = |(index, (bot, verdict)): (usize, (&BotSettings, &BotVerdict))| {
             bot_line((index, bot), verdict, run.book, (scale, &run.caveats))
         };
-        let plan = run.verdicts.first().map_or_else(VerdictPlan::default, |verdict| verdict.test().plan());
+        let plan = run.verdicts.first().map_or_else(EdgeTestPlan::default, |verdict| verdict.test().plan());
         let edge = EdgeLine::of(&judge(run.book.rows(), plan), run.book.rows(), &run.caveats);
         Self {
             candles: run.candles,

@@ -3,7 +3,7 @@
 use super::{RunReport, rows_of};
 use crate::analysis::{Prices, Trades};
 use crate::error::ReportError;
-use crate::page::{RunPage, Sheet, VerdictText};
+use crate::page::{DataTable, RunPage, VerdictText};
 use candlewick_engine::{BotSettings, SessionSettings, TradeBook};
 use candlewick_sdk::{CandleSeries, Millis, Money};
 use candlewick_simulator::SimulationSettings;
@@ -52,10 +52,10 @@ pub fn page_of<'a>(report: &'a RunReport, parts: PageParts<'a>) -> Result<RunPag
     Ok(RunPage {
         title: title_of(parts.kind, bots),
         verdict: report.verdict_text(),
-        bots: report.bot_sheet(),
+        bots: report.bot_table(),
         figures: report.figures(),
         notices: report.notices.clone(),
-        sheets: vec![("Delays, p50 / p99 ms", report.delay_sheet())],
+        tables: vec![("Delays, p50 / p99 ms", report.delay_table())],
         trades: Trades { book, bots, scale, balance, span, prices },
         rows,
         analysis: &report.analysis,
@@ -84,8 +84,8 @@ impl RunReport {
         told
     }
 
-    fn bot_sheet(&self) -> Sheet {
-        Sheet { header: super::figures::BOT_HEADER.map(str::to_owned).into(), rows: self.bot_rows() }
+    fn bot_table(&self) -> DataTable {
+        DataTable { header: super::figures::BOT_HEADER.map(str::to_owned).into(), rows: self.bot_rows() }
     }
 }
 

@@ -2,10 +2,10 @@
 
 use crate::page::VerdictText;
 use candlewick_engine::{IntentRow, judge};
-use candlewick_records::{Trading, verdict_name};
+use candlewick_records::{TradingMode, verdict_name};
 use candlewick_sdk::Outcome;
 use candlewick_simulator::SimulationSettings;
-use candlewick_statistics::{EdgeTest, Verdict, VerdictPlan};
+use candlewick_statistics::{EdgeTest, EdgeTestPlan, Verdict};
 use serde::Serialize;
 
 /// Cancellations for gaps in the data, beyond which an edge is not believed.
@@ -52,11 +52,11 @@ impl Caveats {
     }
 
     /// Of a live run, by what its trades are worth: what is simulated is assumed.
-    pub fn of_trading(trading: Option<Trading>, simulation: &SimulationSettings) -> Self {
+    pub fn of_trading(trading: Option<TradingMode>, simulation: &SimulationSettings) -> Self {
         let labels = match trading {
-            None | Some(Trading::Demo | Trading::Real) => return Self::default(),
-            Some(Trading::Paper) => vec![ASSUMED_PAYOUT],
-            Some(Trading::Sandbox) => vec![ASSUMED_PAYOUT, HYPOTHESIS],
+            None | Some(TradingMode::Demo | TradingMode::Real) => return Self::default(),
+            Some(TradingMode::Paper) => vec![ASSUMED_PAYOUT],
+            Some(TradingMode::Sandbox) => vec![ASSUMED_PAYOUT, HYPOTHESIS],
         };
         Self { withholding: haste(simulation).into_iter().collect(), labels, ..Self::default() }
     }
@@ -204,13 +204,13 @@ fn caveat_of(label: &str) -> &str {
 /// (Bonferroni's correction, which holds for any number of variants that resemble each other in any way).
 fn luck<'a>(
     rows: impl IntoIterator<Item = &'a IntentRow>,
-    plan: VerdictPlan,
+    plan: EdgeTestPlan,
     variants: u64,
 ) -> Option<String> {
     if variants < 2 {
         return None;
     }
-    let corrected = VerdictPlan::new(plan.alpha() / variants as f64, plan.beta(), plan.delta()).ok()?;
+    let corrected = EdgeTestPlan::new(plan.alpha() / variants as f64, plan.beta(), plan.delta()).ok()?;
     (judge(rows, corrected).verdict() != Verdict::EdgeShown)
         .then(|| format!("of {variants} variants that were tried one may do so well by luck"))
 }

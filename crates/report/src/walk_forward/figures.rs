@@ -1,12 +1,12 @@
 //! The report as people read it.
 
-use super::{ChosenLine, Joined, WalkForwardReport, WindowLine, Written, percent};
+use super::{ChosenLine, Joined, WalkForwardReport, WalkForwardSummary, WindowLine, percent};
 use crate::value::short;
 use candlewick_records::{counted, table, utc};
 use candlewick_sdk::Millis;
 use std::fmt;
 
-impl fmt::Display for Written<'_> {
+impl fmt::Display for WalkForwardSummary<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let report = self.report;
         let mut windows = table(header(report));

@@ -1,6 +1,6 @@
 //! How to read files of other programs: what `data import` and `data check` both take.
 
-use candlewick_history::{ClockChange, ImportFormat, ImportSettings, Stamped, Zone};
+use candlewick_history::{BarTime, ClockChange, ImportFormat, ImportSettings, Zone};
 use candlewick_sdk::{Interval, Symbol};
 use clap::Args;
 
@@ -25,7 +25,7 @@ pub(crate) struct ReadingArguments {
     clock_change: ClockChange,
     /// What bars are stamped with: the time of their open or of their close
     #[arg(long, value_name = "END", default_value = "open")]
-    stamped: Stamped,
+    stamped: BarTime,
     /// File inside a zip archive that holds several
     #[arg(long, value_name = "NAME")]
     entry: Option<String>,

@@ -5,8 +5,8 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::output::show;
 use crate::progress::Progress;
-use candlewick_report::edge::{EdgeLine, TradesNeeded, TradesNeededTerms};
-use candlewick_statistics::VerdictPlan;
+use candlewick_report::edge::{EdgeRequirement, TradesNeeded, TradesNeededTerms};
+use candlewick_statistics::EdgeTestPlan;
 use clap::Args;
 
 /// Which edges, and how surely they are to be found.
@@ -49,7 +49,7 @@ pub(super) fn run(arguments: &PlanArguments, context: &Context<'_>) -> Result<()
     let alpha = arguments.alpha.unwrap_or(usual.alpha());
     let terms = TradesNeededTerms {
         payout: arguments.payout.unwrap_or(loaded.config.simulation.payout_percent.to_fraction()),
-        verdict: VerdictPlan::new(alpha, usual.beta(), usual.delta())?,
+        verdict: EdgeTestPlan::new(alpha, usual.beta(), usual.delta())?,
         power: arguments.power,
         paths: arguments.paths,
         most_trades: arguments.most_trades,
@@ -59,7 +59,7 @@ pub(super) fn run(arguments: &PlanArguments, context: &Context<'_>) -> Result<()
     let mut progress = Progress::new("Simulating verdicts", context.global);
     for (done, points) in (0..).zip(&arguments.points) {
         progress.update(done, arguments.points.len() as u64);
-        let edge = EdgeLine::of(*points, terms).map_err(|error| {
+        let edge = EdgeRequirement::of(*points, terms).map_err(|error| {
             let failure = Failure::from(error).context(format!("--points {points}"));
             failure.help("name points above 0, such as 2,5")
         })?;

@@ -10,7 +10,7 @@ use candlewick_journal::Reader;
 use candlewick_records::JournalContents;
 use candlewick_report::edge::{Counts, NamedTrade, Sample, VerdictReport, read_trades};
 use candlewick_sdk::Payout;
-use candlewick_statistics::VerdictPlan;
+use candlewick_statistics::EdgeTestPlan;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -75,7 +75,7 @@ pub(super) fn run(arguments: &VerdictArguments, context: &Context<'_>) -> Result
 fn of_journal(
     journal: &JournalArguments,
     context: &Context<'_>,
-) -> Result<(Vec<NamedTrade>, VerdictPlan), Failure> {
+) -> Result<(Vec<NamedTrade>, EdgeTestPlan), Failure> {
     let (_, url) = journal.load(context)?;
     let contents = block_on(async {
         let mut reader = Reader::open(&url).await?;
@@ -88,6 +88,6 @@ fn of_journal(
     };
     let own = contents.intents().filter(|(row, told)| Some(row.approved.intent()) >= since(&told.bot));
     let named = own.map(|(row, told)| NamedTrade { bot: told.bot.clone(), trade: JudgedTrade::of_row(row) });
-    let plan = session.verdicts().next().map_or_else(VerdictPlan::default, |verdict| verdict.test().plan());
+    let plan = session.verdicts().next().map_or_else(EdgeTestPlan::default, |verdict| verdict.test().plan());
     Ok((named.collect(), plan))
 }

@@ -7,7 +7,7 @@ use crate::output::{print, print_json};
 use crate::progress::Progress;
 use candlewick_app::candles::{DataName, candle_store};
 use candlewick_app::configuration::{Base, Loaded};
-use candlewick_app::validation::{self, Examined};
+use candlewick_app::validation::{self, ValidationReport};
 use candlewick_sdk::testkit::{Check, Finding, Market, Subject, ValidationError};
 use candlewick_sdk::{
     BotContext, CloseType, ExpirationType, Expiry, Interval, Series, StrategyEntry, Symbol,
@@ -91,7 +91,7 @@ fn read(name: &DataName, context: &Context<'_>) -> Result<Market, Failure> {
     Ok(Market { name: name.to_string(), candles: hashed.candles().candles().to_vec() })
 }
 
-fn judge(examined: &Examined) -> Result<(), Failure> {
+fn judge(examined: &ValidationReport) -> Result<(), Failure> {
     let failed: Vec<&str> = examined
         .checked
         .iter()

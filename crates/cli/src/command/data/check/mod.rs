@@ -9,7 +9,7 @@ use crate::failure::{Failure, FailureKind, fail_with_last};
 use crate::output::{print, print_json};
 use crate::progress::Terminal;
 use candlewick_app::data::check::{CheckResult, CheckTarget, coverage_table};
-use candlewick_history::{CheckSettings, FindingKind, Session};
+use candlewick_history::{CheckSettings, FindingKind, MarketHours};
 use chrono::NaiveDate;
 use clap::Args;
 use repair::RepairArguments;
@@ -30,7 +30,7 @@ pub(crate) struct CheckArguments {
     names: Vec<String>,
     /// When the market is open: always, currencies, or days, hours and a time zone; known by the symbol when left out
     #[arg(long)]
-    session: Option<Session>,
+    session: Option<MarketHours>,
     /// Day on which the market stays closed, such as 2024-12-25; repeat it
     #[arg(long, value_name = "DATE")]
     holiday: Vec<NaiveDate>,

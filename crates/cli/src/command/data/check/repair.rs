@@ -35,7 +35,7 @@ impl RepairArguments {
 /// `--also`: a kind that a repair can mend when asked.
 fn parse_doubtful(text: &str) -> Result<FindingKind, String> {
     let kind: FindingKind =
-        text.parse().map_err(|error: candlewick_history::FindingKindError| error.to_string())?;
+        text.parse().map_err(|error: candlewick_history::ParseFindingKindError| error.to_string())?;
     match kind.remedy() {
         Remedy::LeaveOut | Remedy::TakeLatest => Ok(kind),
         Remedy::Always => Err(format!("--fix mends {kind} anyway")),
