@@ -2,7 +2,7 @@
 //! nobody disturbed.
 #![cfg(unix)]
 
-use crate::fetching::Scene;
+use crate::fetching::Fixture;
 use candlewick_broker::clock::Stopwatch;
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -49,18 +49,18 @@ fn fetch(catalog: &str) -> Vec<&str> {
     [&what[..], &["--rate", "0", "--limit", "500", "--catalog", catalog, "--json"]].concat()
 }
 
-fn hashes(scene: &Scene, catalog: &str) -> Vec<Value> {
-    let list = scene.folder.run(&["data", "list", "--catalog", catalog, "--json"]).json();
+fn hashes(fixture: &Fixture, catalog: &str) -> Vec<Value> {
+    let list = fixture.folder.run(&["data", "list", "--catalog", catalog, "--json"]).json();
     list.as_array().unwrap().iter().map(|series| series["data_hash"].clone()).collect()
 }
 
 /// Kills as many runs on one new catalog, each some time after its start. Answers its name, and how many candles were
 /// there after each; nothing when a run was over before its time.
-fn kill_and_restart(scene: &Scene, seed: u64, span: Duration) -> Option<(String, Vec<u64>)> {
+fn kill_and_restart(fixture: &Fixture, seed: u64, span: Duration) -> Option<(String, Vec<u64>)> {
     let (mut dice, catalog) = (Dice(seed), format!("killed-{seed}"));
     let mut there = Vec::new();
     for _ in 0..KILLS {
-        let mut command = scene.folder.command(&fetch(&catalog));
+        let mut command = fixture.folder.command(&fetch(&catalog));
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         // Together less than the whole takes, so that each strikes a run that is under way.
         std::thread::sleep(span.mul_f64(0.02 + 0.16 * dice.roll()) + Duration::from_millis(20));
@@ -69,7 +69,7 @@ fn kill_and_restart(scene: &Scene, seed: u64, span: Duration) -> Option<(String,
             return None;
         }
         // Whatever is there can be read.
-        let list = scene.folder.run(&["data", "list", "--catalog", &catalog, "--json"]).json();
+        let list = fixture.folder.run(&["data", "list", "--catalog", &catalog, "--json"]).json();
         there.push(list.as_array().unwrap().iter().map(|one| one["candles"].as_u64().unwrap()).sum::<u64>());
     }
     Some((catalog, there))
@@ -78,9 +78,9 @@ fn kill_and_restart(scene: &Scene, seed: u64, span: Duration) -> Option<(String,
 #[test]
 fn killed_at_random_moments_a_fetch_ends_as_one_that_was_left_alone() {
     let (bitcoin, ether) = (candles(7), candles(11));
-    let scene = Scene::new(&[("BTCUSDT_5s.csv", &bitcoin), ("ETHUSDT_5s.csv", &ether)], "latency:1:10ms");
+    let fixture = Fixture::new(&[("BTCUSDT_5s.csv", &bitcoin), ("ETHUSDT_5s.csv", &ether)], "latency:1:10ms");
     let watch = Stopwatch::start();
-    let alone = scene.folder.run(&fetch("alone")).json();
+    let alone = fixture.folder.run(&fetch("alone")).json();
     let span = watch.elapsed();
     let new = |told: &Value| {
         told["series"].as_array().unwrap().iter().map(|one| one["new"].as_u64().unwrap()).sum::<u64>()
@@ -90,9 +90,9 @@ fn killed_at_random_moments_a_fetch_ends_as_one_that_was_left_alone() {
 
     let seed = std::env::var("FETCH_SEED").map_or(1, |seed| seed.parse().unwrap());
     let (catalog, there) = (0..ROUNDS)
-        .find_map(|round| kill_and_restart(&scene, seed + u64::from(round), span / 2_u32.pow(round)))
+        .find_map(|round| kill_and_restart(&fixture, seed + u64::from(round), span / 2_u32.pow(round)))
         .expect("a run can be killed five times before it is over");
-    let last = scene.folder.run(&fetch(&catalog)).json();
+    let last = fixture.folder.run(&fetch(&catalog)).json();
     println!(
         "FETCH_SEED={seed}: alone in {span:?}; after each kill {there:?} of {total}, then {} more",
         new(&last)
@@ -100,10 +100,10 @@ fn killed_at_random_moments_a_fetch_ends_as_one_that_was_left_alone() {
     assert!(there.is_sorted() && there[KILLS - 1] > 0, "{there:?}");
     assert_eq!(there[KILLS - 1] + new(&last), total, "what was there did not come again");
 
-    assert_eq!(hashes(&scene, &catalog), hashes(&scene, "alone"));
+    assert_eq!(hashes(&fixture, &catalog), hashes(&fixture, "alone"));
     for (series, served) in SERIES.iter().zip([&bitcoin, &ether]) {
-        let exported = scene.export(series, &catalog);
-        assert_eq!(exported, scene.export(series, "alone"), "{series}");
+        let exported = fixture.export(series, &catalog);
+        assert_eq!(exported, fixture.export(series, "alone"), "{series}");
         // Up to the end of the third day, it is what the venue was given.
         let lines = exported.lines().count() as u64;
         assert!(served.starts_with(&exported) && lines == DAYS * A_DAY + 1, "{series}");

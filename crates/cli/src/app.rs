@@ -83,7 +83,7 @@ impl App {
         let arguments = match Arguments::try_parse() {
             Ok(arguments) => arguments,
             Err(error) => {
-                // A closed pipe is all that can go wrong, and nobody is left to be told.
+                // A closed pipe is all that can go wrong, and nobody is left to read it.
                 let _ = error.print();
                 return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
             }

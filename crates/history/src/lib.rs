@@ -1,4 +1,4 @@
-//! Candles at rest: files, checks, generation.
+//! Stored candles: files, catalog, checks, generation.
 //!
 //! ```
 //! use candlewick_history::{data_hash, gaps, generate, GenerateSettings};

@@ -13,19 +13,19 @@ use candlewick_journal::{LineKind, Reader, StoredLine};
 use candlewick_sdk::Millis;
 use std::collections::BTreeMap;
 
-/// Everything that a journal tells, besides its candles.
+/// Everything that a journal holds, besides its candles.
 pub struct JournalContents {
     /// The runs, in their order.
     pub runs: Vec<RecordedRun>,
     /// All intents and refusals.
     pub book: TradeBook,
-    /// What the journal tells of each intent beside its row.
+    /// Where each intent came from.
     pub origins: BTreeMap<IntentId, IntentOrigin>,
     /// The money, limits and doubts at its end, as the next run would find them.
     pub session: Session,
     /// Its lines without candles.
     pub lines: Vec<StoredLine>,
-    /// How many candles each run was told.
+    /// How many candles each run was shown.
     pub candles: BTreeMap<u64, u64>,
     /// Whether a person halted opens, and nobody has resumed since.
     pub is_halted: bool,
@@ -55,8 +55,8 @@ impl JournalContents {
             book.recall(&recorded);
             match &recorded {
                 Recorded::Open(approved) => {
-                    let told = run.map(|run| IntentOrigin::of(stored, run)).transpose()?;
-                    origins.extend(told.map(|told| (approved.intent(), told)));
+                    let origin = run.map(|run| IntentOrigin::of(stored, run)).transpose()?;
+                    origins.extend(origin.map(|origin| (approved.intent(), origin)));
                 }
                 Recorded::Event(event) => match event.kind {
                     EventKind::Control { control: Control::Halt } => is_halted = true,
@@ -104,7 +104,7 @@ impl JournalContents {
         self.events_of(intent).find(is_doubt).map(|event| event.at)
     }
 
-    /// What was heard of an intent, in order.
+    /// The events of an intent, in order.
     fn events_of(&self, intent: IntentId) -> impl Iterator<Item = Event> {
         let is_of = move |stored: &&StoredLine| {
             stored.line.kind == LineKind::Event && stored.line.intent == Some(intent.number())
@@ -127,8 +127,8 @@ impl JournalContents {
 
     /// Every intent with its origins, in the order of their numbers.
     pub fn intents(&self) -> impl Iterator<Item = (&IntentRow, &IntentOrigin)> {
-        let told = |row: &IntentRow| self.origins.get(&row.approved.intent());
-        self.book.rows().iter().filter_map(move |row| Some((row, told(row)?)))
+        let origin = |row: &IntentRow| self.origins.get(&row.approved.intent());
+        self.book.rows().iter().filter_map(move |row| Some((row, origin(row)?)))
     }
 
     /// The intent with this number, or whose trade the venue calls so.

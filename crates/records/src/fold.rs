@@ -19,7 +19,7 @@ impl SessionFold {
         Self { session, recall: None }
     }
 
-    /// Takes the next line; what it told, unless it is a header, a note or a candle.
+    /// Takes the next line; what it recorded, unless it is a header, a note or a candle.
     ///
     /// # Errors
     /// The line is no entry.

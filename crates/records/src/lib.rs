@@ -1,4 +1,4 @@
-//! What a journal tells of the runs that wrote it.
+//! What a journal holds of the runs that wrote it.
 //!
 //! [`JournalContents`] reads a journal to its present end: its runs, every intent with where it came from, the money and
 //! the doubts as the next start would find them. [`explain`] follows one trade, or one moment, through it; [`parity`]

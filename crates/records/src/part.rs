@@ -81,7 +81,7 @@ impl RecordedPart {
         })
     }
 
-    /// Earlier runs are folded into the Session alone; later ones tell what became of this one's intents.
+    /// Earlier runs are folded into the Session alone; later ones say what became of this one's intents.
     fn of_run(contents: &JournalContents, run: &RecordedRun, delays: Delays) -> Result<Self, RecordsError> {
         let mut fold = SessionFold::new(run.silent_session()?);
         let mut book = TradeBook::default();

@@ -1,4 +1,4 @@
-//! A run as its header tells it.
+//! A run as its header describes it.
 
 use crate::error::RecordsError;
 use crate::trading::TradingMode;

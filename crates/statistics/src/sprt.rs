@@ -20,7 +20,7 @@ pub enum SprtAnswer {
 /// `ln((1 - p1) / (1 - p0))`, with `p0 = 1 / (1 + b)` and `p1 = (1 + delta) / (1 + b)`; the answer is an edge at
 /// `ln((1 - beta) / alpha)` and none at `ln(beta / (1 - alpha))`, and it latches. Draws are left out.
 ///
-/// It assumes independent trades: three bots that take the same trade are counted as three witnesses, and a nominal
+/// It assumes independent trades: three bots that take the same trade are counted as three independent ones, and a nominal
 /// error of 5 % was measured as 26 % (see [`crate::EdgeTest`]). It is shown beside the verdict and never decides.
 ///
 /// Source: A. Wald, *Sequential Tests of Statistical Hypotheses*, Annals of Mathematical Statistics 16 (1945).

@@ -37,7 +37,7 @@ pub fn too_coarse(expiry: Expiry, market: &Market, fineness: Fineness) -> Option
     let (interval, symbol, close_type) = (market.prices.interval(), market.symbol(), expiry.close_type);
     Some(format!(
         "an expiry of {close_type} is shorter than the {interval} candles of {symbol}, and finer ones do not cover {}{}",
-        told(first),
+        text_of(first),
         more(stretches.len() - 1, "stretch", "stretches"),
     ))
 }
@@ -99,7 +99,7 @@ fn is_coarse(row: &IntentRow, stretches: &[Range<Millis>]) -> bool {
     row.open_time.is_some_and(holds) || exit.is_some_and(holds)
 }
 
-fn told(stretch: &Range<Millis>) -> String {
+fn text_of(stretch: &Range<Millis>) -> String {
     format!("{} to {}", utc(stretch.start), utc(stretch.end))
 }
 

@@ -185,10 +185,10 @@ fn kept(
     let mut kept = Vec::with_capacity(series.len());
     let mut outside = None;
     for (place, whole) in series {
-        let is_heard = bots.iter().any(|bot| bot.series() == whole.candles().series());
+        let has_bot = bots.iter().any(|bot| bot.series() == whole.candles().series());
         match within(whole, range, &place) {
             Ok(part) => kept.push(part),
-            Err(failure) if is_heard => return Err(failure),
+            Err(failure) if has_bot => return Err(failure),
             Err(failure) => outside = Some(failure),
         }
     }

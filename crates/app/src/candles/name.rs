@@ -81,7 +81,7 @@ impl DataName {
 /// The names that are configured (`[sandbox].data`, or `--data` in its place).
 ///
 /// # Errors
-/// A name that does not tell its series; a series that is named twice.
+/// A name that does not say its series; a series that is named twice.
 pub(super) fn names(configured: &[String]) -> Result<Vec<DataName>, AppError> {
     let mut names: Vec<DataName> = Vec::with_capacity(configured.len());
     for text in configured {

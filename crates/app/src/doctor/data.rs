@@ -18,7 +18,7 @@ const WEEK: Millis = Millis::from_seconds(7 * 86_400);
 pub(super) async fn check(loaded: &Loaded, tell: &mut dyn FnMut(Finding)) {
     let config = &loaded.config;
     let store = candles::candle_store(loaded);
-    // What does not tell its series has failed as configuration.
+    // What does not say its series has failed as configuration.
     let mut names: Vec<DataName> = config.sandbox.data.iter().filter_map(|text| text.parse().ok()).collect();
     if config.sandbox.data.is_empty() {
         match candles::stored_for(&store.catalog, &config.bots) {

@@ -74,7 +74,7 @@ async fn fetch(job: &CandleJob, fetching: &Fetching, fetched: &mut Fetched) -> R
                     fetching.expect(slots(&stretches, series.interval));
                 }
                 fetching.advance(slots(std::slice::from_ref(&got.window), series.interval));
-                fetched.hear(&got);
+                fetched.record_window(&got);
                 note_asked(&mut asked, &got.window);
                 batch.add(got);
                 if batch.candles.len() >= job.batch {

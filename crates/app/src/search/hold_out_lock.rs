@@ -238,12 +238,12 @@ mod tests {
         }
     }
 
-    struct Stage {
+    struct Fixture {
         folder: tempfile::TempDir,
         range: Range<Millis>,
     }
 
-    impl Stage {
+    impl Fixture {
         fn new() -> Self {
             Self { folder: tempfile::tempdir().unwrap(), range: Millis::new(1_000)..Millis::new(2_000) }
         }
@@ -274,53 +274,60 @@ mod tests {
 
     #[test]
     fn a_hold_out_opens_once_for_a_hypothesis_and_again_only_on_purpose() {
-        let (stage, one) = (Stage::new(), hypothesis(&["period=5..30", "oversold"]));
-        assert_eq!(stage.lock().openings(&one).unwrap(), 0);
-        assert_eq!(stage.open(&one, "r1", Refused), Ok((1, 0)));
+        let (fixture, one) = (Fixture::new(), hypothesis(&["period=5..30", "oversold"]));
+        assert_eq!(fixture.lock().openings(&one).unwrap(), 0);
+        assert_eq!(fixture.open(&one, "r1", Refused), Ok((1, 0)));
         // The same run shows what it showed.
-        assert_eq!(stage.open(&one, "r1", Refused), Ok((1, 0)));
-        let refused = stage.open(&one, "r2", Refused).unwrap_err();
+        assert_eq!(fixture.open(&one, "r1", Refused), Ok((1, 0)));
+        let refused = fixture.open(&one, "r2", Refused).unwrap_err();
         assert!(refused.contains("opened once") && refused.contains("1970-01-01T00:00:00.000Z"), "{refused}");
-        assert_eq!(stage.open(&one, "r2", OnPurpose), Ok((2, 0)));
+        assert_eq!(fixture.open(&one, "r2", OnPurpose), Ok((2, 0)));
         assert_eq!(
-            (stage.open(&one, "r1", OnPurpose), stage.open(&one, "r2", Refused)),
+            (fixture.open(&one, "r1", OnPurpose), fixture.open(&one, "r2", Refused)),
             (Ok((1, 0)), Ok((2, 0)))
         );
-        assert!(stage.open(&one, "r3", Refused).unwrap_err().contains("opened 2 times"));
-        assert_eq!(stage.lock().openings(&one).unwrap(), 2);
+        assert!(fixture.open(&one, "r3", Refused).unwrap_err().contains("opened 2 times"));
+        assert_eq!(fixture.lock().openings(&one).unwrap(), 2);
         // The order in which parameters are named makes no other hypothesis.
-        assert!(stage.open(&hypothesis(&["oversold", "period=5..30"]), "r4", Refused).is_err());
+        assert!(fixture.open(&hypothesis(&["oversold", "period=5..30"]), "r4", Refused).is_err());
     }
 
     #[test]
     fn other_hypotheses_on_the_same_candles_are_counted() {
-        let mut stage = Stage::new();
-        assert_eq!(stage.open(&hypothesis(&["period"]), "r1", Refused), Ok((1, 0)));
-        assert_eq!(stage.open(&hypothesis(&["oversold"]), "r2", Refused), Ok((1, 1)));
+        let mut fixture = Fixture::new();
+        assert_eq!(fixture.open(&hypothesis(&["period"]), "r1", Refused), Ok((1, 0)));
+        assert_eq!(fixture.open(&hypothesis(&["oversold"]), "r2", Refused), Ok((1, 1)));
         assert_eq!(
-            stage.open(&Hypothesis { data_hash: "d2".to_owned(), ..hypothesis(&["period"]) }, "r3", Refused),
+            fixture.open(
+                &Hypothesis { data_hash: "d2".to_owned(), ..hypothesis(&["period"]) },
+                "r3",
+                Refused
+            ),
             Ok((1, 2))
         );
         let other = Hypothesis { series: "EURUSD@1m".to_owned(), ..hypothesis(&["period"]) };
-        assert_eq!(stage.open(&other, "r4", Refused), Ok((1, 0)));
+        assert_eq!(fixture.open(&other, "r4", Refused), Ok((1, 0)));
         // What came before an opening does not grow later.
-        assert_eq!(stage.open(&hypothesis(&["period"]), "r1", Refused), Ok((1, 0)));
-        stage.range = Millis::new(2_000)..Millis::new(3_000);
-        assert_eq!(stage.open(&hypothesis(&["close_type"]), "r5", Refused), Ok((1, 0)));
+        assert_eq!(fixture.open(&hypothesis(&["period"]), "r1", Refused), Ok((1, 0)));
+        fixture.range = Millis::new(2_000)..Millis::new(3_000);
+        assert_eq!(fixture.open(&hypothesis(&["close_type"]), "r5", Refused), Ok((1, 0)));
     }
 
     #[test]
     fn a_line_that_was_cut_short_is_no_opening_and_any_other_damage_is_told() {
-        let (stage, one) = (Stage::new(), hypothesis(&["period"]));
-        stage.open(&one, "r1", Refused).unwrap();
-        let path = stage.lock().0;
+        let (fixture, one) = (Fixture::new(), hypothesis(&["period"]));
+        fixture.open(&one, "r1", Refused).unwrap();
+        let path = fixture.lock().0;
         let whole = std::fs::read_to_string(&path).unwrap();
         std::fs::write(&path, &whole[..whole.len() - 1]).unwrap();
-        assert_eq!(stage.open(&one, "r2", Refused), Ok((1, 0)));
+        assert_eq!(fixture.open(&one, "r2", Refused), Ok((1, 0)));
         assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 1);
         std::fs::write(&path, format!("{{}}\n{whole}")).unwrap();
         assert!(
-            stage.open(&one, "r3", OnPurpose).unwrap_err().contains("hold-outs.jsonl:1: this is no opening")
+            fixture
+                .open(&one, "r3", OnPurpose)
+                .unwrap_err()
+                .contains("hold-outs.jsonl:1: this is no opening")
         );
     }
 }

@@ -83,11 +83,11 @@ impl ShardPlan {
     pub fn gather(
         &self,
         folder: &ResultFolder,
-        told: impl Fn(BacktestError) -> AppError,
+        to_error: impl Fn(BacktestError) -> AppError,
     ) -> Result<Vec<Record>, AppError> {
         let mut all = Vec::new();
         for number in 1..=self.shards {
-            let shard = Shard::new(number, self.shards).map_err(&told)?;
+            let shard = Shard::new(number, self.shards).map_err(&to_error)?;
             let path = folder.path().join(journal_name(shard));
             let lacks = |problem: String| {
                 let help =
@@ -97,7 +97,7 @@ impl ShardPlan {
             if !path.exists() {
                 return Err(lacks(format!("{}: shard {number} is missing", path.display())));
             }
-            let (_, records) = self.journal(folder, shard).map_err(&told)?;
+            let (_, records) = self.journal(folder, shard).map_err(&to_error)?;
             let ran: BTreeSet<u64> =
                 records.iter().filter(|record| record.rung == 0).map(|record| record.trial).collect();
             let missing = shard.trials(self.sets).filter(|trial| !ran.contains(trial)).count();

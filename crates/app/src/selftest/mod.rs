@@ -56,7 +56,7 @@ pub struct SelftestPlan {
     pub paths: u64,
 }
 
-/// Runs every market. `progress` is told of each path.
+/// Runs every market. `progress` is called after each path.
 ///
 /// # Errors
 /// What keeps a path from being run at all, which no path is to be.

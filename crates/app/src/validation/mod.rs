@@ -40,7 +40,7 @@ pub fn examine(
     market: Option<Market>,
     progress: &mut dyn FnMut(Check),
 ) -> Result<ValidationReport, ValidationError> {
-    // A panic of the strategy is a finding, and told as one.
+    // A panic of the strategy is a finding.
     let usual = panic::take_hook();
     panic::set_hook(Box::new(|_| {}));
     let examined = examine_quietly(subject, market, progress);

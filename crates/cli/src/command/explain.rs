@@ -24,9 +24,9 @@ pub(crate) struct ExplainArguments {
 
 pub(super) fn run(arguments: &ExplainArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let (_, url) = arguments.journal.load(context)?;
-    let told = block_on(async {
+    let explanation = block_on(async {
         read_trade(&mut Reader::open(&url).await?, &arguments.trade, context.registry).await
     })?;
-    show(&told, context.global)?;
+    show(&explanation, context.global)?;
     Ok(Ending::Done)
 }

@@ -11,7 +11,7 @@ use clap::Args;
 /// Which journal.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "First every recorded event is told to a Session of the recorded settings and the same strategies: it \
+    after_help = "First every recorded event is given to a Session of the recorded settings and the same strategies: it \
                   must decide as it did. Then every recorded decision goes to the simulator, over the recorded candles: \
                   a trade that comes out otherwise is given a cause (latency, price_source, payout, refusal, gap, \
                   end_of_recording). Exit code 5 when an entry is not as it was written, a decision differs, or a \

@@ -87,7 +87,7 @@ async fn serve(
     loaded: &Loaded,
     context: &Context<'_>,
 ) -> Result<Ending, Failure> {
-    // Listened for before anybody is told that the sandbox is ready.
+    // Listened for before anybody knows that the sandbox is ready.
     let mut interrupt = Interrupt::new()?;
     let Timeline { clock, start, series } = timeline_of(&settings, series)?;
     let foundation = Foundation {

@@ -52,6 +52,6 @@ fn judge(tried: &[MarketResult]) -> Result<Ending, Failure> {
         return Ok(Ending::Done);
     }
     let problem = format!("broken promises: {}", broken.join("; "));
-    let help = "more --paths and another --seed tell chance from fault";
+    let help = "more --paths and another --seed show whether it is chance or a fault";
     Err(Failure::new(FailureKind::Check, anyhow::Error::msg(problem)).help(help))
 }

@@ -45,7 +45,7 @@ pub(crate) struct SweepArguments {
     own: Box<OwnArguments>,
 }
 
-/// What every step of a sweep is told.
+/// The arguments of every step of a sweep.
 #[derive(Debug, Args)]
 struct OwnArguments {
     #[command(flatten)]
@@ -167,7 +167,7 @@ impl SweepContext<'_> {
         let counted = count_sweep(self.prepared, &rows, self.context.registry);
         let tried = Tried { rows: &rows, luck, space, sweep, resumed, elapsed, files, counted };
         let report = SweepReport::of(&tried, (&candles.hash, &candles.notices), self.top);
-        self.tell(&report, || report.to_string())
+        self.print(&report, || report.to_string())
     }
 
     /// Writes the results: the same bytes, however often the sweep was stopped.
@@ -191,7 +191,7 @@ impl SweepContext<'_> {
     fn plan(&self, shards: NonZeroU64) -> Result<Ending, Failure> {
         let sets = self.job.planned().map_err(|error| self.failure(error))?;
         let path = ShardPlan::new(sets, shards.get(), self.identity.clone()).write(&self.folder)?;
-        self.tell(&json!({ "sets": sets, "shards": shards, "file": path }), || {
+        self.print(&json!({ "sets": sets, "shards": shards, "file": path }), || {
             format!(
                 "{sets} sets in {shards} shards: wrote {}\nnext, with the same arguments: sweep run --shard 1 to \
                  {shards}, each wherever this file is; then sweep merge where all of their journals are",
@@ -210,9 +210,11 @@ impl SweepContext<'_> {
             Watched::Stopped(ending) => Ok(ending),
             Watched::Done(rows) => {
                 let trials = rows.len();
-                let told =
+                let document =
                     json!({ "shard": number, "shards": plan.shards, "trials": trials, "resumed": resumed });
-                self.tell(&told, || format!("shard {number} of {}: {trials} trials have run", plan.shards))
+                self.print(&document, || {
+                    format!("shard {number} of {}: {trials} trials have run", plan.shards)
+                })
             }
         }
     }
@@ -241,7 +243,7 @@ impl SweepContext<'_> {
         Ok(Watched::Stopped(sign.get().copied().unwrap_or(Ending::Interrupted)))
     }
 
-    fn tell(&self, report: &impl Serialize, text: impl FnOnce() -> String) -> Result<Ending, Failure> {
+    fn print(&self, report: &impl Serialize, text: impl FnOnce() -> String) -> Result<Ending, Failure> {
         if self.context.global.json {
             print_json(report)?;
         } else {

@@ -58,7 +58,7 @@ pub(crate) struct WalkForwardArguments {
     out: PathBuf,
 }
 
-/// What the walk goes through, and what tells it to stop.
+/// What the walk goes through, and what makes it stop.
 struct Journey<'a> {
     walk: WalkForward<'a>,
     folder: ResultFolder,
@@ -82,13 +82,13 @@ pub(super) fn run(arguments: &WalkForwardArguments, context: &Context<'_>) -> Re
     let terms = arguments.search.terms();
     let prepared = terms.prepare(&context.global.config, context.registry, &Terminal(context.global))?;
     let Prepared { loaded, entry, settings, space, sweep, candles, .. } = &prepared;
-    let told = |error| error_of_backtest(error, loaded);
+    let to_error = |error| error_of_backtest(error, loaded);
     let balance = loaded.initial_balance()?;
     let (series, markets) = (&candles.series, &candles.markets);
     let whole = Replay { settings, entry, space, candles: series, markets };
     let course = Course { whole, balance };
     let layout = &arguments.layout.terms().divide(&course.span(), course.step(), course.purge())?;
-    let windows = layout.settings.windows(&layout.walked).map_err(told)?;
+    let windows = layout.settings.windows(&layout.walked).map_err(to_error)?;
     let identity = identity(&terms, &prepared, layout)?;
     let guard = Guard::of(&terms, &prepared, layout);
     let asked = asked(arguments, guard.as_ref(), &identity)?;
@@ -104,7 +104,7 @@ pub(super) fn run(arguments: &WalkForwardArguments, context: &Context<'_>) -> Re
     let watch = Stopwatch::start();
     let mut steps = Vec::with_capacity(windows.len());
     for (place, window) in windows.iter().enumerate() {
-        let Some(step) = journey.step(place, window).map_err(told)? else {
+        let Some(step) = journey.step(place, window).map_err(to_error)? else {
             return Ok(journey.stopped(context));
         };
         steps.push(step);
@@ -115,7 +115,7 @@ pub(super) fn run(arguments: &WalkForwardArguments, context: &Context<'_>) -> Re
         (Some(guard), Some(asked)) => {
             let opened = guard.lock.open(asked)?;
             let window = layout.settings.with_test(&layout.walked, guard.range.clone());
-            let step = journey.step(windows.len(), &window).map_err(told)?;
+            let step = journey.step(windows.len(), &window).map_err(to_error)?;
             let Some(step) = step else { return Ok(journey.stopped(context)) };
             let line = HoldOut::opened(&step, (space, sweep.objective), &opening_of(opened), caveats.clone());
             opened_step = Some(step);
@@ -231,7 +231,7 @@ impl Journey<'_> {
         })
     }
 
-    /// How the program ends when it was told to.
+    /// How the program ends when it was stopped.
     fn stopped(self, context: &Context<'_>) -> Ending {
         drop(self.progress);
         let folder = self.folder.path().display();

@@ -30,7 +30,7 @@ pub(crate) struct WhyArguments {
 pub(super) fn run(arguments: &WhyArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let (_, url) = arguments.journal.load(context)?;
     let (time, symbol) = (arguments.time, arguments.symbol);
-    let told = block_on(async { read_moment(&mut Reader::open(&url).await?, time, symbol).await })?;
-    show(&told, context.global)?;
+    let report = block_on(async { read_moment(&mut Reader::open(&url).await?, time, symbol).await })?;
+    show(&report, context.global)?;
     Ok(Ending::Done)
 }

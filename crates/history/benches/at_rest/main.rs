@@ -1,4 +1,4 @@
-//! What candles at rest cost: 1,000,000 of them read, opened and scanned, each beside a floor that does nothing else.
+//! What stored candles cost: 1,000,000 of them read, opened and scanned, each beside a floor that does nothing else.
 //!
 //! Everything is run in turn, so that whatever slows the machine slows both, and the best of each is printed with its
 //! ratio, and the most memory that was held at once. `cargo bench -p candlewick-history --bench at_rest`

@@ -80,7 +80,7 @@ pub fn check_file(
     settings: &CheckSettings,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Checked, HistoryError> {
-    Ok(check_sheet(CandleTable::read(path, reading, progress)?, settings))
+    Ok(check_table(CandleTable::read(path, reading, progress)?, settings))
 }
 
 /// Checks a file's content; `path` is the name that errors carry, and that may name the series.
@@ -93,10 +93,10 @@ pub fn check_bytes(
     reading: &ImportSettings,
     settings: &CheckSettings,
 ) -> Result<Checked, HistoryError> {
-    Ok(check_sheet(CandleTable::read_from(content, path, reading)?, settings))
+    Ok(check_table(CandleTable::read_from(content, path, reading)?, settings))
 }
 
-fn check_sheet(table: CandleTable, settings: &CheckSettings) -> Checked {
+fn check_table(table: CandleTable, settings: &CheckSettings) -> Checked {
     let CandleTable { series, decoded, .. } = table;
     let mut findings = Findings::default();
     let rows = (decoded.rows.len() + decoded.broken.len()) as u64;

@@ -1,8 +1,8 @@
 //! Synthetic candles: the same seed gives the same candles on every machine.
 //!
-//! A price walks in steps of five seconds, in whole ticks ([`walk`]); its course ([`course`]) follows a market's regimes
-//! and its own past ([`regime_state`]), or another [`regime`], down to a planted edge ([`plan`]); its open hours follow the kind
-//! of market ([`calendar`]). Every interval is joined from
+//! A price walks in steps of five seconds, in whole ticks ([`walk`]); how it moves ([`price_model`]) follows a market's
+//! changing regimes ([`regime_state`]), or another [`regime`], down to a planted edge ([`planted_edge`]); its open hours follow
+//! the kind of market ([`calendar`]). Every interval is joined from
 //! the same steps, so the series of one seed agree with each other exactly.
 //!
 //! Only integers and the four exactly rounded operations and square root of `f64` take part: no logarithm or
@@ -11,12 +11,13 @@
 #[cfg(feature = "import")]
 mod bad_rows;
 mod calendar;
-mod course;
 mod dice;
-mod plan;
+mod planted_edge;
+mod price_model;
 mod regime;
 mod regime_state;
 mod settings;
+mod step;
 mod tick;
 mod walk;
 

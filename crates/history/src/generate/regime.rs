@@ -7,7 +7,7 @@ use std::str::FromStr;
 /// How a synthetic market behaves.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Regime {
-    /// Changing that change: calm and busy hours, trends, bursts that revert, volatility that clusters.
+    /// Regimes that change: calm and busy hours, trends, bursts that revert, volatility that clusters.
     #[default]
     Mixed,
     /// Steps that know nothing of each other. Nobody can win here but by luck.

@@ -1,8 +1,8 @@
 //! What to generate, and the ranges that make sense.
 
 use super::regime::Regime;
+use super::step::step_interval;
 use super::tick::Tick;
-use super::walk::step_interval;
 use crate::{AssetType, HistoryError, KnownMarket};
 use candlewick_sdk::{Interval, Millis, Symbol};
 

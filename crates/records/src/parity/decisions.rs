@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 /// What came of replaying all decisions.
 #[derive(Debug, Serialize)]
 pub(super) struct Decisions {
-    /// Events that were told again.
+    /// Events that were replayed.
     pub events: u64,
     /// Actions that were answered again, equal to those recorded.
     pub actions: u64,
@@ -145,7 +145,7 @@ impl Replay {
             }
         };
         if stored.line.run == BETWEEN_RUNS {
-            // No Session heard it then; the next start folds it.
+            // No Session handled it then; the next start folds it.
             self.session.recall(&Recorded::Event(event));
             return None;
         }
@@ -166,7 +166,7 @@ impl Replay {
     }
 }
 
-/// Whether entries of this form tell such an action: programs that wrote earlier ones did not know all.
+/// Whether entries of this form record such an action: programs that wrote earlier ones did not know all.
 const fn is_kept(action: &Action, format: u32) -> bool {
     match action {
         Action::Open(_) | Action::Refuse(_) | Action::DayOpened { .. } => true,

@@ -117,15 +117,15 @@ impl Display for ParityReport {
         figures.add_row(["chain of entries".to_owned(), chain]);
         figures.add_row(["runs".to_owned(), self.runs.to_string()]);
         if let Some(decisions) = &self.decisions {
-            let told = match &decisions.difference {
+            let text = match &decisions.difference {
                 None => format!("identical: {} of {} events", decisions.actions, decisions.events),
                 Some(difference) => format!("differ at entry {}: {}", difference.seq, difference.problem),
             };
-            figures.add_row(["decisions".to_owned(), told]);
+            figures.add_row(["decisions".to_owned(), text]);
         }
         if let Some(outcomes) = &self.outcomes {
-            let told = format!("{} of {} intents come out as simulated", outcomes.agree, outcomes.intents);
-            figures.add_row(["outcomes".to_owned(), told]);
+            let text = format!("{} of {} intents come out as simulated", outcomes.agree, outcomes.intents);
+            figures.add_row(["outcomes".to_owned(), text]);
             for cause in Cause::ALL {
                 if let Some(count) = outcomes.causes.get(cause.as_str()) {
                     figures.add_row([format!("  differ by {cause}"), count.to_string()]);

@@ -25,8 +25,8 @@ impl fmt::Display for Comparison {
                 writeln!(f, "equity curve of {side}: {line}")?;
             }
         }
-        for (heading, told, table_data) in self.tables() {
-            writeln!(f, "\n{heading}: {told}")?;
+        for (heading, summary, table_data) in self.tables() {
+            writeln!(f, "\n{heading}: {summary}")?;
             if !table_data.rows.is_empty() {
                 let mut rows = table(table_data.header);
                 for row in table_data.rows {
@@ -40,7 +40,7 @@ impl fmt::Display for Comparison {
 }
 
 impl Comparison {
-    /// What its page tells.
+    /// What its page shows.
     ///
     /// # Errors
     /// None that figures have.
@@ -61,10 +61,10 @@ impl Comparison {
 
     fn tables(&self) -> Vec<(&'static str, String, DataTable)> {
         let trades = &self.trades;
-        let told = |count: usize| match count {
+        let shown = |count: usize| match count {
             0 => "none".to_owned(),
             few if few <= MOST_SHOWN => few.to_string(),
-            many => format!("{many}, of which the first {MOST_SHOWN} stand here"),
+            many => format!("{many}, of which the first {MOST_SHOWN} are shown"),
         };
         let list = |trades: &[RecalledTrade]| DataTable {
             header: ["decided", "bot", "", "open", "close", "result", "pnl"].map(str::to_owned).into(),
@@ -103,9 +103,9 @@ impl Comparison {
         let count = parameters.rows.len();
         vec![
             ("figures", same, figures),
-            ("trades of A alone", told(trades.only_a.len()), list(&trades.only_a)),
-            ("trades of B alone", told(trades.only_b.len()), list(&trades.only_b)),
-            ("trades of both that ended otherwise", told(trades.other_outcome.len()), pairs),
+            ("trades of A alone", shown(trades.only_a.len()), list(&trades.only_a)),
+            ("trades of B alone", shown(trades.only_b.len()), list(&trades.only_b)),
+            ("trades of both that ended otherwise", shown(trades.other_outcome.len()), pairs),
             (
                 "parameters that differ",
                 if count == 0 { "none".to_owned() } else { count.to_string() },
@@ -120,17 +120,17 @@ impl FigureLine {
         let is_rate = self.figure == "win_rate" || self.figure == "break_even";
         let is_money =
             matches!(self.figure, "pnl" | "final_balance" | "max_drawdown" | "break_even_payout_percent");
-        let told = |value: Option<f64>| match value {
+        let text = |value: Option<f64>| match value {
             None => "-".to_owned(),
             Some(rate) if is_rate => format!("{:.2} %", rate * 100.0),
             Some(money) if is_money => format!("{money:.2}"),
             Some(count) => format!("{count}"),
         };
         let difference = match self.difference {
-            Some(more) if more > 0.0 => format!("+{}", told(Some(more))),
-            other => told(other),
+            Some(more) if more > 0.0 => format!("+{}", text(Some(more))),
+            other => text(other),
         };
-        vec![self.name.to_owned(), told(self.a), told(self.b), difference]
+        vec![self.name.to_owned(), text(self.a), text(self.b), difference]
     }
 }
 

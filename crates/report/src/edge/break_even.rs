@@ -65,7 +65,8 @@ impl fmt::Display for BreakEvenReport {
             parts.push(format!("all stakes together break even at {:.4} %", mixed * 100.0));
         }
         if let (Some(rate), Some(needed)) = (self.win_rate, self.payout_needed) {
-            parts.push(format!("a win rate of {} breaks even at payout {}", percent(rate), percent(needed)));
+            let needed = if needed > 1.0 { "none (above 100 %)".to_owned() } else { percent(needed) };
+            parts.push(format!("break-even payout of a win rate of {}: {needed}", percent(rate)));
         }
         f.write_str(&parts.join("\n\n"))
     }

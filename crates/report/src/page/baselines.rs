@@ -17,7 +17,7 @@ pub(super) fn section(page: &RunPage<'_>, plots: &mut Plots) -> String {
     };
     let means = [
         ("this run", found.own),
-        ("shifted", found.shifted),
+        ("randomised directions", found.shifted),
         ("always BUY", found.always_buy),
         ("always SELL", found.always_sell),
     ];
@@ -38,7 +38,7 @@ pub(super) fn section(page: &RunPage<'_>, plots: &mut Plots) -> String {
              one or better.",
             found.runs
         ),
-        None => "Nearly all trades have one direction, so shifting them tells nothing.".to_owned(),
+        None => "Nearly all trades have one direction, so shifting them shows nothing.".to_owned(),
     };
     format!(
         "{head}<p>The same moments, traded in other directions. {luck}</p><div class=\"beside\">{drawn}{}</div></section>",

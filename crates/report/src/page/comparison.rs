@@ -12,7 +12,7 @@ use serde_json::Value;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-/// Two runs, with all that their page tells.
+/// Two runs, with all that their page shows.
 pub struct ComparisonPage {
     /// What the runs are called.
     pub names: [String; 2],
@@ -34,9 +34,9 @@ pub fn write_comparison_page(page: &ComparisonPage, writer: impl Write) -> io::R
     let mut plots = Plots::default();
     let [first, second] = &page.names;
     let mut sections = vec![verdicts(page), balances(page, &mut plots)];
-    for (heading, told, table_data) in &page.tables {
+    for (heading, summary, table_data) in &page.tables {
         let table = if table_data.is_empty() { String::new() } else { table_data.to_markup() };
-        sections.push(format!("<section><h2>{heading}</h2><p>{}</p>{table}</section>", escaped(told)));
+        sections.push(format!("<section><h2>{heading}</h2><p>{}</p>{table}</section>", escaped(summary)));
     }
     let document = Document {
         title: &format!("{first} beside {second}"),

@@ -39,7 +39,7 @@ use plots::Plots;
 use serde_json::Value;
 use std::io::{self, Write};
 
-/// A run, with all that its page tells.
+/// A run, with all that its page shows.
 pub struct RunPage<'a> {
     /// What it is, as the heading says it.
     pub title: String,
@@ -57,7 +57,7 @@ pub struct RunPage<'a> {
     pub trades: Trades<'a>,
     /// The trades, in the order of the CSV file of trades.
     pub rows: Vec<&'a IntentRow>,
-    /// What they tell.
+    /// What they say.
     pub analysis: &'a Analysis,
     /// The candles that bots listened to.
     pub candles: Vec<CandleSeries>,

@@ -72,12 +72,12 @@ fn plot(curve: &Curve, unit: &str) -> Plot {
         let zero = Scatter::new(vec![*first, *last], vec![0.0, 0.0]).mode(Mode::Lines);
         plot.add_trace(zero.line(line(QUIET, 1.0).dash(DashType::Dot)).name("break-even").show_legend(false));
     }
-    let told = "%{x}: %{y:.2f} %<extra></extra>";
+    let template = "%{x}: %{y:.2f} %<extra></extra>";
     plot.add_trace(
         Scatter::new(xs, ys)
             .mode(Mode::LinesMarkers)
             .line(line(ACCENT, 1.6))
-            .hover_template(told)
+            .hover_template(template)
             .name("return"),
     );
     let (own_x, own_y) = own.into_iter().unzip();
@@ -86,7 +86,7 @@ fn plot(curve: &Curve, unit: &str) -> Plot {
         Scatter::<f64, f64>::new(own_x, own_y)
             .mode(Mode::Markers)
             .marker(mark)
-            .hover_template(told)
+            .hover_template(template)
             .name("this run"),
     );
     let axis = |title: &str| Axis::new().title(title);

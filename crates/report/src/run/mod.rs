@@ -189,7 +189,7 @@ impl RunReport {
     }
 }
 
-/// What the trades tell, corrected for the variants that were tried, with what a reader must know.
+/// What the trades show, corrected for the variants that were tried, with what a reader must know.
 fn analyse(run: &mut Run<'_>, summary: &Summary) -> Analysis {
     let span = run.span.clone();
     let Run { book, bots, scale, balance, prices, .. } = *run;

@@ -44,9 +44,9 @@ pub fn page_of<'a>(report: &'a RunReport, parts: PageParts<'a>) -> Result<RunPag
     let document = serde_json::to_value(report)?;
     let mut rows = rows_of(parts.book);
     rows.retain(|row| row.approved.bot().index() < bots.len());
-    let is_heard = |one: &CandleSeries| bots.iter().any(|bot| bot.series() == one.series());
+    let has_bot = |one: &CandleSeries| bots.iter().any(|bot| bot.series() == one.series());
     let mut candles = parts.candles;
-    candles.retain(is_heard);
+    candles.retain(has_bot);
     candles.sort_by_key(|one| bots.iter().position(|bot| bot.series() == one.series()));
     let (prices, book, balance, span) = (parts.prices, parts.book, parts.balance, parts.span);
     Ok(RunPage {
@@ -77,11 +77,11 @@ impl RunReport {
     }
 
     fn provenance(&self) -> Vec<(&'static str, String)> {
-        let mut told = Vec::new();
-        told.extend(self.data_hash.clone().map(|hash| ("data hash", hash)));
-        told.push(("journal hash", self.journal_hash.clone()));
-        told.push(("written by", concat!("candlewick ", env!("CARGO_PKG_VERSION")).to_owned()));
-        told
+        let mut entries = Vec::new();
+        entries.extend(self.data_hash.clone().map(|hash| ("data hash", hash)));
+        entries.push(("journal hash", self.journal_hash.clone()));
+        entries.push(("written by", concat!("candlewick ", env!("CARGO_PKG_VERSION")).to_owned()));
+        entries
     }
 
     fn bot_table(&self) -> DataTable {

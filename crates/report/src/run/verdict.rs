@@ -37,7 +37,7 @@ pub struct ReplayBasis {
 }
 
 impl Caveats {
-    /// Of a run over stored candles. Payouts are always assumed: candles do not tell them.
+    /// Of a run over stored candles. Payouts are always assumed: candles do not hold them.
     pub fn of_replay(basis: ReplayBasis, simulation: &SimulationSettings) -> Self {
         let mut withholding = Vec::new();
         if basis.may_be_coarse {
@@ -138,7 +138,7 @@ impl EdgeLine {
         }
     }
 
-    /// As a page tells it; the money beside it is not known here.
+    /// As a page shows it; the money beside it is not known here.
     pub(super) fn to_text(&self) -> VerdictText {
         VerdictText {
             name: self.verdict,
@@ -180,8 +180,12 @@ impl EdgeLine {
 
     /// The verdict in a few words, with the number of trades behind it.
     pub fn brief(&self) -> String {
-        let name = if self.withheld.is_empty() { self.verdict } else { "edge shown, withheld" };
-        format!("{} ({})", name.replace('_', " "), self.judged_trades)
+        let name = match self.verdict {
+            _ if !self.withheld.is_empty() => "edge shown, withheld".to_owned(),
+            "edge_rejected" => "no edge".to_owned(),
+            other => other.replace('_', " "),
+        };
+        format!("{name} ({})", self.judged_trades)
     }
 
     /// How the trades overlap, where they do.

@@ -26,7 +26,7 @@ pub(crate) struct GenerateArguments {
     /// Name of the pair; it takes part in the randomness
     #[arg(long)]
     symbol: Symbol,
-    /// crypto, forex or otc; told from the name when left out
+    /// crypto, forex or otc; known by the name when left out
     #[arg(long, value_name = "TYPE")]
     asset_type: Option<AssetType>,
     /// Length of the candles, a multiple of 5s

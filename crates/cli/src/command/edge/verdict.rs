@@ -86,8 +86,9 @@ fn of_journal(
         let mut bots = session.bots().iter().zip(session.verdicts());
         bots.find(|(name, _)| *name == bot).map(|(_, verdict)| verdict.since())
     };
-    let own = contents.intents().filter(|(row, told)| Some(row.approved.intent()) >= since(&told.bot));
-    let named = own.map(|(row, told)| NamedTrade { bot: told.bot.clone(), trade: JudgedTrade::of_row(row) });
+    let own = contents.intents().filter(|(row, origin)| Some(row.approved.intent()) >= since(&origin.bot));
+    let named =
+        own.map(|(row, origin)| NamedTrade { bot: origin.bot.clone(), trade: JudgedTrade::of_row(row) });
     let plan = session.verdicts().next().map_or_else(EdgeTestPlan::default, |verdict| verdict.test().plan());
     Ok((named.collect(), plan))
 }
