@@ -11,7 +11,7 @@ use crate::truth::RequestState;
 use crate::watcher::{Seen, Watcher};
 use crate::world::World;
 use candlewick_broker::clock::Clock;
-use candlewick_broker::{Account, OpenOutcome, Refusal, RefusalReason, Reply};
+use candlewick_broker::{Account, OpenOutcome, Rejection, RejectionReason, Reply};
 use candlewick_engine::{Entry, Recorder};
 use candlewick_journal::{Journal, JournalError};
 use candlewick_runtime::{
@@ -326,8 +326,8 @@ impl Process<'_> {
                 let now = self.clock.now();
                 OpenOutcome::Opened(Reply::at(report, now))
             }
-            RequestState::Refused => OpenOutcome::Refused(Refusal {
-                reason: RefusalReason::Other,
+            RequestState::Rejected => OpenOutcome::Rejected(Rejection {
+                reason: RejectionReason::Other,
                 text: "no".to_owned(),
                 venue_time: None,
             }),

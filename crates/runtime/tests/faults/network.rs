@@ -290,7 +290,7 @@ impl ModelNetwork {
             RequestState::Underway => return lost(),
             _ if way.is_unanswered => garbage::of_open(&mut self.world.dice()),
             RequestState::Accepted(place) => Ok(Answered::Soundly(wire::Page::ok(&self.reply(place)))),
-            RequestState::Refused => Ok(Answered::Soundly(garbage::refusal(&mut self.world.dice()))),
+            RequestState::Rejected => Ok(Answered::Soundly(garbage::rejection(&mut self.world.dice()))),
         };
         let answered = answered.map(|answered| self.carried(answered));
         self.pass(way.answer.min(patience - way.underway)).await;

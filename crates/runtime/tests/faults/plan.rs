@@ -67,7 +67,7 @@ pub(crate) struct Habits {
     pub(crate) late: i64,
     /// Whether opens are on their way for as long as the client waits.
     pub(crate) is_slow_to_open: bool,
-    pub(crate) refused: i64,
+    pub(crate) rejected: i64,
     pub(crate) unsent: i64,
     /// Questions that fail, that take long, and whose answers hold rows that cannot be read.
     pub(crate) failing: i64,
@@ -213,7 +213,7 @@ fn habits(dice: &mut Dice, list_lag_ms: i64, trading: Millis) -> Habits {
         unanswered: dice.pick(&trouble),
         late: dice.pick(&[0, 0, 30, 150]),
         is_slow_to_open: dice.one_in(3),
-        refused: dice.pick(&[0, 30, 100]),
+        rejected: dice.pick(&[0, 30, 100]),
         unsent: dice.pick(&[0, 0, 30]),
         failing: dice.pick(&[0, 0, 20, 60, 120]),
         slow: dice.pick(&[0, 10, 50]),
