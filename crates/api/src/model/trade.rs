@@ -243,6 +243,39 @@ mod tests {
     }
 
     #[test]
+    fn a_reply_without_what_only_list_items_have_is_read() {
+        let mut json = full_json();
+        for absent in ["botSynced", "status", "openPriceTime"] {
+            json.as_object_mut().unwrap().remove(absent);
+        }
+        let expected =
+            TradeRecord { bot_synced: None, status: None, open_price_time: None, ..read(full_json()) };
+        assert_eq!(read(json), expected);
+    }
+
+    #[test]
+    fn the_short_projections_are_read() {
+        let of_list = json!({
+            "id": "01JTRADE", "symbol": "BTC/USDT", "userId": "01JUSER", "amount": 10, "status": "OPEN",
+            "createdAt": "2026-11-20T12:00:00.500Z",
+        });
+        let expected = TradeRecord {
+            id: "01JTRADE".into(),
+            symbol: Some("BTC/USDT".into()),
+            user_id: Some("01JUSER".into()),
+            amount: Some(Decimal::TEN),
+            status: Some(TradeStatus::Open),
+            created_at: Some(Millis::new(1_795_176_000_500)),
+            ..TradeRecord::default()
+        };
+        assert_eq!(read(of_list.clone()), expected);
+        // By its identifier a trade has its tenant besides.
+        let mut by_id = of_list;
+        by_id["tenantId"] = json!("01JTENANT");
+        assert_eq!(read(by_id), TradeRecord { tenant_id: Some("01JTENANT".into()), ..expected });
+    }
+
+    #[test]
     fn an_acknowledgement_is_a_trade_without_times_and_prices() {
         let trade = read(json!({"tradeId": "01JT", "status": "OPEN"}));
         let expected =

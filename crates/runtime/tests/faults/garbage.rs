@@ -1,8 +1,8 @@
 //! Answers that are none: what stands between the venue and its client, and what the venue says when it is not well.
 
+use crate::body::Page;
 use crate::dice::Dice;
 use crate::network::Answered;
-use crate::wire::Page;
 use candlewick_api::{Body, NoAnswer, RawAnswer};
 use reqwest::StatusCode;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue, LOCATION, RETRY_AFTER};

@@ -73,7 +73,7 @@ pub(crate) struct Habits {
     pub(crate) failing: i64,
     pub(crate) slow: i64,
     pub(crate) unreadable: i64,
-    /// Trades whose rows lack what tells them from others.
+    /// Trades whose rows lack what distinguishes them from others.
     pub(crate) sparse: i64,
     pub(crate) list_lag_ms: i64,
     pub(crate) wallet_lag_ms: i64,
@@ -164,7 +164,7 @@ fn bots(dice: &mut Dice) -> Vec<BotSettings> {
             ExpirationType::CandleClose,
         ]),
         params: serde_json::json!({}),
-        // Equal stakes make trades that cannot be told apart.
+        // Equal stakes make trades that cannot be distinguished.
         stake: StakeSettings::Fixed {
             amount: if dice.one_in(3) { Decimal::from(dice.pick(&[7, 15])) } else { amount },
         },

@@ -120,7 +120,7 @@ impl Trade {
     }
 
     /// Whether it is settled for the program too, or was reported if it is another's.
-    pub(crate) fn is_told(
+    pub(crate) fn is_accounted_for(
         &self,
         settled: &BTreeSet<u64>,
         reported: &BTreeSet<String>,
@@ -354,13 +354,13 @@ impl Truth {
     }
 
     /// Whether the trades of all intents are settled for the program too, and those of other programs reported.
-    pub(crate) fn is_all_told(
+    pub(crate) fn is_all_accounted_for(
         &self,
         settled: &BTreeSet<u64>,
         reported: &BTreeSet<String>,
         since: Millis,
     ) -> bool {
-        self.trades.iter().all(|trade| trade.is_told(settled, reported, since))
+        self.trades.iter().all(|trade| trade.is_accounted_for(settled, reported, since))
     }
 
     /// Whether nothing is on its way or open.

@@ -125,32 +125,32 @@ async fn a_person_adopts_only_a_trade_that_the_venue_has_and_that_is_what_was_as
     end(&mut ours, Outcome::Won, 8);
     let mut other = running("other", open, close);
     other.direction = Some(Reported::Known(Direction::Sell));
-    let named = [("nowhere", None), ("other", Some(other)), ("ours", Some(ours))];
+    let named = [("missing", None), ("other", Some(other)), ("ours", Some(ours))];
     stage.script.named = named.map(|(id, report)| (id.to_owned(), report)).into();
     let adopt = |id: &str| ControlOrder::Resolve {
         intent: IntentId::new(1),
         resolution: Resolution::Adopt(VenueId::new(id).unwrap()),
         reason: "seen".to_owned(),
     };
-    let stage = stage.order(80_000, adopt("nowhere")).order(81_000, adopt("other"));
+    let stage = stage.order(80_000, adopt("missing")).order(81_000, adopt("other"));
     let stage = stage.order(82_000, adopt("ours")).order(83_000, adopt("ours"));
     let ran = stage.stop(3 * MINUTE, Stop::TimeUp).run().await;
-    let told = |answer: &ControlAnswer| match answer {
+    let handled = |answer: &ControlAnswer| match answer {
         ControlAnswer::Refused { problem } => problem.clone(),
         ControlAnswer::Done { state } => {
             format!("in doubt: {:?}, open: {}", state.in_doubt.len(), state.open)
         }
         ControlAnswer::Unanswered { problem } => panic!("{problem}"),
     };
-    let told: Vec<String> = ran.answers.iter().map(told).collect();
+    let handled: Vec<String> = ran.answers.iter().map(handled).collect();
     let expected =
-        ["the venue has no trade nowhere: ", "trade other is trade other, SELL ", "in doubt: 0, open: 1"];
-    for (told, expected) in told.iter().zip(expected) {
-        assert!(told.starts_with(expected), "{told}");
+        ["the venue has no trade missing: ", "trade other is trade other, SELL ", "in doubt: 0, open: 1"];
+    for (handled, expected) in handled.iter().zip(expected) {
+        assert!(handled.starts_with(expected), "{handled}");
     }
-    assert_eq!(told[3], "intent 1 is not in doubt");
+    assert_eq!(handled[3], "intent 1 is not in doubt");
     assert_eq!(ran.settled(), [(2 * MINUTE + 4_999, 1, Outcome::Won, 800)]);
-    assert_eq!(ran.asked(&Ask::Trade("nowhere".to_owned())), [80_000], "it is not asked for again");
+    assert_eq!(ran.asked(&Ask::Trade("missing".to_owned())), [80_000], "it is not asked for again");
 }
 
 #[tokio::test(start_paused = true)]

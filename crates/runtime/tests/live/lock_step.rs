@@ -1,4 +1,4 @@
-//! Lock-step: venue time stands while anything is unanswered, and facts are told at exactly their moments.
+//! Lock-step: venue time stands while anything is unanswered, and facts are handled at exactly their moments.
 
 use crate::script::{Ask, OpenScript, Trouble, Which, not_sent};
 use crate::stage::{Stage, btc, eth};
@@ -73,7 +73,7 @@ async fn the_instant_of_a_settlement_and_a_candle_is_told_in_the_order_of_the_ru
     let script = OpenScript::accepted("btc-1", open, close).ending(close, Outcome::Won, 8);
     stage.script.opens.push_back(script);
     stage.script.opens.push_back(OpenScript::failed(not_sent()));
-    // The trade answers last, and is told first: its symbol is free again for the candle's signal.
+    // The trade answers last, and is handled first: its symbol is free again for the candle's signal.
     let stage = stage.spell(Which::Trades, (0, 9 * MINUTE), Trouble::Slow(Millis::new(5_000)));
     let ran = stage.until(3 * MINUTE).run().await;
     let at_three = ran.picked(|kind| match kind {
