@@ -74,7 +74,7 @@ impl Fixture {
 }
 
 /// The fixture behind a relay: what its folder's commands ask the venue is seen.
-fn seen(fixture: Fixture) -> (Fixture, Relay) {
+pub(crate) fn seen(fixture: Fixture) -> (Fixture, Relay) {
     let Fixture { folder, served } = fixture;
     let relay = Relay::to(served.text("base_url"));
     let folder = folder.with_variable("CANDLEWICK_BROKER__PRICE_URL", &relay.url);

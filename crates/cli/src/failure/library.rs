@@ -164,7 +164,7 @@ const fn of_broker(error: &BrokerError) -> FailureKind {
     match error {
         BrokerError::Settings { .. } => FailureKind::Configuration,
         BrokerError::Credentials { .. }
-        | BrokerError::Refused { .. }
+        | BrokerError::Rejected { .. }
         | BrokerError::NotFound { .. }
         | BrokerError::RateLimited { .. }
         | BrokerError::Unavailable { .. }
