@@ -425,7 +425,7 @@ fn moments_are_read_in_seconds_milliseconds_and_microseconds() {
 fn days_with_the_midnight_of_an_exchange_are_days_and_hours_are_none() {
     let content = |time: &str| {
         format!(
-            "Date,Open,High,Low,Close,Volume,Dividends,LoadedCandles Splits\n{time},187.15,188.44,183.89,185.64,82488700,0.0,0.0\n"
+            "Date,Open,High,Low,Close,Volume,Dividends,Stock Splits\n{time},187.15,188.44,183.89,185.64,82488700,0.0,0.0\n"
         )
     };
     let read = import_text("AAPL.csv", &content("2024-01-02 00:00:00-05:00"), &[]).unwrap();

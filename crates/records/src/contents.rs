@@ -125,7 +125,7 @@ impl JournalContents {
         self.runs.last().expect("contents without a run is not made")
     }
 
-    /// Every intent with its origins, in the order of their numbers.
+    /// Every intent with its origin, in the order of their numbers.
     pub fn intents(&self) -> impl Iterator<Item = (&IntentRow, &IntentOrigin)> {
         let origin = |row: &IntentRow| self.origins.get(&row.approved.intent());
         self.book.rows().iter().filter_map(move |row| Some((row, origin(row)?)))

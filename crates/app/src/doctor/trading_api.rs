@@ -15,7 +15,7 @@ pub(super) async fn check_user(asked: &Asked, samples: &mut ClockSamples) -> Fin
     }
     match ask(asked.venue.identity(), samples).await {
         Ok(user) => judge_user(&user, url),
-        Err(error) => Check::TradingApi.fail(format!("{url}: {error}"), remedy(&error, Api::TradingMode)),
+        Err(error) => Check::TradingApi.fail(format!("{url}: {error}"), remedy(&error, Api::Trading)),
     }
 }
 
@@ -33,7 +33,7 @@ fn judge_user(identity: &Identity, url: &str) -> Finding {
 pub(super) async fn check_wallets(asked: &Asked, config: &Config, samples: &mut ClockSamples) -> Finding {
     match ask(asked.venue.balances(), samples).await {
         Ok(balances) => judge_balances(&balances, config),
-        Err(error) => Check::Wallets.fail(error.to_string(), remedy(&error, Api::TradingMode)),
+        Err(error) => Check::Wallets.fail(error.to_string(), remedy(&error, Api::Trading)),
     }
 }
 

@@ -39,7 +39,7 @@ pub(super) enum Reached {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Api {
     /// The trading token API.
-    TradingMode,
+    Trading,
     /// The symbol price API.
     Price,
 }
@@ -82,7 +82,7 @@ pub(super) async fn ask<T>(
 /// What to do about an error.
 pub fn remedy(error: &BrokerError, api: Api) -> String {
     let (url, variable) = match api {
-        Api::TradingMode => ("broker.base_url", "CANDLEWICK_BROKER__API_TOKEN or broker.api_token_file"),
+        Api::Trading => ("broker.base_url", "CANDLEWICK_BROKER__API_TOKEN or broker.api_token_file"),
         Api::Price => ("broker.price_url", "CANDLEWICK_BROKER__API_KEY or broker.api_key_file"),
     };
     match error {

@@ -11,7 +11,7 @@ use clap::Args;
 /// Which trade.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The candles, the decision with its numbers, every request with its reply as they went over the wire, \
+    after_help = "The candles, the decision with its numbers, every request with its reply, byte for byte, \
                   the lists that ended a doubt, and the settlement with what of it the journal shows to be right, in UTC.\n\n\
                   Examples:\n  candlewick explain 17\n  candlewick explain 01KE5ZTX2224ERMQE51J8Q9BC0 --journal run.db --json"
 )]

@@ -31,16 +31,17 @@ pub(crate) struct LiveArguments {
     /// Trade at a broker that was added to this program, by its name
     #[arg(long, value_name = "NAME", conflicts_with = "sandbox")]
     pub(crate) broker: Option<String>,
-    /// How many times faster than real time the embedded venue's clock runs, or max for lock-step
+    /// How many times faster than real time the embedded venue's clock runs; with max it waits for the bots at every step,
+    /// and for nothing else
     #[arg(long, requires = "sandbox", value_name = "N|max", value_parser = parse_speed)]
     pub(crate) speed: Option<SandboxSpeed>,
-    /// ControlChannel nothing more after this much real time, track what is open to its end, and stop
+    /// Open nothing more after this much real time, track what is open to its end, and stop
     #[arg(long = "for", value_name = "SPAN", value_parser = parse_span)]
     pub(crate) run_for: Option<Millis>,
     /// Stop when the embedded venue's candles end
     #[arg(long, requires = "sandbox")]
     pub(crate) until_end: bool,
-    /// The second yes to real money; the first is CANDLEWICK_ALLOW_REAL=yes
+    /// Trade real money: needed beside CANDLEWICK_ALLOW_REAL=yes
     #[arg(long, conflicts_with = "sandbox")]
     pub(crate) real: bool,
     /// Candle file of the embedded venue: SYMBOL_INTERVAL.csv (or .parquet) or SYMBOL@INTERVAL=PATH, or SYMBOL@INTERVAL of
@@ -135,10 +136,10 @@ async fn embedded(
     Ok(Embedded::start(loaded, (series, markets), (span, &warmups)).await?)
 }
 
-/// Lines go to stdout, unless a JSON document does. In lock-step there are too many of them to read.
+/// Lines go to stdout, unless a JSON document does. At full speed there are too many of them to read.
 fn screen(arguments: &LiveArguments, loaded: &Loaded, context: &Context<'_>) -> Screen {
-    let is_lock_step = arguments.sandbox && loaded.config.sandbox.speed.to_speed() == Speed::Max;
-    let detail = match (context.global.quiet, is_lock_step || context.global.json) {
+    let is_full_speed = arguments.sandbox && loaded.config.sandbox.speed.to_speed() == Speed::Max;
+    let detail = match (context.global.quiet, is_full_speed || context.global.json) {
         (true, _) => Detail::Quiet,
         (false, true) => Detail::Trades,
         (false, false) => Detail::All,

@@ -22,7 +22,7 @@ use tokio::runtime::Runtime;
                   candlewick paper --config my.toml --for 1h --trades trades.csv"
 )]
 pub(crate) struct PaperArguments {
-    /// ControlChannel nothing more after this much real time, track what is open to its end, and stop
+    /// Open nothing more after this much real time, track what is open to its end, and stop
     #[arg(long = "for", value_name = "SPAN", value_parser = parse_span)]
     run_for: Option<Millis>,
     /// Write the trades as CSV

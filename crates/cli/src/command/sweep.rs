@@ -31,7 +31,7 @@ use std::path::PathBuf;
     after_help = "VALUES are a range 5..30 (either end may be left out: the strategy's own), with a step 5..30:5, on \
                   the log scale 2..500:log or so many of it 2..500:log/9, or a list 5,9,14. close_type and \
                   expiration_type of the bot are searched by list.\n\nStopped or killed, the same command goes on \
-                  where it was: every trial that ran stands in trials.jsonl of the folder.\n\nOn several machines: sweep \
+                  where it was: every trial that ran is kept in trials.jsonl of the folder.\n\nOn several machines: sweep \
                   plan --shards 4 ..., on each the same program's sweep run --shard N ... (and the same system's: what it loads counts) with the same arguments and plan.json in \
                   the folder, then, with all of their shard-N.jsonl in one folder, sweep merge ....\n\nExamples:\n  candlewick \
                   sweep --bot btc-rsi --param period=5..30:5 --param oversold=20..40:5\n  candlewick sweep --config \
@@ -70,7 +70,7 @@ enum Step {
         #[command(flatten)]
         own: Box<OwnArguments>,
     },
-    /// Run one shard of the plan in the folder; its trials stand in shard-N.jsonl
+    /// Run one shard of the plan in the folder; its trials are kept in shard-N.jsonl
     #[command(after_help = "Example:\n  candlewick sweep run --shard 2 --bot btc-rsi --param period=5..30")]
     Run {
         /// Which one, from 1

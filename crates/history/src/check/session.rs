@@ -21,7 +21,7 @@ pub enum MarketHours {
     Weekly(WeeklyHours),
 }
 
-/// WeeklyHours of some days of the week, such as `Mon-Fri 09:30-16:00 America/New_York`. WeeklyHours that end before they begin
+/// Hours of some days of the week, such as `Mon-Fri 09:30-16:00 America/New_York`. Hours that end before they begin
 /// end on the next day.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WeeklyHours {

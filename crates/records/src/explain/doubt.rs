@@ -48,9 +48,9 @@ pub(super) async fn read_lists(
             exchanges.iter().filter(|exchange| is_list(exchange)).cloned().collect();
         let Some((last, before)) = last_two(&lists, apart) else { continue };
         read.extend(before.iter().chain(last).cloned());
-        let is_witness =
+        let shows_payment =
             |exchange: &&LoggedExchange| !is_opened && is_wallet(exchange) && exchange.sent >= last[0].sent;
-        read.extend(exchanges.iter().find(is_witness).cloned());
+        read.extend(exchanges.iter().find(shows_payment).cloned());
     }
     Ok(read)
 }

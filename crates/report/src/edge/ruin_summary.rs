@@ -2,6 +2,7 @@
 
 use super::{RuinFigures, percent};
 use candlewick_records::table;
+use candlewick_sdk::{Money, MoneyScale};
 use serde::Serialize;
 use std::fmt::{self, Write as _};
 
@@ -10,6 +11,9 @@ use std::fmt::{self, Write as _};
 pub struct RuinSummary {
     /// The balance, in money.
     pub balance: f64,
+    /// How many decimals money has.
+    #[serde(skip)]
+    decimals: usize,
     /// As a fraction of the stake.
     pub payout: f64,
     /// The most probable ruin that is put up with; 0 for no limit.
@@ -21,19 +25,26 @@ pub struct RuinSummary {
 }
 
 impl RuinSummary {
-    /// Of these stakes; ladders are added up.
-    pub fn of(balance: f64, payout: f64, limit: f64, stakes: Vec<RuinFigures>) -> Self {
+    /// Of these stakes with a balance of the wallet; ladders are added up.
+    pub fn of(
+        (balance, scale): (Money, MoneyScale),
+        payout: f64,
+        limit: f64,
+        stakes: Vec<RuinFigures>,
+    ) -> Self {
         let mut ladders = stakes.iter().filter(|stake| stake.is_ladder).map(RuinFigures::decisive).peekable();
         let together = ladders.peek().is_some().then(|| ladders.sum::<f64>().min(1.0));
-        Self { balance, payout, limit, ladders: together, stakes }
+        let decimals = scale.decimals() as usize;
+        Self { balance: scale.to_f64(balance), decimals, payout, limit, ladders: together, stakes }
     }
 }
 
 impl fmt::Display for RuinSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Ruin with a balance of {} at payout {}", self.balance, percent(self.payout))?;
+        let (balance, decimals) = (self.balance, self.decimals);
+        write!(f, "Ruin with a balance of {balance:.decimals$} at payout {}", percent(self.payout))?;
         for stake in &self.stakes {
-            write!(f, "\n\n{}", figures_text(stake, self.limit))?;
+            write!(f, "\n\n{}", figures_text(stake, self.limit, decimals))?;
         }
         let Some(together) = self.ladders else { return Ok(()) };
         let limit = match self.limit {
@@ -51,11 +62,11 @@ impl fmt::Display for RuinSummary {
     }
 }
 
-fn figures_text(figures: &RuinFigures, limit: f64) -> String {
+fn figures_text(figures: &RuinFigures, limit: f64, decimals: usize) -> String {
     let bot = figures.bot.as_ref().map(|bot| format!("bot \"{bot}\": ")).unwrap_or_default();
     let mut text = format!("{bot}{}", figures.stakes);
     if let Some(cost) = figures.ladder_cost {
-        let _ = write!(text, "; {cost} when every level loses");
+        let _ = write!(text, "; {cost:.decimals$} when every level loses");
     }
     if let Some([losses, all]) = figures.recovery_costs {
         let _ = write!(
@@ -82,7 +93,8 @@ fn figures_text(figures: &RuinFigures, limit: f64) -> String {
         ];
         if limit > 0.0 {
             row.push(
-                rate.required_balance.map_or("none would do".to_owned(), |needed| format!("{needed:.2}")),
+                rate.required_balance
+                    .map_or("none would do".to_owned(), |needed| format!("{needed:.decimals$}")),
             );
         }
         lines.add_row(row);

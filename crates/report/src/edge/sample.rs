@@ -105,7 +105,7 @@ impl Sample {
     /// The verdict in words.
     pub fn words(&self) -> String {
         self.verdict.map_or_else(
-            || "none: bare counts have no order".to_owned(),
+            || "none: it takes trades in their order".to_owned(),
             |verdict| verdict_words(verdict, self.about_more_trades),
         )
     }

@@ -48,7 +48,8 @@ fn header(report: &WalkForwardReport) -> Vec<String> {
     let mut header = ["test from", "to"].map(str::to_owned).to_vec();
     header.extend(report.parameters.iter().cloned());
     header.extend(["in sample", "on test"].map(|part| format!("{} {part}", report.objective)));
-    let figures = ["win rate in sample", "on test", "break-even", "trades", "pnl", "efficiency", "neighbours"];
+    let figures =
+        ["win rate in sample", "on test", "break-even", "trades", "pnl", "efficiency", "neighbours"];
     header.extend(figures.map(str::to_owned));
     header
 }

@@ -102,7 +102,7 @@ pub(super) fn run(arguments: &RuinArguments, context: &Context<'_>) -> Result<()
         figures.push(RuinFigures::of(bot, stake, terms)?);
     }
     drop(progress);
-    let balance = terms.scale.to_f64(asked.balance);
+    let balance = (asked.balance, terms.scale);
     show(&RuinSummary::of(balance, asked.payout.to_fraction(), asked.limit, figures), context.global)
 }
 
