@@ -133,7 +133,9 @@ fn stretches(
         (false, None) => Extent::After,
     };
     let is_known_empty = |one: &Range<Millis>| {
-        stored.is_some_and(|stored| stored.manifest.is_rest(&fetching.source, one) || stored.left_out(one))
+        stored.is_some_and(|stored| {
+            stored.manifest.is_known_empty(&fetching.source, one) || stored.left_out(one)
+        })
     };
     Ok(plan(stored.map(|stored| &stored.candles), &range, extent, is_known_empty))
 }
@@ -171,7 +173,7 @@ async fn remember_rests(
             |gap: &Range<Millis>| asked.iter().any(|one| one.start <= gap.start && gap.end <= one.end);
         let empty = gaps(&candles).into_iter().map(|gap| gap.start..gap.end).filter(was_asked);
         let rests: Vec<_> = empty.filter(|gap| session.expected(gap, series.interval) == 0).collect();
-        if rests.is_empty() { Ok(()) } else { Ok(catalog.note_rests(series, &source, &rests)?) }
+        if rests.is_empty() { Ok(()) } else { Ok(catalog.note_empty_hours(series, &source, &rests)?) }
     };
     fetching.on_disk(note).await
 }

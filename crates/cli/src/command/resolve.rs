@@ -14,7 +14,7 @@ use candlewick_journal::{Holder, JournalUrl, Line, LineKind, Reader, Store};
 use candlewick_records::Trading;
 use candlewick_records::{BETWEEN_RUNS, JournalContents, state_of};
 use candlewick_runtime::control::{ControlError, ControlOrder, Resolution};
-use candlewick_runtime::{confirm_adoption, latest_close};
+use candlewick_runtime::{latest_close, verify_adoption};
 use candlewick_sdk::Millis;
 use clap::{ArgGroup, Args};
 use serde_json::json;
@@ -170,7 +170,7 @@ async fn ask_venue(
         account,
     };
     let broker = connect_remote(loaded)?.broker;
-    Ok(Some(confirm_adoption(broker.as_ref(), &order, venue_id.as_str()).await?))
+    Ok(Some(verify_adoption(broker.as_ref(), &order, venue_id.as_str()).await?))
 }
 
 /// The intent, if a person may end its doubt so.

@@ -48,7 +48,7 @@ pub(super) fn run(arguments: &ListArguments, context: &Context<'_>) -> Result<()
             utc(version.start()),
             utc(version.end()),
             version.candles().to_string(),
-            manifest.missing(version).to_string(),
+            manifest.missing_candles(version).to_string(),
             manifest.revised().to_string(),
             sources.join(", "),
         ]);
@@ -67,7 +67,7 @@ fn to_json(manifest: &Manifest, version: &Version) -> Value {
         "start": version.start(),
         "end": version.end(),
         "candles": version.candles(),
-        "missing": manifest.missing(version),
+        "missing": manifest.missing_candles(version),
         "revised": manifest.revised(),
         "data_hash": version.data_hash,
         "version": version.number,

@@ -103,7 +103,8 @@ fn of_journal(
     };
     let own = contents.intents().filter(|(row, told)| Some(row.approved.intent()) >= since(&told.bot));
     let named = own.map(|(row, told)| NamedTrade { bot: told.bot.clone(), trade: JudgedTrade::of_row(row) });
-    let plan = session.verdicts().next().map_or_else(VerdictPlan::default, |verdict| verdict.test().plan());
+    let plan =
+        session.verdicts().next().map_or_else(VerdictPlan::default, |verdict| verdict.edge_test().plan());
     Ok((named.collect(), plan))
 }
 
