@@ -101,10 +101,10 @@ impl MarketData for StreamedMarket {
         let clock = Arc::clone(&self.polled.clock);
         tokio::spawn(async move {
             let mut time = clock.now().floor_to(Millis::SECOND);
-            while sender.send(PriceTick { time, price: price_at(time) }) {
+            let mut hold = clock.hold();
+            while sender.send(PriceTick { time, price: price_at(time) }, hold) {
                 time += Millis::SECOND;
-                // The clock stands still until the price is in the feed.
-                let _hold = clock.sleep_until(time).await;
+                hold = clock.sleep_until(time).await;
             }
         });
         Ok(Some(feed))

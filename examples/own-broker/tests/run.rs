@@ -59,6 +59,8 @@ async fn one_market_streams_and_the_other_is_asked() {
     assert!(own_broker::polled().market.subscribe(&symbol).await.unwrap().is_none());
     let streamed: std::sync::Arc<dyn MarketData> = own_broker::streamed().market;
     let mut feed = streamed.subscribe(&symbol).await.unwrap().expect("it streams");
-    let (first, second) = (feed.next().await.unwrap(), feed.next().await.unwrap());
+    let ((first, held), then) = (feed.next().await.unwrap(), feed.next());
+    drop(held);
+    let (second, _) = then.await.unwrap();
     assert_eq!((second.time - first.time).get(), 1_000);
 }
