@@ -74,7 +74,7 @@ impl Scene {
 }
 
 /// The scene behind a relay: what its folder's commands ask the venue is seen.
-fn seen(scene: Scene) -> (Scene, Relay) {
+pub(crate) fn seen(scene: Scene) -> (Scene, Relay) {
     let Scene { folder, served } = scene;
     let relay = Relay::to(served.text("base_url"));
     let folder = folder.with_variable("CANDLEWICK_BROKER__PRICE_URL", &relay.url);

@@ -5,7 +5,7 @@ use crate::candlewick::{Folder, Run};
 use crate::recording::{lines, write};
 use crate::seconds;
 use crate::serving::Served;
-use crate::two_runs::BOT;
+use crate::two_runs::{BOT, CANDLES, judged, run_until};
 use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_journal::{Line, LineKind};
 use serde_json::{Value, json};
@@ -21,9 +21,8 @@ impl Scene {
         let now = SystemClock::new().now().get() / 1_000 * 1_000;
         let config =
             BOT.replace("[risk]", "[account]\nmode = \"real\"\n[sandbox]\nwallet = \"real\"\n[risk]");
-        let folder = Folder::new()
-            .with("BTCUSDT_1s.csv", &seconds::candles(now, (600, 300)))
-            .with("bot.toml", &config);
+        let folder =
+            Folder::new().with("BTCUSDT_1s.csv", &seconds::candles(now, CANDLES)).with("bot.toml", &config);
         let path = |name: &str| folder.path(name).to_string_lossy().into_owned();
         // The sandbox never trades real money, and refuses a configuration that says so.
         std::fs::write(folder.path("venue.toml"), config.replace("mode = \"real\"", "mode = \"demo\""))
@@ -77,7 +76,8 @@ impl Scene {
 #[test]
 fn real_money_is_traded_after_a_summary_and_never_on_doubt_or_a_rejected_edge() {
     let scene = Scene::new();
-    let run = scene.live("run.db", "5s");
+    let traded = ["live", "--real", "--config", "bot.toml", "--json", "--quiet", "--journal", "run.db"];
+    let run = run_until(&scene.folder, &traded, || judged(&scene.folder, "run.db") > 0);
     assert!(run.json()["trades"].as_u64() > Some(0), "{}", run.stdout);
     for part in ["REAL MONEY is traded: the real wallets hold 10000.\n", "bot btc: ", "no limit: "] {
         assert!(run.stderr.contains(part), "no {part:?} in {}", run.stderr);
@@ -110,7 +110,11 @@ fn a_wallet_that_is_not_the_asked_one_is_told_from_it() {
     )
     .unwrap();
     let arguments = ["live", "--config", "bot.toml", "--config", "demo.toml", "--json", "--quiet"];
-    let report = folder.run(&[&arguments[..], &["--journal", "demo.db", "--for", "4s"]].concat()).json();
+    let refused = || {
+        let report = folder.run(&["report", "--journal", "demo.db", "--json"]);
+        report.code == 0 && report.json()["refused"]["InsufficientBalance"].as_u64() > Some(0)
+    };
+    let report = run_until(folder, &[&arguments[..], &["--journal", "demo.db"]].concat(), refused).json();
     // The demo wallet is there and empty: the bot's own rules open nothing.
     assert_eq!((&report["trades"], &report["final_balance"]), (&0.into(), &0.0.into()), "{report}");
     assert!(report["refused"]["InsufficientBalance"].as_u64() > Some(0), "{report}");

@@ -93,6 +93,7 @@ impl Session {
         Ok(Self {
             state: RiskState::new(&limits, symbols.len()),
             together: limits.most_together(symbols.len()),
+            intents: Intents::with_capacity(USUAL_OPEN_TRADES, symbols.len()),
             names: settings.bots.iter().map(|bot| bot.name.clone()).collect(),
             bots,
             symbols,
@@ -100,7 +101,6 @@ impl Session {
             listeners,
             limits,
             ledger: Ledger::new(balance),
-            intents: Intents::with_capacity(USUAL_OPEN_TRADES),
             next_release: Millis::MAX,
             money_scale: scale,
         })

@@ -83,7 +83,7 @@ fn query(bot: &BotSettings, start: Millis, end: Millis) -> CandleQuery {
 
 fn remedy_of(error: &BrokerError, bot: &BotSettings) -> String {
     match error {
-        BrokerError::NotFound { .. } | BrokerError::Refused { .. } => format!(
+        BrokerError::NotFound { .. } | BrokerError::Rejected { .. } => format!(
             "check bot \"{}\": its symbol, its interval, and asset_type (\"{}\"; crypto, forex and otc are known)",
             bot.name, bot.asset_type
         ),

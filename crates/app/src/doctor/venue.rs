@@ -91,7 +91,7 @@ pub fn remedy(error: &BrokerError, api: Api) -> String {
             format!("check {url} and the network; `candlewick sandbox` serves a venue of your own")
         }
         BrokerError::RateLimited { .. } => "wait, and lower broker.requests_per_second".to_owned(),
-        BrokerError::NotFound { .. } | BrokerError::Malformed { .. } | BrokerError::Refused { .. } => {
+        BrokerError::NotFound { .. } | BrokerError::Malformed { .. } | BrokerError::Rejected { .. } => {
             format!("check {url}, with the path prefix that the venue may have")
         }
         BrokerError::Settings { .. } => "run `candlewick config check`".to_owned(),

@@ -27,7 +27,7 @@ async fn describe(error: BrokerError, fetched: &Fetched, fetching: &Fetching) ->
     let Target { series, asset_type } = target;
     let help = match &error {
         BrokerError::NotFound { .. } => not_found(target, fetching).await,
-        BrokerError::Refused { .. } => {
+        BrokerError::Rejected { .. } => {
             let intervals = USUAL_INTERVALS.join(" ");
             format!("check the interval (seen at such venues: {intervals}) and --asset-type (now {asset_type})")
         }
@@ -79,6 +79,6 @@ async fn is_known(symbol: Symbol, fetching: &Fetching) -> bool {
 fn concerns_all(error: &BrokerError) -> bool {
     !matches!(
         error,
-        BrokerError::NotFound { .. } | BrokerError::Refused { .. } | BrokerError::Malformed { .. }
+        BrokerError::NotFound { .. } | BrokerError::Rejected { .. } | BrokerError::Malformed { .. }
     )
 }

@@ -172,7 +172,7 @@ impl From<BrokerError> for Failure {
         let kind = match &error {
             BrokerError::Settings { .. } => FailureKind::Configuration,
             BrokerError::Credentials { .. }
-            | BrokerError::Refused { .. }
+            | BrokerError::Rejected { .. }
             | BrokerError::NotFound { .. }
             | BrokerError::RateLimited { .. }
             | BrokerError::Unavailable { .. }

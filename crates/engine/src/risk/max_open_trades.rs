@@ -15,7 +15,7 @@ impl Limits {
     pub(crate) fn is_full(&self, intents: &Intents, symbol: SymbolId) -> bool {
         let reached = |most: usize, count: usize| most > 0 && count >= most;
         reached(self.max_open_trades, intents.all().len())
-            || reached(self.max_open_trades_per_symbol, intents.on_symbol(symbol).count())
+            || reached(self.max_open_trades_per_symbol, intents.counts(symbol).all() as usize)
     }
 }
 

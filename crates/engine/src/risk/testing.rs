@@ -38,7 +38,7 @@ impl Scene {
         Self {
             state: RiskState::new(&limits, 2),
             ledger: Ledger::new(Money::from_minor(1_000_000)),
-            intents: Intents::with_capacity(8),
+            intents: Intents::with_capacity(8, 2),
             limits,
             proposal: Proposal {
                 bot: BotId::FIRST,

@@ -130,12 +130,8 @@ impl<'a> StoredCandles<'a> {
 
     /// When the first candle of any series closes that closes at `from` or later.
     pub(super) fn first_close_from(&self, from: Millis) -> Option<Millis> {
-        let firsts = self.readers.iter().filter(|reader| reader.is_first).filter_map(|reader| {
-            let candles = self.series[reader.series.index()];
-            let place = candles.partition_point(|candle| candle.time() + reader.length < from);
-            Some(candles.get(place)?.time() + reader.length)
-        });
-        firsts.min()
+        let firsts = self.readers.iter().filter(|reader| reader.is_first);
+        firsts.filter_map(|reader| reader.first_close_from(self.series[reader.series.index()], from)).min()
     }
 
     /// Forgets the last answer of the reader whose turn it is, and shows its bot nothing further yet.
@@ -156,6 +152,19 @@ impl Reader {
             candles[..until.min(candles.len())].iter().skip(self.prefetched).for_each(prefetch);
             self.prefetched = until;
         }
+    }
+
+    /// When the first candle of its series closes that closes at `from` or later. Looked for from where it has come to, in steps that
+    /// double: that is near and in a cache, the middle of all candles is not.
+    fn first_close_from(&self, candles: &[Candle], from: Millis) -> Option<Millis> {
+        let closes_before = |candle: &Candle| candle.time() + self.length < from;
+        let (mut start, mut step) = (self.shown.min(candles.len()), 1);
+        while start > 0 && !closes_before(&candles[start - 1]) {
+            start = start.saturating_sub(step);
+            step *= 2;
+        }
+        let place = start + closing_before(&candles[start..], self.length, from);
+        Some(candles.get(place)?.time() + self.length)
     }
 
     /// When the first candle closes that it has not been shown; the end of time when there is none.

@@ -1,4 +1,4 @@
-//! What a listing decides about intents that may own the same trades.
+//! What follows from a listing for intents that may own the same trades.
 
 use super::candidate_table::{CandidateTable, Group};
 use super::case::{Case, Stage};
@@ -9,7 +9,7 @@ use candlewick_sdk::Millis;
 
 /// What follows for a group. Intents and rows are numbered as in the [`CandidateTable`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Judgement {
+pub(crate) enum Conclusion {
     /// Nothing yet.
     Wait,
     /// These intents own these rows.
@@ -20,8 +20,8 @@ pub(crate) enum Judgement {
     Ask(Why),
 }
 
-/// All that a decision rests on.
-pub(crate) struct Judge<'a> {
+/// All that a conclusion rests on.
+pub(crate) struct Evidence<'a> {
     /// In the order of the table.
     pub(crate) cases: &'a [Case],
     pub(crate) table: &'a CandidateTable<'a>,
@@ -31,25 +31,25 @@ pub(crate) struct Judge<'a> {
     pub(crate) now: Millis,
 }
 
-impl Judge<'_> {
-    /// Decides about a group.
-    pub(crate) fn judge(&self, group: &Group) -> Judgement {
+impl Evidence<'_> {
+    /// What follows for a group.
+    pub(crate) fn conclude(&self, group: &Group) -> Conclusion {
         match group.intents.first() {
-            Some(intent) if group.rows.is_empty() => self.judge_absent(*intent),
-            _ => self.judge_present(group),
+            Some(intent) if group.rows.is_empty() => self.conclude_absent(*intent),
+            _ => self.conclude_present(group),
         }
     }
 
     /// Trades are listed that may be theirs. They are adopted when they are as many as the intents and were there
     /// twice; more of them are for a person at once, fewer and unclear ones when no more can be expected.
-    fn judge_present(&self, group: &Group) -> Judgement {
+    fn conclude_present(&self, group: &Group) -> Conclusion {
         let is_steady = self.listing.is_complete && self.every(group, Case::is_seen_twice);
         if !is_steady || self.table.is_awaited(group) {
             let is_late = self.every(group, |case| case.is_late(self.list_lag, self.now));
             return ask_if(is_late, Why::ListUnsteady);
         }
         if let Some(pairs) = self.table.pairs(group, |intent| self.cases[intent].doubt.sent) {
-            return Judgement::Adopt(pairs);
+            return Conclusion::Adopt(pairs);
         }
         let is_due = self.every(group, |case| case.deadline(self.list_lag) <= self.listing.began);
         let venue_ids = self.table.names(&group.rows);
@@ -58,15 +58,15 @@ impl Judge<'_> {
         } else if group.rows.len() < group.intents.len() {
             ask_if(is_due, Why::TooFewTrades { venue_ids })
         } else {
-            Judgement::Ask(Why::TooManyTrades { venue_ids })
+            Conclusion::Ask(Why::TooManyTrades { venue_ids })
         }
     }
 
     /// No trade is listed. It is not opened when that was so twice after the deadline and the wallet agrees.
-    fn judge_absent(&self, intent: usize) -> Judgement {
+    fn conclude_absent(&self, intent: usize) -> Conclusion {
         let case = &self.cases[intent];
         match case.stage {
-            Stage::NotOpened { .. } => return Judgement::Wait,
+            Stage::NotOpened { .. } => return Conclusion::Wait,
             Stage::InDoubt => {}
         }
         let is_absent = self.listing.is_complete && case.is_absent_twice(case.deadline(self.list_lag));
@@ -74,7 +74,7 @@ impl Judge<'_> {
             _ if !is_absent => Why::ListUnsteady,
             None => Why::WalletUnknown,
             Some(view) if view.proves_not_opened(case.doubt.stake, &self.reserved_by_others(intent)) => {
-                return Judgement::NotOpened(intent);
+                return Conclusion::NotOpened(intent);
             }
             Some(view) => Why::WalletUnexplained { surplus: view.surplus() },
         };
@@ -107,6 +107,6 @@ impl Judge<'_> {
     }
 }
 
-fn ask_if(is_time: bool, why: Why) -> Judgement {
-    if is_time { Judgement::Ask(why) } else { Judgement::Wait }
+fn ask_if(is_time: bool, why: Why) -> Conclusion {
+    if is_time { Conclusion::Ask(why) } else { Conclusion::Wait }
 }

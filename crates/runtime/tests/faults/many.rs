@@ -1,7 +1,7 @@
 //! Many schedules on all cores.
 
-use crate::schedule::{Counts, Story, play};
-use crate::world::Telling;
+use crate::schedule::{Counts, Played, play};
+use crate::world::Logging;
 use candlewick_broker::clock::Stopwatch;
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -13,15 +13,15 @@ use std::time::Duration;
 const ENOUGH: usize = 5;
 
 /// What came of all of them.
-pub(crate) struct Crowd {
-    pub(crate) failed: Vec<Story>,
+pub(crate) struct ManySchedules {
+    pub(crate) failed: Vec<Played>,
     counts: Counts,
     elapsed: Duration,
 }
 
-impl Crowd {
+impl ManySchedules {
     /// Plays the schedules of these seeds.
-    pub(crate) fn play(seeds: Range<u64>, telling: Telling) -> Self {
+    pub(crate) fn play(seeds: Range<u64>, logging: Logging) -> Self {
         let watch = Stopwatch::start();
         let next = AtomicU64::new(seeds.start);
         let gathered = Mutex::new((Counts::default(), Vec::new()));
@@ -32,10 +32,10 @@ impl Crowd {
                 if seed >= seeds.end || gathered.lock().unwrap().1.len() >= ENOUGH {
                     break;
                 }
-                let story = play_caught(seed, telling);
-                counts.add(story.counts);
-                if !story.broken.is_empty() {
-                    gathered.lock().unwrap().1.push(story);
+                let played = play_caught(seed, logging);
+                counts.add(played.counts);
+                if !played.broken.is_empty() {
+                    gathered.lock().unwrap().1.push(played);
                 }
             }
             gathered.lock().unwrap().0.add(counts);
@@ -47,7 +47,7 @@ impl Crowd {
             }
         });
         let (counts, mut failed) = gathered.into_inner().unwrap();
-        failed.sort_by_key(|story: &Story| story.seed);
+        failed.sort_by_key(|played: &Played| played.seed);
         Self { failed, counts, elapsed: watch.elapsed() }
     }
 
@@ -79,10 +79,10 @@ impl Crowd {
     /// What broke, and how to see it again.
     pub(crate) fn failures(&self) -> String {
         let mut text = String::new();
-        for story in &self.failed {
-            let broken: Vec<_> = story.broken.iter().take(4).map(String::as_str).collect();
-            let seed = story.seed;
-            for line in &story.told {
+        for played in &self.failed {
+            let broken: Vec<_> = played.broken.iter().take(4).map(String::as_str).collect();
+            let seed = played.seed;
+            for line in &played.log {
                 let _ = writeln!(text, "{line}");
             }
             let _ = write!(
@@ -96,11 +96,11 @@ impl Crowd {
 }
 
 /// A panic of a schedule is a failure of its seed.
-fn play_caught(seed: u64, telling: Telling) -> Story {
-    std::panic::catch_unwind(|| play(seed, telling)).unwrap_or_else(|cause| {
+fn play_caught(seed: u64, logging: Logging) -> Played {
+    std::panic::catch_unwind(|| play(seed, logging)).unwrap_or_else(|cause| {
         let text = cause.downcast_ref::<String>().cloned();
         let text = text.or_else(|| cause.downcast_ref::<&str>().map(ToString::to_string));
         let broken = vec![format!("it panicked: {}", text.unwrap_or_default())];
-        Story { seed, broken, counts: Counts { schedules: 1, ..Counts::default() }, ..Story::default() }
+        Played { seed, broken, counts: Counts { schedules: 1, ..Counts::default() }, ..Played::default() }
     })
 }

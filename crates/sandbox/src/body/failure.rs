@@ -10,7 +10,7 @@ pub(crate) struct ErrorEnvelope {
     pub(crate) status_code: u16,
     /// Always `error`.
     pub(crate) status: &'static str,
-    /// ISO 8601; for a refused order, when it arrived at the venue.
+    /// ISO 8601; for a rejected order, when it arrived at the venue.
     pub(crate) timestamp: String,
     /// The request's path.
     pub(crate) path: String,

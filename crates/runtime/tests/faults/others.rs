@@ -1,4 +1,4 @@
-//! Other trades on the account that are as much like ours as the rules of opening can still tell apart, so that a rule
+//! Other trades on the account that are as much like ours as the rules of opening can still distinguish, so that a rule
 //! which is left out shows: an intent claims a trade that it did not ask for.
 
 use crate::plan::Habits;
@@ -13,7 +13,7 @@ const OTHER_SYMBOL: &str = "SOLUSDT";
 const OTHER_DURATION: &str = "00:15";
 /// What other programs stake that follow nobody.
 const STRANGE_AMOUNT: Decimal = Decimal::from_parts(3, 0, 0, false, 0);
-/// A trade that is to be told from ours by its time alone is so far from the times at which ours can have been.
+/// A trade that differs from ours by its time alone is so far from the times at which ours can have been.
 const CLEAR_BEFORE_S: i64 = 25;
 const CLEAR_AFTER: Millis = Millis::from_seconds(5);
 /// The shortest time from the end of an intent's window to that of its reservation: two of the shortest durations.
@@ -63,7 +63,7 @@ pub(crate) enum Reach {
 }
 
 /// Somebody else trades while the answer to an open of ours gets lost; answers whose trade is to follow ours at once.
-/// What nothing but its time tells from ours needs clocks that are right.
+/// What differs from ours by nothing but its time needs clocks that are right.
 pub(crate) fn join(world: &World, intent: Option<u64>, order: &OpenOrder, reach: Reach) -> Option<Twin> {
     let habits = &world.plan.habits;
     let (difference, is_joined) = {
@@ -74,7 +74,7 @@ pub(crate) fn join(world: &World, intent: Option<u64>, order: &OpenOrder, reach:
         return None;
     }
     let mut request = Request::new(Sender::Program, order.clone());
-    // What only its time tells from ours lies in the window of no other intent that is looked for: two intents and two
+    // What differs from ours only by its time lies in the window of no other intent that is looked for: two intents and two
     // trades would be a pair each.
     let is_alone = world.disk().unclear.keys().all(|other| Some(*other) == intent);
     match difference {
@@ -96,7 +96,7 @@ pub(crate) fn join(world: &World, intent: Option<u64>, order: &OpenOrder, reach:
         Difference::Two if reach == Reach::Lost => send(world, request.clone()),
         Difference::Earlier | Difference::Twin | Difference::Two => return None,
     }
-    world.tell(|| format!("somebody else, different by {difference:?}: {request:?}"));
+    world.log(|| format!("somebody else, different by {difference:?}: {request:?}"));
     send(world, request);
     None
 }
@@ -119,7 +119,7 @@ pub(crate) fn follow(world: &World) {
         let is_over = reserved.is_some_and(|until| now > until - order.close_type.duration() * 2);
         let is_alone = unclear.iter().all(|(other, reserved)| other == intent || is_clear(reserved));
         if is_over && is_alone && world.truth().follow(*intent) {
-            world.tell(|| format!("somebody else asks for what intent {intent} did"));
+            world.log(|| format!("somebody else asks for what intent {intent} did"));
             send(world, Request::new(Sender::Program, order));
         }
     }

@@ -1,5 +1,7 @@
 //! A coordinator driven by hand: inputs at moments, and the commands that follow.
 
+mod wallet;
+
 use super::*;
 use crate::resolver::order_of_tests;
 use candlewick_broker::{
@@ -85,32 +87,41 @@ struct Bench {
     commands: Vec<Command>,
 }
 
+/// Parts of a run that asks for candles alone.
+fn parts() -> CoordinatorParts {
+    CoordinatorParts {
+        settings: RuntimeSettings {
+            watch_prices: false,
+            wallet_every_s: 0,
+            list_every_s: 0,
+            ..RuntimeSettings::default()
+        },
+        header: Header {
+            format: Header::FORMAT,
+            settings: serde_json::json!({}),
+            strategies: Vec::new(),
+            data_hash: None,
+        },
+        account: Account::Demo,
+        session: session(RiskSettings::default()),
+        priced: Vec::new(),
+        past: Past::default(),
+        is_simulated: false,
+        until: None,
+    }
+}
+
 impl Bench {
+    /// A run of these parts at `START` that has not begun.
+    fn of(parts: CoordinatorParts) -> Self {
+        Self { coordinator: Coordinator::new(parts, START), now: START, commands: Vec::new() }
+    }
+
     /// A run that begins at `START` and has its strategies warm.
     fn start(change: impl FnOnce(&mut CoordinatorParts)) -> Self {
-        let mut parts = CoordinatorParts {
-            settings: RuntimeSettings {
-                watch_prices: false,
-                wallet_every_s: 0,
-                list_every_s: 0,
-                ..RuntimeSettings::default()
-            },
-            header: Header {
-                format: Header::FORMAT,
-                settings: serde_json::json!({}),
-                strategies: Vec::new(),
-                data_hash: None,
-            },
-            account: Account::Demo,
-            session: session(RiskSettings::default()),
-            priced: Vec::new(),
-            past: Past::default(),
-            is_simulated: false,
-            until: None,
-        };
+        let mut parts = parts();
         change(&mut parts);
-        let coordinator = Coordinator::new(parts, START);
-        let mut bench = Self { coordinator, now: START, commands: Vec::new() };
+        let mut bench = Self::of(parts);
         bench.on(Input::Start);
         bench.on(Input::Answer(Answer::Candles(SeriesId::FIRST, Ok(Reply::at(Candles::default(), START)))));
         bench.on(Input::Time);
@@ -413,23 +424,7 @@ fn prices_are_asked_for_again_when_a_stream_ends() {
 
 #[test]
 fn the_past_of_a_series_is_asked_for_in_growing_windows() {
-    let parts = CoordinatorParts {
-        settings: RuntimeSettings::default(),
-        header: Header {
-            format: Header::FORMAT,
-            settings: serde_json::json!({}),
-            strategies: Vec::new(),
-            data_hash: None,
-        },
-        account: Account::Demo,
-        session: session(RiskSettings::default()),
-        priced: Vec::new(),
-        past: Past::default(),
-        is_simulated: false,
-        until: None,
-    };
-    let coordinator = Coordinator::new(parts, START);
-    let mut bench = Bench { coordinator, now: START, commands: Vec::new() };
+    let mut bench = Bench::of(parts());
     let asked = |commands: &[Command]| {
         commands.iter().find_map(|command| match command {
             Command::Ask(Ask::Candles(_, CandleQuery { start, end, .. })) => Some((*start, *end)),
@@ -437,8 +432,8 @@ fn the_past_of_a_series_is_asked_for_in_growing_windows() {
         })
     };
     assert_eq!(asked(&bench.step(Input::Start)), Some((START - Millis::MINUTE, START)));
-    let refused = Err(BrokerError::Unavailable { text: "down".to_owned() });
-    let commands = bench.step(Input::Answer(Answer::Candles(SeriesId::FIRST, refused)));
+    let failed = Err(BrokerError::Unavailable { text: "down".to_owned() });
+    let commands = bench.step(Input::Answer(Answer::Candles(SeriesId::FIRST, failed)));
     assert_eq!(words(&commands), ["end badly"], "a start that is not answered fails");
 }
 

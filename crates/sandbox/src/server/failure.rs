@@ -27,7 +27,7 @@ impl Shape {
 }
 
 /// An error about one request.
-pub(crate) struct Refused<'a> {
+pub(crate) struct Failure<'a> {
     pub(crate) status: StatusCode,
     pub(crate) message: &'a str,
     /// What `error` says; the name of the status where it is none.
@@ -37,7 +37,7 @@ pub(crate) struct Refused<'a> {
     pub(crate) uri: &'a Uri,
 }
 
-impl Refused<'_> {
+impl Failure<'_> {
     /// In the shape of its path. The message never repeats what a header said.
     pub(crate) fn answer(&self) -> Response {
         let status_code = self.status.as_u16();

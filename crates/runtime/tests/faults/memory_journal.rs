@@ -122,7 +122,7 @@ pub(crate) enum Durability {
     After(Millis, Unfinished),
     /// It fails.
     Failed(JournalError),
-    /// Nobody is left to hear of it.
+    /// The process has ended by then.
     Never,
 }
 
@@ -174,7 +174,7 @@ impl CrashingJournal {
         self.failure.take()
     }
 
-    /// Ends a write that took long; false when nobody is left to hear of it.
+    /// Ends a write that took long; false when the process has ended by then.
     pub(crate) fn end_durable(&mut self, unfinished: &Unfinished) -> bool {
         self.write();
         !unfinished.is_last
