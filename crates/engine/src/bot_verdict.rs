@@ -36,7 +36,7 @@ impl BotVerdict {
     }
 
     /// The accounts as they stand.
-    pub const fn test(&self) -> &EdgeTest {
+    pub const fn edge_test(&self) -> &EdgeTest {
         self.judge.test()
     }
 
@@ -53,7 +53,7 @@ impl BotVerdict {
     /// A run begins whose next intent has this number: another bot begins anew.
     pub(crate) fn begin_run(&mut self, identity: &Value, next: IntentId) {
         if self.identity.as_ref() != Some(identity) {
-            let plan = self.test().plan();
+            let plan = self.edge_test().plan();
             *self = Self { identity: Some(identity.clone()), since: next, ..Self::new(plan) };
         }
     }
@@ -94,10 +94,10 @@ impl BotVerdict {
             return None;
         }
         self.judge.on_settled(intent, outcome, payout);
-        if self.edge != Edge::Open || !self.test().is_final() {
+        if self.edge != Edge::Open || !self.edge_test().is_final() {
             return None;
         }
-        self.edge = edge_of(self.test());
+        self.edge = edge_of(self.edge_test());
         let test = self.judge.test();
         let (trades, account_for, account_against) =
             (test.settled(), test.edge_account(), test.mirror_account());

@@ -46,9 +46,7 @@ mod generate;
 mod market;
 
 pub use cache::FileCache;
-pub use catalog::{
-    Appended, Catalog, EmptyStretch, Manifest, Origin, Provenance, Revision, Segment, Version,
-};
+pub use catalog::{Appended, Catalog, EmptyHours, Manifest, Origin, Provenance, Revision, Segment, Version};
 #[cfg(feature = "import")]
 pub use check::{
     CheckSettings, Checked, Finding, FindingKind, Findings, Fixed, MarketHours, ParseFindingKindError,

@@ -29,7 +29,7 @@ pub use delays::{DelayLine, Delays, Spread};
 pub use error::RecordsError;
 pub use fold::SessionFold;
 pub use moment::{delta, utc};
-pub use part::RecordedPart;
+pub use part::RecordedRuns;
 pub use refusal::read_refusal;
 pub use run::{BETWEEN_RUNS, RecordedRun};
 pub use table::table;

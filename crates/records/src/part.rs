@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// All runs of a journal, or one of them, with what they were set to and what they came to.
-pub struct RecordedPart {
+pub struct RecordedRuns {
     /// What the Session of the run, or of the last one, was made from.
     pub session: SessionSettings,
     /// How a simulated venue was set.
@@ -44,7 +44,7 @@ pub struct RecordedPart {
     pub audit_findings: BTreeMap<String, u64>,
 }
 
-impl RecordedPart {
+impl RecordedRuns {
     /// Reads all runs, or the one with this number.
     ///
     /// # Errors

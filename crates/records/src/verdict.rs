@@ -26,7 +26,7 @@ pub struct VerdictLine {
 impl VerdictLine {
     /// The verdict on this bot.
     pub fn of(bot: &str, verdict: &BotVerdict) -> Self {
-        let test = verdict.test();
+        let test = verdict.edge_test();
         let (name, about_more_trades) = verdict_name(test);
         Self {
             bot: bot.to_owned(),

@@ -16,7 +16,7 @@ use candlewick_search::sweep::{
     Figures, Halving, Objective, Replay, Search, SearchSettings, Space, SweepSettings, TrialJournal,
 };
 use candlewick_search::walk_forward::{
-    Chosen, Course, Robustness, Scheme, Step, StepEnd, WalkForward, Window, WindowSettings, joined,
+    Chosen, Course, Robustness, Scheme, WalkForward, Window, WindowEnd, WindowResult, WindowSettings, joined,
 };
 use candlewick_simulator::{Market, OpenRounding, SimulationSettings};
 use candlewick_statistics::{EdgeTestPlan, Verdict};
@@ -153,31 +153,31 @@ impl Walk {
         look(&walk, &windows)
     }
 
-    fn steps(&self) -> Vec<Step> {
+    fn steps(&self) -> Vec<WindowResult> {
         self.with(|walk, windows| windows.iter().map(|window| step(walk, window)).collect())
     }
 }
 
-fn step(walk: &WalkForward<'_>, window: &Window) -> Step {
+fn step(walk: &WalkForward<'_>, window: &Window) -> WindowResult {
     let folder = tempfile::tempdir().unwrap();
     let (mut journal, known) = TrialJournal::open(&folder.path().join("trials.jsonl"), &json!({})).unwrap();
     match walk.step(window, &mut journal, known, &mut |_| ControlFlow::Continue(())).unwrap() {
-        StepEnd::Done(step) => *step,
-        StepEnd::Stopped => panic!("nobody stopped it"),
+        WindowEnd::Done(step) => *step,
+        WindowEnd::Stopped => panic!("nobody stopped it"),
     }
 }
 
-fn chosen(step: &Step) -> &Chosen {
+fn chosen(step: &WindowResult) -> &Chosen {
     step.chosen.as_ref().unwrap()
 }
 
 /// What is known of a choice before its test.
-fn choice(step: &Step) -> (String, f64, Figures, Robustness, usize) {
+fn choice(step: &WindowResult) -> (String, f64, Figures, Robustness, usize) {
     let Chosen { candidate, score, in_sample, robustness, .. } = chosen(step);
     (format!("{candidate:?}"), *score, in_sample.clone(), *robustness, step.counting)
 }
 
-fn trades(step: &Step) -> &[IntentRow] {
+fn trades(step: &WindowResult) -> &[IntentRow] {
     chosen(step).finished.book.rows()
 }
 

@@ -10,7 +10,7 @@ use candlewick_engine::{Event, EventKind, IntentId, IntentRow, IntentState, Open
 use candlewick_journal::{Holder, JournalUrl, Line, LineKind, Reader, Store};
 use candlewick_records::{BETWEEN_RUNS, JournalContents, TradingMode, state_of};
 use candlewick_runtime::control::{ControlError, ControlOrder, Resolution, RunState, send_order};
-use candlewick_runtime::{confirm_adoption, latest_close};
+use candlewick_runtime::{latest_close, verify_adoption};
 use candlewick_sdk::Millis;
 use serde_json::json;
 
@@ -129,7 +129,7 @@ async fn ask_venue(
         account,
     };
     let broker = connect_remote(loaded)?.broker;
-    Ok(Some(confirm_adoption(broker.as_ref(), &order, venue_id.as_str()).await?))
+    Ok(Some(verify_adoption(broker.as_ref(), &order, venue_id.as_str()).await?))
 }
 
 /// The intent, if a person may end its doubt so.

@@ -51,7 +51,7 @@ fn document_of(manifest: &Manifest, version: &Version) -> Value {
         "start": version.start(),
         "end": version.end(),
         "candles": version.candles(),
-        "missing": manifest.missing(version),
+        "missing": manifest.missing_candles(version),
         "revised": manifest.revised(),
         "data_hash": version.data_hash,
         "version": version.number,
@@ -79,7 +79,7 @@ impl fmt::Display for CatalogContents {
                 utc(version.start()),
                 utc(version.end()),
                 version.candles().to_string(),
-                manifest.missing(version).to_string(),
+                manifest.missing_candles(version).to_string(),
                 manifest.revised().to_string(),
                 sources.join(", "),
             ]);

@@ -173,7 +173,7 @@ async fn remember_rests(
             |gap: &Range<Millis>| asked.iter().any(|one| one.start <= gap.start && gap.end <= one.end);
         let empty = gaps(&candles).into_iter().map(|gap| gap.start..gap.end).filter(was_asked);
         let rests: Vec<_> = empty.filter(|gap| session.expected(gap, series.interval) == 0).collect();
-        if rests.is_empty() { Ok(()) } else { Ok(catalog.record_empty_stretches(series, &source, &rests)?) }
+        if rests.is_empty() { Ok(()) } else { Ok(catalog.note_empty_hours(series, &source, &rests)?) }
     };
     fetching.on_disk(note).await
 }

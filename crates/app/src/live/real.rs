@@ -24,7 +24,7 @@ pub(super) fn check(past: &Past, session: &Session) -> Result<(), AppError> {
             "look at the venue's own list of trades, then `candlewick resolve {first} --adopt VENUE_ID` or `--not-opened`"
         )));
     }
-    let rejected: Vec<&str> = session.rejected_bots().collect();
+    let rejected: Vec<&str> = session.edge_rejected_bots().collect();
     if rejected.is_empty() {
         return Ok(());
     }

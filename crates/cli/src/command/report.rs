@@ -6,7 +6,7 @@ use crate::failure::{Ending, Failure, FailureKind};
 use crate::journal::{JournalArguments, block_on};
 use crate::output::{show, write_file};
 use candlewick_journal::{JournalUrl, Reader};
-use candlewick_records::{RecordedPart, RecordsError, recorded_candles};
+use candlewick_records::{RecordedRuns, RecordsError, recorded_candles};
 use candlewick_report::comparison::Comparison;
 use candlewick_report::page::{RecalledRun, write_comparison_page, write_run_page};
 use candlewick_report::run::{RecordedReport, page_of};
@@ -64,7 +64,7 @@ enum Shown {
 fn read(url: &JournalUrl, run: Option<u64>, shown: Shown) -> Result<RecordedReport, Failure> {
     block_on(async {
         let mut reader = Reader::open(url).await?;
-        let part = RecordedPart::read(&mut reader, run).await?;
+        let part = RecordedRuns::read(&mut reader, run).await?;
         let candles = match shown {
             Shown::Candles => recorded_candles(&mut reader, run).await?,
             Shown::FiguresOnly => Vec::new(),

@@ -21,7 +21,7 @@ use candlewick_report::walk_forward::{
 };
 use candlewick_sdk::Millis;
 use candlewick_search::sweep::{Replay, SweepProgress};
-use candlewick_search::walk_forward::{Course, Step, StepEnd, WalkForward, Window};
+use candlewick_search::walk_forward::{Course, WalkForward, Window, WindowEnd, WindowResult};
 use clap::Args;
 use serde_json::{Value, json};
 use std::io::Write as _;
@@ -212,7 +212,7 @@ fn write(
 
 impl Journey<'_> {
     /// Walks through a window; nothing when somebody wished it to stop.
-    fn step(&mut self, place: usize, window: &Window) -> Result<Option<Step>, BacktestError> {
+    fn step(&mut self, place: usize, window: &Window) -> Result<Option<WindowResult>, BacktestError> {
         let name = format!("trials-{:03}.jsonl", place + 1);
         self.identity["window"] = json!([window.training.start, window.training.end]);
         let (mut journal, known) = self.folder.journal(&name, &self.identity)?;
@@ -226,8 +226,8 @@ impl Journey<'_> {
         };
         let end = self.walk.step(window, &mut journal, known, &mut watcher)?;
         Ok(match end {
-            StepEnd::Done(step) if self.sign.get().is_none() => Some(*step),
-            StepEnd::Done(_) | StepEnd::Stopped => None,
+            WindowEnd::Done(step) if self.sign.get().is_none() => Some(*step),
+            WindowEnd::Done(_) | WindowEnd::Stopped => None,
         })
     }
 

@@ -3,7 +3,7 @@
 use super::Catalog;
 use super::folder::SeriesFolder;
 use super::lock::WriteLock;
-use super::manifest::{EmptyStretch, Manifest, Origin, Revision, Version};
+use super::manifest::{EmptyHours, Manifest, Origin, Revision, Version};
 use super::merge::{KnownValues, merge};
 use crate::HistoryError;
 use crate::block::blocks;
@@ -169,7 +169,7 @@ impl Catalog {
     ///
     /// # Errors
     /// Those of [`append`](Self::append).
-    pub fn record_empty_stretches(
+    pub fn note_empty_hours(
         &self,
         series: Series,
         source: &str,
@@ -177,14 +177,14 @@ impl Catalog {
     ) -> Result<(), HistoryError> {
         let (folder, _lock) = self.open_to_write(series)?;
         let Some(mut manifest) = folder.manifest()? else { return Ok(()) };
-        let known = manifest.rests.len();
+        let known = manifest.empty_hours.len();
         for stretch in stretches {
             if !manifest.is_known_empty(source, stretch) {
                 let Range { start, end } = *stretch;
-                manifest.rests.push(EmptyStretch { source: source.to_owned(), start, end });
+                manifest.empty_hours.push(EmptyHours { source: source.to_owned(), start, end });
             }
         }
-        if manifest.rests.len() > known { self.commit(&folder, &manifest) } else { Ok(()) }
+        if manifest.empty_hours.len() > known { self.commit(&folder, &manifest) } else { Ok(()) }
     }
 
     fn open_to_write(&self, series: Series) -> Result<(SeriesFolder, WriteLock), HistoryError> {

@@ -27,7 +27,7 @@ mod testing;
 mod truth;
 
 pub use append::Appended;
-pub use manifest::{EmptyStretch, Manifest, Origin, Provenance, Revision, Segment, Version};
+pub use manifest::{EmptyHours, Manifest, Origin, Provenance, Revision, Segment, Version};
 
 use crate::HistoryError;
 use crate::disk::{Disk, SystemDisk};

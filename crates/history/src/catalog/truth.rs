@@ -15,16 +15,16 @@ fn read(catalog: &Catalog) -> Vec<Row> {
 }
 
 #[test]
-fn hours_of_rest_are_remembered_by_source_and_once() {
+fn empty_hours_are_remembered_by_source_and_once() {
     let folder = tempfile::tempdir().unwrap();
     let catalog = Catalog::new(folder.path());
     let minutes = |start, end| Millis::MINUTE * start..Millis::MINUTE * end;
-    let rests = || catalog.manifest(series()).unwrap().map(|manifest| manifest.rests.len());
-    catalog.record_empty_stretches(series(), "a", &[minutes(2, 5)]).unwrap();
-    assert_eq!(rests(), None, "a series of which nothing is there has none");
+    let empty_hours = || catalog.manifest(series()).unwrap().map(|manifest| manifest.empty_hours.len());
+    catalog.note_empty_hours(series(), "a", &[minutes(2, 5)]).unwrap();
+    assert_eq!(empty_hours(), None, "a series of which nothing is there has none");
     catalog.append(series(), &candles(&[(1, 1), (5, 1)]), &origin(1_000)).unwrap();
-    catalog.record_empty_stretches(series(), "a", &[minutes(2, 5), minutes(3, 4), minutes(2, 5)]).unwrap();
-    assert_eq!(rests(), Some(1));
+    catalog.note_empty_hours(series(), "a", &[minutes(2, 5), minutes(3, 4), minutes(2, 5)]).unwrap();
+    assert_eq!(empty_hours(), Some(1));
     catalog.append(series(), &candles(&[(6, 1)]), &origin(1_000)).unwrap();
     let manifest = catalog.manifest(series()).unwrap().unwrap();
     let known = [("a", minutes(2, 5)), ("a", minutes(3, 5)), ("a", minutes(2, 6)), ("b", minutes(2, 5))]

@@ -1,6 +1,6 @@
 //! A comparison as people read it, in a terminal and on a page.
 
-use super::{Comparison, FigureLine};
+use super::{Comparison, FigureLine, Form};
 use crate::analysis::EquityPoint;
 use crate::error::ReportError;
 use crate::page::{ComparisonPage, DataTable, RecalledTrade};
@@ -117,14 +117,11 @@ impl Comparison {
 
 impl FigureLine {
     fn row(&self) -> Vec<String> {
-        let is_rate = self.figure == "win_rate" || self.figure == "break_even";
-        let is_money =
-            matches!(self.figure, "pnl" | "final_balance" | "max_drawdown" | "break_even_payout_percent");
-        let text = |value: Option<f64>| match value {
-            None => "-".to_owned(),
-            Some(rate) if is_rate => format!("{:.2} %", rate * 100.0),
-            Some(money) if is_money => format!("{money:.2}"),
-            Some(count) => format!("{count}"),
+        let text = |value: Option<f64>| match (value, self.form) {
+            (None, _) => "-".to_owned(),
+            (Some(value), Form::Number) => format!("{value}"),
+            (Some(value), Form::Decimal) => format!("{value:.2}"),
+            (Some(value), Form::Share) => format!("{:.2} %", value * 100.0),
         };
         let difference = match self.difference {
             Some(more) if more > 0.0 => format!("+{}", text(Some(more))),

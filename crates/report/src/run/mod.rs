@@ -149,7 +149,8 @@ impl RunReport {
         let bot_line = |(index, (bot, verdict)): (usize, (&BotSettings, &BotVerdict))| {
             bot_line((index, bot), verdict, run.book, (scale, &run.caveats))
         };
-        let plan = run.verdicts.first().map_or_else(EdgeTestPlan::default, |verdict| verdict.test().plan());
+        let plan =
+            run.verdicts.first().map_or_else(EdgeTestPlan::default, |verdict| verdict.edge_test().plan());
         let edge = EdgeLine::of(&judge(run.book.rows(), plan), run.book.rows(), &run.caveats);
         Self {
             candles: run.candles,
@@ -222,7 +223,7 @@ fn bot_line(
     (scale, caveats): (MoneyScale, &Caveats),
 ) -> BotLine {
     let own = book.rows().iter().filter(|row| row.approved.bot().index() == index);
-    let edge = EdgeLine::of(verdict.test(), own.clone(), caveats);
+    let edge = EdgeLine::of(verdict.edge_test(), own.clone(), caveats);
     let settled: Vec<&IntentRow> = own.filter(|row| row.state == IntentState::Settled).collect();
     let count = |outcome| settled.iter().filter(|row| row.outcome == Some(outcome)).count() as u64;
     let (won, lost) = (count(Outcome::Won), count(Outcome::Lost));

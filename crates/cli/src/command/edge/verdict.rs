@@ -89,6 +89,7 @@ fn of_journal(
     let own = contents.intents().filter(|(row, origin)| Some(row.approved.intent()) >= since(&origin.bot));
     let named =
         own.map(|(row, origin)| NamedTrade { bot: origin.bot.clone(), trade: JudgedTrade::of_row(row) });
-    let plan = session.verdicts().next().map_or_else(EdgeTestPlan::default, |verdict| verdict.test().plan());
+    let plan =
+        session.verdicts().next().map_or_else(EdgeTestPlan::default, |verdict| verdict.edge_test().plan());
     Ok((named.collect(), plan))
 }
