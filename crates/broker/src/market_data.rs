@@ -55,7 +55,7 @@ pub trait MarketData: Send + Sync {
     /// answer has holes, so nothing is concluded from what is missing in it.
     ///
     /// # Errors
-    /// [`BrokerError::NotFound`] or [`BrokerError::Refused`] when the venue has no such series; else why it could not
+    /// [`BrokerError::NotFound`] or [`BrokerError::Rejected`] when the venue has no such series; else why it could not
     /// be asked for.
     async fn candles(&self, query: &CandleQuery) -> Result<Reply<Candles>, BrokerError>;
 

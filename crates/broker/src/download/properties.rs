@@ -233,8 +233,8 @@ fn trouble_is_waited_for_once_the_venue_has_answered_and_not_for_ever() {
         Err(limited(301)),
         1,
     );
-    let refused = || BrokerError::NotFound { text: "pair".into() };
-    check(|number| (number == 1).then(|| BrokerError::NotFound { text: "pair".into() }), Err(refused()), 2);
+    let missing = || BrokerError::NotFound { text: "pair".into() };
+    check(|number| (number == 1).then(|| BrokerError::NotFound { text: "pair".into() }), Err(missing()), 2);
 }
 
 #[test]

@@ -5,9 +5,9 @@ use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-/// Refuses every order, so that no trade has to be tracked beside what is measured.
+/// Rejects every order, so that no trade has to be tracked beside what is measured.
 const ANSWER: &[u8] = b"HTTP/1.1 422 Unprocessable Entity\r\ncontent-type: application/json\r\n\
-                        content-length: 20\r\n\r\n{\"message\":\"refused\"}";
+                        content-length: 22\r\n\r\n{\"message\":\"rejected\"}";
 
 /// A server that answers one connection after the other, in a thread of its own.
 pub(crate) struct Wire {

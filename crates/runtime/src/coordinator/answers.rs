@@ -12,7 +12,7 @@ use super::warm_up::Warmed;
 use crate::Notice;
 use crate::skew::{ClockSample, ClockSource};
 use candlewick_broker::{
-    BrokerError, Candles, OpenOutcome, PriceAnswer, PriceTick, Refusal, RefusalReason, Reply, TradeReport,
+    BrokerError, Candles, OpenOutcome, PriceAnswer, PriceTick, RejectionReason, Reply, TradeReport,
 };
 use candlewick_engine::{EventKind, IntentId, Opened, Origin, Rejection, SeriesId, SymbolId, VenueId};
 use candlewick_sdk::{Millis, Price, Text};
@@ -253,10 +253,10 @@ impl Coordinator {
                 self.begin_tracking(intent, report, now);
                 (not_far(report.request_time, now), EventKind::Opened(opened(intent, report)))
             }
-            OpenOutcome::Refused(refusal) => {
-                step.warn(format!("intent {intent} was refused: {}", refusal.text));
-                let rejection = rejection_of(&refusal);
-                (not_far(refusal.venue_time, now), EventKind::Rejected { intent, rejection })
+            OpenOutcome::Rejected(answer) => {
+                step.warn(format!("intent {intent} was rejected: {}", answer.text));
+                let rejection = rejection_of(&answer);
+                (not_far(answer.venue_time, now), EventKind::Rejected { intent, rejection })
             }
             OpenOutcome::NotSent { reason } => {
                 self.session.note_not_sent(intent, &reason, step);
@@ -308,11 +308,14 @@ fn not_far(venue_time: Option<Millis>, now: Millis) -> Millis {
     venue_time.filter(|at| *at <= now + FAR_FUTURE && *at >= now - FAR_FUTURE).unwrap_or(now)
 }
 
-fn rejection_of(refusal: &Refusal) -> Rejection {
-    match refusal.reason {
-        RefusalReason::NoPrice => Rejection::NoPrice,
-        RefusalReason::InsufficientBalance => Rejection::InsufficientBalance,
-        RefusalReason::Credentials | RefusalReason::Other => Rejection::Other(Text::truncated(&refusal.text)),
+/// The venue's rejection as an event has it.
+fn rejection_of(answer: &candlewick_broker::Rejection) -> Rejection {
+    match answer.reason {
+        RejectionReason::NoPrice => Rejection::NoPrice,
+        RejectionReason::InsufficientBalance => Rejection::InsufficientBalance,
+        RejectionReason::Credentials | RejectionReason::Other => {
+            Rejection::Other(Text::truncated(&answer.text))
+        }
     }
 }
 
@@ -329,14 +332,17 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_is_known_by_its_reason_and_not_by_its_words() {
+    fn a_rejection_is_known_by_its_reason_and_not_by_its_words() {
         for (reason, expected) in [
-            (RefusalReason::NoPrice, Rejection::NoPrice),
-            (RefusalReason::InsufficientBalance, Rejection::InsufficientBalance),
-            (RefusalReason::Other, Rejection::Other(Text::truncated("no price, no balance"))),
+            (RejectionReason::NoPrice, Rejection::NoPrice),
+            (RejectionReason::InsufficientBalance, Rejection::InsufficientBalance),
+            (RejectionReason::Other, Rejection::Other(Text::truncated("no price, no balance"))),
         ] {
             let text = "no price, no balance".to_owned();
-            assert_eq!(rejection_of(&Refusal { reason, text, venue_time: None }), expected);
+            assert_eq!(
+                rejection_of(&candlewick_broker::Rejection { reason, text, venue_time: None }),
+                expected
+            );
         }
     }
 }

@@ -127,7 +127,7 @@ impl Doubts {
         self.listing.take()
     }
 
-    /// Judges the doubts by a listing, and by what the wallet held after it.
+    /// Resolves the doubts by a listing, and by what the wallet held after it.
     pub(crate) fn resolve(
         &mut self,
         listing: &TradeListing,

@@ -7,6 +7,7 @@
 //! [`Doubts`] looks for what became of lost answers, [`Audits`] hold the venue's word against what is known.
 
 mod command;
+mod durable_open;
 mod input;
 // What is due, and in which order it reaches the Session.
 mod agenda;
@@ -34,9 +35,9 @@ mod resolutions;
 mod tests;
 
 pub use command::{Ask, Command, JournalEntry};
+pub use durable_open::DurableOpen;
 pub use ending::Finished;
 pub use input::{Answer, Input, OrderId, RequestId, RunResult, Streams};
-pub use journal_state::DurableOpen;
 
 use crate::audit::Audits;
 use crate::past::Past;

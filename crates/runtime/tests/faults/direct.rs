@@ -2,7 +2,7 @@
 //! true time; each is an input, and what the coordinator commands is carried out here. It may end between any two commands.
 
 use crate::fuse::{Crash, Fuse};
-use crate::kept::{CrashingJournal, Durability, Unfinished};
+use crate::memory_journal::{CrashingJournal, Durability, Unfinished};
 use crate::network::{ModelNetwork, QUEUED};
 use crate::process::{End, Ended, Look, People, header, new_session, session_settings};
 use crate::questions::{Asking, Came, Progressed};
@@ -11,7 +11,7 @@ use crate::truth::RequestState;
 use crate::watcher::{Seen, Watcher};
 use crate::world::World;
 use candlewick_broker::clock::Clock;
-use candlewick_broker::{Account, OpenOutcome, Refusal, RefusalReason, Reply};
+use candlewick_broker::{Account, OpenOutcome, Rejection, RejectionReason, Reply};
 use candlewick_engine::{Entry, Recorder};
 use candlewick_journal::{Journal, JournalError};
 use candlewick_runtime::{
@@ -286,14 +286,14 @@ impl Process<'_> {
         }
         let number = self.network.check_post(Some(intent.number()), open.order());
         let way = self.network.way_of(open.order());
-        self.world.tell(|| format!("posted {number:?} {way:?}"));
+        self.world.log(|| format!("posted {number:?} {way:?}"));
         let patience = Millis::new(self.world.plan.habits.patience_ms);
         if way.is_unsent {
             let reason = "as it happens".to_owned();
             return self.happen_after(Millis::new(1), outcome(OpenOutcome::NotSent { reason }));
         }
         if way.is_lost {
-            crate::company::join(self.world, number, open.order(), crate::company::Reach::Lost);
+            crate::others::join(self.world, number, open.order(), crate::others::Reach::Lost);
             return self.happen_after(patience, outcome(unknown()));
         }
         let request = self.network.request(number, open.order(), &way, patience);
@@ -326,8 +326,8 @@ impl Process<'_> {
                 let now = self.clock.now();
                 OpenOutcome::Opened(Reply::at(report, now))
             }
-            RequestState::Refused => OpenOutcome::Refused(Refusal {
-                reason: RefusalReason::Other,
+            RequestState::Rejected => OpenOutcome::Rejected(Rejection {
+                reason: RejectionReason::Other,
                 text: "no".to_owned(),
                 venue_time: None,
             }),

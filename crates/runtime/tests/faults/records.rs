@@ -10,7 +10,7 @@ use candlewick_sdk::{ExpirationType, Interval, Millis, Ohlcv, Outcome, Payout, S
 
 /// A word for a result that nobody knows.
 pub(crate) const UNKNOWN_RESULT: &str = "REVERTED";
-/// How long a result may be told in words that nobody knows.
+/// How long a result may be reported in words that nobody knows.
 const UNKNOWN_FOR: Millis = Millis::from_seconds(5);
 
 /// What the accounts held a while ago.

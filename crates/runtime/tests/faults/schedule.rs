@@ -4,7 +4,7 @@ use crate::direct;
 use crate::fuse::Crash;
 use crate::process::{End, Ended, MOST_OFF_MS, live, new_session};
 use crate::watcher::is_unfinished;
-use crate::world::{Layer, Telling, World};
+use crate::world::{Layer, Logging, World};
 use candlewick_engine::{IntentRow, IntentState, VenueId};
 use candlewick_journal::StoredLine;
 use candlewick_runtime::{Past, RuntimeError, Stop};
@@ -14,13 +14,13 @@ use std::sync::Arc;
 
 /// What a schedule was.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Story {
+pub(crate) struct Played {
     pub(crate) seed: u64,
     /// What was broken, in the order in which it was found.
     pub(crate) broken: Vec<String>,
     pub(crate) hash: String,
     /// What happened, when somebody wanted to read it.
-    pub(crate) told: Vec<String>,
+    pub(crate) log: Vec<String>,
     pub(crate) counts: Counts,
 }
 
@@ -41,7 +41,7 @@ pub(crate) struct Counts {
     /// Intents that were given up although their trades were only kept back for longer than they may be, and that were
     /// found later.
     pub(crate) kept_back: u64,
-    /// Schedules in which a trade was told long after all else was over, as the list showed it only by chance.
+    /// Schedules in which a trade was settled or reported long after all else was over, as the list showed it only by chance.
     pub(crate) slow_lists: u64,
 }
 
@@ -76,16 +76,16 @@ pub(crate) fn layer_of(seed: u64) -> Layer {
 }
 
 /// Plays the schedule of a seed.
-pub(crate) fn play(seed: u64, telling: Telling) -> Story {
-    play_on(seed, layer_of(seed), telling)
+pub(crate) fn play(seed: u64, logging: Logging) -> Played {
+    play_on(seed, layer_of(seed), logging)
 }
 
 /// Plays the schedule of a seed on a layer.
-pub(crate) fn play_on(seed: u64, layer: Layer, telling: Telling) -> Story {
+pub(crate) fn play_on(seed: u64, layer: Layer, logging: Logging) -> Played {
     let mut counts = Counts { schedules: 1, ..Counts::default() };
     let world = match layer {
         Layer::Coordinator => {
-            let world = begin(seed, layer, telling);
+            let world = begin(seed, layer, logging);
             let mut runs = Runs::of(&world);
             loop {
                 let Next { end, offset, pause } = runs.next(&world, &mut counts);
@@ -100,7 +100,7 @@ pub(crate) fn play_on(seed: u64, layer: Layer, telling: Telling) -> Story {
         Layer::Bytes => {
             let mut builder = tokio::runtime::Builder::new_current_thread();
             builder.enable_time().start_paused(true).build().unwrap().block_on(async {
-                let world = begin(seed, layer, telling);
+                let world = begin(seed, layer, logging);
                 let mut runs = Runs::of(&world);
                 loop {
                     let Next { end, offset, pause } = runs.next(&world, &mut counts);
@@ -119,12 +119,12 @@ pub(crate) fn play_on(seed: u64, layer: Layer, telling: Telling) -> Story {
         finish(&world, &mut counts);
     }
     let hash = world.disk().lines.last().map(|last| last.hash.to_string()).unwrap_or_default();
-    Story { seed, broken: world.broken(), hash, told: world.told(), counts }
+    Played { seed, broken: world.broken(), hash, log: world.lines_of_log(), counts }
 }
 
-fn begin(seed: u64, layer: Layer, telling: Telling) -> Arc<World> {
-    let world = World::of(seed, layer, telling);
-    world.tell(|| format!("{:?}\n{:?}\n{:?}", world.plan.habits, world.plan.settings, world.plan.risk));
+fn begin(seed: u64, layer: Layer, logging: Logging) -> Arc<World> {
+    let world = World::of(seed, layer, logging);
+    world.log(|| format!("{:?}\n{:?}\n{:?}", world.plan.habits, world.plan.settings, world.plan.risk));
     world
 }
 
@@ -163,14 +163,14 @@ impl Runs {
         self.before_quiet -= 1;
         counts.runs += 1;
         world.note_offset(offset);
-        world.tell(|| format!("a run begins, {offset} ms off, to end by {end:?}"));
+        world.log(|| format!("a run begins, {offset} ms off, to end by {end:?}"));
         Next { end, offset, pause }
     }
 }
 
 /// Whether another run follows one that ended so.
 fn goes_on(world: &World, end: End, ended: &Ended, counts: &mut Counts) -> bool {
-    world.tell(|| format!("it has {ended:?}"));
+    world.log(|| format!("it has {ended:?}"));
     match ended {
         Ended::Crashed => counts.crashes += 1,
         // What ends while the journal cannot be kept leaves the rest to the next run.
@@ -193,7 +193,7 @@ fn goes_on(world: &World, end: End, ended: &Ended, counts: &mut Counts) -> bool 
     world.broken().is_empty() && !world.is_excused()
 }
 
-/// Whether the journal knows that all is over and told.
+/// Whether the journal knows that all is over and accounted for.
 fn is_all_kept(world: &World) -> bool {
     let mut session = new_session(world);
     let Ok(past) = Past::of_lines(&world.disk().lines, &mut session) else { return true };
@@ -202,7 +202,7 @@ fn is_all_kept(world: &World) -> bool {
     let settled = settled.map(|row| row.approved.intent().number()).collect();
     let reported = past.unexplained().iter().cloned().collect();
     let is_over = !rows.iter().any(is_unfinished) && !session.ledger().open_stakes().is_positive();
-    is_over && world.truth().is_all_told(&settled, &reported, world.journal_began())
+    is_over && world.truth().is_all_accounted_for(&settled, &reported, world.journal_began())
 }
 
 /// How the next run ends, how far its clock is off, and how long it takes until the one after it.
@@ -259,7 +259,7 @@ fn reckon(world: &World) {
     let mut beside = truth.by_strangers;
     for trade in &truth.trades {
         let claimed = VenueId::new(&trade.id).and_then(|id| claims.remove(&id)).unwrap_or_default();
-        let is_told = match (trade.intent, claimed.as_slice()) {
+        let is_accounted_for = match (trade.intent, claimed.as_slice()) {
             (Some(intent), [row]) => {
                 row.approved.intent().number() == intent && row.state == IntentState::Settled
             }
@@ -273,7 +273,7 @@ fn reckon(world: &World) {
         if trade.intent.is_some() && claimed.is_empty() {
             beside += trade.profit;
         }
-        world.require(is_told, || format!("{trade:?} is claimed by {claimed:?}"));
+        world.require(is_accounted_for, || format!("{trade:?} is claimed by {claimed:?}"));
     }
     world.require(claims.is_empty(), || format!("trades that do not exist are claimed: {claims:?}"));
     // What strangers' trades did to the wallet may have been booked as money that came or went, and what trades did that

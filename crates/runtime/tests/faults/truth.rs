@@ -74,7 +74,7 @@ pub(crate) struct Twin {
 struct Arrival {
     request: Request,
     payout: i64,
-    is_refused: bool,
+    is_rejected: bool,
     /// How late its result is.
     settles_late: Millis,
 }
@@ -84,7 +84,7 @@ struct Arrival {
 pub(crate) enum RequestState {
     /// Not yet there.
     Underway,
-    Refused,
+    Rejected,
     /// The place of its trade.
     Accepted(usize),
 }
@@ -120,7 +120,7 @@ impl Trade {
     }
 
     /// Whether it is settled for the program too, or was reported if it is another's.
-    pub(crate) fn is_told(
+    pub(crate) fn is_accounted_for(
         &self,
         settled: &BTreeSet<u64>,
         reported: &BTreeSet<String>,
@@ -194,7 +194,7 @@ impl Truth {
         let cut = if habits.cuts_payouts { dice.pick(&[0, 0, 5, 22]) } else { 0 };
         let arrival = Arrival {
             payout: 85 - cut,
-            is_refused: request.intent().is_some() && dice.per_mille(habits.refused),
+            is_rejected: request.intent().is_some() && dice.per_mille(habits.rejected),
             settles_late: Millis::new(dice.between(0, habits.settle_late_ms)),
             request,
         };
@@ -237,11 +237,11 @@ impl Truth {
 
     fn arrive(&mut self) {
         let Some(((at, ticket), arrival)) = self.arrivals.pop_first() else { return };
-        let Arrival { request, payout, is_refused, settles_late } = arrival;
+        let Arrival { request, payout, is_rejected, settles_late } = arrival;
         let (intent, order) = (request.intent(), request.order);
         let stake = to_minor(order.amount);
-        if intent.is_some() && (is_refused || self.balance < stake) {
-            self.states.insert(ticket, RequestState::Refused);
+        if intent.is_some() && (is_rejected || self.balance < stake) {
+            self.states.insert(ticket, RequestState::Rejected);
             return;
         }
         self.states.insert(ticket, RequestState::Accepted(self.trades.len()));
@@ -250,7 +250,7 @@ impl Truth {
             let listed_from = listed_from - twin.listed_before;
             let request = Request { listed_from, ..Request::new(Sender::Program, order.clone()) };
             self.tickets += 1;
-            let arrival = Arrival { request, payout, is_refused: false, settles_late };
+            let arrival = Arrival { request, payout, is_rejected: false, settles_late };
             self.arrivals.insert((at + twin.after, self.tickets), arrival);
         }
         let payout = Decimal::from(payout);
@@ -354,13 +354,13 @@ impl Truth {
     }
 
     /// Whether the trades of all intents are settled for the program too, and those of other programs reported.
-    pub(crate) fn is_all_told(
+    pub(crate) fn is_all_accounted_for(
         &self,
         settled: &BTreeSet<u64>,
         reported: &BTreeSet<String>,
         since: Millis,
     ) -> bool {
-        self.trades.iter().all(|trade| trade.is_told(settled, reported, since))
+        self.trades.iter().all(|trade| trade.is_accounted_for(settled, reported, since))
     }
 
     /// Whether nothing is on its way or open.

@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 
 /// What `POST /token/trades/open` takes: shape A, or shape B with `volume` (contract 4.1, endpoint 4).
 ///
-/// Only documents the body; reading it names each reason of a refusal.
+/// Only documents the body; reading it names each reason of a rejection.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[allow(dead_code)] // documents

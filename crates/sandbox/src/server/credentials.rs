@@ -1,6 +1,6 @@
 //! Who may ask: the `api-token` and `api-key` headers, and `x-timestamp` where it is required (contract 5).
 
-use super::refusal::{Refused, Shape};
+use super::failure::{Failure, Shape};
 use super::state::ServerState;
 use crate::fault::Fault;
 use crate::settings::MissingTimestamp;
@@ -15,7 +15,7 @@ pub(crate) enum Timestamp {
 }
 
 /// Lets a request to the trading token API through, or answers it.
-// The answer is large, and made once per refused request.
+// The answer is large, and made once per failed request.
 #[allow(clippy::result_large_err)]
 pub(crate) fn check_token(
     state: &ServerState,
@@ -24,15 +24,15 @@ pub(crate) fn check_token(
     timestamp: Timestamp,
 ) -> Result<(), Response> {
     let at = state.now();
-    let refuse = |status, message| Err(Refused { status, message, code: None, at, uri }.answer());
+    let reject = |status, message| Err(Failure { status, message, code: None, at, uri }.answer());
     let message = |message| match Shape::of(uri.path()) {
         Shape::Envelope => message,
         Shape::Plain => "Unauthorized",
     };
     match headers.get("api-token") {
-        None => return refuse(StatusCode::UNAUTHORIZED, message("ApiKey not provided")),
+        None => return reject(StatusCode::UNAUTHORIZED, message("ApiKey not provided")),
         Some(token) if token.as_bytes() != state.token.as_bytes() => {
-            return refuse(StatusCode::UNAUTHORIZED, message("Invalid token"));
+            return reject(StatusCode::UNAUTHORIZED, message("Invalid token"));
         }
         Some(_) => {}
     }
@@ -40,11 +40,11 @@ pub(crate) fn check_token(
         state.expire_token(at + span);
     }
     if state.is_token_expired(at) {
-        return refuse(StatusCode::UNAUTHORIZED, message("Invalid token"));
+        return reject(StatusCode::UNAUTHORIZED, message("Invalid token"));
     }
     let required = timestamp == Timestamp::Required && state.missing_timestamp == MissingTimestamp::Refuse;
     if required && headers.get("x-timestamp").is_none_or(axum::http::HeaderValue::is_empty) {
-        return refuse(StatusCode::BAD_REQUEST, "x-timestamp not provided");
+        return reject(StatusCode::BAD_REQUEST, "x-timestamp not provided");
     }
     Ok(())
 }
@@ -55,7 +55,7 @@ pub(crate) fn check_key(state: &ServerState, headers: &HeaderMap, uri: &Uri) -> 
     if headers.get("api-key").is_some_and(|key| key.as_bytes() == state.api_key.as_bytes()) {
         return Ok(());
     }
-    Err(Refused {
+    Err(Failure {
         status: StatusCode::UNAUTHORIZED,
         message: "Unauthorized",
         code: None,

@@ -1,7 +1,7 @@
 //! Where the switchboard's faults meet a request.
 
 use super::connection::Connection;
-use super::refusal::Refused;
+use super::failure::Failure;
 use super::state::ServerState;
 use crate::fault::{Fault, disfigure, garbage};
 use axum::body::{Body, Bytes, HttpBody};
@@ -91,7 +91,7 @@ fn server_error(state: &ServerState, fault: Fault, uri: &Uri) -> Response {
     } else {
         (StatusCode::INTERNAL_SERVER_ERROR, "Internal Server Error")
     };
-    let mut response = Refused { status, message, code: None, at: state.now(), uri }.answer();
+    let mut response = Failure { status, message, code: None, at: state.now(), uri }.answer();
     if even {
         response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
     }

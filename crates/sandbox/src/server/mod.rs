@@ -3,12 +3,12 @@
 mod connection;
 mod credentials;
 mod date;
+mod failure;
 mod faults;
 mod openapi;
 mod opening;
 mod prices;
 mod query;
-mod refusal;
 mod state;
 mod trading;
 

@@ -1,7 +1,7 @@
 //! Opening a trade (contract 4.1, endpoint 4, and `observed: opening a trade`).
 
 use super::credentials::{Timestamp, check_token};
-use super::refusal::Refused;
+use super::failure::Failure;
 use super::state::ServerState;
 use crate::body::{AsyncTrade, ErrorEnvelope, OpenAnswer, OpenBody};
 use crate::settings::Replies;
@@ -38,7 +38,7 @@ pub(crate) async fn open(
 ) -> Response {
     let asked = match accept(&state, &uri, &headers, &body) {
         Ok(asked) => asked,
-        Err(refusal) => return refusal,
+        Err(failure) => return failure,
     };
     let (shape, request) = asked;
     let visible = match state.replies {
@@ -48,7 +48,7 @@ pub(crate) async fn open(
     let now = state.now();
     let opened = state.venue().open(&request, visible, now);
     let arrival = match &opened {
-        Opened::Accepted { arrival, .. } | Opened::Refused { arrival, .. } => *arrival,
+        Opened::Accepted { arrival, .. } | Opened::Rejected { arrival, .. } => *arrival,
     };
     // Holding the clock until the answer leaves, so that what it says is as of the arrival.
     let _hold = match state.replies {
@@ -60,7 +60,7 @@ pub(crate) async fn open(
     };
     let now = state.now();
     match opened {
-        Opened::Refused { reason, arrival } => refuse(reason, arrival, &uri),
+        Opened::Rejected { reason, arrival } => reject(reason, arrival, &uri),
         Opened::Accepted { place, .. } => match shape {
             BodyShape::Full => {
                 let trade = state.venue().opened_trade(place, now);
@@ -94,18 +94,18 @@ pub(crate) async fn open_async(
 ) -> Response {
     let (_, request) = match accept(&state, &uri, &headers, &body) {
         Ok(asked) => asked,
-        Err(refusal) => return refusal,
+        Err(failure) => return failure,
     };
     let now = state.now();
     let opened = state.venue().open(&request, Visible::AtOnce, now);
     match opened {
-        Opened::Refused { reason, arrival } => refuse(reason, arrival, &uri),
+        Opened::Rejected { reason, arrival } => reject(reason, arrival, &uri),
         Opened::Accepted { place, .. } => answer(state.venue().async_trade(place)),
     }
 }
 
 /// Checks everything that can be checked before the simulator is asked.
-#[allow(clippy::result_large_err)] // made once per refused request
+#[allow(clippy::result_large_err)] // made once per failed request
 fn accept(
     state: &ServerState,
     uri: &Uri,
@@ -113,25 +113,25 @@ fn accept(
     body: &Bytes,
 ) -> Result<(BodyShape, OrderRequest), Response> {
     check_token(state, headers, uri, Timestamp::Optional)?;
-    let refuse_for = |reason| refuse(reason, state.now(), uri);
-    let refuse = |message| refuse_for(Reason::words(message));
+    let reject_for = |reason| reject(reason, state.now(), uri);
+    let reject = |message| reject_for(Reason::words(message));
     let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     if !kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json")) {
-        return Err(refuse("Content-Type must be application/json"));
+        return Err(reject("Content-Type must be application/json"));
     }
-    let (shape, request) = read_body(body, &state.rules).map_err(refuse)?;
+    let (shape, request) = read_body(body, &state.rules).map_err(reject)?;
     match state.venue().prices(&request) {
-        Priced::NoSuchSymbol => Err(refuse_for(NOT_ACTIVE)),
+        Priced::NoSuchSymbol => Err(reject_for(NOT_ACTIVE)),
         Priced::TooCoarse if !state.allow_coarse => {
-            Err(refuse("closeType is shorter than the candles of this pair"))
+            Err(reject("closeType is shorter than the candles of this pair"))
         }
         Priced::TooCoarse | Priced::Finely => Ok((shape, request)),
     }
 }
 
-fn refuse(reason: Reason, at: Millis, uri: &Uri) -> Response {
+fn reject(reason: Reason, at: Millis, uri: &Uri) -> Response {
     let Reason { message, code } = reason;
-    Refused { status: StatusCode::BAD_REQUEST, message, code, at, uri }.answer()
+    Failure { status: StatusCode::BAD_REQUEST, message, code, at, uri }.answer()
 }
 
 fn answer<T: serde::Serialize>(trade: Option<T>) -> Response {

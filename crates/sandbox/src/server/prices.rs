@@ -1,8 +1,8 @@
 //! The symbol price API (contract 4.2).
 
 use super::credentials::check_key;
+use super::failure::Failure;
 use super::query::{Parameters, read, read_or};
-use super::refusal::Refused;
 use super::state::ServerState;
 use crate::body::{AggregatedCandle, PlainError, PriceRecord, iso8601};
 use crate::identifier::{Named, identify};
@@ -51,8 +51,8 @@ pub(crate) async fn last_price(
     uri: Uri,
     headers: HeaderMap,
 ) -> Response {
-    if let Err(refusal) = check_key(&state, &headers, &uri) {
-        return refusal;
+    if let Err(failure) = check_key(&state, &headers, &uri) {
+        return failure;
     }
     let now = state.now();
     let answer = || {
@@ -86,8 +86,8 @@ pub(crate) async fn default_price(
     uri: Uri,
     headers: HeaderMap,
 ) -> Response {
-    if let Err(refusal) = check_key(&state, &headers, &uri) {
-        return refusal;
+    if let Err(failure) = check_key(&state, &headers, &uri) {
+        return failure;
     }
     let now = state.now();
     let board = state.boards.of(&pair).ok_or(Objection::NotFound);
@@ -125,8 +125,8 @@ pub(crate) async fn candles(
     uri: Uri,
     headers: HeaderMap,
 ) -> Response {
-    if let Err(refusal) = check_key(&state, &headers, &uri) {
-        return refusal;
+    if let Err(failure) = check_key(&state, &headers, &uri) {
+        return failure;
     }
     let now = state.now();
     match candles_of(&state, &parameters, now) {
@@ -203,6 +203,6 @@ impl Objection {
             Self::BadRequest(message) => (StatusCode::BAD_REQUEST, message.as_str()),
             Self::NotFound => (StatusCode::NOT_FOUND, "Not Found"),
         };
-        Refused { status, message, code: None, at, uri }.answer()
+        Failure { status, message, code: None, at, uri }.answer()
     }
 }

@@ -1,8 +1,8 @@
 //! Wallets, trades and the user (contract 4.1, endpoints 1, 2, 3 and 5).
 
 use super::credentials::{Timestamp, check_token};
+use super::failure::Failure;
 use super::query::{Parameters, read_or};
-use super::refusal::Refused;
 use super::state::ServerState;
 use crate::body::{ErrorEnvelope, PlainError, ShortTrade, TradePage, User, Wallet};
 use crate::fault::Fault;
@@ -31,8 +31,8 @@ const LARGEST_PAGE: u64 = 1_000;
     )
 )]
 pub(crate) async fn wallets(State(state): State<Arc<ServerState>>, uri: Uri, headers: HeaderMap) -> Response {
-    if let Err(refusal) = check_token(&state, &headers, &uri, Timestamp::Required) {
-        return refusal;
+    if let Err(failure) = check_token(&state, &headers, &uri, Timestamp::Required) {
+        return failure;
     }
     let now = state.now();
     let wallets = state.venue().wallets(now);
@@ -62,15 +62,15 @@ pub(crate) async fn trades(
     uri: Uri,
     headers: HeaderMap,
 ) -> Response {
-    if let Err(refusal) = check_token(&state, &headers, &uri, Timestamp::Required) {
-        return refusal;
+    if let Err(failure) = check_token(&state, &headers, &uri, Timestamp::Required) {
+        return failure;
     }
     let now = state.now();
     let request = match page_request(&parameters) {
         Ok(request) => request,
         Err(message) => {
             let status = StatusCode::BAD_REQUEST;
-            return Refused { status, message: &message, code: None, at: now, uri: &uri }.answer();
+            return Failure { status, message: &message, code: None, at: now, uri: &uri }.answer();
         }
     };
     let order = match state.switchboard.strike(Fault::Shuffle) {
@@ -115,14 +115,14 @@ pub(crate) async fn trade(
     uri: Uri,
     headers: HeaderMap,
 ) -> Response {
-    if let Err(refusal) = check_token(&state, &headers, &uri, Timestamp::Optional) {
-        return refusal;
+    if let Err(failure) = check_token(&state, &headers, &uri, Timestamp::Optional) {
+        return failure;
     }
     let now = state.now();
     let found = state.venue().short_trade(&id, state.short_form, now);
     match found {
         Some(trade) => Json(trade).into_response(),
-        None => Refused {
+        None => Failure {
             status: StatusCode::NOT_FOUND,
             message: "Trade not found",
             code: None,
@@ -144,8 +144,8 @@ pub(crate) async fn trade(
     )
 )]
 pub(crate) async fn user(State(state): State<Arc<ServerState>>, uri: Uri, headers: HeaderMap) -> Response {
-    if let Err(refusal) = check_token(&state, &headers, &uri, Timestamp::Optional) {
-        return refusal;
+    if let Err(failure) = check_token(&state, &headers, &uri, Timestamp::Optional) {
+        return failure;
     }
     let now = state.now();
     let user = state.venue().user(now);
