@@ -1,7 +1,7 @@
 //! Trials of a sweep beside the single backtests of their sets: the same trades, whatever is shared and whatever the rules.
 #![allow(clippy::unwrap_used, missing_docs, reason = "what cannot be made or run fails its test")]
 
-use candlewick_backtest::{Backtest, BacktestError, BacktestSettings, Finished};
+use candlewick_backtest::{Backtest, BacktestSettings, Finished};
 use candlewick_engine::{
     BotSettings, IntentRow, IntentState, JournalHash, RiskSettings, SessionSettings, StakeSettings,
 };
@@ -11,6 +11,7 @@ use candlewick_sdk::{
     BotContext, BuildError, Candle, CandleSeries, Declaration, ExpirationType, Interval, Millis, Money,
     MoneyScale, Registry, Settlement, Signal, Strategy, StrategyEntry, StrategyFactory, Symbol,
 };
+use candlewick_search::SearchError;
 use candlewick_search::sweep::{
     Candidate, Declarations, Figures, Halving, Objective, Outcome, Replay, Search, SearchSettings,
     SharedRunner, Space, Sweep, SweepEnd, SweepSettings, TrialJournal, TrialRow, TrialRunner, TrialTrade,
@@ -206,12 +207,7 @@ impl<'a> Fixture<'a> {
         SharedRunner::new(Replay { settings, entry, space, candles, markets }, black_box)
     }
 
-    fn sweep(
-        &self,
-        runner: &dyn TrialRunner,
-        trials: u64,
-        seed: u64,
-    ) -> Result<Vec<TrialRow>, BacktestError> {
+    fn sweep(&self, runner: &dyn TrialRunner, trials: u64, seed: u64) -> Result<Vec<TrialRow>, SearchError> {
         let search = SearchSettings { search: Search::Random, trials, seed };
         let settings =
             SweepSettings { search, objective: Objective::Edge, min_trades: 1, halving: Halving::NONE };

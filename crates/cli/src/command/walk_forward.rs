@@ -8,18 +8,19 @@ use crate::output::show;
 use crate::progress::Progress;
 use crate::progress::Terminal;
 use crate::search::{LayoutArguments, SearchArguments};
-use candlewick_app::bots::error_of_backtest;
+use candlewick_app::bots::error_of_search;
 use candlewick_app::search::{
     HoldOutLock, Hypothesis, Layout, OpeningRecord, OpeningRequest, Prepared, Reopening, ResultFolder,
     SearchTerms, count_walk,
 };
-use candlewick_backtest::{BacktestError, BacktestSettings, Finished};
+use candlewick_backtest::{BacktestSettings, Finished};
 use candlewick_broker::clock::{Clock, Stopwatch, SystemClock};
 use candlewick_report::run::{Caveats, write_trades_to};
 use candlewick_report::walk_forward::{
     HoldOut, HoldOutOpening, WalkForwardReport, WalkForwardResult, WalkForwardSummary, write_windows,
 };
 use candlewick_sdk::Millis;
+use candlewick_search::SearchError;
 use candlewick_search::sweep::{Replay, SweepProgress};
 use candlewick_search::walk_forward::{Course, WalkForward, Window, WindowEnd, WindowResult};
 use clap::Args;
@@ -82,7 +83,7 @@ pub(super) fn run(arguments: &WalkForwardArguments, context: &Context<'_>) -> Re
     let terms = arguments.search.terms();
     let prepared = terms.prepare(&context.global.config, context.registry, &Terminal(context.global))?;
     let Prepared { loaded, entry, settings, space, sweep, candles, .. } = &prepared;
-    let to_error = |error| error_of_backtest(error, loaded);
+    let to_error = |error| error_of_search(error, loaded);
     let balance = loaded.initial_balance()?;
     let (series, markets) = (&candles.series, &candles.markets);
     let whole = Replay { settings, entry, space, candles: series, markets };
@@ -212,7 +213,7 @@ fn write(
 
 impl Journey<'_> {
     /// Walks through a window; nothing when somebody wished it to stop.
-    fn step(&mut self, place: usize, window: &Window) -> Result<Option<WindowResult>, BacktestError> {
+    fn step(&mut self, place: usize, window: &Window) -> Result<Option<WindowResult>, SearchError> {
         let name = format!("trials-{:03}.jsonl", place + 1);
         self.identity["window"] = json!([window.training.start, window.training.end]);
         let (mut journal, known) = self.folder.journal(&name, &self.identity)?;

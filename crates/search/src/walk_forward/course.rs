@@ -1,8 +1,9 @@
 //! What a walk goes over: its training stretches as a sweep searches them, and the tests after them.
 
+use crate::SearchError;
 use crate::sweep::{Candidate, Replay, TrialRunner};
 use candlewick_backtest::NullRecorder;
-use candlewick_backtest::{Backtest, BacktestError, Finished};
+use candlewick_backtest::{Backtest, Finished};
 use candlewick_engine::{EngineError, TradeBook};
 use candlewick_sdk::{CandleSeries, ExpirationType, Expiry, Millis, Money};
 use candlewick_simulator::Market;
@@ -61,7 +62,7 @@ impl Course<'_> {
         &self,
         candidate: &Candidate,
         test: &Range<Millis>,
-    ) -> Result<Finished, BacktestError> {
+    ) -> Result<Finished, SearchError> {
         let bot = self.whole.space.bot(candidate);
         let built = self.whole.build(&bot);
         let built = built.map_err(|source| EngineError::Strategy { bot: bot.name.clone(), source })?;
@@ -81,7 +82,8 @@ impl Course<'_> {
         settings.session.bots = vec![bot];
         let wants_prices = [self.whole.entry.wants_prices];
         let backtest = Backtest::new(&settings, vec![strategy], &wants_prices, &[heard], markets)?;
-        backtest.with_prices_until(test.end).run(&NullRecorder::header(), &mut NullRecorder, &mut |_, _| {})
+        let backtest = backtest.with_prices_until(test.end);
+        Ok(backtest.run(&NullRecorder::header(), &mut NullRecorder, &mut |_, _| {})?)
     }
 
     fn markets_within(&self, range: &Range<Millis>) -> Option<Vec<Market>> {

@@ -5,7 +5,7 @@
 
 use super::super::space::{Candidate, Space};
 use super::random::Random;
-use candlewick_backtest::BacktestError;
+use crate::SearchError;
 use std::collections::HashSet;
 use tpe::density_estimation::DefaultEstimatorBuilder;
 use tpe::{TpeOptimizer, categorical_range, histogram_estimator, parzen_estimator, range};
@@ -29,16 +29,16 @@ pub(crate) struct Parzen<'a> {
 }
 
 impl<'a> Parzen<'a> {
-    pub(crate) fn new(space: &'a Space, seed: u64) -> Result<Self, BacktestError> {
+    pub(crate) fn new(space: &'a Space, seed: u64) -> Result<Self, SearchError> {
         let model = |axis: &crate::sweep::Axis| {
             let (estimator, range) = match axis.listed() {
                 Some(list) if !axis.is_number() => (histogram_estimator(), categorical_range(list.len())),
                 _ => (parzen_estimator(), range(0.0, 1.0)),
             };
-            let range = range.map_err(|error| BacktestError::ChangeSearch { problem: error.to_string() })?;
+            let range = range.map_err(|error| SearchError::InvalidSearch { problem: error.to_string() })?;
             Ok(TpeOptimizer::new(estimator, range))
         };
-        let models = space.axes().iter().map(model).collect::<Result<_, BacktestError>>()?;
+        let models = space.axes().iter().map(model).collect::<Result<_, SearchError>>()?;
         Ok(Self { space, models, seed, batch: 0, seen: HashSet::new() })
     }
 
