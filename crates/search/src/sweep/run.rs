@@ -64,7 +64,7 @@ pub struct TrialRow {
 pub enum SweepEnd {
     /// All trials ran: here they are, in the order of the search.
     Done(Vec<TrialRow>),
-    /// It was told to stop; the journal knows what ran.
+    /// It was stopped; the journal knows what ran.
     Stopped,
 }
 
@@ -239,7 +239,7 @@ impl Sweep<'_> {
             }
             let Some(ran) = run(jobs)? else { return Ok(SweepEnd::Stopped) };
             for row in &ran {
-                model.tell(&row.candidate, row.score);
+                model.record(&row.candidate, row.score);
             }
             rows.extend(ran);
         }

@@ -147,7 +147,7 @@ impl TrialJournal {
         }
         if let Err(source) = self.file.write_all(line) {
             self.is_cut_short = true;
-            // Where it cannot be now, the next line tries; it is the disk that has to be told of.
+            // Where it cannot be now, the next line tries; it is the disk's error that is reported.
             let _ = self.mend();
             return Err(unusable(&self.path, "write", source));
         }
@@ -222,7 +222,7 @@ fn read(file: &File, first: &str) -> io::Result<Result<(Vec<Record>, u64), Vec<u
     Ok(Ok((records, sound as u64)))
 }
 
-/// In what another sweep differs, as far as that can be told.
+/// In what another sweep differs, as far as that can be said.
 fn difference(line: &[u8], identity: &Value) -> String {
     let (Some(theirs), Some(ours)) = (identity_of(line), identity.as_object()) else {
         return "it is not the journal of a sweep".to_owned();
@@ -337,9 +337,9 @@ mod tests {
             }
             journal.record(record).unwrap();
         }
-        let mut told = Vec::new();
-        journal.read_back(begin, |record| told.push(record)).unwrap();
-        assert_eq!(told, written);
+        let mut read = Vec::new();
+        journal.read_back(begin, |record| read.push(record)).unwrap();
+        assert_eq!(read, written);
         drop(journal);
         let (_, known) = TrialJournal::open(&path, &json!({"seed": 1})).unwrap();
         assert_eq!(known[1..], written);
@@ -369,7 +369,7 @@ mod tests {
         journal.record(&record(0)).unwrap();
         drop(journal);
         let other = std::fs::read_to_string(&path).unwrap();
-        for (text, told) in [
+        for (text, problem) in [
             (other.as_str(), "differs in: seed"),
             ("my notes", "not the journal"),
             ("my\nnotes\n", "not the journal"),
@@ -377,7 +377,7 @@ mod tests {
             std::fs::write(&path, text).unwrap();
             let error = TrialJournal::open(&path, &json!({"seed": 1})).unwrap_err();
             assert!(matches!(error, SearchError::OtherSweep { .. }), "{error}");
-            assert!(error.to_string().contains(told), "{error}");
+            assert!(error.to_string().contains(problem), "{error}");
             assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
         }
     }

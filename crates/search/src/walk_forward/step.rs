@@ -53,7 +53,7 @@ pub struct Chosen {
 pub enum WindowEnd {
     /// Here is what came of it.
     Done(Box<WindowResult>),
-    /// It was told to stop; the journal knows what ran.
+    /// It was stopped; the journal knows what ran.
     Stopped,
 }
 
