@@ -37,7 +37,13 @@ pub(crate) struct Refused<'a> {
     pub(crate) uri: &'a Uri,
 }
 
-impl Refused<'_> {
+impl<'a> Refused<'a> {
+    /// A fault of the sandbox itself.
+    pub(crate) const fn internal(at: Millis, uri: &'a Uri) -> Self {
+        let status = StatusCode::INTERNAL_SERVER_ERROR;
+        Self { status, message: "Internal Server Error", code: None, at, uri }
+    }
+
     /// In the shape of its path. The message never repeats what a header said.
     pub(crate) fn answer(&self) -> Response {
         let status_code = self.status.as_u16();
