@@ -19,7 +19,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("sandbox", &["sdk", "simulator", "history", "broker"]),
     ("journal", &["sdk", "engine"]),
     ("runtime", &["sdk", "engine", "broker", "journal", "simulator", "statistics"]),
-    ("records", &["sdk", "engine", "journal", "backtest", "simulator", "broker"]),
+    ("records", &["sdk", "engine", "statistics", "journal", "backtest", "simulator", "broker"]),
     ("report", &["sdk", "engine", "simulator", "statistics", "backtest", "search", "records"]),
     (
         "app",

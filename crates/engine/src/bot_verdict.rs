@@ -2,7 +2,7 @@
 
 use crate::{BotId, Edge, IntentId, IntentRow, Judge, Judgement, SymbolId};
 use candlewick_sdk::{Millis, Outcome, Payout};
-use candlewick_statistics::{EdgeTest, Verdict, VerdictPlan};
+use candlewick_statistics::{EdgeTest, EdgeTestPlan, Verdict};
 use serde_json::Value;
 
 /// Follows each of the bot's intents; the accounts begin with 1 again when anything changes that makes it another bot.
@@ -18,7 +18,7 @@ pub struct BotVerdict {
 }
 
 impl BotVerdict {
-    pub(crate) fn new(plan: VerdictPlan) -> Self {
+    pub(crate) fn new(plan: EdgeTestPlan) -> Self {
         Self {
             judge: Judge::new(plan),
             edge: Edge::Open,
@@ -29,7 +29,7 @@ impl BotVerdict {
     }
 
     /// As it stands after a single run that began with it, by the bot's rows of that run.
-    pub fn after<'a>(rows: impl IntoIterator<Item = &'a IntentRow>, plan: VerdictPlan) -> Self {
+    pub fn after<'a>(rows: impl IntoIterator<Item = &'a IntentRow>, plan: EdgeTestPlan) -> Self {
         let judge = Judge::after(rows, plan);
         let edge = edge_of(judge.test());
         Self { judge, edge, ..Self::new(plan) }

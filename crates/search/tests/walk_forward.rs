@@ -19,7 +19,7 @@ use candlewick_search::walk_forward::{
     Chosen, Course, Robustness, Scheme, WalkForward, Window, WindowEnd, WindowResult, WindowSettings, joined,
 };
 use candlewick_simulator::{Market, OpenRounding, SimulationSettings};
-use candlewick_statistics::{Verdict, VerdictPlan};
+use candlewick_statistics::{EdgeTestPlan, Verdict};
 use serde_json::json;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
@@ -191,7 +191,7 @@ fn an_edge_that_was_planted_is_chosen_in_every_window_and_shown_by_the_tests_tog
         assert_eq!(step.counting, 8);
     }
     let all = joined(&steps, BALANCE).unwrap();
-    let test = judge(all.book.rows(), VerdictPlan::default());
+    let test = judge(all.book.rows(), EdgeTestPlan::default());
     assert_eq!(test.verdict(), Verdict::EdgeShown);
     let pooled = Robustness::pooled(steps.iter().map(|step| &chosen(step).robustness));
     // Beside a set that follows lie those that follow less or more often, and the one that trades nothing.
@@ -204,7 +204,7 @@ fn nothing_is_shown_where_nothing_is_however_good_the_training_looks() {
         let steps = Walk::of(market("random-walk", seed)).steps();
         let all = joined(&steps, BALANCE).unwrap();
         assert!(all.book.rows().len() > 1_000, "{} trades are too few to tell", all.book.rows().len());
-        let verdict = judge(all.book.rows(), VerdictPlan::default()).verdict();
+        let verdict = judge(all.book.rows(), EdgeTestPlan::default()).verdict();
         assert_ne!(verdict, Verdict::EdgeShown, "seed {seed}");
     }
 }

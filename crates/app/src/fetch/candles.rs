@@ -6,7 +6,7 @@ use super::trouble::give_up;
 use super::{Fetching, Target};
 use crate::error::AppError;
 use candlewick_broker::{Download, DownloadSettings, Downloaded};
-use candlewick_history::{Catalog, Manifest, Session, gaps};
+use candlewick_history::{Catalog, Manifest, MarketHours, gaps};
 use candlewick_sdk::{Candle, CandleSeries, Millis, Series};
 use std::collections::HashSet;
 use std::ops::Range;
@@ -74,7 +74,7 @@ async fn fetch(job: &CandleJob, fetching: &Fetching, fetched: &mut Fetched) -> R
                     fetching.expect(slots(&stretches, series.interval));
                 }
                 fetching.advance(slots(std::slice::from_ref(&got.window), series.interval));
-                fetched.hear(&got);
+                fetched.record_window(&got);
                 note_asked(&mut asked, &got.window);
                 batch.add(got);
                 if batch.candles.len() >= job.batch {
@@ -166,7 +166,7 @@ async fn remember_rests(
     fetching: &Fetching,
 ) -> Result<(), AppError> {
     let (series, source) = (target.series, fetching.source.clone());
-    let session = target.asset_type.parse().map_or(Session::Always, Session::of_kind);
+    let session = target.asset_type.parse().map_or(MarketHours::Always, MarketHours::of_kind);
     let note = move |catalog: &Catalog| {
         let Some(Stored { candles, .. }) = stored(catalog, series)? else { return Ok(()) };
         let was_asked =

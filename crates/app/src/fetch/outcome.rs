@@ -55,14 +55,14 @@ impl Fetched {
     }
 
     /// A window came.
-    pub(super) fn hear(&mut self, got: &Downloaded) {
+    pub(super) fn record_window(&mut self, got: &Downloaded) {
         self.requests += got.requests;
         self.rejected += got.rejected;
         self.since = self.since.or(Some(got.seen_at));
     }
 
     /// A poll was answered.
-    pub(super) fn hear_record(&mut self, recorded: &Recorded) {
+    pub(super) fn record_prices(&mut self, recorded: &Recorded) {
         self.requests += 1;
         self.rejected += recorded.rejected;
         self.since = self.since.or(Some(recorded.seen_at));
@@ -211,7 +211,7 @@ fn changes(first: &Candle, later: &Candle) -> String {
     };
     let pairs = fields(first).into_iter().zip(fields(later));
     let changed = pairs.filter(|(first, later)| first != later);
-    let told: Vec<String> =
+    let changes: Vec<String> =
         changed.map(|((name, first), (_, later))| format!("{name} {first} became {later}")).collect();
-    told.join(", ")
+    changes.join(", ")
 }

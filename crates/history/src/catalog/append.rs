@@ -32,8 +32,8 @@ impl Catalog {
     /// When it answers, the candles are durable; when it fails, or the machine does, all of them are there or none.
     ///
     /// # Errors
-    /// [`HistoryError::ChangeSetting`] for a candle off the interval's grid, [`HistoryError::AwaitWriter`] when
-    /// another program does not stop writing, [`HistoryError::CheckPath`] and [`HistoryError::FixFile`] when the
+    /// [`HistoryError::InvalidSetting`] for a candle off the interval's grid, [`HistoryError::SeriesLocked`] when
+    /// another program does not stop writing, [`HistoryError::Io`] and [`HistoryError::InvalidFile`] when the
     /// folder or its files are broken.
     pub fn append(
         &self,
@@ -152,7 +152,7 @@ impl Catalog {
     /// The values that came later for moments whose candle was there already, by time.
     ///
     /// # Errors
-    /// [`HistoryError::CheckPath`] and [`HistoryError::FixFile`] when they cannot be read.
+    /// [`HistoryError::Io`] and [`HistoryError::InvalidFile`] when they cannot be read.
     pub fn revisions(&self, series: Series) -> Result<Vec<Revision>, HistoryError> {
         self.consistently(series, SeriesFolder::revisions).map(Option::unwrap_or_default)
     }
@@ -189,7 +189,7 @@ impl Catalog {
 
     fn open_to_write(&self, series: Series) -> Result<(SeriesFolder, WriteLock), HistoryError> {
         let folder = self.series_folder(series);
-        make_folder(&*self.disk, &folder.path).map_err(|source| HistoryError::CheckPath {
+        make_folder(&*self.disk, &folder.path).map_err(|source| HistoryError::Io {
             path: folder.path.clone(),
             action: "make",
             source,
@@ -223,7 +223,7 @@ fn check_grid(series: Series, candles: &[Candle]) -> Result<(), HistoryError> {
         None => Ok(()),
         Some(candle) => {
             let problem = format!("the candle at {} does not lie on the grid of {series}", candle.time());
-            Err(HistoryError::ChangeSetting { setting: "interval", problem })
+            Err(HistoryError::InvalidSetting { setting: "interval", problem })
         }
     }
 }

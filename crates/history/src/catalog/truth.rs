@@ -147,11 +147,11 @@ fn a_file_that_was_exchanged_is_noticed() {
     std::fs::write(&path, crate::parquet::to_parquet(&candles(&[(1, 2)]), &[])).unwrap();
     let error = catalog.read(series()).unwrap_err();
     assert!(
-        matches!(&error, HistoryError::FixFile { problem, .. } if problem.contains("not those")),
+        matches!(&error, HistoryError::InvalidFile { problem, .. } if problem.contains("not those")),
         "{error}"
     );
     std::fs::write(&path, b"PAR1 nonsense PAR1").unwrap();
-    assert!(matches!(catalog.read(series()).unwrap_err(), HistoryError::FixFile { .. }));
+    assert!(matches!(catalog.read(series()).unwrap_err(), HistoryError::InvalidFile { .. }));
     std::fs::write(folder.path().join("BTC%2FUSDT/1m/manifest.json"), "{}").unwrap();
     let error = catalog.manifests().unwrap_err().to_string();
     assert!(error.contains("manifest.json: this is not a sound manifest"), "{error}");

@@ -18,7 +18,7 @@ use candlewick_backtest::Summary;
 use candlewick_engine::{BotSettings, BotVerdict, IntentRow, IntentState, TradeBook, judge};
 use candlewick_records::DelayLine;
 use candlewick_sdk::{Millis, Money, MoneyScale, Outcome};
-use candlewick_statistics::VerdictPlan;
+use candlewick_statistics::EdgeTestPlan;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -150,7 +150,7 @@ impl RunReport {
             bot_line((index, bot), verdict, run.book, (scale, &run.caveats))
         };
         let plan =
-            run.verdicts.first().map_or_else(VerdictPlan::default, |verdict| verdict.edge_test().plan());
+            run.verdicts.first().map_or_else(EdgeTestPlan::default, |verdict| verdict.edge_test().plan());
         let edge = EdgeLine::of(&judge(run.book.rows(), plan), run.book.rows(), &run.caveats);
         Self {
             candles: run.candles,
@@ -190,7 +190,7 @@ impl RunReport {
     }
 }
 
-/// What the trades tell, corrected for the variants that were tried, with what a reader must know.
+/// What the trades show, corrected for the variants that were tried, with what a reader must know.
 fn analyse(run: &mut Run<'_>, summary: &Summary) -> Analysis {
     let span = run.span.clone();
     let Run { book, bots, scale, balance, prices, .. } = *run;

@@ -15,7 +15,7 @@ use candlewick_sdk::{Millis, Money};
 use candlewick_search::sweep::{Figures, Objective, Space, SweepSettings};
 use candlewick_search::walk_forward::{Robustness, Window, WindowResult, WindowSettings, joined};
 use candlewick_statistics::{
-    ConfidenceInterval, VerdictPlan, WinRate, clopper_pearson_interval, wilson_interval,
+    ConfidenceInterval, EdgeTestPlan, WinRate, clopper_pearson_interval, wilson_interval,
 };
 use curve::running_sum;
 use serde::Serialize;
@@ -29,7 +29,7 @@ use std::time::Duration;
 const CONFIDENCE: f64 = 0.95;
 
 /// What a report is made from.
-pub struct Walked<'a> {
+pub struct WalkForwardResult<'a> {
     /// The windows that were walked, in the order of time.
     pub steps: &'a [WindowResult],
     /// What was searched.
@@ -85,7 +85,7 @@ pub struct WalkForwardReport {
 
 /// A report and how it came about this time.
 #[derive(Debug, Serialize)]
-pub struct Written<'a> {
+pub struct WalkForwardSummary<'a> {
     /// The report.
     #[serde(flatten)]
     pub report: &'a WalkForwardReport,
@@ -164,8 +164,8 @@ pub(super) struct ChosenLine {
 
 impl WalkForwardReport {
     /// Of a walk whose windows were all tested.
-    pub fn of(walked: Walked<'_>) -> (Self, Option<Finished>) {
-        let Walked { steps, space, sweep, windows, purge, balance, caveats, .. } = walked;
+    pub fn of(walked: WalkForwardResult<'_>) -> (Self, Option<Finished>) {
+        let WalkForwardResult { steps, space, sweep, windows, purge, balance, caveats, .. } = walked;
         let all = joined(steps, balance);
         let rows = all.as_ref().map(|all| all.book.rows()).unwrap_or_default();
         let edge = EdgeLine::of(&judge(rows, plan_of(steps)), rows, caveats);
@@ -207,7 +207,7 @@ impl WalkForwardReport {
     }
 }
 
-impl<'a> Written<'a> {
+impl<'a> WalkForwardSummary<'a> {
     /// A report that was written to these files.
     pub fn new(
         report: &'a WalkForwardReport,
@@ -284,9 +284,9 @@ impl WindowLine {
 }
 
 /// The plan of verdicts that was configured, as the first run that there was had it.
-pub(super) fn plan_of(steps: &[WindowResult]) -> VerdictPlan {
+pub(super) fn plan_of(steps: &[WindowResult]) -> EdgeTestPlan {
     let verdict = steps.iter().find_map(|step| step.chosen.as_ref()?.finished.verdicts.first());
-    verdict.map_or_else(VerdictPlan::default, |verdict| verdict.edge_test().plan())
+    verdict.map_or_else(EdgeTestPlan::default, |verdict| verdict.edge_test().plan())
 }
 
 /// Candles before the hold-out that no test has, where they are more than a few.
