@@ -59,7 +59,9 @@ fn bare_counts_have_figures_and_no_verdict() {
     assert_near(&all["independent"]["win_rate"], 0.58, 1e-12);
     assert!(all["independent"]["p_value"].as_f64().unwrap() < 0.01);
     let told = candlewick(&[&["edge"], counts.as_slice()].concat()).stdout;
-    for part in ["bare counts have no order", "assumes independent trades", "--trades or --journal"] {
+    for part in
+        ["none: it takes trades in their order", "assumes independent trades", "--trades or --journal"]
+    {
         assert!(told.contains(part), "{part}: {told}");
     }
     candlewick(&["edge", "verdict", "--won", "5"]).fails(2, &["--lost"]);
