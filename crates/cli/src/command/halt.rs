@@ -41,12 +41,12 @@ pub(super) fn run(arguments: &HaltArguments, context: &Context<'_>) -> Result<En
             Ok(state) => return tell_halted(&state, context),
             Err(error) => error.into(),
         },
-        Err(ControlError::StartBot { .. } | ControlError::UseHaltFile) => {
+        Err(ControlError::NoBotListens { .. } | ControlError::NoSocketsHere) => {
             raise(&paths, &arguments.reason)?;
             return tell_raised(&paths, &journal, context);
         }
         // Nothing was sent, and nothing else is wrong.
-        Err(error @ ControlError::ShortenReason { .. }) => return Err(error.into()),
+        Err(error @ ControlError::ReasonTooLong { .. }) => return Err(error.into()),
         Err(error) => Failure::from(error),
     };
     // The bot was not seen to halt by order: it may yet see the file.

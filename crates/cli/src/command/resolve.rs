@@ -68,7 +68,7 @@ pub(super) fn run(arguments: &ResolveArguments, context: &Context<'_>) -> Result
                 print(&format!("Intent {intent} is in doubt no more. {}", describe(&state)))?;
             }
         }
-        Err(ControlError::StartBot { .. } | ControlError::UseHaltFile) => {
+        Err(ControlError::NoBotListens { .. } | ControlError::NoSocketsHere) => {
             let decision = Decision { intent, resolution, reason: &arguments.reason };
             block_on(write(&loaded, &url, &decision))?;
             if context.global.json {

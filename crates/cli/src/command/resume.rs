@@ -33,10 +33,10 @@ pub(super) fn run(arguments: &ResumeArguments, context: &Context<'_>) -> Result<
     })?;
     match (give_order(&paths.socket, &ControlOrder::Resume)?, removed) {
         (Ok(answer), _) => tell_resumed(&done(answer)?, removed, &paths, context),
-        (Err(ControlError::StartBot { .. } | ControlError::UseHaltFile), Removed::Now) => {
+        (Err(ControlError::NoBotListens { .. } | ControlError::NoSocketsHere), Removed::Now) => {
             tell_removed(&paths, context)
         }
-        (Err(ControlError::StartBot { .. }), Removed::Before) => {
+        (Err(ControlError::NoBotListens { .. }), Removed::Before) => {
             let socket = paths.socket.display();
             let problem =
                 format!("nothing to resume: no bot listens at {socket}, and there is no file {path}");

@@ -94,7 +94,7 @@ impl From<HistoryError> for Failure {
 impl Failure {
     fn of_history(error: HistoryError) -> Self {
         match &error {
-            HistoryError::ChangeSetting { setting, problem } => {
+            HistoryError::InvalidSetting { setting, problem } => {
                 Self::configuration(format!("--{setting}: {problem}"))
             }
             HistoryError::NameSeries { .. } | HistoryError::ChooseOption { .. } => {
@@ -105,7 +105,7 @@ impl Failure {
             | HistoryError::FixFile { .. }
             | HistoryError::FillCatalog { .. }
             | HistoryError::AwaitWriter { .. }
-            | HistoryError::AddCandles { .. } => Self::new(FailureKind::Data, error),
+            | HistoryError::NoCandles { .. } => Self::new(FailureKind::Data, error),
         }
     }
 }
@@ -261,14 +261,14 @@ fn venue_help(error: &BrokerError) -> &'static str {
 impl From<ControlError> for Failure {
     fn from(error: ControlError) -> Self {
         let kind = match &error {
-            ControlError::StopOther { .. } => FailureKind::JournalHeld,
-            ControlError::StartBot { .. }
-            | ControlError::BecomeOwner { .. }
-            | ControlError::MoveAway { .. }
-            | ControlError::ShortenPath { .. }
-            | ControlError::MakeWritable { .. }
-            | ControlError::ShortenReason { .. } => FailureKind::Configuration,
-            ControlError::AskStatus { .. } | ControlError::UseHaltFile => FailureKind::Unexpected,
+            ControlError::SocketInUse { .. } => FailureKind::JournalHeld,
+            ControlError::NoBotListens { .. }
+            | ControlError::OtherOwner { .. }
+            | ControlError::NotASocket { .. }
+            | ControlError::PathTooLong { .. }
+            | ControlError::SocketNotMade { .. }
+            | ControlError::ReasonTooLong { .. } => FailureKind::Configuration,
+            ControlError::NoAnswer { .. } | ControlError::NoSocketsHere => FailureKind::Unexpected,
         };
         Self::new(kind, error)
     }

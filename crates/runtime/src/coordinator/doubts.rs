@@ -86,7 +86,7 @@ impl Doubts {
         self.began.get(&terms.intent()).copied().unwrap_or(now)
     }
 
-    /// What is known of a request that ended, as far as anybody can tell, at `ended`.
+    /// What is known of a request that ended, as far as is known, at `ended`.
     fn doubt_of(&self, session: &RecordedSession, terms: &OrderTerms, ended: Millis) -> Doubt {
         Doubt {
             intent: terms.intent(),
