@@ -59,6 +59,11 @@ impl Doubts {
         self.claimed.insert(venue_id.to_owned());
     }
 
+    /// Whether a trade is an intent's.
+    pub(crate) fn is_claimed(&self, venue_id: &str) -> bool {
+        self.claimed.contains(venue_id)
+    }
+
     /// An intent's request leaves now.
     pub(crate) fn note_sent(&mut self, intent: IntentId, now: Millis) {
         self.sent.insert(intent, now);
