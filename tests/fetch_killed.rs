@@ -2,7 +2,7 @@
 //! nobody disturbed.
 #![cfg(unix)]
 
-use crate::fetching::{Scene, seen};
+use crate::fetching::{Fixture, seen};
 use crate::relay::Relay;
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -48,28 +48,28 @@ fn fetch(catalog: &str) -> Vec<&str> {
     [&what[..], &["--rate", "0", "--limit", "500", "--catalog", catalog, "--json"]].concat()
 }
 
-fn hashes(scene: &Scene, catalog: &str) -> Vec<Value> {
-    let list = scene.folder.run(&["data", "list", "--catalog", catalog, "--json"]).json();
+fn hashes(fixture: &Fixture, catalog: &str) -> Vec<Value> {
+    let list = fixture.folder.run(&["data", "list", "--catalog", catalog, "--json"]).json();
     list.as_array().unwrap().iter().map(|series| series["data_hash"].clone()).collect()
 }
 
 /// Kills as many runs on one new catalog, each when it has made some number of requests, together fewer than the `whole`
 /// takes, and the last so many that one of the two series has surely been kept in part. Answers how many candles were there
 /// after each.
-fn kill_and_restart(scene: &Scene, relay: &Relay, whole: u64, seed: u64) -> Vec<u64> {
+fn kill_and_restart(fixture: &Fixture, relay: &Relay, whole: u64, seed: u64) -> Vec<u64> {
     let mut dice = Dice(seed);
     let most = whole / (KILLS as u64 + 1);
     let mut there = Vec::new();
     for kill in 1..=KILLS {
         relay.forget();
-        let mut command = scene.folder.command(&fetch("killed"));
+        let mut command = fixture.folder.command(&fetch("killed"));
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let requests = if kill == KILLS { most } else { FEWEST + dice.below(most - FEWEST) };
         relay.wait_for(requests as usize, |_| true);
         child.kill().unwrap();
         assert_eq!(child.wait().unwrap().signal(), Some(SIGKILL), "it is under way");
         // Whatever is there can be read.
-        let list = scene.folder.run(&["data", "list", "--catalog", "killed", "--json"]).json();
+        let list = fixture.folder.run(&["data", "list", "--catalog", "killed", "--json"]).json();
         there.push(list.as_array().unwrap().iter().map(|one| one["candles"].as_u64().unwrap()).sum::<u64>());
     }
     there
@@ -78,9 +78,9 @@ fn kill_and_restart(scene: &Scene, relay: &Relay, whole: u64, seed: u64) -> Vec<
 #[test]
 fn killed_at_random_moments_a_fetch_ends_as_one_that_was_left_alone() {
     let (bitcoin, ether) = (candles(7), candles(11));
-    let scene = Scene::new(&[("BTCUSDT_5s.csv", &bitcoin), ("ETHUSDT_5s.csv", &ether)], "latency:1:10ms");
-    let (scene, relay) = seen(scene);
-    let alone = scene.folder.run(&fetch("alone")).json();
+    let fixture = Fixture::new(&[("BTCUSDT_5s.csv", &bitcoin), ("ETHUSDT_5s.csv", &ether)], "latency:1:10ms");
+    let (fixture, relay) = seen(fixture);
+    let alone = fixture.folder.run(&fetch("alone")).json();
     let sum = |told: &Value, key: &str| {
         told["series"].as_array().unwrap().iter().map(|one| one[key].as_u64().unwrap()).sum::<u64>()
     };
@@ -88,17 +88,17 @@ fn killed_at_random_moments_a_fetch_ends_as_one_that_was_left_alone() {
     assert_eq!(total, 2 * DAYS * A_DAY, "{alone}");
 
     let seed = std::env::var("FETCH_SEED").map_or(1, |seed| seed.parse().unwrap());
-    let there = kill_and_restart(&scene, &relay, requests, seed);
-    let last = scene.folder.run(&fetch("killed")).json();
+    let there = kill_and_restart(&fixture, &relay, requests, seed);
+    let last = fixture.folder.run(&fetch("killed")).json();
     let new = sum(&last, "new");
     println!("FETCH_SEED={seed}: after each kill {there:?} of {total}, then {new} more");
     assert!(there.is_sorted() && there[KILLS - 1] > 0, "{there:?}");
     assert_eq!(there[KILLS - 1] + new, total, "what was there did not come again");
 
-    assert_eq!(hashes(&scene, "killed"), hashes(&scene, "alone"));
+    assert_eq!(hashes(&fixture, "killed"), hashes(&fixture, "alone"));
     for (series, served) in SERIES.iter().zip([&bitcoin, &ether]) {
-        let exported = scene.export(series, "killed");
-        assert_eq!(exported, scene.export(series, "alone"), "{series}");
+        let exported = fixture.export(series, "killed");
+        assert_eq!(exported, fixture.export(series, "alone"), "{series}");
         // Up to the end of the third day, it is what the venue was given.
         let lines = exported.lines().count() as u64;
         assert!(served.starts_with(&exported) && lines == DAYS * A_DAY + 1, "{series}");

@@ -131,14 +131,14 @@ struct Recovered {
 }
 
 /// A venue and a bot on it.
-struct Scene {
+struct Fixture {
     folder: Folder,
     served: Served,
     /// Trades of others on the account.
     strangers: Vec<String>,
 }
 
-impl Scene {
+impl Fixture {
     fn new(faults: &str, more: &str) -> Self {
         let now = SystemClock::new().now().get() / 1_000 * 1_000;
         let mut folder = Folder::new().with("bots.toml", &settings()).with("more.toml", more);
@@ -378,25 +378,25 @@ fn assert_few_open(point: &str, trades: &[Value]) {
 
 /// Kills at the point, recovers, compares; also tells what was written until then.
 fn survive(point: &Point, side: &str) -> (Recovered, BTreeSet<String>) {
-    let mut scene = Scene::new(point.faults, point.settings);
+    let mut fixture = Fixture::new(point.faults, point.settings);
     match point.past {
         Past::Nothing => {}
-        Past::Run => assert_eq!(scene.command("3s").spawn().unwrap().wait().unwrap().code(), Some(0)),
-        Past::HaltFile => std::fs::write(scene.folder.path("run.db.HALT"), "").unwrap(),
+        Past::Run => assert_eq!(fixture.command("3s").spawn().unwrap().wait().unwrap().code(), Some(0)),
+        Past::HaltFile => std::fs::write(fixture.folder.path("run.db.HALT"), "").unwrap(),
     }
     let told = format!("{side} {} {}", point.name, point.count);
-    let way = (point.meanwhile == Meanwhile::LoseWay).then(|| Relay::to(scene.served.text("base_url")));
-    let mut child = scene.start_to_die(point.span, &told, way.as_ref());
+    let way = (point.meanwhile == Meanwhile::LoseWay).then(|| Relay::to(fixture.served.text("base_url")));
+    let mut child = fixture.start_to_die(point.span, &told, way.as_ref());
     let stderr = std::thread::spawn({
         let pipe = child.stderr.take().unwrap();
         move || std::io::read_to_string(pipe).unwrap()
     });
-    scene.meddle(&mut child, point.meanwhile, way);
+    fixture.meddle(&mut child, point.meanwhile, way);
     let status = child.wait().unwrap();
     assert_eq!(status.signal(), Some(SIGKILL), "{told}: {status}: {}", stderr.join().unwrap());
-    let written = scene.folder.read("writes").split_whitespace().map(str::to_owned).collect();
-    scene.recover(&told);
-    (scene.compare(&told), written)
+    let written = fixture.folder.read("writes").split_whitespace().map(str::to_owned).collect();
+    fixture.recover(&told);
+    (fixture.compare(&told), written)
 }
 
 #[test]

@@ -29,7 +29,7 @@ impl Interrupt {
         Ok(Self {})
     }
 
-    /// Waits. Ctrl-C interrupts; SIGTERM is how a service is told that it is done.
+    /// Waits. Ctrl-C interrupts; SIGTERM is how a service is stopped.
     #[cfg(unix)]
     pub(crate) async fn wait(&mut self) -> Ending {
         tokio::select! {

@@ -1,4 +1,4 @@
-//! Why a journal cannot be told of.
+//! Why a journal cannot be read.
 
 use candlewick_engine::EngineError;
 use candlewick_journal::{JournalError, StoredLine};
@@ -6,7 +6,7 @@ use candlewick_sdk::{Series, Symbol};
 use candlewick_simulator::SimulatorError;
 use std::fmt::Display;
 
-/// Why a journal, or what is asked of it, cannot be told of.
+/// Why a journal, or what is asked of it, cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordsError {
     /// The journal cannot be opened or read.

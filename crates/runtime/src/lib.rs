@@ -25,7 +25,7 @@ mod past;
 mod settings;
 mod stop;
 
-pub use adoption::confirm_adoption;
+pub use adoption::verify_adoption;
 pub use audit::{Audit, Tally};
 pub use connect::{Account, connect, counted_balance};
 pub use coordinator::{

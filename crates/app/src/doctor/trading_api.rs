@@ -1,6 +1,6 @@
 //! Whether the trading token API knows the token, and the account can trade.
 
-use super::clock_skew::Witnesses;
+use super::clock_skew::ClockSamples;
 use super::finding::{Check, Finding};
 use super::venue::{Api, Asked, Given, ask, remedy};
 use crate::configuration::{Config, Mode};
@@ -9,12 +9,12 @@ use candlewick_runtime::counted_balance;
 use candlewick_sdk::rust_decimal::Decimal;
 
 /// Who the token belongs to, and whether that account may trade.
-pub(super) async fn check_user(asked: &Asked, witnesses: &mut Witnesses) -> Finding {
+pub(super) async fn check_user(asked: &Asked, samples: &mut ClockSamples) -> Finding {
     let url = &asked.base_url;
     if asked.token == Given::No {
         return Check::TradingApi.warn("not asked: there is no api-token", "give one first");
     }
-    match ask(asked.venue.identity(), witnesses).await {
+    match ask(asked.venue.identity(), samples).await {
         Ok(user) => judge_user(&user, url),
         Err(error) => Check::TradingApi.fail(format!("{url}: {error}"), remedy(&error, Api::Trading)),
     }
@@ -31,8 +31,8 @@ fn judge_user(identity: &Identity, url: &str) -> Finding {
 }
 
 /// Whether there is an account of the configured kind, and what it holds.
-pub(super) async fn check_wallets(asked: &Asked, config: &Config, witnesses: &mut Witnesses) -> Finding {
-    match ask(asked.venue.balances(), witnesses).await {
+pub(super) async fn check_wallets(asked: &Asked, config: &Config, samples: &mut ClockSamples) -> Finding {
+    match ask(asked.venue.balances(), samples).await {
         Ok(balances) => judge_balances(&balances, config),
         Err(error) => Check::Wallets.fail(error.to_string(), remedy(&error, Api::Trading)),
     }

@@ -9,7 +9,7 @@ mod shards;
 mod variants;
 
 pub use folder::{Identity, ResultFolder, best_bot};
-pub use hold_out_lock::{Asked, HoldOutLock, Hypothesis, Opened, Reopening};
+pub use hold_out_lock::{HoldOutLock, Hypothesis, OpeningRecord, OpeningRequest, Reopening};
 pub use layout::{Layout, LayoutTerms};
 pub use prepared::{Prepared, SearchTerms};
 pub use shards::ShardPlan;

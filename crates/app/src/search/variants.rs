@@ -5,7 +5,7 @@ use candlewick_backtest::metric::DAYS_PER_YEAR;
 use candlewick_sdk::{Millis, Registry};
 use candlewick_search::sweep::{Candidate, Figures, TrialRow};
 use candlewick_search::variants::{Ledger, Note, Tried, VariantCount};
-use candlewick_search::walk_forward::Step;
+use candlewick_search::walk_forward::WindowResult;
 use std::io;
 use std::ops::Range;
 
@@ -43,7 +43,7 @@ pub fn count_sweep(
 /// Notes every set that was tried on a training, and each that was chosen on its test as well, as variants of their idea on
 /// these candles; how many variants of it there are by now. Nothing where they are not counted.
 pub fn count_walk<'a>(
-    steps: impl IntoIterator<Item = &'a Step>,
+    steps: impl IntoIterator<Item = &'a WindowResult>,
     prepared: &Prepared<'_>,
     registry: &Registry,
 ) -> Option<io::Result<u64>> {

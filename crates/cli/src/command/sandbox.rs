@@ -87,7 +87,7 @@ async fn serve(
     loaded: &Loaded,
     context: &Context<'_>,
 ) -> Result<Ending, Failure> {
-    // Listened for before anybody is told that the sandbox is ready.
+    // Listened for before anybody knows that the sandbox is ready.
     let mut interrupt = Interrupt::new()?;
     let Timeline { clock, start, series } = timeline_of(&settings, series)?;
     let foundation = Foundation {
@@ -118,7 +118,7 @@ fn timeline_of(settings: &SandboxSettings, series: Vec<CandleSeries>) -> Result<
     let speed = match settings.speed {
         SandboxSpeed::Times(factor) => factor,
         SandboxSpeed::Named(NamedSpeed::Max) => {
-            let problem = "--speed max is lock-step with a bot in the same process";
+            let problem = "--speed max needs a bot in the same process, for which the clock waits";
             return Err(
                 Failure::configuration(problem).help("use `live --sandbox --speed max`, or give a factor")
             );

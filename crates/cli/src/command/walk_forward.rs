@@ -4,24 +4,24 @@ use crate::candles::basis_of;
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
-use crate::output::{print, print_json};
+use crate::output::show;
 use crate::progress::Progress;
 use crate::progress::Terminal;
 use crate::search::{LayoutArguments, SearchArguments};
 use candlewick_app::bots::error_of_backtest;
 use candlewick_app::search::{
-    Asked, HoldOutLock, Hypothesis, Layout, Opened, Prepared, Reopening, ResultFolder, SearchTerms,
-    count_walk,
+    HoldOutLock, Hypothesis, Layout, OpeningRecord, OpeningRequest, Prepared, Reopening, ResultFolder,
+    SearchTerms, count_walk,
 };
 use candlewick_backtest::{BacktestError, BacktestSettings, Finished};
 use candlewick_broker::clock::{Clock, Stopwatch, SystemClock};
 use candlewick_report::run::{Caveats, write_trades_to};
 use candlewick_report::walk_forward::{
-    HoldOut, HoldOutOpening, WalkForwardReport, Walked, Written, write_windows,
+    HoldOut, HoldOutOpening, WalkForwardReport, WalkForwardResult, WalkForwardSummary, write_windows,
 };
 use candlewick_sdk::Millis;
 use candlewick_search::sweep::{Replay, SweepProgress};
-use candlewick_search::walk_forward::{Course, Step, StepEnd, WalkForward, Window};
+use candlewick_search::walk_forward::{Course, WalkForward, Window, WindowEnd, WindowResult};
 use clap::Args;
 use serde_json::{Value, json};
 use std::io::Write as _;
@@ -58,7 +58,7 @@ pub(crate) struct WalkForwardArguments {
     out: PathBuf,
 }
 
-/// What the walk goes through, and what tells it to stop.
+/// What the walk goes through, and what makes it stop.
 struct Journey<'a> {
     walk: WalkForward<'a>,
     folder: ResultFolder,
@@ -82,13 +82,13 @@ pub(super) fn run(arguments: &WalkForwardArguments, context: &Context<'_>) -> Re
     let terms = arguments.search.terms();
     let prepared = terms.prepare(&context.global.config, context.registry, &Terminal(context.global))?;
     let Prepared { loaded, entry, settings, space, sweep, candles, .. } = &prepared;
-    let told = |error| error_of_backtest(error, loaded);
+    let to_error = |error| error_of_backtest(error, loaded);
     let balance = loaded.initial_balance()?;
     let (series, markets) = (&candles.series, &candles.markets);
     let whole = Replay { settings, entry, space, candles: series, markets };
     let course = Course { whole, balance };
     let layout = &arguments.layout.terms().divide(&course.span(), course.step(), course.purge())?;
-    let windows = layout.settings.windows(&layout.walked).map_err(told)?;
+    let windows = layout.settings.windows(&layout.walked).map_err(to_error)?;
     let identity = identity(&terms, &prepared, layout)?;
     let guard = Guard::of(&terms, &prepared, layout);
     let asked = asked(arguments, guard.as_ref(), &identity)?;
@@ -104,7 +104,7 @@ pub(super) fn run(arguments: &WalkForwardArguments, context: &Context<'_>) -> Re
     let watch = Stopwatch::start();
     let mut steps = Vec::with_capacity(windows.len());
     for (place, window) in windows.iter().enumerate() {
-        let Some(step) = journey.step(place, window).map_err(told)? else {
+        let Some(step) = journey.step(place, window).map_err(to_error)? else {
             return Ok(journey.stopped(context));
         };
         steps.push(step);
@@ -115,7 +115,7 @@ pub(super) fn run(arguments: &WalkForwardArguments, context: &Context<'_>) -> Re
         (Some(guard), Some(asked)) => {
             let opened = guard.lock.open(asked)?;
             let window = layout.settings.with_test(&layout.walked, guard.range.clone());
-            let step = journey.step(windows.len(), &window).map_err(told)?;
+            let step = journey.step(windows.len(), &window).map_err(to_error)?;
             let Some(step) = step else { return Ok(journey.stopped(context)) };
             let line = HoldOut::opened(&step, (space, sweep.objective), &opening_of(opened), caveats.clone());
             opened_step = Some(step);
@@ -124,7 +124,7 @@ pub(super) fn run(arguments: &WalkForwardArguments, context: &Context<'_>) -> Re
         (Some(guard), None) => Some(HoldOut::locked(&guard.range, guard.lock.openings(&guard.hypothesis)?)),
         (None, _) => None,
     };
-    let walked = Walked {
+    let walked = WalkForwardResult {
         steps: &steps,
         space,
         sweep,
@@ -141,17 +141,13 @@ pub(super) fn run(arguments: &WalkForwardArguments, context: &Context<'_>) -> Re
     let counted = count_walk(steps.iter().chain(&opened_step), &prepared, context.registry);
     let (folder, resumed) = journey.end();
     let files = write(&folder, &report, all.as_ref(), settings)?;
-    let written = Written::new(&report, resumed, counted, watch.elapsed(), files);
-    if context.global.json {
-        print_json(&written)?;
-    } else {
-        print(&written.to_string())?;
-    }
+    let written = WalkForwardSummary::new(&report, resumed, counted, watch.elapsed(), files);
+    show(&written, context.global)?;
     Ok(Ending::Done)
 }
 
-fn opening_of(opened: Opened) -> HoldOutOpening {
-    let Opened { at, number, others } = opened;
+fn opening_of(opened: OpeningRecord) -> HoldOutOpening {
+    let OpeningRecord { at, number, others } = opened;
     HoldOutOpening { at, number, others }
 }
 
@@ -175,7 +171,7 @@ fn asked<'a>(
     arguments: &WalkForwardArguments,
     guard: Option<&'a Guard>,
     identity: &Value,
-) -> Result<Option<Asked<'a>>, Failure> {
+) -> Result<Option<OpeningRequest<'a>>, Failure> {
     if !arguments.open_hold_out {
         return Ok(None);
     }
@@ -183,7 +179,7 @@ fn asked<'a>(
         let problem = "--open-hold-out: nothing is held out; give --hold-out a percentage";
         return Err(Failure::configuration(problem));
     };
-    let asked = Asked {
+    let asked = OpeningRequest {
         hypothesis,
         run: blake3::hash(identity.to_string().as_bytes()).to_hex().to_string(),
         range,
@@ -216,7 +212,7 @@ fn write(
 
 impl Journey<'_> {
     /// Walks through a window; nothing when somebody wished it to stop.
-    fn step(&mut self, place: usize, window: &Window) -> Result<Option<Step>, BacktestError> {
+    fn step(&mut self, place: usize, window: &Window) -> Result<Option<WindowResult>, BacktestError> {
         let name = format!("trials-{:03}.jsonl", place + 1);
         self.identity["window"] = json!([window.training.start, window.training.end]);
         let (mut journal, known) = self.folder.journal(&name, &self.identity)?;
@@ -230,18 +226,16 @@ impl Journey<'_> {
         };
         let end = self.walk.step(window, &mut journal, known, &mut watcher)?;
         Ok(match end {
-            StepEnd::Done(step) if self.sign.get().is_none() => Some(*step),
-            StepEnd::Done(_) | StepEnd::Stopped => None,
+            WindowEnd::Done(step) if self.sign.get().is_none() => Some(*step),
+            WindowEnd::Done(_) | WindowEnd::Stopped => None,
         })
     }
 
-    /// How the program ends when it was told to.
+    /// How the program ends when it was stopped.
     fn stopped(self, context: &Context<'_>) -> Ending {
         drop(self.progress);
-        if !context.global.quiet {
-            let folder = self.folder.path().display();
-            anstream::eprintln!("stopped; the same command goes on where it was ({folder})");
-        }
+        let folder = self.folder.path().display();
+        context.say(&format!("stopped; the same command goes on where it was ({folder})"));
         self.sign.get().copied().unwrap_or(Ending::Interrupted)
     }
 

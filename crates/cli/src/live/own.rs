@@ -5,7 +5,7 @@ use crate::own_broker::{OwnBrokers, VenuePorts};
 use candlewick_app::configuration::{Loaded, Mode};
 use candlewick_app::live::Connection;
 use candlewick_broker::{Account, UnrecognisedData};
-use candlewick_records::Trading;
+use candlewick_records::TradingMode;
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
@@ -24,8 +24,8 @@ pub(crate) fn connect_own(name: &str, brokers: &OwnBrokers, loaded: &Loaded) -> 
         });
     };
     let (account, trading) = match loaded.config.account.mode {
-        Mode::Demo => (Account::Demo, Trading::Demo),
-        Mode::Real => (Account::Real, Trading::Real),
+        Mode::Demo => (Account::Demo, TradingMode::Demo),
+        Mode::Real => (Account::Real, TradingMode::Real),
     };
     Ok(Connection {
         market,

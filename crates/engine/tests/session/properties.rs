@@ -257,9 +257,9 @@ proptest! {
         }
         for (place, verdict) in session.verdicts().enumerate() {
             let own = book.rows().iter().filter(|row| row.approved.bot().index() == place);
-            let judged = judge(own, verdict.test().plan());
+            let judged = judge(own, verdict.edge_test().plan());
             let accounts = |test: &EdgeTest| [test.edge_account(), test.mirror_account()].map(f64::to_bits);
-            prop_assert_eq!(accounts(&judged), accounts(verdict.test()));
+            prop_assert_eq!(accounts(&judged), accounts(verdict.edge_test()));
         }
     }
 

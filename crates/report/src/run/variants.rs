@@ -18,7 +18,7 @@ pub struct VariantCounter {
 }
 
 impl VariantCounter {
-    /// Notes the run and tells what it has to be corrected for.
+    /// Notes the run and says what it has to be corrected for.
     pub(super) fn count(&self, summary: &Summary, metrics: &Metrics) -> io::Result<VariantCount> {
         // A figure is that of a single idea, or it is none of any.
         let is_single = self.tried.len() == 1;

@@ -181,14 +181,14 @@ impl fmt::Display for SweepReport {
         }
         if let Some(luck) = &self.luck {
             write!(f, "\n\nHow much of the best is luck, by all {} sets: {}", luck.sets, luck.reading())?;
-            let mut told = table(["probability that", ""].map(str::to_owned).to_vec());
+            let mut chances = table(["probability that", ""].map(str::to_owned).to_vec());
             for (name, found) in luck.told() {
-                told.add_row([
+                chances.add_row([
                     name.to_owned(),
                     found.map_or("not known".to_owned(), |found| format!("{found:.3}")),
                 ]);
             }
-            writeln!(f, "\n{}", told.trim_fmt())?;
+            writeln!(f, "\n{}", chances.trim_fmt())?;
         }
         for file in &self.files {
             write!(f, "\nwrote {}", file.display())?;

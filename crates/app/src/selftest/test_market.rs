@@ -1,7 +1,7 @@
-//! The worlds: what is planted in the candles, and who trades them.
+//! The markets: what is planted in the candles, and who trades them.
 
 use candlewick_sdk::Payout;
-use candlewick_statistics::{Arrangement, StatisticsError, TradeStream, VerdictPlan};
+use candlewick_statistics::{EdgeTestPlan, StatisticsError, TradeDependence, TradeStream};
 
 /// Every trade is paid at this, in ten-thousandths of a percent.
 const PAYOUT_PARTS: u32 = 850_000;
@@ -11,19 +11,19 @@ const TRADES_PER_DAY: u64 = 720;
 
 /// Candles that go on as they went with a known probability, and bots that follow them.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct World {
+pub struct TestMarket {
     /// In words.
     pub name: &'static str,
     /// How probably a candle goes the way of the one before it: what every trade wins with.
     pub chance: f64,
     /// Bots that take the same trade.
     pub bots: usize,
-    pub(super) kind: WorldKind,
+    pub(super) kind: TestMarketKind,
 }
 
-/// What the verdict promises of a world.
+/// What the verdict promises of a market.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum WorldKind {
+pub(super) enum TestMarketKind {
     /// No edge, but for the luck of break-even: seldom *edge shown*.
     Null,
     /// An edge of exactly delta: seldom *edge rejected*.
@@ -34,18 +34,23 @@ pub(super) enum WorldKind {
     Worse,
 }
 
-impl World {
+impl TestMarket {
     /// All of them.
     pub(super) fn all() -> [Self; 5] {
-        let (payout_fraction, delta) = (payout().to_fraction(), VerdictPlan::default().delta());
+        let (payout_fraction, delta) = (payout().to_fraction(), EdgeTestPlan::default().delta());
         let even = 1.0 / (1.0 + payout_fraction);
-        let world = |name, chance, bots, kind| Self { name, chance, bots, kind };
+        let market = |name, chance, bots, kind| Self { name, chance, bots, kind };
         [
-            world("exactly break-even", even, 1, WorldKind::Null),
-            world("exactly break-even, three bots in step", even, 3, WorldKind::Null),
-            world("an edge of exactly delta", (1.0 + delta) / (1.0 + payout_fraction), 1, WorldKind::Delta),
-            world("five points above break-even", even + 0.05, 1, WorldKind::Edge),
-            world("a coin", 0.5, 1, WorldKind::Worse),
+            market("exactly break-even", even, 1, TestMarketKind::Null),
+            market("exactly break-even, three bots in step", even, 3, TestMarketKind::Null),
+            market(
+                "an edge of exactly delta",
+                (1.0 + delta) / (1.0 + payout_fraction),
+                1,
+                TestMarketKind::Delta,
+            ),
+            market("five points above break-even", even + 0.05, 1, TestMarketKind::Edge),
+            market("a coin", 0.5, 1, TestMarketKind::Worse),
         ]
     }
 
@@ -58,9 +63,9 @@ impl World {
     pub(super) fn stream(&self) -> Result<TradeStream, StatisticsError> {
         let payout_fraction = payout().to_fraction();
         let points = 100.0 * (self.chance - 1.0 / (1.0 + payout_fraction));
-        let arrangement =
-            if self.bots == 1 { Arrangement::OneAfterAnother } else { Arrangement::InStep(self.bots) };
-        TradeStream::new(arrangement, &[payout_fraction], points, 0.0)
+        let dependence =
+            if self.bots == 1 { TradeDependence::Independent } else { TradeDependence::SameTrade(self.bots) };
+        TradeStream::new(dependence, &[payout_fraction], points, 0.0)
     }
 }
 

@@ -5,14 +5,14 @@ use std::fmt::Write as _;
 
 /// A table: its header, and rows of as many cells. The first cell of each row names it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Sheet {
+pub struct DataTable {
     /// What stands over the columns.
     pub header: Vec<String>,
     /// The rows.
     pub rows: Vec<Vec<String>>,
 }
 
-impl Sheet {
+impl DataTable {
     /// As markup; numbers stand at the right.
     pub(super) fn to_markup(&self) -> String {
         let mut text = String::from("<div class=\"wide\"><table><thead><tr>");

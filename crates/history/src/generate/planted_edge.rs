@@ -1,10 +1,10 @@
 //! A planted edge: spans whose direction is drawn first, and then the way there.
 
 use super::dice::Dice;
-use super::walk::STEPS_PER_MINUTE;
+use super::step::STEPS_PER_MINUTE;
 
 /// What lies ahead of the price until its span ends.
-pub(super) struct Plan {
+pub(super) struct PlantedEdge {
     /// How probably a span goes the way of the one before it.
     chance: f64,
     minutes: usize,
@@ -14,7 +14,7 @@ pub(super) struct Plan {
     ahead: Vec<i64>,
 }
 
-impl Plan {
+impl PlantedEdge {
     pub(super) fn new(chance: f64, minutes: usize) -> Self {
         Self { chance, minutes, direction: 1, ahead: Vec::with_capacity(minutes * STEPS_PER_MINUTE) }
     }

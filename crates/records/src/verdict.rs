@@ -1,4 +1,4 @@
-//! The verdict on one bot, as machines and people are told it.
+//! The verdict on one bot, as machines and people read it.
 
 use candlewick_engine::BotVerdict;
 use candlewick_statistics::{EdgeTest, Verdict};
@@ -26,8 +26,8 @@ pub struct VerdictLine {
 impl VerdictLine {
     /// The verdict on this bot.
     pub fn of(bot: &str, verdict: &BotVerdict) -> Self {
-        let test = verdict.test();
-        let (name, about_more_trades) = name_of(test);
+        let test = verdict.edge_test();
+        let (name, about_more_trades) = verdict_name(test);
         Self {
             bot: bot.to_owned(),
             verdict: name,
@@ -42,13 +42,13 @@ impl VerdictLine {
     /// The verdict in a sentence.
     pub fn words(&self) -> String {
         let Self { bot, trades, account_for, account_against, .. } = self;
-        let verdict = words_of(self.verdict, self.about_more_trades);
+        let verdict = verdict_words(self.verdict, self.about_more_trades);
         format!("{bot}: {verdict}; {trades} trades, for {account_for:.3}, against {account_against:.3}")
     }
 }
 
 /// The name that machines know it by, and how many more trades it takes where that can be said.
-pub fn name_of(test: &EdgeTest) -> (&'static str, Option<u64>) {
+pub fn verdict_name(test: &EdgeTest) -> (&'static str, Option<u64>) {
     match test.verdict() {
         Verdict::EdgeShown => ("edge_shown", None),
         Verdict::EdgeRejected => ("edge_rejected", None),
@@ -57,7 +57,7 @@ pub fn name_of(test: &EdgeTest) -> (&'static str, Option<u64>) {
 }
 
 /// The same in words.
-pub fn words_of(verdict: &str, about_more: Option<u64>) -> String {
+pub fn verdict_words(verdict: &str, about_more: Option<u64>) -> String {
     match (verdict, about_more) {
         ("edge_shown", _) => "edge shown".to_owned(),
         ("edge_rejected", _) => "no edge".to_owned(),

@@ -1,20 +1,22 @@
 //! `backtest`: stored candles through the configured bots.
 
-mod plan;
-
 use crate::arguments::parse_journal;
-use crate::candles::CandleArguments;
+use crate::candles::{CandleArguments, basis_of};
 use crate::context::Context;
 use crate::failure::{Ending, Failure, FailureKind};
-use crate::output::{print, print_json, write_file};
+use crate::journal::block_on;
+use crate::output::{show, write_file};
+use crate::progress::{Terminal, with_spinner};
+use candlewick_app::backtest::{BacktestTerms, LatencyTerms, PreparedBacktest, Replayed};
+use candlewick_app::bots::{error_of_backtest, strategies_of};
 use candlewick_app::candles::Candles;
-use candlewick_records::counted;
-use candlewick_report::analysis::{Background, Prices, Sensitivity};
+use candlewick_journal::{JournalUrl, Reader};
+use candlewick_records::{Delays, counted};
+use candlewick_report::analysis::{Background, Prices, Repeat, Sensitivity};
 use candlewick_report::page::write_run_page;
-use candlewick_report::run::{PageParts, Run, RunReport, VariantCounter, page_of, write_trades};
+use candlewick_report::run::{Caveats, PageParts, Run, RunReport, VariantCounter, page_of, write_trades};
 use candlewick_search::variants::Tried;
 use clap::Args;
-use plan::{Plan, Replayed};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -60,31 +62,62 @@ const WITHOUT_SENSITIVITY: &str = "The run was not repeated on other settings: `
                                    same arguments shows what latency, payout, price path and stress decide of it.";
 
 pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    let (plan, strategies) = Plan::of(arguments, context)?;
-    let run = plan.replay(strategies, arguments.journal.as_deref(), context.global)?;
+    let progress = Terminal(context.global);
+    let candles = arguments.candles.choice();
+    let latency =
+        arguments.latency_from.as_deref().map(|journal| latency_of(journal, arguments.latency_seed));
+    let terms =
+        BacktestTerms { candles: candles.clone(), stress: arguments.stress, latency: latency.transpose()? };
+    let (prepared, strategies) = terms.prepare(&context.global.config, context.registry, &progress)?;
+    let run = prepared.replay(strategies, arguments.journal.as_deref(), &progress)?;
     let book = &run.finished.book;
-    let coarse = arguments.candles.choice().check_trades(&plan.loaded, &plan.candles.markets, book)?;
+    let coarse = candles.check_trades(&prepared.loaded, &prepared.candles.markets, book)?;
     if let Some(path) = &arguments.trades {
-        let written = write_trades(path, book, &plan.loaded.config.bots, run.finished.money_scale);
+        let written = write_trades(path, book, &prepared.loaded.config.bots, run.finished.money_scale);
         written.map_err(|error| unwritable("--trades", path, error))?;
     }
-    let sensitivity = arguments.sensitivity.then(|| plan.sensitivity(context)).transpose()?;
+    let sensitivity = arguments.sensitivity.then(|| sensitivity_of(&prepared, context)).transpose()?;
     if arguments.no_cache {
         tracing::warn!("--no-cache does nothing any more: every backtest is run");
     }
-    report(plan, run, (coarse, sensitivity), (arguments, context))
+    report(prepared, run, (coarse, sensitivity), (arguments, context))
+}
+
+/// The latencies of a journal.
+fn latency_of(journal: &str, seed: u64) -> Result<LatencyTerms, Failure> {
+    let url: JournalUrl = journal.parse()?;
+    let delays = block_on(async { Delays::read(&mut Reader::open(&url).await?, None).await })?;
+    Ok(LatencyTerms { delays, seed, journal: url.to_string() })
+}
+
+/// Repeats the run on other settings of the venue, with strategies that are built anew for each.
+fn sensitivity_of(prepared: &PreparedBacktest, context: &Context<'_>) -> Result<Sensitivity, Failure> {
+    let PreparedBacktest { loaded, settings, candles, wants_prices, .. } = prepared;
+    let repeat = Repeat {
+        settings,
+        wants_prices,
+        candles: &candles.series,
+        markets: &candles.markets,
+        balance: loaded.initial_balance()?,
+        strategies: &|| strategies_of(&settings.session.bots, context.registry),
+    };
+    let repeated =
+        with_spinner("Repeating the run on other settings", context.global, || Sensitivity::of(&repeat));
+    repeated.map_err(|error| error_of_backtest(error, loaded).into())
 }
 
 /// Prints the figures of a run, and writes its page where one is asked for.
 fn report(
-    plan: Plan,
+    prepared: PreparedBacktest,
     run: Replayed,
     (coarse_trades, sensitivity): (Option<String>, Option<Sensitivity>),
     (arguments, context): (&BacktestArguments, &Context<'_>),
 ) -> Result<Ending, Failure> {
-    let Plan { loaded, settings, header, candles, coarse, caveats, seen_payout_percent, .. } = plan;
+    let PreparedBacktest { loaded, settings, header, candles, coarse, seen_payout_percent, .. } = prepared;
     let Replayed { finished, journal_hash, elapsed } = run;
     let span = candles.span();
+    let basis = basis_of(&arguments.candles.choice(), candles.prices);
+    let caveats = Caveats::of_replay(basis, &settings.simulation);
     let background = Background {
         assumed_payout_percent: Some(settings.simulation.payout_percent.to_fraction() * 100.0),
         seen_payout_percent,
@@ -138,11 +171,7 @@ fn report(
         let page = page_of(&report, parts)?;
         write_file("--html", path, |file| write_run_page(&page, file))?;
     }
-    if context.global.json {
-        print_json(&report)?;
-    } else {
-        print(&report.to_string())?;
-    }
+    show(&report, context.global)?;
     Ok(Ending::Done)
 }
 

@@ -1,35 +1,26 @@
-//! Orders to a running bot, given from here, and how its answers read.
+//! Orders to a running bot: halt, resume, resolve; where none runs, the file or the journal that the next one reads.
 
-use crate::error::{AppError, Fault};
-use candlewick_runtime::control::{ControlAnswer, ControlError, ControlOrder, Phase, RunState, send_order};
+mod halt;
+mod resolve;
+
+pub use halt::{Halted, Resumed, halt, resume};
+pub use resolve::{Decision, Resolved, resolve};
+
+use crate::error::{AppError, ErrorKind};
+use candlewick_runtime::control::{ControlAnswer, Phase, RunState};
 use std::fmt::Write as _;
-use std::path::Path;
-use tokio::runtime::Builder;
 
-/// Gives an order, and waits for the answer.
-///
-/// # Errors
-/// The inner one when the order reached nobody or got no answer; the outer one when this process cannot ask at all.
-pub fn give_order(
-    socket: &Path,
-    order: &ControlOrder,
-) -> Result<Result<ControlAnswer, ControlError>, AppError> {
-    let runtime = Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| AppError::system("this process cannot wait", error))?;
-    Ok(runtime.block_on(send_order(socket, order)))
-}
-
-/// The state of a run that did as it was told.
+/// The state of a run that did as it was ordered.
 ///
 /// # Errors
 /// When it did not.
-pub fn done(answer: ControlAnswer) -> Result<RunState, AppError> {
+fn done(answer: ControlAnswer) -> Result<RunState, AppError> {
     let problem = match answer {
         ControlAnswer::Done { state } => return Ok(state),
         ControlAnswer::Refused { problem } => format!("the bot refused: {problem}"),
         ControlAnswer::Unanswered { problem } => format!("nobody knows whether it is done: {problem}"),
     };
-    Err(AppError::System(Fault::new(problem)))
+    Err(AppError::new(ErrorKind::OrderNotConfirmed, problem))
 }
 
 /// How a run stands, in a sentence or two.

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 /// What is known of one bot's stakes, or of stakes that were named.
 #[derive(Debug, Serialize)]
-pub struct RuinSheet {
+pub struct RuinFigures {
     /// Whose; null when they were named.
     pub bot: Option<String>,
     /// How they follow each other, in words.
@@ -31,9 +31,11 @@ pub struct RuinSheet {
 pub struct RuinRate {
     /// `coin`, `break_even`, `lower_bound` or `given`.
     pub name: &'static str,
+    /// The win rate.
     pub win_rate: f64,
-    /// The probability within the horizon, and how far it may be off.
+    /// The probability of ruin within the horizon.
     pub ruin: f64,
+    /// How far that may be off.
     pub error: f64,
     /// Mean number of trades until ruin, of the runs that are ruined within the horizon.
     pub mean_trades: Option<f64>,
@@ -54,7 +56,7 @@ pub struct RuinTerms {
     pub win_rate: Option<f64>,
 }
 
-impl RuinSheet {
+impl RuinFigures {
     /// Of stakes, at 50 %, at break-even, at the lower bound and at a rate that was named.
     ///
     /// # Errors

@@ -1,24 +1,25 @@
-//! Where the next minute goes: by a market's regimes, by one rule all the time, or by a plan.
+//! How a price moves: by a market's changing regimes, by one rule all the time, or by a planted edge.
 
 use super::calendar;
 use super::dice::Dice;
-use super::plan::Plan;
+use super::planted_edge::PlantedEdge;
 use super::regime::Regime;
 use super::regime_state::{Outlook, RegimeState};
+use super::step::STEPS_PER_MINUTE;
 use crate::AssetType;
 use candlewick_sdk::Millis;
 
 /// The shortest and the longest spell of a trend, in minutes.
 const SPELL_MINUTES: (u32, u32) = (60, 240);
 
-/// The state of a regime.
-pub(super) enum Course {
-    /// Changing that change.
+/// How a price moves.
+pub(super) enum PriceModel {
+    /// Regimes that change.
     Changing(RegimeState),
     /// One rule.
     Rule(Rule),
-    /// Spans whose directions are planned.
-    Planned(Plan),
+    /// Spans whose directions are drawn first.
+    Planted(PlantedEdge),
 }
 
 /// A minute has a drift, or reverts to a mean.
@@ -32,7 +33,7 @@ pub(super) struct Rule {
     direction: f64,
 }
 
-impl Course {
+impl PriceModel {
     /// A market that begins at `price` ticks.
     pub(super) fn new(regime: Regime, price: f64) -> Self {
         let rule = |lean, pull| Self::Rule(Rule { lean, pull, home: price, minutes_left: 0, direction: 1.0 });
@@ -42,7 +43,7 @@ impl Course {
             Regime::Trend { lean } => rule(lean, 0.0),
             Regime::MeanReversion { pull } => rule(0.0, pull),
             Regime::Edge { chance, span } => {
-                Self::Planned(Plan::new(chance, (span.length().get() / Millis::MINUTE.get()) as usize))
+                Self::Planted(PlantedEdge::new(chance, (span.length().get() / Millis::MINUTE.get()) as usize))
             }
         }
     }
@@ -52,11 +53,11 @@ impl Course {
         match self {
             Self::Changing(state) => state.outlook(price, usual, dice),
             Self::Rule(rule) => rule.outlook(price, usual, dice),
-            Self::Planned(_) => Outlook { deviation: usual, drift: 0.0 },
+            Self::Planted(_) => Outlook { deviation: usual, drift: 0.0 },
         }
     }
 
-    /// The planned closes of the minute's steps, in ticks, where there is a plan. `volatility` is the deviation of an
+    /// The planned closes of the minute's steps, in ticks, where an edge is planted. `volatility` is the deviation of an
     /// average minute in ticks.
     pub(super) fn planned(
         &mut self,
@@ -65,28 +66,28 @@ impl Course {
         asset_type: AssetType,
         minute: Millis,
         dice: &mut Dice,
-    ) -> Option<[i64; super::walk::STEPS_PER_MINUTE]> {
-        let Self::Planned(plan) = self else { return None };
+    ) -> Option<[i64; STEPS_PER_MINUTE]> {
+        let Self::Planted(edge) = self else { return None };
         let deviation = |ahead: usize| {
             volatility * calendar::activity(asset_type, minute + Millis::MINUTE * ahead as i64)
         };
-        Some(plan.minute(price, deviation, dice))
+        Some(edge.minute(price, deviation, dice))
     }
 
     /// Learns how far the minute went beside its outlook, in standard deviations.
     pub(super) fn remember(&mut self, surprise: f64) {
         match self {
             Self::Changing(state) => state.remember(surprise),
-            Self::Rule(_) | Self::Planned(_) => {}
+            Self::Rule(_) | Self::Planted(_) => {}
         }
     }
 
-    /// The market was closed: what comes is another story.
+    /// The market was closed: what comes does not depend on what was.
     pub(super) fn forget(&mut self) {
         match self {
             Self::Changing(state) => state.forget(),
             Self::Rule(rule) => rule.minutes_left = 0,
-            Self::Planned(_) => {}
+            Self::Planted(_) => {}
         }
     }
 }
