@@ -41,7 +41,7 @@ pub(crate) struct Intents {
 }
 
 /// How many intents of a symbol are unfinished.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct IntentCounts {
     by_direction: [u32; 2],
     by_stage: [u32; 3],
@@ -71,7 +71,7 @@ impl Intents {
     pub(crate) fn with_capacity(capacity: usize, symbols: usize) -> Self {
         Self {
             unfinished: Vec::with_capacity(capacity),
-            counts: vec![IntentCounts::default(); symbols],
+            counts: vec![IntentCounts::NONE; symbols],
             unopened: Vec::new(),
             next: IntentId::new(1),
         }
@@ -213,7 +213,7 @@ impl Intents {
     /// Makes room for so many symbols: an earlier run may have traded one that no bot trades any more.
     #[cold]
     fn make_room(&mut self, symbols: usize) {
-        self.counts.resize(symbols, IntentCounts::default());
+        self.counts.resize(symbols, IntentCounts::NONE);
     }
 
     pub(crate) fn all(&self) -> &[Intent] {
@@ -226,27 +226,29 @@ impl Intents {
 
     /// How many there are on a symbol.
     #[inline]
-    pub(crate) fn counts(&self, symbol: SymbolId) -> IntentCounts {
-        self.counts.get(symbol.index()).copied().unwrap_or_default()
+    pub(crate) fn counts(&self, symbol: SymbolId) -> &IntentCounts {
+        self.counts.get(symbol.index()).unwrap_or(&IntentCounts::NONE)
     }
 }
 
 impl IntentCounts {
+    const NONE: Self = Self { by_direction: [0; 2], by_stage: [0; 3] };
+
     /// All of them.
     #[inline]
-    pub(crate) const fn all(self) -> u32 {
+    pub(crate) const fn all(&self) -> u32 {
         self.by_direction[0] + self.by_direction[1]
     }
 
     /// Those in this direction.
     #[inline]
-    pub(crate) const fn in_direction(self, direction: Direction) -> u32 {
+    pub(crate) const fn in_direction(&self, direction: Direction) -> u32 {
         self.by_direction[direction as usize]
     }
 
     /// Those at this stage.
     #[inline]
-    pub(crate) const fn at_stage(self, stage: Stage) -> u32 {
+    pub(crate) const fn at_stage(&self, stage: Stage) -> u32 {
         self.by_stage[stage as usize]
     }
 
@@ -318,7 +320,7 @@ mod tests {
                     _ => { if intents.reinstate(id).is_none() { intents.settle(id); } }
                 }
                 for symbol in (0..SYMBOLS).filter_map(SymbolId::new) {
-                    prop_assert_eq!(intents.counts(symbol), counted(&intents, symbol));
+                    prop_assert_eq!(*intents.counts(symbol), counted(&intents, symbol));
                     prop_assert_eq!(intents.counts(symbol).all() as usize, intents.on_symbol(symbol).count());
                 }
             }

@@ -3,16 +3,18 @@
 //! Close times are those that the expiries mean, counted from the decisions; the venue's own differ by its latency.
 
 use super::{Proposal, Ruling, View, refuse_if};
-use crate::intent::Intent;
 
 #[inline]
 pub(super) fn check(proposal: &Proposal, view: View<'_>) -> Ruling {
-    let direction = proposal.direction;
-    let is_same =
-        |trade: &Intent| trade.direction == direction && trade.nominal_close == proposal.nominal_close;
-    let mut same = view.intents.on_symbol(proposal.symbol).filter(|trade| is_same(trade));
-    let in_direction = view.intents.counts(proposal.symbol).in_direction(direction);
-    refuse_if(!view.limits.allow_duplicate && in_direction > 0 && same.next().is_some())
+    let may_be = !view.limits.allow_duplicate && view.counts.in_direction(proposal.direction) > 0;
+    refuse_if(may_be && is_same_open(proposal, view))
+}
+
+#[inline(never)]
+fn is_same_open(proposal: &Proposal, view: View<'_>) -> bool {
+    let Proposal { direction, nominal_close, .. } = *proposal;
+    let mut trades = view.intents.on_symbol(proposal.symbol);
+    trades.any(|trade| trade.direction == direction && trade.nominal_close == nominal_close)
 }
 
 #[cfg(test)]

@@ -47,7 +47,7 @@ pub(crate) use min_payout::Probe;
 pub(crate) use standing::refuses_until;
 pub(crate) use state::RiskState;
 
-use crate::intent::Intents;
+use crate::intent::{IntentCounts, Intents};
 use crate::ledger::Ledger;
 use crate::{Action, BotId, Edge, Origin, SymbolId};
 use candlewick_sdk::{Direction, Expiry, Millis, Money, Reason};
@@ -85,6 +85,8 @@ pub(crate) struct View<'a> {
     pub(crate) state: &'a RiskState,
     pub(crate) ledger: &'a Ledger,
     pub(crate) intents: &'a Intents,
+    /// How many intents are unfinished on the proposal's symbol.
+    pub(crate) counts: &'a IntentCounts,
 }
 
 /// A rule's answer.

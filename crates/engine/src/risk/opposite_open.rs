@@ -4,7 +4,7 @@ use super::{Proposal, Ruling, View, refuse_if};
 
 #[inline]
 pub(super) fn check(proposal: &Proposal, view: View<'_>) -> Ruling {
-    let opposite = view.intents.counts(proposal.symbol).in_direction(proposal.direction.opposite());
+    let opposite = view.counts.in_direction(proposal.direction.opposite());
     refuse_if(!view.limits.allow_opposite && opposite > 0)
 }
 
