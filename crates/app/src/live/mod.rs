@@ -97,7 +97,7 @@ pub async fn run(
     journal.check_kind(trading).await?;
     // Whatever is asked until the run begins takes no venue time.
     let hold = clock.hold();
-    let account = connect(broker.as_ref(), account).await?;
+    let account = connect(broker.as_ref(), account, loaded.config.account.money_scale).await?;
     let balance = journal.first_balance().await?.unwrap_or(account.balance);
     let settings = SessionSettings { balance, ..session_settings(loaded) };
     for notice in check_ladders(&settings)? {

@@ -46,7 +46,7 @@ pub(super) struct Manner {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Results {
     Told,
-    Untold,
+    Withheld,
 }
 
 /// Why a run did not come to its end.
@@ -62,7 +62,7 @@ impl Manner {
     /// One by one, with prices and results: what a bot sees.
     pub(super) const LIVE: Self = Self { prices_from: 0, results: Results::Told };
     /// The same without results, which a restart does not tell again.
-    pub(super) const ALONE: Self = Self { results: Results::Untold, ..Self::LIVE };
+    pub(super) const ALONE: Self = Self { results: Results::Withheld, ..Self::LIVE };
 }
 
 impl Subject {
