@@ -9,30 +9,37 @@ const AT_WORK: [&str; 6] = ["terms", "settlement", "wallet", "price", "revision"
 /// Everything is asked for, also what no strategy of the recorded bots wants.
 const WATCHFUL: &str = "[runtime]\nwatch_prices = true\nprice_every_ms = 1000\nwallet_every_s = 10\n";
 
-fn audits(faults: Option<&str>) -> (Value, Value) {
+/// How long a session of a venue that keeps its word is recorded; on a busy machine, in which so little happens that an
+/// audit has nothing to look at, again for longer.
+const SPANS: [&str; 3] = ["12s", "40s", "120s"];
+
+fn audits(span: &str, faults: &[&str]) -> (Value, Value) {
     let folder = folder().with("watchful.toml", WATCHFUL);
-    let mut arguments = vec!["--speed", "60", "--for", "12s", "--config", "watchful.toml"];
-    arguments.extend(faults.into_iter().flat_map(|profile| ["--faults", profile]));
+    let arguments = [&["--speed", "60", "--for", span, "--config", "watchful.toml"], faults].concat();
     let live = record(&folder, &arguments);
     assert_eq!(live.code, 0, "{}", live.stderr);
     let report = folder.run(&["report", "--journal", "run.db", "--json"]).json();
     (live.json(), report)
 }
 
+fn has_looked(live: &Value, audit: &str) -> bool {
+    live["audits"][audit]["checked"].as_u64() > Some(0)
+}
+
 #[test]
 fn a_venue_that_keeps_its_word_is_looked_at_by_every_audit_and_found_right() {
-    let (live, report) = audits(None);
+    let sessions = SPANS.iter().map(|span| audits(span, &[]));
+    let mut looked_at = sessions.skip_while(|(live, _)| !AT_WORK.iter().all(|audit| has_looked(live, audit)));
+    let (live, report) = looked_at.next().expect("every audit looks at something");
     for audit in AT_WORK {
-        let tally = &live["audits"][audit];
-        assert!(tally["checked"].as_u64().unwrap_or(0) > 0, "{audit}: {live}");
-        assert_eq!(tally["findings"], 0, "{audit}: {live}");
+        assert_eq!(live["audits"][audit]["findings"], 0, "{audit}: {live}");
     }
     assert_eq!(report["audit_findings"], Value::Null, "{report}");
 }
 
 #[test]
 fn what_the_venue_sends_beside_its_contract_is_counted_live_and_in_the_report() {
-    let (live, report) = audits(Some("unknown-values:1"));
+    let (live, report) = audits(SPANS[0], &["--faults", "unknown-values:1"]);
     let found = live["audits"]["schema"]["findings"].as_u64().unwrap_or(0);
     assert!(found > 0, "{live}");
     assert_eq!(report["audit_findings"]["schema"], found, "{report}");

@@ -126,7 +126,8 @@ impl Folder {
 }
 
 impl Run {
-    fn of(output: &Output) -> Self {
+    /// What a command that has ended left behind.
+    pub(crate) fn of(output: &Output) -> Self {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let code = output.status.code().unwrap_or(-1);
         Self { code, stdout: text(&output.stdout), stderr: text(&output.stderr) }

@@ -1,4 +1,4 @@
-//! Candles at rest as a user keeps them: the catalog, its ranges, its exports, and what a backtest takes from it.
+//! Stored candles as a user keeps them: the catalog, its ranges, its exports, and what a backtest takes from it.
 
 use crate::candlewick::{BACKTEST, BOT, Folder, Run, candles, folder_with_bot, repository};
 use serde_json::Value;

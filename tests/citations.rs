@@ -1,6 +1,7 @@
 //! What the code and the documents refer to is in the repository: cited sections, named paths, links.
 
 use crate::tidy::{root, tracked};
+use candlewick_engine::Rule;
 use std::fs;
 use std::path::Path;
 
@@ -66,6 +67,16 @@ fn documents() -> [Cited; 4] {
 
 fn read(file: &Path) -> String {
     fs::read_to_string(file).expect("a file of the repository is text")
+}
+
+#[test]
+fn the_rules_of_a_trade_name_every_risk_rule_in_its_order() {
+    let text = read(&root().join("docs/domain.md"));
+    let table =
+        text.lines().skip_while(|line| !line.starts_with("## 4. ")).filter(|line| line.starts_with("| `"));
+    let names =
+        table.filter_map(|line| line.split(" | ").next()).flat_map(|cell| cell.split('`').skip(1).step_by(2));
+    assert_eq!(names.collect::<Vec<_>>(), Rule::ALL.map(Rule::as_str));
 }
 
 #[test]

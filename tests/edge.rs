@@ -59,7 +59,9 @@ fn bare_counts_have_figures_and_no_verdict() {
     assert_near(&all["independent"]["win_rate"], 0.58, 1e-12);
     assert!(all["independent"]["p_value"].as_f64().unwrap() < 0.01);
     let told = candlewick(&[&["edge"], counts.as_slice()].concat()).stdout;
-    for part in ["bare counts have no order", "assumes independent trades", "--trades or --journal"] {
+    for part in
+        ["none: it takes trades in their order", "assumes independent trades", "--trades or --journal"]
+    {
         assert!(told.contains(part), "{part}: {told}");
     }
     candlewick(&["edge", "verdict", "--won", "5"]).fails(2, &["--lost"]);
@@ -126,11 +128,11 @@ fn ruin_is_told_of_stakes_at_the_rates_that_matter() {
 
     // Without a factor, what wins back everything: six levels cost 89.5 first stakes, for the losses alone 48.8.
     let ladder = ["ruin", "--martingale", "10", "--payout", "85", "--balance", "100000", "--trades", "50"];
-    let sheet = &json(&ladder)["stakes"][0];
-    assert_near(&sheet["ladder_cost"], 895.0, 1.0);
-    assert_near(&sheet["recovery_costs"][0], 48.8, 0.05);
-    assert_near(&sheet["recovery_costs"][1], 89.5, 0.05);
-    assert_near(&sheet["rates"][0]["ruin"], 0.0, 1e-12);
+    let stakes = &json(&ladder)["stakes"][0];
+    assert_near(&stakes["ladder_cost"], 895.0, 1.0);
+    assert_near(&stakes["recovery_costs"][0], 48.8, 0.05);
+    assert_near(&stakes["recovery_costs"][1], 89.5, 0.05);
+    assert_near(&stakes["rates"][0]["ruin"], 0.0, 1e-12);
 
     let bound =
         ["ruin", "--soros", "10", "--balance", "100", "--trades", "50", "--won", "90", "--lost", "110"];

@@ -23,6 +23,8 @@ const DIRECTIONS: [&str; 2] = ["BUY", "SELL"];
 /// The line of the first intent.
 const FIRST_OPEN: &str = " open     #1 ";
 const MOST_STARTS: u32 = 40;
+/// How often a run may see too little on a busy machine; each time it goes on for longer.
+const MOST_ROUNDS: u32 = 4;
 
 /// Whether a profile brings intents into doubt.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,9 +51,18 @@ struct Intent<'a> {
     decision_time: i64,
 }
 
-fn folder() -> Folder {
-    let mut settings = String::from(
-        "[broker]\ntimeout_ms = 500\nretry_pause_ms = 20\n[risk]\nmax_open_trades = 0\nmax_open_trades_per_symbol = 3\n\
+/// Where no answer gets lost none is given up, however late a busy machine brings it.
+fn timeout_ms(doubt: Doubt) -> u32 {
+    match doubt {
+        Doubt::Never => 60_000,
+        Doubt::Possibly | Doubt::Surely => 500,
+    }
+}
+
+fn folder(doubt: Doubt) -> Folder {
+    let mut settings = format!("[broker]\ntimeout_ms = {}\n", timeout_ms(doubt));
+    settings.push_str(
+        "retry_pause_ms = 20\n[risk]\nmax_open_trades = 0\nmax_open_trades_per_symbol = 3\n\
          daily_loss_limit = 0\nmax_drawdown_percent = 0\nmax_trades_per_day = 0\nallow_opposite = true\n\
          max_signal_delay_ms = 30000\n[runtime]\nwatch_prices = false\n",
     );
@@ -72,11 +83,19 @@ fn folder() -> Folder {
 
 /// Runs bots for a while, and collects what the venue's list shows meanwhile. Where a fault meets the very first
 /// questions there is no run yet: the program says so, and another seed is tried.
-fn watch(profile: &'static str, seconds: u32) -> Watched {
-    let folder = folder();
-    (1..=MOST_STARTS)
-        .find_map(|seed| run_bots(&folder, (profile, seconds), seed))
-        .unwrap_or_else(|| panic!("{profile}: no run began"))
+fn watch(profile: &'static str, seconds: u32, doubt: Doubt) -> Watched {
+    let folder = folder(doubt);
+    let (mut seconds, mut round, mut last) = (seconds, 0, None);
+    for seed in 1..=MOST_STARTS {
+        let Some(watched) = run_bots(&folder, (profile, seconds), seed) else { continue };
+        round += 1;
+        if watched.has_seen_enough(doubt) || round == MOST_ROUNDS {
+            return watched;
+        }
+        last = Some(watched);
+        seconds *= 3;
+    }
+    last.unwrap_or_else(|| panic!("{profile}: no run began"))
 }
 
 fn run_bots(folder: &Folder, (profile, seconds): (&'static str, u32), seed: u32) -> Option<Watched> {
@@ -222,6 +241,12 @@ impl Watched {
         self.journal.iter().filter(|entry| entry["event"] == "in_doubt").count()
     }
 
+    /// Whether there was anything to look at.
+    fn has_seen_enough(&self, doubt: Doubt) -> bool {
+        let has_doubts = doubt != Doubt::Surely || self.doubts() > 0;
+        !self.intents().is_empty() && !self.trades.is_empty() && has_doubts
+    }
+
     /// From the event that leaves an intent in doubt until one that ends the doubt, its symbol opens nothing.
     fn assert_doubt_blocks(&self) {
         let intents = self.intents();
@@ -245,7 +270,7 @@ impl Watched {
 
 /// A run of so many seconds.
 fn check(profile: &'static str, seconds: u32, doubt: Doubt) {
-    let watched = watch(profile, seconds);
+    let watched = watch(profile, seconds, doubt);
     watched.assert_opened_once();
     watched.assert_doubt_blocks();
     let (intents, seen, doubts) = (watched.intents().len(), watched.trades.len(), watched.doubts());

@@ -2,18 +2,17 @@
 //! nobody disturbed.
 #![cfg(unix)]
 
-use crate::fetching::Scene;
-use candlewick_broker::clock::Stopwatch;
+use crate::fetching::{Fixture, seen};
+use crate::relay::Relay;
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::Stdio;
-use std::time::Duration;
 
 const SIGKILL: i32 = 9;
 const KILLS: usize = 5;
-/// On a machine that is sometimes busier than at others, a kill can come too late: then once more, sooner.
-const ROUNDS: u32 = 4;
+/// The fewest requests that a run makes before it is killed; candles are kept ten pages at a time.
+const FEWEST: u64 = 15;
 const SERIES: [&str; 2] = ["BTCUSDT@5s", "ETHUSDT@5s"];
 /// 2026-01-05 00:00 UTC.
 const MONDAY: i64 = 1_767_571_200_000;
@@ -37,10 +36,10 @@ fn candles(seed: i64) -> String {
 struct Dice(u64);
 
 impl Dice {
-    /// From 0 to below 1.
-    fn roll(&mut self) -> f64 {
+    /// From 0 to below `bound`.
+    fn below(&mut self, bound: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as f64 / f64::from(1_u32 << 31)
+        (self.0 >> 33) % bound
     }
 }
 
@@ -49,61 +48,57 @@ fn fetch(catalog: &str) -> Vec<&str> {
     [&what[..], &["--rate", "0", "--limit", "500", "--catalog", catalog, "--json"]].concat()
 }
 
-fn hashes(scene: &Scene, catalog: &str) -> Vec<Value> {
-    let list = scene.folder.run(&["data", "list", "--catalog", catalog, "--json"]).json();
+fn hashes(fixture: &Fixture, catalog: &str) -> Vec<Value> {
+    let list = fixture.folder.run(&["data", "list", "--catalog", catalog, "--json"]).json();
     list.as_array().unwrap().iter().map(|series| series["data_hash"].clone()).collect()
 }
 
-/// Kills as many runs on one new catalog, each some time after its start. Answers its name, and how many candles were
-/// there after each; nothing when a run was over before its time.
-fn kill_and_restart(scene: &Scene, seed: u64, span: Duration) -> Option<(String, Vec<u64>)> {
-    let (mut dice, catalog) = (Dice(seed), format!("killed-{seed}"));
+/// Kills as many runs on one new catalog, each when it has made some number of requests, together fewer than the `whole`
+/// takes, and the last so many that one of the two series has surely been kept in part. Answers how many candles were there
+/// after each.
+fn kill_and_restart(fixture: &Fixture, relay: &Relay, whole: u64, seed: u64) -> Vec<u64> {
+    let mut dice = Dice(seed);
+    let most = whole / (KILLS as u64 + 1);
     let mut there = Vec::new();
-    for _ in 0..KILLS {
-        let mut command = scene.folder.command(&fetch(&catalog));
+    for kill in 1..=KILLS {
+        relay.forget();
+        let mut command = fixture.folder.command(&fetch("killed"));
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        // Together less than the whole takes, so that each strikes a run that is under way.
-        std::thread::sleep(span.mul_f64(0.02 + 0.16 * dice.roll()) + Duration::from_millis(20));
+        let requests = if kill == KILLS { most } else { FEWEST + dice.below(most - FEWEST) };
+        relay.wait_for(requests as usize, |_| true);
         child.kill().unwrap();
-        if child.wait().unwrap().signal() != Some(SIGKILL) {
-            return None;
-        }
+        assert_eq!(child.wait().unwrap().signal(), Some(SIGKILL), "it is under way");
         // Whatever is there can be read.
-        let list = scene.folder.run(&["data", "list", "--catalog", &catalog, "--json"]).json();
+        let list = fixture.folder.run(&["data", "list", "--catalog", "killed", "--json"]).json();
         there.push(list.as_array().unwrap().iter().map(|one| one["candles"].as_u64().unwrap()).sum::<u64>());
     }
-    Some((catalog, there))
+    there
 }
 
 #[test]
 fn killed_at_random_moments_a_fetch_ends_as_one_that_was_left_alone() {
     let (bitcoin, ether) = (candles(7), candles(11));
-    let scene = Scene::new(&[("BTCUSDT_5s.csv", &bitcoin), ("ETHUSDT_5s.csv", &ether)], "latency:1:10ms");
-    let watch = Stopwatch::start();
-    let alone = scene.folder.run(&fetch("alone")).json();
-    let span = watch.elapsed();
-    let new = |told: &Value| {
-        told["series"].as_array().unwrap().iter().map(|one| one["new"].as_u64().unwrap()).sum::<u64>()
+    let fixture = Fixture::new(&[("BTCUSDT_5s.csv", &bitcoin), ("ETHUSDT_5s.csv", &ether)], "latency:1:10ms");
+    let (fixture, relay) = seen(fixture);
+    let alone = fixture.folder.run(&fetch("alone")).json();
+    let sum = |told: &Value, key: &str| {
+        told["series"].as_array().unwrap().iter().map(|one| one[key].as_u64().unwrap()).sum::<u64>()
     };
-    let total = new(&alone);
+    let (total, requests) = (sum(&alone, "new"), sum(&alone, "requests"));
     assert_eq!(total, 2 * DAYS * A_DAY, "{alone}");
 
     let seed = std::env::var("FETCH_SEED").map_or(1, |seed| seed.parse().unwrap());
-    let (catalog, there) = (0..ROUNDS)
-        .find_map(|round| kill_and_restart(&scene, seed + u64::from(round), span / 2_u32.pow(round)))
-        .expect("a run can be killed five times before it is over");
-    let last = scene.folder.run(&fetch(&catalog)).json();
-    println!(
-        "FETCH_SEED={seed}: alone in {span:?}; after each kill {there:?} of {total}, then {} more",
-        new(&last)
-    );
+    let there = kill_and_restart(&fixture, &relay, requests, seed);
+    let last = fixture.folder.run(&fetch("killed")).json();
+    let new = sum(&last, "new");
+    println!("FETCH_SEED={seed}: after each kill {there:?} of {total}, then {new} more");
     assert!(there.is_sorted() && there[KILLS - 1] > 0, "{there:?}");
-    assert_eq!(there[KILLS - 1] + new(&last), total, "what was there did not come again");
+    assert_eq!(there[KILLS - 1] + new, total, "what was there did not come again");
 
-    assert_eq!(hashes(&scene, &catalog), hashes(&scene, "alone"));
+    assert_eq!(hashes(&fixture, "killed"), hashes(&fixture, "alone"));
     for (series, served) in SERIES.iter().zip([&bitcoin, &ether]) {
-        let exported = scene.export(series, &catalog);
-        assert_eq!(exported, scene.export(series, "alone"), "{series}");
+        let exported = fixture.export(series, "killed");
+        assert_eq!(exported, fixture.export(series, "alone"), "{series}");
         // Up to the end of the third day, it is what the venue was given.
         let lines = exported.lines().count() as u64;
         assert!(served.starts_with(&exported) && lines == DAYS * A_DAY + 1, "{series}");

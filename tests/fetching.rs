@@ -32,12 +32,12 @@ pub(crate) fn minutes(minutes: impl Iterator<Item = i64>) -> String {
 }
 
 /// A venue whose clock stands at the end of the fifth day, and a folder whose variables lead to it.
-pub(crate) struct Scene {
+pub(crate) struct Fixture {
     pub(crate) folder: Folder,
     served: Served,
 }
 
-impl Scene {
+impl Fixture {
     /// The venue has these files.
     pub(crate) fn new(files: &[(&str, &str)], faults: &str) -> Self {
         Self::at(files, &["--start", "2026-01-10", "--faults", faults])
@@ -73,12 +73,12 @@ impl Scene {
     }
 }
 
-/// The scene behind a relay: what its folder's commands ask the venue is seen.
-fn seen(scene: Scene) -> (Scene, Relay) {
-    let Scene { folder, served } = scene;
+/// The fixture behind a relay: what its folder's commands ask the venue is seen.
+pub(crate) fn seen(fixture: Fixture) -> (Fixture, Relay) {
+    let Fixture { folder, served } = fixture;
     let relay = Relay::to(served.text("base_url"));
     let folder = folder.with_variable("CANDLEWICK_BROKER__PRICE_URL", &relay.url);
-    (Scene { folder, served }, relay)
+    (Fixture { folder, served }, relay)
 }
 
 fn counts(told: &Value) -> [u64; 4] {
@@ -90,20 +90,20 @@ fn what_arrives_is_what_the_venue_has_and_the_next_run_goes_on_from_there() {
     // Closed from the second day's noon to the third day's noon.
     let is_open = |minute: &i64| !(2_160..3_600).contains(minute);
     let all = minutes((0..8_000).filter(is_open));
-    let scene = Scene::new(&[("BTCUSDT_1m.csv", &all)], "none");
-    let first = scene.fetch(&THREE_DAYS);
+    let fixture = Fixture::new(&[("BTCUSDT_1m.csv", &all)], "none");
+    let first = fixture.fetch(&THREE_DAYS);
     assert_eq!(counts(&first), [2_880, 0, 0, 1_440], "{first}");
-    assert_eq!(scene.export("BTCUSDT@1m", "candles"), minutes((0..4_320).filter(is_open)));
+    assert_eq!(fixture.export("BTCUSDT@1m", "candles"), minutes((0..4_320).filter(is_open)));
     // The last hundred again, and what closed since; the clock stands shortly after the fifth day.
-    let second = scene.fetch(&[]);
+    let second = fixture.fetch(&[]);
     assert_eq!(counts(&second), [2_880, 100, 0, 1_440], "{second}");
     assert_eq!(second["end"], MONDAY + 7_200 * MINUTE);
     // All of it once more changes nothing.
-    let third = scene.fetch(&["--from", "2026-01-05", "--again"]);
+    let third = fixture.fetch(&["--from", "2026-01-05", "--again"]);
     assert_eq!(counts(&third), [0, 5_760, 0, 1_440], "{third}");
     assert_eq!(third["data_hash"], second["data_hash"]);
     // Only the closed day is asked for again, once.
-    let fourth = scene.fetch(&["--from", "2026-01-05", "--to", "2026-01-09"]);
+    let fourth = fixture.fetch(&["--from", "2026-01-05", "--to", "2026-01-09"]);
     assert_eq!((counts(&fourth), &fourth["requests"]), ([0, 0, 0, 1_440], &Value::from(2)), "{fourth}");
 }
 
@@ -112,10 +112,10 @@ fn a_weekend_in_which_nothing_came_is_not_asked_for_again() {
     // From Friday to Sunday, 22:00 UTC; and an hour of the Tuesday before.
     let is_open = |minute: &i64| !(7_080..9_960).contains(minute) && !(2_000..2_060).contains(minute);
     let all = minutes((0..12_000).filter(is_open));
-    let scene = Scene::at(&[("EURUSD_1m.csv", &all)], &["--start", "2026-01-13"]);
+    let fixture = Fixture::at(&[("EURUSD_1m.csv", &all)], &["--start", "2026-01-13"]);
     let fetch = |arguments: &[&str]| {
         let fetch = ["data", "fetch", "EURUSD@1m", "--catalog", "candles", "--json", "--from", "2026-01-05"];
-        scene.folder.run(&[&fetch[..], &HASTE, arguments].concat()).json()["series"][0].clone()
+        fixture.folder.run(&[&fetch[..], &HASTE, arguments].concat()).json()["series"][0].clone()
     };
     assert_eq!(counts(&fetch(&[])), [11_520 - 2_940, 0, 0, 2_940]);
     // The hour in which candles should be, and the latest ones.
@@ -127,33 +127,33 @@ fn a_weekend_in_which_nothing_came_is_not_asked_for_again() {
 
 #[test]
 fn a_stretch_before_the_stored_candles_and_one_among_them_is_filled() {
-    let scene = Scene::new(&[("BTCUSDT_1m.csv", &minutes(0..8_000))], "none");
-    scene.fetch(&["--from", "2026-01-06", "--to", "2026-01-07"]);
-    scene.fetch(&["--from", "2026-01-08", "--to", "2026-01-09"]);
-    let filled = scene.fetch(&["--from", "2026-01-05", "--to", "2026-01-10", "--limit", "77"]);
+    let fixture = Fixture::new(&[("BTCUSDT_1m.csv", &minutes(0..8_000))], "none");
+    fixture.fetch(&["--from", "2026-01-06", "--to", "2026-01-07"]);
+    fixture.fetch(&["--from", "2026-01-08", "--to", "2026-01-09"]);
+    let filled = fixture.fetch(&["--from", "2026-01-05", "--to", "2026-01-10", "--limit", "77"]);
     assert_eq!(filled["candles"], 7_200, "{filled}");
-    assert_eq!(scene.export("BTCUSDT@1m", "candles"), minutes(0..7_200));
+    assert_eq!(fixture.export("BTCUSDT@1m", "candles"), minutes(0..7_200));
 }
 
 #[test]
 fn what_a_repair_left_out_is_not_fetched_again() {
     let spiked = minutes(0..8_000).replace("1767631200000,101,102,", "1767631200000,101,902,");
     assert_ne!(spiked, minutes(0..8_000));
-    let scene = Scene::new(&[("BTCUSDT_1m.csv", &spiked)], "none");
-    assert_eq!(counts(&scene.fetch(&THREE_DAYS)), [4_320, 0, 0, 0]);
+    let fixture = Fixture::new(&[("BTCUSDT_1m.csv", &spiked)], "none");
+    assert_eq!(counts(&fixture.fetch(&THREE_DAYS)), [4_320, 0, 0, 0]);
     let fix = ["data", "check", "--catalog", "candles", "--fix", "--also", "spike", "--ignore", "gap"];
-    let fixed = scene.folder.run(&fix);
+    let fixed = fixture.folder.run(&fix);
     assert_eq!(fixed.code, 0, "{}{}", fixed.stdout, fixed.stderr);
-    let repaired = scene.export("BTCUSDT@1m", "candles");
+    let repaired = fixture.export("BTCUSDT@1m", "candles");
     assert_eq!(repaired.lines().count(), 4_320);
-    let next = scene.fetch(&THREE_DAYS);
+    let next = fixture.fetch(&THREE_DAYS);
     assert_eq!(
         (counts(&next), &next["requests"]),
         ([0, 100, 0, 1], &1.into()),
         "only the latest are asked for"
     );
-    assert_eq!(counts(&scene.fetch(&[&THREE_DAYS[..], &["--again"]].concat())), [0, 4_320, 0, 1]);
-    assert_eq!(scene.export("BTCUSDT@1m", "candles"), repaired);
+    assert_eq!(counts(&fixture.fetch(&[&THREE_DAYS[..], &["--again"]].concat())), [0, 4_320, 0, 1]);
+    assert_eq!(fixture.export("BTCUSDT@1m", "candles"), repaired);
 }
 
 #[test]
@@ -161,31 +161,31 @@ fn several_series_come_at_once_through_every_fault_of_the_venue() {
     let (bitcoin, ether) = (minutes(0..8_000), minutes(500..6_000));
     let files = [("BTCUSDT_1m.csv", bitcoin.as_str()), ("ETHUSDT_1m.csv", ether.as_str())];
     let faults = "errors:0.1,errors-after:0.05,drop-before:0.05,drop-after:0.05,shuffle:0.5,latency:0.3:20ms";
-    let scene = Scene::new(&files, faults);
-    let folder = scene.folder.path("many.toml");
+    let fixture = Fixture::new(&files, faults);
+    let folder = fixture.folder.path("many.toml");
     std::fs::write(&folder, "[broker]\nretry_pause_ms = 10\nread_attempts = 10\ntimeout_ms = 1000\n")
         .unwrap();
     let arguments = ["data", "fetch", "--config", "many.toml", "BTCUSDT@1m", "ETHUSDT@5m", "ETHUSDT@1m"];
     let more = ["--from", "2026-01-05", "--to", "2026-01-08", "--limit", "300", "--catalog", "candles"];
-    let told = scene.folder.run(&[&arguments[..], &more, &HASTE, &["--json"]].concat()).json();
+    let told = fixture.folder.run(&[&arguments[..], &more, &HASTE, &["--json"]].concat()).json();
     let candles: Vec<u64> =
         told["series"].as_array().unwrap().iter().map(|one| one["candles"].as_u64().unwrap()).collect();
     assert_eq!(candles, [4_320, 764, 3_820], "{told}");
-    assert_eq!(scene.export("BTCUSDT@1m", "candles"), minutes(0..4_320));
-    assert_eq!(scene.export("ETHUSDT@1m", "candles"), minutes(500..4_320));
+    assert_eq!(fixture.export("BTCUSDT@1m", "candles"), minutes(0..4_320));
+    assert_eq!(fixture.export("ETHUSDT@1m", "candles"), minutes(500..4_320));
 }
 
 #[test]
 fn revised_candles_are_kept_beside_those_that_were_seen_first_and_told() {
     let first = minutes(0..8_000);
-    let scene = Scene::new(&[("BTCUSDT_1m.csv", &first)], "none");
-    scene.fetch(&THREE_DAYS);
+    let fixture = Fixture::new(&[("BTCUSDT_1m.csv", &first)], "none");
+    fixture.fetch(&THREE_DAYS);
     // Another venue that knows one candle better, and one that had no trades.
     let line = first.lines().nth(1_001).unwrap();
     assert_eq!(line, "1767631200000,101,102,100,101.5,1000");
     let revised = first.replace(line, "1767631200000,101,102.5,100,101.25,1000");
-    let other = Scene::new(&[("BTCUSDT_1m.csv", &revised)], "none");
-    let folder = scene.folder.with_variable("CANDLEWICK_BROKER__PRICE_URL", other.served.text("base_url"));
+    let other = Fixture::new(&[("BTCUSDT_1m.csv", &revised)], "none");
+    let folder = fixture.folder.with_variable("CANDLEWICK_BROKER__PRICE_URL", other.served.text("base_url"));
     let fetch = ["data", "fetch", "BTCUSDT@1m", "--catalog", "candles", "--from", "2026-01-05", "--again"];
     let fetch = [&fetch[..], &HASTE, &["--to", "2026-01-08"]].concat();
     folder.run(&fetch).fails(2, &["BTCUSDT 1m in the catalog candles came from http://127.0.0.1:", "--mix"]);
@@ -206,9 +206,9 @@ fn revised_candles_are_kept_beside_those_that_were_seen_first_and_told() {
 #[test]
 fn a_revision_is_told_in_words() {
     let first = minutes(0..8_000);
-    let scene = Scene::new(&[("BTCUSDT_1m.csv", &first)], "none");
+    let fixture = Fixture::new(&[("BTCUSDT_1m.csv", &first)], "none");
     let revised = first.replace(",101,102,100,101.5,1000\n", ",101,102.5,100,101.25,1000\n");
-    let own = scene.folder.with("BTCUSDT_1m.csv", &revised);
+    let own = fixture.folder.with("BTCUSDT_1m.csv", &revised);
     let import = ["data", "import", "BTCUSDT_1m.csv", "--catalog", "candles"];
     assert_eq!(own.run(&import).code, 0);
     let fetch = ["data", "fetch", "BTCUSDT@1m", "--catalog", "candles", "--mix", "--again"];
@@ -220,9 +220,9 @@ fn a_revision_is_told_in_words() {
 
 #[test]
 fn what_cannot_be_fetched_is_told_with_the_way_out() {
-    let scene = Scene::new(&[("BTCUSDT_1m.csv", &minutes(0..8_000))], "none");
+    let fixture = Fixture::new(&[("BTCUSDT_1m.csv", &minutes(0..8_000))], "none");
     let check = |arguments: &[&str], code: i32, parts: &[&str]| {
-        scene.folder.run(&[&["data", "fetch"], arguments].concat()).fails(code, parts);
+        fixture.folder.run(&[&["data", "fetch"], arguments].concat()).fails(code, parts);
     };
     check(
         &["btc/usdt@1m"],
@@ -243,8 +243,8 @@ fn what_cannot_be_fetched_is_told_with_the_way_out() {
     check(&["BTCUSDT@1m", "--record", "--from", "2026-01-07"], 2, &["--record"]);
     // The series that can be fetched is, beside one that cannot.
     check(&["NOPE@1m", "BTCUSDT@1m", "--from", "2026-01-05", "--rate", "0"], 4, &["NOPE"]);
-    assert_eq!(scene.export("BTCUSDT@1m", "data"), minutes(0..7_200));
-    let Scene { folder, served } = scene;
+    assert_eq!(fixture.export("BTCUSDT@1m", "data"), minutes(0..7_200));
+    let Fixture { folder, served } = fixture;
     let wrong = folder.with_variable("CANDLEWICK_BROKER__API_KEY", "not-this-one");
     let run = wrong.run(&["data", "fetch", "BTCUSDT@1m", "ETHUSDT@1m"]);
     run.fails(4, &["the credentials are not accepted", "CANDLEWICK_BROKER__API_KEY"]);
@@ -257,11 +257,11 @@ fn what_cannot_be_fetched_is_told_with_the_way_out() {
 
 #[test]
 fn nothing_to_fetch_is_no_error_and_says_what_the_venues_clock_said() {
-    let scene = Scene::new(&[("BTCUSDT_1m.csv", &minutes(0..8_000))], "none");
+    let fixture = Fixture::new(&[("BTCUSDT_1m.csv", &minutes(0..8_000))], "none");
     let run =
-        scene.folder.run(&["data", "fetch", "BTCUSDT@1m", "--from", "2026-02-01", "--to", "2026-03-01"]);
+        fixture.folder.run(&["data", "fetch", "BTCUSDT@1m", "--from", "2026-02-01", "--to", "2026-03-01"]);
     assert!(run.code == 0 && run.stdout.contains("its clock said 2026-01-10T00:00:"), "{}", run.stdout);
-    let empty = scene.fetch(&["--from", "2025-06-01", "--to", "2026-01-01"]);
+    let empty = fixture.fetch(&["--from", "2025-06-01", "--to", "2026-01-01"]);
     assert_eq!((&empty["candles"], &empty["data_hash"]), (&Value::from(0), &Value::Null), "{empty}");
     // Half a year of nothing, in windows of up to a week.
     assert!(empty["requests"].as_u64() < Some(60), "{empty}");
@@ -306,9 +306,9 @@ fn without_a_name_the_bots_series_are_fetched_as_what_the_bots_say_they_are() {
     let config = Folder::new().with("bots.toml", &settings);
     let path = config.path("bots.toml").to_string_lossy().into_owned();
     let how = ["--start", "2026-01-10", "--config", &path];
-    let scene = Scene::at(&[("BTCUSDT_1m.csv", &minutes(0..8_000))], &how);
+    let fixture = Fixture::at(&[("BTCUSDT_1m.csv", &minutes(0..8_000))], &how);
     let fetch = |arguments: &[&str]| {
-        scene.folder.run(&[&["data", "fetch", "--json"], arguments, &THREE_DAYS, &HASTE].concat())
+        fixture.folder.run(&[&["data", "fetch", "--json"], arguments, &THREE_DAYS, &HASTE].concat())
     };
     let told = fetch(&["--config", &path]).json();
     let series = told["series"].as_array().unwrap().iter();
@@ -320,14 +320,14 @@ fn without_a_name_the_bots_series_are_fetched_as_what_the_bots_say_they_are() {
 
 #[test]
 fn a_fetch_that_is_stopped_keeps_what_came_says_so_and_goes_on_with_the_same_command() {
-    let scene = Scene::new(&[("BTCUSDT_1m.csv", &minutes(0..8_000))], "latency:1:20ms");
-    let (scene, relay) = seen(scene);
+    let fixture = Fixture::new(&[("BTCUSDT_1m.csv", &minutes(0..8_000))], "latency:1:20ms");
+    let (fixture, relay) = seen(fixture);
     let fetch = ["data", "fetch", "BTCUSDT@1m", "--from", "2026-01-05", "--to", "2026-01-10", "--json"];
     let fetch = [&fetch[..], &HASTE, &["--limit", "20", "--catalog", "candles"]].concat();
     let mut so_far = 0;
     for name in ["INT", "TERM"] {
         relay.forget();
-        let mut child = scene.folder.command(&fetch).stdout(Stdio::piped()).spawn().unwrap();
+        let mut child = fixture.folder.command(&fetch).stdout(Stdio::piped()).spawn().unwrap();
         // Nine pages of twenty candles have come, of hundreds, when the tenth is asked for.
         relay.wait_for(10, |_| true);
         signal(&child, name);
@@ -339,9 +339,9 @@ fn a_fetch_that_is_stopped_keeps_what_came_says_so_and_goes_on_with_the_same_com
         so_far += series["new"].as_u64().filter(|new| *new > 0).expect("something came");
         assert_eq!((&series["candles"], &series["missing"]), (&so_far.into(), &0.into()), "{told}");
     }
-    let told = scene.folder.run(&fetch).json();
+    let told = fixture.folder.run(&fetch).json();
     assert_eq!(told["series"][0]["new"], 7_200 - so_far, "{told}");
-    assert_eq!(scene.export("BTCUSDT@1m", "candles"), minutes(0..7_200));
+    assert_eq!(fixture.export("BTCUSDT@1m", "candles"), minutes(0..7_200));
 }
 
 fn signal(child: &Child, name: &str) {
@@ -354,15 +354,15 @@ fn prices_are_recorded_until_the_user_has_enough() {
     let now = SystemClock::new().now().get() / 1_000 * 1_000;
     let seconds = seconds::candles(now, (600, 600));
     let start = (now + 2_000).to_string();
-    let (scene, relay) = seen(Scene::at(&[("BTCUSDT_1s.csv", &seconds)], &["--start", &start]));
+    let (fixture, relay) = seen(Fixture::at(&[("BTCUSDT_1s.csv", &seconds)], &["--start", &start]));
     let record = ["data", "fetch", "BTCUSDT", "--record", "--catalog", "prices"];
-    let told = scene.folder.run(&[&record[..], &["--for", "4s", "--json"]].concat()).json();
+    let told = fixture.folder.run(&[&record[..], &["--for", "4s", "--json"]].concat()).json();
     let new = told["series"][0]["new"].as_u64().unwrap();
     assert!((3..=6).contains(&new), "{told}");
     assert_eq!((&told["series"][0]["missing"], &told["interrupted"]), (&0.into(), &false.into()), "{told}");
     for (name, code, words) in [("INT", 130, "Interrupted"), ("TERM", 0, "BTCUSDT")] {
         relay.forget();
-        let mut child = scene.folder.command(&record).stdout(Stdio::piped()).spawn().unwrap();
+        let mut child = fixture.folder.command(&record).stdout(Stdio::piped()).spawn().unwrap();
         // The latest record is asked for every second; those asked for by their time were missed before.
         relay.wait_for(4, |line| !line.contains("limitTime="));
         signal(&child, name);
@@ -370,7 +370,7 @@ fn prices_are_recorded_until_the_user_has_enough() {
         assert_eq!(child.wait().unwrap().code(), Some(code), "{told}");
         assert!(told.contains(words), "{told}");
     }
-    let recorded = scene.export("BTCUSDT@1s", "prices");
+    let recorded = fixture.export("BTCUSDT@1s", "prices");
     let lines = || recorded.lines().skip(1);
     assert!(lines().count() > 6 && lines().all(|line| seconds.contains(line)), "{recorded}");
 }

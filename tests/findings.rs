@@ -152,13 +152,12 @@ fn a_payout_above_the_one_that_was_paid() {
 #[cfg(unix)]
 #[test]
 fn a_payout_above_the_one_that_a_live_run_is_paid() {
-    use crate::two_runs::venue_and_bot;
+    use crate::two_runs::{judged, run_until, venue_and_bot};
 
     let run = |payout: u32| {
         let (_served, folder) = venue_and_bot(&format!("[simulation]\npayout_percent = {payout}\n"));
-        let live =
-            ["live", "--config", "bot.toml", "--journal", "run.db", "--for", "4s", "--json", "--quiet"];
-        let live = folder.run(&live).json();
+        let live = ["live", "--config", "bot.toml", "--journal", "run.db", "--json", "--quiet"];
+        let live = run_until(&folder, &live, || judged(&folder, "run.db") > 0).json();
         assert!(live["trades"].as_u64() > Some(0), "{live}");
         (live, folder.run(&["report", "--journal", "run.db", "--json"]).json())
     };

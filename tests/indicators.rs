@@ -86,7 +86,7 @@ fn a_strategy_that_this_program_has_not_is_named_and_the_trade_explained() {
     let (told, text) = explain(&folder, "1", "old.db");
     let why = "the run had version 0.9.0 of strategy \"rsi-reversal\", this program has version 1.0.0";
     assert_eq!((&told["indicators"], &told["indicators_missing"]), (&json!({}), &json!(why)));
-    assert!(text.contains(&format!("\nIndicators: cannot be told, as {why}\n")), "{text}");
+    assert!(text.contains(&format!("\nIndicators: not available: {why}\n")), "{text}");
     assert_eq!(told["trade"]["intent_id"], 1);
 }
 

@@ -141,12 +141,11 @@ fn the_verdict_on_all_trades_of_a_single_bot_is_its_own_to_the_last_bit() {
 fn a_restart_goes_on_where_the_verdict_stood_and_other_parameters_begin_anew() {
     use crate::seconds;
     use crate::serving::Served;
-    use crate::two_runs::BOT;
+    use crate::two_runs::{BOT, CANDLES, judged as count_judged, run_until};
     use candlewick_broker::clock::{Clock as _, SystemClock};
 
     let now = SystemClock::new().now().get() / 1_000 * 1_000;
-    let folder =
-        Folder::new().with("BTCUSDT_1s.csv", &seconds::candles(now, (600, 300))).with("bot.toml", BOT);
+    let folder = Folder::new().with("BTCUSDT_1s.csv", &seconds::candles(now, CANDLES)).with("bot.toml", BOT);
     let path = |name: &str| folder.path(name).to_string_lossy().into_owned();
     let start = (now + 1_000).to_string();
     let served = Served::start(&[
@@ -165,21 +164,21 @@ fn a_restart_goes_on_where_the_verdict_stood_and_other_parameters_begin_anew() {
         .with_variable("CANDLEWICK_BROKER__PRICE_URL", &url)
         .with_variable("CANDLEWICK_BROKER__API_TOKEN", served.text("token"))
         .with_variable("CANDLEWICK_BROKER__API_KEY", served.text("api_key"));
-    let run = || {
-        let live =
-            ["live", "--config", "bot.toml", "--journal", "run.db", "--for", "5s", "--json", "--quiet"];
-        folder.run(&live).json()
+    let run = |folder: &Folder| {
+        let before = count_judged(folder, "run.db");
+        let live = ["live", "--config", "bot.toml", "--journal", "run.db", "--json", "--quiet"];
+        run_until(folder, &live, || count_judged(folder, "run.db") > before).json()
     };
     let status = || folder.run(&["status", "--journal", "run.db", "--json"]).json()["verdicts"][0].clone();
 
-    let first = run();
+    let first = run(&folder);
     let after_first = status();
     assert!(after_first["trades"].as_u64() > Some(0), "{after_first}");
     assert_eq!(
         first["bots"][0]["edge"]["account_for"], after_first["account_for"],
         "folded is as it was live"
     );
-    let second = run();
+    let second = run(&folder);
     let after_second = status();
     let judged = |line: &Value| line["trades"].as_u64().unwrap();
     assert!(judged(&after_second) > judged(&after_first), "{after_second}");
@@ -191,9 +190,7 @@ fn a_restart_goes_on_where_the_verdict_stood_and_other_parameters_begin_anew() {
     assert_eq!(settled("won") + settled("lost") + settled("draw"), judged(&after_second), "{at_once}");
 
     let folder = folder.with("bot.toml", &BOT.replace("period = 2", "period = 3"));
-    let third = folder
-        .run(&["live", "--config", "bot.toml", "--journal", "run.db", "--for", "5s", "--json", "--quiet"])
-        .json();
+    let third = run(&folder);
     let after_third = folder.run(&["status", "--journal", "run.db", "--json"]).json()["verdicts"][0].clone();
     assert!(after_third["since_intent"].as_u64() > Some(judged(&after_second)), "{after_third}");
     assert_eq!(third["bots"][0]["edge"]["account_for"], after_third["account_for"]);

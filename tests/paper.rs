@@ -3,7 +3,7 @@
 #![cfg(unix)]
 
 use crate::candlewick::Run;
-use crate::two_runs::{BOT, venue_and_bot};
+use crate::two_runs::{BOT, run_until, venue_and_bot};
 use serde_json::{Value, json};
 
 /// One loss is enough to rule such an edge out.
@@ -13,12 +13,19 @@ const ENFORCED: &str = "[risk]\nenforce_verdict = true\nverdict = { alpha = 0.4,
 fn a_paper_run_is_judged_after_each_settlement_and_a_rejected_edge_opens_nothing_more() {
     let (_served, folder) = venue_and_bot("");
     let folder = folder.with("bot.toml", &BOT.replacen("[risk]\n", ENFORCED, 1));
-    let paper = |span: &str| -> Run {
-        let paper = ["paper", "--config", "bot.toml", "--journal", "paper.db", "--for", span, "--json"];
-        folder.run(&paper)
+    let ask = |command: &str| folder.run(&[command, "--journal", "paper.db", "--json"]);
+    let told = |command: &str| -> Value { ask(command).json() };
+    // Signals that were refused by the verdict so far; none before there is a journal.
+    let refused = || {
+        let report = ask("report");
+        if report.code == 0 { report.json()["refused"]["EdgeRejected"].as_u64().unwrap_or(0) } else { 0 }
     };
-    let told = |command: &str| -> Value { folder.run(&[command, "--journal", "paper.db", "--json"]).json() };
-    let first = paper("9s");
+    let paper = || -> Run {
+        let before = refused();
+        let paper = ["paper", "--config", "bot.toml", "--journal", "paper.db", "--json"];
+        run_until(&folder, &paper, || refused() > before)
+    };
+    let first = paper();
     let stderr = first.stderr.clone();
     let first = first.json();
     assert_eq!(first["bots"][0]["verdict"], "edge_rejected", "{first}");
@@ -28,7 +35,7 @@ fn a_paper_run_is_judged_after_each_settlement_and_a_rejected_edge_opens_nothing
     assert_eq!(first["edge"]["labels"], json!(["on assumed payout"]));
 
     // Started again it goes on where the verdict stood.
-    let second = paper("3s").json();
+    let second = paper().json();
     assert_eq!(
         (&second["trades"], &second["bots"][0]["verdict"]),
         (&0.into(), &"edge_rejected".into()),

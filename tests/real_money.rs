@@ -5,25 +5,24 @@ use crate::candlewick::{Folder, Run};
 use crate::recording::{lines, write};
 use crate::seconds;
 use crate::serving::Served;
-use crate::two_runs::BOT;
+use crate::two_runs::{BOT, CANDLES, judged, run_until};
 use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_journal::{Line, LineKind};
 use serde_json::{Value, json};
 
 /// A venue whose real wallet has the money, and a bot that is allowed to trade it.
-struct Scene {
+struct Fixture {
     folder: Folder,
     _served: Served,
 }
 
-impl Scene {
+impl Fixture {
     fn new() -> Self {
         let now = SystemClock::new().now().get() / 1_000 * 1_000;
         let config =
             BOT.replace("[risk]", "[account]\nmode = \"real\"\n[sandbox]\nwallet = \"real\"\n[risk]");
-        let folder = Folder::new()
-            .with("BTCUSDT_1s.csv", &seconds::candles(now, (600, 300)))
-            .with("bot.toml", &config);
+        let folder =
+            Folder::new().with("BTCUSDT_1s.csv", &seconds::candles(now, CANDLES)).with("bot.toml", &config);
         let path = |name: &str| folder.path(name).to_string_lossy().into_owned();
         // The sandbox never trades real money, and refuses a configuration that says so.
         std::fs::write(folder.path("venue.toml"), config.replace("mode = \"real\"", "mode = \"demo\""))
@@ -76,41 +75,46 @@ impl Scene {
 
 #[test]
 fn real_money_is_traded_after_a_summary_and_never_on_doubt_or_a_rejected_edge() {
-    let scene = Scene::new();
-    let run = scene.live("run.db", "5s");
+    let fixture = Fixture::new();
+    let traded = ["live", "--real", "--config", "bot.toml", "--json", "--quiet", "--journal", "run.db"];
+    let run = run_until(&fixture.folder, &traded, || judged(&fixture.folder, "run.db") > 0);
     assert!(run.json()["trades"].as_u64() > Some(0), "{}", run.stdout);
     for part in ["REAL MONEY is traded: the real wallets hold 10000.\n", "bot btc: ", "no limit: "] {
         assert!(run.stderr.contains(part), "no {part:?} in {}", run.stderr);
     }
-    let header = &lines(&scene.folder.path("run.db"))[0].line.body;
+    let header = &lines(&fixture.folder.path("run.db"))[0].line.body;
     assert!(header.contains("\"trading\":\"real\""), "{header}");
 
     // The process died right after its first intent was durable.
-    scene.cut("run.db", "\"action\":\"open\",\"intent\":1,", "crashed.db", Vec::new());
-    let run = scene.live("crashed.db", "1s");
+    fixture.cut("run.db", "\"action\":\"open\",\"intent\":1,", "crashed.db", Vec::new());
+    let run = fixture.live("crashed.db", "1s");
     run.fails(6, &["unresolved doubt: intent 1", "candlewick resolve 1 --adopt VENUE_ID"]);
     assert!(!run.stderr.contains("REAL MONEY is traded"), "{}", run.stderr);
     let resolve = ["resolve", "1", "--not-opened", "--journal", "crashed.db", "--config", "bot.toml"];
-    let resolved = scene.folder.run(&resolve);
+    let resolved = fixture.folder.run(&resolve);
     assert_eq!(resolved.code, 0, "the refused start holds the journal no more: {}", resolved.stderr);
-    assert_eq!(scene.live("crashed.db", "1s").code, 0);
+    assert_eq!(fixture.live("crashed.db", "1s").code, 0);
 
     // More losses in a row than any edge has.
-    scene.cut("run.db", "\"event\":\"balance\"", "rejected.db", scene.losses("run.db", 100));
-    scene.live("rejected.db", "1s").fails(6, &["live verdict has ruled out: btc"]);
+    fixture.cut("run.db", "\"event\":\"balance\"", "rejected.db", fixture.losses("run.db", 100));
+    fixture.live("rejected.db", "1s").fails(6, &["live verdict has ruled out: btc"]);
 }
 
 #[test]
 fn a_wallet_that_is_not_the_asked_one_is_told_from_it() {
-    let scene = Scene::new();
-    let folder = &scene.folder;
+    let fixture = Fixture::new();
+    let folder = &fixture.folder;
     std::fs::write(
         folder.path("demo.toml"),
         "[account]\nmode = \"demo\"\n[risk]\nmax_drawdown_percent = 0\n",
     )
     .unwrap();
     let arguments = ["live", "--config", "bot.toml", "--config", "demo.toml", "--json", "--quiet"];
-    let report = folder.run(&[&arguments[..], &["--journal", "demo.db", "--for", "4s"]].concat()).json();
+    let refused = || {
+        let report = folder.run(&["report", "--journal", "demo.db", "--json"]);
+        report.code == 0 && report.json()["refused"]["InsufficientBalance"].as_u64() > Some(0)
+    };
+    let report = run_until(folder, &[&arguments[..], &["--journal", "demo.db"]].concat(), refused).json();
     // The demo wallet is there and empty: the bot's own rules open nothing.
     assert_eq!((&report["trades"], &report["final_balance"]), (&0.into(), &0.0.into()), "{report}");
     assert!(report["refused"]["InsufficientBalance"].as_u64() > Some(0), "{report}");

@@ -4,7 +4,7 @@ use crate::candlewick::Folder;
 use crate::excerpt::{DAY, HOUR, MONDAY};
 use crate::recording::{edit, folder, lines, record_in_lock_step, record_under, write};
 #[cfg(unix)]
-use crate::two_runs::venue_and_bot;
+use crate::two_runs::{run_until, trades_of, venue_and_bot};
 use candlewick_journal::{Line, LineKind};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -202,9 +202,15 @@ fn what_is_not_in_the_record_is_the_cause() {
 #[test]
 fn a_venue_that_pays_and_prices_otherwise_than_the_settings_say_is_found_out() {
     let (_served, folder) = venue_and_bot("[simulation]\npayout_percent = 70.0\npath = \"open\"\n");
-    // The prices repeat after seven seconds.
-    let live = ["live", "--config", "bot.toml", "--journal", "run.db", "--for", "9s", "--json", "--quiet"];
-    let live = folder.run(&live).json();
+    // The prices repeat after seven seconds, so wins and losses come.
+    let live = ["live", "--config", "bot.toml", "--journal", "run.db", "--json", "--quiet"];
+    let has_both = || {
+        let trades = trades_of(&folder, "run.db");
+        ["WON", "LOST"]
+            .iter()
+            .all(|result| trades.iter().filter(|trade| trade["result"] == **result).count() > 1)
+    };
+    let live = run_until(&folder, &live, has_both).json();
     assert!(live["won"].as_u64() > Some(0) && live["lost"].as_u64() > Some(0), "{live}");
     let parity = folder.run(&PARITY).json();
     assert_eq!((&parity["ok"], &parity["unexplained"]), (&json!(true), &json!(0)), "{parity}");

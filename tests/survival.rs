@@ -22,9 +22,13 @@ const SIGKILL: i32 = 9;
 const SYMBOLS: [&str; 2] = ["BTCUSDT", "ETHUSDT"];
 /// Trades that may be open together on a symbol.
 const MOST_OPEN: usize = 2;
-/// How often what is waited for is looked for, and how often at most: two minutes.
+/// How often what is waited for is looked for, and how often at most.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
-const MOST_LOOKS: u32 = 480;
+const MOST_LOOKS: u32 = 2_400;
+/// How long a run goes on by itself, longer than any should have to on a busy machine.
+const LONG: &str = "600s";
+/// For how many seconds before and after the present the venue has candles: for longer than both runs may take.
+const CANDLES: (i64, i64) = (600, 1_800);
 
 /// Replies to opens are lost, the list is late and in no order.
 const LOSSES: &str = "drop-after:0.2,errors-after:0.1,list-lag:0.3:2s,shuffle,late-settlement:0.2:2s";
@@ -66,7 +70,7 @@ enum Meanwhile {
 
 const fn point(name: &'static str, count: u32) -> Point {
     let (past, meanwhile) = (Past::Nothing, Meanwhile::Nothing);
-    Point { name, count, faults: LOSSES, span: "100s", past, meanwhile, settings: "" }
+    Point { name, count, faults: LOSSES, span: LONG, past, meanwhile, settings: "" }
 }
 
 /// The largest stake that the venue takes is smaller than the bots'.
@@ -79,7 +83,6 @@ const POINTS: [Point; 31] = [
     // First, as it takes longest.
     Point {
         faults: "none",
-        span: "200s",
         past: Past::HaltFile,
         meanwhile: Meanwhile::Stranger,
         settings: MANY_READINGS,
@@ -109,7 +112,7 @@ const POINTS: [Point; 31] = [
     point("beat", 1),
     Point { faults: "drop-after:0.6,list-lag:0.5:2s", ..point("in_doubt", 1) },
     Point { faults: "drop-after:0.6,shuffle", ..point("adopted", 1) },
-    Point { faults: "errors:0.3", span: "200s", ..point("not_opened", 1) },
+    Point { faults: "errors:0.3", ..point("not_opened", 1) },
     Point { span: "6s", ..point("control-suspend", 1) },
     Point { span: "6s", ..point("release", 1) },
     Point { meanwhile: Meanwhile::Resume, ..point("control-resume", 1) },
@@ -128,19 +131,19 @@ struct Recovered {
 }
 
 /// A venue and a bot on it.
-struct Scene {
+struct Fixture {
     folder: Folder,
     served: Served,
     /// Trades of others on the account.
     strangers: Vec<String>,
 }
 
-impl Scene {
+impl Fixture {
     fn new(faults: &str, more: &str) -> Self {
         let now = SystemClock::new().now().get() / 1_000 * 1_000;
         let mut folder = Folder::new().with("bots.toml", &settings()).with("more.toml", more);
         for symbol in SYMBOLS {
-            folder = folder.with(&format!("{symbol}_1s.csv"), &seconds::candles(now, (600, 600)));
+            folder = folder.with(&format!("{symbol}_1s.csv"), &seconds::candles(now, CANDLES));
         }
         let path = |name: &str| folder.path(name).to_string_lossy().into_owned();
         let data = SYMBOLS.map(|symbol| path(&format!("{symbol}_1s.csv")));
@@ -231,7 +234,7 @@ impl Scene {
     /// Starts again, with opens halted, and waits until nothing is under way any more; a person does nothing.
     fn recover(&self, point: &str) {
         std::fs::write(self.folder.path("run.db.HALT"), "").unwrap();
-        let mut child = self.command("200s").spawn().unwrap();
+        let mut child = self.command(LONG).spawn().unwrap();
         let is_over = |trade: &Value| {
             let state = trade["state"].as_str().unwrap();
             ["settled", "rejected", "not_opened", "not_sent"].contains(&state)
@@ -328,7 +331,7 @@ fn serve(arguments: &[&str], faults: &str) -> Served {
     let clock = SystemClock::new();
     // How long it takes to come up, as the last attempt tells.
     let mut lead = 300;
-    let started = (0..20).find_map(|_| {
+    let started = (0..100).find_map(|_| {
         let launched = clock.now().get();
         let start = (launched + lead).to_string();
         let timed = ["--speed", "1", "--start", &start, "--faults", faults];
@@ -375,25 +378,25 @@ fn assert_few_open(point: &str, trades: &[Value]) {
 
 /// Kills at the point, recovers, compares; also tells what was written until then.
 fn survive(point: &Point, side: &str) -> (Recovered, BTreeSet<String>) {
-    let mut scene = Scene::new(point.faults, point.settings);
+    let mut fixture = Fixture::new(point.faults, point.settings);
     match point.past {
         Past::Nothing => {}
-        Past::Run => assert_eq!(scene.command("3s").spawn().unwrap().wait().unwrap().code(), Some(0)),
-        Past::HaltFile => std::fs::write(scene.folder.path("run.db.HALT"), "").unwrap(),
+        Past::Run => assert_eq!(fixture.command("3s").spawn().unwrap().wait().unwrap().code(), Some(0)),
+        Past::HaltFile => std::fs::write(fixture.folder.path("run.db.HALT"), "").unwrap(),
     }
     let told = format!("{side} {} {}", point.name, point.count);
-    let way = (point.meanwhile == Meanwhile::LoseWay).then(|| Relay::to(scene.served.text("base_url")));
-    let mut child = scene.start_to_die(point.span, &told, way.as_ref());
+    let way = (point.meanwhile == Meanwhile::LoseWay).then(|| Relay::to(fixture.served.text("base_url")));
+    let mut child = fixture.start_to_die(point.span, &told, way.as_ref());
     let stderr = std::thread::spawn({
         let pipe = child.stderr.take().unwrap();
         move || std::io::read_to_string(pipe).unwrap()
     });
-    scene.meddle(&mut child, point.meanwhile, way);
+    fixture.meddle(&mut child, point.meanwhile, way);
     let status = child.wait().unwrap();
     assert_eq!(status.signal(), Some(SIGKILL), "{told}: {status}: {}", stderr.join().unwrap());
-    let written = scene.folder.read("writes").split_whitespace().map(str::to_owned).collect();
-    scene.recover(&told);
-    (scene.compare(&told), written)
+    let written = fixture.folder.read("writes").split_whitespace().map(str::to_owned).collect();
+    fixture.recover(&told);
+    (fixture.compare(&told), written)
 }
 
 #[test]

@@ -1,11 +1,20 @@
 //! Two runs on one journal, against a venue that goes on meanwhile.
 #![cfg(unix)]
 
-use crate::candlewick::Folder;
+use crate::candlewick::{Folder, Run};
 use crate::seconds;
 use crate::serving::Served;
 use candlewick_broker::clock::{Clock, SystemClock};
 use serde_json::Value;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// How often a run is looked at, and how often at most.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+const MOST_LOOKS: u32 = 1_500;
+/// For how many seconds before and after the present the venue has candles: for longer than all runs of a test are waited
+/// for.
+pub(crate) const CANDLES: (i64, i64) = (600, 1_800);
 
 /// A bot on candles of one second.
 pub(crate) const BOT: &str = r#"
@@ -35,7 +44,7 @@ close_type = "00:01"
 pub(crate) fn venue_and_bot(venue: &str) -> (Served, Folder) {
     let now = SystemClock::new().now().get() / 1_000 * 1_000;
     let folder = Folder::new()
-        .with("BTCUSDT_1s.csv", &seconds::candles(now, (600, 300)))
+        .with("BTCUSDT_1s.csv", &seconds::candles(now, CANDLES))
         .with("bot.toml", BOT)
         .with("venue.toml", venue);
     let path = |name: &str| folder.path(name).to_string_lossy().into_owned();
@@ -52,15 +61,47 @@ pub(crate) fn venue_and_bot(venue: &str) -> (Served, Folder) {
     (served, folder)
 }
 
+/// Starts bots and ends them, as the system ends a service, once what was waited for has happened: on a busy machine that
+/// may take long.
+pub(crate) fn run_until(folder: &Folder, arguments: &[&str], has_happened: impl Fn() -> bool) -> Run {
+    let mut command = folder.command(arguments);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let id = child.id().to_string();
+    let ended = std::thread::spawn(move || child.wait_with_output().unwrap());
+    let is_time = (0..MOST_LOOKS).any(|_| {
+        std::thread::sleep(LOOK_EVERY);
+        ended.is_finished() || has_happened()
+    });
+    if !ended.is_finished() {
+        assert!(Command::new("kill").args(["-s", "TERM", &id]).status().unwrap().success());
+    }
+    let run = Run::of(&ended.join().unwrap());
+    assert!(is_time, "what was waited for did not happen: {}{}", run.stdout, run.stderr);
+    run
+}
+
+/// The trades of a journal; none before there is a journal.
+pub(crate) fn trades_of(folder: &Folder, journal: &str) -> Vec<Value> {
+    let run = folder.run(&["trades", "--journal", journal, "--json"]);
+    if run.code == 0 { run.json().as_array().unwrap().clone() } else { Vec::new() }
+}
+
+/// How many trades of a journal have ended with a result.
+pub(crate) fn judged(folder: &Folder, journal: &str) -> usize {
+    let has_result =
+        |trade: &&Value| ["WON", "LOST", "DRAW"].iter().any(|result| trade["result"] == **result);
+    trades_of(folder, journal).iter().filter(has_result).count()
+}
+
 /// A run after a clean end, and after what is done then, trades on, and both are replayed; the journal is named as
 /// `--journal` names it.
 pub(crate) fn check(journal: &str, variables: &[(&str, &str)], between: impl Fn(&Folder)) -> Folder {
     let (_served, folder) = venue_and_bot("");
     let folder = variables.iter().fold(folder, |folder, (name, value)| folder.with_variable(name, value));
     let run = || {
-        let arguments =
-            ["live", "--config", "bot.toml", "--journal", journal, "--for", "5s", "--json", "--quiet"];
-        folder.run(&arguments).json()
+        let before = judged(&folder, journal);
+        let arguments = ["live", "--config", "bot.toml", "--journal", journal, "--json", "--quiet"];
+        run_until(&folder, &arguments, || judged(&folder, journal) > before).json()
     };
     let first = run();
     between(&folder);

@@ -13,7 +13,7 @@
 // What the two APIs send and receive.
 mod model;
 mod order;
-mod refusal;
+mod rejection;
 mod report;
 // The client.
 mod credentials;

@@ -1,11 +1,12 @@
 //! Opening a trade: the body that is sent (contract 4.1, endpoint 4).
 
-use crate::model::number;
 use crate::settings::OpenBody;
 use candlewick_broker::{Account, OpenOrder};
 use candlewick_sdk::{CloseType, Direction, ExpirationType};
 use rust_decimal::Decimal;
-use serde::Serialize;
+use rust_decimal::prelude::ToPrimitive;
+use serde::ser::Error;
+use serde::{Serialize, Serializer};
 
 /// Shape A.
 #[derive(Serialize)]
@@ -51,9 +52,19 @@ pub(crate) fn body_of(order: &OpenOrder, shape: OpenBody) -> serde_json::Result<
     }
 }
 
+/// A decimal as a JSON number: an integer where it is one, else the shortest float with its digits (exact up
+/// to 15 of them).
+fn number<S: Serializer>(amount: &Decimal, serializer: S) -> Result<S::Ok, S::Error> {
+    match amount.to_i64().filter(|_| amount.fract().is_zero()) {
+        Some(whole) => serializer.serialize_i64(whole),
+        None => serializer.serialize_f64(amount.to_string().parse().map_err(S::Error::custom)?),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
     use serde_json::{Value, json};
 
     fn check_body(expiration_type: ExpirationType, account: Account, shape: OpenBody, expected: &Value) {
@@ -85,5 +96,31 @@ mod tests {
     fn shape_b_sends_three_fields() {
         let body = json!({"symbol": "A&B/\"C\"", "volume": 12.5, "direction": "SELL"});
         check_body(ExpirationType::TimeFixed, Account::Demo, OpenBody::Short, &body);
+    }
+
+    #[test]
+    fn decimals_are_written_as_numbers_with_their_own_digits() {
+        for (text, written) in
+            [("10", "10"), ("10.00", "10"), ("0.10", "0.1"), ("-12.34", "-12.34"), ("0.00000001", "1e-8")]
+        {
+            let mut buffer = Vec::new();
+            let mut serializer = serde_json::Serializer::new(&mut buffer);
+            number(&text.parse().unwrap(), &mut serializer).unwrap();
+            assert_eq!(String::from_utf8(buffer).unwrap(), written);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn an_amount_of_up_to_fifteen_digits_survives_json(units in -999_999_999_999_999_i64..=999_999_999_999_999, scale in 0_u32..=8) {
+            let amount = Decimal::new(units, scale);
+            let mut buffer = Vec::new();
+            number(&amount, &mut serde_json::Serializer::new(&mut buffer)).unwrap();
+            let json: Value = serde_json::from_slice(&buffer).unwrap();
+            prop_assert!(json.is_number());
+            let text = json.to_string();
+            let read = text.parse::<Decimal>().or_else(|_| Decimal::from_scientific(&text));
+            prop_assert_eq!(read.ok(), Some(amount));
+        }
     }
 }

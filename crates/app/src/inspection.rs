@@ -1,4 +1,4 @@
-//! Everything that is wrong with a configuration, as far as it can be told without candles and without the venue.
+//! Everything that is wrong with a configuration, as far as it can be known without candles and without the venue.
 
 use crate::bots::{BotSet, problem_of_session, session_settings};
 use crate::candles::DataName;

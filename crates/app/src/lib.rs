@@ -5,11 +5,13 @@
 //! candles from the venue, [`doctor`] looks at everything that a live run needs. Nothing here parses arguments, prints, or
 //! decides how a program ends: work is watched through [`Progress`], and what goes wrong is an [`AppError`].
 
+pub mod backtest;
 pub mod bench;
 pub mod bots;
 pub mod candles;
 pub mod configuration;
 pub mod control;
+pub mod data;
 pub mod doctor;
 mod error;
 pub mod fetch;
@@ -19,8 +21,9 @@ pub mod program_hash;
 mod progress;
 pub mod search;
 pub mod selftest;
+pub mod status;
 pub mod suggestion;
 pub mod validation;
 
-pub use error::{AppError, Fault};
+pub use error::{AppError, ErrorKind, ErrorReport};
 pub use progress::{NoProgress, Progress, ProgressBar};

@@ -5,7 +5,7 @@ pub trait Progress: Send + Sync {
     /// Work of this name begins; its bar is there until it is dropped.
     fn bar(&self, work: &str) -> Box<dyn ProgressBar>;
 
-    /// Work begins that cannot tell how far it is; the sign of life is there until it is dropped.
+    /// Work begins that does not know how far it is; the sign of life is there until it is dropped.
     fn spinner(&self, work: &str) -> Box<dyn Send>;
 }
 

@@ -118,9 +118,16 @@ impl RunTotals {
 
     #[inline]
     fn pay(&mut self, payout: Option<Payout>) {
+        // Nearly always it is that of all trades before.
+        if payout.is_none_or(|payout| self.payouts != Payouts::Alike(payout)) {
+            self.pay_another(payout);
+        }
+    }
+
+    #[cold]
+    fn pay_another(&mut self, payout: Option<Payout>) {
         self.payouts = match (self.payouts, payout) {
             (Payouts::NoneYet, Some(payout)) => Payouts::Alike(payout),
-            (Payouts::Alike(all), Some(payout)) if payout == all => Payouts::Alike(all),
             _ => Payouts::Mixed,
         };
     }

@@ -25,8 +25,8 @@ pub enum BrokerError {
         text: String,
     },
     /// Ask for something else: the venue understood and said no.
-    #[error("the venue refused: {text}")]
-    Refused {
+    #[error("the venue rejected the request: {text}")]
+    Rejected {
         /// The venue's words.
         text: String,
     },

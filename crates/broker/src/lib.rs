@@ -9,7 +9,7 @@
 //! - [`Broker::open`] sends at most one request, ever. Whether a trade exists is said exactly ([`OpenOutcome`]).
 //! - What a venue leaves out is `None`, never a zero; what it says in words that we do not know is kept
 //!   ([`Reported::Unrecognised`], [`Progress::Unrecognised`]) and counted ([`UnrecognisedData`]).
-//! - No text in an error or a refusal holds a credential.
+//! - No text in an error or a rejection holds a credential.
 //! - Every method ends by itself.
 
 // Time.
@@ -46,7 +46,7 @@ pub use listing::TradeListing;
 #[cfg(any(test, feature = "mock"))]
 pub use market_data::MockMarketData;
 pub use market_data::{AsOf, MarketData, PriceAnswer, PriceRecord};
-pub use order::{OpenOrder, OpenOutcome, Refusal, RefusalReason};
+pub use order::{OpenOrder, OpenOutcome, Rejection, RejectionReason};
 pub use price_feed::{PriceFeed, PriceSender, PriceTick};
 pub use recorder::{PriceRecorder, Recorded};
 pub use reply::{Reply, Skew};

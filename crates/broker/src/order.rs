@@ -27,7 +27,7 @@ pub enum OpenOutcome {
     /// The trade exists. What its report leaves out is known later.
     Opened(Reply<Box<TradeReport>>),
     /// The venue said no: no trade exists.
-    Refused(Refusal),
+    Rejected(Rejection),
     /// The request was not sent: no trade exists.
     NotSent {
         /// Why.
@@ -43,19 +43,19 @@ pub enum OpenOutcome {
 
 /// The venue's no to an open.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
+pub struct Rejection {
     /// Why, as far as the venue says it in a way that a program can read.
-    pub reason: RefusalReason,
+    pub reason: RejectionReason,
     /// The venue's own words, in one line.
     pub text: String,
-    /// The venue's time of the refusal, where it says it.
+    /// The venue's time of the rejection, where it says it.
     pub venue_time: Option<Millis>,
 }
 
-/// Why a venue refused to open a trade. Only what the venue says by a code is anything but [`Self::Other`]: words are
+/// Why a venue rejected an open. Only what the venue says by a code is anything but [`Self::Other`]: words are
 /// for people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RefusalReason {
+pub enum RejectionReason {
     /// It has no price for the moment.
     NoPrice,
     /// The account does not cover the stake.

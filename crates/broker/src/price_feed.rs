@@ -1,5 +1,6 @@
 //! Prices as they come: a bounded queue between whoever receives them and whoever uses them.
 
+use crate::clock::Hold;
 use candlewick_sdk::Millis;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,14 +19,14 @@ pub struct PriceTick {
 /// The receiving end of a subscription. Dropping it ends the subscription.
 #[derive(Debug)]
 pub struct PriceFeed {
-    ticks: Receiver<PriceTick>,
+    ticks: Receiver<(PriceTick, Hold)>,
     dropped: Arc<AtomicU64>,
 }
 
 /// The sending end, for an adapter. It never waits: a feed that is not read does not hold up the connection.
 #[derive(Clone, Debug)]
 pub struct PriceSender {
-    ticks: Sender<PriceTick>,
+    ticks: Sender<(PriceTick, Hold)>,
     dropped: Arc<AtomicU64>,
 }
 
@@ -38,13 +39,14 @@ impl PriceFeed {
         (PriceSender { ticks: sender, dropped }, feed)
     }
 
-    /// The next price; `None` once the subscription has ended and all that waited was read.
-    pub async fn next(&mut self) -> Option<PriceTick> {
+    /// The next price, with the clock held since it was sent; `None` once the subscription has ended and all that waited was
+    /// read.
+    pub async fn next(&mut self) -> Option<(PriceTick, Hold)> {
         self.ticks.recv().await
     }
 
     /// The next price that waits already.
-    pub fn try_next(&mut self) -> Option<PriceTick> {
+    pub fn try_next(&mut self) -> Option<(PriceTick, Hold)> {
         self.ticks.try_recv().ok()
     }
 
@@ -56,8 +58,11 @@ impl PriceFeed {
 
 impl PriceSender {
     /// Hands a price on, or counts it as dropped when the queue is full. Answers whether anybody still reads.
-    pub fn send(&self, tick: PriceTick) -> bool {
-        match self.ticks.try_send(tick) {
+    ///
+    /// `hold` keeps a virtual clock still until the price has been used: without it the clock would jump to the next price, past
+    /// whoever is to decide on this one. On the system's clock it is [`Hold::none`].
+    pub fn send(&self, tick: PriceTick, hold: Hold) -> bool {
+        match self.ticks.try_send((tick, hold)) {
             Ok(()) => true,
             Err(TrySendError::Full(_)) => {
                 self.dropped.fetch_add(1, Ordering::Relaxed);
@@ -71,27 +76,43 @@ impl PriceSender {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::{Clock, Speed, VirtualClock};
 
     #[tokio::test]
     async fn a_full_queue_drops_and_counts_and_never_waits() {
         let (sender, mut feed) = PriceFeed::channel(2);
         let tick = |number: i64| PriceTick { time: Millis::new(number), price: 1.0 };
         for number in 0..5 {
-            assert!(sender.send(tick(number)));
+            assert!(sender.send(tick(number), Hold::none()));
         }
         assert_eq!(feed.dropped(), 3);
-        assert_eq!(
-            (feed.next().await, feed.try_next(), feed.try_next()),
-            (Some(tick(0)), Some(tick(1)), None)
-        );
+        let read = [feed.next().await, feed.try_next(), feed.try_next()];
+        assert_eq!(read.map(|next| next.map(|(tick, _)| tick)), [Some(tick(0)), Some(tick(1)), None]);
         drop(feed);
-        assert!(!sender.send(tick(6)), "nobody reads any more");
+        assert!(!sender.send(tick(6), Hold::none()), "nobody reads any more");
+    }
+
+    #[tokio::test]
+    async fn a_clock_stands_still_until_a_price_has_been_used() {
+        let clock = VirtualClock::new(Millis::ZERO, Speed::Max);
+        let (sender, mut feed) = PriceFeed::channel(2);
+        let held = clock.sleep_until(Millis::SECOND).await;
+        let other = clock.clone();
+        let later = tokio::spawn(async move { other.sleep_until(Millis::MINUTE).await });
+        tokio::task::yield_now().await;
+        assert!(sender.send(PriceTick { time: Millis::SECOND, price: 1.0 }, held));
+        assert_eq!(clock.now(), Millis::SECOND, "the price waits");
+        let (_, held) = feed.next().await.unwrap();
+        assert_eq!(clock.now(), Millis::SECOND, "it is being used");
+        drop(held);
+        drop(later.await.unwrap());
+        assert_eq!(clock.now(), Millis::MINUTE);
     }
 
     #[tokio::test]
     async fn a_feed_ends_with_its_last_sender() {
         let (sender, mut feed) = PriceFeed::channel(1);
         drop(sender);
-        assert_eq!(feed.next().await, None);
+        assert!(feed.next().await.is_none());
     }
 }

@@ -5,7 +5,7 @@ use crate::command::{self, Command};
 use crate::context::Context;
 use crate::failure::{Failure, FailureKind};
 use crate::logging;
-use crate::own_broker::{OwnBrokers, VenuePorts};
+use candlewick_app::live::{OwnBrokers, VenuePorts};
 use candlewick_sdk::{Registry, RegistryError, StrategyEntry, StrategyFactory};
 use clap::Parser;
 use std::process::ExitCode;
@@ -83,7 +83,7 @@ impl App {
         let arguments = match Arguments::try_parse() {
             Ok(arguments) => arguments,
             Err(error) => {
-                // A closed pipe is all that can go wrong, and nobody is left to be told.
+                // A closed pipe is all that can go wrong, and nobody is left to read it.
                 let _ = error.print();
                 return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
             }
@@ -97,7 +97,7 @@ impl App {
                 return failure.to_exit_code();
             }
         };
-        let context = Context { registry, brokers: &self.brokers, global: &arguments.global };
+        let context = Context { registry, brokers: &self.brokers, global: &arguments.global, log: &log };
         let result = command::run(&arguments.command, &context);
         log.flush();
         match result {

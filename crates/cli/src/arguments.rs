@@ -18,7 +18,7 @@ pub(crate) struct GlobalArguments {
     /// No progress bars, notices or warnings
     #[arg(long, short, global = true, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
-    /// Tell more on stderr; repeat for more still
+    /// More detail on stderr; repeat for more still
     #[arg(long, short, global = true, action = ArgAction::Count)]
     pub(crate) verbose: u8,
 }

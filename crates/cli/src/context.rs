@@ -1,7 +1,8 @@
 //! What every command is given.
 
 use crate::arguments::GlobalArguments;
-use crate::own_broker::OwnBrokers;
+use crate::log_writer::LogWriter;
+use candlewick_app::live::OwnBrokers;
 use candlewick_sdk::Registry;
 
 /// What every command is given.
@@ -12,4 +13,15 @@ pub(crate) struct Context<'a> {
     pub(crate) brokers: &'a OwnBrokers,
     /// The arguments that every command takes.
     pub(crate) global: &'a GlobalArguments,
+    /// The way to stderr.
+    pub(crate) log: &'a LogWriter,
+}
+
+impl Context<'_> {
+    /// Says on stderr what is worth knowing beside the result, unless nothing is to be said.
+    pub(crate) fn say(&self, text: &str) {
+        if !self.global.quiet {
+            self.log.print(&format!("{text}\n"));
+        }
+    }
 }

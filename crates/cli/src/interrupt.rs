@@ -29,7 +29,7 @@ impl Interrupt {
         Ok(Self {})
     }
 
-    /// Waits. Ctrl-C interrupts; SIGTERM is how a service is told that it is done.
+    /// Waits. Ctrl-C interrupts; SIGTERM is how a service is stopped.
     #[cfg(unix)]
     pub(crate) async fn wait(&mut self) -> Ending {
         tokio::select! {
@@ -68,7 +68,7 @@ pub(crate) fn end_on_sign() -> Result<(), Failure> {
             Ending::Interrupted => ("Interrupted", 130),
             Ending::Done => ("Terminated", 143),
         };
-        anstream::eprintln!("{how}: no file is half written; the same command begins anew.");
+        anstream::eprintln!("{how}: no file is half written; run the same command again.");
         std::process::exit(code);
     })
 }

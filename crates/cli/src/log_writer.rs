@@ -1,4 +1,4 @@
-//! Writes the log from a thread of its own, so that a terminal that stands still (Ctrl-S, a pager) holds nothing up.
+//! Writes to stderr from a thread of its own, so that a terminal that stands still (Ctrl-S, a pager) holds nothing up.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub(crate) struct LogWriter {
 
 enum Line {
     Text(Vec<u8>),
-    /// Everything before it is to be written, and this said.
+    /// Everything before it is to be written, and this answered.
     Flush(SyncSender<()>),
 }
 
@@ -55,6 +55,17 @@ impl LogWriter {
         Self { lines, dropped }
     }
 
+    /// Prints a text as it is.
+    pub(crate) fn print(&self, text: &str) {
+        self.send(text.as_bytes());
+    }
+
+    fn send(&self, bytes: &[u8]) {
+        if let Err(TrySendError::Full(_)) = self.lines.try_send(Line::Text(bytes.to_vec())) {
+            self.dropped.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
     /// Waits until all lines so far are written, but not for long.
     pub(crate) fn flush(&self) {
         let (done, is_done) = sync_channel(1);
@@ -67,9 +78,7 @@ impl LogWriter {
 
 impl Write for LogWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if let Err(TrySendError::Full(_)) = self.lines.try_send(Line::Text(bytes.to_vec())) {
-            self.dropped.fetch_add(1, Ordering::Relaxed);
-        }
+        self.send(bytes);
         Ok(bytes.len())
     }
 

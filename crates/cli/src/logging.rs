@@ -1,4 +1,4 @@
-//! What the program tells of its doings, on stderr.
+//! What the program logs, on stderr.
 
 use crate::arguments::GlobalArguments;
 use crate::log_writer::LogWriter;

@@ -1,8 +1,10 @@
 //! What goes to stdout: a table, or one JSON document.
 
+use crate::arguments::GlobalArguments;
 use crate::failure::{Failure, FailureKind};
 pub(crate) use candlewick_records::table;
 use serde::Serialize;
+use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -22,6 +24,11 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
 pub(crate) fn print_json(document: &impl Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(document);
     print(&text.map_err(|error| Failure::new(FailureKind::Unexpected, error))?)
+}
+
+/// Prints a result: as JSON where that is asked for, else as text.
+pub(crate) fn show(result: &(impl Serialize + Display), global: &GlobalArguments) -> Result<(), Failure> {
+    if global.json { print_json(result) } else { print(&result.to_string()) }
 }
 
 /// Prints a JSON document on one line.

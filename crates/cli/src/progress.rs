@@ -37,7 +37,7 @@ impl Progress {
     }
 
     /// A sign of life of what has no end that is known.
-    fn tell(&mut self, words: String) {
+    fn pulse(&mut self, words: String) {
         if !self.visible || self.watch.elapsed() < PATIENCE {
             return;
         }
@@ -84,13 +84,13 @@ impl app::ProgressBar for Progress {
     }
 
     fn pulse(&mut self, text: String) {
-        self.tell(text);
+        Self::pulse(self, text);
     }
 }
 
 /// A sign of life that appears when work takes long, and goes when it is dropped.
 pub(crate) struct Spinner {
-    /// Dropped with the spinner, which the thread hears of.
+    /// Dropped with the spinner, which ends the thread.
     _done: Option<mpsc::Sender<()>>,
 }
 
@@ -114,7 +114,7 @@ impl Spinner {
     }
 }
 
-/// Does work that cannot tell how far it is, with a sign of life when it takes long.
+/// Does work that does not know how far it is, with a sign of life when it takes long.
 pub(crate) fn with_spinner<T>(what: &str, global: &GlobalArguments, work: impl FnOnce() -> T) -> T {
     let _spinner = Spinner::start(what, global);
     work()

@@ -2,7 +2,9 @@
 
 use crate::stake::Stake;
 use crate::{BotVerdict, SymbolId};
-use candlewick_sdk::{Candle, Expiry, LongerCandles, Millis, Price, Settlement, Signal, Strategy};
+use candlewick_sdk::{
+    Candle, Expiry, LongerCandles, Millis, Price, Settlement, ShownCandles, Signal, Strategy,
+};
 
 pub(crate) struct Bot {
     pub(crate) symbol: SymbolId,
@@ -18,6 +20,8 @@ pub(crate) struct Bot {
     longer: LongerCandles,
     /// Candles until its signals mean anything.
     cold: usize,
+    /// Whether its strategy is shown the settlements of its trades.
+    wants_settlements: bool,
 }
 
 impl Bot {
@@ -28,10 +32,21 @@ impl Bot {
         (stake, verdict): (Stake, BotVerdict),
         (strategy, longer): (Box<dyn Strategy>, LongerCandles),
     ) -> Self {
-        let cold = strategy.warmup();
+        let (cold, wants_settlements) = (strategy.warmup(), strategy.wants_settlements());
         let last_close = Millis::new(i64::MIN);
         let verdict = Box::new(verdict);
-        Self { symbol, interval, expiry, stake, verdict, last_close, strategy, longer, cold }
+        Self {
+            symbol,
+            interval,
+            expiry,
+            stake,
+            verdict,
+            last_close,
+            strategy,
+            longer,
+            cold,
+            wants_settlements,
+        }
     }
 
     /// How many candles it wants to have seen.
@@ -75,6 +90,11 @@ impl Bot {
         candles: &[Candle],
         signal: &mut Option<Signal>,
     ) -> (usize, u64) {
+        if !self.wants_settlements && self.longer.is_empty() {
+            let ShownCandles { count, suppressed } = self.strategy.on_candles(candles, suppress, signal);
+            self.keep_close(&candles[..count]);
+            return (count, suppressed);
+        }
         let (first, rest) = candles.split_at(suppress.min(candles.len()));
         let suppressed = self.on_candles_suppressed(first);
         self.on_settled(settlement);
@@ -113,7 +133,15 @@ impl Bot {
         self.cold == 0
     }
 
+    /// Whether its strategy is shown the settlements of its trades.
+    #[inline]
+    pub(crate) const fn wants_settlements(&self) -> bool {
+        self.wants_settlements
+    }
+
     pub(crate) fn on_settled(&mut self, settlement: &Settlement) {
-        self.strategy.on_settled(settlement);
+        if self.wants_settlements {
+            self.strategy.on_settled(settlement);
+        }
     }
 }

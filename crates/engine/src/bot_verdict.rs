@@ -2,7 +2,7 @@
 
 use crate::{BotId, Edge, IntentId, IntentRow, Judge, Judgement, SymbolId};
 use candlewick_sdk::{Millis, Outcome, Payout};
-use candlewick_statistics::{EdgeTest, Verdict, VerdictPlan};
+use candlewick_statistics::{EdgeTest, EdgeTestPlan, Verdict};
 use serde_json::Value;
 
 /// Follows each of the bot's intents; the accounts begin with 1 again when anything changes that makes it another bot.
@@ -18,7 +18,7 @@ pub struct BotVerdict {
 }
 
 impl BotVerdict {
-    pub(crate) fn new(plan: VerdictPlan) -> Self {
+    pub(crate) fn new(plan: EdgeTestPlan) -> Self {
         Self {
             judge: Judge::new(plan),
             edge: Edge::Open,
@@ -29,14 +29,14 @@ impl BotVerdict {
     }
 
     /// As it stands after a single run that began with it, by the bot's rows of that run.
-    pub fn after<'a>(rows: impl IntoIterator<Item = &'a IntentRow>, plan: VerdictPlan) -> Self {
+    pub fn after<'a>(rows: impl IntoIterator<Item = &'a IntentRow>, plan: EdgeTestPlan) -> Self {
         let judge = Judge::after(rows, plan);
         let edge = edge_of(judge.test());
         Self { judge, edge, ..Self::new(plan) }
     }
 
     /// The accounts as they stand.
-    pub const fn test(&self) -> &EdgeTest {
+    pub const fn edge_test(&self) -> &EdgeTest {
         self.judge.test()
     }
 
@@ -53,7 +53,7 @@ impl BotVerdict {
     /// A run begins whose next intent has this number: another bot begins anew.
     pub(crate) fn begin_run(&mut self, identity: &Value, next: IntentId) {
         if self.identity.as_ref() != Some(identity) {
-            let plan = self.test().plan();
+            let plan = self.edge_test().plan();
             *self = Self { identity: Some(identity.clone()), since: next, ..Self::new(plan) };
         }
     }
@@ -94,10 +94,10 @@ impl BotVerdict {
             return None;
         }
         self.judge.on_settled(intent, outcome, payout);
-        if self.edge != Edge::Open || !self.test().is_final() {
+        if self.edge != Edge::Open || !self.edge_test().is_final() {
             return None;
         }
-        self.edge = edge_of(self.test());
+        self.edge = edge_of(self.edge_test());
         let test = self.judge.test();
         let (trades, account_for, account_against) =
             (test.settled(), test.edge_account(), test.mirror_account());

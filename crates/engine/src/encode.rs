@@ -11,6 +11,11 @@ use crate::{
 };
 use candlewick_sdk::{Candle, Direction, ExpirationType, Expiry, Millis, Money, Outcome, Payout, Reason};
 
+const SHAPE_BYTES: usize = size_of::<u32>();
+const VALUE_BYTES: usize = size_of::<f64>();
+/// The most values that a reason has.
+const MOST_VALUES: usize = 4;
+
 /// Turns entries into bytes, one after the other.
 #[derive(Debug, Default)]
 pub(crate) struct Encoder {
@@ -58,22 +63,32 @@ impl Encoder {
     }
 
     /// The number of its shape, the shape where it is new, its numbers.
+    #[inline]
     fn encode_reason(&mut self, reason: &Reason, out: &mut Vec<u8>) {
         let known = self.shapes.len();
         let shape = self.shapes.put(reason);
-        out.extend_from_slice(&shape.to_le_bytes());
         if self.shapes.len() > known {
-            encode_shape(reason, out);
+            encode_shape(shape, reason, out);
+            return;
         }
-        reason.values().iter().for_each(|value| put_float(*value, out));
+        let mut piece = Piece::<{ SHAPE_BYTES + MOST_VALUES * VALUE_BYTES }>::new();
+        piece.put(shape.to_le_bytes());
+        reason.padded_values().iter().for_each(|value| {
+            piece.put(value.to_bits().to_le_bytes());
+        });
+        out.extend_from_slice(&piece.bytes);
+        out.truncate(out.len() - (MOST_VALUES - reason.values().len()) * VALUE_BYTES);
     }
 }
 
+/// A reason with a new shape.
 #[cold]
-fn encode_shape(reason: &Reason, out: &mut Vec<u8>) {
+fn encode_shape(shape: u32, reason: &Reason, out: &mut Vec<u8>) {
+    out.extend_from_slice(&shape.to_le_bytes());
     put_text(reason.text(), out);
-    out.push(reason.numbers().len() as u8);
+    out.push(reason.values().len() as u8);
     reason.numbers().for_each(|(name, _)| put_text(name, out));
+    reason.values().iter().for_each(|value| put_float(*value, out));
 }
 
 fn encode_header(header: &Header, out: &mut Vec<u8>) {

@@ -2,7 +2,7 @@
 
 use crate::{Approved, BotId, IntentId, SymbolId};
 use candlewick_sdk::{Direction, Millis, Money};
-use std::iter;
+use std::{iter, mem};
 
 /// Where an unfinished intent stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,12 +29,22 @@ pub(crate) struct Intent {
     pub(crate) stage: Stage,
 }
 
-/// All unfinished intents, in the order of their making. Few at a time, so plain scans.
+/// All unfinished intents, in the order of their making. Few at a time, so plain scans; only what the rules ask at every signal is
+/// counted.
 #[derive(Debug)]
 pub(crate) struct Intents {
     unfinished: Vec<Intent>,
+    /// Of the unfinished, by symbol.
+    counts: Vec<IntentCounts>,
     unopened: Vec<Unopened>,
     next: IntentId,
+}
+
+/// How many intents of a symbol are unfinished.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct IntentCounts {
+    by_direction: [u32; 2],
+    by_stage: [u32; 3],
 }
 
 /// An intent of which the venue has no trade; one may yet be found.
@@ -57,8 +67,14 @@ pub(crate) struct Reinstated {
 const FORGOTTEN_AFTER: Millis = Millis::DAY;
 
 impl Intents {
-    pub(crate) fn with_capacity(capacity: usize) -> Self {
-        Self { unfinished: Vec::with_capacity(capacity), unopened: Vec::new(), next: IntentId::new(1) }
+    /// Room for so many, on so many symbols.
+    pub(crate) fn with_capacity(capacity: usize, symbols: usize) -> Self {
+        Self {
+            unfinished: Vec::with_capacity(capacity),
+            counts: vec![IntentCounts::NONE; symbols],
+            unopened: Vec::new(),
+            next: IntentId::new(1),
+        }
     }
 
     pub(crate) const fn next_id(&self) -> IntentId {
@@ -82,6 +98,7 @@ impl Intents {
     #[inline]
     pub(crate) fn push(&mut self, intent: Intent) {
         self.next = intent.id.next();
+        self.count(&intent);
         self.unfinished.extend(iter::once_with(|| intent));
     }
 
@@ -96,7 +113,10 @@ impl Intents {
     /// The venue accepted an intent; `None` when it is not unfinished.
     pub(crate) fn open(&mut self, id: IntentId) -> Option<&Intent> {
         let intent = self.unfinished.iter_mut().find(|intent| intent.id == id)?;
-        intent.stage = Stage::Open;
+        let before = mem::replace(&mut intent.stage, Stage::Open);
+        if let Some(counts) = self.counts.get_mut(intent.symbol.index()) {
+            counts.change_stage(before, Stage::Open);
+        }
         Some(intent)
     }
 
@@ -105,6 +125,9 @@ impl Intents {
         let unanswered = |intent: &&mut Intent| intent.id == id && intent.stage == Stage::InFlight;
         if let Some(intent) = self.unfinished.iter_mut().find(unanswered) {
             intent.stage = Stage::InDoubt;
+            if let Some(counts) = self.counts.get_mut(intent.symbol.index()) {
+                counts.change_stage(Stage::InFlight, Stage::InDoubt);
+            }
         }
     }
 
@@ -136,6 +159,7 @@ impl Intents {
     pub(crate) fn reinstate(&mut self, id: IntentId) -> Option<Reinstated> {
         let position = self.unopened.iter().position(|unopened| unopened.intent.id == id)?;
         let Unopened { intent, is_reserved, .. } = self.unopened.remove(position);
+        self.count(&intent);
         self.unfinished.push(intent);
         let released = if is_reserved { Money::ZERO } else { intent.stake };
         Some(Reinstated { decision_time: intent.decision_time, released })
@@ -170,7 +194,26 @@ impl Intents {
 
     fn take(&mut self, is_it: impl Fn(&Intent) -> bool) -> Option<Intent> {
         let position = self.unfinished.iter().position(is_it)?;
-        Some(self.unfinished.remove(position))
+        let intent = self.unfinished.remove(position);
+        if let Some(counts) = self.counts.get_mut(intent.symbol.index()) {
+            counts.remove(&intent);
+        }
+        Some(intent)
+    }
+
+    #[inline]
+    fn count(&mut self, intent: &Intent) {
+        let place = intent.symbol.index();
+        if place >= self.counts.len() {
+            self.make_room(place + 1);
+        }
+        self.counts[place].add(intent);
+    }
+
+    /// Makes room for so many symbols: an earlier run may have traded one that no bot trades any more.
+    #[cold]
+    fn make_room(&mut self, symbols: usize) {
+        self.counts.resize(symbols, IntentCounts::NONE);
     }
 
     pub(crate) fn all(&self) -> &[Intent] {
@@ -179,5 +222,108 @@ impl Intents {
 
     pub(crate) fn on_symbol(&self, symbol: SymbolId) -> impl Iterator<Item = &Intent> {
         self.unfinished.iter().filter(move |intent| intent.symbol == symbol)
+    }
+
+    /// How many there are on a symbol.
+    #[inline]
+    pub(crate) fn counts(&self, symbol: SymbolId) -> &IntentCounts {
+        self.counts.get(symbol.index()).unwrap_or(&IntentCounts::NONE)
+    }
+}
+
+impl IntentCounts {
+    const NONE: Self = Self { by_direction: [0; 2], by_stage: [0; 3] };
+
+    /// All of them.
+    #[inline]
+    pub(crate) const fn all(&self) -> u32 {
+        self.by_direction[0] + self.by_direction[1]
+    }
+
+    /// Those in this direction.
+    #[inline]
+    pub(crate) const fn in_direction(&self, direction: Direction) -> u32 {
+        self.by_direction[direction as usize]
+    }
+
+    /// Those at this stage.
+    #[inline]
+    pub(crate) const fn at_stage(&self, stage: Stage) -> u32 {
+        self.by_stage[stage as usize]
+    }
+
+    #[inline]
+    const fn add(&mut self, intent: &Intent) {
+        self.by_direction[intent.direction as usize] += 1;
+        self.by_stage[intent.stage as usize] += 1;
+    }
+
+    #[inline]
+    const fn remove(&mut self, intent: &Intent) {
+        self.by_direction[intent.direction as usize] -= 1;
+        self.by_stage[intent.stage as usize] -= 1;
+    }
+
+    #[inline]
+    const fn change_stage(&mut self, from: Stage, to: Stage) {
+        self.by_stage[from as usize] -= 1;
+        self.by_stage[to as usize] += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const SYMBOLS: usize = 3;
+
+    fn intent(number: u64, symbol: usize) -> Intent {
+        Intent {
+            id: IntentId::new(number),
+            bot: BotId::FIRST,
+            symbol: SymbolId::new(symbol).unwrap(),
+            direction: if number.is_multiple_of(3) { Direction::Sell } else { Direction::Buy },
+            stake: Money::from_minor(100),
+            decision_time: Millis::ZERO,
+            nominal_close: Millis::MINUTE,
+            stage: Stage::InFlight,
+        }
+    }
+
+    /// What a scan finds.
+    fn counted(intents: &Intents, symbol: SymbolId) -> IntentCounts {
+        let count = |is_it: &dyn Fn(&Intent) -> bool| {
+            intents.on_symbol(symbol).filter(|intent| is_it(intent)).count() as u32
+        };
+        IntentCounts {
+            by_direction: [Direction::Buy, Direction::Sell]
+                .map(|direction| count(&|intent| intent.direction == direction)),
+            by_stage: [Stage::InFlight, Stage::InDoubt, Stage::Open]
+                .map(|stage| count(&|intent| intent.stage == stage)),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn counts_are_what_a_scan_finds(steps in prop::collection::vec((0_u8..7, 1_u64..12, 0..SYMBOLS), 0..80)) {
+            // Room for one symbol less than there are.
+            let mut intents = Intents::with_capacity(4, SYMBOLS - 1);
+            for (step, number, symbol) in steps {
+                let id = IntentId::new(number);
+                match step {
+                    0 | 1 => intents.push(intent(intents.next_id().number(), symbol)),
+                    2 => { intents.open(id); }
+                    3 => intents.doubt(id),
+                    4 => { intents.refuse(id); }
+                    5 => { intents.give_up(id, Millis::HOUR); }
+                    _ => { if intents.reinstate(id).is_none() { intents.settle(id); } }
+                }
+                for symbol in (0..SYMBOLS).filter_map(SymbolId::new) {
+                    prop_assert_eq!(*intents.counts(symbol), counted(&intents, symbol));
+                    prop_assert_eq!(intents.counts(symbol).all() as usize, intents.on_symbol(symbol).count());
+                }
+            }
+        }
     }
 }

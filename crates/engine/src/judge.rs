@@ -2,7 +2,7 @@
 
 use crate::{EventSequence, IntentId, IntentRow, SymbolId};
 use candlewick_sdk::{Millis, Outcome, Payout};
-use candlewick_statistics::{EdgeTest, NotionalStake, TradeOutcome, VerdictPlan};
+use candlewick_statistics::{EdgeTest, EdgeTestPlan, NotionalStake, TradeOutcome};
 use std::collections::VecDeque;
 use std::iter;
 
@@ -37,7 +37,7 @@ impl Judge {
     ///
     /// It keeps those of trades that are under way only: a list of all that became known takes longer to write and to sort
     /// than all the rest.
-    pub(crate) fn after<'a>(rows: impl IntoIterator<Item = &'a IntentRow>, plan: VerdictPlan) -> Self {
+    pub(crate) fn after<'a>(rows: impl IntoIterator<Item = &'a IntentRow>, plan: EdgeTestPlan) -> Self {
         let mut judge = Self::new(plan);
         let mut waiting: VecDeque<Waiting> = VecDeque::with_capacity(USUAL_OPEN_TRADES);
         for (place, row) in rows.into_iter().enumerate() {
@@ -63,7 +63,7 @@ impl Judge {
     }
 
     /// Both accounts at 1.
-    pub fn new(plan: VerdictPlan) -> Self {
+    pub fn new(plan: EdgeTestPlan) -> Self {
         Self {
             test: EdgeTest::new(plan),
             payouts: Vec::with_capacity(1),
@@ -167,18 +167,18 @@ type Known = (Option<u32>, Millis, News, usize);
 
 /// Counts intents in a verdict afterwards, by their rows: in the order in which the Session was handed them, so that it is
 /// the verdict that the Session came to.
-pub fn judge<'a>(rows: impl IntoIterator<Item = &'a IntentRow>, plan: VerdictPlan) -> EdgeTest {
+pub fn judge<'a>(rows: impl IntoIterator<Item = &'a IntentRow>, plan: EdgeTestPlan) -> EdgeTest {
     Judge::after(rows, plan).test
 }
 
 /// As [`judge`], of trades that may be known from elsewhere: then each counts at its decision, and each end when it became
 /// known.
-pub fn judge_trades(trades: &[JudgedTrade], plan: VerdictPlan) -> EdgeTest {
+pub fn judge_trades(trades: &[JudgedTrade], plan: EdgeTestPlan) -> EdgeTest {
     judge_of(trades, plan).test
 }
 
 /// A judge that has counted all of them.
-fn judge_of(trades: &[JudgedTrade], plan: VerdictPlan) -> Judge {
+fn judge_of(trades: &[JudgedTrade], plan: EdgeTestPlan) -> Judge {
     let mut judge = Judge::new(plan);
     for (_, _, news, place) in in_order(trades) {
         judge.apply(news, place, &trades[place]);
@@ -300,13 +300,13 @@ mod tests {
             });
             let book = book(&trades.collect::<Vec<_>>());
             let listed: Vec<JudgedTrade> = book.rows().iter().map(JudgedTrade::of_row).collect();
-            let plan = VerdictPlan::default();
+            let plan = EdgeTestPlan::default();
             prop_assert_eq!(judge(book.rows(), plan), judge_trades(&listed, plan));
         }
     }
 
     fn check(trades: &[Trade], edge: f64, mirror: f64) {
-        let test = judge(book(trades).rows(), VerdictPlan::default());
+        let test = judge(book(trades).rows(), EdgeTestPlan::default());
         let found = (test.edge_account(), test.mirror_account());
         let is_near = (found.0 - edge).abs() < 1e-12 && (found.1 - mirror).abs() < 1e-12;
         assert!(is_near, "{found:?}, not {edge}, {mirror}");
@@ -336,7 +336,7 @@ mod tests {
             let outcome = |wins| if wins { Outcome::Won } else { Outcome::Lost };
             let trade = |k: i64| Trade(k * 60, k * 60 + 2, Some(k * 60 + 55), 85, outcome(won(k)));
             let trades: Vec<Trade> = (0..2_000).map(trade).collect();
-            judge(book(&trades).rows(), VerdictPlan::default()).verdict()
+            judge(book(&trades).rows(), EdgeTestPlan::default()).verdict()
         };
         assert_eq!(run(|k| k % 3 != 0), Verdict::EdgeShown);
         assert_eq!(run(|k| k % 2 == 0), Verdict::EdgeRejected);

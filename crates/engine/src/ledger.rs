@@ -10,7 +10,8 @@ pub struct Ledger {
     free: Money,
     open_stakes: Money,
     peak: Money,
-    streaks: Streaks,
+    /// Losses in a row.
+    losses: u32,
     day_end: Millis,
     day_equity: Money,
     day_profit: Money,
@@ -23,7 +24,7 @@ impl Ledger {
             free: balance,
             open_stakes: Money::ZERO,
             peak: balance,
-            streaks: Streaks::default(),
+            losses: 0,
             day_end: Millis::new(i64::MIN),
             day_equity: balance,
             day_profit: Money::ZERO,
@@ -53,7 +54,7 @@ impl Ledger {
 
     /// Losses in a row, over all bots; draws and cancellations neither add nor end one.
     pub const fn loss_streak(&self) -> u32 {
-        self.streaks.lost
+        self.losses
     }
 
     /// Profit settled since the day began.
@@ -99,6 +100,12 @@ impl Ledger {
 
     pub(crate) fn settle(&mut self, stake: Money, profit: Money) {
         self.release(stake);
+        self.earn(profit);
+    }
+
+    /// A trade that has no stake reserved any more ended with this profit.
+    #[inline]
+    pub(crate) fn earn(&mut self, profit: Money) {
         self.free += profit;
         self.day_profit += profit;
         self.peak = self.peak.max(self.equity());
@@ -112,7 +119,7 @@ impl Ledger {
     }
 
     pub(crate) const fn count_outcome(&mut self, outcome: Outcome) {
-        self.streaks = self.streaks.after(to_trade_outcome(outcome));
+        self.losses = losses_after(self.losses, outcome);
     }
 
     pub(crate) fn record_wallet(&mut self, amount: Money) {
@@ -122,8 +129,14 @@ impl Ledger {
     /// After a person resumed: drawdown and streak are counted from here.
     pub(crate) fn rebase(&mut self) {
         self.peak = self.equity();
-        self.streaks = Streaks::default();
+        self.losses = 0;
     }
+}
+
+/// Losses in a row once another trade has ended.
+#[inline]
+pub(crate) const fn losses_after(losses: u32, outcome: Outcome) -> u32 {
+    Streaks { won: 0, lost: losses }.after(to_trade_outcome(outcome)).lost
 }
 
 #[cfg(test)]

@@ -56,8 +56,8 @@ impl ReasonShapes {
     /// The place of a reason's shape, from 0; a new one goes to the end.
     #[inline]
     pub(crate) fn put(&mut self, reason: &Reason) -> u32 {
-        let known = self.shapes.iter().position(|shape| shape.has_words_of(reason));
-        known.unwrap_or_else(|| self.push(reason)) as u32
+        let known = self.shapes.iter().position(|shape| shape.shares_words_with(reason));
+        known.unwrap_or_else(|| self.find_or_push(reason)) as u32
     }
 
     pub(crate) const fn len(&self) -> usize {
@@ -65,15 +65,19 @@ impl ReasonShapes {
     }
 
     #[cold]
-    fn push(&mut self, reason: &Reason) -> usize {
-        self.shapes.push(reason.clone());
-        self.shapes.len() - 1
+    fn find_or_push(&mut self, reason: &Reason) -> usize {
+        let known = self.shapes.iter().position(|shape| shape.has_words_of(reason));
+        known.unwrap_or_else(|| {
+            self.shapes.push(reason.clone());
+            self.shapes.len() - 1
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use candlewick_sdk::ReasonTemplate;
 
     #[test]
     fn reasons_are_had_again_as_they_were_and_their_texts_are_kept_once() {
@@ -100,6 +104,10 @@ mod tests {
                 "low rsi=12.25 level=30",
             ]
         );
+        assert_eq!(reasons.shapes.len(), 4);
+        // The same words in another place of memory are the same shape.
+        let elsewhere = ReasonTemplate::new("low", ["rsi", "level"]).with_numbers(&[1.0, 2.0]);
+        assert_eq!(reasons.put(&elsewhere).shape, places[0].shape);
         assert_eq!(reasons.shapes.len(), 4);
     }
 }

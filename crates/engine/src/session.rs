@@ -93,6 +93,7 @@ impl Session {
         Ok(Self {
             state: RiskState::new(&limits, symbols.len()),
             together: limits.most_together(symbols.len()),
+            intents: Intents::with_capacity(USUAL_OPEN_TRADES, symbols.len()),
             names: settings.bots.iter().map(|bot| bot.name.clone()).collect(),
             bots,
             symbols,
@@ -100,7 +101,6 @@ impl Session {
             listeners,
             limits,
             ledger: Ledger::new(balance),
-            intents: Intents::with_capacity(USUAL_OPEN_TRADES),
             next_release: Millis::MAX,
             money_scale: scale,
         })
@@ -307,7 +307,7 @@ impl Session {
         actions: &mut Vec<Action>,
     ) -> Result<(), Rule> {
         let (proposal, probe) = self.proposal(id, signal, moment);
-        risk::approve(&proposal, self.view(), actions)?;
+        risk::approve(&proposal, self.view(proposal.symbol), actions)?;
         self.begin(&proposal, probe);
         Ok(())
     }
@@ -336,9 +336,11 @@ impl Session {
         (proposal, probe)
     }
 
+    /// What the rules look at for a proposal on this symbol.
     #[inline]
-    const fn view(&self) -> View<'_> {
-        View { limits: &self.limits, state: &self.state, ledger: &self.ledger, intents: &self.intents }
+    fn view(&self, symbol: SymbolId) -> View<'_> {
+        let Self { limits, state, ledger, intents, .. } = self;
+        View { limits, state, ledger, intents, counts: intents.counts(symbol) }
     }
 
     /// Books an approved trade: it is under way.
@@ -348,15 +350,15 @@ impl Session {
         let Proposal { bot, symbol, direction, stake, at: decision_time, nominal_close, .. } = *proposal;
         let stage = Stage::InFlight;
         self.intents.push(Intent { id, bot, symbol, direction, stake, decision_time, nominal_close, stage });
-        self.stake_on(proposal, id, probe);
+        self.ledger.reserve(stake);
+        self.count_trade(proposal, id, probe);
     }
 
-    /// Books the stake of an approved trade, and counts it.
+    /// Counts an approved trade.
     #[inline]
-    fn stake_on(&mut self, proposal: &Proposal<'_>, id: IntentId, probe: Probe) {
-        let Proposal { bot, symbol, stake, at, .. } = *proposal;
+    fn count_trade(&mut self, proposal: &Proposal<'_>, id: IntentId, probe: Probe) {
+        let Proposal { bot, symbol, at, .. } = *proposal;
         self.bots[bot.index()].verdict.on_decided(id, symbol);
-        self.ledger.reserve(stake);
         self.state.count_trade(&self.limits, at);
         if probe == Probe::Needed {
             self.state.begin_probe(symbol, id);

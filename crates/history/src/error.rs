@@ -1,4 +1,4 @@
-//! What can be wrong with candles at rest, named by what the reader must do.
+//! What can be wrong with stored candles.
 
 use candlewick_sdk::ResampleError;
 use std::io;
@@ -6,13 +6,13 @@ use std::path::PathBuf;
 
 /// Why candles could not be read, written or made.
 ///
-/// [`NameSeries`](Self::NameSeries), [`ChooseOption`](Self::ChooseOption) and [`ChangeSetting`](Self::ChangeSetting)
+/// [`InvalidSeriesName`](Self::InvalidSeriesName), [`AmbiguousFile`](Self::AmbiguousFile) and [`InvalidSetting`](Self::InvalidSetting)
 /// speak of arguments, the others of data.
 #[derive(Debug, thiserror::Error)]
 pub enum HistoryError {
-    /// The file cannot be opened, read or written: look at the path, its rights and the disk.
+    /// The system cannot open, read or write the file.
     #[error("{}: cannot {action} the file", path.display())]
-    CheckPath {
+    Io {
         /// The file.
         path: PathBuf,
         /// What was tried.
@@ -20,9 +20,9 @@ pub enum HistoryError {
         /// What the system says.
         source: io::Error,
     },
-    /// A line is not what it must be: mend it.
+    /// A line does not follow the format.
     #[error("{}, line {line}: {problem}", path.display())]
-    FixLine {
+    InvalidLine {
         /// The file.
         path: PathBuf,
         /// Counted from 1, the header included.
@@ -30,35 +30,35 @@ pub enum HistoryError {
         /// What is wrong and what to do.
         problem: String,
     },
-    /// There is nothing to work on: bring candles.
+    /// A file or series holds no candles.
     #[error("{place}: {problem}")]
-    AddCandles {
+    NoCandles {
         /// The file or series.
         place: String,
         /// What is missing.
         problem: String,
     },
-    /// A data argument does not say its symbol and interval: name them.
+    /// A data argument does not say its symbol and interval.
     #[error(
         "\"{text}\": {problem}; name the file SYMBOL_INTERVAL.csv (or .parquet), such as BTCUSDT_1m.csv, or write SYMBOL@INTERVAL=PATH, such as BTCUSDT@1m=prices.csv"
     )]
-    NameSeries {
+    InvalidSeriesName {
         /// The argument.
         text: String,
         /// What is wrong with it.
         problem: String,
     },
-    /// A file's content is not what it must be: mend or replace it.
+    /// A file does not follow its format.
     #[error("{}: {problem}", path.display())]
-    FixFile {
+    InvalidFile {
         /// The file.
         path: PathBuf,
         /// What is wrong and what to do.
         problem: String,
     },
-    /// Nothing is wrong with a file, but something in it is unclear: an option settles it.
+    /// A file can be read in several ways, and an option has to say which is meant.
     #[error("{}: {seen}; settle it with {option}", path.display())]
-    ChooseOption {
+    AmbiguousFile {
         /// The file.
         path: PathBuf,
         /// What was seen.
@@ -66,25 +66,25 @@ pub enum HistoryError {
         /// The option, with an example.
         option: String,
     },
-    /// The catalog does not hold this.
+    /// The catalog does not hold these candles.
     #[error("the catalog {} holds no candles of {what}", folder.display())]
-    FillCatalog {
+    NotInCatalog {
         /// The catalog.
         folder: PathBuf,
         /// The series, and the range where one was asked for.
         what: String,
     },
-    /// Somebody else writes to the series: wait, or end the other program.
+    /// Another program writes to the series.
     #[error("{}: another program has been writing to this series for {seconds} s", folder.display())]
-    AwaitWriter {
+    SeriesLocked {
         /// The series' folder.
         folder: PathBuf,
         /// How long was waited.
         seconds: u64,
     },
-    /// A setting is out of its range: change it.
+    /// A setting is out of its range.
     #[error("{setting}: {problem}")]
-    ChangeSetting {
+    InvalidSetting {
         /// The setting's name, as the flag of `data generate`.
         setting: &'static str,
         /// What is wrong and what is allowed.
@@ -94,6 +94,6 @@ pub enum HistoryError {
 
 impl From<ResampleError> for HistoryError {
     fn from(error: ResampleError) -> Self {
-        Self::ChangeSetting { setting: "interval", problem: error.to_string() }
+        Self::InvalidSetting { setting: "interval", problem: error.to_string() }
     }
 }

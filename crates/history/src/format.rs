@@ -40,7 +40,7 @@ impl CandleFormat {
     /// Writes the file at `path`. The old content stays until the new one is complete.
     ///
     /// # Errors
-    /// [`HistoryError::CheckPath`] when the file cannot be written.
+    /// [`HistoryError::Io`] when the file cannot be written.
     pub fn write_file(self, series: &CandleSeries, path: &Path) -> Result<(), HistoryError> {
         match self {
             Self::Csv => write_csv_file(series, path),

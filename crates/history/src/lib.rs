@@ -1,4 +1,4 @@
-//! Candles at rest: files, checks, generation.
+//! Stored candles: files, catalog, checks, generation.
 //!
 //! ```
 //! use candlewick_history::{data_hash, gaps, generate, GenerateSettings};
@@ -46,11 +46,11 @@ mod generate;
 mod market;
 
 pub use cache::FileCache;
-pub use catalog::{Appended, Catalog, Manifest, Origin, Provenance, Rest, Revision, Segment, Version};
+pub use catalog::{Appended, Catalog, EmptyHours, Manifest, Origin, Provenance, Revision, Segment, Version};
 #[cfg(feature = "import")]
 pub use check::{
-    CheckSettings, Checked, Finding, FindingKind, FindingKindError, Findings, Fixed, Hours, Remedy, Session,
-    SessionError, check_bytes, check_file, check_series, missing_candles,
+    CheckSettings, Checked, Finding, FindingKind, Findings, Fixed, MarketHours, ParseFindingKindError,
+    ParseMarketHoursError, Remedy, WeeklyHours, check_bytes, check_file, check_series, missing_candles,
 };
 pub use csv::{CSV_HEADER, Progress, no_progress, read_csv, read_csv_file, write_csv, write_csv_file};
 pub use disk::remove_partial_files;
@@ -59,14 +59,14 @@ pub use format::CandleFormat;
 pub use gap::{Gap, gaps};
 #[cfg(feature = "import")]
 pub use generate::{BadRows, with_gaps};
-pub use generate::{GenerateSettings, Regime, RegimeError, generate};
+pub use generate::{GenerateSettings, ParseRegimeError, Regime, generate};
 pub use hash::{HashedSeries, data_hash, data_hash_of, series_hash};
 #[cfg(feature = "import")]
 pub use import::{
-    ClockChange, ClockChangeError, DetectedFrom, ImportFormat, ImportFormatError, ImportSettings, Imported,
-    Stamped, StampedError, Zone, ZoneError, import_bytes, import_file,
+    BarTime, ClockChange, DetectedFrom, ImportFormat, ImportSettings, Imported, ParseBarTimeError,
+    ParseClockChangeError, ParseImportFormatError, ParseZoneError, Zone, import_bytes, import_file,
 };
-pub use market::{AssetType, AssetTypeError, Market, asset_type_of, known_market};
+pub use market::{AssetType, KnownMarket, ParseAssetTypeError, asset_type_of, known_market};
 pub use parquet::{read_parquet, read_parquet_file, write_parquet, write_parquet_file};
 pub use resample::resample;
-pub use source::DataSource;
+pub use source::CandleFile;

@@ -20,13 +20,13 @@ pub enum AssetType {
 /// Why a text is not an [`AssetType`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("\"{text}\" is not an asset type: use crypto, forex or otc")]
-pub struct AssetTypeError {
+pub struct ParseAssetTypeError {
     text: String,
 }
 
 /// How the prices of a market look.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Market {
+pub struct KnownMarket {
     /// Its kind.
     pub asset_type: AssetType,
     /// The step of its prices.
@@ -37,21 +37,21 @@ pub struct Market {
     pub volatility: f64,
 }
 
-const CRYPTO: Market =
-    Market { asset_type: AssetType::Crypto, tick: 0.01, usual_price: 100.0, volatility: 0.000_6 };
-const FOREX: Market =
-    Market { asset_type: AssetType::Forex, tick: 0.000_01, usual_price: 1.0, volatility: 0.000_1 };
+const CRYPTO: KnownMarket =
+    KnownMarket { asset_type: AssetType::Crypto, tick: 0.01, usual_price: 100.0, volatility: 0.000_6 };
+const FOREX: KnownMarket =
+    KnownMarket { asset_type: AssetType::Forex, tick: 0.000_01, usual_price: 1.0, volatility: 0.000_1 };
 
 /// Rounded figures of the public markets; nothing depends on their being up to date.
-const MARKETS: [(&str, Market); 8] = [
-    ("BTCUSDT", Market { usual_price: 95_000.0, volatility: 0.000_5, ..CRYPTO }),
-    ("ETHUSDT", Market { usual_price: 3_300.0, ..CRYPTO }),
-    ("SOLUSDT", Market { usual_price: 150.0, volatility: 0.000_8, ..CRYPTO }),
-    ("EURUSD", Market { usual_price: 1.17, volatility: 0.000_08, ..FOREX }),
-    ("GBPUSD", Market { usual_price: 1.34, volatility: 0.000_09, ..FOREX }),
-    ("USDJPY", Market { tick: 0.001, usual_price: 150.0, ..FOREX }),
-    ("AUDUSD", Market { usual_price: 0.66, ..FOREX }),
-    ("USDCAD", Market { usual_price: 1.39, volatility: 0.000_08, ..FOREX }),
+const MARKETS: [(&str, KnownMarket); 8] = [
+    ("BTCUSDT", KnownMarket { usual_price: 95_000.0, volatility: 0.000_5, ..CRYPTO }),
+    ("ETHUSDT", KnownMarket { usual_price: 3_300.0, ..CRYPTO }),
+    ("SOLUSDT", KnownMarket { usual_price: 150.0, volatility: 0.000_8, ..CRYPTO }),
+    ("EURUSD", KnownMarket { usual_price: 1.17, volatility: 0.000_08, ..FOREX }),
+    ("GBPUSD", KnownMarket { usual_price: 1.34, volatility: 0.000_09, ..FOREX }),
+    ("USDJPY", KnownMarket { tick: 0.001, usual_price: 150.0, ..FOREX }),
+    ("AUDUSD", KnownMarket { usual_price: 0.66, ..FOREX }),
+    ("USDCAD", KnownMarket { usual_price: 1.39, volatility: 0.000_08, ..FOREX }),
 ];
 
 const OTC_SUFFIX: &str = ".OTC";
@@ -60,11 +60,11 @@ const CURRENCIES: [&str; 10] = ["USD", "EUR", "GBP", "JPY", "CHF", "AUD", "CAD",
 /// The market of a well-known symbol; `EURUSD.OTC` is that of `EURUSD`, all week.
 ///
 /// An unknown symbol has no tick that could be guessed: its prices are then not rounded.
-pub fn known_market(symbol: Symbol) -> Option<Market> {
+pub fn known_market(symbol: Symbol) -> Option<KnownMarket> {
     let name = symbol.as_str();
     let plain = name.strip_suffix(OTC_SUFFIX).unwrap_or(name);
     let (_, market) = MARKETS.iter().find(|(known, _)| *known == plain)?;
-    Some(Market { asset_type: asset_type_of(symbol), ..*market })
+    Some(KnownMarket { asset_type: asset_type_of(symbol), ..*market })
 }
 
 /// The kind of a market, known or not, by its name: the suffix `.OTC`, a pair of currencies, else
@@ -99,13 +99,13 @@ impl fmt::Display for AssetType {
 }
 
 impl FromStr for AssetType {
-    type Err = AssetTypeError;
-    fn from_str(text: &str) -> Result<Self, AssetTypeError> {
+    type Err = ParseAssetTypeError;
+    fn from_str(text: &str) -> Result<Self, ParseAssetTypeError> {
         match text {
             "crypto" => Ok(Self::Crypto),
             "forex" => Ok(Self::Forex),
             "otc" => Ok(Self::Otc),
-            _ => Err(AssetTypeError { text: text.chars().take(32).collect() }),
+            _ => Err(ParseAssetTypeError { text: text.chars().take(32).collect() }),
         }
     }
 }

@@ -8,13 +8,13 @@ use candlewick_sdk::{Candle, CandleSeries, Interval, Resampler, Series};
 /// A long candle is made only when every short candle inside it is there.
 ///
 /// # Errors
-/// [`HistoryError::ChangeSetting`] when `interval` is not a multiple of the series' own,
-/// [`HistoryError::AddCandles`] when no long candle is complete.
+/// [`HistoryError::InvalidSetting`] when `interval` is not a multiple of the series' own,
+/// [`HistoryError::NoCandles`] when no long candle is complete.
 pub fn resample(series: &CandleSeries, interval: Interval) -> Result<CandleSeries, HistoryError> {
     let mut resampler = Resampler::new(series.interval(), interval)?;
     let candles: Vec<Candle> = series.candles().iter().filter_map(|fine| resampler.push(fine)).collect();
     let resampled = Series { symbol: series.symbol(), interval };
-    CandleSeries::new(resampled, candles).map_err(|error| HistoryError::AddCandles {
+    CandleSeries::new(resampled, candles).map_err(|error| HistoryError::NoCandles {
         place: resampled.to_string(),
         problem: format!("{error}: no candle of {interval} is complete"),
     })

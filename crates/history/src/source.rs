@@ -9,20 +9,21 @@ use std::str::FromStr;
 /// A candle file and the series that it holds: `SYMBOL_INTERVAL.csv` or `.parquet`, or `SYMBOL@INTERVAL=PATH` for any
 /// other name. A path that ends in `.parquet` is read as Parquet, any other as CSV.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DataSource {
+pub struct CandleFile {
     /// What the file holds.
     pub series: Series,
     /// Where it is.
     pub path: PathBuf,
 }
 
-impl DataSource {
+impl CandleFile {
     /// Reads the series from the file's name. A symbol may contain `_`; the interval follows the last one.
     ///
     /// # Errors
-    /// [`HistoryError::NameSeries`] when the name does not say both.
+    /// [`HistoryError::InvalidSeriesName`] when the name does not say both.
     pub fn from_path(path: &Path) -> Result<Self, HistoryError> {
-        let error = |problem: String| HistoryError::NameSeries { text: path.display().to_string(), problem };
+        let error =
+            |problem: String| HistoryError::InvalidSeriesName { text: path.display().to_string(), problem };
         if CandleFormat::of_path(path).is_none() {
             return Err(error("the file name does not end in .csv or .parquet".to_owned()));
         }
@@ -37,12 +38,12 @@ impl DataSource {
     /// The file in `folder` whose name is that of `series`.
     ///
     /// # Errors
-    /// [`HistoryError::NameSeries`] when the symbol holds a path separator and so cannot be part of a file name.
+    /// [`HistoryError::InvalidSeriesName`] when the symbol holds a path separator and so cannot be part of a file name.
     pub fn in_folder(folder: &Path, series: Series) -> Result<Self, HistoryError> {
         let name = format!("{}_{}.csv", series.symbol, series.interval);
         if name.contains(['/', '\\']) {
             let problem = "the symbol cannot be part of a file name".to_owned();
-            return Err(HistoryError::NameSeries { text: name, problem });
+            return Err(HistoryError::InvalidSeriesName { text: name, problem });
         }
         Ok(Self { series, path: folder.join(name) })
     }
@@ -66,14 +67,14 @@ fn split_named(text: &str) -> Option<(&str, Interval, &str)> {
     })
 }
 
-impl FromStr for DataSource {
+impl FromStr for CandleFile {
     type Err = HistoryError;
 
     fn from_str(text: &str) -> Result<Self, HistoryError> {
         let Some((symbol, interval, path)) = split_named(text) else {
             return Self::from_path(Path::new(text));
         };
-        let error = |problem| HistoryError::NameSeries { text: text.to_owned(), problem };
+        let error = |problem| HistoryError::InvalidSeriesName { text: text.to_owned(), problem };
         let symbol = Symbol::new(symbol).map_err(|e| error(e.to_string()))?;
         if path.is_empty() {
             return Err(error("there is no path after the =".to_owned()));
@@ -82,7 +83,7 @@ impl FromStr for DataSource {
     }
 }
 
-impl fmt::Display for DataSource {
+impl fmt::Display for CandleFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}@{}={}", self.series.symbol, self.series.interval, self.path.display())
     }
@@ -94,14 +95,14 @@ mod tests {
     use proptest::prelude::*;
 
     fn check(text: &str, expected: (&str, &str, &str)) {
-        let source: DataSource = text.parse().unwrap();
+        let source: CandleFile = text.parse().unwrap();
         let found = (source.series.symbol.to_string(), source.series.interval.to_string(), source.path);
         assert_eq!(found, (expected.0.to_owned(), expected.1.to_owned(), PathBuf::from(expected.2)));
     }
 
     fn check_refused(text: &str, expected: &str) {
         const FORMS: &str = "; name the file SYMBOL_INTERVAL.csv (or .parquet), such as BTCUSDT_1m.csv, or write SYMBOL@INTERVAL=PATH, such as BTCUSDT@1m=prices.csv";
-        let error = text.parse::<DataSource>().unwrap_err().to_string();
+        let error = text.parse::<CandleFile>().unwrap_err().to_string();
         assert_eq!(error.strip_suffix(FORMS).unwrap_or(&error), format!("\"{text}\": {expected}"));
         assert!(error.ends_with(FORMS));
     }
@@ -142,31 +143,31 @@ mod tests {
         let text = "time,open,high,low,close,volume\n60000,1.5,2,1,1.75,10\n";
         let csv = folder.path().join("BTC_USDT_1m.csv");
         std::fs::write(&csv, text).unwrap();
-        let candles = DataSource::from_path(&csv).unwrap().read(&mut |_| {}).unwrap();
+        let candles = CandleFile::from_path(&csv).unwrap().read(&mut |_| {}).unwrap();
         for name in ["BTC_USDT_1m.parquet", "x.PARQUET"] {
             let path = folder.path().join(name);
             crate::write_parquet_file(&candles, &path).unwrap();
-            let source: DataSource = format!("BTC_USDT@1m={}", path.display()).parse().unwrap();
+            let source: CandleFile = format!("BTC_USDT@1m={}", path.display()).parse().unwrap();
             assert_eq!(source.read(&mut |_| {}).unwrap().candles(), candles.candles());
         }
-        let named = DataSource::from_path(&folder.path().join("BTC_USDT_1m.parquet")).unwrap();
+        let named = CandleFile::from_path(&folder.path().join("BTC_USDT_1m.parquet")).unwrap();
         assert_eq!(named.series, candles.series());
     }
 
     #[test]
     fn a_source_in_a_folder_reads_back_from_its_name() {
         let series = Series { symbol: Symbol::new("BTC_USDT").unwrap(), interval: "90s".parse().unwrap() };
-        let source = DataSource::in_folder(Path::new("data"), series).unwrap();
-        assert_eq!(DataSource::from_path(&source.path).unwrap(), source);
-        assert_eq!(source.to_string().parse::<DataSource>().unwrap(), source);
+        let source = CandleFile::in_folder(Path::new("data"), series).unwrap();
+        assert_eq!(CandleFile::from_path(&source.path).unwrap(), source);
+        assert_eq!(source.to_string().parse::<CandleFile>().unwrap(), source);
         let slash = Series { symbol: Symbol::new("../x").unwrap(), ..series };
-        assert!(DataSource::in_folder(Path::new("data"), slash).is_err());
+        assert!(CandleFile::in_folder(Path::new("data"), slash).is_err());
     }
 
     proptest! {
         #[test]
         fn garbage_never_panics(text in "[A-Z_@=./1m é]{0,16}") {
-            let _ = text.parse::<DataSource>();
+            let _ = text.parse::<CandleFile>();
         }
     }
 }

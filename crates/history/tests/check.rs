@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "what cannot be read fails its test")]
 
 use candlewick_history::{
-    Catalog, CheckSettings, Checked, Finding, FindingKind, HistoryError, ImportSettings, Origin, Session,
+    Catalog, CheckSettings, Checked, Finding, FindingKind, HistoryError, ImportSettings, MarketHours, Origin,
     check_file, check_series, generate, known_market, no_progress, read_csv, write_csv,
 };
 use candlewick_sdk::{Candle, Interval, Millis, Series, Symbol};
@@ -141,7 +141,7 @@ fn a_weekend_is_no_gap_for_currencies_and_one_for_the_rest() {
     let euro = generated("EURUSD", 9);
     let quiet = check_series(&euro, &[], &CheckSettings::default());
     assert_eq!((quiet.findings.total(), quiet.missing, quiet.coverage()), (0, 0, 1.0));
-    let always = CheckSettings { session: Some(Session::Always), ..CheckSettings::default() };
+    let always = CheckSettings { session: Some(MarketHours::Always), ..CheckSettings::default() };
     let expected = check_series(&euro, &[], &always);
     // Friday 22:00 is minute 7080 of the week, and lasts 48 hours.
     assert_eq!(
@@ -162,7 +162,7 @@ fn a_weekend_is_no_gap_for_currencies_and_one_for_the_rest() {
     assert_eq!(expected.findings.total(), 0);
     // Candles of a market that never closes, under the hours of currencies.
     let bitcoin = generated("BTCUSDT", 9);
-    let closed = CheckSettings { session: Some(Session::Currencies), ..CheckSettings::default() };
+    let closed = CheckSettings { session: Some(MarketHours::Currencies), ..CheckSettings::default() };
     assert_eq!(
         check_series(&bitcoin, &[], &closed).findings.list().iter().map(row_of).collect::<Vec<_>>(),
         [(
@@ -274,5 +274,5 @@ fn what_is_no_candle_file_at_all_is_an_error_and_no_finding() {
     let path = folder.path().join("X_1m.csv");
     std::fs::write(&path, "time,open,high,low,close,volume\nx\n").unwrap();
     let checked = check_file(&path, &ImportSettings::default(), &CheckSettings::default(), &mut no_progress);
-    assert!(matches!(checked, Err(HistoryError::AddCandles { .. })));
+    assert!(matches!(checked, Err(HistoryError::NoCandles { .. })));
 }

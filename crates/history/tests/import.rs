@@ -42,7 +42,7 @@ fn settings(options: &[(&str, &str)]) -> ImportSettings {
             "interval" => settings.interval = Some(value.parse().unwrap()),
             "timezone" => settings.zone = Some(value.parse().unwrap()),
             "clock-change" => settings.clock_change = value.parse().unwrap(),
-            "stamped" => settings.stamped = candlewick_history::Stamped::Close,
+            "stamped" => settings.stamped = candlewick_history::BarTime::Close,
             "entry" => settings.entry = Some((*value).to_owned()),
             other => panic!("{other}"),
         }
@@ -463,7 +463,7 @@ fn a_file_that_begins_with_the_newest_candle_is_turned_round_and_a_mixed_one_ref
         import_file(&path, &ImportSettings::default(), &mut no_progress).map_err(|error| error.to_string())
     };
     let turned = write(&[3, 2, 1]).unwrap();
-    assert!(turned.turned_round);
+    assert!(turned.newest_first);
     assert_eq!(turned.candles.start().get(), TEN_PM + MINUTE);
     for (minutes, problem) in [
         (&[1, 2, 2, 3][..], "line 4: time 1704232920000 is there twice;"),

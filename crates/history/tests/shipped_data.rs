@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a file that cannot be used fails its test")]
 
 use candlewick_history::{
-    DataSource, GenerateSettings, gaps, generate, known_market, no_progress, write_csv,
+    CandleFile, GenerateSettings, gaps, generate, known_market, no_progress, write_csv,
 };
 use candlewick_sdk::{Candle, CandleSeries, Millis, Symbol};
 use std::collections::HashMap;
@@ -22,7 +22,7 @@ fn text_of(name: &str) -> String {
 }
 
 fn series_of(symbol: &str, interval: &str) -> CandleSeries {
-    let source = DataSource::from_path(&shipped(&format!("{symbol}_{interval}.csv"))).unwrap();
+    let source = CandleFile::from_path(&shipped(&format!("{symbol}_{interval}.csv"))).unwrap();
     source.read(&mut no_progress).unwrap()
 }
 

@@ -1,9 +1,8 @@
 //! Statements that add to a journal, within a transaction of its holder.
 
-use crate::chain::{ChainHash, Head};
+use crate::chain::{ChainHash, Head, Pending};
 use crate::database::JournalUrl;
 use crate::database::fault::from_sqlx;
-use crate::store::Pending;
 use crate::{JournalError, LoggedExchange};
 use sqlx::{AnyConnection, Row};
 use std::fmt::Write as _;

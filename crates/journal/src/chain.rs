@@ -1,4 +1,4 @@
-//! The hash chain: each line's hash covers the line and the hash before it.
+//! The hash chain: each line's hash covers the line and the hash before it; lines as they stand in it.
 
 use crate::Line;
 use std::fmt;
@@ -67,6 +67,23 @@ impl Head {
         let seq = self.seq + 1;
         Self { seq, hash: self.hash.of_next(seq, line) }
     }
+}
+
+/// A line that is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredLine {
+    /// Its number, from 1, without holes.
+    pub seq: u64,
+    /// The line.
+    pub line: Line,
+    /// The hash of the line and of all before it.
+    pub hash: ChainHash,
+}
+
+/// A line that waits for a commit, and what the head will be with it.
+pub(crate) struct Pending {
+    pub(crate) line: Line,
+    pub(crate) head: Head,
 }
 
 #[cfg(test)]

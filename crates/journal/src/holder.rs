@@ -71,8 +71,8 @@ impl Default for LeaseTerms {
 
 impl LeaseTerms {
     /// Whether a lease may be taken from its holder: it has been silent for too long, or its process has ended.
-    pub fn is_over(&self, lease: &Lease, judge: &Holder, now: Millis) -> bool {
-        let is_near = !lease.holder.machine.is_empty() && lease.holder.machine == judge.machine;
+    pub fn is_over(&self, lease: &Lease, claimant: &Holder, now: Millis) -> bool {
+        let is_near = !lease.holder.machine.is_empty() && lease.holder.machine == claimant.machine;
         let is_silent = now - lease.heartbeat > lease.duration;
         is_silent || (is_near && !(self.is_alive)(lease.holder.pid))
     }
@@ -98,7 +98,7 @@ mod tests {
     fn a_lease_is_over_when_its_holder_is_silent_or_dead_here() {
         const ALIVE: fn(u32) -> bool = |_| true;
         const DEAD: fn(u32) -> bool = |_| false;
-        let judge = Holder { program: "b".into(), pid: 2, host: "h".into(), machine: "m".into() };
+        let claimant = Holder { program: "b".into(), pid: 2, host: "h".into(), machine: "m".into() };
         for (machine, now, is_alive, expected) in [
             ("m", 1_000, ALIVE, false),
             ("m", 31_000, ALIVE, false),
@@ -119,7 +119,7 @@ mod tests {
                 duration: Millis::from_seconds(30),
             };
             let terms = LeaseTerms { duration: Millis::MINUTE, is_alive };
-            assert_eq!(terms.is_over(&lease, &judge, Millis::new(now)), expected, "{machine} {now}");
+            assert_eq!(terms.is_over(&lease, &claimant, Millis::new(now)), expected, "{machine} {now}");
         }
     }
 

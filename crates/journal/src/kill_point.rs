@@ -5,9 +5,9 @@
 //! is begun, `after ...` right after it is durable. `JOURNAL_KILL_POINT_LOG=FILE` appends a line for each write: what
 //! it holds.
 
+use crate::chain::Pending;
 use crate::exchange::LoggedExchange;
 use crate::line::LineKind;
-use crate::store::Pending;
 
 /// A process's writes, counted by what they hold.
 #[derive(Debug, Default)]

@@ -23,13 +23,13 @@ mod run_journal;
 mod store;
 mod tee;
 
-pub use chain::{ChainHash, Head};
+pub use chain::{ChainHash, Head, StoredLine};
 pub use database::JournalUrl;
 pub use error::JournalError;
 pub use exchange::{LoggedExchange, MAX_EXCHANGE_BYTES};
 pub use file::FileJournal;
 pub use holder::{Holder, Lease, LeaseTerms};
-pub use line::{Line, LineKind, StoredLine};
+pub use line::{Line, LineKind};
 pub use null_journal::NullJournal;
 pub use reader::{Reader, Verified};
 pub use run_journal::RunJournal;

@@ -47,14 +47,3 @@ pub struct Line {
     /// The entry, as one JSON document.
     pub body: String,
 }
-
-/// A line that is kept.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StoredLine {
-    /// Its number, from 1, without holes.
-    pub seq: u64,
-    /// The line.
-    pub line: Line,
-    /// The hash of the line and of all before it.
-    pub hash: crate::ChainHash,
-}

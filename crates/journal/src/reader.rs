@@ -1,10 +1,10 @@
 //! A journal, read; also while another process writes it.
 
-use crate::chain::{ChainHash, Head};
+use crate::chain::{ChainHash, Head, StoredLine};
 use crate::database::connection::{ANSWER_DEADLINE, Connection, Purpose, within};
 use crate::database::fault::from_sqlx;
 use crate::database::schema::{self, Found};
-use crate::line::{Line, LineKind, StoredLine};
+use crate::line::{Line, LineKind};
 use crate::{JournalError, JournalUrl, Lease, LoggedExchange, lease};
 use candlewick_sdk::Millis;
 use sqlx::Row;

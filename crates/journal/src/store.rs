@@ -1,7 +1,7 @@
 //! The durable journal of a process that may write it.
 
 use crate::append::Then;
-use crate::chain::Head;
+use crate::chain::{Head, Pending};
 use crate::database::JournalUrl;
 use crate::database::connection::{ANSWER_DEADLINE, Connection, OPEN_DEADLINE, Purpose, within};
 use crate::database::fault::from_sqlx;
@@ -36,12 +36,6 @@ pub struct Store {
     lines: Vec<Pending>,
     exchanges: Vec<LoggedExchange>,
     kill_points: KillPoints,
-}
-
-/// A line that waits for a commit, and what the head will be with it.
-pub(crate) struct Pending {
-    pub(crate) line: Line,
-    pub(crate) head: Head,
 }
 
 impl Store {

@@ -1,4 +1,4 @@
-//! The candles that a journal's bots were told, by series.
+//! The candles that a journal's bots were shown, by series.
 
 use crate::error::RecordsError;
 use crate::lines::{is_candle, visit_lines};
@@ -8,7 +8,7 @@ use candlewick_journal::{LineKind, Reader};
 use candlewick_sdk::{Candle, CandleSeries, Millis, Series};
 use std::collections::BTreeMap;
 
-/// Reads the candles of a journal, or of one of its runs: each once, as it was told first.
+/// Reads the candles of a journal, or of one of its runs: each once, as it was shown first.
 ///
 /// # Errors
 /// It cannot be read, or holds what is no entry.
@@ -16,7 +16,7 @@ pub async fn recorded_candles(
     reader: &mut Reader,
     run: Option<u64>,
 ) -> Result<Vec<CandleSeries>, RecordsError> {
-    let mut told: BTreeMap<Series, BTreeMap<Millis, Candle>> = BTreeMap::new();
+    let mut found: BTreeMap<Series, BTreeMap<Millis, Candle>> = BTreeMap::new();
     let mut series: Vec<Series> = Vec::new();
     let read = visit_lines(reader, 1..u64::MAX, |stored| {
         if stored.line.kind == LineKind::Run {
@@ -28,13 +28,13 @@ pub async fn recorded_candles(
             if let EventKind::Candle { series: number, candle, .. } = event.kind {
                 let of = series.get(number.index());
                 let of = of.ok_or_else(|| RecordsError::unreadable(stored, "the run has no such series"))?;
-                told.entry(*of).or_default().entry(candle.time()).or_insert(candle);
+                found.entry(*of).or_default().entry(candle.time()).or_insert(candle);
             }
         }
         Ok(())
     });
     read.await?;
-    let made = told.into_iter().map(|(series, candles)| {
+    let made = found.into_iter().map(|(series, candles)| {
         let candles: Vec<Candle> = candles.into_values().collect();
         CandleSeries::new(series, candles)
             .map_err(|error| RecordsError::UnreadableCandles { series, problem: error.to_string() })

@@ -1,11 +1,11 @@
 //! A journal, read back into runs, intents and money.
 
 use crate::error::RecordsError;
-use crate::fold::Fold;
+use crate::fold::SessionFold;
 use crate::lines::{Which, read_lines};
 use crate::refusal::read_refusal;
 use crate::run::RecordedRun;
-use crate::trade::Provenance;
+use crate::trade::IntentOrigin;
 use candlewick_engine::{
     Action, Control, Event, EventKind, IntentId, IntentRow, Recorded, Session, TradeBook,
 };
@@ -13,19 +13,19 @@ use candlewick_journal::{LineKind, Reader, StoredLine};
 use candlewick_sdk::Millis;
 use std::collections::BTreeMap;
 
-/// Everything that a journal tells, besides its candles.
+/// Everything that a journal holds, besides its candles.
 pub struct JournalContents {
     /// The runs, in their order.
     pub runs: Vec<RecordedRun>,
     /// All intents and refusals.
     pub book: TradeBook,
-    /// What the journal tells of each intent beside its row.
-    pub provenance: BTreeMap<IntentId, Provenance>,
+    /// Where each intent came from.
+    pub origins: BTreeMap<IntentId, IntentOrigin>,
     /// The money, limits and doubts at its end, as the next run would find them.
     pub session: Session,
     /// Its lines without candles.
     pub lines: Vec<StoredLine>,
-    /// How many candles each run was told.
+    /// How many candles each run was shown.
     pub candles: BTreeMap<u64, u64>,
     /// Whether a person halted opens, and nobody has resumed since.
     pub is_halted: bool,
@@ -44,8 +44,8 @@ impl JournalContents {
         let (Some(last_run), Some(last)) = (runs.last(), read.last) else {
             return Err(RecordsError::NoRun);
         };
-        let mut fold = Fold::new(last_run.silent_session()?);
-        let (mut book, mut provenance, mut is_halted) = (TradeBook::default(), BTreeMap::new(), false);
+        let mut fold = SessionFold::new(last_run.silent_session()?);
+        let (mut book, mut origins, mut is_halted) = (TradeBook::default(), BTreeMap::new(), false);
         let mut run = None;
         for stored in &read.kept {
             if stored.line.kind == LineKind::Run {
@@ -55,8 +55,8 @@ impl JournalContents {
             book.recall(&recorded);
             match &recorded {
                 Recorded::Open(approved) => {
-                    let told = run.map(|run| Provenance::of(stored, run)).transpose()?;
-                    provenance.extend(told.map(|told| (approved.intent(), told)));
+                    let origin = run.map(|run| IntentOrigin::of(stored, run)).transpose()?;
+                    origins.extend(origin.map(|origin| (approved.intent(), origin)));
                 }
                 Recorded::Event(event) => match event.kind {
                     EventKind::Control { control: Control::Halt } => is_halted = true,
@@ -72,7 +72,7 @@ impl JournalContents {
             }
         }
         let session = fold.session;
-        Ok(Self { runs, book, provenance, session, lines: read.kept, candles: read.candles, is_halted, last })
+        Ok(Self { runs, book, origins, session, lines: read.kept, candles: read.candles, is_halted, last })
     }
 
     /// What audits found, by their names, in all runs or one.
@@ -104,7 +104,7 @@ impl JournalContents {
         self.events_of(intent).find(is_doubt).map(|event| event.at)
     }
 
-    /// What was heard of an intent, in order.
+    /// The events of an intent, in order.
     fn events_of(&self, intent: IntentId) -> impl Iterator<Item = Event> {
         let is_of = move |stored: &&StoredLine| {
             stored.line.kind == LineKind::Event && stored.line.intent == Some(intent.number())
@@ -125,17 +125,17 @@ impl JournalContents {
         self.runs.last().expect("contents without a run is not made")
     }
 
-    /// Every intent with its provenance, in the order of their numbers.
-    pub fn intents(&self) -> impl Iterator<Item = (&IntentRow, &Provenance)> {
-        let told = |row: &IntentRow| self.provenance.get(&row.approved.intent());
-        self.book.rows().iter().filter_map(move |row| Some((row, told(row)?)))
+    /// Every intent with its origin, in the order of their numbers.
+    pub fn intents(&self) -> impl Iterator<Item = (&IntentRow, &IntentOrigin)> {
+        let origin = |row: &IntentRow| self.origins.get(&row.approved.intent());
+        self.book.rows().iter().filter_map(move |row| Some((row, origin(row)?)))
     }
 
     /// The intent with this number, or whose trade the venue calls so.
     ///
     /// # Errors
     /// There is none.
-    pub fn find(&self, name: &str) -> Result<(&IntentRow, &Provenance), RecordsError> {
+    pub fn find(&self, name: &str) -> Result<(&IntentRow, &IntentOrigin), RecordsError> {
         let is_it = |row: &IntentRow| {
             let is_number = name.parse() == Ok(row.approved.intent().number());
             is_number || self.book.venue_id(row).is_some_and(|id| id.as_str() == name)

@@ -1,4 +1,4 @@
-//! How long things took, as a journal tells it: candles until they were there, orders until they arrived and opened.
+//! How long things took, as a journal recorded it: candles until they were there, orders until they arrived and opened.
 
 use crate::error::RecordsError;
 use crate::lines::{is_candle, visit_lines};
@@ -96,7 +96,7 @@ impl Delays {
     /// # Errors
     /// It cannot be read, or holds what is no entry.
     pub async fn read(reader: &mut Reader, run: Option<u64>) -> Result<Self, RecordsError> {
-        let mut told = Self::default();
+        let mut delays = Self::default();
         let (mut series, mut bots): (Vec<Series>, Vec<Symbol>) = (Vec::new(), Vec::new());
         let mut asked = BTreeMap::new();
         let read = visit_lines(reader, 1..u64::MAX, |stored| {
@@ -106,12 +106,12 @@ impl Delays {
                     bots = run.settings.bots.iter().map(|bot| bot.symbol).collect();
                 }
             } else if run.is_none_or(|run| run == stored.line.run) {
-                told.take(stored, (&series, &bots), &mut asked)?;
+                delays.take(stored, (&series, &bots), &mut asked)?;
             }
             Ok(())
         });
         read.await?;
-        Ok(told)
+        Ok(delays)
     }
 
     fn take(
@@ -145,7 +145,7 @@ impl Delays {
                 samples.request_to_answer.push(answer.received - open.sent);
                 self.payouts.extend(answer.payout);
             } else if body.contains("\"event\":\"in_doubt\"") {
-                // Its answer never came; what is learnt later tells nothing of delays.
+                // Its answer never came; what is learnt later says nothing of delays.
                 asked.remove(&intent);
             }
         }
@@ -154,8 +154,9 @@ impl Delays {
 
     /// What orders took from decision to arrival, by symbol; symbols without any are left out.
     pub fn arrivals(&self) -> BTreeMap<Symbol, Vec<Millis>> {
-        let told = self.symbols.iter().map(|(symbol, samples)| (*symbol, samples.decide_to_arrival.clone()));
-        told.filter(|(_, samples)| !samples.is_empty()).collect()
+        let samples =
+            self.symbols.iter().map(|(symbol, samples)| (*symbol, samples.decide_to_arrival.clone()));
+        samples.filter(|(_, samples)| !samples.is_empty()).collect()
     }
 
     /// The middle one of the payouts that trades had, in percent.

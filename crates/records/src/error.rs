@@ -1,4 +1,4 @@
-//! Why a journal cannot be told of.
+//! Why a journal cannot be read.
 
 use candlewick_engine::EngineError;
 use candlewick_journal::{JournalError, StoredLine};
@@ -6,7 +6,7 @@ use candlewick_sdk::{Series, Symbol};
 use candlewick_simulator::SimulatorError;
 use std::fmt::Display;
 
-/// Why a journal, or what is asked of it, cannot be told of.
+/// Why a journal, or what is asked of it, cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordsError {
     /// The journal cannot be opened or read.
@@ -50,6 +50,16 @@ pub enum RecordsError {
         number: u64,
         /// The number of the last run.
         last: u64,
+    },
+    /// No run has such a bot, or a bot on such a symbol.
+    #[error("the journal has no {what} {name}")]
+    UnknownName {
+        /// What was named.
+        what: &'static str,
+        /// Its name.
+        name: String,
+        /// The names that there are.
+        known: Vec<String>,
     },
     /// No bot of a run trades this symbol.
     #[error("no bot of run {run} trades {symbol}")]

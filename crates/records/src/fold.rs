@@ -7,19 +7,19 @@ use candlewick_journal::{LineKind, StoredLine};
 use crate::lines::is_candle;
 
 /// A Session and how the entries of the present run are read into it.
-pub struct Fold {
+pub struct SessionFold {
     /// What the lines so far have made of it.
     pub session: Session,
     recall: Option<Recall>,
 }
 
-impl Fold {
+impl SessionFold {
     /// Into a Session that has seen nothing yet.
     pub const fn new(session: Session) -> Self {
         Self { session, recall: None }
     }
 
-    /// Takes the next line; what it told, unless it is a header, a note or a candle.
+    /// Takes the next line; what it recorded, unless it is a header, a note or a candle.
     ///
     /// # Errors
     /// The line is no entry.

@@ -1,4 +1,4 @@
-//! What a journal tells of the runs that wrote it.
+//! What a journal holds of the runs that wrote it.
 //!
 //! [`JournalContents`] reads a journal to its present end: its runs, every intent with where it came from, the money and
 //! the doubts as the next start would find them. [`explain`] follows one trade, or one moment, through it; [`parity`]
@@ -19,18 +19,22 @@ mod refusal;
 mod run;
 mod table;
 mod trade;
+mod trade_list;
 mod trading;
+mod verdict;
 
 pub use candles::recorded_candles;
 pub use contents::JournalContents;
 pub use count::counted;
 pub use delays::{DelayLine, Delays, Spread};
 pub use error::RecordsError;
-pub use fold::Fold;
+pub use fold::SessionFold;
 pub use moment::{delta, utc};
-pub use part::RecordedPart;
+pub use part::RecordedRuns;
 pub use refusal::read_refusal;
 pub use run::{BETWEEN_RUNS, RecordedRun};
 pub use table::table;
-pub use trade::{Provenance, TradeLine, state_of};
-pub use trading::Trading;
+pub use trade::{IntentOrigin, TradeLine, state_of};
+pub use trade_list::{TradeFilter, TradeList};
+pub use trading::TradingMode;
+pub use verdict::{VerdictLine, verdict_name, verdict_words};

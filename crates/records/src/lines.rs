@@ -21,7 +21,7 @@ pub(crate) enum Which {
 pub(crate) struct Lines {
     /// The lines, in their order.
     pub kept: Vec<StoredLine>,
-    /// How many candles each run was told.
+    /// How many candles each run was shown.
     pub candles: BTreeMap<u64, u64>,
     /// The last line, whatever it is.
     pub last: Option<StoredLine>,
@@ -69,7 +69,7 @@ pub(crate) async fn visit_lines(
     Ok(())
 }
 
-/// Whether a line tells a candle.
+/// Whether a line holds a candle.
 pub(crate) fn is_candle(stored: &StoredLine) -> bool {
     stored.line.kind == LineKind::Event && stored.line.body.contains("\"event\":\"candle\"")
 }

@@ -3,10 +3,10 @@
 use crate::contents::JournalContents;
 use crate::delays::Delays;
 use crate::error::RecordsError;
-use crate::fold::Fold;
+use crate::fold::SessionFold;
 use crate::refusal::read_refusal;
 use crate::run::RecordedRun;
-use crate::trading::Trading;
+use crate::trading::TradingMode;
 use candlewick_engine::{Action, BotVerdict, Ledger, SessionSettings, TradeBook};
 use candlewick_journal::{LineKind, Reader};
 use candlewick_sdk::{Millis, Money};
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// All runs of a journal, or one of them, with what they were set to and what they came to.
-pub struct RecordedPart {
+pub struct RecordedRuns {
     /// What the Session of the run, or of the last one, was made from.
     pub session: SessionSettings,
     /// How a simulated venue was set.
@@ -23,7 +23,7 @@ pub struct RecordedPart {
     /// Name and version of each bot's strategy.
     pub strategies: Vec<(String, String)>,
     /// What the trades are worth; none in a journal that does not say.
-    pub trading: Option<Trading>,
+    pub trading: Option<TradingMode>,
     /// The intents and refusals.
     pub book: TradeBook,
     /// Equity before the first run of it.
@@ -44,7 +44,7 @@ pub struct RecordedPart {
     pub audit_findings: BTreeMap<String, u64>,
 }
 
-impl RecordedPart {
+impl RecordedRuns {
     /// Reads all runs, or the one with this number.
     ///
     /// # Errors
@@ -81,9 +81,9 @@ impl RecordedPart {
         })
     }
 
-    /// Earlier runs are folded into the Session alone; later ones tell what became of this one's intents.
+    /// Earlier runs are folded into the Session alone; later ones say what became of this one's intents.
     fn of_run(contents: &JournalContents, run: &RecordedRun, delays: Delays) -> Result<Self, RecordsError> {
-        let mut fold = Fold::new(run.silent_session()?);
+        let mut fold = SessionFold::new(run.silent_session()?);
         let mut book = TradeBook::default();
         let (mut balance, mut ledger, mut last, mut verdicts) = (None, None, None, Vec::new());
         for stored in &contents.lines {

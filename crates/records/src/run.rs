@@ -1,7 +1,7 @@
-//! A run as its header tells it.
+//! A run as its header describes it.
 
 use crate::error::RecordsError;
-use crate::trading::Trading;
+use crate::trading::TradingMode;
 use candlewick_engine::{EngineError, Header, Session, SessionSettings};
 use candlewick_journal::{LineKind, StoredLine};
 use candlewick_sdk::{BotContext, Candle, Millis, Registry, Series, Signal, Strategy, Symbol};
@@ -26,7 +26,7 @@ pub struct RecordedRun {
     /// How a simulated venue was set then.
     pub simulation: SimulationSettings,
     /// What its trades are worth; none in a journal that does not say.
-    pub trading: Option<Trading>,
+    pub trading: Option<TradingMode>,
     /// Name and version of each bot's strategy.
     pub strategies: Vec<(String, String)>,
 }

@@ -1,4 +1,4 @@
-//! An intent as machines and people are told it: fixed keys, one line each.
+//! An intent as machines and people read it: fixed keys, one line each.
 
 use crate::error::RecordsError;
 use crate::run::RecordedRun;
@@ -7,9 +7,9 @@ use candlewick_journal::StoredLine;
 use candlewick_sdk::{Direction, Millis, MoneyScale, Outcome, Payout, Symbol};
 use serde::{Deserialize, Serialize};
 
-/// What a journal tells of an intent beside its row.
+/// Where an intent came from: what a journal holds of it beside its row.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Provenance {
+pub struct IntentOrigin {
     /// The run in which it was decided.
     pub run: u64,
     /// The number of its line.
@@ -24,7 +24,7 @@ pub struct Provenance {
     pub scale: MoneyScale,
 }
 
-impl Provenance {
+impl IntentOrigin {
     /// Of the line that approved it.
     ///
     /// # Errors
@@ -97,25 +97,25 @@ pub struct TradeLine {
 }
 
 impl TradeLine {
-    /// The states, as machines are told them.
+    /// The states, as machines read them.
     pub const STATES: [&'static str; 6] =
         ["in_doubt", "open", "settled", "rejected", "not_opened", "not_sent"];
 
     /// Of an intent.
-    pub fn of(book: &TradeBook, (row, told): (&IntentRow, &Provenance)) -> Self {
+    pub fn of(book: &TradeBook, (row, origin): (&IntentRow, &IntentOrigin)) -> Self {
         let trade = &row.approved;
         Self {
             intent_id: trade.intent().number(),
             venue_id: book.venue_id(row).map(|id| id.as_str().to_owned()),
-            bot: told.bot.clone(),
-            symbol: told.symbol,
+            bot: origin.bot.clone(),
+            symbol: origin.symbol,
             direction: trade.direction(),
-            amount: told.scale.to_f64(trade.stake()),
+            amount: origin.scale.to_f64(trade.stake()),
             state: state_of(row.state),
             result: row.outcome,
-            pnl: (row.state == IntentState::Settled).then(|| told.scale.to_f64(row.profit)),
+            pnl: (row.state == IntentState::Settled).then(|| origin.scale.to_f64(row.profit)),
             decision_time: trade.decision_time(),
-            request_time: (row.state != IntentState::NotSent).then_some(told.request_time),
+            request_time: (row.state != IntentState::NotSent).then_some(origin.request_time),
             open_time: row.open_time,
             open_price: row.open_price,
             close_time: row.close_time,
@@ -124,8 +124,8 @@ impl TradeLine {
             close_type: trade.expiry().close_type.to_string(),
             expiration_type: trade.expiry().expiration_type.to_string(),
             reason: book.reason(row).to_string(),
-            run: told.run,
-            scale: told.scale,
+            run: origin.run,
+            scale: origin.scale,
         }
     }
 
@@ -140,7 +140,7 @@ impl TradeLine {
     }
 }
 
-/// Whoever only reads cannot tell an answer that is awaited from one that was lost.
+/// The name of a state. Whoever only reads cannot know whether an answer is awaited or was lost: both are in doubt.
 pub const fn state_of(state: IntentState) -> &'static str {
     match state {
         IntentState::InFlight | IntentState::InDoubt => "in_doubt",

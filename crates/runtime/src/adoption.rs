@@ -14,7 +14,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(8);
 /// # Errors
 /// [`RuntimeError::UnknownTrade`] when the venue has no such trade, [`RuntimeError::TradeMismatch`] when it is not what the
 /// intent asked for, [`RuntimeError::Venue`] when the venue does not say.
-pub async fn confirm_adoption(
+pub async fn verify_adoption(
     broker: &dyn Broker,
     order: &OpenOrder,
     venue_id: &str,
@@ -35,7 +35,7 @@ pub(crate) fn no_answer_in_time() -> BrokerError {
 /// elsewhere.
 ///
 /// # Errors
-/// As [`confirm_adoption`].
+/// As [`verify_adoption`].
 pub(crate) fn check_adoption(
     order: &OpenOrder,
     venue_id: &str,
@@ -91,7 +91,7 @@ mod tests {
             .expect_trade()
             .withf(|_, detail| *detail == Detail::Everything)
             .returning(move |_, _| answer.clone().map(|report| Reply::at(report, Millis::ZERO)));
-        let confirmed = confirm_adoption(&broker, &order_of_tests(), "01JT").await;
+        let confirmed = verify_adoption(&broker, &order_of_tests(), "01JT").await;
         match (confirmed.map(|report| report.id).map_err(|error| error.to_string()), expected) {
             (Ok(id), Ok(expected)) => assert_eq!(id, expected),
             (Err(text), Err(part)) => assert!(text.contains(part), "{text}"),
@@ -137,7 +137,7 @@ mod tests {
                 std::future::pending().await
             }
         }
-        let confirmed = confirm_adoption(&Silent, &order_of_tests(), "01JT").await;
+        let confirmed = verify_adoption(&Silent, &order_of_tests(), "01JT").await;
         assert!(matches!(confirmed, Err(RuntimeError::Venue { .. })), "{confirmed:?}");
     }
 }

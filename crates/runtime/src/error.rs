@@ -18,7 +18,7 @@ pub enum RuntimeError {
     },
     /// The venue has no candles of this interval: give the bots another.
     #[error(
-        "the venue refused past candles of {series}: this interval is none of those that such venues have"
+        "the venue rejected the request for past candles of {series}: this interval is none of those that such venues have"
     )]
     UnsupportedInterval {
         /// The bots' series.

@@ -25,9 +25,9 @@ mod past;
 mod settings;
 mod stop;
 
-pub use adoption::confirm_adoption;
+pub use adoption::verify_adoption;
 pub use audit::{Audit, Tally};
-pub use connect::{Account, connect};
+pub use connect::{Account, connect, counted_balance};
 pub use coordinator::{
     Answer, Ask, Command, Coordinator, CoordinatorParts, DurableOpen, Finished, Input, JournalEntry, OrderId,
     RequestId, RunResult, Streams,

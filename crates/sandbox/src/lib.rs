@@ -27,7 +27,7 @@
 //! | a pair asked for under another asset type, or in another slot | 404 |
 //! | an interval that is neither stored nor made of stored candles | 400 |
 //! | an expiry shorter than the candles | 400 (`allow_coarse`) |
-//! | refusals on arrival | `Outdated price` (`error`: `NO_PRICE`), `Insufficient balance` (`INSUFFICIENT_BALANCE`); `timestamp` is the arrival |
+//! | rejections on arrival | `Outdated price` (`error`: `NO_PRICE`), `Insufficient balance` (`INSUFFICIENT_BALANCE`); `timestamp` is the arrival |
 //! | an order whose price lies beyond the end of the candles | an open trade with `openPrice` 0 that never settles |
 
 mod chance;

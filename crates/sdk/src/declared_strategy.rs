@@ -190,6 +190,10 @@ impl<S: DeclaredStrategy> Strategy for S {
         if rest.is_empty() { None } else { first_met(self, rest, numbers) }
     }
 
+    fn wants_settlements(&self) -> bool {
+        false
+    }
+
     fn indicators(&self) -> Vec<(&str, f64)> {
         self.values().into_iter().collect()
     }

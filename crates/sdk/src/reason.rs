@@ -127,25 +127,34 @@ impl Reason {
         &self.numbers[..usize::from(self.count)]
     }
 
-    /// Whether they differ in nothing but their numbers.
+    /// The numbers without their names, and zeros for those that it lacks.
     #[inline]
+    pub const fn padded_values(&self) -> &[f64; MOST_NUMBERS] {
+        &self.numbers
+    }
+
+    /// Whether they differ in nothing but their numbers.
     pub fn has_words_of(&self, other: &Self) -> bool {
-        if self.count != other.count {
-            return false;
-        }
+        let mut places = 0..usize::from(self.count);
+        self.count == other.count
+            && self.text() == other.text()
+            && places.all(|place| self.name(place) == other.name(place))
+    }
+
+    /// Whether their words are the same ones in memory, as those of one rule of a strategy nearly always are. It is found out at
+    /// once; reasons whose words lie elsewhere may still [have the same](Self::has_words_of).
+    #[inline]
+    pub fn shares_words_with(&self, other: &Self) -> bool {
+        let is_same_count = self.count == other.count;
         match (&self.words, &other.words) {
             (Words::Fixed { text, names }, Words::Fixed { text: other_text, names: other_names }) => {
-                // The same text of the program is nearly always in the same place.
-                let same = |one: &'static str, other: &'static str| std::ptr::eq(one, other) || one == other;
-                let count = usize::from(self.count);
-                same(text, other_text)
-                    && names[..count].iter().zip(&other_names[..count]).all(|(one, other)| same(one, other))
+                // All names, used or not, without a branch for each.
+                let names = names.iter().zip(other_names);
+                let is_same = |same, (one, other): (&&str, &&str)| same & std::ptr::eq(*one, *other);
+                names.fold(is_same_count & std::ptr::eq(*text, *other_text), is_same)
             }
-            (Words::Shared(one), Words::Shared(other)) if Arc::ptr_eq(&one.0, &other.0) => true,
-            _ => {
-                let mut places = 0..usize::from(self.count);
-                self.text() == other.text() && places.all(|place| self.name(place) == other.name(place))
-            }
+            (Words::Shared(one), Words::Shared(other)) => is_same_count && Arc::ptr_eq(&one.0, &other.0),
+            _ => false,
         }
     }
 

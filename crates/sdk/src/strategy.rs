@@ -41,9 +41,16 @@ pub trait Strategy: CandleLoop + Send {
         None
     }
 
-    /// One of the bot's own trades has settled.
+    /// One of the bot's own trades has settled. Only called when it [wants settlements](Self::wants_settlements).
     fn on_settled(&mut self, settlement: &Settlement) {
         let _ = settlement;
+    }
+
+    /// Whether [`on_settled`](Self::on_settled) is to be called. A strategy that goes by candles alone may answer that it is not:
+    /// a backtest then need not wait for the ends of its trades before it shows it further candles, and is faster. Asked
+    /// once, after it is built.
+    fn wants_settlements(&self) -> bool {
+        true
     }
 
     /// The values that it went by when it last answered, each with a name: an index, an average, a count. People see them

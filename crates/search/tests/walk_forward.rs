@@ -16,10 +16,10 @@ use candlewick_search::sweep::{
     Figures, Halving, Objective, Replay, Search, SearchSettings, Space, SweepSettings, TrialJournal,
 };
 use candlewick_search::walk_forward::{
-    Chosen, Course, Robustness, Scheme, Step, StepEnd, WalkForward, Window, WindowSettings, joined,
+    Chosen, Course, Robustness, Scheme, WalkForward, Window, WindowEnd, WindowResult, WindowSettings, joined,
 };
 use candlewick_simulator::{Market, OpenRounding, SimulationSettings};
-use candlewick_statistics::{Verdict, VerdictPlan};
+use candlewick_statistics::{EdgeTestPlan, Verdict};
 use serde_json::json;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
@@ -153,31 +153,31 @@ impl Walk {
         look(&walk, &windows)
     }
 
-    fn steps(&self) -> Vec<Step> {
+    fn steps(&self) -> Vec<WindowResult> {
         self.with(|walk, windows| windows.iter().map(|window| step(walk, window)).collect())
     }
 }
 
-fn step(walk: &WalkForward<'_>, window: &Window) -> Step {
+fn step(walk: &WalkForward<'_>, window: &Window) -> WindowResult {
     let folder = tempfile::tempdir().unwrap();
     let (mut journal, known) = TrialJournal::open(&folder.path().join("trials.jsonl"), &json!({})).unwrap();
     match walk.step(window, &mut journal, known, &mut |_| ControlFlow::Continue(())).unwrap() {
-        StepEnd::Done(step) => *step,
-        StepEnd::Stopped => panic!("nobody stopped it"),
+        WindowEnd::Done(step) => *step,
+        WindowEnd::Stopped => panic!("nobody stopped it"),
     }
 }
 
-fn chosen(step: &Step) -> &Chosen {
+fn chosen(step: &WindowResult) -> &Chosen {
     step.chosen.as_ref().unwrap()
 }
 
 /// What is known of a choice before its test.
-fn choice(step: &Step) -> (String, f64, Figures, Robustness, usize) {
+fn choice(step: &WindowResult) -> (String, f64, Figures, Robustness, usize) {
     let Chosen { candidate, score, in_sample, robustness, .. } = chosen(step);
     (format!("{candidate:?}"), *score, in_sample.clone(), *robustness, step.counting)
 }
 
-fn trades(step: &Step) -> &[IntentRow] {
+fn trades(step: &WindowResult) -> &[IntentRow] {
     chosen(step).finished.book.rows()
 }
 
@@ -191,7 +191,7 @@ fn an_edge_that_was_planted_is_chosen_in_every_window_and_shown_by_the_tests_tog
         assert_eq!(step.counting, 8);
     }
     let all = joined(&steps, BALANCE).unwrap();
-    let test = judge(all.book.rows(), VerdictPlan::default());
+    let test = judge(all.book.rows(), EdgeTestPlan::default());
     assert_eq!(test.verdict(), Verdict::EdgeShown);
     let pooled = Robustness::pooled(steps.iter().map(|step| &chosen(step).robustness));
     // Beside a set that follows lie those that follow less or more often, and the one that trades nothing.
@@ -204,7 +204,7 @@ fn nothing_is_shown_where_nothing_is_however_good_the_training_looks() {
         let steps = Walk::of(market("random-walk", seed)).steps();
         let all = joined(&steps, BALANCE).unwrap();
         assert!(all.book.rows().len() > 1_000, "{} trades are too few to tell", all.book.rows().len());
-        let verdict = judge(all.book.rows(), VerdictPlan::default()).verdict();
+        let verdict = judge(all.book.rows(), EdgeTestPlan::default()).verdict();
         assert_ne!(verdict, Verdict::EdgeShown, "seed {seed}");
     }
 }

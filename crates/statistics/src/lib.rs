@@ -83,13 +83,13 @@ pub use ruin::{
     MOST_HORIZON_TRADES, MOST_MONEY, Recovery, Ruin, RuinQuestion, StakePlan, recovery_cost,
     required_balance, ruin,
 };
-pub use shrinkage::{GroupSample, shrink_to_whole};
+pub use shrinkage::{GroupMoments, shrink_to_whole};
 pub use simulation::{
-    Arrangement, PathRange, RuinTrials, StreamEvent, TradeStream, VerdictRates, simulate_ruin,
+    PathRange, RuinTrials, StreamEvent, TradeDependence, TradeStream, VerdictRates, simulate_ruin,
 };
 pub use sprt::{Sprt, SprtAnswer};
 pub use statistics_error::StatisticsError;
 pub use trade_outcome::TradeOutcome;
-pub use verdict::{EdgeTest, NotionalStake, Overlap, Verdict, VerdictPlan};
+pub use verdict::{EdgeTest, EdgeTestPlan, NotionalStake, Overlap, Verdict};
 pub use wilson::{ConfidenceInterval, wilson_interval};
 pub use win_rate::{MOST_TRADES, WinRate};

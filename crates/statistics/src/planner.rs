@@ -2,7 +2,7 @@
 
 use crate::statistics_error::{check_error_rate, check_payout, check_probability};
 use crate::{
-    Arrangement, PathRange, StatisticsError, TradeStream, VerdictPlan, VerdictRates, WinRate,
+    EdgeTestPlan, PathRange, StatisticsError, TradeDependence, TradeStream, VerdictRates, WinRate,
     binomial_p_value,
 };
 use statrs::distribution::{ContinuousCDF, Normal};
@@ -106,13 +106,13 @@ impl TradePlan {
     /// None that [`TradePlan::new`] has not reported.
     pub fn by_verdict(
         &self,
-        plan: VerdictPlan,
+        plan: EdgeTestPlan,
         seed: u64,
         paths: u64,
         most_trades: u64,
     ) -> Result<VerdictRates, StatisticsError> {
         let points = 100.0 * (self.win_probability - self.null);
-        let stream = TradeStream::new(Arrangement::OneAfterAnother, &[self.payout_fraction], points, 0.0)?;
+        let stream = TradeStream::new(TradeDependence::Independent, &[self.payout_fraction], points, 0.0)?;
         let range = PathRange { seed, first_path: 0, paths, trades: most_trades };
         Ok(VerdictRates::simulate(plan, &stream, range))
     }
@@ -154,7 +154,7 @@ mod tests {
     fn the_verdict_takes_more_trades_than_one_look_at_the_end() {
         let plan = TradePlan::new(0.85, 10.0, 0.05, 0.8).unwrap();
         // Ten points at payout 85 are 0.185 of the stake.
-        let verdict = VerdictPlan::new(0.05, 0.05, 0.185).unwrap();
+        let verdict = EdgeTestPlan::new(0.05, 0.05, 0.185).unwrap();
         let exact = plan.by_exact_binomial().unwrap();
         let trades = plan.by_verdict(verdict, 1, 400, 2_000).unwrap().trades_to_show(0.8).unwrap();
         assert!(trades > exact && trades < 3 * exact, "{trades} against {exact}");

@@ -5,7 +5,7 @@ use crate::statistics_error::check_numbers;
 
 /// The results of one group of trades.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct GroupSample {
+pub struct GroupMoments {
     /// How many.
     pub count: u64,
     /// Their sum.
@@ -14,7 +14,7 @@ pub struct GroupSample {
     pub sum_of_squares: f64,
 }
 
-impl GroupSample {
+impl GroupMoments {
     /// Adds a result.
     pub fn add(&mut self, result: f64) {
         self.count += 1;
@@ -41,10 +41,10 @@ impl GroupSample {
 ///
 /// # Errors
 /// [`StatisticsError::NotANumberFor`] for a sum that is not finite.
-pub fn shrink_to_whole(groups: &[GroupSample]) -> Result<Vec<Option<f64>>, StatisticsError> {
+pub fn shrink_to_whole(groups: &[GroupMoments]) -> Result<Vec<Option<f64>>, StatisticsError> {
     let sums: Vec<f64> = groups.iter().flat_map(|group| [group.sum, group.sum_of_squares]).collect();
     check_numbers("sums of groups", &sums, 0)?;
-    let filled: Vec<GroupSample> = groups.iter().copied().filter(|group| group.count > 0).collect();
+    let filled: Vec<GroupMoments> = groups.iter().copied().filter(|group| group.count > 0).collect();
     let total = filled.iter().map(|group| group.count).sum::<u64>() as f64;
     let whole = filled.iter().map(|group| group.sum).sum::<f64>() / total;
     let freedom = total - filled.len() as f64;
@@ -61,12 +61,12 @@ pub fn shrink_to_whole(groups: &[GroupSample]) -> Result<Vec<Option<f64>>, Stati
         }
     };
     let shrunk =
-        |group: &GroupSample| (group.count > 0).then(|| whole + (group.mean() - whole) * kept(group.count));
+        |group: &GroupMoments| (group.count > 0).then(|| whole + (group.mean() - whole) * kept(group.count));
     Ok(groups.iter().map(shrunk).collect())
 }
 
-fn between_groups(filled: &[GroupSample], whole: f64, total: f64, variance: f64) -> f64 {
-    let spread = |group: &GroupSample| group.count as f64 * (group.mean() - whole).powi(2);
+fn between_groups(filled: &[GroupMoments], whole: f64, total: f64, variance: f64) -> f64 {
+    let spread = |group: &GroupMoments| group.count as f64 * (group.mean() - whole).powi(2);
     let squares: f64 = filled.iter().map(|group| (group.count as f64).powi(2)).sum();
     // `Q` and the weights times the variance, which so divides nothing.
     let excess = filled.iter().map(spread).sum::<f64>() - (filled.len() as f64 - 1.0) * variance;
@@ -79,8 +79,8 @@ mod tests {
     use super::*;
     use crate::reference::{assert_close, rows};
 
-    fn group(results: &[f64]) -> GroupSample {
-        let mut sample = GroupSample::default();
+    fn group(results: &[f64]) -> GroupMoments {
+        let mut sample = GroupMoments::default();
         for result in results {
             sample.add(*result);
         }
@@ -88,7 +88,7 @@ mod tests {
     }
 
     fn check(groups: &[&[f64]], expected: &[Option<f64>]) {
-        let samples: Vec<GroupSample> = groups.iter().map(|results| group(results)).collect();
+        let samples: Vec<GroupMoments> = groups.iter().map(|results| group(results)).collect();
         let found = shrink_to_whole(&samples).unwrap();
         assert_eq!(found.len(), expected.len());
         for (found, expected) in found.iter().zip(expected) {
@@ -115,12 +115,12 @@ mod tests {
     fn means_are_drawn_as_a_reference_library_draws_them() {
         let all = rows::<5>(include_str!("../reference/shrinkage.csv"));
         for case in all.chunk_by(|one, next| one[0] == next[0]) {
-            let sample = |[_, count, sum, sum_of_squares, _]: &[f64; 5]| GroupSample {
+            let sample = |[_, count, sum, sum_of_squares, _]: &[f64; 5]| GroupMoments {
                 count: *count as u64,
                 sum: *sum,
                 sum_of_squares: *sum_of_squares,
             };
-            let samples: Vec<GroupSample> = case.iter().map(sample).collect();
+            let samples: Vec<GroupMoments> = case.iter().map(sample).collect();
             for (found, row) in shrink_to_whole(&samples).unwrap().iter().zip(case) {
                 assert_close(found.unwrap(), row[4], 1e-9, &format!("{row:?}"));
             }
@@ -147,7 +147,7 @@ mod tests {
         check(&[&[3.0, 1.0]], &[Some(2.0)]);
         check(&[], &[]);
         check(&[&[]], &[None]);
-        let odd = GroupSample { count: 1, sum: f64::NAN, sum_of_squares: 1.0 };
+        let odd = GroupMoments { count: 1, sum: f64::NAN, sum_of_squares: 1.0 };
         assert!(shrink_to_whole(&[odd]).is_err());
     }
 }

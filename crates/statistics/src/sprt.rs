@@ -1,7 +1,7 @@
 //! The sequential probability ratio test: quick, and right for independent trades only.
 
 use crate::statistics_error::check_payout;
-use crate::{StatisticsError, VerdictPlan};
+use crate::{EdgeTestPlan, StatisticsError};
 
 /// What a sequential probability ratio test says so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,20 +20,20 @@ pub enum SprtAnswer {
 /// `ln((1 - p1) / (1 - p0))`, with `p0 = 1 / (1 + b)` and `p1 = (1 + delta) / (1 + b)`; the answer is an edge at
 /// `ln((1 - beta) / alpha)` and none at `ln(beta / (1 - alpha))`, and it latches. Draws are left out.
 ///
-/// It assumes independent trades: three bots that take the same trade are counted as three witnesses, and a nominal
+/// It assumes independent trades: three bots that take the same trade are counted as three independent ones, and a nominal
 /// error of 5 % was measured as 26 % (see [`crate::EdgeTest`]). It is shown beside the verdict and never decides.
 ///
 /// Source: A. Wald, *Sequential Tests of Statistical Hypotheses*, Annals of Mathematical Statistics 16 (1945).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sprt {
-    plan: VerdictPlan,
+    plan: EdgeTestPlan,
     log_ratio: f64,
     answer: SprtAnswer,
 }
 
 impl Sprt {
     /// No trade seen.
-    pub const fn new(plan: VerdictPlan) -> Self {
+    pub const fn new(plan: EdgeTestPlan) -> Self {
         Self { plan, log_ratio: 0.0, answer: SprtAnswer::Undecided }
     }
 
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn the_ratio_grows_by_the_logarithms_of_the_rates() {
-        let mut sprt = Sprt::new(VerdictPlan::new(0.05, 0.2, 0.1).unwrap());
+        let mut sprt = Sprt::new(EdgeTestPlan::new(0.05, 0.2, 0.1).unwrap());
         sprt.on_won(1.0).unwrap(); // 0.55 against 0.50
         sprt.on_lost(1.0).unwrap(); // 0.45 against 0.50
         sprt.on_won(0.6).unwrap(); // 0.6875 against 0.625: the same ratio, 1.1
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn the_bounds_are_those_of_wald_and_the_answer_stays() {
         // ln((1 - 0.2) / 0.05) = ln 16 is 29.09 wins of ln 1.1; ln(0.2 / 0.95) is 14.79 losses of ln 0.9.
-        let plan = VerdictPlan::new(0.05, 0.2, 0.1).unwrap();
+        let plan = EdgeTestPlan::new(0.05, 0.2, 0.1).unwrap();
         let (mut up, mut down) = (Sprt::new(plan), Sprt::new(plan));
         let wins: Vec<_> = (0..30).map(|_| up.on_won(1.0).unwrap()).collect();
         assert_eq!((wins[28], wins[29]), (SprtAnswer::Undecided, SprtAnswer::Edge));
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn payouts_that_cannot_have_the_edge_are_refused() {
-        let mut sprt = Sprt::new(VerdictPlan::default());
+        let mut sprt = Sprt::new(EdgeTestPlan::default());
         assert!(sprt.on_won(0.0).is_err());
         assert_eq!(sprt.on_won(0.04), Err(StatisticsError::NotAnEdge { value: 0.04 }));
         assert_eq!(sprt.log_ratio(), 0.0);

@@ -9,12 +9,12 @@ mod measured;
 #[path = "../examples/promises/verdict.rs"]
 mod verdict;
 
-use candlewick_statistics::VerdictPlan;
+use candlewick_statistics::EdgeTestPlan;
 use measured::{Measured, Scale};
 
 /// Delta is large, so that nearly all paths of few trades end in a verdict: one that could still fall errs less than it may.
 fn scale(trials: u64) -> Scale {
-    let plan = VerdictPlan::new(0.05, 0.05, 0.12).expect("rates and an edge between 0 and 1");
+    let plan = EdgeTestPlan::new(0.05, 0.05, 0.12).expect("rates and an edge between 0 and 1");
     Scale { trials, trades: 1_000, plan }
 }
 

@@ -4,8 +4,8 @@ use crate::market::{SYMBOL, price_at};
 use async_trait::async_trait;
 use candlewick_broker::clock::Clock;
 use candlewick_broker::{
-    Account, Balances, Broker, BrokerError, Detail, Identity, OpenOrder, OpenOutcome, Progress, Refusal,
-    RefusalReason, Reply, Reported, TradeListing, TradeReport,
+    Account, Balances, Broker, BrokerError, Detail, Identity, OpenOrder, OpenOutcome, Progress, Rejection,
+    RejectionReason, Reply, Reported, TradeListing, TradeReport,
 };
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Direction, ExpirationType, Millis, Outcome, Payout};
@@ -96,17 +96,17 @@ impl Broker for SineBroker {
             return OpenOutcome::NotSent { reason: "it is too late".to_owned() };
         }
         let is_unknown = order.symbol.as_str() != SYMBOL || order.account != Account::Demo;
-        let refusal = |reason, text: &str| {
-            OpenOutcome::Refused(Refusal { reason, text: text.to_owned(), venue_time: Some(now) })
+        let rejected = |reason, text: &str| {
+            OpenOutcome::Rejected(Rejection { reason, text: text.to_owned(), venue_time: Some(now) })
         };
         match order.expiration_type {
-            _ if is_unknown => return refusal(RefusalReason::Other, "only SINE, with play money"),
+            _ if is_unknown => return rejected(RejectionReason::Other, "only SINE, with play money"),
             _ if order.amount > self.balance(now) => {
-                return refusal(RefusalReason::InsufficientBalance, "the account does not cover it");
+                return rejected(RejectionReason::InsufficientBalance, "the account does not cover it");
             }
             ExpirationType::Unstated | ExpirationType::TimeFixed => {}
             ExpirationType::CandleClose | ExpirationType::NextCandle => {
-                return refusal(RefusalReason::Other, "only fixed times");
+                return rejected(RejectionReason::Other, "only fixed times");
             }
         }
         let mut trades = self.trades.lock().unwrap_or_else(PoisonError::into_inner);

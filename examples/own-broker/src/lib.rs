@@ -1,13 +1,16 @@
 //! A broker of your own: prices and fills of its own making, without a network.
 //!
 //! [`SineMarket`] knows prices and [`SineBroker`] fills orders at them: all that a live run needs of a venue. The market
-//! is asked for prices; [`StreamedMarket`] is the same market, and streams them as well.
+//! is asked for prices; [`StreamedMarket`] is the same market, whose prices only stream. They stream for a strategy that wants prices,
+//! as [`PriceTurns`] does.
 
 mod broker;
 mod market;
+mod turns;
 
 pub use broker::SineBroker;
 pub use market::{SineMarket, StreamedMarket};
+pub use turns::PriceTurns;
 
 use candlewick_broker::clock::{Clock, Speed, VirtualClock};
 use candlewick_broker::{Broker, MarketData};

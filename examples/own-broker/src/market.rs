@@ -25,7 +25,7 @@ pub struct SineMarket {
     clock: Arc<dyn Clock>,
 }
 
-/// The same market; whoever subscribes gets a price each second.
+/// The same market, which cannot be asked for a price: whoever subscribes gets one each second.
 pub struct StreamedMarket {
     polled: SineMarket,
 }
@@ -91,8 +91,8 @@ impl MarketData for StreamedMarket {
         self.polled.candles(query).await
     }
 
-    async fn price(&self, symbol: &Symbol, as_of: AsOf) -> Result<Reply<PriceAnswer>, BrokerError> {
-        self.polled.price(symbol, as_of).await
+    async fn price(&self, symbol: &Symbol, _as_of: AsOf) -> Result<Reply<PriceAnswer>, BrokerError> {
+        Err(BrokerError::NotFound { text: format!("prices of {symbol} only stream") })
     }
 
     async fn subscribe(&self, symbol: &Symbol) -> Result<Option<PriceFeed>, BrokerError> {
@@ -101,10 +101,10 @@ impl MarketData for StreamedMarket {
         let clock = Arc::clone(&self.polled.clock);
         tokio::spawn(async move {
             let mut time = clock.now().floor_to(Millis::SECOND);
-            while sender.send(PriceTick { time, price: price_at(time) }) {
+            let mut hold = clock.hold();
+            while sender.send(PriceTick { time, price: price_at(time) }, hold) {
                 time += Millis::SECOND;
-                // The clock stands still until the price is in the feed.
-                let _hold = clock.sleep_until(time).await;
+                hold = clock.sleep_until(time).await;
             }
         });
         Ok(Some(feed))

@@ -8,9 +8,10 @@ use std::process::Command;
 const CONFIG: &str = "[[bots]]\nname = \"waves\"\nsymbol = \"SINE\"\ninterval = \"1m\"\n\
     strategy = \"rsi-reversal\"\nclose_type = \"05:00\"\nparams = { period = 5 }\n";
 
-fn check(broker: &str) {
+/// A session with this broker; the moments at which its trades were decided.
+fn check(broker: &str, config: &str) -> Vec<i64> {
     let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("bots.toml"), CONFIG).unwrap();
+    std::fs::write(folder.path().join("bots.toml"), config).unwrap();
     let trades = folder.path().join("trades.csv");
     let output = Command::new(env!("CARGO_BIN_EXE_own-broker"))
         .args(["live", "--broker", broker, "--config", "bots.toml", "--trades", "trades.csv"])
@@ -23,16 +24,20 @@ fn check(broker: &str) {
     let rows = std::fs::read_to_string(trades).unwrap();
     let settled = rows.lines().skip(1).filter(|row| row.contains(",WON,") || row.contains(",LOST,")).count();
     assert!(settled >= 10 && settled == rows.lines().count() - 1, "{rows}\n{text}");
+    let place = rows.lines().next().unwrap().split(',').position(|name| name == "decision_time").unwrap();
+    rows.lines().skip(1).map(|row| row.split(',').nth(place).unwrap().parse().unwrap()).collect()
 }
 
 #[test]
 fn a_session_on_polled_prices_opens_and_settles_trades() {
-    check("sine");
+    check("sine", CONFIG);
 }
 
 #[test]
-fn a_session_on_streamed_prices_opens_and_settles_trades() {
-    check("sine-stream");
+fn a_session_on_prices_that_only_stream_decides_between_candles() {
+    let config = CONFIG.replace("rsi-reversal", "price-turns").replace("params = { period = 5 }\n", "");
+    let decided = check("sine-stream", &config);
+    assert!(decided.iter().any(|at| at % 60_000 != 0), "none between candles: {decided:?}");
 }
 
 #[test]
@@ -54,6 +59,8 @@ async fn one_market_streams_and_the_other_is_asked() {
     assert!(own_broker::polled().market.subscribe(&symbol).await.unwrap().is_none());
     let streamed: std::sync::Arc<dyn MarketData> = own_broker::streamed().market;
     let mut feed = streamed.subscribe(&symbol).await.unwrap().expect("it streams");
-    let (first, second) = (feed.next().await.unwrap(), feed.next().await.unwrap());
+    let ((first, held), then) = (feed.next().await.unwrap(), feed.next());
+    drop(held);
+    let (second, _) = then.await.unwrap();
     assert_eq!((second.time - first.time).get(), 1_000);
 }

@@ -36,6 +36,10 @@ impl Strategy for SignalList {
         0
     }
 
+    fn wants_settlements(&self) -> bool {
+        false
+    }
+
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
         let time = candle.close_time(self.interval);
         while self.rows.get(self.next).is_some_and(|row| row.time < time) {

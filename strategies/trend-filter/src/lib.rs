@@ -49,6 +49,10 @@ impl Strategy for TrendFilter {
         &self.longer
     }
 
+    fn wants_settlements(&self) -> bool {
+        false
+    }
+
     fn on_longer_candle(&mut self, _interval: Interval, candle: &Candle) {
         self.last_average = self.average.update(candle.close()).map(|average| (average, candle.close()));
         let Some((average, _)) = self.last_average else { return };

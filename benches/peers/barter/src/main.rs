@@ -98,8 +98,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     measure("barter, each candle answered", &close, || {
         progress.begin();
         let summary = run(&one_by_one)?;
-        let sheet = summary.trading_summary.instruments.values().next().ok_or("no summary")?;
-        let found = sheet.pnl.to_f64().ok_or("a sum that is no number")?;
+        let figures = summary.trading_summary.instruments.values().next().ok_or("no summary")?;
+        let found = figures.pnl.to_f64().ok_or("a sum that is no number")?;
         if (found - earned).abs() > 0.005 {
             return Err(format!("barter earned {found}, not {earned} ({won} trades that won)").into());
         }

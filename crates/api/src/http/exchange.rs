@@ -6,7 +6,6 @@ use candlewick_broker::clock::Clock;
 use candlewick_sdk::Millis;
 use reqwest::header::{DATE, HeaderMap, HeaderName, RETRY_AFTER};
 use reqwest::{Request, StatusCode};
-use std::error::Error;
 use std::time::{Duration, UNIX_EPOCH};
 
 /// What came back.
@@ -69,20 +68,6 @@ fn pause_in(headers: &HeaderMap, now: Millis) -> Option<Duration> {
         Err(_) => (moment_in(headers, &RETRY_AFTER)? - now).get(),
     };
     Some(Duration::from_millis(u64::try_from(milliseconds).unwrap_or(0)))
-}
-
-/// An error with its causes.
-pub(super) fn describe(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let words = error.to_string();
-        if !text.ends_with(&words) {
-            text = format!("{text}: {words}");
-        }
-        cause = error.source();
-    }
-    one_line(&text)
 }
 
 #[cfg(test)]

@@ -5,9 +5,9 @@ use super::limit::Turn;
 use super::{Api, Body, HttpBroker, NoAnswer, Purpose};
 use crate::model::{FailureBody, TradeRecord, read_record};
 use crate::order::body_of;
-use crate::refusal::reason_of;
+use crate::rejection::reason_of;
 use crate::report::report_of;
-use candlewick_broker::{OpenOrder, OpenOutcome, Refusal, Reply};
+use candlewick_broker::{OpenOrder, OpenOutcome, Rejection, Reply};
 use candlewick_sdk::Millis;
 use reqwest::header::{CONTENT_TYPE, HeaderValue};
 use reqwest::{Method, Request, StatusCode};
@@ -17,7 +17,7 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Unopened {
     /// The venue said no, with this HTTP status.
-    Refused { status: u16, refusal: Refusal },
+    Rejected { status: u16, rejection: Rejection },
     /// The request did not leave.
     NotSent { reason: String },
     /// The venue may have the request.
@@ -31,7 +31,7 @@ impl HttpBroker {
             Ok(reply) => {
                 OpenOutcome::Opened(reply.map(|record| Box::new(report_of(record, &self.unrecognised))))
             }
-            Err(Unopened::Refused { refusal, .. }) => OpenOutcome::Refused(refusal),
+            Err(Unopened::Rejected { rejection, .. }) => OpenOutcome::Rejected(rejection),
             Err(Unopened::NotSent { reason }) => OpenOutcome::NotSent { reason },
             Err(Unopened::Unknown { reason }) => OpenOutcome::Unknown { reason },
         }
@@ -45,7 +45,7 @@ impl HttpBroker {
     ) -> Result<Reply<TradeRecord>, Unopened> {
         let request = self.open_request(order, leave_by).await?;
         match self.exchange(Api::Trading, (Purpose::Open, request)).await {
-            Ok(answer) => self.judge_open(&answer),
+            Ok(answer) => self.outcome_of(&answer),
             Err(NoAnswer::NotConnected(text)) => {
                 Err(Unopened::NotSent { reason: self.credentials.hide_in(&text) })
             }
@@ -86,7 +86,7 @@ impl HttpBroker {
 
     /// 200 that parses: a trade. 400, 401, 403, 404, 422: no trade. Everything else: nobody knows
     /// (`domain 5.2`).
-    fn judge_open(&self, answer: &Answer) -> Result<Reply<TradeRecord>, Unopened> {
+    fn outcome_of(&self, answer: &Answer) -> Result<Reply<TradeRecord>, Unopened> {
         let status = answer.status.as_u16();
         match answer.status {
             StatusCode::OK => self.accepted(answer),
@@ -97,8 +97,8 @@ impl HttpBroker {
             | StatusCode::UNPROCESSABLE_ENTITY => {
                 let FailureBody { text, code, venue_time } = FailureBody::read(status, answer.body.bytes());
                 let reason = reason_of(answer.status, code.as_deref());
-                let refusal = Refusal { reason, text: self.credentials.hide_in(&text), venue_time };
-                Err(Unopened::Refused { status, refusal })
+                let rejection = Rejection { reason, text: self.credentials.hide_in(&text), venue_time };
+                Err(Unopened::Rejected { status, rejection })
             }
             _ => {
                 let text = FailureBody::read(status, answer.body.bytes()).text;
@@ -127,7 +127,7 @@ mod tests {
     use super::super::script::{Act, Script, answer};
     use super::*;
     use crate::{OpenBody, Settings};
-    use candlewick_broker::{Account, Broker, RefusalReason};
+    use candlewick_broker::{Account, Broker, RejectionReason};
     use candlewick_sdk::{Direction, ExpirationType};
     use rust_decimal::Decimal;
     use serde_json::{Value, json};
@@ -145,8 +145,9 @@ mod tests {
         }
     }
 
-    fn quick() -> Settings {
-        Settings { timeout_ms: 150, retry_pause_ms: 1, ..Settings::default() }
+    /// Long enough for every answer that comes, however busy the machine is.
+    fn patient() -> Settings {
+        Settings { timeout_ms: 60_000, retry_pause_ms: 1, ..Settings::default() }
     }
 
     /// Keeps what it sees.
@@ -164,7 +165,7 @@ mod tests {
         let echo = r#"{"message": "token tok-123 has no right"}"#;
         let script = Script::start(vec![Act::Reply(answer("403 Forbidden", echo))]).await;
         let seen = std::sync::Arc::new(Seen::default());
-        let broker = script.broker(quick()).with_observer(std::sync::Arc::clone(&seen) as _);
+        let broker = script.broker(patient()).with_observer(std::sync::Arc::clone(&seen) as _);
         let _ = candlewick_broker::for_intent(7, broker.open(&order(), Millis::MAX)).await;
         let seen = seen.0.lock().unwrap();
         let [exchange] = &seen[..] else { panic!("{seen:?}") };
@@ -175,8 +176,11 @@ mod tests {
     }
 
     async fn check(act: Act, expected: &str) {
+        // No answer is waited for: this long, in which the request arrives.
+        let timeout_ms = if matches!(act, Act::Hang) { 3_000 } else { patient().timeout_ms };
+        let settings = Settings { timeout_ms, ..patient() };
         let script = Script::start(vec![act, Act::Reply(answer("200 OK", REPLY))]).await;
-        let shown = format!("{:?}", script.broker(quick()).open(&order(), Millis::MAX).await);
+        let shown = format!("{:?}", script.broker(settings).open(&order(), Millis::MAX).await);
         assert!(shown.contains(expected), "{shown} should contain {expected}");
         assert!(!shown.contains("tok-123"), "{shown}");
         // Whoever would send it again has had the time: the second act would have answered at once.
@@ -209,15 +213,15 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_refusal_is_certain_and_carries_the_venues_time() {
+    async fn a_rejection_is_certain_and_carries_the_venues_time() {
         let body = r#"{"statusCode": 400, "timestamp": "2026-11-20T12:00:00.000Z", "data": {"message": "tok-123 low"}}"#;
         let expected = format!(
-            "Refused(Refusal {{ reason: Other, text: \"[hidden] low\", venue_time: Some({:?})",
+            "Rejected(Rejection {{ reason: Other, text: \"[hidden] low\", venue_time: Some({:?})",
             Millis::new(1_795_176_000_000)
         );
         check(Act::Reply(answer("400 Bad Request", body)), &expected).await;
         for status in ["401 Unauthorized", "403 Forbidden", "404 Not Found", "422 Unprocessable Entity"] {
-            check(Act::Reply(answer(status, "")), "Refused(Refusal").await;
+            check(Act::Reply(answer(status, "")), "Rejected(Rejection").await;
         }
         for status in ["405 Method Not Allowed", "409 Conflict", "201 Created"] {
             check(Act::Reply(answer(status, "")), "Unknown").await;
@@ -225,19 +229,19 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_refusal_is_known_by_its_status_and_its_code_and_never_by_its_words() {
-        let refused = async |status: &str, body: &str| {
+    async fn a_rejection_is_known_by_its_status_and_its_code_and_never_by_its_words() {
+        let rejected = async |status: &str, body: &str| {
             let script = Script::start(vec![Act::Reply(answer(status, body))]).await;
-            match script.broker(quick()).open(&order(), Millis::MAX).await {
-                OpenOutcome::Refused(refusal) => refusal.reason,
+            match script.broker(patient()).open(&order(), Millis::MAX).await {
+                OpenOutcome::Rejected(rejection) => rejection.reason,
                 other => panic!("{other:?}"),
             }
         };
         let no_price = r#"{"statusCode": 400, "data": {"message": "whatever", "error": "NO_PRICE"}}"#;
-        assert_eq!(refused("400 Bad Request", no_price).await, RefusalReason::NoPrice);
+        assert_eq!(rejected("400 Bad Request", no_price).await, RejectionReason::NoPrice);
         let words = r#"{"statusCode": 400, "data": {"message": "No price", "error": "Bad Request"}}"#;
-        assert_eq!(refused("400 Bad Request", words).await, RefusalReason::Other);
-        assert_eq!(refused("401 Unauthorized", words).await, RefusalReason::Credentials);
+        assert_eq!(rejected("400 Bad Request", words).await, RejectionReason::Other);
+        assert_eq!(rejected("401 Unauthorized", words).await, RejectionReason::Credentials);
     }
 
     #[tokio::test]
@@ -245,14 +249,14 @@ mod tests {
         // The venue promises to keep each connection and closes it: a client that reused one would find it dead,
         // and might send again.
         let script = Script::start(vec![Act::ReplyThenClose(answer("200 OK", REPLY))]).await;
-        let broker = script.broker(Settings { requests_per_second: 0.0, ..quick() });
+        let broker = script.broker(Settings { requests_per_second: 0.0, ..patient() });
         for _ in 0..50 {
             broker.open(&order(), Millis::MAX).await;
         }
         assert_eq!((script.requests().len(), script.connections()), (50, 50));
 
         let script = Script::start(vec![Act::Reply(answer("200 OK", REPLY))]).await;
-        let broker = script.broker(Settings { requests_per_second: 0.0, ..quick() });
+        let broker = script.broker(Settings { requests_per_second: 0.0, ..patient() });
         for _ in 0..5 {
             broker.open(&order(), Millis::MAX).await;
         }
@@ -262,17 +266,19 @@ mod tests {
     #[tokio::test]
     async fn an_open_that_could_not_leave_was_not_sent() {
         let script = Script::start(vec![Act::Reply(answer("200 OK", REPLY))]).await;
-        let nobody = Settings { base_url: "http://127.0.0.1:1".into(), ..quick() };
+        let nobody = Settings { base_url: "http://127.0.0.1:1".into(), ..patient() };
         let got = script.broker(nobody).open(&order(), Millis::MAX).await;
         assert!(matches!(&got, OpenOutcome::NotSent { .. }), "{got:?}");
 
-        // Nobody answers the handshake of an encrypted connection.
-        let silent = Settings { base_url: script.address().replace("http", "https"), ..quick() };
+        // Nobody answers the handshake of an encrypted connection, and the request's own time is far from over.
+        let base_url = script.address().replace("http", "https");
+        let silent = Settings { base_url, connect_timeout_ms: 100, ..patient() };
         let got = script.broker(silent).open(&order(), Millis::MAX).await;
         assert!(matches!(&got, OpenOutcome::NotSent { .. }), "{got:?}");
         assert_eq!(script.requests().len(), 0);
 
-        let limited = script.broker(Settings { requests_per_second: 0.1, ..quick() });
+        // The next turn is more than a quarter of an hour away.
+        let limited = script.broker(Settings { requests_per_second: 0.001, ..patient() });
         limited.open(&order(), Millis::MAX).await;
         let got = limited.open(&order(), Millis::MAX).await;
         assert!(matches!(&got, OpenOutcome::NotSent { reason } if reason.contains("rate limit")), "{got:?}");
@@ -282,16 +288,19 @@ mod tests {
     #[tokio::test]
     async fn an_open_that_cannot_leave_in_time_is_not_sent() {
         let script = Script::start(vec![Act::Reply(answer("200 OK", REPLY))]).await;
-        let broker = script.broker(quick());
+        let broker = script.broker(patient());
         let now = broker.clock.now();
         let got = broker.open(&order(), now - Millis::SECOND).await;
         assert!(matches!(&got, OpenOutcome::NotSent { reason } if reason.contains("too late")), "{got:?}");
         assert_eq!(script.requests().len(), 0);
-        // The next turn is ten seconds away: within the client's patience, and beyond the signal's.
-        let broker =
-            script.broker(Settings { requests_per_second: 0.1, timeout_ms: 60_000, ..Settings::default() });
-        broker.open(&order(), now + Millis::MINUTE).await;
-        let got = broker.open(&order(), now + Millis::from_seconds(5)).await;
+        // The next turn is a quarter of an hour away: within the client's patience, and beyond the signal's.
+        let broker = script.broker(Settings {
+            requests_per_second: 0.001,
+            timeout_ms: 2_000_000,
+            ..Settings::default()
+        });
+        broker.open(&order(), now + Millis::HOUR).await;
+        let got = broker.open(&order(), now + Millis::MINUTE * 5).await;
         assert!(matches!(&got, OpenOutcome::NotSent { reason } if reason.contains("rate limit")), "{got:?}");
         assert_eq!(script.requests().len(), 1);
     }
@@ -299,12 +308,12 @@ mod tests {
     #[tokio::test]
     async fn the_request_is_what_the_contract_says() {
         let script = Script::start(vec![Act::Reply(answer("200 OK", REPLY))]).await;
-        script.broker(quick()).open(&order(), Millis::MAX).await;
+        script.broker(patient()).open(&order(), Millis::MAX).await;
         let short = Settings {
             open_body: OpenBody::Short,
             open_path: "/token/trades/open-async".into(),
             headers: [("x-partner".to_owned(), "7".to_owned())].into(),
-            ..quick()
+            ..patient()
         };
         script.broker(short).open(&order(), Millis::MAX).await;
         let requests = script.requests();

@@ -59,13 +59,13 @@ impl HttpBroker {
         *request.headers_mut() = self.headers(api)?;
         *request.timeout_mut() = Some(left().min(self.settings.timeout()));
         match self.exchange(api, (Purpose::Read, request)).await {
-            Ok(answer) => self.judge(answer, &path),
+            Ok(answer) => self.check_status(answer, &path),
             Err(NoAnswer::NotConnected(text) | NoAnswer::Lost(text)) => Err(unavailable(text)),
         }
     }
 
     /// What to do about an answer to a reading request, by its status.
-    fn judge(&self, answer: Answer, path: &str) -> Result<Answer, BrokerError> {
+    fn check_status(&self, answer: Answer, path: &str) -> Result<Answer, BrokerError> {
         let status = answer.status;
         if status == StatusCode::OK {
             return match &answer.body {
@@ -93,13 +93,13 @@ impl HttpBroker {
             }
             StatusCode::REQUEST_TIMEOUT => BrokerError::Unavailable { text },
             _ if status.is_server_error() => BrokerError::Unavailable { text },
-            _ if status.is_redirection() => BrokerError::Refused {
+            _ if status.is_redirection() => BrokerError::Rejected {
                 text: format!(
                     "{}, a redirect, which is not followed: check broker.base_url and price_url",
                     numbered(status, &text)
                 ),
             },
-            _ => BrokerError::Refused { text: numbered(status, &text) },
+            _ => BrokerError::Rejected { text: numbered(status, &text) },
         })
     }
 
@@ -164,8 +164,15 @@ mod tests {
         assert_eq!(script.requests().len(), requests);
     }
 
-    fn quick() -> Settings {
-        Settings { retry_pause_ms: 1, timeout_ms: 100, ..Settings::default() }
+    /// Long enough for every answer that comes, however busy the machine is.
+    fn patient() -> Settings {
+        Settings {
+            retry_pause_ms: 1,
+            timeout_ms: 60_000,
+            read_deadline_ms: 60_000,
+            connect_timeout_ms: 30_000,
+            ..Settings::default()
+        }
     }
 
     #[tokio::test]
@@ -178,28 +185,31 @@ mod tests {
             Act::Reset,
             Act::Hang,
         ] {
+            // No answer is waited for: this long, in which each request arrives, and the second is answered.
+            let timeout_ms = if matches!(trouble, Act::Hang) { 3_000 } else { patient().timeout_ms };
             let good = Act::Reply(answer("200 OK", WALLETS));
-            check(vec![trouble, good], quick(), Ok(()), 2).await;
+            check(vec![trouble, good], Settings { timeout_ms, ..patient() }, Ok(()), 2).await;
         }
     }
 
     #[tokio::test]
     async fn trouble_that_stays_ends_after_the_attempts() {
         let unavailable = Act::Reply(answer("503 Service Unavailable", r#"{"message": "later"}"#));
-        check(vec![unavailable], quick(), Err(r#"Unavailable { text: "later (GET /token/wallets)""#), 4)
+        check(vec![unavailable], patient(), Err(r#"Unavailable { text: "later (GET /token/wallets)""#), 4)
             .await;
-        check(vec![Act::Reset], Settings { read_attempts: 1, ..quick() }, Err("Unavailable"), 1).await;
+        check(vec![Act::Reset], Settings { read_attempts: 1, ..patient() }, Err("Unavailable"), 1).await;
         let busy = Act::Reply(answer("429 Too Many Requests\r\nRetry-After: 3600", "{}"));
         check(
             vec![busy],
-            quick(),
+            patient(),
             Err("RateLimited { text: \"HTTP 429 (GET /token/wallets)\", retry_after: Some(3600s)"),
             1,
         )
         .await;
-        let busy = Act::Reply(answer("503 Service Unavailable\r\nRetry-After: 60", "{}"));
-        check(vec![busy], quick(), Err("retry_after: Some(60s)"), 1).await;
-        let settings = Settings { read_deadline_ms: 60, retry_pause_ms: 100, ..quick() };
+        let busy = Act::Reply(answer("503 Service Unavailable\r\nRetry-After: 600", "{}"));
+        check(vec![busy], patient(), Err("retry_after: Some(600s)"), 1).await;
+        // The pause would end after the deadline.
+        let settings = Settings { read_deadline_ms: 30_000, retry_pause_ms: 60_000, ..patient() };
         check(vec![Act::Close], settings, Err("Unavailable"), 1).await;
     }
 
@@ -215,25 +225,25 @@ mod tests {
                 "Credentials { text: \"Unauth",
             ),
             ("404 Not Found", r#"{"message": "pair"}"#, "NotFound { text: \"pair"),
-            ("400 Bad Request", r#"{"message": ["a", "b"]}"#, r#"Refused { text: "HTTP 400: a; b (GET"#),
-            ("403 Forbidden", "<html>", r#"Refused { text: "HTTP 403 (GET"#),
+            ("400 Bad Request", r#"{"message": ["a", "b"]}"#, r#"Rejected { text: "HTTP 400: a; b (GET"#),
+            ("403 Forbidden", "<html>", r#"Rejected { text: "HTTP 403 (GET"#),
             (
                 "301 Moved\r\nLocation: /elsewhere",
                 "",
-                "Refused { text: \"HTTP 301 (GET /token/wallets), a redirect",
+                "Rejected { text: \"HTTP 301 (GET /token/wallets), a redirect",
             ),
             ("204 No Content", "", "Malformed"),
             ("200 OK", "<html>tok-123", r#"head: "<html>[hidden]""#),
             ("200 OK", r#"{"message": "hello"}"#, "Malformed { problem: \"Wallet is not in an array\""),
             ("200 OK", r#"[{"id": "w"}]"#, "Malformed { problem: \"Wallet"),
         ] {
-            check(vec![Act::Reply(answer(status, body))], quick(), Err(expected), 1).await;
+            check(vec![Act::Reply(answer(status, body))], patient(), Err(expected), 1).await;
         }
     }
 
     #[tokio::test]
     async fn an_answer_beyond_the_limit_is_left_unread() {
-        let settings = Settings { response_limit_bytes: 1_000, ..quick() };
+        let settings = Settings { response_limit_bytes: 1_000, ..patient() };
         let long = format!("[{}]", " ".repeat(100_000));
         check(vec![Act::Reply(answer("200 OK", &long))], settings.clone(), Err("longer than 1000 bytes"), 1)
             .await;
@@ -243,7 +253,7 @@ mod tests {
     #[tokio::test]
     async fn a_venue_that_is_not_there_is_unavailable() {
         let script = Script::start(vec![Act::Close]).await;
-        let broker = script.broker(Settings { price_url: "http://127.0.0.1:1".into(), ..quick() });
+        let broker = script.broker(Settings { price_url: "http://127.0.0.1:1".into(), ..patient() });
         let pair = "BTCUSDT".parse().unwrap();
         assert!(matches!(
             broker.price(&pair, candlewick_broker::AsOf::Latest).await,

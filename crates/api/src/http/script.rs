@@ -1,4 +1,4 @@
-//! A venue for tests: a raw socket that does what it is told, and remembers every request that reached it.
+//! A venue for tests: a raw socket that plays its acts, and remembers every request that reached it.
 
 use super::HttpBroker;
 use crate::{Credentials, Secret, Settings};

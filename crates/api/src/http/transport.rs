@@ -2,12 +2,13 @@
 //! none. Everything else about a request is the client's: when it may leave, and what its answer means.
 
 use super::client;
-use super::exchange::describe;
 use crate::Settings;
+use crate::model::one_line;
 use async_trait::async_trait;
 use candlewick_broker::BrokerError;
 use reqwest::header::HeaderMap;
 use reqwest::{Client, Request, Response, StatusCode};
+use std::error::Error;
 
 /// Sends requests.
 #[async_trait]
@@ -110,4 +111,18 @@ async fn read_body(mut response: Response, limit_bytes: usize) -> Body {
             return Body::TooLong(bytes);
         }
     }
+}
+
+/// An error with its causes.
+fn describe(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let words = error.to_string();
+        if !text.ends_with(&words) {
+            text = format!("{text}: {words}");
+        }
+        cause = error.source();
+    }
+    one_line(&text)
 }

@@ -213,6 +213,7 @@ impl Field for Millis {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
     use serde_json::json;
 
     #[allow(clippy::needless_pass_by_value)] // rows are written in place
@@ -262,5 +263,22 @@ mod tests {
         check::<String>(json!(["x"]), None);
         check(json!("true"), Some(true));
         check::<bool>(json!(1), None);
+    }
+
+    proptest! {
+        #[test]
+        fn a_moment_of_iso_8601_is_read(milliseconds in -62_135_596_800_000_i64..253_402_300_800_000) {
+            let moment = chrono::DateTime::<chrono::Utc>::from_timestamp_millis(milliseconds).unwrap();
+            let json = Value::from(moment.to_rfc3339_opts(chrono::SecondsFormat::Millis, true));
+            prop_assert_eq!(Millis::from_value(&json), Some(Millis::new(milliseconds)));
+        }
+
+        #[test]
+        fn no_text_or_number_from_outside_is_too_strange_to_read(text in ".*", exponent in "-?[0-9]{1,4}e-?[0-9]{1,12}", number in any::<f64>()) {
+            for value in [Value::from(text), Value::from(exponent), Value::from(number)] {
+                let _ = (Decimal::from_value(&value), f64::from_value(&value), u64::from_value(&value));
+                let _ = Millis::from_value(&value);
+            }
+        }
     }
 }

@@ -1,23 +1,19 @@
 //! What the two APIs send and receive, field by field (contract 2 and 5).
 //!
 //! Reading is tolerant: numbers may arrive as strings, unknown fields and values are counted and passed over, a
-//! field of the wrong type is counted and taken as absent unless the record means nothing without it. The tests write
-//! records as well, with exactly the contract's names.
+//! field of the wrong type is counted and taken as absent unless the record means nothing without it.
 
 #![cfg_attr(
     not(test),
     expect(dead_code, reason = "all fields of the contract are read, so that the others count")
 )]
 
-// How fields are read and written.
+// How fields are read.
 mod fields;
 mod value;
-mod wire;
 // The trading token API.
 mod failure;
 mod page;
-#[cfg(test)]
-mod projection;
 mod trade;
 mod user;
 mod wallet;
@@ -32,4 +28,3 @@ pub(crate) use trade::TradeRecord;
 pub(crate) use user::User;
 pub(crate) use value::{Tolerant, TradeResult, TradeStatus, WalletType};
 pub(crate) use wallet::Wallet;
-pub(crate) use wire::number;

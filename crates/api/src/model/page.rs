@@ -2,8 +2,6 @@
 
 use super::fields::{Fields, Record, Unreadable, read_list};
 use super::trade::TradeRecord;
-#[cfg(test)]
-use serde::Serialize;
 
 /// Which page of the trade list to ask for (contract 4.1, endpoint 2).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,32 +18,6 @@ impl Default for TradeQuery {
     fn default() -> Self {
         Self { page: 1, page_size: 10, user_id: None }
     }
-}
-
-/// The pagination envelope, for whoever serves it; the rows are list items or full projections.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-#[cfg(test)]
-#[allow(clippy::struct_field_names)] // the contract's names
-pub(crate) struct Page<T> {
-    /// This page, from 1.
-    pub(crate) current_page: u64,
-    /// Rows per page.
-    pub(crate) per_page: u64,
-    /// The last page.
-    pub(crate) last_page: u64,
-    /// The page after this one; null at the end (`observed: results`).
-    pub(crate) next_page: Option<u64>,
-    /// The page before this one; null at the beginning.
-    pub(crate) prev_page: Option<u64>,
-    /// Number of pages.
-    pub(crate) pages: u64,
-    /// All rows; how it differs from `count` is not said (contract 2.5).
-    pub(crate) total: u64,
-    /// See `total`.
-    pub(crate) count: u64,
-    /// The rows of this page.
-    pub(crate) data: Vec<T>,
 }
 
 /// The pagination envelope as it was received.
@@ -166,22 +138,5 @@ mod tests {
             let expected = more.then(|| TradeQuery { page: 2, ..query.clone() });
             assert_eq!(page.following(&query), expected, "{rows} {next} {last}");
         }
-    }
-
-    #[test]
-    fn the_envelope_is_written_with_the_contracts_names() {
-        let page = Page {
-            current_page: 1,
-            per_page: 2,
-            last_page: 2,
-            next_page: Some(2),
-            prev_page: None,
-            pages: 2,
-            total: 3,
-            count: 2,
-            data: vec!["row"],
-        };
-        let written = serde_json::to_value(page).unwrap();
-        assert_eq!(written, envelope(&json!(["row"]), &json!(2), &json!(2)));
     }
 }

@@ -1,4 +1,4 @@
-//! A trade as the venue tells of it, whichever projection it used (contract 2.3 and 2.4).
+//! A trade as the venue reports it, whichever projection it used (contract 2.3 and 2.4).
 
 use super::fields::{Fields, Record, Unreadable};
 use super::value::{Tolerant, TradeResult, TradeStatus};
@@ -158,12 +158,121 @@ impl Record for TradeRecord {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::read_record;
+    use crate::model::{WalletType, read_record};
     use candlewick_broker::UnrecognisedData;
     use serde_json::{Value, json};
 
     fn read(json: Value) -> TradeRecord {
         read_record(json, &UnrecognisedData::new()).unwrap()
+    }
+
+    /// The contract's list item with the userId filter, typed out from its table.
+    fn full_json() -> Value {
+        json!({
+            "id": "01JTRADE", "affiliateId": "01JAFF", "isDemo": true, "isInfluencer": false, "fromBot": false,
+            "fromApiToken": true, "tenantId": "01JTENANT",
+            "wallets": [{
+                "id": "01JWALLET", "type": "DEMO", "amount": 10, "tradePercent": 100, "balancePercent": 0.1,
+                "balance": 10000,
+            }],
+            "totalWalletsBalancePercent": 0.1, "symbolSlotName": "default", "extraId": "x-1",
+            "symbol": "BTC/USDT", "userId": "01JUSER", "payout": 80, "amount": 10, "fromCopy": false,
+            "botSynced": true, "copyCommissionRate": 0.05, "copyCommissionAmount": 0.4, "status": "COMPLETED",
+            "direction": "BUY", "expirationType": "TIME_FIXED", "closeType": "01:00",
+            "requestTime": 1_795_176_000_500_i64, "openTime": 1_795_176_000_999_i64, "openPrice": 64000.5,
+            "openPriceTime": 1_795_176_000_000_i64, "pnl": 8, "closePrice": 64001.25,
+            "closeTime": 1_795_176_060_999_i64, "closePriceTime": 1_795_176_060_000_i64, "attemptsToClose": 1,
+            "result": "WON", "tenantFeeAmount": 0.2, "createdAt": "2026-11-20T12:00:00.500Z",
+            "updatedAt": "2026-11-20T12:01:04.000Z",
+        })
+    }
+
+    #[test]
+    fn every_field_of_the_full_projection_is_read() {
+        let drift = UnrecognisedData::new();
+        let trade: TradeRecord = read_record(full_json(), &drift).unwrap();
+        assert!(drift.snapshot().is_empty(), "{:?}", drift.snapshot());
+        let text = |text: &str| Some(text.to_owned());
+        let time = |ms: i64| Some(Millis::new(ms));
+        let expected = TradeRecord {
+            id: "01JTRADE".into(),
+            user_id: text("01JUSER"),
+            tenant_id: text("01JTENANT"),
+            affiliate_id: text("01JAFF"),
+            extra_id: text("x-1"),
+            status: Some(TradeStatus::Completed),
+            result: Some(TradeResult::Won),
+            symbol: text("BTC/USDT"),
+            symbol_slot_name: text("default"),
+            direction: Some(Tolerant::Known(Direction::Buy)),
+            expiration_type: Some(Tolerant::Known(ExpirationType::TimeFixed)),
+            close_type: Some(Tolerant::Known("01:00".parse().unwrap())),
+            amount: Some(Decimal::TEN),
+            payout: Some(Decimal::from(80)),
+            pnl: Some(Decimal::from(8)),
+            request_time: time(1_795_176_000_500),
+            open_time: time(1_795_176_000_999),
+            open_price: Some(64_000.5),
+            open_price_time: time(1_795_176_000_000),
+            close_time: time(1_795_176_060_999),
+            close_price: Some(64_001.25),
+            close_price_time: time(1_795_176_060_000),
+            attempts_to_close: Some(1),
+            is_demo: Some(true),
+            is_influencer: Some(false),
+            from_bot: Some(false),
+            from_api_token: Some(true),
+            from_copy: Some(false),
+            bot_synced: Some(true),
+            wallets: vec![WalletEntry {
+                id: "01JWALLET".into(),
+                wallet_type: WalletType::Demo,
+                amount: Decimal::TEN,
+                trade_percent: Decimal::ONE_HUNDRED,
+                balance_percent: Decimal::new(1, 1),
+                balance: Decimal::from(10_000),
+            }],
+            total_wallets_balance_percent: Some(Decimal::new(1, 1)),
+            copy_commission_rate: Some(Decimal::new(5, 2)),
+            copy_commission_amount: Some(Decimal::new(4, 1)),
+            tenant_fee_amount: Some(Decimal::new(2, 1)),
+            created_at: time(1_795_176_000_500),
+            updated_at: time(1_795_176_064_000),
+        };
+        assert_eq!(trade, expected);
+    }
+
+    #[test]
+    fn a_reply_without_what_only_list_items_have_is_read() {
+        let mut json = full_json();
+        for absent in ["botSynced", "status", "openPriceTime"] {
+            json.as_object_mut().unwrap().remove(absent);
+        }
+        let expected =
+            TradeRecord { bot_synced: None, status: None, open_price_time: None, ..read(full_json()) };
+        assert_eq!(read(json), expected);
+    }
+
+    #[test]
+    fn the_short_projections_are_read() {
+        let of_list = json!({
+            "id": "01JTRADE", "symbol": "BTC/USDT", "userId": "01JUSER", "amount": 10, "status": "OPEN",
+            "createdAt": "2026-11-20T12:00:00.500Z",
+        });
+        let expected = TradeRecord {
+            id: "01JTRADE".into(),
+            symbol: Some("BTC/USDT".into()),
+            user_id: Some("01JUSER".into()),
+            amount: Some(Decimal::TEN),
+            status: Some(TradeStatus::Open),
+            created_at: Some(Millis::new(1_795_176_000_500)),
+            ..TradeRecord::default()
+        };
+        assert_eq!(read(of_list.clone()), expected);
+        // By its identifier a trade has its tenant besides.
+        let mut by_id = of_list;
+        by_id["tenantId"] = json!("01JTENANT");
+        assert_eq!(read(by_id), TradeRecord { tenant_id: Some("01JTENANT".into()), ..expected });
     }
 
     #[test]

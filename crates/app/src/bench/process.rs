@@ -3,7 +3,7 @@
 use crate::error::AppError;
 use candlewick_backtest::bench::run_single_by_hand;
 use candlewick_broker::clock::Stopwatch;
-use candlewick_history::{DataSource, FileCache};
+use candlewick_history::{CandleFile, FileCache};
 use serde::Serialize;
 use std::fs::File;
 use std::io;
@@ -122,7 +122,7 @@ impl Program<'_> {
 /// # Errors
 /// The file cannot be read.
 pub fn floor_of_file(path: &Path, cache: Option<&FileCache>) -> Result<u64, AppError> {
-    let source = DataSource::from_path(path)?;
+    let source = CandleFile::from_path(path)?;
     let read = match cache {
         Some(cache) => cache.read(&source, &mut |_| {})?,
         None => candlewick_history::HashedSeries::new(source.read(&mut |_| {})?),

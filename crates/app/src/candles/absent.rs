@@ -19,14 +19,14 @@ fn what_there_is(folder: &Path, wanted: &str) -> String {
     let near = nearest(symbol, names.iter().map(String::as_str));
     let of_symbol: Vec<&Series> =
         all.iter().filter(|series| near.is_some_and(|near| near == series.symbol.as_str())).collect();
-    let there: Vec<String> = all.iter().map(|series| told(&catalog, *series)).collect();
+    let there: Vec<String> = all.iter().map(|series| argument_of(&catalog, *series)).collect();
     let meant =
         of_symbol.first().map(|series| format!("; did you mean {}@{}?", series.symbol, series.interval));
     format!("it holds {}{}", there.join(", "), meant.unwrap_or_default())
 }
 
 /// The series as an argument, with its versions where there are several.
-fn told(catalog: &Catalog, series: Series) -> String {
+fn argument_of(catalog: &Catalog, series: Series) -> String {
     let Series { symbol, interval } = series;
     // A broken manifest has an error of its own.
     let manifest: Option<Manifest> = catalog.manifest(series).ok().flatten();
@@ -39,10 +39,10 @@ fn told(catalog: &Catalog, series: Series) -> String {
 }
 
 /// What to do about candles that are not where they should be.
-pub fn cure_of_history(error: &HistoryError) -> Option<String> {
+pub fn help_for_history(error: &HistoryError) -> Option<String> {
     match error {
-        HistoryError::FillCatalog { folder, what } => Some(what_there_is(folder, what)),
-        HistoryError::CheckPath { path, action, source } if source.kind() == ErrorKind::NotFound => {
+        HistoryError::NotInCatalog { folder, what } => Some(what_there_is(folder, what)),
+        HistoryError::Io { path, action, source } if source.kind() == ErrorKind::NotFound => {
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty())?;
             match *action {
                 "write" if !folder.exists() => Some(format!("make the folder {} first", folder.display())),

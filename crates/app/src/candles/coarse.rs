@@ -1,7 +1,7 @@
 //! Whether the candles are fine enough for the expiries that they price.
 
 use crate::configuration::{Loaded, Problems};
-use crate::error::{AppError, Fault};
+use crate::error::AppError;
 use candlewick_engine::{IntentRow, TradeBook};
 use candlewick_records::utc;
 use candlewick_sdk::{Expiry, Millis};
@@ -12,7 +12,7 @@ use std::ops::Range;
 pub const COARSE: &str =
     "coarse: an expiry is shorter than the candles that price it, so this run proves nothing";
 
-/// The way out that is always there.
+/// What can be done in any case.
 const ALLOW: &str = "--allow-coarse runs it all the same, with prices from inside single candles; such a result proves nothing";
 
 /// Which candles have to be fine enough.
@@ -37,7 +37,7 @@ pub fn too_coarse(expiry: Expiry, market: &Market, fineness: Fineness) -> Option
     let (interval, symbol, close_type) = (market.prices.interval(), market.symbol(), expiry.close_type);
     Some(format!(
         "an expiry of {close_type} is shorter than the {interval} candles of {symbol}, and finer ones do not cover {}{}",
-        told(first),
+        text_of(first),
         more(stretches.len() - 1, "stretch", "stretches"),
     ))
 }
@@ -85,8 +85,8 @@ pub(super) fn check_trades(loaded: &Loaded, markets: &[Market], book: &TradeBook
 }
 
 /// Expiries that are too short for their candles.
-fn refused(problems: &Problems, cure: &str) -> AppError {
-    AppError::Invalid(Fault::new(problems.to_string()).cure(cure))
+fn refused(problems: &Problems, help: &str) -> AppError {
+    AppError::invalid(problems.to_string()).help(help)
 }
 
 /// Whether one of a trade's prices lies in these stretches. A price at the end of a candle is that candle's.
@@ -99,7 +99,7 @@ fn is_coarse(row: &IntentRow, stretches: &[Range<Millis>]) -> bool {
     row.open_time.is_some_and(holds) || exit.is_some_and(holds)
 }
 
-fn told(stretch: &Range<Millis>) -> String {
+fn text_of(stretch: &Range<Millis>) -> String {
     format!("{} to {}", utc(stretch.start), utc(stretch.end))
 }
 

@@ -1,6 +1,6 @@
 //! The candles of a run and what is to be said of them.
 use super::coarse::{COARSE, Fineness, check_expiries, check_trades};
-use super::load::{self, ALWAYS, StockSource};
+use super::load::{self, ALWAYS, CandleSource};
 use super::market::{markets_for, select_series};
 use super::price_source::PriceSource;
 use crate::configuration::{Flag, Loaded};
@@ -32,7 +32,7 @@ pub struct CandleChoice {
 
 /// The candles of a run and what is to be said of them.
 pub struct Candles {
-    /// All that bots hear or trades are priced by.
+    /// All that bots listen to or trades are priced by.
     pub series: Vec<CandleSeries>,
     /// What prices trades, by symbol.
     pub markets: Vec<Market>,
@@ -56,8 +56,8 @@ impl Candles {
 
     /// How many candles that bots listen to are missing in hours in which their market was open.
     pub fn missing(&self, bots: &[BotSettings]) -> u64 {
-        let is_heard = |one: &&CandleSeries| bots.iter().any(|bot| bot.series() == one.series());
-        self.series.iter().filter(is_heard).map(missing_candles).sum()
+        let has_bot = |one: &&CandleSeries| bots.iter().any(|bot| bot.series() == one.series());
+        self.series.iter().filter(has_bot).map(missing_candles).sum()
     }
 }
 
@@ -72,7 +72,7 @@ impl CandleChoice {
         flags.into_iter().flatten().collect()
     }
 
-    /// Reads the candles of the configured bots and sorts out who hears and who prices.
+    /// Reads the candles of the configured bots and decides which go to bots and which price trades.
     ///
     /// # Errors
     /// As [`load::load`] and [`select_series`].
@@ -85,7 +85,7 @@ impl CandleChoice {
         let selected = select_series(bots, stock.series, &stock.place)?;
         let series = load::candles_of(&selected);
         let markets = markets_for(bots, &series);
-        if stock.source == StockSource::Synthetic {
+        if stock.source == CandleSource::Synthetic {
             notices.push("synthetic candles: a profit on them says nothing about a strategy".to_owned());
         }
         let joined = series.iter().map(CandleSeries::series).filter(|one| !given.contains(one));

@@ -1,6 +1,6 @@
 //! The candles of a run: from what is named, else from the catalog, else synthetic ones.
 
-use super::name::{DataName, Shelves, is_part, names};
+use super::name::{CandleStore, DataName, is_part, names};
 use super::price_source::PriceSource;
 use super::synthetic;
 use crate::configuration::Loaded;
@@ -15,9 +15,9 @@ use std::ops::Range;
 pub const ALWAYS: Range<Millis> = Millis::new(i64::MIN)..Millis::MAX;
 
 /// Candles, and where they are from.
-pub struct Stock {
+pub struct LoadedCandles {
     pub series: Vec<HashedSeries>,
-    pub source: StockSource,
+    pub source: CandleSource,
     pub prices: PriceSource,
     /// The same, for messages.
     pub place: String,
@@ -29,7 +29,7 @@ pub struct Stock {
 
 /// Where the candles of a run are from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StockSource {
+pub enum CandleSource {
     /// What `--data` or `[sandbox].data` names.
     Named,
     /// The catalog, by the bots' symbols and intervals.
@@ -44,15 +44,19 @@ pub enum StockSource {
 ///
 /// # Errors
 /// Bad data, with file and line; a series that is given twice; a catalog that was asked for and holds nothing.
-pub fn load(loaded: &Loaded, range: &Range<Millis>, progress: &dyn Progress) -> Result<Stock, AppError> {
+pub fn load(
+    loaded: &Loaded,
+    range: &Range<Millis>,
+    progress: &dyn Progress,
+) -> Result<LoadedCandles, AppError> {
     let config = &loaded.config;
-    let shelves = shelves(loaded);
+    let store = candle_store(loaded);
     let named = names(&config.sandbox.data)?;
     if !named.is_empty() {
-        return stock(loaded, (&named, StockSource::Named), &shelves, range, progress);
+        return stock(loaded, (&named, CandleSource::Named), &store, range, progress);
     }
-    let folder = shelves.catalog.folder().display();
-    let stored = stored_for(&shelves.catalog, &config.bots)?;
+    let folder = store.catalog.folder().display();
+    let stored = stored_for(&store.catalog, &config.bots)?;
     let unserved = config.bots.iter().find(|bot| !serves(&stored, bot));
     let left_aside = unserved.filter(|_| loaded.has_built_in_bots() && !loaded.is_set("data.catalog"));
     let mut notices = Vec::new();
@@ -63,12 +67,12 @@ pub fn load(loaded: &Loaded, range: &Range<Millis>, progress: &dyn Progress) -> 
             bot.series()
         ));
     } else if !stored.is_empty() {
-        return stock(loaded, (&stored, StockSource::Catalog), &shelves, range, progress);
+        return stock(loaded, (&stored, CandleSource::Catalog), &store, range, progress);
     }
     if loaded.is_set("data.catalog") {
         let problem = format!(
             "the catalog {folder} holds no candles of the bots' symbols; it holds: {}",
-            listed(&shelves.catalog.series()?)
+            listed(&store.catalog.series()?)
         );
         return Err(AppError::data(problem)
             .help("`candlewick data generate --catalog DIR` makes synthetic candles; --data takes files"));
@@ -78,37 +82,37 @@ pub fn load(loaded: &Loaded, range: &Range<Millis>, progress: &dyn Progress) -> 
     drop(spinner);
     let made = made.into_iter().map(|one| ("synthetic candles".to_owned(), HashedSeries::new(one)));
     let series = kept(made.collect(), range, &config.bots)?;
-    let (source, prices) = (StockSource::Synthetic, PriceSource::Other);
+    let (source, prices) = (CandleSource::Synthetic, PriceSource::Other);
     let place = "the synthetic candles".to_owned();
-    Ok(Stock { series, source, prices, place, notices, revised: 0 })
+    Ok(LoadedCandles { series, source, prices, place, notices, revised: 0 })
 }
 
 /// Reads what is named, and what the catalog knows of it.
 fn stock(
     loaded: &Loaded,
-    (names, source): (&[DataName], StockSource),
-    shelves: &Shelves,
+    (names, source): (&[DataName], CandleSource),
+    store: &CandleStore,
     range: &Range<Millis>,
     progress: &dyn Progress,
-) -> Result<Stock, AppError> {
-    let folder = shelves.catalog.folder().display();
-    let mut notices = resampled(names, shelves)?;
+) -> Result<LoadedCandles, AppError> {
+    let folder = store.catalog.folder().display();
+    let mut notices = resampled(names, store)?;
     let place = match source {
-        StockSource::Named | StockSource::Synthetic => "the given data".to_owned(),
-        StockSource::Catalog => format!("the catalog {folder}"),
+        CandleSource::Named | CandleSource::Synthetic => "the given data".to_owned(),
+        CandleSource::Catalog => format!("the catalog {folder}"),
     };
-    if source == StockSource::Catalog && loaded.has_built_in_bots() {
+    if source == CandleSource::Catalog && loaded.has_built_in_bots() {
         notices.push(format!("the candles are those of the catalog {folder}"));
     }
-    let series = kept(read_all(names, shelves, progress)?, range, &loaded.config.bots)?;
-    let prices = PriceSource::of(names, &shelves.catalog, &loaded.config.broker.client)?;
-    Ok(Stock { series, source, prices, place, notices, revised: revised(names, shelves, range)? })
+    let series = kept(read_all(names, store, progress)?, range, &loaded.config.bots)?;
+    let prices = PriceSource::of(names, &store.catalog, &loaded.config.broker.client)?;
+    Ok(LoadedCandles { series, source, prices, place, notices, revised: revised(names, store, range)? })
 }
 
 /// The catalog and the cache of a configuration.
-pub fn shelves(loaded: &Loaded) -> Shelves {
+pub fn candle_store(loaded: &Loaded) -> CandleStore {
     let settings = &loaded.config.data;
-    Shelves { catalog: Catalog::new(settings.catalog.clone()), cache: settings.file_cache() }
+    CandleStore { catalog: Catalog::new(settings.catalog.clone()), cache: settings.file_cache() }
 }
 
 /// What the catalog has for these bots: nothing when it could serve none of them.
@@ -136,10 +140,10 @@ fn serves(names: &[DataName], bot: &BotSettings) -> bool {
 }
 
 /// Which of the named series are resampled from shorter ones.
-fn resampled(names: &[DataName], shelves: &Shelves) -> Result<Vec<String>, AppError> {
+fn resampled(names: &[DataName], store: &CandleStore) -> Result<Vec<String>, AppError> {
     let mut notices = Vec::new();
     for name in names {
-        if let Some(shorter) = name.joined_from(&shelves.catalog)? {
+        if let Some(shorter) = name.joined_from(&store.catalog)? {
             notices.push(format!("the candles of {} are resampled from {shorter}", name.series()));
         }
     }
@@ -147,11 +151,11 @@ fn resampled(names: &[DataName], shelves: &Shelves) -> Result<Vec<String>, AppEr
 }
 
 /// How many revisions the catalog keeps beside the candles of these names that lie within the range.
-fn revised(names: &[DataName], shelves: &Shelves, range: &Range<Millis>) -> Result<u64, AppError> {
+fn revised(names: &[DataName], store: &CandleStore, range: &Range<Millis>) -> Result<u64, AppError> {
     let mut count = 0;
     for name in names {
-        if let Some(series) = name.read_from(&shelves.catalog)? {
-            let revisions = shelves.catalog.revisions(series)?;
+        if let Some(series) = name.read_from(&store.catalog)? {
+            let revisions = store.catalog.revisions(series)?;
             let of_range = revisions.iter().filter(|revision| range.contains(&revision.candle.time()));
             count += of_range.count() as u64;
         }
@@ -161,12 +165,12 @@ fn revised(names: &[DataName], shelves: &Shelves, range: &Range<Millis>) -> Resu
 
 fn read_all(
     names: &[DataName],
-    shelves: &Shelves,
+    store: &CandleStore,
     progress: &dyn Progress,
 ) -> Result<Vec<(String, HashedSeries)>, AppError> {
     let read = |name: &DataName| {
         let mut bar = progress.bar(&format!("Reading {name}"));
-        let whole = name.read(shelves, &mut |at| bar.update(at.read_bytes, at.total_bytes))?;
+        let whole = name.read(store, &mut |at| bar.update(at.read_bytes, at.total_bytes))?;
         Ok((name.to_string(), whole))
     };
     names.iter().map(read).collect()
@@ -181,10 +185,10 @@ fn kept(
     let mut kept = Vec::with_capacity(series.len());
     let mut outside = None;
     for (place, whole) in series {
-        let is_heard = bots.iter().any(|bot| bot.series() == whole.candles().series());
+        let has_bot = bots.iter().any(|bot| bot.series() == whole.candles().series());
         match within(whole, range, &place) {
             Ok(part) => kept.push(part),
-            Err(failure) if is_heard => return Err(failure),
+            Err(failure) if has_bot => return Err(failure),
             Err(failure) => outside = Some(failure),
         }
     }

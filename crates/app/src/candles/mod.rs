@@ -10,11 +10,11 @@ mod price_source;
 mod shift;
 mod synthetic;
 
-pub use absent::cure_of_history;
+pub use absent::help_for_history;
 pub use coarse::{COARSE, Fineness, check_expiries, too_coarse};
 pub use gather::{CandleChoice, Candles};
-pub use load::{ALWAYS, candles_of, load, shelves, stored_for, within};
+pub use load::{ALWAYS, candle_store, candles_of, load, stored_for, within};
 pub use market::{markets_for, select_series};
-pub use name::{DataName, Shelves};
+pub use name::{CandleStore, DataName};
 pub use price_source::{PriceSource, source_of};
 pub use shift::{shift_to, start_among};

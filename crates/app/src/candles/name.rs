@@ -1,7 +1,7 @@
 //! What `--data` takes: a file, or a series of the catalog.
 
 use crate::error::AppError;
-use candlewick_history::{Catalog, DataSource, FileCache, HashedSeries, HistoryError, Progress, resample};
+use candlewick_history::{CandleFile, Catalog, FileCache, HashedSeries, HistoryError, Progress, resample};
 use candlewick_sdk::{Interval, Series, Symbol};
 use std::fmt;
 use std::str::FromStr;
@@ -10,14 +10,14 @@ use std::str::FromStr;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DataName {
     /// A file.
-    File(DataSource),
+    File(CandleFile),
     /// A series of the catalog.
     Stored(Series),
 }
 
 /// Where named candles are looked for.
 #[derive(Clone, Debug)]
-pub struct Shelves {
+pub struct CandleStore {
     /// The folder of stored candles.
     pub catalog: Catalog,
     /// Parsed copies of files; none where none are kept.
@@ -39,16 +39,16 @@ impl DataName {
     /// A file, line or series that cannot be read.
     pub fn read(
         &self,
-        shelves: &Shelves,
+        store: &CandleStore,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<HashedSeries, HistoryError> {
-        match (self, &shelves.cache) {
+        match (self, &store.cache) {
             (Self::File(source), Some(cache)) => cache.read(source, progress),
             (Self::File(source), None) => source.read(progress).map(HashedSeries::new),
-            (Self::Stored(series), _) => match self.joined_from(&shelves.catalog)? {
-                None => shelves.catalog.read(*series),
+            (Self::Stored(series), _) => match self.joined_from(&store.catalog)? {
+                None => store.catalog.read(*series),
                 Some(shorter) => {
-                    let shorter = shelves.catalog.read(shorter)?;
+                    let shorter = store.catalog.read(shorter)?;
                     Ok(HashedSeries::new(resample(shorter.candles(), series.interval)?))
                 }
             },
@@ -81,7 +81,7 @@ impl DataName {
 /// The names that are configured (`[sandbox].data`, or `--data` in its place).
 ///
 /// # Errors
-/// A name that does not tell its series; a series that is named twice.
+/// A name that does not say its series; a series that is named twice.
 pub(super) fn names(configured: &[String]) -> Result<Vec<DataName>, AppError> {
     let mut names: Vec<DataName> = Vec::with_capacity(configured.len());
     for text in configured {

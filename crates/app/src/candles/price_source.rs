@@ -15,7 +15,7 @@ pub enum PriceSource {
 }
 
 impl PriceSource {
-    /// Of what is named. Only the catalog knows where candles come from: a file does not tell.
+    /// Of what is named. Only the catalog knows where candles come from: a file does not say.
     ///
     /// # Errors
     /// A catalog that cannot be read.

@@ -36,7 +36,7 @@ fn last_days(fine: &CandleSeries) -> CandleSeries {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candlewick_history::{DataSource, data_hash, no_progress};
+    use candlewick_history::{CandleFile, data_hash, no_progress};
     use std::path::Path;
 
     #[test]
@@ -45,7 +45,7 @@ mod tests {
         let made = candles().unwrap();
         let shipped: Vec<CandleSeries> = made
             .iter()
-            .map(|one| DataSource::in_folder(&folder, one.series()).unwrap().read(&mut no_progress).unwrap())
+            .map(|one| CandleFile::in_folder(&folder, one.series()).unwrap().read(&mut no_progress).unwrap())
             .collect();
         assert_eq!(data_hash(&made), data_hash(&shipped));
     }

@@ -77,7 +77,7 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
         }
         let required = schema["required"].as_array().into_iter().flatten().filter_map(Json::as_str);
         for key in required.filter(|key| !dict.contains_key(*key)) {
-            // A key that is wrong by a letter is told of already.
+            // A key that is wrong by a letter is reported already.
             let misspelt =
                 dict.keys().any(|given| !known().any(|k| k == given) && nearest(given, [key]).is_some());
             if !misspelt {
@@ -182,7 +182,7 @@ fn constants_of(schema: &Json) -> Option<Vec<&str>> {
     Some(alternatives.into_iter().filter_map(constants_of).flatten().collect())
 }
 
-/// The key whose constant tells the variants of an enum apart.
+/// The key whose constant distinguishes the variants of an enum.
 fn tag_of(variant: &Json) -> Option<&str> {
     let properties = variant["properties"].as_object()?;
     properties.iter().find(|(_, property)| property["const"].is_string()).map(|(key, _)| key.as_str())

@@ -1,7 +1,7 @@
 //! Where values come from: layers, each over the one before it.
 
 use super::password::cover;
-use crate::error::{AppError, Fault};
+use crate::error::AppError;
 use figment::providers::{Env, Format, Toml};
 use figment::value::{Dict, Map, Value};
 use figment::{Metadata, Profile, Provider};
@@ -76,7 +76,8 @@ impl Layer {
     pub(super) fn read_file(path: &Path) -> Result<Self, AppError> {
         let text = std::fs::read_to_string(path).map_err(|source| {
             let problem = format!("{}: cannot read the configuration file", path.display());
-            AppError::Invalid(Fault::new(problem).because(source))
+            AppError::invalid(problem)
+                .because(source)
                 .help("--config takes a TOML file, such as config/demo.toml")
         })?;
         let layer = Self::parse(Origin::File(path.to_owned()), &text)?;

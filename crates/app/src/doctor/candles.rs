@@ -1,6 +1,6 @@
 //! Whether the venue has the candles that each bot listens to, and whether it sends the one that still forms.
 
-use super::clock_skew::Witnesses;
+use super::clock_skew::ClockSamples;
 use super::finding::{Check, Finding};
 use super::price_api::span;
 use super::venue::{Api, Asked, ask, remedy};
@@ -22,14 +22,14 @@ const JUST_NOW: Millis = Millis::from_seconds(5);
 pub(super) async fn check(
     asked: &Asked,
     bots: &[BotSettings],
-    witnesses: &mut Witnesses,
+    samples: &mut ClockSamples,
     tell: &mut dyn FnMut(Finding),
 ) {
     let mut known: Vec<Series> = Vec::new();
     for bot in bots {
         if !known.contains(&bot.series()) {
             known.push(bot.series());
-            tell(check_series(asked, bot, witnesses).await);
+            tell(check_series(asked, bot, samples).await);
         }
     }
 }
@@ -39,17 +39,17 @@ pub(super) fn not_asked() -> Finding {
     Check::Candles.warn("not asked: the price API comes first", "mend that")
 }
 
-async fn check_series(asked: &Asked, bot: &BotSettings, witnesses: &mut Witnesses) -> Finding {
+async fn check_series(asked: &Asked, bot: &BotSettings, samples: &mut ClockSamples) -> Finding {
     let name = format!("{} {}", bot.symbol, bot.interval);
-    let now = witnesses.venue_now();
+    let now = samples.venue_now();
     let window = Window::before(now, bot.interval);
     // The candle that forms is asked for as well: whether it is sent is worth knowing.
     let end = now + bot.interval.length();
-    match ask(asked.venue.candles(&query(bot, window.start, end)), witnesses).await {
+    match ask(asked.venue.candles(&query(bot, window.start, end)), samples).await {
         Ok(candles) => {
             let found = window.count(&candles);
             if found.closed == 0 {
-                nothing_lately(asked, bot, &name, witnesses).await
+                nothing_lately(asked, bot, &name, samples).await
             } else {
                 found.judge(&name)
             }
@@ -59,9 +59,9 @@ async fn check_series(asked: &Asked, bot: &BotSettings, witnesses: &mut Witnesse
 }
 
 /// A market that is closed now has candles of earlier days; a series that does not exist has none.
-async fn nothing_lately(asked: &Asked, bot: &BotSettings, name: &str, witnesses: &mut Witnesses) -> Finding {
-    let now = witnesses.venue_now();
-    match ask(asked.venue.candles(&query(bot, now - LONG_AGO, now)), witnesses).await {
+async fn nothing_lately(asked: &Asked, bot: &BotSettings, name: &str, samples: &mut ClockSamples) -> Finding {
+    let now = samples.venue_now();
+    match ask(asked.venue.candles(&query(bot, now - LONG_AGO, now)), samples).await {
         Ok(candles) if !candles.candles.is_empty() => Check::Candles.warn(
             format!("{name}: none lately, though there are of the last {}", span(LONG_AGO)),
             "its market may be closed: the bot waits for the next candle",
@@ -83,7 +83,7 @@ fn query(bot: &BotSettings, start: Millis, end: Millis) -> CandleQuery {
 
 fn remedy_of(error: &BrokerError, bot: &BotSettings) -> String {
     match error {
-        BrokerError::NotFound { .. } | BrokerError::Refused { .. } => format!(
+        BrokerError::NotFound { .. } | BrokerError::Rejected { .. } => format!(
             "check bot \"{}\": its symbol, its interval, and asset_type (\"{}\"; crypto, forex and otc are known)",
             bot.name, bot.asset_type
         ),

@@ -8,21 +8,21 @@ use candlewick_sdk::Millis;
 const SET_THE_CLOCK: &str = "set this machine's clock: `timedatectl set-ntp true`, or another NTP service";
 
 /// The answers' dates, each of which bounds the difference.
-pub(super) struct Witnesses {
+pub(super) struct ClockSamples {
     clock: SystemClock,
     /// Where all bounds so far agree.
     common: Option<Skew>,
-    heard: usize,
+    answers: usize,
     undated: usize,
 }
 
-impl Witnesses {
+impl ClockSamples {
     pub(super) fn new() -> Self {
-        Self { clock: SystemClock::new(), common: None, heard: 0, undated: 0 }
+        Self { clock: SystemClock::new(), common: None, answers: 0, undated: 0 }
     }
 
-    /// Hears an answer.
-    pub(super) fn hear<T>(&mut self, reply: &Reply<T>) {
+    /// Takes an answer.
+    pub(super) fn record<T>(&mut self, reply: &Reply<T>) {
         match reply.skew() {
             Some(skew) => self.add(skew),
             None => self.undated += 1,
@@ -36,7 +36,7 @@ impl Witnesses {
     }
 
     fn add(&mut self, skew: Skew) {
-        self.heard += 1;
+        self.answers += 1;
         self.common = Some(match self.common {
             Some(common) => Skew { low: common.low.max(skew.low), high: common.high.min(skew.high) },
             None => skew,
@@ -45,23 +45,23 @@ impl Witnesses {
 }
 
 /// The difference against `max_clock_skew_ms`, beyond which no trade is opened; 0 allows any.
-pub(super) fn check(witnesses: &Witnesses, max_clock_skew_ms: u32) -> Finding {
+pub(super) fn check(samples: &ClockSamples, max_clock_skew_ms: u32) -> Finding {
     let allowed = Millis::new(i64::from(max_clock_skew_ms));
-    match witnesses.common {
-        None if witnesses.undated > 0 => Check::ClockSkew.warn(
-            format!("not known: {} answers of the venue have no Date", witnesses.undated),
+    match samples.common {
+        None if samples.undated > 0 => Check::ClockSkew.warn(
+            format!("not known: {} answers of the venue have no Date", samples.undated),
             "keep this machine's clock right by NTP",
         ),
         None => Check::ClockSkew.warn("not measured: no answer of the venue has come", "mend that"),
-        Some(common) => judge(common, witnesses.heard, allowed),
+        Some(common) => judge(common, samples.answers, allowed),
     }
 }
 
-fn judge(common: Skew, heard: usize, allowed: Millis) -> Finding {
+fn judge(common: Skew, answers: usize, allowed: Millis) -> Finding {
     let seconds = |span: Millis| format!("{:+.2} s", span.get() as f64 / 1_000.0);
     let Skew { low, high } = common;
     if low > high {
-        let text = format!("{heard} answers contradict each other: a clock was moved between them");
+        let text = format!("{answers} answers contradict each other: a clock was moved between them");
         return Check::ClockSkew.warn(text, "look again; the venue's machines may disagree");
     }
     let text = format!("the venue's clock is {} to {} ahead of ours", seconds(low), seconds(high));
@@ -81,16 +81,16 @@ mod tests {
     use super::*;
 
     fn check_bounds(bounds: &[(i64, i64)], allowed: u32, mark: Mark, part: &str) {
-        let mut witnesses = Witnesses::new();
+        let mut samples = ClockSamples::new();
         for (low, high) in bounds {
-            witnesses.add(Skew { low: Millis::new(*low), high: Millis::new(*high) });
+            samples.add(Skew { low: Millis::new(*low), high: Millis::new(*high) });
         }
-        let finding = check(&witnesses, allowed);
+        let finding = check(&samples, allowed);
         assert!(finding.mark == mark && finding.text.contains(part), "{finding}");
     }
 
     #[test]
-    fn only_a_certain_difference_counts_and_witnesses_narrow_it() {
+    fn only_a_certain_difference_counts_and_samples_narrow_it() {
         check_bounds(&[(-300, 900)], 2_000, Mark::Ok, "-0.30 s to +0.90 s");
         check_bounds(&[(-300, 900), (-100, 1_100)], 2_000, Mark::Ok, "-0.10 s to +0.90 s");
         check_bounds(&[(400, 1_500)], 2_000, Mark::Warn, "+0.40 s to +1.50 s");
@@ -104,12 +104,12 @@ mod tests {
 
     #[test]
     fn venue_time_is_ours_where_the_clocks_may_agree() {
-        let mut witnesses = Witnesses::new();
-        let before = witnesses.venue_now();
-        witnesses.add(Skew { low: Millis::new(-300), high: Millis::new(900) });
-        assert!(witnesses.venue_now() - before < Millis::MINUTE);
-        witnesses = Witnesses::new();
-        witnesses.add(Skew { low: Millis::HOUR, high: Millis::HOUR + Millis::SECOND });
-        assert!(witnesses.venue_now() - before >= Millis::HOUR);
+        let mut samples = ClockSamples::new();
+        let before = samples.venue_now();
+        samples.add(Skew { low: Millis::new(-300), high: Millis::new(900) });
+        assert!(samples.venue_now() - before < Millis::MINUTE);
+        samples = ClockSamples::new();
+        samples.add(Skew { low: Millis::HOUR, high: Millis::HOUR + Millis::SECOND });
+        assert!(samples.venue_now() - before >= Millis::HOUR);
     }
 }

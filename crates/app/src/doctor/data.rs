@@ -2,7 +2,7 @@
 
 use super::bound::{READING, blocking};
 use super::finding::{Check, Finding};
-use crate::candles::{self, DataName, Shelves};
+use crate::candles::{self, CandleStore, DataName};
 use crate::configuration::Loaded;
 use candlewick_engine::BotSettings;
 use candlewick_history::{Gap, gaps};
@@ -17,11 +17,11 @@ const WEEK: Millis = Millis::from_seconds(7 * 86_400);
 /// bot that none is for.
 pub(super) async fn check(loaded: &Loaded, tell: &mut dyn FnMut(Finding)) {
     let config = &loaded.config;
-    let shelves = candles::shelves(loaded);
-    // What does not tell its series has failed as configuration.
+    let store = candles::candle_store(loaded);
+    // What does not say its series has failed as configuration.
     let mut names: Vec<DataName> = config.sandbox.data.iter().filter_map(|text| text.parse().ok()).collect();
     if config.sandbox.data.is_empty() {
-        match candles::stored_for(&shelves.catalog, &config.bots) {
+        match candles::stored_for(&store.catalog, &config.bots) {
             Ok(stored) => names = stored,
             Err(error) => {
                 tell(Check::Data.fail(error.text(), "mend the catalog, or delete what is broken of it"));
@@ -39,16 +39,16 @@ pub(super) async fn check(loaded: &Loaded, tell: &mut dyn FnMut(Finding)) {
     for name in names {
         let late = format!("{name} was not read within {} s", READING.as_secs());
         let late = Check::Data.warn(late, "look at the disk");
-        let shelves = shelves.clone();
-        tell(blocking(READING, late, move || read(&name, &shelves)).await);
+        let store = store.clone();
+        tell(blocking(READING, late, move || read(&name, &store)).await);
     }
     for bot in config.bots.iter().filter(|bot| !covered.contains(&bot.series())) {
         tell(not_covered(bot));
     }
 }
 
-fn read(name: &DataName, shelves: &Shelves) -> Finding {
-    match name.read(shelves, &mut |_| {}) {
+fn read(name: &DataName, store: &CandleStore) -> Finding {
+    match name.read(store, &mut |_| {}) {
         Ok(series) => judge(series.candles()),
         Err(error) => Check::Data.fail(error.to_string(), "mend the file, or leave it out of sandbox.data"),
     }

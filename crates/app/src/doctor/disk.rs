@@ -26,7 +26,7 @@ pub(super) async fn check(url: &JournalUrl) -> Finding {
 }
 
 fn look(folder: &Path, file: Option<&Path>) -> Finding {
-    // In full, where it can be told: `.` says little.
+    // In full, where it is known: `.` says little.
     let shown = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
     let shown = shown.display();
     if !folder.is_dir() {

@@ -3,7 +3,7 @@
 //! Checks run in their order, each bounded in time, and nothing is changed but a file that comes and goes beside
 //! the journal. What hangs on something that failed is not asked, and says so: one cause, one FAIL.
 
-// What is told, and for how long it is waited for.
+// What is reported, and for how long it is waited for.
 mod bound;
 mod finding;
 // This machine.
@@ -29,35 +29,35 @@ pub use venue::{Api, remedy};
 use crate::configuration::{Loaded, journal_url};
 use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_sdk::Registry;
-use clock_skew::Witnesses;
+use clock_skew::ClockSamples;
 use std::path::PathBuf;
 use venue::{Asked, Reached};
 
-/// Looks at everything, and tells each finding when it is known.
+/// Looks at everything, and reports each finding when it is known.
 pub async fn examine(files: &[PathBuf], registry: &Registry, tell: &mut dyn FnMut(Finding)) {
     let (loaded, finding) = configuration::check(files, registry);
     tell(finding);
     let Some(loaded) = loaded else { return };
     credentials::check(&loaded).into_iter().for_each(&mut *tell);
-    let mut witnesses = Witnesses::new();
-    examine_venue(&loaded, &mut witnesses, tell).await;
-    tell(clock_skew::check(&witnesses, loaded.config.risk.max_clock_skew_ms));
+    let mut samples = ClockSamples::new();
+    examine_venue(&loaded, &mut samples, tell).await;
+    tell(clock_skew::check(&samples, loaded.config.risk.max_clock_skew_ms));
     examine_machine(&loaded, tell).await;
-    tell(time_zones::check(&loaded.config.risk, witnesses.venue_now()));
+    tell(time_zones::check(&loaded.config.risk, samples.venue_now()));
 }
 
-async fn examine_venue(loaded: &Loaded, witnesses: &mut Witnesses, tell: &mut dyn FnMut(Finding)) {
+async fn examine_venue(loaded: &Loaded, samples: &mut ClockSamples, tell: &mut dyn FnMut(Finding)) {
     let Some(venue) = Asked::of(loaded) else { return };
-    let user = trading_api::check_user(&venue, witnesses).await;
+    let user = trading_api::check_user(&venue, samples).await;
     let is_known = user.mark == Mark::Ok;
     tell(user);
     if is_known {
-        tell(trading_api::check_wallets(&venue, &loaded.config, witnesses).await);
+        tell(trading_api::check_wallets(&venue, &loaded.config, samples).await);
     } else {
         tell(trading_api::wallets_not_asked());
     }
-    match price_api::check(&venue, &loaded.config.bots, witnesses, tell).await {
-        Reached::Yes => candles::check(&venue, &loaded.config.bots, witnesses, tell).await,
+    match price_api::check(&venue, &loaded.config.bots, samples, tell).await {
+        Reached::Yes => candles::check(&venue, &loaded.config.bots, samples, tell).await,
         Reached::No => tell(candles::not_asked()),
     }
 }

@@ -1,6 +1,6 @@
 //! Whether the symbol price API knows each bot's symbol, and how fresh its price is.
 
-use super::clock_skew::Witnesses;
+use super::clock_skew::ClockSamples;
 use super::finding::{Check, Finding};
 use super::venue::{Api, Asked, Given, Reached, ask, remedy};
 use candlewick_broker::{AsOf, BrokerError, MarketData, PriceAnswer, PriceRecord};
@@ -16,7 +16,7 @@ const OTC: &str = ".OTC";
 pub(super) async fn check(
     asked: &Asked,
     bots: &[BotSettings],
-    witnesses: &mut Witnesses,
+    samples: &mut ClockSamples,
     tell: &mut dyn FnMut(Finding),
 ) -> Reached {
     if asked.key == Given::No {
@@ -30,7 +30,7 @@ pub(super) async fn check(
         }
     }
     for symbol in symbols {
-        let (finding, reached) = check_symbol(asked, symbol, witnesses).await;
+        let (finding, reached) = check_symbol(asked, symbol, samples).await;
         tell(finding);
         if reached == Reached::No {
             return reached;
@@ -40,14 +40,14 @@ pub(super) async fn check(
 }
 
 /// Whatever is not about the symbol is the same for the next.
-async fn check_symbol(asked: &Asked, symbol: Symbol, witnesses: &mut Witnesses) -> (Finding, Reached) {
-    match ask(asked.venue.price(&symbol, AsOf::Latest), witnesses).await {
-        Ok(PriceAnswer::Record(record)) => (judge(symbol, &record, witnesses.venue_now()), Reached::Yes),
+async fn check_symbol(asked: &Asked, symbol: Symbol, samples: &mut ClockSamples) -> (Finding, Reached) {
+    match ask(asked.venue.price(&symbol, AsOf::Latest), samples).await {
+        Ok(PriceAnswer::Record(record)) => (judge(symbol, &record, samples.venue_now()), Reached::Yes),
         Ok(PriceAnswer::NotYet) => {
             let text = format!("{symbol}: the venue says OK to a question for the latest price");
             (Check::PriceApi.warn(text, "check broker.price_url"), Reached::Yes)
         }
-        Err(BrokerError::NotFound { .. }) => (not_found(asked, symbol, witnesses).await, Reached::Yes),
+        Err(BrokerError::NotFound { .. }) => (not_found(asked, symbol, samples).await, Reached::Yes),
         Err(error) => {
             let text = format!("{}: {error}", asked.price_url);
             (Check::PriceApi.fail(text, remedy(&error, Api::Price)), Reached::No)
@@ -67,15 +67,15 @@ fn judge(symbol: Symbol, record: &PriceRecord, now: Millis) -> Finding {
 }
 
 /// Tries names that may have been meant.
-async fn not_found(asked: &Asked, symbol: Symbol, witnesses: &mut Witnesses) -> Finding {
+async fn not_found(asked: &Asked, symbol: Symbol, samples: &mut ClockSamples) -> Finding {
     let mut known = Vec::new();
     for other in alternatives(symbol) {
-        let answer = ask(asked.venue.price(&other, AsOf::Latest), witnesses).await;
+        let answer = ask(asked.venue.price(&other, AsOf::Latest), samples).await;
         if matches!(answer, Ok(PriceAnswer::Record(_))) {
             known.push(format!("\"{other}\""));
         }
     }
-    let slot = "the venue's own list tells the pairs of this slot (broker.slot)";
+    let slot = "the venue's own list has the pairs of this slot (broker.slot)";
     let remedy = if known.is_empty() {
         format!("check the bots' symbol; {slot}")
     } else {

@@ -1,19 +1,20 @@
 //! Whether the trading token API knows the token, and the account can trade.
 
-use super::clock_skew::Witnesses;
+use super::clock_skew::ClockSamples;
 use super::finding::{Check, Finding};
 use super::venue::{Api, Asked, Given, ask, remedy};
 use crate::configuration::{Config, Mode};
 use candlewick_broker::{Account, Balances, Broker, Identity};
+use candlewick_runtime::counted_balance;
 use candlewick_sdk::rust_decimal::Decimal;
 
 /// Who the token belongs to, and whether that account may trade.
-pub(super) async fn check_user(asked: &Asked, witnesses: &mut Witnesses) -> Finding {
+pub(super) async fn check_user(asked: &Asked, samples: &mut ClockSamples) -> Finding {
     let url = &asked.base_url;
     if asked.token == Given::No {
         return Check::TradingApi.warn("not asked: there is no api-token", "give one first");
     }
-    match ask(asked.venue.identity(), witnesses).await {
+    match ask(asked.venue.identity(), samples).await {
         Ok(user) => judge_user(&user, url),
         Err(error) => Check::TradingApi.fail(format!("{url}: {error}"), remedy(&error, Api::Trading)),
     }
@@ -30,8 +31,8 @@ fn judge_user(identity: &Identity, url: &str) -> Finding {
 }
 
 /// Whether there is an account of the configured kind, and what it holds.
-pub(super) async fn check_wallets(asked: &Asked, config: &Config, witnesses: &mut Witnesses) -> Finding {
-    match ask(asked.venue.balances(), witnesses).await {
+pub(super) async fn check_wallets(asked: &Asked, config: &Config, samples: &mut ClockSamples) -> Finding {
+    match ask(asked.venue.balances(), samples).await {
         Ok(balances) => judge_balances(&balances, config),
         Err(error) => Check::Wallets.fail(error.to_string(), remedy(&error, Api::Trading)),
     }
@@ -56,7 +57,7 @@ fn judge_balances(balances: &Balances, config: &Config) -> Finding {
         let remedy = "fill it at the venue: it does not cover the smallest stake (risk.min_stake)";
         return Check::Wallets.warn(text, remedy);
     }
-    if config.account.money_scale.exact(balance).is_err() {
+    if counted_balance(balance, config.account.money_scale).is_err() {
         let decimals = balance.normalize().scale();
         return Check::Wallets
             .warn(text, format!("set account.money_scale = {decimals}, so that nothing is rounded"));
@@ -86,6 +87,7 @@ mod tests {
         check(None, Some("7"), Mode::Demo, Mark::Fail, "no DEMO wallet");
         check(None, None, Mode::Demo, Mark::Fail, "no DEMO wallet");
         check(Some("0.99"), None, Mode::Demo, Mark::Warn, "smallest stake");
+        check(Some("10000.000000000002"), None, Mode::Demo, Mark::Ok, "DEMO wallet holds 10000");
         check(Some("10.12345"), None, Mode::Demo, Mark::Warn, "account.money_scale = 5");
     }
 

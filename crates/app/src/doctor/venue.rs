@@ -1,7 +1,7 @@
 //! The venue as it is asked here: with bounds of its own, and with what its errors mean to a person.
 
 use super::bound::QUESTION;
-use super::clock_skew::Witnesses;
+use super::clock_skew::ClockSamples;
 use crate::configuration::{Loaded, asset_types, credentials};
 use candlewick_api::{HttpBroker, Secret};
 use candlewick_broker::clock::SystemClock;
@@ -45,13 +45,13 @@ pub enum Api {
 }
 
 impl Asked {
-    /// The configured venue; none when the client cannot be made, of which the configuration has told.
+    /// The configured venue; none when the client cannot be made, which the configuration has reported.
     pub(super) fn of(loaded: &Loaded) -> Option<Self> {
         let mut settings = loaded.config.broker.client.clone();
         settings.read_deadline_ms = settings.read_deadline_ms.min(PATIENCE_MS);
         settings.timeout_ms = settings.timeout_ms.min(PATIENCE_MS);
         let (base_url, price_url) = (settings.base_url.clone(), settings.price_url.clone());
-        // Credentials that cannot be read have been told of: the venue is asked without them.
+        // Credentials that cannot be read have been reported: the venue is asked without them.
         let credentials = credentials(loaded).unwrap_or_default();
         let given = |secret: &Option<Secret>| if secret.is_some() { Given::Yes } else { Given::No };
         let (token, key) = (given(&credentials.api_token), given(&credentials.api_key));
@@ -62,14 +62,14 @@ impl Asked {
     }
 }
 
-/// Asks within the bound, and lets the answer's date be a witness of the venue's clock.
+/// Asks within the bound, and takes the answer's date as a sample of the venue's clock.
 pub(super) async fn ask<T>(
     question: impl Future<Output = Result<Reply<T>, BrokerError>>,
-    witnesses: &mut Witnesses,
+    samples: &mut ClockSamples,
 ) -> Result<T, BrokerError> {
     match tokio::time::timeout(QUESTION, question).await {
         Ok(Ok(reply)) => {
-            witnesses.hear(&reply);
+            samples.record(&reply);
             Ok(reply.value)
         }
         Ok(Err(error)) => Err(error),
@@ -91,7 +91,7 @@ pub fn remedy(error: &BrokerError, api: Api) -> String {
             format!("check {url} and the network; `candlewick sandbox` serves a venue of your own")
         }
         BrokerError::RateLimited { .. } => "wait, and lower broker.requests_per_second".to_owned(),
-        BrokerError::NotFound { .. } | BrokerError::Malformed { .. } | BrokerError::Refused { .. } => {
+        BrokerError::NotFound { .. } | BrokerError::Malformed { .. } | BrokerError::Rejected { .. } => {
             format!("check {url}, with the path prefix that the venue may have")
         }
         BrokerError::Settings { .. } => "run `candlewick config check`".to_owned(),

@@ -6,7 +6,7 @@ use super::trouble::give_up;
 use super::{Fetching, Target};
 use crate::error::AppError;
 use candlewick_broker::{Download, DownloadSettings, Downloaded};
-use candlewick_history::{Catalog, Manifest, Session, gaps};
+use candlewick_history::{Catalog, Manifest, MarketHours, gaps};
 use candlewick_sdk::{Candle, CandleSeries, Millis, Series};
 use std::collections::HashSet;
 use std::ops::Range;
@@ -74,7 +74,7 @@ async fn fetch(job: &CandleJob, fetching: &Fetching, fetched: &mut Fetched) -> R
                     fetching.expect(slots(&stretches, series.interval));
                 }
                 fetching.advance(slots(std::slice::from_ref(&got.window), series.interval));
-                fetched.hear(&got);
+                fetched.record_window(&got);
                 note_asked(&mut asked, &got.window);
                 batch.add(got);
                 if batch.candles.len() >= job.batch {
@@ -133,7 +133,9 @@ fn stretches(
         (false, None) => Extent::After,
     };
     let is_known_empty = |one: &Range<Millis>| {
-        stored.is_some_and(|stored| stored.manifest.is_rest(&fetching.source, one) || stored.left_out(one))
+        stored.is_some_and(|stored| {
+            stored.manifest.is_known_empty(&fetching.source, one) || stored.left_out(one)
+        })
     };
     Ok(plan(stored.map(|stored| &stored.candles), &range, extent, is_known_empty))
 }
@@ -164,14 +166,14 @@ async fn remember_rests(
     fetching: &Fetching,
 ) -> Result<(), AppError> {
     let (series, source) = (target.series, fetching.source.clone());
-    let session = target.asset_type.parse().map_or(Session::Always, Session::of_kind);
+    let session = target.asset_type.parse().map_or(MarketHours::Always, MarketHours::of_kind);
     let note = move |catalog: &Catalog| {
         let Some(Stored { candles, .. }) = stored(catalog, series)? else { return Ok(()) };
         let was_asked =
             |gap: &Range<Millis>| asked.iter().any(|one| one.start <= gap.start && gap.end <= one.end);
         let empty = gaps(&candles).into_iter().map(|gap| gap.start..gap.end).filter(was_asked);
         let rests: Vec<_> = empty.filter(|gap| session.expected(gap, series.interval) == 0).collect();
-        if rests.is_empty() { Ok(()) } else { Ok(catalog.note_rests(series, &source, &rests)?) }
+        if rests.is_empty() { Ok(()) } else { Ok(catalog.note_empty_hours(series, &source, &rests)?) }
     };
     fetching.on_disk(note).await
 }

@@ -55,14 +55,14 @@ impl Fetched {
     }
 
     /// A window came.
-    pub(super) fn hear(&mut self, got: &Downloaded) {
+    pub(super) fn record_window(&mut self, got: &Downloaded) {
         self.requests += got.requests;
         self.rejected += got.rejected;
         self.since = self.since.or(Some(got.seen_at));
     }
 
     /// A poll was answered.
-    pub(super) fn hear_record(&mut self, recorded: &Recorded) {
+    pub(super) fn record_prices(&mut self, recorded: &Recorded) {
         self.requests += 1;
         self.rejected += recorded.rejected;
         self.since = self.since.or(Some(recorded.seen_at));
@@ -106,7 +106,7 @@ impl Fetched {
     fn to_json(&self) -> Value {
         let version = self.manifest.as_ref().and_then(Manifest::current);
         let missing =
-            self.manifest.as_ref().zip(version).map(|(manifest, version)| manifest.missing(version));
+            self.manifest.as_ref().zip(version).map(|(manifest, version)| manifest.missing_candles(version));
         let revisions = self.revised.iter().take(SHOWN_TO_MACHINES).map(
             |(first, later)| json!({ "time": first.time(), "first": values(first), "later": values(later) }),
         );
@@ -167,7 +167,7 @@ pub fn text(all: &[Fetched], finished: Finished) -> String {
         let Appended { new, same, revised, .. } = one.appended;
         let version = one.manifest.as_ref().and_then(|manifest| Some((manifest, manifest.current()?)));
         let of_version = version.map_or_else(Default::default, |(manifest, version)| {
-            let (candles, missing) = (version.candles(), manifest.missing(version));
+            let (candles, missing) = (version.candles(), manifest.missing_candles(version));
             [utc(version.start()), utc(version.end()), candles.to_string(), missing.to_string()]
         });
         let counts = [new, same, revised, one.rejected as u64].map(|count| count.to_string());
@@ -211,7 +211,7 @@ fn changes(first: &Candle, later: &Candle) -> String {
     };
     let pairs = fields(first).into_iter().zip(fields(later));
     let changed = pairs.filter(|(first, later)| first != later);
-    let told: Vec<String> =
+    let changes: Vec<String> =
         changed.map(|((name, first), (_, later))| format!("{name} {first} became {later}")).collect();
-    told.join(", ")
+    changes.join(", ")
 }

@@ -51,7 +51,7 @@ async fn record(job: &PriceJob, fetching: &Fetching, fetched: &mut Fetched) -> R
         };
         match polled {
             Ok(recorded) => {
-                fetched.hear_record(&recorded);
+                fetched.record_prices(&recorded);
                 fetching.pulse(recorded.candles.len() as u64);
                 let Recorded { candles, seen_at: seen, .. } = recorded;
                 waiting.extend(candles);

@@ -17,7 +17,7 @@ pub struct Target {
 }
 
 /// The series of the names, `SYMBOL@INTERVAL`, or of the bots when there is none. Where `every` says so, all are of
-/// this interval, and a name may be the symbol alone. The kind is the one that is given, else a bot's, else it is told
+/// this interval, and a name may be the symbol alone. The kind is the one that is given, else a bot's, else it is known
 /// from the name.
 ///
 /// # Errors

@@ -1,12 +1,12 @@
-//! What the venue's refusals mean to a person who fetches, and the way out.
+//! What the venue's refusals mean to a person who fetches, and what to do.
 
 use super::{Fetched, Fetching, Target};
 use crate::doctor::{Api, alternatives, remedy};
-use crate::error::{AppError, Fault};
+use crate::error::{AppError, ErrorKind};
 use candlewick_broker::{AsOf, BrokerError, PriceAnswer, USUAL_INTERVALS};
 use candlewick_sdk::{Interval, Symbol};
 
-/// Ends a task that the venue failed. What concerns every series ends the others too, and is told once.
+/// Ends a task that the venue failed. What concerns every series ends the others too, and is reported once.
 pub(super) async fn give_up(
     error: BrokerError,
     fetched: &Fetched,
@@ -27,7 +27,7 @@ async fn describe(error: BrokerError, fetched: &Fetched, fetching: &Fetching) ->
     let Target { series, asset_type } = target;
     let help = match &error {
         BrokerError::NotFound { .. } => not_found(target, fetching).await,
-        BrokerError::Refused { .. } => {
+        BrokerError::Rejected { .. } => {
             let intervals = USUAL_INTERVALS.join(" ");
             format!("check the interval (seen at such venues: {intervals}) and --asset-type (now {asset_type})")
         }
@@ -41,10 +41,12 @@ async fn describe(error: BrokerError, fetched: &Fetched, fetching: &Fetching) ->
         0 => String::new(),
         new => format!(", after {new} new candles, which are kept"),
     };
-    let fault = Fault::new(format!("{series} of {}{kept}", fetching.price_url)).cure(help);
-    let is_setting = matches!(error, BrokerError::Settings { .. });
-    let fault = fault.because(error);
-    if is_setting { AppError::Invalid(fault) } else { AppError::Venue(fault) }
+    let kind = match error {
+        BrokerError::Settings { .. } => ErrorKind::InvalidArgument,
+        _ => ErrorKind::VenueFailed,
+    };
+    let problem = format!("{series} of {}{kept}", fetching.price_url);
+    AppError::new(kind, problem).because(error).help(help)
 }
 
 /// Tries what may have been meant.
@@ -62,7 +64,7 @@ async fn not_found(target: &Target, fetching: &Fetching) -> String {
             known.push(format!("\"{other}\""));
         }
     }
-    let list = "the venue's own list tells the pairs of this slot (broker.slot)";
+    let list = "the venue's own list has the pairs of this slot (broker.slot)";
     if known.is_empty() {
         format!("there is no pair {symbol}, not as {asset_type}: check its name; {list}")
     } else {
@@ -79,6 +81,6 @@ async fn is_known(symbol: Symbol, fetching: &Fetching) -> bool {
 fn concerns_all(error: &BrokerError) -> bool {
     !matches!(
         error,
-        BrokerError::NotFound { .. } | BrokerError::Refused { .. } | BrokerError::Malformed { .. }
+        BrokerError::NotFound { .. } | BrokerError::Rejected { .. } | BrokerError::Malformed { .. }
     )
 }

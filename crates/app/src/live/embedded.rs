@@ -9,7 +9,7 @@ use candlewick_api::{Credentials, HttpBroker, Secret};
 use candlewick_broker::Account;
 use candlewick_broker::clock::{Clock, Speed, VirtualClock};
 use candlewick_engine::BotSettings;
-use candlewick_records::Trading;
+use candlewick_records::TradingMode;
 use candlewick_runtime::RuntimeSettings;
 use candlewick_sandbox::{Foundation, Replies, RunningSandbox, Sandbox, SandboxSettings, StartTime};
 use candlewick_sdk::{CandleSeries, Millis};
@@ -77,7 +77,7 @@ impl Embedded {
             clock,
             runtime,
             account: Account::Demo,
-            trading: Trading::Sandbox,
+            trading: TradingMode::Sandbox,
             exchanges,
             until,
         };
@@ -128,11 +128,11 @@ fn start_of(
     series: &[CandleSeries],
     (span, warmups): (Span, &[(BotSettings, usize)]),
 ) -> Result<Millis, AppError> {
-    let heard = |one: &&CandleSeries| warmups.iter().any(|(bot, _)| bot.series() == one.series());
+    let has_bot = |one: &&CandleSeries| warmups.iter().any(|(bot, _)| bot.series() == one.series());
     let asked = settings.start.map(|StartTime(start)| start);
     match (asked, span) {
         (None, Span::Whole) => {
-            let first = series.iter().filter(heard).map(CandleSeries::start).min();
+            let first = series.iter().filter(has_bot).map(CandleSeries::start).min();
             Ok(first.unwrap_or_default())
         }
         (None, Span::Open) => candles::start_among(series, Some(warm_start(series, warmups))),
@@ -153,6 +153,6 @@ fn warm_start(series: &[CandleSeries], warmups: &[(BotSettings, usize)]) -> Mill
 }
 
 fn end_of(series: &[CandleSeries], warmups: &[(BotSettings, usize)]) -> Millis {
-    let heard = |one: &&CandleSeries| warmups.iter().any(|(bot, _)| bot.series() == one.series());
-    series.iter().filter(heard).map(CandleSeries::end).max().unwrap_or_default()
+    let has_bot = |one: &&CandleSeries| warmups.iter().any(|(bot, _)| bot.series() == one.series());
+    series.iter().filter(has_bot).map(CandleSeries::end).max().unwrap_or_default()
 }

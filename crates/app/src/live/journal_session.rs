@@ -1,4 +1,4 @@
-//! Where a run keeps its journal, what it finds there, and how people speak to it meanwhile.
+//! Where a run keeps its journal, what it finds there, and how people give it orders meanwhile.
 
 use crate::configuration::{Loaded, Problems, control_paths, journal_url};
 use crate::error::AppError;
@@ -8,7 +8,7 @@ use candlewick_engine::Session;
 use candlewick_journal::{
     Holder, Journal, JournalUrl, LoggedExchange, NullJournal, Reader, RunJournal, Store,
 };
-use candlewick_records::Trading;
+use candlewick_records::TradingMode;
 use candlewick_runtime::Past;
 use candlewick_runtime::control::{ControlOrder, ControlPaths, ControlRequest, ControlServer};
 use candlewick_sdk::Millis;
@@ -27,11 +27,11 @@ pub enum JournalSession {
     /// None: nothing of it outlives the process.
     None,
     /// In a store, which this process holds.
-    Store(Box<Held>),
+    Store(Box<HeldJournal>),
 }
 
 /// A journal that this process holds.
-pub struct Held {
+pub struct HeldJournal {
     url: JournalUrl,
     store: Store,
     reader: Reader,
@@ -49,7 +49,7 @@ impl JournalSession {
         let holder = Holder::of_this_process("candlewick live");
         let store = Store::open(&url, &holder, wall.now()).await?;
         let reader = Reader::open(&url).await?;
-        Ok(Self::Store(Box::new(Held { url, store, reader, wall })))
+        Ok(Self::Store(Box::new(HeldJournal { url, store, reader, wall })))
     }
 
     /// The balance with which its first run began.
@@ -60,7 +60,7 @@ impl JournalSession {
         }
     }
 
-    /// A venue that begins anew has nothing to do with the trades of an old journal.
+    /// A venue that starts from the beginning has nothing to do with the trades of an old journal.
     ///
     /// # Errors
     /// The journal has earlier runs.
@@ -73,7 +73,7 @@ impl JournalSession {
             Self::Store(held) => held.url.to_string(),
         };
         let problem =
-            format!("{place} has runs already, and the embedded venue begins anew with every start");
+            format!("{place} has runs already, and the embedded venue starts from the beginning each time");
         Err(AppError::invalid(problem).help("name another journal with --journal"))
     }
 
@@ -81,7 +81,7 @@ impl JournalSession {
     ///
     /// # Errors
     /// The journal holds trades of another kind.
-    pub async fn check_kind(&mut self, trading: Trading) -> Result<(), AppError> {
+    pub async fn check_kind(&mut self, trading: TradingMode) -> Result<(), AppError> {
         let Self::Store(held) = self else { return Ok(()) };
         let Some(header) = Past::first_header(&mut held.reader).await? else { return Ok(()) };
         let (kept, ours) = (header.settings.get("trading").cloned(), serde_json::json!(trading));
@@ -103,7 +103,7 @@ impl JournalSession {
         match self {
             Self::None => Ok((Box::new(NullJournal), Past::default())),
             Self::Store(held) => {
-                let Held { store, mut reader, wall, .. } = *held;
+                let HeldJournal { store, mut reader, wall, .. } = *held;
                 let past = Past::recall(&mut reader, session).await?;
                 let journal = RunJournal::new(store, past.runs + 1, now, move || wall.now());
                 Ok((Box::new(journal), past))
@@ -132,15 +132,15 @@ pub(super) fn observer() -> (Arc<dyn HttpObserver>, mpsc::Receiver<LoggedExchang
     (Arc::new(ToJournal(sender)), exchanges)
 }
 
-/// The ways to speak to a run, open until this is dropped.
-pub struct Open {
+/// The way of people's orders to a run, open until this is dropped.
+pub struct ControlChannel {
     pub(super) orders: mpsc::Receiver<ControlRequest>,
     pub(super) _closed: tokio_util::sync::DropGuard,
 }
 
-impl Open {
-    /// Nobody can speak to it.
-    pub fn to_nobody() -> Self {
+impl ControlChannel {
+    /// Nobody can give orders.
+    pub fn closed() -> Self {
         let closed = CancellationToken::new();
         Self { orders: mpsc::channel(1).1, _closed: closed.drop_guard() }
     }
@@ -149,7 +149,7 @@ impl Open {
     ///
     /// # Errors
     /// The socket cannot be made.
-    pub async fn of(loaded: &Loaded) -> Result<Self, AppError> {
+    pub async fn open(loaded: &Loaded) -> Result<Self, AppError> {
         let paths: ControlPaths = control_paths(loaded)?;
         let closed = CancellationToken::new();
         let (sender, orders) = mpsc::channel(WAITING_ORDERS);

@@ -3,14 +3,18 @@
 mod embedded;
 mod journal_session;
 mod ladders;
+mod own_broker;
 mod paper;
 mod real;
 mod remote;
+mod served;
 
 pub use embedded::{Embedded, Span};
-pub use journal_session::{JournalSession, Open};
+pub use journal_session::{ControlChannel, JournalSession};
+pub use own_broker::{OwnBrokers, VenuePorts};
 pub use paper::connect_paper;
 pub use remote::connect_remote;
+pub use served::ServedSandbox;
 
 use crate::bots::{BotSet, session_settings};
 use crate::configuration::Loaded;
@@ -19,7 +23,7 @@ use candlewick_broker::clock::Clock;
 use candlewick_broker::{Account as AccountKind, Broker, MarketData, UnrecognisedData};
 use candlewick_engine::{Header, Session, SessionSettings, check_ladders};
 use candlewick_journal::LoggedExchange;
-use candlewick_records::Trading;
+use candlewick_records::TradingMode;
 use candlewick_runtime::{Finished, Parts, Runner, RuntimeSettings, Stop, Watcher, connect};
 use candlewick_sdk::{Millis, Money};
 use serde_json::json;
@@ -40,7 +44,7 @@ pub struct Connection {
     /// Which wallet is traded.
     pub account: AccountKind,
     /// What its trades are worth.
-    pub trading: Trading,
+    pub trading: TradingMode,
     /// Requests and answers of the trading API, on their way to the journal.
     pub exchanges: mpsc::Receiver<LoggedExchange>,
     /// What the venue's adapter has met that it does not know.
@@ -49,16 +53,16 @@ pub struct Connection {
     pub until: Option<Millis>,
 }
 
-/// What a front end gives a run: where its journal is kept, who may speak to it, who watches, and what stops it.
-pub struct FrontEnd {
+/// What a front end gives a run: where its journal is kept, who may give orders, who watches, and what stops it.
+pub struct FrontEnd<'a> {
     /// Where the journal is kept.
     pub journal: JournalSession,
-    /// The ways to speak to the run.
-    pub open: Open,
+    /// The way of orders to the run.
+    pub control: ControlChannel,
     /// Who watches.
     pub watchers: Vec<Watcher>,
-    /// Told what is at stake, a line each, before real money is traded.
-    pub announce: fn(&str),
+    /// Shows what is at stake, a line each, before real money is traded. It must not wait for whoever reads.
+    pub announce: Box<dyn Fn(&str) + 'a>,
     /// Says that the run is to stop, and why.
     pub stop: mpsc::Receiver<Stop>,
 }
@@ -70,14 +74,14 @@ pub struct Outcome {
     /// What its Session was made from.
     pub settings: SessionSettings,
     /// What its trades are worth.
-    pub trading: Trading,
+    pub trading: TradingMode,
     /// Equity at the start of this run.
     pub start_balance: Money,
     /// From its start to its end, in venue time.
     pub span: Range<Millis>,
 }
 
-/// Connects, builds the Session, and runs it until it is told to stop.
+/// Connects, builds the Session, and runs it until it is to stop.
 ///
 /// # Errors
 /// Wrong settings, a venue that does not answer, a journal that cannot be written.
@@ -85,15 +89,15 @@ pub async fn run(
     loaded: &Loaded,
     bots: BotSet,
     connection: Connection,
-    front: FrontEnd,
+    front: FrontEnd<'_>,
 ) -> Result<Outcome, AppError> {
-    let FrontEnd { mut journal, open, watchers, announce, stop } = front;
+    let FrontEnd { mut journal, control, watchers, announce, stop } = front;
     let Connection { market, broker, clock, runtime, account, trading, exchanges, unrecognised, until } =
         connection;
     journal.check_kind(trading).await?;
     // Whatever is asked until the run begins takes no venue time.
     let hold = clock.hold();
-    let account = connect(broker.as_ref(), account).await?;
+    let account = connect(broker.as_ref(), account, loaded.config.account.money_scale).await?;
     let balance = journal.first_balance().await?.unwrap_or(account.balance);
     let settings = SessionSettings { balance, ..session_settings(loaded) };
     for notice in check_ladders(&settings)? {
@@ -103,7 +107,7 @@ pub async fn run(
     let (mut journal, past) = journal.begin(&mut session, clock.now()).await?;
     let assumed = loaded.config.simulation.payout_percent;
     let mut checked = ladders::check(&settings, (&session, past.book()), assumed);
-    if trading == Trading::Real {
+    if trading == TradingMode::Real {
         checked = checked.and_then(|()| real::check(&past, &session));
     }
     if let Err(refusal) = checked {
@@ -111,7 +115,7 @@ pub async fn run(
         drop(journal.close().await);
         return Err(refusal);
     }
-    if trading == Trading::Real {
+    if trading == TradingMode::Real {
         announce(&real::summary(&settings, &account));
     }
     let start_balance = session.ledger().equity();
@@ -140,7 +144,7 @@ pub async fn run(
         until,
     });
     drop(hold);
-    let Open { orders, _closed } = open;
+    let ControlChannel { orders, _closed } = control;
     let finished = Box::pin(runner.run(stop, orders)).await;
     Ok(Outcome { finished: finished?, settings, trading, start_balance, span: began..venue_clock.now() })
 }

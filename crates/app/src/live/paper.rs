@@ -6,7 +6,7 @@ use crate::error::AppError;
 use candlewick_api::{Credentials, HttpBroker};
 use candlewick_broker::Account;
 use candlewick_broker::clock::{Clock, SystemClock};
-use candlewick_records::Trading;
+use candlewick_records::TradingMode;
 use candlewick_runtime::paper::PaperBroker;
 use std::sync::Arc;
 use tokio::sync::mpsc;
@@ -38,7 +38,7 @@ pub fn connect_paper(loaded: &Loaded) -> Result<Connection, AppError> {
         clock,
         runtime,
         account: Account::Demo,
-        trading: Trading::Paper,
+        trading: TradingMode::Paper,
         exchanges: mpsc::channel(1).1,
         unrecognised,
         until: None,

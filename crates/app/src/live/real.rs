@@ -1,6 +1,6 @@
 //! Before real money is traded: what must be settled first, and the limits that hold.
 
-use crate::error::{AppError, Fault};
+use crate::error::{AppError, ErrorKind};
 use candlewick_engine::{IntentState, Session, SessionSettings};
 use candlewick_runtime::{Account, Past};
 use serde_json::Value;
@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 /// # Errors
 /// What stands in the way, and how it is removed.
 pub(super) fn check(past: &Past, session: &Session) -> Result<(), AppError> {
-    let stopped = |problem: String| AppError::Forbidden(Fault::new(problem));
+    let stopped = |problem: String| AppError::new(ErrorKind::RealMoneyRefused, problem);
     let is_unsettled = |state| matches!(state, IntentState::InDoubt | IntentState::InFlight);
     let rows = past.book().rows().iter().filter(|row| is_unsettled(row.state));
     let in_doubt: Vec<String> = rows.map(|row| row.approved.intent().to_string()).collect();
@@ -24,7 +24,7 @@ pub(super) fn check(past: &Past, session: &Session) -> Result<(), AppError> {
             "look at the venue's own list of trades, then `candlewick resolve {first} --adopt VENUE_ID` or `--not-opened`"
         )));
     }
-    let rejected: Vec<&str> = session.rejected_bots().collect();
+    let rejected: Vec<&str> = session.edge_rejected_bots().collect();
     if rejected.is_empty() {
         return Ok(());
     }
@@ -105,7 +105,7 @@ mod tests {
         };
         let account =
             Account { user: "user".to_owned(), kind: Kind::Real, balance: Decimal::new(123_450, 3) };
-        let told = summary(&settings, &account);
+        let text = summary(&settings, &account);
         for line in [
             "REAL MONEY is traded: the real wallets hold 123.45.\n",
             "  bot btc: rsi-reversal on BTCUSDT 1m for 01:00, stake amount = 10, kind = fixed\n",
@@ -114,11 +114,11 @@ mod tests {
             "  max_drawdown_percent = 20.0\n",
             "  allow_opposite = false\n",
         ] {
-            assert!(told.contains(line), "no {line:?} in {told}");
+            assert!(text.contains(line), "no {line:?} in {text}");
         }
-        let unlimited = told.lines().last().unwrap();
+        let unlimited = text.lines().last().unwrap();
         for key in ["max_trades_per_day", "daily_profit_target", "max_loss_streak"] {
-            assert!(unlimited.contains(key) && !told.contains(&format!("{key} =")), "{told}");
+            assert!(unlimited.contains(key) && !text.contains(&format!("{key} =")), "{text}");
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::error::AppError;
 use candlewick_api::HttpBroker;
 use candlewick_broker::Account;
 use candlewick_broker::clock::{Clock, SystemClock};
-use candlewick_records::Trading;
+use candlewick_records::TradingMode;
 use std::sync::Arc;
 
 /// The client of the configured venue, on the system's clock.
@@ -21,8 +21,8 @@ pub fn connect_remote(loaded: &Loaded) -> Result<Connection, AppError> {
     let (observer, exchanges) = observer();
     let venue = venue.with_observer(observer).with_asset_types(asset_types(&loaded.config.bots));
     let (account, trading) = match loaded.config.account.mode {
-        Mode::Demo => (Account::Demo, Trading::Demo),
-        Mode::Real => (Account::Real, Trading::Real),
+        Mode::Demo => (Account::Demo, TradingMode::Demo),
+        Mode::Real => (Account::Real, TradingMode::Real),
     };
     let runtime = loaded.config.runtime.clone();
     let unrecognised = venue.unrecognised();

@@ -1,6 +1,6 @@
 //! The folder of a sweep or a walk: the journals of its trials, and the results when all have run.
 
-use crate::error::{AppError, Fault};
+use crate::error::AppError;
 use candlewick_backtest::{BacktestError, BacktestSettings};
 use candlewick_engine::BotSettings;
 use candlewick_sdk::ExpirationType;
@@ -122,5 +122,5 @@ fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 fn unwritable(path: &Path, error: io::Error) -> AppError {
     let problem = format!("--out: cannot write {}", path.display());
-    AppError::Invalid(Fault::new(problem).because(error))
+    AppError::invalid(problem).because(error)
 }

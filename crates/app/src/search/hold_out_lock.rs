@@ -1,6 +1,6 @@
 //! The lock on hold-outs: a list of who opened which, that only grows.
 
-use crate::error::{AppError, Fault};
+use crate::error::{AppError, ErrorKind};
 use candlewick_records::utc;
 use candlewick_sdk::Millis;
 use serde::{Deserialize, Serialize};
@@ -42,7 +42,7 @@ pub(super) struct Opening {
 }
 
 /// What is opened, and by which run.
-pub struct Asked<'a> {
+pub struct OpeningRequest<'a> {
     /// What it is opened for.
     pub hypothesis: &'a Hypothesis,
     /// The hash of everything that decides the result.
@@ -66,7 +66,7 @@ pub enum Reopening {
 
 /// What an opening is among all.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Opened {
+pub struct OpeningRecord {
     /// When it was opened: earlier, when the same run is only repeated.
     pub at: String,
     /// Which opening for this hypothesis it is, from 1.
@@ -88,7 +88,7 @@ impl Hypothesis {
 }
 
 impl Opening {
-    fn of(asked: &Asked<'_>) -> Self {
+    fn of(asked: &OpeningRequest<'_>) -> Self {
         Self {
             opened_at: utc(asked.now),
             key: asked.hypothesis.key(),
@@ -100,7 +100,7 @@ impl Opening {
     }
 
     /// Whether candles of this stretch were opened.
-    fn touches(&self, asked: &Asked<'_>) -> bool {
+    fn touches(&self, asked: &OpeningRequest<'_>) -> bool {
         let same_series = self.hypothesis.series == asked.hypothesis.series;
         same_series && self.from < asked.range.end && asked.range.start < self.to
     }
@@ -126,7 +126,7 @@ impl HoldOutLock {
     ///
     /// # Errors
     /// As [`HoldOutLock::open`].
-    pub fn check(&self, asked: &Asked<'_>) -> Result<(), AppError> {
+    pub fn check(&self, asked: &OpeningRequest<'_>) -> Result<(), AppError> {
         let (openings, _) = self.read(&self.text()?)?;
         self.place(&openings, asked).map(|_| ())
     }
@@ -136,7 +136,7 @@ impl HoldOutLock {
     ///
     /// # Errors
     /// That it was opened before, unless it is opened again on purpose; a list that cannot be read or written.
-    pub fn open(&self, asked: &Asked<'_>) -> Result<Opened, AppError> {
+    pub fn open(&self, asked: &OpeningRequest<'_>) -> Result<OpeningRecord, AppError> {
         let mut file = self.file().map_err(|error| self.unusable(error))?;
         let mut text = Vec::new();
         file.read_to_end(&mut text).map_err(|error| self.unusable(error))?;
@@ -154,7 +154,7 @@ impl HoldOutLock {
         }
         let (opening, before) = (&openings[place], &openings[..place]);
         let others = before.iter().filter(|other| other.key != opening.key && other.touches(asked));
-        Ok(Opened {
+        Ok(OpeningRecord {
             at: opening.opened_at.clone(),
             number: before.iter().filter(|other| other.key == opening.key).count() + 1,
             others: others.count(),
@@ -162,7 +162,7 @@ impl HoldOutLock {
     }
 
     /// Where in the list this run's opening stands, or will: at its end.
-    fn place(&self, openings: &[Opening], asked: &Asked<'_>) -> Result<usize, AppError> {
+    fn place(&self, openings: &[Opening], asked: &OpeningRequest<'_>) -> Result<usize, AppError> {
         let key = asked.hypothesis.key();
         if let Some(place) = openings.iter().position(|one| one.key == key && one.run == asked.run) {
             return Ok(place);
@@ -196,7 +196,7 @@ impl HoldOutLock {
         for (line, number) in whole.zip(1..) {
             let opening = serde_json::from_slice(line).map_err(|error| {
                 let place = format!("{}:{number}: this is no opening of a hold-out", self.0.display());
-                AppError::Invalid(Fault::new(place).because(error))
+                AppError::invalid(place).because(error)
             })?;
             openings.push(opening);
             sound += line.len() as u64;
@@ -211,7 +211,7 @@ impl HoldOutLock {
              look at it is not tested by it",
             last.opened_at
         );
-        AppError::CheckFailed(Fault::new(problem)).help(format!(
+        AppError::new(ErrorKind::HoldOutOpenedBefore, problem).help(format!(
             "test on candles that came later, or open it --again, which the result will say; the list is {}",
             self.0.display()
         ))
@@ -219,7 +219,7 @@ impl HoldOutLock {
 
     fn unusable(&self, error: io::Error) -> AppError {
         let problem = format!("cannot keep {}, which says what hold-outs were opened", self.0.display());
-        AppError::Invalid(Fault::new(problem).because(error))
+        AppError::invalid(problem).because(error)
     }
 }
 
@@ -238,12 +238,12 @@ mod tests {
         }
     }
 
-    struct Stage {
+    struct Fixture {
         folder: tempfile::TempDir,
         range: Range<Millis>,
     }
 
-    impl Stage {
+    impl Fixture {
         fn new() -> Self {
             Self { folder: tempfile::tempdir().unwrap(), range: Millis::new(1_000)..Millis::new(2_000) }
         }
@@ -258,8 +258,13 @@ mod tests {
             run: &str,
             reopening: Reopening,
         ) -> Result<(usize, usize), String> {
-            let asked =
-                Asked { hypothesis, run: run.to_owned(), range: &self.range, now: Millis::ZERO, reopening };
+            let asked = OpeningRequest {
+                hypothesis,
+                run: run.to_owned(),
+                range: &self.range,
+                now: Millis::ZERO,
+                reopening,
+            };
             let check = self.lock().check(&asked).map_err(|failure| failure.text());
             let opened = self.lock().open(&asked);
             assert_eq!(check.err(), opened.as_ref().err().map(AppError::text));
@@ -269,53 +274,60 @@ mod tests {
 
     #[test]
     fn a_hold_out_opens_once_for_a_hypothesis_and_again_only_on_purpose() {
-        let (stage, one) = (Stage::new(), hypothesis(&["period=5..30", "oversold"]));
-        assert_eq!(stage.lock().openings(&one).unwrap(), 0);
-        assert_eq!(stage.open(&one, "r1", Refused), Ok((1, 0)));
+        let (fixture, one) = (Fixture::new(), hypothesis(&["period=5..30", "oversold"]));
+        assert_eq!(fixture.lock().openings(&one).unwrap(), 0);
+        assert_eq!(fixture.open(&one, "r1", Refused), Ok((1, 0)));
         // The same run shows what it showed.
-        assert_eq!(stage.open(&one, "r1", Refused), Ok((1, 0)));
-        let refused = stage.open(&one, "r2", Refused).unwrap_err();
+        assert_eq!(fixture.open(&one, "r1", Refused), Ok((1, 0)));
+        let refused = fixture.open(&one, "r2", Refused).unwrap_err();
         assert!(refused.contains("opened once") && refused.contains("1970-01-01T00:00:00.000Z"), "{refused}");
-        assert_eq!(stage.open(&one, "r2", OnPurpose), Ok((2, 0)));
+        assert_eq!(fixture.open(&one, "r2", OnPurpose), Ok((2, 0)));
         assert_eq!(
-            (stage.open(&one, "r1", OnPurpose), stage.open(&one, "r2", Refused)),
+            (fixture.open(&one, "r1", OnPurpose), fixture.open(&one, "r2", Refused)),
             (Ok((1, 0)), Ok((2, 0)))
         );
-        assert!(stage.open(&one, "r3", Refused).unwrap_err().contains("opened 2 times"));
-        assert_eq!(stage.lock().openings(&one).unwrap(), 2);
+        assert!(fixture.open(&one, "r3", Refused).unwrap_err().contains("opened 2 times"));
+        assert_eq!(fixture.lock().openings(&one).unwrap(), 2);
         // The order in which parameters are named makes no other hypothesis.
-        assert!(stage.open(&hypothesis(&["oversold", "period=5..30"]), "r4", Refused).is_err());
+        assert!(fixture.open(&hypothesis(&["oversold", "period=5..30"]), "r4", Refused).is_err());
     }
 
     #[test]
     fn other_hypotheses_on_the_same_candles_are_counted() {
-        let mut stage = Stage::new();
-        assert_eq!(stage.open(&hypothesis(&["period"]), "r1", Refused), Ok((1, 0)));
-        assert_eq!(stage.open(&hypothesis(&["oversold"]), "r2", Refused), Ok((1, 1)));
+        let mut fixture = Fixture::new();
+        assert_eq!(fixture.open(&hypothesis(&["period"]), "r1", Refused), Ok((1, 0)));
+        assert_eq!(fixture.open(&hypothesis(&["oversold"]), "r2", Refused), Ok((1, 1)));
         assert_eq!(
-            stage.open(&Hypothesis { data_hash: "d2".to_owned(), ..hypothesis(&["period"]) }, "r3", Refused),
+            fixture.open(
+                &Hypothesis { data_hash: "d2".to_owned(), ..hypothesis(&["period"]) },
+                "r3",
+                Refused
+            ),
             Ok((1, 2))
         );
         let other = Hypothesis { series: "EURUSD@1m".to_owned(), ..hypothesis(&["period"]) };
-        assert_eq!(stage.open(&other, "r4", Refused), Ok((1, 0)));
+        assert_eq!(fixture.open(&other, "r4", Refused), Ok((1, 0)));
         // What came before an opening does not grow later.
-        assert_eq!(stage.open(&hypothesis(&["period"]), "r1", Refused), Ok((1, 0)));
-        stage.range = Millis::new(2_000)..Millis::new(3_000);
-        assert_eq!(stage.open(&hypothesis(&["close_type"]), "r5", Refused), Ok((1, 0)));
+        assert_eq!(fixture.open(&hypothesis(&["period"]), "r1", Refused), Ok((1, 0)));
+        fixture.range = Millis::new(2_000)..Millis::new(3_000);
+        assert_eq!(fixture.open(&hypothesis(&["close_type"]), "r5", Refused), Ok((1, 0)));
     }
 
     #[test]
     fn a_line_that_was_cut_short_is_no_opening_and_any_other_damage_is_told() {
-        let (stage, one) = (Stage::new(), hypothesis(&["period"]));
-        stage.open(&one, "r1", Refused).unwrap();
-        let path = stage.lock().0;
+        let (fixture, one) = (Fixture::new(), hypothesis(&["period"]));
+        fixture.open(&one, "r1", Refused).unwrap();
+        let path = fixture.lock().0;
         let whole = std::fs::read_to_string(&path).unwrap();
         std::fs::write(&path, &whole[..whole.len() - 1]).unwrap();
-        assert_eq!(stage.open(&one, "r2", Refused), Ok((1, 0)));
+        assert_eq!(fixture.open(&one, "r2", Refused), Ok((1, 0)));
         assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 1);
         std::fs::write(&path, format!("{{}}\n{whole}")).unwrap();
         assert!(
-            stage.open(&one, "r3", OnPurpose).unwrap_err().contains("hold-outs.jsonl:1: this is no opening")
+            fixture
+                .open(&one, "r3", OnPurpose)
+                .unwrap_err()
+                .contains("hold-outs.jsonl:1: this is no opening")
         );
     }
 }

@@ -1,6 +1,6 @@
 //! The files that parameters name: what is in them decides trials as much as the parameters do.
 
-use crate::error::{AppError, Fault};
+use crate::error::AppError;
 use candlewick_engine::BotSettings;
 use candlewick_search::sweep::Space;
 use serde_json::Value;
@@ -26,7 +26,7 @@ fn hash(path: &Path) -> Result<String, AppError> {
     let read = File::open(path).and_then(|file| hasher.update_reader(file).map(|_| ()));
     read.map_err(|error| {
         let problem = format!("{}: the file that a parameter names cannot be read", path.display());
-        AppError::Invalid(Fault::new(problem).because(error))
+        AppError::invalid(problem).because(error)
     })?;
     Ok(hasher.finalize().to_hex().to_string())
 }

@@ -1,7 +1,7 @@
 //! A sweep in parts: the plan that every machine has, and the journals that come together again.
 
 use super::folder::ResultFolder;
-use crate::error::{AppError, Fault};
+use crate::error::AppError;
 use candlewick_backtest::BacktestError;
 use candlewick_search::sweep::{Record, Shard, TrialJournal};
 use serde::{Deserialize, Serialize};
@@ -48,7 +48,7 @@ impl ShardPlan {
         }
         let text = fs::read(&path).map_err(|error| {
             let problem = format!("{shown}: the plan cannot be read");
-            AppError::Invalid(Fault::new(problem).because(error))
+            AppError::invalid(problem).because(error)
         })?;
         let plan: Self = serde_json::from_slice(&text)
             .map_err(|error| AppError::invalid(format!("{shown}: it is not the plan of a sweep: {error}")))?;
@@ -83,11 +83,11 @@ impl ShardPlan {
     pub fn gather(
         &self,
         folder: &ResultFolder,
-        told: impl Fn(BacktestError) -> AppError,
+        to_error: impl Fn(BacktestError) -> AppError,
     ) -> Result<Vec<Record>, AppError> {
         let mut all = Vec::new();
         for number in 1..=self.shards {
-            let shard = Shard::new(number, self.shards).map_err(&told)?;
+            let shard = Shard::new(number, self.shards).map_err(&to_error)?;
             let path = folder.path().join(journal_name(shard));
             let lacks = |problem: String| {
                 let help =
@@ -97,7 +97,7 @@ impl ShardPlan {
             if !path.exists() {
                 return Err(lacks(format!("{}: shard {number} is missing", path.display())));
             }
-            let (_, records) = self.journal(folder, shard).map_err(&told)?;
+            let (_, records) = self.journal(folder, shard).map_err(&to_error)?;
             let ran: BTreeSet<u64> =
                 records.iter().filter(|record| record.rung == 0).map(|record| record.trial).collect();
             let missing = shard.trials(self.sets).filter(|trial| !ran.contains(trial)).count();

@@ -6,28 +6,28 @@
 
 mod path;
 mod promise;
+mod test_market;
 mod text;
-mod world;
 
-use candlewick_statistics::{PathRange, StatisticsError, VerdictPlan, VerdictRates};
+use candlewick_statistics::{EdgeTestPlan, PathRange, StatisticsError, VerdictRates};
 use path::PathOutcome;
-use promise::Kept;
+use promise::PromiseResult;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{OnceLock, mpsc};
+pub use test_market::TestMarket;
 pub use text::{document, text};
-pub use world::World;
 
 /// Trials of the pure verdict for each path, which say how often it should be right.
 const TRIALS_PER_PATH: u64 = 10;
 
-/// What became of a world.
-pub struct Tried {
-    /// The world.
-    pub world: World,
+/// What became of a market.
+pub struct MarketResult {
+    /// The market.
+    pub market: TestMarket,
     /// What its paths came to.
     pub counts: Counts,
     /// What was promised of it, and measured.
-    pub kept: Vec<Kept>,
+    pub kept: Vec<PromiseResult>,
 }
 
 /// Verdicts and trades of all paths.
@@ -49,35 +49,35 @@ pub struct Counts {
 
 /// How much is tried.
 #[derive(Clone, Copy, Debug)]
-pub struct Plan {
+pub struct SelftestPlan {
     /// The random seed.
     pub seed: u64,
-    /// Paths of each world.
+    /// Paths of each market.
     pub paths: u64,
 }
 
-/// Tries every world. `progress` is told of each path.
+/// Runs every market. `progress` is called after each path.
 ///
 /// # Errors
 /// What keeps a path from being run at all, which no path is to be.
-pub fn try_all(plan: Plan, progress: &mut dyn FnMut(u64, u64)) -> anyhow::Result<Vec<Tried>> {
-    let worlds = World::all();
-    let total = plan.paths * worlds.len() as u64;
-    let mut tried = Vec::with_capacity(worlds.len());
-    for (number, world) in worlds.into_iter().enumerate() {
+pub fn run_all(plan: SelftestPlan, progress: &mut dyn FnMut(u64, u64)) -> anyhow::Result<Vec<MarketResult>> {
+    let markets = TestMarket::all();
+    let total = plan.paths * markets.len() as u64;
+    let mut tried = Vec::with_capacity(markets.len());
+    for (number, market) in markets.into_iter().enumerate() {
         let before = plan.paths * number as u64;
-        // No two worlds are made by the same chance.
-        let plan = Plan { seed: plan.seed.wrapping_add((number as u64) << 32), ..plan };
-        let counts = follow(&world, plan, &mut |done| progress(before + done, total))?;
-        let trial = trial(&world, plan)?;
-        let kept = promise::hold(&world, &counts, &trial, VerdictPlan::default());
-        tried.push(Tried { world, counts, kept });
+        // No two markets are made by the same chance.
+        let plan = SelftestPlan { seed: plan.seed.wrapping_add((number as u64) << 32), ..plan };
+        let counts = follow(&market, plan, &mut |done| progress(before + done, total))?;
+        let trial = trial(&market, plan)?;
+        let kept = promise::hold(&market, &counts, &trial, EdgeTestPlan::default());
+        tried.push(MarketResult { market, counts, kept });
     }
     Ok(tried)
 }
 
-/// Follows the paths of a world on all cores; which core takes which path changes nothing.
-fn follow(world: &World, plan: Plan, progress: &mut dyn FnMut(u64)) -> anyhow::Result<Counts> {
+/// Follows the paths of a market on all cores; which core takes which path changes nothing.
+fn follow(market: &TestMarket, plan: SelftestPlan, progress: &mut dyn FnMut(u64)) -> anyhow::Result<Counts> {
     let (next, failure) = (AtomicU64::new(0), OnceLock::new());
     let (send, receive) = mpsc::channel::<PathOutcome>();
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
@@ -91,7 +91,7 @@ fn follow(world: &World, plan: Plan, progress: &mut dyn FnMut(u64)) -> anyhow::R
                     if number >= plan.paths {
                         break;
                     }
-                    match path::follow(world, plan.seed.wrapping_add(number)) {
+                    match path::follow(market, plan.seed.wrapping_add(number)) {
                         // The other end listens until the last of these is gone.
                         Ok(outcome) => drop(send.send(outcome)),
                         Err(error) => drop(failure.set(error)),
@@ -109,14 +109,14 @@ fn follow(world: &World, plan: Plan, progress: &mut dyn FnMut(u64)) -> anyhow::R
 }
 
 /// The verdict alone, on trades that chance makes at the same rate and as many.
-fn trial(world: &World, plan: Plan) -> Result<VerdictRates, StatisticsError> {
+fn trial(market: &TestMarket, plan: SelftestPlan) -> Result<VerdictRates, StatisticsError> {
     let range = PathRange {
         seed: plan.seed,
         first_path: 0,
         paths: plan.paths * TRIALS_PER_PATH,
-        trades: world.trades(),
+        trades: market.trades(),
     };
-    Ok(VerdictRates::simulate(VerdictPlan::default(), &world.stream()?, range))
+    Ok(VerdictRates::simulate(EdgeTestPlan::default(), &market.stream()?, range))
 }
 
 impl Counts {

@@ -1,6 +1,6 @@
 //! One path: from a seed to a verdict, through everything that a backtest goes through.
 
-use super::world::{DAYS, World, payout};
+use super::test_market::{DAYS, TestMarket, payout};
 use candlewick_backtest::{Backtest, BacktestSettings};
 use candlewick_engine::{
     BotSettings, Entry, Interest, Recorder, RiskSettings, SessionSettings, StakeSettings, judge,
@@ -12,7 +12,7 @@ use candlewick_sdk::{
     Symbol,
 };
 use candlewick_simulator::{Market, SimulationSettings};
-use candlewick_statistics::{Verdict, VerdictPlan};
+use candlewick_statistics::{EdgeTestPlan, Verdict};
 use std::io;
 
 const SYMBOL: &str = "BTCUSDT";
@@ -62,8 +62,8 @@ impl Recorder for Unrecorded {
 }
 
 /// Makes the candles of a seed, trades them, and asks for the verdict.
-pub(super) fn follow(world: &World, seed: u64) -> anyhow::Result<PathOutcome> {
-    let candles = candles(world, seed)?;
+pub(super) fn follow(test_market: &TestMarket, seed: u64) -> anyhow::Result<PathOutcome> {
+    let candles = candles(test_market, seed)?;
     let symbols: Vec<Symbol> = candles.iter().map(CandleSeries::symbol).collect();
     let settings = settings(&symbols)?;
     let strategies = symbols.iter().map(|_| Box::new(Follower) as Box<dyn Strategy>).collect();
@@ -72,7 +72,7 @@ pub(super) fn follow(world: &World, seed: u64) -> anyhow::Result<PathOutcome> {
     let backtest = Backtest::new(&settings, strategies, &vec![false; symbols.len()], &candles, markets)?;
     let header = settings.header(Vec::new(), None);
     let finished = backtest.run(&header, &mut Unrecorded, &mut |_, _| {})?;
-    let verdict = judge(finished.book.rows(), VerdictPlan::default()).verdict();
+    let verdict = judge(finished.book.rows(), EdgeTestPlan::default()).verdict();
     let mut outcome = PathOutcome {
         is_shown: verdict == Verdict::EdgeShown,
         is_rejected: verdict == Verdict::EdgeRejected,
@@ -93,16 +93,16 @@ pub(super) fn follow(world: &World, seed: u64) -> anyhow::Result<PathOutcome> {
 }
 
 /// The same candles for each bot, under a symbol of its own: two opens on one symbol would not be let out at once.
-fn candles(world: &World, seed: u64) -> anyhow::Result<Vec<CandleSeries>> {
+fn candles(test_market: &TestMarket, seed: u64) -> anyhow::Result<Vec<CandleSeries>> {
     let symbol = Symbol::new(SYMBOL)?;
     let market = known_market(symbol).expect("the symbol is a known one");
     let made = generate(&GenerateSettings {
         seed,
-        regime: Regime::Edge { chance: world.chance, span: Interval::MINUTE },
+        regime: Regime::Edge { chance: test_market.chance, span: Interval::MINUTE },
         ..GenerateSettings::of_market(symbol, market, START, DAYS)
     })?;
     let mut all = vec![made];
-    for number in 1..world.bots {
+    for number in 1..test_market.bots {
         let series =
             Series { symbol: Symbol::new(&format!("{SYMBOL}.{number}"))?, interval: Interval::MINUTE };
         all.push(CandleSeries::new(series, all[0].candles().to_vec())?);

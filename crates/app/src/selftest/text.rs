@@ -1,20 +1,20 @@
-//! What the worlds showed, for people and for machines.
+//! What the markets showed, for people and for machines.
 
-use super::{Plan, Tried};
+use super::{MarketResult, SelftestPlan};
 use candlewick_records::table;
-use candlewick_statistics::VerdictPlan;
+use candlewick_statistics::EdgeTestPlan;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// A table of worlds, and one of promises.
-pub fn text(tried: &[Tried], plan: Plan) -> String {
+/// A table of markets, and one of promises.
+pub fn text(tried: &[MarketResult], plan: SelftestPlan) -> String {
     let percent = |share: f64| format!("{:.2} %", 100.0 * share);
-    let mut worlds = table(["world", "planted", "won", "trades a path", "edge shown", "edge rejected"]);
-    let mut promises = table(["world", "promise", "measured", "allowed", ""]);
-    for Tried { world, counts, kept } in tried {
-        worlds.add_row([
-            world.name.to_owned(),
-            percent(world.chance),
+    let mut markets = table(["market", "planted", "won", "trades a path", "edge shown", "edge rejected"]);
+    let mut promises = table(["market", "promise", "measured", "allowed", ""]);
+    for MarketResult { market, counts, kept } in tried {
+        markets.add_row([
+            market.name.to_owned(),
+            percent(market.chance),
             percent(counts.win_rate()),
             (counts.decided / counts.paths.max(1)).to_string(),
             percent(counts.share(counts.shown)),
@@ -25,7 +25,7 @@ pub fn text(tried: &[Tried], plan: Plan) -> String {
             let is_count = most == 0.0;
             let figure = |share| if is_count { format!("{share}") } else { percent(share) };
             promises.add_row([
-                world.name.to_owned(),
+                market.name.to_owned(),
                 kept.promise.to_owned(),
                 figure(kept.measured),
                 if is_count { figure(least) } else { format!("{} to {}", figure(least), figure(most)) },
@@ -34,28 +34,28 @@ pub fn text(tried: &[Tried], plan: Plan) -> String {
         }
     }
     format!(
-        "{} paths of each world, seed {}: candles, Session, simulator, verdict\n\n{}\n\n{}",
+        "{} paths of each market, seed {}: candles, Session, simulator, verdict\n\n{}\n\n{}",
         plan.paths,
         plan.seed,
-        worlds.trim_fmt(),
+        markets.trim_fmt(),
         promises.trim_fmt()
     )
 }
 
 /// One document.
-pub fn document(tried: &[Tried], plan: Plan, took: Duration) -> Value {
-    let verdict = VerdictPlan::default();
-    let world = |Tried { world, counts, kept }: &Tried| {
-        let promise = |kept: &super::Kept| {
+pub fn document(tried: &[MarketResult], plan: SelftestPlan, took: Duration) -> Value {
+    let verdict = EdgeTestPlan::default();
+    let market = |MarketResult { market, counts, kept }: &MarketResult| {
+        let promise = |kept: &super::PromiseResult| {
             json!({
                 "promise": kept.promise, "measured": kept.measured, "least": kept.allowed.0, "most": kept.allowed.1,
                 "kept": kept.is_kept(),
             })
         };
         json!({
-            "name": world.name,
-            "planted": world.chance,
-            "bots": world.bots,
+            "name": market.name,
+            "planted": market.chance,
+            "bots": market.bots,
             "paths": counts.paths,
             "trades": counts.decided,
             "win_rate": counts.win_rate(),
@@ -69,8 +69,8 @@ pub fn document(tried: &[Tried], plan: Plan, took: Duration) -> Value {
         "alpha": verdict.alpha(),
         "beta": verdict.beta(),
         "delta": verdict.delta(),
-        "worlds": tried.iter().map(world).collect::<Vec<_>>(),
-        "passed": tried.iter().all(|tried| tried.kept.iter().all(super::Kept::is_kept)),
+        "worlds": tried.iter().map(market).collect::<Vec<_>>(),
+        "passed": tried.iter().all(|tried| tried.kept.iter().all(super::PromiseResult::is_kept)),
         "elapsed_ms": u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
     })
 }

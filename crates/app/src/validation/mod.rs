@@ -21,7 +21,7 @@ const MOST_CANDLES: usize = 50_000;
 const SYNTHETIC_CANDLES: usize = 1_500;
 
 /// What became of a strategy's checks.
-pub struct Examined {
+pub struct ValidationReport {
     /// What each check found.
     pub checked: Vec<Checked>,
     /// What it was checked on, with the number of candles.
@@ -39,8 +39,8 @@ pub fn examine(
     subject: &Subject,
     market: Option<Market>,
     progress: &mut dyn FnMut(Check),
-) -> Result<Examined, ValidationError> {
-    // A panic of the strategy is a finding, and told as one.
+) -> Result<ValidationReport, ValidationError> {
+    // A panic of the strategy is a finding.
     let usual = panic::take_hook();
     panic::set_hook(Box::new(|_| {}));
     let examined = examine_quietly(subject, market, progress);
@@ -52,13 +52,13 @@ fn examine_quietly(
     subject: &Subject,
     market: Option<Market>,
     progress: &mut dyn FnMut(Check),
-) -> Result<Examined, ValidationError> {
+) -> Result<ValidationReport, ValidationError> {
     let warmup = subject.build()?.warmup();
     let markets = market.map_or_else(|| synthetic(subject, warmup), |market| vec![newest(market)]);
     let names = markets.iter().map(|market| (market.name.clone(), market.candles.len())).collect();
     progress(Check::Speed);
     let speed = Speed::of(subject);
-    let mut examined = Examined { checked: Vec::new(), markets: names, validation: None, speed };
+    let mut examined = ValidationReport { checked: Vec::new(), markets: names, validation: None, speed };
     let speed = examined.speed.checked();
     if speed.finding == Finding::Failed {
         // The rest would take hours.

@@ -1,12 +1,12 @@
 //! What the checks found, for people and for machines.
 
-use super::Examined;
+use super::ValidationReport;
 use candlewick_records::table;
 use candlewick_sdk::testkit::{Finding, Subject};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-impl Examined {
+impl ValidationReport {
     /// A table, check by check.
     pub fn text(&self, subject: &Subject) -> String {
         let entry = &subject.entry;

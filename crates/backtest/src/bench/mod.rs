@@ -74,6 +74,10 @@ impl Strategy for RsiExtremes {
         WARMUP
     }
 
+    fn wants_settlements(&self) -> bool {
+        false
+    }
+
     // A part of the loop over candles, so that the index stays in registers.
     #[allow(clippy::inline_always, reason = "left to itself the compiler calls it for each candle")]
     #[inline(always)]

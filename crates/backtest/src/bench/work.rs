@@ -152,7 +152,7 @@ impl Work {
         let summary = Summary::of(&finished.book, start);
         // As `candlewick backtest` reports them.
         for verdict in &finished.verdicts {
-            black_box(verdict.test().verdict());
+            black_box(verdict.edge_test().verdict());
         }
         black_box((hash.finish(), &summary));
         report(Stage::Judged);

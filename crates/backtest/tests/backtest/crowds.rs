@@ -46,6 +46,10 @@ impl Strategy for Moody {
         self.answer()
     }
 
+    fn wants_settlements(&self) -> bool {
+        !self.rarity.is_multiple_of(3)
+    }
+
     fn on_settled(&mut self, settlement: &Settlement) {
         self.mix(settlement.profit.minor() as u64 ^ settlement.decision_time.get() as u64);
         self.mix(u64::from(settlement.outcome == Outcome::Won));

@@ -101,7 +101,7 @@ impl Asking {
         let back = window.start - distance;
         let start = if back > Millis::ZERO { back } else { window.start + distance };
         let far = start..start + self.settings.interval.length();
-        // A venue that refuses such a window has read it.
+        // A venue that rejects such a window has read it.
         if self.page(&far).await.is_ok_and(|answer| answer.times == page.times) {
             let count = page.times.len();
             let problem = format!("the same {count} candles come whatever is asked for");

@@ -1,5 +1,6 @@
 //! A market that streams, for tests: prices are pushed by hand.
 
+use crate::clock::Hold;
 use crate::{
     AsOf, BrokerError, CandleQuery, Candles, MarketData, PriceAnswer, PriceFeed, PriceRecord, PriceSender,
     PriceTick, Reply,
@@ -34,7 +35,7 @@ impl StreamingMarket {
         let mut pushed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let pushed = pushed.entry(symbol).or_default();
         pushed.ticks.push(tick);
-        pushed.subscribers.retain(|subscriber| subscriber.send(tick));
+        pushed.subscribers.retain(|subscriber| subscriber.send(tick, Hold::none()));
     }
 }
 
@@ -83,7 +84,8 @@ mod tests {
         let tick = PriceTick { time: Millis::SECOND, price: 64_000.5 };
         market.push(symbol("ETHUSDT"), PriceTick { price: 1.0, ..tick });
         market.push(symbol("BTCUSDT"), tick);
-        assert_eq!((feed.next().await, feed.try_next()), (Some(tick), None));
+        let read = [feed.next().await, feed.try_next()];
+        assert_eq!(read.map(|next| next.map(|(tick, _)| tick)), [Some(tick), None]);
         let asked = market.price(&symbol("BTCUSDT"), AsOf::Moment(Millis::MINUTE)).await.unwrap();
         assert_eq!(asked.value.record().map(|record| record.prices.close), Some(64_000.5));
     }

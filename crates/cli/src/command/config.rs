@@ -18,7 +18,7 @@ pub(crate) enum ConfigCommand {
     /// Find everything that is wrong, down to each bot's strategy
     #[command(after_help = "Example:\n  candlewick config check --config config/demo.toml")]
     Check {
-        /// The second yes to real money, as for `live`
+        /// Real money is meant, as for `live --real`
         #[arg(long)]
         real: bool,
     },

@@ -3,7 +3,7 @@
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::journal::{JournalArguments, block_on};
-use crate::output::{print, print_json};
+use crate::output::show;
 use candlewick_journal::Reader;
 use candlewick_records::explain::read_trade;
 use clap::Args;
@@ -11,7 +11,7 @@ use clap::Args;
 /// Which trade.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The candles, the decision with its numbers, every request with its reply as they went over the wire, \
+    after_help = "The candles, the decision with its numbers, every request with its reply, byte for byte, \
                   the lists that ended a doubt, and the settlement with what of it the journal shows to be right, in UTC.\n\n\
                   Examples:\n  candlewick explain 17\n  candlewick explain 01KE5ZTX2224ERMQE51J8Q9BC0 --journal run.db --json"
 )]
@@ -24,13 +24,9 @@ pub(crate) struct ExplainArguments {
 
 pub(super) fn run(arguments: &ExplainArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let (_, url) = arguments.journal.load(context)?;
-    let told = block_on(async {
+    let explanation = block_on(async {
         read_trade(&mut Reader::open(&url).await?, &arguments.trade, context.registry).await
     })?;
-    if context.global.json {
-        print_json(&told)?;
-    } else {
-        print(&told.to_string())?;
-    }
+    show(&explanation, context.global)?;
     Ok(Ending::Done)
 }

@@ -4,12 +4,12 @@ use crate::arguments::{parse_journal, parse_span, parse_speed};
 use crate::context::Context;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::interrupt::Interrupt;
-use crate::live::{self, Detail, Screen, Stream, connect_own, run_until};
+use crate::live::{self, Detail, ReadyRun, Screen, Stream, run_until_stopped};
 use crate::progress::Terminal;
 use candlewick_app::bots::BotSet;
 use candlewick_app::candles;
 use candlewick_app::configuration::{Base, Flag, Loaded, Mode, Problems, RealMoney};
-use candlewick_app::live::{Embedded, JournalSession, Open, Outcome, Span, connect_remote};
+use candlewick_app::live::{ControlChannel, Embedded, JournalSession, Outcome, Span, connect_remote};
 use candlewick_broker::clock::{Speed, Stopwatch};
 use candlewick_sandbox::{FaultProfile, SandboxSpeed, StartTime};
 use candlewick_sdk::Millis;
@@ -31,7 +31,8 @@ pub(crate) struct LiveArguments {
     /// Trade at a broker that was added to this program, by its name
     #[arg(long, value_name = "NAME", conflicts_with = "sandbox")]
     pub(crate) broker: Option<String>,
-    /// How many times faster than real time the embedded venue's clock runs, or max for lock-step
+    /// How many times faster than real time the embedded venue's clock runs; with max it waits for the bots at every step,
+    /// and for nothing else
     #[arg(long, requires = "sandbox", value_name = "N|max", value_parser = parse_speed)]
     pub(crate) speed: Option<SandboxSpeed>,
     /// Open nothing more after this much real time, track what is open to its end, and stop
@@ -40,7 +41,7 @@ pub(crate) struct LiveArguments {
     /// Stop when the embedded venue's candles end
     #[arg(long, requires = "sandbox")]
     pub(crate) until_end: bool,
-    /// The second yes to real money; the first is CANDLEWICK_ALLOW_REAL=yes
+    /// Trade real money: needed beside CANDLEWICK_ALLOW_REAL=yes
     #[arg(long, conflicts_with = "sandbox")]
     pub(crate) real: bool,
     /// Candle file of the embedded venue: SYMBOL_INTERVAL.csv (or .parquet) or SYMBOL@INTERVAL=PATH, or SYMBOL@INTERVAL of
@@ -86,23 +87,42 @@ async fn run_bots(
 ) -> Result<Outcome, Failure> {
     // Listened for before anything begins, so that no interrupt is lost.
     let interrupt = Interrupt::new()?;
-    let ends = (interrupt, arguments.run_for);
-    let screen = screen(arguments, loaded, context);
+    let (screen, log, run_for) = (screen(arguments, loaded, context), context.log, arguments.run_for);
     if !arguments.sandbox {
         let connection = match &arguments.broker {
-            Some(name) => connect_own(name, context.brokers, loaded)?,
+            Some(name) => context.brokers.connect(name, loaded)?,
             None => connect_remote(loaded)?,
         };
-        let kept = (JournalSession::open(loaded).await?, Open::of(loaded).await?, screen);
-        return run_until((loaded, bots, connection), kept, ends).await;
+        let (journal, control) = (JournalSession::open(loaded).await?, ControlChannel::open(loaded).await?);
+        let run = ReadyRun { loaded, bots, connection, journal, control, screen, log, interrupt, run_for };
+        return run_until_stopped(run).await;
     }
-    let kept = if arguments.journal.is_some() {
+    let (journal, control) = if arguments.journal.is_some() {
         let mut journal = JournalSession::open(loaded).await?;
         journal.check_fresh().await?;
-        (journal, Open::of(loaded).await?, screen)
+        (journal, ControlChannel::open(loaded).await?)
     } else {
-        (JournalSession::None, Open::to_nobody(), screen)
+        (JournalSession::None, ControlChannel::closed())
     };
+    let Embedded { running, connection, start } = embedded(arguments, loaded, &bots, context).await?;
+    tracing::info!(
+        url = running.base_url,
+        start = String::from(StartTime(start)),
+        "the embedded venue is ready"
+    );
+    let run = ReadyRun { loaded, bots, connection, journal, control, screen, log, interrupt, run_for };
+    let outcome = run_until_stopped(run).await;
+    running.stop().await;
+    outcome
+}
+
+/// Starts the embedded venue over the candles of the bots.
+async fn embedded(
+    arguments: &LiveArguments,
+    loaded: &Loaded,
+    bots: &BotSet,
+    context: &Context<'_>,
+) -> Result<Embedded, Failure> {
     let stock = candles::load(loaded, &candles::ALWAYS, &Terminal(context.global))?;
     for notice in &stock.notices {
         tracing::warn!("{notice}");
@@ -112,22 +132,14 @@ async fn run_bots(
     let markets = candles::markets_for(&loaded.config.bots, &series);
     candles::check_expiries(loaded, &markets, candles::Fineness::Throughout)?;
     let span = if arguments.until_end { Span::Whole } else { Span::Open };
-    let Embedded { running, connection, start } =
-        Embedded::start(loaded, (series, markets), (span, &bots.warmups(&loaded.config.bots))).await?;
-    tracing::info!(
-        url = running.base_url,
-        start = String::from(StartTime(start)),
-        "the embedded venue is ready"
-    );
-    let outcome = run_until((loaded, bots, connection), kept, ends).await;
-    running.stop().await;
-    outcome
+    let warmups = bots.warmups(&loaded.config.bots);
+    Ok(Embedded::start(loaded, (series, markets), (span, &warmups)).await?)
 }
 
-/// Lines go to stdout, unless a JSON document does. In lock-step there are too many of them to read.
+/// Lines go to stdout, unless a JSON document does. At full speed there are too many of them to read.
 fn screen(arguments: &LiveArguments, loaded: &Loaded, context: &Context<'_>) -> Screen {
-    let is_lock_step = arguments.sandbox && loaded.config.sandbox.speed.to_speed() == Speed::Max;
-    let detail = match (context.global.quiet, is_lock_step || context.global.json) {
+    let is_full_speed = arguments.sandbox && loaded.config.sandbox.speed.to_speed() == Speed::Max;
+    let detail = match (context.global.quiet, is_full_speed || context.global.json) {
         (true, _) => Detail::Quiet,
         (false, true) => Detail::Trades,
         (false, false) => Detail::All,

@@ -4,10 +4,10 @@ use crate::arguments::{parse_journal, parse_span};
 use crate::context::Context;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::interrupt::Interrupt;
-use crate::live::{self, Detail, Screen, Stream, run_until};
+use crate::live::{self, Detail, ReadyRun, Screen, Stream, run_until_stopped};
 use candlewick_app::bots::BotSet;
 use candlewick_app::configuration::{Base, Flag, Loaded, Problems, RealMoney};
-use candlewick_app::live::{JournalSession, Open, Outcome, connect_paper};
+use candlewick_app::live::{ControlChannel, JournalSession, Outcome, connect_paper};
 use candlewick_broker::clock::Stopwatch;
 use candlewick_sdk::Millis;
 use clap::Args;
@@ -64,6 +64,16 @@ async fn run_bots(
     let stream = if context.global.json { Stream::Error } else { Stream::Out };
     let screen = Screen::new((detail, stream), loaded.config.account.money_scale, &loaded.config.bots);
     let connection = connect_paper(loaded)?;
-    let kept = (JournalSession::open(loaded).await?, Open::of(loaded).await?, screen);
-    run_until((loaded, bots, connection), kept, (interrupt, arguments.run_for)).await
+    run_until_stopped(ReadyRun {
+        loaded,
+        bots,
+        connection,
+        journal: JournalSession::open(loaded).await?,
+        control: ControlChannel::open(loaded).await?,
+        screen,
+        log: context.log,
+        interrupt,
+        run_for: arguments.run_for,
+    })
+    .await
 }

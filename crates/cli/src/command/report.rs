@@ -4,9 +4,9 @@ use crate::arguments::parse_journal;
 use crate::context::Context;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::journal::{JournalArguments, block_on};
-use crate::output::{print, print_json, write_file};
+use crate::output::{show, write_file};
 use candlewick_journal::{JournalUrl, Reader};
-use candlewick_records::{RecordedPart, RecordsError, recorded_candles};
+use candlewick_records::{RecordedRuns, RecordsError, recorded_candles};
 use candlewick_report::comparison::Comparison;
 use candlewick_report::page::{RecalledRun, write_comparison_page, write_run_page};
 use candlewick_report::run::{RecordedReport, page_of};
@@ -47,11 +47,7 @@ pub(super) fn run(arguments: &ReportArguments, context: &Context<'_>) -> Result<
         let page = page_of(&recorded.report, recorded.page())?;
         write_file("--html", path, |file| write_run_page(&page, file))?;
     }
-    if context.global.json {
-        print_json(&recorded.report)?;
-    } else {
-        print(&recorded.report.to_string())?;
-    }
+    show(&recorded.report, context.global)?;
     Ok(Ending::Done)
 }
 
@@ -68,7 +64,7 @@ enum Shown {
 fn read(url: &JournalUrl, run: Option<u64>, shown: Shown) -> Result<RecordedReport, Failure> {
     block_on(async {
         let mut reader = Reader::open(url).await?;
-        let part = RecordedPart::read(&mut reader, run).await?;
+        let part = RecordedRuns::read(&mut reader, run).await?;
         let candles = match shown {
             Shown::Candles => recorded_candles(&mut reader, run).await?,
             Shown::FiguresOnly => Vec::new(),
@@ -107,10 +103,6 @@ fn compare(
         let page = comparison.page()?;
         write_file("--html", path, |file| write_comparison_page(&page, file))?;
     }
-    if context.global.json {
-        print_json(&comparison)?;
-    } else {
-        print(&comparison.to_string())?;
-    }
+    show(&comparison, context.global)?;
     Ok(Ending::Done)
 }

@@ -1,21 +1,12 @@
 //! `resolve`: a person ends a doubt.
 
 use crate::context::Context;
-use crate::failure::{Ending, Failure, FailureKind};
+use crate::failure::{Ending, Failure};
 use crate::journal::{JournalArguments, block_on};
 use crate::output::{print, print_json};
-use candlewick_app::configuration::{Loaded, control_paths};
-use candlewick_app::control::{describe, done, give_order};
-use candlewick_app::live::connect_remote;
-use candlewick_broker::clock::{Clock, SystemClock};
-use candlewick_broker::{Account, OpenOrder, TradeReport};
-use candlewick_engine::{Event, EventKind, IntentId, IntentRow, IntentState, Opened, VenueId};
-use candlewick_journal::{Holder, JournalUrl, Line, LineKind, Reader, Store};
-use candlewick_records::Trading;
-use candlewick_records::{BETWEEN_RUNS, JournalContents, state_of};
-use candlewick_runtime::control::{ControlError, ControlOrder, Resolution};
-use candlewick_runtime::{confirm_adoption, latest_close};
-use candlewick_sdk::Millis;
+use candlewick_app::control::{Decision, Resolved, describe, resolve};
+use candlewick_engine::{IntentId, VenueId};
+use candlewick_runtime::control::Resolution;
 use clap::{ArgGroup, Args};
 use serde_json::json;
 
@@ -24,8 +15,8 @@ use serde_json::json;
 #[command(
     group(ArgGroup::new("resolution").required(true)),
     after_help = "Look at the venue's own list of trades first: a trade that the venue does not have, or that is not what was \
-                  asked for, is not adopted. A bot that runs is told; where none runs, the journal is told, and the next start \
-                  goes on with it.\n\nExamples:\n  candlewick resolve 17 --adopt \
+                  asked for, is not adopted. A bot that runs gets the order; where none runs, it is written to the journal, and \
+                  the next start goes on with it.\n\nExamples:\n  candlewick resolve 17 --adopt \
                   01KE5ZTX2224ERMQE51J8Q9BC0\n  candlewick resolve 17 --not-opened --reason \"not in the venue's list\""
 )]
 pub(crate) struct ResolveArguments {
@@ -58,169 +49,16 @@ pub(super) fn run(arguments: &ResolveArguments, context: &Context<'_>) -> Result
     let (loaded, url) = arguments.journal.load(context)?;
     let intent = IntentId::new(arguments.intent);
     let resolution = arguments.adopt.map_or(Resolution::NotOpened, Resolution::Adopt);
-    let order = ControlOrder::Resolve { intent, resolution, reason: arguments.reason.clone() };
-    match give_order(&control_paths(&loaded)?.socket, &order)? {
-        Ok(answer) => {
-            let state = done(answer)?;
-            if context.global.json {
-                print_json(&json!({ "resolved": intent, "bot_runs": true, "state": state }))?;
-            } else {
-                print(&format!("Intent {intent} is in doubt no more. {}", describe(&state)))?;
-            }
-        }
-        Err(ControlError::StartBot { .. } | ControlError::UseHaltFile) => {
-            let decision = Decision { intent, resolution, reason: &arguments.reason };
-            block_on(write(&loaded, &url, &decision))?;
-            if context.global.json {
-                print_json(&json!({ "resolved": intent, "bot_runs": false, "state": null }))?;
-            } else {
-                print(&format!(
-                    "Intent {intent} is in doubt no more. No bot runs; the next start goes on with it."
-                ))?;
-            }
-        }
-        Err(error) => return Err(error.into()),
+    let decision = Decision { intent, resolution, reason: arguments.reason.clone() };
+    let state = match block_on(resolve(&loaded, &url, &decision))? {
+        Resolved::ByBot(state) => Some(state),
+        Resolved::InJournal => None,
+    };
+    if context.global.json {
+        print_json(&json!({ "resolved": intent, "bot_runs": state.is_some(), "state": state }))?;
+    } else {
+        let next = state.as_ref().map_or("No bot runs; the next start goes on with it.".to_owned(), describe);
+        print(&format!("Intent {intent} is in doubt no more. {next}"))?;
     }
     Ok(Ending::Done)
-}
-
-/// What a person decided.
-struct Decision<'a> {
-    intent: IntentId,
-    resolution: Resolution,
-    reason: &'a str,
-}
-
-/// Tells the journal of a bot that does not run, while nobody else holds it.
-async fn write(loaded: &Loaded, url: &JournalUrl, decision: &Decision<'_>) -> Result<(), Failure> {
-    // Looked at first: what does not exist is not made.
-    let mut reader = Reader::open(url).await?;
-    let wall = SystemClock::new();
-    let mut store = Store::open(url, &Holder::of_this_process("candlewick resolve"), wall.now()).await?;
-    let judged = lines_of(decision, &mut reader, loaded, &wall).await;
-    let written = judged.map(|lines| lines.into_iter().for_each(|line| store.record(line)));
-    // The lease is given back whatever was found.
-    let closed = store.close().await.map_err(Failure::from);
-    written.and(closed)
-}
-
-/// What the journal is to be told of a decision.
-///
-/// # Errors
-/// It cannot be made so.
-async fn lines_of(
-    decision: &Decision<'_>,
-    reader: &mut Reader,
-    loaded: &Loaded,
-    wall: &SystemClock,
-) -> Result<Vec<Line>, Failure> {
-    let Decision { intent, resolution, reason } = *decision;
-    let contents = JournalContents::read(reader).await?;
-    let row = judge(&contents, intent, resolution)?;
-    let report = match resolution {
-        Resolution::Adopt(venue_id) => ask_venue(&contents, row, venue_id, loaded).await?,
-        Resolution::NotOpened => None,
-    };
-    let at = wall.now().max(contents.last.line.received);
-    let note = json!({ "resolved": intent, "resolution": resolution, "reason": reason }).to_string();
-    let mut bodies = vec![(LineKind::Note, note)];
-    let ended = contents.began_doubt(intent).unwrap_or(at);
-    let list_lag = Millis::new(loaded.config.runtime.list_lag_ms.into());
-    let reserved_until = latest_close(ended, row.approved.expiry().close_type) + list_lag;
-    // An answer that was awaited when the bot ended is in doubt before its doubt can end.
-    let doubt = (row.state == IntentState::InFlight).then_some(EventKind::InDoubt { intent });
-    for kind in doubt.into_iter().chain([event_of(intent, resolution, report, reserved_until)]) {
-        let event = serde_json::to_string(&Event { at, received: at, kind });
-        let event = event.map_err(|error| Failure::new(FailureKind::Unexpected, error))?;
-        bodies.push((LineKind::Event, event));
-    }
-    let line = |(kind, body)| {
-        let intent = Some(intent.number());
-        Line { run: BETWEEN_RUNS, kind, intent, at, received: at, body }
-    };
-    Ok(bodies.into_iter().map(line).collect())
-}
-
-/// The venue's report of the trade that is to be adopted. A simulated venue's trades ended with it: there is nobody to
-/// ask.
-///
-/// # Errors
-/// The venue has no such trade, or another one, or does not say.
-async fn ask_venue(
-    contents: &JournalContents,
-    row: &IntentRow,
-    venue_id: VenueId,
-    loaded: &Loaded,
-) -> Result<Option<TradeReport>, Failure> {
-    let trade = &row.approved;
-    let told = contents.provenance.get(&trade.intent());
-    let trading = told.and_then(|told| contents.run(told.run)).and_then(|run| run.trading);
-    let account = match trading {
-        Some(Trading::Demo) => Account::Demo,
-        Some(Trading::Real) => Account::Real,
-        Some(Trading::Paper | Trading::Sandbox) | None => return Ok(None),
-    };
-    let Some(told) = told else { return Ok(None) };
-    let order = OpenOrder {
-        symbol: told.symbol,
-        direction: trade.direction(),
-        amount: told.scale.to_decimal(trade.stake()).normalize(),
-        close_type: trade.expiry().close_type,
-        expiration_type: trade.expiry().expiration_type,
-        account,
-    };
-    let broker = connect_remote(loaded)?.broker;
-    Ok(Some(confirm_adoption(broker.as_ref(), &order, venue_id.as_str()).await?))
-}
-
-/// The intent, if a person may end its doubt so.
-///
-/// # Errors
-/// It is not in doubt, or the trade is another's.
-fn judge(contents: &JournalContents, id: IntentId, resolution: Resolution) -> Result<&IntentRow, Failure> {
-    let row = contents.book.row(id);
-    let row = row.ok_or_else(|| Failure::configuration(format!("the journal has no intent {id}")))?;
-    let may_be = match (row.state, resolution) {
-        (IntentState::InDoubt | IntentState::InFlight, _)
-        | (IntentState::NotOpened, Resolution::Adopt(_)) => true,
-        (IntentState::Open, Resolution::Adopt(_)) => contents.book.venue_id(row).is_none(),
-        (IntentState::NotOpened | IntentState::Open, Resolution::NotOpened)
-        | (IntentState::Settled | IntentState::Rejected | IntentState::NotSent, _) => false,
-    };
-    if !may_be {
-        let state = state_of(row.state);
-        return Err(Failure::configuration(format!("intent {id} is not in doubt: it is {state}")));
-    }
-    if let Resolution::Adopt(venue_id) = resolution {
-        let book = &contents.book;
-        let other = book.rows().iter().find(|row| book.venue_id(row) == Some(venue_id));
-        if let Some(other) = other {
-            let problem = format!("trade {venue_id} is that of intent {}", other.approved.intent());
-            return Err(Failure::configuration(problem));
-        }
-    }
-    Ok(row)
-}
-
-/// What the next start is told; details that are not known yet come with the trade's first answer.
-fn event_of(
-    intent: IntentId,
-    resolution: Resolution,
-    report: Option<TradeReport>,
-    reserved_until: Millis,
-) -> EventKind {
-    match resolution {
-        Resolution::Adopt(venue_id) => {
-            let report = report.unwrap_or_default();
-            EventKind::Adopted(Opened {
-                intent,
-                venue_id: Some(venue_id),
-                open_time: report.open_time,
-                open_price: report.open_price,
-                close_time: report.close_time,
-                payout: report.payout,
-            })
-        }
-        Resolution::NotOpened => EventKind::NotOpened { intent, reserved_until },
-    }
 }

@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::output::{print, print_json};
 use crate::progress::Progress;
-use candlewick_app::selftest::{Plan, Tried, document, text, try_all};
+use candlewick_app::selftest::{MarketResult, SelftestPlan, document, run_all, text};
 use candlewick_broker::clock::Stopwatch;
 use clap::Args;
 
@@ -18,7 +18,7 @@ use clap::Args;
                   selftest --paths 5000 --seed 7 --json"
 )]
 pub(crate) struct SelftestArguments {
-    /// Paths of each world
+    /// Paths of each market
     #[arg(long, value_name = "N", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     paths: u64,
     /// The first path's seed; the next ones follow
@@ -27,10 +27,10 @@ pub(crate) struct SelftestArguments {
 }
 
 pub(super) fn run(arguments: &SelftestArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    let plan = Plan { seed: arguments.seed, paths: arguments.paths };
+    let plan = SelftestPlan { seed: arguments.seed, paths: arguments.paths };
     let watch = Stopwatch::start();
     let mut progress = Progress::new("Following paths", context.global);
-    let tried = try_all(plan, &mut |done, total| progress.update(done, total));
+    let tried = run_all(plan, &mut |done, total| progress.update(done, total));
     let tried = tried.map_err(|error| Failure::new(FailureKind::Unexpected, error))?;
     drop(progress);
     if context.global.json {
@@ -41,17 +41,17 @@ pub(super) fn run(arguments: &SelftestArguments, context: &Context<'_>) -> Resul
     judge(&tried)
 }
 
-fn judge(tried: &[Tried]) -> Result<Ending, Failure> {
+fn judge(tried: &[MarketResult]) -> Result<Ending, Failure> {
     let broken: Vec<String> = tried
         .iter()
         .flat_map(|tried| tried.kept.iter().map(move |kept| (tried, kept)))
         .filter(|(_, kept)| !kept.is_kept())
-        .map(|(tried, kept)| format!("{}: {}", tried.world.name, kept.promise))
+        .map(|(tried, kept)| format!("{}: {}", tried.market.name, kept.promise))
         .collect();
     if broken.is_empty() {
         return Ok(Ending::Done);
     }
     let problem = format!("broken promises: {}", broken.join("; "));
-    let help = "more --paths and another --seed tell chance from fault";
+    let help = "more --paths and another --seed show whether it is chance or a fault";
     Err(Failure::new(FailureKind::Check, anyhow::Error::msg(problem)).help(help))
 }

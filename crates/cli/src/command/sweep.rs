@@ -11,7 +11,7 @@ use candlewick_app::bots::error_of_backtest;
 use candlewick_app::search::{Prepared, ResultFolder, ShardPlan, best_bot, count_sweep};
 use candlewick_backtest::BacktestError;
 use candlewick_broker::clock::Stopwatch;
-use candlewick_report::sweep::{SweepReport, Tried, write_sweep_page};
+use candlewick_report::sweep::{SweepReport, SweepResults, write_sweep_page};
 use candlewick_search::sweep::{
     Declarations, Luck, Record, Replay, Shard, SharedRunner, Sweep, SweepEnd, SweepProgress, TrialRow,
     Watcher, ranked, write_trials_csv, write_trials_parquet,
@@ -31,7 +31,7 @@ use std::path::PathBuf;
     after_help = "VALUES are a range 5..30 (either end may be left out: the strategy's own), with a step 5..30:5, on \
                   the log scale 2..500:log or so many of it 2..500:log/9, or a list 5,9,14. close_type and \
                   expiration_type of the bot are searched by list.\n\nStopped or killed, the same command goes on \
-                  where it was: every trial that ran stands in trials.jsonl of the folder.\n\nOn several machines: sweep \
+                  where it was: every trial that ran is kept in trials.jsonl of the folder.\n\nOn several machines: sweep \
                   plan --shards 4 ..., on each the same program's sweep run --shard N ... (and the same system's: what it loads counts) with the same arguments and plan.json in \
                   the folder, then, with all of their shard-N.jsonl in one folder, sweep merge ....\n\nExamples:\n  candlewick \
                   sweep --bot btc-rsi --param period=5..30:5 --param oversold=20..40:5\n  candlewick sweep --config \
@@ -45,7 +45,7 @@ pub(crate) struct SweepArguments {
     own: Box<OwnArguments>,
 }
 
-/// What every step of a sweep is told.
+/// The arguments of every step of a sweep.
 #[derive(Debug, Args)]
 struct OwnArguments {
     #[command(flatten)]
@@ -70,7 +70,7 @@ enum Step {
         #[command(flatten)]
         own: Box<OwnArguments>,
     },
-    /// Run one shard of the plan in the folder; its trials stand in shard-N.jsonl
+    /// Run one shard of the plan in the folder; its trials are kept in shard-N.jsonl
     #[command(after_help = "Example:\n  candlewick sweep run --shard 2 --bot btc-rsi --param period=5..30")]
     Run {
         /// Which one, from 1
@@ -165,9 +165,9 @@ impl SweepContext<'_> {
         let files = self.write(&rows, luck.as_ref())?;
         let elapsed = watch.elapsed();
         let counted = count_sweep(self.prepared, &rows, self.context.registry);
-        let tried = Tried { rows: &rows, luck, space, sweep, resumed, elapsed, files, counted };
+        let tried = SweepResults { rows: &rows, luck, space, sweep, resumed, elapsed, files, counted };
         let report = SweepReport::of(&tried, (&candles.hash, &candles.notices), self.top);
-        self.tell(&report, || report.to_string())
+        self.print(&report, || report.to_string())
     }
 
     /// Writes the results: the same bytes, however often the sweep was stopped.
@@ -191,7 +191,7 @@ impl SweepContext<'_> {
     fn plan(&self, shards: NonZeroU64) -> Result<Ending, Failure> {
         let sets = self.job.planned().map_err(|error| self.failure(error))?;
         let path = ShardPlan::new(sets, shards.get(), self.identity.clone()).write(&self.folder)?;
-        self.tell(&json!({ "sets": sets, "shards": shards, "file": path }), || {
+        self.print(&json!({ "sets": sets, "shards": shards, "file": path }), || {
             format!(
                 "{sets} sets in {shards} shards: wrote {}\nnext, with the same arguments: sweep run --shard 1 to \
                  {shards}, each wherever this file is; then sweep merge where all of their journals are",
@@ -210,9 +210,11 @@ impl SweepContext<'_> {
             Watched::Stopped(ending) => Ok(ending),
             Watched::Done(rows) => {
                 let trials = rows.len();
-                let told =
+                let document =
                     json!({ "shard": number, "shards": plan.shards, "trials": trials, "resumed": resumed });
-                self.tell(&told, || format!("shard {number} of {}: {trials} trials have run", plan.shards))
+                self.print(&document, || {
+                    format!("shard {number} of {}: {trials} trials have run", plan.shards)
+                })
             }
         }
     }
@@ -236,14 +238,12 @@ impl SweepContext<'_> {
         if let SweepEnd::Done(rows) = end.map_err(|error| self.failure(error))? {
             return Ok(Watched::Done(rows));
         }
-        if !self.context.global.quiet {
-            let folder = self.folder.path().display();
-            anstream::eprintln!("stopped; the same command goes on where it was ({folder})");
-        }
+        let folder = self.folder.path().display();
+        self.context.say(&format!("stopped; the same command goes on where it was ({folder})"));
         Ok(Watched::Stopped(sign.get().copied().unwrap_or(Ending::Interrupted)))
     }
 
-    fn tell(&self, report: &impl Serialize, text: impl FnOnce() -> String) -> Result<Ending, Failure> {
+    fn print(&self, report: &impl Serialize, text: impl FnOnce() -> String) -> Result<Ending, Failure> {
         if self.context.global.json {
             print_json(report)?;
         } else {

@@ -4,7 +4,7 @@ use crate::arguments::parse_moment;
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::journal::{JournalArguments, block_on};
-use crate::output::{print, print_json};
+use crate::output::show;
 use candlewick_journal::Reader;
 use candlewick_records::explain::read_moment;
 use candlewick_sdk::{Millis, Symbol};
@@ -30,11 +30,7 @@ pub(crate) struct WhyArguments {
 pub(super) fn run(arguments: &WhyArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let (_, url) = arguments.journal.load(context)?;
     let (time, symbol) = (arguments.time, arguments.symbol);
-    let told = block_on(async { read_moment(&mut Reader::open(&url).await?, time, symbol).await })?;
-    if context.global.json {
-        print_json(&told)?;
-    } else {
-        print(&told.to_string())?;
-    }
+    let report = block_on(async { read_moment(&mut Reader::open(&url).await?, time, symbol).await })?;
+    show(&report, context.global)?;
     Ok(Ending::Done)
 }

@@ -1,12 +1,11 @@
-//! The errors of the libraries: which exit code each has, and what to do about it.
+//! The errors of the libraries, and which exit code each has.
 
 use super::{Failure, FailureKind};
-use candlewick_app::candles::cure_of_history;
+use candlewick_app::bots::kind_of_build;
 use candlewick_app::configuration::{Problem, ProblemKind, Problems};
-use candlewick_app::suggestion::suggest;
-use candlewick_app::{AppError, bots};
+use candlewick_app::{AppError, ErrorKind};
 use candlewick_backtest::BacktestError;
-use candlewick_broker::{BrokerError, USUAL_INTERVALS};
+use candlewick_broker::BrokerError;
 use candlewick_engine::EngineError;
 use candlewick_history::HistoryError;
 use candlewick_journal::JournalError;
@@ -26,123 +25,42 @@ const COLUMNS_OF_TRADES: &str = "the columns are: result (WON, LOST, DRAW, CANCE
 
 impl From<AppError> for Failure {
     fn from(error: AppError) -> Self {
-        let cure = error.cure();
+        let (kind, help) = (kind_of(&error), error.help_text());
         let failure = match error {
-            AppError::Invalid(fault) => Self::new(FailureKind::Configuration, fault),
-            AppError::Data(fault) => Self::new(FailureKind::Data, fault),
-            AppError::Venue(fault) => Self::new(FailureKind::Venue, fault),
-            AppError::CheckFailed(fault) => Self::new(FailureKind::Check, fault),
-            AppError::Forbidden(fault) => Self::new(FailureKind::Stopped, fault),
-            AppError::System(fault) => Self::new(FailureKind::Unexpected, fault),
-            AppError::Configuration(problems) => problems.into(),
-            AppError::History(error) => error.into(),
-            AppError::Engine(error) => error.into(),
-            AppError::Simulator(error) => error.into(),
-            AppError::Backtest(error) => error.into(),
-            AppError::Sandbox(error) => error.into(),
-            AppError::Broker(error) => error.into(),
-            AppError::Journal(error) => error.into(),
-            AppError::Records(error) => error.into(),
-            AppError::Runtime(error) => error.into(),
-            AppError::Control(error) => error.into(),
-        };
-        cure.into_iter().fold(failure, Self::help)
-    }
-}
-
-impl From<Problems> for Failure {
-    fn from(problems: Problems) -> Self {
-        Self::new(kind_of(problems.kind()), problems)
-    }
-}
-
-impl From<Problem> for Failure {
-    fn from(problem: Problem) -> Self {
-        Problems::from(problem).into()
-    }
-}
-
-impl From<BacktestError> for Failure {
-    fn from(error: BacktestError) -> Self {
-        let kind = match error {
-            BacktestError::Engine(error) => return error.into(),
-            BacktestError::Simulator(error) => return error.into(),
-            BacktestError::NoCandles { .. } | BacktestError::NoFinerCandles { .. } => FailureKind::Data,
-            BacktestError::NameParameter { .. }
-            | BacktestError::ChangeParameter { .. }
-            | BacktestError::ChangeCondition { .. }
-            | BacktestError::ChangeSearch { .. }
-            | BacktestError::DeclarationMismatch { .. }
-            | BacktestError::ChangeWindows { .. }
-            | BacktestError::CheckPath { .. }
-            | BacktestError::ChooseFolder { .. } => FailureKind::Configuration,
-            BacktestError::SweepLocked { .. } => FailureKind::JournalHeld,
-            BacktestError::Journal(_) => FailureKind::Unexpected,
-        };
-        Self::new(kind, error)
-    }
-}
-
-impl From<HistoryError> for Failure {
-    fn from(error: HistoryError) -> Self {
-        let help = cure_of_history(&error);
-        let failure = Self::of_history(error);
-        help.into_iter().fold(failure, Self::help)
-    }
-}
-
-impl Failure {
-    fn of_history(error: HistoryError) -> Self {
-        match &error {
-            HistoryError::ChangeSetting { setting, problem } => {
+            AppError::History(HistoryError::InvalidSetting { setting, problem }) => {
                 Self::configuration(format!("--{setting}: {problem}"))
             }
-            HistoryError::NameSeries { .. } | HistoryError::ChooseOption { .. } => {
-                Self::new(FailureKind::Configuration, error)
-            }
-            HistoryError::CheckPath { .. }
-            | HistoryError::FixLine { .. }
-            | HistoryError::FixFile { .. }
-            | HistoryError::FillCatalog { .. }
-            | HistoryError::AwaitWriter { .. }
-            | HistoryError::AddCandles { .. } => Self::new(FailureKind::Data, error),
-        }
-    }
-}
-
-impl From<RecordsError> for Failure {
-    fn from(error: RecordsError) -> Self {
-        let help = match &error {
-            RecordsError::Journal(_)
-            | RecordsError::Engine(_)
-            | RecordsError::Simulator(_)
-            | RecordsError::UnreadableCandles { .. }
-            | RecordsError::UnknownRun { .. } => None,
-            RecordsError::NoRun => Some("begin one: `candlewick live`".to_owned()),
-            RecordsError::UnreadableEntry { .. } => Some(
-                "`candlewick doctor` verifies the journal's chain, `candlewick parity` its decisions"
-                    .to_owned(),
-            ),
-            RecordsError::UnknownTrade { .. } => Some("`candlewick trades` lists them".to_owned()),
-            RecordsError::UnknownSymbol { symbol, known, .. } => {
-                Some(suggest(symbol.as_str(), known.iter().map(String::as_str)))
-            }
-        };
-        let failure = match error {
-            RecordsError::Journal(error) => error.into(),
-            RecordsError::Engine(error) => error.into(),
-            RecordsError::Simulator(error) => error.into(),
-            RecordsError::UnreadableEntry { .. } | RecordsError::UnreadableCandles { .. } => {
-                Self::new(FailureKind::Data, error)
-            }
-            RecordsError::NoRun
-            | RecordsError::UnknownTrade { .. }
-            | RecordsError::UnknownRun { .. }
-            | RecordsError::UnknownSymbol { .. } => Self::new(FailureKind::Configuration, error),
+            error => Self::new(kind, error),
         };
         help.into_iter().fold(failure, Self::help)
     }
 }
+
+/// Errors of libraries that the application knows as well.
+macro_rules! from_app_errors {
+    ($($error:ty),+ $(,)?) => {
+        $(impl From<$error> for Failure {
+            fn from(error: $error) -> Self {
+                AppError::from(error).into()
+            }
+        })+
+    };
+}
+
+from_app_errors!(
+    BacktestError,
+    BrokerError,
+    ControlError,
+    EngineError,
+    HistoryError,
+    JournalError,
+    Problem,
+    Problems,
+    RecordsError,
+    RuntimeError,
+    SandboxError,
+    SimulatorError,
+);
 
 impl From<ReportError> for Failure {
     fn from(error: ReportError) -> Self {
@@ -157,131 +75,156 @@ impl From<ReportError> for Failure {
     }
 }
 
-impl From<EngineError> for Failure {
-    fn from(error: EngineError) -> Self {
-        let kind = match &error {
-            EngineError::Strategy { source, .. } => kind_of_build(source),
-            EngineError::Setting { .. } | EngineError::Amount { .. } => FailureKind::Configuration,
-        };
-        Self::new(kind, error)
-    }
-}
-
-impl From<BrokerError> for Failure {
-    fn from(error: BrokerError) -> Self {
-        let kind = match &error {
-            BrokerError::Settings { .. } => FailureKind::Configuration,
-            BrokerError::Credentials { .. }
-            | BrokerError::Refused { .. }
-            | BrokerError::NotFound { .. }
-            | BrokerError::RateLimited { .. }
-            | BrokerError::Unavailable { .. }
-            | BrokerError::Malformed { .. } => FailureKind::Venue,
-        };
-        Self::new(kind, error)
-    }
-}
-
-impl From<SimulatorError> for Failure {
-    fn from(error: SimulatorError) -> Self {
-        Self::new(FailureKind::Configuration, error)
-    }
-}
-
-impl From<SandboxError> for Failure {
-    fn from(error: SandboxError) -> Self {
-        Self::new(FailureKind::Configuration, error)
-    }
-}
-
 impl From<StatisticsError> for Failure {
     fn from(error: StatisticsError) -> Self {
         Self::new(FailureKind::Configuration, error)
     }
 }
 
-impl From<JournalError> for Failure {
-    fn from(error: JournalError) -> Self {
-        let kind = match &error {
-            JournalError::HeldBy { .. } | JournalError::LostLease { .. } => FailureKind::JournalHeld,
-            JournalError::JournalExists { .. }
-            | JournalError::NotFound { .. }
-            | JournalError::InvalidUrl { .. }
-            | JournalError::NotWritable { .. }
-            | JournalError::PermissionDenied { .. }
-            | JournalError::NotAJournal { .. }
-            | JournalError::NewerSchema { .. } => FailureKind::Configuration,
-            JournalError::BrokenChain { .. } | JournalError::Damaged { .. } => FailureKind::Data,
-            JournalError::DiskFull { .. }
-            | JournalError::Unavailable { .. }
-            | JournalError::Unexpected { .. } => FailureKind::Unexpected,
-        };
-        Self::new(kind, error)
+impl From<BuildError> for Failure {
+    fn from(error: BuildError) -> Self {
+        Self::new(of_problem(kind_of_build(&error)), error)
     }
 }
 
-impl From<RuntimeError> for Failure {
-    fn from(error: RuntimeError) -> Self {
-        match error {
-            RuntimeError::Venue { ref source, .. } => {
-                let help = venue_help(source);
-                Self::new(FailureKind::Venue, error).help(help)
-            }
-            RuntimeError::UnreadableEntry { .. } => Self::new(FailureKind::Data, error)
-                .help("`candlewick doctor` verifies the journal; name another with --journal"),
-            RuntimeError::UnsupportedInterval { .. } => Self::new(FailureKind::Configuration, error).help(format!(
-                "let the bot's interval be one of {}; a backtest joins longer candles, a live bot does not",
-                USUAL_INTERVALS.join(", ")
-            )),
-            RuntimeError::NoWallet { .. } => Self::new(FailureKind::Venue, error),
-            RuntimeError::MoneyScaleMismatch { .. }
-            | RuntimeError::UnknownTrade { .. }
-            | RuntimeError::TradeMismatch { .. } => Self::new(FailureKind::Configuration, error),
-            RuntimeError::Engine(error) => error.into(),
-            RuntimeError::Journal(error) => error.into(),
-        }
-    }
-}
-
-fn venue_help(error: &BrokerError) -> &'static str {
+fn kind_of(error: &AppError) -> FailureKind {
     match error {
-        BrokerError::Credentials { .. } => {
-            "check CANDLEWICK_BROKER__API_TOKEN and CANDLEWICK_BROKER__API_KEY, or the files that hold them"
-        }
-        BrokerError::NotFound { .. } => {
-            "check the bots' symbols and asset types against what the venue offers"
-        }
-        BrokerError::Unavailable { .. } => {
-            "check broker.base_url and broker.price_url, and that the venue can be reached from here"
-        }
-        _ => "run with -v to see the requests; `candlewick live --sandbox` needs no venue",
+        AppError::Report(report) => of_report(report.kind()),
+        AppError::Configuration(problems) => of_problem(problems.kind()),
+        AppError::History(error) => of_history(error),
+        AppError::Engine(error) => of_engine(error),
+        AppError::Simulator(_) | AppError::Sandbox(_) => FailureKind::Configuration,
+        AppError::Backtest(error) => of_backtest(error),
+        AppError::Broker(error) => of_broker(error),
+        AppError::Journal(error) => of_journal(error),
+        AppError::Records(error) => of_records(error),
+        AppError::Runtime(error) => of_runtime(error),
+        AppError::Control(error) => of_control(error),
     }
 }
 
-impl From<ControlError> for Failure {
-    fn from(error: ControlError) -> Self {
-        let kind = match &error {
-            ControlError::StopOther { .. } => FailureKind::JournalHeld,
-            ControlError::StartBot { .. }
-            | ControlError::BecomeOwner { .. }
-            | ControlError::MoveAway { .. }
-            | ControlError::ShortenPath { .. }
-            | ControlError::MakeWritable { .. }
-            | ControlError::ShortenReason { .. } => FailureKind::Configuration,
-            ControlError::AskStatus { .. } | ControlError::UseHaltFile => FailureKind::Unexpected,
-        };
-        Self::new(kind, error)
+const fn of_report(kind: ErrorKind) -> FailureKind {
+    match kind {
+        ErrorKind::InvalidArgument => FailureKind::Configuration,
+        ErrorKind::UnusableData => FailureKind::Data,
+        ErrorKind::VenueFailed => FailureKind::Venue,
+        ErrorKind::HoldOutOpenedBefore => FailureKind::Check,
+        ErrorKind::RealMoneyRefused => FailureKind::Stopped,
+        ErrorKind::OrderNotConfirmed | ErrorKind::SystemFailed => FailureKind::Unexpected,
     }
 }
 
-/// A strategy's parameters are configuration, the files that it reads are data.
-pub(crate) const fn kind_of_build(error: &BuildError) -> FailureKind {
-    kind_of(bots::kind_of_build(error))
-}
-
-const fn kind_of(kind: ProblemKind) -> FailureKind {
+const fn of_problem(kind: ProblemKind) -> FailureKind {
     match kind {
         ProblemKind::Setting => FailureKind::Configuration,
         ProblemKind::Data => FailureKind::Data,
+    }
+}
+
+const fn of_history(error: &HistoryError) -> FailureKind {
+    match error {
+        HistoryError::InvalidSetting { .. }
+        | HistoryError::InvalidSeriesName { .. }
+        | HistoryError::AmbiguousFile { .. } => FailureKind::Configuration,
+        HistoryError::Io { .. }
+        | HistoryError::InvalidLine { .. }
+        | HistoryError::InvalidFile { .. }
+        | HistoryError::NotInCatalog { .. }
+        | HistoryError::SeriesLocked { .. }
+        | HistoryError::NoCandles { .. } => FailureKind::Data,
+    }
+}
+
+const fn of_engine(error: &EngineError) -> FailureKind {
+    match error {
+        EngineError::Strategy { source, .. } => of_problem(kind_of_build(source)),
+        EngineError::Setting { .. } | EngineError::Amount { .. } => FailureKind::Configuration,
+    }
+}
+
+const fn of_backtest(error: &BacktestError) -> FailureKind {
+    match error {
+        BacktestError::Engine(error) => of_engine(error),
+        BacktestError::NoCandles { .. } | BacktestError::NoFinerCandles { .. } => FailureKind::Data,
+        BacktestError::Simulator(_)
+        | BacktestError::NameParameter { .. }
+        | BacktestError::ChangeParameter { .. }
+        | BacktestError::ChangeCondition { .. }
+        | BacktestError::ChangeSearch { .. }
+        | BacktestError::DeclarationMismatch { .. }
+        | BacktestError::ChangeWindows { .. }
+        | BacktestError::CheckPath { .. }
+        | BacktestError::ChooseFolder { .. } => FailureKind::Configuration,
+        BacktestError::SweepLocked { .. } => FailureKind::JournalHeld,
+        BacktestError::Journal(_) => FailureKind::Unexpected,
+    }
+}
+
+const fn of_broker(error: &BrokerError) -> FailureKind {
+    match error {
+        BrokerError::Settings { .. } => FailureKind::Configuration,
+        BrokerError::Credentials { .. }
+        | BrokerError::Rejected { .. }
+        | BrokerError::NotFound { .. }
+        | BrokerError::RateLimited { .. }
+        | BrokerError::Unavailable { .. }
+        | BrokerError::Malformed { .. } => FailureKind::Venue,
+    }
+}
+
+const fn of_journal(error: &JournalError) -> FailureKind {
+    match error {
+        JournalError::HeldBy { .. } | JournalError::LostLease { .. } => FailureKind::JournalHeld,
+        JournalError::JournalExists { .. }
+        | JournalError::NotFound { .. }
+        | JournalError::InvalidUrl { .. }
+        | JournalError::NotWritable { .. }
+        | JournalError::PermissionDenied { .. }
+        | JournalError::NotAJournal { .. }
+        | JournalError::NewerSchema { .. } => FailureKind::Configuration,
+        JournalError::BrokenChain { .. } | JournalError::Damaged { .. } => FailureKind::Data,
+        JournalError::DiskFull { .. }
+        | JournalError::Unavailable { .. }
+        | JournalError::Unexpected { .. } => FailureKind::Unexpected,
+    }
+}
+
+const fn of_records(error: &RecordsError) -> FailureKind {
+    match error {
+        RecordsError::Journal(error) => of_journal(error),
+        RecordsError::Engine(error) => of_engine(error),
+        RecordsError::UnreadableEntry { .. } | RecordsError::UnreadableCandles { .. } => FailureKind::Data,
+        RecordsError::Simulator(_)
+        | RecordsError::NoRun
+        | RecordsError::UnknownTrade { .. }
+        | RecordsError::UnknownRun { .. }
+        | RecordsError::UnknownName { .. }
+        | RecordsError::UnknownSymbol { .. } => FailureKind::Configuration,
+    }
+}
+
+const fn of_runtime(error: &RuntimeError) -> FailureKind {
+    match error {
+        RuntimeError::Venue { .. } | RuntimeError::NoWallet { .. } => FailureKind::Venue,
+        RuntimeError::UnreadableEntry { .. } => FailureKind::Data,
+        RuntimeError::UnsupportedInterval { .. }
+        | RuntimeError::MoneyScaleMismatch { .. }
+        | RuntimeError::UnknownTrade { .. }
+        | RuntimeError::TradeMismatch { .. } => FailureKind::Configuration,
+        RuntimeError::Engine(error) => of_engine(error),
+        RuntimeError::Journal(error) => of_journal(error),
+    }
+}
+
+const fn of_control(error: &ControlError) -> FailureKind {
+    match error {
+        ControlError::SocketInUse { .. } => FailureKind::JournalHeld,
+        ControlError::NoBotListens { .. }
+        | ControlError::OtherOwner { .. }
+        | ControlError::NotASocket { .. }
+        | ControlError::PathTooLong { .. }
+        | ControlError::SocketNotMade { .. }
+        | ControlError::ReasonTooLong { .. } => FailureKind::Configuration,
+        ControlError::NoAnswer { .. } | ControlError::NoSocketsHere => FailureKind::Unexpected,
     }
 }

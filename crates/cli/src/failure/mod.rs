@@ -2,8 +2,6 @@
 
 mod library;
 
-pub(crate) use library::kind_of_build;
-
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
@@ -19,7 +17,7 @@ pub(crate) enum Ending {
 /// Why a command did not do what it is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FailureKind {
-    /// Nobody thought of this.
+    /// An error that has no kind of its own.
     Unexpected,
     /// Arguments or configuration are wrong.
     Configuration,
@@ -35,7 +33,7 @@ pub(crate) enum FailureKind {
     JournalHeld,
 }
 
-/// An error with its causes, what it means for the exit code, and a way out where there is one.
+/// An error with its causes, what it means for the exit code, and what to do about it where that is known.
 #[derive(Debug)]
 pub(crate) struct Failure {
     kind: FailureKind,
@@ -77,11 +75,6 @@ impl Failure {
         Self::new(FailureKind::Configuration, anyhow::Error::msg(problem.into()))
     }
 
-    /// Bad data, said in a sentence.
-    pub(crate) fn data(problem: impl Into<String>) -> Self {
-        Self::new(FailureKind::Data, anyhow::Error::msg(problem.into()))
-    }
-
     /// Says what was being done.
     #[must_use]
     pub(crate) fn context(mut self, context: impl Into<String>) -> Self {
@@ -89,19 +82,19 @@ impl Failure {
         self
     }
 
-    /// Adds the way out.
+    /// Says what to do about it.
     #[must_use]
     pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
-    /// As a person reads it: the error, its causes, the way out.
+    /// As a person reads it: the error, its causes, what to do.
     pub(crate) fn render(&self) -> String {
         let mut text = format!("error: {}", self.error);
         let mut last = self.error.to_string();
         for cause in self.error.chain().skip(1) {
-            // A cause that only repeats what stands above it tells nothing.
+            // A cause that only repeats what stands above it says nothing.
             let cause = cause.to_string();
             if !last.contains(&cause) {
                 let _ = write!(text, "\n  cause: {cause}");
@@ -124,6 +117,14 @@ impl Failure {
     }
 }
 
+/// Ends a command that went on without some of its parts: all failures but the last are printed now, the last is how it
+/// ends.
+pub(crate) fn fail_with_last(mut failures: Vec<Failure>) -> Result<(), Failure> {
+    let last = failures.pop();
+    failures.iter().for_each(Failure::print);
+    last.map_or(Ok(()), Err)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -135,7 +136,7 @@ mod tests {
     #[test]
     fn causes_and_the_way_out_stand_below_the_error() {
         let source = std::io::Error::other("the disk is gone");
-        let error = HistoryError::CheckPath { path: PathBuf::from("a.csv"), action: "read", source };
+        let error = HistoryError::Io { path: PathBuf::from("a.csv"), action: "read", source };
         let failure = Failure::from(error).context("cannot run").help("mount it");
         let expected = "error: cannot run\n  cause: a.csv: cannot read the file\n  cause: the disk is gone\nhelp: mount it";
         assert_eq!(failure.render(), expected);
@@ -149,9 +150,9 @@ mod tests {
     }
 
     #[test]
-    fn arguments_about_data_are_told_apart_from_data() {
-        let name = HistoryError::NameSeries { text: "x".to_owned(), problem: "no".to_owned() };
-        let line = HistoryError::FixLine { path: PathBuf::from("x"), line: 2, problem: "no".to_owned() };
+    fn arguments_about_data_are_not_data() {
+        let name = HistoryError::InvalidSeriesName { text: "x".to_owned(), problem: "no".to_owned() };
+        let line = HistoryError::InvalidLine { path: PathBuf::from("x"), line: 2, problem: "no".to_owned() };
         assert_eq!(Failure::from(name).kind, FailureKind::Configuration);
         assert_eq!(Failure::from(line).kind, FailureKind::Data);
     }

@@ -1,35 +1,46 @@
 //! A live run as a person starts, watches and ends it.
 
 mod ending;
-mod own;
 mod screen;
 
 pub(crate) use ending::report;
-pub(crate) use own::connect_own;
 pub(crate) use screen::{Detail, Screen, Stream};
 
 use crate::failure::{Ending, Failure};
 use crate::interrupt::Interrupt;
+use crate::log_writer::LogWriter;
 use candlewick_app::bots::BotSet;
 use candlewick_app::configuration::Loaded;
-use candlewick_app::live::{Connection, FrontEnd, JournalSession, Open, Outcome, run};
+use candlewick_app::live::{self, Connection, ControlChannel, FrontEnd, JournalSession, Outcome};
 use candlewick_runtime::Stop;
 use candlewick_sdk::Millis;
 use std::time::Duration;
 use tokio::sync::mpsc;
 
+/// A run that is ready to begin.
+pub(crate) struct ReadyRun<'a> {
+    pub(crate) loaded: &'a Loaded,
+    pub(crate) bots: BotSet,
+    pub(crate) connection: Connection,
+    pub(crate) journal: JournalSession,
+    pub(crate) control: ControlChannel,
+    pub(crate) screen: Screen,
+    /// Where it is said what is at stake, whatever else is shown.
+    pub(crate) log: &'a LogWriter,
+    pub(crate) interrupt: Interrupt,
+    /// How long it lasts at most.
+    pub(crate) run_for: Option<Millis>,
+}
+
 /// Runs the bots until their time is up, or somebody says that they are to end.
-pub(crate) async fn run_until(
-    (loaded, bots, connection): (&Loaded, BotSet, Connection),
-    (journal, open, screen): (JournalSession, Open, Screen),
-    (interrupt, run_for): (Interrupt, Option<Millis>),
-) -> Result<Outcome, Failure> {
+pub(crate) async fn run_until_stopped(run: ReadyRun<'_>) -> Result<Outcome, Failure> {
+    let ReadyRun { loaded, bots, connection, journal, control, screen, log, interrupt, run_for } = run;
     let (sender, stop) = mpsc::channel(4);
     let watcher = tokio::spawn(watch(interrupt, run_for, sender));
-    // On stderr, whatever else is shown.
-    let announce = |text: &str| anstream::eprint!("{text}");
+    let announce = Box::new(|text: &str| log.print(text));
     let (watchers, shown) = screen.show();
-    let outcome = run(loaded, bots, connection, FrontEnd { journal, open, watchers, announce, stop }).await;
+    let front = FrontEnd { journal, control, watchers, announce, stop };
+    let outcome = live::run(loaded, bots, connection, front).await;
     watcher.abort();
     shown.end().await;
     Ok(outcome?)

@@ -6,10 +6,15 @@ use super::{Proposal, Ruling, View, refuse_if};
 
 #[inline]
 pub(super) fn check(proposal: &Proposal, view: View<'_>) -> Ruling {
+    let may_be = !view.limits.allow_duplicate && view.counts.in_direction(proposal.direction) > 0;
+    refuse_if(may_be && is_same_open(proposal, view))
+}
+
+#[inline(never)]
+fn is_same_open(proposal: &Proposal, view: View<'_>) -> bool {
+    let Proposal { direction, nominal_close, .. } = *proposal;
     let mut trades = view.intents.on_symbol(proposal.symbol);
-    let same = trades
-        .any(|trade| trade.direction == proposal.direction && trade.nominal_close == proposal.nominal_close);
-    refuse_if(!view.limits.allow_duplicate && same)
+    trades.any(|trade| trade.direction == direction && trade.nominal_close == nominal_close)
 }
 
 #[cfg(test)]

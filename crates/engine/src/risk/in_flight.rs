@@ -3,8 +3,9 @@
 use super::{Proposal, Ruling, View, refuse_if};
 use crate::intent::Stage;
 
-pub(super) fn check(proposal: &Proposal, view: View<'_>) -> Ruling {
-    refuse_if(view.intents.on_symbol(proposal.symbol).any(|intent| intent.stage == Stage::InFlight))
+#[inline]
+pub(super) fn check(_: &Proposal, view: View<'_>) -> Ruling {
+    refuse_if(view.counts.at_stage(Stage::InFlight) > 0)
 }
 
 #[cfg(test)]

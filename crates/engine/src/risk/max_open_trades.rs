@@ -1,21 +1,20 @@
 //! `MaxOpenTrades`: enough trades are open, in all or on the symbol.
 
 use super::{Limits, Proposal, Ruling, View, refuse_if};
-use crate::SymbolId;
-use crate::intent::Intents;
+use crate::intent::{IntentCounts, Intents};
 
 #[inline]
-pub(super) fn check(proposal: &Proposal, view: View<'_>) -> Ruling {
-    refuse_if(view.limits.is_full(view.intents, proposal.symbol))
+pub(super) fn check(_: &Proposal, view: View<'_>) -> Ruling {
+    refuse_if(view.limits.is_full(view.intents, view.counts))
 }
 
 impl Limits {
-    /// Whether no more trades may be open on a symbol.
+    /// Whether no more trades may be open on a symbol that has so many.
     #[inline]
-    pub(crate) fn is_full(&self, intents: &Intents, symbol: SymbolId) -> bool {
+    pub(crate) fn is_full(&self, intents: &Intents, on_symbol: &IntentCounts) -> bool {
         let reached = |most: usize, count: usize| most > 0 && count >= most;
         reached(self.max_open_trades, intents.all().len())
-            || reached(self.max_open_trades_per_symbol, intents.on_symbol(symbol).count())
+            || reached(self.max_open_trades_per_symbol, on_symbol.all() as usize)
     }
 }
 

@@ -47,7 +47,7 @@ pub(crate) use min_payout::Probe;
 pub(crate) use standing::refuses_until;
 pub(crate) use state::RiskState;
 
-use crate::intent::Intents;
+use crate::intent::{IntentCounts, Intents};
 use crate::ledger::Ledger;
 use crate::{Action, BotId, Edge, Origin, SymbolId};
 use candlewick_sdk::{Direction, Expiry, Millis, Money, Reason};
@@ -85,6 +85,8 @@ pub(crate) struct View<'a> {
     pub(crate) state: &'a RiskState,
     pub(crate) ledger: &'a Ledger,
     pub(crate) intents: &'a Intents,
+    /// How many intents are unfinished on the proposal's symbol.
+    pub(crate) counts: &'a IntentCounts,
 }
 
 /// A rule's answer.
@@ -96,13 +98,21 @@ pub(crate) enum Ruling {
 
 type Check = fn(&Proposal<'_>, View<'_>) -> Ruling;
 
-/// Makes the chain of the rules. Each is compiled into its place: asked through a list of functions, a signal that the
-/// eleventh refuses took twice as many instructions.
+/// Makes the chain of the rules, and with it their order and names. Each is compiled into its place: asked through a list of
+/// functions, a signal that the eleventh refuses took twice as many instructions.
 macro_rules! chain {
     ($($rule:ident: $module:ident,)*) => {
-        /// All rules in the order in which they are asked.
-        #[cfg(test)]
-        const CHAIN: [Rule; Rule::ALL.len()] = [$(Rule::$rule),*];
+        impl Rule {
+            /// All rules, in the order in which they are asked.
+            pub const ALL: [Self; [$(stringify!($rule)),*].len()] = [$(Self::$rule),*];
+
+            /// The name, as counted in `refused`.
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$rule => stringify!($rule),)*
+                }
+            }
+        }
 
         /// Asks every rule in turn; the first that refuses.
         fn first_refusal(proposal: &Proposal<'_>, view: View<'_>) -> Option<Rule> {
@@ -182,10 +192,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_chain_asks_in_the_order_of_the_rules() {
-        assert_eq!(CHAIN, Rule::ALL);
-        // The number of a rule is hashed.
-        assert!(CHAIN.iter().enumerate().all(|(place, rule)| *rule as usize == place));
+    fn every_rule_has_a_number_of_its_own_and_none_is_left_out() {
+        // Refusals are counted by it.
+        let mut numbers = Rule::ALL.map(|rule| rule as usize);
+        numbers.sort_unstable();
+        assert!(numbers.iter().copied().eq(0..Rule::ALL.len()), "{numbers:?}");
     }
 
     #[test]

@@ -4,9 +4,8 @@ use super::{Proposal, Ruling, View, refuse_if};
 
 #[inline]
 pub(super) fn check(proposal: &Proposal, view: View<'_>) -> Ruling {
-    let opposite = proposal.direction.opposite();
-    let mut trades = view.intents.on_symbol(proposal.symbol);
-    refuse_if(!view.limits.allow_opposite && trades.any(|trade| trade.direction == opposite))
+    let opposite = view.counts.in_direction(proposal.direction.opposite());
+    refuse_if(!view.limits.allow_opposite && opposite > 0)
 }
 
 #[cfg(test)]

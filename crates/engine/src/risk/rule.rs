@@ -3,106 +3,57 @@
 use serde::Serialize;
 use std::fmt;
 
-/// A rule that can refuse a signal, in the order in which they are asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+/// A rule that can refuse a signal. Which is asked first, [`Rule::ALL`] says.
+///
+/// The number of a rule is hashed with each of its refusals, so it never changes: a new rule takes the next number, wherever in the
+/// order it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub enum Rule {
     /// The kill switch is on.
-    Halted,
+    Halted = 0,
     /// The signal is too old, or its candle was fetched later.
-    LateSignal,
+    LateSignal = 1,
     /// The bot's last candle is too old.
-    StaleData,
+    StaleData = 2,
     /// Our clock and the venue's disagree too much.
-    ClockSkew,
+    ClockSkew = 3,
     /// An open on the symbol is not answered yet.
-    InFlight,
+    InFlight = 4,
     /// An intent on the symbol is in doubt.
-    InDoubt,
+    InDoubt = 5,
     /// The moment lies outside the trading hours.
-    OutsideHours,
+    OutsideHours = 6,
     /// A loss was too recent.
-    Cooldown,
+    Cooldown = 7,
     /// A trade in the other direction is open on the symbol.
-    OppositeOpen,
+    OppositeOpen = 8,
     /// A trade of the same direction and close time is open on the symbol.
-    DuplicateOpen,
+    DuplicateOpen = 9,
     /// Too many trades are open, in all or on the symbol.
-    MaxOpenTrades,
+    MaxOpenTrades = 10,
     /// Too many trades in the last 60 minutes.
-    MaxTradesPerHour,
+    MaxTradesPerHour = 11,
     /// Too many trades in the day.
-    MaxTradesPerDay,
+    MaxTradesPerDay = 12,
     /// The day's loss would go beyond its limit if everything open were lost.
-    DailyLossLimit,
+    DailyLossLimit = 13,
     /// The day's profit target is reached.
-    DailyProfitTarget,
+    DailyProfitTarget = 14,
     /// The drawdown from the peak would go beyond its limit if everything open were lost.
-    MaxDrawdown,
+    MaxDrawdown = 15,
     /// Too many losses in a row.
-    LossStreak,
+    LossStreak = 16,
     /// The payout is too low, or unknown while another trade finds it out.
-    MinPayout,
+    MinPayout = 17,
     /// The stake is below the minimum or above the maximum.
-    StakeBounds,
+    StakeBounds = 18,
     /// The free balance does not cover the stake.
-    InsufficientBalance,
+    InsufficientBalance = 19,
     /// The live verdict has ruled the edge out.
-    EdgeRejected,
+    EdgeRejected = 20,
 }
 
 impl Rule {
-    /// All rules, in the order in which they are asked.
-    pub const ALL: [Self; 21] = [
-        Self::Halted,
-        Self::LateSignal,
-        Self::StaleData,
-        Self::ClockSkew,
-        Self::InFlight,
-        Self::InDoubt,
-        Self::OutsideHours,
-        Self::Cooldown,
-        Self::OppositeOpen,
-        Self::DuplicateOpen,
-        Self::MaxOpenTrades,
-        Self::MaxTradesPerHour,
-        Self::MaxTradesPerDay,
-        Self::DailyLossLimit,
-        Self::DailyProfitTarget,
-        Self::MaxDrawdown,
-        Self::LossStreak,
-        Self::MinPayout,
-        Self::StakeBounds,
-        Self::InsufficientBalance,
-        Self::EdgeRejected,
-    ];
-
-    /// The name, as counted in `refused`.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Halted => "Halted",
-            Self::LateSignal => "LateSignal",
-            Self::StaleData => "StaleData",
-            Self::ClockSkew => "ClockSkew",
-            Self::InFlight => "InFlight",
-            Self::InDoubt => "InDoubt",
-            Self::OutsideHours => "OutsideHours",
-            Self::Cooldown => "Cooldown",
-            Self::OppositeOpen => "OppositeOpen",
-            Self::DuplicateOpen => "DuplicateOpen",
-            Self::MaxOpenTrades => "MaxOpenTrades",
-            Self::MaxTradesPerHour => "MaxTradesPerHour",
-            Self::MaxTradesPerDay => "MaxTradesPerDay",
-            Self::DailyLossLimit => "DailyLossLimit",
-            Self::DailyProfitTarget => "DailyProfitTarget",
-            Self::MaxDrawdown => "MaxDrawdown",
-            Self::LossStreak => "LossStreak",
-            Self::MinPayout => "MinPayout",
-            Self::StakeBounds => "StakeBounds",
-            Self::InsufficientBalance => "InsufficientBalance",
-            Self::EdgeRejected => "EdgeRejected",
-        }
-    }
-
     /// Whether it ends a live run: only a person can lift it, time cannot.
     pub const fn is_final(self) -> bool {
         matches!(self, Self::MaxDrawdown | Self::LossStreak)

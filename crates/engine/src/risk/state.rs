@@ -1,9 +1,9 @@
 //! What the rules remember besides ledger and intents.
 
 use super::{CooldownScope, Limits};
-use crate::{IntentId, SymbolId, to_trade_outcome};
+use crate::ledger::losses_after;
+use crate::{IntentId, SymbolId};
 use candlewick_sdk::{Millis, Outcome, Payout};
-use candlewick_statistics::Streaks;
 use std::collections::VecDeque;
 
 /// Trades of an hour before the list of them has to grow.
@@ -27,18 +27,14 @@ pub(crate) struct RiskState {
 #[derive(Clone, Copy, Debug)]
 struct SymbolState {
     rested_at: Millis,
-    streaks: Streaks,
+    /// Losses in a row.
+    losses: u32,
     payout: Option<(Payout, Millis)>,
     probe: Option<IntentId>,
 }
 
 impl SymbolState {
-    const NEW: Self = Self {
-        rested_at: Millis::new(i64::MIN),
-        streaks: Streaks { won: 0, lost: 0 },
-        payout: None,
-        probe: None,
-    };
+    const NEW: Self = Self { rested_at: Millis::new(i64::MIN), losses: 0, payout: None, probe: None };
 }
 
 impl RiskState {
@@ -103,7 +99,7 @@ impl RiskState {
     /// A person resumed: opens are allowed, and losses in a row are counted from here.
     pub(crate) fn resume(&mut self) {
         self.halted = false;
-        self.symbols.iter_mut().for_each(|symbol| symbol.streaks = Streaks::default());
+        self.symbols.iter_mut().for_each(|symbol| symbol.losses = 0);
     }
 
     pub(crate) fn suspend(&mut self) {
@@ -180,7 +176,7 @@ impl RiskState {
     #[inline]
     pub(crate) fn count_outcome(&mut self, symbol: SymbolId, outcome: Outcome) {
         if let Some(state) = self.symbols.get_mut(symbol.index()) {
-            state.streaks = state.streaks.after(to_trade_outcome(outcome));
+            state.losses = losses_after(state.losses, outcome);
         }
     }
 
@@ -189,7 +185,7 @@ impl RiskState {
         let Some(state) = self.symbols.get_mut(symbol.index()) else { return };
         let (streak, rested_at) = match limits.cooldown_scope {
             CooldownScope::All => (streak, &mut self.rested_at),
-            CooldownScope::Symbol => (state.streaks.lost, &mut state.rested_at),
+            CooldownScope::Symbol => (state.losses, &mut state.rested_at),
         };
         let mut span = limits.cooldown_after_loss;
         if limits.cooldown_after_losses > 0 && streak >= limits.cooldown_after_losses {

@@ -38,7 +38,7 @@ impl Scene {
         Self {
             state: RiskState::new(&limits, 2),
             ledger: Ledger::new(Money::from_minor(1_000_000)),
-            intents: Intents::with_capacity(8),
+            intents: Intents::with_capacity(8, 2),
             limits,
             proposal: Proposal {
                 bot: BotId::FIRST,
@@ -62,7 +62,8 @@ impl Scene {
     }
 
     pub(super) fn view(&self) -> View<'_> {
-        View { limits: &self.limits, state: &self.state, ledger: &self.ledger, intents: &self.intents }
+        let Self { limits, state, ledger, intents, proposal } = self;
+        View { limits, state, ledger, intents, counts: intents.counts(proposal.symbol) }
     }
 
     pub(super) fn ask(&self, check: fn(&Proposal, View<'_>) -> Ruling) -> Ruling {

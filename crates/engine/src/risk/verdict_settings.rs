@@ -1,7 +1,7 @@
 //! The `[risk.verdict]` section: what is fixed before the first trade of a verdict.
 
 use crate::EngineError;
-use candlewick_statistics::VerdictPlan;
+use candlewick_statistics::EdgeTestPlan;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -33,7 +33,7 @@ pub enum LambdaRule {
 
 impl Default for VerdictSettings {
     fn default() -> Self {
-        let plan = VerdictPlan::default();
+        let plan = EdgeTestPlan::default();
         let (alpha, beta, delta) = (plan.alpha(), plan.beta(), plan.delta());
         Self { alpha, beta, delta, lambda: LambdaRule::default() }
     }
@@ -44,9 +44,9 @@ impl VerdictSettings {
     ///
     /// # Errors
     /// [`EngineError`] names the value that cannot be kept.
-    pub fn to_plan(self) -> Result<VerdictPlan, EngineError> {
+    pub fn to_plan(self) -> Result<EdgeTestPlan, EngineError> {
         let LambdaRule::ShrunkKelly400 = self.lambda;
-        VerdictPlan::new(self.alpha, self.beta, self.delta)
+        EdgeTestPlan::new(self.alpha, self.beta, self.delta)
             .map_err(|error| EngineError::setting("risk.verdict", error.to_string()))
     }
 }
@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn the_defaults_are_the_plan_of_the_statistics() {
-        assert_eq!(VerdictSettings::default().to_plan().unwrap(), VerdictPlan::default());
+        assert_eq!(VerdictSettings::default().to_plan().unwrap(), EdgeTestPlan::default());
     }
 
     #[test]

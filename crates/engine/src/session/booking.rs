@@ -40,21 +40,21 @@ impl Session {
             self.state.record_payout(intent.symbol, payout, intent.decision_time);
         }
         let end = (settled.outcome, settled.profit, settled.payout);
-        self.book_end((intent.bot, intent.symbol, intent.id), intent.stake, end, at);
+        self.ledger.settle(intent.stake, settled.profit);
+        self.state.end_probe(intent.symbol, intent.id);
+        self.count_end(intent.bot, intent.symbol, end, at);
         Some(intent)
     }
 
-    /// Books how a trade ended: the money, streaks, cooldowns, the bot's next stake.
+    /// Counts how a trade ended, whose money is booked: streaks, cooldowns, the bot's next stake.
     #[inline]
-    pub(super) fn book_end(
+    pub(super) fn count_end(
         &mut self,
-        (bot, symbol, id): (BotId, SymbolId, IntentId),
-        stake: Money,
+        bot: BotId,
+        symbol: SymbolId,
         (outcome, profit, payout): (Outcome, Money, Option<Payout>),
         at: Millis,
     ) {
-        self.ledger.settle(stake, profit);
-        self.state.end_probe(symbol, id);
         self.ledger.count_outcome(outcome);
         self.state.count_outcome(symbol, outcome);
         if self.limits.cools_down() && outcome == Outcome::Lost {

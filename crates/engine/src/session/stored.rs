@@ -9,11 +9,14 @@ use candlewick_sdk::{Candle, Millis, Signal, closing_before};
 /// Candles that a bot is shown before another bot's turn comes: few enough that all bots of a series find them in a cache.
 const BLOCK: usize = 64;
 
+/// The same where no bot shares its series.
+const BLOCK_OF_ONE: usize = 256;
+
 /// The candles of every series of a Session, for [`Session::handle_candles`], and how far each bot has come in them.
 ///
-/// A strategy sees closed candles, prices of its symbol and settlements of its own trades. A bot that has no trade under way, on
-/// a symbol without prices, can therefore be shown candles before the other bots are, up to the first that it answers. What it
-/// answered is decided when every other bot has come as far.
+/// A strategy sees closed candles, prices of its symbol and settlements of its own trades, if it wants these. A bot that can be
+/// shown no settlement, on a symbol without prices, can therefore be shown candles before the other bots are, up to the
+/// first that it answers. What it answered is decided when every other bot has come as far.
 pub struct StoredCandles<'a> {
     /// In the order of the Session's series.
     series: Vec<&'a [Candle]>,
@@ -23,6 +26,8 @@ pub struct StoredCandles<'a> {
     turns: Tournament,
     /// Candles of all series that the first bot of each has been shown.
     shown: u64,
+    /// Candles in a block.
+    block: usize,
 }
 
 /// A bot, and how far it has come in its series.
@@ -63,7 +68,8 @@ impl<'a> StoredCandles<'a> {
             }
         }
         let turns = Tournament::of(readers.iter().map(|reader| reader.next_close(&series)));
-        Self { series, readers, turns, shown: 0 }
+        let is_shared = readers.len() > series.len();
+        Self { series, readers, turns, shown: 0, block: if is_shared { BLOCK } else { BLOCK_OF_ONE } }
     }
 
     /// How many candles the series have together.
@@ -95,12 +101,12 @@ impl<'a> StoredCandles<'a> {
         reader.signal = None;
         let candles = self.series[reader.series.index()];
         let before = reader.shown;
-        let end = candles.len().min((before / BLOCK + 1) * BLOCK);
+        let end = candles.len().min((before | (self.block - 1)) + 1);
         let mut rest = candles.get(before..end).unwrap_or_default();
         if let Some(until) = until {
             rest = &rest[..closing_before(rest, reader.length, until)];
         }
-        reader.prefetch(candles, end + BLOCK);
+        reader.prefetch(candles, end + self.block);
         while !rest.is_empty() {
             let shown = bot.on_candles(rest, &mut reader.signal);
             reader.shown += shown;
@@ -130,12 +136,8 @@ impl<'a> StoredCandles<'a> {
 
     /// When the first candle of any series closes that closes at `from` or later.
     pub(super) fn first_close_from(&self, from: Millis) -> Option<Millis> {
-        let firsts = self.readers.iter().filter(|reader| reader.is_first).filter_map(|reader| {
-            let candles = self.series[reader.series.index()];
-            let place = candles.partition_point(|candle| candle.time() + reader.length < from);
-            Some(candles.get(place)?.time() + reader.length)
-        });
-        firsts.min()
+        let firsts = self.readers.iter().filter(|reader| reader.is_first);
+        firsts.filter_map(|reader| reader.first_close_from(self.series[reader.series.index()], from)).min()
     }
 
     /// Forgets the last answer of the reader whose turn it is, and shows its bot nothing further yet.
@@ -156,6 +158,19 @@ impl Reader {
             candles[..until.min(candles.len())].iter().skip(self.prefetched).for_each(prefetch);
             self.prefetched = until;
         }
+    }
+
+    /// When the first candle of its series closes that closes at `from` or later. Looked for from where it has come to, in steps that
+    /// double: that is near and in a cache, the middle of all candles is not.
+    fn first_close_from(&self, candles: &[Candle], from: Millis) -> Option<Millis> {
+        let closes_before = |candle: &Candle| candle.time() + self.length < from;
+        let (mut start, mut step) = (self.shown.min(candles.len()), 1);
+        while start > 0 && !closes_before(&candles[start - 1]) {
+            start = start.saturating_sub(step);
+            step *= 2;
+        }
+        let place = start + closing_before(&candles[start..], self.length, from);
+        Some(candles.get(place)?.time() + self.length)
     }
 
     /// When the first candle closes that it has not been shown; the end of time when there is none.

@@ -38,26 +38,32 @@ impl Session {
             }
             let Reader { bot, signal, .. } = candles.reader(place);
             let bot = *bot;
+            let mut is_end = false;
             if let Some(signal) = signal {
                 self.pass_time_of(candles, at + Millis::new(1), actions);
                 let moment = Moment { at, received: at, origin: Origin::Live };
                 let is_approved = self.decide(bot, signal, moment, actions);
-                if is_approved || actions.len() >= MOST_ACTIONS {
-                    candles.end_turn(place);
-                    return StretchEnd::ActionsAt(at);
-                }
+                is_end = is_approved || actions.len() >= MOST_ACTIONS;
             }
-            let waits = candles.waits_for_events(place) || self.has_trade_under_way(bot);
-            candles.show(place, &mut self.bots[bot.index()], waits.then_some(until));
+            let waits = candles.waits_for_events(place) || self.waits_for_settlement(bot);
+            if is_end && waits {
+                candles.end_turn(place);
+            } else {
+                candles.show(place, &mut self.bots[bot.index()], waits.then_some(until));
+            }
+            if is_end {
+                return StretchEnd::ActionsAt(at);
+            }
         }
         self.pass_time_of(candles, until, actions);
         StretchEnd::Reached
     }
 
-    /// Whether a settlement of the bot's own may yet come.
+    /// Whether the bot's strategy may yet be shown a settlement of a trade that is under way.
     #[inline]
-    fn has_trade_under_way(&self, bot: BotId) -> bool {
-        self.intents.has_unopened() || self.intents.all().iter().any(|intent| intent.bot == bot)
+    fn waits_for_settlement(&self, bot: BotId) -> bool {
+        self.bots[bot.index()].wants_settlements()
+            && (self.intents.has_unopened() || self.intents.all().iter().any(|intent| intent.bot == bot))
     }
 
     /// What time alone brings about while candles close before `until`.

@@ -146,7 +146,7 @@ impl TrialSession {
     #[inline]
     pub fn is_full(&self) -> bool {
         let Session { bots, limits, intents, .. } = &self.session;
-        limits.is_full(intents, bots[BotId::FIRST.index()].symbol)
+        limits.is_full(intents, intents.counts(bots[BotId::FIRST.index()].symbol))
     }
 
     /// Before when every signal of the bot is certain to be refused, if no event comes first; `now` is the moment of the
@@ -169,7 +169,7 @@ impl TrialSession {
             edge: bot.verdict.edge(),
             reason: &Reason::new(""),
         };
-        risk::refuses_until(&proposal, session.view()).min(session.next_release)
+        risk::refuses_until(&proposal, session.view(proposal.symbol)).min(session.next_release)
     }
 
     #[inline]
@@ -182,7 +182,7 @@ impl TrialSession {
         let moment = Moment { at: close, received: close, origin: Origin::Live };
         let session = &mut self.session;
         let (proposal, probe) = session.proposal(BotId::FIRST, signal, moment);
-        let terms = risk::order_terms(&proposal, session.view())?;
+        let terms = risk::order_terms(&proposal, session.view(proposal.symbol))?;
         let Some(precomputed) = outcome(&terms) else {
             session.begin(&proposal, probe);
             return Ok(BookedTrade::UnderWay(terms));
@@ -194,20 +194,23 @@ impl TrialSession {
         Ok(BookedTrade::Settled { settlement, settled_at })
     }
 
-    /// Books a trade from its stake to its end.
+    /// Books a trade from its stake to its end. Between the two nothing looks at its stake, which is therefore not reserved.
     #[allow(clippy::inline_always, reason = "its arguments stay out of memory: see docs/performance.md")]
     #[inline(always)]
     fn book_to_end(&mut self, proposal: &Proposal<'_>, probe: Probe, precomputed: &PrecomputedOutcome) {
         let (bot, symbol) = (proposal.bot, proposal.symbol);
         let PrecomputedOutcome { answered_at, payout, settled_at, outcome, profit } = *precomputed;
         let id = self.session.intents.pass();
-        self.session.stake_on(proposal, id, probe);
+        self.session.count_trade(proposal, id, probe);
         self.pass_time(answered_at);
         self.session.state.record_payout(symbol, payout, answered_at);
         self.session.bots[bot.index()].verdict.on_answered(symbol, payout);
         self.pass_time(settled_at);
-        let end = (outcome, profit, Some(payout));
-        self.session.book_end((bot, symbol, id), proposal.stake, end, settled_at);
+        self.session.ledger.earn(profit);
+        if probe == Probe::Needed {
+            self.session.state.end_probe(symbol, id);
+        }
+        self.session.count_end(bot, symbol, (outcome, profit, Some(payout)), settled_at);
         // A verdict updates the rules; no action is made of it.
         self.session.bots[bot.index()].verdict.on_settled((bot, id), (outcome, Some(payout)), settled_at);
     }

@@ -26,7 +26,7 @@ impl Session {
     }
 
     /// The bots whose edge the verdict has ruled out.
-    pub fn rejected_bots(&self) -> impl Iterator<Item = &str> {
+    pub fn edge_rejected_bots(&self) -> impl Iterator<Item = &str> {
         let bots = self.verdicts().zip(&self.names);
         bots.filter(|(verdict, _)| verdict.edge() == Edge::Rejected).map(|(_, name)| name.as_str())
     }

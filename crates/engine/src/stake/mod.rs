@@ -82,6 +82,16 @@ pub(crate) enum Stake {
     Kelly(Kelly),
 }
 
+impl StakeSettings {
+    /// Whether a loss makes the next stake larger, so that many small wins hide the losses to come.
+    pub const fn climbs_after_losses(&self) -> bool {
+        match self {
+            Self::Martingale { .. } => true,
+            Self::Fixed { .. } | Self::Share { .. } | Self::Soros { .. } | Self::Kelly { .. } => false,
+        }
+    }
+}
+
 impl Default for StakeSettings {
     fn default() -> Self {
         Self::Fixed { amount: Decimal::TEN }

@@ -139,7 +139,7 @@ fn book(session: &mut TrialSession, close: Millis, (bet, signal): (&Bet, &Signal
 /// Everything that a Session tells of itself.
 fn state(session: &Session) -> String {
     let verdicts: Vec<_> =
-        session.verdicts().map(|verdict| (verdict.edge(), verdict.test().clone())).collect();
+        session.verdicts().map(|verdict| (verdict.edge(), verdict.edge_test().clone())).collect();
     let next = (session.next_intent(), session.last_payout(BotId::FIRST), session.reserved().count());
     format!("{:?} {next:?} {verdicts:?}", session.ledger())
 }

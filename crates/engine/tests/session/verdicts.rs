@@ -37,7 +37,7 @@ fn losing(trades: i64) -> Vec<Event> {
 }
 
 fn accounts(verdict: &BotVerdict) -> (u64, f64, f64) {
-    (verdict.test().settled(), verdict.test().edge_account(), verdict.test().mirror_account())
+    (verdict.edge_test().settled(), verdict.edge_test().edge_account(), verdict.edge_test().mirror_account())
 }
 
 fn the_verdict(session: &Session) -> BotVerdict {
@@ -58,7 +58,7 @@ fn it_falls_once_with_the_settlement_behind_it_and_refuses_where_it_is_enforced(
         assert_eq!(told[fell], format!("a Rejected after {}", fell / 3 + 1));
         let next = &told[fell + 1];
         assert_eq!(next == "a EdgeRejected", is_enforced, "{next}");
-        assert_eq!(session.session.rejected_bots().collect::<Vec<_>>(), ["a"]);
+        assert_eq!(session.session.edge_rejected_bots().collect::<Vec<_>>(), ["a"]);
         let edges: Vec<Edge> = session.session.verdicts().map(BotVerdict::edge).collect();
         assert_eq!(edges, [Edge::Rejected, Edge::Open], "the other bot has no trade");
     }
@@ -137,14 +137,17 @@ fn a_restart_finds_the_verdict_as_if_it_had_never_ended() {
     for (trades, edge) in [(1, Edge::Open), (LOSSES, Edge::Rejected)] {
         let (before, session) = restarted((&settings, "1"), (&settings, "1"), trades);
         let after = the_verdict(&session);
-        assert_eq!((after.test(), after.edge(), after.since()), (before.test(), edge, before.since()));
-        assert_eq!(session.rejected_bots().count(), usize::from(edge == Edge::Rejected));
+        assert_eq!(
+            (after.edge_test(), after.edge(), after.since()),
+            (before.edge_test(), edge, before.since())
+        );
+        assert_eq!(session.edge_rejected_bots().count(), usize::from(edge == Edge::Rejected));
     }
     // Stakes are no part of what is judged.
     let mut richer = settings.clone();
     richer.bots[0].stake = candlewick_engine::StakeSettings::Share { percent: 1.0 };
     let (before, session) = restarted((&settings, "1"), (&richer, "1"), 3);
-    assert_eq!(the_verdict(&session).test(), before.test());
+    assert_eq!(the_verdict(&session).edge_test(), before.edge_test());
 }
 
 #[test]
@@ -167,7 +170,7 @@ fn other_parameters_another_version_or_another_plan_begin_anew() {
         let verdict = the_verdict(&session);
         assert_eq!((accounts(&verdict), verdict.edge()), ((0, 1.0, 1.0), Edge::Open), "{second:?}");
         assert_eq!(
-            (verdict.since().number(), session.rejected_bots().count()),
+            (verdict.since().number(), session.edge_rejected_bots().count()),
             (LOSSES.unsigned_abs() + 1, 0)
         );
     }

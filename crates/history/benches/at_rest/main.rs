@@ -1,4 +1,4 @@
-//! What candles at rest cost: 1,000,000 of them read, opened and scanned, each beside a floor that does nothing else.
+//! What stored candles cost: 1,000,000 of them read, opened and scanned, each beside a floor that does nothing else.
 //!
 //! Everything is run in turn, so that whatever slows the machine slows both, and the best of each is printed with its
 //! ratio, and the most memory that was held at once. `cargo bench -p candlewick-history --bench at_rest`
@@ -9,7 +9,7 @@ mod floor;
 mod memory;
 
 use candlewick_history::{
-    Catalog, DataSource, FileCache, GenerateSettings, ImportSettings, Origin, generate, import_file,
+    CandleFile, Catalog, FileCache, GenerateSettings, ImportSettings, Origin, generate, import_file,
     known_market, no_progress, read_csv_file, read_parquet_file, write_csv_file, write_parquet_file,
 };
 use candlewick_sdk::{Candle, CandleSeries, Millis, Symbol};
@@ -109,7 +109,7 @@ fn imported_and_stored(path: &Path, folder: &Path) -> f64 {
 struct Fixture {
     folder: tempfile::TempDir,
     memory: CandleSeries,
-    source: DataSource,
+    source: CandleFile,
     cache: FileCache,
     catalog: Catalog,
 }
@@ -118,7 +118,7 @@ impl Fixture {
     fn new() -> Self {
         let memory = candles();
         let folder = tempfile::tempdir().expect("a folder to write to");
-        let source = DataSource::in_folder(folder.path(), memory.series()).expect("a plain symbol");
+        let source = CandleFile::in_folder(folder.path(), memory.series()).expect("a plain symbol");
         write_csv_file(&memory, &source.path).expect("room on the disk");
         write_parquet_file(&memory, &folder.path().join("x.parquet")).expect("room on the disk");
         let catalog = Catalog::new(folder.path().join("catalog"));

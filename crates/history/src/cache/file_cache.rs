@@ -3,7 +3,7 @@
 use super::stamp::Stamp;
 use super::{Copied, ENDING, open, write};
 use crate::disk::{Disk, PARTIAL, SystemDisk, make_folder};
-use crate::{DataSource, HashedSeries, HistoryError, Progress};
+use crate::{CandleFile, HashedSeries, HistoryError, Progress};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -30,10 +30,10 @@ impl FileCache {
     /// The candles of a file: from the copy, or read, checked and copied.
     ///
     /// # Errors
-    /// Those of [`DataSource::read`].
+    /// Those of [`CandleFile::read`].
     pub fn read(
         &self,
-        source: &DataSource,
+        source: &CandleFile,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<HashedSeries, HistoryError> {
         let stamp = Stamp::of(&source.path);
@@ -52,7 +52,7 @@ impl FileCache {
         Ok(series)
     }
 
-    fn copy_of(&self, source: &DataSource) -> PathBuf {
+    fn copy_of(&self, source: &CandleFile) -> PathBuf {
         let place = source.path.canonicalize().unwrap_or_else(|_| source.path.clone());
         let mut hasher = blake3::Hasher::new();
         hasher.update(source.series.to_string().as_bytes());
@@ -106,7 +106,7 @@ mod tests {
 
     struct Fixture {
         _folder: tempfile::TempDir,
-        source: DataSource,
+        source: CandleFile,
         cache: FileCache,
     }
 
@@ -115,7 +115,7 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("BTCUSDT_1m.csv");
             fs::write(&path, OLD).unwrap();
-            let source = DataSource::from_path(&path).unwrap();
+            let source = CandleFile::from_path(&path).unwrap();
             let cache = FileCache::new(folder.path().join("cache"));
             Self { _folder: folder, source, cache }
         }
@@ -187,7 +187,7 @@ mod tests {
         let fixture = Fixture::new();
         fixture.read();
         let series = candlewick_sdk::Series { symbol: "ETHUSDT".parse().unwrap(), ..fixture.source.series };
-        let other = DataSource { series, ..fixture.source.clone() };
+        let other = CandleFile { series, ..fixture.source.clone() };
         let read = fixture.cache.read(&other, &mut |_| {}).unwrap();
         assert_eq!(read.candles().series(), series);
         assert_eq!(fs::read_dir(&fixture.cache.folder).unwrap().count(), 2);
@@ -206,7 +206,7 @@ mod tests {
         for number in 0..=MOST_ENTRIES {
             let symbol = format!("S{number}").parse().unwrap();
             let series = candlewick_sdk::Series { symbol, ..fixture.source.series };
-            fixture.cache.read(&DataSource { series, ..fixture.source.clone() }, &mut |_| {}).unwrap();
+            fixture.cache.read(&CandleFile { series, ..fixture.source.clone() }, &mut |_| {}).unwrap();
         }
         assert_eq!(fs::read_dir(&fixture.cache.folder).unwrap().count(), MOST_ENTRIES);
     }

@@ -3,7 +3,7 @@
 use super::Catalog;
 use super::folder::SeriesFolder;
 use super::lock::WriteLock;
-use super::manifest::{Manifest, Origin, Rest, Revision, Version};
+use super::manifest::{EmptyHours, Manifest, Origin, Revision, Version};
 use super::merge::{KnownValues, merge};
 use crate::HistoryError;
 use crate::block::blocks;
@@ -32,8 +32,8 @@ impl Catalog {
     /// When it answers, the candles are durable; when it fails, or the machine does, all of them are there or none.
     ///
     /// # Errors
-    /// [`HistoryError::ChangeSetting`] for a candle off the interval's grid, [`HistoryError::AwaitWriter`] when
-    /// another program does not stop writing, [`HistoryError::CheckPath`] and [`HistoryError::FixFile`] when the
+    /// [`HistoryError::InvalidSetting`] for a candle off the interval's grid, [`HistoryError::SeriesLocked`] when
+    /// another program does not stop writing, [`HistoryError::Io`] and [`HistoryError::InvalidFile`] when the
     /// folder or its files are broken.
     pub fn append(
         &self,
@@ -152,7 +152,7 @@ impl Catalog {
     /// The values that came later for moments whose candle was there already, by time.
     ///
     /// # Errors
-    /// [`HistoryError::CheckPath`] and [`HistoryError::FixFile`] when they cannot be read.
+    /// [`HistoryError::Io`] and [`HistoryError::InvalidFile`] when they cannot be read.
     pub fn revisions(&self, series: Series) -> Result<Vec<Revision>, HistoryError> {
         self.consistently(series, SeriesFolder::revisions).map(Option::unwrap_or_default)
     }
@@ -169,7 +169,7 @@ impl Catalog {
     ///
     /// # Errors
     /// Those of [`append`](Self::append).
-    pub fn note_rests(
+    pub fn note_empty_hours(
         &self,
         series: Series,
         source: &str,
@@ -177,19 +177,19 @@ impl Catalog {
     ) -> Result<(), HistoryError> {
         let (folder, _lock) = self.open_to_write(series)?;
         let Some(mut manifest) = folder.manifest()? else { return Ok(()) };
-        let known = manifest.rests.len();
+        let known = manifest.empty_hours.len();
         for stretch in stretches {
-            if !manifest.is_rest(source, stretch) {
+            if !manifest.is_known_empty(source, stretch) {
                 let Range { start, end } = *stretch;
-                manifest.rests.push(Rest { source: source.to_owned(), start, end });
+                manifest.empty_hours.push(EmptyHours { source: source.to_owned(), start, end });
             }
         }
-        if manifest.rests.len() > known { self.commit(&folder, &manifest) } else { Ok(()) }
+        if manifest.empty_hours.len() > known { self.commit(&folder, &manifest) } else { Ok(()) }
     }
 
     fn open_to_write(&self, series: Series) -> Result<(SeriesFolder, WriteLock), HistoryError> {
         let folder = self.series_folder(series);
-        make_folder(&*self.disk, &folder.path).map_err(|source| HistoryError::CheckPath {
+        make_folder(&*self.disk, &folder.path).map_err(|source| HistoryError::Io {
             path: folder.path.clone(),
             action: "make",
             source,
@@ -223,7 +223,7 @@ fn check_grid(series: Series, candles: &[Candle]) -> Result<(), HistoryError> {
         None => Ok(()),
         Some(candle) => {
             let problem = format!("the candle at {} does not lie on the grid of {series}", candle.time());
-            Err(HistoryError::ChangeSetting { setting: "interval", problem })
+            Err(HistoryError::InvalidSetting { setting: "interval", problem })
         }
     }
 }

@@ -36,7 +36,7 @@ impl SeriesFolder {
         let text = match fs::read_to_string(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(source) => return Err(HistoryError::CheckPath { path, action: "read", source }),
+            Err(source) => return Err(HistoryError::Io { path, action: "read", source }),
         };
         let manifest: Result<Manifest, String> =
             serde_json::from_str(&text).map_err(|error| error.to_string());
@@ -57,7 +57,7 @@ impl SeriesFolder {
             "this is not a sound manifest: {problem}; bring the file back, or delete the series' folder and fetch or \
              import it anew"
         );
-        Err(HistoryError::FixFile { path, problem })
+        Err(HistoryError::InvalidFile { path, problem })
     }
 
     /// Puts a manifest, and the files that it names, in force.
@@ -69,11 +69,7 @@ impl SeriesFolder {
     /// Writes a file into the folder.
     pub(super) fn put(&self, disk: &dyn Disk, name: &str, parts: &[&[u8]]) -> Result<(), HistoryError> {
         let path = self.path.join(name);
-        replace(disk, &path, parts).map_err(|source| HistoryError::CheckPath {
-            path,
-            action: "write",
-            source,
-        })
+        replace(disk, &path, parts).map_err(|source| HistoryError::Io { path, action: "write", source })
     }
 
     /// Reads a candle file and holds it to the hash that the manifest has of it.
@@ -82,7 +78,7 @@ impl SeriesFolder {
         if block_hash(&candles).to_hex().as_str() != segment.hash {
             let problem = "its candles are not those that the manifest names; bring the file back, or delete the \
                            series' folder and fetch or import it anew";
-            return Err(HistoryError::FixFile {
+            return Err(HistoryError::InvalidFile {
                 path: self.path.join(&segment.file),
                 problem: problem.to_owned(),
             });
@@ -95,10 +91,10 @@ impl SeriesFolder {
         let path = self.path.join(name);
         let file = match File::open(&path) {
             Ok(file) => file,
-            Err(source) => return Err(HistoryError::CheckPath { path, action: "open", source }),
+            Err(source) => return Err(HistoryError::Io { path, action: "open", source }),
         };
         let table = read_table(file, self.series.interval, extra);
-        table.map_err(|problem| HistoryError::FixFile { path, problem })
+        table.map_err(|problem| HistoryError::InvalidFile { path, problem })
     }
 
     /// The candles of a version: from the cache beside its files, or from them.
@@ -122,7 +118,7 @@ impl SeriesFolder {
         }
         let candles = CandleSeries::new(self.series, candles).map_err(|error| {
             let problem = format!("the candle files do not follow each other: {error}");
-            HistoryError::FixFile { path: self.path.clone(), problem }
+            HistoryError::InvalidFile { path: self.path.clone(), problem }
         })?;
         Ok(HashedSeries::with_hash(candles, version.hash()))
     }
@@ -241,7 +237,7 @@ pub(super) fn symbol_of(name: &str) -> Option<Symbol> {
 
 /// Whether a file that a manifest named is gone because another one is in force by now.
 pub(super) fn is_gone(error: &HistoryError) -> bool {
-    matches!(error, HistoryError::CheckPath { source, .. } if source.kind() == io::ErrorKind::NotFound)
+    matches!(error, HistoryError::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ impl WriteLock {
     /// Waits for the right.
     pub(super) fn take(folder: &Path) -> Result<Self, HistoryError> {
         let path = folder.join(".lock");
-        let check_path = |source| HistoryError::CheckPath { path: path.clone(), action: "lock", source };
+        let check_path = |source| HistoryError::Io { path: path.clone(), action: "lock", source };
         let file = File::options().create(true).append(true).open(&path).map_err(check_path)?;
         let tries = Duration::from_secs(PATIENCE_SECONDS).as_millis() / PAUSE.as_millis();
         for _ in 0..tries {
@@ -28,6 +28,6 @@ impl WriteLock {
                 Err(TryLockError::Error(error)) => return Err(check_path(error)),
             }
         }
-        Err(HistoryError::AwaitWriter { folder: folder.to_owned(), seconds: PATIENCE_SECONDS })
+        Err(HistoryError::SeriesLocked { folder: folder.to_owned(), seconds: PATIENCE_SECONDS })
     }
 }

@@ -33,14 +33,14 @@ pub struct Manifest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repaired: Option<RevisionFile>,
     /// Closed hours in which a source was asked for candles and had none.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub rests: Vec<Rest>,
+    #[serde(rename = "rests", default, skip_serializing_if = "Vec::is_empty")]
+    pub empty_hours: Vec<EmptyHours>,
 }
 
 /// Closed hours in which a source was asked for candles and had none: nobody needs to ask again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Rest {
+pub struct EmptyHours {
     /// The source, as its [`Provenance`] names it.
     pub source: String,
     /// Open time of the first candle that is not there.
@@ -144,7 +144,7 @@ impl Manifest {
             origins: Vec::new(),
             revisions: None,
             repaired: None,
-            rests: Vec::new(),
+            empty_hours: Vec::new(),
         }
     }
 
@@ -169,13 +169,13 @@ impl Manifest {
     }
 
     /// Whether a source was asked for a stretch of closed hours, and had nothing.
-    pub fn is_rest(&self, source: &str, stretch: &Range<Millis>) -> bool {
-        let covers = |rest: &Rest| rest.start <= stretch.start && stretch.end <= rest.end;
-        self.rests.iter().any(|rest| rest.source == source && covers(rest))
+    pub fn is_known_empty(&self, source: &str, stretch: &Range<Millis>) -> bool {
+        let covers = |empty: &EmptyHours| empty.start <= stretch.start && stretch.end <= empty.end;
+        self.empty_hours.iter().any(|empty| empty.source == source && covers(empty))
     }
 
     /// How many candles are missing between the first and the last of a version.
-    pub fn missing(&self, version: &Version) -> u64 {
+    pub fn missing_candles(&self, version: &Version) -> u64 {
         let slots = (version.end() - version.start()).get() / self.interval.length().get();
         u64::try_from(slots).unwrap_or(0).saturating_sub(version.candles())
     }

@@ -27,7 +27,7 @@ mod testing;
 mod truth;
 
 pub use append::Appended;
-pub use manifest::{Manifest, Origin, Provenance, Rest, Revision, Segment, Version};
+pub use manifest::{EmptyHours, Manifest, Origin, Provenance, Revision, Segment, Version};
 
 use crate::HistoryError;
 use crate::disk::{Disk, SystemDisk};
@@ -85,7 +85,7 @@ impl Catalog {
     /// The manifests of all series, by symbol, then by interval.
     ///
     /// # Errors
-    /// [`HistoryError::CheckPath`] when a folder cannot be read, [`HistoryError::FixFile`] for a broken manifest.
+    /// [`HistoryError::Io`] when a folder cannot be read, [`HistoryError::InvalidFile`] for a broken manifest.
     pub fn manifests(&self) -> Result<Vec<Manifest>, HistoryError> {
         let mut found = Vec::new();
         for series in self.series()? {
@@ -98,7 +98,7 @@ impl Catalog {
     /// broken hides no other.
     ///
     /// # Errors
-    /// [`HistoryError::CheckPath`] when a folder cannot be read.
+    /// [`HistoryError::Io`] when a folder cannot be read.
     pub fn series(&self) -> Result<Vec<Series>, HistoryError> {
         let mut found = Vec::new();
         for (symbol, folder) in folders_in(&self.folder)? {
@@ -118,7 +118,7 @@ impl Catalog {
     /// What is known of a series; nothing when it is not in the catalog.
     ///
     /// # Errors
-    /// [`HistoryError::CheckPath`] and [`HistoryError::FixFile`] when the manifest cannot be read.
+    /// [`HistoryError::Io`] and [`HistoryError::InvalidFile`] when the manifest cannot be read.
     pub fn manifest(&self, series: Series) -> Result<Option<Manifest>, HistoryError> {
         self.series_folder(series).manifest()
     }
@@ -137,7 +137,7 @@ impl fmt::Debug for Catalog {
 
 /// Names and places of the folders in a folder; none when it is absent.
 fn folders_in(folder: &Path) -> Result<Vec<(String, PathBuf)>, HistoryError> {
-    let check_path = |source| HistoryError::CheckPath { path: folder.to_owned(), action: "list", source };
+    let check_path = |source| HistoryError::Io { path: folder.to_owned(), action: "list", source };
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),

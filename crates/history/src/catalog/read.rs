@@ -14,7 +14,7 @@ impl Catalog {
     /// The current candles of a series.
     ///
     /// # Errors
-    /// [`HistoryError::FillCatalog`] when it holds none, [`HistoryError::CheckPath`] and [`HistoryError::FixFile`]
+    /// [`HistoryError::NotInCatalog`] when it holds none, [`HistoryError::Io`] and [`HistoryError::InvalidFile`]
     /// when its files cannot be read or are not what the manifest says.
     pub fn read(&self, series: Series) -> Result<HashedSeries, HistoryError> {
         self.consistently(series, |folder, manifest| match manifest.current() {
@@ -73,6 +73,6 @@ impl Catalog {
     }
 
     fn fill_catalog(&self, what: String) -> HistoryError {
-        HistoryError::FillCatalog { folder: self.folder.clone(), what }
+        HistoryError::NotInCatalog { folder: self.folder.clone(), what }
     }
 }

@@ -15,20 +15,20 @@ fn read(catalog: &Catalog) -> Vec<Row> {
 }
 
 #[test]
-fn hours_of_rest_are_remembered_by_source_and_once() {
+fn empty_hours_are_remembered_by_source_and_once() {
     let folder = tempfile::tempdir().unwrap();
     let catalog = Catalog::new(folder.path());
     let minutes = |start, end| Millis::MINUTE * start..Millis::MINUTE * end;
-    let rests = || catalog.manifest(series()).unwrap().map(|manifest| manifest.rests.len());
-    catalog.note_rests(series(), "a", &[minutes(2, 5)]).unwrap();
-    assert_eq!(rests(), None, "a series of which nothing is there has none");
+    let empty_hours = || catalog.manifest(series()).unwrap().map(|manifest| manifest.empty_hours.len());
+    catalog.note_empty_hours(series(), "a", &[minutes(2, 5)]).unwrap();
+    assert_eq!(empty_hours(), None, "a series of which nothing is there has none");
     catalog.append(series(), &candles(&[(1, 1), (5, 1)]), &origin(1_000)).unwrap();
-    catalog.note_rests(series(), "a", &[minutes(2, 5), minutes(3, 4), minutes(2, 5)]).unwrap();
-    assert_eq!(rests(), Some(1));
+    catalog.note_empty_hours(series(), "a", &[minutes(2, 5), minutes(3, 4), minutes(2, 5)]).unwrap();
+    assert_eq!(empty_hours(), Some(1));
     catalog.append(series(), &candles(&[(6, 1)]), &origin(1_000)).unwrap();
     let manifest = catalog.manifest(series()).unwrap().unwrap();
     let known = [("a", minutes(2, 5)), ("a", minutes(3, 5)), ("a", minutes(2, 6)), ("b", minutes(2, 5))]
-        .map(|(source, stretch)| manifest.is_rest(source, &stretch));
+        .map(|(source, stretch)| manifest.is_known_empty(source, &stretch));
     assert_eq!(known, [true, true, false, false]);
 }
 
@@ -147,11 +147,11 @@ fn a_file_that_was_exchanged_is_noticed() {
     std::fs::write(&path, crate::parquet::to_parquet(&candles(&[(1, 2)]), &[])).unwrap();
     let error = catalog.read(series()).unwrap_err();
     assert!(
-        matches!(&error, HistoryError::FixFile { problem, .. } if problem.contains("not those")),
+        matches!(&error, HistoryError::InvalidFile { problem, .. } if problem.contains("not those")),
         "{error}"
     );
     std::fs::write(&path, b"PAR1 nonsense PAR1").unwrap();
-    assert!(matches!(catalog.read(series()).unwrap_err(), HistoryError::FixFile { .. }));
+    assert!(matches!(catalog.read(series()).unwrap_err(), HistoryError::InvalidFile { .. }));
     std::fs::write(folder.path().join("BTC%2FUSDT/1m/manifest.json"), "{}").unwrap();
     let error = catalog.manifests().unwrap_err().to_string();
     assert!(error.contains("manifest.json: this is not a sound manifest"), "{error}");

@@ -54,7 +54,7 @@ pub enum Remedy {
 /// Why a text is not a [`FindingKind`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("\"{text}\" is not a kind of problem: use {}", FindingKind::names())]
-pub struct FindingKindError {
+pub struct ParseFindingKindError {
     text: String,
 }
 
@@ -126,11 +126,11 @@ impl fmt::Display for FindingKind {
 }
 
 impl FromStr for FindingKind {
-    type Err = FindingKindError;
+    type Err = ParseFindingKindError;
 
-    fn from_str(text: &str) -> Result<Self, FindingKindError> {
+    fn from_str(text: &str) -> Result<Self, ParseFindingKindError> {
         let found = Self::ALL.into_iter().find(|kind| kind.as_str() == text);
-        found.ok_or_else(|| FindingKindError { text: text.chars().take(32).collect() })
+        found.ok_or_else(|| ParseFindingKindError { text: text.chars().take(32).collect() })
     }
 }
 

@@ -1,7 +1,7 @@
 //! Candles that are missing while the market was open, and candles that are there while it was closed.
 
 use super::finding::{Finding, FindingKind};
-use super::session::{Doubt, Session};
+use super::session::{Doubt, MarketHours};
 use crate::gap::gaps;
 use candlewick_sdk::{CandleSeries, Interval, Millis};
 use chrono::NaiveDate;
@@ -11,7 +11,7 @@ use std::ops::Range;
 /// has one, and a Sunday on which currencies trade for two hours has none.
 const LEAST_OPEN_PART: i64 = 4;
 
-impl Session {
+impl MarketHours {
     /// How many candles of a length a stretch must have, holidays not counted.
     pub fn expected(&self, stretch: &Range<Millis>, interval: Interval) -> u64 {
         expected(&self.open(stretch, Doubt::Closed, &[]), interval)
@@ -21,7 +21,7 @@ impl Session {
 /// Notes every gap; answers how many candles are missing in all.
 pub(super) fn missing(
     series: &CandleSeries,
-    session: &Session,
+    session: &MarketHours,
     holidays: &[NaiveDate],
     note: &mut dyn FnMut(Finding),
 ) -> u64 {
@@ -49,7 +49,7 @@ pub(super) fn missing(
 
 /// How many candles are missing between the first and the last while the market of the symbol was open.
 pub fn missing_candles(series: &CandleSeries) -> u64 {
-    missing(series, &Session::of_symbol(series.symbol()), &[], &mut drop)
+    missing(series, &MarketHours::of_symbol(series.symbol()), &[], &mut drop)
 }
 
 /// How many candles the market's open stretches ask for. Stretches lie within a gap, so their slots are its own.
@@ -84,7 +84,7 @@ fn expected(open: &[Range<Millis>], interval: Interval) -> u64 {
 /// Notes every run of candles that lie in hours that are surely closed.
 pub(super) fn in_closed_hours(
     series: &CandleSeries,
-    session: &Session,
+    session: &MarketHours,
     holidays: &[NaiveDate],
     note: &mut dyn FnMut(Finding),
 ) {

@@ -12,10 +12,10 @@ mod moves;
 mod rows;
 mod session;
 
-pub use finding::{Finding, FindingKind, FindingKindError, Findings, Remedy};
+pub use finding::{Finding, FindingKind, Findings, ParseFindingKindError, Remedy};
 pub use fix::Fixed;
 pub use gaps::missing_candles;
-pub use session::{Hours, Session, SessionError};
+pub use session::{MarketHours, ParseMarketHoursError, WeeklyHours};
 
 use crate::import::CandleTable;
 use crate::{HistoryError, ImportSettings, Progress, Revision};
@@ -28,7 +28,7 @@ use std::path::Path;
 #[derive(Clone, Debug, PartialEq)]
 pub struct CheckSettings {
     /// When the market is open; follows from the symbol when left out.
-    pub session: Option<Session>,
+    pub session: Option<MarketHours>,
     /// Days on which no session begins, by the session's own calendar.
     pub holidays: Vec<NaiveDate>,
     /// A price further off than so many usual ranges of a candle is a spike or a jump.
@@ -49,7 +49,7 @@ pub struct Checked {
     /// What the candles are of.
     pub series: Series,
     /// When its market is taken to be open.
-    pub session: Session,
+    pub session: MarketHours,
     /// How many rows there are, those without prices left out.
     pub rows: u64,
     /// The sound candles, by time, of each moment the one that came first; none when there is none.
@@ -80,7 +80,7 @@ pub fn check_file(
     settings: &CheckSettings,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Checked, HistoryError> {
-    Ok(check_sheet(CandleTable::read(path, reading, progress)?, settings))
+    Ok(check_table(CandleTable::read(path, reading, progress)?, settings))
 }
 
 /// Checks a file's content; `path` is the name that errors carry, and that may name the series.
@@ -93,10 +93,10 @@ pub fn check_bytes(
     reading: &ImportSettings,
     settings: &CheckSettings,
 ) -> Result<Checked, HistoryError> {
-    Ok(check_sheet(CandleTable::read_from(content, path, reading)?, settings))
+    Ok(check_table(CandleTable::read_from(content, path, reading)?, settings))
 }
 
-fn check_sheet(table: CandleTable, settings: &CheckSettings) -> Checked {
+fn check_table(table: CandleTable, settings: &CheckSettings) -> Checked {
     let CandleTable { series, decoded, .. } = table;
     let mut findings = Findings::default();
     let rows = (decoded.rows.len() + decoded.broken.len()) as u64;
@@ -135,8 +135,8 @@ pub fn check_series(candles: &CandleSeries, revisions: &[Revision], settings: &C
     checked
 }
 
-fn session_of(series: Series, settings: &CheckSettings) -> Session {
-    settings.session.clone().unwrap_or_else(|| Session::of_symbol(series.symbol))
+fn session_of(series: Series, settings: &CheckSettings) -> MarketHours {
+    settings.session.clone().unwrap_or_else(|| MarketHours::of_symbol(series.symbol))
 }
 
 impl Checked {

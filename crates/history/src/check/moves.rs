@@ -4,7 +4,7 @@ use super::finding::{Finding, FindingKind};
 use candlewick_sdk::{Candle, CandleSeries};
 use std::ops::Range;
 
-/// Candles whose usual range is taken together: moods of a market last longer.
+/// Candles whose usual range is taken together: regimes of a market last longer.
 const BLOCK_CANDLES: usize = 500;
 /// Fewer moving candles do not show what is usual.
 const FEWEST_MOVING: usize = 20;

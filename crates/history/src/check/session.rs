@@ -11,20 +11,20 @@ use std::str::FromStr;
 
 /// When a market is open.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Session {
+pub enum MarketHours {
     /// All week.
     Always,
     /// From Sunday 22:00 UTC to Friday 17:00 in New York, as currencies are. The hour by which summer time moves the two
     /// edges is neither: candles may lie in it or not.
     Currencies,
     /// The same hours on some days of the week.
-    Weekly(Hours),
+    Weekly(WeeklyHours),
 }
 
 /// Hours of some days of the week, such as `Mon-Fri 09:30-16:00 America/New_York`. Hours that end before they begin
 /// end on the next day.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hours {
+pub struct WeeklyHours {
     first: Weekday,
     last: Weekday,
     from: NaiveTime,
@@ -32,12 +32,12 @@ pub struct Hours {
     zone: Zone,
 }
 
-/// Why a text is not a [`Session`].
+/// Why a text is not a [`MarketHours`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "\"{text}\" is not a session: use always, currencies, or days, hours and a time zone such as \"Mon-Fri 09:30-16:00 America/New_York\""
 )]
-pub struct SessionError {
+pub struct ParseMarketHoursError {
     text: String,
 }
 
@@ -50,7 +50,7 @@ pub(super) enum Doubt {
     Open,
 }
 
-impl Session {
+impl MarketHours {
     /// The usual one of a symbol, by its [`asset_type_of`].
     pub fn of_symbol(symbol: Symbol) -> Self {
         Self::of_kind(asset_type_of(symbol))
@@ -115,7 +115,7 @@ impl Session {
     }
 }
 
-impl Hours {
+impl WeeklyHours {
     fn open_from(&self, date: NaiveDate) -> Option<Range<Millis>> {
         let place = |day: Weekday| (day.days_since(self.first)) % 7;
         if place(date.weekday()) > place(self.last) {
@@ -160,12 +160,12 @@ impl Zone {
     }
 }
 
-impl fmt::Display for Session {
+impl fmt::Display for MarketHours {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Always => f.pad("always"),
             Self::Currencies => f.pad("currencies"),
-            Self::Weekly(Hours { first, last, from, to, zone }) => {
+            Self::Weekly(WeeklyHours { first, last, from, to, zone }) => {
                 let (from, to) = (from.format("%H:%M"), to.format("%H:%M"));
                 let days = if first == last { first.to_string() } else { format!("{first}-{last}") };
                 write!(f, "{days} {from}-{to} {zone}")
@@ -174,16 +174,16 @@ impl fmt::Display for Session {
     }
 }
 
-impl FromStr for Session {
-    type Err = SessionError;
+impl FromStr for MarketHours {
+    type Err = ParseMarketHoursError;
 
-    fn from_str(text: &str) -> Result<Self, SessionError> {
+    fn from_str(text: &str) -> Result<Self, ParseMarketHoursError> {
         match text {
             "always" => Ok(Self::Always),
             "currencies" => Ok(Self::Currencies),
             _ => {
-                let hours = Hours::parse(text).map(Self::Weekly);
-                hours.ok_or_else(|| SessionError { text: text.chars().take(64).collect() })
+                let hours = WeeklyHours::parse(text).map(Self::Weekly);
+                hours.ok_or_else(|| ParseMarketHoursError { text: text.chars().take(64).collect() })
             }
         }
     }
@@ -198,7 +198,7 @@ mod tests {
     }
 
     fn check(session: &str, doubt: Doubt, within: [&str; 2], expected: &[[&str; 2]]) {
-        let session: Session = session.parse().unwrap();
+        let session: MarketHours = session.parse().unwrap();
         let found = session.open(&(at(within[0])..at(within[1])), doubt, &[]);
         let expected: Vec<_> = expected.iter().map(|[start, end]| at(start)..at(end)).collect();
         assert_eq!(found, expected, "{session}");
@@ -233,8 +233,11 @@ mod tests {
     #[test]
     fn nothing_opens_on_a_holiday() {
         let holiday = [NaiveDate::from_ymd_opt(2026, 1, 6).unwrap()];
-        let found =
-            Session::Always.open(&(at("2026-01-05 12:00")..at("2026-01-08 00:00")), Doubt::Closed, &holiday);
+        let found = MarketHours::Always.open(
+            &(at("2026-01-05 12:00")..at("2026-01-08 00:00")),
+            Doubt::Closed,
+            &holiday,
+        );
         let expected =
             [at("2026-01-05 12:00")..at("2026-01-06 00:00"), at("2026-01-07 00:00")..at("2026-01-08 00:00")];
         assert_eq!(found, expected);
@@ -243,12 +246,15 @@ mod tests {
     #[test]
     fn sessions_read_back_and_what_is_none_says_what_is() {
         for text in ["always", "currencies", "Mon-Fri 09:30-16:00 America/New_York", "Sat 10:00-11:00 UTC"] {
-            assert_eq!(text.parse::<Session>().unwrap().to_string(), text);
+            assert_eq!(text.parse::<MarketHours>().unwrap().to_string(), text);
         }
         for text in
             ["", "Mon-Fri", "Mon-Fri 9-16 UTC", "Mon-Fri 09:30-16:00 Mars", "Mon-Fri 09:30-16:00 UTC x"]
         {
-            assert!(text.parse::<Session>().unwrap_err().to_string().contains("America/New_York"), "{text}");
+            assert!(
+                text.parse::<MarketHours>().unwrap_err().to_string().contains("America/New_York"),
+                "{text}"
+            );
         }
     }
 }

@@ -32,13 +32,13 @@ const PLAUSIBLE_MS: std::ops::Range<i64> = 100_000_000_000..100_000_000_000_000;
 /// Reads the candle file at `path`, calling `progress` about four times per megabyte.
 ///
 /// # Errors
-/// [`HistoryError::CheckPath`] when the file cannot be read, and those of [`read_csv`].
+/// [`HistoryError::Io`] when the file cannot be read, and those of [`read_csv`].
 pub fn read_csv_file(
     path: &Path,
     series: Series,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<CandleSeries, HistoryError> {
-    let check_path = |source| HistoryError::CheckPath { path: path.to_owned(), action: "open", source };
+    let check_path = |source| HistoryError::Io { path: path.to_owned(), action: "open", source };
     let file = File::open(path).map_err(check_path)?;
     let total_bytes = file.metadata().map_err(check_path)?.len();
     let watched = WatchedFile { file, at: Progress { read_bytes: 0, total_bytes }, progress };
@@ -51,7 +51,7 @@ pub fn read_csv_file(
 /// times ascending. A byte order mark, `\r\n` ends and blank lines are tolerated.
 ///
 /// # Errors
-/// [`HistoryError::FixLine`] names the first broken line, [`HistoryError::AddCandles`] an empty file.
+/// [`HistoryError::InvalidLine`] names the first broken line, [`HistoryError::NoCandles`] an empty file.
 pub fn read_csv(mut reader: impl BufRead, path: &Path, series: Series) -> Result<CandleSeries, HistoryError> {
     let mut candles: Vec<Candle> = Vec::new();
     let mut line = Vec::with_capacity(128);
@@ -59,12 +59,13 @@ pub fn read_csv(mut reader: impl BufRead, path: &Path, series: Series) -> Result
     let mut header_seen = false;
     loop {
         number += 1;
-        let fix_line = |problem| HistoryError::FixLine { path: path.to_owned(), line: number, problem };
+        let fix_line = |problem| HistoryError::InvalidLine { path: path.to_owned(), line: number, problem };
         line.clear();
-        let length =
-            reader.by_ref().take(LONGEST_LINE_BYTES).read_until(b'\n', &mut line).map_err(|source| {
-                HistoryError::CheckPath { path: path.to_owned(), action: "read", source }
-            })?;
+        let length = reader
+            .by_ref()
+            .take(LONGEST_LINE_BYTES)
+            .read_until(b'\n', &mut line)
+            .map_err(|source| HistoryError::Io { path: path.to_owned(), action: "read", source })?;
         if length == 0 {
             break;
         }
@@ -90,7 +91,7 @@ pub fn read_csv(mut reader: impl BufRead, path: &Path, series: Series) -> Result
         }
         candles.push(candle);
     }
-    let add_candles = |problem: &str| HistoryError::AddCandles {
+    let add_candles = |problem: &str| HistoryError::NoCandles {
         place: path.display().to_string(),
         problem: problem.to_owned(),
     };

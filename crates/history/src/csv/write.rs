@@ -25,12 +25,12 @@ pub fn write_csv(series: &CandleSeries, mut writer: impl Write) -> io::Result<()
 /// Writes a candle file. The old content stays until the new one is complete.
 ///
 /// # Errors
-/// [`HistoryError::CheckPath`] when the file cannot be written.
+/// [`HistoryError::Io`] when the file cannot be written.
 pub fn write_csv_file(series: &CandleSeries, path: &Path) -> Result<(), HistoryError> {
     let written = replace_by(&SystemDisk, path, &mut |file| {
         write_csv(series, BufWriter::with_capacity(256 * 1024, file))
     });
-    written.map_err(|source| HistoryError::CheckPath { path: path.to_owned(), action: "write", source })
+    written.map_err(|source| HistoryError::Io { path: path.to_owned(), action: "write", source })
 }
 
 #[cfg(test)]

@@ -44,7 +44,7 @@ const BAD_ROWS: [(FindingKind, WriteRow); 9] = [
 /// Takes candles out: so many gaps of one to ten candles each, none of them touching another or an end.
 ///
 /// # Errors
-/// [`HistoryError::ChangeSetting`] when there are too few candles for them.
+/// [`HistoryError::InvalidSetting`] when there are too few candles for them.
 pub fn with_gaps(series: &CandleSeries, gaps: u32, seed: u64) -> Result<CandleSeries, HistoryError> {
     let candles = series.candles();
     let mut dice = Dice::new(series.symbol(), seed ^ SEED_TWIST);
@@ -73,7 +73,7 @@ impl BadRows {
     /// So many of them, each somewhere else.
     ///
     /// # Errors
-    /// [`HistoryError::ChangeSetting`] when there are too few candles for them.
+    /// [`HistoryError::InvalidSetting`] when there are too few candles for them.
     pub fn new(series: CandleSeries, count: u32, seed: u64) -> Result<Self, HistoryError> {
         let mut dice = Dice::new(series.symbol(), !seed ^ SEED_TWIST);
         let rooms = rooms(series.candles().len(), count, 1).ok_or_else(|| too_few("bad-rows", count))?;
@@ -121,11 +121,11 @@ impl BadRows {
     /// Writes a CSV file. The old content stays until the new one is complete.
     ///
     /// # Errors
-    /// [`HistoryError::CheckPath`] when the file cannot be written.
+    /// [`HistoryError::Io`] when the file cannot be written.
     pub fn write_csv_file(&self, path: &Path) -> Result<(), HistoryError> {
         let mut text = Vec::new();
         let written = self.write_csv(&mut text).and_then(|()| replace(&SystemDisk, path, &[&text]));
-        written.map_err(|source| HistoryError::CheckPath { path: path.to_owned(), action: "write", source })
+        written.map_err(|source| HistoryError::Io { path: path.to_owned(), action: "write", source })
     }
 }
 
@@ -151,5 +151,5 @@ fn rooms(candles: usize, count: u32, least: usize) -> Option<impl Iterator<Item 
 }
 
 fn too_few(setting: &'static str, count: u32) -> HistoryError {
-    HistoryError::ChangeSetting { setting, problem: format!("{count} do not fit; take fewer, or more days") }
+    HistoryError::InvalidSetting { setting, problem: format!("{count} do not fit; take fewer, or more days") }
 }

@@ -1,8 +1,8 @@
 //! Synthetic candles: the same seed gives the same candles on every machine.
 //!
-//! A price walks in steps of five seconds, in whole ticks ([`walk`]); its course ([`course`]) follows a market's regimes
-//! and its own past ([`regime_state`]), or another [`regime`], down to a planted edge ([`plan`]); its open hours follow the kind
-//! of market ([`calendar`]). Every interval is joined from
+//! A price walks in steps of five seconds, in whole ticks ([`walk`]); how it moves ([`price_model`]) follows a market's
+//! changing regimes ([`regime_state`]), or another [`regime`], down to a planted edge ([`planted_edge`]); its open hours follow
+//! the kind of market ([`calendar`]). Every interval is joined from
 //! the same steps, so the series of one seed agree with each other exactly.
 //!
 //! Only integers and the four exactly rounded operations and square root of `f64` take part: no logarithm or
@@ -11,18 +11,19 @@
 #[cfg(feature = "import")]
 mod bad_rows;
 mod calendar;
-mod course;
 mod dice;
-mod plan;
+mod planted_edge;
+mod price_model;
 mod regime;
 mod regime_state;
 mod settings;
+mod step;
 mod tick;
 mod walk;
 
 #[cfg(feature = "import")]
 pub use bad_rows::{BadRows, with_gaps};
-pub use regime::{Regime, RegimeError};
+pub use regime::{ParseRegimeError, Regime};
 pub use settings::GenerateSettings;
 
 use crate::HistoryError;
@@ -33,7 +34,7 @@ use walk::Walk;
 /// Makes the candles that `settings` describe.
 ///
 /// # Errors
-/// [`HistoryError::ChangeSetting`] names the setting that is out of its range, and why.
+/// [`HistoryError::InvalidSetting`] names the setting that is out of its range, and why.
 pub fn generate(settings: &GenerateSettings) -> Result<CandleSeries, HistoryError> {
     let Checked { step, tick, kept_from, end } = settings.check()?;
     let mut resampler = Resampler::new(step, settings.interval)?;
@@ -58,7 +59,7 @@ pub fn generate(settings: &GenerateSettings) -> Result<CandleSeries, HistoryErro
         minute += Millis::MINUTE;
     }
     let series = Series { symbol: settings.symbol, interval: settings.interval };
-    CandleSeries::new(series, candles).map_err(|_| HistoryError::ChangeSetting {
+    CandleSeries::new(series, candles).map_err(|_| HistoryError::InvalidSetting {
         setting: "days",
         problem: format!("no candle of {series} is complete in that time; take more days"),
     })

@@ -7,7 +7,7 @@ use std::str::FromStr;
 /// How a synthetic market behaves.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Regime {
-    /// Changing that change: calm and busy hours, trends, bursts that revert, volatility that clusters.
+    /// Regimes that change: calm and busy hours, trends, bursts that revert, volatility that clusters.
     #[default]
     Mixed,
     /// Steps that know nothing of each other. Nobody can win here but by luck.
@@ -38,7 +38,7 @@ pub enum Regime {
 #[error(
     "\"{text}\" is not a regime: use mixed, random-walk, trend, trend:LEAN, mean-reversion, mean-reversion:PULL, edge:CHANCE or edge:CHANCE:SPAN, such as edge:0.58:5m"
 )]
-pub struct RegimeError {
+pub struct ParseRegimeError {
     text: String,
 }
 
@@ -89,9 +89,9 @@ impl fmt::Display for Regime {
 }
 
 impl FromStr for Regime {
-    type Err = RegimeError;
+    type Err = ParseRegimeError;
 
-    fn from_str(text: &str) -> Result<Self, RegimeError> {
+    fn from_str(text: &str) -> Result<Self, ParseRegimeError> {
         let parts: Vec<&str> = text.split(':').collect();
         let number = |text: &str| text.parse::<f64>().ok();
         let found = match parts[..] {
@@ -110,7 +110,7 @@ impl FromStr for Regime {
             }
             _ => None,
         };
-        found.ok_or_else(|| RegimeError { text: text.chars().take(64).collect() })
+        found.ok_or_else(|| ParseRegimeError { text: text.chars().take(64).collect() })
     }
 }
 

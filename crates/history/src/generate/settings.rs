@@ -1,9 +1,9 @@
 //! What to generate, and the ranges that make sense.
 
 use super::regime::Regime;
+use super::step::step_interval;
 use super::tick::Tick;
-use super::walk::step_interval;
-use crate::{AssetType, HistoryError, Market};
+use crate::{AssetType, HistoryError, KnownMarket};
 use candlewick_sdk::{Interval, Millis, Symbol};
 
 /// What synthetic candles to make.
@@ -52,7 +52,7 @@ const PRICE_TICKS: std::ops::RangeInclusive<f64> = 1e3..=1e11;
 
 impl GenerateSettings {
     /// One-minute candles of a market, with its usual prices and seed 1.
-    pub fn of_market(symbol: Symbol, market: Market, start: Millis, days: u32) -> Self {
+    pub fn of_market(symbol: Symbol, market: KnownMarket, start: Millis, days: u32) -> Self {
         Self {
             symbol,
             asset_type: market.asset_type,
@@ -69,7 +69,7 @@ impl GenerateSettings {
     }
 
     pub(super) fn check(&self) -> Result<Checked, HistoryError> {
-        let fail = |setting, problem| Err(HistoryError::ChangeSetting { setting, problem });
+        let fail = |setting, problem| Err(HistoryError::InvalidSetting { setting, problem });
         let Self { days, start, interval, volatility, start_price, .. } = *self;
         if !(1..=MOST_DAYS).contains(&days) {
             return fail("days", format!("{days} is not within 1 to {MOST_DAYS}"));

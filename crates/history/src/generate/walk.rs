@@ -2,15 +2,13 @@
 
 use super::GenerateSettings;
 use super::calendar;
-use super::course::Course;
 use super::dice::Dice;
+use super::price_model::PriceModel;
 use super::regime_state::Outlook;
+use super::step::STEPS_PER_MINUTE;
 use super::tick::Tick;
 use crate::AssetType;
-use candlewick_sdk::{Interval, Millis, Ohlcv};
-
-const STEP_SECONDS: usize = 5;
-pub(super) const STEPS_PER_MINUTE: usize = 60 / STEP_SECONDS;
+use candlewick_sdk::{Millis, Ohlcv};
 
 /// The share of one-minute candles that close where they opened: fixed-time trades settle such a minute as a
 /// draw, and in the currency markets 4 to 5 % of minutes are of that kind.
@@ -22,18 +20,13 @@ const WICK_REACH: f64 = 0.4;
 /// However long the walk, the price stays within this factor of the first.
 const FARTHEST: i64 = 8;
 
-/// The length of a step.
-pub(super) fn step_interval() -> Interval {
-    Interval::from_seconds(STEP_SECONDS as i64).expect("a few seconds are an interval")
-}
-
 /// The walk of one price.
 pub(super) struct Walk {
     asset_type: AssetType,
     tick: Tick,
     volatility: f64,
     dice: Dice,
-    course: Course,
+    model: PriceModel,
     /// The first price, in ticks.
     home: i64,
     /// The last price, in ticks.
@@ -49,7 +42,7 @@ impl Walk {
             tick,
             volatility: settings.volatility,
             dice: Dice::new(settings.symbol, settings.seed),
-            course: Course::new(settings.regime, home as f64),
+            model: PriceModel::new(settings.regime, home as f64),
             home,
             price: home,
             market_was_closed: false,
@@ -68,11 +61,11 @@ impl Walk {
             self.market_was_closed = false;
             let jump = self.dice.normal() * usual * WEEKEND_REACH;
             self.price = self.within_reach(self.price as f64 + jump);
-            self.course.forget();
+            self.model.forget();
         }
-        let outlook = self.course.outlook(self.price as f64, usual, &mut self.dice);
+        let outlook = self.model.outlook(self.price as f64, usual, &mut self.dice);
         let average = self.price as f64 * self.volatility;
-        let planned = self.course.planned(self.price, average, self.asset_type, minute, &mut self.dice);
+        let planned = self.model.planned(self.price, average, self.asset_type, minute, &mut self.dice);
         let closes = match planned {
             Some(closes) => closes.map(|ticks| self.within_reach(ticks as f64)),
             None => self.closes(outlook),
@@ -116,7 +109,7 @@ impl Walk {
         } else if *last == self.price {
             *last += if moved < 0.0 { -1 } else { 1 };
         }
-        self.course.remember((moved - outlook.drift) / outlook.deviation);
+        self.model.remember((moved - outlook.drift) / outlook.deviation);
         closes
     }
 

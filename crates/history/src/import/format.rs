@@ -34,7 +34,7 @@ pub enum ImportFormat {
 /// Why a text is not a [`ImportFormat`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("\"{text}\" is not a format: use {}", ImportFormat::names())]
-pub struct ImportFormatError {
+pub struct ParseImportFormatError {
     text: String,
 }
 
@@ -119,11 +119,11 @@ impl fmt::Display for ImportFormat {
 }
 
 impl FromStr for ImportFormat {
-    type Err = ImportFormatError;
+    type Err = ParseImportFormatError;
 
-    fn from_str(text: &str) -> Result<Self, ImportFormatError> {
+    fn from_str(text: &str) -> Result<Self, ParseImportFormatError> {
         let found = Self::ALL.into_iter().find(|format| format.as_str() == text);
-        found.ok_or_else(|| ImportFormatError { text: text.chars().take(32).collect() })
+        found.ok_or_else(|| ParseImportFormatError { text: text.chars().take(32).collect() })
     }
 }
 

@@ -19,10 +19,10 @@ mod text;
 mod unpack;
 mod zone;
 
-pub use format::{ImportFormat, ImportFormatError};
-pub use settings::{ImportSettings, Stamped, StampedError};
+pub use format::{ImportFormat, ParseImportFormatError};
+pub use settings::{BarTime, ImportSettings, ParseBarTimeError};
 pub use table::DetectedFrom;
-pub use zone::{ClockChange, ClockChangeError, Zone, ZoneError};
+pub use zone::{ClockChange, ParseClockChangeError, ParseZoneError, Zone};
 
 pub(crate) use row::{Decoded, Row};
 pub(crate) use table::CandleTable;
@@ -51,7 +51,7 @@ pub struct Imported {
     /// Rows that a change of the clock left without a moment ([`ClockChange::Skip`]).
     pub skipped_rows: u64,
     /// Whether the file began with the newest candle.
-    pub turned_round: bool,
+    pub newest_first: bool,
     /// Whether the file's moments were in seconds.
     pub in_seconds: bool,
 }
@@ -59,8 +59,8 @@ pub struct Imported {
 /// Reads the candles of a file.
 ///
 /// # Errors
-/// [`HistoryError::ChooseOption`] for what is unclear, [`HistoryError::FixLine`] and [`HistoryError::FixFile`] for what
-/// is wrong, [`HistoryError::AddCandles`] for a file without candles, [`HistoryError::CheckPath`] when it cannot be read.
+/// [`HistoryError::AmbiguousFile`] for what is unclear, [`HistoryError::InvalidLine`] and [`HistoryError::InvalidFile`] for what
+/// is wrong, [`HistoryError::NoCandles`] for a file without candles, [`HistoryError::Io`] when it cannot be read.
 pub fn import_file(
     path: &Path,
     settings: &ImportSettings,
@@ -112,7 +112,7 @@ fn try_to_candles(table: CandleTable) -> Result<Imported, Problem> {
         zone: table.zone,
         empty_rows,
         skipped_rows: table.skipped,
-        turned_round: table.turned_round,
+        newest_first: table.newest_first,
         in_seconds: table.in_seconds,
     })
 }

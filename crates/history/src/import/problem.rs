@@ -28,11 +28,11 @@ impl Problem {
     pub(super) fn at(self, path: &Path) -> HistoryError {
         let path = path.to_owned();
         match self {
-            Self::Io(source) => HistoryError::CheckPath { path, action: "read", source },
-            Self::Line { line, problem } => HistoryError::FixLine { path, line, problem },
-            Self::File(problem) => HistoryError::FixFile { path, problem },
-            Self::Unclear { seen, option } => HistoryError::ChooseOption { path, seen, option },
-            Self::Empty(problem) => HistoryError::AddCandles { place: path.display().to_string(), problem },
+            Self::Io(source) => HistoryError::Io { path, action: "read", source },
+            Self::Line { line, problem } => HistoryError::InvalidLine { path, line, problem },
+            Self::File(problem) => HistoryError::InvalidFile { path, problem },
+            Self::Unclear { seen, option } => HistoryError::AmbiguousFile { path, seen, option },
+            Self::Empty(problem) => HistoryError::NoCandles { place: path.display().to_string(), problem },
         }
     }
 }

@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 /// What the times of bars are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Stamped {
+pub enum BarTime {
     /// Each bar carries the time at which it begins.
     #[default]
     Open,
@@ -15,21 +15,21 @@ pub enum Stamped {
     Close,
 }
 
-/// Why a text is not a [`Stamped`].
+/// Why a text is not a [`BarTime`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("\"{text}\" is neither open nor close")]
-pub struct StampedError {
+pub struct ParseBarTimeError {
     text: String,
 }
 
-impl FromStr for Stamped {
-    type Err = StampedError;
+impl FromStr for BarTime {
+    type Err = ParseBarTimeError;
 
-    fn from_str(text: &str) -> Result<Self, StampedError> {
+    fn from_str(text: &str) -> Result<Self, ParseBarTimeError> {
         match text {
             "open" => Ok(Self::Open),
             "close" => Ok(Self::Close),
-            _ => Err(StampedError { text: text.chars().take(32).collect() }),
+            _ => Err(ParseBarTimeError { text: text.chars().take(32).collect() }),
         }
     }
 }
@@ -48,7 +48,7 @@ pub struct ImportSettings {
     /// What to do where the clock of that zone is put forward or back.
     pub clock_change: ClockChange,
     /// What the times of bars are.
-    pub stamped: Stamped,
+    pub stamped: BarTime,
     /// The file inside a zip archive.
     pub entry: Option<String>,
     /// Never unpack more than that.
@@ -68,7 +68,7 @@ impl Default for ImportSettings {
             interval: None,
             zone: None,
             clock_change: ClockChange::Strict,
-            stamped: Stamped::Open,
+            stamped: BarTime::Open,
             entry: None,
             most_bytes: Self::MOST_BYTES,
         }

@@ -4,7 +4,7 @@ use super::format::ImportFormat;
 use super::name::{NameParts, is_hist_data, read_name};
 use super::problem::Problem;
 use super::row::{Clock, Decoded, Row, Unit};
-use super::settings::{ImportSettings, Stamped};
+use super::settings::{BarTime, ImportSettings};
 use super::spacing;
 use super::unpack::{self, unpack};
 use super::zone::{Zone, to_moments};
@@ -55,7 +55,7 @@ pub(crate) struct CandleTable {
     /// Rows that a change of the clock left without a moment.
     pub(crate) skipped: u64,
     /// Whether the file began with the newest row.
-    pub(crate) turned_round: bool,
+    pub(crate) newest_first: bool,
     /// Whether its moments were in seconds.
     pub(crate) in_seconds: bool,
 }
@@ -123,14 +123,14 @@ impl CandleTable {
             let problem = format!("there are no candles in it{}{guessed}", first.unwrap_or_default());
             return Err(Problem::Empty(problem));
         }
-        let turned_round = decoded.turn_round();
+        let newest_first = decoded.turn_round();
         let in_seconds = decoded.take_seconds();
         let zone = zone_of(&name, format, decoded.clock, settings)?;
         let skipped = zone.map_or(Ok(0), |zone| to_moments(&mut decoded, zone, settings.clock_change))?;
         let named = read_name(&name, format).or(entry.map(|_| read_name(&path.to_string_lossy(), format)));
         let (symbol, symbol_from) = symbol_of(&name, named, settings)?;
         let (interval, interval_from) = interval_of(&decoded, named, settings)?;
-        if settings.stamped == Stamped::Close {
+        if settings.stamped == BarTime::Close {
             decoded.rows.iter_mut().for_each(|row| row.time = row.time - interval.length());
         }
         let series = Series { symbol, interval };
@@ -144,7 +144,7 @@ impl CandleTable {
             decoded,
             zone,
             skipped,
-            turned_round,
+            newest_first,
             in_seconds,
         })
     }

@@ -198,7 +198,7 @@ mod tests {
         let length = packed.len() as u64;
         let found = unpack_from(Cursor::new(packed), length, entry, 1_000, &mut no_progress, read);
         let found = found.map_err(|problem| match problem.at(Path::new("a.zip")) {
-            crate::HistoryError::CheckPath { source, .. } => source.to_string(),
+            crate::HistoryError::Io { source, .. } => source.to_string(),
             error => error.to_string(),
         });
         let expected = expected.map(|(name, text)| (name.map(str::to_owned), text.to_owned()));

@@ -36,14 +36,14 @@ pub enum ClockChange {
 #[error(
     "\"{text}\" is not a time zone: use UTC, a distance from it such as +02:00, or a place such as America/New_York"
 )]
-pub struct ZoneError {
+pub struct ParseZoneError {
     text: String,
 }
 
 /// Why a text is not a [`ClockChange`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("\"{text}\" is not one of strict, earlier, later, skip")]
-pub struct ClockChangeError {
+pub struct ParseClockChangeError {
     text: String,
 }
 
@@ -156,26 +156,26 @@ impl fmt::Display for Zone {
 }
 
 impl FromStr for Zone {
-    type Err = ZoneError;
+    type Err = ParseZoneError;
 
-    fn from_str(text: &str) -> Result<Self, ZoneError> {
+    fn from_str(text: &str) -> Result<Self, ParseZoneError> {
         if let Ok(place) = text.parse() {
             return Ok(Self::Place(place));
         }
-        text.parse().map(Self::Fixed).map_err(|_| ZoneError { text: text.chars().take(64).collect() })
+        text.parse().map(Self::Fixed).map_err(|_| ParseZoneError { text: text.chars().take(64).collect() })
     }
 }
 
 impl FromStr for ClockChange {
-    type Err = ClockChangeError;
+    type Err = ParseClockChangeError;
 
-    fn from_str(text: &str) -> Result<Self, ClockChangeError> {
+    fn from_str(text: &str) -> Result<Self, ParseClockChangeError> {
         match text {
             "strict" => Ok(Self::Strict),
             "earlier" => Ok(Self::Earlier),
             "later" => Ok(Self::Later),
             "skip" => Ok(Self::Skip),
-            _ => Err(ClockChangeError { text: text.chars().take(32).collect() }),
+            _ => Err(ParseClockChangeError { text: text.chars().take(32).collect() }),
         }
     }
 }

@@ -26,9 +26,9 @@ type Keep<'a> = &'a mut dyn FnMut(Millis, Ohlcv) -> Result<(), String>;
 /// Reads the Parquet file at `path`.
 ///
 /// # Errors
-/// [`HistoryError::CheckPath`] when it cannot be opened, and those of [`read_parquet`].
+/// [`HistoryError::Io`] when it cannot be opened, and those of [`read_parquet`].
 pub fn read_parquet_file(path: &Path, series: Series) -> Result<CandleSeries, HistoryError> {
-    let check_path = |source| HistoryError::CheckPath { path: path.to_owned(), action: "open", source };
+    let check_path = |source| HistoryError::Io { path: path.to_owned(), action: "open", source };
     read_parquet(File::open(path).map_err(check_path)?, path, series)
 }
 
@@ -38,16 +38,16 @@ pub fn read_parquet_file(path: &Path, series: Series) -> Result<CandleSeries, Hi
 /// doubles or floats. Nothing is missing, times ascend, and other columns do not matter.
 ///
 /// # Errors
-/// [`HistoryError::FixFile`] says what is wrong, [`HistoryError::AddCandles`] that there are no candles.
+/// [`HistoryError::InvalidFile`] says what is wrong, [`HistoryError::NoCandles`] that there are no candles.
 pub fn read_parquet(
     content: impl ChunkReader + 'static,
     path: &Path,
     series: Series,
 ) -> Result<CandleSeries, HistoryError> {
-    let fix_file = |problem| HistoryError::FixFile { path: path.to_owned(), problem };
+    let fix_file = |problem| HistoryError::InvalidFile { path: path.to_owned(), problem };
     let table = read_table(content, series.interval, &[]).map_err(fix_file)?;
     CandleSeries::new(series, table.candles).map_err(|error| match error {
-        SeriesError::Empty => HistoryError::AddCandles {
+        SeriesError::Empty => HistoryError::NoCandles {
             place: path.display().to_string(),
             problem: "there are no candles; add at least one".to_owned(),
         },

@@ -30,10 +30,10 @@ pub fn write_parquet(candles: &[Candle], writer: impl Write + Send) -> std::io::
 /// Writes a candle file. The old content stays until the new one is complete.
 ///
 /// # Errors
-/// [`HistoryError::CheckPath`] when the file cannot be written.
+/// [`HistoryError::Io`] when the file cannot be written.
 pub fn write_parquet_file(series: &CandleSeries, path: &Path) -> Result<(), HistoryError> {
     let bytes = to_parquet(series.candles(), &[]);
-    let check_path = |source| HistoryError::CheckPath { path: path.to_owned(), action: "write", source };
+    let check_path = |source| HistoryError::Io { path: path.to_owned(), action: "write", source };
     replace(&SystemDisk, path, &[&bytes]).map_err(check_path)
 }
 

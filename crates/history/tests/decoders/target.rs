@@ -2,8 +2,8 @@
 
 use bytes::Bytes;
 use candlewick_history::{
-    Catalog, CheckSettings, ClockChange, DataSource, FileCache, FindingKind, ImportSettings, Origin, Session,
-    check_bytes, import_bytes, no_progress, read_csv, read_parquet, series_hash, write_csv,
+    CandleFile, Catalog, CheckSettings, ClockChange, FileCache, FindingKind, ImportSettings, MarketHours,
+    Origin, check_bytes, import_bytes, no_progress, read_csv, read_parquet, series_hash, write_csv,
 };
 use candlewick_sdk::{CandleSeries, Interval, Millis, Series, Symbol};
 use std::fs::{self, File, FileTimes};
@@ -119,7 +119,8 @@ fn import(content: &[u8], format: Option<&str>) {
     let sniffed =
         ImportSettings { format: None, interval: None, zone: None, most_bytes: 1 << 20, ..given.clone() };
     // The calendar of centuries takes its time, and is asked now and then only.
-    let session = if content.len().is_multiple_of(16) { Session::Currencies } else { Session::Always };
+    let session =
+        if content.len().is_multiple_of(16) { MarketHours::Currencies } else { MarketHours::Always };
     let settings = CheckSettings { session: Some(session), ..CheckSettings::default() };
     for reading in [given, sniffed] {
         if let Ok(checked) = check_bytes(content, Path::new("DAT_MT_EURUSD_M1_2024.csv"), &reading, &settings)
@@ -135,7 +136,7 @@ fn import(content: &[u8], format: Option<&str>) {
 /// Files that are broken again and again.
 pub(crate) struct Fixture {
     _folder: TempDir,
-    source: DataSource,
+    source: CandleFile,
     cache: FileCache,
     copy: PathBuf,
     copy_content: Vec<u8>,
@@ -149,7 +150,7 @@ impl Fixture {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("EURUSD_1m.csv");
         fs::write(&path, fixture("EURUSD_1m.csv")).unwrap();
-        let source = DataSource::from_path(&path).unwrap();
+        let source = CandleFile::from_path(&path).unwrap();
         let cache = FileCache::new(folder.path().join("cache"));
         cache.read(&source, &mut no_progress).unwrap();
         let copy = fs::read_dir(folder.path().join("cache")).unwrap().next().unwrap().unwrap().path();

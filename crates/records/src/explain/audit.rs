@@ -1,10 +1,10 @@
 //! A settled trade, checked anew against what the journal holds: its own terms, and the venue's record of it.
 //!
-//! Nothing here is taken on trust from the run: what the journal does not hold is not checked and not told.
+//! Nothing here is taken on trust from the run: what the journal does not hold is not checked.
 
 use super::doubt::rows_of;
-use crate::trade::Provenance;
-use crate::trading::Trading;
+use crate::trade::IntentOrigin;
+use crate::trading::TradingMode;
 use candlewick_engine::{IntentRow, IntentState};
 use candlewick_journal::LoggedExchange;
 use candlewick_sdk::{Direction, ExpirationType, Millis, Money, Outcome};
@@ -17,7 +17,7 @@ use std::fmt::Display;
 pub(super) struct Check {
     /// `profit`, `result` or `span`, or the name of a field of the venue's record.
     pub(super) what: &'static str,
-    pub(super) by: Witness,
+    pub(super) by: CheckSource,
     pub(super) agrees: bool,
     /// What was held against what.
     pub(super) detail: String,
@@ -26,7 +26,7 @@ pub(super) struct Check {
 /// What something was held against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Witness {
+pub(super) enum CheckSource {
     /// What follows from the terms of the trade and its two prices.
     Terms,
     /// The venue's record, as it was when it came.
@@ -35,23 +35,24 @@ pub(super) enum Witness {
 
 /// Everything about a trade that can be checked.
 pub(super) fn checks<'a>(
-    (row, told): (&IntentRow, &Provenance),
+    (row, origin): (&IntentRow, &IntentOrigin),
     venue_id: Option<&str>,
-    trading: Option<Trading>,
+    trading: Option<TradingMode>,
     exchanges: impl Iterator<Item = &'a LoggedExchange>,
 ) -> Vec<Check> {
     if row.state != IntentState::Settled {
         return Vec::new();
     }
-    let mut checks: Vec<Check> = [profit(row, told), result(row), span(row)].into_iter().flatten().collect();
+    let mut checks: Vec<Check> =
+        [profit(row, origin), result(row), span(row)].into_iter().flatten().collect();
     let records = records(venue_id, exchanges);
-    checks.extend(terms(row, told, trading, &records));
-    checks.extend(settlement(row, told, &records));
+    checks.extend(terms(row, origin, trading, &records));
+    checks.extend(settlement(row, origin, &records));
     checks
 }
 
 /// A win earns the payout's share of the stake.
-fn profit(row: &IntentRow, told: &Provenance) -> Option<Check> {
+fn profit(row: &IntentRow, origin: &IntentOrigin) -> Option<Check> {
     let stake = row.approved.stake();
     let (outcome, payout) = (row.outcome?, row.payout);
     let expected = match outcome {
@@ -59,10 +60,11 @@ fn profit(row: &IntentRow, told: &Provenance) -> Option<Check> {
         Outcome::Lost => Money::ZERO - stake,
         Outcome::Draw | Outcome::Cancelled => Money::ZERO,
     };
-    let [profit, stake, expected_text] = [row.profit, stake, expected].map(|money| told.scale.format(money));
+    let [profit, stake, expected_text] =
+        [row.profit, stake, expected].map(|money| origin.scale.format(money));
     let paid = payout.map(|payout| format!(" at {} %", payout.to_percent())).unwrap_or_default();
     let detail = format!("{profit}; {outcome} with a stake of {stake}{paid} makes {expected_text}");
-    Some(Check { what: "profit", by: Witness::Terms, agrees: row.profit == expected, detail })
+    Some(Check { what: "profit", by: CheckSource::Terms, agrees: row.profit == expected, detail })
 }
 
 /// The result follows from the two prices. With the rule that a draw loses, an equal price is a loss.
@@ -82,7 +84,7 @@ fn result(row: &IntentRow) -> Option<Check> {
     };
     Some(Check {
         what: "result",
-        by: Witness::Terms,
+        by: CheckSource::Terms,
         agrees,
         detail: format!("{outcome}; {direction} from {open} to {close}"),
     })
@@ -104,13 +106,13 @@ fn span(row: &IntentRow) -> Option<Check> {
     let (close_type, kind) = (expiry.close_type, expiry.expiration_type);
     Some(Check {
         what: "span",
-        by: Witness::Terms,
+        by: CheckSource::Terms,
         agrees,
         detail: format!("{lasted} ms; asked for was {close_type} {kind}"),
     })
 }
 
-/// What the venue told of this trade, in lists and by itself.
+/// What the venue answered of this trade, in lists and by itself.
 fn records<'a>(venue_id: Option<&str>, exchanges: impl Iterator<Item = &'a LoggedExchange>) -> Vec<Value> {
     let Some(id) = venue_id else { return Vec::new() };
     let mut records: Vec<Value> = Vec::new();
@@ -126,25 +128,31 @@ fn records<'a>(venue_id: Option<&str>, exchanges: impl Iterator<Item = &'a Logge
 }
 
 /// The venue's records against what was asked for.
-fn terms(row: &IntentRow, told: &Provenance, trading: Option<Trading>, records: &[Value]) -> Vec<Check> {
+fn terms(
+    row: &IntentRow,
+    origin: &IntentOrigin,
+    trading: Option<TradingMode>,
+    records: &[Value],
+) -> Vec<Check> {
     let (trade, expiry) = (&row.approved, row.approved.expiry());
-    let text = |wanted: String| move |told: &Value| Some(told.as_str()? == wanted);
+    let text = |wanted: String| move |value: &Value| Some(value.as_str()? == wanted);
     let kind = expiry.expiration_type.to_string();
-    let is_demo = trading.map(|trading| trading != Trading::Real);
+    let is_demo = trading.map(|trading| trading != TradingMode::Real);
     let close_time = row.close_time.map(Millis::get);
     let terms = [
-        compared("symbol", records, &told.symbol, text(told.symbol.to_string())),
+        compared("symbol", records, &origin.symbol, text(origin.symbol.to_string())),
         compared("direction", records, &trade.direction(), text(trade.direction().to_string())),
-        compared("amount", records, &told.scale.to_f64(trade.stake()), money(trade.stake(), told)),
-        compared("closeType", records, &expiry.close_type, |told| {
-            Some(told.as_str()?.parse() == Ok(expiry.close_type))
+        compared("amount", records, &origin.scale.to_f64(trade.stake()), money(trade.stake(), origin)),
+        compared("closeType", records, &expiry.close_type, |value| {
+            Some(value.as_str()?.parse() == Ok(expiry.close_type))
         }),
         compared("expirationType", records, &kind, text(kind.clone())),
-        is_demo
-            .and_then(|wanted| compared("isDemo", records, &wanted, |told| Some(told.as_bool()? == wanted))),
+        is_demo.and_then(|wanted| {
+            compared("isDemo", records, &wanted, |value| Some(value.as_bool()? == wanted))
+        }),
         close_time.and_then(|wanted| {
-            compared("closeTime", records, &wanted, |told| {
-                told.as_i64().filter(|told| *told != 0).map(|told| told == wanted)
+            compared("closeTime", records, &wanted, |value| {
+                value.as_i64().filter(|value| *value != 0).map(|value| value == wanted)
             })
         }),
     ];
@@ -152,17 +160,17 @@ fn terms(row: &IntentRow, told: &Provenance, trading: Option<Trading>, records: 
 }
 
 /// The venue's last record, which says how it ended, against what was booked.
-fn settlement(row: &IntentRow, told: &Provenance, records: &[Value]) -> Vec<Check> {
+fn settlement(row: &IntentRow, origin: &IntentOrigin, records: &[Value]) -> Vec<Check> {
     let Some(outcome) = row.outcome else { return Vec::new() };
     let ends = [Outcome::Won, Outcome::Lost, Outcome::Draw, Outcome::Cancelled].map(Outcome::as_str);
     let is_final = |record: &&Value| record["result"].as_str().is_some_and(|result| ends.contains(&result));
     let Some(last) = records.iter().rfind(is_final).map(std::slice::from_ref) else { return Vec::new() };
     let price = |what, price: Option<f64>| {
-        compared(what, last, &price?, |told| known(told).map(|told| Some(told) == price))
+        compared(what, last, &price?, |value| known(value).map(|value| Some(value) == price))
     };
     let booked = [
-        compared("result", last, &outcome, |told| Some(told.as_str()? == outcome.as_str())),
-        compared("pnl", last, &told.scale.to_f64(row.profit), money(row.profit, told)),
+        compared("result", last, &outcome, |value| Some(value.as_str()? == outcome.as_str())),
+        compared("pnl", last, &origin.scale.to_f64(row.profit), money(row.profit, origin)),
         price("openPrice", row.open_price),
         price("closePrice", row.close_price),
     ];
@@ -176,32 +184,33 @@ fn compared(
     wanted: &dyn Display,
     is_it: impl Fn(&Value) -> Option<bool>,
 ) -> Option<Check> {
-    let told = || records.iter().map(|record| &record[what]).filter_map(|told| Some((told, is_it(told)?)));
-    let (value, agrees) = told().find(|(_, agrees)| !agrees).or_else(|| told().last())?;
-    Some(Check { what, by: Witness::Venue, agrees, detail: format!("{value}; the journal has {wanted}") })
+    let values =
+        || records.iter().map(|record| &record[what]).filter_map(|value| Some((value, is_it(value)?)));
+    let (value, agrees) = values().find(|(_, agrees)| !agrees).or_else(|| values().last())?;
+    Some(Check { what, by: CheckSource::Venue, agrees, detail: format!("{value}; the journal has {wanted}") })
 }
 
 /// A price; 0 stands for one that is not known yet (contract 2.3).
-fn known(told: &Value) -> Option<f64> {
-    told.as_f64().filter(|told| told.abs() > 0.0)
+fn known(value: &Value) -> Option<f64> {
+    value.as_f64().filter(|value| value.abs() > 0.0)
 }
 
-fn money(wanted: Money, told: &Provenance) -> impl Fn(&Value) -> Option<bool> {
-    let wanted = told.scale.to_f64(wanted);
-    move |told| {
-        let told = told.as_f64().or_else(|| told.as_str()?.parse().ok())?;
-        Some((told - wanted).abs() < 1e-9)
+fn money(wanted: Money, origin: &IntentOrigin) -> impl Fn(&Value) -> Option<bool> {
+    let wanted = origin.scale.to_f64(wanted);
+    move |value| {
+        let value = value.as_f64().or_else(|| value.as_str()?.parse().ok())?;
+        Some((value - wanted).abs() < 1e-9)
     }
 }
 
 /// All that agrees in a line, and a line for each thing that does not.
 pub(super) fn lines(checks: &[Check]) -> Vec<String> {
-    let agreeing = |by: Witness| {
+    let agreeing = |by: CheckSource| {
         let names = checks.iter().filter(|check| check.by == by && check.agrees).map(|check| check.what);
         names.collect::<Vec<_>>().join(", ")
     };
-    let by_terms = Some(agreeing(Witness::Terms)).filter(|names| !names.is_empty());
-    let by_venue = Some(agreeing(Witness::Venue)).filter(|names| !names.is_empty());
+    let by_terms = Some(agreeing(CheckSource::Terms)).filter(|names| !names.is_empty());
+    let by_venue = Some(agreeing(CheckSource::Venue)).filter(|names| !names.is_empty());
     let parts = [
         by_terms.map(|names| format!("recomputed from its terms and right: {names}")),
         by_venue.map(|names| format!("the same in the venue's own record: {names}")),

@@ -24,7 +24,7 @@ pub(super) struct CandleLine {
 }
 
 impl CandleLine {
-    /// The candle that a line of this run tells, if it tells one.
+    /// The candle that a line of this run holds, if it holds one.
     ///
     /// # Errors
     /// A line that cannot be read.
@@ -51,7 +51,7 @@ impl CandleLine {
 
 /// The candles with their open times; `marked` is the close time of the one that decided.
 pub(super) fn table_of(candles: &[CandleLine], marked: Millis) -> String {
-    let mut rows = table(["candle of", "open", "high", "low", "close", "heard", ""]);
+    let mut rows = table(["candle of", "open", "high", "low", "close", "received", ""]);
     for line in candles {
         let mark = match (line.close_time == marked, line.origin) {
             (true, _) => "decided on it",

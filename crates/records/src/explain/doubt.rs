@@ -1,9 +1,9 @@
 //! The lists by which a doubt ended. They were asked for on behalf of all doubts, so their requests are about no intent;
-//! which of them counted is told by when they were asked for.
+//! which of them counted follows from when they were asked for.
 
 use super::step::Step;
 use crate::error::RecordsError;
-use crate::trade::Provenance;
+use crate::trade::IntentOrigin;
 use candlewick_engine::{Event, EventKind, IntentRow};
 use candlewick_journal::{LineKind, LoggedExchange, Reader, StoredLine};
 use candlewick_sdk::{Millis, Symbol};
@@ -48,24 +48,24 @@ pub(super) async fn read_lists(
             exchanges.iter().filter(|exchange| is_list(exchange)).cloned().collect();
         let Some((last, before)) = last_two(&lists, apart) else { continue };
         read.extend(before.iter().chain(last).cloned());
-        let is_witness =
+        let shows_payment =
             |exchange: &&LoggedExchange| !is_opened && is_wallet(exchange) && exchange.sent >= last[0].sent;
-        read.extend(exchanges.iter().find(is_witness).cloned());
+        read.extend(exchanges.iter().find(shows_payment).cloned());
     }
     Ok(read)
 }
 
-/// A list or a wallet, told as a step of this intent.
+/// A list or a wallet, as a step of this intent.
 pub(super) fn steps(
     exchange: &LoggedExchange,
-    (row, told): (&IntentRow, &Provenance),
+    (row, origin): (&IntentRow, &IntentOrigin),
     venue_id: Option<&str>,
 ) -> [Step; 2] {
     let kind = if is_list(exchange) { "list" } else { "wallet" };
     let steps = Step::of_exchange(exchange, row.approved.decision_time());
     let [request, reply] = steps.map(|step| Step { what: format!("{kind} {}", step.what), ..step });
     let page = exchange.response.as_deref().unwrap_or_default();
-    let short = is_list(exchange).then(|| of_page(page, venue_id, told));
+    let short = is_list(exchange).then(|| of_page(page, venue_id, origin));
     [request, Step { short, ..reply }]
 }
 
@@ -96,7 +96,7 @@ fn last_two(lists: &[LoggedExchange], apart: Millis) -> Option<(&[LoggedExchange
 }
 
 /// A page of a list, in a line.
-fn of_page(text: &str, venue_id: Option<&str>, told: &Provenance) -> String {
+fn of_page(text: &str, venue_id: Option<&str>, origin: &IntentOrigin) -> String {
     let rows = rows_of(text);
     let page: Value = serde_json::from_str(text).unwrap_or_default();
     let length = page["total"].as_u64().or(page["count"].as_u64());
@@ -105,7 +105,7 @@ fn of_page(text: &str, venue_id: Option<&str>, told: &Provenance) -> String {
         (false, Some(length)) => format!("{} of {length} trades", rows.len()),
         (false, None) => format!("{} trades", rows.len()),
     };
-    format!("{count}, {}", about(&rows, venue_id, told))
+    format!("{count}, {}", about(&rows, venue_id, origin))
 }
 
 /// The trades of a page; of one that was cut, because it was too long, those before the cut.
@@ -121,16 +121,16 @@ pub(super) fn rows_of(page: &str) -> Vec<Value> {
     }
 }
 
-/// What a page tells of the trade that the intent is; or, when it is none, of those that it could have been.
-fn about(rows: &[Value], venue_id: Option<&str>, told: &Provenance) -> String {
+/// What a page says of the trade that the intent is; or, when it is none, of those that it could have been.
+fn about(rows: &[Value], venue_id: Option<&str>, origin: &IntentOrigin) -> String {
     if let Some(id) = venue_id {
         let found = rows.iter().find(|row| row["id"] == id);
         return found.map_or_else(|| "this one not among them".to_owned(), |row| format!("this one: {row}"));
     }
     let since: Vec<&str> =
-        rows.iter().filter_map(|row| opened_since(row, told.symbol, told.request_time)).collect();
+        rows.iter().filter_map(|row| opened_since(row, origin.symbol, origin.request_time)).collect();
     let since = if since.is_empty() { "none".to_owned() } else { since.join(" ") };
-    format!("opened on {} since the request: {since}", told.symbol)
+    format!("opened on {} since the request: {since}", origin.symbol)
 }
 
 fn opened_since(row: &Value, symbol: Symbol, since: Millis) -> Option<&str> {

@@ -1,10 +1,10 @@
-//! What a strategy went by when it decided: all that its run had told it until then, told to it again.
+//! The indicators of a strategy when it decided: everything that its run had shown it until then is shown to it again.
 
 use crate::contents::JournalContents;
 use crate::error::RecordsError;
 use crate::lines::visit_lines;
 use crate::run::RecordedRun;
-use crate::trade::Provenance;
+use crate::trade::IntentOrigin;
 use candlewick_engine::{Event, EventKind, IntentId, Settled};
 use candlewick_journal::{LineKind, Reader, StoredLine};
 use candlewick_sdk::{Direction, LongerCandles, Millis, Registry, Settlement, Strategy};
@@ -18,23 +18,25 @@ use std::collections::BTreeMap;
 pub(super) async fn recompute(
     reader: &mut Reader,
     contents: &JournalContents,
-    told: &Provenance,
+    origin: &IntentOrigin,
     registry: &Registry,
 ) -> Result<Result<BTreeMap<String, f64>, String>, RecordsError> {
-    let Some(run) = contents.run(told.run) else { return Ok(Err("its run is not told".to_owned())) };
-    let mut replay = match Replay::of(run, &told.bot, registry) {
+    let Some(run) = contents.run(origin.run) else {
+        return Ok(Err("its run is not in the journal".to_owned()));
+    };
+    let mut replay = match Replay::of(run, &origin.bot, registry) {
         Ok(replay) => replay,
         Err(why) => return Ok(Err(why)),
     };
-    let own = contents.intents().filter(|(_, provenance)| provenance.bot == told.bot);
+    let own = contents.intents().filter(|(_, other)| other.bot == origin.bot);
     replay.trades = own
         .map(|(row, _)| (row.approved.intent(), (row.approved.direction(), row.approved.decision_time())))
         .collect();
-    visit_lines(reader, replay.begin..told.seq, |stored| replay.take(stored)).await?;
+    visit_lines(reader, replay.begin..origin.seq, |stored| replay.take(stored)).await?;
     Ok(Ok(replay.indicators.into_iter().collect()))
 }
 
-/// The strategy of one bot, as its run began, and what it says after each event that it heard.
+/// The strategy of one bot, as its run began, and what it says after each event.
 struct Replay {
     strategy: Box<dyn Strategy>,
     longer: LongerCandles,
@@ -69,7 +71,7 @@ impl Replay {
         })
     }
 
-    /// Tells the strategy what a line tells, as the Session of the run did.
+    /// Shows the strategy what a line holds, as the Session of the run did.
     fn take(&mut self, stored: &StoredLine) -> Result<(), RecordsError> {
         if stored.line.kind != LineKind::Event || stored.line.run != self.run {
             return Ok(());
@@ -122,13 +124,13 @@ mod tests {
         }
     }
 
-    /// Offers the last of everything that it was told.
-    struct Witness {
+    /// Offers the last of everything that it was shown.
+    struct Probe {
         longer: [Interval; 1],
-        told: BTreeMap<&'static str, f64>,
+        shown: BTreeMap<&'static str, f64>,
     }
 
-    impl Strategy for Witness {
+    impl Strategy for Probe {
         fn warmup(&self) -> usize {
             0
         }
@@ -138,44 +140,44 @@ mod tests {
         }
 
         fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
-            self.told.insert("close", candle.close());
+            self.shown.insert("close", candle.close());
             None
         }
 
         fn on_longer_candle(&mut self, _interval: Interval, candle: &Candle) {
-            self.told.insert("longer close", candle.close());
+            self.shown.insert("longer close", candle.close());
         }
 
         fn on_price(&mut self, price: &Price) -> Option<Signal> {
-            self.told.insert("price", price.value);
+            self.shown.insert("price", price.value);
             None
         }
 
         fn on_settled(&mut self, settlement: &Settlement) {
-            *self.told.entry("minor units").or_default() += settlement.profit.minor() as f64;
+            *self.shown.entry("minor units").or_default() += settlement.profit.minor() as f64;
         }
 
         fn indicators(&self) -> Vec<(&str, f64)> {
-            self.told.iter().map(|(name, value)| (*name, *value)).collect()
+            self.shown.iter().map(|(name, value)| (*name, *value)).collect()
         }
     }
 
-    impl StrategyFactory for Witness {
-        const NAME: &'static str = "witness";
+    impl StrategyFactory for Probe {
+        const NAME: &'static str = "probe";
         const VERSION: &'static str = "1.0.0";
-        const ABOUT: &'static str = "Offers what it was told.";
+        const ABOUT: &'static str = "Offers what it was shown.";
         const WANTS_PRICES: bool = true;
         type Params = Params;
 
         fn build(params: Params, _bot: &BotContext) -> Result<Self, BuildError> {
             let longer = Interval::from_seconds(params.longer_s as i64);
-            Ok(Self { longer: [longer.expect("two minutes")], told: BTreeMap::new() })
+            Ok(Self { longer: [longer.expect("two minutes")], shown: BTreeMap::new() })
         }
     }
 
     /// Two bots, of which the second is asked.
     fn run(version: &str) -> RecordedRun {
-        let bot = |name: &str, symbol: &str| json!({"name": name, "symbol": symbol, "interval": "1m", "strategy": "witness", "close_type": "01:00"});
+        let bot = |name: &str, symbol: &str| json!({"name": name, "symbol": symbol, "interval": "1m", "strategy": "probe", "close_type": "01:00"});
         let settings = json!({"money_scale": 2, "balance": "100", "risk": {}, "bots": [bot("a", "AAA"), bot("b", "BBB")]});
         RecordedRun {
             number: 2,
@@ -185,7 +187,7 @@ mod tests {
             settings: serde_json::from_value::<SessionSettings>(settings).unwrap(),
             simulation: SimulationSettings::default(),
             trading: None,
-            strategies: vec![("witness".to_owned(), version.to_owned()); 2],
+            strategies: vec![("probe".to_owned(), version.to_owned()); 2],
         }
     }
 
@@ -234,7 +236,7 @@ mod tests {
 
     #[test]
     fn a_strategy_is_told_what_its_bot_was_told_and_asked_as_it_answered() {
-        let registry = Registry::default().with::<Witness>().unwrap();
+        let registry = Registry::default().with::<Probe>().unwrap();
         let mut replay = Replay::of(&run("1.0.0"), "b", &registry).unwrap();
         replay.trades = BTreeMap::from([(IntentId::new(7), (Direction::Buy, Millis::ZERO))]);
         let close = |close: f64| ("close", close);
@@ -274,7 +276,7 @@ mod tests {
 
     #[test]
     fn why_a_strategy_cannot_be_asked_is_said() {
-        let registry = Registry::default().with::<Witness>().unwrap();
+        let registry = Registry::default().with::<Probe>().unwrap();
         let mut unfit = run("1.0.0");
         unfit.settings.bots[1].params = json!({"longer_s": 1});
         for (run, bot, expected) in [
@@ -282,9 +284,9 @@ mod tests {
             (
                 run("0.9.0"),
                 "b",
-                "the run had version 0.9.0 of strategy \"witness\", this program has version 1.0.0",
+                "the run had version 0.9.0 of strategy \"probe\", this program has version 1.0.0",
             ),
-            (unfit, "b", "bot \"b\": parameters of strategy \"witness\": "),
+            (unfit, "b", "bot \"b\": parameters of strategy \"probe\": "),
         ] {
             let why = Replay::of(&run, bot, &registry).err().unwrap();
             assert!(why.starts_with(expected), "{why}");

@@ -21,9 +21,9 @@ const MOST_LINES: u32 = 20_000;
 /// Intervals before a moment in which a candle is looked for.
 const BEFORE: i64 = 3;
 
-/// What a journal tells of a moment.
+/// What a journal says of a moment.
 #[derive(Debug, Serialize)]
-pub struct Moment {
+pub struct MomentReport {
     time: Millis,
     run: Option<u64>,
     bots: Vec<BotMoment>,
@@ -37,7 +37,7 @@ struct BotMoment {
     /// The last candle that it was shown.
     candle: Option<CandleLine>,
     /// What the strategy said on it, and what came of that: `opened`, `refused`, `no_signal`, `warm_up`, `no_candle`; of
-    /// an intent that has not become a trade its state, as `trades` tells it.
+    /// an intent that has not become a trade its state, as `trades` shows it.
     answer: &'static str,
     /// The rule that refused.
     rule: Option<&'static str>,
@@ -57,10 +57,10 @@ pub async fn read_moment(
     reader: &mut Reader,
     time: Millis,
     symbol: Option<Symbol>,
-) -> Result<Moment, RecordsError> {
+) -> Result<MomentReport, RecordsError> {
     let contents = JournalContents::read(reader).await?;
     let Some(run) = contents.runs.iter().rev().find(|run| run.began <= time) else {
-        return Ok(Moment { time, run: None, bots: Vec::new() });
+        return Ok(MomentReport { time, run: None, bots: Vec::new() });
     };
     let bots = run.settings.bots.iter().filter(|bot| symbol.is_none_or(|symbol| symbol == bot.symbol));
     let bots: Vec<&BotSettings> = bots.collect();
@@ -78,7 +78,7 @@ pub async fn read_moment(
         let lines = reader.lines_between(from, time + Millis::new(1), MOST_LINES).await?;
         found.push(BotMoment::of(bot, run, &lines)?.with_outcome(&contents));
     }
-    Ok(Moment { time, run: Some(run.number), bots: found })
+    Ok(MomentReport { time, run: Some(run.number), bots: found })
 }
 
 impl BotMoment {
@@ -90,7 +90,7 @@ impl BotMoment {
                 last = Some((place, candle));
             }
         }
-        let mut told = Self {
+        let mut line = Self {
             bot: bot.name.clone(),
             symbol: bot.symbol,
             candle: None,
@@ -100,19 +100,19 @@ impl BotMoment {
             rejection: None,
             action: None,
         };
-        let Some((place, candle)) = last else { return Ok(told) };
-        told.answer = if candle.origin == Origin::Live { "no_signal" } else { "warm_up" };
-        told.candle = Some(candle);
+        let Some((place, candle)) = last else { return Ok(line) };
+        line.answer = if candle.origin == Origin::Live { "no_signal" } else { "warm_up" };
+        line.candle = Some(candle);
         // What was answered stands between the candle and the next event.
         let answers = lines[place + 1..].iter().take_while(|stored| stored.line.kind != LineKind::Event);
         for stored in answers.filter(|stored| !is_candle(stored)) {
-            told.hear(stored, bot, run)?;
+            line.record(stored, bot, run)?;
         }
-        Ok(told)
+        Ok(line)
     }
 
     /// Takes an action that followed the candle, if it is this bot's.
-    fn hear(
+    fn record(
         &mut self,
         stored: &StoredLine,
         bot: &BotSettings,
@@ -152,7 +152,7 @@ impl BotMoment {
         let Some(reason) = reason else { return String::new() };
         let text = reason.get("text").and_then(Value::as_str).unwrap_or_default();
         let numbers = reason.iter().filter(|(name, _)| *name != "text");
-        numbers.fold(text.to_owned(), |told, (name, value)| format!("{told} {name}={value}"))
+        numbers.fold(text.to_owned(), |text, (name, value)| format!("{text} {name}={value}"))
     }
 
     fn describe(&self) -> String {
@@ -183,7 +183,7 @@ impl BotMoment {
     }
 }
 
-impl Display for Moment {
+impl Display for MomentReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "At {}", utc(self.time))?;
         let Some(run) = self.run else { return write!(f, " no run had begun yet.") };
@@ -195,7 +195,7 @@ impl Display for Moment {
                 let (open, high, low, close) = (candle.open(), candle.high(), candle.low(), candle.close());
                 write!(
                     f,
-                    "\n  its last candle closed at {closed}: open {open}, high {high}, low {low}, close {close}; heard at {}",
+                    "\n  its last candle closed at {closed}: open {open}, high {high}, low {low}, close {close}; received at {}",
                     utc(line.received)
                 )?;
             }

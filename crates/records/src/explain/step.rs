@@ -19,7 +19,7 @@ pub(super) struct Step {
     pub(super) what: String,
     /// The entry's or the exchange's own text.
     pub(super) detail: Value,
-    /// What people are told of it, where its own text is too long for a line.
+    /// What people read of it, where its own text is too long for a line.
     #[serde(skip)]
     pub(super) short: Option<String>,
 }

@@ -9,7 +9,7 @@ use crate::contents::JournalContents;
 use crate::error::RecordsError;
 use crate::moment::{delta, utc};
 use crate::table::table;
-use crate::trade::{Provenance, TradeLine};
+use crate::trade::{IntentOrigin, TradeLine};
 use candlewick_engine::{IntentId, IntentRow, Rule};
 use candlewick_journal::{LineKind, Reader, StoredLine};
 use candlewick_sdk::{Millis, Registry};
@@ -23,7 +23,7 @@ const BEFORE: i64 = 5;
 /// Lines read around an intent at most.
 const MOST_LINES: u32 = 20_000;
 
-/// Everything that a journal tells of an intent.
+/// Everything that a journal holds of an intent.
 #[derive(Debug, Serialize)]
 pub struct Explanation {
     trade: TradeLine,
@@ -53,7 +53,7 @@ pub async fn read_trade(
     registry: &Registry,
 ) -> Result<Explanation, RecordsError> {
     let contents = JournalContents::read(reader).await?;
-    let (row, told) = contents.find(name)?;
+    let (row, origin) = contents.find(name)?;
     let intent = row.approved.intent();
     let decided = row.approved.decision_time();
     let lines = reader.lines_of(intent.number()).await?;
@@ -62,24 +62,24 @@ pub async fn read_trade(
     let entries = lines.iter().chain(notes.iter().copied());
     let mut timeline: Vec<Step> = entries.map(|stored| Step::of_line(stored, decided)).collect();
     timeline.extend(exchanges.iter().flat_map(|exchange| Step::of_exchange(exchange, decided)));
-    let trade = TradeLine::of(&contents.book, (row, told));
+    let trade = TradeLine::of(&contents.book, (row, origin));
     let venue_id = trade.venue_id.as_deref();
     let lists = doubt::read_lists(reader, (&lines, &notes)).await?;
-    timeline.extend(lists.iter().flat_map(|exchange| doubt::steps(exchange, (row, told), venue_id)));
+    timeline.extend(lists.iter().flat_map(|exchange| doubt::steps(exchange, (row, origin), venue_id)));
     timeline.sort_by_key(|step| (step.time, step.rank()));
-    let (indicators, indicators_missing) = match recompute(reader, &contents, told, registry).await? {
+    let (indicators, indicators_missing) = match recompute(reader, &contents, origin, registry).await? {
         Ok(indicators) => (indicators, None),
         Err(why) => (BTreeMap::new(), Some(why)),
     };
-    let trading = contents.run(told.run).and_then(|run| run.trading);
-    let audit = audit::checks((row, told), venue_id, trading, exchanges.iter().chain(&lists));
+    let trading = contents.run(origin.run).and_then(|run| run.trading);
+    let audit = audit::checks((row, origin), venue_id, trading, exchanges.iter().chain(&lists));
     Ok(Explanation {
         trade,
         not_sent_reason: lines.iter().find_map(not_sent_reason),
         passed_rules: Rule::ALL.iter().map(|rule| rule.as_str()).collect(),
         indicators,
         indicators_missing,
-        candles: candles_around(reader, &contents, (row, told)).await?,
+        candles: candles_around(reader, &contents, (row, origin)).await?,
         audit,
         timeline,
     })
@@ -103,12 +103,12 @@ fn not_sent_reason(stored: &StoredLine) -> Option<String> {
 async fn candles_around(
     reader: &mut Reader,
     contents: &JournalContents,
-    (row, told): (&IntentRow, &Provenance),
+    (row, origin): (&IntentRow, &IntentOrigin),
 ) -> Result<Vec<CandleLine>, RecordsError> {
     let decided = row.approved.decision_time();
     let mut candles = Vec::new();
-    if let Some(run) = contents.run(told.run)
-        && let Some(bot) = run.settings.bots.iter().find(|bot| bot.name == told.bot)
+    if let Some(run) = contents.run(origin.run)
+        && let Some(bot) = run.settings.bots.iter().find(|bot| bot.name == origin.bot)
     {
         let length = bot.interval.length();
         let end = row.close_time.unwrap_or(decided + length) + length;
@@ -146,7 +146,7 @@ impl Display for Explanation {
             writeln!(f, "Indicators: {}", shown.collect::<Vec<_>>().join(", "))?;
         }
         if let Some(why) = &self.indicators_missing {
-            writeln!(f, "Indicators: cannot be told, as {why}")?;
+            writeln!(f, "Indicators: not available: {why}")?;
         }
         let (first, last) = (self.passed_rules.first(), self.passed_rules.last());
         writeln!(

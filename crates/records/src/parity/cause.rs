@@ -35,7 +35,7 @@ impl Cause {
         Self::Unexplained,
     ];
 
-    /// As machines are told.
+    /// As machines read it.
     pub(super) const fn as_str(self) -> &'static str {
         match self {
             Self::Latency => "latency",

@@ -1,7 +1,7 @@
 //! The events of each run through a Session again: it must answer as it did.
 
 use crate::error::RecordsError;
-use crate::fold::Fold;
+use crate::fold::SessionFold;
 use crate::run::{BETWEEN_RUNS, RecordedRun};
 use candlewick_engine::{Action, Event, Header, Recorded, Session, to_recorded_form};
 use candlewick_journal::{LineKind, StoredLine};
@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 /// What came of replaying all decisions.
 #[derive(Debug, Serialize)]
 pub(super) struct Decisions {
-    /// Events that were told again.
+    /// Events that were replayed.
     pub events: u64,
     /// Actions that were answered again, equal to those recorded.
     pub actions: u64,
@@ -68,7 +68,7 @@ impl Decisions {
                     break;
                 }
             };
-            let mut fold = Fold::new(Session::new(&run.settings, strategies)?);
+            let mut fold = SessionFold::new(Session::new(&run.settings, strategies)?);
             // Its own header, the last of these, says which verdicts go on.
             let earlier = lines[..begin].iter().try_for_each(|stored| fold.take(stored).map(drop));
             if let Err(error) = earlier {
@@ -145,7 +145,7 @@ impl Replay {
             }
         };
         if stored.line.run == BETWEEN_RUNS {
-            // No Session heard it then; the next start folds it.
+            // No Session handled it then; the next start folds it.
             self.session.recall(&Recorded::Event(event));
             return None;
         }
@@ -166,7 +166,7 @@ impl Replay {
     }
 }
 
-/// Whether entries of this form tell such an action: programs that wrote earlier ones did not know all.
+/// Whether entries of this form record such an action: programs that wrote earlier ones did not know all.
 const fn is_kept(action: &Action, format: u32) -> bool {
     match action {
         Action::Open(_) | Action::Refuse(_) | Action::DayOpened { .. } => true,

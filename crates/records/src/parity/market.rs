@@ -52,17 +52,17 @@ impl RecordedCandles {
         finest.values().filter_map(market).collect()
     }
 
-    /// The lowest and the highest price around a moment; none where no candle tells.
+    /// The lowest and the highest price around a moment; none where no candle covers it.
     pub(super) fn range_at(&self, symbol: Symbol, at: Millis) -> Option<(f64, f64)> {
         let series =
             self.series.keys().filter(|series| series.symbol == symbol).min_by_key(|one| one.interval)?;
         let candles = self.series.get(series)?;
         let length = Interval::length(series.interval);
         let first = (at - AROUND).floor_to(length);
-        // A candle that ends at the first moment tells its price too.
+        // A candle that ends at the first moment shows its price too.
         let around = candles.range(first - length..=at + AROUND);
-        let told = around.map(|(_, candle)| candle).filter(|candle| candle.time() + length >= at - AROUND);
-        told.map(|candle| (candle.low(), candle.high()))
+        let near = around.map(|(_, candle)| candle).filter(|candle| candle.time() + length >= at - AROUND);
+        near.map(|candle| (candle.low(), candle.high()))
             .reduce(|(low, high), (other_low, other_high)| (low.min(other_low), high.max(other_high)))
     }
 }

@@ -7,7 +7,7 @@ mod outcomes;
 mod prices;
 mod report;
 
-pub use report::{Chain, ParityReport};
+pub use report::{ChainCheck, ParityReport};
 
 use crate::contents::JournalContents;
 use crate::error::RecordsError;
@@ -24,8 +24,8 @@ use outcomes::Outcomes;
 /// The journal cannot be read at all, or a strategy cannot be built.
 pub async fn check(reader: &mut Reader, registry: &Registry) -> Result<ParityReport, RecordsError> {
     let chain = match reader.verify().await {
-        Ok(verified) => Chain::Whole { entries: verified.entries },
-        Err(JournalError::BrokenChain { seq, reason, .. }) => Chain::Broken { seq, reason },
+        Ok(verified) => ChainCheck::Whole { entries: verified.entries },
+        Err(JournalError::BrokenChain { seq, reason, .. }) => ChainCheck::Broken { seq, reason },
         Err(error) => return Err(error.into()),
     };
     let lines = match read_lines(reader, Which::All).await {

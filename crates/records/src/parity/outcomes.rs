@@ -6,7 +6,7 @@ use super::prices::prices;
 use crate::contents::JournalContents;
 use crate::error::RecordsError;
 use crate::run::RecordedRun;
-use crate::trade::{Provenance, TradeLine, state_of};
+use crate::trade::{IntentOrigin, TradeLine, state_of};
 use candlewick_engine::{IntentRow, IntentState};
 use candlewick_journal::StoredLine;
 use candlewick_sdk::{ExpirationType, Millis, Money, Outcome};
@@ -82,21 +82,21 @@ impl Outcomes {
             venues.insert(run.number, Venue::of(run, &candles)?);
         }
         let mut outcomes = Self { intents: 0, agree: 0, causes: BTreeMap::new(), differing: Vec::new() };
-        for (row, told) in contents.intents() {
-            let Some(venue) = venues.get_mut(&told.run) else { continue };
+        for (row, origin) in contents.intents() {
+            let Some(venue) = venues.get_mut(&origin.run) else { continue };
             outcomes.intents += 1;
             let simulated =
-                venue.simulate(row, told, row.approved.decision_time() + venue.settings.latency_ms);
+                venue.simulate(row, origin, row.approved.decision_time() + venue.settings.latency_ms);
             if simulated.agrees_with(row) {
                 outcomes.agree += 1;
                 continue;
             }
-            let causes = venue.causes_of((row, told), &simulated, &candles);
+            let causes = venue.causes_of((row, origin), &simulated, &candles);
             for cause in &causes {
                 *outcomes.causes.entry(cause.as_str()).or_default() += 1;
             }
             outcomes.differing.push(Differing {
-                recorded: TradeLine::of(&contents.book, (row, told)),
+                recorded: TradeLine::of(&contents.book, (row, origin)),
                 simulated,
                 decide_to_open_ms: row.open_time.map(|open| open - row.approved.decision_time()),
                 causes,
@@ -120,11 +120,11 @@ impl Venue {
     }
 
     /// The trade of an order that reaches the venue at `arrival`.
-    fn simulate(&mut self, row: &IntentRow, told: &Provenance, arrival: Millis) -> Simulated {
+    fn simulate(&mut self, row: &IntentRow, origin: &IntentOrigin, arrival: Millis) -> Simulated {
         let trade = &row.approved;
         let answer = self.simulator.submit(&Order {
             number: trade.intent().number(),
-            symbol: told.symbol,
+            symbol: origin.symbol,
             direction: trade.direction(),
             stake: trade.stake(),
             expiry: trade.expiry(),
@@ -149,7 +149,7 @@ impl Venue {
     /// Why a recorded trade differs from the simulated one.
     fn causes_of(
         &mut self,
-        (row, told): (&IntentRow, &Provenance),
+        (row, origin): (&IntentRow, &IntentOrigin),
         simulated: &Simulated,
         candles: &RecordedCandles,
     ) -> BTreeSet<Cause> {
@@ -162,7 +162,7 @@ impl Venue {
             IntentState::Open | IntentState::Settled => {}
         }
         let arrival = arrival_of(row).unwrap_or(row.approved.decision_time() + self.settings.latency_ms);
-        let own = self.simulate(row, told, arrival);
+        let own = self.simulate(row, origin, arrival);
         let mut causes = BTreeSet::new();
         // What was refused for want of candles has no times to compare.
         let is_moved = simulated.state != "rejected" && !simulated.has_times_of(row);
@@ -178,7 +178,7 @@ impl Venue {
             "rejected" => _ = causes.insert(Cause::Gap),
             // One of the two has settled, the other not.
             state if state != state_of(row.state) => _ = causes.insert(Cause::EndOfRecording),
-            _ => causes.extend(self.price_causes((row, told), &own, candles)),
+            _ => causes.extend(self.price_causes((row, origin), &own, candles)),
         }
         if causes.is_empty() {
             causes.insert(Cause::Unexplained);
@@ -200,7 +200,7 @@ impl Venue {
         let payout = row.payout.unwrap_or(self.settings.payout_percent);
         let is_as_told = profit_of(outcome, trade.stake(), payout) == row.profit;
         match (is_as_told, row.payout) {
-            (true, Some(told)) if told != self.settings.payout_percent && outcome == Outcome::Won => {
+            (true, Some(paid)) if paid != self.settings.payout_percent && outcome == Outcome::Won => {
                 causes.insert(Cause::Payout);
             }
             (true, _) => {}
@@ -217,7 +217,7 @@ impl Venue {
     /// A trade that was simulated to its end with its own latency, and differs still: by its prices.
     fn price_causes(
         &self,
-        (row, told): (&IntentRow, &Provenance),
+        (row, origin): (&IntentRow, &IntentOrigin),
         own: &Simulated,
         candles: &RecordedCandles,
     ) -> BTreeSet<Cause> {
@@ -225,7 +225,7 @@ impl Venue {
         if !own.has_times_of(row) {
             causes.insert(Cause::Unexplained);
         }
-        let tick = self.settings.ticks.get(&told.symbol).copied().unwrap_or_default();
+        let tick = self.settings.ticks.get(&origin.symbol).copied().unwrap_or_default();
         let sides = [
             (own.open_price, row.open_price, own.open_time),
             (own.close_price, row.close_price, own.close_time),
@@ -235,7 +235,7 @@ impl Venue {
             if simulated.is_some_and(|simulated| is_same(simulated, recorded)) {
                 continue;
             }
-            causes.insert(match candles.range_at(told.symbol, at) {
+            causes.insert(match candles.range_at(origin.symbol, at) {
                 None => Cause::Gap,
                 Some((low, high)) if recorded >= low - tick && recorded <= high + tick => Cause::PriceSource,
                 Some(_) => Cause::Unexplained,
@@ -279,7 +279,7 @@ impl Simulated {
         }
     }
 
-    /// Whether the recorded trade came out so, as far as the venue told.
+    /// Whether the recorded trade came out so, as far as the venue said.
     fn agrees_with(&self, row: &IntentRow) -> bool {
         let is_settled = row.state == IntentState::Settled;
         let has_price = |simulated: Option<f64>, recorded: Option<f64>| match (simulated, recorded) {
@@ -297,7 +297,7 @@ impl Simulated {
                     && has_price(self.close_price, row.close_price)))
     }
 
-    /// Whether it opens and closes when the recorded trade did, as far as the venue told.
+    /// Whether it opens and closes when the recorded trade did, as far as the venue said.
     fn has_times_of(&self, row: &IntentRow) -> bool {
         let is_so =
             |simulated: Option<Millis>, recorded: Option<Millis>| recorded.is_none() || simulated == recorded;

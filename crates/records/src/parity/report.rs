@@ -15,7 +15,7 @@ use std::fmt::{self, Display, Write as _};
 pub struct ParityReport {
     /// Whether nothing was found.
     pub ok: bool,
-    chain: Chain,
+    chain: ChainCheck,
     runs: usize,
     /// None when the journal could not be read so far.
     decisions: Option<Decisions>,
@@ -28,7 +28,7 @@ pub struct ParityReport {
 /// The chain of hashes over a journal's entries.
 #[derive(Debug, Serialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
-pub enum Chain {
+pub enum ChainCheck {
     /// Every entry is as it was written.
     Whole {
         /// How many.
@@ -43,7 +43,7 @@ pub enum Chain {
     },
 }
 
-impl Chain {
+impl ChainCheck {
     pub(super) const fn is_whole(&self) -> bool {
         matches!(self, Self::Whole { .. })
     }
@@ -51,11 +51,16 @@ impl Chain {
 
 impl ParityReport {
     /// Of a journal whose entries cannot be read.
-    pub(super) const fn unread(chain: Chain) -> Self {
+    pub(super) const fn unread(chain: ChainCheck) -> Self {
         Self { ok: false, chain, runs: 0, decisions: None, outcomes: None, unexplained: 0 }
     }
 
-    pub(super) fn of(chain: Chain, runs: usize, decisions: Decisions, outcomes: Option<Outcomes>) -> Self {
+    pub(super) fn of(
+        chain: ChainCheck,
+        runs: usize,
+        decisions: Decisions,
+        outcomes: Option<Outcomes>,
+    ) -> Self {
         let unexplained = outcomes.as_ref().map_or(0, Outcomes::unexplained);
         let ok = chain.is_whole() && decisions.difference.is_none() && unexplained == 0;
         Self { ok, chain, runs, decisions: Some(decisions), outcomes, unexplained }
@@ -64,7 +69,7 @@ impl ParityReport {
     /// What fails the check, in a sentence; the first difference comes first.
     pub fn problem(&self) -> String {
         let mut problems = Vec::new();
-        if let Chain::Broken { seq, reason } = &self.chain {
+        if let ChainCheck::Broken { seq, reason } = &self.chain {
             problems.push(format!("the journal is not as it was written from entry {seq} on: {reason}"));
         }
         if let Some(difference) = self.decisions.as_ref().and_then(|decisions| decisions.difference.as_ref())
@@ -106,21 +111,21 @@ impl Display for ParityReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut figures = table(["parity", ""]);
         let chain = match &self.chain {
-            Chain::Whole { entries } => format!("whole, {}", counted(*entries, "entry", "entries")),
-            Chain::Broken { seq, reason } => format!("broken at entry {seq}: {reason}"),
+            ChainCheck::Whole { entries } => format!("whole, {}", counted(*entries, "entry", "entries")),
+            ChainCheck::Broken { seq, reason } => format!("broken at entry {seq}: {reason}"),
         };
         figures.add_row(["chain of entries".to_owned(), chain]);
         figures.add_row(["runs".to_owned(), self.runs.to_string()]);
         if let Some(decisions) = &self.decisions {
-            let told = match &decisions.difference {
+            let text = match &decisions.difference {
                 None => format!("identical: {} of {} events", decisions.actions, decisions.events),
                 Some(difference) => format!("differ at entry {}: {}", difference.seq, difference.problem),
             };
-            figures.add_row(["decisions".to_owned(), told]);
+            figures.add_row(["decisions".to_owned(), text]);
         }
         if let Some(outcomes) = &self.outcomes {
-            let told = format!("{} of {} intents come out as simulated", outcomes.agree, outcomes.intents);
-            figures.add_row(["outcomes".to_owned(), told]);
+            let text = format!("{} of {} intents come out as simulated", outcomes.agree, outcomes.intents);
+            figures.add_row(["outcomes".to_owned(), text]);
             for cause in Cause::ALL {
                 if let Some(count) = outcomes.causes.get(cause.as_str()) {
                     figures.add_row([format!("  differ by {cause}"), count.to_string()]);

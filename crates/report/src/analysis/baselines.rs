@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 /// Shifts in all, trades times runs: many for few trades, few for many.
 const SHIFTED_TRADES: usize = 2_000_000;
-/// Fewer runs tell no p-value of use; more tell no finer one of use.
+/// Fewer runs give no p-value of use; more give no finer one of use.
 const RUNS: std::ops::RangeInclusive<usize> = 99..=999;
 /// What chance is made of: the same trades have the same baselines.
 const SEED: u64 = 1;

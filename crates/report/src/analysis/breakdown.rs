@@ -4,13 +4,13 @@ use super::dimension::{Dimension, Ruler};
 use candlewick_backtest::metric::unit_return;
 use candlewick_engine::{BotSettings, IntentRow};
 use candlewick_sdk::{Money, MoneyScale, Outcome};
-use candlewick_statistics::{GroupSample, shrink_to_whole};
+use candlewick_statistics::{GroupMoments, shrink_to_whole};
 use serde::Serialize;
 
 /// Cells with fewer decided trades are marked: whatever they show, chance shows as easily.
 pub const SMALL_CELL_TRADES: u64 = 30;
 
-/// The results of a run, told apart in one way.
+/// The results of a run, broken down in one way.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Breakdown {
     /// By what.
@@ -52,7 +52,7 @@ struct Tally {
     trades: u64,
     won: u64,
     lost: u64,
-    returns: GroupSample,
+    returns: GroupMoments,
     needed: f64,
     paid: u64,
     pnl: Money,
@@ -61,10 +61,10 @@ struct Tally {
 impl Breakdown {
     /// In every way, in one pass over the trades: their rows are large.
     pub(super) fn all_of(bots: &[BotSettings], scale: MoneyScale, settled: &[&IntentRow]) -> Vec<Self> {
-        let mut sheets = Dimension::ALL.map(|dimension| (Ruler::new(dimension, bots), Vec::<Tally>::new()));
+        let mut tables = Dimension::ALL.map(|dimension| (Ruler::new(dimension, bots), Vec::<Tally>::new()));
         for row in settled {
             let returned = unit_return(row);
-            for (ruler, tallies) in &mut sheets {
+            for (ruler, tallies) in &mut tables {
                 let Some(place) = ruler.place(row) else { continue };
                 if place >= tallies.len() {
                     tallies.resize(place + 1, Tally::default());
@@ -72,11 +72,11 @@ impl Breakdown {
                 tallies[place].add(row, returned);
             }
         }
-        sheets.iter().map(|(ruler, tallies)| Self::of(ruler, tallies, scale)).collect()
+        tables.iter().map(|(ruler, tallies)| Self::of(ruler, tallies, scale)).collect()
     }
 
     fn of(ruler: &Ruler, tallies: &[Tally], scale: MoneyScale) -> Self {
-        let samples: Vec<GroupSample> = tallies.iter().map(|tally| tally.returns).collect();
+        let samples: Vec<GroupMoments> = tallies.iter().map(|tally| tally.returns).collect();
         // Returns are finite, so nothing is refused.
         let shrunk = shrink_to_whole(&samples).unwrap_or_default();
         let cells = tallies.iter().zip(shrunk).enumerate().filter(|(_, (tally, _))| tally.trades > 0);

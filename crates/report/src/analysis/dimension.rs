@@ -1,11 +1,11 @@
-//! By what results are told apart.
+//! By what results are broken down.
 
 use candlewick_engine::{BotSettings, IntentRow};
 use candlewick_sdk::{Direction, Expiry, Millis, Symbol};
 use serde::Serialize;
 use std::fmt::Write as _;
 
-/// By what results are told apart. Hours and weekdays are those of the decision, in UTC.
+/// By what results are broken down. Hours and weekdays are those of the decision, in UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Dimension {

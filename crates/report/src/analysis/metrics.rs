@@ -19,9 +19,9 @@ pub struct Metrics {
     /// Profits over losses.
     pub profit_factor: ProfitFactor,
     /// The fall that is the deepest by amount; nothing when the balance never fell.
-    pub drawdown: Option<Fall>,
+    pub drawdown: Option<DrawdownFigures>,
     /// The fall that is the deepest in percent of its peak; nothing when the balance never fell.
-    pub drawdown_by_percent: Option<Fall>,
+    pub drawdown_by_percent: Option<DrawdownFigures>,
     /// The longest streaks.
     pub streaks: Streaks,
     /// Ratios of daily results.
@@ -34,7 +34,7 @@ pub struct Metrics {
 
 /// A fall below a peak, with its times.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Fall {
+pub struct DrawdownFigures {
     /// How far, in money.
     pub amount: f64,
     /// How far, in percent of the peak.
@@ -58,7 +58,7 @@ impl Metrics {
             .iter()
             .filter_map(|row| Some((row.settled_at?, row.profit)))
             .for_each(|(at, profit)| days.settle(at, profit));
-        let fall = |deepest| Fall::of(deepest, trades.span.start, trades.scale);
+        let fall = |deepest| DrawdownFigures::of(deepest, trades.span.start, trades.scale);
         Self {
             win_rate: WinRates::of(summary),
             expectancy: Expectancy::of(settled, trades.scale),
@@ -73,7 +73,7 @@ impl Metrics {
     }
 }
 
-impl Fall {
+impl DrawdownFigures {
     fn of(deepest: &Drawdown, start: Millis, scale: MoneyScale) -> Option<Self> {
         let peak_at = deepest.peak_at.unwrap_or(start);
         deepest.amount.is_positive().then(|| Self {

@@ -1,4 +1,4 @@
-//! What the trades of a run tell: figures, results by hour, symbol and the like, baselines, what the settings matter, and
+//! What the trades of a run show: figures, results by hour, symbol and the like, baselines, what the settings matter, and
 //! what a reader must know before believing any of it.
 //!
 //! An [`Analysis`] is plain data that serialises; [`Analysis::of`] makes it from trade rows alone, of a backtest as of a
@@ -17,7 +17,7 @@ pub use breakdown::{Breakdown, Cell, SMALL_CELL_TRADES};
 pub use dimension::Dimension;
 pub use equity::{EquityPoint, MOST_EQUITY_POINTS};
 pub use finding::{Background, Finding, FindingKind, Severity};
-pub use metrics::{Fall, Metrics};
+pub use metrics::{DrawdownFigures, Metrics};
 pub use sensitivity::{Curve, Repeat, Sensitivity, SensitivityPoint, VenueSetting};
 
 use candlewick_backtest::Summary;
@@ -54,7 +54,7 @@ pub enum Prices {
     Stressed,
 }
 
-/// Everything that trades tell. The keys are those of the JSON of `backtest` and `report`.
+/// Everything that trades show. The keys are those of the JSON of `backtest` and `report`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Analysis {
     /// The figures.

@@ -4,7 +4,7 @@ use crate::page::RecalledTrade;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Decisions of two runs, told apart by bot and moment. Runs of a single bot each are compared whatever it is called.
+/// Decisions of two runs, distinguished by bot and moment. Runs of a single bot each are compared whatever it is called.
 #[derive(Debug, Default, PartialEq, Serialize)]
 pub(super) struct Matching {
     /// Decisions of both with the same direction and result.

@@ -9,23 +9,45 @@ use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Figures that are compared: their keys in the document of `--json`, and what people call them.
-const FIGURES: [(&str, &str); 14] = [
-    ("candles", "candles"),
-    ("trades", "trades"),
-    ("won", "won"),
-    ("lost", "lost"),
-    ("draw", "drawn"),
-    ("cancelled", "cancelled"),
-    ("unsettled", "not settled"),
-    ("win_rate", "win rate"),
-    ("break_even", "break-even"),
-    ("break_even_payout_percent", "break-even payout, %"),
-    ("pnl", "profit and loss"),
-    ("final_balance", "final balance"),
-    ("max_drawdown", "max. drawdown"),
-    ("longest_losing_streak", "longest losing streak"),
+/// Figures that are compared, in their order.
+const FIGURES: [Figure; 15] = [
+    Figure::new("candles", "candles", Form::Number),
+    Figure::new("trades", "trades", Form::Number),
+    Figure::new("won", "won", Form::Number),
+    Figure::new("lost", "lost", Form::Number),
+    Figure::new("draw", "drawn", Form::Number),
+    Figure::new("cancelled", "cancelled", Form::Number),
+    Figure::new("unsettled", "not settled", Form::Number),
+    Figure::new("win_rate", "win rate", Form::Share),
+    Figure::new("break_even", "break-even", Form::Share),
+    Figure::new("break_even_payout_percent", "break-even payout, %", Form::Decimal),
+    Figure::new("pnl", "profit and loss", Form::Decimal),
+    Figure::new("final_balance", "final balance", Form::Decimal),
+    Figure::new("max_drawdown", "max. drawdown", Form::Decimal),
+    Figure::new("longest_losing_streak", "longest losing streak", Form::Number),
+    Figure::new("metrics.daily.sharpe", "Sharpe of daily results", Form::Decimal),
 ];
+
+/// A figure that is compared.
+#[derive(Clone, Copy)]
+struct Figure {
+    /// Its key in the document of `--json`, with a point before each further one.
+    key: &'static str,
+    /// What people call it.
+    name: &'static str,
+    form: Form,
+}
+
+/// How a figure is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// As it is.
+    Number,
+    /// With two decimals.
+    Decimal,
+    /// A share of 1, in percent.
+    Share,
+}
 
 /// Two runs, compared.
 #[derive(Debug, Serialize)]
@@ -59,6 +81,8 @@ struct FigureLine {
     figure: &'static str,
     #[serde(skip)]
     name: &'static str,
+    #[serde(skip)]
+    form: Form,
     a: Option<f64>,
     b: Option<f64>,
     /// B less A.
@@ -111,10 +135,17 @@ impl Side {
     }
 }
 
+impl Figure {
+    const fn new(key: &'static str, name: &'static str, form: Form) -> Self {
+        Self { key, name, form }
+    }
+}
+
 impl FigureLine {
-    fn of((figure, name): (&'static str, &'static str), a: &RecalledRun, b: &RecalledRun) -> Self {
-        let [a, b] = [a, b].map(|run| run.document[figure].as_f64());
-        Self { figure, name, a, b, difference: a.zip(b).map(|(a, b)| b - a) }
+    fn of(Figure { key, name, form }: Figure, a: &RecalledRun, b: &RecalledRun) -> Self {
+        let place = format!("/{}", key.replace('.', "/"));
+        let [a, b] = [a, b].map(|run| run.document.pointer(&place).and_then(Value::as_f64));
+        Self { figure: key, name, form, a, b, difference: a.zip(b).map(|(a, b)| b - a) }
     }
 }
 

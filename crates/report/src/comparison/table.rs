@@ -1,9 +1,9 @@
 //! A comparison as people read it, in a terminal and on a page.
 
-use super::{Comparison, FigureLine};
+use super::{Comparison, FigureLine, Form};
 use crate::analysis::EquityPoint;
 use crate::error::ReportError;
-use crate::page::{ComparisonPage, RecalledTrade, Sheet};
+use crate::page::{ComparisonPage, DataTable, RecalledTrade};
 use crate::sparkline::sparkline;
 use candlewick_records::table;
 use candlewick_records::utc;
@@ -25,11 +25,11 @@ impl fmt::Display for Comparison {
                 writeln!(f, "equity curve of {side}: {line}")?;
             }
         }
-        for (heading, told, sheet) in self.sheets() {
-            writeln!(f, "\n{heading}: {told}")?;
-            if !sheet.rows.is_empty() {
-                let mut rows = table(sheet.header);
-                for row in sheet.rows {
+        for (heading, summary, table_data) in self.tables() {
+            writeln!(f, "\n{heading}: {summary}")?;
+            if !table_data.rows.is_empty() {
+                let mut rows = table(table_data.header);
+                for row in table_data.rows {
                     rows.add_row(row);
                 }
                 writeln!(f, "{}", rows.trim_fmt())?;
@@ -40,7 +40,7 @@ impl fmt::Display for Comparison {
 }
 
 impl Comparison {
-    /// What its page tells.
+    /// What its page shows.
     ///
     /// # Errors
     /// None that figures have.
@@ -54,19 +54,19 @@ impl Comparison {
             names: [self.a.name.clone(), self.b.name.clone()],
             verdicts: [&self.a, &self.b].map(|side| (side.verdict.clone(), side.words())),
             curves: [points(a), points(b)],
-            sheets: self.sheets(),
+            tables: self.tables(),
             document,
         })
     }
 
-    fn sheets(&self) -> Vec<(&'static str, String, Sheet)> {
+    fn tables(&self) -> Vec<(&'static str, String, DataTable)> {
         let trades = &self.trades;
-        let told = |count: usize| match count {
+        let shown = |count: usize| match count {
             0 => "none".to_owned(),
             few if few <= MOST_SHOWN => few.to_string(),
-            many => format!("{many}, of which the first {MOST_SHOWN} stand here"),
+            many => format!("{many}, of which the first {MOST_SHOWN} are shown"),
         };
-        let list = |trades: &[RecalledTrade]| Sheet {
+        let list = |trades: &[RecalledTrade]| DataTable {
             header: ["decided", "bot", "", "open", "close", "result", "pnl"].map(str::to_owned).into(),
             rows: trades.iter().take(MOST_SHOWN).map(row).collect(),
         };
@@ -80,14 +80,14 @@ impl Comparison {
             );
             cells
         });
-        let pairs = Sheet {
+        let pairs = DataTable {
             header: ["decided", "bot", "A", "B", "open A", "open B", "close A", "close B"]
                 .map(str::to_owned)
                 .into(),
             rows: pairs.collect(),
         };
         let parameter = |value: &Option<String>| value.clone().unwrap_or_else(|| "-".to_owned());
-        let parameters = Sheet {
+        let parameters = DataTable {
             header: ["key", "A", "B"].map(str::to_owned).into(),
             rows: self
                 .parameters
@@ -95,7 +95,7 @@ impl Comparison {
                 .map(|line| vec![line.key.clone(), parameter(&line.a), parameter(&line.b)])
                 .collect(),
         };
-        let figures = Sheet {
+        let figures = DataTable {
             header: ["figure", "A", "B", "B less A"].map(str::to_owned).into(),
             rows: self.figures.iter().map(FigureLine::row).collect(),
         };
@@ -103,9 +103,9 @@ impl Comparison {
         let count = parameters.rows.len();
         vec![
             ("figures", same, figures),
-            ("trades of A alone", told(trades.only_a.len()), list(&trades.only_a)),
-            ("trades of B alone", told(trades.only_b.len()), list(&trades.only_b)),
-            ("trades of both that ended otherwise", told(trades.other_outcome.len()), pairs),
+            ("trades of A alone", shown(trades.only_a.len()), list(&trades.only_a)),
+            ("trades of B alone", shown(trades.only_b.len()), list(&trades.only_b)),
+            ("trades of both that ended otherwise", shown(trades.other_outcome.len()), pairs),
             (
                 "parameters that differ",
                 if count == 0 { "none".to_owned() } else { count.to_string() },
@@ -117,20 +117,17 @@ impl Comparison {
 
 impl FigureLine {
     fn row(&self) -> Vec<String> {
-        let is_rate = self.figure == "win_rate" || self.figure == "break_even";
-        let is_money =
-            matches!(self.figure, "pnl" | "final_balance" | "max_drawdown" | "break_even_payout_percent");
-        let told = |value: Option<f64>| match value {
-            None => "-".to_owned(),
-            Some(rate) if is_rate => format!("{:.2} %", rate * 100.0),
-            Some(money) if is_money => format!("{money:.2}"),
-            Some(count) => format!("{count}"),
+        let text = |value: Option<f64>| match (value, self.form) {
+            (None, _) => "-".to_owned(),
+            (Some(value), Form::Number) => format!("{value}"),
+            (Some(value), Form::Decimal) => format!("{value:.2}"),
+            (Some(value), Form::Share) => format!("{:.2} %", value * 100.0),
         };
         let difference = match self.difference {
-            Some(more) if more > 0.0 => format!("+{}", told(Some(more))),
-            other => told(other),
+            Some(more) if more > 0.0 => format!("+{}", text(Some(more))),
+            other => text(other),
         };
-        vec![self.name.to_owned(), told(self.a), told(self.b), difference]
+        vec![self.name.to_owned(), text(self.a), text(self.b), difference]
     }
 }
 

@@ -3,7 +3,7 @@
 use candlewick_engine::JudgedTrade;
 use candlewick_sdk::{Outcome, Payout};
 use candlewick_statistics::{
-    MOST_MIXED_TRADES, PaidStake, Sprt, SprtAnswer, StatisticsError, VerdictPlan, WinRate, binomial_p_value,
+    EdgeTestPlan, MOST_MIXED_TRADES, PaidStake, Sprt, SprtAnswer, StatisticsError, WinRate, binomial_p_value,
     break_even, clopper_pearson_interval, mixed_break_even, poisson_binomial_p_value, wilson_interval,
 };
 use serde::Serialize;
@@ -84,7 +84,7 @@ impl IndependentFigures {
     ///
     /// # Errors
     /// More trades than can be counted.
-    pub fn of_trades(trades: &[JudgedTrade], plan: VerdictPlan) -> Result<Self, StatisticsError> {
+    pub fn of_trades(trades: &[JudgedTrade], plan: EdgeTestPlan) -> Result<Self, StatisticsError> {
         let mut decided: Vec<_> = trades.iter().filter_map(decided).collect();
         decided.sort_by_key(|(at, ..)| *at);
         let won = decided.iter().filter(|(_, is_won, _)| *is_won).count() as u64;
@@ -139,7 +139,7 @@ fn p_value(rate: WinRate, payouts: &[f64]) -> Result<Option<f64>, StatisticsErro
 }
 
 /// A payout at which no win rate has the edge is left out.
-fn sprt(plan: VerdictPlan, outcomes: impl Iterator<Item = (bool, f64)>) -> &'static str {
+fn sprt(plan: EdgeTestPlan, outcomes: impl Iterator<Item = (bool, f64)>) -> &'static str {
     let mut sprt = Sprt::new(plan);
     for (is_won, payout) in outcomes {
         let _ = if is_won { sprt.on_won(payout) } else { sprt.on_lost(payout) };
@@ -191,14 +191,14 @@ mod tests {
     fn no_trades_have_no_figures() {
         let none = IndependentFigures::of_counts(Counts::default(), 0.85).unwrap();
         assert_eq!((none.win_rate, none.p_value, none.wilson_95), (None, None, None));
-        let none = IndependentFigures::of_trades(&[], VerdictPlan::default()).unwrap();
+        let none = IndependentFigures::of_trades(&[], EdgeTestPlan::default()).unwrap();
         assert_eq!((none.win_rate, none.break_even, none.sprt), (None, None, None));
     }
 
     #[test]
     fn mixed_payouts_are_tested_each_against_its_own_break_even() {
         let trades = [trade(0, Some(Outcome::Won), 60), trade(60, Some(Outcome::Won), 100)];
-        let found = IndependentFigures::of_trades(&trades, VerdictPlan::default()).unwrap();
+        let found = IndependentFigures::of_trades(&trades, EdgeTestPlan::default()).unwrap();
         // Both won by chance: 1 / 1.6 x 1 / 2.
         assert!((found.p_value.unwrap() - 0.3125).abs() < 1e-12, "{found:?}");
         assert!((found.mean_return.unwrap() - 0.8).abs() < 1e-12);

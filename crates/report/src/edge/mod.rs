@@ -1,13 +1,24 @@
 //! What trades say of an edge, wherever they come from, and what stakes do to the money.
 
+mod break_even;
 mod independent;
-mod ruin_sheet;
+mod ruin_figures;
+mod ruin_summary;
 mod sample;
 mod trades_file;
-mod verdict_line;
+mod trades_needed;
+mod verdict_report;
 
+pub use break_even::{BreakEvenReport, PayoutLine};
 pub use independent::{Counts, IndependentFigures};
-pub use ruin_sheet::{RuinSheet, RuinTerms};
+pub use ruin_figures::{RuinFigures, RuinRate, RuinTerms};
+pub use ruin_summary::RuinSummary;
 pub use sample::{NamedTrade, Sample};
 pub use trades_file::read_trades;
-pub use verdict_line::{VerdictLine, name_of, words_of};
+pub use trades_needed::{EdgeRequirement, TradesNeeded, TradesNeededTerms, VerdictTrades};
+pub use verdict_report::VerdictReport;
+
+/// A fraction as a percentage.
+fn percent(fraction: f64) -> String {
+    format!("{:.2} %", fraction * 100.0)
+}

@@ -1,9 +1,10 @@
 //! The verdict on trades in their order, with what stands beside it.
 
-use super::{Counts, IndependentFigures, name_of, words_of};
+use super::{Counts, IndependentFigures};
 use crate::error::ReportError;
 use candlewick_engine::{JudgedTrade, judge_trades};
-use candlewick_statistics::VerdictPlan;
+use candlewick_records::{verdict_name, verdict_words};
+use candlewick_statistics::EdgeTestPlan;
 use serde::Serialize;
 
 /// A trade and the bot that it belongs to.
@@ -62,7 +63,7 @@ impl Sample {
     ///
     /// # Errors
     /// More trades than can be counted.
-    pub fn all_of(trades: &[NamedTrade], plan: VerdictPlan) -> Result<Vec<Self>, ReportError> {
+    pub fn all_of(trades: &[NamedTrade], plan: EdgeTestPlan) -> Result<Vec<Self>, ReportError> {
         let every: Vec<JudgedTrade> = trades.iter().map(|named| named.trade).collect();
         let mut samples = vec![Self::of_trades(None, &every, plan)?];
         let mut bots: Vec<&str> = Vec::new();
@@ -84,10 +85,10 @@ impl Sample {
     fn of_trades(
         bot: Option<String>,
         trades: &[JudgedTrade],
-        plan: VerdictPlan,
+        plan: EdgeTestPlan,
     ) -> Result<Self, ReportError> {
         let test = judge_trades(trades, plan);
-        let (verdict, about_more_trades) = name_of(&test);
+        let (verdict, about_more_trades) = verdict_name(&test);
         Ok(Self {
             bot,
             counts: Counts::of(trades),
@@ -104,8 +105,8 @@ impl Sample {
     /// The verdict in words.
     pub fn words(&self) -> String {
         self.verdict.map_or_else(
-            || "none: bare counts have no order".to_owned(),
-            |verdict| words_of(verdict, self.about_more_trades),
+            || "none: it takes trades in their order".to_owned(),
+            |verdict| verdict_words(verdict, self.about_more_trades),
         )
     }
 }

@@ -2,7 +2,7 @@
 
 use super::figure::signed_percent;
 use super::plots::{ACCENT, Plots, QUIET, layout};
-use super::{RunPage, Sheet};
+use super::{DataTable, RunPage};
 use plotly::common::Marker;
 use plotly::layout::Axis;
 use plotly::{Bar, Plot};
@@ -17,7 +17,7 @@ pub(super) fn section(page: &RunPage<'_>, plots: &mut Plots) -> String {
     };
     let means = [
         ("this run", found.own),
-        ("shifted", found.shifted),
+        ("randomised directions", found.shifted),
         ("always BUY", found.always_buy),
         ("always SELL", found.always_sell),
     ];
@@ -30,17 +30,18 @@ pub(super) fn section(page: &RunPage<'_>, plots: &mut Plots) -> String {
     plot.set_layout(layout().y_axis(Axis::new().title("expectancy, % of stake")).show_legend(false));
     let drawn = plots.add("baselines", ("Return per stake of this run and of other directions", 260), &plot);
     let rows = means.map(|(name, mean)| vec![name.to_owned(), signed_percent(mean)]);
-    let sheet = Sheet { header: vec!["directions".to_owned(), "expectancy".to_owned()], rows: rows.into() };
+    let table_data =
+        DataTable { header: vec!["directions".to_owned(), "expectancy".to_owned()], rows: rows.into() };
     let luck = match found.p_value {
         Some(p) => format!(
             "Of {} runs with the directions shifted in a circle within each symbol, a share of {p:.3} did as well as this \
              one or better.",
             found.runs
         ),
-        None => "Nearly all trades have one direction, so shifting them tells nothing.".to_owned(),
+        None => "Nearly all trades have one direction, so shifting them shows nothing.".to_owned(),
     };
     format!(
         "{head}<p>The same moments, traded in other directions. {luck}</p><div class=\"beside\">{drawn}{}</div></section>",
-        sheet.to_markup()
+        table_data.to_markup()
     )
 }

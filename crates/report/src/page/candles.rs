@@ -31,8 +31,8 @@ impl Packed {
             let packed = packed.collect::<io::Result<Vec<String>>>()?;
             let names: Vec<String> =
                 (0..levels.len()).map(|level| format!("candles-{number}-{level}")).collect();
-            let told = levels.iter().zip(&names);
-            let told = told.map(
+            let levels_of = levels.iter().zip(&names);
+            let levels_of = levels_of.map(
                 |(level, name)| json!({ "id": name, "length": level.length_ms, "count": level.bars.len() }),
             );
             series.push(json!({
@@ -40,7 +40,7 @@ impl Packed {
                 "decimals": decimals,
                 "start": one.start(),
                 "end": one.end(),
-                "levels": told.collect::<Vec<Value>>(),
+                "levels": levels_of.collect::<Vec<Value>>(),
             }));
             elements.extend(names.into_iter().zip(packed));
         }

@@ -1,6 +1,6 @@
 //! Two runs side by side, as a page.
 
-use super::Sheet;
+use super::DataTable;
 use super::document::Document;
 use super::plots::{ACCENT, BAD, Plots, curve, layout, line, time_axis};
 use crate::markup::escaped;
@@ -12,7 +12,7 @@ use serde_json::Value;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-/// Two runs, with all that their page tells.
+/// Two runs, with all that their page shows.
 pub struct ComparisonPage {
     /// What the runs are called.
     pub names: [String; 2],
@@ -21,7 +21,7 @@ pub struct ComparisonPage {
     /// The balances over time.
     pub curves: [Vec<(Millis, f64)>; 2],
     /// Tables by their headings, with a sentence for those without a row.
-    pub sheets: Vec<(&'static str, String, Sheet)>,
+    pub tables: Vec<(&'static str, String, DataTable)>,
     /// The document that `--json` prints.
     pub document: Value,
 }
@@ -34,9 +34,9 @@ pub fn write_comparison_page(page: &ComparisonPage, writer: impl Write) -> io::R
     let mut plots = Plots::default();
     let [first, second] = &page.names;
     let mut sections = vec![verdicts(page), balances(page, &mut plots)];
-    for (heading, told, sheet) in &page.sheets {
-        let table = if sheet.is_empty() { String::new() } else { sheet.to_markup() };
-        sections.push(format!("<section><h2>{heading}</h2><p>{}</p>{table}</section>", escaped(told)));
+    for (heading, summary, table_data) in &page.tables {
+        let table = if table_data.is_empty() { String::new() } else { table_data.to_markup() };
+        sections.push(format!("<section><h2>{heading}</h2><p>{}</p>{table}</section>", escaped(summary)));
     }
     let document = Document {
         title: &format!("{first} beside {second}"),

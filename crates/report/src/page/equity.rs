@@ -4,27 +4,28 @@ use super::RunPage;
 use super::figure::{minute, or_dash, span};
 use super::plots::{ACCENT, BAD, Plots, QUIET, curve, layout, line, time_axis};
 use super::thin::thinned;
-use crate::analysis::{EquityPoint, settled_rows};
+use crate::analysis::{DrawdownFigures, EquityPoint, settled_rows};
 use candlewick_sdk::Millis;
 use plotly::Plot;
 use plotly::common::{DashType, Fill, LineShape, Mode};
 use plotly::layout::Axis;
+use std::fmt::Write as _;
 
 /// Points that a curve is drawn with at most.
 const MOST_POINTS: usize = 3_000;
 
 pub(super) fn section(page: &RunPage<'_>, plots: &mut Plots) -> String {
-    let told = format!("<section id=\"equity\"><h2>Balance and drawdown</h2><p>{}</p>", deepest(page));
+    let text = format!("<section id=\"equity\"><h2>Balance and drawdown</h2><p>{}</p>", deepest(page));
     let points = balances(page);
     if points.len() < 2 {
-        return told + "<p class=\"none\">No trade has settled.</p></section>";
+        return text + "<p class=\"none\">No trade has settled.</p></section>";
     }
     let drawn = plots.add(
         "equity",
         ("The balance over time, and its distance from its peak", 420),
         &plot(&points, page.trades.span.end),
     );
-    format!("{told}{drawn}</section>")
+    format!("{text}{drawn}</section>")
 }
 
 /// The balance at the start and after each settlement.
@@ -87,20 +88,29 @@ fn plot(points: &[EquityPoint], until: Millis) -> Plot {
     plot
 }
 
+/// The max. drawdown by amount, and that in percent of its peak where it is another one.
 fn deepest(page: &RunPage<'_>) -> String {
-    let Some(fall) = &page.analysis.metrics.drawdown else {
+    let metrics = &page.analysis.metrics;
+    let Some(by_amount) = &metrics.drawdown else {
         return "The balance was never below an earlier peak.".to_owned();
     };
-    let amount = page.trades.scale.decimals() as usize;
-    format!(
-        "The max. drawdown was {:.amount$}, {:.2} % of the peak of {} UTC. It took {} to the bottom, and {}.",
-        fall.amount,
-        fall.percent,
-        minute(fall.peak_at),
-        or_dash(fall.fall_ms, span),
-        fall.recovery_ms.map_or_else(
-            || "the balance was not back at that peak by the end".to_owned(),
-            |length| format!("{} back to that peak", span(length))
+    let decimals = page.trades.scale.decimals() as usize;
+    let words = |found: &DrawdownFigures| {
+        format!(
+            "{:.decimals$}, {:.2} % of the peak of {} UTC. It took {} to the bottom, and {}.",
+            found.amount,
+            found.percent,
+            minute(found.peak_at),
+            or_dash(found.fall_ms, span),
+            found.recovery_ms.map_or_else(
+                || "the balance was not back at that peak by the end".to_owned(),
+                |length| format!("{} back to that peak", span(length))
+            )
         )
-    )
+    };
+    let mut text = format!("The max. drawdown was {}", words(by_amount));
+    if let Some(by_percent) = metrics.drawdown_by_percent.as_ref().filter(|found| *found != by_amount) {
+        let _ = write!(text, " The max. drawdown in percent of its peak was {}", words(by_percent));
+    }
+    text
 }

@@ -32,8 +32,8 @@ pub(super) fn section(page: &RunPage<'_>) -> String {
 fn without_findings(verdict: &VerdictText) -> &'static str {
     match verdict.name {
         "edge_shown" => {
-            "Nothing was found that speaks against these figures. They tell of trades that were made; whether the edge \
-             lasts, only later ones tell."
+            "Nothing was found that speaks against these figures. They are of trades that were made; whether the edge \
+             lasts, only later ones show."
         }
         "edge_rejected" => {
             "Nothing was found that makes these figures doubtful: they rule an edge out, as the verdict says."
@@ -55,15 +55,15 @@ mod tests {
     fn that_nothing_was_found_is_no_praise_of_a_strategy_whose_edge_is_rejected() {
         let withheld = vec!["the latency is none".to_owned()];
         for (name, withheld, expected) in [
-            ("edge_shown", vec![], "speaks against these figures. They tell of trades that were made"),
+            ("edge_shown", vec![], "speaks against these figures. They are of trades that were made"),
             ("edge_rejected", vec![], "makes these figures doubtful: they rule an edge out"),
             ("not_enough_trades", withheld, "besides what the verdict is withheld for."),
             ("not_enough_trades", vec![], "but they do not yet decide"),
         ] {
             let verdict = VerdictText { name, withheld, ..VerdictText::default() };
-            let told = without_findings(&verdict);
-            assert!(told.starts_with("Nothing was found") && told.contains(expected), "{name}: {told}");
-            assert_eq!(name == "edge_rejected", !told.contains("speaks against these figures"), "{name}");
+            let text = without_findings(&verdict);
+            assert!(text.starts_with("Nothing was found") && text.contains(expected), "{name}: {text}");
+            assert_eq!(name == "edge_rejected", !text.contains("speaks against these figures"), "{name}");
         }
     }
 }

@@ -2,13 +2,14 @@
 //! trades on them, findings, tables, what other directions and settings would have brought, and what the run was.
 //!
 //! A section is a file, and a function from the [`RunPage`] to markup; drawings are specified with the `plotly` crate and
-//! drawn by the script that it carries. Candles come along in levels ([`bars`]), of which the page's own script
+//! drawn by the script that it carries. Candles are in it in levels ([`bars`]), of which the page's own script
 //! (`page.js`) unpacks the one that fits what is looked at, so that a million of them open at once.
 
 mod bars;
 mod baselines;
 mod candles;
 mod comparison;
+mod data_table;
 mod document;
 mod equity;
 mod figure;
@@ -20,15 +21,14 @@ mod recalled;
 mod results;
 mod sensitivity;
 mod settings;
-mod sheet;
 mod thin;
 mod trade_columns;
 mod verdict;
 
 pub use comparison::{ComparisonPage, write_comparison_page};
+pub use data_table::DataTable;
 pub use recalled::{RecalledRun, RecalledTrade};
 pub use settings::flattened;
-pub use sheet::Sheet;
 pub use verdict::VerdictText;
 
 use crate::analysis::{Analysis, Trades};
@@ -39,25 +39,25 @@ use plots::Plots;
 use serde_json::Value;
 use std::io::{self, Write};
 
-/// A run, with all that its page tells.
+/// A run, with all that its page shows.
 pub struct RunPage<'a> {
     /// What it is, as the heading says it.
     pub title: String,
     /// The verdict in words, and what it rests on.
     pub verdict: VerdictText,
     /// A line for each bot.
-    pub bots: Sheet,
+    pub bots: DataTable,
     /// Name and value of each figure, in their order.
     pub figures: Vec<(&'static str, String)>,
     /// What the reader should know besides the findings.
     pub notices: Vec<String>,
     /// Further tables with their headings, as the delays of a live run.
-    pub sheets: Vec<(&'static str, Sheet)>,
+    pub tables: Vec<(&'static str, DataTable)>,
     /// What the run's trades are part of.
     pub trades: Trades<'a>,
     /// The trades, in the order of the CSV file of trades.
     pub rows: Vec<&'a IntentRow>,
-    /// What they tell.
+    /// What they say.
     pub analysis: &'a Analysis,
     /// The candles that bots listened to.
     pub candles: Vec<CandleSeries>,

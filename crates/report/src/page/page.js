@@ -340,7 +340,7 @@
       button(text, label, () => step(direction)).dataset.step = direction;
     }
   };
-  const heard = (event) => {
+  const onZoom = (event) => {
     const ends = event["xaxis.range"] ?? [event["xaxis.range[0]"], event["xaxis.range[1]"]];
     if (ends[0] === undefined) return;
     const moment = (end) => (typeof end === "number" ? end : Date.parse(end.replace(" ", "T") + (end.length > 10 ? "Z" : "")));
@@ -379,7 +379,7 @@
       trades = tradesOf(JSON.parse(new TextDecoder().decode(await unpacked("trades"))));
       controls();
       await choose(0);
-      chart.on("plotly_relayout", heard);
+      chart.on("plotly_relayout", onZoom);
     }
     drawSpecified();
     // For whoever drives this page: what is shown, and how to look elsewhere.

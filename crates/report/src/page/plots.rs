@@ -18,7 +18,7 @@ pub(super) const QUIET: &str = "--quiet";
 pub(super) struct Plots(Map<String, Value>);
 
 impl Plots {
-    /// Adds a drawing; the markup of its place, so many pixels high. `label` tells what it shows to those who cannot see it.
+    /// Adds a drawing; the markup of its place, so many pixels high. `label` says what it shows to those who cannot see it.
     pub(super) fn add(&mut self, name: &'static str, (label, height): (&str, u32), plot: &Plot) -> String {
         // What the crate writes is JSON.
         let specified = serde_json::from_str(&plot.to_json()).unwrap_or_default();

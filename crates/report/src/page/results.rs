@@ -23,8 +23,8 @@ pub(super) fn section(page: &RunPage<'_>) -> String {
         let _ = write!(text, "<tr><th scope=\"row\">{name}</th><td>{}</td></tr>", escaped(&value));
     }
     text.push_str("</tbody></table></div>");
-    for (name, sheet) in page.sheets.iter().filter(|(_, sheet)| !sheet.is_empty()) {
-        let _ = write!(text, "<h3>{}</h3>{}", escaped(name), sheet.to_markup());
+    for (name, table_data) in page.tables.iter().filter(|(_, table_data)| !table_data.is_empty()) {
+        let _ = write!(text, "<h3>{}</h3>{}", escaped(name), table_data.to_markup());
     }
     let _ = write!(
         text,

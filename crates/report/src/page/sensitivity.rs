@@ -2,7 +2,7 @@
 
 use super::figure::{or_dash, percent, signed_money, signed_percent};
 use super::plots::{ACCENT, Plots, QUIET, layout, line};
-use super::{RunPage, Sheet};
+use super::{DataTable, RunPage};
 use crate::analysis::{Curve, SensitivityPoint, VenueSetting};
 use crate::markup::escaped;
 use plotly::common::{DashType, Marker, Mode};
@@ -34,7 +34,7 @@ pub(super) fn section(page: &RunPage<'_>, plots: &mut Plots) -> String {
         }
         let rows = curve.points.iter().map(|point| row(point, page)).collect();
         let header = [heading, "trades", "win rate", "break-even", "per stake", "pnl"].map(str::to_owned);
-        let _ = write!(text, "{}</figure>", Sheet { header: header.into(), rows }.to_markup());
+        let _ = write!(text, "{}</figure>", DataTable { header: header.into(), rows }.to_markup());
     }
     text.push_str("</div></section>");
     text
@@ -72,12 +72,12 @@ fn plot(curve: &Curve, unit: &str) -> Plot {
         let zero = Scatter::new(vec![*first, *last], vec![0.0, 0.0]).mode(Mode::Lines);
         plot.add_trace(zero.line(line(QUIET, 1.0).dash(DashType::Dot)).name("break-even").show_legend(false));
     }
-    let told = "%{x}: %{y:.2f} %<extra></extra>";
+    let template = "%{x}: %{y:.2f} %<extra></extra>";
     plot.add_trace(
         Scatter::new(xs, ys)
             .mode(Mode::LinesMarkers)
             .line(line(ACCENT, 1.6))
-            .hover_template(told)
+            .hover_template(template)
             .name("return"),
     );
     let (own_x, own_y) = own.into_iter().unzip();
@@ -86,7 +86,7 @@ fn plot(curve: &Curve, unit: &str) -> Plot {
         Scatter::<f64, f64>::new(own_x, own_y)
             .mode(Mode::Markers)
             .marker(mark)
-            .hover_template(told)
+            .hover_template(template)
             .name("this run"),
     );
     let axis = |title: &str| Axis::new().title(title);

@@ -1,6 +1,6 @@
 //! What was configured, key by key.
 
-use super::{RunPage, Sheet};
+use super::{DataTable, RunPage};
 use crate::markup::escaped;
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -15,8 +15,8 @@ pub(super) fn section(page: &RunPage<'_>) -> String {
         if rows.is_empty() {
             continue;
         }
-        let sheet = Sheet { header: vec!["key".to_owned(), "value".to_owned()], rows };
-        let _ = write!(text, "<figure><h3>{}</h3>{}</figure>", escaped(name), sheet.to_markup());
+        let table_data = DataTable { header: vec!["key".to_owned(), "value".to_owned()], rows };
+        let _ = write!(text, "<figure><h3>{}</h3>{}</figure>", escaped(name), table_data.to_markup());
     }
     text.push_str("</div></section>");
     text

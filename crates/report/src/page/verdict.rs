@@ -1,7 +1,7 @@
 //! The verdict, before anything else: what it is, in plain words, and what it rests on.
 
 use super::figure::{minute, or_dash, percent, signed_money, signed_percent};
-use super::{RunPage, Sheet};
+use super::{DataTable, RunPage};
 use crate::analysis::Metrics;
 use crate::markup::escaped;
 use candlewick_backtest::metric::WinRates;
@@ -36,7 +36,7 @@ pub(super) fn section(page: &RunPage<'_>) -> String {
     let verdict = &page.verdict;
     let (class, headline) = match verdict.name {
         "edge_shown" => ("shown", "Edge shown"),
-        "edge_rejected" => ("rejected", "Edge rejected"),
+        "edge_rejected" => ("rejected", "No edge"),
         _ if !verdict.withheld.is_empty() => ("withheld", "Edge shown, but withheld"),
         _ => ("open", "Not enough trades yet"),
     };
@@ -73,17 +73,17 @@ fn sentences(page: &RunPage<'_>) -> Vec<String> {
     match &page.analysis.metrics.win_rate {
         None => sentences.push("No trade was won or lost, so nothing can be said of an edge.".to_owned()),
         Some(rates) => {
-            let mut told = format!("{} of the decided trades were won.", percent(rates.rate));
+            let mut sentence = format!("{} of the decided trades were won.", percent(rates.rate));
             if let (Some(needed), Some(edge)) = (rates.break_even, rates.edge) {
                 let side = if edge < 0.0 { "below" } else { "above" };
                 let points = (edge * 100.0).abs();
                 let _ = write!(
-                    told,
+                    sentence,
                     " At what they paid it takes {} to lose nothing: this is {points:.2} points {side}.",
                     percent(needed)
                 );
             }
-            sentences.push(told);
+            sentences.push(sentence);
         }
     }
     if let Some(payout) = page.verdict.break_even_payout_percent {
@@ -119,7 +119,7 @@ fn ruler(rates: &WinRates) -> String {
         at(high) - at(low),
         at(rates.rate)
     );
-    let mut told = format!(
+    let mut sentence = format!(
         "Win rate {}, between {} and {} with 95 % confidence if trades were independent",
         percent(rates.rate),
         percent(low),
@@ -127,19 +127,18 @@ fn ruler(rates: &WinRates) -> String {
     );
     if let Some(needed) = rates.break_even {
         let _ = write!(text, "<i class=\"needed\" style=\"left:{:.2}%\"></i>", at(needed));
-        let _ = write!(told, "; the dashed line is break-even, {}", percent(needed));
+        let _ = write!(sentence, "; the dashed line is break-even, {}", percent(needed));
     }
-    let _ = write!(text, "</div><figcaption>{told}.</figcaption></figure>");
+    let _ = write!(text, "</div><figcaption>{sentence}.</figcaption></figure>");
     text
 }
 
 /// The figures that matter most, large.
 fn tiles(page: &RunPage<'_>) -> String {
-    let Metrics { win_rate, expectancy, drawdown, trades_per_day, .. } = &page.analysis.metrics;
+    let Metrics { win_rate, expectancy, drawdown, drawdown_by_percent, trades_per_day, .. } =
+        &page.analysis.metrics;
     let scale = page.trades.scale;
-    let fall = |amount: f64, percent: f64| {
-        format!("{amount:.*} <small>{percent:.2} %</small>", scale.decimals() as usize)
-    };
+    let decimals = scale.decimals() as usize;
     let tiles = [
         ("win rate", or_dash(win_rate.as_ref(), |rates| percent(rates.rate))),
         ("break-even", or_dash(win_rate.as_ref().and_then(|rates| rates.break_even), percent)),
@@ -148,7 +147,11 @@ fn tiles(page: &RunPage<'_>) -> String {
             "expectancy, % of stake",
             or_dash(expectancy.as_ref(), |found| signed_percent(found.return_per_unit)),
         ),
-        ("max. drawdown", or_dash(drawdown.as_ref(), |found| fall(found.amount, found.percent))),
+        ("max. drawdown", or_dash(drawdown.as_ref(), |found| format!("{:.decimals$}", found.amount))),
+        (
+            "max. drawdown, % of peak",
+            or_dash(drawdown_by_percent.as_ref(), |found| format!("{:.2} %", found.percent)),
+        ),
         ("trades a day", or_dash(*trades_per_day, |count| format!("{count:.1}"))),
     ];
     let mut text = String::from("<dl class=\"tiles\">");
@@ -187,7 +190,7 @@ fn capitalised(words: &str) -> String {
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
-impl Sheet {
+impl DataTable {
     /// Whether it says anything.
     pub(super) fn is_empty(&self) -> bool {
         self.rows.is_empty()

@@ -2,7 +2,7 @@
 
 use super::{BotLine, RunReport};
 use crate::analysis::{Curve, SensitivityPoint, VenueSetting};
-use crate::page::Sheet;
+use crate::page::DataTable;
 use crate::sparkline::sparkline;
 use candlewick_records::table;
 use candlewick_records::{DelayLine, Spread};
@@ -13,7 +13,7 @@ pub(super) const BOT_HEADER: [&str; 9] =
     ["bot", "symbol", "trades", "won", "lost", "draw", "win rate", "pnl", "verdict"];
 /// The most that a win can pay, in percent of the stake.
 const MOST_PAYOUT: f64 = 100.0;
-/// What delays are told of.
+/// What delays are shown for.
 const DELAYS: [&str; 4] = ["close to available", "decide to arrival", "decide to open", "request to answer"];
 
 impl fmt::Display for RunReport {
@@ -58,9 +58,9 @@ impl RunReport {
     }
 
     /// The delays of a live run as a table.
-    pub(super) fn delay_sheet(&self) -> Sheet {
+    pub(super) fn delay_table(&self) -> DataTable {
         let header = ["symbol"].into_iter().chain(DELAYS).map(str::to_owned).collect();
-        Sheet { header, rows: self.delays.iter().map(delay_row).collect() }
+        DataTable { header, rows: self.delays.iter().map(delay_row).collect() }
     }
 
     /// The figures with their names.
@@ -78,10 +78,8 @@ impl RunReport {
             ),
             ("profit and loss", self.signed(self.pnl)),
             ("final balance", self.money(self.final_balance)),
-            (
-                "max. drawdown",
-                format!("{} ({:.2} %)", self.money(self.max_drawdown), self.max_drawdown_percent),
-            ),
+            ("max. drawdown", self.money(self.max_drawdown)),
+            ("max. drawdown, % of peak", format!("{:.2} %", self.max_drawdown_percent)),
             ("longest losing streak", streak.to_string()),
         ];
         figures.extend(sparkline(&self.analysis.equity).map(|line| ("equity curve", line)));
@@ -126,14 +124,14 @@ impl RunReport {
         }
         if let Some(baselines) = &self.analysis.baselines {
             let per_stake = |mean: f64| format!("{:+.2} %", mean * 100.0);
-            let told = format!(
+            let text = format!(
                 "{} (randomised directions {}, always BUY {}, always SELL {})",
                 per_stake(baselines.own),
                 per_stake(baselines.shifted),
                 per_stake(baselines.always_buy),
                 per_stake(baselines.always_sell)
             );
-            figures.push(("expectancy, % of stake", told));
+            figures.push(("expectancy, % of stake", text));
         }
         figures
     }
@@ -141,7 +139,7 @@ impl RunReport {
     /// A line for each setting by which the run was repeated.
     fn sensitivity(&self) -> Vec<(&'static str, String)> {
         let curves = self.analysis.sensitivity.iter().flat_map(|sensitivity| &sensitivity.curves);
-        let told = |curve: &Curve| {
+        let text = |curve: &Curve| {
             let point = |point: &SensitivityPoint| {
                 let mean =
                     point.return_per_unit.map_or("-".to_owned(), |mean| format!("{:+.1}", mean * 100.0));
@@ -155,7 +153,7 @@ impl RunReport {
             };
             (name, curve.points.iter().map(point).collect::<Vec<_>>().join(", "))
         };
-        curves.map(told).collect()
+        curves.map(text).collect()
     }
 
     fn candles_told(&self) -> String {
@@ -183,7 +181,7 @@ fn delays(lines: &[DelayLine]) -> String {
 }
 
 fn delay_row(line: &DelayLine) -> Vec<String> {
-    let told = |spread: Option<Spread>| {
+    let text = |spread: Option<Spread>| {
         spread.map_or("-".to_owned(), |Spread { p50, p99, .. }| format!("{p50} / {p99}"))
     };
     let spreads = [
@@ -193,7 +191,7 @@ fn delay_row(line: &DelayLine) -> Vec<String> {
         line.request_to_answer_ms,
     ];
     let mut row = vec![line.symbol.clone()];
-    row.extend(spreads.map(told));
+    row.extend(spreads.map(text));
     row
 }
 

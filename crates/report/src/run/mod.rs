@@ -18,7 +18,7 @@ use candlewick_backtest::Summary;
 use candlewick_engine::{BotSettings, BotVerdict, IntentRow, IntentState, TradeBook, judge};
 use candlewick_records::DelayLine;
 use candlewick_sdk::{Millis, Money, MoneyScale, Outcome};
-use candlewick_statistics::VerdictPlan;
+use candlewick_statistics::EdgeTestPlan;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -149,7 +149,8 @@ impl RunReport {
         let bot_line = |(index, (bot, verdict)): (usize, (&BotSettings, &BotVerdict))| {
             bot_line((index, bot), verdict, run.book, (scale, &run.caveats))
         };
-        let plan = run.verdicts.first().map_or_else(VerdictPlan::default, |verdict| verdict.test().plan());
+        let plan =
+            run.verdicts.first().map_or_else(EdgeTestPlan::default, |verdict| verdict.edge_test().plan());
         let edge = EdgeLine::of(&judge(run.book.rows(), plan), run.book.rows(), &run.caveats);
         Self {
             candles: run.candles,
@@ -189,7 +190,7 @@ impl RunReport {
     }
 }
 
-/// What the trades tell, corrected for the variants that were tried, with what a reader must know.
+/// What the trades show, corrected for the variants that were tried, with what a reader must know.
 fn analyse(run: &mut Run<'_>, summary: &Summary) -> Analysis {
     let span = run.span.clone();
     let Run { book, bots, scale, balance, prices, .. } = *run;
@@ -222,7 +223,7 @@ fn bot_line(
     (scale, caveats): (MoneyScale, &Caveats),
 ) -> BotLine {
     let own = book.rows().iter().filter(|row| row.approved.bot().index() == index);
-    let edge = EdgeLine::of(verdict.test(), own.clone(), caveats);
+    let edge = EdgeLine::of(verdict.edge_test(), own.clone(), caveats);
     let settled: Vec<&IntentRow> = own.filter(|row| row.state == IntentState::Settled).collect();
     let count = |outcome| settled.iter().filter(|row| row.outcome == Some(outcome)).count() as u64;
     let (won, lost) = (count(Outcome::Won), count(Outcome::Lost));

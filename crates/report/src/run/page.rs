@@ -3,7 +3,7 @@
 use super::{RunReport, rows_of};
 use crate::analysis::{Prices, Trades};
 use crate::error::ReportError;
-use crate::page::{RunPage, Sheet, VerdictText};
+use crate::page::{DataTable, RunPage, VerdictText};
 use candlewick_engine::{BotSettings, SessionSettings, TradeBook};
 use candlewick_sdk::{CandleSeries, Millis, Money};
 use candlewick_simulator::SimulationSettings;
@@ -44,18 +44,18 @@ pub fn page_of<'a>(report: &'a RunReport, parts: PageParts<'a>) -> Result<RunPag
     let document = serde_json::to_value(report)?;
     let mut rows = rows_of(parts.book);
     rows.retain(|row| row.approved.bot().index() < bots.len());
-    let is_heard = |one: &CandleSeries| bots.iter().any(|bot| bot.series() == one.series());
+    let has_bot = |one: &CandleSeries| bots.iter().any(|bot| bot.series() == one.series());
     let mut candles = parts.candles;
-    candles.retain(is_heard);
+    candles.retain(has_bot);
     candles.sort_by_key(|one| bots.iter().position(|bot| bot.series() == one.series()));
     let (prices, book, balance, span) = (parts.prices, parts.book, parts.balance, parts.span);
     Ok(RunPage {
         title: title_of(parts.kind, bots),
         verdict: report.verdict_text(),
-        bots: report.bot_sheet(),
+        bots: report.bot_table(),
         figures: report.figures(),
         notices: report.notices.clone(),
-        sheets: vec![("Delays, p50 / p99 ms", report.delay_sheet())],
+        tables: vec![("Delays, p50 / p99 ms", report.delay_table())],
         trades: Trades { book, bots, scale, balance, span, prices },
         rows,
         analysis: &report.analysis,
@@ -77,15 +77,15 @@ impl RunReport {
     }
 
     fn provenance(&self) -> Vec<(&'static str, String)> {
-        let mut told = Vec::new();
-        told.extend(self.data_hash.clone().map(|hash| ("data hash", hash)));
-        told.push(("journal hash", self.journal_hash.clone()));
-        told.push(("written by", concat!("candlewick ", env!("CARGO_PKG_VERSION")).to_owned()));
-        told
+        let mut entries = Vec::new();
+        entries.extend(self.data_hash.clone().map(|hash| ("data hash", hash)));
+        entries.push(("journal hash", self.journal_hash.clone()));
+        entries.push(("written by", concat!("candlewick ", env!("CARGO_PKG_VERSION")).to_owned()));
+        entries
     }
 
-    fn bot_sheet(&self) -> Sheet {
-        Sheet { header: super::figures::BOT_HEADER.map(str::to_owned).into(), rows: self.bot_rows() }
+    fn bot_table(&self) -> DataTable {
+        DataTable { header: super::figures::BOT_HEADER.map(str::to_owned).into(), rows: self.bot_rows() }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Caveats, PageParts, Run, RunReport};
 use crate::analysis::{Background, Prices};
-use candlewick_records::RecordedPart;
+use candlewick_records::RecordedRuns;
 use candlewick_sdk::{CandleSeries, Millis};
 use std::ops::Range;
 use std::time::Duration;
@@ -15,13 +15,13 @@ const WITHOUT_SENSITIVITY: &str = "What was traded live cannot be repeated: `can
 pub struct RecordedReport {
     /// The figures.
     pub report: RunReport,
-    part: RecordedPart,
+    part: RecordedRuns,
     candles: Vec<CandleSeries>,
 }
 
 impl RecordedReport {
     /// Of all runs or one, with the recorded candles that a page is to show; none where figures and trades are enough.
-    pub fn of(part: RecordedPart, candles: Vec<CandleSeries>) -> Self {
+    pub fn of(part: RecordedRuns, candles: Vec<CandleSeries>) -> Self {
         Self { report: report_of(&part), part, candles }
     }
 
@@ -42,7 +42,7 @@ impl RecordedReport {
     }
 }
 
-fn report_of(part: &RecordedPart) -> RunReport {
+fn report_of(part: &RecordedRuns) -> RunReport {
     // What backtests of these bots assume, beside what the venue paid.
     let background = Background {
         assumed_payout_percent: Some(part.simulation.payout_percent.to_fraction() * 100.0),

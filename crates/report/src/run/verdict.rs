@@ -1,12 +1,11 @@
 //! What a report says of the edge: the verdict, what it rests on, and why a good one may be withheld.
 
-use crate::edge::name_of;
 use crate::page::VerdictText;
 use candlewick_engine::{IntentRow, judge};
-use candlewick_records::Trading;
+use candlewick_records::{TradingMode, verdict_name};
 use candlewick_sdk::Outcome;
 use candlewick_simulator::SimulationSettings;
-use candlewick_statistics::{EdgeTest, Verdict, VerdictPlan};
+use candlewick_statistics::{EdgeTest, EdgeTestPlan, Verdict};
 use serde::Serialize;
 
 /// Cancellations for gaps in the data, beyond which an edge is not believed.
@@ -38,7 +37,7 @@ pub struct ReplayBasis {
 }
 
 impl Caveats {
-    /// Of a run over stored candles. Payouts are always assumed: candles do not tell them.
+    /// Of a run over stored candles. Payouts are always assumed: candles do not hold them.
     pub fn of_replay(basis: ReplayBasis, simulation: &SimulationSettings) -> Self {
         let mut withholding = Vec::new();
         if basis.may_be_coarse {
@@ -53,11 +52,11 @@ impl Caveats {
     }
 
     /// Of a live run, by what its trades are worth: what is simulated is assumed.
-    pub fn of_trading(trading: Option<Trading>, simulation: &SimulationSettings) -> Self {
+    pub fn of_trading(trading: Option<TradingMode>, simulation: &SimulationSettings) -> Self {
         let labels = match trading {
-            None | Some(Trading::Demo | Trading::Real) => return Self::default(),
-            Some(Trading::Paper) => vec![ASSUMED_PAYOUT],
-            Some(Trading::Sandbox) => vec![ASSUMED_PAYOUT, HYPOTHESIS],
+            None | Some(TradingMode::Demo | TradingMode::Real) => return Self::default(),
+            Some(TradingMode::Paper) => vec![ASSUMED_PAYOUT],
+            Some(TradingMode::Sandbox) => vec![ASSUMED_PAYOUT, HYPOTHESIS],
         };
         Self { withholding: haste(simulation).into_iter().collect(), labels, ..Self::default() }
     }
@@ -106,7 +105,7 @@ impl EdgeLine {
         caveats: &Caveats,
     ) -> Self {
         let mut withheld = Vec::new();
-        let (mut verdict, about_more_trades) = name_of(test);
+        let (mut verdict, about_more_trades) = verdict_name(test);
         if test.verdict() == Verdict::EdgeShown {
             withheld.clone_from(&caveats.withholding);
             withheld.extend(gaps(rows.clone()));
@@ -139,7 +138,7 @@ impl EdgeLine {
         }
     }
 
-    /// As a page tells it; the money beside it is not known here.
+    /// As a page shows it; the money beside it is not known here.
     pub(super) fn to_text(&self) -> VerdictText {
         VerdictText {
             name: self.verdict,
@@ -181,8 +180,12 @@ impl EdgeLine {
 
     /// The verdict in a few words, with the number of trades behind it.
     pub fn brief(&self) -> String {
-        let name = if self.withheld.is_empty() { self.verdict } else { "edge shown, withheld" };
-        format!("{} ({})", name.replace('_', " "), self.judged_trades)
+        let name = match self.verdict {
+            _ if !self.withheld.is_empty() => "edge shown, withheld".to_owned(),
+            "edge_rejected" => "no edge".to_owned(),
+            other => other.replace('_', " "),
+        };
+        format!("{name} ({})", self.judged_trades)
     }
 
     /// How the trades overlap, where they do.
@@ -205,13 +208,13 @@ fn caveat_of(label: &str) -> &str {
 /// (Bonferroni's correction, which holds for any number of variants that resemble each other in any way).
 fn luck<'a>(
     rows: impl IntoIterator<Item = &'a IntentRow>,
-    plan: VerdictPlan,
+    plan: EdgeTestPlan,
     variants: u64,
 ) -> Option<String> {
     if variants < 2 {
         return None;
     }
-    let corrected = VerdictPlan::new(plan.alpha() / variants as f64, plan.beta(), plan.delta()).ok()?;
+    let corrected = EdgeTestPlan::new(plan.alpha() / variants as f64, plan.beta(), plan.delta()).ok()?;
     (judge(rows, corrected).verdict() != Verdict::EdgeShown)
         .then(|| format!("of {variants} variants that were tried one may do so well by luck"))
 }

@@ -1,12 +1,12 @@
 //! The report as people read it.
 
-use super::{ChosenLine, Joined, WalkForwardReport, WindowLine, Written, percent};
+use super::{ChosenLine, Joined, WalkForwardReport, WalkForwardSummary, WindowLine, percent};
 use crate::value::short;
 use candlewick_records::{counted, table, utc};
 use candlewick_sdk::Millis;
 use std::fmt;
 
-impl fmt::Display for Written<'_> {
+impl fmt::Display for WalkForwardSummary<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let report = self.report;
         let mut windows = table(header(report));
@@ -47,8 +47,9 @@ impl fmt::Display for Written<'_> {
 fn header(report: &WalkForwardReport) -> Vec<String> {
     let mut header = ["test from", "to"].map(str::to_owned).to_vec();
     header.extend(report.parameters.iter().cloned());
-    header.push(report.objective.to_owned());
-    let figures = ["there", "in sample", "tested", "needed", "trades", "pnl", "efficiency", "neighbours"];
+    header.extend(["in sample", "on test"].map(|part| format!("{} {part}", report.objective)));
+    let figures =
+        ["win rate in sample", "on test", "break-even", "trades", "pnl", "efficiency", "neighbours"];
     header.extend(figures.map(str::to_owned));
     header
 }
@@ -91,11 +92,9 @@ impl WalkForwardReport {
             let p_value = all.p_value.map_or("-".to_owned(), |p_value| format!("{p_value:.4}"));
             figures.push(("p-value, if trades are independent", p_value));
             figures.push(("profit and loss", format!("{:+.2}", all.pnl)));
-            figures.extend(self.curve.clone().map(|curve| ("as it came", curve)));
-            figures.push((
-                "max. drawdown",
-                format!("{:.2} ({:.2} %)", all.max_drawdown, all.max_drawdown_percent),
-            ));
+            figures.extend(self.curve.clone().map(|curve| ("equity curve", curve)));
+            figures.push(("max. drawdown", format!("{:.2}", all.max_drawdown)));
+            figures.push(("max. drawdown, % of peak", format!("{:.2} %", all.max_drawdown_percent)));
             figures.push(("longest losing streak", all.longest_losing_streak.to_string()));
         } else {
             figures.push(("trades", "none: no set counted in any window".to_owned()));
@@ -108,13 +107,13 @@ impl WalkForwardReport {
         if let Some(share) = robustness.share {
             let falls = [robustness.counts.mean_fall, robustness.counts.worst_fall];
             let [mean, worst] = falls.map(|fall| fall.map_or("-".to_owned(), |fall| format!("{fall:.4}")));
-            let told = format!(
+            let text = format!(
                 "{} beat break-even in training ({}); the {} falls by {mean}, at worst {worst}",
                 robustness.words(),
                 percent(Some(share)),
                 self.objective
             );
-            figures.push(("neighbours of the choices", told));
+            figures.push(("neighbours of the choices", text));
         }
         figures.extend(self.hold_out.iter().flat_map(super::HoldOut::words));
         figures

@@ -6,7 +6,7 @@ use candlewick_engine::judge;
 use candlewick_records::utc;
 use candlewick_sdk::Millis;
 use candlewick_search::sweep::{Objective, Space};
-use candlewick_search::walk_forward::Step;
+use candlewick_search::walk_forward::WindowResult;
 use serde::Serialize;
 use std::ops::Range;
 
@@ -53,7 +53,7 @@ impl HoldOut {
 
     /// One that was opened: a window whose test it is. A verdict on candles that were looked at before is withheld.
     pub fn opened(
-        step: &Step,
+        step: &WindowResult,
         (space, objective): (&Space, Objective),
         opened: &HoldOutOpening,
         mut caveats: Caveats,

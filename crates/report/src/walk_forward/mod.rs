@@ -13,9 +13,9 @@ use candlewick_backtest::Finished;
 use candlewick_engine::judge;
 use candlewick_sdk::{Millis, Money};
 use candlewick_search::sweep::{Figures, Objective, Space, SweepSettings};
-use candlewick_search::walk_forward::{Robustness, Step, Window, WindowSettings, joined};
+use candlewick_search::walk_forward::{Robustness, Window, WindowResult, WindowSettings, joined};
 use candlewick_statistics::{
-    ConfidenceInterval, VerdictPlan, WinRate, clopper_pearson_interval, wilson_interval,
+    ConfidenceInterval, EdgeTestPlan, WinRate, clopper_pearson_interval, wilson_interval,
 };
 use curve::running_sum;
 use serde::Serialize;
@@ -29,9 +29,9 @@ use std::time::Duration;
 const CONFIDENCE: f64 = 0.95;
 
 /// What a report is made from.
-pub struct Walked<'a> {
+pub struct WalkForwardResult<'a> {
     /// The windows that were walked, in the order of time.
-    pub steps: &'a [Step],
+    pub steps: &'a [WindowResult],
     /// What was searched.
     pub space: &'a Space,
     /// How it was searched.
@@ -70,7 +70,7 @@ pub struct WalkForwardReport {
     verdict: &'static str,
     pub(super) edge: EdgeLine,
     pub(super) out_of_sample: Option<Joined>,
-    /// The part of the profit per unit staked that was left on the tests, over all windows.
+    /// The part of the expectancy that was left on the tests, over all windows.
     pub(super) efficiency: Option<f64>,
     pub(super) robustness: RobustnessLine,
     pub(super) windows: Vec<WindowLine>,
@@ -85,7 +85,7 @@ pub struct WalkForwardReport {
 
 /// A report and how it came about this time.
 #[derive(Debug, Serialize)]
-pub struct Written<'a> {
+pub struct WalkForwardSummary<'a> {
     /// The report.
     #[serde(flatten)]
     pub report: &'a WalkForwardReport,
@@ -164,8 +164,8 @@ pub(super) struct ChosenLine {
 
 impl WalkForwardReport {
     /// Of a walk whose windows were all tested.
-    pub fn of(walked: Walked<'_>) -> (Self, Option<Finished>) {
-        let Walked { steps, space, sweep, windows, purge, balance, caveats, .. } = walked;
+    pub fn of(walked: WalkForwardResult<'_>) -> (Self, Option<Finished>) {
+        let WalkForwardResult { steps, space, sweep, windows, purge, balance, caveats, .. } = walked;
         let all = joined(steps, balance);
         let rows = all.as_ref().map(|all| all.book.rows()).unwrap_or_default();
         let edge = EdgeLine::of(&judge(rows, plan_of(steps)), rows, caveats);
@@ -207,7 +207,7 @@ impl WalkForwardReport {
     }
 }
 
-impl<'a> Written<'a> {
+impl<'a> WalkForwardSummary<'a> {
     /// A report that was written to these files.
     pub fn new(
         report: &'a WalkForwardReport,
@@ -251,7 +251,12 @@ impl RobustnessLine {
 }
 
 impl WindowLine {
-    pub(super) fn of(step: &Step, window: Option<usize>, space: &Space, objective: Objective) -> Self {
+    pub(super) fn of(
+        step: &WindowResult,
+        window: Option<usize>,
+        space: &Space,
+        objective: Objective,
+    ) -> Self {
         let Window { training, test } = &step.window;
         let chosen = step.chosen.as_ref().map(|chosen| {
             let parameters = space.axes().iter().zip(chosen.candidate.iter());
@@ -279,13 +284,13 @@ impl WindowLine {
 }
 
 /// The plan of verdicts that was configured, as the first run that there was had it.
-pub(super) fn plan_of(steps: &[Step]) -> VerdictPlan {
+pub(super) fn plan_of(steps: &[WindowResult]) -> EdgeTestPlan {
     let verdict = steps.iter().find_map(|step| step.chosen.as_ref()?.finished.verdicts.first());
-    verdict.map_or_else(VerdictPlan::default, |verdict| verdict.test().plan())
+    verdict.map_or_else(EdgeTestPlan::default, |verdict| verdict.edge_test().plan())
 }
 
 /// Candles before the hold-out that no test has, where they are more than a few.
-fn unused(walked: &Range<Millis>, windows: WindowSettings, steps: &[Step]) -> Option<String> {
+fn unused(walked: &Range<Millis>, windows: WindowSettings, steps: &[WindowResult]) -> Option<String> {
     let left = walked.end - steps.last()?.window.test.end;
     let days = left.get() as f64 / Millis::DAY.get() as f64;
     (left.get() > windows.test.get() / 10).then(|| {
@@ -293,7 +298,7 @@ fn unused(walked: &Range<Millis>, windows: WindowSettings, steps: &[Step]) -> Op
     })
 }
 
-/// What of the profit per unit staked is left, each window's trades weighing as many as they are; nothing when the
+/// What of the expectancy is left, each window's trades weighing as many as they are; nothing when the
 /// training earned nothing.
 fn efficiency<'a>(windows: impl Iterator<Item = (&'a Figures, &'a Figures)>) -> Option<f64> {
     let (mut before, mut after) = (0.0, 0.0);

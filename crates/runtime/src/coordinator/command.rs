@@ -1,7 +1,7 @@
 //! What a coordinator asks of its runner.
 
+use super::durable_open::DurableOpen;
 use super::input::{OrderId, RequestId, RunResult};
-use super::journal_state::DurableOpen;
 use crate::Notice;
 use crate::Stop;
 use crate::control::ControlAnswer;

@@ -2,45 +2,11 @@
 
 use super::command::{Command, JournalEntry, Step};
 use crate::RuntimeError;
-use candlewick_broker::OpenOrder;
 use candlewick_engine::{Approved, Entry, IntentId, JournalHash, Recorder};
 use candlewick_journal::JournalError;
-use candlewick_sdk::Millis;
 
 /// Entries that a virtual clock's run may leave undurable: nothing of it outlives the process anyway.
 const WORTHWHILE: usize = 256;
-
-/// An approved trade whose intent is durable: the only thing that is ever sent.
-///
-/// It is made in one place ([`Coordinator`](super::Coordinator), when the journal has made its intent durable), which also
-/// decides whether it is too late: what may still be sent carries the moment by which it has to leave.
-#[derive(Clone, Debug, PartialEq)]
-pub struct DurableOpen {
-    intent: IntentId,
-    order: OpenOrder,
-    leave_by: Millis,
-}
-
-impl DurableOpen {
-    pub(super) const fn new(intent: IntentId, order: OpenOrder, leave_by: Millis) -> Self {
-        Self { intent, order, leave_by }
-    }
-
-    /// Whose request it is.
-    pub const fn intent(&self) -> IntentId {
-        self.intent
-    }
-
-    /// What is ordered.
-    pub const fn order(&self) -> &OpenOrder {
-        &self.order
-    }
-
-    /// When its signal is too old, by our clock: an adapter that has to wait does not send it after that.
-    pub const fn leave_by(&self) -> Millis {
-        self.leave_by
-    }
-}
 
 /// When the journal is made durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -232,6 +198,7 @@ impl From<JournalError> for Box<RuntimeError> {
 mod tests {
     use super::*;
     use crate::coordinator::tests::approved;
+    use candlewick_sdk::Millis;
 
     fn busy() -> JournalError {
         JournalError::DiskFull { url: "memory".to_owned(), source: "no room".into() }

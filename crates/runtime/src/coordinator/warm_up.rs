@@ -87,7 +87,7 @@ impl WarmUp {
             return RuntimeError::Venue { question: "past candles".to_owned(), source };
         };
         let is_usual = USUAL_INTERVALS.iter().any(|text| text.parse() == Ok(series.interval));
-        if matches!(source, BrokerError::Refused { .. }) && !is_usual {
+        if matches!(source, BrokerError::Rejected { .. }) && !is_usual {
             return RuntimeError::UnsupportedInterval { series: *series, source };
         }
         RuntimeError::Venue { question: format!("past candles of {series}"), source }

@@ -9,8 +9,8 @@
 mod candidate;
 mod candidate_table;
 mod case;
+mod conclusion;
 mod doubt;
-mod judge;
 mod lag;
 mod resolution;
 mod wallet;
@@ -40,7 +40,7 @@ use candlewick_broker::{Account, TradeListing, TradeReport};
 use candlewick_engine::IntentId;
 use candlewick_sdk::Millis;
 use case::{Case, Stage};
-use judge::{Judge, Judgement};
+use conclusion::{Conclusion, Evidence};
 use std::collections::BTreeSet;
 
 /// What is known beside a listing when it is taken.
@@ -138,11 +138,12 @@ impl Resolver {
             let deadline = case.deadline(list_lag);
             case.observe(listing, table.ids_of(intent), deadline);
         }
-        let judge = Judge { cases: &self.cases, table: &table, listing, known, list_lag, now };
-        let judged: Vec<_> = table.groups().into_iter().map(|group| (judge.judge(&group), group)).collect();
+        let evidence = Evidence { cases: &self.cases, table: &table, listing, known, list_lag, now };
+        let conclusions: Vec<_> =
+            table.groups().into_iter().map(|group| (evidence.conclude(&group), group)).collect();
         let mut resolutions = Vec::new();
-        for (judgement, group) in judged {
-            self.carry_out(judgement, &group, &table, &mut resolutions);
+        for (conclusion, group) in conclusions {
+            self.carry_out(conclusion, &group, &table, &mut resolutions);
         }
         self.report_unexplained(&table, &mut resolutions);
         self.cases.retain(|case| !is_adopted(case.doubt.intent, &resolutions));
@@ -210,24 +211,24 @@ impl Resolver {
 
     fn carry_out(
         &mut self,
-        judgement: Judgement,
+        conclusion: Conclusion,
         group: &Group,
         table: &CandidateTable<'_>,
         resolutions: &mut Vec<Resolution>,
     ) {
-        match judgement {
-            Judgement::Wait => {}
-            Judgement::Adopt(pairs) => {
+        match conclusion {
+            Conclusion::Wait => {}
+            Conclusion::Adopt(pairs) => {
                 for (intent, row) in pairs {
                     resolutions.push(self.adopt(intent, table.rows[row]));
                 }
             }
-            Judgement::NotOpened(intent) => {
+            Conclusion::NotOpened(intent) => {
                 let case = &mut self.cases[intent];
                 let reserved_until = case.give_up(self.lag.allowance());
                 resolutions.push(Resolution::NotOpened { intent: case.doubt.intent, reserved_until });
             }
-            Judgement::Ask(why) => {
+            Conclusion::Ask(why) => {
                 for intent in &group.intents {
                     let case = &mut self.cases[*intent];
                     if case.ask() {

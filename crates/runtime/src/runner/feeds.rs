@@ -1,5 +1,6 @@
 //! Prices that come by themselves, of all symbols that are subscribed to.
 
+use candlewick_broker::clock::Hold;
 use candlewick_broker::{PriceFeed, PriceTick};
 use candlewick_engine::SymbolId;
 use std::future::poll_fn;
@@ -15,9 +16,14 @@ impl Feeds {
         self.0.push(feed);
     }
 
-    /// The next price of any symbol, or the news that a symbol's feed has ended; waits for ever without a feed. Dropped on
-    /// the way, nothing is lost.
-    pub(crate) async fn next(&mut self) -> (SymbolId, Option<PriceTick>) {
+    /// How many prices came faster than they were taken, and were dropped.
+    pub(crate) fn dropped(&self) -> u64 {
+        self.0.iter().map(|(_, feed)| feed.dropped()).sum()
+    }
+
+    /// The next price of any symbol with the clock held since it was sent, or the news that a symbol's feed has ended; waits for
+    /// ever without a feed. Dropped on the way, nothing is lost.
+    pub(crate) async fn next(&mut self) -> (SymbolId, Option<(PriceTick, Hold)>) {
         let (place, tick) = poll_fn(|context| {
             for (place, (_, feed)) in self.0.iter_mut().enumerate() {
                 if let Poll::Ready(tick) = pin!(feed.next()).poll(context) {
@@ -40,6 +46,11 @@ mod tests {
     use super::*;
     use candlewick_sdk::Millis;
 
+    async fn next(feeds: &mut Feeds) -> (SymbolId, Option<PriceTick>) {
+        let (symbol, next) = feeds.next().await;
+        (symbol, next.map(|(tick, _)| tick))
+    }
+
     #[tokio::test]
     async fn prices_of_all_feeds_come_and_an_end_comes_once() {
         let tick = |time| PriceTick { time: Millis::new(time), price: 1.0 };
@@ -49,11 +60,11 @@ mod tests {
         let mut feeds = Feeds::default();
         feeds.add((first, feed));
         feeds.add((second, other_feed));
-        other_sender.send(tick(1));
-        assert_eq!(feeds.next().await, (second, Some(tick(1))));
+        other_sender.send(tick(1), Hold::none());
+        assert_eq!(next(&mut feeds).await, (second, Some(tick(1))));
         drop(other_sender);
-        assert_eq!(feeds.next().await, (second, None));
-        sender.send(tick(2));
-        assert_eq!(feeds.next().await, (first, Some(tick(2))));
+        assert_eq!(next(&mut feeds).await, (second, None));
+        sender.send(tick(2), Hold::none());
+        assert_eq!(next(&mut feeds).await, (first, Some(tick(2))));
     }
 }

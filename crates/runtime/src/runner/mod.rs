@@ -164,9 +164,11 @@ impl Runner {
                     hold = held;
                     self.feed_order(order).await;
                 }
-                (symbol, tick) = self.feeds.next() => {
+                (symbol, next) = self.feeds.next() => {
+                    // Taken before that of the price is given back, so that no time passes between them.
                     hold = clock.hold();
-                    self.feed(tick.map_or(Input::FeedEnded(symbol), |tick| Input::Tick(symbol, tick))).await;
+                    let input = next.map_or(Input::FeedEnded(symbol), |(tick, _)| Input::Tick(symbol, tick));
+                    self.feed(input).await;
                 }
                 held = renewal_due(&mut renewal, clock.as_ref()) => {
                     hold = held;
@@ -292,6 +294,10 @@ impl Runner {
     }
 
     fn report_drops(&self, result: RunResult) -> RunResult {
+        let dropped_prices = self.feeds.dropped();
+        if dropped_prices > 0 {
+            tracing::warn!(dropped_prices, "streamed prices came faster than they were taken");
+        }
         let dropped_notices = self.watchers.iter().map(Watcher::dropped).sum();
         result.map(|finished| Finished { dropped_notices, ..finished })
     }

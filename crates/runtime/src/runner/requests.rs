@@ -16,7 +16,7 @@ use tokio::task::{Id, JoinError, JoinSet};
 /// its own cannot stop a run.
 const LAST_DEADLINE: Duration = Duration::from_mins(1);
 /// The same for the list of all trades, which takes many requests on a long account.
-const LIST_DEADLINE: Duration = Duration::from_mins(15);
+const LIST_DEADLINE: Duration = Duration::from_mins(30);
 
 /// The ways to the venue.
 #[derive(Clone)]

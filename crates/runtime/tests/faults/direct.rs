@@ -2,7 +2,7 @@
 //! true time; each is an input, and what the coordinator commands is carried out here. It may end between any two commands.
 
 use crate::fuse::{Crash, Fuse};
-use crate::kept::{CrashingJournal, Durability, Unfinished};
+use crate::memory_journal::{CrashingJournal, Durability, Unfinished};
 use crate::network::{ModelNetwork, QUEUED};
 use crate::process::{End, Ended, Look, People, header, new_session, session_settings};
 use crate::questions::{Asking, Came, Progressed};
@@ -11,7 +11,7 @@ use crate::truth::RequestState;
 use crate::watcher::{Seen, Watcher};
 use crate::world::World;
 use candlewick_broker::clock::Clock;
-use candlewick_broker::{Account, OpenOutcome, Refusal, RefusalReason, Reply};
+use candlewick_broker::{Account, OpenOutcome, Rejection, RejectionReason, Reply};
 use candlewick_engine::{Entry, Recorder};
 use candlewick_journal::{Journal, JournalError};
 use candlewick_runtime::{
@@ -73,6 +73,9 @@ struct Process<'a> {
     happenings: BTreeMap<(Millis, u64), Happening>,
     count: u64,
     wake_at: Millis,
+    /// Kept from one input to the next.
+    commands: Vec<Command>,
+    inputs: VecDeque<Input>,
     orders: u64,
     /// Opens on their way, and whether they arrive although the process ends.
     flights: BTreeMap<u64, bool>,
@@ -114,6 +117,8 @@ pub(crate) fn live(world: &Arc<World>, end: End, offset: Millis) -> Ended {
         happenings: BTreeMap::new(),
         count: 0,
         wake_at: Millis::MAX,
+        commands: Vec::new(),
+        inputs: VecDeque::new(),
         orders: 0,
         flights: BTreeMap::new(),
         ended: None,
@@ -213,24 +218,25 @@ impl Process<'_> {
 
     /// Hands an input to the coordinator, and carries out what it commands.
     fn feed(&mut self, input: Input) {
-        let mut inputs = VecDeque::from([input]);
-        while let Some(input) = inputs.pop_front() {
-            let mut commands = Vec::new();
+        self.inputs.push_back(input);
+        while let Some(input) = self.inputs.pop_front() {
+            let mut commands = std::mem::take(&mut self.commands);
             self.coordinator.on(input, self.clock.now(), &mut commands);
-            for command in commands {
+            for command in commands.drain(..) {
                 if self.ended.is_some() {
                     return;
                 }
-                self.carry_out(command, &mut inputs);
+                self.carry_out(command);
                 if self.fuse.burn() {
                     self.ended = Some(Ended::Crashed);
                     return;
                 }
             }
+            self.commands = commands;
         }
     }
 
-    fn carry_out(&mut self, command: Command, inputs: &mut VecDeque<Input>) {
+    fn carry_out(&mut self, command: Command) {
         match command {
             Command::Ask(ask) => {
                 if !self.world.count_question() {
@@ -248,9 +254,9 @@ impl Process<'_> {
             Command::CloseJournal => self.make_durable(Purpose::Close),
             Command::Notify(notice) => self.watcher.take(notice),
             Command::AnswerOrder(..) => {}
-            Command::CatchUpClock => inputs.push_back(Input::ClockMoved(self.clock.catch_up())),
+            Command::CatchUpClock => self.inputs.push_back(Input::ClockMoved(self.clock.catch_up())),
             Command::WakeAt(at) => self.wake_at = at,
-            Command::Finish(why) => inputs.push_back(Input::Finish(why)),
+            Command::Finish(why) => self.inputs.push_back(Input::Finish(why)),
             Command::End(result) => {
                 self.ended = Some((*result).map_or_else(Ended::Failed, |_| Ended::Finished));
             }
@@ -286,14 +292,14 @@ impl Process<'_> {
         }
         let number = self.network.check_post(Some(intent.number()), open.order());
         let way = self.network.way_of(open.order());
-        self.world.tell(|| format!("posted {number:?} {way:?}"));
+        self.world.log(|| format!("posted {number:?} {way:?}"));
         let patience = Millis::new(self.world.plan.habits.patience_ms);
         if way.is_unsent {
             let reason = "as it happens".to_owned();
             return self.happen_after(Millis::new(1), outcome(OpenOutcome::NotSent { reason }));
         }
         if way.is_lost {
-            crate::company::join(self.world, number, open.order(), crate::company::Reach::Lost);
+            crate::others::join(self.world, number, open.order(), crate::others::Reach::Lost);
             return self.happen_after(patience, outcome(unknown()));
         }
         let request = self.network.request(number, open.order(), &way, patience);
@@ -326,8 +332,8 @@ impl Process<'_> {
                 let now = self.clock.now();
                 OpenOutcome::Opened(Reply::at(report, now))
             }
-            RequestState::Refused => OpenOutcome::Refused(Refusal {
-                reason: RefusalReason::Other,
+            RequestState::Rejected => OpenOutcome::Rejected(Rejection {
+                reason: RejectionReason::Other,
                 text: "no".to_owned(),
                 venue_time: None,
             }),

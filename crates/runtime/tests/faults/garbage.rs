@@ -1,8 +1,8 @@
 //! Answers that are none: what stands between the venue and its client, and what the venue says when it is not well.
 
+use crate::body::Page;
 use crate::dice::Dice;
 use crate::network::Answered;
-use crate::wire::Page;
 use candlewick_api::{Body, NoAnswer, RawAnswer};
 use reqwest::StatusCode;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue, LOCATION, RETRY_AFTER};
@@ -11,7 +11,7 @@ use serde_json::json;
 const PROXY_PAGE: &str = "<html><body>one moment please</body></html>";
 
 /// Statuses with which a venue says that there is no trade (the rules of opening).
-const REFUSALS: [u16; 5] = [400, 401, 403, 404, 422];
+const REJECTIONS: [u16; 5] = [400, 401, 403, 404, 422];
 /// Statuses that say nothing about a trade.
 const SAYING_NOTHING: [u16; 13] = [201, 202, 204, 302, 307, 402, 408, 409, 429, 500, 502, 503, 504];
 /// Bodies of 200 that are no trade.
@@ -58,8 +58,8 @@ pub(crate) fn of_open(dice: &mut Dice) -> Result<Answered, NoAnswer> {
 }
 
 /// The venue said no.
-pub(crate) fn refusal(dice: &mut Dice) -> Page {
-    let status = dice.pick(&REFUSALS);
+pub(crate) fn rejection(dice: &mut Dice) -> Page {
+    let status = dice.pick(&REJECTIONS);
     let body = match dice.between(0, 3) {
         0 => json!({ "statusCode": status, "data": { "message": "Outdated price", "error": "NO_PRICE" } })
             .to_string(),

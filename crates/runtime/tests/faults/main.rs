@@ -20,24 +20,24 @@ mod time;
 mod truth;
 mod world;
 // What a process meets.
-mod company;
+mod body;
 mod direct;
 mod fuse;
 mod garbage;
-mod kept;
 mod limits;
+mod memory_journal;
 mod network;
+mod others;
 mod questions;
 mod records;
 mod watcher;
-mod wire;
 // How it goes on.
-mod crowd;
+mod many;
 mod process;
 mod schedule;
 
-use crate::crowd::Crowd;
-use crate::world::Telling;
+use crate::many::ManySchedules;
+use crate::world::Logging;
 use std::process::Command;
 
 /// Schedules of a plain test run.
@@ -52,15 +52,15 @@ fn number(name: &str) -> Option<u64> {
 
 #[test]
 fn no_schedule_breaks_an_invariant() {
-    let (seeds, telling) = if let Some(seed) = number("CANDLEWICK_FAULT_SEED") {
-        (seed..seed + 1, Telling::All)
+    let (seeds, logging) = if let Some(seed) = number("CANDLEWICK_FAULT_SEED") {
+        (seed..seed + 1, Logging::All)
     } else {
         let first = number("CANDLEWICK_FAULT_FIRST").unwrap_or(1);
-        (first..first + number("CANDLEWICK_FAULT_SCHEDULES").unwrap_or(SCHEDULES), Telling::Nothing)
+        (first..first + number("CANDLEWICK_FAULT_SCHEDULES").unwrap_or(SCHEDULES), Logging::Nothing)
     };
-    let crowd = Crowd::play(seeds, telling);
-    println!("{}", crowd.summary());
-    assert!(crowd.failed.is_empty(), "{}", crowd.failures());
+    let played = ManySchedules::play(seeds, logging);
+    println!("{}", played.summary());
+    assert!(played.failed.is_empty(), "{}", played.failures());
 }
 
 /// Schedules beyond the first, of all kinds: what a seed means changes with the machine, so they guard no rule by name. Most
@@ -68,15 +68,15 @@ fn no_schedule_breaks_an_invariant() {
 #[test]
 fn schedules_of_chosen_seeds_hold() {
     for seed in [7_597, 31_781, 33_954, 34_871, 101_604, 164_983] {
-        let story = schedule::play(seed, Telling::Nothing);
-        assert_eq!(story.broken, [""; 0], "seed {seed}");
+        let played = schedule::play(seed, Logging::Nothing);
+        assert_eq!(played.broken, [""; 0], "seed {seed}");
     }
 }
 
 #[test]
 fn the_hashes_of_a_process() {
     for seed in 1..=COMPARED {
-        println!("journal {seed} {}", schedule::play(seed, Telling::Nothing).hash);
+        println!("journal {seed} {}", schedule::play(seed, Logging::Nothing).hash);
     }
 }
 

@@ -1,14 +1,14 @@
 //! The way to the venue as one process meets it: the truth behind a network that loses, delays, repeats and garbles. It
 //! carries bytes: what leaves, and what an answer means, is decided by the program's own client.
 
-use crate::company::{self, Reach};
+use crate::body;
 use crate::dice::Dice;
 use crate::garbage;
+use crate::others::{self, Reach};
 use crate::plan::{Habits, Withholding};
 use crate::records;
 use crate::time::OffClock;
 use crate::truth::{Request, RequestState, Sender};
-use crate::wire;
 use crate::world::World;
 use async_trait::async_trait;
 use candlewick_api::{Body, NoAnswer, Purpose, RawAnswer, Transport};
@@ -135,22 +135,22 @@ impl ModelNetwork {
     }
 
     /// What the venue knows, by the path of the question.
-    fn answer(&self, url: &Url) -> wire::Page {
+    fn answer(&self, url: &Url) -> body::Page {
         let world = &self.world;
         let segments: Vec<&str> = url.path_segments().into_iter().flatten().collect();
         match segments.as_slice() {
-            ["token", "wallets"] => wire::Page::ok(&wire::wallets(&records::balances(world))),
-            ["token", "users", "me"] => wire::Page::ok(&json!({ "id": USER })),
+            ["token", "wallets"] => body::Page::ok(&body::wallets(&records::balances(world))),
+            ["token", "users", "me"] => body::Page::ok(&json!({ "id": USER })),
             ["token", "trades"] => {
-                let query = wire::read_trade_query(url);
+                let query = body::read_trade_query(url);
                 let is_own = query.user_id.as_deref() == Some(USER);
                 world.require(is_own, || "the list asked for without its user".to_owned());
                 let (from, until) = world.plan.habits.list_outage;
                 let elapsed = world.time.elapsed();
                 if from <= elapsed && elapsed < until {
-                    return wire::Page::failed(StatusCode::BAD_GATEWAY, "the list is down");
+                    return body::Page::failed(StatusCode::BAD_GATEWAY, "the list is down");
                 }
-                wire::Page::ok(&wire::page(&records::page(world, query.page, query.page_size)))
+                body::Page::ok(&body::page(&records::page(world, query.page, query.page_size)))
             }
             ["token", "trades", id] => {
                 let truth = world.truth();
@@ -158,27 +158,27 @@ impl ModelNetwork {
                     Some(trade) => {
                         let report = records::alone(world, trade, world.time.now());
                         let is_short = world.plan.habits.is_short_by_id;
-                        wire::Page::ok(&if is_short { wire::short(&report) } else { wire::trade(&report) })
+                        body::Page::ok(&if is_short { body::short(&report) } else { body::trade(&report) })
                     }
-                    None => wire::Page::failed(StatusCode::NOT_FOUND, "no such trade"),
+                    None => body::Page::failed(StatusCode::NOT_FOUND, "no such trade"),
                 }
             }
             ["symbol-price", "last"] => {
-                let wire::PriceQuery { symbol, at } = wire::read_price_query(url);
+                let body::PriceQuery { symbol, at } = body::read_price_query(url);
                 match records::last_price(world, symbol, at) {
-                    Some(PriceAnswer::Record(record)) => wire::Page::ok(&wire::price(symbol, &record)),
-                    Some(PriceAnswer::NotYet) => wire::Page::text("OK"),
-                    None => wire::Page::ok(&json!({ "time": "soon", "closePrice": "NaN" })),
+                    Some(PriceAnswer::Record(record)) => body::Page::ok(&body::price(symbol, &record)),
+                    Some(PriceAnswer::NotYet) => body::Page::text("OK"),
+                    None => body::Page::ok(&json!({ "time": "soon", "closePrice": "NaN" })),
                 }
             }
             ["aggregated-prices", "prices"] => {
-                let query = wire::read_candle_query(url);
+                let query = body::read_candle_query(url);
                 let rows = records::candles(world, query.symbol, query.interval, (query.start, query.end));
-                wire::Page::ok(&wire::candles(&rows))
+                body::Page::ok(&body::candles(&rows))
             }
             _ => {
                 world.require(false, || format!("a question that nobody has: {url}"));
-                wire::Page::failed(StatusCode::NOT_FOUND, "no such page")
+                body::Page::failed(StatusCode::NOT_FOUND, "no such page")
             }
         }
     }
@@ -220,8 +220,7 @@ impl ModelNetwork {
             _ => now + way.underway + Millis::new(dice.between(0, habits.list_lag_ms)),
         };
         drop(dice);
-        let twin =
-            if is_doubtful { company::join(&self.world, intent, order, Reach::Underway) } else { None };
+        let twin = if is_doubtful { others::join(&self.world, intent, order, Reach::Underway) } else { None };
         Request { listed_from, twin, ..Request::new(sender, order.clone()) }
     }
 
@@ -247,7 +246,7 @@ impl ModelNetwork {
         if self.world.plan.habits.only_acknowledges {
             return json!({ "tradeId": trade.id, "status": "OPEN" });
         }
-        wire::trade(&records::alone(&self.world, trade, trade.request_time))
+        body::trade(&records::alone(&self.world, trade, trade.request_time))
     }
 
     /// How an open fares.
@@ -266,12 +265,12 @@ impl ModelNetwork {
         let lost = || Err(NoAnswer::Lost("as it happens".to_owned()));
         let habits = &self.world.plan.habits;
         let way = self.way_of(order);
-        self.world.tell(|| format!("posted {intent:?} {way:?}"));
+        self.world.log(|| format!("posted {intent:?} {way:?}"));
         if way.is_unsent {
             return Err(NoAnswer::NotConnected("as it happens".to_owned()));
         }
         if way.is_lost {
-            company::join(&self.world, intent, order, Reach::Lost);
+            others::join(&self.world, intent, order, Reach::Lost);
             self.pass(patience).await;
             return lost();
         }
@@ -289,8 +288,8 @@ impl ModelNetwork {
         let answered = match state {
             RequestState::Underway => return lost(),
             _ if way.is_unanswered => garbage::of_open(&mut self.world.dice()),
-            RequestState::Accepted(place) => Ok(Answered::Soundly(wire::Page::ok(&self.reply(place)))),
-            RequestState::Refused => Ok(Answered::Soundly(garbage::refusal(&mut self.world.dice()))),
+            RequestState::Accepted(place) => Ok(Answered::Soundly(body::Page::ok(&self.reply(place)))),
+            RequestState::Rejected => Ok(Answered::Soundly(garbage::rejection(&mut self.world.dice()))),
         };
         let answered = answered.map(|answered| self.carried(answered));
         self.pass(way.answer.min(patience - way.underway)).await;
@@ -302,7 +301,7 @@ impl ModelNetwork {
 /// What comes back.
 pub(crate) enum Answered {
     /// As the contract says.
-    Soundly(wire::Page),
+    Soundly(body::Page),
     /// As it should not.
     Somehow(RawAnswer),
 }
@@ -322,7 +321,7 @@ impl Transport for ModelNetwork {
             return self.ask(request.url(), patience).await;
         }
         let body = request.body().and_then(reqwest::Body::as_bytes).unwrap_or_default();
-        let order = wire::read_order(body);
+        let order = body::read_order(body);
         self.post(&order, patience).await
     }
 }

@@ -32,7 +32,7 @@ pub(crate) struct Plan {
 pub(crate) enum Length {
     Total,
     Count,
-    Untold,
+    Unstated,
 }
 
 /// In which order rows are listed (`observed: results`).
@@ -67,13 +67,13 @@ pub(crate) struct Habits {
     pub(crate) late: i64,
     /// Whether opens are on their way for as long as the client waits.
     pub(crate) is_slow_to_open: bool,
-    pub(crate) refused: i64,
+    pub(crate) rejected: i64,
     pub(crate) unsent: i64,
     /// Questions that fail, that take long, and whose answers hold rows that cannot be read.
     pub(crate) failing: i64,
     pub(crate) slow: i64,
     pub(crate) unreadable: i64,
-    /// Trades whose rows lack what tells them from others.
+    /// Trades whose rows lack what distinguishes them from others.
     pub(crate) sparse: i64,
     pub(crate) list_lag_ms: i64,
     pub(crate) wallet_lag_ms: i64,
@@ -164,7 +164,7 @@ fn bots(dice: &mut Dice) -> Vec<BotSettings> {
             ExpirationType::CandleClose,
         ]),
         params: serde_json::json!({}),
-        // Equal stakes make trades that cannot be told apart.
+        // Equal stakes make trades that cannot be distinguished.
         stake: StakeSettings::Fixed {
             amount: if dice.one_in(3) { Decimal::from(dice.pick(&[7, 15])) } else { amount },
         },
@@ -213,7 +213,7 @@ fn habits(dice: &mut Dice, list_lag_ms: i64, trading: Millis) -> Habits {
         unanswered: dice.pick(&trouble),
         late: dice.pick(&[0, 0, 30, 150]),
         is_slow_to_open: dice.one_in(3),
-        refused: dice.pick(&[0, 30, 100]),
+        rejected: dice.pick(&[0, 30, 100]),
         unsent: dice.pick(&[0, 0, 30]),
         failing: dice.pick(&[0, 0, 20, 60, 120]),
         slow: dice.pick(&[0, 10, 50]),
@@ -224,7 +224,7 @@ fn habits(dice: &mut Dice, list_lag_ms: i64, trading: Millis) -> Habits {
         settle_late_ms: dice.pick(&[0, 4_000, 30_000, 90_000]),
         page_size: dice.pick(&[5, 10, 100, 100]) as u64,
         order: dice.pick(&[Order::NewestFirst, Order::NewestFirst, Order::Mixed, Order::Restless]),
-        length: dice.pick(&[Length::Total, Length::Total, Length::Count, Length::Untold]),
+        length: dice.pick(&[Length::Total, Length::Total, Length::Count, Length::Unstated]),
         repeated: dice.pick(&[0, 0, 50]),
         gaps: dice.pick(&[0, 0, 30]),
         has_unknown_words: dice.one_in(4),

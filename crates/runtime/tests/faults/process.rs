@@ -1,10 +1,10 @@
 //! One process of the program: recovery from the disk, a run, its end by crash or by order.
 
-use crate::company;
 use crate::dice::mix;
 use crate::fuse::{Crash, Fuse, Mortal};
-use crate::kept::CrashingJournal;
+use crate::memory_journal::CrashingJournal;
 use crate::network::{ModelNetwork, USER};
+use crate::others;
 use crate::plan::BALANCE;
 use crate::time::{Jump, OffClock};
 use crate::watcher::{Seen, Watcher};
@@ -20,7 +20,7 @@ use candlewick_sdk::{Candle, Direction, Millis, MoneyScale, Signal, Strategy};
 use std::sync::{Arc, Mutex};
 use tokio::sync::{mpsc, oneshot};
 
-/// How far off a clock may be before trades cannot be told by their times any more, with some room.
+/// How far off a clock may be before trades cannot be distinguished by their times any more, with some room.
 pub(crate) const MOST_OFF_MS: i64 = 800;
 /// More notices than one step of a run has.
 const MOST_NOTICES: usize = 10_000;
@@ -195,7 +195,7 @@ fn jump(world: &World, clock: &OffClock) {
     };
     clock.jump(jump);
     world.note_offset(clock.offset());
-    world.tell(|| format!("the clock jumps: {jump:?}, and is {} ms off", clock.offset()));
+    world.log(|| format!("the clock jumps: {jump:?}, and is {} ms off", clock.offset()));
 }
 
 /// The people around a process: they end doubts, stop it and pull its plug.
@@ -244,7 +244,7 @@ impl People {
         self.has_stopped |= stop.is_some();
         let is_over = seen.lock().unwrap().is_over();
         if now >= began + patience + if is_over { LIST_PATIENCE } else { Millis::ZERO } {
-            world.tell(|| format!("what is missing to quiet: {}", missing(world, seen)));
+            world.log(|| format!("what is missing to quiet: {}", missing(world, seen)));
             return Look::at_its_end(Ended::Never);
         }
         // A fuse that has not burnt by then is too long: the plug is pulled.
@@ -256,8 +256,8 @@ impl People {
         }
         let orders = end_doubts(world, seen);
         jump(world, clock);
-        company::trade_besides(world);
-        company::follow(world);
+        others::trade_besides(world);
+        others::follow(world);
         let next = if now < at { at.min(now + LOOKS_EVERY) } else { now + LOOKS_EVERY };
         Look { ended: None, stop, orders, next }
     }
@@ -290,14 +290,17 @@ async fn attend(
 fn missing(world: &World, seen: &Mutex<Seen>) -> String {
     let (seen, truth) = (seen.lock().unwrap(), world.truth());
     let since = world.journal_began();
-    let untold: Vec<_> = truth
+    let missing: Vec<_> = truth
         .trades
         .iter()
-        .filter(|trade| !trade.is_told(&seen.settled, &seen.reported, since))
+        .filter(|trade| !trade.is_accounted_for(&seen.settled, &seen.reported, since))
         .map(|trade| trade.id.as_str())
         .collect();
     let (unfinished, staked) = (seen.unfinished, seen.open_stakes);
-    format!("{unfinished} unfinished, {staked} at stake, untold {untold:?}, quiet venue {}", truth.is_quiet())
+    format!(
+        "{unfinished} unfinished, {staked} at stake, not accounted for {missing:?}, quiet venue {}",
+        truth.is_quiet()
+    )
 }
 
 fn is_quiet(world: &World, seen: &Mutex<Seen>) -> bool {
@@ -307,7 +310,7 @@ fn is_quiet(world: &World, seen: &Mutex<Seen>) -> bool {
     has_traded
         && truth.is_quiet()
         && seen.is_over()
-        && truth.is_all_told(&seen.settled, &seen.reported, world.journal_began())
+        && truth.is_all_accounted_for(&seen.settled, &seen.reported, world.journal_began())
 }
 
 /// A person looks at the venue's own pages and says what became of an intent.
@@ -326,7 +329,7 @@ fn end_doubts(world: &World, seen: &Mutex<Seen>) -> Vec<ControlOrder> {
         };
         let intent = candlewick_engine::IntentId::new(number);
         let order = ControlOrder::Resolve { intent, resolution, reason: "seen".to_owned() };
-        world.tell(|| format!("a person orders {order:?}"));
+        world.log(|| format!("a person orders {order:?}"));
         orders.push(order);
     }
     orders

@@ -10,7 +10,7 @@ use candlewick_sdk::{ExpirationType, Interval, Millis, Ohlcv, Outcome, Payout, S
 
 /// A word for a result that nobody knows.
 pub(crate) const UNKNOWN_RESULT: &str = "REVERTED";
-/// How long a result may be told in words that nobody knows.
+/// How long a result may be reported in words that nobody knows.
 const UNKNOWN_FOR: Millis = Millis::from_seconds(5);
 
 /// What the accounts held a while ago.
@@ -63,12 +63,12 @@ pub(crate) fn page(world: &World, number: u64, most: u64) -> Page {
         total: match habits.length {
             Length::Total => Some(total),
             Length::Count => Some(count),
-            Length::Untold => None,
+            Length::Unstated => None,
         },
         count: match habits.length {
             Length::Total => Some(count),
             Length::Count => Some(total),
-            Length::Untold => None,
+            Length::Unstated => None,
         },
         rows: data,
         unreadable,

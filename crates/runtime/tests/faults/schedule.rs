@@ -4,8 +4,8 @@ use crate::direct;
 use crate::fuse::Crash;
 use crate::process::{End, Ended, MOST_OFF_MS, live, new_session};
 use crate::watcher::is_unfinished;
-use crate::world::{Layer, Telling, World};
-use candlewick_engine::{IntentRow, IntentState, VenueId};
+use crate::world::{Layer, Logging, World};
+use candlewick_engine::{IntentRow, IntentState, Session, VenueId};
 use candlewick_journal::StoredLine;
 use candlewick_runtime::{Past, RuntimeError, Stop};
 use candlewick_sdk::Millis;
@@ -14,13 +14,13 @@ use std::sync::Arc;
 
 /// What a schedule was.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Story {
+pub(crate) struct Played {
     pub(crate) seed: u64,
     /// What was broken, in the order in which it was found.
     pub(crate) broken: Vec<String>,
     pub(crate) hash: String,
     /// What happened, when somebody wanted to read it.
-    pub(crate) told: Vec<String>,
+    pub(crate) log: Vec<String>,
     pub(crate) counts: Counts,
 }
 
@@ -41,7 +41,7 @@ pub(crate) struct Counts {
     /// Intents that were given up although their trades were only kept back for longer than they may be, and that were
     /// found later.
     pub(crate) kept_back: u64,
-    /// Schedules in which a trade was told long after all else was over, as the list showed it only by chance.
+    /// Schedules in which a trade was settled or reported long after all else was over, as the list showed it only by chance.
     pub(crate) slow_lists: u64,
 }
 
@@ -76,21 +76,22 @@ pub(crate) fn layer_of(seed: u64) -> Layer {
 }
 
 /// Plays the schedule of a seed.
-pub(crate) fn play(seed: u64, telling: Telling) -> Story {
-    play_on(seed, layer_of(seed), telling)
+pub(crate) fn play(seed: u64, logging: Logging) -> Played {
+    play_on(seed, layer_of(seed), logging)
 }
 
 /// Plays the schedule of a seed on a layer.
-pub(crate) fn play_on(seed: u64, layer: Layer, telling: Telling) -> Story {
+pub(crate) fn play_on(seed: u64, layer: Layer, logging: Logging) -> Played {
     let mut counts = Counts { schedules: 1, ..Counts::default() };
     let world = match layer {
         Layer::Coordinator => {
-            let world = begin(seed, layer, telling);
+            let world = begin(seed, layer, logging);
             let mut runs = Runs::of(&world);
             loop {
                 let Next { end, offset, pause } = runs.next(&world, &mut counts);
                 let ended = direct::live(&world, end, offset);
-                if !goes_on(&world, end, &ended, &mut counts) {
+                if let Goes::Over(folded) = goes_on(&world, end, &ended, &mut counts) {
+                    finish(&world, folded, &mut counts);
                     break;
                 }
                 world.time.move_to(world.time.now() + pause);
@@ -100,37 +101,55 @@ pub(crate) fn play_on(seed: u64, layer: Layer, telling: Telling) -> Story {
         Layer::Bytes => {
             let mut builder = tokio::runtime::Builder::new_current_thread();
             builder.enable_time().start_paused(true).build().unwrap().block_on(async {
-                let world = begin(seed, layer, telling);
+                let world = begin(seed, layer, logging);
                 let mut runs = Runs::of(&world);
                 loop {
                     let Next { end, offset, pause } = runs.next(&world, &mut counts);
                     let ended = live(&world, end, offset).await;
-                    if !goes_on(&world, end, &ended, &mut counts) {
+                    if let Goes::Over(folded) = goes_on(&world, end, &ended, &mut counts) {
+                        finish(&world, folded, &mut counts);
                         break;
                     }
                     world.time.sleep_until(world.time.now() + pause).await;
                 }
-                finish(&world, &mut counts);
                 world
             })
         }
     };
-    if layer == Layer::Coordinator {
-        finish(&world, &mut counts);
-    }
     let hash = world.disk().lines.last().map(|last| last.hash.to_string()).unwrap_or_default();
-    Story { seed, broken: world.broken(), hash, told: world.told(), counts }
+    Played { seed, broken: world.broken(), hash, log: world.lines_of_log(), counts }
 }
 
-fn begin(seed: u64, layer: Layer, telling: Telling) -> Arc<World> {
-    let world = World::of(seed, layer, telling);
-    world.tell(|| format!("{:?}\n{:?}\n{:?}", world.plan.habits, world.plan.settings, world.plan.risk));
+fn begin(seed: u64, layer: Layer, logging: Logging) -> Arc<World> {
+    let world = World::of(seed, layer, logging);
+    world.log(|| format!("{:?}\n{:?}\n{:?}", world.plan.habits, world.plan.settings, world.plan.risk));
     world
 }
 
+/// A Session into which the journal was folded, and what else it left.
+struct Folded {
+    session: Session,
+    past: Past,
+}
+
+impl Folded {
+    fn of(world: &World) -> Result<Self, RuntimeError> {
+        let mut session = new_session(world);
+        let past = Past::of_lines(&world.disk().lines, &mut session)?;
+        Ok(Self { session, past })
+    }
+}
+
+/// Whether another run follows one that ended.
+enum Goes {
+    On,
+    /// None does; the journal as it was folded to find that out.
+    Over(Option<Folded>),
+}
+
 /// The reckoning, while time stands.
-fn finish(world: &Arc<World>, counts: &mut Counts) {
-    reckon(world);
+fn finish(world: &Arc<World>, folded: Option<Folded>, counts: &mut Counts) {
+    reckon(world, folded);
     counts.intents = world.disk().intents.len() as u64;
     counts.trades = world.truth().trades.len() as u64;
     counts.questions = world.questions();
@@ -163,46 +182,48 @@ impl Runs {
         self.before_quiet -= 1;
         counts.runs += 1;
         world.note_offset(offset);
-        world.tell(|| format!("a run begins, {offset} ms off, to end by {end:?}"));
+        world.log(|| format!("a run begins, {offset} ms off, to end by {end:?}"));
         Next { end, offset, pause }
     }
 }
 
 /// Whether another run follows one that ended so.
-fn goes_on(world: &World, end: End, ended: &Ended, counts: &mut Counts) -> bool {
-    world.tell(|| format!("it has {ended:?}"));
+fn goes_on(world: &World, end: End, ended: &Ended, counts: &mut Counts) -> Goes {
+    world.log(|| format!("it has {ended:?}"));
     match ended {
         Ended::Crashed => counts.crashes += 1,
         // What ends while the journal cannot be kept leaves the rest to the next run.
-        Ended::Finished if end == End::Quiet && (is_all_kept(world) || counts.runs > 100) => {
-            return false;
-        }
+        Ended::Finished if end == End::Quiet => match Folded::of(world) {
+            Ok(folded) if folded.knows_all(world) || counts.runs > 100 => return Goes::Over(Some(folded)),
+            Err(_) => return Goes::Over(None),
+            Ok(_) => {}
+        },
         Ended::Finished => {}
         // The venue does not answer at the start: it is tried again.
         Ended::Failed(RuntimeError::Venue { .. } | RuntimeError::UnsupportedInterval { .. })
             if counts.runs < 100 => {}
         Ended::Failed(error) => {
             world.require(false, || format!("a run failed: {error}"));
-            return false;
+            return Goes::Over(None);
         }
         Ended::Never => {
             world.require(false, || "a run does not become quiet".to_owned());
-            return false;
+            return Goes::Over(None);
         }
     }
-    world.broken().is_empty() && !world.is_excused()
+    if world.broken().is_empty() && !world.is_excused() { Goes::On } else { Goes::Over(None) }
 }
 
-/// Whether the journal knows that all is over and told.
-fn is_all_kept(world: &World) -> bool {
-    let mut session = new_session(world);
-    let Ok(past) = Past::of_lines(&world.disk().lines, &mut session) else { return true };
-    let rows = past.book().rows();
-    let settled = rows.iter().filter(|row| row.state == IntentState::Settled);
-    let settled = settled.map(|row| row.approved.intent().number()).collect();
-    let reported = past.unexplained().iter().cloned().collect();
-    let is_over = !rows.iter().any(is_unfinished) && !session.ledger().open_stakes().is_positive();
-    is_over && world.truth().is_all_told(&settled, &reported, world.journal_began())
+impl Folded {
+    /// Whether the journal knows that all is over and accounted for.
+    fn knows_all(&self, world: &World) -> bool {
+        let rows = self.past.book().rows();
+        let settled = rows.iter().filter(|row| row.state == IntentState::Settled);
+        let settled = settled.map(|row| row.approved.intent().number()).collect();
+        let reported = self.past.unexplained().iter().cloned().collect();
+        let is_over = !rows.iter().any(is_unfinished) && !self.session.ledger().open_stakes().is_positive();
+        is_over && world.truth().is_all_accounted_for(&settled, &reported, world.journal_began())
+    }
 }
 
 /// How the next run ends, how far its clock is off, and how long it takes until the one after it.
@@ -231,6 +252,9 @@ fn draw(world: &World, may_end: bool) -> (End, Millis, Millis) {
 /// The sum of all that was booked as money that no trade explains, in minor units.
 fn deposits(lines: &[StoredLine]) -> i64 {
     let amount = |stored: &StoredLine| {
+        if !stored.line.body.contains("\"deposit\"") {
+            return None;
+        }
         let body: serde_json::Value = serde_json::from_str(&stored.line.body).unwrap_or_default();
         (body["event"] == "deposit").then(|| body["amount"].as_i64().unwrap_or_default())
     };
@@ -238,13 +262,12 @@ fn deposits(lines: &[StoredLine]) -> i64 {
 }
 
 /// Folds the journal anew and holds it against the venue's truth.
-fn reckon(world: &World) {
+fn reckon(world: &World, folded: Option<Folded>) {
     if !world.broken().is_empty() || world.is_excused() {
         return;
     }
-    let mut session = new_session(world);
-    let past = match Past::of_lines(&world.disk().lines, &mut session) {
-        Ok(past) => past,
+    let Folded { session, past } = match folded.map_or_else(|| Folded::of(world), Ok) {
+        Ok(folded) => folded,
         Err(error) => return world.require(false, || format!("the journal cannot be folded: {error}")),
     };
     let (truth, since) = (world.truth(), world.journal_began());
@@ -259,7 +282,7 @@ fn reckon(world: &World) {
     let mut beside = truth.by_strangers;
     for trade in &truth.trades {
         let claimed = VenueId::new(&trade.id).and_then(|id| claims.remove(&id)).unwrap_or_default();
-        let is_told = match (trade.intent, claimed.as_slice()) {
+        let is_accounted_for = match (trade.intent, claimed.as_slice()) {
             (Some(intent), [row]) => {
                 row.approved.intent().number() == intent && row.state == IntentState::Settled
             }
@@ -273,7 +296,7 @@ fn reckon(world: &World) {
         if trade.intent.is_some() && claimed.is_empty() {
             beside += trade.profit;
         }
-        world.require(is_told, || format!("{trade:?} is claimed by {claimed:?}"));
+        world.require(is_accounted_for, || format!("{trade:?} is claimed by {claimed:?}"));
     }
     world.require(claims.is_empty(), || format!("trades that do not exist are claimed: {claims:?}"));
     // What strangers' trades did to the wallet may have been booked as money that came or went, and what trades did that

@@ -8,6 +8,9 @@ use candlewick_sdk::rust_decimal::{Decimal, RoundingStrategy};
 use candlewick_sdk::{Direction, ExpirationType, Millis, Outcome, Symbol};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Trades are named by this and their number, from 1.
+const ID_PREFIX: &str = "trade-";
+
 /// Who asks for a trade.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sender {
@@ -74,7 +77,7 @@ pub(crate) struct Twin {
 struct Arrival {
     request: Request,
     payout: i64,
-    is_refused: bool,
+    is_rejected: bool,
     /// How late its result is.
     settles_late: Millis,
 }
@@ -84,7 +87,7 @@ struct Arrival {
 pub(crate) enum RequestState {
     /// Not yet there.
     Underway,
-    Refused,
+    Rejected,
     /// The place of its trade.
     Accepted(usize),
 }
@@ -93,6 +96,10 @@ pub(crate) enum RequestState {
 pub(crate) struct Truth {
     seed: u64,
     pub(crate) trades: Vec<Trade>,
+    /// The places of those that are not settled, by when they are.
+    unsettled: BTreeSet<(Millis, usize)>,
+    /// The place of the trade of each intent that has one.
+    by_intent: BTreeMap<u64, usize>,
     arrivals: BTreeMap<(Millis, u64), Arrival>,
     states: BTreeMap<u64, RequestState>,
     tickets: u64,
@@ -120,7 +127,7 @@ impl Trade {
     }
 
     /// Whether it is settled for the program too, or was reported if it is another's.
-    pub(crate) fn is_told(
+    pub(crate) fn is_accounted_for(
         &self,
         settled: &BTreeSet<u64>,
         reported: &BTreeSet<String>,
@@ -156,6 +163,8 @@ impl Truth {
         Self {
             seed: plan.seed,
             trades: Vec::new(),
+            unsettled: BTreeSet::new(),
+            by_intent: BTreeMap::new(),
             arrivals: BTreeMap::new(),
             states: BTreeMap::new(),
             tickets: 0,
@@ -194,7 +203,7 @@ impl Truth {
         let cut = if habits.cuts_payouts { dice.pick(&[0, 0, 5, 22]) } else { 0 };
         let arrival = Arrival {
             payout: 85 - cut,
-            is_refused: request.intent().is_some() && dice.per_mille(habits.refused),
+            is_rejected: request.intent().is_some() && dice.per_mille(habits.rejected),
             settles_late: Millis::new(dice.between(0, habits.settle_late_ms)),
             request,
         };
@@ -225,8 +234,7 @@ impl Truth {
     pub(crate) fn advance(&mut self, now: Millis) {
         loop {
             let arrival = self.arrivals.first_key_value().map(|((at, _), _)| *at);
-            let open = self.trades.iter().enumerate().filter(|(_, trade)| !trade.is_settled);
-            let end = open.map(|(place, trade)| (trade.settles_at, place)).min();
+            let end = self.unsettled.first().copied();
             match (arrival, end) {
                 (Some(at), end) if at <= now && end.is_none_or(|(settles, _)| at < settles) => self.arrive(),
                 (_, Some((at, place))) if at <= now => self.settle(place),
@@ -237,11 +245,11 @@ impl Truth {
 
     fn arrive(&mut self) {
         let Some(((at, ticket), arrival)) = self.arrivals.pop_first() else { return };
-        let Arrival { request, payout, is_refused, settles_late } = arrival;
+        let Arrival { request, payout, is_rejected, settles_late } = arrival;
         let (intent, order) = (request.intent(), request.order);
         let stake = to_minor(order.amount);
-        if intent.is_some() && (is_refused || self.balance < stake) {
-            self.states.insert(ticket, RequestState::Refused);
+        if intent.is_some() && (is_rejected || self.balance < stake) {
+            self.states.insert(ticket, RequestState::Rejected);
             return;
         }
         self.states.insert(ticket, RequestState::Accepted(self.trades.len()));
@@ -250,7 +258,7 @@ impl Truth {
             let listed_from = listed_from - twin.listed_before;
             let request = Request { listed_from, ..Request::new(Sender::Program, order.clone()) };
             self.tickets += 1;
-            let arrival = Arrival { request, payout, is_refused: false, settles_late };
+            let arrival = Arrival { request, payout, is_rejected: false, settles_late };
             self.arrivals.insert((at + twin.after, self.tickets), arrival);
         }
         let payout = Decimal::from(payout);
@@ -259,7 +267,7 @@ impl Truth {
         let is_called_off = mix([self.seed, ticket, 7]).is_multiple_of(40);
         let (outcome, profit) = end_of(&order, payout, prices, is_called_off);
         let trade = Trade {
-            id: format!("trade-{:04}", self.trades.len() + 1),
+            id: format!("{ID_PREFIX}{:04}", self.trades.len() + 1),
             intent,
             stake,
             payout,
@@ -278,12 +286,17 @@ impl Truth {
             order,
         };
         self.change_balance(at, -stake, &trade);
+        self.unsettled.insert((trade.settles_at, self.trades.len()));
+        if let Some(intent) = intent {
+            self.by_intent.entry(intent).or_insert(self.trades.len());
+        }
         self.trades.push(trade);
     }
 
     fn settle(&mut self, place: usize) {
         let trade = &mut self.trades[place];
         trade.is_settled = true;
+        self.unsettled.remove(&(trade.settles_at, place));
         let trade = trade.clone();
         self.change_balance(trade.settles_at, trade.stake + trade.profit, &trade);
     }
@@ -341,11 +354,12 @@ impl Truth {
     }
 
     pub(crate) fn find(&self, id: &str) -> Option<&Trade> {
-        self.trades.iter().find(|trade| trade.id == id)
+        let number: usize = id.strip_prefix(ID_PREFIX)?.parse().ok()?;
+        self.trades.get(number.checked_sub(1)?).filter(|trade| trade.id == id)
     }
 
     pub(crate) fn of_intent(&self, intent: u64) -> Option<&Trade> {
-        self.trades.iter().find(|trade| trade.intent == Some(intent))
+        self.by_intent.get(&intent).map(|place| &self.trades[*place])
     }
 
     /// Whether an intent's request may still arrive.
@@ -354,18 +368,18 @@ impl Truth {
     }
 
     /// Whether the trades of all intents are settled for the program too, and those of other programs reported.
-    pub(crate) fn is_all_told(
+    pub(crate) fn is_all_accounted_for(
         &self,
         settled: &BTreeSet<u64>,
         reported: &BTreeSet<String>,
         since: Millis,
     ) -> bool {
-        self.trades.iter().all(|trade| trade.is_told(settled, reported, since))
+        self.trades.iter().all(|trade| trade.is_accounted_for(settled, reported, since))
     }
 
     /// Whether nothing is on its way or open.
     pub(crate) fn is_quiet(&self) -> bool {
-        self.arrivals.is_empty() && self.trades.iter().all(|trade| trade.is_settled)
+        self.arrivals.is_empty() && self.unsettled.is_empty()
     }
 }
 

@@ -58,7 +58,7 @@ impl Seen {
     }
 }
 
-/// Watches one run. It folds the trades of its own, from what it is told.
+/// Watches one run. It folds the trades of its own, from the notices that it receives.
 pub(crate) struct Watcher {
     world: Arc<World>,
     seen: Arc<Mutex<Seen>>,
@@ -85,7 +85,7 @@ impl Watcher {
                 if matches!(event.kind, EventKind::Candle { .. }) && actions.is_empty() {
                     return;
                 }
-                self.world.tell(|| format!("{:?} -> {actions:?}", event.kind));
+                self.world.log(|| format!("{:?} -> {actions:?}", event.kind));
                 self.check_event(&event, &mut seen);
                 for action in &actions {
                     if let Action::Open(approved) = action {
@@ -102,7 +102,7 @@ impl Watcher {
     }
 
     fn take_warning(&self, text: &str, seen: &mut Seen) {
-        self.world.tell(|| text.to_owned());
+        self.world.log(|| text.to_owned());
         if let Some(rest) = text.strip_prefix("trade ").filter(|_| text.ends_with("by no intent")) {
             let id = rest.split(' ').next().unwrap();
             self.check_strange(id);
@@ -153,7 +153,7 @@ impl Watcher {
     }
 
     /// A trade is the intent's own. By a clock that is off by more than the rules allow for, trades of one kind cannot be
-    /// told apart: then nothing is promised any more.
+    /// distinguished: then nothing is promised any more.
     fn check_claim(&self, opened: &Opened) {
         let Some(id) = opened.venue_id else { return };
         let truth = self.world.truth();
@@ -216,11 +216,12 @@ impl Watcher {
         };
         let truth = self.world.truth();
         let real = truth.find(id.as_str()).map(|trade| (trade.outcome, trade.profit));
-        let told = (settled.outcome, settled.profit.minor());
-        self.world.require(real == Some(told), || format!("intent {intent} ended {told:?}, {id} {real:?}"));
+        let booked = (settled.outcome, settled.profit.minor());
+        self.world
+            .require(real == Some(booked), || format!("intent {intent} ended {booked:?}, {id} {real:?}"));
     }
 
-    /// Every doubt ends, or is told to a person, within the rules' time.
+    /// Every doubt ends, or a person is asked about it, within the rules' time.
     fn check_doubts(&self, seen: &Seen) {
         let Some((number, since)) = seen.doubts.iter().min_by_key(|(_, since)| **since) else { return };
         let plan = &self.world.plan;

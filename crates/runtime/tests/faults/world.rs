@@ -1,7 +1,7 @@
 //! What outlives every process of a schedule: the venue, the disk, true time, and what was found broken.
 
 use crate::dice::Dice;
-use crate::kept::Disk;
+use crate::memory_journal::Disk;
 use crate::plan::Plan;
 use crate::time::TrueTime;
 use crate::truth::Truth;
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// How far a clock may be off before trades can no longer be told by their times (the rules of opening).
+/// How far a clock may be off before trades can no longer be distinguished by their times (the rules of opening).
 const CLOCK_UNCERTAINTY: Millis = Millis::from_seconds(2);
 /// More questions than any schedule has reason for.
 const MOST_QUESTIONS: u64 = 400_000;
@@ -26,7 +26,7 @@ pub(crate) enum Layer {
 
 /// Whether a schedule says what happens in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Telling {
+pub(crate) enum Logging {
     Nothing,
     All,
 }
@@ -43,7 +43,7 @@ pub(crate) struct World {
     leave_by: Mutex<BTreeMap<u64, Millis>>,
     /// Intents that were given up although their trades were only kept back for longer than they may be.
     kept_back: AtomicU64,
-    /// Whether a trade was only told long after all was over, as the list showed it by chance.
+    /// Whether a trade was only settled or reported long after all was over, as the list showed it by chance.
     is_list_slow: AtomicBool,
     /// The most that a run's clock was off, in ms.
     most_off: AtomicI64,
@@ -51,11 +51,11 @@ pub(crate) struct World {
     /// Whether nothing is promised any more.
     is_excused: AtomicBool,
     /// What happened, line by line, when somebody wants to read it.
-    told: Option<Mutex<Vec<String>>>,
+    log: Option<Mutex<Vec<String>>>,
 }
 
 impl World {
-    pub(crate) fn of(seed: u64, layer: Layer, telling: Telling) -> Arc<Self> {
+    pub(crate) fn of(seed: u64, layer: Layer, logging: Logging) -> Arc<Self> {
         let (plan, dice) = Plan::of(seed);
         let time = match layer {
             Layer::Coordinator => TrueTime::moved(plan.epoch),
@@ -74,7 +74,7 @@ impl World {
             most_off: AtomicI64::new(0),
             broken: Mutex::default(),
             is_excused: AtomicBool::new(false),
-            told: (telling == Telling::All).then(Mutex::default),
+            log: (logging == Logging::All).then(Mutex::default),
         })
     }
 
@@ -143,7 +143,7 @@ impl World {
 
     /// From now on nothing is promised: the rules cannot decide what has happened.
     pub(crate) fn excuse(&self) {
-        self.tell(|| "excused from here on".to_owned());
+        self.log(|| "excused from here on".to_owned());
         self.is_excused.store(true, Relaxed);
     }
 
@@ -155,21 +155,22 @@ impl World {
     pub(crate) fn require(&self, holds: bool, text: impl FnOnce() -> String) {
         if !holds && !self.is_excused() {
             let text = format!("after {} ms: {}", self.time.elapsed().get(), text());
-            self.tell(|| format!("BROKEN {text}"));
+            self.log(|| format!("BROKEN {text}"));
             self.broken.lock().unwrap().push(text);
         }
     }
 
-    /// Tells what happens, if anybody listens.
-    pub(crate) fn tell(&self, text: impl FnOnce() -> String) {
-        if let Some(told) = &self.told {
+    /// Logs what happens, when somebody wants to read it.
+    pub(crate) fn log(&self, text: impl FnOnce() -> String) {
+        if let Some(log) = &self.log {
             let line = format!("{:>9} {}", self.time.elapsed().get(), text());
-            told.lock().unwrap().push(line);
+            log.lock().unwrap().push(line);
         }
     }
 
-    pub(crate) fn told(&self) -> Vec<String> {
-        self.told.as_ref().map(|told| told.lock().unwrap().clone()).unwrap_or_default()
+    /// What was logged.
+    pub(crate) fn lines_of_log(&self) -> Vec<String> {
+        self.log.as_ref().map(|log| log.lock().unwrap().clone()).unwrap_or_default()
     }
 
     /// Counts a question; false when there were too many of them.

@@ -12,7 +12,7 @@ const OPEN: i64 = MINUTE + 999;
 const CLOSE: i64 = OPEN + MINUTE;
 const ID: &str = "01JT0000000000000000000001";
 
-/// One trade that is won with 8.00, its report changed, its wallet as told.
+/// One trade that is won with 8.00, its report changed, its wallet as given.
 async fn run(close: i64, profit: i64, change: impl Fn(&mut TradeReport), balances: &[(i64, i64)]) -> Ran {
     let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]);
     stage.settings.wallet_every_s = 30;
@@ -24,7 +24,7 @@ async fn run(close: i64, profit: i64, change: impl Fn(&mut TradeReport), balance
 }
 
 /// The trade opens at the price of its minute and closes 1.00 higher, which the next minute's prices hold. Once in
-/// seven minutes prices fall: then it tells none.
+/// seven minutes prices fall: then it has none.
 fn at_prices_of_the_venue(mut script: OpenScript, open: Millis) -> OpenScript {
     let step = open.get() / MINUTE % 7;
     let price = (step < 6).then_some(100.0 + step as f64);
@@ -78,17 +78,22 @@ async fn a_trade_on_another_account_halts_the_run() {
     stage.script.opens.push_back(at_prices_of_the_venue(script, stage.at(OPEN)));
     let ran = stage.stop(30 * MINUTE, Stop::TimeUp).run().await;
     assert_eq!(findings(&ran), [(Audit::Terms, 1)]);
-    assert!(ran.finished().halted.as_deref().is_some_and(|why| why.contains("another account")));
+    assert!(
+        ran.finished()
+            .halted
+            .as_deref()
+            .is_some_and(|why| why.contains("account is real, asked for was demo"))
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn money_that_no_trade_explains_is_booked_once_when_the_wallet_is_quiet() {
     let deposited = |ran: &Ran| {
-        let told = ran.picked(|kind| match kind {
+        let handled = ran.picked(|kind| match kind {
             EventKind::Deposit { amount } => Some(amount.minor()),
             _ => None,
         });
-        told.into_iter().map(|(.., amount)| amount).collect::<Vec<_>>()
+        handled.into_iter().map(|(.., amount)| amount).collect::<Vec<_>>()
     };
     let mut balances = FOLLOWS.to_vec();
     balances.push((10 * MINUTE, 1_058));

@@ -1,4 +1,4 @@
-//! When candles are asked for, and how they are told.
+//! When candles are asked for, and when they are handled.
 
 use crate::script::{Ask, OpenScript, Trouble, Which, not_sent, unavailable};
 use crate::stage::{JournalChoice, Stage, btc};
@@ -11,12 +11,12 @@ const MINUTE: i64 = 60_000;
 async fn a_candle_is_asked_for_at_its_close_and_then_there_is_silence() {
     let ran = Stage::paused().await.bot(btc(), &[]).stop(150_000, Stop::TimeUp).run().await;
     assert_eq!(ran.asked(&Ask::Candles(btc())), [MINUTE, 2 * MINUTE]);
-    let told = [(0, MINUTE, MINUTE, Origin::Live), (0, 2 * MINUTE, 2 * MINUTE, Origin::Live)];
-    assert_eq!(ran.candles(), told);
+    let handled = [(0, MINUTE, MINUTE, Origin::Live), (0, 2 * MINUTE, 2 * MINUTE, Origin::Live)];
+    assert_eq!(ran.candles(), handled);
 }
 
 /// The candle of minute 1 is there `lag` after its close; it is asked for at these moments after the close.
-async fn check_repeats(lag: i64, (first_ask, repeats): (u32, u32), asked: &[i64], told: &[(i64, Origin)]) {
+async fn check_repeats(lag: i64, (first_ask, repeats): (u32, u32), asked: &[i64], handled: &[(i64, Origin)]) {
     let mut stage = Stage::paused().await.bot(btc(), &[]).lag(btc(), MINUTE, lag).stop(150_000, Stop::TimeUp);
     stage.settings.first_ask_ms = first_ask;
     stage.settings.quick_repeats = repeats;
@@ -31,7 +31,7 @@ async fn check_repeats(lag: i64, (first_ask, repeats): (u32, u32), asked: &[i64]
         .filter(|(_, close, ..)| *close == MINUTE)
         .map(|(_, _, received, origin)| (received - MINUTE, origin))
         .collect();
-    assert_eq!(first, told, "lag {lag}");
+    assert_eq!(first, handled, "lag {lag}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -54,7 +54,7 @@ async fn a_late_candle_is_recorded_as_such_and_its_signal_is_too_late() {
     assert_eq!(ran.refused(), [(MINUTE, Rule::LateSignal)]);
 }
 
-/// Candles fail (or hang) from the close of minute 2 until `end`; told then, in order: close, received, origin.
+/// Candles fail (or hang) from the close of minute 2 until `end`; handled then, in order: close, received, origin.
 async fn check_outage(trouble: Trouble, end: i64, expected: &[(i64, i64, Origin)]) {
     let minutes: Vec<i64> = (1..=6).map(|minute| minute * MINUTE).collect();
     let mut stage = Stage::paused().await.bot(btc(), &minutes[1..]);
@@ -62,9 +62,9 @@ async fn check_outage(trouble: Trouble, end: i64, expected: &[(i64, i64, Origin)
     stage.risk.max_trades_per_day = 0;
     let stage = stage.spell(Which::Candles(btc()), (2 * MINUTE, end), trouble);
     let ran = stage.stop(5 * MINUTE + 30_000, Stop::TimeUp).run().await;
-    let told: Vec<_> =
+    let handled: Vec<_> =
         ran.candles().into_iter().skip(1).map(|(_, close, at, origin)| (close, at, origin)).collect();
-    assert_eq!(told, expected);
+    assert_eq!(handled, expected);
     let live: Vec<i64> =
         expected.iter().filter(|(_, _, origin)| *origin == Origin::Live).map(|(close, ..)| *close).collect();
     let decided: Vec<i64> = ran.opens().into_iter().map(|(at, _)| at).collect();
@@ -82,11 +82,11 @@ async fn after_an_outage_the_missed_candles_come_in_order_and_only_the_newest_ca
     let stage = Stage::paused().await.bot(btc(), &[]);
     let stage = stage.spell(Which::Candles(btc()), (2 * MINUTE, 2 * MINUTE + 1), Trouble::Hang);
     let ran = stage.stop(4 * MINUTE + 30_000, Stop::TimeUp).run().await;
-    let told: Vec<_> =
+    let handled: Vec<_> =
         ran.candles().into_iter().skip(1).map(|(_, close, at, origin)| (close, at, origin)).collect();
     let expected =
         [(2 * MINUTE, 3 * MINUTE, Backfill), (3 * MINUTE, 3 * MINUTE, Live), (4 * MINUTE, 4 * MINUTE, Live)];
-    assert_eq!(told, expected);
+    assert_eq!(handled, expected);
 }
 
 #[tokio::test(start_paused = true)]
@@ -109,9 +109,9 @@ async fn an_answer_slower_than_an_interval_is_followed_by_the_next_question_at_o
     let stage = stage.lag(btc(), MINUTE, 500).spell(Which::Candles(btc()), (MINUTE + 1, 2 * MINUTE), slow);
     let ran = stage.stop(3 * MINUTE + 30_000, Stop::TimeUp).run().await;
     // Asked at the close and a quarter of a second later: that answer comes after the next close.
-    let told: Vec<_> = ran.candles().into_iter().map(|(_, close, at, _)| (close, at)).collect();
+    let handled: Vec<_> = ran.candles().into_iter().map(|(_, close, at, _)| (close, at)).collect();
     let answered = 2 * MINUTE + 150;
-    assert_eq!(told, [(MINUTE, answered), (2 * MINUTE, answered), (3 * MINUTE, 3 * MINUTE)]);
+    assert_eq!(handled, [(MINUTE, answered), (2 * MINUTE, answered), (3 * MINUTE, 3 * MINUTE)]);
 }
 
 #[tokio::test(start_paused = true)]

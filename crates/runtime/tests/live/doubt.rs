@@ -1,8 +1,8 @@
-//! Opens that are refused, never sent, or whose outcome is unknown.
+//! Opens that are rejected, never sent, or whose outcome is unknown.
 
 use crate::script::{Ask, OpenScript, Trouble, Which, end, not_sent, running, unknown};
 use crate::stage::{Stage, btc, eth};
-use candlewick_broker::{BrokerError, OpenOutcome, Refusal, RefusalReason, Reported};
+use candlewick_broker::{BrokerError, OpenOutcome, RejectionReason, Reported};
 use candlewick_engine::{EventKind, IntentId, IntentState, Rejection, Rule, VenueId};
 use candlewick_runtime::Stop;
 use candlewick_runtime::control::{ControlAnswer, ControlOrder, Resolution};
@@ -11,15 +11,16 @@ use std::time::Duration;
 
 const MINUTE: i64 = 60_000;
 
-fn refused(reason: RefusalReason) -> OpenOutcome {
-    OpenOutcome::Refused(Refusal { reason, text: "no".to_owned(), venue_time: None })
+fn rejected(reason: RejectionReason) -> OpenOutcome {
+    let text = "no".to_owned();
+    OpenOutcome::Rejected(candlewick_broker::Rejection { reason, text, venue_time: None })
 }
 
 /// An open fails so; then the state of its intent, the open stakes, and what refuses the next signal.
 async fn check(outcome: OpenOutcome, state: IntentState, open_stakes: i64, refusal: Option<Rule>) {
     let mut stage = Stage::paused().await.bot(btc(), &[MINUTE, 2 * MINUTE]);
     stage.script.opens.push_back(OpenScript::failed(outcome.clone()));
-    stage.script.opens.push_back(OpenScript::failed(refused(RefusalReason::Other)));
+    stage.script.opens.push_back(OpenScript::failed(rejected(RejectionReason::Other)));
     let ran = stage.stop(2 * MINUTE + 30_000, Stop::TimeUp).run().await;
     let finished = ran.finished();
     assert_eq!(finished.book.rows()[0].state, state, "{outcome:?}");
@@ -32,7 +33,7 @@ async fn check(outcome: OpenOutcome, state: IntentState, open_stakes: i64, refus
 #[tokio::test(start_paused = true)]
 async fn an_open_that_made_no_trade_gives_its_stake_back_and_one_whose_outcome_is_unknown_blocks_its_symbol()
 {
-    check(refused(RefusalReason::Other), IntentState::Rejected, 0, None).await;
+    check(rejected(RejectionReason::Other), IntentState::Rejected, 0, None).await;
     check(not_sent(), IntentState::NotSent, 0, None).await;
     check(unknown(), IntentState::InDoubt, 1_000, Some(Rule::InDoubt)).await;
 }
@@ -41,7 +42,7 @@ async fn an_open_that_made_no_trade_gives_its_stake_back_and_one_whose_outcome_i
 async fn an_open_that_breaks_or_is_never_answered_is_in_doubt_and_not_forgotten() {
     for trouble in [Trouble::Hang, Trouble::Panic] {
         let mut stage = Stage::paused().await.bot(btc(), &[MINUTE, 3 * MINUTE]);
-        stage.script.opens.push_back(OpenScript::failed(refused(RefusalReason::Other)));
+        stage.script.opens.push_back(OpenScript::failed(rejected(RejectionReason::Other)));
         let stage = stage.spell(Which::Opens(btc()), (0, 2 * MINUTE), trouble);
         let ran = stage.stop(3 * MINUTE + 30_000, Stop::TimeUp).run().await;
         assert_eq!(ran.finished().book.rows()[0].state, IntentState::InDoubt);
@@ -93,7 +94,7 @@ async fn looks_at_the_list_do_not_multiply() {
 #[tokio::test(start_paused = true)]
 async fn an_unanswered_open_blocks_its_symbol() {
     let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]).bot(btc(), &[MINUTE]);
-    stage.script.opens.push_back(OpenScript::failed(refused(RefusalReason::NoPrice)));
+    stage.script.opens.push_back(OpenScript::failed(rejected(RejectionReason::NoPrice)));
     let ran = stage.stop(90_000, Stop::TimeUp).run().await;
     assert_eq!((ran.opens(), ran.refused()), (vec![(MINUTE, 0)], vec![(MINUTE, Rule::InFlight)]));
     let rejections = ran.picked(|kind| match kind {
@@ -124,32 +125,32 @@ async fn a_person_adopts_only_a_trade_that_the_venue_has_and_that_is_what_was_as
     end(&mut ours, Outcome::Won, 8);
     let mut other = running("other", open, close);
     other.direction = Some(Reported::Known(Direction::Sell));
-    let named = [("nowhere", None), ("other", Some(other)), ("ours", Some(ours))];
+    let named = [("missing", None), ("other", Some(other)), ("ours", Some(ours))];
     stage.script.named = named.map(|(id, report)| (id.to_owned(), report)).into();
     let adopt = |id: &str| ControlOrder::Resolve {
         intent: IntentId::new(1),
         resolution: Resolution::Adopt(VenueId::new(id).unwrap()),
         reason: "seen".to_owned(),
     };
-    let stage = stage.order(80_000, adopt("nowhere")).order(81_000, adopt("other"));
+    let stage = stage.order(80_000, adopt("missing")).order(81_000, adopt("other"));
     let stage = stage.order(82_000, adopt("ours")).order(83_000, adopt("ours"));
     let ran = stage.stop(3 * MINUTE, Stop::TimeUp).run().await;
-    let told = |answer: &ControlAnswer| match answer {
+    let handled = |answer: &ControlAnswer| match answer {
         ControlAnswer::Refused { problem } => problem.clone(),
         ControlAnswer::Done { state } => {
             format!("in doubt: {:?}, open: {}", state.in_doubt.len(), state.open)
         }
         ControlAnswer::Unanswered { problem } => panic!("{problem}"),
     };
-    let told: Vec<String> = ran.answers.iter().map(told).collect();
+    let handled: Vec<String> = ran.answers.iter().map(handled).collect();
     let expected =
-        ["the venue has no trade nowhere: ", "trade other is trade other, SELL ", "in doubt: 0, open: 1"];
-    for (told, expected) in told.iter().zip(expected) {
-        assert!(told.starts_with(expected), "{told}");
+        ["the venue has no trade missing: ", "trade other is trade other, SELL ", "in doubt: 0, open: 1"];
+    for (handled, expected) in handled.iter().zip(expected) {
+        assert!(handled.starts_with(expected), "{handled}");
     }
-    assert_eq!(told[3], "intent 1 is not in doubt");
+    assert_eq!(handled[3], "intent 1 is not in doubt");
     assert_eq!(ran.settled(), [(2 * MINUTE + 4_999, 1, Outcome::Won, 800)]);
-    assert_eq!(ran.asked(&Ask::Trade("nowhere".to_owned())), [80_000], "it is not asked for again");
+    assert_eq!(ran.asked(&Ask::Trade("missing".to_owned())), [80_000], "it is not asked for again");
 }
 
 #[tokio::test(start_paused = true)]

@@ -11,9 +11,9 @@ const MINUTE: i64 = 60_000;
 async fn check(change: impl FnOnce(Stage) -> Stage, expected: &[(usize, i64)]) {
     let stage = Stage::paused().await.bot(eth(), &[]).bot(btc(), &[]).stop(100_000, Stop::TimeUp);
     let ran = change(stage).run().await;
-    let told: Vec<(usize, i64)> =
+    let handled: Vec<(usize, i64)> =
         ran.candles().into_iter().map(|(series, _, received, _)| (series, received - MINUTE)).collect();
-    assert_eq!(told, expected);
+    assert_eq!(handled, expected);
 }
 
 fn slow(symbol: candlewick_sdk::Symbol, ms: i64) -> impl FnOnce(Stage) -> Stage {
@@ -65,8 +65,9 @@ async fn an_older_wait_neither_shortens_nor_outlasts_the_hold_of_an_instant() {
         let stage = stage.spell(Which::Trades, (1, 3 * MINUTE), Trouble::Hang);
         let stage = stage.spell(Which::Candles(eth()), minute_two, Trouble::Slow(Millis::new(eth_after)));
         let ran = stage.stop(2 * MINUTE + 5_000, Stop::TimeUp).run().await;
-        let told = ran.candles().into_iter().skip(2);
-        let told: Vec<_> = told.map(|(series, _, received, _)| (series, received - 2 * MINUTE)).collect();
-        assert_eq!(told, expected);
+        let handled = ran.candles().into_iter().skip(2);
+        let handled: Vec<_> =
+            handled.map(|(series, _, received, _)| (series, received - 2 * MINUTE)).collect();
+        assert_eq!(handled, expected);
     }
 }

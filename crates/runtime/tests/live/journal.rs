@@ -1,4 +1,4 @@
-//! A journal that keeps its lines in memory, knows which of them are durable, and fails when told to.
+//! A journal that keeps its lines in memory, knows which of them are durable, and fails when it is set to.
 
 use async_trait::async_trait;
 use candlewick_engine::{Action, Approved, Control, Entry, Event, EventKind, Recorder};
@@ -34,7 +34,7 @@ pub(crate) struct Record {
     pub(crate) durable: usize,
     /// Intents with the number of lines up to theirs, whose request the venue has not seen.
     pub(crate) unsent: Vec<(usize, Approved)>,
-    /// Whether the Session was told to open no more.
+    /// Whether the Session opens no more.
     pub(crate) is_halted: bool,
     /// Whether it has failed.
     pub(crate) has_failed: bool,

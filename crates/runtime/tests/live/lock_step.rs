@@ -1,8 +1,8 @@
-//! Lock-step: venue time stands while anything is unanswered, and facts are told at exactly their moments.
+//! Lock-step: venue time stands while anything is unanswered, and facts are handled at exactly their moments.
 
 use crate::script::{Ask, OpenScript, Trouble, Which, not_sent};
 use crate::stage::{Stage, btc, eth};
-use candlewick_broker::{OpenOutcome, Refusal, RefusalReason};
+use candlewick_broker::{OpenOutcome, Rejection, RejectionReason};
 use candlewick_engine::{EventKind, Rule};
 use candlewick_runtime::Stop;
 use candlewick_sdk::{Millis, Outcome};
@@ -53,15 +53,15 @@ async fn answers_are_told_when_the_venue_had_them_and_settlements_when_they_are_
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_refusal_takes_effect_when_the_request_arrived() {
+async fn a_rejection_takes_effect_when_the_request_arrived() {
     let mut stage = Stage::lock_step().bot(btc(), &[MINUTE, 2 * MINUTE]);
     let venue_time = Some(stage.at(62_000));
-    let refusal = Refusal { reason: RefusalReason::NoPrice, text: "No price".to_owned(), venue_time };
-    stage.script.opens.push_back(OpenScript::failed(OpenOutcome::Refused(refusal.clone())));
-    stage.script.opens.push_back(OpenScript::failed(OpenOutcome::Refused(refusal)));
+    let rejection = Rejection { reason: RejectionReason::NoPrice, text: "No price".to_owned(), venue_time };
+    stage.script.opens.push_back(OpenScript::failed(OpenOutcome::Rejected(rejection.clone())));
+    stage.script.opens.push_back(OpenScript::failed(OpenOutcome::Rejected(rejection)));
     let ran = stage.until(3 * MINUTE).run().await;
     let rejected = ran.picked(|kind| matches!(kind, EventKind::Rejected { .. }).then_some(()));
-    // The second refusal claims an old moment: it is told, late.
+    // The second rejection claims an old moment: it is handled late.
     assert_eq!(rejected, [(62_000, 62_000, ()), (62_000, 120_000, ())]);
 }
 
@@ -73,7 +73,7 @@ async fn the_instant_of_a_settlement_and_a_candle_is_told_in_the_order_of_the_ru
     let script = OpenScript::accepted("btc-1", open, close).ending(close, Outcome::Won, 8);
     stage.script.opens.push_back(script);
     stage.script.opens.push_back(OpenScript::failed(not_sent()));
-    // The trade answers last, and is told first: its symbol is free again for the candle's signal.
+    // The trade answers last, and is handled first: its symbol is free again for the candle's signal.
     let stage = stage.spell(Which::Trades, (0, 9 * MINUTE), Trouble::Slow(Millis::new(5_000)));
     let ran = stage.until(3 * MINUTE).run().await;
     let at_three = ran.picked(|kind| match kind {

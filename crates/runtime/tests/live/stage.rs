@@ -1,4 +1,4 @@
-//! A run on the stage: bots that signal when told, a scripted venue, a watched run.
+//! A run on the stage: bots that signal when scripted, a scripted venue, a watched run.
 
 use crate::journal::{Failing, MemoryJournal};
 use crate::script::{Ask, Script, Spell, Trouble, Which};
@@ -52,7 +52,7 @@ impl Strategy for Signaller {
     }
 
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
-        self.closes.contains(&candle.close_time(Interval::MINUTE)).then(|| Signal::buy("told to"))
+        self.closes.contains(&candle.close_time(Interval::MINUTE)).then(|| Signal::buy("scripted"))
     }
 
     fn on_price(&mut self, _price: &Price) -> Option<Signal> {
@@ -94,7 +94,7 @@ pub(crate) struct Ran {
     pub(crate) result: Result<Finished, RuntimeError>,
     /// When it ended.
     pub(crate) ended: i64,
-    pub(crate) told: Vec<(Event, Vec<Action>)>,
+    pub(crate) handled: Vec<(Event, Vec<Action>)>,
     pub(crate) warnings: Vec<String>,
     /// What the journal keeps beside the entries.
     pub(crate) notes: Vec<String>,
@@ -108,19 +108,19 @@ pub(crate) struct Ran {
 
 #[derive(Default)]
 struct Seen {
-    told: Vec<(Event, Vec<Action>)>,
+    handled: Vec<(Event, Vec<Action>)>,
     warnings: Vec<String>,
     stoppings: Vec<(Stop, usize)>,
 }
 
 impl Seen {
-    /// All that a run told whoever watches.
+    /// All that whoever watches a run received.
     fn of(mut notices: Notices) -> Self {
         let mut seen = Self::default();
         while let Some(received) = notices.try_next() {
             assert_eq!(received.missed, 0, "a test watches everything");
             match received.notice {
-                Notice::Handled { event, actions, .. } => seen.told.push((event, actions)),
+                Notice::Handled { event, actions, .. } => seen.handled.push((event, actions)),
                 Notice::Warning(text) => seen.warnings.push(text),
                 Notice::Stopping { why, unfinished, .. } => seen.stoppings.push((why, unfinished)),
                 Notice::Price(..) => {}
@@ -248,14 +248,14 @@ impl Stage {
         let given: Vec<_> = self.orders.iter().map(|(ms, order)| (self.at(*ms), order.clone())).collect();
         let ordering_clock = Arc::clone(&clock);
         let answers = Arc::new(Mutex::new(Vec::new()));
-        let heard = Arc::clone(&answers);
+        let given_answers = Arc::clone(&answers);
         let person = tokio::spawn(async move {
             for (at, order) in given {
                 let _hold = ordering_clock.sleep_until(at).await;
                 let (answer, answered) = tokio::sync::oneshot::channel();
                 let _ = orderer.send(ControlRequest { order, answer }).await;
                 let answer = answered.await;
-                heard.lock().unwrap().extend(answer);
+                given_answers.lock().unwrap().extend(answer);
             }
         });
         let (watcher, notices) = Watcher::channel(MOST_NOTICES, Interest::Everything);
@@ -275,7 +275,7 @@ impl Stage {
         Ran {
             result: result.expect("every run ends"),
             ended: (clock.now() - start).get(),
-            told: seen.told,
+            handled: seen.handled,
             warnings: seen.warnings,
             stoppings: seen.stoppings,
             answers: std::mem::take(&mut *answers.lock().unwrap()),
@@ -348,7 +348,7 @@ impl Ran {
         asked.map(|(at, _)| self.ms(*at)).filter(|ms| *ms > 0).collect()
     }
 
-    /// Candles told after the start: place of the series, close, received, origin.
+    /// Candles handled after the start: place of the series, close, received, origin.
     pub(crate) fn candles(&self) -> Vec<(usize, i64, i64, Origin)> {
         let candle = |(event, _): &(Event, Vec<Action>)| match event.kind {
             EventKind::Candle { series, origin, .. } if event.received > self.start => {
@@ -356,20 +356,20 @@ impl Ran {
             }
             _ => None,
         };
-        self.told.iter().filter_map(candle).collect()
+        self.handled.iter().filter_map(candle).collect()
     }
 
-    /// Everything told that `pick` takes, with `at` and `received`.
+    /// Every event that `pick` takes, with `at` and `received`.
     pub(crate) fn picked<T>(&self, pick: impl Fn(&EventKind) -> Option<T>) -> Vec<(i64, i64, T)> {
-        let told = self.told.iter();
-        let picked = told.filter_map(|(event, _)| {
+        let handled = self.handled.iter();
+        let picked = handled.filter_map(|(event, _)| {
             let value = pick(&event.kind)?;
             Some((self.ms(event.at), self.ms(event.received), value))
         });
         picked.collect()
     }
 
-    /// Settlements: when told, intent, outcome, profit in minor units.
+    /// Settlements: when handled, intent, outcome, profit in minor units.
     pub(crate) fn settled(&self) -> Vec<(i64, u64, Outcome, i64)> {
         let settled = self.picked(|kind| match kind {
             EventKind::Settled(settled) => Some(*settled),
@@ -383,7 +383,7 @@ impl Ran {
 
     /// When intents were decided, with the place of their symbol.
     pub(crate) fn opens(&self) -> Vec<(i64, usize)> {
-        let actions = self.told.iter().flat_map(|(_, actions)| actions);
+        let actions = self.handled.iter().flat_map(|(_, actions)| actions);
         let open = |action: &Action| match action {
             Action::Open(approved) => Some((self.ms(approved.decision_time()), approved.symbol().index())),
             Action::Refuse(_) | Action::DayOpened { .. } | Action::Verdict(_) => None,
@@ -393,7 +393,7 @@ impl Ran {
 
     /// When signals were refused, and by which rule.
     pub(crate) fn refused(&self) -> Vec<(i64, Rule)> {
-        let actions = self.told.iter().flat_map(|(_, actions)| actions);
+        let actions = self.handled.iter().flat_map(|(_, actions)| actions);
         let refusal = |action: &Action| match action {
             Action::Refuse(refused) => Some((self.ms(refused.decision_time), refused.rule)),
             Action::Open(_) | Action::DayOpened { .. } | Action::Verdict(_) => None,

@@ -64,11 +64,11 @@ async fn a_journal_that_does_not_answer_neither_stops_the_candles_nor_the_end() 
     let ran = stage.stop(4 * MINUTE + 30_000, Stop::TimeUp).run().await;
     let late: Vec<_> = ran.candles().into_iter().filter(|(_, close, at, _)| at - close >= 1_000).collect();
     assert_eq!(late, []);
-    let told: Vec<_> =
+    let handled: Vec<_> =
         ran.candles().into_iter().map(|(series, close, ..)| (close / MINUTE, series)).collect();
     let expected: Vec<_> =
         (1..=4).flat_map(|minute| [0, 1, 2, 3, 4].map(|series| (minute, series))).collect();
-    assert_eq!(told, expected, "in order, although the hold was over when the run heard them");
+    assert_eq!(handled, expected, "in order, although the hold was over when they came");
     assert_eq!(ran.stop(), Stop::TimeUp);
     assert!(ran.ended < 4 * MINUTE + 70_000, "{}", ran.ended);
     assert!(ran.finished().not_durable.is_some());

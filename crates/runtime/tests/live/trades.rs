@@ -53,7 +53,7 @@ async fn a_watcher_that_never_reads_holds_nothing_up_and_is_counted() {
     let ran = trade(|stage| accepted(stage).ending(stage.at(CLOSE), Outcome::Won, 8)).await;
     assert_eq!(ran.settled(), [(FIRST_POLL, 1, Outcome::Won, 800)]);
     // The other watcher read everything; of those, the one that never reads has room for one.
-    let given = ran.told.len() + ran.warnings.len() + ran.stoppings.len();
+    let given = ran.handled.len() + ran.warnings.len() + ran.stoppings.len();
     assert_eq!(ran.finished().dropped_notices, given as u64 - 1);
 }
 
@@ -96,13 +96,13 @@ async fn a_trade_that_does_not_answer_is_asked_for_again() {
     assert_eq!(ran.settled(), [(FIRST_POLL + 4_000, 1, Outcome::Draw, 0)]);
 }
 
-/// Times at which more of an accepted trade was told.
+/// Times at which more of an accepted trade became known.
 fn opened(ran: &Ran) -> Vec<(i64, bool, bool)> {
-    let told = ran.picked(|kind| match kind {
+    let handled = ran.picked(|kind| match kind {
         EventKind::Opened(opened) => Some((opened.open_price.is_some(), opened.close_time.is_some())),
         _ => None,
     });
-    told.into_iter().map(|(at, _, (price, close))| (at, price, close)).collect()
+    handled.into_iter().map(|(at, _, (price, close))| (at, price, close)).collect()
 }
 
 #[tokio::test(start_paused = true)]
@@ -136,7 +136,7 @@ async fn details_are_told_once_and_not_with_every_answer() {
 
 #[tokio::test(start_paused = true)]
 async fn the_venues_time_of_an_answer_counts_unless_it_is_nonsense() {
-    for (arrival, told) in
+    for (arrival, handled) in
         [(MINUTE + 1_500, MINUTE + 1_500), (MINUTE - 20, MINUTE - 20), (90 * MINUTE, MINUTE)]
     {
         let ran = trade(|stage| {
@@ -144,7 +144,7 @@ async fn the_venues_time_of_an_answer_counts_unless_it_is_nonsense() {
             script.ending(stage.at(CLOSE), Outcome::Won, 8)
         })
         .await;
-        assert_eq!(opened(&ran), [(told, true, true)]);
+        assert_eq!(opened(&ran), [(handled, true, true)]);
         assert_eq!(ran.settled(), [(FIRST_POLL, 1, Outcome::Won, 800)]);
     }
 }

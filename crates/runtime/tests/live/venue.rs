@@ -158,7 +158,7 @@ impl ScriptedVenue {
         let found = state.trades.iter().find(is_it).cloned();
         let report = found.and_then(|trade| since(&trade.by_id, now));
         if state.ended.iter().any(|ended| ended == id) {
-            state.breaches.push(format!("trade {id} asked for after its outcome was told"));
+            state.breaches.push(format!("trade {id} asked for after its outcome was answered"));
         } else if report.as_ref().is_some_and(|report| report.progress.outcome().is_some()) {
             state.ended.push(id.to_owned());
         }

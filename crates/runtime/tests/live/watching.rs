@@ -15,13 +15,13 @@ async fn wallets_are_read_at_their_pace_and_told() {
     stage.script.balances = vec![(stage.at(0), 900), (stage.at(60_000), 950)];
     let stage = stage.spell(Which::Balances, (85_000, 95_000), Trouble::Fail(unavailable()));
     let ran = stage.stop(130_000, Stop::TimeUp).run().await;
-    let told = ran.picked(|kind| match kind {
+    let handled = ran.picked(|kind| match kind {
         EventKind::Balance { amount } => Some(amount.minor()),
         _ => None,
     });
     let expected =
         [(0, 0, 100_000), (30_000, 30_000, 90_000), (60_000, 60_000, 95_000), (120_000, 120_000, 95_000)];
-    assert_eq!(told, expected);
+    assert_eq!(handled, expected);
     assert_eq!(ran.finished().wallet.map(candlewick_sdk::Money::minor), Some(95_000));
     assert_eq!(ran.finished().free.minor(), 100_000, "the ledger decides, the wallet audits");
 }
@@ -43,19 +43,19 @@ async fn prices_come_at_the_multiples_of_their_pace_and_one_at_a_time() {
     let stage = stage.spell(Which::Prices, (10_000, 10_001), Trouble::Slow(Millis::new(7_000)));
     let ran = stage.stop(31_000, Stop::TimeUp).run().await;
     assert_eq!(ran.asked(&Ask::Price(btc())), [5_000, 10_000, 20_000, 25_000, 30_000]);
-    let told = ran.picked(|kind| match kind {
+    let handled = ran.picked(|kind| match kind {
         EventKind::Price { price, .. } => Some(price.time),
         _ => None,
     });
-    let moments: Vec<_> = told.iter().map(|(at, received, _)| (*at, *received)).collect();
+    let moments: Vec<_> = handled.iter().map(|(at, received, _)| (*at, *received)).collect();
     let expected =
         [5_000, 10_000, 20_000, 25_000, 30_000].map(|at| (at, if at == 10_000 { 17_000 } else { at }));
     assert_eq!(moments, expected);
 }
 
-/// The venue's `Date` is so far ahead from each moment on; told are the offsets (ours minus theirs), and the
+/// The venue's `Date` is so far ahead from each moment on; handled are the offsets (ours minus theirs), and the
 /// signals of minutes 1 to 4 are refused as skewed or not.
-async fn check_skew(ahead: &[(i64, i64)], spells: &[(i64, i64)], told: &[(i64, i64)], refused: &[i64]) {
+async fn check_skew(ahead: &[(i64, i64)], spells: &[(i64, i64)], handled: &[(i64, i64)], refused: &[i64]) {
     let signals = [MINUTE, 2 * MINUTE, 3 * MINUTE, 4 * MINUTE];
     let mut stage = Stage::paused().await.bot(btc(), &signals);
     stage.script.ahead = ahead.iter().map(|(from, ms)| (stage.at(*from), Millis::new(*ms))).collect();
@@ -71,7 +71,7 @@ async fn check_skew(ahead: &[(i64, i64)], spells: &[(i64, i64)], told: &[(i64, i
         _ => None,
     });
     let offsets: Vec<_> = offsets.into_iter().map(|(at, _, offset)| (at, offset)).collect();
-    assert_eq!(offsets, told);
+    assert_eq!(offsets, handled);
     let expected: Vec<_> = refused.iter().map(|minute| (minute * MINUTE, Rule::ClockSkew)).collect();
     assert_eq!(ran.refused(), expected);
 }

@@ -4,14 +4,14 @@
 //! from them on purpose: a misspelt field cannot be misspelt on both sides.
 
 mod account;
+mod failure;
 mod price;
-mod refusal;
 mod trade;
 mod value;
 
 pub(crate) use account::{CopyTradeParams, User, UserParams, Wallet};
+pub(crate) use failure::{ErrorDetail, ErrorEnvelope, PlainError};
 pub(crate) use price::{AggregatedCandle, PriceRecord};
-pub(crate) use refusal::{ErrorDetail, ErrorEnvelope, PlainError};
 pub(crate) use trade::{
     Acknowledgement, AsyncTrade, FullTrade, ListItem, OpenAnswer, OpenBody, ShortTrade, TradeListing,
     TradePage, WalletEntry,

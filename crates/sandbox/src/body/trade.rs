@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 /// What `POST /token/trades/open` takes (contract 4.1, endpoint 4): one of two shapes, told apart by `amount` and
 /// `volume`. A body with both is refused.
 ///
-/// Only documents the body; reading it names each reason of a refusal.
+/// Only documents the body; reading it names each reason of a rejection.
 #[derive(ToSchema)]
 #[serde(untagged)]
 #[allow(dead_code)] // documents

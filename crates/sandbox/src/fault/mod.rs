@@ -40,7 +40,7 @@ pub enum Fault {
     Duplicates,
     /// Answers hold enum values and fields that nobody has documented.
     UnknownValues,
-    /// The token is refused for the span, in venue time.
+    /// The token is not accepted for the span, in venue time.
     ExpiredToken,
 }
 

@@ -51,7 +51,7 @@ impl Boards {
             board.stored.push(one.clone());
         }
         if boards.is_empty() {
-            return Err(SandboxError::AddCandles);
+            return Err(SandboxError::NoCandles);
         }
         for board in boards.values_mut() {
             board.stored.sort_by_key(CandleSeries::interval);
@@ -90,14 +90,14 @@ impl Boards {
         let with_candles = self.boards.keys().copied().collect();
         match with_market.symmetric_difference(&with_candles).next() {
             None => Ok(()),
-            Some(symbol) => Err(SandboxError::CompleteMarket { symbol: *symbol }),
+            Some(symbol) => Err(SandboxError::IncompleteMarket { symbol: *symbol }),
         }
     }
 }
 
 fn asset_type_in(settings: &SandboxSettings, symbol: Symbol) -> Result<AssetType, SandboxError> {
     let Some(text) = settings.asset_types.get(&symbol) else { return Ok(asset_type_of(symbol)) };
-    text.parse().map_err(|_| SandboxError::ChangeSetting {
+    text.parse().map_err(|_| SandboxError::InvalidSetting {
         key: "asset_types",
         value: text.clone(),
         allowed: "crypto, forex or otc",

@@ -2,7 +2,7 @@
 //!
 //! A handler names one of these first, so that nobody learns of a fault in his request before he has a credential.
 
-use super::refusal::{Refused, Shape};
+use super::failure::{Failure, Shape};
 use super::state::ServerState;
 use crate::fault::Fault;
 use crate::settings::MissingTimestamp;
@@ -52,7 +52,7 @@ enum Timestamp {
     Optional,
 }
 
-// The answer is large, and made once per refused request.
+// The answer is large, and made once per failed request.
 #[allow(clippy::result_large_err)]
 fn check_token(
     state: &ServerState,
@@ -61,15 +61,15 @@ fn check_token(
     timestamp: Timestamp,
 ) -> Result<(), Response> {
     let at = state.now();
-    let refuse = |status, message| Err(Refused { status, message, code: None, at, uri }.answer());
+    let reject = |status, message| Err(Failure { status, message, code: None, at, uri }.answer());
     let message = |message| match Shape::of(uri.path()) {
         Shape::Envelope => message,
         Shape::Plain => "Unauthorized",
     };
     match headers.get("api-token") {
-        None => return refuse(StatusCode::UNAUTHORIZED, message("ApiKey not provided")),
+        None => return reject(StatusCode::UNAUTHORIZED, message("ApiKey not provided")),
         Some(token) if token.as_bytes() != state.token.as_bytes() => {
-            return refuse(StatusCode::UNAUTHORIZED, message("Invalid token"));
+            return reject(StatusCode::UNAUTHORIZED, message("Invalid token"));
         }
         Some(_) => {}
     }
@@ -77,11 +77,11 @@ fn check_token(
         state.expire_token(at + span);
     }
     if state.is_token_expired(at) {
-        return refuse(StatusCode::UNAUTHORIZED, message("Invalid token"));
+        return reject(StatusCode::UNAUTHORIZED, message("Invalid token"));
     }
     let required = timestamp == Timestamp::Required && state.missing_timestamp == MissingTimestamp::Refuse;
     if required && headers.get("x-timestamp").is_none_or(axum::http::HeaderValue::is_empty) {
-        return refuse(StatusCode::BAD_REQUEST, "x-timestamp not provided");
+        return reject(StatusCode::BAD_REQUEST, "x-timestamp not provided");
     }
     Ok(())
 }
@@ -91,7 +91,7 @@ fn check_key(state: &ServerState, headers: &HeaderMap, uri: &Uri) -> Result<(), 
     if headers.get("api-key").is_some_and(|key| key.as_bytes() == state.api_key.as_bytes()) {
         return Ok(());
     }
-    Err(Refused {
+    Err(Failure {
         status: StatusCode::UNAUTHORIZED,
         message: "Unauthorized",
         code: None,

@@ -1,7 +1,7 @@
 //! Where the switchboard's faults meet a request.
 
 use super::connection::Connection;
-use super::refusal::Refused;
+use super::failure::Failure;
 use super::state::ServerState;
 use crate::fault::{Fault, disfigure, garbage};
 use axum::body::{Body, Bytes, HttpBody};
@@ -60,7 +60,7 @@ pub(crate) async fn meet_faults(
         return Response::from_parts(parts, Body::from(garbage(index)));
     }
     if response.status().is_success() && state.switchboard.strike(Fault::UnknownValues).is_some() {
-        return disfigured(response).await.unwrap_or_else(|_| Refused::internal(state.now(), &uri).answer());
+        return disfigured(response).await.unwrap_or_else(|_| Failure::internal(state.now(), &uri).answer());
     }
     response
 }
@@ -91,7 +91,7 @@ fn server_error(state: &ServerState, fault: Fault, uri: &Uri) -> Response {
     } else {
         (StatusCode::INTERNAL_SERVER_ERROR, "Internal Server Error")
     };
-    let mut response = Refused { status, message, code: None, at: state.now(), uri }.answer();
+    let mut response = Failure { status, message, code: None, at: state.now(), uri }.answer();
     if even {
         response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
     }

@@ -5,13 +5,13 @@ mod connection;
 mod credentials;
 mod date;
 mod document;
+mod failure;
 mod faults;
 mod openapi;
 mod opening;
 mod payload;
 mod prices;
 mod query;
-mod refusal;
 mod state;
 mod trading;
 

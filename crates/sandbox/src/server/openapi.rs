@@ -3,8 +3,8 @@
 use super::connection::mark_under_way;
 use super::date::date;
 use super::document::{Credentials, with_offer};
+use super::failure::Failure;
 use super::faults::meet_faults;
-use super::refusal::Refused;
 use super::state::ServerState;
 use super::{opening, prices, trading};
 use axum::extract::State;
@@ -53,11 +53,11 @@ pub(crate) fn router(state: Arc<ServerState>) -> Router {
 }
 
 async fn unknown_path(State(state): State<Arc<ServerState>>, uri: Uri) -> Response {
-    Refused { status: StatusCode::NOT_FOUND, message: "Not Found", code: None, at: state.now(), uri: &uri }
+    Failure { status: StatusCode::NOT_FOUND, message: "Not Found", code: None, at: state.now(), uri: &uri }
         .answer()
 }
 
 async fn unknown_method(State(state): State<Arc<ServerState>>, uri: Uri) -> Response {
     let status = StatusCode::METHOD_NOT_ALLOWED;
-    Refused { status, message: "Method Not Allowed", code: None, at: state.now(), uri: &uri }.answer()
+    Failure { status, message: "Method Not Allowed", code: None, at: state.now(), uri: &uri }.answer()
 }

@@ -1,8 +1,8 @@
 //! Opening a trade (contract 4.1, endpoint 4, and `observed: opening a trade`).
 
 use super::credentials::Token;
+use super::failure::Failure;
 use super::payload::Payload;
-use super::refusal::Refused;
 use super::state::ServerState;
 use crate::body::{AsyncTrade, ErrorEnvelope, OpenAnswer, OpenBody};
 use crate::settings::Replies;
@@ -41,7 +41,7 @@ pub(crate) async fn open(
 ) -> Response {
     let (shape, request) = match accept(&state, &headers, &body) {
         Ok(asked) => asked,
-        Err(reason) => return refuse(&reason, state.now(), &uri),
+        Err(reason) => return reject(&reason, state.now(), &uri),
     };
     let visible = match state.replies {
         Replies::AtOnce => Visible::AtOnce,
@@ -50,7 +50,7 @@ pub(crate) async fn open(
     let now = state.now();
     let opened = state.venue().open(&request, visible, now);
     let arrival = match &opened {
-        Opened::Accepted { arrival, .. } | Opened::Refused { arrival, .. } => *arrival,
+        Opened::Accepted { arrival, .. } | Opened::Rejected { arrival, .. } => *arrival,
     };
     // Holding the clock until the answer leaves, so that what it says is as of the arrival.
     let _hold = match state.replies {
@@ -62,7 +62,7 @@ pub(crate) async fn open(
     };
     let now = state.now();
     match opened {
-        Opened::Refused { reason, arrival } => refuse(&reason, arrival, &uri),
+        Opened::Rejected { reason, arrival } => reject(&reason, arrival, &uri),
         Opened::Accepted { place, .. } => match shape {
             BodyShape::Full => {
                 let trade = state.venue().opened_trade(place, now);
@@ -104,12 +104,12 @@ pub(crate) async fn open_async(
 ) -> Response {
     let (_, request) = match accept(&state, &headers, &body) {
         Ok(asked) => asked,
-        Err(reason) => return refuse(&reason, state.now(), &uri),
+        Err(reason) => return reject(&reason, state.now(), &uri),
     };
     let now = state.now();
     let opened = state.venue().open(&request, Visible::AtOnce, now);
     match opened {
-        Opened::Refused { reason, arrival } => refuse(&reason, arrival, &uri),
+        Opened::Rejected { reason, arrival } => reject(&reason, arrival, &uri),
         Opened::Accepted { place, .. } => answer(state.venue().async_trade(place), now, &uri),
     }
 }
@@ -134,12 +134,12 @@ fn accept(
     }
 }
 
-fn refuse(reason: &Reason, at: Millis, uri: &Uri) -> Response {
+fn reject(reason: &Reason, at: Millis, uri: &Uri) -> Response {
     let Reason { message, code } = reason;
-    Refused { status: StatusCode::BAD_REQUEST, message, code: *code, at, uri }.answer()
+    Failure { status: StatusCode::BAD_REQUEST, message, code: *code, at, uri }.answer()
 }
 
 fn answer<T: serde::Serialize>(trade: Option<T>, now: Millis, uri: &Uri) -> Response {
     // The place comes from the same table a moment ago; nothing is ever removed from it.
-    trade.map_or_else(|| Refused::internal(now, uri).answer(), |trade| Json(trade).into_response())
+    trade.map_or_else(|| Failure::internal(now, uri).answer(), |trade| Json(trade).into_response())
 }

@@ -1,6 +1,6 @@
 //! The parts of a request that may be unreadable, each answered in the shape of its endpoint (contract 5 and 7).
 
-use super::refusal::Refused;
+use super::failure::Failure;
 use super::state::ServerState;
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{FromRequest, FromRequestParts, Path, Request};
@@ -29,7 +29,7 @@ impl FromRequestParts<Arc<ServerState>> for Segment {
     async fn from_request_parts(parts: &mut Parts, state: &Arc<ServerState>) -> Result<Self, Response> {
         match Path::<String>::from_request_parts(parts, state).await {
             Ok(Path(segment)) => Ok(Self(segment)),
-            Err(_) => Err(Refused {
+            Err(_) => Err(Failure {
                 status: StatusCode::BAD_REQUEST,
                 message: "The path is not UTF-8",
                 code: None,
@@ -60,7 +60,7 @@ impl FromRequest<Arc<ServerState>> for Payload {
             }
             Err(_) => (StatusCode::REQUEST_TIMEOUT, "The body did not arrive within 10 s"),
         };
-        let mut answer = Refused { status, message, code: None, at: state.now(), uri: &parts.uri }.answer();
+        let mut answer = Failure { status, message, code: None, at: state.now(), uri: &parts.uri }.answer();
         // Where the rest of the body would begin, no next request can be found.
         answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         Err(answer)

@@ -1,9 +1,9 @@
 //! The symbol price API (contract 4.2).
 
 use super::credentials::Key;
+use super::failure::Failure;
 use super::payload::Segment;
 use super::query::{Parameters, read, read_or};
-use super::refusal::Refused;
 use super::state::ServerState;
 use crate::body::{
     AggregatedCandle, AssetType, CandleInterval, Pair, PlainError, PriceRecord, Slot, iso8601,
@@ -201,6 +201,6 @@ impl Objection {
             Self::BadRequest(message) => (StatusCode::BAD_REQUEST, message.as_str()),
             Self::NotFound => (StatusCode::NOT_FOUND, "Not Found"),
         };
-        Refused { status, message, code: None, at, uri }.answer()
+        Failure { status, message, code: None, at, uri }.answer()
     }
 }

@@ -1,9 +1,9 @@
 //! Wallets, trades and the user (contract 4.1, endpoints 1, 2, 3 and 5).
 
 use super::credentials::{Token, TokenAndTimestamp};
+use super::failure::Failure;
 use super::payload::Segment;
 use super::query::{Parameters, read_or};
-use super::refusal::Refused;
 use super::state::ServerState;
 use crate::body::{ErrorEnvelope, PlainError, ShortTrade, TradePage, User, Wallet};
 use crate::fault::Fault;
@@ -63,7 +63,7 @@ pub(crate) async fn trades(
         Ok(request) => request,
         Err(message) => {
             let status = StatusCode::BAD_REQUEST;
-            return Refused { status, message: &message, code: None, at: now, uri: &uri }.answer();
+            return Failure { status, message: &message, code: None, at: now, uri: &uri }.answer();
         }
     };
     let order = match state.switchboard.strike(Fault::Shuffle) {
@@ -113,7 +113,7 @@ pub(crate) async fn trade(
     let found = state.venue().short_trade(&id, state.short_form, now);
     match found {
         Some(trade) => Json(trade).into_response(),
-        None => Refused {
+        None => Failure {
             status: StatusCode::NOT_FOUND,
             message: "Trade not found",
             code: None,

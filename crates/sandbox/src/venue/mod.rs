@@ -26,7 +26,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use trade::{Ending, Trade};
 
-/// How many trades one sandbox keeps; an open beyond it is refused.
+/// How many trades one sandbox keeps; an open beyond it is rejected.
 const MOST_TRADES: usize = 1_000_000;
 
 /// The venue as the API sees it. Every method first lets venue time pass up to `now`.
@@ -61,13 +61,13 @@ pub(crate) enum Opened {
         place: usize,
         arrival: Millis,
     },
-    Refused {
+    Rejected {
         reason: Reason,
         arrival: Millis,
     },
 }
 
-/// Why an order is refused: in words, and as a program reads it. The contract shows neither (contract 5); both are the
+/// Why an order is rejected: in words, and as a program reads it. The contract shows neither (contract 5); both are the
 /// sandbox's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Reason {
@@ -132,7 +132,7 @@ impl Venue {
         self.pass_until(now);
         if self.trades.len() >= MOST_TRADES {
             let reason = Reason::coded("Too many trades", "TOO_MANY_TRADES");
-            return Opened::Refused { reason, arrival: now };
+            return Opened::Rejected { reason, arrival: now };
         }
         self.orders += 1;
         let OrderRequest { symbol, direction, stake, expiry } = *request;
@@ -141,14 +141,14 @@ impl Venue {
         if self.is_ever_late() && stake > balance - self.hidden(now) {
             // The simulator has money that the wallet does not show.
             let arrival = now + self.simulation.latency_ms;
-            return Opened::Refused { reason: reason_of(Refusal::InsufficientBalance), arrival };
+            return Opened::Rejected { reason: reason_of(Refusal::InsufficientBalance), arrival };
         }
         let answer = self.simulator.submit(&order);
         let arrival = answer.at;
         let Moments { open_time, close_time, .. } = Moments::of(expiry, arrival, &self.simulation);
         let open_price = match answer.kind {
             AnswerKind::Opened(opening) => opening.open_price,
-            AnswerKind::Refused(refusal) => return Opened::Refused { reason: reason_of(refusal), arrival },
+            AnswerKind::Refused(refusal) => return Opened::Rejected { reason: reason_of(refusal), arrival },
         };
         let shown = match visible {
             Visible::AtOnce => now,
@@ -177,7 +177,7 @@ impl Venue {
     /// Lets everything happen that is due at `now`.
     fn pass_until(&mut self, now: Millis) {
         while let Some(event) = self.simulator.pop_due(now) {
-            let Some(&place) = self.by_number.get(&event.number()) else { continue }; // a refused order
+            let Some(&place) = self.by_number.get(&event.number()) else { continue }; // a rejected order
             let Some(trade) = self.trades.get_mut(place) else { continue };
             match event {
                 VenueEvent::Answered(_) => {

@@ -5,7 +5,7 @@ use candlewick_api::{Credentials, HttpBroker, OpenBody, Secret, Settings};
 use candlewick_broker::clock::{Clock, Speed, VirtualClock};
 use candlewick_broker::{
     Account, AsOf, Broker, CandleQuery, Detail, MarketData, OpenOrder, OpenOutcome, PriceAnswer, Progress,
-    RefusalReason, Reply, Skew, TradeReport,
+    RejectionReason, Reply, Skew, TradeReport,
 };
 use candlewick_sandbox::{Replies, RunningSandbox};
 use candlewick_sdk::{Direction, ExpirationType, Interval, Millis, Outcome};
@@ -125,21 +125,21 @@ async fn the_other_ways_to_open_are_read_too() {
 }
 
 #[tokio::test]
-async fn a_refusal_is_certain_says_why_and_when_the_order_arrived() {
+async fn a_rejection_is_certain_says_why_and_when_the_order_arrived() {
     let (sandbox, clock) = Premises::default().sandbox();
     let sandbox = sandbox.bind(std::future::pending()).await.unwrap();
     let broker = client(&sandbox, Arc::clone(&clock) as Arc<dyn Clock>, |_| ());
     clock.set(START + 41 * 60_000);
-    let OpenOutcome::Refused(refusal) = broker.open(&order("EURUSD"), Millis::MAX).await else {
+    let OpenOutcome::Rejected(rejection) = broker.open(&order("EURUSD"), Millis::MAX).await else {
         panic!("a gap has no price")
     };
-    assert_eq!((refusal.reason, refusal.text.as_str()), (RefusalReason::NoPrice, "Outdated price"));
-    assert_eq!(refusal.venue_time, Some(Millis::new(START + 41 * 60_000 + 2_000)));
+    assert_eq!((rejection.reason, rejection.text.as_str()), (RejectionReason::NoPrice, "Outdated price"));
+    assert_eq!(rejection.venue_time, Some(Millis::new(START + 41 * 60_000 + 2_000)));
     let greedy = OpenOrder { amount: Decimal::from(10_001), ..order("BTCUSDT") };
-    let OpenOutcome::Refused(refusal) = broker.open(&greedy, Millis::MAX).await else {
+    let OpenOutcome::Rejected(rejection) = broker.open(&greedy, Millis::MAX).await else {
         panic!("the wallet does not cover it")
     };
-    assert_eq!(refusal.reason, RefusalReason::InsufficientBalance);
+    assert_eq!(rejection.reason, RejectionReason::InsufficientBalance);
     sandbox.stop().await;
 }
 

@@ -44,7 +44,7 @@ proptest! {
                     expected += cents(&row["pnl"]) - if arrived && !over { cents(&row["amount"]) } else { 0 };
                 }
                 prop_assert_eq!(cents(&json!(venue.balance().await)), expected);
-                prop_assert!(expected >= 0, "a stake that the wallet does not cover is refused");
+                prop_assert!(expected >= 0, "a stake that the wallet does not cover is rejected");
             }
             Ok(())
         })?;

@@ -91,7 +91,7 @@ async fn a_trade_that_closes_in_a_gap_is_cancelled_and_refunded() {
 }
 
 #[tokio::test]
-async fn refusals_at_the_arrival_carry_its_time() {
+async fn rejections_at_the_arrival_carry_its_time() {
     let venue = venue();
     venue.clock.set(START + 41 * 60_000);
     let answer = venue.post("/token/trades/open", body("EURUSD", "BUY")).await;

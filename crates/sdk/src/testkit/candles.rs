@@ -1,4 +1,4 @@
-//! Candles for tests: by hand, at random in several moods, and as no market should make them.
+//! Candles for tests: by hand, at random in several regimes, and as no market should make them.
 
 use super::chance::Chance;
 use crate::{BotContext, Candle, ExpirationType, Expiry, Interval, Millis, Ohlcv, Symbol};

@@ -12,5 +12,5 @@ mod window;
 
 pub use course::Course;
 pub use neighbours::Robustness;
-pub use step::{Chosen, Step, StepEnd, WalkForward, joined};
+pub use step::{Chosen, WalkForward, WindowEnd, WindowResult, joined};
 pub use window::{Scheme, Window, WindowSettings};

@@ -21,7 +21,7 @@ pub struct WalkForward<'a> {
 }
 
 /// What became of a window.
-pub struct Step {
+pub struct WindowResult {
     /// Where it lies.
     pub window: Window,
     /// The sets that were tried on its training.
@@ -48,10 +48,10 @@ pub struct Chosen {
     pub finished: Finished,
 }
 
-/// How a step ended.
-pub enum StepEnd {
+/// How the search and test of a window ended.
+pub enum WindowEnd {
     /// Here is what came of it.
-    Done(Box<Step>),
+    Done(Box<WindowResult>),
     /// It was told to stop; the journal knows what ran.
     Stopped,
 }
@@ -77,11 +77,11 @@ impl WalkForward<'_> {
         journal: &mut TrialJournal,
         known: Vec<Record>,
         watcher: &mut Watcher<'_>,
-    ) -> Result<StepEnd, BacktestError> {
+    ) -> Result<WindowEnd, BacktestError> {
         let Course { whole, balance } = self.course;
-        let nothing = || Step { window: window.clone(), rows: Vec::new(), counting: 0, chosen: None };
+        let nothing = || WindowResult { window: window.clone(), rows: Vec::new(), counting: 0, chosen: None };
         let Some((candles, markets)) = self.course.training(&window.training) else {
-            return Ok(StepEnd::Done(Box::new(nothing())));
+            return Ok(WindowEnd::Done(Box::new(nothing())));
         };
         let replay = Replay { candles: &candles, markets: &markets, ..whole };
         let runner = SharedRunner::new(replay, Declarations::Trusted);
@@ -92,14 +92,14 @@ impl WalkForward<'_> {
             balance,
             threads: self.threads,
         };
-        let SweepEnd::Done(rows) = sweep.run(journal, known, watcher)? else { return Ok(StepEnd::Stopped) };
+        let SweepEnd::Done(rows) = sweep.run(journal, known, watcher)? else { return Ok(WindowEnd::Stopped) };
         let best = ranked(&rows).into_iter().next().filter(|row| row.score.is_some());
         // What a strategy declares is believed while it is searched; of what is chosen, it is not.
         if let Some(best) = best {
             runner.check(&best.candidate, balance)?;
         }
         let chosen = best.map(|best| self.test(best, &rows, &runner, window)).transpose()?.flatten();
-        Ok(StepEnd::Done(Box::new(Step {
+        Ok(WindowEnd::Done(Box::new(WindowResult {
             counting: rows.iter().filter(|row| row.score.is_some()).count(),
             rows,
             chosen,
@@ -163,7 +163,7 @@ impl WalkForward<'_> {
 
 /// The tests of all windows as one run that began with `balance`: their trades in the order of time. Each window traded
 /// with that balance and limits of its own, so that no bot has a verdict over all; nothing when no window chose a set.
-pub fn joined<'a>(steps: impl IntoIterator<Item = &'a Step>, balance: Money) -> Option<Finished> {
+pub fn joined<'a>(steps: impl IntoIterator<Item = &'a WindowResult>, balance: Money) -> Option<Finished> {
     let mut all: Option<Finished> = None;
     for chosen in steps.into_iter().filter_map(|step| step.chosen.as_ref()) {
         let one = &chosen.finished;

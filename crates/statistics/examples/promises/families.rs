@@ -3,7 +3,7 @@
 use crate::intervals::p_value;
 use crate::measured::{Bound, Measured, SEED, Scale};
 use candlewick_statistics::{
-    Arrangement, Bootstrap, DirectedTrade, Split, StatisticsError, StreamEvent, TradeOutcome, TradeSide,
+    Bootstrap, DirectedTrade, Split, StatisticsError, StreamEvent, TradeDependence, TradeOutcome, TradeSide,
     TradeStream, VariantReturns, benjamini_hochberg, best_of_many, direction_baseline,
     probability_of_overfitting,
 };
@@ -55,7 +55,7 @@ fn worthless(
     periods: u64,
     together: usize,
 ) -> Result<VariantReturns, StatisticsError> {
-    let stream = TradeStream::new(Arrangement::InStep(together), &[0.85], 0.0, 0.0)?;
+    let stream = TradeStream::new(TradeDependence::SameTrade(together), &[0.85], 0.0, 0.0)?;
     let variant = |variant| {
         let mut returns = Vec::new();
         stream.play(SEED, path * variants + variant, periods, |event| {
@@ -71,7 +71,7 @@ fn worthless(
 
 /// Trades whose directions and prices know nothing of each other.
 fn chance_directions(path: u64) -> Result<Vec<Vec<DirectedTrade>>, StatisticsError> {
-    let coin = TradeStream::new(Arrangement::OneAfterAnother, &[1.0], 0.0, 0.0)?;
+    let coin = TradeStream::new(TradeDependence::Independent, &[1.0], 0.0, 0.0)?;
     let sides = |path| {
         let mut sides = Vec::new();
         coin.play(SEED, path, 60, |event| {

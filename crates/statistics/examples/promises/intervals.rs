@@ -2,7 +2,7 @@
 
 use crate::measured::{Bound, Measured, SEED, Scale};
 use candlewick_statistics::{
-    Arrangement, ConfidenceInterval, StatisticsError, StreamEvent, TradeOutcome, TradeStream, WinRate,
+    ConfidenceInterval, StatisticsError, StreamEvent, TradeDependence, TradeOutcome, TradeStream, WinRate,
     binomial_p_value, break_even, clopper_pearson_interval, poisson_binomial_p_value, wilson_interval,
 };
 use std::ops::ControlFlow;
@@ -38,7 +38,7 @@ pub(crate) fn errors(scale: Scale) -> Result<Vec<Measured>, StatisticsError> {
         |path| Ok(p_value(path, 500, 0.0)? <= 0.05),
     )?;
     let payouts = [0.7, 0.8, 0.92];
-    let stream = TradeStream::new(Arrangement::OneAfterAnother, &payouts, 0.0, 0.0)?;
+    let stream = TradeStream::new(TradeDependence::Independent, &payouts, 0.0, 0.0)?;
     let mixed = Measured::share(
         ("one Poisson-binomial test of 200 trades at mixed payouts errs", Bound::AtMost, 0.05),
         scale.trials / 10,
@@ -60,7 +60,7 @@ pub(crate) fn errors(scale: Scale) -> Result<Vec<Measured>, StatisticsError> {
 /// How many of so many independent trades were won, `points` above the break-even of payout 85.
 fn won(path: u64, trades: u64, points: f64) -> Result<u64, StatisticsError> {
     let mut won = 0;
-    let stream = TradeStream::new(Arrangement::OneAfterAnother, &[0.85], points, 0.0)?;
+    let stream = TradeStream::new(TradeDependence::Independent, &[0.85], points, 0.0)?;
     stream.play(SEED, path, trades, |event| {
         if let StreamEvent::Settled { outcome, .. } = event {
             won += u64::from(outcome == TradeOutcome::Won);

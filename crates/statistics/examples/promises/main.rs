@@ -11,12 +11,12 @@ mod naive;
 mod power;
 mod verdict;
 
-use candlewick_statistics::VerdictPlan;
+use candlewick_statistics::EdgeTestPlan;
 use measured::{Measured, Scale};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let trials: u64 = std::env::args().nth(1).map_or(Ok(20_000), |text| text.parse())?;
-    let scale = Scale { trials, trades: 5_000, plan: VerdictPlan::default() };
+    let scale = Scale { trials, trades: 5_000, plan: EdgeTestPlan::default() };
     println!(
         "The verdict, looked at after each of {} trades, on {trials} paths of each kind\n",
         scale.trades

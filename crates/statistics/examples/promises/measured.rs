@@ -1,6 +1,6 @@
 //! A promise and what was measured of it.
 
-use candlewick_statistics::{StatisticsError, VerdictPlan};
+use candlewick_statistics::{EdgeTestPlan, StatisticsError};
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::thread;
@@ -18,7 +18,7 @@ pub(crate) struct Scale {
     /// The most trades of a path.
     pub(crate) trades: u64,
     /// What the verdict looks for.
-    pub(crate) plan: VerdictPlan,
+    pub(crate) plan: EdgeTestPlan,
 }
 
 /// How the measured share is bounded by the nominal one.

@@ -16,8 +16,8 @@ pub(crate) fn print(scale: Scale) -> Result<(), StatisticsError> {
     );
     println!("| trades that win exactly p* | SPRT | binomial test after every trade |\n|---|---|---|");
     let naive = Naive::new(scale)?;
-    for (name, arrangement, payouts, draws) in NULLS {
-        let (sprt, binomial) = naive.errors(&TradeStream::new(arrangement, payouts, 0.0, draws)?, scale)?;
+    for (name, dependence, payouts, draws) in NULLS {
+        let (sprt, binomial) = naive.errors(&TradeStream::new(dependence, payouts, 0.0, draws)?, scale)?;
         println!("| {name} | {:.1} % | {:.1} % |", 100.0 * sprt, 100.0 * binomial);
     }
     Ok(())

@@ -3,7 +3,7 @@
 
 use crate::measured::Scale;
 use crate::verdict::rates;
-use candlewick_statistics::{Arrangement, StatisticsError, TradeStream};
+use candlewick_statistics::{StatisticsError, TradeDependence, TradeStream};
 
 /// What becomes of each planted edge.
 pub(crate) fn print(scale: Scale) -> Result<(), StatisticsError> {
@@ -12,17 +12,17 @@ pub(crate) fn print(scale: Scale) -> Result<(), StatisticsError> {
         "| true edge | shown | rejected | trades to show, half of all paths | 80 % | to reject, half |\n\
          |---|---|---|---|---|---|"
     );
-    for (name, arrangement, points) in [
-        ("+5 points", Arrangement::OneAfterAnother, 5.0),
-        ("+2 points", Arrangement::OneAfterAnother, 2.0),
-        ("+2.16 points: exactly delta", Arrangement::OneAfterAnother, 4.0 / 1.85),
-        ("none", Arrangement::OneAfterAnother, 0.0),
-        ("a coin: -4.05 points", Arrangement::OneAfterAnother, 50.0 - 100.0 / 1.85),
-        ("+5 points, three bots in step", Arrangement::InStep(3), 5.0),
-        ("+5 points, chain of three", Arrangement::Chain(3), 5.0),
-        ("+2 points, three bots in step", Arrangement::InStep(3), 2.0),
+    for (name, dependence, points) in [
+        ("+5 points", TradeDependence::Independent, 5.0),
+        ("+2 points", TradeDependence::Independent, 2.0),
+        ("+2.16 points: exactly delta", TradeDependence::Independent, 4.0 / 1.85),
+        ("none", TradeDependence::Independent, 0.0),
+        ("a coin: -4.05 points", TradeDependence::Independent, 50.0 - 100.0 / 1.85),
+        ("+5 points, three bots in step", TradeDependence::SameTrade(3), 5.0),
+        ("+5 points, chain of three", TradeDependence::Overlapping(3), 5.0),
+        ("+2 points, three bots in step", TradeDependence::SameTrade(3), 2.0),
     ] {
-        let rates = rates(&TradeStream::new(arrangement, &[0.85], points, 0.0)?, scale);
+        let rates = rates(&TradeStream::new(dependence, &[0.85], points, 0.0)?, scale);
         let shown = |trades: Option<u64>| trades.map_or_else(|| "-".to_owned(), |trades| trades.to_string());
         println!(
             "| {name} | {:.1} % | {:.1} % | {} | {} | {} |",

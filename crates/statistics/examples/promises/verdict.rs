@@ -1,40 +1,40 @@
 //! How often the verdict errs, looked at after every trade, however trades hang together.
 
 use crate::measured::{Bound, Measured, SEED, Scale, on_cores};
-use candlewick_statistics::{Arrangement, PathRange, StatisticsError, TradeStream, VerdictRates};
+use candlewick_statistics::{PathRange, StatisticsError, TradeDependence, TradeStream, VerdictRates};
 
 const MIXED: [f64; 5] = [0.60, 0.70, 0.80, 0.85, 0.92];
 
-pub(crate) type Null = (&'static str, Arrangement, &'static [f64], f64);
+pub(crate) type Null = (&'static str, TradeDependence, &'static [f64], f64);
 
 /// Trades that win exactly their break-even: how they hang together, their payouts, their share of draws.
 pub(crate) const NULLS: [Null; 9] = [
-    ("independent trades", Arrangement::OneAfterAnother, &[0.85], 0.0),
-    ("three bots in step", Arrangement::InStep(3), &[0.85], 0.0),
-    ("five bots in step", Arrangement::InStep(5), &[0.85], 0.0),
-    ("chain, two open at once", Arrangement::Chain(2), &[0.85], 0.0),
-    ("chain, five open at once", Arrangement::Chain(5), &[0.85], 0.0),
-    ("mixed payouts 60 to 92", Arrangement::OneAfterAnother, &MIXED, 0.0),
-    ("5 % draws", Arrangement::OneAfterAnother, &[0.85], 0.05),
-    ("20 % draws", Arrangement::OneAfterAnother, &[0.85], 0.2),
-    ("mixed payouts, 5 % draws, three in step", Arrangement::InStep(3), &MIXED, 0.05),
+    ("independent trades", TradeDependence::Independent, &[0.85], 0.0),
+    ("three bots in step", TradeDependence::SameTrade(3), &[0.85], 0.0),
+    ("five bots in step", TradeDependence::SameTrade(5), &[0.85], 0.0),
+    ("chain, two open at once", TradeDependence::Overlapping(2), &[0.85], 0.0),
+    ("chain, five open at once", TradeDependence::Overlapping(5), &[0.85], 0.0),
+    ("mixed payouts 60 to 92", TradeDependence::Independent, &MIXED, 0.0),
+    ("5 % draws", TradeDependence::Independent, &[0.85], 0.05),
+    ("20 % draws", TradeDependence::Independent, &[0.85], 0.2),
+    ("mixed payouts, 5 % draws, three in step", TradeDependence::SameTrade(3), &MIXED, 0.05),
 ];
 
 /// Wrong answers on each null, and on edges of exactly delta.
 pub(crate) fn errors(scale: Scale) -> Result<Vec<Measured>, StatisticsError> {
     let mut errors = Vec::new();
-    for (name, arrangement, payouts, draws) in NULLS {
-        let rates = rates(&TradeStream::new(arrangement, payouts, 0.0, draws)?, scale);
+    for (name, dependence, payouts, draws) in NULLS {
+        let rates = rates(&TradeStream::new(dependence, payouts, 0.0, draws)?, scale);
         let nominal = scale.plan.alpha();
         errors.push(wrong(format!("edge shown: {name} that win exactly p*"), nominal, rates.shown(), scale));
     }
-    for (name, arrangement) in [
-        ("independent trades", Arrangement::OneAfterAnother),
-        ("three bots in step", Arrangement::InStep(3)),
-        ("chain, three open at once", Arrangement::Chain(3)),
+    for (name, dependence) in [
+        ("independent trades", TradeDependence::Independent),
+        ("three bots in step", TradeDependence::SameTrade(3)),
+        ("chain, three open at once", TradeDependence::Overlapping(3)),
     ] {
         let points = 100.0 * scale.plan.delta() / 1.85;
-        let rates = rates(&TradeStream::new(arrangement, &[0.85], points, 0.0)?, scale);
+        let rates = rates(&TradeStream::new(dependence, &[0.85], points, 0.0)?, scale);
         let nominal = scale.plan.beta();
         errors.push(wrong(
             format!("edge rejected: {name} with exactly delta"),

@@ -28,15 +28,15 @@ pub(super) fn ruin(question: &RuinQuestion, cycle: &Cycle) -> Ruin {
         top / spacing as f64 * f64::from(question.horizon_trades) * cycle.outcomes.len() as f64
     };
     if work(finest) <= MOST_WORK {
-        return Chain::new(question, cycle, finest, top).follow();
+        return Overlapping::new(question, cycle, finest, top).follow();
     }
     // Between the points of a coarser lattice every change takes two multiplications; and half as many points again.
     let least = (3.0 * work(1) / COARSE_WORK).ceil() as u64;
     // A spacing that divides the smallest need, the base stake, leaves every loss of it exact.
     let base = cycle.outcomes.iter().map(|outcome| outcome.needs).min().unwrap_or(1);
     let spacing = (least..3 * least).find(|spacing| base % (2 * spacing) == 0).unwrap_or(least);
-    let fine = Chain::new(question, cycle, spacing, top).follow();
-    let coarse = Chain::new(question, cycle, 2 * spacing, top).follow();
+    let fine = Overlapping::new(question, cycle, spacing, top).follow();
+    let coarse = Overlapping::new(question, cycle, 2 * spacing, top).follow();
     let error = fine.error() + (fine.probability() - coarse.probability()).abs();
     Ruin::new((1..=question.horizon_trades).map(|trades| fine.within(trades)).collect(), error)
 }
@@ -64,7 +64,7 @@ fn highest_balance(question: &RuinQuestion, cycle: &Cycle) -> f64 {
 
 /// The chain: `starts[n % len]` holds the probability that a cycle starts after `n` trades, for each balance
 /// `remainder + i * spacing`.
-struct Chain<'a> {
+struct Overlapping<'a> {
     cycle: &'a Cycle,
     spacing: u64,
     remainder: u64,
@@ -82,7 +82,7 @@ struct Front {
     to: usize,
 }
 
-impl<'a> Chain<'a> {
+impl<'a> Overlapping<'a> {
     fn new(question: &RuinQuestion, cycle: &'a Cycle, spacing: u64, top: f64) -> Self {
         let points = (top / spacing as f64) as usize + 2;
         let longest = cycle.outcomes.iter().map(|outcome| outcome.trades).max().unwrap_or(0) as usize;

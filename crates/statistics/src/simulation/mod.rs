@@ -7,5 +7,5 @@ mod verdict_rates;
 
 pub(crate) use dice::Dice;
 pub use ruin_paths::{RuinTrials, simulate_ruin};
-pub use trade_stream::{Arrangement, StreamEvent, TradeStream};
+pub use trade_stream::{StreamEvent, TradeDependence, TradeStream};
 pub use verdict_rates::{PathRange, VerdictRates};

@@ -8,20 +8,20 @@ use std::ops::ControlFlow;
 
 /// How the trades of a stream lie in time, and so how much they depend on each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Arrangement {
+pub enum TradeDependence {
     /// Each trade settles before the next opens: independent.
-    OneAfterAnother,
+    Independent,
     /// So many bots take the same trade: all win or all lose.
-    InStep(usize),
+    SameTrade(usize),
     /// A trade opens at each step of a random walk and lasts so many steps: each shares moves with its neighbours.
-    Chain(usize),
+    Overlapping(usize),
 }
 
 /// Trades of a known win rate: the payouts, each as probable as the others, the points by which the win rate lies
 /// above each payout's own break-even, and the share of draws.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TradeStream {
-    arrangement: Arrangement,
+    dependence: TradeDependence,
     payouts: Vec<Paid>,
     draw_share: f64,
 }
@@ -64,7 +64,7 @@ impl TradeStream {
     /// [`StatisticsError::NoTrades`] without a payout or with trades of no length, `NotAPayout`, and
     /// `NotAProbability` when the win rate or the share of draws is none.
     pub fn new(
-        arrangement: Arrangement,
+        dependence: TradeDependence,
         payout_fractions: &[f64],
         points: f64,
         draw_share: f64,
@@ -72,7 +72,7 @@ impl TradeStream {
         let payouts: Vec<Paid> =
             payout_fractions.iter().map(|b| Paid::new(*b, points)).collect::<Result<_, _>>()?;
         let stream =
-            Self { arrangement, payouts, draw_share: check_probability("share of draws", draw_share)? };
+            Self { dependence, payouts, draw_share: check_probability("share of draws", draw_share)? };
         if stream.payouts.is_empty() || stream.slots() == 0 {
             return Err(StatisticsError::NoTrades);
         }
@@ -81,9 +81,9 @@ impl TradeStream {
 
     /// The most trades that are open at once.
     pub const fn slots(&self) -> usize {
-        match self.arrangement {
-            Arrangement::OneAfterAnother => 1,
-            Arrangement::InStep(trades) | Arrangement::Chain(trades) => trades,
+        match self.dependence {
+            TradeDependence::Independent => 1,
+            TradeDependence::SameTrade(trades) | TradeDependence::Overlapping(trades) => trades,
         }
     }
 
@@ -97,10 +97,10 @@ impl TradeStream {
     ) {
         let mut dice = Dice::new(seed, path);
         // A listener that breaks wants no more; nothing is left to do here.
-        let _ = match self.arrangement {
-            Arrangement::OneAfterAnother => self.play_groups(&mut dice, 1, trades, listen),
-            Arrangement::InStep(size) => self.play_groups(&mut dice, size, trades, listen),
-            Arrangement::Chain(steps) => self.play_chain(&mut dice, steps, trades, listen),
+        let _ = match self.dependence {
+            TradeDependence::Independent => self.play_groups(&mut dice, 1, trades, listen),
+            TradeDependence::SameTrade(size) => self.play_groups(&mut dice, size, trades, listen),
+            TradeDependence::Overlapping(steps) => self.play_overlapping(&mut dice, steps, trades, listen),
         };
     }
 
@@ -128,7 +128,7 @@ impl TradeStream {
 
     /// The walk's steps come after the open, so that the win rate given all that was known at the open is exact: the
     /// sum of `steps` normal numbers exceeds its threshold with the win probability.
-    fn play_chain(
+    fn play_overlapping(
         &self,
         dice: &mut Dice,
         steps: usize,
@@ -208,16 +208,16 @@ mod tests {
 
     #[test]
     fn a_stream_wins_at_the_rate_it_was_made_for() {
-        for (arrangement, points, draw_share, expected) in [
-            (Arrangement::OneAfterAnother, 0.0, 0.0, 0.540_541),
-            (Arrangement::OneAfterAnother, 5.0, 0.1, 0.590_541),
-            (Arrangement::InStep(3), 2.0, 0.0, 0.560_541),
-            (Arrangement::Chain(4), -2.0, 0.0, 0.520_541),
+        for (dependence, points, draw_share, expected) in [
+            (TradeDependence::Independent, 0.0, 0.0, 0.540_541),
+            (TradeDependence::Independent, 5.0, 0.1, 0.590_541),
+            (TradeDependence::SameTrade(3), 2.0, 0.0, 0.560_541),
+            (TradeDependence::Overlapping(4), -2.0, 0.0, 0.520_541),
         ] {
-            let stream = TradeStream::new(arrangement, &[0.85], points, draw_share).unwrap();
+            let stream = TradeStream::new(dependence, &[0.85], points, draw_share).unwrap();
             let (win_rate, drawn, _) = observe(&stream, 300_000);
             // Three standard errors of 300,000 trades, 100,000 groups or the chain of four: at most 0.0055.
-            assert!((win_rate - expected).abs() < 0.0055, "{arrangement:?}: {win_rate}, not {expected}");
+            assert!((win_rate - expected).abs() < 0.0055, "{dependence:?}: {win_rate}, not {expected}");
             assert!((drawn - draw_share).abs() < 0.002, "{drawn}");
         }
     }
@@ -225,21 +225,21 @@ mod tests {
     #[test]
     fn neighbours_depend_on_each_other_as_they_overlap() {
         let product =
-            |arrangement| observe(&TradeStream::new(arrangement, &[1.0], 0.0, 0.0).unwrap(), 300_000).2;
-        assert!(product(Arrangement::OneAfterAnother).abs() < 0.01);
-        assert!((product(Arrangement::InStep(5)) - 0.8).abs() < 0.01); // four neighbours of five are twins
+            |dependence| observe(&TradeStream::new(dependence, &[1.0], 0.0, 0.0).unwrap(), 300_000).2;
+        assert!(product(TradeDependence::Independent).abs() < 0.01);
+        assert!((product(TradeDependence::SameTrade(5)) - 0.8).abs() < 0.01); // four neighbours of five are twins
         // Half of the walk in common: the correlation of the signs is 2 asin(1/2) / pi = 1/3.
-        assert!((product(Arrangement::Chain(2)) - 1.0 / 3.0).abs() < 0.01);
+        assert!((product(TradeDependence::Overlapping(2)) - 1.0 / 3.0).abs() < 0.01);
     }
 
     #[test]
     fn streams_that_cannot_be_are_refused() {
         let new =
-            |arrangement, payouts: &[f64], points, draw| TradeStream::new(arrangement, payouts, points, draw);
-        assert_eq!(new(Arrangement::OneAfterAnother, &[], 0.0, 0.0), Err(StatisticsError::NoTrades));
-        assert_eq!(new(Arrangement::InStep(0), &[0.85], 0.0, 0.0), Err(StatisticsError::NoTrades));
-        assert!(new(Arrangement::OneAfterAnother, &[0.0], 0.0, 0.0).is_err());
-        assert!(new(Arrangement::OneAfterAnother, &[0.85], 50.0, 0.0).is_err());
-        assert!(new(Arrangement::OneAfterAnother, &[0.85], 0.0, 1.1).is_err());
+            |dependence, payouts: &[f64], points, draw| TradeStream::new(dependence, payouts, points, draw);
+        assert_eq!(new(TradeDependence::Independent, &[], 0.0, 0.0), Err(StatisticsError::NoTrades));
+        assert_eq!(new(TradeDependence::SameTrade(0), &[0.85], 0.0, 0.0), Err(StatisticsError::NoTrades));
+        assert!(new(TradeDependence::Independent, &[0.0], 0.0, 0.0).is_err());
+        assert!(new(TradeDependence::Independent, &[0.85], 50.0, 0.0).is_err());
+        assert!(new(TradeDependence::Independent, &[0.85], 0.0, 1.1).is_err());
     }
 }

@@ -1,7 +1,7 @@
 //! How often a verdict is right, by trial.
 
 use super::trade_stream::{StreamEvent, TradeStream};
-use crate::{EdgeTest, NotionalStake, Verdict, VerdictPlan};
+use crate::{EdgeTest, EdgeTestPlan, NotionalStake, Verdict};
 use std::ops::ControlFlow;
 
 /// What the verdict said on many paths of a [`TradeStream`], looked at after every trade.
@@ -17,7 +17,7 @@ pub struct VerdictRates {
 impl VerdictRates {
     /// Follows `paths` paths of at most `trades` trades each, from `first_path` on: ranges that do not overlap may run
     /// on several threads and be joined with [`VerdictRates::join`], and give what one run gives.
-    pub fn simulate(plan: VerdictPlan, stream: &TradeStream, range: PathRange) -> Self {
+    pub fn simulate(plan: EdgeTestPlan, stream: &TradeStream, range: PathRange) -> Self {
         let mut rates = Self { paths: range.paths, shown_after: Vec::new(), rejected_after: Vec::new() };
         for path in range.first_path..range.first_path + range.paths {
             match follow(plan, stream, range, path) {
@@ -92,7 +92,7 @@ pub struct PathRange {
 }
 
 /// The verdict of one path, and after how many settled trades it came.
-fn follow(plan: VerdictPlan, stream: &TradeStream, range: PathRange, path: u64) -> (Verdict, u64) {
+fn follow(plan: EdgeTestPlan, stream: &TradeStream, range: PathRange, path: u64) -> (Verdict, u64) {
     let mut test = EdgeTest::new(plan);
     let mut stakes: Vec<Option<NotionalStake>> = (0..stream.slots()).map(|_| None).collect();
     let mut verdict = test.verdict();
@@ -118,16 +118,16 @@ fn follow(plan: VerdictPlan, stream: &TradeStream, range: PathRange, path: u64) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Arrangement;
+    use crate::TradeDependence;
 
     const RANGE: PathRange = PathRange { seed: 11, first_path: 0, paths: 1_500, trades: 1_000 };
     const MIXED: [f64; 3] = [0.6, 0.8, 0.92];
 
     /// The verdicts on trades that win `points` above the break-even of each payout. Delta is 0.12, so that nearly
     /// all paths end in a verdict: a verdict that could still fall errs less than it may.
-    fn rates(arrangement: Arrangement, payouts: &[f64], points: f64, draws: f64) -> VerdictRates {
-        let plan = VerdictPlan::new(0.05, 0.05, 0.12).unwrap();
-        let stream = TradeStream::new(arrangement, payouts, points, draws).unwrap();
+    fn rates(dependence: TradeDependence, payouts: &[f64], points: f64, draws: f64) -> VerdictRates {
+        let plan = EdgeTestPlan::new(0.05, 0.05, 0.12).unwrap();
+        let stream = TradeStream::new(dependence, payouts, points, draws).unwrap();
         VerdictRates::simulate(plan, &stream, RANGE)
     }
 
@@ -138,34 +138,36 @@ mod tests {
 
     #[test]
     fn no_edge_is_shown_at_the_promised_rate_however_trades_hang_together() {
-        for (arrangement, payouts, draws) in [
-            (Arrangement::OneAfterAnother, &[0.85] as &[f64], 0.0),
-            (Arrangement::InStep(3), &[0.85], 0.0),
-            (Arrangement::InStep(5), &[0.85], 0.0),
-            (Arrangement::Chain(3), &[0.85], 0.0),
-            (Arrangement::OneAfterAnother, &MIXED, 0.0),
-            (Arrangement::OneAfterAnother, &[0.85], 0.1),
+        for (dependence, payouts, draws) in [
+            (TradeDependence::Independent, &[0.85] as &[f64], 0.0),
+            (TradeDependence::SameTrade(3), &[0.85], 0.0),
+            (TradeDependence::SameTrade(5), &[0.85], 0.0),
+            (TradeDependence::Overlapping(3), &[0.85], 0.0),
+            (TradeDependence::Independent, &MIXED, 0.0),
+            (TradeDependence::Independent, &[0.85], 0.1),
         ] {
-            let shown = rates(arrangement, payouts, 0.0, draws).shown();
-            assert!(is_kept(shown), "{arrangement:?} {payouts:?} {draws}: {shown}");
+            let shown = rates(dependence, payouts, 0.0, draws).shown();
+            assert!(is_kept(shown), "{dependence:?} {payouts:?} {draws}: {shown}");
         }
     }
 
     #[test]
     fn an_edge_of_delta_is_rejected_at_the_promised_rate() {
-        for arrangement in [Arrangement::OneAfterAnother, Arrangement::InStep(3), Arrangement::Chain(3)] {
-            let rejected = rates(arrangement, &[0.85], 12.0 / 1.85, 0.0).rejected();
-            assert!(is_kept(rejected), "{arrangement:?}: {rejected}");
+        for dependence in
+            [TradeDependence::Independent, TradeDependence::SameTrade(3), TradeDependence::Overlapping(3)]
+        {
+            let rejected = rates(dependence, &[0.85], 12.0 / 1.85, 0.0).rejected();
+            assert!(is_kept(rejected), "{dependence:?}: {rejected}");
         }
     }
 
     #[test]
     fn a_large_edge_is_found_and_a_coin_is_rejected() {
         // Both are some 2.7 times as far from break-even as delta is; half of a thousand trades does for most.
-        let found = rates(Arrangement::OneAfterAnother, &[0.85], 6.0, 0.0);
+        let found = rates(TradeDependence::Independent, &[0.85], 6.0, 0.0);
         assert!(found.shown() > 0.85 && is_kept(found.rejected()), "{}", found.shown());
         assert!((300..600).contains(&found.trades_to_show(0.5).unwrap()), "{:?}", found.trades_to_show(0.5));
-        let coin = rates(Arrangement::OneAfterAnother, &[0.85], 50.0 - 100.0 / 1.85, 0.0);
+        let coin = rates(TradeDependence::Independent, &[0.85], 50.0 - 100.0 / 1.85, 0.0);
         assert!(coin.rejected() > 0.9 && coin.shown() < 0.01, "{} {}", coin.rejected(), coin.shown());
     }
 
@@ -181,8 +183,8 @@ mod tests {
 
     #[test]
     fn parts_join_to_the_whole() {
-        let stream = TradeStream::new(Arrangement::OneAfterAnother, &[0.85], 5.0, 0.0).unwrap();
-        let simulate = |range| VerdictRates::simulate(VerdictPlan::default(), &stream, range);
+        let stream = TradeStream::new(TradeDependence::Independent, &[0.85], 5.0, 0.0).unwrap();
+        let simulate = |range| VerdictRates::simulate(EdgeTestPlan::default(), &stream, range);
         let whole = PathRange { paths: 60, ..RANGE };
         let second = PathRange { first_path: 20, paths: 40, ..RANGE };
         assert_eq!(simulate(second).join(simulate(PathRange { paths: 20, ..RANGE })), simulate(whole));

@@ -5,7 +5,7 @@ mod plan;
 mod stake_rule;
 
 pub use overlap::Overlap;
-pub use plan::VerdictPlan;
+pub use plan::EdgeTestPlan;
 
 use crate::statistics_error::check_payout;
 use crate::{StatisticsError, TradeOutcome};
@@ -43,9 +43,9 @@ pub struct NotionalStake {
 /// known at its open. Of an open and a settlement at the same moment, the open comes first.
 ///
 /// ```
-/// use candlewick_statistics::{EdgeTest, TradeOutcome, Verdict, VerdictPlan};
+/// use candlewick_statistics::{EdgeTest, TradeOutcome, Verdict, EdgeTestPlan};
 ///
-/// let mut test = EdgeTest::new(VerdictPlan::default());
+/// let mut test = EdgeTest::new(EdgeTestPlan::default());
 /// let first = test.on_open(0.85)?;
 /// let second = test.on_open(0.92)?; // overlaps the first
 /// assert!(matches!(test.on_settled(first, TradeOutcome::Won), Verdict::NotEnoughTrades { .. }));
@@ -92,7 +92,7 @@ pub struct NotionalStake {
 /// Variables by Betting*, Journal of the Royal Statistical Society B 86 (2024), for stakes that follow what was seen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EdgeTest {
-    plan: VerdictPlan,
+    plan: EdgeTestPlan,
     edge_account: f64,
     mirror_account: f64,
     seen: SeenReturns,
@@ -112,7 +112,7 @@ enum Answer {
 
 impl EdgeTest {
     /// Both accounts at 1, no trade seen.
-    pub const fn new(plan: VerdictPlan) -> Self {
+    pub const fn new(plan: EdgeTestPlan) -> Self {
         Self {
             plan,
             edge_account: 1.0,
@@ -219,7 +219,7 @@ impl EdgeTest {
     }
 
     /// The plan that was fixed before the first trade.
-    pub const fn plan(&self) -> VerdictPlan {
+    pub const fn plan(&self) -> EdgeTestPlan {
         self.plan
     }
 
@@ -263,7 +263,7 @@ impl EdgeTest {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Arrangement, PathRange, TradeStream, VerdictRates};
+    use crate::{PathRange, TradeDependence, TradeStream, VerdictRates};
 
     fn assert_accounts(test: &EdgeTest, edge: f64, mirror: f64) {
         let close = |found: f64, expected: f64| (found - expected).abs() < 1e-12;
@@ -285,7 +285,7 @@ mod tests {
 
     #[test]
     fn accounts_follow_two_overlapping_trades_by_hand() {
-        let mut test = EdgeTest::new(VerdictPlan::default());
+        let mut test = EdgeTest::new(EdgeTestPlan::default());
         // At payout 80, lambda is 0.04 / 0.8 = 0.05, and 0.04 / 1.04 = 1/26 for the mirror.
         let first = test.on_open(0.8).unwrap();
         assert_accounts(&test, 0.95, 25.0 / 26.0);
@@ -302,12 +302,12 @@ mod tests {
 
     #[test]
     fn a_trade_that_pays_less_than_was_staked_on_earns_less_and_one_that_pays_more_is_left_out() {
-        let mut test = EdgeTest::new(VerdictPlan::default());
+        let mut test = EdgeTest::new(EdgeTestPlan::default());
         let stake = test.on_open(0.8).unwrap();
         // 0.05 of the account, and 1/26 of the mirror: the one earns half, the other loses (0.5 - 0.04) / 0.76.
         test.on_settled_paying(stake, TradeOutcome::Won, 0.5);
         assert_accounts(&test, 0.95 + 0.05 * 1.5, 25.0 / 26.0 + (1.0 - 0.46 / 0.76) / 26.0);
-        let mut test = EdgeTest::new(VerdictPlan::default());
+        let mut test = EdgeTest::new(EdgeTestPlan::default());
         let stake = test.on_open(0.8).unwrap();
         test.on_settled_paying(stake, TradeOutcome::Won, 0.81);
         assert_accounts(&test, 1.0, 1.0);
@@ -316,7 +316,7 @@ mod tests {
 
     #[test]
     fn a_draw_is_a_trade_without_a_return_and_a_cancelled_one_is_none() {
-        let mut test = EdgeTest::new(VerdictPlan::default());
+        let mut test = EdgeTest::new(EdgeTestPlan::default());
         let cancelled = test.on_open(0.8).unwrap();
         test.on_settled(cancelled, TradeOutcome::Cancelled);
         assert_accounts(&test, 1.0, 1.0);
@@ -330,7 +330,7 @@ mod tests {
 
     #[test]
     fn an_open_stake_counts_as_lost_until_it_settles() {
-        let mut test = EdgeTest::new(VerdictPlan::default());
+        let mut test = EdgeTest::new(EdgeTestPlan::default());
         settle_all(&mut test, 0.85, [TradeOutcome::Won; 10]);
         let before = test.edge_account();
         let stake = test.on_open(0.85).unwrap();
@@ -346,7 +346,7 @@ mod tests {
             (TradeOutcome::Won, TradeOutcome::Lost, Verdict::EdgeShown),
             (TradeOutcome::Lost, TradeOutcome::Won, Verdict::EdgeRejected),
         ] {
-            let mut test = EdgeTest::new(VerdictPlan::default());
+            let mut test = EdgeTest::new(EdgeTestPlan::default());
             assert!(settle_all(&mut test, 0.85, [first; 200]) < 60);
             assert_eq!(test.verdict(), expected);
             let (edge, mirror) = (test.edge_account(), test.mirror_account());
@@ -361,7 +361,7 @@ mod tests {
     #[test]
     fn a_smaller_error_takes_more_trades() {
         let trades = |alpha| {
-            let mut test = EdgeTest::new(VerdictPlan::new(alpha, 0.05, 0.04).unwrap());
+            let mut test = EdgeTest::new(EdgeTestPlan::new(alpha, 0.05, 0.04).unwrap());
             settle_all(&mut test, 0.85, [TradeOutcome::Won; 500])
         };
         assert!(trades(0.2) < trades(0.05) && trades(0.05) < trades(0.001));
@@ -369,7 +369,7 @@ mod tests {
 
     #[test]
     fn a_payout_that_is_none_is_refused_and_changes_nothing() {
-        let mut test = EdgeTest::new(VerdictPlan::default());
+        let mut test = EdgeTest::new(EdgeTestPlan::default());
         let before = test.clone();
         for payout in [0.0, -0.8, f64::NAN, f64::INFINITY] {
             assert!(test.on_open(payout).is_err(), "{payout}");
@@ -380,14 +380,14 @@ mod tests {
 
     #[test]
     fn the_forecast_is_about_the_mean_of_the_trials() {
-        let plan = VerdictPlan::new(0.05, 0.05, 0.12).unwrap();
+        let plan = EdgeTestPlan::new(0.05, 0.05, 0.12).unwrap();
         let mut test = EdgeTest::new(plan);
         let _open = test.on_open(0.85).unwrap();
         let Verdict::NotEnoughTrades { about_more: Some(forecast) } = test.verdict() else {
             panic!("a forecast: {:?}", test.verdict());
         };
         // The same plan on trades with an edge of exactly delta, the few that are rejected left out.
-        let stream = TradeStream::new(Arrangement::OneAfterAnother, &[0.85], 12.0 / 1.85, 0.0).unwrap();
+        let stream = TradeStream::new(TradeDependence::Independent, &[0.85], 12.0 / 1.85, 0.0).unwrap();
         let range = PathRange { seed: 3, first_path: 0, paths: 1_000, trades: 5_000 };
         let rates = VerdictRates::simulate(plan, &stream, range);
         let quantiles: Vec<f64> = (1..200)

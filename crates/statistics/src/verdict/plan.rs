@@ -7,13 +7,13 @@ use crate::statistics_error::check_error_rate;
 ///
 /// Write the plan down (journal it) before the first trade: a verdict with a plan that was chosen later proves nothing.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct VerdictPlan {
+pub struct EdgeTestPlan {
     alpha: f64,
     beta: f64,
     delta: f64,
 }
 
-impl VerdictPlan {
+impl EdgeTestPlan {
     /// A plan of `alpha`, the most probable wrong *edge shown*, `beta`, the most probable wrong *edge rejected*, and
     /// `delta`, the edge that is worth finding: a return per unit of stake, 0.04 for four cents of each unit staked.
     ///
@@ -43,7 +43,7 @@ impl VerdictPlan {
     }
 }
 
-impl Default for VerdictPlan {
+impl Default for EdgeTestPlan {
     /// Five percent for either error, and an edge of 0.04 per unit of stake: 2.2 points at payout 85.
     fn default() -> Self {
         Self { alpha: 0.05, beta: 0.05, delta: 0.04 }
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn only_plans_that_can_err_and_can_find_are_accepted() {
-        assert_eq!(VerdictPlan::new(0.05, 0.05, 0.04), Ok(VerdictPlan::default()));
+        assert_eq!(EdgeTestPlan::new(0.05, 0.05, 0.04), Ok(EdgeTestPlan::default()));
         for (alpha, beta, delta) in [
             (0.0, 0.05, 0.04),
             (1.0, 0.05, 0.04),
@@ -67,7 +67,7 @@ mod tests {
             (0.05, 0.05, 1.1),
             (0.05, 0.05, f64::NAN),
         ] {
-            assert!(VerdictPlan::new(alpha, beta, delta).is_err(), "{alpha} {beta} {delta}");
+            assert!(EdgeTestPlan::new(alpha, beta, delta).is_err(), "{alpha} {beta} {delta}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! How much an account stakes on a trade: a rule fixed beforehand, fed with what was known at the open.
 
-use super::{Overlap, VerdictPlan};
+use super::{EdgeTestPlan, Overlap};
 
 /// The weight of the plan's own guess of the edge against the returns seen, in trades.
 const PRIOR_TRADES: f64 = 400.0;
@@ -46,7 +46,7 @@ impl SeenReturns {
     /// less by the variance inflation, since trades in step are one trade of their stakes together.
     ///
     /// No edge below half of delta is believed: nobody looks for it, and an account that stops staking learns nothing.
-    pub(super) fn edge_share(&self, plan: VerdictPlan, payout_fraction: f64, overlap: &Overlap) -> f64 {
+    pub(super) fn edge_share(&self, plan: EdgeTestPlan, payout_fraction: f64, overlap: &Overlap) -> f64 {
         let inflation = overlap.variance_inflation();
         let edge = self.shrunk_mean(plan.delta(), inflation).max(plan.delta() / 2.0);
         (edge / payout_fraction / inflation).min(MOST_SHARE)
@@ -56,7 +56,7 @@ impl SeenReturns {
     /// where the trade loses, so that the Kelly fraction of the shortfall `delta - e` is `(delta - e) / (1 + delta)`.
     ///
     /// A payout not above delta has no such bet: nothing is staked.
-    pub(super) fn mirror_share(&self, plan: VerdictPlan, payout_fraction: f64, overlap: &Overlap) -> f64 {
+    pub(super) fn mirror_share(&self, plan: EdgeTestPlan, payout_fraction: f64, overlap: &Overlap) -> f64 {
         if payout_fraction <= plan.delta() {
             return 0.0;
         }
@@ -75,7 +75,7 @@ mod tests {
         for trade_return in returns {
             seen.on_settled(*trade_return);
         }
-        let (plan, overlap) = (VerdictPlan::default(), Overlap::new());
+        let (plan, overlap) = (EdgeTestPlan::default(), Overlap::new());
         let edge = seen.edge_share(plan, payout_fraction, &overlap);
         let mirror = seen.mirror_share(plan, payout_fraction, &overlap);
         let close = (edge - expected.0).abs() < 1e-12 && (mirror - expected.1).abs() < 1e-12;

@@ -15,7 +15,7 @@ const REFERENCE: &str = include_str!("../../reference/figures.csv");
 
 /// What the crate offers that is no figure: what goes in, what comes out, and chance itself, whose own tests count it.
 const NO_FIGURES: [&str; 37] = [
-    "Arrangement",
+    "TradeDependence",
     "BestOfMany",
     "Bootstrap",
     "ConfidenceInterval",
@@ -23,7 +23,7 @@ const NO_FIGURES: [&str; 37] = [
     "DirectionBaseline",
     "Drawdown",
     "Expectancy",
-    "GroupSample",
+    "GroupMoments",
     "MOST_BLOCKS",
     "MOST_HORIZON_TRADES",
     "MOST_MIXED_TRADES",
@@ -54,7 +54,7 @@ const NO_FIGURES: [&str; 37] = [
     "Variants",
 ];
 /// The same of the verdict: its error rates are measured, by `examples/promises` and the test `promises`.
-const MEASURED: [&str; 4] = ["Verdict", "VerdictPlan", "VerdictRates", "WinRate"];
+const MEASURED: [&str; 4] = ["Verdict", "EdgeTestPlan", "VerdictRates", "WinRate"];
 
 #[test]
 fn every_statistic_stands_beside_its_reference_figure() {

@@ -2,7 +2,7 @@
 
 use super::Figure;
 use candlewick_statistics::{
-    EdgeTest, PaidStake, Sprt, TradeOutcome, TradePlan, VerdictPlan, WinRate, benjamini_hochberg,
+    EdgeTest, EdgeTestPlan, PaidStake, Sprt, TradeOutcome, TradePlan, WinRate, benjamini_hochberg,
     binomial_p_value, break_even, clopper_pearson_interval, kelly_fraction, mixed_break_even,
     poisson_binomial_p_value, streak_probability, wilson_interval,
 };
@@ -48,7 +48,7 @@ fn rates() -> Result<Vec<Figure>, Box<dyn Error>> {
 }
 
 fn sequential() -> Result<Vec<Figure>, Box<dyn Error>> {
-    let plan = VerdictPlan::default();
+    let plan = EdgeTestPlan::default();
     let (mut sprt, mut edge) = (Sprt::new(plan), EdgeTest::new(plan));
     for outcome in [vec![TradeOutcome::Won; 12], vec![TradeOutcome::Lost; 8]].concat() {
         if outcome == TradeOutcome::Won {

@@ -2,8 +2,8 @@
 
 use super::Figure;
 use candlewick_statistics::{
-    DirectedTrade, EdgeTest, GroupSample, OpenTime, TradeOutcome, TradeSide, VerdictPlan, direction_baseline,
-    exposure, longest_streaks, shrink_to_whole,
+    DirectedTrade, EdgeTest, EdgeTestPlan, GroupMoments, OpenTime, TradeOutcome, TradeSide,
+    direction_baseline, exposure, longest_streaks, shrink_to_whole,
 };
 use std::error::Error;
 
@@ -30,7 +30,7 @@ pub(crate) fn figures() -> Result<Vec<Figure>, Box<dyn Error>> {
     let trades: Vec<DirectedTrade> = variants[0].iter().zip(&variants[1]).map(directed).collect();
     let baseline = direction_baseline(&[trades], 40_000, 1)?;
     let groups = [(40, 20), (5, 20), (4, 1)].map(|(won, lost)| {
-        let mut group = GroupSample::default();
+        let mut group = GroupMoments::default();
         (0..won).for_each(|_| group.add(0.85));
         (0..lost).for_each(|_| group.add(-1.0));
         group
@@ -56,7 +56,7 @@ pub(crate) fn figures() -> Result<Vec<Figure>, Box<dyn Error>> {
 
 /// Three trades open and settle together, time after time, and return 1 or -1.
 fn inflation_of_three(signs: &[f64]) -> Result<f64, Box<dyn Error>> {
-    let mut test = EdgeTest::new(VerdictPlan::new(1e-12, 1e-12, 0.04)?);
+    let mut test = EdgeTest::new(EdgeTestPlan::new(1e-12, 1e-12, 0.04)?);
     for sign in signs {
         let outcome = if *sign > 0.0 { TradeOutcome::Won } else { TradeOutcome::Lost };
         let stakes = [test.on_open(1.0)?, test.on_open(1.0)?, test.on_open(1.0)?];

@@ -1,17 +1,16 @@
 //! `data export`: candles out of the catalog, or from one format into another.
 
-use super::CatalogArgument;
+use super::{CatalogArgument, existing};
 use crate::arguments::parse_moment;
 use crate::context::Context;
-use crate::failure::{Failure, FailureKind};
+use crate::failure::Failure;
 use crate::output::{print, print_json};
-use crate::progress::with_spinner;
-use candlewick_app::candles::{ALWAYS, DataName, Shelves, shelves, within};
-use candlewick_history::{CandleFormat, HashedSeries};
+use crate::progress::Terminal;
+use candlewick_app::candles::candle_store;
+use candlewick_app::data::{ExportTerms, OutputFile, export};
 use candlewick_sdk::Millis;
 use clap::Args;
-use serde_json::json;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// What to write, and where.
 #[derive(Debug, Args)]
@@ -44,56 +43,10 @@ pub(crate) struct ExportArguments {
 }
 
 pub(super) fn run(arguments: &ExportArguments, context: &Context<'_>) -> Result<(), Failure> {
-    let ExportArguments { out, .. } = arguments;
-    let format = format_of(out)?;
-    if out.exists() && !arguments.force {
-        let problem = format!("{}: the file is there already", out.display());
-        return Err(Failure::configuration(problem).help("--force replaces it; --out takes another name"));
-    }
-    let name: DataName = arguments.name.parse()?;
-    let loaded = arguments.catalog.load(context)?;
-    let shelves = shelves(&loaded);
-    let joined_from = name.joined_from(&shelves.catalog)?;
-    let series = with_spinner(&format!("Writing {}", out.display()), context.global, || {
-        let series = read(&name, arguments, &shelves)?;
-        format.write_file(series.candles(), out).map(|()| series).map_err(Failure::from)
-    })?;
-    let (candles, hash) = (series.candles(), series.hash().to_hex().to_string());
-    let count = candles.candles().len();
-    if context.global.json {
-        return print_json(&json!({
-            "file": out,
-            "symbol": candles.symbol(),
-            "interval": candles.interval(),
-            "candles": count,
-            "start": candles.start(),
-            "end": candles.end(),
-            "data_hash": hash,
-        }));
-    }
-    let joined = joined_from.map(|shorter| format!(", resampled from {shorter}")).unwrap_or_default();
-    print(&format!("{}: {count} candles of {}{joined}", out.display(), candles.series()))
-}
-
-fn format_of(out: &Path) -> Result<CandleFormat, Failure> {
-    CandleFormat::of_path(out).ok_or_else(|| {
-        let problem = format!("--out {}: the name does not say the format", out.display());
-        Failure::configuration(problem).help("let it end in .csv or .parquet")
-    })
-}
-
-fn read(name: &DataName, arguments: &ExportArguments, shelves: &Shelves) -> Result<HashedSeries, Failure> {
-    let whole = match (name, arguments.version) {
-        (DataName::Stored(series), Some(number)) => shelves.catalog.read_version(*series, number)?,
-        (DataName::File(_), Some(_)) => {
-            return Err(Failure::configuration("--version: a file has no versions"));
-        }
-        (_, None) => name.read(shelves, &mut |_| {})?,
-    };
-    let range = arguments.from.unwrap_or(ALWAYS.start)..arguments.to.unwrap_or(ALWAYS.end);
-    if range.is_empty() {
-        let problem = "--from does not lie before --to".to_owned();
-        return Err(Failure::new(FailureKind::Configuration, anyhow::Error::msg(problem)));
-    }
-    Ok(within(whole, &range, &name.to_string())?)
+    let out = OutputFile::new(&arguments.out, existing(arguments.force))?;
+    let ExportArguments { version, from, to, .. } = *arguments;
+    let terms = ExportTerms { name: arguments.name.parse()?, version, from, to };
+    let store = candle_store(&arguments.catalog.load(context)?);
+    let exported = export(&terms, &store, &out, &Terminal(context.global))?;
+    if context.global.json { print_json(&exported.document()) } else { print(&exported.to_string()) }
 }

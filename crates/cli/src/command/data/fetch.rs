@@ -3,7 +3,7 @@
 use super::CatalogArgument;
 use crate::arguments::{parse_moment, parse_span};
 use crate::context::Context;
-use crate::failure::{Ending, Failure, FailureKind};
+use crate::failure::{Ending, Failure, FailureKind, fail_with_last};
 use crate::interrupt::Interrupt;
 use crate::output::{print, print_json};
 use crate::progress::Terminal;
@@ -47,7 +47,7 @@ pub(crate) struct FetchArguments {
     /// Stop recording after this much real time
     #[arg(long = "for", value_name = "SPAN", value_parser = parse_span, requires = "record")]
     run_for: Option<Millis>,
-    /// crypto, forex or otc; left out, the bot's of this symbol, or told from the name
+    /// crypto, forex or otc; left out, the bot's of this symbol, or known by the name
     #[arg(long, value_name = "TYPE")]
     asset_type: Option<AssetType>,
     /// Requests per second for each series, 0 for no limit; broker.requests_per_second bounds all together
@@ -79,23 +79,14 @@ pub(super) fn run(arguments: &FetchArguments, context: &Context<'_>) -> Result<E
             Some(Ending::Interrupted) => Finished::Interrupted,
             Some(Ending::Done) | None => Finished::Yes,
         };
-        let Some(last) = last_told(failures) else {
-            if context.global.json {
-                print_json(&document(&all, finished, &fetching))?;
-            } else {
-                print(&text(&all, finished))?;
-            }
-            return Ok(ending.unwrap_or(Ending::Done));
-        };
-        Err(last)
+        fail_with_last(failures)?;
+        if context.global.json {
+            print_json(&document(&all, finished, &fetching))?;
+        } else {
+            print(&text(&all, finished))?;
+        }
+        Ok(ending.unwrap_or(Ending::Done))
     })
-}
-
-/// All failures but one are told here; the last one is how the command ends.
-fn last_told(mut failures: Vec<Failure>) -> Option<Failure> {
-    let last = failures.pop();
-    failures.iter().for_each(Failure::print);
-    last
 }
 
 /// One task for each series, until all are done or the run is stopped.

@@ -1,4 +1,4 @@
-//! `data`: candles at rest.
+//! `data`: stored candles.
 
 mod check;
 mod export;
@@ -12,6 +12,7 @@ use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::interrupt::end_on_sign;
 use candlewick_app::configuration::{Base, Flag, Loaded};
+use candlewick_app::data::Existing;
 use candlewick_history::Catalog;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
@@ -54,11 +55,9 @@ impl CatalogArgument {
     }
 }
 
-/// Ends a command that went on without some series: all but the last are told now, the last is its outcome.
-fn tell_broken(mut broken: Vec<Failure>) -> Result<(), Failure> {
-    let last = broken.pop();
-    broken.iter().for_each(Failure::print);
-    last.map_or(Ok(()), Err)
+/// What `--force` says of a file or series that is there already.
+const fn existing(force: bool) -> Existing {
+    if force { Existing::Replaced } else { Existing::Kept }
 }
 
 pub(super) fn run(command: &DataCommand, context: &Context<'_>) -> Result<Ending, Failure> {

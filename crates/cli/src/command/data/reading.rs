@@ -1,20 +1,20 @@
 //! How to read files of other programs: what `data import` and `data check` both take.
 
-use candlewick_history::{ClockChange, ImportFormat, ImportSettings, Stamped, Zone};
+use candlewick_history::{BarTime, ClockChange, ImportFormat, ImportSettings, Zone};
 use candlewick_sdk::{Interval, Symbol};
 use clap::Args;
 
-/// What a file may not tell of itself.
+/// What a file may not say of itself.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "What a file may not tell")]
+#[command(next_help_heading = "What a file may not say")]
 pub(crate) struct ReadingArguments {
-    /// Format of the files: csv, parquet, binance, histdata, dukascopy, mt4, mt5, yahoo, freqtrade-json or feather; told from the content when left out
+    /// Format of the files: csv, parquet, binance, histdata, dukascopy, mt4, mt5, yahoo, freqtrade-json or feather; found from the content when left out
     #[arg(long)]
     format: Option<ImportFormat>,
-    /// Name of the pair; told from the file's name when left out
+    /// Name of the pair; found from the file's name when left out
     #[arg(long)]
     symbol: Option<Symbol>,
-    /// Length of the candles; told from the content, the file's name or the distance of the rows when left out
+    /// Length of the candles; found from the content, the file's name or the distance of the rows when left out
     #[arg(long)]
     interval: Option<Interval>,
     /// Time zone of the file's times: UTC, a distance from it such as +02:00, or a place such as America/New_York
@@ -25,7 +25,7 @@ pub(crate) struct ReadingArguments {
     clock_change: ClockChange,
     /// What bars are stamped with: the time of their open or of their close
     #[arg(long, value_name = "END", default_value = "open")]
-    stamped: Stamped,
+    stamped: BarTime,
     /// File inside a zip archive that holds several
     #[arg(long, value_name = "NAME")]
     entry: Option<String>,

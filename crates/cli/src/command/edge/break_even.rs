@@ -1,12 +1,12 @@
 //! `edge break-even`: the win rate at which a payout neither earns nor costs.
 
-use super::{parse_payout, parse_rate, percent};
+use super::{parse_payout, parse_rate};
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::output::{print, print_json, table};
-use candlewick_statistics::{PaidStake, break_even, mixed_break_even};
+use crate::output::show;
+use candlewick_report::edge::BreakEvenReport;
+use candlewick_statistics::PaidStake;
 use clap::Args;
-use serde::Serialize;
 
 /// Payouts that are shown when none is named.
 const USUAL: [f64; 8] = [0.60, 0.70, 0.75, 0.80, 0.85, 0.90, 0.92, 1.00];
@@ -29,79 +29,27 @@ pub(crate) struct BreakEvenArguments {
     win_rate: Option<f64>,
 }
 
-/// What a payout asks for.
-#[derive(Debug, Serialize)]
-struct Line {
-    payout: f64,
-    break_even: f64,
-    /// What a coin earns per unit of stake.
-    coin_return: f64,
-}
-
-#[derive(Debug, Serialize)]
-struct Answer {
-    payouts: Vec<Line>,
-    /// Of all stakes together, where stakes were named.
-    mixed_break_even: Option<f64>,
-    win_rate: Option<f64>,
-    /// The payout at which the win rate breaks even.
-    payout_needed: Option<f64>,
-}
-
 pub(super) fn run(arguments: &BreakEvenArguments, context: &Context<'_>) -> Result<(), Failure> {
     let named: Vec<f64> = match arguments.payouts.as_slice() {
         [] if arguments.win_rate.is_some() => Vec::new(),
         [] => USUAL.to_vec(),
         named => named.iter().map(|(payout, _)| *payout).collect(),
     };
-    let line = |payout: f64| -> Result<Line, Failure> {
-        Ok(Line { payout, break_even: break_even(payout)?, coin_return: f64::midpoint(payout, -1.0) })
-    };
-    let answer = Answer {
-        payouts: named.into_iter().map(line).collect::<Result<_, _>>()?,
-        mixed_break_even: mixed(&arguments.payouts)?,
-        win_rate: arguments.win_rate,
-        payout_needed: arguments.win_rate.map(|rate| (1.0 - rate) / rate),
-    };
-    if context.global.json { print_json(&answer) } else { print(&answer.to_table()) }
+    let stakes = stakes(&arguments.payouts)?;
+    show(&BreakEvenReport::of(&named, &stakes, arguments.win_rate)?, context.global)
 }
 
-/// The summary of stakes at several payouts; nothing without stakes.
-fn mixed(named: &[(f64, Option<f64>)]) -> Result<Option<f64>, Failure> {
+/// The stakes that were named with the payouts: all of them, or none.
+fn stakes(named: &[(f64, Option<f64>)]) -> Result<Vec<PaidStake>, Failure> {
     let paid = |&(payout_fraction, stake): &(f64, Option<f64>)| {
         stake.map(|stake| PaidStake { stake, payout_fraction })
     };
     let stakes: Vec<PaidStake> = named.iter().filter_map(paid).collect();
-    if stakes.is_empty() {
-        return Ok(None);
-    }
-    if stakes.len() < named.len() {
+    if !stakes.is_empty() && stakes.len() < named.len() {
         return Err(Failure::configuration("some payouts have a stake and some have none")
             .help("name all stakes (80:10 90:30), or none"));
     }
-    Ok(Some(mixed_break_even(&stakes)?))
-}
-
-impl Answer {
-    fn to_table(&self) -> String {
-        let mut parts = Vec::new();
-        if !self.payouts.is_empty() {
-            let mut lines = table(["payout", "break-even win rate", "a coin earns per 100 staked"]);
-            for Line { payout, break_even, coin_return } in &self.payouts {
-                let payout = format!("{} %", (payout * 1e6).round() / 1e4);
-                let needed = format!("{:.4} %", break_even * 100.0);
-                lines.add_row([payout, needed, format!("{:+.2}", coin_return * 100.0)]);
-            }
-            parts.push(lines.trim_fmt());
-        }
-        if let Some(mixed) = self.mixed_break_even {
-            parts.push(format!("all stakes together break even at {:.4} %", mixed * 100.0));
-        }
-        if let (Some(rate), Some(needed)) = (self.win_rate, self.payout_needed) {
-            parts.push(format!("a win rate of {} breaks even at payout {}", percent(rate), percent(needed)));
-        }
-        parts.join("\n\n")
-    }
+    Ok(stakes)
 }
 
 /// `85`, or `85:10` for a stake of 10 at payout 85.
@@ -126,11 +74,9 @@ mod tests {
     }
 
     #[test]
-    fn stakes_are_summed_up_when_all_are_named() {
-        assert_eq!(mixed(&[(0.8, None), (0.9, None)]).unwrap(), None);
-        // 10 and 30 staked return 18 and 57 when all win.
-        let found = mixed(&[(0.8, Some(10.0)), (0.9, Some(30.0))]).unwrap().unwrap();
-        assert!((found - 40.0 / 75.0).abs() < 1e-15, "{found}");
-        assert!(mixed(&[(0.8, Some(10.0)), (0.9, None)]).unwrap_err().render().contains("name all stakes"));
+    fn stakes_are_named_for_all_payouts_or_for_none() {
+        assert!(stakes(&[(0.8, None), (0.9, None)]).unwrap().is_empty());
+        assert_eq!(stakes(&[(0.8, Some(10.0)), (0.9, Some(30.0))]).unwrap().len(), 2);
+        assert!(stakes(&[(0.8, Some(10.0)), (0.9, None)]).unwrap_err().render().contains("name all stakes"));
     }
 }

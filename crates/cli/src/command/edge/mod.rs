@@ -59,10 +59,6 @@ fn parse_rate(text: &str) -> Result<f64, String> {
         .ok_or_else(|| "use a percentage between 0 and 100, such as 55".to_owned())
 }
 
-fn percent(fraction: f64) -> String {
-    format!("{:.2} %", fraction * 100.0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

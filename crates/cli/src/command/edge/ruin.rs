@@ -1,20 +1,18 @@
 //! `edge ruin`: how probably stakes run out of money.
 
-use super::{load, parse_payout, parse_rate, percent};
+use super::{load, parse_payout, parse_rate};
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::output::{print, print_json, table};
+use crate::output::show;
 use crate::progress::Progress;
 use candlewick_app::bots::session_settings;
 use candlewick_app::configuration::Loaded;
 use candlewick_engine::{EngineError, StakeRuin, TradeRecord};
-use candlewick_report::edge::{RuinSheet, RuinTerms};
+use candlewick_report::edge::{RuinFigures, RuinSummary, RuinTerms};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Money, Payout};
 use candlewick_statistics::{MOST_MONEY, RuinQuestion, StakePlan, WinRate, break_even, wilson_interval};
 use clap::Args;
-use serde::Serialize;
-use std::fmt::Write as _;
 
 /// Of which stakes.
 #[derive(Debug, Args)]
@@ -87,16 +85,6 @@ pub(crate) struct RuinArguments {
     limit: Option<f64>,
 }
 
-#[derive(Debug, Serialize)]
-struct Answer {
-    balance: f64,
-    payout: f64,
-    limit: f64,
-    stakes: Vec<RuinSheet>,
-    /// All ladders together, at break-even or the lower bound; null without a ladder.
-    ladders: Option<f64>,
-}
-
 pub(super) fn run(arguments: &RuinArguments, context: &Context<'_>) -> Result<(), Failure> {
     let loaded = load(context)?;
     let asked = Asked::of(arguments, &loaded)?;
@@ -107,22 +95,15 @@ pub(super) fn run(arguments: &RuinArguments, context: &Context<'_>) -> Result<()
         win_rate: arguments.win_rate,
     };
     let mut progress = Progress::new("Following stakes", context.global);
-    let mut sheets = Vec::new();
+    let mut figures = Vec::new();
     for (done, stake) in (0..).zip(&stakes) {
         progress.update(done, stakes.len() as u64);
         let bot = (!stake.bot.is_empty()).then(|| stake.bot.clone());
-        sheets.push(RuinSheet::of(bot, stake, terms)?);
+        figures.push(RuinFigures::of(bot, stake, terms)?);
     }
     drop(progress);
-    let ladders = sheets.iter().filter(|sheet| sheet.is_ladder);
-    let answer = Answer {
-        balance: terms.scale.to_f64(asked.balance),
-        payout: asked.payout.to_fraction(),
-        limit: asked.limit,
-        ladders: ladders.clone().next().map(|_| ladders.map(RuinSheet::decisive).sum::<f64>().min(1.0)),
-        stakes: sheets,
-    };
-    if context.global.json { print_json(&answer) } else { print(&answer.to_table()) }
+    let balance = (asked.balance, terms.scale);
+    show(&RuinSummary::of(balance, asked.payout.to_fraction(), asked.limit, figures), context.global)
 }
 
 /// What holds for all stakes.
@@ -234,68 +215,4 @@ fn units(amount: Decimal, key: &str, loaded: &Loaded) -> Result<u64, Failure> {
 fn parse_fraction(text: &str) -> Result<f64, String> {
     let fraction = text.parse().ok().filter(|fraction: &f64| *fraction > 0.0 && *fraction <= 1.0);
     fraction.ok_or_else(|| "use a fraction above 0 and up to 1, such as 0.5".to_owned())
-}
-
-impl Answer {
-    fn to_table(&self) -> String {
-        let mut text = format!("Ruin with a balance of {} at payout {}", self.balance, percent(self.payout));
-        for sheet in &self.stakes {
-            text.push_str("\n\n");
-            text.push_str(&sheet_text(sheet, self.limit));
-        }
-        if let Some(together) = self.ladders {
-            let limit = match self.limit {
-                0.0 => "there is no limit".to_owned(),
-                limit if together > limit => {
-                    format!("more than the limit of {}: no live run starts", percent(limit))
-                }
-                limit => format!("within the limit of {}", percent(limit)),
-            };
-            let together = percent(together);
-            let _ = write!(
-                text,
-                "\n\nAll ladders together, at the worse of break-even and lower bound: {together}, {limit}."
-            );
-        }
-        text
-    }
-}
-
-fn sheet_text(sheet: &RuinSheet, limit: f64) -> String {
-    let bot = sheet.bot.as_ref().map(|bot| format!("bot \"{bot}\": ")).unwrap_or_default();
-    let mut text = format!("{bot}{}", sheet.stakes);
-    if let Some(cost) = sheet.ladder_cost {
-        let _ = write!(text, "; {cost} when every level loses");
-    }
-    if let Some([losses, all]) = sheet.recovery_costs {
-        let _ = write!(
-            text,
-            "\n(to win back the losses at this payout so many levels cost {losses:.1} first stakes, with the profit {all:.1})"
-        );
-    }
-    let within = format!("ruin within {} trades", sheet.horizon_trades);
-    let enough = format!("balance for {}", percent(limit));
-    let mut header =
-        vec!["at", "win rate", within.as_str(), "error", "mean trades to it", "half ruined after"];
-    if limit > 0.0 {
-        header.push(&enough);
-    }
-    let mut lines = table(header);
-    for rate in &sheet.rates {
-        let mut row = vec![
-            rate.words().to_owned(),
-            percent(rate.win_rate),
-            percent(rate.ruin),
-            format!("{:.0e}", rate.error),
-            rate.mean_trades.map_or("-".to_owned(), |trades| format!("{trades:.0}")),
-            rate.half_after.map_or("-".to_owned(), |trades| trades.to_string()),
-        ];
-        if limit > 0.0 {
-            row.push(
-                rate.required_balance.map_or("none would do".to_owned(), |needed| format!("{needed:.2}")),
-            );
-        }
-        lines.add_row(row);
-    }
-    format!("{text}\n\n{}", lines.trim_fmt())
 }

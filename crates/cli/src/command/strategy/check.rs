@@ -2,12 +2,12 @@
 
 use super::find;
 use crate::context::Context;
-use crate::failure::{Failure, FailureKind, kind_of_build};
+use crate::failure::{Failure, FailureKind};
 use crate::output::{print, print_json};
 use crate::progress::Progress;
-use candlewick_app::candles::{DataName, shelves};
+use candlewick_app::candles::{DataName, candle_store};
 use candlewick_app::configuration::{Base, Loaded};
-use candlewick_app::validation::{self, Examined};
+use candlewick_app::validation::{self, ValidationReport};
 use candlewick_sdk::testkit::{Check, Finding, Market, Subject, ValidationError};
 use candlewick_sdk::{
     BotContext, CloseType, ExpirationType, Expiry, Interval, Series, StrategyEntry, Symbol,
@@ -86,11 +86,12 @@ impl CheckArguments {
 fn read(name: &DataName, context: &Context<'_>) -> Result<Market, Failure> {
     let loaded = Loaded::read(&context.global.config, Base::Bare, Vec::new())?;
     let mut progress = Progress::new(format!("Reading {name}"), context.global);
-    let hashed = name.read(&shelves(&loaded), &mut |at| progress.update(at.read_bytes, at.total_bytes))?;
+    let hashed =
+        name.read(&candle_store(&loaded), &mut |at| progress.update(at.read_bytes, at.total_bytes))?;
     Ok(Market { name: name.to_string(), candles: hashed.candles().candles().to_vec() })
 }
 
-fn judge(examined: &Examined) -> Result<(), Failure> {
+fn judge(examined: &ValidationReport) -> Result<(), Failure> {
     let failed: Vec<&str> = examined
         .checked
         .iter()
@@ -109,7 +110,7 @@ fn judge(examined: &Examined) -> Result<(), Failure> {
 
 fn to_failure(error: ValidationError) -> Failure {
     match error {
-        ValidationError::Build(error) => Failure::new(kind_of_build(&error), error),
+        ValidationError::Build(error) => error.into(),
         ValidationError::TooFewCandles { .. } => Failure::new(FailureKind::Data, error),
     }
 }

@@ -8,7 +8,7 @@ pub(super) fn find(revised: u64) -> Option<Finding> {
         severity: Severity::Warning,
         text: format!(
             "{revised} values of these candles were revised after they were first seen. The run uses those seen first, as a live bot \
-             would; `candlewick data check` tells which."
+             would; `candlewick data check` says which."
         ),
     })
 }

@@ -8,9 +8,9 @@ const USUAL_MS: f64 = 1_000.0;
 
 /// `latencies` ascend; there are none unless the run was repeated.
 pub(super) fn find(latencies: &[SensitivityPoint]) -> Option<Finding> {
-    let told = |point: &SensitivityPoint| Some((point.value?, point.return_per_unit?));
-    let (_, at_once) = latencies.first().and_then(told).filter(|(at, gain)| *at == 0.0 && *gain > 0.0)?;
-    let (dead_at, left) = latencies.iter().filter_map(told).find(|(_, gain)| *gain <= 0.0)?;
+    let known = |point: &SensitivityPoint| Some((point.value?, point.return_per_unit?));
+    let (_, at_once) = latencies.first().and_then(known).filter(|(at, gain)| *at == 0.0 && *gain > 0.0)?;
+    let (dead_at, left) = latencies.iter().filter_map(known).find(|(_, gain)| *gain <= 0.0)?;
     let severity = if dead_at <= USUAL_MS { Severity::Serious } else { Severity::Warning };
     let text = format!(
         "The profit dies of latency: {:+.2} % of the stake for each trade without any, {:+.2} % at {dead_at:.0} ms.",

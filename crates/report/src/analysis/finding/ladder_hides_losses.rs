@@ -1,13 +1,13 @@
 //! Money was made by the sizes of the stakes, on trades that lose.
 
 use super::{Finding, FindingKind, Severity};
-use candlewick_engine::{BotSettings, StakeSettings};
+use candlewick_engine::BotSettings;
 
 /// `return_per_unit` counts every trade the same; `has_earned` is money.
 pub(super) fn find(return_per_unit: Option<f64>, has_earned: bool, bots: &[BotSettings]) -> Option<Finding> {
     let losing = return_per_unit.filter(|mean| *mean < 0.0 && has_earned)?;
-    let is_ladder = |bot: &&BotSettings| matches!(bot.stake, StakeSettings::Martingale { .. });
-    let ladders: Vec<&str> = bots.iter().filter(is_ladder).map(|bot| bot.name.as_str()).collect();
+    let climbing = bots.iter().filter(|bot| bot.stake.climbs_after_losses());
+    let ladders: Vec<&str> = climbing.map(|bot| bot.name.as_str()).collect();
     let who = match ladders[..] {
         [] => "The sizes of the stakes hide".to_owned(),
         [one] => format!("The ladder of {one} hides"),

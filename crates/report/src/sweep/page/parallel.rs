@@ -52,7 +52,7 @@ pub(super) fn draw(
             points.join(" "),
             shade.colour(score),
             places.join(" "),
-            told(row, space, score)
+            label_of(row, space, score)
         )?;
     }
     let (low, high) = shade.ends();
@@ -98,7 +98,7 @@ fn chosen<'a>(rows: &[&'a TrialRow]) -> Vec<&'a TrialRow> {
     best.iter().chain(rest.iter().step_by(every)).copied().collect()
 }
 
-fn told(row: &TrialRow, space: &Space, score: f64) -> String {
+fn label_of(row: &TrialRow, space: &Space, score: f64) -> String {
     let set = space
         .axes()
         .iter()

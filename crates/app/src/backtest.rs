@@ -1,0 +1,159 @@
+//! A backtest as it is configured: its settings and candles, and the run.
+
+use crate::bots::{BotSet, error_of_backtest, problem_of_session, session_settings};
+use crate::candles::{CandleChoice, Candles, Fineness};
+use crate::configuration::{Base, Flag, Loaded, Problems, RealMoney};
+use crate::error::AppError;
+use crate::inspection::ruin_of;
+use crate::progress::Progress;
+use candlewick_backtest::{Backtest, BacktestSettings, Finished};
+use candlewick_broker::clock::Stopwatch;
+use candlewick_engine::{Header, JournalHash, Recorder, check_ladders};
+use candlewick_journal::{FileJournal, NullJournal, Tee};
+use candlewick_records::Delays;
+use candlewick_sdk::{Millis, Registry, Strategy};
+use candlewick_simulator::{RecordedLatency, SimulationSettings};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The strategy of each bot, in the bots' order.
+pub type Strategies = Vec<Box<dyn Strategy>>;
+
+/// What to replay.
+pub struct BacktestTerms {
+    /// Which candles.
+    pub candles: CandleChoice,
+    /// The factor of the price path's stress, in place of the configured one.
+    pub stress: Option<f64>,
+    /// Latencies in place of the configured one.
+    pub latency: Option<LatencyTerms>,
+}
+
+/// Latencies that a journal recorded.
+pub struct LatencyTerms {
+    /// What the journal recorded of how long things took.
+    pub delays: Delays,
+    /// Which of the latencies each order draws.
+    pub seed: u64,
+    /// Where the journal is, for messages.
+    pub journal: String,
+}
+
+/// A backtest that is ready to run.
+pub struct PreparedBacktest {
+    /// The configuration.
+    pub loaded: Loaded,
+    /// What a run is made from.
+    pub settings: BacktestSettings,
+    /// What its journal begins with.
+    pub header: Header,
+    /// What it runs on.
+    pub candles: Candles,
+    /// What is said of expiries that are shorter than the candles.
+    pub coarse: Option<String>,
+    /// The payout that the trades of the latencies' journal had, in percent.
+    pub seen_payout_percent: Option<f64>,
+    /// Whether each bot's strategy wants prices between candles.
+    pub wants_prices: Vec<bool>,
+}
+
+/// A run that came to its end.
+pub struct Replayed {
+    /// What it came to.
+    pub finished: Finished,
+    /// Over everything that happened in it.
+    pub journal_hash: String,
+    /// Real time that it took.
+    pub elapsed: Duration,
+}
+
+impl BacktestTerms {
+    /// Reads the configuration and the candles, and builds the strategies of one run.
+    ///
+    /// # Errors
+    /// What is wrong with either.
+    pub fn prepare(
+        self,
+        files: &[PathBuf],
+        registry: &Registry,
+        progress: &dyn Progress,
+    ) -> Result<(PreparedBacktest, Strategies), AppError> {
+        let stress = Flag::new("--stress", "simulation", "stress", self.stress);
+        let flags = self.candles.flags().into_iter().chain(stress).collect();
+        let loaded = Loaded::read(files, Base::Sandbox, flags)?;
+        loaded.check_mode(RealMoney::NotAsked).map_err(Problems::from)?;
+        loaded.config.simulation.check()?;
+        let BotSet { strategies, wants_prices, versions } = BotSet::build(&loaded, registry)?;
+        let simulation = loaded.config.simulation.clone();
+        let (simulation, seen_payout_percent) = match self.latency {
+            None => (simulation, None),
+            Some(latency) => latency.apply(simulation)?,
+        };
+        let settings = BacktestSettings {
+            session: session_settings(&loaded),
+            simulation,
+            price_every_ms: Millis::new(i64::from(loaded.config.runtime.price_every_ms)),
+        };
+        let refused = |error| AppError::from(problem_of_session(&error, &loaded));
+        let ladders = check_ladders(&settings.session).map_err(refused)?;
+        let ruin = ruin_of(&loaded).map_err(refused)?;
+        let mut candles = self.candles.gather(&loaded, progress)?;
+        let coarse = self.candles.check_expiries(&loaded, &candles.markets, Fineness::Somewhere)?;
+        candles.notices.extend(ladders.into_iter().map(|notice| notice.text).chain(ruin.notices));
+        candles.notices.extend(ruin.refusal.map(|why| format!("live, this would not start: {why}")));
+        let header = settings.header(versions, Some(candles.hash.clone()));
+        let prepared =
+            PreparedBacktest { loaded, settings, header, candles, coarse, seen_payout_percent, wants_prices };
+        Ok((prepared, strategies))
+    }
+}
+
+impl LatencyTerms {
+    /// The venue's settings with these latencies, and the payout of the journal's trades. What follows one latency alone,
+    /// as stress does, takes the middle one.
+    fn apply(self, simulation: SimulationSettings) -> Result<(SimulationSettings, Option<f64>), AppError> {
+        let recorded = RecordedLatency { seed: self.seed, samples_ms: self.delays.arrivals() };
+        if recorded.samples_ms.is_empty() {
+            let problem = format!("--latency-from {}: no order of this journal was answered", self.journal);
+            return Err(AppError::data(problem)
+                .help("record a live or sandbox session first, or set [simulation] latency_ms"));
+        }
+        let latency_ms = recorded.median();
+        let simulation = SimulationSettings { latency_ms, recorded_latency: Some(recorded), ..simulation };
+        Ok((simulation, self.delays.payout_percent()))
+    }
+}
+
+impl PreparedBacktest {
+    /// Runs to the end; its journal is written to a file where one is named.
+    ///
+    /// # Errors
+    /// What the candles or the journal do not allow.
+    pub fn replay(
+        &self,
+        strategies: Strategies,
+        journal: Option<&Path>,
+        progress: &dyn Progress,
+    ) -> Result<Replayed, AppError> {
+        let (series, markets) = (&self.candles.series, self.candles.markets.clone());
+        let backtest = Backtest::new(&self.settings, strategies, &self.wants_prices, series, markets);
+        let backtest = backtest.map_err(|error| error_of_backtest(error, &self.loaded))?;
+        let created = journal.map(FileJournal::create).transpose();
+        let mut journal = created.map_err(|error| AppError::invalid("--journal").because(error))?;
+        let mut hash = JournalHash::new();
+        let mut bar = progress.bar("Replaying candles");
+        let watch = Stopwatch::start();
+        let mut unrecorded = NullJournal;
+        let second: &mut dyn Recorder = match &mut journal {
+            Some(journal) => journal,
+            None => &mut unrecorded,
+        };
+        let mut recorder = Tee { first: &mut hash, second };
+        let mut show = |done, total| bar.update(done, total);
+        let finished = backtest.run(&self.header, &mut recorder, &mut show)?;
+        if let Some(mut journal) = journal {
+            journal.sync()?;
+        }
+        Ok(Replayed { finished, journal_hash: hash.finish(), elapsed: watch.elapsed() })
+    }
+}

@@ -1,0 +1,69 @@
+//! Orders to a running bot: halt, resume, resolve; where none runs, the file or the journal that the next one reads.
+
+mod halt;
+mod resolve;
+
+pub use halt::{Halted, Resumed, halt, resume};
+pub use resolve::{Decision, Resolved, resolve};
+
+use crate::error::{AppError, ErrorKind};
+use candlewick_runtime::control::{ControlAnswer, Phase, RunState};
+use std::fmt::Write as _;
+
+/// The state of a run that did as it was ordered.
+///
+/// # Errors
+/// When it did not.
+fn done(answer: ControlAnswer) -> Result<RunState, AppError> {
+    let problem = match answer {
+        ControlAnswer::Done { state } => return Ok(state),
+        ControlAnswer::Refused { problem } => format!("the bot refused: {problem}"),
+        ControlAnswer::Unanswered { problem } => format!("nobody knows whether it is done: {problem}"),
+    };
+    Err(AppError::new(ErrorKind::OrderNotConfirmed, problem))
+}
+
+/// How a run stands, in a sentence or two.
+pub fn describe(state: &RunState) -> String {
+    let mut text = match state.phase {
+        Phase::Trading => "The bot opens trades",
+        Phase::Halted => "The bot is halted",
+        Phase::Stopping => "The bot is stopping",
+    }
+    .to_owned();
+    if let Some(reason) = state.reason.as_deref().filter(|reason| !reason.is_empty()) {
+        let _ = write!(text, " ({reason})");
+    }
+    let trades = if state.open == 1 { "trade" } else { "trades" };
+    let _ = write!(text, "; {} {trades} open, {} in flight", state.open, state.in_flight);
+    if !state.in_doubt.is_empty() {
+        let intents: Vec<String> = state.in_doubt.iter().map(ToString::to_string).collect();
+        let _ = write!(text, ", in doubt: {}", intents.join(", "));
+    }
+    text.push('.');
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_engine::IntentId;
+    use candlewick_sdk::Millis;
+
+    #[test]
+    fn a_state_reads_as_a_sentence() {
+        let state = RunState {
+            phase: Phase::Halted,
+            reason: Some("news".to_owned()),
+            in_flight: 0,
+            in_doubt: vec![IntentId::new(7), IntentId::new(9)],
+            open: 1,
+            at: Millis::ZERO,
+            clock: None,
+            audits: std::collections::BTreeMap::new(),
+        };
+        assert_eq!(describe(&state), "The bot is halted (news); 1 trade open, 0 in flight, in doubt: 7, 9.");
+        let state = RunState { phase: Phase::Trading, reason: None, in_doubt: Vec::new(), open: 2, ..state };
+        assert_eq!(describe(&state), "The bot opens trades; 2 trades open, 0 in flight.");
+    }
+}

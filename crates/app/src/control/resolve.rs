@@ -1,0 +1,185 @@
+//! A person ends a doubt: by order where a bot runs, in the journal where none does.
+
+use super::done;
+use crate::configuration::{Loaded, control_paths};
+use crate::error::AppError;
+use crate::live::connect_remote;
+use candlewick_broker::clock::{Clock, SystemClock};
+use candlewick_broker::{Account, OpenOrder, TradeReport};
+use candlewick_engine::{Event, EventKind, IntentId, IntentRow, IntentState, Opened, VenueId};
+use candlewick_journal::{Holder, JournalUrl, Line, LineKind, Reader, Store};
+use candlewick_records::{BETWEEN_RUNS, JournalContents, TradingMode, state_of};
+use candlewick_runtime::control::{ControlError, ControlOrder, Resolution, RunState, send_order};
+use candlewick_runtime::{latest_close, verify_adoption};
+use candlewick_sdk::Millis;
+use serde_json::json;
+
+/// What a person decided of an intent in doubt.
+#[derive(Clone, Debug)]
+pub struct Decision {
+    /// The intent.
+    pub intent: IntentId,
+    /// What it is.
+    pub resolution: Resolution,
+    /// How the person knows, for the journal.
+    pub reason: String,
+}
+
+/// Who carried a decision out.
+#[derive(Debug)]
+pub enum Resolved {
+    /// The bot that runs, which is now in this state.
+    ByBot(RunState),
+    /// Nobody yet: it is in the journal, and the next start goes on with it.
+    InJournal,
+}
+
+/// Ends a doubt.
+///
+/// # Errors
+/// The intent is not in doubt, the trade is another's or not what was asked for, or the journal cannot be written.
+pub async fn resolve(loaded: &Loaded, url: &JournalUrl, decision: &Decision) -> Result<Resolved, AppError> {
+    let Decision { intent, resolution, reason } = decision.clone();
+    let order = ControlOrder::Resolve { intent, resolution, reason };
+    match send_order(&control_paths(loaded)?.socket, &order).await {
+        Ok(answer) => Ok(Resolved::ByBot(done(answer)?)),
+        Err(ControlError::NoBotListens { .. } | ControlError::NoSocketsHere) => {
+            write(loaded, url, decision).await?;
+            Ok(Resolved::InJournal)
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Writes to the journal of a bot that does not run, while nobody else holds it.
+async fn write(loaded: &Loaded, url: &JournalUrl, decision: &Decision) -> Result<(), AppError> {
+    // Looked at first: what does not exist is not made.
+    let mut reader = Reader::open(url).await?;
+    let wall = SystemClock::new();
+    let mut store = Store::open(url, &Holder::of_this_process("candlewick resolve"), wall.now()).await?;
+    let judged = lines_of(decision, &mut reader, loaded, &wall).await;
+    let written = judged.map(|lines| lines.into_iter().for_each(|line| store.record(line)));
+    // The lease is given back whatever was found.
+    let closed = store.close().await.map_err(AppError::from);
+    written.and(closed)
+}
+
+/// The lines of the journal that record a decision.
+///
+/// # Errors
+/// It cannot be made so.
+async fn lines_of(
+    decision: &Decision,
+    reader: &mut Reader,
+    loaded: &Loaded,
+    wall: &SystemClock,
+) -> Result<Vec<Line>, AppError> {
+    let Decision { intent, resolution, ref reason } = *decision;
+    let contents = JournalContents::read(reader).await?;
+    let row = judge(&contents, intent, resolution)?;
+    let report = match resolution {
+        Resolution::Adopt(venue_id) => ask_venue(&contents, row, venue_id, loaded).await?,
+        Resolution::NotOpened => None,
+    };
+    let at = wall.now().max(contents.last.line.received);
+    let note = json!({ "resolved": intent, "resolution": resolution, "reason": reason }).to_string();
+    let mut bodies = vec![(LineKind::Note, note)];
+    let ended = contents.began_doubt(intent).unwrap_or(at);
+    let list_lag = Millis::new(loaded.config.runtime.list_lag_ms.into());
+    let reserved_until = latest_close(ended, row.approved.expiry().close_type) + list_lag;
+    // An answer that was awaited when the bot ended is in doubt before its doubt can end.
+    let doubt = (row.state == IntentState::InFlight).then_some(EventKind::InDoubt { intent });
+    for kind in doubt.into_iter().chain([event_of(intent, resolution, report, reserved_until)]) {
+        let event = serde_json::to_string(&Event { at, received: at, kind });
+        let event =
+            event.map_err(|error| AppError::system("the decision is no entry of a journal", error))?;
+        bodies.push((LineKind::Event, event));
+    }
+    let line = |(kind, body)| {
+        let intent = Some(intent.number());
+        Line { run: BETWEEN_RUNS, kind, intent, at, received: at, body }
+    };
+    Ok(bodies.into_iter().map(line).collect())
+}
+
+/// The venue's report of the trade that is to be adopted. A simulated venue's trades ended with it: there is nobody to
+/// ask.
+///
+/// # Errors
+/// The venue has no such trade, or another one, or does not say.
+async fn ask_venue(
+    contents: &JournalContents,
+    row: &IntentRow,
+    venue_id: VenueId,
+    loaded: &Loaded,
+) -> Result<Option<TradeReport>, AppError> {
+    let trade = &row.approved;
+    let Some(origins) = contents.origins.get(&trade.intent()) else { return Ok(None) };
+    let account = match contents.run(origins.run).and_then(|run| run.trading) {
+        Some(TradingMode::Demo) => Account::Demo,
+        Some(TradingMode::Real) => Account::Real,
+        Some(TradingMode::Paper | TradingMode::Sandbox) | None => return Ok(None),
+    };
+    let order = OpenOrder {
+        symbol: origins.symbol,
+        direction: trade.direction(),
+        amount: origins.scale.to_decimal(trade.stake()).normalize(),
+        close_type: trade.expiry().close_type,
+        expiration_type: trade.expiry().expiration_type,
+        account,
+    };
+    let broker = connect_remote(loaded)?.broker;
+    Ok(Some(verify_adoption(broker.as_ref(), &order, venue_id.as_str()).await?))
+}
+
+/// The intent, if a person may end its doubt so.
+///
+/// # Errors
+/// It is not in doubt, or the trade is another's.
+fn judge(contents: &JournalContents, id: IntentId, resolution: Resolution) -> Result<&IntentRow, AppError> {
+    let row = contents.book.row(id);
+    let row = row.ok_or_else(|| AppError::invalid(format!("the journal has no intent {id}")))?;
+    let may_be = match (row.state, resolution) {
+        (IntentState::InDoubt | IntentState::InFlight, _)
+        | (IntentState::NotOpened, Resolution::Adopt(_)) => true,
+        (IntentState::Open, Resolution::Adopt(_)) => contents.book.venue_id(row).is_none(),
+        (IntentState::NotOpened | IntentState::Open, Resolution::NotOpened)
+        | (IntentState::Settled | IntentState::Rejected | IntentState::NotSent, _) => false,
+    };
+    if !may_be {
+        let state = state_of(row.state);
+        return Err(AppError::invalid(format!("intent {id} is not in doubt: it is {state}")));
+    }
+    if let Resolution::Adopt(venue_id) = resolution {
+        let book = &contents.book;
+        let other = book.rows().iter().find(|row| book.venue_id(row) == Some(venue_id));
+        if let Some(other) = other {
+            let problem = format!("trade {venue_id} is that of intent {}", other.approved.intent());
+            return Err(AppError::invalid(problem));
+        }
+    }
+    Ok(row)
+}
+
+/// What the next start reads; details that are not known yet come with the trade's first answer.
+fn event_of(
+    intent: IntentId,
+    resolution: Resolution,
+    report: Option<TradeReport>,
+    reserved_until: Millis,
+) -> EventKind {
+    match resolution {
+        Resolution::Adopt(venue_id) => {
+            let report = report.unwrap_or_default();
+            EventKind::Adopted(Opened {
+                intent,
+                venue_id: Some(venue_id),
+                open_time: report.open_time,
+                open_price: report.open_price,
+                close_time: report.close_time,
+                payout: report.payout,
+            })
+        }
+        Resolution::NotOpened => EventKind::NotOpened { intent, reserved_until },
+    }
+}

@@ -1,0 +1,179 @@
+//! What a check found, for people and for machines.
+
+use super::{CheckTarget, Repaired, RepairedPlace};
+use candlewick_history::{Checked, Finding, FindingKind};
+use candlewick_records::{table, utc};
+use candlewick_sdk::CandleSeries;
+use serde_json::{Map, Value, json};
+use std::fmt::Write as _;
+
+/// What was found in one series, and what a repair did about it.
+pub struct CheckResult {
+    target: CheckTarget,
+    checked: Checked,
+    repaired: Option<Repaired>,
+    /// How many problems are left.
+    left: u64,
+}
+
+impl CheckResult {
+    /// Of candles that were checked, and repaired where that was asked for; kinds of problems that are ignored are none.
+    pub fn new(
+        target: CheckTarget,
+        mut checked: Checked,
+        repaired: Option<Repaired>,
+        ignored: &[FindingKind],
+    ) -> Self {
+        checked.findings = checked.findings.without(ignored);
+        let left = repaired.as_ref().map_or(&checked.findings, |repaired| &repaired.left);
+        let left = left.clone().without(ignored).total();
+        Self { target, checked, repaired, left }
+    }
+
+    /// How many problems are left.
+    pub const fn left(&self) -> u64 {
+        self.left
+    }
+
+    /// For people: of each kind the first few problems.
+    pub fn text(&self, most: usize) -> String {
+        let Self { target, checked, repaired, .. } = self;
+        let mut text = format!(
+            "{target}: {} rows of {}, session {}; {}",
+            checked.rows,
+            checked.series,
+            checked.session,
+            sums(checked)
+        );
+        let list = checked.findings.list();
+        if !list.is_empty() && most > 0 {
+            let mut table = table(["Problem", "Where", "What"]);
+            for of_kind in list.chunk_by(|a, b| a.kind == b.kind) {
+                for finding in of_kind.iter().take(most) {
+                    table.add_row([finding.kind.to_string(), place_of(finding), finding.detail.clone()]);
+                }
+                let kind = of_kind[0].kind;
+                let more = checked.findings.counts()[&kind].saturating_sub(of_kind.len().min(most) as u64);
+                if more > 0 {
+                    table.add_row([
+                        kind.to_string(),
+                        "...".to_owned(),
+                        format!("{more} more; --show, --json"),
+                    ]);
+                }
+            }
+            let _ = write!(text, "\n{table}");
+        }
+        if let Some(repaired) = repaired {
+            let _ = write!(text, "\n  {}", repair(repaired));
+        }
+        text
+    }
+
+    /// For machines.
+    pub fn document(&self) -> Value {
+        let Self { target, checked, repaired, left } = self;
+        let candles = checked.candles.as_ref();
+        let counts: Map<String, Value> = FindingKind::ALL
+            .iter()
+            .map(|kind| (kind.to_string(), json!(checked.findings.counts().get(kind).copied().unwrap_or(0))))
+            .collect();
+        let file = match target {
+            CheckTarget::File(path, _) => json!(path),
+            CheckTarget::Stored(_) => Value::Null,
+        };
+        json!({
+            "file": file,
+            "symbol": checked.series.symbol,
+            "interval": checked.series.interval,
+            "session": checked.session.to_string(),
+            "rows": checked.rows,
+            "candles": candles.map_or(0, |candles| candles.candles().len()),
+            "start": candles.map(CandleSeries::start),
+            "end": candles.map(CandleSeries::end),
+            "missing": checked.missing,
+            "coverage": checked.coverage(),
+            "problems": checked.findings.total(),
+            "counts": counts,
+            "findings": checked.findings.list().iter().map(finding_document).collect::<Vec<_>>(),
+            "fixed": repaired.as_ref().map(repair_document),
+            "left": left,
+        })
+    }
+}
+
+fn finding_document(finding: &Finding) -> Value {
+    json!({
+        "kind": finding.kind.as_str(),
+        "row": finding.row,
+        "start": finding.start,
+        "end": finding.end,
+        "count": finding.count,
+        "detail": finding.detail,
+    })
+}
+
+fn repair_document(repaired: &Repaired) -> Value {
+    let (file, version) = match &repaired.place {
+        Some(RepairedPlace::File(path)) => (json!(path), Value::Null),
+        Some(RepairedPlace::Version(number)) => (Value::Null, json!(number)),
+        None => (Value::Null, Value::Null),
+    };
+    json!({
+        "removed": repaired.removed,
+        "replaced": repaired.replaced,
+        "sorted": repaired.sorted,
+        "file": file,
+        "version": version,
+    })
+}
+
+fn sums(checked: &Checked) -> String {
+    let counts = checked.findings.counts().iter().map(|(kind, count)| format!("{count} {kind}"));
+    let counts: Vec<String> = counts.collect();
+    if counts.is_empty() { "no problem".to_owned() } else { counts.join(", ") }
+}
+
+fn place_of(finding: &Finding) -> String {
+    let start = finding.start.map(utc);
+    match (finding.row, start) {
+        (Some(row), Some(start)) => format!("{row}: {start}"),
+        (Some(row), None) => row.to_string(),
+        (None, Some(start)) if finding.count == 1 => start,
+        (None, Some(start)) => format!("{start} to {}", finding.end.map(utc).unwrap_or_default()),
+        (None, None) => String::new(),
+    }
+}
+
+fn repair(repaired: &Repaired) -> String {
+    let sorted = if repaired.sorted { ", put in order" } else { "" };
+    let done =
+        format!("{} left out, {} given their latest value{sorted}", repaired.removed, repaired.replaced);
+    match &repaired.place {
+        None => "--fix: there is nothing that it mends".to_owned(),
+        Some(RepairedPlace::File(path)) => format!("--fix: {done}; written to {}", path.display()),
+        Some(RepairedPlace::Version(number)) => format!("--fix: {done}; now version {number} of the series"),
+    }
+}
+
+/// How much of each series is there.
+pub fn coverage_table(all: &[CheckResult]) -> String {
+    let mut table = table(["Symbol", "Interval", "From", "To", "Candles", "Missing", "Coverage", "Problems"]);
+    for CheckResult { checked, left, .. } in all {
+        let candles = checked.candles.as_ref();
+        let at = |moment: fn(&CandleSeries) -> candlewick_sdk::Millis| {
+            candles.map(|candles| utc(moment(candles))).unwrap_or_default()
+        };
+        table.add_row([
+            checked.series.symbol.to_string(),
+            checked.series.interval.to_string(),
+            at(CandleSeries::start),
+            at(CandleSeries::end),
+            candles.map_or(0, |candles| candles.candles().len()).to_string(),
+            checked.missing.to_string(),
+            format!("{:.3} %", checked.coverage() * 100.0),
+            left.to_string(),
+        ]);
+    }
+    format!("\n{table}")
+}

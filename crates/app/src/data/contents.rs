@@ -1,0 +1,89 @@
+//! What the catalog holds.
+
+use crate::error::AppError;
+use candlewick_history::{Catalog, Manifest, Version};
+use candlewick_records::{table, utc};
+use serde_json::{Value, json};
+use std::fmt;
+use std::path::PathBuf;
+
+/// The series of a catalog.
+pub struct CatalogContents {
+    folder: PathBuf,
+    manifests: Vec<Manifest>,
+    /// Why series are not among them.
+    pub unreadable: Vec<AppError>,
+}
+
+impl CatalogContents {
+    /// Reads the manifests of all series; one that cannot be read hides no other.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub fn read(catalog: &Catalog) -> Result<Self, AppError> {
+        let (mut manifests, mut unreadable) = (Vec::new(), Vec::new());
+        for series in catalog.series()? {
+            match catalog.manifest(series) {
+                Ok(manifest) => manifests.extend(manifest),
+                Err(error) => unreadable.push(error.into()),
+            }
+        }
+        Ok(Self { folder: catalog.folder().to_owned(), manifests, unreadable })
+    }
+
+    fn current(&self) -> impl Iterator<Item = (&Manifest, &Version)> {
+        self.manifests.iter().filter_map(|manifest| Some((manifest, manifest.current()?)))
+    }
+
+    /// For machines: a list of the series.
+    pub fn document(&self) -> Value {
+        self.current().map(|(manifest, version)| document_of(manifest, version)).collect()
+    }
+}
+
+fn document_of(manifest: &Manifest, version: &Version) -> Value {
+    let versions = manifest.versions.iter().map(|version| {
+        json!({ "number": version.number, "note": version.note, "candles": version.candles(), "data_hash": version.data_hash })
+    });
+    json!({
+        "symbol": manifest.symbol,
+        "interval": manifest.interval,
+        "start": version.start(),
+        "end": version.end(),
+        "candles": version.candles(),
+        "missing": manifest.missing_candles(version),
+        "revised": manifest.revised(),
+        "data_hash": version.data_hash,
+        "version": version.number,
+        "versions": versions.collect::<Vec<_>>(),
+        "origins": manifest.origins,
+    })
+}
+
+impl fmt::Display for CatalogContents {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.manifests.is_empty() && self.unreadable.is_empty() {
+            let folder = self.folder.display();
+            return write!(
+                f,
+                "{folder}: the catalog is empty; `candlewick data fetch` fills it from the venue, `candlewick data import` from files"
+            );
+        }
+        let mut table =
+            table(["Symbol", "Interval", "From", "To", "Candles", "Missing", "Revised", "Source"]);
+        for (manifest, version) in self.current() {
+            let sources: Vec<&str> = manifest.origins.iter().map(|origin| origin.source.as_str()).collect();
+            table.add_row([
+                manifest.symbol.to_string(),
+                manifest.interval.to_string(),
+                utc(version.start()),
+                utc(version.end()),
+                version.candles().to_string(),
+                manifest.missing_candles(version).to_string(),
+                manifest.revised().to_string(),
+                sources.join(", "),
+            ]);
+        }
+        table.fmt(f)
+    }
+}

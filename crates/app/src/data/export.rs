@@ -1,0 +1,91 @@
+//! Candles out of the catalog, or from one format into another.
+
+use super::OutputFile;
+use crate::candles::{ALWAYS, CandleStore, DataName, within};
+use crate::error::AppError;
+use crate::progress::Progress;
+use candlewick_history::HashedSeries;
+use candlewick_sdk::{Millis, Series};
+use serde_json::{Value, json};
+use std::fmt;
+use std::path::PathBuf;
+
+/// Which candles to write.
+#[derive(Clone, Debug)]
+pub struct ExportTerms {
+    /// A file, or a series of the catalog.
+    pub name: DataName,
+    /// A version of the series other than the current one.
+    pub version: Option<u32>,
+    /// Leave out candles that open before.
+    pub from: Option<Millis>,
+    /// Leave out candles that close after.
+    pub to: Option<Millis>,
+}
+
+/// Candles that were written.
+pub struct Exported {
+    file: PathBuf,
+    series: HashedSeries,
+    /// The shorter candles that they were resampled from.
+    resampled_from: Option<Series>,
+}
+
+/// Writes candles to a file.
+///
+/// # Errors
+/// Candles that cannot be read, an empty range, or a file that cannot be written.
+pub fn export(
+    terms: &ExportTerms,
+    store: &CandleStore,
+    out: &OutputFile,
+    progress: &dyn Progress,
+) -> Result<Exported, AppError> {
+    let resampled_from = terms.name.joined_from(&store.catalog)?;
+    let _spinner = progress.spinner(&format!("Writing {}", out.path().display()));
+    let series = terms.read(store)?;
+    out.write(series.candles())?;
+    Ok(Exported { file: out.path().to_owned(), series, resampled_from })
+}
+
+impl ExportTerms {
+    fn read(&self, store: &CandleStore) -> Result<HashedSeries, AppError> {
+        let whole = match (&self.name, self.version) {
+            (DataName::Stored(series), Some(number)) => store.catalog.read_version(*series, number)?,
+            (DataName::File(_), Some(_)) => {
+                return Err(AppError::invalid("--version: a file has no versions"));
+            }
+            (_, None) => self.name.read(store, &mut |_| {})?,
+        };
+        let range = self.from.unwrap_or(ALWAYS.start)..self.to.unwrap_or(ALWAYS.end);
+        if range.is_empty() {
+            return Err(AppError::invalid("--from does not lie before --to"));
+        }
+        within(whole, &range, &self.name.to_string())
+    }
+}
+
+impl Exported {
+    /// For machines.
+    pub fn document(&self) -> Value {
+        let candles = self.series.candles();
+        json!({
+            "file": self.file,
+            "symbol": candles.symbol(),
+            "interval": candles.interval(),
+            "candles": candles.candles().len(),
+            "start": candles.start(),
+            "end": candles.end(),
+            "data_hash": self.series.hash().to_hex().to_string(),
+        })
+    }
+}
+
+impl fmt::Display for Exported {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let candles = self.series.candles();
+        let count = candles.candles().len();
+        write!(f, "{}: {count} candles of {}", self.file.display(), candles.series())?;
+        self.resampled_from.map_or(Ok(()), |shorter| write!(f, ", resampled from {shorter}"))
+    }
+}

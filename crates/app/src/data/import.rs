@@ -1,0 +1,242 @@
+//! Candles of other programs and sources.
+
+use super::OutputFile;
+use crate::error::AppError;
+use crate::fetch::Mixing;
+use crate::progress::Progress;
+use candlewick_broker::clock::{Clock, SystemClock};
+use candlewick_history::{
+    Appended, Catalog, ImportSettings, Imported, Origin, Revision, data_hash, import_file,
+};
+use candlewick_records::utc;
+use candlewick_sdk::{Candle, CandleSeries};
+use serde_json::{Value, json};
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// So many differences are more than what venues revise.
+const MANY_DIFFERENCES: usize = 10;
+
+/// How files are read, and what the catalog records of them.
+#[derive(Clone, Debug)]
+pub struct ImportTerms {
+    /// What the files may not say themselves.
+    pub reading: ImportSettings,
+    /// Where the candles come from; the format when left out.
+    pub source: Option<String>,
+    /// Under which terms they are used.
+    pub licence: Option<String>,
+    /// Whether candles of other sources may lie in the same series.
+    pub mixing: Mixing,
+}
+
+/// A file that was read, and is stored nowhere yet.
+pub struct ReadFile {
+    file: PathBuf,
+    imported: Imported,
+}
+
+/// A file whose candles are stored.
+pub struct ImportedFile {
+    file: PathBuf,
+    imported: Imported,
+    place: Place,
+}
+
+enum Place {
+    Catalog { folder: PathBuf, appended: Appended },
+    File(PathBuf),
+}
+
+/// Reads files for the catalog. Every one is read before the first is stored: a broken one then leaves the catalog as it
+/// was.
+///
+/// # Errors
+/// A file that cannot be read; candles that probably do not belong into their series.
+pub fn read_for_catalog(
+    files: &[PathBuf],
+    terms: &ImportTerms,
+    catalog: &Catalog,
+    progress: &dyn Progress,
+) -> Result<Vec<ReadFile>, AppError> {
+    let read = |file: &PathBuf| ReadFile::read(file, &terms.reading, progress);
+    let all = files.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    if terms.mixing == Mixing::Refused {
+        all.iter().try_for_each(|file| file.check_source(terms, catalog))?;
+    }
+    Ok(all)
+}
+
+impl ReadFile {
+    /// Reads one file.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn read(file: &Path, reading: &ImportSettings, progress: &dyn Progress) -> Result<Self, AppError> {
+        let mut bar = progress.bar(&format!("Reading {}", file.display()));
+        let imported = import_file(file, reading, &mut |at| bar.update(at.read_bytes, at.total_bytes))?;
+        Ok(Self { file: file.to_owned(), imported })
+    }
+
+    fn source(&self, terms: &ImportTerms) -> String {
+        terms.source.clone().unwrap_or_else(|| self.imported.format.to_string())
+    }
+
+    /// Refuses what is probably a mistake, before anything is stored: candles for a series that came from elsewhere, and
+    /// candles most of which contradict those that are there, as those of another time zone do.
+    fn check_source(&self, terms: &ImportTerms, catalog: &Catalog) -> Result<(), AppError> {
+        let series = self.imported.candles.series();
+        let Some(manifest) = catalog.manifest(series)? else { return Ok(()) };
+        let (source, folder) = (self.source(terms), catalog.folder().display());
+        let others: Vec<&str> = manifest.origins.iter().map(|origin| origin.source.as_str()).collect();
+        if !others.contains(&source.as_str()) {
+            let others = others.join(", ");
+            let problem = format!("{series} in the catalog {folder} came from {others}, these from {source}");
+            let help = "--source NAME says that they are of one source; --catalog takes another folder; --mix puts these \
+                        candles beside those that are there";
+            return Err(AppError::invalid(problem).help(help));
+        }
+        let stored = catalog.read(series)?;
+        let (there, revised) = compare(stored.candles(), &catalog.revisions(series)?, &self.imported.candles);
+        if revised >= MANY_DIFFERENCES && revised * 2 > there {
+            let problem = format!(
+                "{revised} of the {there} candles of {series} that are in the catalog {folder} already have other values here"
+            );
+            let help = "is --timezone or --stamped another than before, or the pair? --catalog takes another folder; --mix \
+                        keeps the other values as revised";
+            return Err(AppError::invalid(problem).help(help));
+        }
+        Ok(())
+    }
+
+    /// Puts the candles into the catalog.
+    ///
+    /// # Errors
+    /// The catalog cannot be read or written.
+    pub fn store(
+        self,
+        terms: &ImportTerms,
+        catalog: &Catalog,
+        progress: &dyn Progress,
+    ) -> Result<ImportedFile, AppError> {
+        let name = self.file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let origin = Origin {
+            source: self.source(terms),
+            licence: terms.licence.clone(),
+            fetched_at: SystemClock::new().now(),
+            files: vec![name],
+        };
+        let Self { file, imported } = self;
+        let candles = &imported.candles;
+        let _spinner = progress.spinner(&format!("Storing {}", candles.series()));
+        let appended = catalog.append(candles.series(), candles.candles(), &origin)?;
+        let folder = catalog.folder().to_owned();
+        Ok(ImportedFile { file, imported, place: Place::Catalog { folder, appended } })
+    }
+
+    /// Writes the candles to a file, and leaves the catalog alone.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn write(self, out: &OutputFile) -> Result<ImportedFile, AppError> {
+        let Self { file, imported } = self;
+        out.write(&imported.candles)?;
+        Ok(ImportedFile { file, imported, place: Place::File(out.path().to_owned()) })
+    }
+}
+
+/// How many of the candles have one of the same moment in the catalog, and how many of those bring a value that is not
+/// known.
+fn compare(stored: &CandleSeries, revisions: &[Revision], candles: &CandleSeries) -> (usize, usize) {
+    let (mut there, mut revised) = (0, 0);
+    for candle in candles.candles() {
+        let Ok(place) = stored.candles().binary_search_by_key(&candle.time(), Candle::time) else { continue };
+        there += 1;
+        let from = revisions.partition_point(|revision| revision.candle.time() < candle.time());
+        let of_time = revisions[from..].iter().take_while(|revision| revision.candle.time() == candle.time());
+        let is_known = stored.candles()[place] == *candle
+            || of_time.map(|revision| revision.candle).any(|known| known == *candle);
+        revised += usize::from(!is_known);
+    }
+    (there, revised)
+}
+
+impl ImportedFile {
+    /// For machines.
+    pub fn document(&self) -> Value {
+        let imported = &self.imported;
+        let candles = &imported.candles;
+        let mut document = json!({
+            "file": self.file,
+            "format": imported.format.as_str(),
+            "symbol": candles.symbol(),
+            "interval": candles.interval(),
+            "candles": candles.candles().len(),
+            "start": candles.start(),
+            "end": candles.end(),
+            "timezone": imported.zone.map(|zone| zone.to_string()),
+            "empty_rows": imported.empty_rows,
+            "skipped_rows": imported.skipped_rows,
+            "newest_first": imported.newest_first,
+            "in_seconds": imported.in_seconds,
+            "data_hash": data_hash(std::slice::from_ref(candles)).to_hex().as_str(),
+        });
+        match &self.place {
+            Place::File(out) => document["out"] = json!(out),
+            Place::Catalog { folder, appended: Appended { new, same, revised, forming } } => {
+                document["catalog"] = json!(folder);
+                document["new"] = json!(new);
+                document["same"] = json!(same);
+                document["revised"] = json!(revised);
+                document["forming"] = json!(forming);
+            }
+        }
+        document
+    }
+}
+
+/// What was read, and how it was recognised, so that a wrong guess of the name or the content is seen; then where it is.
+impl fmt::Display for ImportedFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let imported = &self.imported;
+        let candles = &imported.candles;
+        write!(
+            f,
+            "{}: {} candles of {}, {} to {}; format {}, symbol {}, interval {}",
+            self.file.display(),
+            candles.candles().len(),
+            candles.series(),
+            utc(candles.start()),
+            utc(candles.end()),
+            imported.format,
+            imported.symbol_from.as_str(),
+            imported.interval_from.as_str(),
+        )?;
+        if let Some(zone) = imported.zone {
+            write!(f, ", times of {zone}")?;
+        }
+        if imported.in_seconds {
+            f.write_str(", times in seconds")?;
+        }
+        if imported.newest_first {
+            f.write_str(", newest first")?;
+        }
+        for (count, what) in
+            [(imported.empty_rows, "without prices"), (imported.skipped_rows, "at a change of the clock")]
+        {
+            if count > 0 {
+                write!(f, ", {count} rows {what} left out")?;
+            }
+        }
+        match &self.place {
+            Place::File(out) => write!(f, "\n  {}", out.display()),
+            Place::Catalog { folder, appended: Appended { new, same, revised, forming } } => {
+                write!(f, "\n  {}: {new} new, {same} there already, {revised} revised", folder.display())?;
+                if *forming > 0 {
+                    write!(f, ", {forming} not closed yet and left out")?;
+                }
+                Ok(())
+            }
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! Stored candles: import, check and repair, generate, export, and what the catalog holds.
+
+pub mod check;
+mod contents;
+mod export;
+mod generate;
+mod import;
+mod output_file;
+
+pub use contents::CatalogContents;
+pub use export::{ExportTerms, Exported, export};
+pub use generate::{Defects, GenerateTarget, GenerateTerms, Generated, generate_candles};
+pub use import::{ImportTerms, ImportedFile, ReadFile, read_for_catalog};
+pub use output_file::{Existing, OutputFile};

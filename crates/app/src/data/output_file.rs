@@ -1,0 +1,54 @@
+//! A candle file that is to be written.
+
+use crate::error::AppError;
+use candlewick_history::CandleFormat;
+use candlewick_sdk::CandleSeries;
+use std::path::{Path, PathBuf};
+
+/// What to do with a file or series that is there already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Existing {
+    /// Keep it, and refuse the work.
+    Kept,
+    /// Replace it; in a catalog, begin a new version of the series.
+    Replaced,
+}
+
+/// A candle file that is to be written, in the format that its ending names.
+#[derive(Clone, Debug)]
+pub struct OutputFile {
+    path: PathBuf,
+    format: CandleFormat,
+}
+
+impl OutputFile {
+    /// At this path.
+    ///
+    /// # Errors
+    /// The name does not say the format, or the file is there and is to be kept.
+    pub fn new(path: &Path, existing: Existing) -> Result<Self, AppError> {
+        let shown = path.display();
+        let Some(format) = CandleFormat::of_path(path) else {
+            let problem = format!("--out {shown}: the name does not say the format");
+            return Err(AppError::invalid(problem).help("let it end in .csv or .parquet"));
+        };
+        if existing == Existing::Kept && path.exists() {
+            let problem = format!("{shown}: the file is there already");
+            return Err(AppError::invalid(problem).help("--force replaces it; --out takes another name"));
+        }
+        Ok(Self { path: path.to_owned(), format })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes it.
+    ///
+    /// # Errors
+    /// The system does not let it be written.
+    pub fn write(&self, candles: &CandleSeries) -> Result<(), AppError> {
+        Ok(self.format.write_file(candles, &self.path)?)
+    }
+}

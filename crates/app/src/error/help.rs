@@ -1,0 +1,96 @@
+//! What to do about the errors of the libraries below, where it takes more than they know themselves.
+
+use super::AppError;
+use crate::candles::help_for_history;
+use crate::suggestion::suggest;
+use candlewick_backtest::BacktestError;
+use candlewick_broker::{BrokerError, USUAL_INTERVALS};
+use candlewick_records::RecordsError;
+use candlewick_runtime::RuntimeError;
+
+/// What to do about an error, where that is known.
+pub(super) fn help_for(error: &AppError) -> Option<String> {
+    match error {
+        AppError::Report(report) => report.help.clone(),
+        AppError::History(error) => help_for_history(error),
+        AppError::Backtest(error) => help_for_backtest(error),
+        AppError::Records(error) => help_for_records(error),
+        AppError::Runtime(error) => help_for_runtime(error),
+        AppError::Configuration(_)
+        | AppError::Engine(_)
+        | AppError::Simulator(_)
+        | AppError::Sandbox(_)
+        | AppError::Broker(_)
+        | AppError::Journal(_)
+        | AppError::Control(_) => None,
+    }
+}
+
+fn help_for_backtest(error: &BacktestError) -> Option<String> {
+    match error {
+        BacktestError::NameParameter { name, known, .. } => {
+            Some(suggest(name, known.iter().map(String::as_str)))
+        }
+        BacktestError::ChooseFolder { .. } => Some(
+            "give --out another folder; what another program (or the same with other libraries of the system), \
+             other arguments or other candles made is not mixed with this"
+                .to_owned(),
+        ),
+        _ => None,
+    }
+}
+
+fn help_for_records(error: &RecordsError) -> Option<String> {
+    match error {
+        RecordsError::Journal(_)
+        | RecordsError::Engine(_)
+        | RecordsError::Simulator(_)
+        | RecordsError::UnreadableCandles { .. }
+        | RecordsError::UnknownRun { .. } => None,
+        RecordsError::NoRun => Some("begin one: `candlewick live`".to_owned()),
+        RecordsError::UnreadableEntry { .. } => Some(
+            "`candlewick doctor` verifies the journal's chain, `candlewick parity` its decisions".to_owned(),
+        ),
+        RecordsError::UnknownTrade { .. } => Some("`candlewick trades` lists them".to_owned()),
+        RecordsError::UnknownName { name, known, .. } => {
+            Some(suggest(name, known.iter().map(String::as_str)))
+        }
+        RecordsError::UnknownSymbol { symbol, known, .. } => {
+            Some(suggest(symbol.as_str(), known.iter().map(String::as_str)))
+        }
+    }
+}
+
+fn help_for_runtime(error: &RuntimeError) -> Option<String> {
+    match error {
+        RuntimeError::Venue { source, .. } => Some(help_for_venue(source).to_owned()),
+        RuntimeError::UnreadableEntry { .. } => {
+            Some("`candlewick doctor` verifies the journal; name another with --journal".to_owned())
+        }
+        RuntimeError::UnsupportedInterval { .. } => Some(format!(
+            "let the bot's interval be one of {}; a backtest joins longer candles, a live bot does not",
+            USUAL_INTERVALS.join(", ")
+        )),
+        RuntimeError::NoWallet { .. }
+        | RuntimeError::MoneyScaleMismatch { .. }
+        | RuntimeError::UnknownTrade { .. }
+        | RuntimeError::TradeMismatch { .. }
+        | RuntimeError::Engine(_)
+        | RuntimeError::Journal(_) => None,
+    }
+}
+
+fn help_for_venue(error: &BrokerError) -> &'static str {
+    match error {
+        BrokerError::Credentials { .. } => {
+            "check CANDLEWICK_BROKER__API_TOKEN and CANDLEWICK_BROKER__API_KEY, or the files that hold them"
+        }
+        BrokerError::NotFound { .. } => {
+            "check the bots' symbols and asset types against what the venue offers"
+        }
+        BrokerError::Unavailable { .. } => {
+            "check broker.base_url and broker.price_url, and that the venue can be reached from here"
+        }
+        _ => "run with -v to see the requests; `candlewick live --sandbox` needs no venue",
+    }
+}

@@ -1,0 +1,215 @@
+//! What is known of a journal and its bot: money, open trades, doubts, verdicts, who holds it, whether trades are opened.
+
+use crate::configuration::{Loaded, control_paths};
+use crate::control::describe;
+use crate::error::AppError;
+use candlewick_broker::clock::{Clock, SystemClock};
+use candlewick_engine::{IntentState, Session};
+use candlewick_journal::{Holder, JournalUrl, Lease, LeaseTerms, Reader};
+use candlewick_records::{JournalContents, VerdictLine, table, utc};
+use candlewick_runtime::ClockEstimate;
+use candlewick_runtime::control::{ControlAnswer, ControlOrder, Phase, RunState, send_order};
+use candlewick_sdk::Millis;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// The status of a journal and of the bot that writes it.
+#[derive(Debug, Serialize)]
+pub struct Status {
+    /// Where the journal is.
+    pub journal: String,
+    /// Which process holds it.
+    pub holder: Option<HolderLine>,
+    /// What the running bot answers; null when none does.
+    pub bot: Option<RunState>,
+    /// How many runs it has.
+    pub runs: usize,
+    /// Free balance.
+    pub balance: f64,
+    /// Free balance and open stakes.
+    pub equity: f64,
+    /// What is staked on open trades.
+    pub open_stakes: f64,
+    /// What the wallet held when it was last read.
+    pub wallet: Option<f64>,
+    /// Settled since the day of the last event began.
+    pub profit_today: f64,
+    /// Losses in a row at the end.
+    pub loss_streak: u32,
+    /// Numbers of intents that are open.
+    pub open: Vec<u64>,
+    /// Numbers of intents whose answer is awaited.
+    pub in_flight: Vec<u64>,
+    /// Numbers of intents that may or may not be trades.
+    pub in_doubt: Vec<u64>,
+    /// How many trades have settled.
+    pub settled: usize,
+    /// Whether a person halted opens, and nobody has resumed since.
+    pub halted: bool,
+    /// The verdict on each bot of the last run.
+    pub verdicts: Vec<VerdictLine>,
+    /// What audits found, by their names.
+    pub audit_findings: BTreeMap<String, u64>,
+    /// Venue time of the last entry's arrival.
+    pub last_event: Millis,
+    /// How many entries the journal has.
+    pub entries: u64,
+    /// How many decimals the wallet keeps.
+    #[serde(skip)]
+    decimals: usize,
+}
+
+/// Who holds the journal.
+#[derive(Debug, Serialize)]
+pub struct HolderLine {
+    /// What runs.
+    pub program: String,
+    /// Its process.
+    pub pid: u32,
+    /// Its machine.
+    pub host: String,
+    /// Whether its process and its heartbeat say that it lives.
+    pub alive: bool,
+    /// When it took hold.
+    pub since: Millis,
+    /// Its last sign of life.
+    pub heartbeat: Millis,
+}
+
+impl Status {
+    /// Reads the journal, and asks the bot that runs on it, if one does.
+    ///
+    /// # Errors
+    /// A journal that cannot be read or has no run yet.
+    pub async fn read(loaded: &Loaded, url: &JournalUrl) -> Result<Self, AppError> {
+        let mut reader = Reader::open(url).await?;
+        let holder = reader.holder().await?.map(HolderLine::of);
+        let contents = JournalContents::read(&mut reader).await?;
+        let bot = ask_bot(loaded).await?;
+        let (ledger, scale) = (contents.session.ledger(), contents.session.money_scale());
+        let in_state = |state| {
+            let rows = contents.book.rows().iter().filter(move |row| row.state == state);
+            rows.map(|row| row.approved.intent().number()).collect::<Vec<_>>()
+        };
+        Ok(Self {
+            journal: url.to_string(),
+            holder,
+            bot,
+            runs: contents.runs.len(),
+            balance: scale.to_f64(ledger.free()),
+            equity: scale.to_f64(ledger.equity()),
+            open_stakes: scale.to_f64(ledger.open_stakes()),
+            wallet: ledger.wallet().map(|wallet| scale.to_f64(wallet)),
+            profit_today: scale.to_f64(ledger.day_profit()),
+            loss_streak: ledger.loss_streak(),
+            open: in_state(IntentState::Open),
+            in_flight: in_state(IntentState::InFlight),
+            in_doubt: in_state(IntentState::InDoubt),
+            settled: in_state(IntentState::Settled).len(),
+            halted: contents.is_halted,
+            verdicts: verdicts_of(&contents.session),
+            audit_findings: contents.audit_findings(None),
+            last_event: contents.last.line.received,
+            entries: contents.last.seq,
+            decimals: scale.decimals() as usize,
+        })
+    }
+
+    /// Whether trades are opened: as the bot answers, else as the journal ends.
+    pub fn opens(&self) -> &'static str {
+        match (self.bot.as_ref().map(|bot| bot.phase), self.halted) {
+            (Some(Phase::Halted), _) | (None, true) => "halted, until somebody resumes",
+            (Some(Phase::Stopping), _) => "none any more: the bot is stopping",
+            (Some(Phase::Trading), _) | (None, false) => "allowed",
+        }
+    }
+
+    fn money(&self, amount: f64) -> String {
+        format!("{amount:.*}", self.decimals)
+    }
+}
+
+/// The state of the bot that runs, if one answers.
+async fn ask_bot(loaded: &Loaded) -> Result<Option<RunState>, AppError> {
+    let paths = control_paths(loaded)?;
+    Ok(match send_order(&paths.socket, &ControlOrder::Status).await {
+        Ok(ControlAnswer::Done { state }) => Some(state),
+        Ok(ControlAnswer::Refused { problem } | ControlAnswer::Unanswered { problem }) => {
+            tracing::warn!("the bot does not answer with its status: {problem}");
+            None
+        }
+        Err(error) => {
+            tracing::debug!("no bot answers: {error}");
+            None
+        }
+    })
+}
+
+fn verdicts_of(session: &Session) -> Vec<VerdictLine> {
+    let bots = session.bots().iter().zip(session.verdicts());
+    bots.map(|(bot, verdict)| VerdictLine::of(bot, verdict)).collect()
+}
+
+impl HolderLine {
+    fn of(lease: Lease) -> Self {
+        let judge = Holder::of_this_process("candlewick");
+        let alive = !LeaseTerms::default().is_over(&lease, &judge, SystemClock::new().now());
+        let Lease { holder, since, heartbeat, .. } = lease;
+        Self { program: holder.program, pid: holder.pid, host: holder.host, alive, since, heartbeat }
+    }
+}
+
+impl fmt::Display for HolderLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { program, pid, host, alive, heartbeat, .. } = self;
+        let life = if *alive { "alive" } else { "no longer alive" };
+        write!(f, "{program} (process {pid} on {host}), {life}, last sign of life {}", utc(*heartbeat))
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let holder = self.holder.as_ref().map_or("nobody".to_owned(), HolderLine::to_string);
+        let bot = self.bot.as_ref().map_or("none answers".to_owned(), describe);
+        let mut figures = table(["status", ""]);
+        for (name, value) in [
+            ("journal", format!("{}, {} entries", self.journal, self.entries)),
+            ("held by", holder),
+            ("bot", bot),
+            ("clock", self.bot.as_ref().and_then(|bot| bot.clock).map_or("-".to_owned(), clock)),
+            ("runs", self.runs.to_string()),
+            ("balance", format!("{} free, {} equity", self.money(self.balance), self.money(self.equity))),
+            ("wallet, when last read", self.wallet.map_or("-".to_owned(), |wallet| self.money(wallet))),
+            ("profit today", format!("{:+.*}", self.decimals, self.profit_today)),
+            ("open trades", intents(&self.open)),
+            ("in flight", intents(&self.in_flight)),
+            ("in doubt", intents(&self.in_doubt)),
+            ("settled trades", self.settled.to_string()),
+            ("opens", self.opens().to_owned()),
+            ("verdicts", self.verdicts.iter().map(VerdictLine::words).collect::<Vec<_>>().join("\n")),
+            ("audits found", findings(&self.audit_findings)),
+            ("last event", utc(self.last_event)),
+        ] {
+            figures.add_row([name.to_owned(), value]);
+        }
+        f.write_str(&figures.trim_fmt())
+    }
+}
+
+fn intents(numbers: &[u64]) -> String {
+    let numbers: Vec<String> = numbers.iter().map(ToString::to_string).collect();
+    if numbers.is_empty() { "none".to_owned() } else { numbers.join(", ") }
+}
+
+fn findings(found: &BTreeMap<String, u64>) -> String {
+    let counts: Vec<String> = found.iter().map(|(audit, count)| format!("{audit} {count}")).collect();
+    if counts.is_empty() { "nothing".to_owned() } else { counts.join(", ") }
+}
+
+/// How far the venue's clock is ahead of this machine's.
+fn clock(estimate: ClockEstimate) -> String {
+    let ClockEstimate { low, high, agreeing, outvoted } = estimate;
+    let most = high.map_or("any".to_owned(), |high| high.to_string());
+    format!("the venue's is {low} to {most} ms ahead, by {agreeing} answers; {outvoted} outvoted")
+}

@@ -1,0 +1,189 @@
+//! `backtest`: stored candles through the configured bots.
+
+use crate::arguments::parse_journal;
+use crate::candles::{CandleArguments, basis_of};
+use crate::context::Context;
+use crate::failure::{Ending, Failure, FailureKind};
+use crate::journal::block_on;
+use crate::output::{show, write_file};
+use crate::progress::{Terminal, with_spinner};
+use candlewick_app::backtest::{BacktestTerms, LatencyTerms, PreparedBacktest, Replayed};
+use candlewick_app::bots::{error_of_backtest, strategies_of};
+use candlewick_app::candles::Candles;
+use candlewick_journal::{JournalUrl, Reader};
+use candlewick_records::{Delays, counted};
+use candlewick_report::analysis::{Background, Prices, Repeat, Sensitivity};
+use candlewick_report::page::write_run_page;
+use candlewick_report::run::{Caveats, PageParts, Run, RunReport, VariantCounter, page_of, write_trades};
+use candlewick_search::variants::Variant;
+use clap::Args;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// What to replay.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Without --config, the built-in example bots; without --data and [sandbox].data, what the catalog has \
+                  of the bots' series, else two weeks of synthetic candles.\n\nExamples:\n  candlewick backtest\n  \
+                  candlewick backtest --config my.toml --data BTCUSDT_1m.csv --sensitivity --html report.html\n  candlewick \
+                  backtest --data BTCUSDT@1m --from 2026-01-06 --to 2026-01-10\n  candlewick backtest --json --quiet"
+)]
+pub(crate) struct BacktestArguments {
+    #[command(flatten)]
+    candles: CandleArguments,
+    /// Write the trades as CSV
+    #[arg(long, value_name = "FILE")]
+    trades: Option<PathBuf>,
+    /// Write the report as one self-contained HTML file, with charts of candles and trades
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Write the journal, one line of JSON an entry; the file must not exist
+    #[arg(long, value_name = "FILE")]
+    journal: Option<PathBuf>,
+    /// Results are not cached any more: accepted for the sake of scripts that name it
+    #[arg(long, hide = true)]
+    no_cache: bool,
+    /// Shift entry and exit against each trade: the factor k of the price path's stress
+    #[arg(long, value_name = "K", num_args = 0..=1, default_missing_value = "0.5")]
+    stress: Option<f64>,
+    /// Repeat the run with other latencies, payouts, price paths and under stress, to see what of it they decide
+    #[arg(long)]
+    sensitivity: bool,
+    /// Take each order's latency from those that a live session's journal recorded, instead of latency_ms
+    #[arg(long, value_name = "JOURNAL", value_parser = parse_journal)]
+    latency_from: Option<String>,
+    /// Which of the recorded latencies each order draws
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "latency_from")]
+    latency_seed: u64,
+}
+
+/// What stands where the curves would.
+const WITHOUT_SENSITIVITY: &str = "The run was not repeated on other settings: `candlewick backtest --sensitivity` with the \
+                                   same arguments shows what latency, payout, price path and stress decide of it.";
+
+pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Result<Ending, Failure> {
+    let progress = Terminal(context.global);
+    let candles = arguments.candles.choice();
+    let latency =
+        arguments.latency_from.as_deref().map(|journal| latency_of(journal, arguments.latency_seed));
+    let terms =
+        BacktestTerms { candles: candles.clone(), stress: arguments.stress, latency: latency.transpose()? };
+    let (prepared, strategies) = terms.prepare(&context.global.config, context.registry, &progress)?;
+    let run = prepared.replay(strategies, arguments.journal.as_deref(), &progress)?;
+    let book = &run.finished.book;
+    let coarse = candles.check_trades(&prepared.loaded, &prepared.candles.markets, book)?;
+    if let Some(path) = &arguments.trades {
+        let written = write_trades(path, book, &prepared.loaded.config.bots, run.finished.money_scale);
+        written.map_err(|error| unwritable("--trades", path, error))?;
+    }
+    let sensitivity = arguments.sensitivity.then(|| sensitivity_of(&prepared, context)).transpose()?;
+    if arguments.no_cache {
+        tracing::warn!("--no-cache does nothing any more: every backtest is run");
+    }
+    report(prepared, run, (coarse, sensitivity), (arguments, context))
+}
+
+/// The latencies of a journal.
+fn latency_of(journal: &str, seed: u64) -> Result<LatencyTerms, Failure> {
+    let url: JournalUrl = journal.parse()?;
+    let delays = block_on(async { Delays::read(&mut Reader::open(&url).await?, None).await })?;
+    Ok(LatencyTerms { delays, seed, journal: url.to_string() })
+}
+
+/// Repeats the run on other settings of the venue, with strategies that are built anew for each.
+fn sensitivity_of(prepared: &PreparedBacktest, context: &Context<'_>) -> Result<Sensitivity, Failure> {
+    let PreparedBacktest { loaded, settings, candles, wants_prices, .. } = prepared;
+    let repeat = Repeat {
+        settings,
+        wants_prices,
+        candles: &candles.series,
+        markets: &candles.markets,
+        balance: loaded.initial_balance()?,
+        strategies: &|| strategies_of(&settings.session.bots, context.registry),
+    };
+    let repeated =
+        with_spinner("Repeating the run on other settings", context.global, || Sensitivity::of(&repeat));
+    repeated.map_err(|error| error_of_backtest(error, loaded).into())
+}
+
+/// Prints the figures of a run, and writes its page where one is asked for.
+fn report(
+    prepared: PreparedBacktest,
+    run: Replayed,
+    (coarse_trades, sensitivity): (Option<String>, Option<Sensitivity>),
+    (arguments, context): (&BacktestArguments, &Context<'_>),
+) -> Result<Ending, Failure> {
+    let PreparedBacktest { loaded, settings, header, candles, coarse, seen_payout_percent, .. } = prepared;
+    let Replayed { finished, journal_hash, elapsed } = run;
+    let span = candles.span();
+    let basis = basis_of(&arguments.candles.choice(), candles.prices);
+    let caveats = Caveats::of_replay(basis, &settings.simulation);
+    let background = Background {
+        assumed_payout_percent: Some(settings.simulation.payout_percent.to_fraction() * 100.0),
+        seen_payout_percent,
+        missing_candles: candles.missing(&loaded.config.bots),
+        revised_candles: candles.revised,
+    };
+    let Candles { series, hash, notices, .. } = candles;
+    let mut notices: Vec<String> = coarse.or(coarse_trades).into_iter().chain(notices).collect();
+    notices.extend(notice_of_incomplete(finished.incomplete_candles));
+    let prices = if settings.simulation.stress > 0.0 { Prices::Stressed } else { Prices::Fair };
+    let balance = loaded.initial_balance()?;
+    let report = RunReport::of(Run {
+        book: &finished.book,
+        bots: &loaded.config.bots,
+        scale: finished.money_scale,
+        balance,
+        final_balance: finished.final_balance,
+        unsettled_stakes: finished.unsettled_stakes,
+        candles: finished.candles,
+        span: span.clone(),
+        prices,
+        data_hash: Some(hash),
+        journal_hash,
+        elapsed,
+        notices,
+        delays: Vec::new(),
+        audit_findings: BTreeMap::new(),
+        caveats,
+        verdicts: finished.verdicts,
+        background,
+        sensitivity,
+        variants: loaded.config.variants.ledger().map(|ledger| VariantCounter {
+            ledger,
+            tried: Variant::of_bots(&settings.session, context.registry),
+            span: span.clone(),
+        }),
+    });
+    if let Some(path) = &arguments.html {
+        let parts = PageParts {
+            kind: "Backtest",
+            book: &finished.book,
+            session: &settings.session,
+            simulation: &settings.simulation,
+            strategies: &header.strategies,
+            balance,
+            span: &span,
+            prices,
+            candles: series,
+            without_sensitivity: WITHOUT_SENSITIVITY,
+        };
+        let page = page_of(&report, parts)?;
+        write_file("--html", path, |file| write_run_page(&page, file))?;
+    }
+    show(&report, context.global)?;
+    Ok(Ending::Done)
+}
+
+/// What is said of longer candles that could not be made.
+fn notice_of_incomplete(count: u64) -> Option<String> {
+    (count > 0).then(|| {
+        let candles = counted(count, "longer candle", "longer candles");
+        format!("{candles} not made: shorter candles inside are missing")
+    })
+}
+
+fn unwritable(flag: &str, path: &Path, error: std::io::Error) -> Failure {
+    let problem = format!("{flag}: cannot write {}", path.display());
+    Failure::new(FailureKind::Configuration, anyhow::Error::new(error)).context(problem)
+}

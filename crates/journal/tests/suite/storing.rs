@@ -1,0 +1,126 @@
+//! Lines are kept as they are, in their order.
+
+use super::fixture::{Fixture, exchange, head_of, line, record_all};
+use candlewick_journal::{Line, LineKind, LoggedExchange, MAX_EXCHANGE_BYTES};
+use candlewick_sdk::Millis;
+
+pub(crate) async fn lines_keep_their_order_and_fields(fixture: &Fixture) {
+    let kinds = [LineKind::Run, LineKind::Event, LineKind::Action, LineKind::Note];
+    let lines: Vec<Line> = kinds
+        .into_iter()
+        .zip([None, Some(0), Some(7), Some(u64::MAX)])
+        .enumerate()
+        .map(|(place, (kind, intent))| Line {
+            run: [1, 2, u64::MAX, 0][place],
+            kind,
+            intent,
+            at: Millis::new([0, -5, i64::MIN, i64::MAX][place]),
+            received: Millis::new(place as i64),
+            body: format!("{{\"n\":{place}}}"),
+        })
+        .collect();
+    let mut store = fixture.open().await.unwrap();
+    assert_eq!((store.head().seq, store.pending()), (0, 0));
+    lines.iter().cloned().for_each(|line| store.record(line));
+    assert_eq!(store.pending(), 4);
+    store.commit().await.unwrap();
+    assert_eq!((store.head().seq, store.pending()), (4, 0));
+
+    let mut reader = fixture.reader().await;
+    let stored = reader.lines(1, 10).await.unwrap();
+    assert_eq!(stored.iter().map(|stored| stored.line.clone()).collect::<Vec<_>>(), lines);
+    assert_eq!(head_of(&stored[3]), store.head());
+    assert_eq!(reader.head().await.unwrap(), store.head());
+    assert_eq!(reader.verify().await.unwrap().head_hash, store.head().hash);
+}
+
+pub(crate) async fn lines_survive_reopening(fixture: &Fixture) {
+    let mut expected = Vec::new();
+    for opening in 0..3 {
+        let mut store = fixture.open().await.unwrap();
+        assert_eq!(store.head().seq, expected.len() as u64);
+        for number in 0..2 {
+            expected.push(format!("\"{opening} {number}\""));
+            store.record(line(expected.last().unwrap()));
+            store.commit().await.unwrap();
+        }
+        store.close().await.unwrap();
+        assert_eq!(fixture.bodies().await, expected);
+    }
+}
+
+pub(crate) async fn what_was_not_committed_was_never_there(fixture: &Fixture) {
+    let mut store = fixture.open().await.unwrap();
+    store.record(line("1"));
+    store.commit().await.unwrap();
+    store.commit().await.unwrap();
+    store.record(line("2"));
+    drop(store);
+    assert_eq!(fixture.bodies().await, ["1"]);
+}
+
+pub(crate) async fn large_commits_are_whole(fixture: &Fixture) {
+    let mut store = fixture.open().await.unwrap();
+    // Each number of lines to a statement occurs, and the verification needs a second page.
+    let expected: Vec<String> = (0..1_500 + 64 + 8 + 7).map(|number| number.to_string()).collect();
+    record_all(&mut store, &expected);
+    assert!(!store.is_full());
+    store.commit().await.unwrap();
+    assert_eq!(fixture.bodies().await, expected);
+}
+
+pub(crate) async fn any_text_is_kept(fixture: &Fixture) {
+    let bodies = ["", "ünïcödé 𝄞", "'; DROP TABLE entries; --", "$1 ? %s \\", "a\u{0}b"];
+    let mut store = fixture.open().await.unwrap();
+    record_all(&mut store, &bodies);
+    store.commit().await.unwrap();
+    let kept = fixture.bodies().await;
+    assert_eq!(kept[..4], bodies[..4]);
+    assert_eq!(kept[4], "a\u{fffd}b", "PostgreSQL keeps no NUL");
+}
+
+pub(crate) async fn exchanges_are_kept_beside_the_lines(fixture: &Fixture) {
+    let unanswered = LoggedExchange { received: None, response: None, status: None, ..exchange(2, "c") };
+    let long = exchange(3, &"x".repeat(MAX_EXCHANGE_BYTES + 1));
+    let mut store = fixture.open().await.unwrap();
+    store.record_exchange(exchange(2, "a"));
+    store.commit().await.unwrap();
+    store.record(line("1"));
+    store.record_exchange(exchange(1, "b"));
+    store.record_exchange(unanswered.clone());
+    store.record_exchange(long);
+    store.commit().await.unwrap();
+    store.close().await.unwrap();
+    let mut store = fixture.open().await.unwrap();
+    store.record_exchange(exchange(2, "d"));
+    store.commit().await.unwrap();
+
+    let mut reader = fixture.reader().await;
+    assert_eq!(reader.exchanges_of(2).await.unwrap(), [exchange(2, "a"), unanswered, exchange(2, "d")]);
+    assert_eq!(reader.exchanges_of(1).await.unwrap(), [exchange(1, "b")]);
+    assert!(reader.exchanges_of(3).await.unwrap()[0].request.ends_with("x [cut]"));
+    assert_eq!(reader.exchanges_of(9).await.unwrap(), []);
+    assert_eq!(fixture.bodies().await, ["1"]);
+}
+
+pub(crate) async fn exchanges_about_no_intent_are_found_by_their_time(fixture: &Fixture) {
+    let at = |sent: i64, request: &str| LoggedExchange {
+        intent: None,
+        sent: Millis::new(sent),
+        ..exchange(0, request)
+    };
+    let mut store = fixture.open().await.unwrap();
+    for one in [at(1, "a"), at(5, "b"), exchange(2, "of an intent"), at(7, "c"), at(9, "d"), at(10, "e")] {
+        store.record_exchange(one);
+    }
+    store.commit().await.unwrap();
+    let mut reader = fixture.reader().await;
+    let between = |from: i64, to: i64| (Millis::new(from), Millis::new(to));
+    for ((from, to), limit, expected) in [
+        (between(5, 9), 9, vec![at(5, "b"), at(7, "c"), at(9, "d")]),
+        (between(5, 9), 2, vec![at(7, "c"), at(9, "d")]),
+        (between(2, 4), 9, vec![]),
+    ] {
+        assert_eq!(reader.exchanges_between(from, to, limit).await.unwrap(), expected, "{from} to {to}");
+    }
+}

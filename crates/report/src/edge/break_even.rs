@@ -1,0 +1,88 @@
+//! The win rate at which a payout neither earns nor costs.
+
+use super::percent;
+use candlewick_records::table;
+use candlewick_statistics::{PaidStake, StatisticsError, break_even, mixed_break_even};
+use serde::Serialize;
+use std::fmt;
+
+/// The break-even win rates of some payouts, and what goes with them.
+#[derive(Debug, Serialize)]
+pub struct BreakEvenReport {
+    /// Each payout by itself.
+    pub payouts: Vec<PayoutLine>,
+    /// The win rate at which all stakes together break even, where stakes were named.
+    pub mixed_break_even: Option<f64>,
+    /// The win rate that was asked about.
+    pub win_rate: Option<f64>,
+    /// The payout, as a fraction of the stake, at which that win rate breaks even.
+    pub payout_needed: Option<f64>,
+}
+
+/// The break-even of one payout.
+#[derive(Debug, Serialize)]
+pub struct PayoutLine {
+    /// As a fraction of the stake.
+    pub payout: f64,
+    /// The win rate at which it earns nothing.
+    pub break_even: f64,
+    /// What a win rate of 50 % earns per unit of stake.
+    pub coin_return: f64,
+}
+
+impl BreakEvenReport {
+    /// Of these payouts (fractions of the stake), of stakes at several payouts together, and of a win rate.
+    ///
+    /// # Errors
+    /// A payout or a stake that is none.
+    pub fn of(payouts: &[f64], stakes: &[PaidStake], win_rate: Option<f64>) -> Result<Self, StatisticsError> {
+        let line = |payout: &f64| {
+            let coin_return = f64::midpoint(*payout, -1.0);
+            Ok(PayoutLine { payout: *payout, break_even: break_even(*payout)?, coin_return })
+        };
+        Ok(Self {
+            payouts: payouts.iter().map(line).collect::<Result<_, _>>()?,
+            mixed_break_even: (!stakes.is_empty()).then(|| mixed_break_even(stakes)).transpose()?,
+            win_rate,
+            payout_needed: win_rate.map(|rate| (1.0 - rate) / rate),
+        })
+    }
+}
+
+impl fmt::Display for BreakEvenReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut parts = Vec::new();
+        if !self.payouts.is_empty() {
+            let mut lines = table(["payout", "break-even win rate", "a coin earns per 100 staked"]);
+            for PayoutLine { payout, break_even, coin_return } in &self.payouts {
+                let payout = format!("{} %", (payout * 1e6).round() / 1e4);
+                let needed = format!("{:.4} %", break_even * 100.0);
+                lines.add_row([payout, needed, format!("{:+.2}", coin_return * 100.0)]);
+            }
+            parts.push(lines.trim_fmt());
+        }
+        if let Some(mixed) = self.mixed_break_even {
+            parts.push(format!("all stakes together break even at {:.4} %", mixed * 100.0));
+        }
+        if let (Some(rate), Some(needed)) = (self.win_rate, self.payout_needed) {
+            let needed = if needed > 1.0 { "none (above 100 %)".to_owned() } else { percent(needed) };
+            parts.push(format!("break-even payout of a win rate of {}: {needed}", percent(rate)));
+        }
+        f.write_str(&parts.join("\n\n"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stakes_at_several_payouts_are_summed_up() {
+        assert_eq!(BreakEvenReport::of(&[0.8], &[], None).unwrap().mixed_break_even, None);
+        // 10 and 30 staked return 18 and 57 when all win.
+        let stakes =
+            [(10.0, 0.8), (30.0, 0.9)].map(|(stake, payout_fraction)| PaidStake { stake, payout_fraction });
+        let found = BreakEvenReport::of(&[], &stakes, None).unwrap().mixed_break_even.unwrap();
+        assert!((found - 40.0 / 75.0).abs() < 1e-15, "{found}");
+    }
+}

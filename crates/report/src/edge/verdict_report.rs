@@ -1,0 +1,89 @@
+//! The verdict on trades, all together and bot by bot, as people and machines read it.
+
+use super::{Counts, Sample, percent};
+use candlewick_records::table;
+use candlewick_statistics::EdgeTestPlan;
+use serde::Serialize;
+use std::fmt;
+
+/// What some trades say of an edge.
+#[derive(Debug, Serialize)]
+pub struct VerdictReport {
+    /// How probable it may be to find an edge that is not there.
+    pub alpha: f64,
+    /// How probable it may be to rule out one that is.
+    pub beta: f64,
+    /// The edge that is looked for, as a return per unit of stake.
+    pub delta: f64,
+    /// All trades together.
+    pub all: Sample,
+    /// Each bot, where there are several.
+    pub bots: Vec<Sample>,
+}
+
+impl VerdictReport {
+    /// Of all trades together, and of each bot.
+    pub fn of(plan: EdgeTestPlan, all: Sample, bots: Vec<Sample>) -> Self {
+        Self { alpha: plan.alpha(), beta: plan.beta(), delta: plan.delta(), all, bots }
+    }
+
+    fn samples(&self) -> impl Iterator<Item = &Sample> {
+        std::iter::once(&self.all).chain(&self.bots)
+    }
+
+    /// The figures that assume independent trades.
+    fn independent(&self) -> String {
+        let mut header = vec!["assumes independent trades".to_owned()];
+        header.extend(self.samples().map(name_of));
+        let mut lines = table(header);
+        let mut add = |name: &str, figure: &dyn Fn(&Sample) -> Option<String>| {
+            let cells = self.samples().map(|sample| figure(sample).unwrap_or_else(|| "-".to_owned()));
+            let row: Vec<String> = std::iter::once(name.to_owned()).chain(cells).collect();
+            lines.add_row(row);
+        };
+        let range = |[low, high]: [f64; 2]| format!("{} to {}", percent(low), percent(high));
+        add("win rate", &|sample| sample.independent.win_rate.map(percent));
+        add("break-even", &|sample| sample.independent.break_even.map(percent));
+        add("95 % of it, Wilson", &|sample| sample.independent.wilson_95.map(range));
+        add("95 % of it, Clopper-Pearson", &|sample| sample.independent.clopper_pearson_95.map(range));
+        add("p-value against break-even", &|sample| {
+            sample.independent.p_value.map(|p_value| format!("{p_value:.4}"))
+        });
+        add("SPRT", &|sample| sample.independent.sprt.map(|answer| answer.replace('_', " ")));
+        add("mean return of the stake", &|sample| sample.independent.mean_return.map(percent));
+        add("clusters of trades", &|sample| sample.clusters.map(|clusters| clusters.to_string()));
+        add("variance by overlap", &|sample| sample.variance_inflation.map(|factor| format!("x{factor:.2}")));
+        lines.trim_fmt()
+    }
+}
+
+impl fmt::Display for VerdictReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut verdicts =
+            table(["", "verdict", "for", "against", "won", "lost", "draw", "cancelled", "open"]);
+        let account =
+            |account: Option<f64>| account.map_or("-".to_owned(), |account| format!("{account:.3}"));
+        for sample in self.samples() {
+            let Counts { won, lost, draw, cancelled, unsettled } = sample.counts;
+            let mut row = vec![name_of(sample), sample.words()];
+            row.extend([account(sample.account_for), account(sample.account_against)]);
+            row.extend([won, lost, draw, cancelled, unsettled].map(|count| count.to_string()));
+            verdicts.add_row(row);
+        }
+        let meaning = if self.all.verdict.is_some() {
+            format!(
+                "An account begins with 1: {:.0} for an edge shows one, {:.0} against one of {} of the stake or more rules it out.",
+                1.0 / self.alpha,
+                1.0 / self.beta,
+                percent(self.delta)
+            )
+        } else {
+            "The verdict follows trades in their order: give them with --trades or --journal.".to_owned()
+        };
+        write!(f, "{}\n{meaning}\n\n{}", verdicts.trim_fmt(), self.independent())
+    }
+}
+
+fn name_of(sample: &Sample) -> String {
+    sample.bot.clone().unwrap_or_else(|| "all trades".to_owned())
+}

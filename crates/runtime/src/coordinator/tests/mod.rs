@@ -1,0 +1,509 @@
+//! A coordinator driven by hand: inputs at moments, and the commands that follow.
+
+mod wallet;
+
+use super::*;
+use crate::resolver::order_of_tests;
+use candlewick_broker::{
+    BrokerError, CandleQuery, Candles, OpenOutcome, PriceAnswer, PriceRecord, PriceTick, Reply, TradeListing,
+};
+use candlewick_engine::{
+    Action, Approved, BotSettings, Event, Origin, RiskSettings, SeriesId, SessionSettings, StakeSettings,
+    SymbolId,
+};
+use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::{Candle, ExpirationType, Interval, MoneyScale, Ohlcv, Price, Signal, Strategy};
+
+const START: Millis = Millis::new(600_000_000);
+
+/// Buys at every candle, and never at a price.
+struct Buys;
+
+impl Strategy for Buys {
+    fn warmup(&self) -> usize {
+        0
+    }
+
+    fn on_candle(&mut self, _candle: &Candle) -> Option<Signal> {
+        Some(Signal::buy("every candle"))
+    }
+}
+
+fn session(risk: RiskSettings) -> Session {
+    let order = order_of_tests();
+    let bot = BotSettings {
+        name: "bot".to_owned(),
+        symbol: order.symbol,
+        asset_type: "crypto".to_owned(),
+        interval: Interval::MINUTE,
+        strategy: "buys".to_owned(),
+        close_type: order.close_type,
+        expiration_type: ExpirationType::TimeFixed,
+        params: serde_json::json!({}),
+        stake: StakeSettings::Fixed { amount: Decimal::TEN },
+    };
+    let (money_scale, balance) = (MoneyScale::default(), Decimal::from(1_000));
+    let settings = SessionSettings { money_scale, balance, risk, bots: vec![bot] };
+    Session::new(&settings, vec![Box::new(Buys)]).expect("sound settings")
+}
+
+fn candle(close: Millis) -> Candle {
+    let numbers = Ohlcv { open: 100.0, high: 102.0, low: 99.0, close: 101.0, volume: 1.0 };
+    Candle::new(close - Millis::MINUTE, Interval::MINUTE, numbers).expect("a sound candle")
+}
+
+/// An approved trade, the intent of this number.
+pub(super) fn approved(number: u64) -> Approved {
+    let unlimited = RiskSettings {
+        max_open_trades: 0,
+        max_open_trades_per_symbol: 0,
+        max_trades_per_day: 0,
+        allow_duplicate: true,
+        ..RiskSettings::default()
+    };
+    let mut session = session(unlimited);
+    let mut actions = Vec::new();
+    for minute in 1..=number {
+        let at = START + Millis::MINUTE * minute as i64;
+        if minute > 1 {
+            // The one before is over: one unanswered open per symbol.
+            let kind = EventKind::NotSent { intent: IntentId::new(minute - 1) };
+            session.handle(&Event { at, received: at, kind }, &mut actions);
+        }
+        let kind = EventKind::Candle { series: SeriesId::FIRST, candle: candle(at), origin: Origin::Live };
+        session.handle(&Event { at, received: at, kind }, &mut actions);
+    }
+    let open = actions.into_iter().rev().find_map(|action| match action {
+        Action::Open(approved) => Some(approved),
+        _ => None,
+    });
+    open.expect("a trade is approved")
+}
+
+/// A run and what it has commanded.
+struct Bench {
+    coordinator: Coordinator,
+    now: Millis,
+    commands: Vec<Command>,
+}
+
+/// Parts of a run that asks for candles alone.
+fn parts() -> CoordinatorParts {
+    CoordinatorParts {
+        settings: RuntimeSettings {
+            watch_prices: false,
+            wallet_every_s: 0,
+            list_every_s: 0,
+            ..RuntimeSettings::default()
+        },
+        header: Header {
+            format: Header::FORMAT,
+            settings: serde_json::json!({}),
+            strategies: Vec::new(),
+            data_hash: None,
+        },
+        account: Account::Demo,
+        session: session(RiskSettings::default()),
+        priced: Vec::new(),
+        past: Past::default(),
+        is_simulated: false,
+        until: None,
+    }
+}
+
+impl Bench {
+    /// A run of these parts at `START` that has not begun.
+    fn of(parts: CoordinatorParts) -> Self {
+        Self { coordinator: Coordinator::new(parts, START), now: START, commands: Vec::new() }
+    }
+
+    /// A run that begins at `START` and has its strategies warm.
+    fn start(change: impl FnOnce(&mut CoordinatorParts)) -> Self {
+        let mut parts = parts();
+        change(&mut parts);
+        let mut bench = Self::of(parts);
+        bench.on(Input::Start);
+        bench.on(Input::Answer(Answer::Candles(SeriesId::FIRST, Ok(Reply::at(Candles::default(), START)))));
+        bench.on(Input::Time);
+        bench.on(Input::Durable(Ok(())));
+        bench.commands.clear();
+        bench
+    }
+
+    fn on(&mut self, input: Input) {
+        self.coordinator.on(input, self.now, &mut self.commands);
+    }
+
+    /// Hands over an input and the end of its batch; answers what is commanded by that.
+    fn step(&mut self, input: Input) -> Vec<Command> {
+        self.on(input);
+        self.on(Input::Time);
+        std::mem::take(&mut self.commands)
+    }
+
+    /// Goes on to a moment after the start.
+    fn at(&mut self, ms: i64) -> &mut Self {
+        self.now = START + Millis::new(ms);
+        self
+    }
+
+    /// The candle that closes with the first minute is asked for and comes: the bot signals.
+    fn signal(&mut self) -> Vec<Command> {
+        let asked = self.at(60_000).step(Input::Time);
+        assert!(asked.iter().any(|command| matches!(command, Command::Ask(Ask::Candles(..)))), "{asked:?}");
+        let candles = Candles { candles: vec![candle(self.now)], ..Candles::default() };
+        let answer = Answer::Candles(SeriesId::FIRST, Ok(Reply::at(candles, self.now)));
+        self.step(Input::Answer(answer))
+    }
+}
+
+/// What matters of commands, in their order.
+fn words(commands: &[Command]) -> Vec<String> {
+    let word = |command: &Command| match command {
+        Command::Send(open) => Some(format!("send {}", open.intent())),
+        Command::MakeDurable => Some("make durable".to_owned()),
+        Command::Record(JournalEntry::Action(Action::Open(open))) => {
+            Some(format!("record open {}", open.intent()))
+        }
+        Command::Record(JournalEntry::Event(event)) => match event.kind {
+            EventKind::NotSent { intent } => Some(format!("record not sent {intent}")),
+            EventKind::InDoubt { intent } => Some(format!("record in doubt {intent}")),
+            EventKind::Control { control } => Some(format!("record {control:?}")),
+            _ => None,
+        },
+        Command::End(result) => Some(format!("end {}", if result.is_ok() { "well" } else { "badly" })),
+        Command::Finish(_) => Some("finish".to_owned()),
+        _ => None,
+    };
+    commands.iter().filter_map(word).collect()
+}
+
+fn full() -> JournalError {
+    JournalError::DiskFull { url: "memory".to_owned(), source: "no room".into() }
+}
+
+#[test]
+fn an_open_is_sent_when_its_intent_is_durable_and_not_before() {
+    let mut bench = Bench::start(|_| {});
+    assert_eq!(words(&bench.signal()), ["record open 1", "make durable"]);
+    let commands = bench.at(60_100).step(Input::Durable(Ok(())));
+    assert_eq!(words(&commands), ["send 1"]);
+    let Some(Command::Send(open)) = commands.iter().find(|command| matches!(command, Command::Send(_)))
+    else {
+        panic!("it is sent")
+    };
+    // The moment by which it has to leave is the rule's: 5 s after the decision.
+    assert_eq!(open.leave_by(), START + Millis::new(65_000));
+    assert_eq!(words(&bench.at(60_200).step(Input::Durable(Ok(())))), [""; 0], "never a second time");
+}
+
+#[test]
+fn an_open_that_may_not_leave_any_more_is_not_sent() {
+    // Its moment has passed; the run was halted; the journal could not be written; it had refused an entry.
+    let halt = || Input::Order(OrderId(1), crate::control::ControlOrder::Halt { reason: "news".to_owned() });
+    for (ms, before, durable) in [
+        (65_001, None, Ok(())),
+        (60_100, Some(halt()), Ok(())),
+        (60_100, None, Err(full())),
+        (60_100, Some(Input::EntryRefused), Ok(())),
+        (60_100, Some(Input::Stop(crate::Stop::TimeUp)), Ok(())),
+    ] {
+        let mut bench = Bench::start(|_| {});
+        bench.signal();
+        bench.at(ms);
+        if let Some(input) = before {
+            bench.on(input);
+        }
+        let commands = bench.step(Input::Durable(durable));
+        let sent = commands.iter().any(|command| matches!(command, Command::Send(_)));
+        assert!(
+            !sent && words(&commands).contains(&"record not sent 1".to_owned()),
+            "{:?}",
+            words(&commands)
+        );
+    }
+    let mut bench = Bench::start(|_| {});
+    bench.signal();
+    assert_eq!(words(&bench.at(65_000).step(Input::Durable(Ok(())))), ["send 1"], "just in time");
+}
+
+#[test]
+fn a_journal_with_a_hole_ends_the_run_and_one_without_room_does_not() {
+    let mut bench = Bench::start(|_| {});
+    bench.signal();
+    let commands = bench.at(60_100).step(Input::Durable(Err(full())));
+    assert_eq!(words(&commands), ["record Suspend", "record not sent 1"]);
+    assert_eq!(words(&bench.at(65_200).step(Input::RenewJournal)), ["make durable"], "it is tried again");
+    assert_eq!(words(&bench.step(Input::Durable(Ok(())))), ["record Continue", "make durable"]);
+    bench.on(Input::EntryRefused);
+    assert!(words(&bench.step(Input::Durable(Ok(())))).contains(&"end badly".to_owned()));
+}
+
+#[test]
+fn an_answer_that_nobody_waits_for_is_left_out() {
+    let mut bench = Bench::start(|_| {});
+    bench.signal();
+    let opened = || {
+        let report = Box::new(TradeReport::new("01JT"));
+        Input::Answer(Answer::Open(IntentId::new(1), OpenOutcome::Opened(Reply::at(report, START))))
+    };
+    // It was not even sent.
+    bench.step(opened());
+    assert_eq!(bench.coordinator.under_way().last_close, None);
+    bench.step(Input::Durable(Ok(())));
+    bench.step(opened());
+    assert!(bench.coordinator.under_way().last_close.is_some());
+}
+
+#[test]
+fn an_open_without_an_answer_is_in_doubt_and_never_sent_again() {
+    let mut bench = Bench::start(|_| {});
+    bench.signal();
+    bench.step(Input::Durable(Ok(())));
+    let unknown = OpenOutcome::Unknown { reason: "reset".to_owned() };
+    let commands = bench.at(60_500).step(Input::Answer(Answer::Open(IntentId::new(1), unknown)));
+    assert!(words(&commands).contains(&"record in doubt 1".to_owned()));
+    bench.step(Input::Durable(Ok(())));
+    // The list is looked at soon, and the balances after it.
+    let commands = bench.at(62_500).step(Input::Time);
+    assert!(commands.iter().any(|command| matches!(command, Command::Ask(Ask::Trades))), "{commands:?}");
+    let listing = TradeListing { is_complete: true, ..TradeListing::default() };
+    let commands = bench.step(Input::Answer(Answer::Trades(listing)));
+    let asks_balances = |command: &Command| matches!(command, Command::Ask(Ask::BalancesAfterTrades));
+    assert!(commands.iter().any(asks_balances), "{commands:?}");
+    for second in 63..600 {
+        let commands = bench.at(second * 1_000).step(Input::Durable(Ok(())));
+        assert!(!commands.iter().any(|command| matches!(command, Command::Send(_))), "after {second} s");
+    }
+}
+
+#[test]
+fn nothing_happens_on_a_virtual_clock_while_the_journal_is_written() {
+    let mut bench = Bench::start(|parts| parts.is_simulated = true);
+    assert_eq!(words(&bench.signal()), ["record open 1", "make durable"]);
+    assert_eq!(bench.at(120_000).step(Input::Time).len(), 0);
+    assert_eq!(words(&bench.at(60_000).step(Input::Durable(Ok(())))), ["send 1"]);
+}
+
+#[test]
+fn a_run_ends_with_what_is_known_and_with_its_journal_closed() {
+    let mut bench = Bench::start(|_| {});
+    bench.signal();
+    bench.step(Input::Durable(Ok(())));
+    bench.at(61_000).step(Input::Stop(crate::Stop::Interrupted));
+    let commands = bench.step(Input::Stop(crate::Stop::Interrupted));
+    assert!(words(&commands).contains(&"finish".to_owned()), "a second signal ends it at once");
+    bench.on(Input::Durable(Ok(())));
+    let commands = bench.step(Input::Finish(crate::Stop::Interrupted));
+    assert_eq!(words(&commands), ["record in doubt 1", "make durable"], "nobody waits for its answer");
+    let commands = bench.step(Input::Durable(Ok(())));
+    assert!(commands.iter().any(|command| matches!(command, Command::CloseJournal)));
+    let commands = bench.step(Input::JournalClosed(Ok(())));
+    assert_eq!(words(&commands), ["end well"]);
+}
+
+#[test]
+fn an_answer_is_read_by_the_time_after_the_clock_has_caught_up() {
+    let mut bench = Bench::start(|_| {});
+    // The machine sleeps for ten minutes: two answers say that the venue is ahead.
+    let mut commands_of_last = Vec::new();
+    for (minute, ahead) in [(1, 0), (2, 0), (3, 600_000), (4, 600_000)] {
+        let now = START + Millis::MINUTE * minute;
+        bench.now = now;
+        let commands = bench.step(Input::Time);
+        assert!(commands.iter().any(|command| matches!(command, Command::Ask(Ask::Candles(..)))));
+        let reply = Reply {
+            value: Candles { candles: vec![candle(now)], ..Candles::default() },
+            date: Some((now + Millis::new(ahead)).floor_to(Millis::SECOND)),
+            sent: now,
+            received: now,
+        };
+        commands_of_last = bench.step(Input::Answer(Answer::Candles(SeriesId::FIRST, Ok(reply))));
+    }
+    assert!(
+        commands_of_last.iter().any(|command| matches!(command, Command::CatchUpClock)),
+        "{commands_of_last:?}"
+    );
+    bench.now += Millis::new(600_000);
+    let commands = bench.step(Input::ClockMoved(Millis::new(600_000)));
+    let alarm = |command: &Command| matches!(command, Command::Notify(crate::Notice::Warning(text)) if text.contains("stood still"));
+    assert!(commands.iter().any(alarm), "{commands:?}");
+    // What has closed meanwhile is asked for at once.
+    let asks = |command: &Command| matches!(command, Command::Ask(Ask::Candles(..)));
+    assert!(commands.iter().any(asks), "{commands:?}");
+}
+
+/// The prices that strategies see, as (moment of the grid, price), when the market's prices are these ticks.
+fn grid_prices(ticks: &[(i64, f64)], streams: Streams) -> Vec<(i64, f64)> {
+    let symbol = order_of_tests().symbol;
+    let mut bench = Bench::start(|parts| {
+        parts.priced = vec![symbol];
+        parts.settings.price_every_ms = 5_000;
+    });
+    bench.step(Input::Answer(Answer::Subscription(SymbolId::FIRST, Ok(streams))));
+    let mut seen = Vec::new();
+    for ms in (0..=41_000).step_by(100) {
+        let mut commands = bench.at(ms).step(Input::Time);
+        let now = bench.now;
+        for (at, price) in ticks.iter().filter(|(at, _)| *at == ms && streams == Streams::Yes) {
+            let tick = PriceTick { time: START + Millis::new(*at), price: *price };
+            commands.extend(bench.step(Input::Tick(SymbolId::FIRST, tick)));
+        }
+        let mut place = 0;
+        while place < commands.len() {
+            if let Command::Ask(Ask::Price(id, _, at)) = commands[place] {
+                assert_eq!(streams, Streams::No, "prices that stream are not asked for");
+                let newest = ticks.iter().rfind(|(time, _)| START + Millis::new(*time) <= at);
+                let answer = newest.map_or_else(
+                    || Err(BrokerError::NotFound { text: "no price yet".to_owned() }),
+                    |(time, price)| {
+                        let prices =
+                            Ohlcv { open: *price, high: *price, low: *price, close: *price, volume: 0.0 };
+                        let time = START + Millis::new(*time);
+                        let record = PriceRecord { time, prices, recorded_time: None };
+                        Ok(Reply::at(PriceAnswer::Record(record), now))
+                    },
+                );
+                commands.extend(bench.step(Input::Answer(Answer::Price(id, at, answer))));
+            }
+            place += 1;
+        }
+        let price = |command: &Command| match command {
+            Command::Record(JournalEntry::Event(Event {
+                kind: EventKind::Price { price: Price { time, value }, .. },
+                ..
+            })) => Some(((*time - START).get(), *value)),
+            _ => None,
+        };
+        seen.extend(commands.iter().filter_map(price));
+    }
+    seen
+}
+
+#[test]
+fn strategies_see_the_same_prices_from_a_stream_as_from_questions() {
+    // Ticks on the grid, beside it, in bursts, and none for a while.
+    let ticks = [
+        (200, 1.0),
+        (4_900, 2.0),
+        (5_000, 3.0),
+        (5_100, 4.0),
+        (9_900, 5.0),
+        (10_000, 6.0),
+        (10_000, 6.5),
+        (14_000, 7.0),
+        (31_700, 8.0),
+        (35_000, 9.0),
+    ];
+    let asked = grid_prices(&ticks, Streams::No);
+    assert_eq!(asked, grid_prices(&ticks, Streams::Yes));
+    let expected = [
+        (5_000, 3.0),
+        (10_000, 6.5),
+        (15_000, 7.0),
+        (20_000, 7.0),
+        (25_000, 7.0),
+        (30_000, 7.0),
+        (35_000, 9.0),
+        (40_000, 9.0),
+    ];
+    assert_eq!(asked, expected);
+}
+
+#[test]
+fn prices_are_asked_for_again_when_a_stream_ends() {
+    let symbol = order_of_tests().symbol;
+    let mut bench = Bench::start(|parts| parts.priced = vec![symbol]);
+    bench.step(Input::Answer(Answer::Subscription(SymbolId::FIRST, Ok(Streams::Yes))));
+    let asks =
+        |commands: &[Command]| commands.iter().any(|command| matches!(command, Command::Ask(Ask::Price(..))));
+    assert!(!asks(&bench.at(5_000).step(Input::Time)));
+    assert!(!asks(&bench.at(5_500).step(Input::FeedEnded(SymbolId::FIRST))));
+    assert!(asks(&bench.at(10_000).step(Input::Time)));
+}
+
+#[test]
+fn the_past_of_a_series_is_asked_for_in_growing_windows() {
+    let mut bench = Bench::of(parts());
+    let asked = |commands: &[Command]| {
+        commands.iter().find_map(|command| match command {
+            Command::Ask(Ask::Candles(_, CandleQuery { start, end, .. })) => Some((*start, *end)),
+            _ => None,
+        })
+    };
+    assert_eq!(asked(&bench.step(Input::Start)), Some((START - Millis::MINUTE, START)));
+    let failed = Err(BrokerError::Unavailable { text: "down".to_owned() });
+    let commands = bench.step(Input::Answer(Answer::Candles(SeriesId::FIRST, failed)));
+    assert_eq!(words(&commands), ["end badly"], "a start that is not answered fails");
+}
+
+/// A trade that was over when it was adopted is asked for at once; its adoption may still wait for the candles of its instant.
+#[test]
+fn a_settlement_is_never_handled_before_the_adoption_of_its_trade() {
+    let mut bench = Bench::start(|_| {});
+    bench.signal();
+    bench.step(Input::Durable(Ok(())));
+    let unknown = OpenOutcome::Unknown { reason: "reset".to_owned() };
+    bench.at(60_500).step(Input::Answer(Answer::Open(IntentId::new(1), unknown)));
+    bench.step(Input::Durable(Ok(())));
+    let over = crate::resolver::report_of_tests("01JT", START + Millis::new(60_400));
+    let over = TradeReport {
+        progress: candlewick_broker::Progress::Over(candlewick_sdk::Outcome::Lost),
+        close_time: Some(START + Millis::new(120_999)),
+        ..over
+    };
+    let failed = || BrokerError::Unavailable { text: "no".to_owned() };
+    let (mut handled, mut last_listing) = (Vec::new(), None);
+    for ms in (61_000..190_000).step_by(500) {
+        let mut inputs = vec![Input::Time, Input::Durable(Ok(()))];
+        // The list that brings the adoption comes when the candles of its instant have been asked for.
+        if ms == 180_000 {
+            inputs.insert(
+                0,
+                Input::Answer(Answer::Trades(last_listing.take().expect("the list was asked for"))),
+            );
+        }
+        while let Some(input) = inputs.pop() {
+            let now = bench.at(ms).now;
+            for command in bench.step(input) {
+                match command {
+                    Command::Ask(Ask::Candles(series, _)) if ms < 180_000 => {
+                        inputs.push(Input::Answer(Answer::Candles(series, Err(failed()))));
+                    }
+                    // The list shows the trade from 160 s on.
+                    Command::Ask(Ask::Trades) => {
+                        let trades = if ms < 160_000 { Vec::new() } else { vec![over.clone()] };
+                        let is_first = ms < 165_000;
+                        let listing = TradeListing {
+                            began: now,
+                            ended: now,
+                            is_complete: true,
+                            trades,
+                            ..TradeListing::default()
+                        };
+                        if is_first {
+                            inputs.push(Input::Answer(Answer::Trades(listing)));
+                        } else {
+                            last_listing = Some(listing);
+                        }
+                    }
+                    Command::Ask(Ask::BalancesAfterTrades) => {
+                        inputs.push(Input::Answer(Answer::BalancesAfterTrades(Err(failed()))));
+                    }
+                    Command::Ask(Ask::Trade(intent, _)) => {
+                        let reply = Box::new(Reply::at(over.clone(), now));
+                        inputs.push(Input::Answer(Answer::Trade(intent, Ok(reply))));
+                    }
+                    Command::Record(JournalEntry::Event(event)) => match event.kind {
+                        EventKind::Adopted(_) => handled.push((ms, "adopted")),
+                        EventKind::Settled(_) => handled.push((ms, "settled")),
+                        _ => {}
+                    },
+                    _ => {}
+                }
+            }
+        }
+    }
+    // When the hold of the candles is over.
+    assert_eq!(handled, [(181_000, "adopted"), (181_000, "settled")]);
+}

@@ -1,0 +1,112 @@
+//! What follows from a listing for intents that may own the same trades.
+
+use super::candidate_table::{CandidateTable, Group};
+use super::case::{Case, Stage};
+use super::wallet::Reserved;
+use super::{Known, Why};
+use candlewick_broker::TradeListing;
+use candlewick_sdk::Millis;
+
+/// What follows for a group. Intents and rows are numbered as in the [`CandidateTable`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Conclusion {
+    /// Nothing yet.
+    Wait,
+    /// These intents own these rows.
+    Adopt(Vec<(usize, usize)>),
+    /// This intent has no trade.
+    NotOpened(usize),
+    /// A person is to be asked.
+    Ask(Why),
+}
+
+/// All that a conclusion rests on.
+pub(crate) struct Evidence<'a> {
+    /// In the order of the table.
+    pub(crate) cases: &'a [Case],
+    pub(crate) table: &'a CandidateTable<'a>,
+    pub(crate) listing: &'a TradeListing,
+    pub(crate) known: &'a Known<'a>,
+    pub(crate) list_lag: Millis,
+    pub(crate) now: Millis,
+}
+
+impl Evidence<'_> {
+    /// What follows for a group.
+    pub(crate) fn conclude(&self, group: &Group) -> Conclusion {
+        match group.intents.first() {
+            Some(intent) if group.rows.is_empty() => self.conclude_absent(*intent),
+            _ => self.conclude_present(group),
+        }
+    }
+
+    /// Trades are listed that may be theirs. They are adopted when they are as many as the intents and were there
+    /// twice; more of them are for a person at once, fewer and unclear ones when no more can be expected.
+    fn conclude_present(&self, group: &Group) -> Conclusion {
+        let is_steady = self.listing.is_complete && self.every(group, Case::is_seen_twice);
+        if !is_steady || self.table.is_awaited(group) {
+            let is_late = self.every(group, |case| case.is_late(self.list_lag, self.now));
+            return ask_if(is_late, Why::ListUnsteady);
+        }
+        if let Some(pairs) = self.table.pairs(group, |intent| self.cases[intent].doubt.sent) {
+            return Conclusion::Adopt(pairs);
+        }
+        let is_due = self.every(group, |case| case.deadline(self.list_lag) <= self.listing.began);
+        let venue_ids = self.table.names(&group.rows);
+        if !self.table.is_certain(group) {
+            ask_if(is_due, Why::UnclearTrades { venue_ids })
+        } else if group.rows.len() < group.intents.len() {
+            ask_if(is_due, Why::TooFewTrades { venue_ids })
+        } else {
+            Conclusion::Ask(Why::TooManyTrades { venue_ids })
+        }
+    }
+
+    /// No trade is listed. It is not opened when that was so twice after the deadline and the wallet agrees.
+    fn conclude_absent(&self, intent: usize) -> Conclusion {
+        let case = &self.cases[intent];
+        match case.stage {
+            Stage::NotOpened { .. } => return Conclusion::Wait,
+            Stage::InDoubt => {}
+        }
+        let is_absent = self.listing.is_complete && case.is_absent_twice(case.deadline(self.list_lag));
+        let why = match self.known.wallet {
+            _ if !is_absent => Why::ListUnsteady,
+            None => Why::WalletUnknown,
+            Some(view) if view.proves_not_opened(case.doubt.stake, &self.reserved_by_others(intent)) => {
+                return Conclusion::NotOpened(intent);
+            }
+            Some(view) => Why::WalletUnexplained { surplus: view.surplus() },
+        };
+        ask_if(case.is_late(self.list_lag, self.now), why)
+    }
+
+    /// Stakes of the other intents that are taken off the ledger's free balance. One that has a trade in the list
+    /// has left the wallet.
+    fn reserved_by_others(&self, intent: usize) -> Reserved {
+        let mut reserved = Reserved::default();
+        let others = self.cases.iter().enumerate().filter(|(other, _)| *other != intent);
+        for (other, case) in others {
+            let stake = case.doubt.stake;
+            let is_listed = !self.table.possible[other].is_empty();
+            match case.stage {
+                Stage::InDoubt if is_listed => {}
+                Stage::InDoubt => reserved.unknown.push(stake),
+                Stage::NotOpened { .. } if !self.known.reserved.contains(&case.doubt.intent) => {}
+                // It may have left the wallet after all.
+                Stage::NotOpened { .. } if is_listed => reserved.unknown.push(stake),
+                Stage::NotOpened { .. } => reserved.held += stake,
+            }
+        }
+        reserved.unknown.extend(self.known.in_flight.iter().map(|doubt| doubt.stake));
+        reserved
+    }
+
+    fn every(&self, group: &Group, holds: impl Fn(&Case) -> bool) -> bool {
+        group.intents.iter().all(|intent| holds(&self.cases[*intent]))
+    }
+}
+
+fn ask_if(is_time: bool, why: Why) -> Conclusion {
+    if is_time { Conclusion::Ask(why) } else { Conclusion::Wait }
+}

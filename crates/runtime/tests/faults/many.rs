@@ -1,0 +1,106 @@
+//! Many schedules on all cores.
+
+use crate::schedule::{Counts, Played, play};
+use crate::world::Logging;
+use candlewick_broker::clock::Stopwatch;
+use std::fmt::Write as _;
+use std::ops::Range;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
+
+/// Failures after which no more schedules are begun.
+const ENOUGH: usize = 5;
+
+/// What came of all of them.
+pub(crate) struct ManySchedules {
+    pub(crate) failed: Vec<Played>,
+    counts: Counts,
+    elapsed: Duration,
+}
+
+impl ManySchedules {
+    /// Plays the schedules of these seeds.
+    pub(crate) fn play(seeds: Range<u64>, logging: Logging) -> Self {
+        let watch = Stopwatch::start();
+        let next = AtomicU64::new(seeds.start);
+        let gathered = Mutex::new((Counts::default(), Vec::new()));
+        let work = || {
+            let mut counts = Counts::default();
+            loop {
+                let seed = next.fetch_add(1, Relaxed);
+                if seed >= seeds.end || gathered.lock().unwrap().1.len() >= ENOUGH {
+                    break;
+                }
+                let played = play_caught(seed, logging);
+                counts.add(played.counts);
+                if !played.broken.is_empty() {
+                    gathered.lock().unwrap().1.push(played);
+                }
+            }
+            gathered.lock().unwrap().0.add(counts);
+        };
+        std::thread::scope(|scope| {
+            let cores = std::thread::available_parallelism().map_or(1, usize::from);
+            for _ in 0..cores {
+                scope.spawn(work);
+            }
+        });
+        let (counts, mut failed) = gathered.into_inner().unwrap();
+        failed.sort_by_key(|played: &Played| played.seed);
+        Self { failed, counts, elapsed: watch.elapsed() }
+    }
+
+    pub(crate) fn summary(&self) -> String {
+        let Counts {
+            schedules,
+            runs,
+            crashes,
+            intents,
+            trades,
+            questions,
+            virtual_ms,
+            excused,
+            far_off,
+            kept_back,
+            slow_lists,
+        } = self.counts;
+        let seconds = self.elapsed.as_secs_f64();
+        format!(
+            "{schedules} schedules in {seconds:.1} s ({:.0} a second): {runs} runs, {crashes} crashes, {intents} intents, \
+             {trades} trades, {questions} questions, {} hours of venue time; clocks further off than the rules allow for \
+             in {far_off}, excused from there {excused}; given up while they were kept back too long, and found later {kept_back}; \
+             waited for more than an hour for the list in {slow_lists}",
+            schedules as f64 / seconds,
+            virtual_ms / 3_600_000
+        )
+    }
+
+    /// What broke, and how to see it again.
+    pub(crate) fn failures(&self) -> String {
+        let mut text = String::new();
+        for played in &self.failed {
+            let broken: Vec<_> = played.broken.iter().take(4).map(String::as_str).collect();
+            let seed = played.seed;
+            for line in &played.log {
+                let _ = writeln!(text, "{line}");
+            }
+            let _ = write!(
+                text,
+                "\nseed {seed}: {}\n  CANDLEWICK_FAULT_SEED={seed} cargo test -p candlewick-runtime --test faults\n",
+                broken.join("\n    ")
+            );
+        }
+        text
+    }
+}
+
+/// A panic of a schedule is a failure of its seed.
+fn play_caught(seed: u64, logging: Logging) -> Played {
+    std::panic::catch_unwind(|| play(seed, logging)).unwrap_or_else(|cause| {
+        let text = cause.downcast_ref::<String>().cloned();
+        let text = text.or_else(|| cause.downcast_ref::<&str>().map(ToString::to_string));
+        let broken = vec![format!("it panicked: {}", text.unwrap_or_default())];
+        Played { seed, broken, counts: Counts { schedules: 1, ..Counts::default() }, ..Played::default() }
+    })
+}

@@ -1,0 +1,218 @@
+//! A journal in memory of which only the durable part outlives a crash.
+
+use crate::fuse::Fuse;
+use crate::world::World;
+use async_trait::async_trait;
+use candlewick_engine::{Action, Entry, EventKind, IntentId, Recorder};
+use candlewick_journal::{ChainHash, Journal, JournalError, Line, LineKind, StoredLine};
+use candlewick_sdk::Millis;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What is on the disk.
+#[derive(Default)]
+pub(crate) struct Disk {
+    /// Everything but candles, which no later run reads.
+    pub(crate) lines: Vec<StoredLine>,
+    /// Intents that are on it.
+    pub(crate) intents: BTreeSet<u64>,
+    /// Intents that may be trades without anybody knowing, and until when the stakes of those that were taken as not
+    /// opened stay reserved.
+    pub(crate) unclear: BTreeMap<u64, Option<Millis>>,
+}
+
+/// What an entry says of an intent.
+#[derive(Clone, Copy, Debug)]
+enum Status {
+    Begun,
+    NotOpened { reserved_until: Millis },
+    Known,
+}
+
+/// The journal of one run.
+pub(crate) struct CrashingJournal {
+    world: Arc<World>,
+    fuse: Arc<Fuse>,
+    run: u64,
+    pending: Vec<Line>,
+    /// What is not durable yet of what became of intents.
+    statuses: Vec<(u64, Status)>,
+    /// Entries taken and not durable, candles among them.
+    taken: usize,
+    moment: (Millis, Millis),
+    /// What the durable write that is under way will come to.
+    failure: Option<JournalError>,
+}
+
+impl CrashingJournal {
+    pub(crate) fn new(world: Arc<World>, fuse: Arc<Fuse>, run: u64, now: Millis) -> Self {
+        let (pending, statuses) = (Vec::new(), Vec::new());
+        Self { world, fuse, run, pending, statuses, taken: 0, moment: (now, now), failure: None }
+    }
+
+    fn add(&mut self, kind: LineKind, intent: Option<u64>, body: String) {
+        let (at, received) = self.moment;
+        self.pending.push(Line { run: self.run, kind, intent, at, received, body });
+    }
+
+    fn write(&mut self) {
+        let mut disk = self.world.disk();
+        for line in self.pending.drain(..) {
+            let (seq, before) =
+                disk.lines.last().map_or((0, ChainHash::GENESIS), |last| (last.seq, last.hash));
+            disk.intents.extend(line.intent.filter(|_| line.kind == LineKind::Action));
+            disk.lines.push(StoredLine { seq: seq + 1, hash: before.of_next(seq + 1, &line), line });
+        }
+        for (intent, status) in self.statuses.drain(..) {
+            match status {
+                Status::Begun => disk.unclear.insert(intent, None),
+                Status::NotOpened { reserved_until } => disk.unclear.insert(intent, Some(reserved_until)),
+                Status::Known => disk.unclear.remove(&intent),
+            };
+        }
+        self.taken = 0;
+    }
+}
+
+impl Recorder for CrashingJournal {
+    fn record(&mut self, entry: Entry<'_>) -> io::Result<()> {
+        self.fuse.burn_by_writing();
+        self.taken += 1;
+        match entry {
+            Entry::Header(_) => self.add(LineKind::Run, None, serde_json::to_string(&entry)?),
+            Entry::Event(event) => {
+                self.moment = (event.at, event.received);
+                self.statuses.extend(status_of(&event.kind));
+                if !matches!(event.kind, EventKind::Candle { .. }) {
+                    self.add(LineKind::Event, None, serde_json::to_string(&entry)?);
+                }
+            }
+            Entry::Action(action) => {
+                let intent = match action {
+                    Action::Open(approved) => Some(approved.intent().number()),
+                    Action::Refuse(_) | Action::DayOpened { .. } | Action::Verdict(_) => None,
+                };
+                self.statuses.extend(intent.map(|number| (number, Status::Begun)));
+                self.add(LineKind::Action, intent, serde_json::to_string(&entry)?);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn status_of(event: &EventKind) -> Option<(u64, Status)> {
+    let (intent, status) = match event {
+        EventKind::NotOpened { intent, reserved_until } => {
+            (*intent, Status::NotOpened { reserved_until: *reserved_until })
+        }
+        EventKind::Adopted(opened) | EventKind::Opened(opened) => (opened.intent, Status::Known),
+        EventKind::Rejected { intent, .. } | EventKind::NotSent { intent } => (*intent, Status::Known),
+        _ => return None,
+    };
+    Some((intent.number(), status))
+}
+
+/// What becomes of a durable write.
+pub(crate) enum Durability {
+    /// It is done.
+    Done,
+    /// It is done after so long, if anybody still waits for it then.
+    After(Millis, Unfinished),
+    /// It fails.
+    Failed(JournalError),
+    /// The process has ended by then.
+    Never,
+}
+
+/// A durable write that takes long.
+pub(crate) struct Unfinished {
+    is_last: bool,
+}
+
+impl CrashingJournal {
+    /// Begins a durable write. The process may end before it, after it, or during it, which is one of the two.
+    pub(crate) fn begin_durable(&mut self) -> Durability {
+        if self.fuse.is_burnt() {
+            return Durability::Never;
+        }
+        let plan = &self.world.plan;
+        let (from, until) = plan.habits.journal_outage;
+        let elapsed = self.world.time.elapsed();
+        if from <= elapsed && elapsed < until {
+            let (url, source) = ("memory".to_owned(), "no room".into());
+            return Durability::Failed(JournalError::DiskFull { url, source });
+        }
+        let (is_slow, is_early) = {
+            let mut dice = self.world.dice();
+            let is_slow = dice.per_mille(plan.habits.slow_writes).then(|| dice.skewed(1, 15_000));
+            (is_slow, dice.one_in(2))
+        };
+        let is_last = self.fuse.burn_by_writing();
+        if is_last && !is_early {
+            return Durability::Never;
+        }
+        if let Some(span) = is_slow {
+            // What waits may be on the disk long before that is known.
+            if is_early {
+                self.write();
+            }
+            return Durability::After(Millis::new(span), Unfinished { is_last });
+        }
+        self.write();
+        if is_last { Durability::Never } else { Durability::Done }
+    }
+
+    /// The durable write that is under way fails.
+    pub(crate) fn fail_next(&mut self, error: JournalError) {
+        self.failure = Some(error);
+    }
+
+    /// Why it failed, if it did.
+    pub(crate) fn take_failure(&mut self) -> Option<JournalError> {
+        self.failure.take()
+    }
+
+    /// Ends a write that took long; false when the process has ended by then.
+    pub(crate) fn end_durable(&mut self, unfinished: &Unfinished) -> bool {
+        self.write();
+        !unfinished.is_last
+    }
+}
+
+#[async_trait]
+impl Journal for CrashingJournal {
+    async fn make_durable(&mut self) -> Result<(), JournalError> {
+        match self.begin_durable() {
+            Durability::Done => return Ok(()),
+            Durability::Failed(error) => return Err(error),
+            Durability::After(span, unfinished) => {
+                tokio::time::sleep(Duration::from_millis(span.get() as u64)).await;
+                if self.end_durable(&unfinished) {
+                    return Ok(());
+                }
+            }
+            Durability::Never => {}
+        }
+        std::future::pending().await
+    }
+
+    fn pending(&self) -> usize {
+        self.taken
+    }
+
+    fn note(&mut self, at: Millis, body: String) {
+        self.fuse.burn_by_writing();
+        self.moment = (at, at);
+        self.taken += 1;
+        self.add(LineKind::Note, None, body);
+    }
+
+    fn note_about(&mut self, at: Millis, intent: IntentId, body: String) {
+        self.fuse.burn_by_writing();
+        self.moment = (at, at);
+        self.taken += 1;
+        self.add(LineKind::Note, Some(intent.number()), body);
+    }
+}

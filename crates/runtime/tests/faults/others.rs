@@ -1,0 +1,151 @@
+//! Other trades on the account that are as much like ours as the rules of opening can still distinguish, so that a rule
+//! which is left out shows: an intent claims a trade that it did not ask for.
+
+use crate::plan::Habits;
+use crate::truth::{Request, Sender, Twin};
+use crate::world::World;
+use candlewick_broker::{Account, OpenOrder};
+use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::{ExpirationType, Millis};
+
+/// A symbol and a duration that no bot trades.
+const OTHER_SYMBOL: &str = "SOLUSDT";
+const OTHER_DURATION: &str = "00:15";
+/// What other programs stake that follow nobody.
+const STRANGE_AMOUNT: Decimal = Decimal::from_parts(3, 0, 0, false, 0);
+/// A trade that differs from ours by its time alone is so far from the times at which ours can have been.
+const CLEAR_BEFORE_S: i64 = 25;
+const CLEAR_AFTER: Millis = Millis::from_seconds(5);
+/// The shortest time from the end of an intent's window to that of its reservation: two of the shortest durations.
+const SHORTEST_RESERVED: Millis = Millis::from_seconds(10);
+
+/// In what respect another trade differs from ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Difference {
+    Symbol,
+    Direction,
+    Amount,
+    Duration,
+    Expiration,
+    /// It stakes real money.
+    Account,
+    /// A person opened it by hand.
+    Hand,
+    /// It was asked for before ours can have been.
+    Earlier,
+    /// None: ours is there too, and is listed seconds after it.
+    Twin,
+    /// None: ours is not there, and two of them are.
+    Two,
+}
+
+const DIFFERENCES: [Difference; 13] = [
+    Difference::Symbol,
+    Difference::Direction,
+    Difference::Amount,
+    Difference::Duration,
+    Difference::Expiration,
+    Difference::Account,
+    Difference::Hand,
+    Difference::Earlier,
+    Difference::Twin,
+    Difference::Twin,
+    Difference::Twin,
+    Difference::Two,
+    Difference::Two,
+];
+
+/// Whether an open whose answer will not be known reaches the venue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reach {
+    Lost,
+    Underway,
+}
+
+/// Somebody else trades while the answer to an open of ours gets lost; answers whose trade is to follow ours at once.
+/// What differs from ours by nothing but its time needs clocks that are right.
+pub(crate) fn join(world: &World, intent: Option<u64>, order: &OpenOrder, reach: Reach) -> Option<Twin> {
+    let habits = &world.plan.habits;
+    let (difference, is_joined) = {
+        let mut dice = world.dice();
+        (dice.pick(&DIFFERENCES), dice.per_mille(habits.company))
+    };
+    if !is_joined || (habits.has_wild_clocks && difference != Difference::Hand) {
+        return None;
+    }
+    let mut request = Request::new(Sender::Program, order.clone());
+    // What differs from ours only by its time lies in the window of no other intent that is looked for: two intents and two
+    // trades would be a pair each.
+    let is_alone = world.disk().unclear.keys().all(|other| Some(*other) == intent);
+    match difference {
+        Difference::Symbol => request.order.symbol = OTHER_SYMBOL.parse().unwrap(),
+        Difference::Direction => request.order.direction = order.direction.opposite(),
+        Difference::Amount => request.order.amount += Decimal::ONE,
+        Difference::Duration => request.order.close_type = OTHER_DURATION.parse().unwrap(),
+        Difference::Expiration => request.order.expiration_type = ExpirationType::NextCandle,
+        Difference::Account => request.order.account = Account::Real,
+        Difference::Hand => request.sender = Sender::Person,
+        Difference::Earlier if is_alone => {
+            request.stamped_ago = Millis::from_seconds(world.dice().between(CLEAR_BEFORE_S, 60));
+        }
+        Difference::Twin if reach == Reach::Underway && is_alone => {
+            let mut dice = world.dice();
+            let mut draw = |most| Millis::new(dice.between(1, most));
+            return Some(Twin { after: draw(1_000), listed_before: draw(4_000) });
+        }
+        Difference::Two if reach == Reach::Lost => send(world, request.clone()),
+        Difference::Earlier | Difference::Twin | Difference::Two => return None,
+    }
+    world.log(|| format!("somebody else, different by {difference:?}: {request:?}"));
+    send(world, request);
+    None
+}
+
+/// When no bot signals any more: another program asks for what an intent asked for that was taken as not opened, once
+/// its own trade would be there.
+pub(crate) fn follow(world: &World) {
+    let Habits { company, has_wild_clocks, .. } = world.plan.habits;
+    if has_wild_clocks || world.time.elapsed() < world.plan.trading + Millis::MINUTE {
+        return;
+    }
+    if !world.dice().per_mille(company) {
+        return;
+    }
+    let now = world.time.now() - CLEAR_AFTER;
+    let unclear = world.disk().unclear.clone();
+    let is_clear = |reserved: &Option<Millis>| reserved.is_some_and(|until| now > until - SHORTEST_RESERVED);
+    for (intent, reserved) in &unclear {
+        let Some(order) = world.truth().order_of(*intent) else { continue };
+        let is_over = reserved.is_some_and(|until| now > until - order.close_type.duration() * 2);
+        let is_alone = unclear.iter().all(|(other, reserved)| other == intent || is_clear(reserved));
+        if is_over && is_alone && world.truth().follow(*intent) {
+            world.log(|| format!("somebody else asks for what intent {intent} did"));
+            send(world, Request::new(Sender::Program, order));
+        }
+    }
+}
+
+/// Somebody else trades on the account, now and then.
+pub(crate) fn trade_besides(world: &World) {
+    let plan = &world.plan;
+    if !plan.habits.has_strangers || world.time.elapsed() > plan.trading || !world.dice().one_in(8) {
+        return;
+    }
+    let bot = &plan.bots[0];
+    let is_program = world.dice().one_in(2);
+    let order = OpenOrder {
+        symbol: bot.symbol,
+        direction: candlewick_sdk::Direction::Buy,
+        amount: if is_program { STRANGE_AMOUNT } else { Decimal::TEN },
+        close_type: bot.close_type,
+        expiration_type: bot.expiration_type,
+        account: Account::Demo,
+    };
+    let sender = if is_program { Sender::Program } else { Sender::Person };
+    let listed_from = world.time.now() + Millis::new(world.dice().between(0, plan.habits.list_lag_ms));
+    send(world, Request { listed_from, ..Request::new(sender, order) });
+}
+
+fn send(world: &World, request: Request) {
+    world.truth().send(world.time.now(), request, &world.plan.habits, &mut world.dice());
+}
