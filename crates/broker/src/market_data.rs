@@ -66,7 +66,8 @@ pub trait MarketData: Send + Sync {
     /// for.
     async fn price(&self, symbol: &Symbol, as_of: AsOf) -> Result<Reply<PriceAnswer>, BrokerError>;
 
-    /// Prices as they come, from now on; `None` from an adapter that has only [`MarketData::price`] to ask.
+    /// Prices as they come, from now on; `None` from an adapter that has only [`MarketData::price`] to ask. A run subscribes at its
+    /// start to each symbol whose prices a strategy wants; the strategy sees those of the price grid.
     ///
     /// # Errors
     /// [`BrokerError::NotFound`] when there is no such symbol; else why it could not be subscribed to.

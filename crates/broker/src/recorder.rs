@@ -1,4 +1,4 @@
-//! One-second price records, as they are polled, without holes where the venue can still tell.
+//! One-second price records, as they are polled, without holes where the venue still has them.
 
 use crate::{AsOf, BrokerError, MarketData, PriceAnswer, PriceRecord};
 use candlewick_sdk::{Candle, Interval, Millis, Symbol};

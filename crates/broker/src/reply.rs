@@ -15,7 +15,7 @@ pub struct Reply<T> {
     pub received: Millis,
 }
 
-/// How far the venue's clock is ahead of ours, in ms, as far as one answer can tell. Negative: behind.
+/// How far the venue's clock is ahead of ours, in ms, as far as one answer shows. Negative: behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Skew {
     /// At least this much.

@@ -65,7 +65,7 @@ pub enum Progress {
     Over(Outcome),
     /// It is over; the venue does not say, or not yet, how it ended.
     OverUnreported,
-    /// The venue says it in words that we do not know: neither over nor running can be told from them.
+    /// The venue says it in words that we do not know: neither over nor running follows from them.
     Unrecognised(String),
 }
 

@@ -120,13 +120,13 @@ async fn passwords_are_never_told() {
         let error = Store::open(&url, &Holder::of_this_process("test"), Millis::ZERO).await.map(drop);
         let error = error.unwrap_err();
         assert_eq!(error.is_temporary(), is_temporary, "{error:?}");
-        let mut told = format!("{url} {url:?} {error} {error:?}");
+        let mut shown = format!("{url} {url:?} {error} {error:?}");
         let mut source = std::error::Error::source(&error);
         while let Some(cause) = source {
-            told = format!("{told} {cause} {cause:?}");
+            shown = format!("{shown} {cause} {cause:?}");
             source = cause.source();
         }
-        assert!(!told.contains("hunter2"), "{told}");
+        assert!(!shown.contains("hunter2"), "{shown}");
     }
     fixture.remove().await;
 }
@@ -143,8 +143,8 @@ async fn a_restart_of_the_server_loses_and_repeats_nothing() {
     let name = fixture.text.rsplit('/').next().unwrap();
     fixture.run(&format!("ALTER DATABASE {name} SET synchronous_commit = off")).await;
     let mut store = fixture.open().await.unwrap();
-    // The writer tells each line that was committed, until nobody listens.
-    let (told, mut committed) = tokio::sync::mpsc::channel(1);
+    // The writer reports each line that was committed, until nobody reads that.
+    let (report, mut committed) = tokio::sync::mpsc::channel(1);
     let writing = tokio::spawn(async move {
         let (mut expected, mut failures) = (Vec::new(), 0);
         loop {
@@ -155,7 +155,7 @@ async fn a_restart_of_the_server_loses_and_repeats_nothing() {
                 failures += 1;
                 tokio::task::yield_now().await;
             }
-            if told.send(()).await.is_err() {
+            if report.send(()).await.is_err() {
                 store.close().await.unwrap();
                 return (expected, failures);
             }

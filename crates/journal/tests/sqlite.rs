@@ -111,12 +111,12 @@ async fn a_read_only_file_is_told_and_can_be_read() {
         command.uid(65_534).gid(65_534);
     }
     let mut child = command.spawn().unwrap();
-    let told = suite::processes::outcome(&mut child);
+    let said = suite::processes::outcome(&mut child);
     drop(child.stdin.take());
     child.wait().unwrap();
     std::fs::set_permissions(folder, PermissionsExt::from_mode(0o755)).unwrap();
-    assert!(told.starts_with("NotWritable"), "{told}");
-    assert!(told.ends_with("read: 1"), "{told}");
+    assert!(said.starts_with("NotWritable"), "{said}");
+    assert!(said.ends_with("read: 1"), "{said}");
     assert_eq!(fixture.bodies().await, ["1"]);
 }
 

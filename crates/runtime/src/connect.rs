@@ -3,6 +3,7 @@
 use crate::RuntimeError;
 use crate::runner::within_deadline;
 use candlewick_broker::{Account as Kind, Broker};
+use candlewick_sdk::MoneyScale;
 use candlewick_sdk::rust_decimal::Decimal;
 
 /// The account that a run trades on.
@@ -12,15 +13,20 @@ pub struct Account {
     pub user: String,
     /// Play money or real money.
     pub kind: Kind,
-    /// What it holds, stakes of open trades taken off.
+    /// What it holds, stakes of open trades taken off, with no more decimals than the scale that was asked for.
     pub balance: Decimal,
 }
 
-/// Asks who the user is and what the account of this kind holds.
+/// Decimals by which a balance may differ from what it is counted as: a thousandth of the smallest unit, far more than the
+/// noise of a float and far less than money.
+const NOISE_DECIMALS: u32 = 3;
+
+/// Asks who the user is and what the account of this kind holds, counted by this scale.
 ///
 /// # Errors
-/// [`RuntimeError::Venue`] when the venue does not answer, [`RuntimeError::NoWallet`] without such an account.
-pub async fn connect(broker: &dyn Broker, kind: Kind) -> Result<Account, RuntimeError> {
+/// [`RuntimeError::Venue`] when the venue does not answer, [`RuntimeError::NoWallet`] without such an account,
+/// [`RuntimeError::MoneyScaleMismatch`] when the balance has decimals that the scale does not have.
+pub async fn connect(broker: &dyn Broker, kind: Kind, scale: MoneyScale) -> Result<Account, RuntimeError> {
     let failed = |question: &str| {
         let question = question.to_owned();
         move |source| RuntimeError::Venue { question, source }
@@ -29,7 +35,20 @@ pub async fn connect(broker: &dyn Broker, kind: Kind) -> Result<Account, Runtime
     let balances =
         within_deadline(broker.balances()).await.map_err(failed("what do the wallets hold"))?.value;
     let balance = balances.of(kind).ok_or(RuntimeError::NoWallet { kind: name_of(kind) })?;
-    Ok(Account { user: identity.user, kind, balance })
+    Ok(Account { user: identity.user, kind, balance: counted_balance(balance, scale)? })
+}
+
+/// A balance with the decimals of a scale. A venue that counts in floats sends 10000.000000000002 for 10000.
+///
+/// # Errors
+/// [`RuntimeError::MoneyScaleMismatch`] when it has decimals that the scale does not have.
+pub fn counted_balance(balance: Decimal, scale: MoneyScale) -> Result<Decimal, RuntimeError> {
+    let decimals = scale.decimals();
+    let noise = Decimal::new(1, decimals + NOISE_DECIMALS);
+    let exact = scale.rounded(balance).map(|money| scale.to_decimal(money));
+    exact.ok().filter(|exact| (*exact - balance).abs() <= noise).ok_or_else(|| {
+        RuntimeError::MoneyScaleMismatch { balance: balance.normalize().to_string(), decimals }
+    })
 }
 
 const fn name_of(kind: Kind) -> &'static str {
@@ -51,8 +70,31 @@ mod tests {
         broker.expect_identity().returning(|| Ok(Reply::at(Identity::default(), Millis::ZERO)));
         let balances = Balances { demo: Some(Decimal::TEN), real: None };
         broker.expect_balances().returning(move || Ok(Reply::at(balances, Millis::ZERO)));
-        let demo = connect(&broker, Kind::Demo).await;
+        let scale = MoneyScale::default();
+        let demo = connect(&broker, Kind::Demo, scale).await;
         assert_eq!(demo.map(|account| account.balance).ok(), Some(Decimal::TEN));
-        assert!(matches!(connect(&broker, Kind::Real).await, Err(RuntimeError::NoWallet { kind: "REAL" })));
+        let real = connect(&broker, Kind::Real, scale).await;
+        assert!(matches!(real, Err(RuntimeError::NoWallet { kind: "REAL" })));
+    }
+
+    #[test]
+    fn the_noise_of_a_float_is_no_money_and_a_decimal_too_many_is_said() {
+        let check = |balance: &str, decimals: u32, expected: Option<&str>| {
+            let scale = MoneyScale::new(decimals).unwrap();
+            let counted = counted_balance(balance.parse().unwrap(), scale);
+            assert_eq!(counted.ok(), expected.map(|text| text.parse().unwrap()), "{balance} by {decimals}");
+        };
+        check("10000.000000000002", 2, Some("10000"));
+        check("9999.999999999998", 2, Some("10000"));
+        check("12.34", 2, Some("12.34"));
+        check("-0.10000000000000001", 2, Some("-0.1"));
+        check("0.30000000000000004", 8, Some("0.3"));
+        check("12.345", 2, None);
+        check("12.34002", 2, None);
+        check("12.345", 3, Some("12.345"));
+        check("100000000000000000000", 2, None);
+        let message =
+            counted_balance("12.345".parse().unwrap(), MoneyScale::default()).unwrap_err().to_string();
+        assert!(message.contains("12.345") && message.contains("account.money_scale"), "{message}");
     }
 }

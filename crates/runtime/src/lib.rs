@@ -27,7 +27,7 @@ mod stop;
 
 pub use adoption::verify_adoption;
 pub use audit::{Audit, Tally};
-pub use connect::{Account, connect};
+pub use connect::{Account, connect, counted_balance};
 pub use coordinator::{
     Answer, Ask, Command, Coordinator, CoordinatorParts, DurableOpen, Finished, Input, JournalEntry, OrderId,
     RequestId, RunResult, Streams,

@@ -4,21 +4,21 @@ use candlewick_sdk::Symbol;
 use candlewick_simulator::SimulatorError;
 use std::net::SocketAddr;
 
-/// Why a sandbox does not come up, and what to do.
+/// Why a sandbox does not come up. The message says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum SandboxError {
     /// There is nothing to serve.
     #[error("the sandbox has no candles: give it at least one file of them (`data` in [sandbox])")]
-    AddCandles,
+    NoCandles,
     /// A market's symbol has no candles to serve, or a series has no market.
     #[error("{symbol} has a market but no candles, or candles but no market: give both")]
-    CompleteMarket {
+    IncompleteMarket {
         /// Which one.
         symbol: Symbol,
     },
     /// A setting lies outside its range.
     #[error("[sandbox] {key} = {value}: use {allowed}")]
-    ChangeSetting {
+    InvalidSetting {
         /// The key below `[sandbox]`.
         key: &'static str,
         /// What it was.
@@ -31,7 +31,7 @@ pub enum SandboxError {
     Simulator(#[from] SimulatorError),
     /// The address cannot be listened on.
     #[error("cannot listen on {address}: choose another address, or port 0 for a free one")]
-    ChooseAddress {
+    AddressInUse {
         /// What was asked for.
         address: SocketAddr,
         /// What the system says.

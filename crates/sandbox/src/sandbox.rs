@@ -100,13 +100,13 @@ impl Sandbox {
     /// Listens, and serves until `shutdown` ends (or the running sandbox is stopped or dropped).
     ///
     /// # Errors
-    /// [`SandboxError::ChooseAddress`] when the address cannot be listened on.
+    /// [`SandboxError::AddressInUse`] when the address cannot be listened on.
     pub async fn bind(
         self,
         shutdown: impl Future<Output = ()> + Send + 'static,
     ) -> Result<RunningSandbox, SandboxError> {
         let asked = self.settings.listen;
-        let refused = |source| SandboxError::ChooseAddress { address: asked, source };
+        let refused = |source| SandboxError::AddressInUse { address: asked, source };
         let listener = TcpListener::bind(asked).await.map_err(refused)?;
         let address = listener.local_addr().map_err(refused)?;
         let (router, state) = (self.router(), Arc::clone(&self.state));

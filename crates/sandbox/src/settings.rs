@@ -130,10 +130,10 @@ impl SandboxSettings {
     /// Holds every value to its range.
     ///
     /// # Errors
-    /// [`SandboxError::ChangeSetting`] names the first key outside its range.
+    /// [`SandboxError::InvalidSetting`] names the first key outside its range.
     pub fn check(&self) -> Result<(), SandboxError> {
         let change = |key, value: &dyn ToString, allowed| {
-            Err(SandboxError::ChangeSetting { key, value: value.to_string(), allowed })
+            Err(SandboxError::InvalidSetting { key, value: value.to_string(), allowed })
         };
         match self.speed {
             SandboxSpeed::Times(factor) if !(factor.is_finite() && factor > 0.0 && factor <= 1e6) => {

@@ -1,6 +1,6 @@
 //! The `[variants]` section: where tried variants are counted.
 
-use candlewick_search::variants::Ledger;
+use candlewick_search::variants::VariantLedger;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -22,7 +22,7 @@ impl Default for VariantSettings {
 
 impl VariantSettings {
     /// The ledger, unless variants are not counted.
-    pub fn ledger(&self) -> Option<Ledger> {
-        (!self.ledger.as_os_str().is_empty()).then(|| Ledger::new(&self.ledger))
+    pub fn ledger(&self) -> Option<VariantLedger> {
+        (!self.ledger.as_os_str().is_empty()).then(|| VariantLedger::new(&self.ledger))
     }
 }

@@ -49,12 +49,12 @@ pub async fn halt(paths: &ControlPaths, reason: &str) -> Result<Halted, AppError
             Ok(state) => return Ok(Halted::ByOrder(state)),
             Err(error) => error,
         },
-        Err(ControlError::StartBot { .. } | ControlError::UseHaltFile) => {
+        Err(ControlError::NoBotListens { .. } | ControlError::NoSocketsHere) => {
             raise(paths, reason)?;
             return Ok(Halted::ByFile(file));
         }
         // Nothing was sent, and nothing else is wrong.
-        Err(error @ ControlError::ShortenReason { .. }) => return Err(error.into()),
+        Err(error @ ControlError::ReasonTooLong { .. }) => return Err(error.into()),
         Err(error) => error.into(),
     };
     // The bot was not seen to halt by order: it may yet see the file.
@@ -85,10 +85,10 @@ pub async fn resume(paths: &ControlPaths) -> Result<Resumed, AppError> {
             let removed = (removed == Removed::Now).then(|| path.to_owned());
             Ok(Resumed::ByOrder { state: done(answer)?, removed })
         }
-        (Err(ControlError::StartBot { .. } | ControlError::UseHaltFile), Removed::Now) => {
+        (Err(ControlError::NoBotListens { .. } | ControlError::NoSocketsHere), Removed::Now) => {
             Ok(Resumed::FileRemoved(path.to_owned()))
         }
-        (Err(ControlError::StartBot { .. }), Removed::Before) => Ok(Resumed::NothingToResume),
+        (Err(ControlError::NoBotListens { .. }), Removed::Before) => Ok(Resumed::NothingToResume),
         (Err(error), _) => Err(error.into()),
     }
 }

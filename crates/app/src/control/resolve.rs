@@ -43,7 +43,7 @@ pub async fn resolve(loaded: &Loaded, url: &JournalUrl, decision: &Decision) -> 
     let order = ControlOrder::Resolve { intent, resolution, reason };
     match send_order(&control_paths(loaded)?.socket, &order).await {
         Ok(answer) => Ok(Resolved::ByBot(done(answer)?)),
-        Err(ControlError::StartBot { .. } | ControlError::UseHaltFile) => {
+        Err(ControlError::NoBotListens { .. } | ControlError::NoSocketsHere) => {
             write(loaded, url, decision).await?;
             Ok(Resolved::InJournal)
         }

@@ -23,8 +23,8 @@ async fn ask(paths: &ControlPaths) -> Finding {
         Ok(ControlAnswer::Refused { problem } | ControlAnswer::Unanswered { problem }) => {
             Check::Control.warn(format!("a bot listens at {socket}, but {problem}"), "look at what it does")
         }
-        Err(ControlError::StartBot { .. }) => Check::Control.ok(format!("no bot listens at {socket}")),
-        Err(error @ ControlError::UseHaltFile) => {
+        Err(ControlError::NoBotListens { .. }) => Check::Control.ok(format!("no bot listens at {socket}")),
+        Err(error @ ControlError::NoSocketsHere) => {
             let path = paths.halt_file.path().display();
             Check::Control.warn(error.to_string(), format!("make the file {path} to halt a bot"))
         }

@@ -5,6 +5,7 @@ use super::finding::{Check, Finding};
 use super::venue::{Api, Asked, Given, ask, remedy};
 use crate::configuration::{Config, Mode};
 use candlewick_broker::{Account, Balances, Broker, Identity};
+use candlewick_runtime::counted_balance;
 use candlewick_sdk::rust_decimal::Decimal;
 
 /// Who the token belongs to, and whether that account may trade.
@@ -56,7 +57,7 @@ fn judge_balances(balances: &Balances, config: &Config) -> Finding {
         let remedy = "fill it at the venue: it does not cover the smallest stake (risk.min_stake)";
         return Check::Wallets.warn(text, remedy);
     }
-    if config.account.money_scale.exact(balance).is_err() {
+    if counted_balance(balance, config.account.money_scale).is_err() {
         let decimals = balance.normalize().scale();
         return Check::Wallets
             .warn(text, format!("set account.money_scale = {decimals}, so that nothing is rounded"));
@@ -86,6 +87,7 @@ mod tests {
         check(None, Some("7"), Mode::Demo, Mark::Fail, "no DEMO wallet");
         check(None, None, Mode::Demo, Mark::Fail, "no DEMO wallet");
         check(Some("0.99"), None, Mode::Demo, Mark::Warn, "smallest stake");
+        check(Some("10000.000000000002"), None, Mode::Demo, Mark::Ok, "DEMO wallet holds 10000");
         check(Some("10.12345"), None, Mode::Demo, Mark::Warn, "account.money_scale = 5");
     }
 

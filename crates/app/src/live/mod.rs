@@ -3,14 +3,18 @@
 mod embedded;
 mod journal_session;
 mod ladders;
+mod own_broker;
 mod paper;
 mod real;
 mod remote;
+mod served;
 
 pub use embedded::{Embedded, Span};
 pub use journal_session::{ControlChannel, JournalSession};
+pub use own_broker::{OwnBrokers, VenuePorts};
 pub use paper::connect_paper;
 pub use remote::connect_remote;
+pub use served::ServedSandbox;
 
 use crate::bots::{BotSet, session_settings};
 use crate::configuration::Loaded;
@@ -93,7 +97,7 @@ pub async fn run(
     journal.check_kind(trading).await?;
     // Whatever is asked until the run begins takes no venue time.
     let hold = clock.hold();
-    let account = connect(broker.as_ref(), account).await?;
+    let account = connect(broker.as_ref(), account, loaded.config.account.money_scale).await?;
     let balance = journal.first_balance().await?.unwrap_or(account.balance);
     let settings = SessionSettings { balance, ..session_settings(loaded) };
     for notice in check_ladders(&settings)? {

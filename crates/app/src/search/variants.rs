@@ -4,7 +4,7 @@ use super::prepared::Prepared;
 use candlewick_backtest::metric::DAYS_PER_YEAR;
 use candlewick_sdk::{Millis, Registry};
 use candlewick_search::sweep::{Candidate, Figures, TrialRow};
-use candlewick_search::variants::{Ledger, Note, Tried, VariantCount};
+use candlewick_search::variants::{Note, Variant, VariantCount, VariantLedger};
 use candlewick_search::walk_forward::WindowResult;
 use std::io;
 use std::ops::Range;
@@ -18,7 +18,7 @@ fn notes_of<'a>(
     let mut session = prepared.settings.session.clone();
     let notes = tried.into_iter().flat_map(|(candidate, figures)| {
         session.bots = vec![prepared.space.bot(candidate)];
-        Tried::all_of(&session, registry).into_iter().map(move |tried| Note {
+        Variant::of_bots(&session, registry).into_iter().map(move |tried| Note {
             tried,
             p_value: figures.p_value,
             sharpe_of_a_day: figures.sharpe.map(|sharpe| sharpe / DAYS_PER_YEAR.sqrt()),
@@ -65,6 +65,6 @@ pub fn count_walk<'a>(
     Some(count)
 }
 
-fn note(ledger: &Ledger, notes: &[Note], span: &Range<Millis>) -> io::Result<u64> {
+fn note(ledger: &VariantLedger, notes: &[Note], span: &Range<Millis>) -> io::Result<u64> {
     ledger.note(notes, span).map(|known| VariantCount::of(&known, notes, span).count)
 }

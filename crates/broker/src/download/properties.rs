@@ -45,7 +45,7 @@ fn candles(windows: &[Downloaded]) -> Vec<Candle> {
     windows.iter().flat_map(|window| window.candles.iter().copied()).collect()
 }
 
-/// What the server has, told without a page.
+/// What the server has, read without a page.
 fn truth(server: &Server, range: &Range<i64>) -> Vec<Candle> {
     // Dated to the second, a candle is known to have closed once that second has begun.
     let has_closed = |minute: &i64| (minute + 1) * 60_000 <= server.now;
@@ -67,11 +67,11 @@ proptest! {
         let download = Download::new(market, settings(limit), vec![minutes(range)]);
         let windows = run(all(download)).unwrap();
         prop_assert_eq!(candles(&windows), expected);
-        let told: u64 = windows.iter().map(|window| window.requests).sum();
+        let counted: u64 = windows.iter().map(|window| window.requests).sum();
         let questions = questions.lock().unwrap();
         let asked = questions.len();
         prop_assert!(asked as i64 <= 3 * (MINUTES + 20), "{} requests", asked);
-        prop_assert!((told as usize..=told as usize + 1).contains(&asked), "one question may be a test");
+        prop_assert!((counted as usize..=counted as usize + 1).contains(&asked), "one question may be a test");
         prop_assert_eq!(questions.iter().collect::<HashSet<_>>().len(), asked, "no question is asked twice");
     }
 }

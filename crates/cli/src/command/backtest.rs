@@ -15,7 +15,7 @@ use candlewick_records::{Delays, counted};
 use candlewick_report::analysis::{Background, Prices, Repeat, Sensitivity};
 use candlewick_report::page::write_run_page;
 use candlewick_report::run::{Caveats, PageParts, Run, RunReport, VariantCounter, page_of, write_trades};
-use candlewick_search::variants::Tried;
+use candlewick_search::variants::Variant;
 use clap::Args;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -151,7 +151,7 @@ fn report(
         sensitivity,
         variants: loaded.config.variants.ledger().map(|ledger| VariantCounter {
             ledger,
-            tried: Tried::all_of(&settings.session, context.registry),
+            tried: Variant::of_bots(&settings.session, context.registry),
             span: span.clone(),
         }),
     });

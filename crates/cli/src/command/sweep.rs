@@ -10,7 +10,7 @@ use crate::search::SearchArguments;
 use candlewick_app::bots::error_of_search;
 use candlewick_app::search::{Prepared, ResultFolder, ShardPlan, best_bot, count_sweep};
 use candlewick_broker::clock::Stopwatch;
-use candlewick_report::sweep::{SweepReport, Tried, write_sweep_page};
+use candlewick_report::sweep::{SweepReport, SweepResults, write_sweep_page};
 use candlewick_search::SearchError;
 use candlewick_search::sweep::{
     Declarations, Luck, Record, Replay, Shard, SharedRunner, Sweep, SweepEnd, SweepProgress, TrialRow,
@@ -165,7 +165,7 @@ impl SweepContext<'_> {
         let files = self.write(&rows, luck.as_ref())?;
         let elapsed = watch.elapsed();
         let counted = count_sweep(self.prepared, &rows, self.context.registry);
-        let tried = Tried { rows: &rows, luck, space, sweep, resumed, elapsed, files, counted };
+        let tried = SweepResults { rows: &rows, luck, space, sweep, resumed, elapsed, files, counted };
         let report = SweepReport::of(&tried, (&candles.hash, &candles.notices), self.top);
         self.print(&report, || report.to_string())
     }

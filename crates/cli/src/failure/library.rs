@@ -207,6 +207,7 @@ const fn of_records(error: &RecordsError) -> FailureKind {
         | RecordsError::NoRun
         | RecordsError::UnknownTrade { .. }
         | RecordsError::UnknownRun { .. }
+        | RecordsError::UnknownName { .. }
         | RecordsError::UnknownSymbol { .. } => FailureKind::Configuration,
     }
 }
@@ -226,13 +227,13 @@ const fn of_runtime(error: &RuntimeError) -> FailureKind {
 
 const fn of_control(error: &ControlError) -> FailureKind {
     match error {
-        ControlError::StopOther { .. } => FailureKind::JournalHeld,
-        ControlError::StartBot { .. }
-        | ControlError::BecomeOwner { .. }
-        | ControlError::MoveAway { .. }
-        | ControlError::ShortenPath { .. }
-        | ControlError::MakeWritable { .. }
-        | ControlError::ShortenReason { .. } => FailureKind::Configuration,
-        ControlError::AskStatus { .. } | ControlError::UseHaltFile => FailureKind::Unexpected,
+        ControlError::SocketInUse { .. } => FailureKind::JournalHeld,
+        ControlError::NoBotListens { .. }
+        | ControlError::OtherOwner { .. }
+        | ControlError::NotASocket { .. }
+        | ControlError::PathTooLong { .. }
+        | ControlError::SocketNotMade { .. }
+        | ControlError::ReasonTooLong { .. } => FailureKind::Configuration,
+        ControlError::NoAnswer { .. } | ControlError::NoSocketsHere => FailureKind::Unexpected,
     }
 }

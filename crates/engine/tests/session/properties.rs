@@ -92,7 +92,7 @@ fn events(drawn: &[Drawn]) -> Vec<Event> {
     drawn.iter().map(event).collect()
 }
 
-/// Five bots of every kind of stake on three series and two symbols, under limits loose enough to trade.
+/// A bot of every kind of stake on three series and two symbols, under limits loose enough to trade.
 fn session(min_payout_percent: f64) -> Session {
     let amount = Decimal::ONE;
     let stakes = [
@@ -119,7 +119,8 @@ fn session(min_payout_percent: f64) -> Session {
     };
     let balance = Decimal::from(BALANCE);
     let settings = SessionSettings { money_scale: MoneyScale::default(), balance, risk, bots };
-    let strategies = (0..5).map(|seed| Box::new(Restless(seed)) as Box<dyn Strategy>).collect();
+    let seeds = (0..).take(settings.bots.len());
+    let strategies = seeds.map(|seed| Box::new(Restless(seed)) as Box<dyn Strategy>).collect();
     Session::new(&settings, strategies).unwrap()
 }
 

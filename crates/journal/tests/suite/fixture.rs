@@ -20,7 +20,7 @@ pub(crate) struct Fixture {
     pub(crate) driver_url: String,
     /// How the database writes bytes given as hexadecimal digits.
     pub(crate) bytes: fn(&str) -> String,
-    /// Where a server is told to forget it, and how.
+    /// On which connection it is removed from a server, and by which statement.
     pub(crate) end: Option<(String, String)>,
     /// What lives as long as the fixture.
     pub(crate) _alive: Box<dyn std::any::Any + Send + Sync>,

@@ -117,7 +117,7 @@ pub(crate) async fn who_lost_the_lease_writes_nothing(fixture: &Fixture) {
     second.heartbeat(LONG_AFTER).await.unwrap();
 }
 
-/// The first writes as fast as it can while the second takes over: what the first was told is durable is there, before
+/// The first writes as fast as it can while the second takes over: what the first knows to be durable is there, before
 /// anything of the second, and nothing else is.
 pub(crate) async fn a_takeover_amid_commits_leaves_one_writer(fixture: &Fixture) {
     let mut first = open(fixture, "first", 1, Millis::ZERO).await.unwrap();

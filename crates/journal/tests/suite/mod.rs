@@ -2,24 +2,24 @@
 
 pub(crate) mod chain;
 pub(crate) mod fixture;
-pub(crate) mod keeping;
 pub(crate) mod lease;
 pub(crate) mod processes;
 pub(crate) mod reading;
 pub(crate) mod refusing;
 pub(crate) mod retrying;
+pub(crate) mod storing;
 
 /// Tests every claim on a database of its own.
 macro_rules! test_claims {
     ($fixture:path) => {
         test_claims! { $fixture =>
-            keeping::lines_keep_their_order_and_fields,
-            keeping::lines_survive_reopening,
-            keeping::what_was_not_committed_was_never_there,
-            keeping::large_commits_are_whole,
-            keeping::any_text_is_kept,
-            keeping::wires_are_kept_beside_the_lines,
-            keeping::wires_about_no_intent_are_found_by_their_time,
+            storing::lines_keep_their_order_and_fields,
+            storing::lines_survive_reopening,
+            storing::what_was_not_committed_was_never_there,
+            storing::large_commits_are_whole,
+            storing::any_text_is_kept,
+            storing::exchanges_are_kept_beside_the_lines,
+            storing::exchanges_about_no_intent_are_found_by_their_time,
             retrying::a_failed_commit_is_repeated_whole,
             retrying::a_commit_of_unknown_outcome_writes_each_line_once,
             retrying::a_heartbeat_between_leaves_an_unknown_commit_unknown,

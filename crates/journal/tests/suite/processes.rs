@@ -25,8 +25,8 @@ pub(crate) fn outcome(child: &mut Child) -> String {
     let said = BufReader::new(child.stdout.take().expect("it was piped"));
     let mut lines = said.lines().map_while(Result::ok);
     // Read no further: the process waits for us.
-    let told = lines.find_map(|line| line.split_once("outcome: ").map(|(_, told)| told.to_owned()));
-    told.expect("the started process opens a journal")
+    let outcome = lines.find_map(|line| line.split_once("outcome: ").map(|(_, outcome)| outcome.to_owned()));
+    outcome.expect("the started process opens a journal")
 }
 
 fn start(fixture: &Fixture) -> Child {
@@ -34,7 +34,7 @@ fn start(fixture: &Fixture) -> Child {
     command(&program, &fixture.text).spawn().expect("this program can be started again")
 }
 
-/// The part of the started process: opens, writes a line, says how it went, and lives until told to end.
+/// The part of the started process: opens, writes a line, says how it went, and lives until its input ends.
 pub(crate) fn play_child() {
     let Ok(url) = std::env::var(JOURNAL) else {
         return;
@@ -43,7 +43,7 @@ pub(crate) fn play_child() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let holder = Holder::of_this_process("child");
-        let told = match Store::open(&url, &holder, Millis::ZERO).await {
+        let opened = match Store::open(&url, &holder, Millis::ZERO).await {
             Ok(mut store) => {
                 store.record(line("child"));
                 store.commit().await.unwrap();
@@ -51,7 +51,7 @@ pub(crate) fn play_child() {
             }
             Err(error) => Err(error),
         };
-        let word = match &told {
+        let word = match &opened {
             Ok(_) => "held".to_owned(),
             Err(error) => format!("{error:?}"),
         };

@@ -3,16 +3,16 @@
 use crate::analysis::Metrics;
 use candlewick_backtest::Summary;
 use candlewick_sdk::Millis;
-use candlewick_search::variants::{Ledger, Note, Tried, VariantCount};
+use candlewick_search::variants::{Note, Variant, VariantCount, VariantLedger};
 use std::io;
 use std::ops::Range;
 
 /// What a run is counted as, and in which ledger.
 pub struct VariantCounter {
     /// Where variants are noted.
-    pub ledger: Ledger,
+    pub ledger: VariantLedger,
     /// The bots of the run, each as a variant of its idea.
-    pub tried: Vec<Tried>,
+    pub tried: Vec<Variant>,
     /// From the first candle of the run to its last.
     pub span: Range<Millis>,
 }
@@ -22,7 +22,7 @@ impl VariantCounter {
     pub(super) fn count(&self, summary: &Summary, metrics: &Metrics) -> io::Result<VariantCount> {
         // A figure is that of a single idea, or it is none of any.
         let is_single = self.tried.len() == 1;
-        let note = |tried: &Tried| Note {
+        let note = |tried: &Variant| Note {
             tried: tried.clone(),
             p_value: summary.p_value.filter(|_| is_single),
             sharpe_of_a_day: metrics.daily.sharpe_of_a_day().filter(|_| is_single),

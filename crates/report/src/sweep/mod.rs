@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// What a report is made from.
-pub struct Tried<'a> {
+pub struct SweepResults<'a> {
     /// All trials.
     pub rows: &'a [TrialRow],
     /// How much of the best is luck.
@@ -76,8 +76,8 @@ struct BestLine {
 
 impl SweepReport {
     /// Of a sweep whose trials all ran.
-    pub fn of(tried: &Tried<'_>, candles: (&str, &[String]), top: usize) -> Self {
-        let Tried { rows, luck, space, sweep, resumed, elapsed, files, counted } = tried;
+    pub fn of(tried: &SweepResults<'_>, candles: (&str, &[String]), top: usize) -> Self {
+        let SweepResults { rows, luck, space, sweep, resumed, elapsed, files, counted } = tried;
         let counting = rows.iter().filter(|row| row.score.is_some()).count();
         let refused = rows.iter().filter(|row| matches!(row.outcome, Outcome::Refused(_))).count();
         let corrected: HashMap<u64, f64> = (rows.iter().zip(corrected_p_values(rows)))

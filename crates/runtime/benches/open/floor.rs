@@ -4,7 +4,7 @@
 mod bare;
 
 use crate::figures::Times;
-use crate::wire::Wire;
+use crate::server::Server;
 use crate::{Pace, WARM_UP};
 use bare::BareTable;
 use reqwest::{Client, ClientBuilder, redirect, retry};
@@ -38,28 +38,28 @@ pub(crate) struct Posts {
 
 impl Floor {
     /// Makes `count` requests that follow each other at once.
-    pub(crate) async fn post_back_to_back(&mut self, wire: &Wire, count: usize) {
+    pub(crate) async fn post_back_to_back(&mut self, server: &Server, count: usize) {
         let client = base().build().unwrap();
         for number in 0..count + WARM_UP {
             let posts = (number >= WARM_UP).then_some(&mut self.back_to_back);
-            post(wire, &client, posts).await;
+            post(server, &client, posts).await;
         }
     }
 
     /// Between every two opens of a run does one of each, with equal pauses, so that whatever slows one down slows down all.
-    pub(crate) async fn accompany(&mut self, wire: &Wire, file: &Path, pace: Pace) {
+    pub(crate) async fn accompany(&mut self, server: &Server, file: &Path, pace: Pace) {
         let (kept, fresh) = (base().build().unwrap(), fresh_client());
         let mut table = BareTable::create(&format!("sqlite:{}?mode=rwc", file.display())).await;
         for number in 0..pace.count + WARM_UP {
             let is_warm = number >= WARM_UP;
             let candle = pace.began + pace.minute * number as u32;
             tokio::time::sleep_until((candle + pace.minute / 4).into()).await;
-            post(wire, &kept, is_warm.then_some(&mut self.kept)).await;
+            post(server, &kept, is_warm.then_some(&mut self.kept)).await;
             tokio::time::sleep_until((candle + pace.minute / 2).into()).await;
             let time = table.commit((1_700_000_000_000, 1_700_000_000_005), BODY).await;
             self.commit.extend(is_warm.then_some(time));
             tokio::time::sleep_until((candle + pace.minute * 3 / 4).into()).await;
-            post(wire, &fresh, is_warm.then_some(&mut self.fresh)).await;
+            post(server, &fresh, is_warm.then_some(&mut self.fresh)).await;
         }
     }
 }
@@ -73,13 +73,13 @@ fn base() -> ClientBuilder {
     Client::builder().redirect(redirect::Policy::none()).no_proxy().timeout(Duration::from_secs(5))
 }
 
-async fn post(wire: &Wire, client: &Client, into: Option<&mut Posts>) {
-    let url = format!("{}/token/trades/open", wire.address);
+async fn post(server: &Server, client: &Client, into: Option<&mut Posts>) {
+    let url = format!("{}/token/trades/open", server.address);
     let begun = Instant::now();
     let request = client.post(&url).header("content-type", "application/json").header("api-token", "token");
     let answer = request.body(BODY).send().await.unwrap().bytes().await.unwrap();
     let ended = begun.elapsed();
-    let arrivals = wire.take_arrivals();
+    let arrivals = server.take_arrivals();
     assert_eq!((arrivals.len(), answer.is_empty()), (1, false));
     if let Some(posts) = into {
         posts.first_byte.push(arrivals[0] - begun);

@@ -1,4 +1,4 @@
-//! How long it takes from a strategy's signal to the first byte of its open on the wire, beside the two things that this
+//! How long it takes from a strategy's signal to the first byte of its open on the network, beside the two things that this
 //! cannot be faster than: the bare request of the same HTTP library on loopback, and the bare durable commit of one row
 //! through the same driver.
 //!
@@ -13,15 +13,15 @@
 mod figures;
 mod floor;
 mod path;
+mod server;
 mod stage;
-mod wire;
 
 use figures::Times;
 use floor::Floor;
 use path::Opens;
+use server::Server;
 use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Runtime};
-use wire::Wire;
 
 /// Opens that are measured, and bare requests and commits of each kind.
 const OPENS: usize = 500;
@@ -55,14 +55,14 @@ fn main() {
 fn measure(runtime: &Runtime) -> (Floor, Opens) {
     let (mut floor, mut opens) = (Floor::default(), Opens::default());
     // The bare requests have a far end of their own, which counts no open.
-    let (wire, bare_wire) = (Wire::start(), Wire::start());
+    let (server, bare_server) = (Server::start(), Server::start());
     let folder = tempfile::tempdir().unwrap();
     let (journal, bare) = (folder.path().join("journal.db"), folder.path().join("bare.db"));
     runtime.block_on(async {
-        floor.post_back_to_back(&bare_wire, BACK_TO_BACK).await;
+        floor.post_back_to_back(&bare_server, BACK_TO_BACK).await;
         let pace = Pace { began: Instant::now(), minute: MINUTE, count: OPENS };
-        let run = path::run(&wire, &journal, pace, &mut opens);
-        tokio::join!(run, floor.accompany(&bare_wire, &bare, pace));
+        let run = path::run(&server, &journal, pace, &mut opens);
+        tokio::join!(run, floor.accompany(&bare_server, &bare, pace));
     });
     (floor, opens)
 }

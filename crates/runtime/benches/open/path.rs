@@ -1,8 +1,8 @@
-//! The way of an open through the program: candle, signal, risk, durable intent, client, wire.
+//! The way of an open through the program: candle, signal, risk, durable intent, client, network.
 
 use crate::figures::Times;
+use crate::server::Server as FarEnd;
 use crate::stage::{BenchVenue, FastClock, Moments, Signaller};
-use crate::wire::Wire as FarEnd;
 use crate::{Pace, WARM_UP};
 use candlewick_api::{Credentials, Exchange, HttpBroker, HttpObserver, Secret, Settings};
 use candlewick_broker::Account as Kind;
@@ -33,8 +33,9 @@ struct ToJournal(mpsc::Sender<LoggedExchange>);
 impl HttpObserver for ToJournal {
     fn observe(&self, exchange: Exchange) {
         let Exchange { intent, sent, received, what, request, status, response } = exchange;
-        let wire = LoggedExchange { intent, sent, received, what, request, response: Some(response), status };
-        self.0.try_send(wire).unwrap();
+        let exchange =
+            LoggedExchange { intent, sent, received, what, request, response: Some(response), status };
+        self.0.try_send(exchange).unwrap();
     }
 }
 

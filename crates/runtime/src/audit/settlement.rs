@@ -9,6 +9,8 @@ use std::collections::VecDeque;
 
 /// Settlements that wait for their prices; beyond it the oldest is left out.
 const MOST_WAITING: usize = 64;
+/// The most that a win may earn, in stakes: the highest payout that is taken for one.
+const MOST_STAKES: i64 = 10;
 /// A record this old says nothing of its moment.
 const STALE: Millis = Millis::from_seconds(5);
 
@@ -112,6 +114,17 @@ impl SettlementAudit {
 }
 
 impl Settlement {
+    /// Whether a trade of this stake can have ended so at all, whatever it pays: nobody loses more than the stake, and a
+    /// win earns something.
+    pub(crate) fn is_possible(&self) -> bool {
+        let (profit, stake) = (self.profit.minor(), self.stake.minor());
+        match self.outcome {
+            Outcome::Won => profit >= 0 && profit <= stake.saturating_mul(MOST_STAKES),
+            Outcome::Lost => profit <= 0 && profit >= -stake,
+            Outcome::Draw | Outcome::Cancelled => profit == 0,
+        }
+    }
+
     /// The moments whose records are asked for. A record is a bar of one second: an exit on a full second is the end of
     /// the bar before it.
     pub(crate) fn moments(&self) -> (Option<Millis>, Option<Millis>) {
@@ -229,6 +242,26 @@ mod tests {
         };
         assert_eq!(problems(lost_at_par), [""; 0]);
         assert_eq!(problems(|one| one.payout = None), [""; 0], "an unknown payout proves nothing");
+    }
+
+    #[test]
+    fn no_trade_brings_more_than_ten_stakes_or_costs_more_than_one() {
+        for (outcome, profit, expected) in [
+            (Outcome::Won, 840, true),
+            (Outcome::Won, 10_250, true),
+            (Outcome::Won, 10_251, false),
+            (Outcome::Won, -1, false),
+            (Outcome::Lost, -1_025, true),
+            (Outcome::Lost, -500, true),
+            (Outcome::Lost, -1_026, false),
+            (Outcome::Lost, 840, false),
+            (Outcome::Draw, 0, true),
+            (Outcome::Draw, 1, false),
+            (Outcome::Cancelled, -1_025, false),
+        ] {
+            let settled = Settlement { outcome, profit: Money::from_minor(profit), ..settlement() };
+            assert_eq!(settled.is_possible(), expected, "{outcome:?} {profit}");
+        }
     }
 
     #[test]

@@ -6,13 +6,16 @@ use candlewick_engine::IntentId;
 use candlewick_sdk::{ExpirationType, Millis};
 use std::fmt::Display;
 
-/// What the report says of whose money is at stake.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Whether the report is of the money that was to be staked.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Terms {
-    /// The account's that was asked for, or nothing.
-    Ours,
-    /// Another account's: nothing more may be opened.
-    OtherAccount,
+    /// It is, as far as it says.
+    AsOrdered,
+    /// Another account, symbol, direction or amount: nothing more may be opened before a person has looked.
+    OtherMoney {
+        /// How it differs.
+        difference: String,
+    },
 }
 
 /// Compares what the report says with the order. What it leaves out is not held against it.
@@ -21,29 +24,35 @@ pub(crate) fn check_terms(
     order: &OpenOrder,
     report: &TradeReport,
 ) -> (Terms, Vec<Finding>) {
-    let mut differences = Vec::new();
-    let mut compare = |name: &str, reported: Option<String>, wanted: String| {
-        if let Some(found) = reported.filter(|found| *found != wanted) {
-            differences.push(format!("{name} is {found}, asked for was {wanted}"));
-        }
-    };
-    compare("symbol", report.symbol.clone(), order.symbol.to_string());
-    compare("direction", known(report.direction.as_ref()), order.direction.to_string());
     let amount = report.amount.map(|amount| amount.normalize().to_string());
-    compare("amount", amount, order.amount.normalize().to_string());
-    compare("close type", known(report.close_type.as_ref()), order.close_type.to_string());
+    let money = [
+        compare("account", report.account.map(|account| account.to_string()), order.account.to_string()),
+        compare("symbol", report.symbol.clone(), order.symbol.to_string()),
+        compare("direction", known(report.direction.as_ref()), order.direction.to_string()),
+        compare("amount", amount, order.amount.normalize().to_string()),
+    ];
+    let money: Vec<String> = money.into_iter().flatten().collect();
+    let terms = match money.first() {
+        Some(difference) => Terms::OtherMoney { difference: difference.clone() },
+        None => Terms::AsOrdered,
+    };
     let expiration = report.expiration_type.as_ref().and_then(Reported::known);
     let expiration = expiration.map(|known| known.as_str().to_owned());
-    compare("expiration type", expiration, order.expiration_type.as_str().to_owned());
-    differences.extend(check_span(order, report));
-    let account = report.account.filter(|account| *account != order.account);
-    let terms = if account.is_some() { Terms::OtherAccount } else { Terms::Ours };
-    if let Some(account) = account {
-        differences.push(format!("it is on the {account} account, asked for was {}", order.account));
-    }
+    let time = [
+        compare("close type", known(report.close_type.as_ref()), order.close_type.to_string()),
+        compare("expiration type", expiration, order.expiration_type.as_str().to_owned()),
+        check_span(order, report),
+    ];
+    let differences = money.into_iter().chain(time.into_iter().flatten());
     let finding =
         |difference| Finding::alarm(Audit::Terms, format!("{}differs: {difference}", named(intent)));
-    (terms, differences.into_iter().map(finding).collect())
+    (terms, differences.map(finding).collect())
+}
+
+/// How a value differs from what was asked for.
+fn compare(name: &str, reported: Option<String>, wanted: String) -> Option<String> {
+    let found = reported.filter(|found| *found != wanted)?;
+    Some(format!("{name} is {found}, asked for was {wanted}"))
 }
 
 fn known<T: Display>(reported: Option<&Reported<T>>) -> Option<String> {
@@ -87,7 +96,8 @@ mod tests {
         }
     }
 
-    fn check(change: impl Fn(&mut TradeReport), expected: &[&str]) {
+    /// The report with a change: its findings, and how the money at stake differs.
+    fn check(change: impl Fn(&mut TradeReport), expected: &[&str], money: Option<&str>) {
         let mut report = report();
         change(&mut report);
         let (terms, findings) = check_terms(IntentId::new(7), &order_of_tests(), &report);
@@ -95,20 +105,45 @@ mod tests {
         for (finding, part) in findings.iter().zip(expected) {
             assert!(finding.text.starts_with("intent 7 ") && finding.text.contains(part), "{finding:?}");
         }
-        assert_eq!(terms == Terms::OtherAccount, report.account == Some(Account::Real));
+        match (&terms, money) {
+            (Terms::AsOrdered, None) => {}
+            (Terms::OtherMoney { difference }, Some(part)) => {
+                assert!(difference.contains(part), "{difference}")
+            }
+            other => panic!("{other:?}"),
+        }
     }
 
     #[test]
     fn each_term_that_differs_is_named_and_what_is_left_out_is_not() {
-        check(|_| {}, &[]);
-        check(|report| *report = TradeReport::default(), &[]);
-        check(|report| report.symbol = Some("XRPUSDT".to_owned()), &["symbol is XRPUSDT"]);
-        check(|report| report.amount = Some("11".parse().unwrap()), &["amount is 11"]);
+        check(|_| {}, &[], None);
+        check(|report| *report = TradeReport::default(), &[], None);
         check(
             |report| report.close_type = Some(Reported::Known("05:00".parse().unwrap())),
             &["close type is 05:00"],
+            None,
         );
-        check(|report| report.close_time = report.close_time.map(|at| at + Millis::SECOND), &["it lasts"]);
-        check(|report| report.account = Some(Account::Real), &["it is on the real account"]);
+        let later =
+            |report: &mut TradeReport| report.close_time = report.close_time.map(|at| at + Millis::SECOND);
+        check(later, &["it lasts"], None);
+    }
+
+    #[test]
+    fn another_account_symbol_direction_or_amount_is_other_money() {
+        let opposite = order_of_tests().direction.opposite();
+        for (change, part) in [
+            (&|report: &mut TradeReport| report.symbol = Some("XRPUSDT".to_owned()), "symbol is XRPUSDT"),
+            (&|report: &mut TradeReport| report.amount = Some("11".parse().unwrap()), "amount is 11"),
+            (&|report: &mut TradeReport| report.account = Some(Account::Real), "account is real"),
+            (&|report: &mut TradeReport| report.direction = Some(Reported::Known(opposite)), "direction is "),
+        ] as [(&dyn Fn(&mut TradeReport), &str); 4]
+        {
+            check(change, &[part], Some(part));
+        }
+        // Nobody knows what an unknown word means.
+        let unknown = |report: &mut TradeReport| {
+            report.direction = Some(Reported::Unrecognised("CALL".to_owned()));
+        };
+        check(unknown, &[], None);
     }
 }

@@ -52,8 +52,12 @@ impl WalletAudit {
             self.suspect = None;
             return WalletReading::Agrees;
         }
-        let patience = if self.is_lag(wallet - free, now) { LONGEST_LAG.max(patience) } else { patience };
-        if quiet == Quiet::No || now - changed_at < patience {
+        let is_changing = |patience: Millis| now - changed_at < patience;
+        // What may be lag is waited for longer; it is looked at only where it would decide.
+        let is_unquiet = quiet == Quiet::No
+            || is_changing(patience)
+            || is_changing(LONGEST_LAG) && self.is_lag(wallet - free, now);
+        if is_unquiet {
             self.suspect = None;
             return WalletReading::Unquiet;
         }
@@ -90,7 +94,7 @@ impl WalletAudit {
     fn is_lag(&self, difference: Money, now: Millis) -> bool {
         let recent = self.changes.iter().filter(|(_, at)| now - *at < LONGEST_LAG);
         let kept_back: Vec<Money> = recent.map(|(change, _)| -*change).collect();
-        sums_of(&kept_back).is_none_or(|sums| sums.contains(&difference))
+        sums_of(&kept_back).is_none_or(|sums| sums.binary_search(&difference).is_ok())
     }
 }
 

@@ -14,14 +14,14 @@ const ANSWER_PATIENCE: Duration = Duration::from_secs(15);
 /// Gives an order to the run that listens at `path`, and waits for its answer.
 ///
 /// # Errors
-/// [`ControlError::StartBot`] when nobody listens; other variants when the order could not be given, or when its
+/// [`ControlError::NoBotListens`] when nobody listens; other variants when the order could not be given, or when its
 /// answer did not come.
 pub async fn send_order(path: &Path, order: &ControlOrder) -> Result<ControlAnswer, ControlError> {
     let bytes = serde_json::to_vec(order).map_or(usize::MAX, |message| message.len());
     if bytes > MOST_BYTES {
-        return Err(ControlError::ShortenReason { bytes, most: MOST_BYTES });
+        return Err(ControlError::ReasonTooLong { bytes, most: MOST_BYTES });
     }
-    let unanswered = |problem: String| ControlError::AskStatus { path: path.to_owned(), problem };
+    let unanswered = |problem: String| ControlError::NoAnswer { path: path.to_owned(), problem };
     let stream = connect(path).await?;
     let (reader, mut writer) = stream.into_split();
     write_line(&mut writer, order).await.map_err(|error| unanswered(error.to_string()))?;
@@ -39,16 +39,16 @@ pub async fn send_order(path: &Path, order: &ControlOrder) -> Result<ControlAnsw
 
 async fn connect(path: &Path) -> Result<UnixStream, ControlError> {
     let path = || path.to_owned();
-    let unanswered = |problem| ControlError::AskStatus { path: path(), problem };
+    let unanswered = |problem| ControlError::NoAnswer { path: path(), problem };
     match tokio::time::timeout(PATIENCE, UnixStream::connect(path())).await {
         Ok(Ok(stream)) => Ok(stream),
         Ok(Err(error)) => Err(match error.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::ConnectionRefused => {
-                ControlError::StartBot { path: path() }
+                ControlError::NoBotListens { path: path() }
             }
-            io::ErrorKind::PermissionDenied => ControlError::BecomeOwner { path: path() },
+            io::ErrorKind::PermissionDenied => ControlError::OtherOwner { path: path() },
             // The system says so of a path that is too long: no bot can listen there either.
-            io::ErrorKind::InvalidInput => ControlError::StartBot { path: path() },
+            io::ErrorKind::InvalidInput => ControlError::NoBotListens { path: path() },
             _ => unanswered(error.to_string()),
         }),
         Err(_) => Err(unanswered(format!("it took no connection within {} s", PATIENCE.as_secs()))),
@@ -66,10 +66,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.db.sock");
         let missing = send_order(&path, &ControlOrder::Status).await;
-        assert!(matches!(missing, Err(ControlError::StartBot { .. })), "{missing:?}");
+        assert!(matches!(missing, Err(ControlError::NoBotListens { .. })), "{missing:?}");
         drop(UnixListener::bind(&path).unwrap());
         let dead = send_order(&path, &ControlOrder::Status).await;
-        assert!(matches!(dead, Err(ControlError::StartBot { .. })), "{dead:?}");
+        assert!(matches!(dead, Err(ControlError::NoBotListens { .. })), "{dead:?}");
     }
 
     async fn check(answer: &[u8], part: &str) {
@@ -84,7 +84,7 @@ mod tests {
         };
         let ((), answer) = tokio::join!(run, send_order(&path, &ControlOrder::Status));
         let is_unclear =
-            matches!(&answer, Err(ControlError::AskStatus { problem, .. }) if problem.contains(part));
+            matches!(&answer, Err(ControlError::NoAnswer { problem, .. }) if problem.contains(part));
         assert!(is_unclear, "{answer:?}");
     }
 

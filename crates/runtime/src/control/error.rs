@@ -3,66 +3,66 @@
 use std::io;
 use std::path::PathBuf;
 
-/// What to do about orders that cannot be given or taken.
+/// Why orders cannot be given or taken.
 #[derive(Debug, thiserror::Error)]
 pub enum ControlError {
-    /// Start a bot, or name another's configuration: nobody listens.
+    /// Nobody listens: start a bot, or name another's configuration.
     #[error("no bot listens at {}", path.display())]
-    StartBot {
+    NoBotListens {
         /// The socket.
         path: PathBuf,
     },
-    /// Speak as the user who runs the bot.
+    /// The socket belongs to another user: only the user who runs the bot can give it orders.
     #[error("{} belongs to somebody else: only the user who runs the bot can give it orders", path.display())]
-    BecomeOwner {
+    OtherOwner {
         /// The socket.
         path: PathBuf,
     },
-    /// Stop the other bot, or give this one a socket of its own.
+    /// Another bot listens there: stop it, or give this one a socket of its own.
     #[error("another bot listens at {}: stop it, or set control.socket", path.display())]
-    StopOther {
+    SocketInUse {
         /// The socket.
         path: PathBuf,
     },
-    /// Move what lies there away: it is no socket.
+    /// What lies there is no socket: move it away.
     #[error("{} is in the way: it is no socket; move it away, or set control.socket", path.display())]
-    MoveAway {
+    NotASocket {
         /// What lies there.
         path: PathBuf,
     },
-    /// Choose a shorter path: the system's sockets have short names.
+    /// The path is longer than a socket's may be: choose a shorter one.
     #[error("{} is too long for a socket, which may have {most} bytes: set control.socket", path.display())]
-    ShortenPath {
+    PathTooLong {
         /// The socket.
         path: PathBuf,
         /// The longest path.
         most: usize,
     },
-    /// Make the folder writable, or name another.
+    /// The socket cannot be made: make the folder writable, or name another.
     #[error("the socket {} cannot be made", path.display())]
-    MakeWritable {
+    SocketNotMade {
         /// The socket.
         path: PathBuf,
         /// What the system says.
         source: io::Error,
     },
-    /// Ask the bot how it stands: the order may have been taken.
+    /// The bot was reached and did not answer, so the order may have been taken: ask it how it stands.
     #[error("the bot at {} was reached, but did not answer: {problem}", path.display())]
-    AskStatus {
+    NoAnswer {
         /// The socket.
         path: PathBuf,
         /// What happened.
         problem: String,
     },
-    /// Shorten the reason: a message has a bound.
+    /// The message is longer than messages may be: shorten the reason.
     #[error("the order has {bytes} bytes, and at most {most} are taken: shorten the reason")]
-    ShortenReason {
+    ReasonTooLong {
         /// The order's length.
         bytes: usize,
         /// The longest message.
         most: usize,
     },
-    /// Use the file `HALT`: this system has no such sockets.
+    /// This system has no sockets in the file system: use the file `HALT`.
     #[error("this system has no sockets in the file system: a run can only be halted by its HALT file")]
-    UseHaltFile,
+    NoSocketsHere,
 }

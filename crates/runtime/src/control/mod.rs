@@ -34,7 +34,6 @@ mod error;
 pub use client::send_order;
 pub use error::ControlError;
 pub use halt_file::{HaltFile, Raised, Removed};
-pub(crate) use order::HALTED_BY_AUDIT;
 pub use order::{ControlAnswer, ControlOrder, ControlRequest, Phase, Resolution, RunState};
 pub use paths::ControlPaths;
 #[cfg(unix)]

@@ -13,7 +13,6 @@ use tokio::sync::{mpsc, oneshot};
 const ANSWER_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Why a run halts by itself.
-pub(crate) const HALTED_BY_AUDIT: &str = "a trade was opened on another account than asked for";
 
 /// What a person orders.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

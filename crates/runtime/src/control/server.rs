@@ -210,7 +210,7 @@ mod tests {
         assert!(answer.contains("refused") && answer.contains("at most 4096 bytes"), "{answer}");
         let refused =
             send_order(stage.socket(), &ControlOrder::Halt { reason: "x".repeat(MOST_BYTES) }).await;
-        assert!(matches!(refused, Err(ControlError::ShortenReason { .. })), "{refused:?}");
+        assert!(matches!(refused, Err(ControlError::ReasonTooLong { .. })), "{refused:?}");
         assert_eq!(send_order(stage.socket(), &ControlOrder::Status).await.unwrap(), state(1));
         assert_eq!(stage.end().await, [ControlOrder::Status]);
     }

@@ -26,13 +26,13 @@ impl SocketFile {
     /// Makes the socket. What a dead process left there is removed; a living one's is not.
     pub(super) async fn make(path: &Path) -> Result<(UnixListener, Self), ControlError> {
         if path.as_os_str().len() > LONGEST_PATH {
-            return Err(ControlError::ShortenPath { path: path.to_owned(), most: LONGEST_PATH });
+            return Err(ControlError::PathTooLong { path: path.to_owned(), most: LONGEST_PATH });
         }
-        let failed = |source| ControlError::MakeWritable { path: path.to_owned(), source };
+        let failed = |source| ControlError::SocketNotMade { path: path.to_owned(), source };
         clear(path).await?;
         let (listener, place) = bind_in_private(path).map_err(|error| match error.kind() {
             // Somebody was quicker than we.
-            io::ErrorKind::AlreadyExists => ControlError::StopOther { path: path.to_owned() },
+            io::ErrorKind::AlreadyExists => ControlError::SocketInUse { path: path.to_owned() },
             _ => failed(error),
         })?;
         Ok((listener, Self { path: path.to_owned(), place }))
@@ -50,12 +50,12 @@ impl Drop for SocketFile {
 
 /// Removes a socket to which nobody listens any more.
 async fn clear(path: &Path) -> Result<(), ControlError> {
-    let failed = |source| ControlError::MakeWritable { path: path.to_owned(), source };
+    let failed = |source| ControlError::SocketNotMade { path: path.to_owned(), source };
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(failed(error)),
         Ok(found) if !found.file_type().is_socket() => {
-            return Err(ControlError::MoveAway { path: path.to_owned() });
+            return Err(ControlError::NotASocket { path: path.to_owned() });
         }
         Ok(_) => {}
     }
@@ -65,10 +65,10 @@ async fn clear(path: &Path) -> Result<(), ControlError> {
         }
         Ok(Err(error)) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Ok(Err(error)) if error.kind() == io::ErrorKind::PermissionDenied => {
-            Err(ControlError::BecomeOwner { path: path.to_owned() })
+            Err(ControlError::OtherOwner { path: path.to_owned() })
         }
         // Somebody listens, or is too busy to say so.
-        Ok(_) | Err(_) => Err(ControlError::StopOther { path: path.to_owned() }),
+        Ok(_) | Err(_) => Err(ControlError::SocketInUse { path: path.to_owned() }),
     }
 }
 
@@ -127,7 +127,7 @@ mod tests {
         drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
         let (listener, file) = SocketFile::make(&path).await.unwrap();
         let second = SocketFile::make(&path).await.map(|_| ());
-        assert!(matches!(second, Err(ControlError::StopOther { .. })), "{second:?}");
+        assert!(matches!(second, Err(ControlError::SocketInUse { .. })), "{second:?}");
         assert!(path.exists());
         drop((listener, file));
         assert!(SocketFile::make(&path).await.is_ok());
@@ -138,7 +138,7 @@ mod tests {
         let (_folder, path) = folder();
         fs::write(&path, "mine").unwrap();
         let refused = SocketFile::make(&path).await.map(|_| ());
-        assert!(matches!(refused, Err(ControlError::MoveAway { .. })), "{refused:?}");
+        assert!(matches!(refused, Err(ControlError::NotASocket { .. })), "{refused:?}");
         assert_eq!(fs::read_to_string(&path).unwrap(), "mine");
     }
 
@@ -157,9 +157,9 @@ mod tests {
         let (folder, _) = folder();
         let path = folder.path().join("x".repeat(LONGEST_PATH));
         let refused = SocketFile::make(&path).await.map(|_| ());
-        assert!(matches!(refused, Err(ControlError::ShortenPath { .. })), "{refused:?}");
+        assert!(matches!(refused, Err(ControlError::PathTooLong { .. })), "{refused:?}");
         let missing = SocketFile::make(&folder.path().join("no/run.sock")).await.map(|_| ());
-        assert!(matches!(missing, Err(ControlError::MakeWritable { .. })), "{missing:?}");
+        assert!(matches!(missing, Err(ControlError::SocketNotMade { .. })), "{missing:?}");
     }
 
     #[tokio::test]

@@ -14,9 +14,9 @@ impl ControlServer {
     /// Makes no socket.
     ///
     /// # Errors
-    /// Always [`ControlError::UseHaltFile`].
+    /// Always [`ControlError::NoSocketsHere`].
     pub async fn bind(_paths: &ControlPaths) -> Result<Self, ControlError> {
-        Err(ControlError::UseHaltFile)
+        Err(ControlError::NoSocketsHere)
     }
 
     /// Is never called.
@@ -28,7 +28,7 @@ impl ControlServer {
 /// Gives no order.
 ///
 /// # Errors
-/// Always [`ControlError::UseHaltFile`].
+/// Always [`ControlError::NoSocketsHere`].
 pub async fn send_order(_path: &Path, _order: &ControlOrder) -> Result<ControlAnswer, ControlError> {
-    Err(ControlError::UseHaltFile)
+    Err(ControlError::NoSocketsHere)
 }

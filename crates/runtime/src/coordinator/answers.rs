@@ -8,6 +8,7 @@ use super::event_queue::Place;
 use super::input::{Answer, Streams};
 use super::market_watch::GridPrice;
 use super::settlement::settlement_of;
+use super::trade_watch::Mistaken;
 use super::warm_up::Warmed;
 use crate::Notice;
 use crate::skew::{ClockSample, ClockSource};
@@ -16,6 +17,9 @@ use candlewick_broker::{
 };
 use candlewick_engine::{EventKind, IntentId, Opened, Origin, Rejection, SeriesId, SymbolId, VenueId};
 use candlewick_sdk::{Millis, Price, Text};
+
+/// How long after twice its duration a trade may close, for clocks that differ: a later time is nonsense.
+const LATEST_CLOSE: Millis = Millis::HOUR;
 
 /// An answer's own time may lie in the future by at most this much: on a virtual clock it does, by the order's
 /// latency; beyond it the time is nonsense and the answer counts as of now.
@@ -205,8 +209,9 @@ impl Coordinator {
     ) {
         let (now, job) = (step.now, Job::Trade(intent));
         let Some(trade) = self.trades.find(intent) else { return self.events.gate.settle_job(job) };
+        let venue_id = trade.venue_id.clone();
         let report = match answer {
-            Ok(reply) => reply.value,
+            Ok(reply) => self.with_plausible_times(intent, reply.value, step),
             Err(error) => {
                 let again = self.trades.ask_again(intent, now);
                 self.agenda.add(again.unwrap_or(now), job);
@@ -214,6 +219,18 @@ impl Coordinator {
                 return step.warn(format!("intent {intent}: no answer about its trade: {error}"));
             }
         };
+        if let Some(Mistaken { news, ask_at }) = self.trades.mistaken(intent, &report, now) {
+            if let Some(difference) = news {
+                let text = format!(
+                    "intent {intent}: the venue's record of trade {venue_id} is of another trade, {difference}; it \
+                     is not booked, and asked for again"
+                );
+                self.session.alarm(text, step);
+            }
+            self.agenda.add(ask_at, job);
+            return self.events.gate.settle_job(job);
+        }
+        let Some(trade) = self.trades.find(intent) else { return };
         let Some(settled) = settlement_of(&report, intent, trade, self.session.scale()) else {
             self.learn_details(intent, &report, now);
             return self.events.gate.settle_job(job);
@@ -246,8 +263,16 @@ impl Coordinator {
     fn on_open(&mut self, intent: IntentId, outcome: OpenOutcome, step: &mut Step<'_>) {
         let now = step.now;
         let (at, kind) = match outcome {
+            OpenOutcome::Opened(reply) if self.doubts.is_claimed(&reply.value.id) => {
+                let id = &reply.value.id;
+                let text = format!(
+                    "intent {intent} is in doubt: the venue answered with trade {id}, which is another intent's"
+                );
+                self.session.alarm(text, step);
+                self.doubt(intent, now)
+            }
             OpenOutcome::Opened(reply) => {
-                let report = &reply.value;
+                let report = &self.with_plausible_times(intent, *reply.value, step);
                 self.audit_terms(intent, report, step);
                 self.audit_payout(intent, report.payout, step);
                 self.begin_tracking(intent, report, now);
@@ -264,13 +289,44 @@ impl Coordinator {
             }
             OpenOutcome::Unknown { reason } => {
                 step.warn(format!("intent {intent} is in doubt: {reason}"));
-                if let Some(terms) = self.session.terms(intent) {
-                    self.begin_doubt(&terms, now);
-                }
-                (now, EventKind::InDoubt { intent })
+                self.doubt(intent, now)
             }
         };
         self.events.add(at, Place::Answer(intent), kind);
+    }
+
+    /// Nobody knows what became of an open: its trade is looked for.
+    fn doubt(&mut self, intent: IntentId, now: Millis) -> (Millis, EventKind) {
+        if let Some(terms) = self.session.terms(intent) {
+            self.begin_doubt(&terms, now);
+        }
+        (now, EventKind::InDoubt { intent })
+    }
+
+    /// A report without times that its trade cannot have: they are reckoned by our own clock then, so that no trade is
+    /// waited for for ever.
+    pub(super) fn with_plausible_times(
+        &mut self,
+        intent: IntentId,
+        report: TradeReport,
+        step: &mut Step<'_>,
+    ) -> TradeReport {
+        let duration = self.session.terms(intent).map(|terms| terms.expiry().close_type.duration());
+        let latest = step.now + duration.unwrap_or(Millis::DAY) * 2 + LATEST_CLOSE;
+        let is_impossible = |at: &Millis| *at > latest;
+        let impossible = [report.close_time, report.open_time].into_iter().flatten().find(is_impossible);
+        let Some(at) = impossible else { return report };
+        let text = format!(
+            "intent {intent}: trade {} cannot have the time {}, which is not believed",
+            report.id,
+            at.get()
+        );
+        self.session.alarm(text, step);
+        TradeReport {
+            open_time: report.open_time.filter(|at| !is_impossible(at)),
+            close_time: report.close_time.filter(|at| !is_impossible(at)),
+            ..report
+        }
     }
 }
 

@@ -59,6 +59,11 @@ impl Doubts {
         self.claimed.insert(venue_id.to_owned());
     }
 
+    /// Whether a trade is an intent's.
+    pub(crate) fn is_claimed(&self, venue_id: &str) -> bool {
+        self.claimed.contains(venue_id)
+    }
+
     /// An intent's request leaves now.
     pub(crate) fn note_sent(&mut self, intent: IntentId, now: Millis) {
         self.sent.insert(intent, now);
@@ -86,7 +91,7 @@ impl Doubts {
         self.began.get(&terms.intent()).copied().unwrap_or(now)
     }
 
-    /// What is known of a request that ended, as far as anybody can tell, at `ended`.
+    /// What is known of a request that ended, as far as is known, at `ended`.
     fn doubt_of(&self, session: &RecordedSession, terms: &OrderTerms, ended: Millis) -> Doubt {
         Doubt {
             intent: terms.intent(),

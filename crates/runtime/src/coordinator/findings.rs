@@ -8,7 +8,6 @@ use super::input::RequestId;
 use crate::audit::{
     Audit, Finding, PriceCheck, Quiet, Settlement, Terms, WalletReading, Weight, check_terms,
 };
-use crate::control::HALTED_BY_AUDIT;
 use candlewick_broker::{Balances, BrokerError, PriceAnswer, Reply, TradeReport};
 use candlewick_engine::{Control, EventKind, IntentId, IntentRow, Settled};
 use candlewick_sdk::{Candle, Millis, Money, Payout, Series};
@@ -32,15 +31,22 @@ impl Coordinator {
         }
     }
 
-    /// A trade's report against its intent. A trade on another account than asked for halts at once.
+    /// A trade's report against its intent. Other money at stake than asked for halts at once.
     pub(super) fn audit_terms(&mut self, intent: IntentId, report: &TradeReport, step: &mut Step<'_>) {
         let Some(terms) = self.session.terms(intent) else { return };
         let (terms, findings) = check_terms(intent, &self.session.order_of(&terms), report);
         self.found(Audit::Terms, 1, findings, step);
-        if terms == Terms::OtherAccount && self.session.halted().is_none() {
+        if let Terms::OtherMoney { difference } = terms {
+            self.halt(format!("trade {} of intent {intent} differs: {difference}", report.id), step);
+        }
+    }
+
+    /// What the venue says of money cannot be believed: nothing more is opened before a person has looked.
+    fn halt(&mut self, reason: String, step: &mut Step<'_>) {
+        if self.session.halted().is_none() {
             self.control(Control::Halt, step);
-            self.session.alarm(format!("halted: {HALTED_BY_AUDIT}"), step);
-            self.session.set_halted(Some(HALTED_BY_AUDIT.to_owned()));
+            self.session.alarm(format!("halted: {reason}"), step);
+            self.session.set_halted(Some(reason));
         }
     }
 
@@ -134,6 +140,12 @@ impl Coordinator {
         };
         let findings = self.audits.settlements.take(settlement);
         self.found(Audit::Settlement, 1, findings, step);
+        // The wallet follows the venue's figure, so that is booked, whatever it is.
+        if !settlement.is_possible() {
+            let profit = self.session.scale().to_decimal(settlement.profit);
+            let stake = self.session.scale().to_decimal(settlement.stake);
+            self.halt(format!("intent {} ended with {profit} on a stake of {stake}", settled.intent), step);
+        }
         if self.settings.audit_settlement_prices {
             self.agenda.add(step.now, Job::SettlementPrices);
         }

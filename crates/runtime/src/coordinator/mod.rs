@@ -44,7 +44,7 @@ use crate::past::Past;
 use crate::skew::SkewWatch;
 use crate::{RuntimeError, RuntimeSettings};
 use agenda::{Agenda, Job};
-use candlewick_broker::{Account, TradeReport};
+use candlewick_broker::{Account, Reported, TradeReport};
 use candlewick_engine::{Control, EventKind, Header, IntentId, Session};
 use candlewick_journal::JournalError;
 use candlewick_sdk::{Millis, Symbol};
@@ -369,11 +369,15 @@ impl Coordinator {
         let terms = self.session.terms(intent);
         let (stake, duration) =
             terms.map(|terms| (terms.stake(), terms.expiry().close_type.duration())).unwrap_or_default();
+        let ordered = terms.map(|terms| self.session.order_of(&terms));
+        let direction = report.direction.as_ref().and_then(Reported::known).copied();
         let tracked = trade_watch::Tracked {
             venue_id: report.id.clone(),
             stake,
             duration,
             close_time: report.close_time,
+            symbol: report.symbol.clone().or(ordered.as_ref().map(|order| order.symbol.to_string())),
+            direction: direction.or(ordered.map(|order| order.direction)),
         };
         let first = self.trades.begin(intent, tracked, now);
         self.agenda.add(first, Job::Trade(intent));

@@ -138,6 +138,7 @@ impl Coordinator {
     }
 
     fn adopt(&mut self, intent: IntentId, report: &TradeReport, step: &mut Step<'_>) {
+        let report = &self.with_plausible_times(intent, report.clone(), step);
         self.audit_terms(intent, report, step);
         self.audit_payout(intent, report.payout, step);
         self.begin_tracking(intent, report, step.now);

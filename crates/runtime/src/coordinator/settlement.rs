@@ -46,8 +46,14 @@ mod tests {
         let mut watch = TradeWatch::new(Millis::ZERO);
         let intent = IntentId::new(1);
         let stake = Money::from_minor(1_000);
-        let trade =
-            Tracked { venue_id: "01JT".to_owned(), stake, duration: Millis::MINUTE, close_time: None };
+        let trade = Tracked {
+            venue_id: "01JT".to_owned(),
+            stake,
+            duration: Millis::MINUTE,
+            close_time: None,
+            symbol: None,
+            direction: None,
+        };
         watch.begin(intent, trade, Millis::ZERO);
         let settled = settlement_of(report, intent, watch.find(intent).unwrap(), MoneyScale::default());
         assert_eq!(settled.map(|settled| (settled.outcome, settled.profit.minor())), expected, "{report:?}");

@@ -1,7 +1,8 @@
 //! Accepted trades that are not final: when each is asked for.
 
+use candlewick_broker::{Reported, TradeReport};
 use candlewick_engine::IntentId;
-use candlewick_sdk::{Millis, Money};
+use candlewick_sdk::{Direction, Millis, Money};
 use std::collections::BTreeMap;
 
 /// The pause before a trade that is not final, or did not answer, is asked for again; the last one repeats.
@@ -16,9 +17,14 @@ pub(crate) struct OpenTrade {
     pub(crate) venue_id: String,
     pub(crate) stake: Money,
     pub(crate) close_time: Option<Millis>,
+    /// What it was when it was first known.
+    symbol: Option<String>,
+    direction: Option<Direction>,
     /// When it is taken to close while the venue does not say.
     assumed_close: Millis,
     asked: usize,
+    /// Whether a record under its name that is another trade's was reported.
+    is_reported: bool,
 }
 
 /// What is known of a trade when it is first tracked.
@@ -30,6 +36,19 @@ pub(crate) struct Tracked {
     pub(crate) duration: Millis,
     /// When it closes, where the venue has said so.
     pub(crate) close_time: Option<Millis>,
+    /// Its pair, as the venue writes it, or as it was ordered.
+    pub(crate) symbol: Option<String>,
+    /// Up or down.
+    pub(crate) direction: Option<Direction>,
+}
+
+/// A record that came under the name of a trade and is another's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Mistaken {
+    /// How it differs, unless that was said before.
+    pub(crate) news: Option<String>,
+    /// When to ask again.
+    pub(crate) ask_at: Millis,
 }
 
 /// All of them, by intent.
@@ -46,14 +65,29 @@ impl TradeWatch {
 
     /// Begins to track a trade at `now`; answers when to ask for it first.
     pub(crate) fn begin(&mut self, intent: IntentId, trade: Tracked, now: Millis) -> Millis {
-        let Tracked { venue_id, stake, duration, close_time } = trade;
-        let assumed_close = now + duration;
-        self.trades.insert(intent, OpenTrade { venue_id, stake, close_time, assumed_close, asked: 0 });
+        let Tracked { venue_id, stake, duration, close_time, symbol, direction } = trade;
+        let (assumed_close, asked, is_reported) = (now + duration, 0, false);
+        let open =
+            OpenTrade { venue_id, stake, close_time, symbol, direction, assumed_close, asked, is_reported };
+        self.trades.insert(intent, open);
         close_time.map_or(now + DETAILS_AFTER, |close| (close + self.settle_after).max(now))
     }
 
     pub(crate) fn find(&self, intent: IntentId) -> Option<&OpenTrade> {
         self.trades.get(&intent)
+    }
+
+    /// Whether a record that came for a trade is another trade's: it is not believed, and asked for again.
+    pub(crate) fn mistaken(
+        &mut self,
+        intent: IntentId,
+        report: &TradeReport,
+        now: Millis,
+    ) -> Option<Mistaken> {
+        let trade = self.trades.get_mut(&intent)?;
+        let difference = trade.difference(report)?;
+        let news = (!std::mem::replace(&mut trade.is_reported, true)).then_some(difference);
+        Some(Mistaken { news, ask_at: trade.pause(now) })
     }
 
     /// A trade is not final, and its close time may be news; answers when to ask for its result.
@@ -93,6 +127,20 @@ impl TradeWatch {
 }
 
 impl OpenTrade {
+    /// How a record differs from what the trade was known as; what it leaves out does not.
+    fn difference(&self, report: &TradeReport) -> Option<String> {
+        let direction = report.direction.as_ref().and_then(Reported::known);
+        if report.id != self.venue_id {
+            Some(format!("it is named {}", report.id))
+        } else if self.symbol.is_some() && report.symbol.is_some() && self.symbol != report.symbol {
+            Some(format!("its symbol is {}", report.symbol.as_deref().unwrap_or_default()))
+        } else if self.direction.is_some() && direction.is_some() && self.direction.as_ref() != direction {
+            Some(format!("its direction is {}", direction.copied()?))
+        } else {
+            None
+        }
+    }
+
     fn pause(&mut self, now: Millis) -> Millis {
         let pause = PAUSES_MS[self.asked.min(PAUSES_MS.len() - 1)];
         self.asked += 1;
@@ -112,8 +160,15 @@ mod tests {
 
     /// A trade of 30 seconds, begun at 0.
     fn begin(watch: &mut TradeWatch, close_time: Option<Millis>) -> Millis {
-        let (venue_id, duration) = ("01JT".to_owned(), Millis::from_seconds(30));
-        watch.begin(INTENT, Tracked { venue_id, stake: Money::ZERO, duration, close_time }, Millis::ZERO)
+        let trade = Tracked {
+            venue_id: "01JT".to_owned(),
+            stake: Money::ZERO,
+            duration: Millis::from_seconds(30),
+            close_time,
+            symbol: Some("BTCUSDT".to_owned()),
+            direction: Some(Direction::Buy),
+        };
+        watch.begin(INTENT, trade, Millis::ZERO)
     }
 
     #[test]
@@ -124,6 +179,29 @@ mod tests {
         let again: Vec<_> = (0..8).filter_map(|_| watch.ask_again(INTENT, first)).collect();
         let pauses: Vec<_> = again.iter().map(|at| (*at - first).get()).collect();
         assert_eq!(pauses, [1_000, 3_000, 3_000, 5_000, 10_000, 30_000, 30_000, 30_000]);
+    }
+
+    #[test]
+    fn a_record_of_another_trade_is_not_believed_and_reported_once() {
+        let report = |id: &str| TradeReport::new(id);
+        let symbol = |text: &str| TradeReport { symbol: Some(text.to_owned()), ..report("01JT") };
+        let direction = |known: Reported<Direction>| TradeReport { direction: Some(known), ..report("01JT") };
+        for (record, expected) in [
+            (report("01JT"), None),
+            (symbol("BTCUSDT"), None),
+            (direction(Reported::Known(Direction::Buy)), None),
+            (direction(Reported::Unrecognised("CALL".to_owned())), None),
+            (report("01JU"), Some("it is named 01JU")),
+            (symbol("ETHUSDT"), Some("its symbol is ETHUSDT")),
+            (direction(Reported::Known(Direction::Sell)), Some("its direction is SELL")),
+        ] {
+            let mut watch = watch();
+            begin(&mut watch, Some(Millis::MINUTE));
+            let first = watch.mistaken(INTENT, &record, Millis::MINUTE);
+            assert_eq!(first.as_ref().and_then(|mistaken| mistaken.news.as_deref()), expected, "{record:?}");
+            let again = watch.mistaken(INTENT, &record, Millis::MINUTE);
+            assert_eq!(again.map(|mistaken| mistaken.news), expected.map(|_| None), "said once");
+        }
     }
 
     #[test]

@@ -1,8 +1,6 @@
 //! The wallet as a second source: whether it holds the stake of an intent that the list does not show.
 
 use candlewick_sdk::Money;
-use std::collections::BTreeSet;
-
 /// Beyond so many possible sums the wallet proves nothing.
 const MOST_SUMS: usize = 4_096;
 
@@ -35,16 +33,22 @@ impl WalletView {
     /// by its having been, whatever became of the others.
     pub(crate) fn proves_not_opened(&self, stake: Money, others: &Reserved) -> bool {
         let rest = self.surplus() - others.held;
-        sums_of(&others.unknown).is_some_and(|sums| sums.contains(&(rest - stake)) && !sums.contains(&rest))
+        sums_of(&others.unknown).is_some_and(|sums| {
+            sums.binary_search(&(rest - stake)).is_ok() && sums.binary_search(&rest).is_err()
+        })
     }
 }
 
-/// The sums of all choices among some amounts, or `None` when there are too many.
-pub(crate) fn sums_of(amounts: &[Money]) -> Option<BTreeSet<Money>> {
-    let mut sums = BTreeSet::from([Money::ZERO]);
+/// The sums of all choices among some amounts, in order, each once; or `None` when there are too many.
+pub(crate) fn sums_of(amounts: &[Money]) -> Option<Vec<Money>> {
+    let mut sums = vec![Money::ZERO];
     for amount in amounts {
-        let with: Vec<Money> = sums.iter().map(|sum| *sum + *amount).collect();
-        sums.extend(with);
+        for place in 0..sums.len() {
+            sums.push(sums[place] + *amount);
+        }
+        // Two ascending runs, one after the other: a merge.
+        sums.sort();
+        sums.dedup();
         if sums.len() > MOST_SUMS {
             return None;
         }

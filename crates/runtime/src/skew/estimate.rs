@@ -34,9 +34,21 @@ impl ClockEstimate {
 /// The bounds on which the most agree. Where several are equally good, all between them is possible.
 ///
 /// The algorithm is Marzullo's ("Maintaining the Time in a Distributed System", 1984), as in the network time protocol.
-pub(super) fn agree(bounds: &[Skew]) -> Option<ClockEstimate> {
+pub(super) fn agree(bounds: impl ExactSizeIterator<Item = Skew> + Clone) -> Option<ClockEstimate> {
+    let count = bounds.len();
+    if count == 0 {
+        return None;
+    }
+    // Where all agree, which they do while no clock is wrong, there is nothing to be sorted.
+    let common = bounds
+        .clone()
+        .reduce(|one, other| Skew { low: one.low.max(other.low), high: one.high.min(other.high) });
+    if let Some(Skew { low, high }) = common.filter(|common| common.low <= common.high) {
+        let high = (high != Millis::MAX).then_some(high);
+        return Some(ClockEstimate { low, high, agreeing: count, outvoted: 0 });
+    }
     let mut edges: Vec<(Millis, Edge)> =
-        bounds.iter().flat_map(|skew| [(skew.low, Edge::Begins), (skew.high, Edge::Ends)]).collect();
+        bounds.flat_map(|skew| [(skew.low, Edge::Begins), (skew.high, Edge::Ends)]).collect();
     // At one point beginnings come first: bounds that touch agree.
     edges.sort_unstable();
     let (mut depth, mut best) = (0, 0);
@@ -76,7 +88,8 @@ mod tests {
             .iter()
             .map(|(low, high)| Skew { low: Millis::new(*low), high: Millis::new(*high) })
             .collect();
-        let found = agree(&skews).map(|found| (found.low.get(), found.high.map(Millis::get), found.agreeing));
+        let found = agree(skews.iter().copied())
+            .map(|found| (found.low.get(), found.high.map(Millis::get), found.agreeing));
         assert_eq!(found, expected, "{bounds:?}");
     }
 

@@ -119,16 +119,19 @@ impl SkewWatch {
     }
 
     fn agree(&self, now: Millis) -> Option<ClockEstimate> {
-        estimate::agree(&self.samples.iter().map(|dated| dated.bounds_at(now)).collect::<Vec<_>>())
+        estimate::agree(self.samples.iter().map(|dated| dated.bounds_at(now)))
     }
 
     /// The newest few agree with each other, and no estimate without them allows any of them: the rest is forgotten.
     fn find_leap(&mut self, now: Millis) -> Option<Millis> {
         let earlier = self.samples.len().checked_sub(LEAP).filter(|earlier| *earlier > 0)?;
-        let bounds: Vec<Skew> = self.samples.iter().map(|dated| dated.bounds_at(now)).collect();
-        let (before, newest) = bounds.split_at(earlier);
-        let (before, after) = (estimate::agree(before)?, estimate::agree(newest)?);
-        let is_leap = after.agreeing == LEAP && newest.iter().all(|bounds| !before.allows(*bounds));
+        let bounds = |samples: std::ops::Range<usize>| {
+            self.samples.range(samples).map(move |dated| dated.bounds_at(now))
+        };
+        let newest = bounds(earlier..self.samples.len());
+        let after = estimate::agree(newest.clone()).filter(|after| after.agreeing == LEAP)?;
+        let before = estimate::agree(bounds(0..earlier))?;
+        let is_leap = newest.into_iter().all(|bounds| !before.allows(bounds));
         if !is_leap {
             return None;
         }

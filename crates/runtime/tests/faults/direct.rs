@@ -73,6 +73,9 @@ struct Process<'a> {
     happenings: BTreeMap<(Millis, u64), Happening>,
     count: u64,
     wake_at: Millis,
+    /// Kept from one input to the next.
+    commands: Vec<Command>,
+    inputs: VecDeque<Input>,
     orders: u64,
     /// Opens on their way, and whether they arrive although the process ends.
     flights: BTreeMap<u64, bool>,
@@ -114,6 +117,8 @@ pub(crate) fn live(world: &Arc<World>, end: End, offset: Millis) -> Ended {
         happenings: BTreeMap::new(),
         count: 0,
         wake_at: Millis::MAX,
+        commands: Vec::new(),
+        inputs: VecDeque::new(),
         orders: 0,
         flights: BTreeMap::new(),
         ended: None,
@@ -213,24 +218,25 @@ impl Process<'_> {
 
     /// Hands an input to the coordinator, and carries out what it commands.
     fn feed(&mut self, input: Input) {
-        let mut inputs = VecDeque::from([input]);
-        while let Some(input) = inputs.pop_front() {
-            let mut commands = Vec::new();
+        self.inputs.push_back(input);
+        while let Some(input) = self.inputs.pop_front() {
+            let mut commands = std::mem::take(&mut self.commands);
             self.coordinator.on(input, self.clock.now(), &mut commands);
-            for command in commands {
+            for command in commands.drain(..) {
                 if self.ended.is_some() {
                     return;
                 }
-                self.carry_out(command, &mut inputs);
+                self.carry_out(command);
                 if self.fuse.burn() {
                     self.ended = Some(Ended::Crashed);
                     return;
                 }
             }
+            self.commands = commands;
         }
     }
 
-    fn carry_out(&mut self, command: Command, inputs: &mut VecDeque<Input>) {
+    fn carry_out(&mut self, command: Command) {
         match command {
             Command::Ask(ask) => {
                 if !self.world.count_question() {
@@ -248,9 +254,9 @@ impl Process<'_> {
             Command::CloseJournal => self.make_durable(Purpose::Close),
             Command::Notify(notice) => self.watcher.take(notice),
             Command::AnswerOrder(..) => {}
-            Command::CatchUpClock => inputs.push_back(Input::ClockMoved(self.clock.catch_up())),
+            Command::CatchUpClock => self.inputs.push_back(Input::ClockMoved(self.clock.catch_up())),
             Command::WakeAt(at) => self.wake_at = at,
-            Command::Finish(why) => inputs.push_back(Input::Finish(why)),
+            Command::Finish(why) => self.inputs.push_back(Input::Finish(why)),
             Command::End(result) => {
                 self.ended = Some((*result).map_or_else(Ended::Failed, |_| Ended::Finished));
             }

@@ -32,7 +32,7 @@ pub(crate) struct Plan {
 pub(crate) enum Length {
     Total,
     Count,
-    Untold,
+    Unstated,
 }
 
 /// In which order rows are listed (`observed: results`).
@@ -224,7 +224,7 @@ fn habits(dice: &mut Dice, list_lag_ms: i64, trading: Millis) -> Habits {
         settle_late_ms: dice.pick(&[0, 4_000, 30_000, 90_000]),
         page_size: dice.pick(&[5, 10, 100, 100]) as u64,
         order: dice.pick(&[Order::NewestFirst, Order::NewestFirst, Order::Mixed, Order::Restless]),
-        length: dice.pick(&[Length::Total, Length::Total, Length::Count, Length::Untold]),
+        length: dice.pick(&[Length::Total, Length::Total, Length::Count, Length::Unstated]),
         repeated: dice.pick(&[0, 0, 50]),
         gaps: dice.pick(&[0, 0, 30]),
         has_unknown_words: dice.one_in(4),

@@ -143,7 +143,7 @@ impl Asking {
         let mut listed = truth.trades.iter().filter(|trade| trade.listed_from <= now);
         let is_whole = listed.all(|trade| self.listing.trades.contains_key(&trade.id));
         let is_known =
-            world.plan.habits.length != Length::Untold || page.number == 1 || self.listing.repeats == 0;
+            world.plan.habits.length != Length::Unstated || page.number == 1 || self.listing.repeats == 0;
         Said::LastPage(is_whole && is_known && self.listing.unreadable == 0)
     }
 

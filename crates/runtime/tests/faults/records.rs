@@ -63,12 +63,12 @@ pub(crate) fn page(world: &World, number: u64, most: u64) -> Page {
         total: match habits.length {
             Length::Total => Some(total),
             Length::Count => Some(count),
-            Length::Untold => None,
+            Length::Unstated => None,
         },
         count: match habits.length {
             Length::Total => Some(count),
             Length::Count => Some(total),
-            Length::Untold => None,
+            Length::Unstated => None,
         },
         rows: data,
         unreadable,

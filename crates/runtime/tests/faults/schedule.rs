@@ -5,7 +5,7 @@ use crate::fuse::Crash;
 use crate::process::{End, Ended, MOST_OFF_MS, live, new_session};
 use crate::watcher::is_unfinished;
 use crate::world::{Layer, Logging, World};
-use candlewick_engine::{IntentRow, IntentState, VenueId};
+use candlewick_engine::{IntentRow, IntentState, Session, VenueId};
 use candlewick_journal::StoredLine;
 use candlewick_runtime::{Past, RuntimeError, Stop};
 use candlewick_sdk::Millis;
@@ -90,7 +90,8 @@ pub(crate) fn play_on(seed: u64, layer: Layer, logging: Logging) -> Played {
             loop {
                 let Next { end, offset, pause } = runs.next(&world, &mut counts);
                 let ended = direct::live(&world, end, offset);
-                if !goes_on(&world, end, &ended, &mut counts) {
+                if let Goes::Over(folded) = goes_on(&world, end, &ended, &mut counts) {
+                    finish(&world, folded, &mut counts);
                     break;
                 }
                 world.time.move_to(world.time.now() + pause);
@@ -105,19 +106,16 @@ pub(crate) fn play_on(seed: u64, layer: Layer, logging: Logging) -> Played {
                 loop {
                     let Next { end, offset, pause } = runs.next(&world, &mut counts);
                     let ended = live(&world, end, offset).await;
-                    if !goes_on(&world, end, &ended, &mut counts) {
+                    if let Goes::Over(folded) = goes_on(&world, end, &ended, &mut counts) {
+                        finish(&world, folded, &mut counts);
                         break;
                     }
                     world.time.sleep_until(world.time.now() + pause).await;
                 }
-                finish(&world, &mut counts);
                 world
             })
         }
     };
-    if layer == Layer::Coordinator {
-        finish(&world, &mut counts);
-    }
     let hash = world.disk().lines.last().map(|last| last.hash.to_string()).unwrap_or_default();
     Played { seed, broken: world.broken(), hash, log: world.lines_of_log(), counts }
 }
@@ -128,9 +126,30 @@ fn begin(seed: u64, layer: Layer, logging: Logging) -> Arc<World> {
     world
 }
 
+/// A Session into which the journal was folded, and what else it left.
+struct Folded {
+    session: Session,
+    past: Past,
+}
+
+impl Folded {
+    fn of(world: &World) -> Result<Self, RuntimeError> {
+        let mut session = new_session(world);
+        let past = Past::of_lines(&world.disk().lines, &mut session)?;
+        Ok(Self { session, past })
+    }
+}
+
+/// Whether another run follows one that ended.
+enum Goes {
+    On,
+    /// None does; the journal as it was folded to find that out.
+    Over(Option<Folded>),
+}
+
 /// The reckoning, while time stands.
-fn finish(world: &Arc<World>, counts: &mut Counts) {
-    reckon(world);
+fn finish(world: &Arc<World>, folded: Option<Folded>, counts: &mut Counts) {
+    reckon(world, folded);
     counts.intents = world.disk().intents.len() as u64;
     counts.trades = world.truth().trades.len() as u64;
     counts.questions = world.questions();
@@ -169,40 +188,42 @@ impl Runs {
 }
 
 /// Whether another run follows one that ended so.
-fn goes_on(world: &World, end: End, ended: &Ended, counts: &mut Counts) -> bool {
+fn goes_on(world: &World, end: End, ended: &Ended, counts: &mut Counts) -> Goes {
     world.log(|| format!("it has {ended:?}"));
     match ended {
         Ended::Crashed => counts.crashes += 1,
         // What ends while the journal cannot be kept leaves the rest to the next run.
-        Ended::Finished if end == End::Quiet && (is_all_kept(world) || counts.runs > 100) => {
-            return false;
-        }
+        Ended::Finished if end == End::Quiet => match Folded::of(world) {
+            Ok(folded) if folded.knows_all(world) || counts.runs > 100 => return Goes::Over(Some(folded)),
+            Err(_) => return Goes::Over(None),
+            Ok(_) => {}
+        },
         Ended::Finished => {}
         // The venue does not answer at the start: it is tried again.
         Ended::Failed(RuntimeError::Venue { .. } | RuntimeError::UnsupportedInterval { .. })
             if counts.runs < 100 => {}
         Ended::Failed(error) => {
             world.require(false, || format!("a run failed: {error}"));
-            return false;
+            return Goes::Over(None);
         }
         Ended::Never => {
             world.require(false, || "a run does not become quiet".to_owned());
-            return false;
+            return Goes::Over(None);
         }
     }
-    world.broken().is_empty() && !world.is_excused()
+    if world.broken().is_empty() && !world.is_excused() { Goes::On } else { Goes::Over(None) }
 }
 
-/// Whether the journal knows that all is over and accounted for.
-fn is_all_kept(world: &World) -> bool {
-    let mut session = new_session(world);
-    let Ok(past) = Past::of_lines(&world.disk().lines, &mut session) else { return true };
-    let rows = past.book().rows();
-    let settled = rows.iter().filter(|row| row.state == IntentState::Settled);
-    let settled = settled.map(|row| row.approved.intent().number()).collect();
-    let reported = past.unexplained().iter().cloned().collect();
-    let is_over = !rows.iter().any(is_unfinished) && !session.ledger().open_stakes().is_positive();
-    is_over && world.truth().is_all_accounted_for(&settled, &reported, world.journal_began())
+impl Folded {
+    /// Whether the journal knows that all is over and accounted for.
+    fn knows_all(&self, world: &World) -> bool {
+        let rows = self.past.book().rows();
+        let settled = rows.iter().filter(|row| row.state == IntentState::Settled);
+        let settled = settled.map(|row| row.approved.intent().number()).collect();
+        let reported = self.past.unexplained().iter().cloned().collect();
+        let is_over = !rows.iter().any(is_unfinished) && !self.session.ledger().open_stakes().is_positive();
+        is_over && world.truth().is_all_accounted_for(&settled, &reported, world.journal_began())
+    }
 }
 
 /// How the next run ends, how far its clock is off, and how long it takes until the one after it.
@@ -231,6 +252,9 @@ fn draw(world: &World, may_end: bool) -> (End, Millis, Millis) {
 /// The sum of all that was booked as money that no trade explains, in minor units.
 fn deposits(lines: &[StoredLine]) -> i64 {
     let amount = |stored: &StoredLine| {
+        if !stored.line.body.contains("\"deposit\"") {
+            return None;
+        }
         let body: serde_json::Value = serde_json::from_str(&stored.line.body).unwrap_or_default();
         (body["event"] == "deposit").then(|| body["amount"].as_i64().unwrap_or_default())
     };
@@ -238,13 +262,12 @@ fn deposits(lines: &[StoredLine]) -> i64 {
 }
 
 /// Folds the journal anew and holds it against the venue's truth.
-fn reckon(world: &World) {
+fn reckon(world: &World, folded: Option<Folded>) {
     if !world.broken().is_empty() || world.is_excused() {
         return;
     }
-    let mut session = new_session(world);
-    let past = match Past::of_lines(&world.disk().lines, &mut session) {
-        Ok(past) => past,
+    let Folded { session, past } = match folded.map_or_else(|| Folded::of(world), Ok) {
+        Ok(folded) => folded,
         Err(error) => return world.require(false, || format!("the journal cannot be folded: {error}")),
     };
     let (truth, since) = (world.truth(), world.journal_began());

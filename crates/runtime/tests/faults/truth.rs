@@ -8,6 +8,9 @@ use candlewick_sdk::rust_decimal::{Decimal, RoundingStrategy};
 use candlewick_sdk::{Direction, ExpirationType, Millis, Outcome, Symbol};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Trades are named by this and their number, from 1.
+const ID_PREFIX: &str = "trade-";
+
 /// Who asks for a trade.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sender {
@@ -93,6 +96,10 @@ pub(crate) enum RequestState {
 pub(crate) struct Truth {
     seed: u64,
     pub(crate) trades: Vec<Trade>,
+    /// The places of those that are not settled, by when they are.
+    unsettled: BTreeSet<(Millis, usize)>,
+    /// The place of the trade of each intent that has one.
+    by_intent: BTreeMap<u64, usize>,
     arrivals: BTreeMap<(Millis, u64), Arrival>,
     states: BTreeMap<u64, RequestState>,
     tickets: u64,
@@ -156,6 +163,8 @@ impl Truth {
         Self {
             seed: plan.seed,
             trades: Vec::new(),
+            unsettled: BTreeSet::new(),
+            by_intent: BTreeMap::new(),
             arrivals: BTreeMap::new(),
             states: BTreeMap::new(),
             tickets: 0,
@@ -225,8 +234,7 @@ impl Truth {
     pub(crate) fn advance(&mut self, now: Millis) {
         loop {
             let arrival = self.arrivals.first_key_value().map(|((at, _), _)| *at);
-            let open = self.trades.iter().enumerate().filter(|(_, trade)| !trade.is_settled);
-            let end = open.map(|(place, trade)| (trade.settles_at, place)).min();
+            let end = self.unsettled.first().copied();
             match (arrival, end) {
                 (Some(at), end) if at <= now && end.is_none_or(|(settles, _)| at < settles) => self.arrive(),
                 (_, Some((at, place))) if at <= now => self.settle(place),
@@ -259,7 +267,7 @@ impl Truth {
         let is_called_off = mix([self.seed, ticket, 7]).is_multiple_of(40);
         let (outcome, profit) = end_of(&order, payout, prices, is_called_off);
         let trade = Trade {
-            id: format!("trade-{:04}", self.trades.len() + 1),
+            id: format!("{ID_PREFIX}{:04}", self.trades.len() + 1),
             intent,
             stake,
             payout,
@@ -278,12 +286,17 @@ impl Truth {
             order,
         };
         self.change_balance(at, -stake, &trade);
+        self.unsettled.insert((trade.settles_at, self.trades.len()));
+        if let Some(intent) = intent {
+            self.by_intent.entry(intent).or_insert(self.trades.len());
+        }
         self.trades.push(trade);
     }
 
     fn settle(&mut self, place: usize) {
         let trade = &mut self.trades[place];
         trade.is_settled = true;
+        self.unsettled.remove(&(trade.settles_at, place));
         let trade = trade.clone();
         self.change_balance(trade.settles_at, trade.stake + trade.profit, &trade);
     }
@@ -341,11 +354,12 @@ impl Truth {
     }
 
     pub(crate) fn find(&self, id: &str) -> Option<&Trade> {
-        self.trades.iter().find(|trade| trade.id == id)
+        let number: usize = id.strip_prefix(ID_PREFIX)?.parse().ok()?;
+        self.trades.get(number.checked_sub(1)?).filter(|trade| trade.id == id)
     }
 
     pub(crate) fn of_intent(&self, intent: u64) -> Option<&Trade> {
-        self.trades.iter().find(|trade| trade.intent == Some(intent))
+        self.by_intent.get(&intent).map(|place| &self.trades[*place])
     }
 
     /// Whether an intent's request may still arrive.
@@ -365,7 +379,7 @@ impl Truth {
 
     /// Whether nothing is on its way or open.
     pub(crate) fn is_quiet(&self) -> bool {
-        self.arrivals.is_empty() && self.trades.iter().all(|trade| trade.is_settled)
+        self.arrivals.is_empty() && self.unsettled.is_empty()
     }
 }
 

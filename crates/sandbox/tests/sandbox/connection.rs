@@ -102,6 +102,6 @@ async fn an_address_that_is_taken_is_named() {
     premises.settings.listen = first.address;
     let (sandbox, _clock) = premises.sandbox();
     let Err(error) = sandbox.bind(std::future::pending()).await else { panic!("bound twice") };
-    assert!(matches!(error, SandboxError::ChooseAddress { address, .. } if address == first.address));
+    assert!(matches!(error, SandboxError::AddressInUse { address, .. } if address == first.address));
     first.stop().await;
 }

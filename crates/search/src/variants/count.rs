@@ -73,7 +73,7 @@ fn latest(known: &[Known]) -> BTreeMap<&str, &Known> {
 
 fn corrected(known: &[Known], own: &Note) -> Option<f64> {
     let p_value = own.p_value?;
-    let others = latest(known).into_iter().filter(|(variant, _)| *variant != own.tried.variant);
+    let others = latest(known).into_iter().filter(|(variant, _)| *variant != own.tried.name);
     let mut p_values = vec![p_value];
     p_values.extend(others.map(|(_, one)| one.p_value.unwrap_or(1.0)));
     benjamini_hochberg(&p_values).ok()?.first().copied()
@@ -91,7 +91,7 @@ fn variance_of_sharpe(known: &[Known]) -> Option<f64> {
 
 /// What of the span lies outside of all that other variants saw, from their first candle to their last.
 fn unseen_share(known: &[(Family, Vec<Known>)], own: &[Note], span: &Range<Millis>) -> Option<f64> {
-    let is_own = |one: &&Known| own.iter().any(|note| note.tried.variant == one.variant);
+    let is_own = |one: &&Known| own.iter().any(|note| note.tried.name == one.variant);
     let others = || known.iter().flat_map(|(_, known)| known).filter(|one| !is_own(one));
     let seen = others().map(|one| one.span.start).min()?..others().map(|one| one.span.end).max()?;
     let both = seen.end.min(span.end) - seen.start.max(span.start);
@@ -102,7 +102,7 @@ fn unseen_share(known: &[(Family, Vec<Known>)], own: &[Note], span: &Range<Milli
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::variants::Tried;
+    use crate::variants::Variant;
 
     fn family(strategy: &str) -> Family {
         let (symbols, interval) = (vec!["BTCUSDT".to_owned()], "1m".to_owned());
@@ -116,7 +116,7 @@ mod tests {
     }
 
     fn own(strategy: &str, variant: &str, p_value: Option<f64>) -> Note {
-        let tried = Tried { family: family(strategy), variant: variant.to_owned() };
+        let tried = Variant { family: family(strategy), name: variant.to_owned() };
         Note { tried, p_value, sharpe_of_a_day: None }
     }
 

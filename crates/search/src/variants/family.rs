@@ -19,17 +19,17 @@ pub struct Family {
 
 /// A variant of an idea.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tried {
+pub struct Variant {
     /// The idea.
     pub family: Family,
-    /// The name of the variant: a hash of all that makes it one.
-    pub variant: String,
+    /// Its name: a hash of all that makes it one.
+    pub name: String,
 }
 
-impl Tried {
+impl Variant {
     /// The variants that a run of these bots tries: one for each strategy and interval among them, in their order.
     /// Parameters that are left out count as their defaults, so that writing one down makes no variant.
-    pub fn all_of(settings: &SessionSettings, registry: &Registry) -> Vec<Self> {
+    pub fn of_bots(settings: &SessionSettings, registry: &Registry) -> Vec<Self> {
         let mut groups: BTreeMap<(String, String), Vec<&BotSettings>> = BTreeMap::new();
         for bot in &settings.bots {
             groups.entry((bot.strategy.clone(), bot.interval.to_string())).or_default().push(bot);
@@ -42,8 +42,8 @@ impl Tried {
             let mut parts: Vec<String> = bots.iter().map(|bot| part_of(bot, registry).to_string()).collect();
             parts.sort_unstable();
             let whole = json!([version, parts, settings.risk]).to_string();
-            let variant = short_hash(&whole);
-            Self { family: Family { strategy, symbols, interval }, variant }
+            let name = short_hash(&whole);
+            Self { family: Family { strategy, symbols, interval }, name }
         });
         tried.collect()
     }
@@ -103,10 +103,10 @@ mod tests {
         }
     }
 
-    fn tried(bots: Vec<BotSettings>) -> Vec<Tried> {
+    fn tried(bots: Vec<BotSettings>) -> Vec<Variant> {
         let (money_scale, risk) = (MoneyScale::default(), RiskSettings::default());
         let settings = SessionSettings { money_scale, balance: Decimal::TEN, risk, bots };
-        Tried::all_of(&settings, &Registry::default())
+        Variant::of_bots(&settings, &Registry::default())
     }
 
     #[test]
@@ -128,7 +128,7 @@ mod tests {
         let mut second = first.clone();
         change(&mut second);
         assert_eq!(
-            tried(vec![first])[0].variant != tried(vec![second.clone()])[0].variant,
+            tried(vec![first])[0].name != tried(vec![second.clone()])[0].name,
             is_another,
             "{second:?}"
         );

@@ -3,7 +3,7 @@
 //! A line is written in one call while the file is locked, so that two processes at once lose nothing, and whatever moment
 //! a process is killed at, at most the last line is not whole; it is skipped, and the next one begins on a line of its own.
 
-use super::{Family, Tried};
+use super::{Family, Variant};
 use candlewick_sdk::Millis;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -14,13 +14,13 @@ use std::path::{Path, PathBuf};
 
 /// Where variants are noted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ledger(PathBuf);
+pub struct VariantLedger(PathBuf);
 
 /// A variant and what it came to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Note {
     /// Which.
-    pub tried: Tried,
+    pub tried: Variant,
     /// Its p-value, where it has one.
     pub p_value: Option<f64>,
     /// The Sharpe ratio of one of its days, where it has one.
@@ -53,7 +53,7 @@ struct Line {
     variants: Vec<(String, Option<f64>, Option<f64>)>,
 }
 
-impl Ledger {
+impl VariantLedger {
     /// In this file, which is made when something is noted.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self(path.into())
@@ -122,7 +122,7 @@ fn unknown<'a>(notes: &[&'a Note], known: &[Known], span: &Range<Millis>) -> Vec
     let mut seen: HashSet<&str> = here.map(|one| one.variant.as_str()).collect();
     let mut new = Vec::new();
     for note in notes {
-        if seen.insert(&note.tried.variant) {
+        if seen.insert(&note.tried.name) {
             new.push(*note);
         }
     }
@@ -131,7 +131,7 @@ fn unknown<'a>(notes: &[&'a Note], known: &[Known], span: &Range<Millis>) -> Vec
 
 impl Line {
     fn of(family: Family, notes: &[&Note], span: &Range<Millis>) -> Self {
-        let figures = |note: &&Note| (note.tried.variant.clone(), note.p_value, note.sharpe_of_a_day);
+        let figures = |note: &&Note| (note.tried.name.clone(), note.p_value, note.sharpe_of_a_day);
         let variants = notes.iter().map(figures).collect();
         Self { key: family.key(), family, from: span.start, to: span.end, variants }
     }
@@ -155,7 +155,7 @@ mod tests {
     fn note(strategy: &str, variant: u32) -> Note {
         let (symbols, interval) = (vec!["BTCUSDT".to_owned()], "1m".to_owned());
         let family = Family { strategy: strategy.to_owned(), symbols, interval };
-        let tried = Tried { family, variant: format!("{variant:016x}") };
+        let tried = Variant { family, name: format!("{variant:016x}") };
         Note { tried, p_value: Some(0.25), sharpe_of_a_day: None }
     }
 
@@ -163,14 +163,14 @@ mod tests {
         Millis::DAY * number..Millis::DAY * (number + 1)
     }
 
-    fn count(ledger: &Ledger, notes: &[Note], on: i64) -> usize {
+    fn count(ledger: &VariantLedger, notes: &[Note], on: i64) -> usize {
         ledger.note(notes, &day(on)).unwrap()[0].1.len()
     }
 
     #[test]
     fn each_variant_is_noted_once_on_the_same_candles() {
         let folder = tempfile::tempdir().unwrap();
-        let ledger = Ledger::new(folder.path().join("variants.jsonl"));
+        let ledger = VariantLedger::new(folder.path().join("variants.jsonl"));
         assert_eq!(count(&ledger, &[note("rsi", 1)], 1), 1);
         let before = std::fs::read_to_string(ledger.path()).unwrap();
         assert_eq!(count(&ledger, &[note("rsi", 1)], 1), 1);
@@ -184,7 +184,7 @@ mod tests {
     #[test]
     fn whatever_byte_a_kill_stops_at_the_whole_lines_count() {
         let folder = tempfile::tempdir().unwrap();
-        let ledger = Ledger::new(folder.path().join("variants.jsonl"));
+        let ledger = VariantLedger::new(folder.path().join("variants.jsonl"));
         for variant in 1..4 {
             ledger.note(&[note("rsi", variant)], &day(1)).unwrap();
         }
@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn two_at_once_lose_nothing() {
         let folder = tempfile::tempdir().unwrap();
-        let ledger = Ledger::new(folder.path().join("variants.jsonl"));
+        let ledger = VariantLedger::new(folder.path().join("variants.jsonl"));
         std::thread::scope(|scope| {
             for writer in 0..4 {
                 let ledger = &ledger;

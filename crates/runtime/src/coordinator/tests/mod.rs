@@ -439,7 +439,7 @@ fn the_past_of_a_series_is_asked_for_in_growing_windows() {
 
 /// A trade that was over when it was adopted is asked for at once; its adoption may still wait for the candles of its instant.
 #[test]
-fn a_settlement_is_never_told_before_the_adoption_of_its_trade() {
+fn a_settlement_is_never_handled_before_the_adoption_of_its_trade() {
     let mut bench = Bench::start(|_| {});
     bench.signal();
     bench.step(Input::Durable(Ok(())));
@@ -453,7 +453,7 @@ fn a_settlement_is_never_told_before_the_adoption_of_its_trade() {
         ..over
     };
     let failed = || BrokerError::Unavailable { text: "no".to_owned() };
-    let (mut told, mut last_listing) = (Vec::new(), None);
+    let (mut handled, mut last_listing) = (Vec::new(), None);
     for ms in (61_000..190_000).step_by(500) {
         let mut inputs = vec![Input::Time, Input::Durable(Ok(()))];
         // The list that brings the adoption comes when the candles of its instant have been asked for.
@@ -495,8 +495,8 @@ fn a_settlement_is_never_told_before_the_adoption_of_its_trade() {
                         inputs.push(Input::Answer(Answer::Trade(intent, Ok(reply))));
                     }
                     Command::Record(JournalEntry::Event(event)) => match event.kind {
-                        EventKind::Adopted(_) => told.push((ms, "adopted")),
-                        EventKind::Settled(_) => told.push((ms, "settled")),
+                        EventKind::Adopted(_) => handled.push((ms, "adopted")),
+                        EventKind::Settled(_) => handled.push((ms, "settled")),
                         _ => {}
                     },
                     _ => {}
@@ -505,5 +505,5 @@ fn a_settlement_is_never_told_before_the_adoption_of_its_trade() {
         }
     }
     // When the hold of the candles is over.
-    assert_eq!(told, [(181_000, "adopted"), (181_000, "settled")]);
+    assert_eq!(handled, [(181_000, "adopted"), (181_000, "settled")]);
 }

@@ -46,7 +46,7 @@ pub(super) struct Manner {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Results {
     Shown,
-    Untold,
+    Withheld,
 }
 
 /// Why a run did not come to its end.
@@ -62,7 +62,7 @@ impl Manner {
     /// One by one, with prices and results: what a bot sees.
     pub(super) const LIVE: Self = Self { prices_from: 0, results: Results::Shown };
     /// The same without results, which a restart does not show again.
-    pub(super) const ALONE: Self = Self { results: Results::Untold, ..Self::LIVE };
+    pub(super) const ALONE: Self = Self { results: Results::Withheld, ..Self::LIVE };
 }
 
 impl Subject {
@@ -142,7 +142,7 @@ impl<'a> Showing<'a> {
         let longer = LongerCandles::new(subject.bot.interval, strategy.longer_intervals());
         // `build` has held the intervals to the same.
         let longer = longer.unwrap_or_default();
-        Ok(Self { subject, strategy, longer, manner, trades: Trades::new(subject), answers: Vec::new() })
+        Ok(Self { subject, strategy, longer, manner, trades: Trades::new(&subject.bot), answers: Vec::new() })
     }
 
     /// Shows the candle at `place` as it is shown to a bot, and goes on to the next.

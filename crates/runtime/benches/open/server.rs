@@ -1,4 +1,4 @@
-//! The far end of the wire: a server on loopback that notes when a request's first byte is there.
+//! The far end of the connection: a server on loopback that notes when a request's first byte is there.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -10,12 +10,12 @@ const ANSWER: &[u8] = b"HTTP/1.1 422 Unprocessable Entity\r\ncontent-type: appli
                         content-length: 22\r\n\r\n{\"message\":\"rejected\"}";
 
 /// A server that answers one connection after the other, in a thread of its own.
-pub(crate) struct Wire {
+pub(crate) struct Server {
     pub(crate) address: String,
     arrivals: Arc<Mutex<Vec<Instant>>>,
 }
 
-impl Wire {
+impl Server {
     pub(crate) fn start() -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());

@@ -79,7 +79,7 @@ pub(crate) async fn any_text_is_kept(fixture: &Fixture) {
     assert_eq!(kept[4], "a\u{fffd}b", "PostgreSQL keeps no NUL");
 }
 
-pub(crate) async fn wires_are_kept_beside_the_lines(fixture: &Fixture) {
+pub(crate) async fn exchanges_are_kept_beside_the_lines(fixture: &Fixture) {
     let unanswered = LoggedExchange { received: None, response: None, status: None, ..exchange(2, "c") };
     let long = exchange(3, &"x".repeat(MAX_EXCHANGE_BYTES + 1));
     let mut store = fixture.open().await.unwrap();
@@ -103,7 +103,7 @@ pub(crate) async fn wires_are_kept_beside_the_lines(fixture: &Fixture) {
     assert_eq!(fixture.bodies().await, ["1"]);
 }
 
-pub(crate) async fn wires_about_no_intent_are_found_by_their_time(fixture: &Fixture) {
+pub(crate) async fn exchanges_about_no_intent_are_found_by_their_time(fixture: &Fixture) {
     let at = |sent: i64, request: &str| LoggedExchange {
         intent: None,
         sent: Millis::new(sent),
