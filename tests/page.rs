@@ -1,4 +1,4 @@
-//! The HTML report: it holds what the run itself printed, in one file that loads nothing and believes nobody's text.
+//! The HTML report: it holds what the run itself printed, in one self-contained file, with the text of others escaped.
 
 use crate::candlewick::{BACKTEST, Folder, candles, folder_with_bot};
 use crate::recording::{folder, record_in_lock_step};

@@ -5,7 +5,7 @@ use crate::command::{self, Command};
 use crate::context::Context;
 use crate::failure::{Failure, FailureKind};
 use crate::logging;
-use crate::own_broker::{OwnBrokers, VenuePorts};
+use candlewick_app::live::{OwnBrokers, VenuePorts};
 use candlewick_sdk::{Registry, RegistryError, StrategyEntry, StrategyFactory};
 use clap::Parser;
 use std::process::ExitCode;

@@ -2,7 +2,7 @@
 
 use crate::arguments::GlobalArguments;
 use crate::log_writer::LogWriter;
-use crate::own_broker::OwnBrokers;
+use candlewick_app::live::OwnBrokers;
 use candlewick_sdk::Registry;
 
 /// What every command is given.

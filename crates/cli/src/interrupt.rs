@@ -68,7 +68,7 @@ pub(crate) fn end_on_sign() -> Result<(), Failure> {
             Ending::Interrupted => ("Interrupted", 130),
             Ending::Done => ("Terminated", 143),
         };
-        anstream::eprintln!("{how}: no file is half written; the same command begins anew.");
+        anstream::eprintln!("{how}: no file is half written; run the same command again.");
         std::process::exit(code);
     })
 }

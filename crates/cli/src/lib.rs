@@ -34,7 +34,6 @@ mod candles;
 mod interrupt;
 mod journal;
 mod live;
-mod own_broker;
 mod search;
 // What the user sees.
 mod failure;
@@ -48,5 +47,5 @@ pub use candlewick_app::configuration::{
     AccountSettings, BrokerSettings, Config, ControlSettings, DataSettings, JournalSettings, Mode,
     VariantSettings,
 };
+pub use candlewick_app::live::VenuePorts;
 pub use candlewick_sdk::testkit::CountingAllocator;
-pub use own_broker::VenuePorts;

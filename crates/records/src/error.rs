@@ -51,6 +51,16 @@ pub enum RecordsError {
         /// The number of the last run.
         last: u64,
     },
+    /// No run has such a bot, or a bot on such a symbol.
+    #[error("the journal has no {what} {name}")]
+    UnknownName {
+        /// What was named.
+        what: &'static str,
+        /// Its name.
+        name: String,
+        /// The names that there are.
+        known: Vec<String>,
+    },
     /// No bot of a run trades this symbol.
     #[error("no bot of run {run} trades {symbol}")]
     UnknownSymbol {

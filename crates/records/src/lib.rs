@@ -19,6 +19,7 @@ mod refusal;
 mod run;
 mod table;
 mod trade;
+mod trade_list;
 mod trading;
 mod verdict;
 
@@ -34,5 +35,6 @@ pub use refusal::read_refusal;
 pub use run::{BETWEEN_RUNS, RecordedRun};
 pub use table::table;
 pub use trade::{IntentOrigin, TradeLine, state_of};
+pub use trade_list::{TradeFilter, TradeList};
 pub use trading::TradingMode;
 pub use verdict::{VerdictLine, verdict_name, verdict_words};

@@ -12,7 +12,7 @@ use std::ops::Range;
 pub const COARSE: &str =
     "coarse: an expiry is shorter than the candles that price it, so this run proves nothing";
 
-/// The way out that is always there.
+/// What can be done in any case.
 const ALLOW: &str = "--allow-coarse runs it all the same, with prices from inside single candles; such a result proves nothing";
 
 /// Which candles have to be fine enough.

@@ -52,6 +52,9 @@ fn help_for_records(error: &RecordsError) -> Option<String> {
             "`candlewick doctor` verifies the journal's chain, `candlewick parity` its decisions".to_owned(),
         ),
         RecordsError::UnknownTrade { .. } => Some("`candlewick trades` lists them".to_owned()),
+        RecordsError::UnknownName { name, known, .. } => {
+            Some(suggest(name, known.iter().map(String::as_str)))
+        }
         RecordsError::UnknownSymbol { symbol, known, .. } => {
             Some(suggest(symbol.as_str(), known.iter().map(String::as_str)))
         }

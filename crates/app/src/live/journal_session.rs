@@ -60,7 +60,7 @@ impl JournalSession {
         }
     }
 
-    /// A venue that begins anew has nothing to do with the trades of an old journal.
+    /// A venue that starts from the beginning has nothing to do with the trades of an old journal.
     ///
     /// # Errors
     /// The journal has earlier runs.
@@ -73,7 +73,7 @@ impl JournalSession {
             Self::Store(held) => held.url.to_string(),
         };
         let problem =
-            format!("{place} has runs already, and the embedded venue begins anew with every start");
+            format!("{place} has runs already, and the embedded venue starts from the beginning each time");
         Err(AppError::invalid(problem).help("name another journal with --journal"))
     }
 

@@ -3,14 +3,18 @@
 mod embedded;
 mod journal_session;
 mod ladders;
+mod own_broker;
 mod paper;
 mod real;
 mod remote;
+mod served;
 
 pub use embedded::{Embedded, Span};
 pub use journal_session::{ControlChannel, JournalSession};
+pub use own_broker::{OwnBrokers, VenuePorts};
 pub use paper::connect_paper;
 pub use remote::connect_remote;
+pub use served::ServedSandbox;
 
 use crate::bots::{BotSet, session_settings};
 use crate::configuration::Loaded;

@@ -7,6 +7,7 @@ mod named_files;
 mod prepared;
 mod shards;
 mod variants;
+mod walk;
 
 pub use folder::{Identity, ResultFolder, best_bot};
 pub use hold_out_lock::{HoldOutLock, Hypothesis, OpeningRecord, OpeningRequest, Reopening};
@@ -14,3 +15,4 @@ pub use layout::{Layout, LayoutTerms};
 pub use prepared::{Prepared, SearchTerms};
 pub use shards::ShardPlan;
 pub use variants::{count_sweep, count_walk};
+pub use walk::{HoldOutOutcome, HoldOutUse, WalkEnd, WalkOutcome, WalkProgress, WalkRun, WalkWatcher};

@@ -4,7 +4,7 @@ use crate::arguments::{parse_journal, parse_span, parse_speed};
 use crate::context::Context;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::interrupt::Interrupt;
-use crate::live::{self, Detail, ReadyRun, Screen, Stream, connect_own, run_until_stopped};
+use crate::live::{self, Detail, ReadyRun, Screen, Stream, run_until_stopped};
 use crate::progress::Terminal;
 use candlewick_app::bots::BotSet;
 use candlewick_app::candles;
@@ -90,7 +90,7 @@ async fn run_bots(
     let (screen, log, run_for) = (screen(arguments, loaded, context), context.log, arguments.run_for);
     if !arguments.sandbox {
         let connection = match &arguments.broker {
-            Some(name) => connect_own(name, context.brokers, loaded)?,
+            Some(name) => context.brokers.connect(name, loaded)?,
             None => connect_remote(loaded)?,
         };
         let (journal, control) = (JournalSession::open(loaded).await?, ControlChannel::open(loaded).await?);

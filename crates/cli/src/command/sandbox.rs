@@ -8,16 +8,12 @@ use crate::output::{print, print_json_line};
 use crate::progress::Terminal;
 use candlewick_app::candles;
 use candlewick_app::configuration::{Base, Flag, Loaded, Problems, RealMoney};
-use candlewick_broker::clock::{Clock, Speed, SystemClock, VirtualClock};
-use candlewick_sandbox::{
-    FaultProfile, Foundation, NamedSpeed, RunningSandbox, Sandbox, SandboxSettings, SandboxSpeed, StartTime,
-    markets_of,
-};
+use candlewick_app::live::ServedSandbox;
+use candlewick_sandbox::{FaultProfile, RunningSandbox, SandboxSettings, SandboxSpeed, StartTime};
 use candlewick_sdk::{CandleSeries, Millis};
 use clap::Args;
 use serde_json::json;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use tokio::runtime::Runtime;
 
 /// What to serve, and how.
@@ -42,13 +38,6 @@ pub(crate) struct SandboxArguments {
     /// Venue time at the start: a date, a time, or milliseconds since 1970
     #[arg(long, value_name = "TIME", value_parser = parse_moment)]
     start: Option<Millis>,
-}
-
-/// Venue time, where it starts, and the candles around that.
-struct Timeline {
-    clock: Arc<dyn Clock>,
-    start: Millis,
-    series: Vec<CandleSeries>,
 }
 
 pub(super) fn run(arguments: &SandboxArguments, context: &Context<'_>) -> Result<Ending, Failure> {
@@ -89,16 +78,7 @@ async fn serve(
 ) -> Result<Ending, Failure> {
     // Listened for before anybody knows that the sandbox is ready.
     let mut interrupt = Interrupt::new()?;
-    let Timeline { clock, start, series } = timeline_of(&settings, series)?;
-    let foundation = Foundation {
-        clock,
-        markets: markets_of(&series),
-        series,
-        simulation: loaded.config.simulation.clone(),
-        balance: loaded.initial_balance()?,
-        scale: loaded.config.account.money_scale,
-    };
-    let mut running = Sandbox::new(settings, foundation)?.bind(std::future::pending()).await?;
+    let ServedSandbox { mut running, start } = ServedSandbox::start(settings, series, loaded).await?;
     announce(&running, start, context)?;
     let ending = tokio::select! {
         ending = interrupt.wait() => ending,
@@ -109,29 +89,6 @@ async fn serve(
     };
     running.stop().await;
     Ok(ending)
-}
-
-/// At speed 1 without a start, venue time is real time and the candles are moved to it by whole days, so that a
-/// client that reads its own clock finds them where it looks. Otherwise the candles stay, and venue time begins
-/// among them.
-fn timeline_of(settings: &SandboxSettings, series: Vec<CandleSeries>) -> Result<Timeline, Failure> {
-    let speed = match settings.speed {
-        SandboxSpeed::Times(factor) => factor,
-        SandboxSpeed::Named(NamedSpeed::Max) => {
-            let problem = "--speed max needs a bot in the same process, for which the clock waits";
-            return Err(
-                Failure::configuration(problem).help("use `live --sandbox --speed max`, or give a factor")
-            );
-        }
-    };
-    if speed == 1.0 && settings.start.is_none() {
-        let clock = SystemClock::new();
-        let start = clock.now();
-        let series = candles::shift_to(start, &series)?;
-        return Ok(Timeline { clock: Arc::new(clock), start, series });
-    }
-    let start = candles::start_among(&series, settings.start.map(|start| start.0))?;
-    Ok(Timeline { clock: Arc::new(VirtualClock::new(start, Speed::Times(speed))), start, series })
 }
 
 fn announce(running: &RunningSandbox, start: Millis, context: &Context<'_>) -> Result<(), Failure> {

@@ -5,29 +5,23 @@ use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
 use crate::output::show;
-use crate::progress::Progress;
-use crate::progress::Terminal;
+use crate::progress::{Progress, Terminal};
 use crate::search::{LayoutArguments, SearchArguments};
-use candlewick_app::bots::error_of_backtest;
 use candlewick_app::search::{
-    HoldOutLock, Hypothesis, Layout, OpeningRecord, OpeningRequest, Prepared, Reopening, ResultFolder,
-    SearchTerms, count_walk,
+    HoldOutOutcome, HoldOutUse, Layout, OpeningRecord, Prepared, Reopening, ResultFolder, SearchTerms,
+    WalkEnd, WalkOutcome, WalkRun, count_walk,
 };
-use candlewick_backtest::{BacktestError, BacktestSettings, Finished};
-use candlewick_broker::clock::{Clock, Stopwatch, SystemClock};
+use candlewick_backtest::{BacktestSettings, Finished};
+use candlewick_broker::clock::Stopwatch;
 use candlewick_report::run::{Caveats, write_trades_to};
 use candlewick_report::walk_forward::{
     HoldOut, HoldOutOpening, WalkForwardReport, WalkForwardResult, WalkForwardSummary, write_windows,
 };
-use candlewick_sdk::Millis;
-use candlewick_search::sweep::{Replay, SweepProgress};
-use candlewick_search::walk_forward::{Course, WalkForward, Window, WindowEnd, WindowResult};
 use clap::Args;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::io::Write as _;
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
 
 /// What to search, and on what.
 #[derive(Debug, Args)]
@@ -58,74 +52,66 @@ pub(crate) struct WalkForwardArguments {
     out: PathBuf,
 }
 
-/// What the walk goes through, and what makes it stop.
-struct Journey<'a> {
-    walk: WalkForward<'a>,
-    folder: ResultFolder,
-    /// Of every window's journal, but for the window.
-    identity: Value,
-    progress: Progress,
-    sign: Arc<OnceLock<Ending>>,
-    /// How many windows there are, the hold-out's included.
-    count: usize,
-    resumed: usize,
-}
-
-/// The lock on the hold-out, and what it would be opened for.
-struct Guard {
-    lock: HoldOutLock,
-    hypothesis: Hypothesis,
-    range: Range<Millis>,
-}
-
 pub(super) fn run(arguments: &WalkForwardArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let terms = arguments.search.terms();
     let prepared = terms.prepare(&context.global.config, context.registry, &Terminal(context.global))?;
-    let Prepared { loaded, entry, settings, space, sweep, candles, .. } = &prepared;
-    let to_error = |error| error_of_backtest(error, loaded);
-    let balance = loaded.initial_balance()?;
-    let (series, markets) = (&candles.series, &candles.markets);
-    let whole = Replay { settings, entry, space, candles: series, markets };
-    let course = Course { whole, balance };
-    let layout = &arguments.layout.terms().divide(&course.span(), course.step(), course.purge())?;
-    let windows = layout.settings.windows(&layout.walked).map_err(to_error)?;
-    let identity = identity(&terms, &prepared, layout)?;
-    let guard = Guard::of(&terms, &prepared, layout);
-    let asked = asked(arguments, guard.as_ref(), &identity)?;
-    let mut journey = Journey {
-        walk: WalkForward { course, sweep, threads: terms.threads() },
-        folder: ResultFolder::open(&arguments.out)?,
-        identity,
-        progress: Progress::new("Walking forward", context.global),
-        sign: interrupt::sign()?,
-        count: windows.len() + usize::from(asked.is_some()),
-        resumed: 0,
+    let place = (arguments.out.as_path(), arguments.hold_out_use());
+    let mut walk = WalkRun::prepare(&terms, &arguments.layout.terms(), &prepared, place)?;
+    let sign = interrupt::sign()?;
+    let stopwatch = Stopwatch::start();
+    let mut progress = Progress::new("Walking forward", context.global);
+    let end = walk.run(&mut |now| {
+        progress.update(now.done, now.total);
+        progress.say(&format!("window {} of {}", now.window, now.windows));
+        if sign.get().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    })?;
+    drop(progress);
+    let WalkEnd::Done(outcome) = end else {
+        let folder = walk.folder().path().display();
+        context.say(&format!("stopped; the same command goes on where it was ({folder})"));
+        return Ok(sign.get().copied().unwrap_or(Ending::Interrupted));
     };
-    let watch = Stopwatch::start();
-    let mut steps = Vec::with_capacity(windows.len());
-    for (place, window) in windows.iter().enumerate() {
-        let Some(step) = journey.step(place, window).map_err(to_error)? else {
-            return Ok(journey.stopped(context));
-        };
-        steps.push(step);
-    }
-    let caveats = Caveats::of_replay(basis_of(&terms.candles, candles.prices), &settings.simulation);
-    let mut opened_step = None;
-    let hold_out = match (&guard, &asked) {
-        (Some(guard), Some(asked)) => {
-            let opened = guard.lock.open(asked)?;
-            let window = layout.settings.with_test(&layout.walked, guard.range.clone());
-            let step = journey.step(windows.len(), &window).map_err(to_error)?;
-            let Some(step) = step else { return Ok(journey.stopped(context)) };
-            let line = HoldOut::opened(&step, (space, sweep.objective), &opening_of(opened), caveats.clone());
-            opened_step = Some(step);
-            Some(line)
+    let (report, all) = report_of(&outcome, (&terms, &prepared), walk.layout())?;
+    let WalkOutcome { windows, hold_out, resumed } = &*outcome;
+    let opened = hold_out.iter().filter_map(|hold_out| match hold_out {
+        HoldOutOutcome::Opened { result, .. } => Some(&**result),
+        HoldOutOutcome::Locked { .. } => None,
+    });
+    let counted = count_walk(windows.iter().chain(opened), &prepared, context.registry);
+    let files = write(walk.folder(), &report, all.as_ref(), &prepared.settings)?;
+    let summary = WalkForwardSummary::new(&report, *resumed, counted, stopwatch.elapsed(), files);
+    show(&summary, context.global)?;
+    Ok(Ending::Done)
+}
+
+impl WalkForwardArguments {
+    fn hold_out_use(&self) -> HoldOutUse {
+        match (self.open_hold_out, self.again) {
+            (false, _) => HoldOutUse::Locked,
+            (true, false) => HoldOutUse::Opened(Reopening::Refused),
+            (true, true) => HoldOutUse::Opened(Reopening::OnPurpose),
         }
-        (Some(guard), None) => Some(HoldOut::locked(&guard.range, guard.lock.openings(&guard.hypothesis)?)),
-        (None, _) => None,
-    };
-    let walked = WalkForwardResult {
-        steps: &steps,
+    }
+}
+
+/// The report of a walk, and all of its tests as one run.
+fn report_of(
+    outcome: &WalkOutcome,
+    (terms, prepared): (&SearchTerms, &Prepared<'_>),
+    layout: &Layout,
+) -> Result<(WalkForwardReport, Option<Finished>), Failure> {
+    let Prepared { loaded, settings, space, sweep, candles, .. } = prepared;
+    let caveats = Caveats::of_replay(basis_of(&terms.candles, candles.prices), &settings.simulation);
+    let hold_out = outcome.hold_out.as_ref().map(|hold_out| match hold_out {
+        HoldOutOutcome::Locked { range, openings } => HoldOut::locked(range, *openings),
+        HoldOutOutcome::Opened { opening, result } => {
+            let OpeningRecord { at, number, others } = opening.clone();
+            let opening = HoldOutOpening { at, number, others };
+            HoldOut::opened(result, (space, sweep.objective), &opening, caveats.clone())
+        }
+    });
+    Ok(WalkForwardReport::of(WalkForwardResult {
+        steps: &outcome.windows,
         space,
         sweep,
         windows: layout.settings,
@@ -133,61 +119,10 @@ pub(super) fn run(arguments: &WalkForwardArguments, context: &Context<'_>) -> Re
         walked: &layout.walked,
         data_hash: &candles.hash,
         notices: &candles.notices,
-        balance,
+        balance: loaded.initial_balance()?,
         caveats: &caveats,
         hold_out,
-    };
-    let (report, all) = WalkForwardReport::of(walked);
-    let counted = count_walk(steps.iter().chain(&opened_step), &prepared, context.registry);
-    let (folder, resumed) = journey.end();
-    let files = write(&folder, &report, all.as_ref(), settings)?;
-    let written = WalkForwardSummary::new(&report, resumed, counted, watch.elapsed(), files);
-    show(&written, context.global)?;
-    Ok(Ending::Done)
-}
-
-fn opening_of(opened: OpeningRecord) -> HoldOutOpening {
-    let OpeningRecord { at, number, others } = opened;
-    HoldOutOpening { at, number, others }
-}
-
-/// Everything that decides a walk.
-fn identity(terms: &SearchTerms, prepared: &Prepared<'_>, layout: &Layout) -> Result<Value, Failure> {
-    let mut identity = terms.identity(prepared)?.to_json();
-    let settings = layout.settings;
-    identity["walk"] = json!({
-        "scheme": settings.scheme.as_str(),
-        "train": settings.train,
-        "test": settings.test,
-        "gap": settings.gap,
-        "walked": [layout.walked.start, layout.walked.end],
-        "hold_out": layout.hold_out.as_ref().map(|range| [range.start, range.end]),
-    });
-    Ok(identity)
-}
-
-/// The opening of the hold-out, if it is asked for: refused before anything is searched, where it is.
-fn asked<'a>(
-    arguments: &WalkForwardArguments,
-    guard: Option<&'a Guard>,
-    identity: &Value,
-) -> Result<Option<OpeningRequest<'a>>, Failure> {
-    if !arguments.open_hold_out {
-        return Ok(None);
-    }
-    let Some(Guard { lock, hypothesis, range }) = guard else {
-        let problem = "--open-hold-out: nothing is held out; give --hold-out a percentage";
-        return Err(Failure::configuration(problem));
-    };
-    let asked = OpeningRequest {
-        hypothesis,
-        run: blake3::hash(identity.to_string().as_bytes()).to_hex().to_string(),
-        range,
-        now: SystemClock::new().now(),
-        reopening: if arguments.again { Reopening::OnPurpose } else { Reopening::Refused },
-    };
-    lock.check(&asked)?;
-    Ok(Some(asked))
+    }))
 }
 
 /// Writes what came of it: the same bytes, however often it was stopped.
@@ -208,51 +143,4 @@ fn write(
         );
     }
     Ok(files)
-}
-
-impl Journey<'_> {
-    /// Walks through a window; nothing when somebody wished it to stop.
-    fn step(&mut self, place: usize, window: &Window) -> Result<Option<WindowResult>, BacktestError> {
-        let name = format!("trials-{:03}.jsonl", place + 1);
-        self.identity["window"] = json!([window.training.start, window.training.end]);
-        let (mut journal, known) = self.folder.journal(&name, &self.identity)?;
-        self.resumed += known.len();
-        let (progress, sign, count) = (&mut self.progress, &self.sign, self.count as u64);
-        let mut watcher = |now: &SweepProgress<'_>| {
-            let before = place as u64 * now.total;
-            progress.update(before + now.done, count * now.total);
-            progress.say(&format!("window {} of {count}", place + 1));
-            if sign.get().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        };
-        let end = self.walk.step(window, &mut journal, known, &mut watcher)?;
-        Ok(match end {
-            WindowEnd::Done(step) if self.sign.get().is_none() => Some(*step),
-            WindowEnd::Done(_) | WindowEnd::Stopped => None,
-        })
-    }
-
-    /// How the program ends when it was stopped.
-    fn stopped(self, context: &Context<'_>) -> Ending {
-        drop(self.progress);
-        let folder = self.folder.path().display();
-        context.say(&format!("stopped; the same command goes on where it was ({folder})"));
-        self.sign.get().copied().unwrap_or(Ending::Interrupted)
-    }
-
-    /// The folder for the results, and how many trials need not have run.
-    fn end(self) -> (ResultFolder, usize) {
-        (self.folder, self.resumed)
-    }
-}
-
-impl Guard {
-    /// None where nothing is held out.
-    fn of(terms: &SearchTerms, prepared: &Prepared<'_>, layout: &Layout) -> Option<Self> {
-        let bot = prepared.settings.session.bots.first()?;
-        Some(Self {
-            lock: HoldOutLock::new(&prepared.loaded.config.data.state),
-            hypothesis: terms.hypothesis(prepared, bot),
-            range: layout.hold_out.clone()?,
-        })
-    }
 }

@@ -198,6 +198,7 @@ const fn of_records(error: &RecordsError) -> FailureKind {
         | RecordsError::NoRun
         | RecordsError::UnknownTrade { .. }
         | RecordsError::UnknownRun { .. }
+        | RecordsError::UnknownName { .. }
         | RecordsError::UnknownSymbol { .. } => FailureKind::Configuration,
     }
 }

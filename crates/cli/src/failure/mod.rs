@@ -17,7 +17,7 @@ pub(crate) enum Ending {
 /// Why a command did not do what it is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FailureKind {
-    /// Nobody thought of this.
+    /// An error that has no kind of its own.
     Unexpected,
     /// Arguments or configuration are wrong.
     Configuration,
@@ -33,7 +33,7 @@ pub(crate) enum FailureKind {
     JournalHeld,
 }
 
-/// An error with its causes, what it means for the exit code, and a way out where there is one.
+/// An error with its causes, what it means for the exit code, and what to do about it where that is known.
 #[derive(Debug)]
 pub(crate) struct Failure {
     kind: FailureKind,
@@ -82,14 +82,14 @@ impl Failure {
         self
     }
 
-    /// Adds the way out.
+    /// Says what to do about it.
     #[must_use]
     pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
-    /// As a person reads it: the error, its causes, the way out.
+    /// As a person reads it: the error, its causes, what to do.
     pub(crate) fn render(&self) -> String {
         let mut text = format!("error: {}", self.error);
         let mut last = self.error.to_string();

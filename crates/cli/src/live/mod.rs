@@ -1,11 +1,9 @@
 //! A live run as a person starts, watches and ends it.
 
 mod ending;
-mod own;
 mod screen;
 
 pub(crate) use ending::report;
-pub(crate) use own::connect_own;
 pub(crate) use screen::{Detail, Screen, Stream};
 
 use crate::failure::{Ending, Failure};

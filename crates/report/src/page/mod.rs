@@ -2,7 +2,7 @@
 //! trades on them, findings, tables, what other directions and settings would have brought, and what the run was.
 //!
 //! A section is a file, and a function from the [`RunPage`] to markup; drawings are specified with the `plotly` crate and
-//! drawn by the script that it carries. Candles come along in levels ([`bars`]), of which the page's own script
+//! drawn by the script that it carries. Candles are in it in levels ([`bars`]), of which the page's own script
 //! (`page.js`) unpacks the one that fits what is looked at, so that a million of them open at once.
 
 mod bars;

@@ -1,4 +1,4 @@
-//! Bytes as they come along in a page: deflated, and in letters that a page may hold.
+//! Bytes as a page holds them: deflated, and in letters that a page may hold.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

@@ -70,7 +70,7 @@ pub struct WalkForwardReport {
     verdict: &'static str,
     pub(super) edge: EdgeLine,
     pub(super) out_of_sample: Option<Joined>,
-    /// The part of the profit per unit staked that was left on the tests, over all windows.
+    /// The part of the expectancy that was left on the tests, over all windows.
     pub(super) efficiency: Option<f64>,
     pub(super) robustness: RobustnessLine,
     pub(super) windows: Vec<WindowLine>,
@@ -298,7 +298,7 @@ fn unused(walked: &Range<Millis>, windows: WindowSettings, steps: &[WindowResult
     })
 }
 
-/// What of the profit per unit staked is left, each window's trades weighing as many as they are; nothing when the
+/// What of the expectancy is left, each window's trades weighing as many as they are; nothing when the
 /// training earned nothing.
 fn efficiency<'a>(windows: impl Iterator<Item = (&'a Figures, &'a Figures)>) -> Option<f64> {
     let (mut before, mut after) = (0.0, 0.0);

@@ -1,5 +1,5 @@
 //! The page of a sweep: heat maps of two parameters each, and all trials as lines through parallel axes. One file
-//! that loads nothing: drawings in SVG, and a script of its own of a few lines.
+//! without anything from elsewhere: drawings in SVG, and a script of its own of a few lines.
 
 mod heat_map;
 mod parallel;

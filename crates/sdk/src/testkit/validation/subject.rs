@@ -142,7 +142,7 @@ impl<'a> Showing<'a> {
         let longer = LongerCandles::new(subject.bot.interval, strategy.longer_intervals());
         // `build` has held the intervals to the same.
         let longer = longer.unwrap_or_default();
-        Ok(Self { subject, strategy, longer, manner, trades: Trades::new(subject), answers: Vec::new() })
+        Ok(Self { subject, strategy, longer, manner, trades: Trades::new(&subject.bot), answers: Vec::new() })
     }
 
     /// Shows the candle at `place` as it is shown to a bot, and goes on to the next.

@@ -1,7 +1,6 @@
 //! Trades that answers become, so that a strategy hears how they end.
 
-use super::subject::Subject;
-use crate::{Candle, Direction, Millis, Money, Outcome, Settlement, Signal, Strategy};
+use crate::{BotContext, Candle, Direction, Millis, Money, Outcome, Settlement, Signal, Strategy};
 use std::collections::BTreeMap;
 
 /// Ten at two decimals, paid at 80 %.
@@ -22,8 +21,8 @@ struct Trade {
 }
 
 impl Trades {
-    pub(super) fn new(subject: &Subject) -> Self {
-        let (length, usual) = (subject.bot.interval.length(), subject.bot.expiry.close_type.duration());
+    pub(super) fn new(bot: &BotContext) -> Self {
+        let (length, usual) = (bot.interval.length(), bot.expiry.close_type.duration());
         Self { length, usual, open: BTreeMap::new() }
     }
 

@@ -1,0 +1,76 @@
+//! Brokers that a binary of one's own adds to the program.
+
+use super::Connection;
+use crate::configuration::{Loaded, Mode};
+use crate::error::AppError;
+use candlewick_broker::clock::Clock;
+use candlewick_broker::{Account, Broker, MarketData, UnrecognisedData};
+use candlewick_records::TradingMode;
+use candlewick_sdk::Millis;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use tokio::sync::mpsc;
+
+/// The ports to a venue, as a front end adds them to the program.
+pub struct VenuePorts {
+    /// Candles and prices.
+    pub market: Arc<dyn MarketData>,
+    /// Who accepts trades.
+    pub broker: Arc<dyn Broker>,
+    /// The venue's time: the system's clock, or one that is made.
+    pub clock: Arc<dyn Clock>,
+    /// When the venue ends, and a run with it; `None` for one that goes on.
+    pub until: Option<Millis>,
+}
+
+type Connect = Arc<dyn Fn() -> VenuePorts + Send + Sync>;
+
+/// The brokers that the program knows besides the configured one, by name.
+#[derive(Clone, Default)]
+pub struct OwnBrokers(BTreeMap<String, Connect>);
+
+impl OwnBrokers {
+    /// Adds one, by its name; of two with one name the later stands.
+    pub fn add(&mut self, name: &str, connect: impl Fn() -> VenuePorts + Send + Sync + 'static) {
+        self.0.insert(name.to_owned(), Arc::new(connect));
+    }
+
+    /// Connects to the one of this name.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn connect(&self, name: &str, loaded: &Loaded) -> Result<Connection, AppError> {
+        let Some(connect) = self.0.get(name) else {
+            let error = AppError::invalid(format!("this program has no broker \"{name}\""));
+            let known: Vec<&str> = self.0.keys().map(String::as_str).collect();
+            return Err(if known.is_empty() {
+                error.help("a binary of your own adds one with `App::with_broker`")
+            } else {
+                error.help(format!("it has {}", known.join(", ")))
+            });
+        };
+        let VenuePorts { market, broker, clock, until } = connect();
+        let (account, trading) = match loaded.config.account.mode {
+            Mode::Demo => (Account::Demo, TradingMode::Demo),
+            Mode::Real => (Account::Real, TradingMode::Real),
+        };
+        Ok(Connection {
+            market,
+            broker,
+            clock,
+            runtime: loaded.config.runtime.clone(),
+            account,
+            trading,
+            exchanges: mpsc::channel(1).1,
+            unrecognised: Arc::new(UnrecognisedData::new()),
+            until,
+        })
+    }
+}
+
+impl fmt::Debug for OwnBrokers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
+    }
+}

@@ -1,0 +1,257 @@
+//! A walk forward that can be stopped and resumed: its windows, its hold-out, and the folder that it is kept in.
+
+use super::{HoldOutLock, Hypothesis, Layout, OpeningRecord, OpeningRequest, Prepared, Reopening};
+use super::{LayoutTerms, ResultFolder, SearchTerms};
+use crate::bots::error_of_backtest;
+use crate::error::AppError;
+use candlewick_backtest::BacktestError;
+use candlewick_broker::clock::{Clock, SystemClock};
+use candlewick_sdk::Millis;
+use candlewick_search::sweep::{Replay, SweepProgress};
+use candlewick_search::walk_forward::{Course, WalkForward, Window, WindowEnd, WindowResult};
+use serde_json::{Value, json};
+use std::ops::{ControlFlow, Range};
+use std::path::Path;
+
+/// What is done with the hold-out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HoldOutUse {
+    /// It stays locked.
+    Locked,
+    /// It is opened after the last window.
+    Opened(Reopening),
+}
+
+/// A walk forward that is ready to run.
+pub struct WalkRun<'a> {
+    walk: WalkForward<'a>,
+    prepared: &'a Prepared<'a>,
+    layout: Layout,
+    windows: Vec<Window>,
+    folder: ResultFolder,
+    /// Everything that decides the walk: of every window's journal, but for the window.
+    identity: Value,
+    hold_out: Option<HoldOutRange>,
+    hold_out_use: HoldOutUse,
+    resumed: usize,
+}
+
+/// The hold-out, its lock, and what it would be opened for.
+struct HoldOutRange {
+    lock: HoldOutLock,
+    hypothesis: Hypothesis,
+    range: Range<Millis>,
+}
+
+/// How far a walk is.
+#[derive(Clone, Copy, Debug)]
+pub struct WalkProgress {
+    /// Trials that have run.
+    pub done: u64,
+    /// Trials of all windows.
+    pub total: u64,
+    /// The window that is searched, from 1.
+    pub window: usize,
+    /// How many windows there are, the hold-out's included.
+    pub windows: usize,
+}
+
+/// How a walk ended.
+pub enum WalkEnd {
+    /// Every window was searched and tested.
+    Done(Box<WalkOutcome>),
+    /// Its watcher stopped it: it can be resumed.
+    Stopped,
+}
+
+/// What a walk came to.
+pub struct WalkOutcome {
+    /// The windows, in the order of time.
+    pub windows: Vec<WindowResult>,
+    /// What became of the hold-out; none where nothing is held out.
+    pub hold_out: Option<HoldOutOutcome>,
+    /// Trials that had run before.
+    pub resumed: usize,
+}
+
+/// What became of a hold-out.
+pub enum HoldOutOutcome {
+    /// It stayed locked.
+    Locked {
+        /// What is held out.
+        range: Range<Millis>,
+        /// How often it was opened before for this hypothesis.
+        openings: usize,
+    },
+    /// It was opened.
+    Opened {
+        /// Which opening it was.
+        opening: OpeningRecord,
+        /// The result on it.
+        result: Box<WindowResult>,
+    },
+}
+
+/// Is called after each trial, and may stop the walk.
+pub type WalkWatcher<'a> = dyn FnMut(WalkProgress) -> ControlFlow<()> + Send + 'a;
+
+impl<'a> WalkRun<'a> {
+    /// Divides the candles, and opens the folder. An opening of the hold-out that would be refused is refused here, before
+    /// anything is searched.
+    ///
+    /// # Errors
+    /// Lengths that do not fit the candles, a folder of another walk, a hold-out that was opened before.
+    pub fn prepare(
+        terms: &SearchTerms,
+        layout: &LayoutTerms,
+        prepared: &'a Prepared<'a>,
+        (folder, hold_out_use): (&Path, HoldOutUse),
+    ) -> Result<Self, AppError> {
+        let Prepared { loaded, entry, settings, space, sweep, candles, .. } = prepared;
+        let whole = Replay { settings, entry, space, candles: &candles.series, markets: &candles.markets };
+        let course = Course { whole, balance: loaded.initial_balance()? };
+        let layout = layout.divide(&course.span(), course.step(), course.purge())?;
+        let windows = layout.settings.windows(&layout.walked);
+        let identity = identity(terms, prepared, &layout)?;
+        let hold_out = HoldOutRange::of(terms, prepared, &layout);
+        if let Some((hold_out, request)) = opening(hold_out_use, hold_out.as_ref(), &identity)? {
+            hold_out.lock.check(&request)?;
+        }
+        Ok(Self {
+            walk: WalkForward { course, sweep, threads: terms.threads() },
+            prepared,
+            windows: windows.map_err(|error| error_of_backtest(error, loaded))?,
+            hold_out,
+            layout,
+            folder: ResultFolder::open(folder)?,
+            identity,
+            hold_out_use,
+            resumed: 0,
+        })
+    }
+
+    /// How the candles are divided.
+    pub const fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// Where journals and results are kept.
+    pub const fn folder(&self) -> &ResultFolder {
+        &self.folder
+    }
+
+    /// Walks through all windows, and through the hold-out where it is opened.
+    ///
+    /// # Errors
+    /// A trial that cannot run, a folder that cannot be written.
+    pub fn run(&mut self, watcher: &mut WalkWatcher<'_>) -> Result<WalkEnd, AppError> {
+        let windows = std::mem::take(&mut self.windows);
+        let opens = usize::from(matches!(self.hold_out_use, HoldOutUse::Opened(_)));
+        let count = windows.len() + opens;
+        let mut results = Vec::with_capacity(windows.len());
+        for (place, window) in windows.iter().enumerate() {
+            let Some(result) = self.step((place, count), window, watcher)? else {
+                return Ok(WalkEnd::Stopped);
+            };
+            results.push(result);
+        }
+        let opened = match opening(self.hold_out_use, self.hold_out.as_ref(), &self.identity)? {
+            Some((hold_out, request)) => Some((hold_out.lock.open(&request)?, hold_out.range.clone())),
+            None => None,
+        };
+        let hold_out = match (opened, &self.hold_out) {
+            (Some((opening, range)), _) => {
+                let window = self.layout.settings.with_test(&self.layout.walked, range);
+                let Some(result) = self.step((windows.len(), count), &window, watcher)? else {
+                    return Ok(WalkEnd::Stopped);
+                };
+                Some(HoldOutOutcome::Opened { opening, result: Box::new(result) })
+            }
+            (None, Some(HoldOutRange { lock, hypothesis, range })) => {
+                Some(HoldOutOutcome::Locked { range: range.clone(), openings: lock.openings(hypothesis)? })
+            }
+            (None, None) => None,
+        };
+        Ok(WalkEnd::Done(Box::new(WalkOutcome { windows: results, hold_out, resumed: self.resumed })))
+    }
+
+    /// Walks through a window; nothing when the watcher stopped it.
+    fn step(
+        &mut self,
+        (place, windows): (usize, usize),
+        window: &Window,
+        watcher: &mut WalkWatcher<'_>,
+    ) -> Result<Option<WindowResult>, AppError> {
+        let to_error = |error: BacktestError| error_of_backtest(error, &self.prepared.loaded);
+        let name = format!("trials-{:03}.jsonl", place + 1);
+        self.identity["window"] = json!([window.training.start, window.training.end]);
+        let (mut journal, known) = self.folder.journal(&name, &self.identity).map_err(to_error)?;
+        self.resumed += known.len();
+        let progress = |done: u64, total: u64| WalkProgress {
+            done: place as u64 * total + done,
+            total: windows as u64 * total,
+            window: place + 1,
+            windows,
+        };
+        let mut trials = 0;
+        let mut watch = |now: &SweepProgress<'_>| {
+            trials = now.total;
+            watcher(progress(now.done, now.total))
+        };
+        let end = self.walk.step(window, &mut journal, known, &mut watch).map_err(to_error)?;
+        let WindowEnd::Done(result) = end else { return Ok(None) };
+        // Whoever stops it after its last trial stops it, too.
+        Ok(watcher(progress(trials, trials)).is_continue().then_some(*result))
+    }
+}
+
+/// The hold-out and the request to open it, where it is to be opened.
+fn opening<'a>(
+    hold_out_use: HoldOutUse,
+    hold_out: Option<&'a HoldOutRange>,
+    identity: &Value,
+) -> Result<Option<(&'a HoldOutRange, OpeningRequest<'a>)>, AppError> {
+    let HoldOutUse::Opened(reopening) = hold_out_use else { return Ok(None) };
+    let Some(hold_out) = hold_out else {
+        let problem = "--open-hold-out: nothing is held out; give --hold-out a percentage";
+        return Err(AppError::invalid(problem));
+    };
+    // The walk alone, without the window that was walked last.
+    let mut identity = identity.clone();
+    identity.as_object_mut().map(|identity| identity.remove("window"));
+    let request = OpeningRequest {
+        hypothesis: &hold_out.hypothesis,
+        run: blake3::hash(identity.to_string().as_bytes()).to_hex().to_string(),
+        range: &hold_out.range,
+        now: SystemClock::new().now(),
+        reopening,
+    };
+    Ok(Some((hold_out, request)))
+}
+
+/// Everything that decides a walk.
+fn identity(terms: &SearchTerms, prepared: &Prepared<'_>, layout: &Layout) -> Result<Value, AppError> {
+    let mut identity = terms.identity(prepared)?.to_json();
+    let settings = layout.settings;
+    identity["walk"] = json!({
+        "scheme": settings.scheme.as_str(),
+        "train": settings.train,
+        "test": settings.test,
+        "gap": settings.gap,
+        "walked": [layout.walked.start, layout.walked.end],
+        "hold_out": layout.hold_out.as_ref().map(|range| [range.start, range.end]),
+    });
+    Ok(identity)
+}
+
+impl HoldOutRange {
+    /// None where nothing is held out.
+    fn of(terms: &SearchTerms, prepared: &Prepared<'_>, layout: &Layout) -> Option<Self> {
+        let bot = prepared.settings.session.bots.first()?;
+        Some(Self {
+            lock: HoldOutLock::new(&prepared.loaded.config.data.state),
+            hypothesis: terms.hypothesis(prepared, bot),
+            range: layout.hold_out.clone()?,
+        })
+    }
+}
