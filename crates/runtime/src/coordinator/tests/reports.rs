@@ -11,6 +11,9 @@ const INTENT: IntentId = IntentId::new(1);
 const OPENED: i64 = 60_000;
 const CLOSE: Millis = Millis::new(START.get() + 120_999);
 
+/// What makes a report another trade's.
+type Change = fn(&mut TradeReport);
+
 /// What became of one trade.
 #[derive(Debug)]
 struct Seen {
@@ -40,9 +43,11 @@ fn over() -> TradeReport {
 }
 
 /// A run of five minutes with one open, answered with this report; the trade's records are these at each moment.
-fn trade(claimed: &[&str], opened: TradeReport, record: impl Fn(i64) -> TradeReport) -> Seen {
+fn trade(claimed: &[&str], opened: &TradeReport, record: impl Fn(i64) -> TradeReport) -> Seen {
     let mut bench = Bench::start(|_| {});
-    claimed.iter().for_each(|id| bench.coordinator.doubts.claim(id));
+    for id in claimed {
+        bench.coordinator.doubts.claim(id);
+    }
     bench.signal();
     let (mut booked, mut asked, mut warnings) = (None, Vec::new(), Vec::new());
     for ms in (OPENED..300_000).step_by(500) {
@@ -83,21 +88,21 @@ fn trade(claimed: &[&str], opened: TradeReport, record: impl Fn(i64) -> TradeRep
 
 #[test]
 fn a_trade_that_is_as_it_was_ordered_is_booked_and_halts_nothing() {
-    let seen = trade(&[], running(), |_| over());
+    let seen = trade(&[], &running(), |_| over());
     assert_eq!((seen.state, seen.halted.as_deref()), (IntentState::Settled, None), "{:?}", seen.warnings);
     assert_eq!(seen.booked, Some((800, 125_000)));
 }
 
 #[test]
 fn a_trade_that_is_another_intents_leaves_the_open_in_doubt() {
-    let seen = trade(&["01JT"], running(), |_| over());
+    let seen = trade(&["01JT"], &running(), |_| over());
     assert_eq!((seen.state, seen.booked, seen.asked.len()), (IntentState::InDoubt, None, 0), "{seen:?}");
     assert_eq!(seen.warnings_about("trade 01JT, which is another intent's"), 1, "{:?}", seen.warnings);
 }
 
 #[test]
 fn a_trade_of_other_money_halts_the_run_and_is_settled_all_the_same() {
-    let changes: [(fn(&mut TradeReport), &str); 4] = [
+    let changes: [(Change, &str); 4] = [
         (|report| report.amount = Some(Decimal::from(50)), "amount is 50, asked for was 10"),
         (|report| report.symbol = Some("ETHUSDT".to_owned()), "symbol is ETHUSDT, asked for was BTCUSDT"),
         (|report| report.direction = Some(Reported::Known(Direction::Sell)), "direction is SELL"),
@@ -107,7 +112,7 @@ fn a_trade_of_other_money_halts_the_run_and_is_settled_all_the_same() {
         let (mut opened, mut ended) = (running(), over());
         change(&mut opened);
         change(&mut ended);
-        let seen = trade(&[], opened, |_| ended.clone());
+        let seen = trade(&[], &opened, |_| ended.clone());
         assert!(seen.halted.as_deref().is_some_and(|why| why.contains(expected)), "{seen:?}");
         assert_eq!((seen.state, seen.booked), (IntentState::Settled, Some((800, 125_000))), "{expected}");
         assert_eq!(seen.warnings_about("halted: "), 1, "said once: {:?}", seen.warnings);
@@ -116,7 +121,7 @@ fn a_trade_of_other_money_halts_the_run_and_is_settled_all_the_same() {
 
 #[test]
 fn the_record_of_another_trade_is_not_booked_and_asked_for_again() {
-    let changes: [(fn(&mut TradeReport), &str); 3] = [
+    let changes: [(Change, &str); 3] = [
         (|report| report.id = "01JU".to_owned(), "it is named 01JU"),
         (|report| report.symbol = Some("ETHUSDT".to_owned()), "its symbol is ETHUSDT"),
         (|report| report.direction = Some(Reported::Known(Direction::Sell)), "its direction is SELL"),
@@ -127,7 +132,7 @@ fn the_record_of_another_trade_is_not_booked_and_asked_for_again() {
             change(&mut record);
             if ms < 130_000 { record } else { over() }
         };
-        let seen = trade(&[], running(), record);
+        let seen = trade(&[], &running(), record);
         assert_eq!((seen.state, seen.asked.len()), (IntentState::Settled, 4), "{expected}: {seen:?}");
         assert_eq!(seen.booked.map(|(profit, _)| profit), Some(800), "{expected}");
         assert_eq!(seen.warnings_about(expected), 1, "said once: {:?}", seen.warnings);
@@ -149,7 +154,7 @@ fn a_profit_that_no_trade_can_have_halts_the_run() {
             profit: Some(Decimal::from(profit)),
             ..running()
         };
-        let seen = trade(&[], running(), |_| ended.clone());
+        let seen = trade(&[], &running(), |_| ended.clone());
         assert_eq!(seen.halted.is_none(), is_possible, "{outcome:?} {profit}: {seen:?}");
         // The wallet follows the venue's figure.
         assert_eq!(seen.booked, Some((profit * 100, 125_000)));
@@ -161,7 +166,7 @@ fn a_time_that_a_trade_cannot_have_is_reckoned_by_our_own_clock() {
     for close in [Millis::new(CLOSE.get() * 1_000), CLOSE + Millis::DAY * 365, Millis::MAX] {
         let report = |report: TradeReport| TradeReport { close_time: Some(close), ..report };
         let ended = |ms: i64| report(if ms < 121_000 { running() } else { over() });
-        let seen = trade(&[], report(running()), ended);
+        let seen = trade(&[], &report(running()), ended);
         assert_eq!(seen.state, IntentState::Settled, "{close}: {seen:?}");
         assert!(seen.booked.is_some_and(|(_, at)| at <= 160_000), "{close}: {seen:?}");
         assert!(seen.warnings_about("which is not believed") > 0, "{:?}", seen.warnings);
