@@ -15,6 +15,11 @@
 //! | a missing `x-timestamp` on wallets and list | 400 (`missing_timestamp`); its value is not looked at |
 //! | order of the trade list | the latest request first |
 //! | `total` and `count` | all rows, and the rows on this page; `lastPage` and `pages` are at least 1 |
+//! | a path that is not UTF-8, a body that is cut off | 400 |
+//! | a body above 64 KiB, one that takes 10 s | 413, 408 |
+//! | a body with `amount` and `volume` | 400: neither shape |
+//! | the head of a request that takes 10 s | the connection ends |
+//! | more than 1024 connections | the one that has been idle the longest ends |
 //! | largest `pageSize`, largest `limit` | 1000; larger ones count as 1000 |
 //! | `endTime` | inclusive; candles count by their open time |
 //! | the forming candle | returned (`include_forming`) |

@@ -1,5 +1,6 @@
 //! The user and the wallets (contract 2.1, 2.6).
 
+use super::value::WalletType;
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -11,10 +12,12 @@ use utoipa::ToSchema;
 pub(crate) struct Wallet {
     pub(crate) id: String,
     pub(crate) user_id: String,
-    /// `DEMO` or `REAL`.
     #[serde(rename = "type")]
+    #[schema(value_type = WalletType)]
     pub(crate) wallet_type: &'static str,
+    #[schema(minimum = 0)]
     pub(crate) balance: f64,
+    #[schema(format = DateTime)]
     pub(crate) created_at: String,
 }
 
@@ -46,10 +49,13 @@ pub(crate) struct User {
     pub(crate) phone: String,
     pub(crate) params: UserParams,
     pub(crate) copy_trade_params: CopyTradeParams,
+    #[schema(format = DateTime)]
     pub(crate) last_login_at: String,
     /// The elements' shape is not shown; the sandbox has none.
     pub(crate) flags: Vec<Value>,
+    #[schema(format = DateTime)]
     pub(crate) created_at: String,
+    #[schema(format = DateTime)]
     pub(crate) updated_at: String,
 }
 

@@ -7,10 +7,12 @@ use utoipa::ToSchema;
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ErrorEnvelope {
+    #[schema(minimum = 400, maximum = 599)]
     pub(crate) status_code: u16,
-    /// Always `error`.
+    #[schema(pattern = "^error$")]
     pub(crate) status: &'static str,
     /// ISO 8601; for a rejected order, when it arrived at the venue.
+    #[schema(format = DateTime)]
     pub(crate) timestamp: String,
     /// The request's path.
     pub(crate) path: String,
@@ -23,6 +25,7 @@ pub(crate) struct ErrorEnvelope {
 pub(crate) struct ErrorDetail {
     pub(crate) message: String,
     pub(crate) error: &'static str,
+    #[schema(minimum = 400, maximum = 599)]
     pub(crate) status_code: u16,
 }
 
@@ -30,6 +33,7 @@ pub(crate) struct ErrorDetail {
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PlainError {
+    #[schema(minimum = 400, maximum = 599)]
     pub(crate) status_code: u16,
     pub(crate) message: String,
 }

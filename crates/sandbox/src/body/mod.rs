@@ -7,6 +7,7 @@ mod account;
 mod failure;
 mod price;
 mod trade;
+mod value;
 
 pub(crate) use account::{CopyTradeParams, User, UserParams, Wallet};
 pub(crate) use failure::{ErrorDetail, ErrorEnvelope, PlainError};
@@ -15,6 +16,7 @@ pub(crate) use trade::{
     Acknowledgement, AsyncTrade, FullTrade, ListItem, OpenAnswer, OpenBody, ShortTrade, TradeListing,
     TradePage, WalletEntry,
 };
+pub(crate) use value::{AssetType, CandleInterval, Pair, Slot};
 
 use candlewick_sdk::Millis;
 use chrono::{DateTime, SecondsFormat};

@@ -6,7 +6,7 @@ use candlewick_broker::USUAL_INTERVALS;
 use candlewick_history::{AssetType, asset_type_of, known_market, resample};
 use candlewick_sdk::{CandleSeries, Interval, Millis, Symbol};
 use candlewick_simulator::SimulationSettings;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
 /// All pairs.
@@ -65,6 +65,25 @@ impl Boards {
         self.boards.get(&Symbol::new(pair).ok()?)
     }
 
+    /// The names of all pairs, in alphabetical order.
+    pub(crate) fn names(&self) -> Vec<&str> {
+        self.boards.keys().map(Symbol::as_str).collect()
+    }
+
+    /// The intervals that every pair has candles of, the shortest first.
+    pub(crate) fn intervals(&self) -> Vec<Interval> {
+        let usual = USUAL_INTERVALS.iter().filter_map(|text| text.parse().ok());
+        let stored = self.boards.values().flat_map(|board| board.stored.iter().map(CandleSeries::interval));
+        let known: BTreeSet<Interval> = usual.chain(stored).collect();
+        let everywhere = |interval: &Interval| self.boards.values().all(|board| board.offers(*interval));
+        known.into_iter().filter(everywhere).collect()
+    }
+
+    /// The length of the finest candles of the pair whose finest are the longest.
+    pub(crate) fn coarsest(&self) -> Millis {
+        self.boards.values().map(Board::finest).max().unwrap_or(Millis::SECOND)
+    }
+
     /// Whether all these symbols, and no others, are on offer.
     pub(crate) fn check_symbols(&self, symbols: impl Iterator<Item = Symbol>) -> Result<(), SandboxError> {
         let with_market: std::collections::BTreeSet<Symbol> = symbols.collect();
@@ -98,12 +117,20 @@ impl Board {
         if let Some(stored) = self.stored.iter().find(|one| one.interval() == interval) {
             return Ok(Some(stored.clone()));
         }
-        // Those stored come on top.
-        let offered = USUAL_INTERVALS.iter().any(|text| text.parse() == Ok(interval));
-        let divides = |one: &&CandleSeries| interval.length().is_aligned_to(one.interval().length());
-        let source = self.stored.iter().rev().find(divides).filter(|_| offered).ok_or(NotOffered)?;
+        let source = self.source_of(interval).ok_or(NotOffered)?;
         let mut resampled = self.resampled.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(resampled.entry(interval).or_insert_with(|| resample(source, interval).ok()).clone())
+    }
+
+    fn offers(&self, interval: Interval) -> bool {
+        self.stored.iter().any(|one| one.interval() == interval) || self.source_of(interval).is_some()
+    }
+
+    /// The coarsest stored series that makes a usual interval; the intervals that are stored come on top.
+    fn source_of(&self, interval: Interval) -> Option<&CandleSeries> {
+        let usual = USUAL_INTERVALS.iter().any(|text| text.parse() == Ok(interval));
+        let divides = |one: &&CandleSeries| interval.length().is_aligned_to(one.interval().length());
+        self.stored.iter().rev().find(divides).filter(|_| usual)
     }
 
     /// The length of its finest candles.

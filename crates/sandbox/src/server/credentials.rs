@@ -1,23 +1,60 @@
 //! Who may ask: the `api-token` and `api-key` headers, and `x-timestamp` where it is required (contract 5).
+//!
+//! A handler names one of these first, so that nobody learns of a fault in his request before he has a credential.
 
 use super::failure::{Failure, Shape};
 use super::state::ServerState;
 use crate::fault::Fault;
 use crate::settings::MissingTimestamp;
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::Response;
+use std::sync::Arc;
 
-/// Whether the endpoint's every description requires `x-timestamp` (contract 4.1).
+/// The request has the token of the trading token API.
+pub(crate) struct Token;
+
+/// The request has the token, and the `x-timestamp` that every description of the endpoint requires (contract 4.1).
+pub(crate) struct TokenAndTimestamp;
+
+/// The request has the key of the symbol price API.
+pub(crate) struct Key;
+
+impl FromRequestParts<Arc<ServerState>> for Token {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, state: &Arc<ServerState>) -> Result<Self, Response> {
+        check_token(state, &parts.headers, &parts.uri, Timestamp::Optional).map(|()| Self)
+    }
+}
+
+impl FromRequestParts<Arc<ServerState>> for TokenAndTimestamp {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, state: &Arc<ServerState>) -> Result<Self, Response> {
+        check_token(state, &parts.headers, &parts.uri, Timestamp::Required).map(|()| Self)
+    }
+}
+
+impl FromRequestParts<Arc<ServerState>> for Key {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, state: &Arc<ServerState>) -> Result<Self, Response> {
+        check_key(state, &parts.headers, &parts.uri).map(|()| Self)
+    }
+}
+
+/// Whether `x-timestamp` must be there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Timestamp {
+enum Timestamp {
     Required,
     Optional,
 }
 
-/// Lets a request to the trading token API through, or answers it.
 // The answer is large, and made once per failed request.
 #[allow(clippy::result_large_err)]
-pub(crate) fn check_token(
+fn check_token(
     state: &ServerState,
     headers: &HeaderMap,
     uri: &Uri,
@@ -49,9 +86,8 @@ pub(crate) fn check_token(
     Ok(())
 }
 
-/// Lets a request to the symbol price API through, or answers it.
 #[allow(clippy::result_large_err)] // as above
-pub(crate) fn check_key(state: &ServerState, headers: &HeaderMap, uri: &Uri) -> Result<(), Response> {
+fn check_key(state: &ServerState, headers: &HeaderMap, uri: &Uri) -> Result<(), Response> {
     if headers.get("api-key").is_some_and(|key| key.as_bytes() == state.api_key.as_bytes()) {
         return Ok(());
     }

@@ -37,7 +37,13 @@ pub(crate) struct Failure<'a> {
     pub(crate) uri: &'a Uri,
 }
 
-impl Failure<'_> {
+impl<'a> Failure<'a> {
+    /// A fault of the sandbox itself.
+    pub(crate) const fn internal(at: Millis, uri: &'a Uri) -> Self {
+        let status = StatusCode::INTERNAL_SERVER_ERROR;
+        Self { status, message: "Internal Server Error", code: None, at, uri }
+    }
+
     /// In the shape of its path. The message never repeats what a header said.
     pub(crate) fn answer(&self) -> Response {
         let status_code = self.status.as_u16();

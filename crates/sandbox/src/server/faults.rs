@@ -9,7 +9,7 @@ use axum::extract::{ConnectInfo, Request, State};
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderValue, Method, StatusCode, Uri};
 use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use candlewick_sdk::Millis;
 use http_body::Frame;
 use serde_json::Value;
@@ -60,7 +60,7 @@ pub(crate) async fn meet_faults(
         return Response::from_parts(parts, Body::from(garbage(index)));
     }
     if response.status().is_success() && state.switchboard.strike(Fault::UnknownValues).is_some() {
-        return disfigured(response).await;
+        return disfigured(response).await.unwrap_or_else(|_| Failure::internal(state.now(), &uri).answer());
     }
     response
 }
@@ -98,11 +98,9 @@ fn server_error(state: &ServerState, fault: Fault, uri: &Uri) -> Response {
     response
 }
 
-async fn disfigured(response: Response) -> Response {
+async fn disfigured(response: Response) -> Result<Response, axum::Error> {
     let (mut parts, body) = response.into_parts();
-    let Ok(bytes) = axum::body::to_bytes(body, LONGEST_BODY).await else {
-        return StatusCode::INTERNAL_SERVER_ERROR.into_response();
-    };
+    let bytes = axum::body::to_bytes(body, LONGEST_BODY).await?;
     let is_json = parts.headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes() == b"application/json");
     let parsed = serde_json::from_slice::<Value>(&bytes).ok().filter(|_| is_json);
     let bytes = match parsed {
@@ -113,7 +111,7 @@ async fn disfigured(response: Response) -> Response {
         }
     };
     parts.headers.remove(CONTENT_LENGTH);
-    Response::from_parts(parts, Body::from(bytes))
+    Ok(Response::from_parts(parts, Body::from(bytes)))
 }
 
 /// A body that fails at once.

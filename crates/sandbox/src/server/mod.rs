@@ -1,12 +1,15 @@
 //! The HTTP side: routes, credentials, the shape of every answer.
 
+mod admission;
 mod connection;
 mod credentials;
 mod date;
+mod document;
 mod failure;
 mod faults;
 mod openapi;
 mod opening;
+mod payload;
 mod prices;
 mod query;
 mod state;

@@ -1,11 +1,13 @@
 //! The routes, and the `OpenAPI` document that is made of them.
 
+use super::connection::mark_under_way;
 use super::date::date;
+use super::document::{Credentials, with_offer};
 use super::failure::Failure;
 use super::faults::meet_faults;
 use super::state::ServerState;
 use super::{opening, prices, trading};
-use axum::extract::{DefaultBodyLimit, State};
+use axum::extract::State;
 use axum::http::{StatusCode, Uri};
 use axum::response::Response;
 use axum::routing::get;
@@ -15,16 +17,14 @@ use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-/// The largest request body.
-const LARGEST_BODY: usize = 64 << 10;
-
 #[derive(OpenApi)]
 #[openapi(
     info(title = "Candlewick sandbox", description = "The trading token API and the symbol price API over stored candles."),
     tags(
         (name = "trading token API", description = "Wallets, trades, the user. Header `api-token`."),
         (name = "symbol price API", description = "Price records and candles. Header `api-key`."),
-    )
+    ),
+    modifiers(&Credentials),
 )]
 struct Document;
 
@@ -41,13 +41,14 @@ pub(crate) fn router(state: Arc<ServerState>) -> Router {
         .routes(routes!(prices::default_price))
         .routes(routes!(prices::candles))
         .split_for_parts();
+    let document = with_offer(&document, &state);
     endpoints
         .layer(middleware::from_fn_with_state(Arc::clone(&state), meet_faults))
-        .layer(DefaultBodyLimit::max(LARGEST_BODY))
         .route("/openapi.json", get(move || std::future::ready(Json(document.clone()))))
         .fallback(unknown_path)
         .method_not_allowed_fallback(unknown_method)
         .layer(middleware::from_fn_with_state(Arc::clone(&state), date))
+        .layer(middleware::from_fn(mark_under_way))
         .with_state(state)
 }
 

@@ -1,13 +1,13 @@
 //! Opening a trade (contract 4.1, endpoint 4, and `observed: opening a trade`).
 
-use super::credentials::{Timestamp, check_token};
+use super::credentials::Token;
 use super::failure::Failure;
+use super::payload::Payload;
 use super::state::ServerState;
 use crate::body::{AsyncTrade, ErrorEnvelope, OpenAnswer, OpenBody};
 use crate::settings::Replies;
 use crate::venue::{BodyShape, NOT_ACTIVE, Opened, OrderRequest, Priced, Reason, Visible, read_body};
 use axum::Json;
-use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, StatusCode, Uri};
@@ -18,29 +18,31 @@ use std::sync::Arc;
 /// Opens a trade. The full body is answered by the full projection, the short one by an acknowledgement.
 #[utoipa::path(
     post, path = "/token/trades/open", tag = "trading token API",
+    security(("token" = [])),
     params(
-        ("api-token" = String, Header, description = "The token"),
-        ("x-timestamp" = Option<String>, Header, description = "Unix time in milliseconds; not enforced"),
+        ("x-timestamp" = Option<String>, Header, description = "Unix time in milliseconds; not enforced", nullable = false),
     ),
     request_body(content = OpenBody, content_type = "application/json"),
     responses(
         (status = 200, description = "The trade; the short body is acknowledged", body = OpenAnswer),
         (status = 400, description = "Bad Request: the message names the reason", body = ErrorEnvelope),
         (status = 401, description = "Credential missing or invalid", body = ErrorEnvelope),
+        (status = 408, description = "The body did not arrive within 10 s", body = ErrorEnvelope),
+        (status = 413, description = "The body is larger than 64 KiB", body = ErrorEnvelope),
         (status = 500, description = "Unexpected server error", body = ErrorEnvelope),
     )
 )]
 pub(crate) async fn open(
     State(state): State<Arc<ServerState>>,
+    _: Token,
     uri: Uri,
     headers: HeaderMap,
-    body: Bytes,
+    Payload(body): Payload,
 ) -> Response {
-    let asked = match accept(&state, &uri, &headers, &body) {
+    let (shape, request) = match accept(&state, &headers, &body) {
         Ok(asked) => asked,
-        Err(failure) => return failure,
+        Err(reason) => return reject(&reason, state.now(), &uri),
     };
-    let (shape, request) = asked;
     let visible = match state.replies {
         Replies::AtOnce => Visible::AtOnce,
         Replies::WhenArrived => Visible::OnArrival,
@@ -60,13 +62,16 @@ pub(crate) async fn open(
     };
     let now = state.now();
     match opened {
-        Opened::Rejected { reason, arrival } => reject(reason, arrival, &uri),
+        Opened::Rejected { reason, arrival } => reject(&reason, arrival, &uri),
         Opened::Accepted { place, .. } => match shape {
             BodyShape::Full => {
                 let trade = state.venue().opened_trade(place, now);
-                answer(trade.map(|trade| OpenAnswer::Trade(Box::new(trade))))
+                answer(trade.map(|trade| OpenAnswer::Trade(Box::new(trade))), now, &uri)
             }
-            BodyShape::Short => answer(state.venue().acknowledgement(place).map(OpenAnswer::Acknowledged)),
+            BodyShape::Short => {
+                let acknowledged = state.venue().acknowledgement(place);
+                answer(acknowledged.map(OpenAnswer::Acknowledged), now, &uri)
+            }
         },
     }
 }
@@ -74,70 +79,67 @@ pub(crate) async fn open(
 /// Opens a trade and answers before it is processed.
 #[utoipa::path(
     post, path = "/token/trades/open-async", tag = "trading token API",
+    security(("token" = [])),
     params(
-        ("api-token" = String, Header, description = "The token"),
-        ("x-timestamp" = Option<String>, Header, description = "Unix time in milliseconds; not enforced"),
+        ("x-timestamp" = Option<String>, Header, description = "Unix time in milliseconds; not enforced", nullable = false),
     ),
     request_body(content = OpenBody, content_type = "application/json"),
     responses(
-        (status = 200, description = "Accepted; details follow in the list", body = AsyncTrade),
+        (status = 200, description = "Accepted; details follow in the list", body = AsyncTrade, links(
+            ("trade" = (operation_id = "trade", parameters(("id" = "$response.body#/id")))),
+        )),
         (status = 400, description = "Bad Request: the message names the reason", body = ErrorEnvelope),
         (status = 401, description = "Credential missing or invalid", body = ErrorEnvelope),
+        (status = 408, description = "The body did not arrive within 10 s", body = ErrorEnvelope),
+        (status = 413, description = "The body is larger than 64 KiB", body = ErrorEnvelope),
         (status = 500, description = "Unexpected server error", body = ErrorEnvelope),
     )
 )]
 pub(crate) async fn open_async(
     State(state): State<Arc<ServerState>>,
+    _: Token,
     uri: Uri,
     headers: HeaderMap,
-    body: Bytes,
+    Payload(body): Payload,
 ) -> Response {
-    let (_, request) = match accept(&state, &uri, &headers, &body) {
+    let (_, request) = match accept(&state, &headers, &body) {
         Ok(asked) => asked,
-        Err(failure) => return failure,
+        Err(reason) => return reject(&reason, state.now(), &uri),
     };
     let now = state.now();
     let opened = state.venue().open(&request, Visible::AtOnce, now);
     match opened {
-        Opened::Rejected { reason, arrival } => reject(reason, arrival, &uri),
-        Opened::Accepted { place, .. } => answer(state.venue().async_trade(place)),
+        Opened::Rejected { reason, arrival } => reject(&reason, arrival, &uri),
+        Opened::Accepted { place, .. } => answer(state.venue().async_trade(place), now, &uri),
     }
 }
 
 /// Checks everything that can be checked before the simulator is asked.
-#[allow(clippy::result_large_err)] // made once per failed request
 fn accept(
     state: &ServerState,
-    uri: &Uri,
     headers: &HeaderMap,
-    body: &Bytes,
-) -> Result<(BodyShape, OrderRequest), Response> {
-    check_token(state, headers, uri, Timestamp::Optional)?;
-    let reject_for = |reason| reject(reason, state.now(), uri);
-    let reject = |message| reject_for(Reason::words(message));
+    body: &[u8],
+) -> Result<(BodyShape, OrderRequest), Reason> {
     let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     if !kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json")) {
-        return Err(reject("Content-Type must be application/json"));
+        return Err(Reason::words("Content-Type must be application/json"));
     }
-    let (shape, request) = read_body(body, &state.rules).map_err(reject)?;
+    let (shape, request) = read_body(body, &state.rules).map_err(Reason::words)?;
     match state.venue().prices(&request) {
-        Priced::NoSuchSymbol => Err(reject_for(NOT_ACTIVE)),
+        Priced::NoSuchSymbol => Err(NOT_ACTIVE),
         Priced::TooCoarse if !state.allow_coarse => {
-            Err(reject("closeType is shorter than the candles of this pair"))
+            Err(Reason::words("closeType is shorter than the candles of this pair"))
         }
         Priced::TooCoarse | Priced::Finely => Ok((shape, request)),
     }
 }
 
-fn reject(reason: Reason, at: Millis, uri: &Uri) -> Response {
+fn reject(reason: &Reason, at: Millis, uri: &Uri) -> Response {
     let Reason { message, code } = reason;
-    Failure { status: StatusCode::BAD_REQUEST, message, code, at, uri }.answer()
+    Failure { status: StatusCode::BAD_REQUEST, message, code: *code, at, uri }.answer()
 }
 
-fn answer<T: serde::Serialize>(trade: Option<T>) -> Response {
+fn answer<T: serde::Serialize>(trade: Option<T>, now: Millis, uri: &Uri) -> Response {
     // The place comes from the same table a moment ago; nothing is ever removed from it.
-    trade.map_or_else(
-        || StatusCode::INTERNAL_SERVER_ERROR.into_response(),
-        |trade| Json(trade).into_response(),
-    )
+    trade.map_or_else(|| Failure::internal(now, uri).answer(), |trade| Json(trade).into_response())
 }

@@ -1,15 +1,18 @@
 //! The symbol price API (contract 4.2).
 
-use super::credentials::check_key;
+use super::credentials::Key;
 use super::failure::Failure;
+use super::payload::Segment;
 use super::query::{Parameters, read, read_or};
 use super::state::ServerState;
-use crate::body::{AggregatedCandle, PlainError, PriceRecord, iso8601};
+use crate::body::{
+    AggregatedCandle, AssetType, CandleInterval, Pair, PlainError, PriceRecord, Slot, iso8601,
+};
 use crate::identifier::{Named, identify};
 use crate::market::{Board, Forming, Second, Window};
 use axum::Json;
-use axum::extract::{Path, Query, State};
-use axum::http::{HeaderMap, StatusCode, Uri};
+use axum::extract::{Query, State};
+use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use candlewick_sdk::{Interval, Millis};
 use std::sync::Arc;
@@ -28,10 +31,10 @@ enum Objection {
 /// The newest price record, or the newest at or before a time.
 #[utoipa::path(
     get, path = "/symbol-price/last", tag = "symbol price API",
+    security(("key" = [])),
     params(
-        ("api-key" = String, Header, description = "The key"),
-        ("pair" = String, Query, description = "The trading pair"),
-        ("slot" = Option<String>, Query, description = "Default `default`, the only one"),
+        ("pair" = Pair, Query, description = "The trading pair"),
+        ("slot" = Option<Slot>, Query, description = "Default `default`, the only one"),
         ("limitTime" = Option<i64>, Query, description = "Maximum time, in ms since the epoch"),
     ),
     responses(
@@ -47,13 +50,10 @@ enum Objection {
 )]
 pub(crate) async fn last_price(
     State(state): State<Arc<ServerState>>,
+    _: Key,
     Query(parameters): Query<Parameters>,
     uri: Uri,
-    headers: HeaderMap,
 ) -> Response {
-    if let Err(failure) = check_key(&state, &headers, &uri) {
-        return failure;
-    }
     let now = state.now();
     let answer = || {
         let board = board_of(&state, &parameters)?;
@@ -69,12 +69,13 @@ pub(crate) async fn last_price(
 /// The newest price record of a pair in the default slot.
 #[utoipa::path(
     get, path = "/symbol-price/default/{pair}", tag = "symbol price API",
+    security(("key" = [])),
     params(
-        ("pair" = String, Path, description = "The trading pair"),
-        ("api-key" = String, Header, description = "The key"),
+        ("pair" = Pair, Path, description = "The trading pair"),
     ),
     responses(
         (status = 200, description = "The record", body = PriceRecord),
+        (status = 400, description = "The path is not UTF-8", body = PlainError),
         (status = 401, description = "Credential missing or invalid", body = PlainError),
         (status = 404, description = "Trading pair not found, or it has no price so far", body = PlainError),
         (status = 500, description = "Unexpected server error", body = PlainError),
@@ -82,13 +83,10 @@ pub(crate) async fn last_price(
 )]
 pub(crate) async fn default_price(
     State(state): State<Arc<ServerState>>,
-    Path(pair): Path<String>,
+    _: Key,
+    Segment(pair): Segment,
     uri: Uri,
-    headers: HeaderMap,
 ) -> Response {
-    if let Err(failure) = check_key(&state, &headers, &uri) {
-        return failure;
-    }
     let now = state.now();
     let board = state.boards.of(&pair).ok_or(Objection::NotFound);
     match board.and_then(|board| record_of(board, now, now)) {
@@ -100,14 +98,14 @@ pub(crate) async fn default_price(
 /// Candles of an interval whose open times lie in a window, ascending.
 #[utoipa::path(
     get, path = "/aggregated-prices/prices", tag = "symbol price API",
+    security(("key" = [])),
     params(
-        ("api-key" = String, Header, description = "The key"),
-        ("pair" = String, Query, description = "The trading pair"),
-        ("slot" = Option<String>, Query, description = "Default `default`, the only one"),
-        ("type" = String, Query, description = "Asset type: crypto, forex or otc"),
-        ("interval" = String, Query, description = "Such as 1m"),
-        ("skip" = Option<usize>, Query, description = "Candles to skip; default 0"),
-        ("limit" = Option<usize>, Query, description = "Most candles; default and at most 1000"),
+        ("pair" = Pair, Query, description = "The trading pair"),
+        ("slot" = Option<Slot>, Query, description = "Default `default`, the only one"),
+        ("type" = AssetType, Query, description = "That of the pair"),
+        ("interval" = CandleInterval, Query, description = "Such as 1m"),
+        ("skip" = Option<i64>, Query, description = "Candles to skip; default 0", minimum = 0),
+        ("limit" = Option<i64>, Query, description = "Most candles; default 1000, and more count as 1000", minimum = 0),
         ("startTime" = i64, Query, description = "Open times from here, in ms since the epoch"),
         ("endTime" = i64, Query, description = "Open times up to and including this"),
     ),
@@ -121,13 +119,10 @@ pub(crate) async fn default_price(
 )]
 pub(crate) async fn candles(
     State(state): State<Arc<ServerState>>,
+    _: Key,
     Query(parameters): Query<Parameters>,
     uri: Uri,
-    headers: HeaderMap,
 ) -> Response {
-    if let Err(failure) = check_key(&state, &headers, &uri) {
-        return failure;
-    }
     let now = state.now();
     match candles_of(&state, &parameters, now) {
         Ok(candles) => Json(candles).into_response(),
@@ -163,8 +158,11 @@ fn candles_of(
 fn window_of(parameters: &Parameters) -> Result<Window, String> {
     let interval: Interval = read(parameters, "interval")?;
     let (start, end) = (read(parameters, "startTime")?, read(parameters, "endTime")?);
-    let limit = read_or(parameters, "limit", LARGEST_LIMIT)?.min(LARGEST_LIMIT);
-    let skip = read_or(parameters, "skip", 0)?;
+    let count = |name, default: i64| {
+        let count: i64 = read_or(parameters, name, default)?;
+        usize::try_from(count).map_err(|_| format!("{name} is below 0"))
+    };
+    let (skip, limit) = (count("skip", 0)?, count("limit", i64::MAX)?.min(LARGEST_LIMIT));
     Ok(Window { interval, start: Millis::new(start), end: Millis::new(end), skip, limit })
 }
 

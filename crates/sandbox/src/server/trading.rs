@@ -1,15 +1,16 @@
 //! Wallets, trades and the user (contract 4.1, endpoints 1, 2, 3 and 5).
 
-use super::credentials::{Timestamp, check_token};
+use super::credentials::{Token, TokenAndTimestamp};
 use super::failure::Failure;
+use super::payload::Segment;
 use super::query::{Parameters, read_or};
 use super::state::ServerState;
 use crate::body::{ErrorEnvelope, PlainError, ShortTrade, TradePage, User, Wallet};
 use crate::fault::Fault;
 use crate::venue::{PageRequest, RowOrder};
 use axum::Json;
-use axum::extract::{Path, Query, State};
-use axum::http::{HeaderMap, StatusCode, Uri};
+use axum::extract::{Query, State};
+use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use std::sync::Arc;
 
@@ -19,10 +20,8 @@ const LARGEST_PAGE: u64 = 1_000;
 /// All wallets of the authenticated user.
 #[utoipa::path(
     get, path = "/token/wallets", tag = "trading token API",
-    params(
-        ("api-token" = String, Header, description = "The token"),
-        ("x-timestamp" = String, Header, description = "Unix time in milliseconds"),
-    ),
+    security(("token" = [])),
+    params(("x-timestamp" = String, Header, description = "Unix time in milliseconds", min_length = 1)),
     responses(
         (status = 200, description = "The wallets", body = [Wallet]),
         (status = 400, description = "`x-timestamp` is missing", body = PlainError),
@@ -30,10 +29,7 @@ const LARGEST_PAGE: u64 = 1_000;
         (status = 500, description = "Unexpected server error", body = PlainError),
     )
 )]
-pub(crate) async fn wallets(State(state): State<Arc<ServerState>>, uri: Uri, headers: HeaderMap) -> Response {
-    if let Err(failure) = check_token(&state, &headers, &uri, Timestamp::Required) {
-        return failure;
-    }
+pub(crate) async fn wallets(State(state): State<Arc<ServerState>>, _: TokenAndTimestamp) -> Response {
     let now = state.now();
     let wallets = state.venue().wallets(now);
     Json(wallets).into_response()
@@ -42,11 +38,11 @@ pub(crate) async fn wallets(State(state): State<Arc<ServerState>>, uri: Uri, hea
 /// A page of trades: list items, or with `userId` full ones.
 #[utoipa::path(
     get, path = "/token/trades", tag = "trading token API",
+    security(("token" = [])),
     params(
-        ("api-token" = String, Header, description = "The token"),
-        ("x-timestamp" = String, Header, description = "Unix time in milliseconds"),
-        ("page" = Option<u64>, Query, description = "From 1; default 1"),
-        ("pageSize" = Option<u64>, Query, description = "Default 10, at most 1000"),
+        ("x-timestamp" = String, Header, description = "Unix time in milliseconds", min_length = 1),
+        ("page" = Option<i64>, Query, description = "Default 1", minimum = 1),
+        ("pageSize" = Option<i64>, Query, description = "Default 10; more than 1000 count as 1000", minimum = 1),
         ("userId" = Option<String>, Query, description = "Restricts the list to one trader; rows are then full"),
     ),
     responses(
@@ -58,13 +54,10 @@ pub(crate) async fn wallets(State(state): State<Arc<ServerState>>, uri: Uri, hea
 )]
 pub(crate) async fn trades(
     State(state): State<Arc<ServerState>>,
+    _: TokenAndTimestamp,
     Query(parameters): Query<Parameters>,
     uri: Uri,
-    headers: HeaderMap,
 ) -> Response {
-    if let Err(failure) = check_token(&state, &headers, &uri, Timestamp::Required) {
-        return failure;
-    }
     let now = state.now();
     let request = match page_request(&parameters) {
         Ok(request) => request,
@@ -85,11 +78,11 @@ pub(crate) async fn trades(
 }
 
 fn page_request(parameters: &Parameters) -> Result<PageRequest, String> {
-    let page: u64 = read_or(parameters, "page", 1)?;
-    let page_size: u64 = read_or(parameters, "pageSize", 10)?;
-    if page == 0 || page_size == 0 {
-        return Err("page and pageSize start at 1".to_owned());
-    }
+    let count = |name, default| {
+        let count: i64 = read_or(parameters, name, default)?;
+        u64::try_from(count).ok().filter(|count| *count > 0).ok_or_else(|| format!("{name} starts at 1"))
+    };
+    let (page, page_size) = (count("page", 1)?, count("pageSize", 10)?);
     let user_id = parameters.get("userId").filter(|user| !user.is_empty()).cloned();
     Ok(PageRequest { page, page_size: page_size.min(LARGEST_PAGE), user_id })
 }
@@ -97,13 +90,14 @@ fn page_request(parameters: &Parameters) -> Result<PageRequest, String> {
 /// One trade in the short projection.
 #[utoipa::path(
     get, path = "/token/trades/{id}", tag = "trading token API",
+    security(("token" = [])),
     params(
         ("id" = String, Path, description = "The trade's identifier"),
-        ("api-token" = String, Header, description = "The token"),
-        ("x-timestamp" = Option<String>, Header, description = "Unix time in milliseconds; not enforced"),
+        ("x-timestamp" = Option<String>, Header, description = "Unix time in milliseconds; not enforced", nullable = false),
     ),
     responses(
         (status = 200, description = "The trade", body = ShortTrade),
+        (status = 400, description = "The path is not UTF-8", body = ErrorEnvelope),
         (status = 401, description = "Credential missing or invalid", body = ErrorEnvelope),
         (status = 404, description = "No such trade", body = ErrorEnvelope),
         (status = 500, description = "Unexpected server error", body = ErrorEnvelope),
@@ -111,13 +105,10 @@ fn page_request(parameters: &Parameters) -> Result<PageRequest, String> {
 )]
 pub(crate) async fn trade(
     State(state): State<Arc<ServerState>>,
-    Path(id): Path<String>,
+    _: Token,
+    Segment(id): Segment,
     uri: Uri,
-    headers: HeaderMap,
 ) -> Response {
-    if let Err(failure) = check_token(&state, &headers, &uri, Timestamp::Optional) {
-        return failure;
-    }
     let now = state.now();
     let found = state.venue().short_trade(&id, state.short_form, now);
     match found {
@@ -136,17 +127,14 @@ pub(crate) async fn trade(
 /// The profile of the authenticated user.
 #[utoipa::path(
     get, path = "/token/users/me", tag = "trading token API",
-    params(("api-token" = String, Header, description = "The token")),
+    security(("token" = [])),
     responses(
         (status = 200, description = "The user", body = User),
         (status = 401, description = "Credential missing or invalid", body = ErrorEnvelope),
         (status = 500, description = "Unexpected server error", body = ErrorEnvelope),
     )
 )]
-pub(crate) async fn user(State(state): State<Arc<ServerState>>, uri: Uri, headers: HeaderMap) -> Response {
-    if let Err(failure) = check_token(&state, &headers, &uri, Timestamp::Optional) {
-        return failure;
-    }
+pub(crate) async fn user(State(state): State<Arc<ServerState>>, _: Token) -> Response {
     let now = state.now();
     let user = state.venue().user(now);
     Json(user).into_response()

@@ -21,6 +21,7 @@ use candlewick_simulator::{
     AnswerKind, Market, Moments, Order, PathPrice, PriceMoment, PricePath, Refusal, SimulationSettings,
     Simulator, SimulatorError, VenueEvent, check_expiry,
 };
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use trade::{Ending, Trade};
@@ -68,23 +69,27 @@ pub(crate) enum Opened {
 
 /// Why an order is rejected: in words, and as a program reads it. The contract shows neither (contract 5); both are the
 /// sandbox's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Reason {
-    pub(crate) message: &'static str,
+    pub(crate) message: Cow<'static, str>,
     /// What stands in `error`; without one it is the name of the status.
     pub(crate) code: Option<&'static str>,
 }
 
 impl Reason {
     /// A reason in words alone.
-    pub(crate) const fn words(message: &'static str) -> Self {
-        Self { message, code: None }
+    pub(crate) fn words(message: impl Into<Cow<'static, str>>) -> Self {
+        Self { message: message.into(), code: None }
+    }
+
+    /// A reason that a program can tell from others.
+    const fn coded(message: &'static str, code: &'static str) -> Self {
+        Self { message: Cow::Borrowed(message), code: Some(code) }
     }
 }
 
 /// The order is for a pair that is not on offer.
-pub(crate) const NOT_ACTIVE: Reason =
-    Reason { message: "Symbol not active", code: Some("SYMBOL_NOT_ACTIVE") };
+pub(crate) const NOT_ACTIVE: Reason = Reason::coded("Symbol not active", "SYMBOL_NOT_ACTIVE");
 
 impl Venue {
     pub(crate) fn new(
@@ -126,7 +131,7 @@ impl Venue {
     pub(crate) fn open(&mut self, request: &OrderRequest, visible: Visible, now: Millis) -> Opened {
         self.pass_until(now);
         if self.trades.len() >= MOST_TRADES {
-            let reason = Reason { message: "Too many trades", code: Some("TOO_MANY_TRADES") };
+            let reason = Reason::coded("Too many trades", "TOO_MANY_TRADES");
             return Opened::Rejected { reason, arrival: now };
         }
         self.orders += 1;
@@ -249,10 +254,8 @@ pub(crate) enum Priced {
 
 const fn reason_of(refusal: Refusal) -> Reason {
     match refusal {
-        Refusal::NoPrice => Reason { message: "Outdated price", code: Some("NO_PRICE") },
-        Refusal::InsufficientBalance => {
-            Reason { message: "Insufficient balance", code: Some("INSUFFICIENT_BALANCE") }
-        }
+        Refusal::NoPrice => Reason::coded("Outdated price", "NO_PRICE"),
+        Refusal::InsufficientBalance => Reason::coded("Insufficient balance", "INSUFFICIENT_BALANCE"),
         Refusal::UnknownSymbol => NOT_ACTIVE,
     }
 }

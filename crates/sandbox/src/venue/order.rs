@@ -4,6 +4,7 @@ use crate::TradedWallet;
 use candlewick_sdk::{CloseType, Direction, ExpirationType, Expiry, Money, MoneyScale, Symbol};
 use rust_decimal::Decimal;
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 
 /// An order as it was sent.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,26 +39,23 @@ pub(crate) struct OrderRules {
 }
 
 /// The order in a body, or the reason why there is none.
-pub(crate) fn read_body(body: &[u8], rules: &OrderRules) -> Result<(BodyShape, OrderRequest), &'static str> {
+pub(crate) fn read_body(
+    body: &[u8],
+    rules: &OrderRules,
+) -> Result<(BodyShape, OrderRequest), Cow<'static, str>> {
     let Ok(Value::Object(fields)) = serde_json::from_slice(body) else {
-        return Err("The body must be a JSON object");
+        return Err("The body must be a JSON object".into());
     };
-    let shape = if fields.contains_key("volume") && !fields.contains_key("amount") {
-        BodyShape::Short
-    } else {
-        BodyShape::Full
+    let shape = match (fields.contains_key("amount"), fields.contains_key("volume")) {
+        (true, true) => return Err("Send amount or volume, not both".into()),
+        (false, true) => BodyShape::Short,
+        (true | false, false) => BodyShape::Full,
     };
     let (amount, close_type) = match shape {
-        BodyShape::Short => (fields.get("volume"), rules.short_close_type),
+        BodyShape::Short => ("volume", rules.short_close_type),
         BodyShape::Full => {
-            match (fields.get("isDemo"), rules.wallet) {
-                (Some(Value::Bool(true)), TradedWallet::Demo)
-                | (Some(Value::Bool(false)), TradedWallet::Real) => {}
-                (Some(Value::Bool(_)), TradedWallet::Demo) => return Err("Only demo trades are possible"),
-                (Some(Value::Bool(_)), TradedWallet::Real) => return Err("Insufficient demo balance"),
-                _ => return Err("isDemo must be a boolean"),
-            }
-            (fields.get("amount"), close_type_of(&fields, rules)?)
+            check_wallet(&fields, rules.wallet)?;
+            ("amount", close_type_of(&fields, rules)?)
         }
     };
     let symbol = text_of(&fields, "symbol").and_then(|text| Symbol::new(text).ok());
@@ -65,10 +63,22 @@ pub(crate) fn read_body(body: &[u8], rules: &OrderRules) -> Result<(BodyShape, O
     let request = OrderRequest {
         symbol: symbol.ok_or("symbol must be the name of a trading pair")?,
         direction: direction.ok_or("direction must be BUY or SELL")?,
-        stake: stake_of(amount, rules)?,
+        stake: stake_of(fields.get(amount), rules).map_err(|fault| format!("{amount} {fault}"))?,
         expiry: Expiry { close_type, expiration_type: expiration_type_of(&fields)? },
     };
     Ok((shape, request))
+}
+
+/// Whether `isDemo` names the wallet that takes trades.
+fn check_wallet(fields: &Map<String, Value>, wallet: TradedWallet) -> Result<(), &'static str> {
+    match (fields.get("isDemo"), wallet) {
+        (Some(Value::Bool(true)), TradedWallet::Demo) | (Some(Value::Bool(false)), TradedWallet::Real) => {
+            Ok(())
+        }
+        (Some(Value::Bool(_)), TradedWallet::Demo) => Err("Only demo trades are possible"),
+        (Some(Value::Bool(_)), TradedWallet::Real) => Err("Insufficient demo balance"),
+        _ => Err("isDemo must be a boolean"),
+    }
 }
 
 fn text_of<'a>(fields: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
@@ -94,22 +104,22 @@ fn expiration_type_of(fields: &Map<String, Value>) -> Result<ExpirationType, &'s
     }
 }
 
-/// The stake in a JSON number, exactly as its digits say.
+/// The stake in a JSON number, exactly as its digits say; or what is to be said of the field after its name.
 fn stake_of(amount: Option<&Value>, rules: &OrderRules) -> Result<Money, &'static str> {
-    let Some(Value::Number(number)) = amount else { return Err("amount must be a number") };
+    let Some(Value::Number(number)) = amount else { return Err("must be a number") };
     let text = number.to_string();
     let amount: Decimal =
-        text.parse().or_else(|_| Decimal::from_scientific(&text)).map_err(|_| "amount must be a number")?;
+        text.parse().or_else(|_| Decimal::from_scientific(&text)).map_err(|_| "must be a number")?;
     if amount <= Decimal::ZERO {
-        return Err("amount must be above zero");
+        return Err("must be above zero");
     }
     if amount < rules.min_amount {
-        return Err("amount is below the minimum");
+        return Err("is below the minimum");
     }
     if rules.max_amount > Decimal::ZERO && amount > rules.max_amount {
-        return Err("amount is above the maximum");
+        return Err("is above the maximum");
     }
-    rules.scale.exact(amount).map_err(|_| "amount has more decimals than the wallet")
+    rules.scale.exact(amount).map_err(|_| "has more decimals than the wallet")
 }
 
 #[cfg(test)]
@@ -135,7 +145,7 @@ mod tests {
     fn check(change: (&str, Value), expected: &'static str) {
         let mut body = full();
         body[change.0] = change.1;
-        assert_eq!(read_body(body.to_string().as_bytes(), &rules()), Err(expected), "{body}");
+        assert_eq!(read_body(body.to_string().as_bytes(), &rules()), Err(expected.into()), "{body}");
     }
 
     #[test]
@@ -189,7 +199,27 @@ mod tests {
             check((field, value), message);
         }
         for body in ["", "[]", "{", "null"] {
-            assert_eq!(read_body(body.as_bytes(), &rules()), Err("The body must be a JSON object"));
+            assert_eq!(read_body(body.as_bytes(), &rules()), Err("The body must be a JSON object".into()));
         }
+    }
+
+    #[test]
+    fn errors_of_the_short_body_name_its_own_field() {
+        for (volume, message) in [
+            (json!("12.34"), "volume must be a number"),
+            (Value::Null, "volume must be a number"),
+            (json!(0), "volume must be above zero"),
+            (json!(0.5), "volume is below the minimum"),
+            (json!(500.01), "volume is above the maximum"),
+            (json!(1.005), "volume has more decimals than the wallet"),
+        ] {
+            let body = json!({ "symbol": "BTCUSDT", "volume": volume, "direction": "BUY" });
+            assert_eq!(read_body(body.to_string().as_bytes(), &rules()), Err(message.into()), "{body}");
+        }
+    }
+
+    #[test]
+    fn a_body_of_both_shapes_is_neither() {
+        check(("volume", json!(10)), "Send amount or volume, not both");
     }
 }

@@ -208,6 +208,15 @@ async fn skip_and_limit_count_from_the_earliest_candle() {
         let expected: Vec<i64> = (first..first + count).map(|minute| START + minute * 60_000).collect();
         assert_eq!(times(&venue.get(&candles_path(more)).await.json()), expected, "{more}");
     }
+    for (more, status) in [
+        ("&skip=-1", 400),
+        ("&limit=-1", 400),
+        ("&skip=9223372036854775807", 200),
+        ("&limit=9223372036854775808", 400),
+        ("&limit=9223372036854775807", 200),
+    ] {
+        assert_eq!(venue.get(&candles_path(more)).await.status, status, "{more}");
+    }
 }
 
 #[tokio::test]

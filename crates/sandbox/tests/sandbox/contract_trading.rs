@@ -183,6 +183,9 @@ async fn an_invalid_payload_is_400_with_its_reason() {
         let data = json!({ "message": message, "error": code, "statusCode": 400 });
         assert_eq!((&answered["data"], &answered["path"]), (&data, &json!("/token/trades/open")));
     }
+    let short = json!({ "symbol": "BTCUSDT", "volume": 0, "direction": "BUY" });
+    let answer = venue.post("/token/trades/open", short).await;
+    assert_eq!(answer.json()["data"]["message"], "volume must be above zero");
     let mut form = request("POST", "/token/trades/open", &CREDENTIALS, &body("BTCUSDT", "BUY"));
     form.headers_mut().insert("content-type", "text/plain".parse().unwrap());
     let answer = venue.send(form).await;

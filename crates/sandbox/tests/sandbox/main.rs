@@ -11,4 +11,5 @@ mod harness;
 mod meeting;
 mod openapi;
 mod properties;
+mod rough_client;
 mod settlement;

@@ -1,7 +1,13 @@
 //! The `OpenAPI` document describes what is served.
 
-use crate::harness::{Premises, request};
-use serde_json::Value;
+use crate::harness::{Premises, TestVenue, request};
+use candlewick_sandbox::TradedWallet;
+use serde_json::{Value, json};
+
+async fn schemas_of(venue: &TestVenue) -> Value {
+    let mut document = venue.send(request("GET", "/openapi.json", &[], &Value::Null)).await.json();
+    document["components"]["schemas"].take()
+}
 
 #[tokio::test]
 async fn the_document_names_every_endpoint_parameter_and_status() {
@@ -9,34 +15,36 @@ async fn the_document_names_every_endpoint_parameter_and_status() {
     let answer = venue.send(request("GET", "/openapi.json", &[], &Value::Null)).await;
     assert_eq!(answer.status, 200);
     let document = answer.json();
-    let token = "api-token x-timestamp";
+    let token = "x-timestamp";
     for (method, path, parameters, statuses) in [
         ("get", "/token/wallets", token.to_owned(), "200 400 401 500"),
         ("get", "/token/trades", format!("{token} page pageSize userId"), "200 400 401 500"),
-        ("get", "/token/trades/{id}", format!("id {token}"), "200 401 404 500"),
-        ("post", "/token/trades/open", token.to_owned(), "200 400 401 500"),
-        ("post", "/token/trades/open-async", token.to_owned(), "200 400 401 500"),
-        ("get", "/token/users/me", "api-token".to_owned(), "200 401 500"),
-        ("get", "/symbol-price/last", "api-key pair slot limitTime".to_owned(), "200 400 401 404 500"),
-        ("get", "/symbol-price/default/{pair}", "pair api-key".to_owned(), "200 401 404 500"),
+        ("get", "/token/trades/{id}", format!("id {token}"), "200 400 401 404 500"),
+        ("post", "/token/trades/open", token.to_owned(), "200 400 401 408 413 500"),
+        ("post", "/token/trades/open-async", token.to_owned(), "200 400 401 408 413 500"),
+        ("get", "/token/users/me", String::new(), "200 401 500"),
+        ("get", "/symbol-price/last", "pair slot limitTime".to_owned(), "200 400 401 404 500"),
+        ("get", "/symbol-price/default/{pair}", "pair".to_owned(), "200 400 401 404 500"),
         (
             "get",
             "/aggregated-prices/prices",
-            "api-key pair slot type interval skip limit startTime endTime".to_owned(),
+            "pair slot type interval skip limit startTime endTime".to_owned(),
             "200 400 401 404 500",
         ),
     ] {
         let operation = &document["paths"][path][method];
-        let named: Vec<&str> = operation["parameters"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|one| one["name"].as_str().unwrap())
-            .collect();
-        assert_eq!(named, parameters.split(' ').collect::<Vec<_>>(), "{path}");
+        let listed = operation["parameters"].as_array().into_iter().flatten();
+        let named: Vec<&str> = listed.map(|one| one["name"].as_str().unwrap()).collect();
+        assert_eq!(named, parameters.split_whitespace().collect::<Vec<_>>(), "{path}");
+        let credential = if path.starts_with("/token") { "token" } else { "key" };
+        assert_eq!(operation["security"], json!([{ credential: [] }]), "{path}");
         let answered: Vec<&String> = operation["responses"].as_object().unwrap().keys().collect();
         assert_eq!(answered, statuses.split(' ').collect::<Vec<_>>(), "{path}");
         assert_eq!(operation["requestBody"].is_object(), method == "post", "{path}");
+    }
+    let schemes = &document["components"]["securitySchemes"];
+    for (scheme, header) in [("token", "api-token"), ("key", "api-key")] {
+        assert_eq!(schemes[scheme], json!({ "type": "apiKey", "in": "header", "name": header }));
     }
     let schemas = document["components"]["schemas"].as_object().unwrap();
     for schema in [
@@ -59,4 +67,67 @@ async fn the_document_names_every_endpoint_parameter_and_status() {
         schemas["FullTrade"]["properties"]["closePriceTime"].is_object(),
         "fields have the contract's names"
     );
+}
+
+/// A list's rows are of one kind each, an empty list of neither, and so are the two bodies and the two answers of an
+/// open: a document in which two branches match tells a client nothing.
+#[tokio::test]
+async fn no_body_matches_two_branches_of_the_document() {
+    let schemas = schemas_of(&Premises::default().venue()).await;
+    assert_eq!(schemas["TradePage"]["properties"]["data"]["type"], "array");
+    for (choice, branches) in [
+        ("TradeRow", ["ListItem", "FullTrade"]),
+        ("OpenAnswer", ["Acknowledgement", "FullTrade"]),
+        ("OpenBody", ["ShortOrder", "FullOrder"]),
+    ] {
+        let offered = schemas[choice]["oneOf"].as_array().unwrap();
+        assert_eq!(offered.len(), 2, "{choice}");
+        let [small, large] = branches.map(|name| &schemas[name]);
+        let fields = |schema: &Value| schema["properties"].as_object().unwrap().clone();
+        let required = |schema: &Value| schema["required"].as_array().unwrap().clone();
+        // What is whole as the large one has fields that the small one does not allow.
+        let strange: Vec<Value> = required(large)
+            .into_iter()
+            .filter(|name| !fields(small).contains_key(name.as_str().unwrap()))
+            .collect();
+        assert!(!strange.is_empty(), "{choice}");
+        let closed = small["additionalProperties"] == json!(false);
+        let excluded = small["not"]["required"].as_array().is_some_and(|named| strange.contains(&named[0]));
+        assert!(closed || excluded, "{choice}: {small}");
+    }
+    assert_eq!(schemas["FullOrder"]["not"], json!({ "required": ["volume"] }));
+}
+
+#[tokio::test]
+async fn the_document_names_what_this_sandbox_has_on_offer() {
+    let schemas = schemas_of(&Premises::default().venue()).await;
+    assert_eq!(schemas["Pair"]["enum"], json!(["A&B/C D", "BTCUSDT", "ETHUSDT", "EURUSD", "XRPUSDT"]));
+    assert_eq!(schemas["CandleInterval"]["enum"], json!(["1m", "2m", "5m", "15m", "30m", "1h", "12h", "1d"]));
+    assert_eq!(schemas["IsDemo"]["enum"], json!([true]));
+    assert_eq!(
+        (&schemas["Stake"]["exclusiveMinimum"], &schemas["Stake"]["maximum"]),
+        (&json!(0), &Value::Null)
+    );
+    assert_eq!(schemas["Stake"]["multipleOf"], json!(0.01));
+    assert!(schemas["CloseType"]["pattern"].as_str().unwrap().starts_with("^((01|02|"));
+    for (name, values) in [
+        ("Direction", json!(["BUY", "SELL"])),
+        ("ExpirationType", json!(["TIME_FIXED", "CANDLE_CLOSE", "NEXT_CANDLE"])),
+        ("WalletType", json!(["DEMO", "REAL"])),
+        ("AssetType", json!(["crypto", "forex", "otc"])),
+        ("TradeStatus", json!(["PROCESSING", "OPEN", "COMPLETED", "CANCELLED"])),
+        ("TradeResult", json!(["HOLD", "PENDING", "WON", "LOST", "DRAW", "CANCELLED"])),
+    ] {
+        assert_eq!(schemas[name]["enum"], values, "{name}");
+    }
+
+    let mut premises = Premises::default();
+    premises.settings.wallet = TradedWallet::Real;
+    premises.settings.min_amount = "5".parse().unwrap();
+    premises.settings.max_amount = "250.5".parse().unwrap();
+    premises.settings.close_types = vec!["01:00".parse().unwrap(), "05:00".parse().unwrap()];
+    let schemas = schemas_of(&premises.venue()).await;
+    assert_eq!(schemas["IsDemo"]["enum"], json!([false]));
+    assert_eq!((&schemas["Stake"]["minimum"], &schemas["Stake"]["maximum"]), (&json!(5.0), &json!(250.5)));
+    assert_eq!(schemas["CloseType"]["enum"], json!(["01:00", "05:00"]));
 }
