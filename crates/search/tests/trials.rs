@@ -1,7 +1,7 @@
 //! Trials of a sweep beside the single backtests of their sets: the same trades, whatever is shared and whatever the rules.
 #![allow(clippy::unwrap_used, missing_docs, reason = "what cannot be made or run fails its test")]
 
-use candlewick_backtest::{Backtest, BacktestError, BacktestSettings, Finished};
+use candlewick_backtest::{Backtest, BacktestSettings, Finished};
 use candlewick_engine::{
     BotSettings, IntentRow, IntentState, JournalHash, RiskSettings, SessionSettings, StakeSettings,
 };
@@ -11,6 +11,7 @@ use candlewick_sdk::{
     BotContext, BuildError, Candle, CandleSeries, Declaration, ExpirationType, Interval, Millis, Money,
     MoneyScale, Registry, Settlement, Signal, Strategy, StrategyEntry, StrategyFactory, Symbol,
 };
+use candlewick_search::SearchError;
 use candlewick_search::sweep::{
     Candidate, Declarations, Figures, Halving, Objective, Outcome, Replay, Search, SearchSettings,
     SharedRunner, Space, Sweep, SweepEnd, SweepSettings, TrialJournal, TrialRow, TrialRunner, TrialTrade,
@@ -206,12 +207,7 @@ impl<'a> Fixture<'a> {
         SharedRunner::new(Replay { settings, entry, space, candles, markets }, black_box)
     }
 
-    fn sweep(
-        &self,
-        runner: &dyn TrialRunner,
-        trials: u64,
-        seed: u64,
-    ) -> Result<Vec<TrialRow>, BacktestError> {
+    fn sweep(&self, runner: &dyn TrialRunner, trials: u64, seed: u64) -> Result<Vec<TrialRow>, SearchError> {
         let search = SearchSettings { search: Search::Random, trials, seed };
         let settings =
             SweepSettings { search, objective: Objective::Edge, min_trades: 1, halving: Halving::NONE };
@@ -266,8 +262,8 @@ fn registry() -> Registry {
     let entries = [
         StrategyEntry::of::<rsi_reversal::RsiReversal>(),
         StrategyEntry::of::<ema_cross::EmaCross>(),
-        StrategyEntry::of::<Boastful>(),
-        StrategyEntry::of::<Attentive>(),
+        StrategyEntry::of::<WronglyDeclared>(),
+        StrategyEntry::of::<OrderDependent>(),
     ];
     entries.into_iter().try_fold(Registry::default(), Registry::with_entry).unwrap()
 }
@@ -319,28 +315,28 @@ candlewick_sdk::parameters! {
     }
 }
 
-/// Its signals depend on everything that it was ever told, and on the order.
-struct Attentive {
+/// Its signals depend on everything that it was ever shown, and on the order.
+struct OrderDependent {
     params: AttentiveParams,
     longer: Vec<Interval>,
-    heard: u64,
+    state: u64,
 }
 
-impl Attentive {
-    fn hear(&mut self, number: u64) {
-        self.heard = (self.heard ^ number).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(23);
+impl OrderDependent {
+    fn mix(&mut self, number: u64) {
+        self.state = (self.state ^ number).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(23);
     }
 }
 
-impl Strategy for Attentive {
+impl Strategy for OrderDependent {
     fn warmup(&self) -> usize {
         20
     }
 
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
-        self.hear(candle.close().to_bits());
-        let signals = self.heard.is_multiple_of(self.params.every as u64);
-        signals.then(|| if self.heard >> 32 & 1 == 0 { Signal::buy("even") } else { Signal::sell("odd") })
+        self.mix(candle.close().to_bits());
+        let signals = self.state.is_multiple_of(self.params.every as u64);
+        signals.then(|| if self.state >> 32 & 1 == 0 { Signal::buy("even") } else { Signal::sell("odd") })
     }
 
     fn longer_intervals(&self) -> &[Interval] {
@@ -348,31 +344,31 @@ impl Strategy for Attentive {
     }
 
     fn on_longer_candle(&mut self, _: Interval, candle: &Candle) {
-        self.hear(candle.open().to_bits());
+        self.mix(candle.open().to_bits());
     }
 
     fn on_settled(&mut self, settlement: &Settlement) {
-        self.hear(settlement.profit.minor() as u64 ^ settlement.decision_time.get() as u64);
+        self.mix(settlement.profit.minor() as u64 ^ settlement.decision_time.get() as u64);
     }
 }
 
-impl StrategyFactory for Attentive {
-    const NAME: &'static str = "attentive";
+impl StrategyFactory for OrderDependent {
+    const NAME: &'static str = "order-dependent";
     const VERSION: &'static str = "1.0.0";
-    const ABOUT: &'static str = "Its signals depend on everything that it was ever told.";
+    const ABOUT: &'static str = "Its signals depend on everything that it was ever shown.";
     type Params = AttentiveParams;
 
     fn build(params: AttentiveParams, _bot: &BotContext) -> Result<Self, BuildError> {
         let five = "5m".parse().unwrap();
         let longer = if params.longer { vec![five] } else { Vec::new() };
-        Ok(Self { params, longer, heard: 1 })
+        Ok(Self { params, longer, state: 1 })
     }
 }
 
 #[test]
 fn a_strategy_is_told_the_same_in_a_trial_as_in_its_single_backtest() {
     let registry = registry();
-    let entry = registry.find("attentive").unwrap();
+    let entry = registry.find("order-dependent").unwrap();
     let mut trades = 0;
     for ((stake, risk), seed) in rules().iter().zip(1..) {
         for longer in ["longer=false", "longer=true"] {
@@ -400,12 +396,12 @@ candlewick_sdk::parameters! {
 }
 
 /// Declares its signals, perhaps wrongly.
-struct Boastful {
+struct WronglyDeclared {
     params: BoastfulParams,
     rsi: candlewick_sdk::indicator::Rsi,
 }
 
-impl Strategy for Boastful {
+impl Strategy for WronglyDeclared {
     fn warmup(&self) -> usize {
         self.rsi.stable_after()
     }
@@ -416,8 +412,8 @@ impl Strategy for Boastful {
     }
 }
 
-impl StrategyFactory for Boastful {
-    const NAME: &'static str = "boastful";
+impl StrategyFactory for WronglyDeclared {
+    const NAME: &'static str = "wrongly-declared";
     const VERSION: &'static str = "1.0.0";
     const ABOUT: &'static str = "Declares its signals, perhaps wrongly.";
     type Params = BoastfulParams;
@@ -440,7 +436,7 @@ impl StrategyFactory for Boastful {
 #[test]
 fn a_declaration_that_is_not_what_the_strategy_does_is_caught() {
     let registry = registry();
-    let entry = registry.find("boastful").unwrap();
+    let entry = registry.find("wrongly-declared").unwrap();
     let (stake, risk) = &rules()[1];
     for (beside, is_caught) in [("beside=0", false), ("beside=0.5", true)] {
         let fixture = Fixture::new(entry, (stake, risk), &["level=20..40:10", beside], 2);
@@ -458,7 +454,7 @@ fn a_declaration_that_is_not_what_the_strategy_does_is_caught() {
 #[test]
 fn one_key_for_two_series_is_caught() {
     let registry = registry();
-    let entry = registry.find("boastful").unwrap();
+    let entry = registry.find("wrongly-declared").unwrap();
     let (stake, risk) = &rules()[1];
     for (names, is_caught) in [("names=true", false), ("names=false", true)] {
         let fixture = Fixture::new(entry, (stake, risk), &["period=5,6", "level=30,40", names], 2);

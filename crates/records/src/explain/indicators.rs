@@ -92,7 +92,9 @@ impl Replay {
             EventKind::Settled(settled) => {
                 if let Some((direction, decision_time)) = self.trades.remove(&settled.intent) {
                     let Settled { outcome, profit, .. } = *settled;
-                    self.strategy.on_settled(&Settlement { direction, decision_time, outcome, profit });
+                    if self.strategy.wants_settlements() {
+                        self.strategy.on_settled(&Settlement { direction, decision_time, outcome, profit });
+                    }
                 }
             }
             _ => {}
