@@ -139,8 +139,8 @@ fn a_restart_finds_the_verdict_as_if_it_had_never_ended() {
         let (before, session) = restarted((&settings, "1"), (&settings, "1"), trades);
         let after = the_verdict(&session);
         assert_eq!(
-            (after.edge_test(), after.edge(), after.since()),
-            (before.edge_test(), edge, before.since())
+            (after.edge_test(), after.edge(), after.first_intent()),
+            (before.edge_test(), edge, before.first_intent())
         );
         assert_eq!(session.edge_rejected_bots().count(), usize::from(edge == Edge::Rejected));
     }
@@ -171,7 +171,7 @@ fn other_parameters_another_version_or_another_plan_begin_anew() {
         let verdict = the_verdict(&session);
         assert_eq!((accounts(&verdict), verdict.edge()), ((0, 1.0, 1.0), Edge::Open), "{second:?}");
         assert_eq!(
-            (verdict.since().number(), session.edge_rejected_bots().count()),
+            (verdict.first_intent().number(), session.edge_rejected_bots().count()),
             (LOSSES.unsigned_abs() + 1, 0)
         );
     }

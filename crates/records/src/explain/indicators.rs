@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_strategy_is_told_what_its_bot_was_told_and_asked_as_it_answered() {
+    fn a_strategy_is_shown_what_its_bot_was_shown_and_asked_as_it_answered() {
         let registry = Registry::default().with::<Probe>().unwrap();
         let mut replay = Replay::of(&run("1.0.0"), "b", &registry).unwrap();
         replay.trades = BTreeMap::from([(IntentId::new(7), (Direction::Buy, Millis::ZERO))]);
