@@ -140,6 +140,11 @@ fn the_page_shows_what_the_run_printed() {
         ("data-tile=\"break-even\"", percent("break_even")),
         ("data-tile=\"profit and loss\"", format!("{:+.2}", number("pnl"))),
         ("data-figure=\"profit and loss\"", format!("{:+.2}", number("pnl"))),
+        // Of two drawdowns perhaps: the deepest by amount, and the deepest in percent of its peak.
+        ("data-tile=\"max. drawdown\"", format!("{:.2}", number("max_drawdown"))),
+        ("data-tile=\"max. drawdown, % of peak\"", format!("{:.2} %", number("max_drawdown_percent"))),
+        ("data-figure=\"max. drawdown\"", format!("{:.2}", number("max_drawdown"))),
+        ("data-figure=\"max. drawdown, % of peak\"", format!("{:.2} %", number("max_drawdown_percent"))),
         ("data-figure=\"final balance\"", format!("{:.2}", number("final_balance"))),
         ("data-figure=\"data hash\"", report["data_hash"].as_str().unwrap().to_owned()),
         ("data-figure=\"journal hash\"", report["journal_hash"].as_str().unwrap().to_owned()),
