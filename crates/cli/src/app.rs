@@ -5,7 +5,9 @@ use crate::command::{self, Command};
 use crate::context::Context;
 use crate::failure::{Failure, FailureKind};
 use crate::logging;
+use candlewick_app::configuration::Config;
 use candlewick_app::live::{OwnBrokers, VenuePorts};
+use candlewick_broker::BrokerError;
 use candlewick_sdk::{Registry, RegistryError, StrategyEntry, StrategyFactory};
 use clap::Parser;
 use std::process::ExitCode;
@@ -66,13 +68,13 @@ impl App {
         Self { registry: self.registry.and_then(|registry| registry.with_entry(entry)), ..self }
     }
 
-    /// Adds a broker of your own: `live --broker NAME` trades there. It is connected when a run begins, on the program's
-    /// tokio runtime. Of two with one name the later stands.
+    /// Adds a broker of your own: `live --broker NAME` trades there. `connect` is called when a run begins, on the program's
+    /// tokio runtime, with what is configured; the run ends with its error. Of two with one name the later stands.
     #[must_use]
     pub fn with_broker(
         mut self,
         name: &str,
-        connect: impl Fn() -> VenuePorts + Send + Sync + 'static,
+        connect: impl Fn(&Config) -> Result<VenuePorts, BrokerError> + Send + Sync + 'static,
     ) -> Self {
         self.brokers.add(name, connect);
         self

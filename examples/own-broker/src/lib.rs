@@ -13,8 +13,8 @@ pub use market::{SineMarket, StreamedMarket};
 pub use turns::PriceTurns;
 
 use candlewick_broker::clock::{Clock, Speed, VirtualClock};
-use candlewick_broker::{Broker, MarketData};
-use candlewick_cli::VenuePorts;
+use candlewick_broker::{Broker, BrokerError, MarketData};
+use candlewick_cli::{Config, VenuePorts};
 use candlewick_sdk::Millis;
 use std::sync::Arc;
 
@@ -23,18 +23,29 @@ const START: Millis = Millis::new(1_795_176_000_000);
 
 /// The market that is asked for its prices, and the broker. A session lasts four hours of a clock that jumps from one
 /// moment that matters to the next, so it is over at once.
-pub fn polled() -> VenuePorts {
+///
+/// # Errors
+/// [`BrokerError::NotFound`] for a bot on a symbol that is not here.
+pub fn polled(config: &Config) -> Result<VenuePorts, BrokerError> {
     let clock: Arc<dyn Clock> = Arc::new(VirtualClock::new(START, Speed::Max));
-    ports(Arc::new(SineMarket::new(Arc::clone(&clock))), clock)
+    ports(config, Arc::new(SineMarket::new(Arc::clone(&clock))), clock)
 }
 
 /// The same, where prices stream.
-pub fn streamed() -> VenuePorts {
+///
+/// # Errors
+/// As [`polled`].
+pub fn streamed(config: &Config) -> Result<VenuePorts, BrokerError> {
     let clock: Arc<dyn Clock> = Arc::new(VirtualClock::new(START, Speed::Max));
-    ports(Arc::new(StreamedMarket::new(Arc::clone(&clock))), clock)
+    ports(config, Arc::new(StreamedMarket::new(Arc::clone(&clock))), clock)
 }
 
-fn ports(market: Arc<dyn MarketData>, clock: Arc<dyn Clock>) -> VenuePorts {
+fn ports(
+    config: &Config,
+    market: Arc<dyn MarketData>,
+    clock: Arc<dyn Clock>,
+) -> Result<VenuePorts, BrokerError> {
+    config.bots.iter().try_for_each(|bot| market::check(&bot.symbol))?;
     let broker: Arc<dyn Broker> = Arc::new(SineBroker::new(Arc::clone(&clock)));
-    VenuePorts { market, broker, clock, until: Some(START + Millis::HOUR * 4) }
+    Ok(VenuePorts { market, broker, clock, until: Some(START + Millis::HOUR * 4) })
 }

@@ -111,7 +111,8 @@ impl MarketData for StreamedMarket {
     }
 }
 
-fn check(symbol: &Symbol) -> Result<(), BrokerError> {
+/// Whether a symbol is the one.
+pub(crate) fn check(symbol: &Symbol) -> Result<(), BrokerError> {
     if symbol.as_str() == SYMBOL {
         return Ok(());
     }

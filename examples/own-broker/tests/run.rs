@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "the parts of a test are tests")]
 
 use candlewick_broker::MarketData;
+use candlewick_cli::Config;
+use own_broker::{polled, streamed};
 use std::process::Command;
 
 const CONFIG: &str = "[[bots]]\nname = \"waves\"\nsymbol = \"SINE\"\ninterval = \"1m\"\n\
@@ -40,24 +42,37 @@ fn a_session_on_prices_that_only_stream_decides_between_candles() {
     assert!(decided.iter().any(|at| at % 60_000 != 0), "none between candles: {decided:?}");
 }
 
-#[test]
-fn a_broker_that_does_not_exist_is_named_with_those_that_do() {
+/// What a session says that does not begin.
+fn refused(broker: &str, config: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("bots.toml"), CONFIG).unwrap();
+    std::fs::write(folder.path().join("bots.toml"), config).unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_own-broker"))
-        .args(["live", "--broker", "cosine", "--config", "bots.toml"])
+        .args(["live", "--broker", broker, "--config", "bots.toml"])
         .current_dir(folder.path())
         .output()
         .unwrap();
-    let text = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success() && text.contains("cosine") && text.contains("sine-stream"), "{text}");
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success(), "{text}");
+    text
+}
+
+#[test]
+fn a_broker_that_does_not_exist_is_named_with_those_that_do() {
+    let text = refused("cosine", CONFIG);
+    assert!(text.contains("cosine") && text.contains("sine-stream"), "{text}");
+}
+
+#[test]
+fn a_broker_that_cannot_be_connected_to_says_why() {
+    let text = refused("sine", &CONFIG.replace("SINE", "COSINE"));
+    assert!(text.contains("there is no COSINE, only SINE"), "{text}");
 }
 
 #[tokio::test]
 async fn one_market_streams_and_the_other_is_asked() {
-    let symbol = "SINE".parse().unwrap();
-    assert!(own_broker::polled().market.subscribe(&symbol).await.unwrap().is_none());
-    let streamed: std::sync::Arc<dyn MarketData> = own_broker::streamed().market;
+    let (config, symbol) = (Config::default(), "SINE".parse().unwrap());
+    assert!(polled(&config).unwrap().market.subscribe(&symbol).await.unwrap().is_none());
+    let streamed: std::sync::Arc<dyn MarketData> = streamed(&config).unwrap().market;
     let mut feed = streamed.subscribe(&symbol).await.unwrap().expect("it streams");
     let ((first, held), then) = (feed.next().await.unwrap(), feed.next());
     drop(held);

@@ -20,7 +20,12 @@ impl Broker for HttpBroker {
     }
 
     async fn trade(&self, id: &str, detail: Detail) -> Result<Reply<TradeReport>, BrokerError> {
-        let short = self.ask_trade(id).await?.map(|record| report_of(record, &self.unrecognised));
+        let short = match self.ask_trade(id).await {
+            Ok(reply) => reply.map(|record| report_of(record, &self.unrecognised)),
+            // The list may have what is not found by its id.
+            Err(BrokerError::NotFound { .. }) => return self.find_in_list(id).await,
+            Err(error) => return Err(error),
+        };
         match detail {
             // Get-by-id may have only the short projection, which does not say how a trade ended (contract 4.1,
             // endpoint 3): the list by user does.
@@ -159,6 +164,26 @@ mod tests {
         assert_eq!((trade.progress, trade.profit), (Progress::Over(Outcome::Lost), Some(Decimal::from(-10))));
         assert_eq!(trade.account, Some(Account::Demo));
         assert_eq!(paths(&script), ["/token/trades/01JT", "/token/users/me", "/token/trades"]);
+    }
+
+    #[tokio::test]
+    async fn a_trade_that_is_not_found_by_its_id_is_looked_up_in_the_list() {
+        let broker_with = async |list: &str| {
+            let bodies = [("404 Not Found", "{}"), ("200 OK", USER), ("200 OK", list)];
+            let acts = bodies.iter().map(|(status, body)| Act::Reply(answer(status, body))).collect();
+            let script = Script::start(acts).await;
+            let broker = script.broker(Settings { requests_per_second: 0.0, ..Settings::default() });
+            (script, broker)
+        };
+        for detail in [Detail::Progress, Detail::Everything] {
+            let (script, broker) = broker_with(LIST).await;
+            let trade = broker.trade("01JT", detail).await.unwrap().value;
+            assert_eq!(trade.progress, Progress::Over(Outcome::Lost));
+            assert_eq!(paths(&script), ["/token/trades/01JT", "/token/users/me", "/token/trades"]);
+        }
+        let (_script, broker) = broker_with(r#"{"data": []}"#).await;
+        let unknown = broker.trade("01JT", Detail::Progress).await;
+        assert!(matches!(unknown, Err(BrokerError::NotFound { .. })), "{unknown:?}");
     }
 
     #[tokio::test]

@@ -1,10 +1,10 @@
 //! Brokers that a binary of one's own adds to the program.
 
 use super::Connection;
-use crate::configuration::{Loaded, Mode};
+use crate::configuration::{Config, Loaded, Mode};
 use crate::error::AppError;
 use candlewick_broker::clock::Clock;
-use candlewick_broker::{Account, Broker, MarketData, UnrecognisedData};
+use candlewick_broker::{Account, Broker, BrokerError, MarketData, UnrecognisedData};
 use candlewick_records::TradingMode;
 use candlewick_sdk::Millis;
 use std::collections::BTreeMap;
@@ -24,7 +24,7 @@ pub struct VenuePorts {
     pub until: Option<Millis>,
 }
 
-type Connect = Arc<dyn Fn() -> VenuePorts + Send + Sync>;
+type Connect = Arc<dyn Fn(&Config) -> Result<VenuePorts, BrokerError> + Send + Sync>;
 
 /// The brokers that the program knows besides the configured one, by name.
 #[derive(Clone, Default)]
@@ -32,14 +32,18 @@ pub struct OwnBrokers(BTreeMap<String, Connect>);
 
 impl OwnBrokers {
     /// Adds one, by its name; of two with one name the later stands.
-    pub fn add(&mut self, name: &str, connect: impl Fn() -> VenuePorts + Send + Sync + 'static) {
+    pub fn add(
+        &mut self,
+        name: &str,
+        connect: impl Fn(&Config) -> Result<VenuePorts, BrokerError> + Send + Sync + 'static,
+    ) {
         self.0.insert(name.to_owned(), Arc::new(connect));
     }
 
     /// Connects to the one of this name.
     ///
     /// # Errors
-    /// There is none.
+    /// There is none, or why it cannot be connected to.
     pub fn connect(&self, name: &str, loaded: &Loaded) -> Result<Connection, AppError> {
         let Some(connect) = self.0.get(name) else {
             let error = AppError::invalid(format!("this program has no broker \"{name}\""));
@@ -50,7 +54,7 @@ impl OwnBrokers {
                 error.help(format!("it has {}", known.join(", ")))
             });
         };
-        let VenuePorts { market, broker, clock, until } = connect();
+        let VenuePorts { market, broker, clock, until } = connect(&loaded.config)?;
         let (account, trading) = match loaded.config.account.mode {
             Mode::Demo => (Account::Demo, TradingMode::Demo),
             Mode::Real => (Account::Real, TradingMode::Real),

@@ -26,10 +26,10 @@ pub(crate) fn check_terms(
 ) -> (Terms, Vec<Finding>) {
     let amount = report.amount.map(|amount| amount.normalize().to_string());
     let money = [
-        compare("account", report.account.map(|account| account.to_string()), order.account.to_string()),
-        compare("symbol", report.symbol.clone(), order.symbol.to_string()),
-        compare("direction", known(report.direction.as_ref()), order.direction.to_string()),
-        compare("amount", amount, order.amount.normalize().to_string()),
+        compare("account", report.account.map(|account| account.to_string()), &order.account.to_string()),
+        compare("symbol", report.symbol.clone(), &order.symbol.to_string()),
+        compare("direction", known(report.direction.as_ref()), &order.direction.to_string()),
+        compare("amount", amount, &order.amount.normalize().to_string()),
     ];
     let money: Vec<String> = money.into_iter().flatten().collect();
     let terms = match money.first() {
@@ -39,8 +39,8 @@ pub(crate) fn check_terms(
     let expiration = report.expiration_type.as_ref().and_then(Reported::known);
     let expiration = expiration.map(|known| known.as_str().to_owned());
     let time = [
-        compare("close type", known(report.close_type.as_ref()), order.close_type.to_string()),
-        compare("expiration type", expiration, order.expiration_type.as_str().to_owned()),
+        compare("close type", known(report.close_type.as_ref()), &order.close_type.to_string()),
+        compare("expiration type", expiration, order.expiration_type.as_str()),
         check_span(order, report),
     ];
     let differences = money.into_iter().chain(time.into_iter().flatten());
@@ -50,7 +50,7 @@ pub(crate) fn check_terms(
 }
 
 /// How a value differs from what was asked for.
-fn compare(name: &str, reported: Option<String>, wanted: String) -> Option<String> {
+fn compare(name: &str, reported: Option<String>, wanted: &str) -> Option<String> {
     let found = reported.filter(|found| *found != wanted)?;
     Some(format!("{name} is {found}, asked for was {wanted}"))
 }
@@ -108,7 +108,7 @@ mod tests {
         match (&terms, money) {
             (Terms::AsOrdered, None) => {}
             (Terms::OtherMoney { difference }, Some(part)) => {
-                assert!(difference.contains(part), "{difference}")
+                assert!(difference.contains(part), "{difference}");
             }
             other => panic!("{other:?}"),
         }

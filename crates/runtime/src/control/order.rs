@@ -12,8 +12,6 @@ use tokio::sync::{mpsc, oneshot};
 /// How long the run may take to answer an order.
 const ANSWER_PATIENCE: Duration = Duration::from_secs(10);
 
-/// Why a run halts by itself.
-
 /// What a person orders.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "order", rename_all = "snake_case", deny_unknown_fields)]

@@ -108,6 +108,11 @@ impl Doubts {
         self.resolver.next_look()
     }
 
+    /// Whether a doubt may end by itself.
+    pub(crate) fn is_searching(&self) -> bool {
+        self.resolver.is_searching()
+    }
+
     /// When the list is to be looked through next, doubts or not.
     pub(crate) fn next_routine_look(&self, now: Millis) -> Option<Millis> {
         self.list_every.map(|every| now + every)

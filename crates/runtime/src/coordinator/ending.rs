@@ -33,6 +33,8 @@ pub(crate) struct UnderWay {
     pub(crate) is_waiting: bool,
     /// Whether an open left and is not answered.
     pub(crate) is_opening: bool,
+    /// Whether what became of an open is looked for, and nobody was asked yet.
+    pub(crate) has_doubt: bool,
 }
 
 /// What an order to stop means.
@@ -137,7 +139,7 @@ impl Ending {
     /// Why the run is over, once it is. An open on its way is always waited for: it has a deadline of its own.
     pub(crate) fn ended(&self, under_way: UnderWay, now: Millis) -> Option<Stop> {
         let (stopping, ends) = (self.stopping?, self.patience_ends(under_way)?);
-        let is_quiet = under_way.last_close.is_none() && !under_way.is_waiting;
+        let is_quiet = under_way.last_close.is_none() && !under_way.is_waiting && !under_way.has_doubt;
         let is_over = is_quiet || now >= ends;
         (is_over && !under_way.is_opening).then_some(stopping.why)
     }
@@ -155,7 +157,8 @@ impl Ending {
 mod tests {
     use super::*;
 
-    const QUIET: UnderWay = UnderWay { last_close: None, is_waiting: false, is_opening: false };
+    const QUIET: UnderWay =
+        UnderWay { last_close: None, is_waiting: false, is_opening: false, has_doubt: false };
 
     fn ending() -> Ending {
         let settings =
@@ -190,6 +193,17 @@ mod tests {
         let under_way = UnderWay { is_opening: true, ..QUIET };
         assert_eq!(ending.ended(under_way, Millis::DAY), None);
         assert_eq!(ending.ended(QUIET, Millis::ZERO), Some(Stop::Interrupted));
+    }
+
+    #[test]
+    fn a_doubt_is_waited_for_within_the_patience() {
+        let mut ending = ending();
+        ending.stop(Stop::TimeUp, Millis::ZERO);
+        let under_way = UnderWay { has_doubt: true, ..QUIET };
+        let at = Millis::from_seconds;
+        assert_eq!(ending.ended(under_way, at(29)), None);
+        assert_eq!(ending.ended(under_way, at(30)), Some(Stop::TimeUp));
+        assert_eq!(ending.ended(QUIET, at(29)), Some(Stop::TimeUp));
     }
 
     #[test]

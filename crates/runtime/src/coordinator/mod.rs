@@ -388,6 +388,7 @@ impl Coordinator {
             last_close: self.trades.last_close(),
             is_waiting: !self.events.is_empty() || self.session.journal.has_waiting(),
             is_opening: self.requests.opening().next().is_some(),
+            has_doubt: self.doubts.is_searching(),
         }
     }
 

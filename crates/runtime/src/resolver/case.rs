@@ -104,6 +104,11 @@ impl Case {
         asked == Question::Open
     }
 
+    /// Whether it may be a trade, and no person was asked about it.
+    pub(crate) fn is_searched(&self) -> bool {
+        self.stage == Stage::InDoubt && self.question == Question::Open
+    }
+
     /// Whether nothing more is expected of it.
     pub(crate) fn is_forgotten(&self, now: Millis) -> bool {
         match self.stage {

@@ -116,6 +116,11 @@ impl Resolver {
         self.cases.iter().map(Case::next_look).min()
     }
 
+    /// Whether an intent is in doubt of which no person was asked yet.
+    pub(crate) fn is_searching(&self) -> bool {
+        self.cases.iter().any(Case::is_searched)
+    }
+
     /// A listing is begun at `now`. Whatever comes of it is to be handed in, also when it failed: an incomplete
     /// one lets time pass.
     pub(crate) fn begin_look(&mut self, now: Millis) {

@@ -144,11 +144,11 @@ impl Folded {
 enum Goes {
     On,
     /// None does; the journal as it was folded to find that out.
-    Over(Option<Folded>),
+    Over(Option<Box<Folded>>),
 }
 
 /// The reckoning, while time stands.
-fn finish(world: &Arc<World>, folded: Option<Folded>, counts: &mut Counts) {
+fn finish(world: &Arc<World>, folded: Option<Box<Folded>>, counts: &mut Counts) {
     reckon(world, folded);
     counts.intents = world.disk().intents.len() as u64;
     counts.trades = world.truth().trades.len() as u64;
@@ -194,7 +194,9 @@ fn goes_on(world: &World, end: End, ended: &Ended, counts: &mut Counts) -> Goes 
         Ended::Crashed => counts.crashes += 1,
         // What ends while the journal cannot be kept leaves the rest to the next run.
         Ended::Finished if end == End::Quiet => match Folded::of(world) {
-            Ok(folded) if folded.knows_all(world) || counts.runs > 100 => return Goes::Over(Some(folded)),
+            Ok(folded) if folded.knows_all(world) || counts.runs > 100 => {
+                return Goes::Over(Some(Box::new(folded)));
+            }
             Err(_) => return Goes::Over(None),
             Ok(_) => {}
         },
@@ -262,11 +264,11 @@ fn deposits(lines: &[StoredLine]) -> i64 {
 }
 
 /// Folds the journal anew and holds it against the venue's truth.
-fn reckon(world: &World, folded: Option<Folded>) {
+fn reckon(world: &World, folded: Option<Box<Folded>>) {
     if !world.broken().is_empty() || world.is_excused() {
         return;
     }
-    let Folded { session, past } = match folded.map_or_else(|| Folded::of(world), Ok) {
+    let Folded { session, past } = match folded.map_or_else(|| Folded::of(world), |folded| Ok(*folded)) {
         Ok(folded) => folded,
         Err(error) => return world.require(false, || format!("the journal cannot be folded: {error}")),
     };

@@ -44,7 +44,8 @@ async fn an_open_that_breaks_or_is_never_answered_is_in_doubt_and_not_forgotten(
         let mut stage = Stage::paused().await.bot(btc(), &[MINUTE, 3 * MINUTE]);
         stage.script.opens.push_back(OpenScript::failed(rejected(RejectionReason::Other)));
         let stage = stage.spell(Which::Opens(btc()), (0, 2 * MINUTE), trouble);
-        let ran = stage.stop(3 * MINUTE + 30_000, Stop::TimeUp).run().await;
+        // The end waits for a doubt, and within its patience nothing is known of this one.
+        let ran = stage.stop(3 * MINUTE + 1_000, Stop::TimeUp).run().await;
         assert_eq!(ran.finished().book.rows()[0].state, IntentState::InDoubt);
         assert_eq!(ran.refused(), [(3 * MINUTE, Rule::InDoubt)]);
         assert_eq!(ran.asked(&Ask::Open(btc())), [MINUTE]);

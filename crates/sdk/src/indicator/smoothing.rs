@@ -1,5 +1,7 @@
 //! Exponential smoothing that starts from a simple mean: the piece that EMA, RSI, MACD, ATR and ADX share.
 
+use std::array;
+
 /// How small the weight of the past must be to be forgotten.
 const FORGOTTEN: f64 = 1e-9;
 
@@ -7,7 +9,7 @@ const FORGOTTEN: f64 = 1e-9;
 /// which begin together.
 ///
 /// The arithmetic is that of the wrapped crate's exponential average, which is not used because of the layout of its fields
-/// (`performance: large`).
+/// (docs/performance.md).
 #[derive(Clone, Debug)]
 pub(super) struct Smoothing<const LINES: usize = 1> {
     /// While the seed lacks values, their sums.
@@ -45,23 +47,24 @@ impl<const LINES: usize> Smoothing<LINES> {
 
     /// Takes a finite value for each line; answers from the `period`th on.
     ///
-    /// The seed is no function of its own, so that the means need not be written for each candle (`performance: candles`).
+    /// The seed is no function of its own, so that the means stay in registers from candle to candle (docs/performance.md).
     #[inline]
     pub(super) fn update_all(&mut self, values: [f64; LINES]) -> Option<[f64; LINES]> {
-        let lines = self.means.iter_mut().zip(values);
         if self.missing > 0 {
             self.missing -= 1;
             if self.missing >= self.period {
                 return None;
             }
-            lines.for_each(|(mean, value)| *mean += value);
+            self.means.iter_mut().zip(values).for_each(|(mean, value)| *mean += value);
             if self.missing > 0 {
                 return None;
             }
             self.means = self.means.map(|sum| sum / self.period as f64);
             return Some(self.means);
         }
-        lines.for_each(|(mean, value)| *mean = self.weight * value + self.kept * *mean);
+        let Self { weight, kept, means, .. } = *self;
+        // All lines are computed before any is written, so that they are computed together.
+        self.means = array::from_fn(|line| weight * values[line] + kept * means[line]);
         Some(self.means)
     }
 

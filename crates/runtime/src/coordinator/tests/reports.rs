@@ -1,0 +1,174 @@
+//! Reports of a trade that cannot be right: what is believed of them, and what stops the run.
+
+use super::*;
+use crate::resolver::report_of_tests;
+use candlewick_broker::{Progress, Reported};
+use candlewick_engine::{IntentState, Settled};
+use candlewick_sdk::{Direction, Outcome};
+
+const INTENT: IntentId = IntentId::new(1);
+/// When the answer to the open comes, in ms after the start of the run.
+const OPENED: i64 = 60_000;
+const CLOSE: Millis = Millis::new(START.get() + 120_999);
+
+/// What makes a report another trade's.
+type Change = fn(&mut TradeReport);
+
+/// What became of one trade.
+#[derive(Debug)]
+struct Seen {
+    state: IntentState,
+    /// The profit that was booked, in minor units, and when, in ms after the start.
+    booked: Option<(i64, i64)>,
+    /// When the trade was asked for.
+    asked: Vec<i64>,
+    halted: Option<String>,
+    warnings: Vec<String>,
+}
+
+impl Seen {
+    fn warnings_about(&self, text: &str) -> usize {
+        self.warnings.iter().filter(|warning| warning.contains(text)).count()
+    }
+}
+
+/// The trade as it was ordered, while it runs.
+fn running() -> TradeReport {
+    TradeReport { close_time: Some(CLOSE), ..report_of_tests("01JT", START + Millis::new(OPENED)) }
+}
+
+/// The trade, won.
+fn over() -> TradeReport {
+    TradeReport { progress: Progress::Over(Outcome::Won), profit: Some(Decimal::from(8)), ..running() }
+}
+
+/// A run of five minutes with one open, answered with this report; the trade's records are these at each moment.
+fn trade(claimed: &[&str], opened: &TradeReport, record: impl Fn(i64) -> TradeReport) -> Seen {
+    let mut bench = Bench::start(|_| {});
+    for id in claimed {
+        bench.coordinator.doubts.claim(id);
+    }
+    bench.signal();
+    let (mut booked, mut asked, mut warnings) = (None, Vec::new(), Vec::new());
+    for ms in (OPENED..300_000).step_by(500) {
+        let mut inputs = vec![Input::Time, Input::Durable(Ok(()))];
+        while let Some(input) = inputs.pop() {
+            let now = bench.at(ms).now;
+            for command in bench.step(input) {
+                match command {
+                    Command::Send(open) => {
+                        let outcome = OpenOutcome::Opened(Reply::at(Box::new(opened.clone()), now));
+                        inputs.push(Input::Answer(Answer::Open(open.intent(), outcome)));
+                    }
+                    Command::Ask(Ask::Trade(intent, _)) => {
+                        asked.push(ms);
+                        let reply = Box::new(Reply::at(record(ms), now));
+                        inputs.push(Input::Answer(Answer::Trade(intent, Ok(reply))));
+                    }
+                    Command::Ask(Ask::Candles(series, _)) => {
+                        let failed = BrokerError::Unavailable { text: "no".to_owned() };
+                        inputs.push(Input::Answer(Answer::Candles(series, Err(failed))));
+                    }
+                    Command::Record(JournalEntry::Event(Event {
+                        kind: EventKind::Settled(Settled { profit, .. }),
+                        ..
+                    })) => {
+                        assert_eq!(booked.replace((profit.minor(), ms)), None, "booked once");
+                    }
+                    Command::Notify(crate::Notice::Warning(text)) => warnings.push(text),
+                    _ => {}
+                }
+            }
+        }
+    }
+    let session = &bench.coordinator.session;
+    let state = session.row(INTENT).expect("the intent is known").state;
+    Seen { state, booked, asked, halted: session.halted().cloned(), warnings }
+}
+
+#[test]
+fn a_trade_that_is_as_it_was_ordered_is_booked_and_halts_nothing() {
+    let seen = trade(&[], &running(), |_| over());
+    assert_eq!((seen.state, seen.halted.as_deref()), (IntentState::Settled, None), "{:?}", seen.warnings);
+    assert_eq!(seen.booked, Some((800, 125_000)));
+}
+
+#[test]
+fn a_trade_that_is_another_intents_leaves_the_open_in_doubt() {
+    let seen = trade(&["01JT"], &running(), |_| over());
+    assert_eq!((seen.state, seen.booked, seen.asked.len()), (IntentState::InDoubt, None, 0), "{seen:?}");
+    assert_eq!(seen.warnings_about("trade 01JT, which is another intent's"), 1, "{:?}", seen.warnings);
+}
+
+#[test]
+fn a_trade_of_other_money_halts_the_run_and_is_settled_all_the_same() {
+    let changes: [(Change, &str); 4] = [
+        (|report| report.amount = Some(Decimal::from(50)), "amount is 50, asked for was 10"),
+        (|report| report.symbol = Some("ETHUSDT".to_owned()), "symbol is ETHUSDT, asked for was BTCUSDT"),
+        (|report| report.direction = Some(Reported::Known(Direction::Sell)), "direction is SELL"),
+        (|report| report.account = Some(Account::Real), "account is real, asked for was demo"),
+    ];
+    for (change, expected) in changes {
+        let (mut opened, mut ended) = (running(), over());
+        change(&mut opened);
+        change(&mut ended);
+        let seen = trade(&[], &opened, |_| ended.clone());
+        assert!(seen.halted.as_deref().is_some_and(|why| why.contains(expected)), "{seen:?}");
+        assert_eq!((seen.state, seen.booked), (IntentState::Settled, Some((800, 125_000))), "{expected}");
+        assert_eq!(seen.warnings_about("halted: "), 1, "said once: {:?}", seen.warnings);
+    }
+}
+
+#[test]
+fn the_record_of_another_trade_is_not_booked_and_asked_for_again() {
+    let changes: [(Change, &str); 3] = [
+        (|report| report.id = "01JU".to_owned(), "it is named 01JU"),
+        (|report| report.symbol = Some("ETHUSDT".to_owned()), "its symbol is ETHUSDT"),
+        (|report| report.direction = Some(Reported::Known(Direction::Sell)), "its direction is SELL"),
+    ];
+    for (change, expected) in changes {
+        let record = |ms: i64| {
+            let mut record = TradeReport { profit: Some(Decimal::from(5_000)), ..over() };
+            change(&mut record);
+            if ms < 130_000 { record } else { over() }
+        };
+        let seen = trade(&[], &running(), record);
+        assert_eq!((seen.state, seen.asked.len()), (IntentState::Settled, 4), "{expected}: {seen:?}");
+        assert_eq!(seen.booked.map(|(profit, _)| profit), Some(800), "{expected}");
+        assert_eq!(seen.warnings_about(expected), 1, "said once: {:?}", seen.warnings);
+        assert_eq!(seen.halted, None);
+    }
+}
+
+#[test]
+fn a_profit_that_no_trade_can_have_halts_the_run() {
+    for (outcome, profit, is_possible) in [
+        (Outcome::Won, 100, true),
+        (Outcome::Won, 101, false),
+        (Outcome::Lost, -10, true),
+        (Outcome::Lost, -11, false),
+        (Outcome::Lost, 5, false),
+    ] {
+        let ended = TradeReport {
+            progress: Progress::Over(outcome),
+            profit: Some(Decimal::from(profit)),
+            ..running()
+        };
+        let seen = trade(&[], &running(), |_| ended.clone());
+        assert_eq!(seen.halted.is_none(), is_possible, "{outcome:?} {profit}: {seen:?}");
+        // The wallet follows the venue's figure.
+        assert_eq!(seen.booked, Some((profit * 100, 125_000)));
+    }
+}
+
+#[test]
+fn a_time_that_a_trade_cannot_have_is_reckoned_by_our_own_clock() {
+    for close in [Millis::new(CLOSE.get() * 1_000), CLOSE + Millis::DAY * 365, Millis::MAX] {
+        let report = |report: TradeReport| TradeReport { close_time: Some(close), ..report };
+        let ended = |ms: i64| report(if ms < 121_000 { running() } else { over() });
+        let seen = trade(&[], &report(running()), ended);
+        assert_eq!(seen.state, IntentState::Settled, "{close}: {seen:?}");
+        assert!(seen.booked.is_some_and(|(_, at)| at <= 160_000), "{close}: {seen:?}");
+        assert!(seen.warnings_about("which is not believed") > 0, "{:?}", seen.warnings);
+    }
+}
