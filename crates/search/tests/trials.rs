@@ -13,7 +13,7 @@ use candlewick_sdk::{
 };
 use candlewick_search::SearchError;
 use candlewick_search::sweep::{
-    Candidate, Declarations, Figures, Halving, Objective, Outcome, Replay, Search, SearchSettings,
+    Candidate, DeclarationUse, Figures, Halving, Objective, Outcome, Replay, Search, SearchSettings,
     SharedRunner, Space, Sweep, SweepEnd, SweepSettings, TrialJournal, TrialRow, TrialRunner, TrialTrade,
 };
 use candlewick_simulator::{DrawRule, Market, OpenRounding, PathKind, RecordedLatency, SimulationSettings};
@@ -202,7 +202,7 @@ impl<'a> Fixture<'a> {
         Self { settings, entry, space, days, candles, markets }
     }
 
-    fn shared(&self, black_box: Declarations) -> SharedRunner<'_> {
+    fn shared(&self, black_box: DeclarationUse) -> SharedRunner<'_> {
         let Self { settings, entry, space, candles, markets, .. } = self;
         SharedRunner::new(Replay { settings, entry, space, candles, markets }, black_box)
     }
@@ -228,7 +228,7 @@ impl<'a> Fixture<'a> {
     }
 
     /// Holds so many random trials to their single backtests; how many trades those were.
-    fn check(&self, black_box: Declarations, trials: u64, seed: u64) -> usize {
+    fn check(&self, black_box: DeclarationUse, trials: u64, seed: u64) -> usize {
         let shared = self.shared(black_box);
         let mut count = 0;
         for row in self.sweep(&shared, trials, seed).unwrap() {
@@ -275,12 +275,12 @@ fn random_trials_equal_their_single_backtests_trade_by_trade_under_any_rules() {
     let mut trades = 0;
     for ((stake, risk), seed) in rules().iter().zip(1..) {
         let mut fixture = Fixture::new(rsi, (stake, risk), &RSI, 3);
-        trades += fixture.check(Declarations::Trusted, 2, seed);
+        trades += fixture.check(DeclarationUse::Trusted, 2, seed);
         fixture.settings.simulation = venue(seed);
-        trades += fixture.check(Declarations::Trusted, 2, seed);
-        trades += fixture.check(Declarations::Ignored, 2, seed + 100);
+        trades += fixture.check(DeclarationUse::Trusted, 2, seed);
+        trades += fixture.check(DeclarationUse::Ignored, 2, seed + 100);
         let fixture = Fixture::new(ema, (stake, risk), &EMA, 2);
-        trades += fixture.check(Declarations::Trusted, 2, seed);
+        trades += fixture.check(DeclarationUse::Trusted, 2, seed);
     }
     // 104 trials.
     assert!(trades > 5_000, "{trades} trades are too few to tell anything");
@@ -292,9 +292,9 @@ fn an_earlier_end_and_stress_are_shared_as_well() {
     let entry = registry.find("rsi-reversal").unwrap();
     let mut fixture = Fixture::new(entry, (&rules()[0].0, &rules()[1].1), &RSI, 2);
     fixture.settings.simulation.stress = 0.5;
-    fixture.check(Declarations::Trusted, 3, 5);
-    let shared = fixture.shared(Declarations::Trusted);
-    let replay = fixture.shared(Declarations::Ignored);
+    fixture.check(DeclarationUse::Trusted, 3, 5);
+    let shared = fixture.shared(DeclarationUse::Trusted);
+    let replay = fixture.shared(DeclarationUse::Ignored);
     let until = Millis::new(MONDAY) + Millis::HOUR * 20;
     for row in fixture.sweep(&shared, 3, 9).unwrap() {
         let balance = Money::from_minor(1_000_000);
@@ -375,7 +375,7 @@ fn a_strategy_is_told_the_same_in_a_trial_as_in_its_single_backtest() {
             let parameters = ["every=1..40", longer, "close_type=01:00,02:00,05:00"];
             let mut fixture = Fixture::new(entry, (stake, risk), &parameters, 2);
             fixture.settings.simulation = venue(seed);
-            trades += fixture.check(Declarations::Trusted, 2, seed);
+            trades += fixture.check(DeclarationUse::Trusted, 2, seed);
         }
     }
     assert!(trades > 4_000, "{trades} trades are too few to tell anything");
@@ -440,7 +440,7 @@ fn a_declaration_that_is_not_what_the_strategy_does_is_caught() {
     let (stake, risk) = &rules()[1];
     for (beside, is_caught) in [("beside=0", false), ("beside=0.5", true)] {
         let fixture = Fixture::new(entry, (stake, risk), &["level=20..40:10", beside], 2);
-        let shared = fixture.shared(Declarations::Trusted);
+        let shared = fixture.shared(DeclarationUse::Trusted);
         for row in fixture.sweep(&shared, 3, 1).unwrap() {
             let caught = shared.check(&row.candidate, Money::from_minor(1_000_000));
             assert_eq!(caught.is_err(), is_caught, "{beside} {:?}", row.candidate);
@@ -458,7 +458,7 @@ fn one_key_for_two_series_is_caught() {
     let (stake, risk) = &rules()[1];
     for (names, is_caught) in [("names=true", false), ("names=false", true)] {
         let fixture = Fixture::new(entry, (stake, risk), &["period=5,6", "level=30,40", names], 2);
-        let ran = fixture.sweep(&fixture.shared(Declarations::Trusted), 4, 1);
+        let ran = fixture.sweep(&fixture.shared(DeclarationUse::Trusted), 4, 1);
         assert_eq!(ran.is_err(), is_caught, "{names}");
         if let Err(error) = ran {
             assert!(error.to_string().contains("\"rsi\" stands for two different series"), "{error}");

@@ -13,7 +13,7 @@ use candlewick_broker::clock::Stopwatch;
 use candlewick_report::sweep::{SweepReport, SweepResults, write_sweep_page};
 use candlewick_search::SearchError;
 use candlewick_search::sweep::{
-    Declarations, Luck, Record, Replay, Shard, SharedRunner, Sweep, SweepEnd, SweepProgress, TrialRow,
+    DeclarationUse, Luck, Record, Replay, Shard, SharedRunner, Sweep, SweepEnd, SweepProgress, TrialRow,
     Watcher, ranked, write_trials_csv, write_trials_parquet,
 };
 use clap::{Args, Subcommand};
@@ -118,7 +118,7 @@ pub(super) fn run(arguments: &SweepArguments, context: &Context<'_>) -> Result<E
     let prepared = terms.prepare(&context.global.config, context.registry, &Terminal(context.global))?;
     let PreparedSearch { loaded, entry, settings, space, sweep, candles, .. } = &prepared;
     let replay = Replay { settings, entry, space, candles: &candles.series, markets: &candles.markets };
-    let runner = SharedRunner::new(replay, Declarations::Trusted);
+    let runner = SharedRunner::new(replay, DeclarationUse::Trusted);
     let (balance, threads) = (loaded.initial_balance()?, terms.threads());
     let job = Sweep { space, settings: sweep, runner: &runner, balance, threads };
     let sweep_context = SweepContext {

@@ -4,7 +4,8 @@ use crate::event::{at, cancelled, candle, in_doubt, lost, not_opened, opened_pay
 use crate::script::Script;
 use crate::test_session::TestSession;
 use candlewick_engine::{
-    Action, BotVerdict, Edge, Event, Header, Recall, RiskSettings, Session, SessionSettings, VerdictSettings,
+    Action, BotVerdict, Edge, Event, Header, JournalDecoder, RiskSettings, Session, SessionSettings,
+    VerdictSettings,
 };
 use candlewick_sdk::MoneyScale;
 use candlewick_sdk::rust_decimal::Decimal;
@@ -122,7 +123,7 @@ fn restarted(
         lines.extend(actions.drain(..).map(|action| (false, to_string(&action).unwrap())));
     }
     let mut again = Session::new(second, vec![script.strategy()]).unwrap();
-    let mut recall = Recall::of_run(&header(first, version), &mut again).unwrap();
+    let mut recall = JournalDecoder::of_run(&header(first, version), &mut again).unwrap();
     for (is_event, body) in &lines {
         let recorded = if *is_event { recall.read_event(body) } else { recall.read_action(body) };
         again.recall(&recorded.unwrap());
@@ -138,8 +139,8 @@ fn a_restart_finds_the_verdict_as_if_it_had_never_ended() {
         let (before, session) = restarted((&settings, "1"), (&settings, "1"), trades);
         let after = the_verdict(&session);
         assert_eq!(
-            (after.edge_test(), after.edge(), after.since()),
-            (before.edge_test(), edge, before.since())
+            (after.edge_test(), after.edge(), after.first_intent()),
+            (before.edge_test(), edge, before.first_intent())
         );
         assert_eq!(session.edge_rejected_bots().count(), usize::from(edge == Edge::Rejected));
     }
@@ -170,7 +171,7 @@ fn other_parameters_another_version_or_another_plan_begin_anew() {
         let verdict = the_verdict(&session);
         assert_eq!((accounts(&verdict), verdict.edge()), ((0, 1.0, 1.0), Edge::Open), "{second:?}");
         assert_eq!(
-            (verdict.since().number(), session.edge_rejected_bots().count()),
+            (verdict.first_intent().number(), session.edge_rejected_bots().count()),
             (LOSSES.unsigned_abs() + 1, 0)
         );
     }

@@ -13,7 +13,7 @@ use candlewick_sdk::{
     Symbol,
 };
 use candlewick_search::sweep::{
-    Candidate, Declarations, Halving, Objective, Replay, Search, SearchSettings, Setting, SharedRunner,
+    Candidate, DeclarationUse, Halving, Objective, Replay, Search, SearchSettings, Setting, SharedRunner,
     Space, Sweep, SweepEnd, SweepSettings, TrialJournal, TrialRow,
 };
 use candlewick_simulator::{Market, SimulationSettings};
@@ -69,7 +69,7 @@ impl Fixture {
         Self { settings, candles: vec![candles], markets, entry, space }
     }
 
-    pub(crate) fn sweep(&self, black_box: Declarations, threads: usize) -> Vec<TrialRow> {
+    pub(crate) fn sweep(&self, black_box: DeclarationUse, threads: usize) -> Vec<TrialRow> {
         let replay = Replay {
             settings: &self.settings,
             entry: &self.entry,

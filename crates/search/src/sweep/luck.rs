@@ -99,7 +99,7 @@ impl Luck {
     }
 
     /// The figures by what people call them; what is not known has none.
-    pub fn told(&self) -> [(&'static str, Option<f64>); 4] {
+    pub fn named_figures(&self) -> [(&'static str, Option<f64>); 4] {
         [
             ("one as good if no set earned anything (block bootstrap of the largest of all)", self.p_value),
             (

@@ -3,8 +3,8 @@
 use super::{Course, Robustness, Window};
 use crate::SearchError;
 use crate::sweep::{
-    Candidate, Declarations, Figures, Outcome, Record, Replay, SharedRunner, Sweep, SweepEnd, SweepSettings,
-    TrialEnd, TrialJournal, TrialRow, TrialRunner, Watcher, ranked,
+    Candidate, DeclarationUse, Figures, Outcome, Record, Replay, SharedRunner, Sweep, SweepEnd,
+    SweepSettings, TrialEnd, TrialJournal, TrialRow, TrialRunner, Watcher, ranked,
 };
 use candlewick_backtest::Finished;
 use candlewick_engine::TradeBook;
@@ -85,7 +85,7 @@ impl WalkForward<'_> {
             return Ok(WindowEnd::Done(Box::new(nothing())));
         };
         let replay = Replay { candles: &candles, markets: &markets, ..whole };
-        let runner = SharedRunner::new(replay, Declarations::Trusted);
+        let runner = SharedRunner::new(replay, DeclarationUse::Trusted);
         let sweep = Sweep {
             space: whole.space,
             settings: self.sweep,

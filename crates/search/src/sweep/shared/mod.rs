@@ -34,12 +34,12 @@ pub struct SharedRunner<'a> {
     replay: Replay<'a>,
     cache: SeriesCache,
     outcomes: Mutex<Vec<(Millis, Arc<OutcomeTable>)>>,
-    black_box: Declarations,
+    black_box: DeclarationUse,
 }
 
 /// What a search makes of declarations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Declarations {
+pub enum DeclarationUse {
     /// A strategy that declares its signals is not shown candles: its declaration says where it signals.
     Trusted,
     /// Every strategy is shown every candle.
@@ -48,7 +48,7 @@ pub enum Declarations {
 
 impl<'a> SharedRunner<'a> {
     /// Over what a replay runs on.
-    pub fn new(replay: Replay<'a>, black_box: Declarations) -> Self {
+    pub fn new(replay: Replay<'a>, black_box: DeclarationUse) -> Self {
         Self { replay, cache: SeriesCache::new(), outcomes: Mutex::new(Vec::new()), black_box }
     }
 
@@ -146,8 +146,8 @@ impl<'a> SharedRunner<'a> {
 
     fn declaration(&self, declared: Option<Declaration>) -> Option<Declaration> {
         match self.black_box {
-            Declarations::Trusted => declared,
-            Declarations::Ignored => None,
+            DeclarationUse::Trusted => declared,
+            DeclarationUse::Ignored => None,
         }
     }
 
