@@ -1,7 +1,6 @@
 //! The same trades in loops written for nothing else.
 
-use super::work::Outcome;
-use super::{BALANCE, STAKE, Signals, WARMUP, Zone};
+use super::{BALANCE, Outcome, STAKE, Signals, WARMUP, Zone};
 use candlewick_sdk::Candle;
 use std::cmp::Ordering;
 use ta::Next;

@@ -5,10 +5,12 @@
 
 mod by_hand;
 mod crowd;
+mod outcome;
 mod work;
 
 pub use crowd::Crowd;
-pub use work::{Outcome, Stage, Work, WorkKind};
+pub use outcome::Outcome;
+pub use work::{Stage, Work, WorkKind};
 
 use candlewick_sdk::indicator::Rsi;
 use candlewick_sdk::{Candle, Direction, Signal, Strategy};

@@ -1,6 +1,6 @@
 //! Candles, bots and rules to measure by.
 
-use super::{BALANCE, Crowd, RsiExtremes, STAKE, Signals, by_hand};
+use super::{BALANCE, Crowd, Outcome, RsiExtremes, STAKE, Signals, by_hand};
 use crate::{Backtest, BacktestError, BacktestSettings, Summary};
 use candlewick_engine::{BotSettings, Hours, JournalHash, RiskSettings, SessionSettings, StakeSettings};
 use candlewick_history::{GenerateSettings, HistoryError, generate, known_market, resample};
@@ -36,15 +36,6 @@ pub enum Stage {
     Judged,
     /// Its trade book is given back.
     BookGone,
-}
-
-/// What a run came to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Outcome {
-    /// Settled trades.
-    pub trades: u64,
-    /// The balance after them, in cents.
-    pub balance: i64,
 }
 
 /// A piece of work, ready to be run many times.
