@@ -77,7 +77,7 @@ fn the_report_has_its_keys_and_they_agree() {
 }
 
 #[test]
-fn later_origins_win_and_are_told() {
+fn later_origins_win_and_are_reported() {
     let folder = Folder::new()
         .with(
             "one.toml",

@@ -1,4 +1,4 @@
-//! Audits of a live session: each looks at something while the venue keeps its word, and tells when it does not.
+//! Audits of a live session: each looks at something while the venue keeps its word, and reports when it does not.
 
 use crate::recording::{folder, record};
 use serde_json::Value;

@@ -47,7 +47,7 @@ pub(crate) struct Run {
     pub(crate) code: i32,
     /// What it printed.
     pub(crate) stdout: String,
-    /// What it told.
+    /// What it printed on stderr.
     pub(crate) stderr: String,
 }
 

@@ -139,7 +139,7 @@ fn seconds_in_the_catalog_price_the_trades_of_minutes() {
 }
 
 #[test]
-fn versions_and_ranges_are_exported_and_an_absent_one_is_told() {
+fn versions_and_ranges_are_exported_and_an_absent_one_is_reported() {
     let folder = Folder::new();
     folder.run(&GENERATE);
     folder.run(&GENERATE).fails(2, &["candles: BTCUSDT 1m is there already", "--force"]);
@@ -169,7 +169,7 @@ fn versions_and_ranges_are_exported_and_an_absent_one_is_told() {
 }
 
 #[test]
-fn the_list_tells_what_there_is() {
+fn the_list_shows_what_there_is() {
     let folder = Folder::new();
     let table = folder.run(&["data", "list"]);
     assert!(table.code == 0 && table.stdout.contains("the catalog is empty"), "{}", table.stdout);
@@ -284,7 +284,7 @@ fn bots_that_come_along_take_the_catalog_only_when_it_serves_them_all() {
 }
 
 #[test]
-fn candles_that_are_not_there_are_told_with_what_is() {
+fn candles_that_are_not_there_are_reported_with_what_is() {
     let folder = folder_with_bot("1m", "1m");
     folder.run(&GENERATE);
     folder.run(&[&GENERATE[..], &["--force", "--seed", "2"]].concat());

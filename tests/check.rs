@@ -1,4 +1,4 @@
-//! `data check` as a user runs it: exit codes, what is told, and repairs that leave the original alone.
+//! `data check` as a user runs it: exit codes, what is reported, and repairs that leave the original alone.
 
 use crate::candlewick::{Folder, candles};
 use serde_json::Value;

@@ -1,9 +1,9 @@
-//! What a user types wrong, and what they are told: each kind of bad input with its message and exit code.
+//! What a user types wrong, and what the program answers: each kind of bad input with its message and exit code.
 
 use crate::candlewick::{BACKTEST, BOT, Folder, candles, candlewick, folder_with_bot};
 
 #[test]
-fn a_wrong_configuration_is_told_with_key_value_file_and_way_out() {
+fn a_wrong_configuration_is_reported_with_key_value_file_and_way_out() {
     let check =
         |from: &str, to: &str, expected: &str| folder_with_bot(from, to).run(&BACKTEST).fails(2, &[expected]);
     check(
@@ -75,7 +75,7 @@ fn a_wrong_configuration_is_told_with_key_value_file_and_way_out() {
 }
 
 #[test]
-fn everything_that_is_wrong_is_told_at_once() {
+fn everything_that_is_wrong_is_reported_at_once() {
     let check = |text: String, parts: &[&str]| {
         let folder = Folder::new().with("bot.toml", &text);
         folder.run(&["config", "check", "--config", "bot.toml"]).fails(2, parts);
@@ -84,7 +84,7 @@ fn everything_that_is_wrong_is_told_at_once() {
         format!("{BOT}[risk]\nmax_open = 1\nhours = 3\n[broker]\nslot = 5\n"),
         &["3 problems in the configuration", "risk.max_open (", "risk.hours = 3 (", "broker.slot = 5 ("],
     );
-    // What only the parts themselves know is told when the form is right.
+    // What only the parts themselves know is reported when the form is right.
     let unknown = BOT.replace("rsi-reversal", "rsi");
     check(
         format!("{BOT}{unknown}[simulation]\nlatency_ms = 99999999\n"),
@@ -148,8 +148,8 @@ fn a_secret_is_taken_from_the_environment_and_shown_as_a_mask() {
 fn a_password_of_the_journals_database_is_refused_in_files_and_arguments_and_never_shown() {
     let check = |folder: &Folder, arguments: &[&str], origin: &str| {
         let run = folder.run(arguments);
-        let told = format!("journal.url ({origin}): a password does not belong in ");
-        run.fails(2, &[&told, "PGPASSFILE", "PGPASSWORD", "CANDLEWICK_JOURNAL__URL"]);
+        let printed = format!("journal.url ({origin}): a password does not belong in ");
+        run.fails(2, &[&printed, "PGPASSFILE", "PGPASSWORD", "CANDLEWICK_JOURNAL__URL"]);
         assert!(!run.stderr.contains("hush"), "{}", run.stderr);
     };
     for url in [
@@ -167,13 +167,13 @@ fn a_password_of_the_journals_database_is_refused_in_files_and_arguments_and_nev
         for command in [&["status"][..], &["live", "--sandbox"]] {
             check(&Folder::new(), &[command, &["--journal", url]].concat(), "--journal");
         }
-        let told = folder.run(&["doctor", "--config", "bot.toml"]);
+        let printed = folder.run(&["doctor", "--config", "bot.toml"]);
         assert!(
-            told.code == 5 && told.stdout.contains("journal.url (bot.toml): a password"),
+            printed.code == 5 && printed.stdout.contains("journal.url (bot.toml): a password"),
             "{}",
-            told.stdout
+            printed.stdout
         );
-        assert!(!told.stdout.contains("hush") && !told.stderr.contains("hush"), "{}", told.stdout);
+        assert!(!printed.stdout.contains("hush") && !printed.stderr.contains("hush"), "{}", printed.stdout);
     }
 }
 
@@ -189,9 +189,9 @@ fn a_password_in_the_environment_reaches_no_output() {
         for command in ["doctor", "status", "report", "live", "config check", "config show"] {
             let command: Vec<&str> = command.split(' ').collect();
             let run = folder.run(&[&command[..], &["-vvv", "--config", "bot.toml"]].concat());
-            let told = run.stdout + &run.stderr;
-            assert!(!told.contains("hush") && !told.contains("4711"), "{command:?}: {told}");
-            assert!(command[0] == "config" || run.code != 0, "{command:?}: {told}");
+            let printed = run.stdout + &run.stderr;
+            assert!(!printed.contains("hush") && !printed.contains("4711"), "{command:?}: {printed}");
+            assert!(command[0] == "config" || run.code != 0, "{command:?}: {printed}");
         }
     }
 }
@@ -233,12 +233,12 @@ fn real_money_needs_both_yeses() {
         .with("bot.toml", BOT)
         .run(&live)
         .fails(2, &["--real asks for real money", "account.mode = \"demo\""]);
-    let told = ["CANDLEWICK_ALLOW_REAL=yes", "--real", "account.mode = \"real\" (bot.toml)"];
-    Folder::new().with("bot.toml", &config).run(&live).fails(2, &told);
+    let printed = ["CANDLEWICK_ALLOW_REAL=yes", "--real", "account.mode = \"real\" (bot.toml)"];
+    Folder::new().with("bot.toml", &config).run(&live).fails(2, &printed);
 }
 
 #[test]
-fn bad_candles_are_told_with_file_and_line() {
+fn bad_candles_are_reported_with_file_and_line() {
     let good = candles(4);
     let lines: Vec<&str> = good.lines().collect();
     let join = |lines: &[&str]| lines.join("\n");
@@ -259,7 +259,7 @@ fn bad_candles_are_told_with_file_and_line() {
 }
 
 #[test]
-fn data_arguments_that_do_not_tell_their_series_are_refused() {
+fn data_arguments_that_do_not_say_their_series_are_refused() {
     let folder = folder_with_bot("1m", "1m");
     let run = |data: &[&str]| folder.run(&[&BACKTEST[..3], data].concat());
     run(&["--data", "prices.csv"])
@@ -271,7 +271,7 @@ fn data_arguments_that_do_not_tell_their_series_are_refused() {
 }
 
 #[test]
-fn a_bot_without_candles_hears_what_there_is() {
+fn a_bot_without_candles_is_shown_what_there_is() {
     let check =
         |from: &str, to: &str, parts: &[&str]| folder_with_bot(from, to).run(&BACKTEST).fails(3, parts);
     check(
@@ -290,9 +290,9 @@ fn a_bot_without_candles_hears_what_there_is() {
 fn a_strategys_longer_candles_must_fit_its_bots() {
     let bot = BOT.replace("rsi-reversal", "trend-filter").replace("period = 2", "trend_seconds = 90");
     let folder = Folder::new().with("bot.toml", &bot).with("BTCUSDT_1m.csv", &candles(50));
-    let told = "strategy \"trend-filter\" also wants longer candles: 90s is not a multiple of 1m";
-    folder.run(&BACKTEST).fails(2, &["bots[0].interval", told]);
-    folder.run(&["config", "check", "--config", "bot.toml"]).fails(2, &[told]);
+    let printed = "strategy \"trend-filter\" also wants longer candles: 90s is not a multiple of 1m";
+    folder.run(&BACKTEST).fails(2, &["bots[0].interval", printed]);
+    folder.run(&["config", "check", "--config", "bot.toml"]).fails(2, &[printed]);
 }
 
 #[test]

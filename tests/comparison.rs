@@ -25,7 +25,7 @@ fn length(value: &Value) -> usize {
 }
 
 #[test]
-fn two_backtests_are_told_apart() {
+fn two_backtests_are_distinguished() {
     let (folder, [a, b], [of_a, of_b]) = two_backtests();
     let found =
         folder.run(&["report", "--compare", "a.html", "b.html", "--json", "--html", "both.html"]).json();
@@ -48,11 +48,11 @@ fn two_backtests_are_told_apart() {
     assert_eq!(found["parameters"], json!([{ "key": "bot btc.params.period", "a": "2", "b": "3" }]));
     assert_eq!(found["a"]["verdict"], a["verdict"]);
 
-    let told = folder.run(&["report", "--compare", "a.html", "b.html"]);
-    assert_eq!(told.code, 0, "{}", told.stderr);
+    let printed = folder.run(&["report", "--compare", "a.html", "b.html"]);
+    assert_eq!(printed.code, 0, "{}", printed.stderr);
     for part in ["A: a.html", "B: b.html", "bot btc.params.period", "trades of A alone", "equity curve of A"]
     {
-        assert!(told.stdout.contains(part), "no {part} in {}", told.stdout);
+        assert!(printed.stdout.contains(part), "no {part} in {}", printed.stdout);
     }
     let page = folder.read("both.html");
     for part in [

@@ -14,7 +14,7 @@ use std::thread::JoinHandle;
 const STATE: &str =
     r#"{"phase":"halted","reason":"news","in_flight":0,"in_doubt":[],"open":2,"at":1767571200000}"#;
 
-/// A bot as far as orders go: it hears one, and answers with these words.
+/// A bot as far as orders go: it reads one, and answers with these words.
 fn bot(socket: &Path, answer: String) -> JoinHandle<Value> {
     let listener = UnixListener::bind(socket).unwrap();
     std::thread::spawn(move || {
@@ -107,7 +107,7 @@ fn a_bot_that_does_not_halt_by_order_finds_the_file() {
 }
 
 #[test]
-fn a_configuration_that_cannot_be_read_still_tells_how_to_halt() {
+fn a_configuration_that_cannot_be_read_still_shows_how_to_halt() {
     let folder = Folder::new().with("bot.toml", "[risk]\nmax_open = 1\n");
     folder.run(&["halt", "--config", "bot.toml"]).fails(2, &["risk.max_open", "candlewick.db.HALT"]);
     let folder = Folder::new().with("bot.toml", "[journal]\nurl = \"mysql://ann:hush@db/x\"\n");

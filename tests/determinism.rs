@@ -66,7 +66,7 @@ fn two_processes_write_the_same_journal() {
 }
 
 #[test]
-fn the_hashes_tell_settings_and_candles_apart() {
+fn the_hashes_distinguish_settings_and_candles() {
     let hash = |run: &Journalled, key: &str| run.run.json()[key].as_str().unwrap().to_owned();
     let first = replay(BOTS, 6);
     for (what, other) in [

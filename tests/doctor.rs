@@ -1,4 +1,4 @@
-//! What a person is told before a first run, and when something is in the way of one.
+//! What a person reads before a first run, and when something is in the way of one.
 #![cfg(unix)]
 
 use crate::candlewick::{BOT, Folder, Run, candles};
@@ -56,7 +56,7 @@ fn before_the_first_run_all_is_well_on_a_venue_that_answers() {
     let folder = sound(&served);
     let run = examine(&folder);
     let bots = ["ok: bot.toml; 1 bot"];
-    let told: [(&str, &[&str]); 13] = [
+    let printed: [(&str, &[&str]); 13] = [
         ("configuration", &bots),
         ("credentials", &["ok: api-token from environment, api-key from environment"]),
         ("trading_api", &["ok: http://127.0.0.1:", "knows the token of user "]),
@@ -71,7 +71,7 @@ fn before_the_first_run_all_is_well_on_a_venue_that_answers() {
         ("data", &["ok: no files are configured"]),
         ("time_zones", &["ok: the day of the limits starts at 00:00 UTC"]),
     ];
-    for (check, parts) in told {
+    for (check, parts) in printed {
         finds(&run, 0, check, parts);
     }
     let names = std::fs::read_dir(folder.path(".")).unwrap().map(|entry| entry.unwrap().file_name());
@@ -107,7 +107,7 @@ fn without_a_network_each_api_fails_once_with_what_to_do() {
 }
 
 #[test]
-fn a_token_or_key_that_the_venue_does_not_know_is_told_from_a_dead_venue() {
+fn a_token_or_key_that_the_venue_does_not_know_is_distinguished_from_a_dead_venue() {
     let served = Served::start(&[]);
     let run = examine(&folder(&served, ("hush-4711", served.text("api_key")), BOT));
     finds(
@@ -146,7 +146,7 @@ fn credentials_that_are_missing_or_open_to_others_fail() {
 }
 
 #[test]
-fn a_pair_or_a_series_that_the_venue_does_not_have_is_told_with_what_it_has() {
+fn a_pair_or_a_series_that_the_venue_does_not_have_is_reported_with_what_it_has() {
     let served = Served::start(&[]);
     let with_bot = |from: &str, to: &str| {
         examine(&folder(&served, (served.text("token"), served.text("api_key")), &BOT.replace(from, to)))

@@ -1,4 +1,4 @@
-//! `edge`: the statistics of an edge, as a person and a machine are told them.
+//! `edge`: the statistics of an edge, as a person and a machine read them.
 
 use crate::candlewick::{BACKTEST, Folder, candlewick, folder_with_bot};
 use serde_json::Value;
@@ -15,7 +15,7 @@ fn assert_near(found: &Value, expected: f64, tolerance: f64) {
 }
 
 #[test]
-fn break_even_is_told_for_payouts_stakes_and_win_rates() {
+fn break_even_is_reported_for_payouts_stakes_and_win_rates() {
     let answer = json(&["break-even", "80", "85", "90"]);
     for (place, expected) in [0.555_556, 0.540_541, 0.526_316].into_iter().enumerate() {
         assert_near(&answer["payouts"][place]["break_even"], expected, 1e-6);
@@ -31,7 +31,7 @@ fn break_even_is_told_for_payouts_stakes_and_win_rates() {
 }
 
 #[test]
-fn a_plan_tells_the_known_numbers_of_trades_and_the_same_simulation_for_the_same_seed() {
+fn a_plan_shows_the_known_numbers_of_trades_and_the_same_simulation_for_the_same_seed() {
     let plan = ["plan", "--payout", "85", "--points", "2,5", "--paths", "100", "--most-trades", "1500"];
     let answer = json(&plan);
     for (place, by_normal, exact) in [(0, 3_828, 3_918), (1, 609, 641)] {
@@ -58,11 +58,11 @@ fn bare_counts_have_figures_and_no_verdict() {
     assert!(all["verdict"].is_null() && all["account_for"].is_null(), "{all}");
     assert_near(&all["independent"]["win_rate"], 0.58, 1e-12);
     assert!(all["independent"]["p_value"].as_f64().unwrap() < 0.01);
-    let told = candlewick(&[&["edge"], counts.as_slice()].concat()).stdout;
+    let printed = candlewick(&[&["edge"], counts.as_slice()].concat()).stdout;
     for part in
         ["none: it takes trades in their order", "assumes independent trades", "--trades or --journal"]
     {
-        assert!(told.contains(part), "{part}: {told}");
+        assert!(printed.contains(part), "{part}: {printed}");
     }
     candlewick(&["edge", "verdict", "--won", "5"]).fails(2, &["--lost"]);
     candlewick(&["edge", "verdict", "--won", "5", "--lost", "5", "--trades", "x"])
@@ -101,7 +101,7 @@ fn the_trades_of_a_backtest_have_the_accounts_of_its_report() {
     assert_eq!(answer["all"]["verdict"], report["verdict"]);
     assert_near(&answer["all"]["independent"]["win_rate"], report["win_rate"].as_f64().unwrap(), 1e-12);
     // The file does not say when a settlement became known; one trade after another that does not matter, but for the first
-    // payout, which a file tells at once and a venue with its first answer.
+    // payout, which a file has at once and a venue with its first answer.
     assert_near(&answer["all"]["account_for"], report["edge"]["account_for"].as_f64().unwrap(), 0.01);
 }
 
@@ -111,7 +111,7 @@ const BARE: &str = "[account]\ninitial_balance = 80\n[risk]\ndaily_loss_limit = 
                     ruin_horizon_trades = 60\n[[bots]]";
 
 #[test]
-fn ruin_is_told_of_stakes_at_the_rates_that_matter() {
+fn ruin_is_reported_of_stakes_at_the_rates_that_matter() {
     let flat =
         ["ruin", "--stake", "1", "--balance", "10", "--payout", "100", "--trades", "200", "--win-rate", "60"];
     let answer = json(&flat);
@@ -147,7 +147,7 @@ fn ruin_is_told_of_stakes_at_the_rates_that_matter() {
 }
 
 #[test]
-fn a_ladder_that_ruins_too_probably_does_not_start_live_and_is_told_in_a_backtest() {
+fn a_ladder_that_ruins_too_probably_does_not_start_live_and_is_reported_in_a_backtest() {
     let folder = folder_with_bot("params", LADDER);
     let config = folder.read("bot.toml").replace("[[bots]]", BARE);
     let folder = folder.with("bot.toml", &config);

@@ -44,19 +44,19 @@ fn a_request_that_never_left_has_its_reason() {
         }
     }
     write(&folder.path("unsent.db"), changed);
-    let (told, text) = explain(&folder, 9, "unsent.db");
-    assert_eq!(told["trade"]["state"], "not_sent");
-    assert_eq!(told["not_sent_reason"], "the journal was kept 40 ms too late for its signal");
-    assert_eq!(told["audit"], json!([]));
+    let (printed, text) = explain(&folder, 9, "unsent.db");
+    assert_eq!(printed["trade"]["state"], "not_sent");
+    assert_eq!(printed["not_sent_reason"], "the journal was kept 40 ms too late for its signal");
+    assert_eq!(printed["audit"], json!([]));
     let state = "\nState: not_sent: the journal was kept 40 ms too late for its signal\n";
     assert!(text.contains(state) && !text.contains("Audit"), "{text}");
-    let (told, _) = explain(&folder, 8, "unsent.db");
-    assert_eq!(told["not_sent_reason"], Value::Null);
+    let (printed, _) = explain(&folder, 8, "unsent.db");
+    assert_eq!(printed["not_sent_reason"], Value::Null);
 }
 
 /// Steps of this name, each with its time and what was sent or came.
-fn steps<'a>(told: &'a Value, what: &str) -> Vec<(i64, &'a str)> {
-    let timeline = told["timeline"].as_array().unwrap().iter().filter(|step| step["what"] == what);
+fn steps<'a>(printed: &'a Value, what: &str) -> Vec<(i64, &'a str)> {
+    let timeline = printed["timeline"].as_array().unwrap().iter().filter(|step| step["what"] == what);
     timeline.map(|step| (step["time"].as_i64().unwrap(), step["detail"].as_str().unwrap())).collect()
 }
 
@@ -67,10 +67,10 @@ fn page(reply: &str) -> Vec<Value> {
 }
 
 /// Of each list its pages' trades together, with the time at which it was asked for first.
-fn lists(told: &Value) -> Vec<(i64, Vec<Value>)> {
+fn lists(printed: &Value) -> Vec<(i64, Vec<Value>)> {
     let mut lists: Vec<(i64, Vec<Value>)> = Vec::new();
-    let (requests, replies) = (steps(told, "list request"), steps(told, "list reply"));
-    assert_eq!(requests.len(), replies.len(), "{told}");
+    let (requests, replies) = (steps(printed, "list request"), steps(printed, "list reply"));
+    assert_eq!(requests.len(), replies.len(), "{printed}");
     // Of one millisecond, all requests come before all replies; each in its own order.
     for ((at, request), (_, reply)) in requests.into_iter().zip(replies) {
         if request.starts_with("GET /token/trades?page=1&") {
@@ -81,8 +81,8 @@ fn lists(told: &Value) -> Vec<(i64, Vec<Value>)> {
     lists
 }
 
-fn ended(told: &Value, event: &str) -> i64 {
-    let timeline = told["timeline"].as_array().unwrap();
+fn ended(printed: &Value, event: &str) -> i64 {
+    let timeline = printed["timeline"].as_array().unwrap();
     timeline.iter().find(|step| step["what"] == event).unwrap()["time"].as_i64().unwrap()
 }
 
@@ -123,59 +123,59 @@ fn number(trade: &Value) -> u64 {
 }
 
 /// Whether it was adopted; what was never in doubt has no lists.
-fn check_if_adopted(trade: &Value, (told, text): &(Value, String)) -> bool {
-    let timeline = told["timeline"].as_array().unwrap();
+fn check_if_adopted(trade: &Value, (printed, text): &(Value, String)) -> bool {
+    let timeline = printed["timeline"].as_array().unwrap();
     let is_adopted = timeline.iter().any(|step| step["what"] == "adopted");
     if is_adopted {
-        check_adopted(trade, told, text);
+        check_adopted(trade, printed, text);
     } else {
-        assert_eq!(lists(told), [], "it was never in doubt: {told}");
+        assert_eq!(lists(printed), [], "it was never in doubt: {printed}");
     }
     is_adopted
 }
 
 /// It stood in two lists, five seconds apart.
-fn check_adopted(trade: &Value, told: &Value, text: &str) {
-    let lists = lists(told);
-    assert_eq!(lists.len(), 2, "{told}");
+fn check_adopted(trade: &Value, printed: &Value, text: &str) {
+    let lists = lists(printed);
+    assert_eq!(lists.len(), 2, "{printed}");
     for (_, rows) in &lists {
-        assert!(rows.iter().any(|row| row["id"] == trade["venue_id"]), "{told}");
+        assert!(rows.iter().any(|row| row["id"] == trade["venue_id"]), "{printed}");
     }
     let (before, last) = (lists[0].0, lists[1].0);
-    assert!(ended(told, "in_doubt") <= before && before + 5_000 <= last, "{told}");
-    assert!(last <= ended(told, "adopted"), "{told}");
+    assert!(ended(printed, "in_doubt") <= before && before + 5_000 <= last, "{printed}");
+    assert!(last <= ended(printed, "adopted"), "{printed}");
     assert!(text.contains(" of ") && text.contains("this one: {"), "{text}");
-    // What the lists told is the venue's record, too.
-    let audited = told["audit"].as_array().unwrap();
+    // What the lists held is the venue's record, too.
+    let audited = printed["audit"].as_array().unwrap();
     let names: Vec<&str> = audited.iter().map(|check| check["what"].as_str().unwrap()).collect();
-    assert!(trade["state"] != "settled" || names.contains(&"isDemo"), "{told}");
+    assert!(trade["state"] != "settled" || names.contains(&"isDemo"), "{printed}");
 }
 
 /// No trade of its own stood in two lists, ten seconds apart, and the wallet was asked after that.
-fn check_absent(trade: &Value, trades: &[Value], (told, text): &(Value, String)) {
-    let lists = lists(told);
-    assert_eq!(lists.len(), 2, "{told}");
+fn check_absent(trade: &Value, trades: &[Value], (printed, text): &(Value, String)) {
+    let lists = lists(printed);
+    assert_eq!(lists.len(), 2, "{printed}");
     let is_claimed = |row: &Value| trades.iter().any(|other| other["venue_id"] == row["id"]);
     for (_, rows) in &lists {
-        assert!(rows.iter().all(is_claimed), "{told}");
+        assert!(rows.iter().all(is_claimed), "{printed}");
     }
     let (before, last) = (lists[0].0, lists[1].0);
     // Nothing arrives later than half a minute after the request.
     let request = trade["request_time"].as_i64().unwrap();
-    assert!(request + 30_000 <= before && before + 10_000 <= last, "{told}");
-    let wallets = steps(told, "wallet reply");
-    assert_eq!(wallets.len(), 1, "{told}");
-    assert!(last <= wallets[0].0 && wallets[0].0 <= ended(told, "not_opened"), "{told}");
-    assert!(wallets[0].1.contains("\"balance\":"), "{told}");
+    assert!(request + 30_000 <= before && before + 10_000 <= last, "{printed}");
+    let wallets = steps(printed, "wallet reply");
+    assert_eq!(wallets.len(), 1, "{printed}");
+    assert!(last <= wallets[0].0 && wallets[0].0 <= ended(printed, "not_opened"), "{printed}");
+    assert!(wallets[0].1.contains("\"balance\":"), "{printed}");
     let symbol = trade["symbol"].as_str().unwrap();
     assert!(text.contains(&format!("opened on {symbol} since the request: none")), "{text}");
 }
 
 /// What of an intent is checked, by what, and whether it is right.
 fn audited(folder: &Folder, intent: u64, journal: &str) -> (Vec<String>, Vec<String>, String) {
-    let (told, text) = explain(folder, intent, journal);
+    let (printed, text) = explain(folder, intent, journal);
     let (mut right, mut wrong) = (Vec::new(), Vec::new());
-    for check in told["audit"].as_array().unwrap() {
+    for check in printed["audit"].as_array().unwrap() {
         let name = format!("{}.{}", check["by"].as_str().unwrap(), check["what"].as_str().unwrap());
         if check["agrees"] == true { right.push(name) } else { wrong.push(name) }
     }
@@ -199,7 +199,7 @@ const BY_VENUE: [&str; 11] = [
 ];
 
 #[test]
-fn what_is_right_about_a_settlement_is_told_and_only_what_the_journal_can_show() {
+fn what_is_right_about_a_settlement_is_reported_and_only_what_the_journal_can_show() {
     let folder = folder();
     record_in_lock_step(&folder);
     let trades = trades(&folder);
@@ -220,7 +220,7 @@ fn what_is_right_about_a_settlement_is_told_and_only_what_the_journal_can_show()
     let (right, wrong, text) = audited(&folder, won, "bare.db");
     assert_eq!((right.as_slice(), wrong.len()), (BY_TERMS.map(str::to_owned).as_slice(), 0));
     assert!(!text.contains("venue"), "{text}");
-    // What is booked otherwise than the venue said, and than its terms make it, is told.
+    // What is booked otherwise than the venue said, and than its terms make it, is reported.
     let opposite = |intent: u64| {
         let is_buy = trades[usize::try_from(intent).unwrap() - 1]["direction"] == "BUY";
         if is_buy { ["BUY", "SELL"] } else { ["SELL", "BUY"] }.map(|name| format!("\"direction\":\"{name}\""))

@@ -108,7 +108,7 @@ fn run_bots(folder: &Folder, (profile, seconds): (&'static str, u32), seed: u32)
     arguments.extend(data.iter().map(String::as_str));
     let mut command = folder.command(&arguments);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let (told, first_open) = follow_stderr(&mut child);
+    let (printed, first_open) = follow_stderr(&mut child);
     let mut onlooker = Onlooker::default();
     let mut address = None;
     while child.try_wait().unwrap().is_none() {
@@ -118,11 +118,11 @@ fn run_bots(folder: &Folder, (profile, seconds): (&'static str, u32), seed: u32)
         }
         std::thread::sleep(Duration::from_millis(20));
     }
-    let (code, told) = (child.wait().unwrap().code(), told.join().unwrap());
-    if code == Some(4) && told.contains("the venue did not answer") && !told.contains(FIRST_OPEN) {
+    let (code, printed) = (child.wait().unwrap().code(), printed.join().unwrap());
+    if code == Some(4) && printed.contains("the venue did not answer") && !printed.contains(FIRST_OPEN) {
         return None;
     }
-    assert_eq!(code, Some(0), "{profile}: {told}");
+    assert_eq!(code, Some(0), "{profile}: {printed}");
     let mut report = String::new();
     child.stdout.take().unwrap().read_to_string(&mut report).unwrap();
     let journal = read_journal(&folder.path(&name));
@@ -144,11 +144,11 @@ fn read_journal(path: &Path) -> Vec<Value> {
     lines.iter().map(|stored| serde_json::from_str(&stored.line.body).unwrap()).collect()
 }
 
-/// Keeps stderr flowing; tells the venue's address when the first intent stands there, and all of it in the end.
+/// Keeps stderr flowing; gives the venue's address when the first intent stands there, and all of it in the end.
 fn follow_stderr(child: &mut Child) -> (JoinHandle<String>, mpsc::Receiver<String>) {
     let lines = BufReader::new(child.stderr.take().unwrap()).lines();
     let (sender, first_open) = mpsc::channel();
-    let told = std::thread::spawn(move || {
+    let printed = std::thread::spawn(move || {
         let (mut text, mut address) = (String::new(), None);
         for line in lines.map_while(Result::ok) {
             if let Some((_, rest)) = line.split_once("url=\"http://") {
@@ -162,7 +162,7 @@ fn follow_stderr(child: &mut Child) -> (JoinHandle<String>, mpsc::Receiver<Strin
         }
         text
     });
-    (told, first_open)
+    (printed, first_open)
 }
 
 /// Looks at the venue's list over and over. The faults meet these requests too: an answer that does not come or
@@ -232,8 +232,8 @@ impl Watched {
     /// The last event about each intent.
     fn last_events(&self) -> BTreeMap<u64, &str> {
         let about = |entry: &'_ Value| entry["intent"].as_u64();
-        let told = self.journal.iter().filter_map(|entry| Some((about(entry)?, entry["event"].as_str()?)));
-        told.collect()
+        let printed = self.journal.iter().filter_map(|entry| Some((about(entry)?, entry["event"].as_str()?)));
+        printed.collect()
     }
 
     /// How many intents were ever in doubt.
@@ -274,15 +274,15 @@ fn check(profile: &'static str, seconds: u32, doubt: Doubt) {
     watched.assert_opened_once();
     watched.assert_doubt_blocks();
     let (intents, seen, doubts) = (watched.intents().len(), watched.trades.len(), watched.doubts());
-    let told =
+    let printed =
         format!("{profile}: {intents} intents, {seen} trades seen, {doubts} doubts, {}", watched.report);
-    assert!(intents > 0 && seen > 0, "{told}");
+    assert!(intents > 0 && seen > 0, "{printed}");
     let is_as_expected = match doubt {
         Doubt::Never => doubts == 0,
         Doubt::Possibly => true,
         Doubt::Surely => doubts > 0,
     };
-    assert!(is_as_expected, "{doubt:?}: {told}");
+    assert!(is_as_expected, "{doubt:?}: {printed}");
 }
 
 #[test]
@@ -323,7 +323,7 @@ fn under_every_fault_bots_neither_die_nor_open_anything_twice() {
     });
 }
 
-/// The names that the program itself tells.
+/// The names that the program itself prints.
 fn known_profiles() -> BTreeSet<String> {
     let run = candlewick(&["sandbox", "--faults", "no-such-fault"]);
     let (_, names) = run.stderr.split_once("use ").unwrap();

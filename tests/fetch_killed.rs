@@ -81,8 +81,8 @@ fn killed_at_random_moments_a_fetch_ends_as_one_that_was_left_alone() {
     let fixture = Fixture::new(&[("BTCUSDT_5s.csv", &bitcoin), ("ETHUSDT_5s.csv", &ether)], "latency:1:10ms");
     let (fixture, relay) = seen(fixture);
     let alone = fixture.folder.run(&fetch("alone")).json();
-    let sum = |told: &Value, key: &str| {
-        told["series"].as_array().unwrap().iter().map(|one| one[key].as_u64().unwrap()).sum::<u64>()
+    let sum = |printed: &Value, key: &str| {
+        printed["series"].as_array().unwrap().iter().map(|one| one[key].as_u64().unwrap()).sum::<u64>()
     };
     let (total, requests) = (sum(&alone, "new"), sum(&alone, "requests"));
     assert_eq!(total, 2 * DAYS * A_DAY, "{alone}");

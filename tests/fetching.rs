@@ -1,4 +1,4 @@
-//! `data fetch` against a venue in a process of its own: what arrives, what goes on where, what is told when it cannot.
+//! `data fetch` against a venue in a process of its own: what arrives, what goes on where, what is reported when it cannot.
 #![cfg(unix)]
 
 use crate::candlewick::Folder;
@@ -56,12 +56,12 @@ impl Fixture {
         Self { folder, served }
     }
 
-    /// What a run tells of its first series.
+    /// What a run reports of its first series.
     fn fetch(&self, arguments: &[&str]) -> Value {
         let fetch = ["data", "fetch", "BTCUSDT@1m", "--catalog", "candles", "--json"];
-        let told = self.folder.run(&[&fetch, &HASTE[..], arguments].concat()).json();
-        assert_eq!(told["source"], self.served.text("base_url"));
-        told["series"][0].clone()
+        let printed = self.folder.run(&[&fetch, &HASTE[..], arguments].concat()).json();
+        assert_eq!(printed["source"], self.served.text("base_url"));
+        printed["series"][0].clone()
     }
 
     /// The series as CSV.
@@ -81,8 +81,8 @@ pub(crate) fn seen(fixture: Fixture) -> (Fixture, Relay) {
     (Fixture { folder, served }, relay)
 }
 
-fn counts(told: &Value) -> [u64; 4] {
-    ["new", "same", "revised", "missing"].map(|key| told[key].as_u64().unwrap())
+fn counts(printed: &Value) -> [u64; 4] {
+    ["new", "same", "revised", "missing"].map(|key| printed[key].as_u64().unwrap())
 }
 
 #[test]
@@ -167,16 +167,16 @@ fn several_series_come_at_once_through_every_fault_of_the_venue() {
         .unwrap();
     let arguments = ["data", "fetch", "--config", "many.toml", "BTCUSDT@1m", "ETHUSDT@5m", "ETHUSDT@1m"];
     let more = ["--from", "2026-01-05", "--to", "2026-01-08", "--limit", "300", "--catalog", "candles"];
-    let told = fixture.folder.run(&[&arguments[..], &more, &HASTE, &["--json"]].concat()).json();
+    let printed = fixture.folder.run(&[&arguments[..], &more, &HASTE, &["--json"]].concat()).json();
     let candles: Vec<u64> =
-        told["series"].as_array().unwrap().iter().map(|one| one["candles"].as_u64().unwrap()).collect();
-    assert_eq!(candles, [4_320, 764, 3_820], "{told}");
+        printed["series"].as_array().unwrap().iter().map(|one| one["candles"].as_u64().unwrap()).collect();
+    assert_eq!(candles, [4_320, 764, 3_820], "{printed}");
     assert_eq!(fixture.export("BTCUSDT@1m", "candles"), minutes(0..4_320));
     assert_eq!(fixture.export("ETHUSDT@1m", "candles"), minutes(500..4_320));
 }
 
 #[test]
-fn revised_candles_are_kept_beside_those_that_were_seen_first_and_told() {
+fn revised_candles_are_kept_beside_those_that_were_seen_first_and_reported() {
     let first = minutes(0..8_000);
     let fixture = Fixture::new(&[("BTCUSDT_1m.csv", &first)], "none");
     fixture.fetch(&THREE_DAYS);
@@ -190,9 +190,9 @@ fn revised_candles_are_kept_beside_those_that_were_seen_first_and_told() {
     let fetch = [&fetch[..], &HASTE, &["--to", "2026-01-08"]].concat();
     folder.run(&fetch).fails(2, &["BTCUSDT 1m in the catalog candles came from http://127.0.0.1:", "--mix"]);
     let mixed = [&fetch[..], &["--mix"]].concat();
-    let told = folder.run(&[&mixed[..], &["--json"]].concat()).json();
-    let series = &told["series"][0];
-    assert_eq!(counts(series), [0, 4_319, 1, 0], "{told}");
+    let printed = folder.run(&[&mixed[..], &["--json"]].concat()).json();
+    let series = &printed["series"][0];
+    assert_eq!(counts(series), [0, 4_319, 1, 0], "{printed}");
     let revision = &series["revisions"][0];
     assert_eq!((&revision["first"]["close"], &revision["later"]["close"]), (&101.5.into(), &101.25.into()));
     // It is known now, and the source too.
@@ -204,7 +204,7 @@ fn revised_candles_are_kept_beside_those_that_were_seen_first_and_told() {
 }
 
 #[test]
-fn a_revision_is_told_in_words() {
+fn a_revision_is_reported_in_words() {
     let first = minutes(0..8_000);
     let fixture = Fixture::new(&[("BTCUSDT_1m.csv", &first)], "none");
     let revised = first.replace(",101,102,100,101.5,1000\n", ",101,102.5,100,101.25,1000\n");
@@ -219,7 +219,7 @@ fn a_revision_is_told_in_words() {
 }
 
 #[test]
-fn what_cannot_be_fetched_is_told_with_the_way_out() {
+fn what_cannot_be_fetched_is_reported_with_the_way_out() {
     let fixture = Fixture::new(&[("BTCUSDT_1m.csv", &minutes(0..8_000))], "none");
     let check = |arguments: &[&str], code: i32, parts: &[&str]| {
         fixture.folder.run(&[&["data", "fetch"], arguments].concat()).fails(code, parts);
@@ -248,7 +248,7 @@ fn what_cannot_be_fetched_is_told_with_the_way_out() {
     let wrong = folder.with_variable("CANDLEWICK_BROKER__API_KEY", "not-this-one");
     let run = wrong.run(&["data", "fetch", "BTCUSDT@1m", "ETHUSDT@1m"]);
     run.fails(4, &["the credentials are not accepted", "CANDLEWICK_BROKER__API_KEY"]);
-    assert_eq!(run.stderr.matches("error:").count(), 1, "one cause, told once: {}", run.stderr);
+    assert_eq!(run.stderr.matches("error:").count(), 1, "one cause, printed once: {}", run.stderr);
     assert!(!run.stderr.contains("not-this-one"), "{}", run.stderr);
     let away = wrong.with_variable("CANDLEWICK_BROKER__PRICE_URL", "http://127.0.0.1:9");
     away.run(&["data", "fetch", "ETHUSDT@1m"]).fails(4, &["the venue is not available", "broker.price_url"]);
@@ -310,10 +310,10 @@ fn without_a_name_the_bots_series_are_fetched_as_what_the_bots_say_they_are() {
     let fetch = |arguments: &[&str]| {
         fixture.folder.run(&[&["data", "fetch", "--json"], arguments, &THREE_DAYS, &HASTE].concat())
     };
-    let told = fetch(&["--config", &path]).json();
-    let series = told["series"].as_array().unwrap().iter();
+    let printed = fetch(&["--config", &path]).json();
+    let series = printed["series"].as_array().unwrap().iter();
     let found: Vec<_> = series.map(|one| (one["interval"].as_str(), one["candles"].as_u64())).collect();
-    assert_eq!(found, [(Some("1m"), Some(4_320)), (Some("5m"), Some(864))], "{told}");
+    assert_eq!(found, [(Some("1m"), Some(4_320)), (Some("5m"), Some(864))], "{printed}");
     fetch(&["BTCUSDT@1m"]).fails(4, &["check --asset-type (now crypto;"]);
     assert_eq!(fetch(&["BTCUSDT@1m", "--asset-type", "otc"]).code, 0);
 }
@@ -331,16 +331,16 @@ fn a_fetch_that_is_stopped_keeps_what_came_says_so_and_goes_on_with_the_same_com
         // Nine pages of twenty candles have come, of hundreds, when the tenth is asked for.
         relay.wait_for(10, |_| true);
         signal(&child, name);
-        let told = std::io::read_to_string(child.stdout.take().unwrap()).unwrap();
-        assert_eq!(child.wait().unwrap().code(), Some(130), "{told}");
-        let told: Value = serde_json::from_str(&told).unwrap();
-        let series = &told["series"][0];
-        assert_eq!(told["interrupted"], true, "{told}");
+        let printed = std::io::read_to_string(child.stdout.take().unwrap()).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(130), "{printed}");
+        let printed: Value = serde_json::from_str(&printed).unwrap();
+        let series = &printed["series"][0];
+        assert_eq!(printed["interrupted"], true, "{printed}");
         so_far += series["new"].as_u64().filter(|new| *new > 0).expect("something came");
-        assert_eq!((&series["candles"], &series["missing"]), (&so_far.into(), &0.into()), "{told}");
+        assert_eq!((&series["candles"], &series["missing"]), (&so_far.into(), &0.into()), "{printed}");
     }
-    let told = fixture.folder.run(&fetch).json();
-    assert_eq!(told["series"][0]["new"], 7_200 - so_far, "{told}");
+    let printed = fixture.folder.run(&fetch).json();
+    assert_eq!(printed["series"][0]["new"], 7_200 - so_far, "{printed}");
     assert_eq!(fixture.export("BTCUSDT@1m", "candles"), minutes(0..7_200));
 }
 
@@ -356,19 +356,23 @@ fn prices_are_recorded_until_the_user_has_enough() {
     let start = (now + 2_000).to_string();
     let (fixture, relay) = seen(Fixture::at(&[("BTCUSDT_1s.csv", &seconds)], &["--start", &start]));
     let record = ["data", "fetch", "BTCUSDT", "--record", "--catalog", "prices"];
-    let told = fixture.folder.run(&[&record[..], &["--for", "4s", "--json"]].concat()).json();
-    let new = told["series"][0]["new"].as_u64().unwrap();
-    assert!((3..=6).contains(&new), "{told}");
-    assert_eq!((&told["series"][0]["missing"], &told["interrupted"]), (&0.into(), &false.into()), "{told}");
+    let printed = fixture.folder.run(&[&record[..], &["--for", "4s", "--json"]].concat()).json();
+    let new = printed["series"][0]["new"].as_u64().unwrap();
+    assert!((3..=6).contains(&new), "{printed}");
+    assert_eq!(
+        (&printed["series"][0]["missing"], &printed["interrupted"]),
+        (&0.into(), &false.into()),
+        "{printed}"
+    );
     for (name, code, words) in [("INT", 130, "Interrupted"), ("TERM", 0, "BTCUSDT")] {
         relay.forget();
         let mut child = fixture.folder.command(&record).stdout(Stdio::piped()).spawn().unwrap();
         // The latest record is asked for every second; those asked for by their time were missed before.
         relay.wait_for(4, |line| !line.contains("limitTime="));
         signal(&child, name);
-        let told = std::io::read_to_string(child.stdout.take().unwrap()).unwrap();
-        assert_eq!(child.wait().unwrap().code(), Some(code), "{told}");
-        assert!(told.contains(words), "{told}");
+        let printed = std::io::read_to_string(child.stdout.take().unwrap()).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(code), "{printed}");
+        assert!(printed.contains(words), "{printed}");
     }
     let recorded = fixture.export("BTCUSDT@1s", "prices");
     let lines = || recorded.lines().skip(1);

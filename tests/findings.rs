@@ -41,7 +41,7 @@ fn minutes(minutes: impl Iterator<Item = i64>, close: impl Fn(i64) -> i64) -> St
     "time,open,high,low,close,volume\n".to_owned() + &rows.collect::<String>()
 }
 
-/// Signals so that the trade of each minute, the second one first, ends as it is told to.
+/// Signals so that the trade of each minute, the second one first, ends as it is to.
 fn list(endings: &[Ending]) -> String {
     let mut text = "time,symbol,direction\n".to_owned();
     for (minute, ending) in (1..).zip(endings) {

@@ -23,14 +23,14 @@ fn interrupted_by(signal: &str, arguments: &[&str]) -> (Option<i32>, String, Str
     let folder = Folder::new();
     let mut command = folder.command(&[&["live", "--sandbox", "--json"], arguments].concat());
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut told = BufReader::new(child.stderr.take().unwrap());
+    let mut output = BufReader::new(child.stderr.take().unwrap());
     let mut text = String::new();
     while !text.contains(" opened   #1 ") {
-        assert_ne!(told.read_line(&mut text).unwrap(), 0, "it ended by itself: {text}");
+        assert_ne!(output.read_line(&mut text).unwrap(), 0, "it ended by itself: {text}");
     }
     let id = child.id().to_string();
     assert!(Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
-    told.read_to_string(&mut text).unwrap();
+    output.read_to_string(&mut text).unwrap();
     let mut printed = String::new();
     child.stdout.take().unwrap().read_to_string(&mut printed).unwrap();
     (child.wait().unwrap().code(), printed, text)
@@ -39,14 +39,14 @@ fn interrupted_by(signal: &str, arguments: &[&str]) -> (Option<i32>, String, Str
 #[test]
 fn ctrl_c_and_sigterm_end_it_cleanly_with_a_summary() {
     for (signal, expected, stop) in [("INT", 130, "interrupted"), ("TERM", 0, "terminated")] {
-        let (code, printed, told) = interrupted_by(signal, &[]);
-        assert_eq!(code, Some(expected), "{signal}: {told}");
-        assert!(told.contains(" stopping "), "{signal}: {told}");
+        let (code, printed, output) = interrupted_by(signal, &[]);
+        assert_eq!(code, Some(expected), "{signal}: {output}");
+        assert!(output.contains(" stopping "), "{signal}: {output}");
         let report: Value = serde_json::from_str(&printed).unwrap();
         assert_eq!(report["stop"], stop, "{signal}");
         assert!(report["candles"].as_u64() > Some(0), "{signal}: {report}");
         let known = report["trades"].as_u64().unwrap() + report["unsettled"].as_u64().unwrap();
-        assert!(known >= 1, "{signal}: the trade that was open is not told: {report}");
+        assert!(known >= 1, "{signal}: the trade that was open is not output: {report}");
     }
 }
 
@@ -60,7 +60,7 @@ fn live(addresses: [&str; 2], [token, key]: [&str; 2], bot: &str) -> Run {
 }
 
 #[test]
-fn a_venue_that_is_not_there_is_told() {
+fn a_venue_that_is_not_there_is_reported() {
     // Nothing listens on the port of a listener that is gone.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let nobody = format!("http://127.0.0.1:{port}");
@@ -69,7 +69,7 @@ fn a_venue_that_is_not_there_is_told() {
 }
 
 #[test]
-fn credentials_and_symbols_that_the_venue_does_not_know_are_told() {
+fn credentials_and_symbols_that_the_venue_does_not_know_are_reported() {
     let served = Served::start(&[]);
     let (address, token, key) = (served.text("base_url"), served.text("token"), served.text("api_key"));
     let live = |credentials, bot: &str| live([address, address], credentials, bot);
@@ -81,8 +81,8 @@ fn credentials_and_symbols_that_the_venue_does_not_know_are_told() {
     assert!(!run.stderr.contains("hush"), "{}", run.stderr);
     let intervals = ["past candles of BTCUSDT 10m", "5s, 30s, 1m, 2m, 5m", "a live bot does not"];
     live([token, key], &BOT.replace("\"1m\"", "\"10m\"")).fails(2, &intervals);
-    let told = ["past candles of DOGEUSDT 1m", "not found", "check the bots' symbols"];
-    live([token, key], &BOT.replace("BTCUSDT", "DOGEUSDT")).fails(4, &told);
+    let output = ["past candles of DOGEUSDT 1m", "not found", "check the bots' symbols"];
+    live([token, key], &BOT.replace("BTCUSDT", "DOGEUSDT")).fails(4, &output);
 }
 
 #[test]

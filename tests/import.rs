@@ -16,14 +16,14 @@ fn files_of_one_series_join_in_the_catalog_which_remembers_where_they_came_from(
     let archive = "DAT_ASCII_EURUSD_M1_2024.zip";
     let folder = fixtures(&[archive, "EURUSD1.csv"]);
     let source = ["--source", "histdata.com", "--licence", "theirs"];
-    let told = folder.run(&[&["data", "import", archive], &source[..]].concat());
-    assert_eq!(told.code, 0, "{}", told.stderr);
+    let printed = folder.run(&[&["data", "import", archive], &source[..]].concat());
+    assert_eq!(printed.code, 0, "{}", printed.stderr);
     for expected in [
         "4 candles of EURUSD 1m, 2024-01-02T22:00:00.000Z to 2024-01-02T22:05:00.000Z",
         "format histdata, symbol by the file's name, interval by the content, times of -05:00",
         "4 new, 0 there already, 0 revised",
     ] {
-        assert!(told.stdout.contains(expected), "{}", told.stdout);
+        assert!(printed.stdout.contains(expected), "{}", printed.stdout);
     }
     // The same candles with other volumes: the values that were there first stay.
     let again = ["data", "import", "EURUSD1.csv", "--timezone", "Europe/Athens", "--json"];
@@ -53,7 +53,7 @@ fn a_file_is_written_in_our_formats_and_reads_back() {
 }
 
 #[test]
-fn a_broken_file_leaves_the_catalog_as_it_was_and_the_exit_code_tells_data_from_arguments() {
+fn a_broken_file_leaves_the_catalog_as_it_was_and_the_exit_code_distinguishes_data_from_arguments() {
     let folder = fixtures(&["EURUSD_1m.csv", "malformed_csv.csv", "EURUSD1.csv"]);
     let run = |files: &[&str]| folder.run(&[&["data", "import"], files].concat());
     run(&["EURUSD_1m.csv", "malformed_csv.csv", "--symbol", "EURUSD", "--interval", "1m"])
@@ -100,7 +100,7 @@ fn an_interrupt_ends_an_import_with_130() {
         );
         let ended = child.wait_with_output().unwrap();
         assert_eq!(ended.status.code(), Some(code), "{signal}");
-        let told = String::from_utf8_lossy(&ended.stderr).into_owned();
-        assert!(told.contains("no file is half written"), "{signal}: {told}");
+        let printed = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert!(printed.contains("no file is half written"), "{signal}: {printed}");
     }
 }

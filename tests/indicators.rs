@@ -1,4 +1,4 @@
-//! `explain` tells the indicators that a strategy went by, and TA-Lib agrees.
+//! `explain` shows the indicators that a strategy went by, and TA-Lib agrees.
 
 use crate::candlewick::Folder;
 use crate::recording::{lines, write};
@@ -65,12 +65,12 @@ fn the_index_at_each_decision_is_that_of_the_reference() {
     assert!(trades.len() >= 5, "{trades:?}");
     for trade in trades {
         let expected = reference[&trade["decision_time"].as_i64().unwrap()];
-        let (told, text) = explain(&folder, &trade["intent_id"].to_string(), "run.db");
-        let indicators = told["indicators"].as_object().unwrap();
+        let (printed, text) = explain(&folder, &trade["intent_id"].to_string(), "run.db");
+        let indicators = printed["indicators"].as_object().unwrap();
         assert_eq!(indicators.keys().collect::<Vec<_>>(), ["rsi"]);
         let rsi = indicators["rsi"].as_f64().unwrap();
         assert!((rsi / expected - 1.0).abs() < 1e-9, "{rsi}, but TA-Lib says {expected}");
-        assert_eq!(told["indicators_missing"], Value::Null);
+        assert_eq!(printed["indicators_missing"], Value::Null);
         assert!(text.contains(&format!("\nIndicators: rsi = {rsi}\n")), "{text}");
     }
 }
@@ -83,11 +83,11 @@ fn a_strategy_that_this_program_has_not_is_named_and_the_trade_explained() {
     assert!(recorded[0].line.body.contains(known), "{}", recorded[0].line.body);
     let changed = |line: &Line| Line { body: line.body.replacen(known, unknown, 1), ..line.clone() };
     write(&folder.path("old.db"), recorded.iter().map(|stored| changed(&stored.line)));
-    let (told, text) = explain(&folder, "1", "old.db");
+    let (printed, text) = explain(&folder, "1", "old.db");
     let why = "the run had version 0.9.0 of strategy \"rsi-reversal\", this program has version 1.0.0";
-    assert_eq!((&told["indicators"], &told["indicators_missing"]), (&json!({}), &json!(why)));
+    assert_eq!((&printed["indicators"], &printed["indicators_missing"]), (&json!({}), &json!(why)));
     assert!(text.contains(&format!("\nIndicators: not available: {why}\n")), "{text}");
-    assert_eq!(told["trade"]["intent_id"], 1);
+    assert_eq!(printed["trade"]["intent_id"], 1);
 }
 
 #[test]
@@ -97,12 +97,12 @@ fn a_strategy_that_offers_none_has_none_and_its_lost_file_hides_no_trade() {
     let bot = bot.replace("period = 14, oversold = 49.9999, overbought = 50.0001", "file = \"signals.csv\"");
     let signals = format!("time,symbol,direction\n{decided},BTCUSDT,BUY\n");
     let folder = recorded(folder(&bot).with("signals.csv", &signals));
-    let (told, text) = explain(&folder, "1", "run.db");
-    assert_eq!((&told["indicators"], &told["indicators_missing"]), (&json!({}), &Value::Null));
+    let (printed, text) = explain(&folder, "1", "run.db");
+    assert_eq!((&printed["indicators"], &printed["indicators_missing"]), (&json!({}), &Value::Null));
     assert!(!text.contains("Indicators"), "{text}");
     std::fs::remove_file(folder.path("signals.csv")).unwrap();
-    let (told, text) = explain(&folder, "1", "run.db");
-    let why = told["indicators_missing"].as_str().unwrap();
+    let (printed, text) = explain(&folder, "1", "run.db");
+    let why = printed["indicators_missing"].as_str().unwrap();
     assert!(why.contains("signals.csv") && !why.contains('\n'), "{why}");
     assert!(text.contains(why) && text.contains("decided on it"), "{text}");
 }

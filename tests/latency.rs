@@ -1,4 +1,4 @@
-//! Delays that a journal tells, and a backtest that takes its latencies from them.
+//! Delays that a journal recorded, and a backtest that takes its latencies from them.
 
 use crate::candlewick::Folder;
 use crate::recording::{folder, lines, record_in_lock_step, write};
@@ -82,7 +82,7 @@ fn each_order_draws_one_of_its_symbols_latencies_the_same_in_every_process() {
 }
 
 #[test]
-fn a_journal_without_an_answered_order_tells_no_latency() {
+fn a_journal_without_an_answered_order_has_no_latency() {
     let folder = recorded();
     let header = lines(&folder.path("run.db")).into_iter().take(1).map(|stored| stored.line);
     write(&folder.path("empty.db"), header);

@@ -50,7 +50,7 @@ fn a_verdict_falls_alike_in_a_backtest_and_live_and_is_enforced_alike() {
     let run = |command: &[&str]| folder.run(&[command, &data, &["--json"]].concat());
     let stored = run(&["backtest", "--quiet"]).json();
     let live = run(&["live", "--sandbox", "--speed", "max", "--until-end", "--journal", "run.db"]);
-    let told = live.stderr.clone();
+    let printed = live.stderr.clone();
     let live = live.json();
 
     assert_eq!(stored["bots"][0]["verdict"], "edge_rejected", "{}", stored["bots"][0]);
@@ -60,9 +60,9 @@ fn a_verdict_falls_alike_in_a_backtest_and_live_and_is_enforced_alike() {
     for place in [0, 1] {
         assert_eq!(verdict_of(&live["bots"][place]), verdict_of(&stored["bots"][place]));
     }
-    assert!(told.contains("often: its edge is ruled out after"), "{told}");
+    assert!(printed.contains("often: its edge is ruled out after"), "{printed}");
 
-    // The journal tells the same: it holds the verdict as what the engine answered, and its trades bring it about again.
+    // The journal says the same: it holds the verdict as what the engine answered, and its trades bring it about again.
     let report = folder.run(&["report", "--journal", "run.db", "--json"]).json();
     assert_eq!(verdict_of(&report["bots"][0]), verdict_of(&stored["bots"][0]));
     let status = folder.run(&["status", "--journal", "run.db", "--json"]).json();
@@ -75,8 +75,8 @@ fn a_verdict_falls_alike_in_a_backtest_and_live_and_is_enforced_alike() {
     let parity = folder.run(&["parity", "--journal", "run.db", "--json"]).json();
     assert_eq!((&parity["ok"], &parity["decisions"]["difference"]), (&true.into(), &Value::Null), "{parity}");
     for part in [&["report"][..], &["status"]] {
-        let told = folder.run(&[part, &["--journal", "run.db"]].concat()).stdout;
-        assert!(told.contains("no edge"), "{told}");
+        let printed = folder.run(&[part, &["--journal", "run.db"]].concat()).stdout;
+        assert!(printed.contains("no edge"), "{printed}");
     }
 
     // Without enforcement it falls at the same trade, and nothing is refused for it.
@@ -89,7 +89,7 @@ fn a_verdict_falls_alike_in_a_backtest_and_live_and_is_enforced_alike() {
 
 /// Programs that did not know verdicts wrote journals without them.
 #[test]
-fn a_journal_from_before_there_were_verdicts_is_held_to_what_it_can_tell() {
+fn a_journal_from_before_there_were_verdicts_is_held_to_what_it_can_say() {
     let settings = QUICK.replace("enforce_verdict = true", "enforce_verdict = false");
     let folder = Folder::new()
         .with("BTCUSDT_1m.csv", &shipped("BTCUSDT_1m.csv", MONDAY, MONDAY + 6 * HOUR))

@@ -118,7 +118,7 @@ fn timeless(mut report: Value) -> Value {
 }
 
 #[test]
-fn the_page_tells_what_the_run_printed() {
+fn the_page_shows_what_the_run_printed() {
     let folder = folder_with_bot("01:00", "05:00").with("BTCUSDT_1m.csv", &candles(900));
     let run = folder.run(
         &[&BACKTEST[..], &["--json", "--html", "page.html", "--trades", "trades.csv", "--sensitivity"]]
@@ -175,7 +175,7 @@ fn the_page_begins_with_the_verdict_and_has_its_sections_in_order() {
     for finding in report["findings"].as_array().unwrap() {
         assert!(page.contains(finding["text"].as_str().unwrap()), "{finding}");
     }
-    // Who sees no curves is told how they come to be seen.
+    // Who sees no curves reads how to get them.
     assert!(element(&page, "sensitivity").contains("Sensitivity") && page.contains("backtest --sensitivity"));
 }
 
@@ -241,7 +241,7 @@ fn a_recorded_session_has_the_page_of_its_journal() {
 }
 
 #[test]
-fn a_page_that_cannot_be_written_is_told() {
+fn a_page_that_cannot_be_written_is_reported() {
     let folder = folder_with_bot("01:00", "05:00");
     folder
         .run(&[&BACKTEST[..], &["--html", "no/such/folder/page.html"]].concat())

@@ -14,7 +14,7 @@ fn a_paper_run_is_judged_after_each_settlement_and_a_rejected_edge_opens_nothing
     let (_served, folder) = venue_and_bot("");
     let folder = folder.with("bot.toml", &BOT.replacen("[risk]\n", ENFORCED, 1));
     let ask = |command: &str| folder.run(&[command, "--journal", "paper.db", "--json"]);
-    let told = |command: &str| -> Value { ask(command).json() };
+    let printed = |command: &str| -> Value { ask(command).json() };
     // Signals that were refused by the verdict so far; none before there is a journal.
     let refused = || {
         let report = ask("report");
@@ -44,16 +44,16 @@ fn a_paper_run_is_judged_after_each_settlement_and_a_rejected_edge_opens_nothing
     assert!(second["refused"]["EdgeRejected"].as_u64() > Some(0), "{second}");
 
     // The journal holds when it fell, and brings it about again.
-    let status = told("status");
+    let status = printed("status");
     assert_eq!(status["verdicts"][0]["verdict"], "edge_rejected");
     assert_eq!(status["verdicts"][0]["account_against"], first["bots"][0]["edge"]["account_against"]);
-    let report = told("report");
+    let report = printed("report");
     assert_eq!(
         (&report["bots"][0]["verdict"], &report["trades"]),
         (&"edge_rejected".into(), &first["trades"])
     );
     assert_eq!(report["edge"]["labels"], json!(["on assumed payout"]));
-    let parity = told("parity");
+    let parity = printed("parity");
     assert_eq!((&parity["ok"], &parity["runs"]), (&true.into(), &2.into()), "{parity}");
 }
 

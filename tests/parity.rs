@@ -93,9 +93,9 @@ fn a_bot_that_also_sees_longer_candles_trades_alike_over_gaps() {
     let bot = bot.replace("params = { period = 3, oversold = 45.0, overbought = 55.0 }", params);
     let trades = check(&folder, &(risk("allow_opposite = true") + &bot), &["BTCUSDT_1m.csv"]);
     assert!(trades > 50, "{trades}");
-    let told = folder.run(&["backtest", "--config", "bots.toml", "--data", "BTCUSDT_1m.csv"]);
-    let told = told.stdout + &told.stderr;
-    assert!(told.contains("10 longer candles not made"), "{told}");
+    let printed = folder.run(&["backtest", "--config", "bots.toml", "--data", "BTCUSDT_1m.csv"]);
+    let printed = printed.stdout + &printed.stderr;
+    assert!(printed.contains("10 longer candles not made"), "{printed}");
 }
 
 #[test]

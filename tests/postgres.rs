@@ -65,7 +65,7 @@ impl Database {
         self.folder.path().join("passwords")
     }
 
-    /// As the program is told it.
+    /// As the program is given it.
     fn journal(&self) -> String {
         let mut url = self.url.clone();
         url.set_password(None).unwrap();
@@ -79,19 +79,19 @@ impl Drop for Database {
     }
 }
 
-/// What is told of both journals must be the same, but for where they lie.
+/// What is reported of both journals must be the same, but for where they lie.
 fn check_same(folder: &Folder, command: &[&str], journals: [&str; 2]) {
-    let told = journals.map(|journal| {
+    let printed = journals.map(|journal| {
         let run = folder.run(&[command, &["--journal", journal]].concat());
         assert_eq!(run.code, 0, "{command:?}: {}", run.stderr);
         run.stdout.replace(journal, "JOURNAL")
     });
-    let [file, server] = told.map(|text| text.replace("sqlite://JOURNAL", "JOURNAL"));
+    let [file, server] = printed.map(|text| text.replace("sqlite://JOURNAL", "JOURNAL"));
     assert_eq!(server, file, "{command:?}");
 }
 
 #[test]
-fn a_run_is_recorded_and_all_that_reads_it_is_told_what_a_file_would_tell() {
+fn a_run_is_recorded_and_all_that_reads_it_reads_what_a_file_would_hold() {
     let database = Database::create("run");
     let journal = database.journal();
     let folder = recording::folder();
@@ -126,9 +126,12 @@ fn a_run_is_recorded_and_all_that_reads_it_is_told_what_a_file_would_tell() {
     let parity = ask(&["parity", "--json"]).json();
     assert_eq!(parity["ok"], true, "{parity}");
     let doctor = folder.with_variable("CANDLEWICK_JOURNAL__URL", &journal);
-    let told = doctor.run(&["doctor", "--config", "bots.toml"]).stdout;
-    assert!(told.contains(&format!("holds {} entries, and their chain is whole", recorded.len())), "{told}");
-    assert!(!told.contains(database.url.password().unwrap()), "{told}");
+    let printed = doctor.run(&["doctor", "--config", "bots.toml"]).stdout;
+    assert!(
+        printed.contains(&format!("holds {} entries, and their chain is whole", recorded.len())),
+        "{printed}"
+    );
+    assert!(!printed.contains(database.url.password().unwrap()), "{printed}");
 }
 
 #[test]

@@ -160,10 +160,10 @@ fn a_trade_is_explained_from_its_candle_to_its_settlement() {
     let trades = folder.run(&["trades", "--journal", "run.db", "--json"]).json();
     let trade = &trades[4];
     let id = trade["venue_id"].as_str().unwrap();
-    let told = folder.run(&["explain", "5", "--journal", "run.db", "--json"]).json();
-    assert_eq!(told, folder.run(&["explain", id, "--journal", "run.db", "--json"]).json());
-    assert_eq!(&told["trade"], trade);
-    let timeline = told["timeline"].as_array().unwrap();
+    let printed = folder.run(&["explain", "5", "--journal", "run.db", "--json"]).json();
+    assert_eq!(printed, folder.run(&["explain", id, "--journal", "run.db", "--json"]).json());
+    assert_eq!(&printed["trade"], trade);
+    let timeline = printed["timeline"].as_array().unwrap();
     let steps: Vec<&str> = timeline.iter().map(|step| step["what"].as_str().unwrap()).collect();
     assert_eq!(steps[..3], ["decision", "request", "reply"]);
     assert!(steps.contains(&"opened") && steps.last() == Some(&"settled"), "{steps:?}");
@@ -171,9 +171,9 @@ fn a_trade_is_explained_from_its_candle_to_its_settlement() {
     let request = timeline[1]["detail"].as_str().unwrap();
     assert!(request.starts_with("POST /token/trades/open {"), "{request}");
     assert!(timeline[2]["detail"].as_str().unwrap().contains(id));
-    let candles = told["candles"].as_array().unwrap();
+    let candles = printed["candles"].as_array().unwrap();
     assert!(candles.iter().any(|candle| candle["close_time"] == trade["decision_time"]));
-    assert_eq!(told["passed_rules"].as_array().unwrap().len(), 21);
+    assert_eq!(printed["passed_rules"].as_array().unwrap().len(), 21);
     let text = folder.run(&["explain", "5", "--journal", "run.db"]).stdout;
     for part in ["Intent 5 of", "decided on it", "POST /token/trades/open", "rsi=", "settled"] {
         assert!(text.contains(part), "no {part:?} in {text}");
@@ -192,23 +192,23 @@ fn a_moment_without_a_trade_is_explained_by_the_rule_or_the_silence_of_the_strat
     let refused: Value = serde_json::from_str(&refusal.line.body).unwrap();
     let bot = ["btc", "gbp"][usize::try_from(refused["bot"].as_u64().unwrap()).unwrap()];
     let at = |time: i64| {
-        let told = folder.run(&["why", &time.to_string(), "--journal", "run.db", "--json"]).json();
-        told["bots"].as_array().unwrap().clone()
+        let printed = folder.run(&["why", &time.to_string(), "--journal", "run.db", "--json"]).json();
+        printed["bots"].as_array().unwrap().clone()
     };
     // Half a minute later nothing else has been decided.
     for time in [refusal.line.at.get(), refusal.line.at.get() + 30_000] {
         let bots = at(time);
-        let told = bots.iter().find(|told| told["bot"] == bot).unwrap();
-        assert_eq!((&told["answer"], &told["rule"]), (&json!("refused"), &refused["rule"]));
-        assert_eq!(told["candle"]["close_time"].as_i64(), Some(refusal.line.at.get()));
+        let printed = bots.iter().find(|printed| printed["bot"] == bot).unwrap();
+        assert_eq!((&printed["answer"], &printed["rule"]), (&json!("refused"), &refused["rule"]));
+        assert_eq!(printed["candle"]["close_time"].as_i64(), Some(refusal.line.at.get()));
     }
     let trades = folder.run(&["trades", "--journal", "run.db", "--json"]).json();
     let bots = at(trades[0]["decision_time"].as_i64().unwrap());
-    let told = bots.iter().find(|told| told["bot"] == trades[0]["bot"]).unwrap();
-    assert_eq!((&told["answer"], &told["intent"]), (&json!("opened"), &json!(1)));
+    let printed = bots.iter().find(|printed| printed["bot"] == trades[0]["bot"]).unwrap();
+    assert_eq!((&printed["answer"], &printed["intent"]), (&json!("opened"), &json!(1)));
     let first = recorded[0].line.at.get();
     assert_eq!(at(first - 1), Vec::<Value>::new());
-    assert!(at(first + 60_000).iter().all(|told| told["answer"] == "no_signal"));
+    assert!(at(first + 60_000).iter().all(|printed| printed["answer"] == "no_signal"));
     let text = folder.run(&["why", &first.to_string(), "GBPUSD", "--journal", "run.db"]).stdout;
     assert!(text.contains("no candle of its series is recorded") && !text.contains("btc"), "{text}");
     folder

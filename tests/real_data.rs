@@ -102,7 +102,7 @@ fn every_strategy_trades_every_file_and_repeats_itself() {
     }
 }
 
-/// Each file as its own page describes it: what its name tells, its rows, and the days of its first and last candle.
+/// Each file as its own page describes it: what its name says, its rows, and the days of its first and last candle.
 const DESCRIBED: [(&str, &str, u64, &str, &str); 4] = [
     ("gbpusd_m1_bid_2012-02.csv", "GBPUSD 1m", 30_117, "2012-02-01", "2012-03-01"),
     ("btcperp_m1_2022-01.csv", "BTCPERP 1m", 45_031, "2021-12-31", "2022-02-01"),
@@ -116,9 +116,9 @@ fn every_file_is_imported_by_its_name_alone_and_comes_out_of_the_catalog_as_it_w
     for (name, series, rows, from, to) in DESCRIBED {
         let path = path_of(name);
         let imported = folder.run(&["data", "import", path.to_str().unwrap()]);
-        let told = format!("{rows} candles of {series}, {from}");
+        let printed = format!("{rows} candles of {series}, {from}");
         assert!(
-            imported.code == 0 && imported.stdout.contains(&told),
+            imported.code == 0 && imported.stdout.contains(&printed),
             "{}{}",
             imported.stdout,
             imported.stderr
@@ -158,7 +158,7 @@ fn a_check_takes_no_weekend_for_a_gap_and_no_gap_for_a_weekend() {
         assert_eq!(run.code, if gaps + spikes == 0 { 0 } else { 5 }, "{name}: {}", run.stderr);
         let found: Value = serde_json::from_str(&run.stdout).unwrap();
         let counts = &found[0]["counts"];
-        let told = [&counts["gap"], &found[0]["missing"], &counts["spike"], &found[0]["problems"]];
-        assert_eq!(told.map(Value::as_u64), [gaps, missing, spikes, gaps + spikes].map(Some), "{name}");
+        let printed = [&counts["gap"], &found[0]["missing"], &counts["spike"], &found[0]["problems"]];
+        assert_eq!(printed.map(Value::as_u64), [gaps, missing, spikes, gaps + spikes].map(Some), "{name}");
     }
 }

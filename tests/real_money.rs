@@ -101,7 +101,7 @@ fn real_money_is_traded_after_a_summary_and_never_on_doubt_or_a_rejected_edge() 
 }
 
 #[test]
-fn a_wallet_that_is_not_the_asked_one_is_told_from_it() {
+fn a_wallet_that_is_not_the_asked_one_is_distinguished_from_it() {
     let fixture = Fixture::new();
     let folder = &fixture.folder;
     std::fs::write(

@@ -74,8 +74,13 @@ fn spoiled_candles_are_made_on_demand_and_found_by_a_check() {
     let folder = Folder::new();
     let generate =
         ["data", "generate", "--symbol", "BTCUSDT", "--days", "2", "--gaps", "5", "--bad-rows", "9"];
-    let told = folder.run(&generate);
-    assert!(told.stdout.contains("synthetic, seed 1, 5 gaps, 9 bad rows"), "{}{}", told.stdout, told.stderr);
+    let printed = folder.run(&generate);
+    assert!(
+        printed.stdout.contains("synthetic, seed 1, 5 gaps, 9 bad rows"),
+        "{}{}",
+        printed.stdout,
+        printed.stderr
+    );
     let check = |file: &str| -> Value {
         let run = folder.run(&["data", "check", file, "--json"]);
         assert_eq!(run.code, 5, "{}", run.stderr);

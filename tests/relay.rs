@@ -1,7 +1,7 @@
 //! A relay between the program and a venue: passes every byte on, and knows what was asked for so far.
 //!
 //! A client that asks one question after the other has taken the answer to one before it asks the next: so what was
-//! asked for tells how far a process has come, however busy the machine is.
+//! asked for shows how far a process has come, however busy the machine is.
 #![cfg(unix)]
 
 use candlewick_broker::clock::Stopwatch;
@@ -44,7 +44,7 @@ impl Relay {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let (asked, open) = (Arc::new(Asked::default()), Arc::new(Mutex::new(Open::default())));
-        let (heard, opened) = (Arc::clone(&asked), Arc::clone(&open));
+        let (asked_lines, opened) = (Arc::clone(&asked), Arc::clone(&open));
         let listening = std::thread::spawn(move || {
             for client in listener.incoming() {
                 let client = client.unwrap();
@@ -55,10 +55,12 @@ impl Relay {
                 let venue = TcpStream::connect(&venue).unwrap();
                 open.streams.extend([client.try_clone().unwrap(), venue.try_clone().unwrap()]);
                 let (to_client, from_venue) = (client.try_clone().unwrap(), venue.try_clone().unwrap());
-                let heard = Arc::clone(&heard);
+                let asked_lines = Arc::clone(&asked_lines);
                 std::thread::spawn(move || pass_on(from_venue, to_client, |_| {}));
                 let mut text = String::new();
-                std::thread::spawn(move || pass_on(client, venue, |bytes| heard.take(&mut text, bytes)));
+                std::thread::spawn(move || {
+                    pass_on(client, venue, |bytes| asked_lines.take(&mut text, bytes))
+                });
             }
         });
         Self { url, asked, open, listening }
@@ -73,7 +75,7 @@ impl Relay {
             let _ = stream.shutdown(Shutdown::Both);
         }
         drop(open);
-        // Whoever listens hears of it with the next one who calls.
+        // Whoever listens notices with the next connection.
         drop(TcpStream::connect(self.url.strip_prefix("http://").unwrap()));
         self.listening.join().unwrap();
     }

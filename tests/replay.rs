@@ -23,8 +23,8 @@ fn a_lock_step_session_decides_alike_and_every_trade_comes_out_as_simulated() {
     // What the end of the candles left open is open in both.
     assert_eq!(live["trades"].as_u64().unwrap() + live["unsettled"].as_u64().unwrap(), intents);
     assert_eq!(parity["outcomes"]["agree"].as_u64(), Some(intents), "{}", parity["outcomes"]);
-    let told = folder.run(&["parity", "--journal", "run.db"]);
-    assert!(told.stdout.contains("identical") && told.code == 0, "{}", told.stdout);
+    let printed = folder.run(&["parity", "--journal", "run.db"]);
+    assert!(printed.stdout.contains("identical") && printed.code == 0, "{}", printed.stdout);
 }
 
 #[test]
@@ -78,13 +78,13 @@ fn a_journal_that_was_edited_by_hand_fails_and_the_entry_is_named() {
     .into_iter()
     .enumerate()
     {
-        let (report, told) = check_edited(&folder, &format!("edited-{index}.db"), sql);
+        let (report, printed) = check_edited(&folder, &format!("edited-{index}.db"), sql);
         assert_eq!(report["chain"]["state"], "broken", "{sql}");
         assert_eq!(report["chain"]["seq"].as_u64(), Some(decision), "{sql}");
         let difference = &report["decisions"]["difference"];
         let expected = if is_decision { decision } else { decision + 1 };
         assert_eq!(difference["seq"].as_u64(), Some(expected), "{sql}: {report}");
-        assert!(told.contains(&format!("entry {decision}")), "{sql}: {told}");
+        assert!(printed.contains(&format!("entry {decision}")), "{sql}: {printed}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! `resolve` where no bot runs: the journal is told, and what reads it goes on with it.
+//! `resolve` where no bot runs: it is written to the journal, and what reads it goes on with it.
 
 use crate::candlewick::Folder;
 use crate::recording::{folder, lines, record_in_lock_step, write};
@@ -42,8 +42,8 @@ fn a_doubt_is_ended_in_the_journal_and_parity_stays_whole() {
         assert_eq!((&status["in_flight"], &status["holder"]), (&json!([]), &Value::Null));
         let parity = folder.run(&["parity", "--journal", "crashed.db", "--json"]).json();
         assert_eq!(parity["ok"], true, "{parity}");
-        let told = folder.run(&["explain", "3", "--journal", "crashed.db"]).stdout;
-        assert!(told.contains("note"), "{told}");
+        let printed = folder.run(&["explain", "3", "--journal", "crashed.db"]).stdout;
+        assert!(printed.contains("note"), "{printed}");
         if state == "open" {
             folder.run(&[&common, arguments].concat()).fails(2, &["intent 3 is not in doubt: it is open"]);
         }
@@ -72,7 +72,7 @@ fn a_stake_that_a_person_frees_stays_reserved_until_its_trade_would_have_closed(
 }
 
 #[test]
-fn why_tells_of_an_intent_what_has_become_of_it() {
+fn why_shows_of_an_intent_what_has_become_of_it() {
     let folder = crashed();
     let recorded: Vec<_> = lines(&folder.path("crashed.db")).into_iter().map(|stored| stored.line).collect();
     let last = recorded.last().unwrap().clone();
@@ -96,9 +96,10 @@ fn why_tells_of_an_intent_what_has_become_of_it() {
         let line = body.map(|body| Line { kind: LineKind::Event, intent, body, ..last.clone() });
         let journal = format!("doubt{number}.db");
         write(&folder.path(&journal), recorded.iter().cloned().chain(line));
-        let told = folder.run(&["why", &decided, "--journal", &journal, "--json"]).json();
-        let told = told["bots"].as_array().unwrap().iter().find(|told| told["bot"] == bot).unwrap().clone();
-        assert_eq!((&told["answer"], &told["intent"]), (&json!(state), &json!(3)), "{told}");
+        let printed = folder.run(&["why", &decided, "--journal", &journal, "--json"]).json();
+        let printed =
+            printed["bots"].as_array().unwrap().iter().find(|printed| printed["bot"] == bot).unwrap().clone();
+        assert_eq!((&printed["answer"], &printed["intent"]), (&json!(state), &json!(3)), "{printed}");
         let text = folder.run(&["why", &decided, "--journal", &journal]).stdout;
         assert!(text.contains(words), "{text}");
     }

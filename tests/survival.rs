@@ -242,13 +242,13 @@ impl Fixture {
         let settled = (0..MOST_LOOKS).any(|_| {
             std::thread::sleep(LOOK_EVERY);
             if let Some(status) = child.try_wait().unwrap() {
-                let told = std::io::read_to_string(child.stderr.take().unwrap()).unwrap();
-                panic!("{point}: the restarted run ended with {status}: {told}");
+                let printed = std::io::read_to_string(child.stderr.take().unwrap()).unwrap();
+                panic!("{point}: the restarted run ended with {status}: {printed}");
             }
             self.is_recovered(child.id())
                 && self.ask("trades").as_array().unwrap().iter().all(is_over)
                 // Money that nothing explains is believed when it has been seen for a while.
-                && (self.strangers.is_empty() || self.told_money() == self.wallet())
+                && (self.strangers.is_empty() || self.reported_money() == self.wallet())
         });
         assert!(settled, "{point}: {}", self.ask("trades"));
         assert!(std::process::Command::new("kill").arg(child.id().to_string()).status().unwrap().success());
@@ -278,7 +278,7 @@ impl Fixture {
     }
 
     /// What the wallet holds by the journal. The stake of an intent that was not opened stays reserved for a while.
-    fn told_money(&self) -> f64 {
+    fn reported_money(&self) -> f64 {
         let status = self.ask("status");
         status["balance"].as_f64().unwrap() + status["open_stakes"].as_f64().unwrap()
     }
@@ -315,7 +315,7 @@ impl Fixture {
         }
         assert!(at_venue.is_empty(), "{point}: nobody wanted {at_venue:?}, of {intents:?}");
         let balance = self.wallet();
-        assert_eq!(self.told_money(), balance, "{point}: {}", self.ask("status"));
+        assert_eq!(self.reported_money(), balance, "{point}: {}", self.ask("status"));
         assert!((balance - 10_000.0 - profit).abs() < 1e-6, "{point}: {balance} after {profit}");
         let parity = self.ask("parity");
         assert_eq!(parity["ok"], true, "{point}: {parity}");
@@ -329,7 +329,7 @@ fn serve(arguments: &[&str], faults: &str) -> Served {
     static STARTING: Mutex<()> = Mutex::new(());
     let _turn = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
     let clock = SystemClock::new();
-    // How long it takes to come up, as the last attempt tells.
+    // How long it takes to come up, as the last attempt shows.
     let mut lead = 300;
     let started = (0..100).find_map(|_| {
         let launched = clock.now().get();
@@ -376,7 +376,7 @@ fn assert_few_open(point: &str, trades: &[Value]) {
     }
 }
 
-/// Kills at the point, recovers, compares; also tells what was written until then.
+/// Kills at the point, recovers, compares; also returns what was written until then.
 fn survive(point: &Point, side: &str) -> (Recovered, BTreeSet<String>) {
     let mut fixture = Fixture::new(point.faults, point.settings);
     match point.past {
@@ -384,19 +384,19 @@ fn survive(point: &Point, side: &str) -> (Recovered, BTreeSet<String>) {
         Past::Run => assert_eq!(fixture.command("3s").spawn().unwrap().wait().unwrap().code(), Some(0)),
         Past::HaltFile => std::fs::write(fixture.folder.path("run.db.HALT"), "").unwrap(),
     }
-    let told = format!("{side} {} {}", point.name, point.count);
+    let printed = format!("{side} {} {}", point.name, point.count);
     let way = (point.meanwhile == Meanwhile::LoseWay).then(|| Relay::to(fixture.served.text("base_url")));
-    let mut child = fixture.start_to_die(point.span, &told, way.as_ref());
+    let mut child = fixture.start_to_die(point.span, &printed, way.as_ref());
     let stderr = std::thread::spawn({
         let pipe = child.stderr.take().unwrap();
         move || std::io::read_to_string(pipe).unwrap()
     });
     fixture.meddle(&mut child, point.meanwhile, way);
     let status = child.wait().unwrap();
-    assert_eq!(status.signal(), Some(SIGKILL), "{told}: {status}: {}", stderr.join().unwrap());
+    assert_eq!(status.signal(), Some(SIGKILL), "{printed}: {status}: {}", stderr.join().unwrap());
     let written = fixture.folder.read("writes").split_whitespace().map(str::to_owned).collect();
-    fixture.recover(&told);
-    (fixture.compare(&told), written)
+    fixture.recover(&printed);
+    (fixture.compare(&printed), written)
 }
 
 #[test]

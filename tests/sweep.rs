@@ -102,9 +102,9 @@ fn a_sweep_that_is_interrupted_says_how_it_goes_on_and_does() {
             .status();
         assert!(sent.unwrap().success());
         let ended = process.wait_with_output().unwrap();
-        let told = String::from_utf8_lossy(&ended.stderr).into_owned();
-        assert_eq!(ended.status.code(), Some(code), "{told}");
-        assert!(told.contains(&format!("the same command goes on where it was ({out})")), "{told}");
+        let printed = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert_eq!(ended.status.code(), Some(code), "{printed}");
+        assert!(printed.contains(&format!("the same command goes on where it was ({out})")), "{printed}");
         assert!(ended.stdout.is_empty() && !folder.path(&out).join("results.csv").exists());
         let ran = journalled(&folder, &journal).len() - 1;
         let whole = folder.run(&arguments).json();

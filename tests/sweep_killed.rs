@@ -11,7 +11,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 /// Kills a sweep whenever its journal has as many lines as the next of `moments` says, and at least one more than
-/// before; then lets it run to its end. What that tells, and the rungs on which it was killed.
+/// before; then lets it run to its end. What that prints, and the rungs on which it was killed.
 fn killed(folder: &Folder, arguments: &[&str], journal: &str, moments: &[usize]) -> (Value, BTreeSet<u64>) {
     let arguments = [arguments, &["--threads", "2"]].concat();
     let (mut before, mut rungs) = (0, BTreeSet::new());

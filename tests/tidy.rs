@@ -50,7 +50,6 @@ const ARROWS: &[(&str, &[&str])] = &[
             "history",
             "backtest",
             "search",
-            "api",
             "broker",
             "journal",
             "records",

@@ -16,7 +16,7 @@ fn kinds(report: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn a_report_tells_what_it_is_made_of() {
+fn a_report_shows_what_it_is_made_of() {
     let folder = folder_with_bot("01:00", "05:00");
     let report = backtest(&folder, &[]);
     let trades = report["trades"].as_u64().unwrap();
@@ -68,7 +68,7 @@ fn each_variant_is_counted_once_and_the_report_corrects_for_all() {
 }
 
 #[test]
-fn nothing_is_counted_where_that_is_turned_off_and_a_ledger_that_cannot_be_written_is_told() {
+fn nothing_is_counted_where_that_is_turned_off_and_a_ledger_that_cannot_be_written_is_reported() {
     let folder = folder_with_bot("01:00", "05:00");
     let off = folder.with_variable("CANDLEWICK_VARIANTS__LEDGER", "");
     let report = backtest(&off, &[]);

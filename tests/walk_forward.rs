@@ -177,8 +177,8 @@ fn a_hold_out_opens_once_for_a_hypothesis_and_again_only_where_the_result_says_s
         let again = folder.run(&[walk(other), vec!["--open-hold-out", "--out", "third"]].concat());
         again.fails(5, &["the hold-out was opened once for this hypothesis", "--again"]);
     }
-    let told = folder.run(&[walk(&["--anchored"]), vec!["--out", "third"]].concat()).json();
-    assert_eq!(told["hold_out"]["openings"], 1, "a walk that leaves it locked says that it was opened");
+    let report = folder.run(&[walk(&["--anchored"]), vec!["--out", "third"]].concat()).json();
+    assert_eq!(report["hold_out"]["openings"], 1, "a walk that leaves it locked says that it was opened");
     let again = ["--anchored", "--open-hold-out", "--again", "--out", "third"];
     let again = folder.run(&walk(&again)).json();
     assert_eq!(again["hold_out"]["openings"], 2);
@@ -233,6 +233,6 @@ fn every_set_that_a_walk_tries_is_counted_once_for_all_later_reports_of_its_idea
     let off = self::folder(2).with_variable("CANDLEWICK_VARIANTS__LEDGER", "");
     assert_eq!(off.run(&walk(&[])).json()["variants_tried"], Value::Null);
     let lost = off.with_variable("CANDLEWICK_VARIANTS__LEDGER", "no/such/folder/x");
-    let told = lost.run(&walk(&["--out", "lost"])).json();
-    assert!(told["uncounted"].is_string() && told["variants_tried"].is_null(), "{told}");
+    let report = lost.run(&walk(&["--out", "lost"])).json();
+    assert!(report["uncounted"].is_string() && report["variants_tried"].is_null(), "{report}");
 }

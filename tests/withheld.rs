@@ -26,9 +26,9 @@ fn an_edge_is_shown_with_what_is_assumed_and_withheld_on_coarse_data() {
     assert_eq!(said(&coarse), (&json!("not_enough_trades"), &why, &labels));
     // Withheld is not unseen: the account has what it needs.
     assert!(coarse["edge"]["account_for"].as_f64() >= Some(20.0), "{}", coarse["edge"]);
-    let told = folder.run(&FOLLOW[..5]).stdout;
+    let printed = folder.run(&FOLLOW[..5]).stdout;
     let words = "verdict: edge shown. Caveats: payout assumed; prices not from this venue\n";
-    assert!(told.starts_with(words), "{told}");
+    assert!(printed.starts_with(words), "{printed}");
 }
 
 /// The candles without every so many-th one.
@@ -67,7 +67,7 @@ fn only_candles_that_were_fetched_from_the_venue_are_no_hypothesis() {
         let stored = ["backtest", "--config", "bot.toml", "--catalog", "candles", "--json"];
         let report = folder.run(&stored).json();
         assert_eq!(said(&report), (&json!("edge_shown"), &json!([]), &labels), "{source}");
-        // The same candles in a file do not tell whose they are.
+        // The same candles in a file do not say whose they are.
         assert_eq!(follow(&folder, &[])["edge"]["labels"][1], "hypothesis");
     }
 }

@@ -194,7 +194,7 @@ fn compare_trade(fields: &[&str], (signal, code): (&Signal, &str), row: &Row, ca
     let time = |text: &str| text.parse::<i64>().ok();
     assert_eq!((time(open_time), time(close_time)), (row.open_time, row.close_time), "{}", context());
     let is_settled = row.outcome != Outcome::Unsettled;
-    // Nobody tells the entry of a NEXT_CANDLE before its settlement.
+    // Nobody knows the entry of a NEXT_CANDLE before its settlement.
     if is_settled || signal.expiration != Expiration::NextCandle {
         assert!(is_price(open_price, row.open_price), "{}", context());
     }

@@ -92,7 +92,7 @@ fn folder() -> tempfile::TempDir {
 struct Said {
     code: i32,
     failed: Vec<String>,
-    told: String,
+    printed: String,
 }
 
 /// Checks them, two at a time.
@@ -126,24 +126,25 @@ fn check(name: &str, folder: &Path) -> Said {
         _ => &mut command,
     };
     let output = command.output().unwrap();
-    let told =
+    let printed =
         String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     let document: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
     let checks = document["checks"].as_array().into_iter().flatten();
     let failed = checks.filter(|check| check["result"] == "failed");
     let failed = failed.filter_map(|check| check["check"].as_str().map(str::to_owned)).collect();
-    Said { code: output.status.code().unwrap_or(-1), failed, told }
+    Said { code: output.status.code().unwrap_or(-1), failed, printed }
 }
 
 /// What is wrong with what was said.
 fn judge(name: &str, said: &Said) -> Option<String> {
     let Some((_, check, care)) = CAUGHT_BY.iter().find(|(cheat, ..)| *cheat == name) else {
         let is_fine = said.code == 0 && said.failed.is_empty();
-        return (!is_fine).then(|| format!("{name} is honest, and accused:\n{}", said.told));
+        return (!is_fine).then(|| format!("{name} is honest, and accused:\n{}", said.printed));
     };
     let is_caught = said.code == 5 && said.failed.iter().any(|failed| failed == check.name());
     let is_alone = *care == Care::Careless || said.failed.len() == 1;
-    (!is_caught || !is_alone).then(|| format!("{name} must be caught by {check} ({care:?}):\n{}", said.told))
+    (!is_caught || !is_alone)
+        .then(|| format!("{name} must be caught by {check} ({care:?}):\n{}", said.printed))
 }
 
 /// For each check what it caught, and what would have escaped without it.

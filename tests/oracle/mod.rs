@@ -249,7 +249,7 @@ enum Price {
     At(f64),
     /// No candle covers the moment, and none stands in.
     Missing,
-    /// The data end too early to tell.
+    /// The data end too early to know.
     AfterEnd,
 }
 

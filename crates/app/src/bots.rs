@@ -6,6 +6,7 @@ use crate::suggestion::suggest;
 use candlewick_backtest::BacktestError;
 use candlewick_engine::{BotSettings, EngineError, SessionSettings};
 use candlewick_sdk::{BotContext, BuildError, Registry, Strategy, StrategyEntry};
+use candlewick_search::SearchError;
 
 /// One strategy for each bot, in the bots' order, and what a driver must know of them.
 #[derive(Default)]
@@ -119,7 +120,15 @@ pub fn problem_of_session(error: &EngineError, loaded: &Loaded) -> Problem {
     }
 }
 
-/// Why a backtest or a sweep cannot be made or run.
+/// Why a sweep or a walk-forward cannot be made or run.
+pub fn error_of_search(error: SearchError, loaded: &Loaded) -> AppError {
+    match error {
+        SearchError::Backtest(error) => error_of_backtest(error, loaded),
+        other => other.into(),
+    }
+}
+
+/// Why a backtest cannot be made or run.
 pub fn error_of_backtest(error: BacktestError, loaded: &Loaded) -> AppError {
     match error {
         BacktestError::Engine(error) => Problems::from(problem_of_session(&error, loaded)).into(),

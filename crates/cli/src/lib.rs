@@ -1,4 +1,4 @@
-//! Arguments, configuration, composition, and the [`App`] builder.
+//! Arguments, printing, and the [`App`] builder.
 //!
 //! A binary of your own, with a strategy of your own beside the built-in ones:
 //!

@@ -81,7 +81,7 @@ impl Bot {
         suppressed + self.strategy.on_candles(rest, rest.len(), &mut signal).suppressed
     }
 
-    /// Shows the strategy candles after a trade of it: signals on so many are suppressed, and behind them it is told of the settlement.
+    /// Shows the strategy candles after a trade of it: signals on so many are suppressed, and behind them it is shown the settlement.
     /// How many were shown up to the first that it then answers, and how many signals were suppressed. It is warm.
     #[inline]
     pub(crate) fn on_candles_after(

@@ -46,7 +46,7 @@ impl BotVerdict {
     }
 
     /// The first intent that it could rest on: what was decided before belongs to other parameters or other code.
-    pub const fn since(&self) -> IntentId {
+    pub const fn first_intent(&self) -> IntentId {
         self.since
     }
 

@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_tells_the_kind_and_perhaps_the_tick() {
+    fn a_name_gives_the_kind_and_perhaps_the_tick() {
         for (name, kind, tick) in [
             ("BTCUSDT", AssetType::Crypto, Some(0.01)),
             ("EURUSD", AssetType::Forex, Some(0.000_01)),

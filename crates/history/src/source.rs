@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn file_names_tell_the_series() {
+    fn file_names_give_the_series() {
         check("BTCUSDT_1m.csv", ("BTCUSDT", "1m", "BTCUSDT_1m.csv"));
         check("a=b/some@where/BTC_USDT_5s.CSV", ("BTC_USDT", "5s", "a=b/some@where/BTC_USDT_5s.CSV"));
         check("/x/EURUSD.OTC_1h.csv", ("EURUSD.OTC", "1h", "/x/EURUSD.OTC_1h.csv"));
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_do_not_tell_are_refused_with_both_forms() {
+    fn names_that_do_not_say_are_refused_with_both_forms() {
         check_refused("prices.csv", "the file name has no interval");
         check_refused(
             "gbpusd_m1_bid_2012-02.csv",

@@ -53,7 +53,7 @@ fn check(lines: &[(usize, &str)], expected: &[Row<'_>]) {
 }
 
 #[test]
-fn each_kind_of_problem_is_told_with_its_place() {
+fn each_kind_of_problem_is_reported_with_its_place() {
     use FindingKind::{
         Duplicate, Flat, Gap, Jump, Misaligned, NotFinite, Price, Range, Spike, Unreadable, Unsorted, Volume,
     };
@@ -214,7 +214,7 @@ fn a_repair_leaves_out_what_is_certainly_wrong_and_what_it_is_asked_to() {
 }
 
 #[test]
-fn a_revised_candle_is_told_with_its_latest_value_which_a_repair_takes_when_asked() {
+fn a_revised_candle_is_reported_with_its_latest_value_which_a_repair_takes_when_asked() {
     let folder = tempfile::tempdir().unwrap();
     let catalog = Catalog::new(folder.path().to_owned());
     let series = Series { symbol: Symbol::new("X").unwrap(), interval: Interval::MINUTE };

@@ -81,7 +81,7 @@ fn check_broken(name: &str, options: &[(&str, &str)], expected: &str) {
 }
 
 #[test]
-fn every_format_is_told_by_itself_and_gives_the_rows_that_it_holds() {
+fn every_format_is_recognised_by_itself_and_gives_the_rows_that_it_holds() {
     let bitcoin = |start: i64, prices: f64| {
         let [a, b, c] = [0.1, 5.0, -40.0].map(|change| prices + change);
         [
@@ -437,7 +437,7 @@ fn days_with_the_midnight_of_an_exchange_are_days_and_hours_are_none() {
 }
 
 #[test]
-fn an_import_says_what_told_the_symbol_and_the_interval() {
+fn an_import_says_what_gave_the_symbol_and_the_interval() {
     let expected = |name: &str, options: &[(&str, &str)]| {
         let imported = import(name, options).unwrap();
         (imported.symbol_from, imported.interval_from)

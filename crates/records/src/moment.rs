@@ -24,7 +24,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moments_and_spans_are_told_to_the_millisecond() {
+    fn moments_and_spans_are_written_to_the_millisecond() {
         assert_eq!(utc(Millis::new(1_767_571_200_005)), "2026-01-05T00:00:00.005Z");
         assert_eq!(utc(Millis::MAX), "9223372036854775807 ms");
         for (from, to, expected) in [(0, 1_500, "+1.500 s"), (1_500, 0, "-1.500 s"), (7, 7, "+0.000 s")] {

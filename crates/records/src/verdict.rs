@@ -35,7 +35,7 @@ impl VerdictLine {
             about_more_trades,
             account_for: test.edge_account(),
             account_against: test.mirror_account(),
-            since_intent: verdict.since().number(),
+            since_intent: verdict.first_intent().number(),
         }
     }
 

@@ -108,7 +108,7 @@ fn a_run_without_trades_has_no_figures() {
 }
 
 #[test]
-fn results_are_told_apart() {
+fn results_are_distinguished() {
     let breakdowns = analysed(&CLOSES, &TRADES, Prices::Fair).breakdowns;
     let cells = |dimension| {
         let of = |one: &&Breakdown| one.by == dimension;

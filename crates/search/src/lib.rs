@@ -4,6 +4,9 @@
 //! came later; [`variants`] counts what was tried. Whatever work trials share, each has the trades of a
 //! [`Backtest`](candlewick_backtest::Backtest) with its parameters.
 
+mod error;
 pub mod sweep;
 pub mod variants;
 pub mod walk_forward;
+
+pub use error::SearchError;

@@ -8,7 +8,7 @@ use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::testkit::random_walk;
 use candlewick_sdk::{CandleSeries, ExpirationType, Interval, Millis, Money, MoneyScale, Registry, Series};
 use candlewick_search::sweep::{
-    Candidate, Declarations, Outcome, Replay, Setting, SharedRunner, Space, TrialRunner,
+    Candidate, DeclarationUse, Outcome, Replay, Setting, SharedRunner, Space, TrialRunner,
 };
 use candlewick_simulator::{Market, SimulationSettings};
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -94,7 +94,7 @@ fn a_trial_of_a_search_asks_for_no_more_memory_however_many_candles_it_has() {
                 (5, 3);
             (settings.session.risk.allow_opposite, settings.session.risk.allow_duplicate) = (true, true);
         }
-        for black_box in [Declarations::Ignored, Declarations::Trusted] {
+        for black_box in [DeclarationUse::Ignored, DeclarationUse::Trusted] {
             let replay =
                 Replay { settings: &settings, entry, space: &space, candles: &candles, markets: &markets };
             let shared = SharedRunner::new(replay, black_box);

@@ -1,7 +1,7 @@
 //! Trials of a sweep beside the single backtests of their sets: the same trades, whatever is shared and whatever the rules.
 #![allow(clippy::unwrap_used, missing_docs, reason = "what cannot be made or run fails its test")]
 
-use candlewick_backtest::{Backtest, BacktestError, BacktestSettings, Finished};
+use candlewick_backtest::{Backtest, BacktestSettings, Finished};
 use candlewick_engine::{
     BotSettings, IntentRow, IntentState, JournalHash, RiskSettings, SessionSettings, StakeSettings,
 };
@@ -11,8 +11,9 @@ use candlewick_sdk::{
     BotContext, BuildError, Candle, CandleSeries, Declaration, ExpirationType, Interval, Millis, Money,
     MoneyScale, Registry, Settlement, Signal, Strategy, StrategyEntry, StrategyFactory, Symbol,
 };
+use candlewick_search::SearchError;
 use candlewick_search::sweep::{
-    Candidate, Declarations, Figures, Halving, Objective, Outcome, Replay, Search, SearchSettings,
+    Candidate, DeclarationUse, Figures, Halving, Objective, Outcome, Replay, Search, SearchSettings,
     SharedRunner, Space, Sweep, SweepEnd, SweepSettings, TrialJournal, TrialRow, TrialRunner, TrialTrade,
 };
 use candlewick_simulator::{DrawRule, Market, OpenRounding, PathKind, RecordedLatency, SimulationSettings};
@@ -201,17 +202,12 @@ impl<'a> Fixture<'a> {
         Self { settings, entry, space, days, candles, markets }
     }
 
-    fn shared(&self, black_box: Declarations) -> SharedRunner<'_> {
+    fn shared(&self, black_box: DeclarationUse) -> SharedRunner<'_> {
         let Self { settings, entry, space, candles, markets, .. } = self;
         SharedRunner::new(Replay { settings, entry, space, candles, markets }, black_box)
     }
 
-    fn sweep(
-        &self,
-        runner: &dyn TrialRunner,
-        trials: u64,
-        seed: u64,
-    ) -> Result<Vec<TrialRow>, BacktestError> {
+    fn sweep(&self, runner: &dyn TrialRunner, trials: u64, seed: u64) -> Result<Vec<TrialRow>, SearchError> {
         let search = SearchSettings { search: Search::Random, trials, seed };
         let settings =
             SweepSettings { search, objective: Objective::Edge, min_trades: 1, halving: Halving::NONE };
@@ -232,7 +228,7 @@ impl<'a> Fixture<'a> {
     }
 
     /// Holds so many random trials to their single backtests; how many trades those were.
-    fn check(&self, black_box: Declarations, trials: u64, seed: u64) -> usize {
+    fn check(&self, black_box: DeclarationUse, trials: u64, seed: u64) -> usize {
         let shared = self.shared(black_box);
         let mut count = 0;
         for row in self.sweep(&shared, trials, seed).unwrap() {
@@ -266,8 +262,8 @@ fn registry() -> Registry {
     let entries = [
         StrategyEntry::of::<rsi_reversal::RsiReversal>(),
         StrategyEntry::of::<ema_cross::EmaCross>(),
-        StrategyEntry::of::<Boastful>(),
-        StrategyEntry::of::<Attentive>(),
+        StrategyEntry::of::<WronglyDeclared>(),
+        StrategyEntry::of::<OrderDependent>(),
     ];
     entries.into_iter().try_fold(Registry::default(), Registry::with_entry).unwrap()
 }
@@ -279,12 +275,12 @@ fn random_trials_equal_their_single_backtests_trade_by_trade_under_any_rules() {
     let mut trades = 0;
     for ((stake, risk), seed) in rules().iter().zip(1..) {
         let mut fixture = Fixture::new(rsi, (stake, risk), &RSI, 3);
-        trades += fixture.check(Declarations::Trusted, 2, seed);
+        trades += fixture.check(DeclarationUse::Trusted, 2, seed);
         fixture.settings.simulation = venue(seed);
-        trades += fixture.check(Declarations::Trusted, 2, seed);
-        trades += fixture.check(Declarations::Ignored, 2, seed + 100);
+        trades += fixture.check(DeclarationUse::Trusted, 2, seed);
+        trades += fixture.check(DeclarationUse::Ignored, 2, seed + 100);
         let fixture = Fixture::new(ema, (stake, risk), &EMA, 2);
-        trades += fixture.check(Declarations::Trusted, 2, seed);
+        trades += fixture.check(DeclarationUse::Trusted, 2, seed);
     }
     // 104 trials.
     assert!(trades > 5_000, "{trades} trades are too few to tell anything");
@@ -296,9 +292,9 @@ fn an_earlier_end_and_stress_are_shared_as_well() {
     let entry = registry.find("rsi-reversal").unwrap();
     let mut fixture = Fixture::new(entry, (&rules()[0].0, &rules()[1].1), &RSI, 2);
     fixture.settings.simulation.stress = 0.5;
-    fixture.check(Declarations::Trusted, 3, 5);
-    let shared = fixture.shared(Declarations::Trusted);
-    let replay = fixture.shared(Declarations::Ignored);
+    fixture.check(DeclarationUse::Trusted, 3, 5);
+    let shared = fixture.shared(DeclarationUse::Trusted);
+    let replay = fixture.shared(DeclarationUse::Ignored);
     let until = Millis::new(MONDAY) + Millis::HOUR * 20;
     for row in fixture.sweep(&shared, 3, 9).unwrap() {
         let balance = Money::from_minor(1_000_000);
@@ -319,28 +315,28 @@ candlewick_sdk::parameters! {
     }
 }
 
-/// Its signals depend on everything that it was ever told, and on the order.
-struct Attentive {
+/// Its signals depend on everything that it was ever shown, and on the order.
+struct OrderDependent {
     params: AttentiveParams,
     longer: Vec<Interval>,
-    heard: u64,
+    state: u64,
 }
 
-impl Attentive {
-    fn hear(&mut self, number: u64) {
-        self.heard = (self.heard ^ number).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(23);
+impl OrderDependent {
+    fn mix(&mut self, number: u64) {
+        self.state = (self.state ^ number).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(23);
     }
 }
 
-impl Strategy for Attentive {
+impl Strategy for OrderDependent {
     fn warmup(&self) -> usize {
         20
     }
 
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
-        self.hear(candle.close().to_bits());
-        let signals = self.heard.is_multiple_of(self.params.every as u64);
-        signals.then(|| if self.heard >> 32 & 1 == 0 { Signal::buy("even") } else { Signal::sell("odd") })
+        self.mix(candle.close().to_bits());
+        let signals = self.state.is_multiple_of(self.params.every as u64);
+        signals.then(|| if self.state >> 32 & 1 == 0 { Signal::buy("even") } else { Signal::sell("odd") })
     }
 
     fn longer_intervals(&self) -> &[Interval] {
@@ -348,38 +344,38 @@ impl Strategy for Attentive {
     }
 
     fn on_longer_candle(&mut self, _: Interval, candle: &Candle) {
-        self.hear(candle.open().to_bits());
+        self.mix(candle.open().to_bits());
     }
 
     fn on_settled(&mut self, settlement: &Settlement) {
-        self.hear(settlement.profit.minor() as u64 ^ settlement.decision_time.get() as u64);
+        self.mix(settlement.profit.minor() as u64 ^ settlement.decision_time.get() as u64);
     }
 }
 
-impl StrategyFactory for Attentive {
-    const NAME: &'static str = "attentive";
+impl StrategyFactory for OrderDependent {
+    const NAME: &'static str = "order-dependent";
     const VERSION: &'static str = "1.0.0";
-    const ABOUT: &'static str = "Its signals depend on everything that it was ever told.";
+    const ABOUT: &'static str = "Its signals depend on everything that it was ever shown.";
     type Params = AttentiveParams;
 
     fn build(params: AttentiveParams, _bot: &BotContext) -> Result<Self, BuildError> {
         let five = "5m".parse().unwrap();
         let longer = if params.longer { vec![five] } else { Vec::new() };
-        Ok(Self { params, longer, heard: 1 })
+        Ok(Self { params, longer, state: 1 })
     }
 }
 
 #[test]
 fn a_strategy_is_told_the_same_in_a_trial_as_in_its_single_backtest() {
     let registry = registry();
-    let entry = registry.find("attentive").unwrap();
+    let entry = registry.find("order-dependent").unwrap();
     let mut trades = 0;
     for ((stake, risk), seed) in rules().iter().zip(1..) {
         for longer in ["longer=false", "longer=true"] {
             let parameters = ["every=1..40", longer, "close_type=01:00,02:00,05:00"];
             let mut fixture = Fixture::new(entry, (stake, risk), &parameters, 2);
             fixture.settings.simulation = venue(seed);
-            trades += fixture.check(Declarations::Trusted, 2, seed);
+            trades += fixture.check(DeclarationUse::Trusted, 2, seed);
         }
     }
     assert!(trades > 4_000, "{trades} trades are too few to tell anything");
@@ -400,12 +396,12 @@ candlewick_sdk::parameters! {
 }
 
 /// Declares its signals, perhaps wrongly.
-struct Boastful {
+struct WronglyDeclared {
     params: BoastfulParams,
     rsi: candlewick_sdk::indicator::Rsi,
 }
 
-impl Strategy for Boastful {
+impl Strategy for WronglyDeclared {
     fn warmup(&self) -> usize {
         self.rsi.stable_after()
     }
@@ -416,8 +412,8 @@ impl Strategy for Boastful {
     }
 }
 
-impl StrategyFactory for Boastful {
-    const NAME: &'static str = "boastful";
+impl StrategyFactory for WronglyDeclared {
+    const NAME: &'static str = "wrongly-declared";
     const VERSION: &'static str = "1.0.0";
     const ABOUT: &'static str = "Declares its signals, perhaps wrongly.";
     type Params = BoastfulParams;
@@ -440,11 +436,11 @@ impl StrategyFactory for Boastful {
 #[test]
 fn a_declaration_that_is_not_what_the_strategy_does_is_caught() {
     let registry = registry();
-    let entry = registry.find("boastful").unwrap();
+    let entry = registry.find("wrongly-declared").unwrap();
     let (stake, risk) = &rules()[1];
     for (beside, is_caught) in [("beside=0", false), ("beside=0.5", true)] {
         let fixture = Fixture::new(entry, (stake, risk), &["level=20..40:10", beside], 2);
-        let shared = fixture.shared(Declarations::Trusted);
+        let shared = fixture.shared(DeclarationUse::Trusted);
         for row in fixture.sweep(&shared, 3, 1).unwrap() {
             let caught = shared.check(&row.candidate, Money::from_minor(1_000_000));
             assert_eq!(caught.is_err(), is_caught, "{beside} {:?}", row.candidate);
@@ -458,11 +454,11 @@ fn a_declaration_that_is_not_what_the_strategy_does_is_caught() {
 #[test]
 fn one_key_for_two_series_is_caught() {
     let registry = registry();
-    let entry = registry.find("boastful").unwrap();
+    let entry = registry.find("wrongly-declared").unwrap();
     let (stake, risk) = &rules()[1];
     for (names, is_caught) in [("names=true", false), ("names=false", true)] {
         let fixture = Fixture::new(entry, (stake, risk), &["period=5,6", "level=30,40", names], 2);
-        let ran = fixture.sweep(&fixture.shared(Declarations::Trusted), 4, 1);
+        let ran = fixture.sweep(&fixture.shared(DeclarationUse::Trusted), 4, 1);
         assert_eq!(ran.is_err(), is_caught, "{names}");
         if let Err(error) = ran {
             assert!(error.to_string().contains("\"rsi\" stands for two different series"), "{error}");

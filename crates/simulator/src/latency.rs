@@ -66,7 +66,7 @@ impl RecordedLatency {
     }
 }
 
-/// Sixty-four bits that tell nothing of their neighbours' (the finalizer of `SplitMix64`: Steele, Lea and Flood,
+/// Sixty-four bits that say nothing of their neighbours' (the finalizer of `SplitMix64`: Steele, Lea and Flood,
 /// "Fast splittable pseudorandom number generators", 2014).
 const fn mix(seed: u64, number: u64) -> u64 {
     let mut bits = seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -122,10 +122,10 @@ mod tests {
 
     #[test]
     fn no_latency_or_a_negative_one_is_refused() {
-        let told = |rows: &[(&str, &[i64])]| recorded(0, rows).check().map_err(|error| error.to_string());
+        let checked = |rows: &[(&str, &[i64])]| recorded(0, rows).check().map_err(|error| error.to_string());
         let problem = |text: &str| Err(format!("[simulation] recorded_latency.samples_ms = {text}"));
-        assert_eq!(told(&[("A", &[0, 86_400_000])]), Ok(()));
-        assert_eq!(told(&[("A", &[])]), problem("nothing: use at least one latency"));
-        assert_eq!(told(&[("A", &[3, -1])]), problem("-1: use 0 to 86400000"));
+        assert_eq!(checked(&[("A", &[0, 86_400_000])]), Ok(()));
+        assert_eq!(checked(&[("A", &[])]), problem("nothing: use at least one latency"));
+        assert_eq!(checked(&[("A", &[3, -1])]), problem("-1: use 0 to 86400000"));
     }
 }

@@ -43,7 +43,7 @@ impl Market {
 }
 
 /// Whether the market has candles that are fine enough for trades of this expiry; [`coarse_stretches`](crate::coarse_stretches)
-/// tells where they are not. Running a shorter one all the same is
+/// says where they are not. Running a shorter one all the same is
 /// the caller's choice (`--allow-coarse`); the simulator prices it inside a single candle.
 ///
 /// # Errors

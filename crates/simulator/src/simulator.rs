@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// A fixed-time venue in memory.
 ///
 /// It knows all of its candles from the start, and so an order's whole outcome when it is submitted; each part of
-/// that is told when it becomes known: the answer at the arrival, the settlement after the settle delay. Time is
+/// that is an event when it becomes known: the answer at the arrival, the settlement after the settle delay. Time is
 /// the caller's: it submits orders in the order of their times, and before an order of time `t` it has popped
 /// every event that is due before `t`.
 ///

@@ -20,7 +20,7 @@ fn symbol() -> Symbol {
     Symbol::new("BTCUSDT").unwrap()
 }
 
-/// A price that tells its moment: the path is the straight line through all of them.
+/// A price from which its moment follows: the path is the straight line through all of them.
 fn price_of(time: Millis) -> f64 {
     1_000.0 + (time.get() - START) as f64 / 1_000.0
 }

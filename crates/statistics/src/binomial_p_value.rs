@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn certain_and_impossible_wins_are_told_apart() {
+    fn certain_and_impossible_wins_are_distinguished() {
         let rate = WinRate::new(1, 1).unwrap();
         assert_eq!(binomial_p_value(rate, 0.0), Ok(0.0));
         assert_eq!(binomial_p_value(rate, 1.0), Ok(1.0));

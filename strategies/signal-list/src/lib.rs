@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_cannot_be_used_is_told_with_its_path_and_line() {
+    fn a_list_that_cannot_be_used_is_reported_with_its_path_and_line() {
         let refusal = |params| SignalList::build(params, &bot("BTCUSDT")).unwrap_err().to_string();
         assert_eq!(
             refusal(Params::default()),

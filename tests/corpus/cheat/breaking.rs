@@ -1,4 +1,4 @@
-//! Cheats that break, or tell numbers that are none.
+//! Cheats that break, or give numbers that are none.
 
 use crate::declare::{list, strategy, toward};
 use candlewick_sdk::{Millis, Signal};

@@ -15,7 +15,7 @@ pub struct Held {
     pub bytes_per_bot: f64,
 }
 
-/// Looks at what the thread holds while a run tells where it has come to.
+/// Looks at what the thread holds while a run reports where it has come to.
 pub(super) struct Holding {
     before: i64,
     most: i64,

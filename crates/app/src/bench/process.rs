@@ -56,7 +56,7 @@ impl WholeProcess {
     ///
     /// # Errors
     /// The program cannot be started again, or does not end well.
-    pub fn measure(candles: usize, rounds: usize, tell: &mut dyn FnMut()) -> Result<Self, AppError> {
+    pub fn measure(candles: usize, rounds: usize, on_round: &mut dyn FnMut()) -> Result<Self, AppError> {
         let folder = tempfile::tempdir().map_err(unexpected)?;
         let program = Program { path: std::env::current_exe().map_err(unexpected)?, folder: folder.path() };
         std::fs::write(folder.path().join("bench.toml"), CONFIGURATION).map_err(unexpected)?;
@@ -71,7 +71,7 @@ impl WholeProcess {
         for _ in 0..rounds {
             ours.push(program.run(&backtest)?);
             floor.push(program.run(&by_hand)?);
-            tell();
+            on_round();
         }
         let candles = days.parse().unwrap_or(0) * MINUTES_A_DAY;
         Ok(Self { candles, backtest: Cost::of(&ours), by_hand: Cost::of(&floor) })
@@ -110,8 +110,8 @@ impl Program<'_> {
         let ended = command.spawn().and_then(Wait4::wait4).map_err(unexpected)?;
         let elapsed = watch.elapsed();
         if !ended.status.success() {
-            let told = format!("`candlewick {}` ended with {}", arguments.join(" "), ended.status);
-            return Err(unexpected(io::Error::other(told)));
+            let problem = format!("`candlewick {}` ended with {}", arguments.join(" "), ended.status);
+            return Err(unexpected(io::Error::other(problem)));
         }
         Ok((elapsed, ended.rusage.maxrss))
     }

@@ -1,11 +1,11 @@
-//! The processor that figures were measured on, as far as the system tells.
+//! The processor that figures were measured on, as far as the system says.
 
 use serde::Serialize;
 use std::fmt;
 use std::fs;
 use std::path::Path;
 
-/// A processor. What the system does not tell is empty.
+/// A processor. What the system does not say is empty.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Processor {
     /// Its name, as the system has it, or its architecture.
@@ -40,12 +40,12 @@ impl Processor {
 
 /// One folder for each cache, numbered from the nearest on.
 fn caches_below(folder: &Path) -> Vec<String> {
-    let told = |index: usize, file: &str| {
+    let read = |index: usize, file: &str| {
         let text = fs::read_to_string(folder.join(format!("index{index}")).join(file)).ok()?;
         Some(text.trim().to_owned())
     };
     let caches = (0..).map_while(|index| {
-        let (level, kind, size) = (told(index, "level")?, told(index, "type")?, told(index, "size")?);
+        let (level, kind, size) = (read(index, "level")?, read(index, "type")?, read(index, "size")?);
         let suffix = match kind.as_str() {
             "Data" => "d",
             "Instruction" => "i",

@@ -65,7 +65,7 @@ pub enum MeasureError {
     Unequal,
 }
 
-/// So many rounds of a work over so many candles. `tell` hears of each round that is done.
+/// So many rounds of a work over so many candles. `on_round` is called after each round.
 ///
 /// # Errors
 /// The candles cannot be made, or the two do not make the same trades.
@@ -73,7 +73,7 @@ pub fn measure(
     kind: WorkKind,
     candles: usize,
     rounds: usize,
-    tell: &mut dyn FnMut(),
+    on_round: &mut dyn FnMut(),
 ) -> Result<Measured, MeasureError> {
     let work = Work::new(kind, candles)?;
     let mut holding = Holding::start();
@@ -91,7 +91,7 @@ pub fn measure(
         let watch = Stopwatch::start();
         black_box(work.run_by_hand());
         floor.push(per_decision(&watch));
-        tell();
+        on_round();
     }
     let (ours, floor) = (Spread::of(ours), Spread::of(floor));
     Ok(Measured {

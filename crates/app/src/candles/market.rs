@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn trades_are_priced_by_the_finest_candles_heard_and_all_below_them() {
+    fn trades_are_priced_by_the_finest_candles_in_use_and_all_below_them() {
         let all = ["A 5m", "A 30s", "A 1m", "A 5s", "B 1m"];
         check(&[("A", "1m")], &all, &[("A 1m", &["A 5s", "A 30s"])]);
         check(&[("A", "5m")], &all, &[("A 5m", &["A 5s", "A 30s", "A 1m"])]);

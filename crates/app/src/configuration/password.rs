@@ -18,11 +18,11 @@ pub(super) fn cover(text: &str) -> Option<String> {
     let (user, place) = rest.rsplit_once('@').map_or((None, rest), |(user, place)| (Some(user), place));
     let named = user.and_then(|user| user.split_once(':'));
     let (place, options) = place.split_once('?').map_or((place, None), |(place, all)| (place, Some(all)));
-    let is_telling = |option: &&str| {
+    let says_more = |option: &&str| {
         let name = option.split('=').next().unwrap_or_default().to_lowercase();
         TELLING.iter().any(|part| name.contains(part))
     };
-    if named.is_none() && !options.is_some_and(|all| all.split('&').any(|option| is_telling(&option))) {
+    if named.is_none() && !options.is_some_and(|all| all.split('&').any(|option| says_more(&option))) {
         return None;
     }
     let named = match (named, user) {
@@ -30,7 +30,7 @@ pub(super) fn cover(text: &str) -> Option<String> {
         (None, Some(user)) => format!("{user}@"),
         (None, None) => String::new(),
     };
-    let shown = |option: &str| match option.split_once('=').filter(|_| is_telling(&option)) {
+    let shown = |option: &str| match option.split_once('=').filter(|_| says_more(&option)) {
         Some((name, _)) => format!("{name}={MASK}"),
         None => option.to_owned(),
     };

@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_that_do_nothing_are_taken_out_and_the_removed_one_is_told_of() {
+    fn keys_that_do_nothing_are_taken_out_and_the_removed_one_is_reported_of() {
         let table = |key: &str| Value::from(Dict::from([(key.to_owned(), Value::from(1))]));
         let mut values = Dict::from([
             ("dashboard".to_owned(), table("listen")),

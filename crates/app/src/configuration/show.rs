@@ -102,19 +102,19 @@ fn mask(path: &KeyPath, value: &Value) -> Value {
         Value::Dict(tag, dict) if path.to_string() == "broker.headers" => {
             let hidden = |name: &String| (name.clone(), Value::from(MASK));
             let shown = |(name, value): (&String, &Value)| {
-                if is_telling(name) { hidden(name) } else { (name.clone(), value.clone()) }
+                if may_hold_a_secret(name) { hidden(name) } else { (name.clone(), value.clone()) }
             };
             Value::Dict(*tag, dict.iter().map(shown).collect())
         }
         Value::String(tag, text) => match path.to_string().strip_prefix("broker.headers.") {
-            Some(name) if is_telling(name) => Value::String(*tag, MASK.to_owned()),
+            Some(name) if may_hold_a_secret(name) => Value::String(*tag, MASK.to_owned()),
             _ => Value::String(*tag, cover(text).unwrap_or_else(|| text.clone())),
         },
         other => other.clone(),
     }
 }
 
-fn is_telling(header: &str) -> bool {
+fn may_hold_a_secret(header: &str) -> bool {
     let name = header.to_lowercase();
     ["auth", "cookie", "token", "key", "secret", "password"].iter().any(|part| name.contains(part))
 }

@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn what_does_not_end_is_told_as_late() {
+    async fn what_does_not_end_is_reported_as_late() {
         let late = || Check::Disk.fail("late", "look");
         assert_eq!(within(Duration::from_millis(1), late(), std::future::pending()).await, late());
         assert_eq!(

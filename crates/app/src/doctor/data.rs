@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn gaps_are_told_and_weekends_are_none() {
+    fn gaps_are_reported_and_weekends_are_none() {
         // Hour 0 is Thursday 1970-01-01 00:00; Saturday noon is hour 60.
         check(
             &[0, 1, 2],

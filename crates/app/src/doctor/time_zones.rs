@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn each_time_of_day_is_told_with_its_zone() {
+    fn each_time_of_day_is_reported_with_its_zone() {
         check_zone("UTC", Mark::Ok, "starts at 00:00 UTC (now 12:00 there); trades at all hours");
         check_zone("America/New_York", Mark::Ok, "(now 07:00 there, its clocks change in summer)");
         check_zone("Asia/Tokyo", Mark::Ok, "(now 21:00 there)");

@@ -3,21 +3,22 @@
 use super::AppError;
 use crate::candles::help_for_history;
 use crate::suggestion::suggest;
-use candlewick_backtest::BacktestError;
 use candlewick_broker::{BrokerError, USUAL_INTERVALS};
 use candlewick_records::RecordsError;
 use candlewick_runtime::RuntimeError;
+use candlewick_search::SearchError;
 
 /// What to do about an error, where that is known.
 pub(super) fn help_for(error: &AppError) -> Option<String> {
     match error {
         AppError::Report(report) => report.help.clone(),
         AppError::History(error) => help_for_history(error),
-        AppError::Backtest(error) => help_for_backtest(error),
+        AppError::Search(error) => help_for_search(error),
         AppError::Records(error) => help_for_records(error),
         AppError::Runtime(error) => help_for_runtime(error),
         AppError::Configuration(_)
         | AppError::Engine(_)
+        | AppError::Backtest(_)
         | AppError::Simulator(_)
         | AppError::Sandbox(_)
         | AppError::Broker(_)
@@ -26,12 +27,12 @@ pub(super) fn help_for(error: &AppError) -> Option<String> {
     }
 }
 
-fn help_for_backtest(error: &BacktestError) -> Option<String> {
+fn help_for_search(error: &SearchError) -> Option<String> {
     match error {
-        BacktestError::NameParameter { name, known, .. } => {
+        SearchError::UnknownParameter { name, known, .. } => {
             Some(suggest(name, known.iter().map(String::as_str)))
         }
-        BacktestError::ChooseFolder { .. } => Some(
+        SearchError::OtherSweep { .. } => Some(
             "give --out another folder; what another program (or the same with other libraries of the system), \
              other arguments or other candles made is not mixed with this"
                 .to_owned(),

@@ -15,6 +15,7 @@ use candlewick_records::RecordsError;
 use candlewick_runtime::RuntimeError;
 use candlewick_runtime::control::ControlError;
 use candlewick_sandbox::SandboxError;
+use candlewick_search::SearchError;
 use candlewick_simulator::SimulatorError;
 use std::error::Error;
 use std::fmt::Write as _;
@@ -37,9 +38,12 @@ pub enum AppError {
     /// A simulator cannot be made.
     #[error(transparent)]
     Simulator(#[from] SimulatorError),
-    /// A backtest or a sweep cannot be made or run.
+    /// A backtest cannot be made or run.
     #[error(transparent)]
     Backtest(#[from] BacktestError),
+    /// A sweep or a walk-forward cannot be made or run.
+    #[error(transparent)]
+    Search(#[from] SearchError),
     /// The embedded venue cannot be made.
     #[error(transparent)]
     Sandbox(#[from] SandboxError),

@@ -176,7 +176,7 @@ pub fn text(all: &[Fetched], finished: Finished) -> String {
     }
     let mut text = table.to_string();
     for one in all {
-        tell_revised(one, &mut text);
+        write_revised(one, &mut text);
         if let Some(why) = one.explain_nothing() {
             let _ = write!(text, "\n{why}");
         }
@@ -188,7 +188,7 @@ pub fn text(all: &[Fetched], finished: Finished) -> String {
 }
 
 /// The value that was seen first stays the candle; the catalog keeps the later one beside it.
-fn tell_revised(one: &Fetched, text: &mut String) {
+fn write_revised(one: &Fetched, text: &mut String) {
     for (first, later) in one.revised.iter().take(SHOWN) {
         let (series, time) = (one.target.series, utc(first.time()));
         let _ = write!(text, "\nrevised: {series} at {time}: {}", changes(first, later));

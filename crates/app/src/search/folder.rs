@@ -1,9 +1,10 @@
 //! The folder of a sweep or a walk: the journals of its trials, and the results when all have run.
 
 use crate::error::AppError;
-use candlewick_backtest::{BacktestError, BacktestSettings};
+use candlewick_backtest::BacktestSettings;
 use candlewick_engine::BotSettings;
 use candlewick_sdk::ExpirationType;
+use candlewick_search::SearchError;
 use candlewick_search::sweep::{Record, SweepSettings, TrialJournal};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -72,11 +73,7 @@ impl ResultFolder {
     ///
     /// # Errors
     /// As [`TrialJournal::open`].
-    pub fn journal(
-        &self,
-        name: &str,
-        identity: &Value,
-    ) -> Result<(TrialJournal, Vec<Record>), BacktestError> {
+    pub fn journal(&self, name: &str, identity: &Value) -> Result<(TrialJournal, Vec<Record>), SearchError> {
         TrialJournal::open(&self.0.join(name), identity)
     }
 

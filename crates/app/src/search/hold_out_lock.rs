@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_was_cut_short_is_no_opening_and_any_other_damage_is_told() {
+    fn a_line_that_was_cut_short_is_no_opening_and_any_other_damage_is_reported() {
         let (fixture, one) = (Fixture::new(), hypothesis(&["period"]));
         fixture.open(&one, "r1", Refused).unwrap();
         let path = fixture.lock().0;

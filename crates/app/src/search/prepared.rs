@@ -2,16 +2,17 @@
 use super::folder::Identity;
 use super::hold_out_lock::Hypothesis;
 use super::named_files::named_files;
-use crate::bots::{BotSet, error_of_backtest, session_settings, suggest_strategy};
+use crate::bots::{BotSet, error_of_search, session_settings, suggest_strategy};
 use crate::candles::{COARSE, CandleChoice, Candles, Fineness, too_coarse};
 use crate::configuration::{Base, Loaded, Problems, RealMoney, to_json};
 use crate::error::AppError;
 use crate::program_hash::program_hash;
 use crate::progress::Progress;
 use crate::suggestion::suggest;
-use candlewick_backtest::{BacktestError, BacktestSettings};
+use candlewick_backtest::BacktestSettings;
 use candlewick_engine::BotSettings;
 use candlewick_sdk::{Expiry, Millis, Registry, StrategyEntry};
+use candlewick_search::SearchError;
 use candlewick_search::sweep::{Halving, Objective, Search, SearchSettings, Space, SweepSettings, Target};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -92,8 +93,8 @@ impl SearchTerms {
             return Err(AppError::invalid(problem).help(searchable(entry)));
         }
         let space = Space::new(entry, &bot, &self.parameters, &self.conditions);
-        let space = space.map_err(|error| error_of_backtest(error, &loaded))?;
-        let sweep = sweep_settings(self, &space).map_err(|error| error_of_backtest(error, &loaded))?;
+        let space = space.map_err(|error| error_of_search(error, &loaded))?;
+        let sweep = sweep_settings(self, &space).map_err(|error| error_of_search(error, &loaded))?;
         loaded.config.bots = vec![bot];
         let mut candles = self.candles.gather(&loaded, progress)?;
         candles.notices.extend(check_expiries(&space, &candles, &loaded, self)?);
@@ -170,7 +171,7 @@ fn searchable(entry: &StrategyEntry) -> String {
     format!("there are: {}", all.join(", "))
 }
 
-fn sweep_settings(arguments: &SearchTerms, space: &Space) -> Result<SweepSettings, BacktestError> {
+fn sweep_settings(arguments: &SearchTerms, space: &Space) -> Result<SweepSettings, SearchError> {
     let is_grid = arguments.trials.is_none() && space.count().is_some();
     let search = arguments.search.unwrap_or(if is_grid { Search::Grid } else { Search::Sobol });
     let problem = match (search, arguments.trials, arguments.halving) {
@@ -181,7 +182,7 @@ fn sweep_settings(arguments: &SearchTerms, space: &Space) -> Result<SweepSetting
         _ => "",
     };
     if !problem.is_empty() {
-        return Err(BacktestError::ChangeSearch { problem: problem.to_owned() });
+        return Err(SearchError::InvalidSearch { problem: problem.to_owned() });
     }
     let halving =
         arguments.halving.map(|keep_one_in| Halving::new(keep_one_in, arguments.rungs)).transpose()?;

@@ -2,7 +2,7 @@
 
 use super::folder::ResultFolder;
 use crate::error::AppError;
-use candlewick_backtest::BacktestError;
+use candlewick_search::SearchError;
 use candlewick_search::sweep::{Record, Shard, TrialJournal};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -73,7 +73,7 @@ impl ShardPlan {
         &self,
         folder: &ResultFolder,
         shard: Shard,
-    ) -> Result<(TrialJournal, Vec<Record>), BacktestError> {
+    ) -> Result<(TrialJournal, Vec<Record>), SearchError> {
         let mut identity = self.sweep.clone();
         identity["shard"] = json!([shard.number(), self.shards]);
         folder.journal(&journal_name(shard), &identity)
@@ -83,7 +83,7 @@ impl ShardPlan {
     pub fn gather(
         &self,
         folder: &ResultFolder,
-        to_error: impl Fn(BacktestError) -> AppError,
+        to_error: impl Fn(SearchError) -> AppError,
     ) -> Result<Vec<Record>, AppError> {
         let mut all = Vec::new();
         for number in 1..=self.shards {

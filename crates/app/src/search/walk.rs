@@ -2,11 +2,11 @@
 
 use super::{HoldOutLock, Hypothesis, Layout, OpeningRecord, OpeningRequest, Prepared, Reopening};
 use super::{LayoutTerms, ResultFolder, SearchTerms};
-use crate::bots::error_of_backtest;
+use crate::bots::error_of_search;
 use crate::error::AppError;
-use candlewick_backtest::BacktestError;
 use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_sdk::Millis;
+use candlewick_search::SearchError;
 use candlewick_search::sweep::{Replay, SweepProgress};
 use candlewick_search::walk_forward::{Course, WalkForward, Window, WindowEnd, WindowResult};
 use serde_json::{Value, json};
@@ -120,7 +120,7 @@ impl<'a> WalkRun<'a> {
         Ok(Self {
             walk: WalkForward { course, sweep, threads: terms.threads() },
             prepared,
-            windows: windows.map_err(|error| error_of_backtest(error, loaded))?,
+            windows: windows.map_err(|error| error_of_search(error, loaded))?,
             hold_out,
             layout,
             folder: ResultFolder::open(folder)?,
@@ -182,7 +182,7 @@ impl<'a> WalkRun<'a> {
         window: &Window,
         watcher: &mut WalkWatcher<'_>,
     ) -> Result<Option<WindowResult>, AppError> {
-        let to_error = |error: BacktestError| error_of_backtest(error, &self.prepared.loaded);
+        let to_error = |error: SearchError| error_of_search(error, &self.prepared.loaded);
         let name = format!("trials-{:03}.jsonl", place + 1);
         self.identity["window"] = json!([window.training.start, window.training.end]);
         let (mut journal, known) = self.folder.journal(&name, &self.identity).map_err(to_error)?;

@@ -11,14 +11,14 @@ use proptest::prelude::*;
 use proptest::strategy::Strategy as _;
 use std::io;
 
-/// Signals at random; what it does next depends on all that it was shown and told, in its order.
-struct Moody {
+/// Signals at random; what it does next depends on all that it was shown, in its order.
+struct OrderDependent {
     state: u64,
     /// One of so many candles is answered.
     rarity: u64,
 }
 
-impl Moody {
+impl OrderDependent {
     fn mix(&mut self, number: u64) {
         self.state = (self.state ^ number).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29);
     }
@@ -27,11 +27,11 @@ impl Moody {
         let direction = if self.state >> 40 & 1 == 0 { Signal::buy } else { Signal::sell };
         (self.state >> 8)
             .is_multiple_of(self.rarity)
-            .then(|| direction("moody").with("state", (self.state >> 20) as f64))
+            .then(|| direction("order-dependent").with("state", (self.state >> 20) as f64))
     }
 }
 
-impl Strategy for Moody {
+impl Strategy for OrderDependent {
     fn warmup(&self) -> usize {
         (self.rarity % 5) as usize
     }
@@ -156,7 +156,7 @@ impl Crowd {
         let settings = self.settings();
         let strategies = self.bots.iter();
         let strategies = strategies.map(|(_, _, seed, rarity, _)| {
-            Box::new(Moody { state: *seed, rarity: *rarity }) as Box<dyn Strategy>
+            Box::new(OrderDependent { state: *seed, rarity: *rarity }) as Box<dyn Strategy>
         });
         let mut wanted: Vec<_> = settings
             .session
@@ -177,7 +177,7 @@ impl Crowd {
             .collect();
         let markets = markets(&own, &details);
         let backtest = Backtest::new(&settings, strategies.collect(), &wants_prices, &own, markets).unwrap();
-        let names = self.bots.iter().map(|_| ("moody".to_owned(), "1.0.0".to_owned())).collect();
+        let names = self.bots.iter().map(|_| ("order-dependent".to_owned(), "1.0.0".to_owned())).collect();
         let mut lines = Lines { interest, lines: Vec::new() };
         let finished = backtest.run(&settings.header(names, None), &mut lines, &mut |_, _| {}).unwrap();
         let rows = format!("{:?} {}", finished.book.rows(), finished.final_balance.minor());

@@ -61,8 +61,8 @@ fn prices_between_candles_need_candles_that_end_on_their_grid() {
 fn a_pace_of_prices_is_above_zero() {
     for pace in [0, -5_000] {
         let still = |settings: &mut BacktestSettings| settings.price_every_ms = Millis::new(pace);
-        let told = refusal(&both(), &fine("5s"), [true; 2], still);
-        assert!(told.starts_with(&format!("runtime.price_every_ms: {pace} is not a pace")), "{told}");
+        let message = refusal(&both(), &fine("5s"), [true; 2], still);
+        assert!(message.starts_with(&format!("runtime.price_every_ms: {pace} is not a pace")), "{message}");
         let still = |settings: &mut BacktestSettings| settings.price_every_ms = Millis::new(pace);
         assert_eq!(refusal(&both(), &fine("5s"), [false; 2], still), "");
     }

@@ -49,7 +49,7 @@ pub(crate) fn bot(name: &str, series: Series) -> BotSettings {
     }
 }
 
-/// 1,000.00, the default limits, and a venue that opens at once and tells of a settlement when it happens.
+/// 1,000.00, the default limits, and a venue that opens at once and reports a settlement when it happens.
 pub(crate) fn settings(bots: Vec<BotSettings>) -> BacktestSettings {
     BacktestSettings {
         session: SessionSettings {
@@ -85,7 +85,7 @@ impl Scripted {
     }
 
     fn buys_at(&self, at: Millis) -> Option<Signal> {
-        self.buys.contains(&at).then(|| Signal::buy("told to"))
+        self.buys.contains(&at).then(|| Signal::buy("scripted"))
     }
 }
 

@@ -13,7 +13,7 @@ use candlewick_sdk::{Candle, Interval, Millis, Money, Ohlcv, Outcome, Payout};
 use std::collections::BTreeMap;
 
 /// What becomes of an intent: nothing, no trade, or a settlement some seconds after its open, with a profit in cents
-/// and, when it was told, a payout in percent.
+/// and, when it is known, a payout in percent.
 #[derive(Clone, Copy)]
 enum Ending {
     StaysOpen,

@@ -7,13 +7,13 @@ use crate::output::{print, print_json};
 use crate::progress::Progress;
 use crate::progress::Terminal;
 use crate::search::SearchArguments;
-use candlewick_app::bots::error_of_backtest;
+use candlewick_app::bots::error_of_search;
 use candlewick_app::search::{Prepared, ResultFolder, ShardPlan, best_bot, count_sweep};
-use candlewick_backtest::BacktestError;
 use candlewick_broker::clock::Stopwatch;
 use candlewick_report::sweep::{SweepReport, SweepResults, write_sweep_page};
+use candlewick_search::SearchError;
 use candlewick_search::sweep::{
-    Declarations, Luck, Record, Replay, Shard, SharedRunner, Sweep, SweepEnd, SweepProgress, TrialRow,
+    DeclarationUse, Luck, Record, Replay, Shard, SharedRunner, Sweep, SweepEnd, SweepProgress, TrialRow,
     Watcher, ranked, write_trials_csv, write_trials_parquet,
 };
 use clap::{Args, Subcommand};
@@ -118,7 +118,7 @@ pub(super) fn run(arguments: &SweepArguments, context: &Context<'_>) -> Result<E
     let prepared = terms.prepare(&context.global.config, context.registry, &Terminal(context.global))?;
     let Prepared { loaded, entry, settings, space, sweep, candles, .. } = &prepared;
     let replay = Replay { settings, entry, space, candles: &candles.series, markets: &candles.markets };
-    let runner = SharedRunner::new(replay, Declarations::Trusted);
+    let runner = SharedRunner::new(replay, DeclarationUse::Trusted);
     let (balance, threads) = (loaded.initial_balance()?, terms.threads());
     let job = Sweep { space, settings: sweep, runner: &runner, balance, threads };
     let sweep_context = SweepContext {
@@ -136,7 +136,7 @@ pub(super) fn run(arguments: &SweepArguments, context: &Context<'_>) -> Result<E
         Part::Shard(number) => sweep_context.run_shard(number),
         Part::Merged => {
             let plan = ShardPlan::read(&sweep_context.folder, &sweep_context.identity)?;
-            sweep_context.run(plan.gather(&sweep_context.folder, |error| error_of_backtest(error, loaded))?)
+            sweep_context.run(plan.gather(&sweep_context.folder, |error| error_of_search(error, loaded))?)
         }
     }
 }
@@ -222,7 +222,7 @@ impl SweepContext<'_> {
     /// Runs trials under the eyes of a person, who may stop them.
     fn watched(
         &self,
-        run: impl FnOnce(&mut Watcher<'_>) -> Result<SweepEnd, BacktestError>,
+        run: impl FnOnce(&mut Watcher<'_>) -> Result<SweepEnd, SearchError>,
     ) -> Result<Watched, Failure> {
         let sign = interrupt::sign()?;
         let mut progress = Progress::new("Sweeping", self.context.global);
@@ -252,8 +252,8 @@ impl SweepContext<'_> {
         Ok(Ending::Done)
     }
 
-    fn failure(&self, error: BacktestError) -> Failure {
-        error_of_backtest(error, &self.prepared.loaded).into()
+    fn failure(&self, error: SearchError) -> Failure {
+        error_of_search(error, &self.prepared.loaded).into()
     }
 }
 

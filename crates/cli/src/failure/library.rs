@@ -15,6 +15,7 @@ use candlewick_runtime::RuntimeError;
 use candlewick_runtime::control::ControlError;
 use candlewick_sandbox::SandboxError;
 use candlewick_sdk::BuildError;
+use candlewick_search::SearchError;
 use candlewick_simulator::SimulatorError;
 use candlewick_statistics::StatisticsError;
 
@@ -59,6 +60,7 @@ from_app_errors!(
     RecordsError,
     RuntimeError,
     SandboxError,
+    SearchError,
     SimulatorError,
 );
 
@@ -95,6 +97,7 @@ fn kind_of(error: &AppError) -> FailureKind {
         AppError::Engine(error) => of_engine(error),
         AppError::Simulator(_) | AppError::Sandbox(_) => FailureKind::Configuration,
         AppError::Backtest(error) => of_backtest(error),
+        AppError::Search(error) => of_search(error),
         AppError::Broker(error) => of_broker(error),
         AppError::Journal(error) => of_journal(error),
         AppError::Records(error) => of_records(error),
@@ -146,17 +149,23 @@ const fn of_backtest(error: &BacktestError) -> FailureKind {
     match error {
         BacktestError::Engine(error) => of_engine(error),
         BacktestError::NoCandles { .. } | BacktestError::NoFinerCandles { .. } => FailureKind::Data,
-        BacktestError::Simulator(_)
-        | BacktestError::NameParameter { .. }
-        | BacktestError::ChangeParameter { .. }
-        | BacktestError::ChangeCondition { .. }
-        | BacktestError::ChangeSearch { .. }
-        | BacktestError::DeclarationMismatch { .. }
-        | BacktestError::ChangeWindows { .. }
-        | BacktestError::CheckPath { .. }
-        | BacktestError::ChooseFolder { .. } => FailureKind::Configuration,
-        BacktestError::SweepLocked { .. } => FailureKind::JournalHeld,
+        BacktestError::Simulator(_) => FailureKind::Configuration,
         BacktestError::Journal(_) => FailureKind::Unexpected,
+    }
+}
+
+const fn of_search(error: &SearchError) -> FailureKind {
+    match error {
+        SearchError::Backtest(error) => of_backtest(error),
+        SearchError::UnknownParameter { .. }
+        | SearchError::InvalidValues { .. }
+        | SearchError::InvalidCondition { .. }
+        | SearchError::InvalidSearch { .. }
+        | SearchError::DeclarationMismatch { .. }
+        | SearchError::InvalidWindows { .. }
+        | SearchError::UnusableFile { .. }
+        | SearchError::OtherSweep { .. } => FailureKind::Configuration,
+        SearchError::SweepLocked { .. } => FailureKind::JournalHeld,
     }
 }
 

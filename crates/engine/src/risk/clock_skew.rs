@@ -10,7 +10,7 @@ pub(super) fn check(_proposal: &Proposal, view: View<'_>) -> Ruling {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::Scene;
+    use super::super::testing::Situation;
     use super::*;
 
     #[test]
@@ -21,9 +21,9 @@ mod tests {
             (-2_001, 2_000, Ruling::Refuse),
             (99_999, 0, Ruling::Pass),
         ] {
-            let mut scene = Scene::with(|risk| risk.max_clock_skew_ms = limit_ms);
-            scene.state.record_skew(Millis::new(skew_ms));
-            assert_eq!(scene.ask(check), expected, "{skew_ms} ms");
+            let mut situation = Situation::with(|risk| risk.max_clock_skew_ms = limit_ms);
+            situation.state.record_skew(Millis::new(skew_ms));
+            assert_eq!(situation.ask(check), expected, "{skew_ms} ms");
         }
     }
 }

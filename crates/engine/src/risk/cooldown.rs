@@ -8,20 +8,20 @@ pub(super) fn check(proposal: &Proposal, view: View<'_>) -> Ruling {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::Scene;
+    use super::super::testing::Situation;
     use super::*;
     use crate::{CooldownScope, RiskSettings};
     use candlewick_sdk::{Millis, Outcome};
 
     /// Asks `wait_ms` after the last of `losses` losses on the proposal's symbol.
     fn ask(change: impl Fn(&mut RiskSettings), losses: u32, wait_ms: i64) -> Ruling {
-        let mut scene = Scene::with(change);
-        let lost_at = scene.proposal.at - Millis::new(wait_ms);
+        let mut situation = Situation::with(change);
+        let lost_at = situation.proposal.at - Millis::new(wait_ms);
         for streak in 1..=losses {
-            scene.state.count_outcome(Scene::SYMBOL, Outcome::Lost);
-            scene.state.cool_down(&scene.limits, Scene::SYMBOL, lost_at, streak);
+            situation.state.count_outcome(Situation::SYMBOL, Outcome::Lost);
+            situation.state.cool_down(&situation.limits, Situation::SYMBOL, lost_at, streak);
         }
-        scene.ask(check)
+        situation.ask(check)
     }
 
     #[test]
@@ -47,12 +47,12 @@ mod tests {
     fn the_scope_says_whether_other_symbols_rest_too() {
         for (scope, expected) in [(CooldownScope::All, Ruling::Refuse), (CooldownScope::Symbol, Ruling::Pass)]
         {
-            let mut scene = Scene::with(|risk| {
+            let mut situation = Situation::with(|risk| {
                 risk.cooldown_after_loss_s = 60;
                 risk.cooldown_scope = scope;
             });
-            scene.state.cool_down(&scene.limits, Scene::other_symbol(), scene.proposal.at, 1);
-            assert_eq!(scene.ask(check), expected, "{scope:?}");
+            situation.state.cool_down(&situation.limits, Situation::other_symbol(), situation.proposal.at, 1);
+            assert_eq!(situation.ask(check), expected, "{scope:?}");
         }
     }
 }

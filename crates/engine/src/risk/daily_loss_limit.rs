@@ -11,7 +11,7 @@ pub(super) fn check(proposal: &Proposal, view: View<'_>) -> Ruling {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::Scene;
+    use super::super::testing::Situation;
     use super::*;
 
     #[test]
@@ -24,10 +24,10 @@ mod tests {
             (4_000, 5_000, Ruling::Pass),
             (4_000, 5_001, Ruling::Refuse),
         ] {
-            let mut scene = Scene::default();
-            scene.lose(Money::from_minor(lost));
-            scene.ledger.reserve(Money::from_minor(open));
-            assert_eq!(scene.ask(check), expected, "lost {lost}, open {open}");
+            let mut situation = Situation::default();
+            situation.lose(Money::from_minor(lost));
+            situation.ledger.reserve(Money::from_minor(open));
+            assert_eq!(situation.ask(check), expected, "lost {lost}, open {open}");
         }
     }
 }

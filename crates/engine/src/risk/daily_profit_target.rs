@@ -10,16 +10,16 @@ pub(super) fn check(_proposal: &Proposal, view: View<'_>) -> Ruling {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::Scene;
+    use super::super::testing::Situation;
     use super::*;
     use candlewick_sdk::rust_decimal::Decimal;
 
     #[test]
     fn a_reached_target_refuses() {
         for (won, expected) in [(4_999, Ruling::Pass), (5_000, Ruling::Refuse)] {
-            let mut scene = Scene::with(|risk| risk.daily_profit_target = Decimal::from(50));
-            scene.ledger.settle(Money::ZERO, Money::from_minor(won));
-            assert_eq!(scene.ask(check), expected, "won {won}");
+            let mut situation = Situation::with(|risk| risk.daily_profit_target = Decimal::from(50));
+            situation.ledger.settle(Money::ZERO, Money::from_minor(won));
+            assert_eq!(situation.ask(check), expected, "won {won}");
         }
     }
 }

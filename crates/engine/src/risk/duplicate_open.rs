@@ -19,7 +19,7 @@ fn is_same_open(proposal: &Proposal, view: View<'_>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::Scene;
+    use super::super::testing::Situation;
     use super::*;
     use crate::intent::Stage;
     use candlewick_sdk::Millis;
@@ -27,11 +27,11 @@ mod tests {
     #[test]
     fn the_same_bet_twice_refuses_unless_allowed() {
         for (allowed, expected) in [(false, Ruling::Refuse), (true, Ruling::Pass)] {
-            let mut scene = Scene::with(|risk| risk.allow_duplicate = allowed);
-            scene.begin(Scene::SYMBOL, Stage::Open);
-            assert_eq!(scene.ask(check), expected, "allow_duplicate = {allowed}");
-            scene.proposal.nominal_close += Millis::MINUTE;
-            assert_eq!(scene.ask(check), Ruling::Pass, "another close time");
+            let mut situation = Situation::with(|risk| risk.allow_duplicate = allowed);
+            situation.begin(Situation::SYMBOL, Stage::Open);
+            assert_eq!(situation.ask(check), expected, "allow_duplicate = {allowed}");
+            situation.proposal.nominal_close += Millis::MINUTE;
+            assert_eq!(situation.ask(check), Ruling::Pass, "another close time");
         }
     }
 }

@@ -9,7 +9,7 @@ pub(super) fn check(proposal: &Proposal, view: View<'_>) -> Ruling {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::Scene;
+    use super::super::testing::Situation;
     use super::*;
 
     #[test]
@@ -20,9 +20,9 @@ mod tests {
             (true, Edge::Shown, Ruling::Pass),
             (false, Edge::Rejected, Ruling::Pass),
         ] {
-            let mut scene = Scene::with(|risk| risk.enforce_verdict = enforced);
-            scene.proposal.edge = edge;
-            assert_eq!(scene.ask(check), expected, "{edge:?}");
+            let mut situation = Situation::with(|risk| risk.enforce_verdict = enforced);
+            situation.proposal.edge = edge;
+            assert_eq!(situation.ask(check), expected, "{edge:?}");
         }
     }
 }

@@ -8,26 +8,26 @@ pub(super) fn check(_proposal: &Proposal, view: View<'_>) -> Ruling {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::Scene;
+    use super::super::testing::Situation;
     use super::*;
 
     #[test]
     fn the_kill_switch_refuses_until_resumed() {
-        let mut scene = Scene::default();
-        assert_eq!(scene.ask(check), Ruling::Pass);
-        scene.state.halt();
-        assert_eq!(scene.ask(check), Ruling::Refuse);
-        scene.state.resume();
-        assert_eq!(scene.ask(check), Ruling::Pass);
+        let mut situation = Situation::default();
+        assert_eq!(situation.ask(check), Ruling::Pass);
+        situation.state.halt();
+        assert_eq!(situation.ask(check), Ruling::Refuse);
+        situation.state.resume();
+        assert_eq!(situation.ask(check), Ruling::Pass);
     }
 
     #[test]
     fn a_suspended_program_opens_nothing_and_no_person_lifts_that() {
-        let mut scene = Scene::default();
-        scene.state.suspend();
-        scene.state.resume();
-        assert_eq!(scene.ask(check), Ruling::Refuse);
-        scene.state.go_on();
-        assert_eq!(scene.ask(check), Ruling::Pass);
+        let mut situation = Situation::default();
+        situation.state.suspend();
+        situation.state.resume();
+        assert_eq!(situation.ask(check), Ruling::Refuse);
+        situation.state.go_on();
+        assert_eq!(situation.ask(check), Ruling::Pass);
     }
 }

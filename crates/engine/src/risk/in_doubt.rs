@@ -10,15 +10,15 @@ pub(super) fn check(_: &Proposal, view: View<'_>) -> Ruling {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::Scene;
+    use super::super::testing::Situation;
     use super::*;
 
     #[test]
     fn a_doubt_blocks_its_symbol_and_no_other() {
-        let mut scene = Scene::default();
-        scene.begin(Scene::SYMBOL, Stage::InDoubt);
-        assert_eq!(scene.ask(check), Ruling::Refuse);
-        scene.proposal.symbol = Scene::other_symbol();
-        assert_eq!(scene.ask(check), Ruling::Pass);
+        let mut situation = Situation::default();
+        situation.begin(Situation::SYMBOL, Stage::InDoubt);
+        assert_eq!(situation.ask(check), Ruling::Refuse);
+        situation.proposal.symbol = Situation::other_symbol();
+        assert_eq!(situation.ask(check), Ruling::Pass);
     }
 }

@@ -10,15 +10,15 @@ pub(super) fn check(_: &Proposal, view: View<'_>) -> Ruling {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::Scene;
+    use super::super::testing::Situation;
     use super::*;
 
     #[test]
     fn an_unanswered_open_blocks_its_symbol_for_every_bot() {
-        let mut scene = Scene::default();
-        scene.begin(Scene::SYMBOL, Stage::InFlight);
-        assert_eq!(scene.ask(check), Ruling::Refuse);
-        scene.proposal.symbol = Scene::other_symbol();
-        assert_eq!(scene.ask(check), Ruling::Pass);
+        let mut situation = Situation::default();
+        situation.begin(Situation::SYMBOL, Stage::InFlight);
+        assert_eq!(situation.ask(check), Ruling::Refuse);
+        situation.proposal.symbol = Situation::other_symbol();
+        assert_eq!(situation.ask(check), Ruling::Pass);
     }
 }

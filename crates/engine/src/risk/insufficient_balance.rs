@@ -8,16 +8,16 @@ pub(super) fn check(proposal: &Proposal, view: View<'_>) -> Ruling {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::Scene;
+    use super::super::testing::Situation;
     use super::*;
     use candlewick_sdk::Money;
 
     #[test]
     fn the_last_cent_can_be_staked_and_no_more() {
-        let mut scene = Scene::default();
-        scene.proposal.stake = scene.ledger.free();
-        assert_eq!(scene.ask(check), Ruling::Pass);
-        scene.proposal.stake += Money::from_minor(1);
-        assert_eq!(scene.ask(check), Ruling::Refuse);
+        let mut situation = Situation::default();
+        situation.proposal.stake = situation.ledger.free();
+        assert_eq!(situation.ask(check), Ruling::Pass);
+        situation.proposal.stake += Money::from_minor(1);
+        assert_eq!(situation.ask(check), Ruling::Refuse);
     }
 }

@@ -26,14 +26,14 @@ pub(crate) fn latest_departure(limits: &Limits, interval: Millis, at: Millis) ->
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::Scene;
+    use super::super::testing::Situation;
     use super::*;
 
     fn ask(delay_ms: i64, interval_ms: i64, limit_ms: u32) -> Ruling {
-        let mut scene = Scene::with(|risk| risk.max_signal_delay_ms = limit_ms);
-        scene.proposal.interval = Millis::new(interval_ms);
-        scene.proposal.received = scene.proposal.at + Millis::new(delay_ms);
-        scene.ask(check)
+        let mut situation = Situation::with(|risk| risk.max_signal_delay_ms = limit_ms);
+        situation.proposal.interval = Millis::new(interval_ms);
+        situation.proposal.received = situation.proposal.at + Millis::new(delay_ms);
+        situation.ask(check)
     }
 
     #[test]
@@ -47,8 +47,8 @@ mod tests {
 
     #[test]
     fn a_signal_on_a_backfilled_candle_is_always_late() {
-        let mut scene = Scene::default();
-        scene.proposal.origin = Origin::Backfill;
-        assert_eq!(scene.ask(check), Ruling::Refuse);
+        let mut situation = Situation::default();
+        situation.proposal.origin = Origin::Backfill;
+        assert_eq!(situation.ask(check), Ruling::Refuse);
     }
 }

@@ -9,18 +9,18 @@ pub(super) fn check(_proposal: &Proposal, view: View<'_>) -> Ruling {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::Scene;
+    use super::super::testing::Situation;
     use super::*;
     use candlewick_sdk::Outcome;
 
     #[test]
     fn a_win_ends_the_streak() {
-        let mut scene = Scene::with(|risk| risk.max_loss_streak = 2);
-        scene.ledger.count_outcome(Outcome::Lost);
-        assert_eq!(scene.ask(check), Ruling::Pass);
-        scene.ledger.count_outcome(Outcome::Lost);
-        assert_eq!(scene.ask(check), Ruling::Refuse);
-        scene.ledger.count_outcome(Outcome::Won);
-        assert_eq!(scene.ask(check), Ruling::Pass);
+        let mut situation = Situation::with(|risk| risk.max_loss_streak = 2);
+        situation.ledger.count_outcome(Outcome::Lost);
+        assert_eq!(situation.ask(check), Ruling::Pass);
+        situation.ledger.count_outcome(Outcome::Lost);
+        assert_eq!(situation.ask(check), Ruling::Refuse);
+        situation.ledger.count_outcome(Outcome::Won);
+        assert_eq!(situation.ask(check), Ruling::Pass);
     }
 }

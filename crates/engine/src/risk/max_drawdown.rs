@@ -12,7 +12,7 @@ pub(super) fn check(proposal: &Proposal, view: View<'_>) -> Ruling {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::Scene;
+    use super::super::testing::Situation;
     use super::*;
     use candlewick_sdk::Money;
     use proptest::prelude::*;
@@ -25,11 +25,11 @@ mod tests {
             share in 0.0..1.2,
             beside in -1_i64..=1,
         ) {
-            let scene = Scene::with(|risk| risk.max_drawdown_percent = percent);
+            let situation = Situation::with(|risk| risk.max_drawdown_percent = percent);
             let fall = Money::from_minor(((peak as f64 * share) as i64).saturating_add(beside));
             let peak = Money::from_minor(peak);
             let expected = percent > 0.0 && fall > peak.scaled_down(percent / 100.0);
-            prop_assert_eq!(scene.limits.is_too_deep(fall, peak), expected);
+            prop_assert_eq!(situation.limits.is_too_deep(fall, peak), expected);
         }
     }
 
@@ -39,19 +39,19 @@ mod tests {
         for (lost, open, expected) in
             [(199_000, 0, Ruling::Pass), (199_001, 0, Ruling::Refuse), (99_000, 100_001, Ruling::Refuse)]
         {
-            let mut scene = Scene::default();
-            scene.lose(Money::from_minor(lost));
-            scene.ledger.reserve(Money::from_minor(open));
-            assert_eq!(scene.ask(check), expected, "lost {lost}, open {open}");
+            let mut situation = Situation::default();
+            situation.lose(Money::from_minor(lost));
+            situation.ledger.reserve(Money::from_minor(open));
+            assert_eq!(situation.ask(check), expected, "lost {lost}, open {open}");
         }
     }
 
     #[test]
     fn after_a_resume_the_peak_is_the_present_equity() {
-        let mut scene = Scene::default();
-        scene.lose(Money::from_minor(300_000));
-        assert_eq!(scene.ask(check), Ruling::Refuse);
-        scene.ledger.rebase();
-        assert_eq!(scene.ask(check), Ruling::Pass);
+        let mut situation = Situation::default();
+        situation.lose(Money::from_minor(300_000));
+        assert_eq!(situation.ask(check), Ruling::Refuse);
+        situation.ledger.rebase();
+        assert_eq!(situation.ask(check), Ruling::Pass);
     }
 }

@@ -20,18 +20,18 @@ impl Limits {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::Scene;
+    use super::super::testing::Situation;
     use super::*;
     use crate::intent::Stage;
 
     fn ask(all: u32, per_symbol: u32, here: usize, elsewhere: usize) -> Ruling {
-        let mut scene = Scene::with(|risk| {
+        let mut situation = Situation::with(|risk| {
             risk.max_open_trades = all;
             risk.max_open_trades_per_symbol = per_symbol;
         });
-        (0..here).for_each(|_| scene.begin(Scene::SYMBOL, Stage::Open));
-        (0..elsewhere).for_each(|_| scene.begin(Scene::other_symbol(), Stage::InFlight));
-        scene.ask(check)
+        (0..here).for_each(|_| situation.begin(Situation::SYMBOL, Stage::Open));
+        (0..elsewhere).for_each(|_| situation.begin(Situation::other_symbol(), Stage::InFlight));
+        situation.ask(check)
     }
 
     #[test]

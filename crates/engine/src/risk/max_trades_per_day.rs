@@ -9,15 +9,15 @@ pub(super) fn check(_proposal: &Proposal, view: View<'_>) -> Ruling {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::Scene;
+    use super::super::testing::Situation;
     use super::*;
 
     #[test]
     fn a_new_day_counts_anew() {
-        let mut scene = Scene::with(|risk| risk.max_trades_per_day = 1);
-        scene.state.count_trade(&scene.limits, scene.proposal.at);
-        assert_eq!(scene.ask(check), Ruling::Refuse);
-        scene.state.open_day(scene.proposal.at);
-        assert_eq!(scene.ask(check), Ruling::Pass);
+        let mut situation = Situation::with(|risk| risk.max_trades_per_day = 1);
+        situation.state.count_trade(&situation.limits, situation.proposal.at);
+        assert_eq!(situation.ask(check), Ruling::Refuse);
+        situation.state.open_day(situation.proposal.at);
+        assert_eq!(situation.ask(check), Ruling::Pass);
     }
 }

@@ -31,13 +31,13 @@ pub(super) fn check(proposal: &Proposal, view: View<'_>) -> Ruling {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::Scene;
+    use super::super::testing::Situation;
     use super::*;
     use crate::IntentId;
     use candlewick_sdk::Payout;
 
-    fn scene() -> Scene {
-        Scene::with(|risk| {
+    fn situation() -> Situation {
+        Situation::with(|risk| {
             risk.min_payout_percent = 80.0;
             risk.payout_max_age_s = 60;
         })
@@ -46,31 +46,34 @@ mod tests {
     #[test]
     fn a_known_payout_below_the_minimum_refuses() {
         for (percent, expected) in [(79, Ruling::Refuse), (80, Ruling::Pass)] {
-            let mut scene = scene();
+            let mut situation = situation();
             let payout = Payout::from_parts(percent * 10_000).unwrap();
-            scene.state.record_payout(Scene::SYMBOL, payout, scene.proposal.at);
-            assert_eq!(scene.ask(check), expected, "{percent} %");
+            situation.state.record_payout(Situation::SYMBOL, payout, situation.proposal.at);
+            assert_eq!(situation.ask(check), expected, "{percent} %");
         }
     }
 
     #[test]
     fn an_unknown_payout_lets_one_probe_through() {
-        let mut scene = scene();
-        let now = scene.proposal.at;
-        assert_eq!(Probe::of(&scene.limits, &scene.state, Scene::SYMBOL, now), Probe::Needed);
-        assert_eq!(scene.ask(check), Ruling::Pass);
-        scene.state.begin_probe(Scene::SYMBOL, IntentId::new(1));
-        assert_eq!(scene.ask(check), Ruling::Refuse);
-        scene.state.end_probe(Scene::SYMBOL, IntentId::new(1));
-        assert_eq!(scene.ask(check), Ruling::Pass, "the probe was refused: another may try");
+        let mut situation = situation();
+        let now = situation.proposal.at;
+        assert_eq!(Probe::of(&situation.limits, &situation.state, Situation::SYMBOL, now), Probe::Needed);
+        assert_eq!(situation.ask(check), Ruling::Pass);
+        situation.state.begin_probe(Situation::SYMBOL, IntentId::new(1));
+        assert_eq!(situation.ask(check), Ruling::Refuse);
+        situation.state.end_probe(Situation::SYMBOL, IntentId::new(1));
+        assert_eq!(situation.ask(check), Ruling::Pass, "the probe was refused: another may try");
     }
 
     #[test]
     fn an_old_payout_is_unknown() {
-        let mut scene = scene();
-        let seen = scene.proposal.at - Millis::from_seconds(61);
-        scene.state.record_payout(Scene::SYMBOL, Payout::from_parts(10_000).unwrap(), seen);
-        assert_eq!(scene.ask(check), Ruling::Pass);
-        assert_eq!(Probe::of(&scene.limits, &scene.state, Scene::SYMBOL, scene.proposal.at), Probe::Needed);
+        let mut situation = situation();
+        let seen = situation.proposal.at - Millis::from_seconds(61);
+        situation.state.record_payout(Situation::SYMBOL, Payout::from_parts(10_000).unwrap(), seen);
+        assert_eq!(situation.ask(check), Ruling::Pass);
+        assert_eq!(
+            Probe::of(&situation.limits, &situation.state, Situation::SYMBOL, situation.proposal.at),
+            Probe::Needed
+        );
     }
 }

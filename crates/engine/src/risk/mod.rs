@@ -169,7 +169,7 @@ pub(crate) fn approve(
     Ok(())
 }
 
-/// Asks every rule in turn, of a trade that is sent nowhere: what it would be.
+/// Asks every rule in turn, of a trade that is never sent: its terms.
 ///
 /// # Errors
 /// The first rule that refuses.
@@ -188,7 +188,7 @@ const fn refuse_if(condition: bool) -> Ruling {
 
 #[cfg(test)]
 mod tests {
-    use super::testing::Scene;
+    use super::testing::Situation;
     use super::*;
 
     #[test]
@@ -201,21 +201,21 @@ mod tests {
 
     #[test]
     fn the_first_refusal_wins() {
-        let mut scene = Scene::default();
-        scene.state.halt();
-        scene.proposal.origin = Origin::Backfill;
+        let mut situation = Situation::default();
+        situation.state.halt();
+        situation.proposal.origin = Origin::Backfill;
         let mut actions = Vec::new();
-        assert_eq!(approve(&scene.proposal, scene.view(), &mut actions), Err(Rule::Halted));
+        assert_eq!(approve(&situation.proposal, situation.view(), &mut actions), Err(Rule::Halted));
         assert_eq!(actions, []);
     }
 
     #[test]
     fn a_sound_proposal_becomes_an_approved_trade_with_the_next_number() {
-        let scene = Scene::default();
+        let situation = Situation::default();
         let mut actions = Vec::new();
-        approve(&scene.proposal, scene.view(), &mut actions).expect("nothing speaks against it");
+        approve(&situation.proposal, situation.view(), &mut actions).expect("nothing speaks against it");
         let [Action::Open(approved)] = &actions[..] else { panic!("{actions:?}") };
         assert_eq!(approved.intent().number(), 1);
-        assert_eq!(approved.stake(), scene.proposal.stake);
+        assert_eq!(approved.stake(), situation.proposal.stake);
     }
 }

@@ -10,18 +10,18 @@ pub(super) fn check(proposal: &Proposal, view: View<'_>) -> Ruling {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::Scene;
+    use super::super::testing::Situation;
     use super::*;
     use crate::intent::Stage;
 
     #[test]
     fn an_open_trade_the_other_way_refuses_unless_allowed() {
         for (allowed, expected) in [(false, Ruling::Refuse), (true, Ruling::Pass)] {
-            let mut scene = Scene::with(|risk| risk.allow_opposite = allowed);
-            scene.begin(Scene::SYMBOL, Stage::Open);
-            assert_eq!(scene.ask(check), Ruling::Pass, "same direction");
-            scene.proposal.direction = scene.proposal.direction.opposite();
-            assert_eq!(scene.ask(check), expected, "allow_opposite = {allowed}");
+            let mut situation = Situation::with(|risk| risk.allow_opposite = allowed);
+            situation.begin(Situation::SYMBOL, Stage::Open);
+            assert_eq!(situation.ask(check), Ruling::Pass, "same direction");
+            situation.proposal.direction = situation.proposal.direction.opposite();
+            assert_eq!(situation.ask(check), expected, "allow_opposite = {allowed}");
         }
     }
 }

@@ -17,7 +17,7 @@ fn check_hours(hours: &[Window], at: Millis) -> Ruling {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::Scene;
+    use super::super::testing::Situation;
     use super::*;
     use crate::Hours;
 
@@ -29,13 +29,13 @@ mod tests {
             to: to.to_owned(),
             timezone: "UTC".to_owned(),
         };
-        let mut scene =
-            Scene::with(|risk| risk.hours = vec![window("08:00", "10:00"), window("20:00", "21:00")]);
+        let mut situation =
+            Situation::with(|risk| risk.hours = vec![window("08:00", "10:00"), window("20:00", "21:00")]);
         for (hour, expected) in
             [(8, Ruling::Pass), (10, Ruling::Refuse), (20, Ruling::Pass), (21, Ruling::Refuse)]
         {
-            scene.proposal.at = Millis::HOUR * hour;
-            assert_eq!(scene.ask(check), expected, "{hour}:00");
+            situation.proposal.at = Millis::HOUR * hour;
+            assert_eq!(situation.ask(check), expected, "{hour}:00");
         }
     }
 }

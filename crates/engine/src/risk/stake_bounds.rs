@@ -15,7 +15,7 @@ pub(super) fn check(proposal: &Proposal, view: View<'_>) -> Ruling {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::Scene;
+    use super::super::testing::Situation;
     use super::*;
     use candlewick_sdk::Money;
     use candlewick_sdk::rust_decimal::Decimal;
@@ -31,20 +31,20 @@ mod tests {
             (3_000, 0.3, Ruling::Pass),
             (3_001, 0.3, Ruling::Refuse),
         ] {
-            let mut scene = Scene::with(|risk| {
+            let mut situation = Situation::with(|risk| {
                 risk.min_stake = Decimal::from(5);
                 risk.max_stake = Decimal::from(50);
                 risk.max_stake_percent = percent;
             });
-            scene.proposal.stake = Money::from_minor(stake);
-            assert_eq!(scene.ask(check), expected, "{stake} at {percent} %");
+            situation.proposal.stake = Money::from_minor(stake);
+            assert_eq!(situation.ask(check), expected, "{stake} at {percent} %");
         }
     }
 
     #[test]
     fn a_stake_of_nothing_is_refused_even_without_a_minimum() {
-        let mut scene = Scene::with(|risk| risk.min_stake = Decimal::ZERO);
-        scene.proposal.stake = Money::ZERO;
-        assert_eq!(scene.ask(check), Ruling::Refuse);
+        let mut situation = Situation::with(|risk| risk.min_stake = Decimal::ZERO);
+        situation.proposal.stake = Money::ZERO;
+        assert_eq!(situation.ask(check), Ruling::Refuse);
     }
 }

@@ -10,7 +10,7 @@ pub(super) fn check(proposal: &Proposal, view: View<'_>) -> Ruling {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::Scene;
+    use super::super::testing::Situation;
     use super::*;
 
     #[test]
@@ -18,9 +18,9 @@ mod tests {
         for (age_ms, intervals, expected) in
             [(120_000, 2, Ruling::Pass), (120_001, 2, Ruling::Refuse), (9_000_000, 0, Ruling::Pass)]
         {
-            let mut scene = Scene::with(|risk| risk.stale_after_intervals = intervals);
-            scene.proposal.last_close = scene.proposal.received - Millis::new(age_ms);
-            assert_eq!(scene.ask(check), expected, "{age_ms} ms");
+            let mut situation = Situation::with(|risk| risk.stale_after_intervals = intervals);
+            situation.proposal.last_close = situation.proposal.received - Millis::new(age_ms);
+            assert_eq!(situation.ask(check), expected, "{age_ms} ms");
         }
     }
 }

@@ -44,7 +44,7 @@ pub(crate) fn refuses_until(proposal: &Proposal<'_>, view: View<'_>) -> Millis {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::Scene;
+    use super::super::testing::Situation;
     use super::super::{RiskSettings, order_terms};
     use super::*;
     use crate::intent::Stage;
@@ -54,11 +54,11 @@ mod tests {
     const DAY_END: Millis = Millis::new(1_767_571_200_000 + 86_400_000);
 
     /// The answer, and that whatever is signalled before it is refused.
-    fn check(settings: impl Fn(&mut RiskSettings), happen: impl Fn(&mut Scene), expected: Millis) {
-        let mut scene = Scene::with(settings);
-        scene.ledger.open_day(DAY_END);
-        happen(&mut scene);
-        let (proposal, view) = (scene.proposal, scene.view());
+    fn check(settings: impl Fn(&mut RiskSettings), happen: impl Fn(&mut Situation), expected: Millis) {
+        let mut situation = Situation::with(settings);
+        situation.ledger.open_day(DAY_END);
+        happen(&mut situation);
+        let (proposal, view) = (situation.proposal, situation.view());
         let until = refuses_until(&proposal, view);
         assert_eq!(until, expected);
         let last = until.min(DAY_END) - Millis::new(1);
@@ -73,36 +73,36 @@ mod tests {
 
     #[test]
     fn nothing_stands_where_nothing_is_wrong() {
-        let scene = Scene::default();
-        assert_eq!(refuses_until(&scene.proposal, scene.view()), scene.proposal.at);
+        let situation = Situation::default();
+        assert_eq!(refuses_until(&situation.proposal, situation.view()), situation.proposal.at);
     }
 
     #[test]
     fn what_only_an_event_changes_stands_until_one_comes() {
-        check(|_| {}, |scene| scene.begin(Scene::SYMBOL, Stage::Open), Millis::MAX);
-        check(|_| {}, |scene| scene.begin(Scene::SYMBOL, Stage::InFlight), Millis::MAX);
-        check(|_| {}, |scene| scene.state.halt(), Millis::MAX);
+        check(|_| {}, |situation| situation.begin(Situation::SYMBOL, Stage::Open), Millis::MAX);
+        check(|_| {}, |situation| situation.begin(Situation::SYMBOL, Stage::InFlight), Millis::MAX);
+        check(|_| {}, |situation| situation.state.halt(), Millis::MAX);
         check(
             |rules| rules.max_loss_streak = 1,
-            |scene| scene.ledger.count_outcome(Outcome::Lost),
+            |situation| situation.ledger.count_outcome(Outcome::Lost),
             Millis::MAX,
         );
         let open = |rules: &mut RiskSettings| rules.daily_loss_limit = Decimal::ZERO;
-        check(open, |scene| scene.lose(Money::from_minor(200_000)), Millis::MAX);
+        check(open, |situation| situation.lose(Money::from_minor(200_000)), Millis::MAX);
         check(|rules| rules.max_stake = Decimal::ONE, |_| {}, Millis::MAX);
     }
 
     #[test]
     fn what_a_new_day_or_a_rest_changes_stands_until_then() {
-        check(|_| {}, |scene| scene.lose(Money::from_minor(9_500)), DAY_END);
+        check(|_| {}, |situation| situation.lose(Money::from_minor(9_500)), DAY_END);
         let target = |rules: &mut RiskSettings| rules.daily_profit_target = Decimal::ONE;
-        check(target, |scene| scene.lose(Money::from_minor(-100)), DAY_END);
+        check(target, |situation| situation.lose(Money::from_minor(-100)), DAY_END);
         let rest = |rules: &mut RiskSettings| rules.cooldown_after_loss_s = 90;
-        let lose = |scene: &mut Scene| {
-            let at = scene.proposal.at;
-            scene.state.cool_down(&scene.limits, Scene::SYMBOL, at, 1);
+        let lose = |situation: &mut Situation| {
+            let at = situation.proposal.at;
+            situation.state.cool_down(&situation.limits, Situation::SYMBOL, at, 1);
         };
-        check(rest, lose, Scene::default().proposal.at + Millis::from_seconds(90));
+        check(rest, lose, Situation::default().proposal.at + Millis::from_seconds(90));
     }
 
     #[test]
@@ -110,7 +110,7 @@ mod tests {
         let rules = |rules: &mut RiskSettings| {
             (rules.min_payout_percent, rules.max_stake) = (50.0, Decimal::ONE);
         };
-        let scene = Scene::with(rules);
-        assert_eq!(refuses_until(&scene.proposal, scene.view()), scene.proposal.at);
+        let situation = Situation::with(rules);
+        assert_eq!(refuses_until(&situation.proposal, situation.view()), situation.proposal.at);
     }
 }

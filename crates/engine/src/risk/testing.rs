@@ -1,4 +1,4 @@
-//! A scene in which every rule passes, for the tests of the rules to change.
+//! A situation in which every rule passes, for the tests of the rules to change.
 
 use super::{Limits, Proposal, RiskSettings, RiskState, Ruling, View};
 use crate::intent::{Intents, Stage};
@@ -8,7 +8,7 @@ use candlewick_sdk::{Direction, Expiry, Millis, Money, MoneyScale, Reason};
 
 static REASON: Reason = Reason::new("test");
 
-pub(super) struct Scene {
+pub(super) struct Situation {
     pub(super) limits: Limits,
     pub(super) state: RiskState,
     pub(super) ledger: Ledger,
@@ -16,14 +16,14 @@ pub(super) struct Scene {
     pub(super) proposal: Proposal<'static>,
 }
 
-impl Default for Scene {
+impl Default for Situation {
     /// Default limits, a balance of 10,000.00, a stake of 10.00, on the minute of 2026-01-05 00:01 UTC.
     fn default() -> Self {
         Self::with(|_| {})
     }
 }
 
-impl Scene {
+impl Situation {
     pub(super) const SYMBOL: SymbolId = SymbolId::FIRST;
 
     pub(super) fn other_symbol() -> SymbolId {

@@ -7,7 +7,7 @@ use crate::{BotId, SeriesId, SymbolId, prefetch};
 use candlewick_sdk::{Candle, Millis, Signal, closing_before};
 
 /// Candles that a bot is shown before another bot's turn comes: few enough that all bots of a series find them in a cache.
-const BLOCK: usize = 64;
+const BLOCK: usize = 128;
 
 /// The same where no bot shares its series.
 const BLOCK_OF_ONE: usize = 256;

@@ -47,7 +47,7 @@ pub struct TrialStretch {
 pub enum BookedTrade {
     /// Its outcome was precomputed: it is booked to its end.
     Settled {
-        /// What its strategy is told.
+        /// What its strategy is shown.
         settlement: Settlement,
         /// When.
         settled_at: Millis,
@@ -110,9 +110,9 @@ impl TrialSession {
     }
 
     /// Shows candles to the bot, as [`Session::handle_candles`], up to the first that it answers.
-    /// `outcome` is also told the place of that candle among these.
+    /// `outcome` is also given the place of that candle among these.
     ///
-    /// `after` is a trade: signals on so many candles are certain to be refused and are suppressed, and the strategy is told of
+    /// `after` is a trade: signals on so many candles are certain to be refused and are suppressed, and the strategy is shown
     /// the settlement behind those.
     #[inline]
     pub fn show_candles(

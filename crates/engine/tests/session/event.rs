@@ -54,7 +54,7 @@ pub(crate) fn price(symbol: u16, moment: i64) -> Event {
     at(moment, EventKind::Price { symbol: symbol_id(symbol), price })
 }
 
-/// Accepted, and nothing told of it.
+/// Accepted, and nothing else is known of it.
 pub(crate) fn bare(intent: u64) -> Opened {
     Opened {
         intent: IntentId::new(intent),

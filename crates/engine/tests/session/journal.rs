@@ -240,7 +240,7 @@ fn approved_again(script: &Script) -> Action {
 
 #[test]
 fn every_part_of_an_approved_trade_matters() {
-    let signal = || Signal::buy("told to");
+    let signal = || Signal::buy("scripted");
     let says = |signal| Script::new("a").says(1, signal);
     let expiring = |code: &str, expiration_type| {
         let close_type: CloseType = code.parse().unwrap();
@@ -254,7 +254,7 @@ fn every_part_of_an_approved_trade_matters() {
         approved_again(&base),
         approved(&[silent.clone(), base.clone()], 1),
         approved(&[silent, base.clone().on("ETHUSDT")], 1),
-        alone(says(Signal::sell("told to"))),
+        alone(says(Signal::sell("scripted"))),
         alone(expiring("02:00", ExpirationType::TimeFixed)),
         alone(expiring("01:00", ExpirationType::Unstated)),
         alone(expiring("01:00", ExpirationType::CandleClose)),

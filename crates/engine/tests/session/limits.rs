@@ -46,7 +46,7 @@ fn open_stakes_belong_to_a_days_equity_and_a_trade_to_the_day_it_settles_in() {
     session.check(&[
         (candle(0, DAY - 1), "#1 a BUY 10.00"),
         (at(DAY * 60 - 58, opened(1)), ""),
-        // The day's first event is told of before what it does.
+        // The day's first event is recorded before what it does.
         (at(DAY * 60 + 4, lost(1, 1_000)), "day 10000.00"),
         (candle(0, DAY + 1), "a DailyLossLimit"),
     ]);

@@ -202,7 +202,7 @@ impl Clerk {
     }
 }
 
-/// Tells all events, holding the books to the clerk's after each, and answers with every action and the hash.
+/// Handles all events, holding the books to the clerk's after each, and answers with every action and the hash.
 fn run(events: &[Event], min_payout: f64) -> (Vec<Action>, String) {
     let mut session = session(min_payout);
     let (mut book, mut clerk, mut hash) = (TradeBook::default(), Clerk::default(), JournalHash::new());

@@ -12,7 +12,7 @@ use crate::event::{START, minute};
 /// The settlements that a strategy was shown.
 pub(crate) type SeenSettlements = Arc<Mutex<Vec<String>>>;
 
-/// A bot of a test: on `BTCUSDT` at `1m`, staking 10.00 for a minute, until told otherwise.
+/// A bot of a test: on `BTCUSDT` at `1m`, staking 10.00 for a minute, unless changed.
 #[derive(Clone)]
 pub(crate) struct Script {
     pub(crate) bot: BotSettings,
@@ -65,11 +65,11 @@ impl Script {
 
     /// Buys at the candles that close, and the prices that are seen, at these minutes.
     pub(crate) fn buys(self, minutes: &[i64]) -> Self {
-        minutes.iter().fold(self, |script, at| script.says(*at, Signal::buy("told to")))
+        minutes.iter().fold(self, |script, at| script.says(*at, Signal::buy("scripted")))
     }
 
     pub(crate) fn sells(self, minutes: &[i64]) -> Self {
-        minutes.iter().fold(self, |script, at| script.says(*at, Signal::sell("told to")))
+        minutes.iter().fold(self, |script, at| script.says(*at, Signal::sell("scripted")))
     }
 
     pub(crate) fn says(mut self, at: i64, signal: Signal) -> Self {
@@ -113,8 +113,8 @@ impl Strategy for Scripted {
     fn on_settled(&mut self, settlement: &Settlement) {
         let Settlement { direction, decision_time, outcome, profit } = settlement;
         let minute = (decision_time.get() - START) / 60_000;
-        let told = format!("{direction} of minute {minute} {outcome} {}", profit.minor());
-        self.script.seen.lock().unwrap().push(told);
+        let line = format!("{direction} of minute {minute} {outcome} {}", profit.minor());
+        self.script.seen.lock().unwrap().push(line);
     }
 }
 

@@ -12,7 +12,7 @@ use candlewick_sdk::rust_decimal::Decimal;
 /// How the intent of a number ends.
 type Ending = fn(u64) -> EventKind;
 
-/// Every trade is told of, answered and settled within its minute; `stakes` are those of the trades in turn.
+/// Every trade is decided, answered and settled within its minute; `stakes` are those of the trades in turn.
 fn check(stake: StakeSettings, endings: &[Ending], stakes: &[&str]) {
     let minutes: Vec<i64> = (1..=stakes.len() as i64).collect();
     let mut session = TestSession::new(&[Script::new("a").buys(&minutes).staking(stake)], |_| {});
@@ -76,11 +76,11 @@ fn each_bot_climbs_its_own_ladder() {
 #[test]
 fn a_stake_is_rounded_down_to_the_step_and_refused_below_the_minimum() {
     // 0.1 % of what is free: 10.00, rounded down to 9.90; nothing is left of 0.1 % of 100.00.
-    for (balance, told) in [(10_000, "#1 a BUY 9.90"), (100, "a StakeBounds")] {
+    for (balance, expected) in [(10_000, "#1 a BUY 9.90"), (100, "a StakeBounds")] {
         let script = Script::new("a").buys(&[1]).staking(StakeSettings::Share { percent: 0.1 });
         let mut session =
             TestSession::with_balance(balance, &[script], |risk| risk.stake_step = Decimal::new(30, 2));
-        session.check(&[(candle(0, 1), told)]);
+        session.check(&[(candle(0, 1), expected)]);
     }
 }
 
@@ -125,7 +125,8 @@ fn a_probe_that_never_came_to_be_lets_another_try() {
 #[test]
 fn a_settlement_tells_the_payout_that_the_open_did_not() {
     // Some deployments answer an open without details (`observed: opening a trade`).
-    for (percent, told) in [(Some(85), "#2 a BUY 10.00"), (Some(79), "a MinPayout"), (None, "#2 a BUY 1.00")]
+    for (percent, expected) in
+        [(Some(85), "#2 a BUY 10.00"), (Some(79), "a MinPayout"), (None, "#2 a BUY 1.00")]
     {
         let mut session = TestSession::new(&[patient(&[1, 2])], probing);
         let ended = Settled { payout: percent.and_then(payout), ..settled(1, Outcome::Won, 80) };
@@ -133,7 +134,7 @@ fn a_settlement_tells_the_payout_that_the_open_did_not() {
             (candle(0, 1), "#1 a BUY 1.00"),
             (at(62, opened(1)), ""),
             (at(119, EventKind::Settled(ended)), ""),
-            (candle(0, 2), told),
+            (candle(0, 2), expected),
         ]);
     }
 }

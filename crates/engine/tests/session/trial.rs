@@ -136,7 +136,7 @@ fn book(session: &mut TrialSession, close: Millis, (bet, signal): (&Bet, &Signal
     Ok(stake)
 }
 
-/// Everything that a Session tells of itself.
+/// Everything that can be read from a Session.
 fn state(session: &Session) -> String {
     let verdicts: Vec<_> =
         session.verdicts().map(|verdict| (verdict.edge(), verdict.edge_test().clone())).collect();
@@ -155,7 +155,7 @@ proptest! {
         let mut at = 0;
         for bet in &bets {
             at += bet.after;
-            signals.push((at, Signal::new(bet.direction, "told to")));
+            signals.push((at, Signal::new(bet.direction, "scripted")));
         }
         let mut handled = session(&risk, &stake, &signals);
         let mut trial = TrialSession::new(session(&risk, &stake, &[])).unwrap();

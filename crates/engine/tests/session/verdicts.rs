@@ -23,7 +23,7 @@ fn always(name: &str) -> Script {
     Script::new(name).buys(&(1..=LOSSES).collect::<Vec<_>>())
 }
 
-/// What is told until this many trades are lost, each before the next is decided.
+/// The events until this many trades are lost, each before the next is decided.
 fn losing(trades: i64) -> Vec<Event> {
     let trade = |minute: i64| {
         let intent = minute.unsigned_abs();
@@ -51,12 +51,12 @@ fn it_falls_once_with_the_settlement_behind_it_and_refuses_where_it_is_enforced(
             quick(risk);
             risk.enforce_verdict = is_enforced;
         });
-        let told: Vec<String> = losing(LOSSES).iter().map(|event| session.handle(event)).collect();
+        let answers: Vec<String> = losing(LOSSES).iter().map(|event| session.handle(event)).collect();
         let fell: Vec<usize> =
-            (0..told.len()).filter(|place| told[*place].starts_with("a Rejected after")).collect();
-        let &[fell] = fell.as_slice() else { panic!("{told:?}") };
-        assert_eq!(told[fell], format!("a Rejected after {}", fell / 3 + 1));
-        let next = &told[fell + 1];
+            (0..answers.len()).filter(|place| answers[*place].starts_with("a Rejected after")).collect();
+        let &[fell] = fell.as_slice() else { panic!("{answers:?}") };
+        assert_eq!(answers[fell], format!("a Rejected after {}", fell / 3 + 1));
+        let next = &answers[fell + 1];
         assert_eq!(next == "a EdgeRejected", is_enforced, "{next}");
         assert_eq!(session.session.edge_rejected_bots().collect::<Vec<_>>(), ["a"]);
         let edges: Vec<Edge> = session.session.verdicts().map(BotVerdict::edge).collect();
@@ -68,7 +68,7 @@ fn it_falls_once_with_the_settlement_behind_it_and_refuses_where_it_is_enforced(
 fn accounts_stake_at_the_decision_and_what_is_no_trade_gives_the_stake_back() {
     let script = Script::new("a").buys(&[1, 2, 3, 4, 5]);
     let mut session = TestSession::new(&[script], |_| {});
-    let mut tell = |event: Event| {
+    let mut handle = |event: Event| {
         session.handle(&event);
         accounts(&the_verdict(&session.session))
     };
@@ -78,18 +78,18 @@ fn accounts_stake_at_the_decision_and_what_is_no_trade_gives_the_stake_back() {
         let is_near = (found.1 - expected.1).abs() < 1e-12 && (found.2 - expected.2).abs() < 1e-12;
         assert!(found.0 == expected.0 && is_near, "{found:?}, not {expected:?}");
     };
-    near(tell(candle(0, 1)), (0, edge, mirror));
-    near(tell(at(61, rejected(1))), (0, 1.0, 1.0));
-    near(tell(candle(0, 2)), (0, edge, mirror));
-    near(tell(at(121, in_doubt(2))), (0, edge, mirror));
-    near(tell(at(170, not_opened(2, 175))), (0, 1.0, 1.0));
-    near(tell(candle(0, 3)), (0, edge, mirror));
-    near(tell(at(181, opened_paying(3, 80))), (0, edge, mirror));
-    near(tell(at(235, cancelled(3))), (0, 1.0, 1.0));
+    near(handle(candle(0, 1)), (0, edge, mirror));
+    near(handle(at(61, rejected(1))), (0, 1.0, 1.0));
+    near(handle(candle(0, 2)), (0, edge, mirror));
+    near(handle(at(121, in_doubt(2))), (0, edge, mirror));
+    near(handle(at(170, not_opened(2, 175))), (0, 1.0, 1.0));
+    near(handle(candle(0, 3)), (0, edge, mirror));
+    near(handle(at(181, opened_paying(3, 80))), (0, edge, mirror));
+    near(handle(at(235, cancelled(3))), (0, 1.0, 1.0));
     // Now 80 % was seen.
-    near(tell(candle(0, 4)), (0, 0.95, mirror));
-    near(tell(at(241, opened_paying(4, 80))), (0, 0.95, mirror));
-    near(tell(at(295, won(4, 800))), (1, 1.04, 1.0 - (0.8 - 0.04) / 0.76 / 26.0));
+    near(handle(candle(0, 4)), (0, 0.95, mirror));
+    near(handle(at(241, opened_paying(4, 80))), (0, 0.95, mirror));
+    near(handle(at(295, won(4, 800))), (1, 1.04, 1.0 - (0.8 - 0.04) / 0.76 / 26.0));
 }
 
 fn header(settings: &SessionSettings, version: &str) -> Header {
@@ -138,8 +138,8 @@ fn a_restart_finds_the_verdict_as_if_it_had_never_ended() {
         let (before, session) = restarted((&settings, "1"), (&settings, "1"), trades);
         let after = the_verdict(&session);
         assert_eq!(
-            (after.edge_test(), after.edge(), after.since()),
-            (before.edge_test(), edge, before.since())
+            (after.edge_test(), after.edge(), after.first_intent()),
+            (before.edge_test(), edge, before.first_intent())
         );
         assert_eq!(session.edge_rejected_bots().count(), usize::from(edge == Edge::Rejected));
     }
@@ -170,7 +170,7 @@ fn other_parameters_another_version_or_another_plan_begin_anew() {
         let verdict = the_verdict(&session);
         assert_eq!((accounts(&verdict), verdict.edge()), ((0, 1.0, 1.0), Edge::Open), "{second:?}");
         assert_eq!(
-            (verdict.since().number(), session.edge_rejected_bots().count()),
+            (verdict.first_intent().number(), session.edge_rejected_bots().count()),
             (LOSSES.unsigned_abs() + 1, 0)
         );
     }

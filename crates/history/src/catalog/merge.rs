@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_seen_value_stays_and_each_later_one_is_told_once() {
+    fn the_first_seen_value_stays_and_each_later_one_is_reported_once() {
         check(&[], &[(1, 1.0), (2, 2.0)], &[(1, 1.0), (2, 2.0)], 2, 0, &[]);
         check(
             &[(1, 1.0), (3, 3.0)],

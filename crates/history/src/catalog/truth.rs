@@ -119,7 +119,7 @@ fn appending_a_day_writes_one_month() {
 }
 
 #[test]
-fn what_is_not_there_or_not_sound_is_told() {
+fn what_is_not_there_or_not_sound_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let catalog = Catalog::new(folder.path().join("absent"));
     assert!(catalog.manifests().unwrap().is_empty() && catalog.manifest(series()).unwrap().is_none());

@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn unsorted_and_duplicate_times_are_told_apart() {
+    fn unsorted_and_duplicate_times_are_distinguished() {
         check(
             "120000,1,1,1,1,0\r\n60000,1,1,1,1,0\r\n",
             "1m",
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn files_without_candles_or_header_are_told_apart() {
+    fn files_without_candles_or_header_are_distinguished() {
         for (content, expected) in [
             ("", "x.csv: the file is empty; it needs the header and at least one candle"),
             ("\r\n", "x.csv: the file is empty; it needs the header and at least one candle"),

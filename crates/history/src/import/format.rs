@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn formats_are_told_from_their_first_bytes() {
+    fn formats_are_recognised_by_their_first_bytes() {
         for (start, expected) in [
             ("PAR1\u{15}", ImportFormat::Parquet),
             ("ARROW1\0\0", ImportFormat::Feather),
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_told_says_what_was_seen() {
+    fn what_is_not_recognised_says_what_was_seen() {
         for (start, expected) in [
             (
                 &b"FEA1...."[..],

@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_tell_what_their_sources_write_into_them() {
+    fn names_give_what_their_sources_write_into_them() {
         use ImportFormat::{Csv, MetaTrader4, Yahoo};
         for (name, format, expected) in [
             ("data/BTCUSDT_1m.csv", Csv, ("BTCUSDT", "1m")),

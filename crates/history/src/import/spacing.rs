@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn distances_tell_the_length_only_beyond_doubt() {
+    fn distances_give_the_length_only_beyond_doubt() {
         check(&[0, 1, 2], Ok("1m"));
         check(&[10, 5, 0], Ok("5m"));
         check(&[0, 60, 120, 120, 300], Ok("1h"));

@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn an_archive_that_does_not_tell_its_candles_says_what_it_holds() {
+    fn an_archive_that_does_not_say_its_candles_says_what_it_holds() {
         let two = || zip_of(&[("a.csv", b"1"), ("b.csv", b"2")]);
         check(
             two(),

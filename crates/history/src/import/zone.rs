@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn an_hour_that_comes_twice_is_told_apart_by_its_order() {
+    fn an_hour_that_comes_twice_is_distinguished_by_its_order() {
         let strict = ClockChange::Strict;
         let twice = ["00:30", "01:00", "01:30", "01:00", "01:30", "02:00"];
         // On 2024-11-03 New York goes from four hours behind to five at 2 o'clock.

@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn files_without_the_columns_or_of_other_kinds_are_told() {
+    fn files_without_the_columns_or_of_other_kinds_are_reported() {
         let times = || Column::Int64(&[60_000, 120_000]);
         let absent = file(&format!("required int64 time; {NUMBERS}"), &[times(), ONES, ONES, ONES, ONES]);
         let message = "x.parquet: there is no column volume; the columns are time, open, high, low, close";

@@ -92,7 +92,9 @@ impl Replay {
             EventKind::Settled(settled) => {
                 if let Some((direction, decision_time)) = self.trades.remove(&settled.intent) {
                     let Settled { outcome, profit, .. } = *settled;
-                    self.strategy.on_settled(&Settlement { direction, decision_time, outcome, profit });
+                    if self.strategy.wants_settlements() {
+                        self.strategy.on_settled(&Settlement { direction, decision_time, outcome, profit });
+                    }
                 }
             }
             _ => {}
@@ -235,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_strategy_is_told_what_its_bot_was_told_and_asked_as_it_answered() {
+    fn a_strategy_is_shown_what_its_bot_was_shown_and_asked_as_it_answered() {
         let registry = Registry::default().with::<Probe>().unwrap();
         let mut replay = Replay::of(&run("1.0.0"), "b", &registry).unwrap();
         replay.trades = BTreeMap::from([(IntentId::new(7), (Direction::Buy, Millis::ZERO))]);

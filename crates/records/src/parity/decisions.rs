@@ -116,7 +116,7 @@ impl Replay {
                     return Some(difference);
                 }
                 decisions.events += 1;
-                self.tell(stored)
+                self.replay(stored)
             }
             LineKind::Action => {
                 let expected: Option<Value> = serde_json::from_str(&stored.line.body).ok();
@@ -136,7 +136,7 @@ impl Replay {
         }
     }
 
-    fn tell(&mut self, stored: &StoredLine) -> Option<Difference> {
+    fn replay(&mut self, stored: &StoredLine) -> Option<Difference> {
         let event: Event = match serde_json::from_str(&stored.line.body) {
             Ok(event) => event,
             Err(error) => {

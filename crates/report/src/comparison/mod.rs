@@ -179,7 +179,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn parameters_that_differ_are_told_once_with_both_values() {
+    fn parameters_that_differ_are_reported_once_with_both_values() {
         let a = json!({ "bot": { "params": { "period": 7, "level": 30 } }, "risk": { "only_a": 1 } });
         let b = json!({ "bot": { "params": { "period": 9, "level": 30 } }, "risk": { "only_b": "x" } });
         let line = |key: &str, a: Option<&str>, b: Option<&str>| ParameterLine {

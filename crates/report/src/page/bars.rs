@@ -94,7 +94,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
-        fn every_bar_tells_first_last_highest_and_lowest_of_its_candles(candles in candles()) {
+        fn every_bar_shows_first_last_highest_and_lowest_of_its_candles(candles in candles()) {
             let levels = Level::all_of(&candles, Interval::MINUTE);
             prop_assert!(levels[levels.len() - 1].bars.len() <= FEW);
             for level in &levels {

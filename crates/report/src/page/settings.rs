@@ -58,7 +58,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_document_is_told_key_by_key() {
+    fn a_document_is_reported_key_by_key() {
         let document = json!({
             "name": "btc", "params": {"period": 14, "none": null}, "hours": [1, 2], "empty": {}, "no": [], "list": [{"a": 0.5}]
         });

@@ -68,7 +68,7 @@ impl RunReport {
         let Self { trades, won, lost, draw, cancelled, unsettled, .. } = self;
         let streak = self.longest_losing_streak;
         let mut figures = vec![
-            ("candles", self.candles_told()),
+            ("candles", self.candles_text()),
             ("trades", format!("{trades}: {won} won, {lost} lost, {draw} drawn, {cancelled} cancelled")),
             ("win rate", format!("{} (break-even {})", percent(self.win_rate), percent(self.break_even))),
             ("break-even payout", self.break_even_payout_percent.map_or("-".to_owned(), break_even_payout)),
@@ -156,7 +156,7 @@ impl RunReport {
         curves.map(text).collect()
     }
 
-    fn candles_told(&self) -> String {
+    fn candles_text(&self) -> String {
         let pace = self.candles_per_second.map(|pace| format!(", {pace:.0} a second"));
         format!("{}{}", self.candles, pace.unwrap_or_default())
     }

@@ -182,7 +182,7 @@ impl fmt::Display for SweepReport {
         if let Some(luck) = &self.luck {
             write!(f, "\n\nHow much of the best is luck, by all {} sets: {}", luck.sets, luck.reading())?;
             let mut chances = table(["probability that", ""].map(str::to_owned).to_vec());
-            for (name, found) in luck.told() {
+            for (name, found) in luck.named_figures() {
                 chances.add_row([
                     name.to_owned(),
                     found.map_or("not known".to_owned(), |found| format!("{found:.3}")),

@@ -1,5 +1,7 @@
 //! Exponential smoothing that starts from a simple mean: the piece that EMA, RSI, MACD, ATR and ADX share.
 
+use std::array;
+
 /// How small the weight of the past must be to be forgotten.
 const FORGOTTEN: f64 = 1e-9;
 
@@ -48,20 +50,21 @@ impl<const LINES: usize> Smoothing<LINES> {
     /// The seed is no function of its own, so that the means need not be written for each candle (`performance: candles`).
     #[inline]
     pub(super) fn update_all(&mut self, values: [f64; LINES]) -> Option<[f64; LINES]> {
-        let lines = self.means.iter_mut().zip(values);
         if self.missing > 0 {
             self.missing -= 1;
             if self.missing >= self.period {
                 return None;
             }
-            lines.for_each(|(mean, value)| *mean += value);
+            self.means.iter_mut().zip(values).for_each(|(mean, value)| *mean += value);
             if self.missing > 0 {
                 return None;
             }
             self.means = self.means.map(|sum| sum / self.period as f64);
             return Some(self.means);
         }
-        lines.for_each(|(mean, value)| *mean = self.weight * value + self.kept * *mean);
+        let Self { weight, kept, means, .. } = *self;
+        // All lines are computed before any is written, so that they are computed together.
+        self.means = array::from_fn(|line| weight * values[line] + kept * means[line]);
         Some(self.means)
     }
 

@@ -72,12 +72,12 @@ fn check_declaration<S: StrategyFactory>(
         let declared = met.map(|entry| (entry.direction, entry.expiry));
         let answered = strategy.on_candle(shown).map(|signal| (signal.direction, signal.expiry));
         if declared != answered {
-            let tell = |wish: Option<(Direction, Option<Expiry>)>| match wish {
+            let to_text = |answer: Option<(Direction, Option<Expiry>)>| match answer {
                 None => "nothing".to_owned(),
                 Some((direction, None)) => direction.to_string(),
                 Some((direction, Some(expiry))) => format!("{direction} {}", expiry.close_type),
             };
-            let (declared, answered) = (tell(declared), tell(answered));
+            let (declared, answered) = (to_text(declared), to_text(answered));
             return Err(Nonconformity::DeclarationMismatch { candle, declared, answered });
         }
     }
@@ -187,8 +187,8 @@ mod tests {
 
     fn check<S: StrategyFactory<Params = Params>>(expected: &str) {
         let outcome = conformance::<S>(&Params {}, &bot("BTCUSDT"), &random_walk(1, 500));
-        let told = outcome.map_or_else(|error| error.to_string(), |signals| (signals > 0).to_string());
-        assert!(told.starts_with(expected), "{told:?}");
+        let message = outcome.map_or_else(|error| error.to_string(), |signals| (signals > 0).to_string());
+        assert!(message.starts_with(expected), "{message:?}");
     }
 
     #[test]

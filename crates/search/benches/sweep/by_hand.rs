@@ -9,7 +9,7 @@ use ta::indicators::RelativeStrengthIndex;
 /// What a win earns at a payout of 80 %.
 const PROFIT_CENTS: i64 = STAKE_CENTS * 80 / 100;
 /// A signal at a close enters 3 s into the next candle, by the usual latency and the end of its second, and ends 3 s into
-/// the fifth after that; both prices lie on the line from open to close. The next signal is heard at that candle's close.
+/// the fifth after that; both prices lie on the line from open to close. The next signal counts at that candle's close.
 const ENTRY_CANDLES: usize = 1;
 const EXIT_CANDLES: usize = 6;
 const INTO_CANDLE: f64 = 3_000.0;
@@ -81,7 +81,7 @@ pub(crate) fn with_lists(candles: &[Candle], set: &Set, lows: &[u32], highs: &[u
 struct Account {
     balance: i64,
     trades: u64,
-    /// The first candle whose signal is heard.
+    /// The first candle whose signal counts.
     free_at: usize,
 }
 

@@ -13,7 +13,7 @@ use candlewick_sdk::{
     Symbol,
 };
 use candlewick_search::sweep::{
-    Candidate, Declarations, Halving, Objective, Replay, Search, SearchSettings, Setting, SharedRunner,
+    Candidate, DeclarationUse, Halving, Objective, Replay, Search, SearchSettings, Setting, SharedRunner,
     Space, Sweep, SweepEnd, SweepSettings, TrialJournal, TrialRow,
 };
 use candlewick_simulator::{Market, SimulationSettings};
@@ -36,7 +36,7 @@ pub(crate) struct Set {
     pub(crate) period: usize,
     pub(crate) oversold: f64,
     pub(crate) overbought: f64,
-    /// Signals of candles before it are not heard.
+    /// Signals of candles before it are suppressed.
     pub(crate) warmup: usize,
 }
 
@@ -55,7 +55,8 @@ impl Fixture {
         let market = known_market(symbol).expect("it stands in the table");
         let days = candles.div_ceil(24 * 60) as u32;
         let start = Millis::new(1_704_067_200_000); // 2024-01-01
-        let made = generate(&GenerateSettings::of_market(symbol, market, start, days)).expect("a sound wish");
+        let made =
+            generate(&GenerateSettings::of_market(symbol, market, start, days)).expect("sound settings");
         let few = made.candles()[..candles].to_vec();
         let candles = CandleSeries::new(made.series(), few).expect("a part of a series is one");
         let settings = settings(candles.series());
@@ -68,7 +69,7 @@ impl Fixture {
         Self { settings, candles: vec![candles], markets, entry, space }
     }
 
-    pub(crate) fn sweep(&self, black_box: Declarations, threads: usize) -> Vec<TrialRow> {
+    pub(crate) fn sweep(&self, black_box: DeclarationUse, threads: usize) -> Vec<TrialRow> {
         let replay = Replay {
             settings: &self.settings,
             entry: &self.entry,

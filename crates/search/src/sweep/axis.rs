@@ -219,12 +219,12 @@ mod tests {
     }
 
     fn check_beside(axis: &Axis, setting: &Setting, expected: &[&str]) {
-        let told = |near: &Setting| match near.to_number() {
+        let name = |near: &Setting| match near.to_number() {
             // The ends of a range are reached but for what rounding leaves.
             Some(number) => format!("{}", (number * 1e9).round() / 1e9),
             None => near.to_string(),
         };
-        let beside: Vec<String> = axis.beside(setting).iter().map(told).collect();
+        let beside: Vec<String> = axis.beside(setting).iter().map(name).collect();
         assert_eq!(beside, expected);
     }
 

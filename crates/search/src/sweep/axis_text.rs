@@ -2,7 +2,7 @@
 
 use super::axis::{Scale, Values};
 use super::{Axis, Setting, Target};
-use candlewick_backtest::BacktestError;
+use crate::SearchError;
 use candlewick_engine::BotSettings;
 use candlewick_sdk::parameters::Parameter;
 use candlewick_sdk::rust_decimal::Decimal;
@@ -25,12 +25,12 @@ impl Axis {
     /// the strategy, else `close_type` or `expiration_type` of the bot.
     ///
     /// # Errors
-    /// [`BacktestError::NameParameter`] for a name that is neither, [`BacktestError::ChangeParameter`] for values that
+    /// [`SearchError::UnknownParameter`] for a name that is neither, [`SearchError::InvalidValues`] for values that
     /// are not of its kind or not in its range.
-    pub fn parse(text: &str, entry: &StrategyEntry, bot: &BotSettings) -> Result<Self, BacktestError> {
+    pub fn parse(text: &str, entry: &StrategyEntry, bot: &BotSettings) -> Result<Self, SearchError> {
         let (name, values) = text.split_once('=').map_or((text, ""), |(name, values)| (name, values));
         let (name, values) = (name.trim(), values.trim());
-        let wrong = |problem: String| BacktestError::ChangeParameter {
+        let wrong = |problem: String| SearchError::InvalidValues {
             name: name.to_owned(),
             given: values.to_owned(),
             problem,
@@ -46,7 +46,7 @@ impl Axis {
                 let own = entry.parameters.iter().map(|parameter| parameter.name.clone());
                 let known = own.chain(["close_type", "expiration_type"].map(str::to_owned)).collect();
                 let (name, strategy) = (name.to_owned(), bot.strategy.clone());
-                return Err(BacktestError::NameParameter { name, strategy, known });
+                return Err(SearchError::UnknownParameter { name, strategy, known });
             }
         };
         Ok(Self::new(name.to_owned(), target, values, Scale::Linear))

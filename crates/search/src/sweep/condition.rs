@@ -1,6 +1,6 @@
 //! What must hold between parameters for a set of them to be tried: `oversold < overbought`, `slow >= 2 * fast`.
 
-use candlewick_backtest::BacktestError;
+use crate::SearchError;
 
 /// A comparison of two sums of parameters.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,9 +50,9 @@ impl Condition {
     /// Reads a condition over these names.
     ///
     /// # Errors
-    /// [`BacktestError::ChangeCondition`] with what is wrong at which place.
-    pub fn parse(text: &str, names: &[String]) -> Result<Self, BacktestError> {
-        let wrong = |problem| BacktestError::ChangeCondition { text: text.to_owned(), problem };
+    /// [`SearchError::InvalidCondition`] with what is wrong at which place.
+    pub fn parse(text: &str, names: &[String]) -> Result<Self, SearchError> {
+        let wrong = |problem| SearchError::InvalidCondition { text: text.to_owned(), problem };
         let mut reader = Reader { rest: text.trim_start(), names, depth: 0 };
         let mut read = || {
             let left = reader.sum()?;

@@ -3,7 +3,7 @@
 //! Source: K. Jamieson, A. Talwalkar, *Non-stochastic Best Arm Identification and Hyperparameter Optimization*,
 //! AISTATS (2016); the resource is the length of the candles.
 
-use candlewick_backtest::BacktestError;
+use crate::SearchError;
 use candlewick_sdk::Millis;
 use std::ops::Range;
 
@@ -23,15 +23,15 @@ impl Halving {
     /// Keeps one in so many on each of so many rungs, the last of which has all candles.
     ///
     /// # Errors
-    /// [`BacktestError::ChangeSearch`] unless one in 2 to 10 is kept, on 2 to 8 rungs.
-    pub fn new(keep_one_in: u32, rungs: u32) -> Result<Self, BacktestError> {
+    /// [`SearchError::InvalidSearch`] unless one in 2 to 10 is kept, on 2 to 8 rungs.
+    pub fn new(keep_one_in: u32, rungs: u32) -> Result<Self, SearchError> {
         if (2..=10).contains(&keep_one_in) && (2..=8).contains(&rungs) {
             return Ok(Self { keep_one_in, rungs });
         }
         let problem = format!(
             "halving that keeps one in {keep_one_in} on {rungs} rungs: keep one in 2 to 10, on 2 to 8 rungs"
         );
-        Err(BacktestError::ChangeSearch { problem })
+        Err(SearchError::InvalidSearch { problem })
     }
 
     /// How many rungs there are.

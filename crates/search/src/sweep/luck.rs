@@ -1,4 +1,4 @@
-//! How much of the best set of a sweep is luck: what all of its sets came to, part by part of the time, tells.
+//! How much of the best set of a sweep is luck: what all of its sets came to, part by part of the time, shows.
 
 use super::{TIMELINE_PARTS, Timeline, TrialRow, ranked};
 use candlewick_statistics::{
@@ -24,7 +24,7 @@ const RUNS: u32 = 1_000;
 pub struct Luck {
     /// Sets that were looked at: all that the strategy took.
     pub sets: usize,
-    /// Equal parts of the time that their returns are told by.
+    /// Equal parts of the time that their returns are counted by.
     pub parts: usize,
     /// Parts that are left out before and after each half of the cross-validation, as many as the longest trade takes.
     pub purged_parts: usize,
@@ -99,7 +99,7 @@ impl Luck {
     }
 
     /// The figures by what people call them; what is not known has none.
-    pub fn told(&self) -> [(&'static str, Option<f64>); 4] {
+    pub fn named_figures(&self) -> [(&'static str, Option<f64>); 4] {
         [
             ("one as good if no set earned anything (block bootstrap of the largest of all)", self.p_value),
             (

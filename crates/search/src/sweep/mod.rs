@@ -40,7 +40,7 @@ pub use run::{Sweep, SweepEnd, SweepSettings, TrialRow, ranked};
 pub use search::{Search, SearchSettings};
 pub use setting::Setting;
 pub use shard::Shard;
-pub use shared::{Declarations, SharedRunner, Trial, TrialTrade};
+pub use shared::{DeclarationUse, SharedRunner, Trial, TrialTrade};
 pub use space::{Candidate, Space};
 pub use timeline::{TIMELINE_PARTS, Timeline};
 pub use trial_journal::{Outcome, Record, TrialJournal};

@@ -2,7 +2,7 @@
 
 use super::run::better_first;
 use super::{TrialJournal, TrialRow};
-use candlewick_backtest::BacktestError;
+use crate::SearchError;
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -38,7 +38,7 @@ impl<'a, 'w> ProgressTracker<'a, 'w> {
     }
 
     /// Writes a trial that has just run to the journal, and calls the watcher.
-    pub(super) fn record(&mut self, line: &[u8], row: &TrialRow, work: u64) -> Result<(), BacktestError> {
+    pub(super) fn record(&mut self, line: &[u8], row: &TrialRow, work: u64) -> Result<(), SearchError> {
         self.journal.append(line)?;
         self.count(row, work);
         let progress = SweepProgress { done: self.done, total: self.total, best: self.best.as_ref() };

@@ -7,7 +7,7 @@ use super::{
     Candidate, Figures, Halving, Objective, Outcome, Record, SearchSettings, Shard, Space, TrialJournal,
     TrialRunner,
 };
-use candlewick_backtest::BacktestError;
+use crate::SearchError;
 use candlewick_sdk::Money;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 use std::cmp::Ordering;
@@ -64,7 +64,7 @@ pub struct TrialRow {
 pub enum SweepEnd {
     /// All trials ran: here they are, in the order of the search.
     Done(Vec<TrialRow>),
-    /// It was told to stop; the journal knows what ran.
+    /// It was stopped; the journal knows what ran.
     Stopped,
 }
 
@@ -76,11 +76,11 @@ struct Job {
 }
 
 /// Runs jobs; their rows, or nothing when the watcher stopped it.
-type RunJobs<'a> = dyn FnMut(Vec<Job>) -> Result<Option<Vec<TrialRow>>, BacktestError> + 'a;
+type RunJobs<'a> = dyn FnMut(Vec<Job>) -> Result<Option<Vec<TrialRow>>, SearchError> + 'a;
 
 /// A way through all jobs of a sweep, or of a part.
 type Way<'a> =
-    dyn Fn(&mut RunJobs<'_>, &Mutex<ProgressTracker<'_, '_>>) -> Result<SweepEnd, BacktestError> + 'a;
+    dyn Fn(&mut RunJobs<'_>, &Mutex<ProgressTracker<'_, '_>>) -> Result<SweepEnd, SearchError> + 'a;
 
 impl TrialRow {
     /// The figures, unless the strategy refused the parameters.
@@ -109,13 +109,13 @@ impl Sweep<'_> {
     /// Runs all trials but those that `known` says have run. `watcher` is called after each.
     ///
     /// # Errors
-    /// [`BacktestError`] of the space, of a trial that cannot run whatever its parameters, or of the journal.
+    /// [`SearchError`] of the space, of a trial that cannot run whatever its parameters, or of the journal.
     pub fn run(
         &self,
         journal: &mut TrialJournal,
         known: Vec<Record>,
         watcher: &mut Watcher<'_>,
-    ) -> Result<SweepEnd, BacktestError> {
+    ) -> Result<SweepEnd, SearchError> {
         let learns = self.settings.search.search.learns();
         let way: &Way<'_> = if learns {
             &|run, tracker| self.learn(run, tracker)
@@ -128,9 +128,9 @@ impl Sweep<'_> {
     /// How many sets a search tries that knows them beforehand.
     ///
     /// # Errors
-    /// [`BacktestError::ChangeSearch`] for one that learns, whose sets depend on each other's trials, and when there is
+    /// [`SearchError::InvalidSearch`] for one that learns, whose sets depend on each other's trials, and when there is
     /// nothing to search.
-    pub fn planned(&self) -> Result<u64, BacktestError> {
+    pub fn planned(&self) -> Result<u64, SearchError> {
         Ok(self.first_jobs()?.len() as u64)
     }
 
@@ -145,7 +145,7 @@ impl Sweep<'_> {
         shard: Shard,
         (journal, known): (&mut TrialJournal, Vec<Record>),
         watcher: &mut Watcher<'_>,
-    ) -> Result<SweepEnd, BacktestError> {
+    ) -> Result<SweepEnd, SearchError> {
         let way = |run: &mut RunJobs<'_>, tracker: &Mutex<ProgressTracker<'_, '_>>| {
             let mut jobs = self.first_jobs()?;
             let own = shard.trials(jobs.len() as u64);
@@ -157,11 +157,11 @@ impl Sweep<'_> {
     }
 
     /// What a search that knows its sets begins with.
-    fn first_jobs(&self) -> Result<Vec<Job>, BacktestError> {
+    fn first_jobs(&self) -> Result<Vec<Job>, SearchError> {
         if self.settings.search.search.learns() {
             let problem =
                 "a search that learns has no shards: each of its sets follows from trials before it";
-            return Err(BacktestError::ChangeSearch { problem: problem.to_owned() });
+            return Err(SearchError::InvalidSearch { problem: problem.to_owned() });
         }
         let sets = plan(self.space, &self.settings.search)?.into_iter();
         Ok(sets.zip(0..).map(|(candidate, trial)| Job { trial, rung: 0, candidate }).collect())
@@ -172,9 +172,9 @@ impl Sweep<'_> {
         way: &Way<'_>,
         (journal, known): (&mut TrialJournal, Vec<Record>),
         watcher: &mut Watcher<'_>,
-    ) -> Result<SweepEnd, BacktestError> {
+    ) -> Result<SweepEnd, SearchError> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads.get()).build();
-        let pool = pool.map_err(|error| BacktestError::ChangeSearch { problem: error.to_string() })?;
+        let pool = pool.map_err(|error| SearchError::InvalidSearch { problem: error.to_string() })?;
         let mut known: HashMap<(u64, u32), Outcome> =
             known.into_iter().map(|record| ((record.trial, record.rung), record.outcome)).collect();
         let tracker = Mutex::new(ProgressTracker::new(journal, watcher));
@@ -189,7 +189,7 @@ impl Sweep<'_> {
         &self,
         run: &mut RunJobs<'_>,
         tracker: &Mutex<ProgressTracker<'_, '_>>,
-    ) -> Result<SweepEnd, BacktestError> {
+    ) -> Result<SweepEnd, SearchError> {
         let halving = self.settings.halving;
         let mut jobs = self.first_jobs()?;
         let mut field = jobs.len();
@@ -224,7 +224,7 @@ impl Sweep<'_> {
         &self,
         run: &mut RunJobs<'_>,
         tracker: &Mutex<ProgressTracker<'_, '_>>,
-    ) -> Result<SweepEnd, BacktestError> {
+    ) -> Result<SweepEnd, SearchError> {
         let SearchSettings { trials, seed, .. } = self.settings.search;
         self.settings.search.check(self.space)?;
         lock(tracker).total = trials * self.work(0);
@@ -239,14 +239,14 @@ impl Sweep<'_> {
             }
             let Some(ran) = run(jobs)? else { return Ok(SweepEnd::Stopped) };
             for row in &ran {
-                model.tell(&row.candidate, row.score);
+                model.record(&row.candidate, row.score);
             }
             rows.extend(ran);
         }
         self.runner.evict();
         if rows.is_empty() {
             let problem = "no set of parameters meets the conditions".to_owned();
-            return Err(BacktestError::ChangeSearch { problem });
+            return Err(SearchError::InvalidSearch { problem });
         }
         Ok(SweepEnd::Done(rows))
     }
@@ -259,7 +259,7 @@ impl Sweep<'_> {
         known: &mut HashMap<(u64, u32), Outcome>,
         tracker: &Mutex<ProgressTracker<'_, '_>>,
         pool: &rayon::ThreadPool,
-    ) -> Result<Option<Vec<TrialRow>>, BacktestError> {
+    ) -> Result<Option<Vec<TrialRow>>, SearchError> {
         let (mut rows, mut open): (Vec<TrialRow>, Vec<&Job>) = Default::default();
         for job in jobs {
             if let Some(outcome) = known.remove(&(job.trial, job.rung)) {
@@ -291,7 +291,7 @@ impl Sweep<'_> {
         open: &[&Job],
         tracker: &Mutex<ProgressTracker<'_, '_>>,
         pool: &rayon::ThreadPool,
-    ) -> Result<(), BacktestError> {
+    ) -> Result<(), SearchError> {
         let Some(first) = open.first() else { return Ok(()) };
         let until = self.settings.halving.until(first.rung, &self.runner.span());
         let candidates: Vec<&Candidate> = open.iter().map(|job| &job.candidate).collect();

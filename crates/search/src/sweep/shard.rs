@@ -1,6 +1,6 @@
 //! A part of a sweep that runs by itself, here or on another machine.
 
-use candlewick_backtest::BacktestError;
+use crate::SearchError;
 use std::ops::Range;
 
 /// One of several parts of a sweep, each of which has sets that follow each other: those share the most.
@@ -14,12 +14,12 @@ impl Shard {
     /// The shard with this number, from 1, of so many.
     ///
     /// # Errors
-    /// [`BacktestError::ChangeSearch`] when there is none.
-    pub fn new(number: u64, of: u64) -> Result<Self, BacktestError> {
+    /// [`SearchError::InvalidSearch`] when there is none.
+    pub fn new(number: u64, of: u64) -> Result<Self, SearchError> {
         if (1..=of).contains(&number) {
             return Ok(Self { number, of });
         }
-        Err(BacktestError::ChangeSearch {
+        Err(SearchError::InvalidSearch {
             problem: format!("there is no shard {number} of {of}: use 1 to {of}"),
         })
     }

@@ -1,7 +1,7 @@
 //! All sets of parameters that a search may try.
 
 use super::{Axis, Condition, Setting, Target};
-use candlewick_backtest::BacktestError;
+use crate::SearchError;
 use candlewick_engine::BotSettings;
 use candlewick_sdk::StrategyEntry;
 use serde_json::{Map, Value};
@@ -28,18 +28,18 @@ impl Space {
     /// numbers.
     ///
     /// # Errors
-    /// [`BacktestError`] names the parameter or the condition to mend.
+    /// [`SearchError`] names the parameter or the condition to mend.
     pub fn new(
         entry: &StrategyEntry,
         bot: &BotSettings,
         parameters: &[String],
         conditions: &[String],
-    ) -> Result<Self, BacktestError> {
+    ) -> Result<Self, SearchError> {
         let mut axes: Vec<Axis> = Vec::with_capacity(parameters.len());
         for text in parameters {
             let axis = Axis::parse(text, entry, bot)?;
             if axes.iter().any(|one| one.name() == axis.name()) {
-                return Err(BacktestError::ChangeParameter {
+                return Err(SearchError::InvalidValues {
                     name: axis.name().to_owned(),
                     given: text.clone(),
                     problem: "it is given twice".to_owned(),
@@ -123,9 +123,9 @@ impl Space {
     /// Every set that meets the conditions; the last axis turns fastest.
     ///
     /// # Errors
-    /// [`BacktestError::ChangeSearch`] when an axis has no end of values, or there are too many sets to walk.
-    pub(crate) fn all(&self) -> Result<Vec<Candidate>, BacktestError> {
-        let wrong = |problem: String| BacktestError::ChangeSearch { problem };
+    /// [`SearchError::InvalidSearch`] when an axis has no end of values, or there are too many sets to walk.
+    pub(crate) fn all(&self) -> Result<Vec<Candidate>, SearchError> {
+        let wrong = |problem: String| SearchError::InvalidSearch { problem };
         if let Some(axis) = self.axes.iter().find(|axis| axis.count().is_none()) {
             let name = axis.name();
             return Err(wrong(format!(

@@ -211,8 +211,8 @@ mod tests {
         let counts = [0, 1, 127, 128, 16_383, 16_384, u32::MAX, 0, 3];
         let timeline = Timeline::pack(2, &[&counts[..], &[0; 231]].concat());
         assert_eq!(timeline.packed.len(), HEADER + 9 * 4);
-        let told: Vec<u32> = timeline.parts().flat_map(|(won, lost)| [won, lost]).collect();
-        assert_eq!((&told[..9], told.len()), (&counts[..], 2 * TIMELINE_PARTS));
+        let numbers: Vec<u32> = timeline.parts().flat_map(|(won, lost)| [won, lost]).collect();
+        assert_eq!((&numbers[..9], numbers.len()), (&counts[..], 2 * TIMELINE_PARTS));
         let text = serde_json::to_string(&timeline).unwrap();
         assert_eq!(text, r#"{"longest_parts":2,"parts":[0,1,127,128,16383,16384,4294967295,0,3]}"#);
         assert_eq!(serde_json::from_str::<Timeline>(&text).unwrap(), timeline);

@@ -1,7 +1,7 @@
 //! The trials that have run, line by line in a file that only grows: a sweep that is killed goes on from there.
 
 use super::Figures;
-use candlewick_backtest::BacktestError;
+use crate::SearchError;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value, json};
@@ -71,21 +71,21 @@ impl TrialJournal {
     /// have run are given. A last line that a kill cut short is dropped: its trial runs again.
     ///
     /// # Errors
-    /// [`BacktestError::ChooseFolder`] when it is another sweep's, [`BacktestError::SweepLocked`] when another process
-    /// has it open, [`BacktestError::CheckPath`] when the disk does not do.
-    pub fn open(path: &Path, identity: &Value) -> Result<(Self, Vec<Record>), BacktestError> {
+    /// [`SearchError::OtherSweep`] when it is another sweep's, [`SearchError::SweepLocked`] when another process
+    /// has it open, [`SearchError::UnusableFile`] when the disk does not do.
+    pub fn open(path: &Path, identity: &Value) -> Result<(Self, Vec<Record>), SearchError> {
         let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
         let file = opened.map_err(|source| unusable(path, "open", source))?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                return Err(BacktestError::SweepLocked { path: path.to_owned() });
+                return Err(SearchError::SweepLocked { path: path.to_owned() });
             }
             Err(TryLockError::Error(source)) => return Err(unusable(path, "lock", source)),
         }
         let first = json!({ "sweep": identity }).to_string();
         let known = read(&file, &first).map_err(|source| unusable(path, "read", source))?;
-        let (records, sound) = known.map_err(|other| BacktestError::ChooseFolder {
+        let (records, sound) = known.map_err(|other| SearchError::OtherSweep {
             path: path.to_owned(),
             problem: difference(&other, identity),
         })?;
@@ -100,8 +100,8 @@ impl TrialJournal {
     /// Adds a trial.
     ///
     /// # Errors
-    /// [`BacktestError::CheckPath`] when the disk does not do.
-    pub fn record(&mut self, record: &Record) -> Result<(), BacktestError> {
+    /// [`SearchError::UnusableFile`] when the disk does not do.
+    pub fn record(&mut self, record: &Record) -> Result<(), SearchError> {
         self.append(&record.to_line())
     }
 
@@ -112,7 +112,7 @@ impl TrialJournal {
 
     /// Reads the records that were added from this length on. Many sets need not be held twice while they run: their
     /// figures are here.
-    pub(crate) fn read_back(&mut self, from: u64, mut take: impl FnMut(Record)) -> Result<(), BacktestError> {
+    pub(crate) fn read_back(&mut self, from: u64, mut take: impl FnMut(Record)) -> Result<(), SearchError> {
         let mut read = || {
             self.file.seek(SeekFrom::Start(from))?;
             let mut rest = (&self.file).take(self.length - from);
@@ -133,21 +133,21 @@ impl TrialJournal {
     /// Waits until everything is on the disk.
     ///
     /// # Errors
-    /// [`BacktestError::CheckPath`] when the disk does not do.
-    pub fn sync(&self) -> Result<(), BacktestError> {
+    /// [`SearchError::UnusableFile`] when the disk does not do.
+    pub fn sync(&self) -> Result<(), SearchError> {
         self.file.sync_data().map_err(|source| unusable(&self.path, "write", source))
     }
 
     /// Adds a line with its end, in one call, so that a kill leaves at most one that is not whole. So does a full disk:
     /// what it took of a line is cut off, or else nothing is added any more. Another trial's line behind it would make
     /// one that is none, and take along every record after it when the journal is next opened.
-    pub(crate) fn append(&mut self, line: &[u8]) -> Result<(), BacktestError> {
+    pub(crate) fn append(&mut self, line: &[u8]) -> Result<(), SearchError> {
         if self.is_cut_short {
             self.mend()?;
         }
         if let Err(source) = self.file.write_all(line) {
             self.is_cut_short = true;
-            // Where it cannot be now, the next line tries; it is the disk that has to be told of.
+            // Where it cannot be now, the next line tries; it is the disk's error that is reported.
             let _ = self.mend();
             return Err(unusable(&self.path, "write", source));
         }
@@ -155,13 +155,13 @@ impl TrialJournal {
         Ok(())
     }
 
-    fn mend(&mut self) -> Result<(), BacktestError> {
+    fn mend(&mut self) -> Result<(), SearchError> {
         self.cut(self.length)?;
         self.is_cut_short = false;
         Ok(())
     }
 
-    fn cut(&mut self, length: u64) -> Result<(), BacktestError> {
+    fn cut(&mut self, length: u64) -> Result<(), SearchError> {
         let cut = self.file.set_len(length).and_then(|()| self.file.seek(SeekFrom::Start(length)));
         cut.map(|_| ()).map_err(|source| unusable(&self.path, "write", source))
     }
@@ -222,7 +222,7 @@ fn read(file: &File, first: &str) -> io::Result<Result<(Vec<Record>, u64), Vec<u
     Ok(Ok((records, sound as u64)))
 }
 
-/// In what another sweep differs, as far as that can be told.
+/// In what another sweep differs, as far as that can be said.
 fn difference(line: &[u8], identity: &Value) -> String {
     let (Some(theirs), Some(ours)) = (identity_of(line), identity.as_object()) else {
         return "it is not the journal of a sweep".to_owned();
@@ -238,8 +238,8 @@ fn identity_of(line: &[u8]) -> Option<Map<String, Value>> {
     header.get("sweep")?.as_object().cloned()
 }
 
-fn unusable(path: &Path, action: &'static str, source: io::Error) -> BacktestError {
-    BacktestError::CheckPath { path: path.to_owned(), action, source }
+fn unusable(path: &Path, action: &'static str, source: io::Error) -> SearchError {
+    SearchError::UnusableFile { path: path.to_owned(), action, source }
 }
 
 #[cfg(test)]
@@ -292,7 +292,7 @@ mod tests {
         let disk = std::mem::replace(&mut journal.file, File::open(&path).unwrap());
         for trial in [1, 2] {
             let error = journal.record(&record(trial)).unwrap_err();
-            assert!(matches!(error, BacktestError::CheckPath { action: "write", .. }), "{error}");
+            assert!(matches!(error, SearchError::UnusableFile { action: "write", .. }), "{error}");
         }
         assert_eq!(std::fs::read(&path).unwrap().len(), sound.len() + line.len() / 2);
         // It has room again.
@@ -337,9 +337,9 @@ mod tests {
             }
             journal.record(record).unwrap();
         }
-        let mut told = Vec::new();
-        journal.read_back(begin, |record| told.push(record)).unwrap();
-        assert_eq!(told, written);
+        let mut read = Vec::new();
+        journal.read_back(begin, |record| read.push(record)).unwrap();
+        assert_eq!(read, written);
         drop(journal);
         let (_, known) = TrialJournal::open(&path, &json!({"seed": 1})).unwrap();
         assert_eq!(known[1..], written);
@@ -355,7 +355,7 @@ mod tests {
         let whole = std::fs::read(&path).unwrap();
         std::fs::write(&path, &whole[..whole.len() - 9]).unwrap();
         let error = journal.read_back(begin, |_| panic!("there is no whole line")).unwrap_err();
-        assert!(matches!(error, BacktestError::CheckPath { action: "read", .. }), "{error}");
+        assert!(matches!(error, SearchError::UnusableFile { action: "read", .. }), "{error}");
         let both = r#"{"trial":0,"rung":0,"refused":"no","figures":null}"#;
         assert!(serde_json::from_str::<Record>(both).is_ok());
         assert!(serde_json::from_str::<Record>(r#"{"trial":0,"rung":0}"#).is_err());
@@ -369,15 +369,15 @@ mod tests {
         journal.record(&record(0)).unwrap();
         drop(journal);
         let other = std::fs::read_to_string(&path).unwrap();
-        for (text, told) in [
+        for (text, problem) in [
             (other.as_str(), "differs in: seed"),
             ("my notes", "not the journal"),
             ("my\nnotes\n", "not the journal"),
         ] {
             std::fs::write(&path, text).unwrap();
             let error = TrialJournal::open(&path, &json!({"seed": 1})).unwrap_err();
-            assert!(matches!(error, BacktestError::ChooseFolder { .. }), "{error}");
-            assert!(error.to_string().contains(told), "{error}");
+            assert!(matches!(error, SearchError::OtherSweep { .. }), "{error}");
+            assert!(error.to_string().contains(problem), "{error}");
             assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
         }
     }
@@ -398,7 +398,7 @@ mod tests {
         let held = TrialJournal::open(&path, &json!({"seed": 1})).unwrap();
         assert!(matches!(
             TrialJournal::open(&path, &json!({"seed": 1})),
-            Err(BacktestError::SweepLocked { .. })
+            Err(SearchError::SweepLocked { .. })
         ));
         drop(held);
         assert!(TrialJournal::open(&path, &json!({"seed": 1})).is_ok());

@@ -1,6 +1,7 @@
 //! Where trials run.
 
 use super::{Candidate, Figures, Outcome, Space};
+use crate::SearchError;
 use candlewick_backtest::NullRecorder;
 use candlewick_backtest::{Backtest, BacktestError, BacktestSettings, Finished};
 use candlewick_engine::{BotSettings, EngineError};
@@ -18,7 +19,7 @@ pub trait TrialRunner: Sync {
     /// # Errors
     /// What keeps every trial from running, such as missing candles. A set that the strategy does not take is
     /// [`TrialEnd::Refused`].
-    fn run(&self, candidate: &Candidate, until: Millis) -> Result<TrialEnd, BacktestError>;
+    fn run(&self, candidate: &Candidate, until: Millis) -> Result<TrialEnd, SearchError>;
 
     /// From the open of the first candle that the bot sees to the close of the last.
     fn span(&self) -> Range<Millis>;
@@ -28,7 +29,7 @@ pub trait TrialRunner: Sync {
     ///
     /// # Errors
     /// What keeps every trial from running.
-    fn prepare(&self, candidates: &[&Candidate], until: Millis) -> Result<Vec<Vec<usize>>, BacktestError> {
+    fn prepare(&self, candidates: &[&Candidate], until: Millis) -> Result<Vec<Vec<usize>>, SearchError> {
         let _ = until;
         Ok(vec![(0..candidates.len()).collect()])
     }
@@ -40,12 +41,7 @@ pub trait TrialRunner: Sync {
     ///
     /// # Errors
     /// As [`run`](Self::run).
-    fn measure(
-        &self,
-        candidate: &Candidate,
-        until: Millis,
-        balance: Money,
-    ) -> Result<Outcome, BacktestError> {
+    fn measure(&self, candidate: &Candidate, until: Millis, balance: Money) -> Result<Outcome, SearchError> {
         Ok(match self.run(candidate, until)? {
             TrialEnd::Ran(finished) => {
                 let mut span = self.span();
@@ -92,7 +88,7 @@ impl Replay<'_> {
     pub(crate) fn prepare_trial(
         &self,
         candidate: &Candidate,
-    ) -> Result<Result<PreparedTrial, String>, BacktestError> {
+    ) -> Result<Result<PreparedTrial, String>, SearchError> {
         let bot = self.space.bot(candidate);
         let BuiltStrategy { strategy, declaration } = match self.build(&bot) {
             Ok(built) => built,
@@ -131,7 +127,7 @@ impl Replay<'_> {
 }
 
 impl TrialRunner for Replay<'_> {
-    fn run(&self, candidate: &Candidate, until: Millis) -> Result<TrialEnd, BacktestError> {
+    fn run(&self, candidate: &Candidate, until: Millis) -> Result<TrialEnd, SearchError> {
         let PreparedTrial { settings, strategy, .. } = match self.prepare_trial(candidate)? {
             Ok(prepared) => prepared,
             Err(problem) => return Ok(TrialEnd::Refused(problem)),
@@ -143,7 +139,7 @@ impl TrialRunner for Replay<'_> {
             Ok(backtest) => backtest,
             // The bot is sound as it is configured, so it is these parameters that a Session cannot be made of.
             Err(BacktestError::Engine(error)) => return Ok(TrialEnd::Refused(error.to_string())),
-            Err(error) => return Err(error),
+            Err(error) => return Err(error.into()),
         };
         let finished = backtest.run(&NullRecorder::header(), &mut NullRecorder, &mut |_, _| {})?;
         Ok(TrialEnd::Ran(Box::new(finished)))

@@ -131,8 +131,8 @@ fn unknown<'a>(notes: &[&'a Note], known: &[Known], span: &Range<Millis>) -> Vec
 
 impl Line {
     fn of(family: Family, notes: &[&Note], span: &Range<Millis>) -> Self {
-        let told = |note: &&Note| (note.tried.name.clone(), note.p_value, note.sharpe_of_a_day);
-        let variants = notes.iter().map(told).collect();
+        let figures = |note: &&Note| (note.tried.name.clone(), note.p_value, note.sharpe_of_a_day);
+        let variants = notes.iter().map(figures).collect();
         Self { key: family.key(), family, from: span.start, to: span.end, variants }
     }
 

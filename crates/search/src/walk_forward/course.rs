@@ -1,8 +1,9 @@
 //! What a walk goes over: its training stretches as a sweep searches them, and the tests after them.
 
+use crate::SearchError;
 use crate::sweep::{Candidate, Replay, TrialRunner};
 use candlewick_backtest::NullRecorder;
-use candlewick_backtest::{Backtest, BacktestError, Finished};
+use candlewick_backtest::{Backtest, Finished};
 use candlewick_engine::{EngineError, TradeBook};
 use candlewick_sdk::{CandleSeries, ExpirationType, Expiry, Millis, Money};
 use candlewick_simulator::Market;
@@ -61,27 +62,28 @@ impl Course<'_> {
         &self,
         candidate: &Candidate,
         test: &Range<Millis>,
-    ) -> Result<Finished, BacktestError> {
+    ) -> Result<Finished, SearchError> {
         let bot = self.whole.space.bot(candidate);
         let built = self.whole.build(&bot);
         let built = built.map_err(|source| EngineError::Strategy { bot: bot.name.clone(), source })?;
         let strategy = built.strategy;
-        let heard = self.whole.own().and_then(|own| {
+        let shown = self.whole.own().and_then(|own| {
             let candles = own.candles();
             let first = candles.partition_point(|candle| candle.time() < test.start);
             let before = first.saturating_sub(strategy.warmup().saturating_sub(1));
             let start = candles.get(before)?.time();
-            own.within(start..test.end).ok().filter(|heard| heard.end() > test.start)
+            own.within(start..test.end).ok().filter(|shown| shown.end() > test.start)
         });
         // The markets are priced a little longer, so that everything settles.
-        let priced = |heard: &CandleSeries| heard.start()..test.end + self.purge();
-        let markets = heard.as_ref().and_then(|heard| self.markets_within(&priced(heard)));
-        let (Some(heard), Some(markets)) = (heard, markets) else { return Ok(self.without_candles()) };
+        let priced = |shown: &CandleSeries| shown.start()..test.end + self.purge();
+        let markets = shown.as_ref().and_then(|shown| self.markets_within(&priced(shown)));
+        let (Some(shown), Some(markets)) = (shown, markets) else { return Ok(self.without_candles()) };
         let mut settings = self.whole.settings.clone();
         settings.session.bots = vec![bot];
         let wants_prices = [self.whole.entry.wants_prices];
-        let backtest = Backtest::new(&settings, vec![strategy], &wants_prices, &[heard], markets)?;
-        backtest.with_prices_until(test.end).run(&NullRecorder::header(), &mut NullRecorder, &mut |_, _| {})
+        let backtest = Backtest::new(&settings, vec![strategy], &wants_prices, &[shown], markets)?;
+        let backtest = backtest.with_prices_until(test.end);
+        Ok(backtest.run(&NullRecorder::header(), &mut NullRecorder, &mut |_, _| {})?)
     }
 
     fn markets_within(&self, range: &Range<Millis>) -> Option<Vec<Market>> {

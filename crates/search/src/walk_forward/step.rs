@@ -1,11 +1,12 @@
 //! One window: the search of its training, the test of the best set, and the sets beside it.
 
 use super::{Course, Robustness, Window};
+use crate::SearchError;
 use crate::sweep::{
-    Candidate, Declarations, Figures, Outcome, Record, Replay, SharedRunner, Sweep, SweepEnd, SweepSettings,
-    TrialEnd, TrialJournal, TrialRow, TrialRunner, Watcher, ranked,
+    Candidate, DeclarationUse, Figures, Outcome, Record, Replay, SharedRunner, Sweep, SweepEnd,
+    SweepSettings, TrialEnd, TrialJournal, TrialRow, TrialRunner, Watcher, ranked,
 };
-use candlewick_backtest::{BacktestError, Finished};
+use candlewick_backtest::Finished;
 use candlewick_engine::TradeBook;
 use candlewick_sdk::{Millis, Money};
 use std::num::NonZeroUsize;
@@ -52,7 +53,7 @@ pub struct Chosen {
 pub enum WindowEnd {
     /// Here is what came of it.
     Done(Box<WindowResult>),
-    /// It was told to stop; the journal knows what ran.
+    /// It was stopped; the journal knows what ran.
     Stopped,
 }
 
@@ -77,14 +78,14 @@ impl WalkForward<'_> {
         journal: &mut TrialJournal,
         known: Vec<Record>,
         watcher: &mut Watcher<'_>,
-    ) -> Result<WindowEnd, BacktestError> {
+    ) -> Result<WindowEnd, SearchError> {
         let Course { whole, balance } = self.course;
         let nothing = || WindowResult { window: window.clone(), rows: Vec::new(), counting: 0, chosen: None };
         let Some((candles, markets)) = self.course.training(&window.training) else {
             return Ok(WindowEnd::Done(Box::new(nothing())));
         };
         let replay = Replay { candles: &candles, markets: &markets, ..whole };
-        let runner = SharedRunner::new(replay, Declarations::Trusted);
+        let runner = SharedRunner::new(replay, DeclarationUse::Trusted);
         let sweep = Sweep {
             space: whole.space,
             settings: self.sweep,
@@ -113,7 +114,7 @@ impl WalkForward<'_> {
         rows: &[TrialRow],
         runner: &dyn TrialRunner,
         window: &Window,
-    ) -> Result<Option<Chosen>, BacktestError> {
+    ) -> Result<Option<Chosen>, SearchError> {
         let (Some(score), Some(in_sample)) = (best.score, best.figures()) else { return Ok(None) };
         let finished = self.course.examine(&best.candidate, &window.test)?;
         Ok(Some(Chosen {
@@ -133,7 +134,7 @@ impl WalkForward<'_> {
         score: f64,
         rows: &[TrialRow],
         runner: &dyn TrialRunner,
-    ) -> Result<Robustness, BacktestError> {
+    ) -> Result<Robustness, SearchError> {
         let SweepSettings { objective, min_trades, .. } = *self.sweep;
         let mut neighbours = Vec::new();
         for candidate in self.course.whole.space.beside(&best.candidate) {
@@ -153,7 +154,7 @@ impl WalkForward<'_> {
         &self,
         candidate: &Candidate,
         runner: &dyn TrialRunner,
-    ) -> Result<Option<Figures>, BacktestError> {
+    ) -> Result<Option<Figures>, SearchError> {
         Ok(match runner.run(candidate, Millis::MAX)? {
             TrialEnd::Ran(finished) => Some(Figures::of(&finished, self.course.balance, &runner.span())),
             TrialEnd::Refused(_) => None,

@@ -1,6 +1,6 @@
 //! Where windows lie: training, a gap, and the test after it.
 
-use candlewick_backtest::BacktestError;
+use crate::SearchError;
 use candlewick_sdk::Millis;
 use std::ops::Range;
 
@@ -53,9 +53,9 @@ impl WindowSettings {
     /// All windows that fit into `span`, in the order of time.
     ///
     /// # Errors
-    /// [`BacktestError::ChangeWindows`] when none fits, or more than a thousand do.
-    pub fn windows(&self, span: &Range<Millis>) -> Result<Vec<Window>, BacktestError> {
-        let wrong = |problem: String| BacktestError::ChangeWindows { problem };
+    /// [`SearchError::InvalidWindows`] when none fits, or more than a thousand do.
+    pub fn windows(&self, span: &Range<Millis>) -> Result<Vec<Window>, SearchError> {
+        let wrong = |problem: String| SearchError::InvalidWindows { problem };
         if self.train <= Millis::ZERO || self.test <= Millis::ZERO {
             return Err(wrong("training and test must be longer than nothing".to_owned()));
         }

@@ -67,16 +67,16 @@ fn drain(venue: &mut Simulator) -> Vec<VenueEvent> {
 }
 
 /// What a settlement says, with times counted from the start.
-type Told = (Outcome, i64, Option<f64>, Option<f64>, i64, i64, i64);
+type TradeFigures = (Outcome, i64, Option<f64>, Option<f64>, i64, i64, i64);
 
-fn told(trade: &SettledTrade) -> Told {
+fn figures(trade: &SettledTrade) -> TradeFigures {
     let offset = |time: Millis| time.get() - START;
     let times = [trade.open_time, trade.close_time, trade.known_at].map(offset);
     (trade.outcome, trade.profit.minor(), trade.open_price, trade.close_price, times[0], times[1], times[2])
 }
 
 /// One one-minute BUY, decided at `offset`, that opens and settles.
-fn check(settings: SimulationSettings, kind: ExpirationType, offset: i64, expected: Told) {
+fn check(settings: SimulationSettings, kind: ExpirationType, offset: i64, expected: TradeFigures) {
     let latency = settings.latency_ms;
     let mut venue = venue(settings, 5_000);
     let answer = venue.submit(&order(7, kind, "01:00", offset));
@@ -85,7 +85,7 @@ fn check(settings: SimulationSettings, kind: ExpirationType, offset: i64, expect
     let [VenueEvent::Answered(answered), VenueEvent::Settled(trade)] = &events[..] else {
         panic!("{events:?}")
     };
-    assert_eq!((*answered, told(trade)), (answer, expected));
+    assert_eq!((*answered, figures(trade)), (answer, expected));
     assert_eq!((venue.balance().minor(), venue.open_stakes().minor()), (5_000 + expected.1, 0));
 }
 
@@ -155,7 +155,7 @@ fn a_hole_inside_a_trade_does_not_matter() {
     let events = drain(&mut venue);
     let [_, VenueEvent::Settled(trade)] = &events[..] else { panic!("{events:?}") };
     let expected = (Outcome::Won, 800, Some(294.0), Some(606.0), 180_000, 360_000, 364_000);
-    assert_eq!(told(trade), expected);
+    assert_eq!(figures(trade), expected);
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn stress_moves_both_prices_against_the_trade() {
     let events = drain(&mut venue);
     let [_, VenueEvent::Settled(trade)] = &events[..] else { panic!("{events:?}") };
     let sold = (Outcome::Won, 800, Some(298.0), Some(296.0), 120_000, 180_000, 184_000);
-    assert_eq!(told(trade), sold);
+    assert_eq!(figures(trade), sold);
 }
 
 #[test]
@@ -268,8 +268,8 @@ fn at_one_instant_settlements_come_before_answers_and_each_by_number() {
     venue.submit(&order(9, TimeFixed, "01:00", 68_000));
     venue.submit(&order(8, TimeFixed, "01:00", 68_000));
     let order_of = |venue: &mut Simulator| {
-        let told = |event: VenueEvent| (event.at().get() - START, event.number());
-        drain(venue).into_iter().map(told).collect::<Vec<_>>()
+        let figures = |event: VenueEvent| (event.at().get() - START, event.number());
+        drain(venue).into_iter().map(figures).collect::<Vec<_>>()
     };
     let expected = [(68_000, 5), (68_000, 8), (68_000, 9), (124_000, 4), (132_000, 8), (132_000, 9)];
     assert_eq!(order_of(&mut venue), expected);

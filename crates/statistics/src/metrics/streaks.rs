@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn certain_and_impossible_streaks_are_told_apart() {
+    fn certain_and_impossible_streaks_are_distinguished() {
         for (length, trades, p, expected) in [
             (0, 0, 0.5, 1.0),
             (3, 2, 0.5, 0.0),

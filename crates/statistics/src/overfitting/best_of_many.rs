@@ -105,11 +105,11 @@ impl Draws {
     fn add_group(&self, group: &Group, statistics: &mut Vec<Option<f64>>, largest: &mut [f64]) {
         let history = History::new(group, self);
         let mut blocks = BlockSums::new(group.count());
-        history.tell_blocks(&mut blocks, &self.own);
+        history.add_blocks(&mut blocks, &self.own);
         let named: Vec<Option<f64>> = (0..group.count()).map(|v| blocks.statistic(v, 0.0)).collect();
         let totals = blocks.sums.clone();
         for (starts, largest) in self.drawn.chunks_exact(self.own.len()).zip(largest) {
-            history.tell_blocks(&mut blocks, starts);
+            history.add_blocks(&mut blocks, starts);
             for (variant, total) in totals.iter().enumerate().filter(|(variant, _)| named[*variant].is_some())
             {
                 if let Some(found) = blocks.statistic(variant, *total) {
@@ -142,7 +142,7 @@ impl<'a> History<'a> {
     }
 
     /// Puts together as many periods as there are, from blocks with these starts; the last is cut to fit.
-    fn tell_blocks(&self, blocks: &mut BlockSums, starts: &[usize]) {
+    fn add_blocks(&self, blocks: &mut BlockSums, starts: &[usize]) {
         blocks.clear();
         let Draws { periods, block, .. } = *self.draws;
         let until = |period: usize| &self.sums[period * self.count..(period + 1) * self.count];

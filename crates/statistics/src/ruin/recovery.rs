@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn ladders_without_levels_cost_nothing_that_could_be_told() {
+    fn ladders_without_levels_cost_nothing_that_could_be_said() {
         for (payout, levels) in [(0.0, 3), (f64::NAN, 3), (0.85, 0), (0.85, 65)] {
             assert!(recovery_cost(payout, levels, Recovery::Losses).is_err(), "{payout} {levels}");
         }

@@ -84,7 +84,7 @@ fn of_journal(
     let session = &contents.session;
     let since = |bot: &str| {
         let mut bots = session.bots().iter().zip(session.verdicts());
-        bots.find(|(name, _)| *name == bot).map(|(_, verdict)| verdict.since())
+        bots.find(|(name, _)| *name == bot).map(|(_, verdict)| verdict.first_intent())
     };
     let own = contents.intents().filter(|(row, origin)| Some(row.approved.intent()) >= since(&origin.bot));
     let named =

@@ -24,7 +24,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_payout_above_the_one_seen_is_told_and_one_at_or_below_it_is_not() {
+    fn a_payout_above_the_one_seen_is_reported_and_one_at_or_below_it_is_not() {
         for (assumed, seen, expected) in [
             (Some(85.0), Some(80.0), Some(Severity::Serious)),
             (Some(81.0), Some(80.0), Some(Severity::Warning)),

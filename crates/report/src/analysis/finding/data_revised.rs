@@ -18,7 +18,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn revised_data_is_told_and_steady_data_is_not() {
+    fn revised_data_is_reported_and_steady_data_is_not() {
         assert!(find(3).is_some_and(|finding| finding.text.starts_with("3 values")));
         assert_eq!(find(0), None);
     }

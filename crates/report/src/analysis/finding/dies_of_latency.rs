@@ -40,7 +40,7 @@ mod tests {
     }
 
     #[test]
-    fn a_profit_that_a_second_takes_is_told_and_one_that_lasts_is_not() {
+    fn a_profit_that_a_second_takes_is_reported_and_one_that_lasts_is_not() {
         check(&[(0.0, 0.1), (1_000.0, -0.01), (2_000.0, -0.02)], Some(Severity::Serious));
         check(&[(0.0, 0.1), (1_000.0, 0.05), (3_000.0, 0.0)], Some(Severity::Warning));
         check(&[(0.0, 0.1), (1_000.0, 0.1), (5_000.0, 0.02)], None);

@@ -26,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn many_draws_are_told_and_few_are_not() {
+    fn many_draws_are_reported_and_few_are_not() {
         for (drawn, trades, expected) in [
             (21, 100, Some(Severity::Serious)),
             (6, 100, Some(Severity::Warning)),

@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn gaps_are_told_by_what_they_touched_and_whole_data_is_not() {
+    fn gaps_are_reported_by_what_they_touched_and_whole_data_is_not() {
         for (missing, touched, asked, expected) in [
             (0, 0, 500, None),
             (12, 0, 500, Some(Severity::Info)),

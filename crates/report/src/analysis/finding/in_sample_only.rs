@@ -19,7 +19,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_choice_that_has_seen_all_is_told_and_unseen_candles_are_not() {
+    fn a_choice_that_has_seen_all_is_reported_and_unseen_candles_are_not() {
         for (count, unseen_share, expected) in
             [(2, Some(0.0), true), (2, Some(0.4), false), (1, Some(0.0), false), (2, None, false)]
         {

@@ -25,7 +25,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn money_made_on_losing_trades_is_told_and_an_honest_result_is_not() {
+    fn money_made_on_losing_trades_is_reported_and_an_honest_result_is_not() {
         for (return_per_unit, has_earned, expected) in [
             (Some(-0.05), true, true),
             (Some(-0.05), false, false),

@@ -43,7 +43,7 @@ mod tests {
     }
 
     #[test]
-    fn several_variants_are_told_and_a_single_one_is_not() {
+    fn several_variants_are_reported_and_a_single_one_is_not() {
         check(1, Some(0.01), None);
         check(2, Some(0.5), Some(Severity::Info));
         check(2, None, Some(Severity::Info));

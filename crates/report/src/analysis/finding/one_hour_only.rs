@@ -45,7 +45,7 @@ mod tests {
     }
 
     #[test]
-    fn a_profit_of_one_hour_is_told_and_one_of_several_is_not() {
+    fn a_profit_of_one_hour_is_reported_and_one_of_several_is_not() {
         check(&[9.0, -2.0, -3.0], true);
         check(&[9.0, 1.0, 0.5], false);
         // A loss is no profit, and one hour has no other beside it.

@@ -38,7 +38,7 @@ mod tests {
     }
 
     #[test]
-    fn few_trades_are_told_and_many_are_not() {
+    fn few_trades_are_reported_and_many_are_not() {
         check(0.16, Some(Severity::Serious));
         check(0.08, Some(Severity::Warning));
         check(0.04, None);

@@ -79,7 +79,7 @@ fn write_luck(luck: &Luck, mut writer: impl Write) -> io::Result<()> {
         luck.sets,
         luck.reading()
     )?;
-    for (name, found) in luck.told() {
+    for (name, found) in luck.named_figures() {
         let found = found.map_or("not known".to_owned(), |found| format!("{found:.3}"));
         write!(writer, "<tr><td>{name}</td><td>{found}</td></tr>")?;
     }

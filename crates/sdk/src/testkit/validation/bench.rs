@@ -14,7 +14,7 @@ pub(super) struct Bench<'a> {
     pub(super) warmup: usize,
     /// Its answers in its first run, as live: [`Manner::LIVE`].
     pub(super) answers: Vec<Answer>,
-    /// And when it hears nothing of its trades: [`Manner::ALONE`].
+    /// And when it is shown nothing of its trades: [`Manner::ALONE`].
     pub(super) alone: Vec<Answer>,
 }
 

@@ -23,7 +23,7 @@ pub enum Check {
     Numbers,
     /// Flat, tiny, huge and broken-off prices do not upset it.
     Extremes,
-    /// The files that its parameters name tell it nothing of the future.
+    /// The files that its parameters name hold nothing of the future.
     Files,
     /// The time of day and the date of the machine decide nothing.
     Clock,

@@ -9,7 +9,7 @@ use crate::{Candle, Direction};
 const HORIZONS: [usize; 4] = [1, 2, 3, 5];
 /// Standard errors of the bounds.
 const ERRORS: f64 = 4.0;
-/// Above this, at the lower bound, a share of hits is more than the past of a market tells.
+/// Above this, at the lower bound, a share of hits is more than the past of a market shows.
 const TOO_GOOD: f64 = 0.7;
 /// What is left of it where only the past was shown.
 const ORDINARY: f64 = 0.6;

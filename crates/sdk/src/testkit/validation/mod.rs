@@ -81,10 +81,10 @@ pub const fn candles_needed(warmup: usize) -> usize {
     2 * warmup + SPARE_CANDLES
 }
 
-/// Makes every check that candles alone suffice for, on each of the markets. `progress` is told of each check when it
+/// Makes every check that candles alone suffice for, on each of the markets. `progress` is called with each check when it
 /// begins.
 ///
-/// Which these are, and what they look for, stands at [`Check`]. Panics are caught and told as findings. Memory is
+/// Which these are, and what they look for, stands at [`Check`]. Panics are caught and reported as findings. Memory is
 /// measured only in a program that has installed the [`CountingAllocator`](super::CountingAllocator).
 ///
 /// # Errors

@@ -67,16 +67,16 @@ fn clock(subject: &Subject, market: &Market, now: Millis) -> Found {
             candles.iter().map(|candle| moved(candle, candle.time() + by, 1.0)).collect();
         subject.run(&shifted, Manner::LIVE)
     };
-    let told = run(recent)?;
+    let answers = run(recent)?;
     // A year of such steps meets every month and every day of a month: who goes by the calendar shows it here.
     for back in 1..=STEPS_BACK {
-        if first_difference(&run(recent - step * back)?, &told).is_some() {
+        if first_difference(&run(recent - step * back)?, &answers).is_some() {
             return noted(
-                "it depends on the date of the candles, so that the clock of the machine cannot be told apart",
+                "it depends on the date of the candles, so that the clock of the machine cannot be answers apart",
             );
         }
     }
-    if let Some(candle) = first_difference(&told, &run(recent + step)?) {
+    if let Some(candle) = first_difference(&answers, &run(recent + step)?) {
         return failed(format!(
             "at candle {candle} it decides otherwise when the candles are newer than the machine's clock: it reads the clock"
         ));

@@ -19,20 +19,20 @@ pub(super) fn restart(bench: &Bench<'_>) -> Found {
     let (length, warmup) = (candles.len(), bench.warmup);
     let moments = (1..=RESTARTS).map(|k| warmup + k * (length - warmup - 1) / (RESTARTS + 1));
     if let Some(answer) = changed(bench, &candles, moments)? {
-        return failed(told(&answer, warmup, ""));
+        return failed(finding_text(&answer, warmup, ""));
     }
     let broken = with_holes(bench);
     let stretches = (1..=HOLES.len()).map(|k| k * (warmup + STRETCH) + warmup + 20);
     if let Some(answer) = changed(bench, &broken, stretches)? {
-        return failed(told(&answer, warmup, ", with a hole in the candles before them"));
+        return failed(finding_text(&answer, warmup, ", with a hole in the candles before them"));
     }
     if first_difference(&bench.answers, &bench.alone).is_some() {
-        return noted("its decisions depend on its own results, which a restart does not tell it again");
+        return noted("its decisions depend on its own results, which a restart does not show it again");
     }
     passed(format!("restored {} times, it goes on as it was", RESTARTS + HOLES.len()))
 }
 
-fn told(answer: &Answer, warmup: usize, hole: &str) -> String {
+fn finding_text(answer: &Answer, warmup: usize, hole: &str) -> String {
     format!(
         "restored from the last {warmup} candles{hole}, it decides at candle {} as it would not have before",
         answer.candle

@@ -38,14 +38,14 @@ pub(super) struct Answer {
 pub(super) struct Manner {
     /// Prices are shown from this candle on, to a strategy that wants them: there are none for past candles.
     pub(super) prices_from: usize,
-    /// Whether its answers become trades, whose outcomes it is told.
+    /// Whether its answers become trades, whose outcomes it is shown.
     pub(super) results: Results,
 }
 
-/// Whether a strategy hears of trades.
+/// Whether a strategy is shown the ends of trades.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Results {
-    Told,
+    Shown,
     Withheld,
 }
 
@@ -60,8 +60,8 @@ pub(super) enum Stop {
 
 impl Manner {
     /// One by one, with prices and results: what a bot sees.
-    pub(super) const LIVE: Self = Self { prices_from: 0, results: Results::Told };
-    /// The same without results, which a restart does not tell again.
+    pub(super) const LIVE: Self = Self { prices_from: 0, results: Results::Shown };
+    /// The same without results, which a restart does not show again.
     pub(super) const ALONE: Self = Self { results: Results::Withheld, ..Self::LIVE };
 }
 
@@ -158,7 +158,7 @@ impl<'a> Showing<'a> {
         if let Some(signal) = signal {
             self.take(Answer { candle: index, moment: PRICES_IN_CANDLE, signal }, candle.time());
         }
-        if self.manner.results == Results::Told {
+        if self.manner.results == Results::Shown {
             self.trades.settle(candles, index, &mut *self.strategy);
         }
     }
@@ -175,7 +175,7 @@ impl<'a> Showing<'a> {
     }
 
     fn take(&mut self, answer: Answer, opened: Millis) {
-        if self.manner.results == Results::Told {
+        if self.manner.results == Results::Shown {
             let time = if answer.moment == PRICES_IN_CANDLE {
                 opened + self.subject.bot.interval.length()
             } else {

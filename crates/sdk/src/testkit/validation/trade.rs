@@ -1,4 +1,4 @@
-//! Trades that answers become, so that a strategy hears how they end.
+//! Trades that answers become, so that a strategy is shown how they end.
 
 use crate::{BotContext, Candle, Direction, Millis, Money, Outcome, Settlement, Signal, Strategy};
 use std::collections::BTreeMap;
@@ -34,12 +34,14 @@ impl Trades {
         self.open.entry(candle + candles).or_default().push(trade);
     }
 
-    /// Tells the strategy of what ends with the candle `last`.
+    /// Shows the strategy what ends with the candle `last`.
     pub(super) fn settle(&mut self, candles: &[Candle], last: usize, strategy: &mut dyn Strategy) {
         while let Some(due) = self.open.first_entry().filter(|due| *due.key() <= last) {
             for trade in due.remove() {
                 let Some(entry) = candles.get(trade.entry) else { continue };
-                strategy.on_settled(&trade.end(entry.open(), candles[last].close()));
+                if strategy.wants_settlements() {
+                    strategy.on_settled(&trade.end(entry.open(), candles[last].close()));
+                }
             }
         }
     }

@@ -46,7 +46,7 @@ pub(super) fn warm_up(bench: &Bench<'_>, needed: &mut usize) -> Found {
     passed(format!("warmup() says {warmup}; {needed} were enough here", needed = *needed))
 }
 
-/// A run that begins at a candle, with past candles first: no prices are told for them.
+/// A run that begins at a candle, with past candles first: no prices are shown for them.
 pub(super) fn from(
     bench: &Bench<'_>,
     candles: &[Candle],

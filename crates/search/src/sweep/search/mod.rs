@@ -8,7 +8,7 @@ mod sobol;
 pub(crate) use parzen::Parzen;
 
 use super::space::{Candidate, Space};
-use candlewick_backtest::BacktestError;
+use crate::SearchError;
 use random::Random;
 use std::collections::HashSet;
 use std::fmt;
@@ -90,9 +90,9 @@ impl SearchSettings {
     /// Holds the settings to the space.
     ///
     /// # Errors
-    /// [`BacktestError::ChangeSearch`] when there is nothing to search, or too much.
-    pub fn check(&self, space: &Space) -> Result<(), BacktestError> {
-        let wrong = |problem: String| Err(BacktestError::ChangeSearch { problem });
+    /// [`SearchError::InvalidSearch`] when there is nothing to search, or too much.
+    pub fn check(&self, space: &Space) -> Result<(), SearchError> {
+        let wrong = |problem: String| Err(SearchError::InvalidSearch { problem });
         if space.axes().is_empty() {
             return wrong("no parameter is searched: give at least one".to_owned());
         }
@@ -110,8 +110,8 @@ impl SearchSettings {
 /// fewer than were wanted.
 ///
 /// # Errors
-/// [`BacktestError::ChangeSearch`] as [`SearchSettings::check`], and when no set meets the conditions.
-pub(crate) fn plan(space: &Space, settings: &SearchSettings) -> Result<Vec<Candidate>, BacktestError> {
+/// [`SearchError::InvalidSearch`] as [`SearchSettings::check`], and when no set meets the conditions.
+pub(crate) fn plan(space: &Space, settings: &SearchSettings) -> Result<Vec<Candidate>, SearchError> {
     settings.check(space)?;
     let SearchSettings { search, trials, seed } = *settings;
     let found = match search {
@@ -125,12 +125,12 @@ pub(crate) fn plan(space: &Space, settings: &SearchSettings) -> Result<Vec<Candi
     };
     if found.is_empty() && search != Search::Tpe {
         let problem = "no set of parameters meets the conditions".to_owned();
-        return Err(BacktestError::ChangeSearch { problem });
+        return Err(SearchError::InvalidSearch { problem });
     }
     Ok(found)
 }
 
-fn random(space: &Space, trials: u64, seed: u64) -> Result<Vec<Candidate>, BacktestError> {
+fn random(space: &Space, trials: u64, seed: u64) -> Result<Vec<Candidate>, SearchError> {
     let mut random = Random::new(seed, 0);
     if space.count().is_some_and(|count| count <= MOST_LISTED) && space.is_walkable() {
         let mut all = space.all()?;

@@ -5,7 +5,7 @@
 
 use super::super::space::{Candidate, Space};
 use super::random::Random;
-use candlewick_backtest::BacktestError;
+use crate::SearchError;
 use std::collections::HashSet;
 use tpe::density_estimation::DefaultEstimatorBuilder;
 use tpe::{TpeOptimizer, categorical_range, histogram_estimator, parzen_estimator, range};
@@ -19,7 +19,7 @@ const DRAWS: u32 = 32;
 /// Draws of chance before there is held to be none.
 const CHANCES: u32 = 10_000;
 
-/// The state of a search: what it was told, and nothing else, so that telling it again brings it back.
+/// The state of a search: the scores that it was given, and nothing else, so that giving them again brings it back.
 pub(crate) struct Parzen<'a> {
     space: &'a Space,
     models: Vec<TpeOptimizer<DefaultEstimatorBuilder>>,
@@ -29,16 +29,16 @@ pub(crate) struct Parzen<'a> {
 }
 
 impl<'a> Parzen<'a> {
-    pub(crate) fn new(space: &'a Space, seed: u64) -> Result<Self, BacktestError> {
+    pub(crate) fn new(space: &'a Space, seed: u64) -> Result<Self, SearchError> {
         let model = |axis: &crate::sweep::Axis| {
             let (estimator, range) = match axis.listed() {
                 Some(list) if !axis.is_number() => (histogram_estimator(), categorical_range(list.len())),
                 _ => (parzen_estimator(), range(0.0, 1.0)),
             };
-            let range = range.map_err(|error| BacktestError::ChangeSearch { problem: error.to_string() })?;
+            let range = range.map_err(|error| SearchError::InvalidSearch { problem: error.to_string() })?;
             Ok(TpeOptimizer::new(estimator, range))
         };
-        let models = space.axes().iter().map(model).collect::<Result<_, BacktestError>>()?;
+        let models = space.axes().iter().map(model).collect::<Result<_, SearchError>>()?;
         Ok(Self { space, models, seed, batch: 0, seen: HashSet::new() })
     }
 
@@ -57,8 +57,8 @@ impl<'a> Parzen<'a> {
         asked
     }
 
-    /// Tells how a set did: the higher, the better, `None` when it does not count.
-    pub(crate) fn tell(&mut self, candidate: &Candidate, score: Option<f64>) {
+    /// Takes how a set did: the higher, the better, `None` when it does not count.
+    pub(crate) fn record(&mut self, candidate: &Candidate, score: Option<f64>) {
         // The models look for the least.
         let loss = score.map_or(f64::INFINITY, |score| -score);
         let axes = self.space.axes().iter().zip(candidate.iter());
@@ -132,35 +132,35 @@ mod tests {
 
     fn searched(space: &Space, seed: u64, batches: usize) -> Vec<(Candidate, f64)> {
         let mut model = Parzen::new(space, seed).unwrap();
-        let mut told = Vec::new();
+        let mut tried = Vec::new();
         for _ in 0..batches {
             for set in model.ask(BATCH) {
                 let score = score(&set);
-                model.tell(&set, Some(score));
-                told.push((set, score));
+                model.record(&set, Some(score));
+                tried.push((set, score));
             }
         }
-        told
+        tried
     }
 
     #[test]
     fn batches_get_better_than_chance() {
         let space = space();
         for seed in 0..10 {
-            let told = searched(&space, seed, 12);
+            let tried = searched(&space, seed, 12);
             let mean = |part: &[(Candidate, f64)]| {
                 part.iter().map(|(_, score)| score).sum::<f64>() / part.len() as f64
             };
-            let (chance, last) = (mean(&told[..2 * BATCH]), mean(&told[told.len() - 2 * BATCH..]));
+            let (chance, last) = (mean(&tried[..2 * BATCH]), mean(&tried[tried.len() - 2 * BATCH..]));
             assert!(last > chance + 0.3, "seed {seed}: {chance} by chance, {last} at last");
         }
     }
 
     #[test]
     fn no_set_is_asked_for_twice_and_a_small_space_ends() {
-        let told = searched(&space(), 1, 20);
-        let distinct: HashSet<&Candidate> = told.iter().map(|(set, _)| set).collect();
-        assert_eq!(distinct.len(), told.len());
+        let tried = searched(&space(), 1, 20);
+        let distinct: HashSet<&Candidate> = tried.iter().map(|(set, _)| set).collect();
+        assert_eq!(distinct.len(), tried.len());
         let few = Values::Listed((0..20).map(Setting::Whole).collect());
         let few = Axis::new("period".to_owned(), Target::Parameter, few, Scale::Linear);
         let few = Space::of_axes(vec![few], Vec::new());
@@ -168,7 +168,7 @@ mod tests {
         let mut asked = Vec::new();
         for _ in 0..4 {
             for set in model.ask(BATCH) {
-                model.tell(&set, None);
+                model.record(&set, None);
                 asked.push(set);
             }
         }

@@ -14,8 +14,8 @@ pub use trial_context::TrialTrade;
 
 use super::trial_runner::within_all;
 use super::{Candidate, Figures, Outcome, PreparedTrial, Replay, TrialEnd, TrialRunner};
+use crate::SearchError;
 use bitset::{BitSet, EntryBits};
-use candlewick_backtest::BacktestError;
 use candlewick_engine::Session;
 use candlewick_sdk::{CandleSeries, Comparison, Declaration, DeclaredEntry, Expiry, Millis, Money, Signal};
 use candlewick_simulator::{OutcomeTable, Simulator};
@@ -34,12 +34,12 @@ pub struct SharedRunner<'a> {
     replay: Replay<'a>,
     cache: SeriesCache,
     outcomes: Mutex<Vec<(Millis, Arc<OutcomeTable>)>>,
-    black_box: Declarations,
+    black_box: DeclarationUse,
 }
 
 /// What a search makes of declarations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Declarations {
+pub enum DeclarationUse {
     /// A strategy that declares its signals is not shown candles: its declaration says where it signals.
     Trusted,
     /// Every strategy is shown every candle.
@@ -48,7 +48,7 @@ pub enum Declarations {
 
 impl<'a> SharedRunner<'a> {
     /// Over what a replay runs on.
-    pub fn new(replay: Replay<'a>, black_box: Declarations) -> Self {
+    pub fn new(replay: Replay<'a>, black_box: DeclarationUse) -> Self {
         Self { replay, cache: SeriesCache::new(), outcomes: Mutex::new(Vec::new()), black_box }
     }
 
@@ -60,7 +60,7 @@ impl<'a> SharedRunner<'a> {
         &self,
         candidate: &Candidate,
         until: Millis,
-    ) -> Result<Option<Vec<TrialTrade>>, BacktestError> {
+    ) -> Result<Option<Vec<TrialTrade>>, SearchError> {
         let mut trades = Vec::new();
         let figures = match self.replay.prepare_trial(candidate)? {
             Ok(prepared) => self.run_trial(prepared, until, Some(&mut trades))?,
@@ -73,14 +73,14 @@ impl<'a> SharedRunner<'a> {
     /// does shows itself there.
     ///
     /// # Errors
-    /// [`BacktestError::DeclarationMismatch`] when they differ; else as [`TrialRunner::run`].
-    pub fn check(&self, candidate: &Candidate, balance: Money) -> Result<(), BacktestError> {
+    /// [`SearchError::DeclarationMismatch`] when they differ; else as [`TrialRunner::run`].
+    pub fn check(&self, candidate: &Candidate, balance: Money) -> Result<(), SearchError> {
         let declared = self.measure(candidate, Millis::MAX, balance)?;
         if declared == self.replay.measure(candidate, Millis::MAX, balance)? {
             return Ok(());
         }
         let problem = "the trades that follow from it are not those of its backtest".to_owned();
-        Err(BacktestError::DeclarationMismatch { problem })
+        Err(SearchError::DeclarationMismatch { problem })
     }
 
     /// Runs a trial; `None` when a Session cannot be made of it, or it needs all of a replay.
@@ -89,7 +89,7 @@ impl<'a> SharedRunner<'a> {
         prepared: PreparedTrial,
         until: Millis,
         trades: Option<&mut Vec<TrialTrade>>,
-    ) -> Result<Option<Figures>, BacktestError> {
+    ) -> Result<Option<Figures>, SearchError> {
         let PreparedTrial { settings, strategy, declaration } = prepared;
         let Some(bot) = settings.session.bots.first() else { return Ok(None) };
         let (series, expiry) = (bot.series(), bot.expiry());
@@ -125,7 +125,7 @@ impl<'a> SharedRunner<'a> {
         declaration: Declaration,
         warmup: usize,
         candles: &CandleSeries,
-    ) -> Result<Figures, BacktestError> {
+    ) -> Result<Figures, SearchError> {
         let (mut declared, entries) = declaration.into_parts();
         let quantized = self.cache.take(&mut declared, &entries, candles.candles())?;
         let bits = |entry: &DeclaredEntry| -> Option<EntryBits> {
@@ -146,8 +146,8 @@ impl<'a> SharedRunner<'a> {
 
     fn declaration(&self, declared: Option<Declaration>) -> Option<Declaration> {
         match self.black_box {
-            Declarations::Trusted => declared,
-            Declarations::Ignored => None,
+            DeclarationUse::Trusted => declared,
+            DeclarationUse::Ignored => None,
         }
     }
 
@@ -157,7 +157,7 @@ impl<'a> SharedRunner<'a> {
         expiry: Expiry,
         candles: &CandleSeries,
         until: Millis,
-    ) -> Result<Vec<Arc<OutcomeTable>>, BacktestError> {
+    ) -> Result<Vec<Arc<OutcomeTable>>, SearchError> {
         let mut known = self.outcomes.lock().unwrap_or_else(PoisonError::into_inner);
         let found = known.iter().find(|(of, table)| *of == until && table.expiry() == expiry);
         if let Some((_, table)) = found {
@@ -173,7 +173,7 @@ impl<'a> SharedRunner<'a> {
 }
 
 impl TrialRunner for SharedRunner<'_> {
-    fn run(&self, candidate: &Candidate, until: Millis) -> Result<TrialEnd, BacktestError> {
+    fn run(&self, candidate: &Candidate, until: Millis) -> Result<TrialEnd, SearchError> {
         self.replay.run(candidate, until)
     }
 
@@ -181,7 +181,7 @@ impl TrialRunner for SharedRunner<'_> {
         self.replay.span()
     }
 
-    fn prepare(&self, candidates: &[&Candidate], until: Millis) -> Result<Vec<Vec<usize>>, BacktestError> {
+    fn prepare(&self, candidates: &[&Candidate], until: Millis) -> Result<Vec<Vec<usize>>, SearchError> {
         self.outcomes.lock().unwrap_or_else(PoisonError::into_inner).retain(|(of, _)| *of == until);
         let mut layout = CachePlan::default();
         for candidate in candidates {
@@ -196,12 +196,7 @@ impl TrialRunner for SharedRunner<'_> {
         self.cache.clear();
     }
 
-    fn measure(
-        &self,
-        candidate: &Candidate,
-        until: Millis,
-        balance: Money,
-    ) -> Result<Outcome, BacktestError> {
+    fn measure(&self, candidate: &Candidate, until: Millis, balance: Money) -> Result<Outcome, SearchError> {
         let prepared = match self.replay.prepare_trial(candidate)? {
             Ok(prepared) => prepared,
             Err(problem) => return Ok(Outcome::Refused(problem)),

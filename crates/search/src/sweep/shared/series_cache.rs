@@ -1,7 +1,7 @@
 //! The declared series of a search: each is computed once, by the first trial that needs it, and evicted by the last.
 
 use super::quantized_series::QuantizedSeries;
-use candlewick_backtest::BacktestError;
+use crate::SearchError;
 use candlewick_sdk::{Candle, Declaration, DeclaredEntry, DeclaredSeries, SeriesKey};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -96,13 +96,13 @@ impl SeriesCache {
     /// The series of one trial, to be released once it knows its candidates.
     ///
     /// # Errors
-    /// [`BacktestError::DeclarationMismatch`] when a key means two series.
+    /// [`SearchError::DeclarationMismatch`] when a key means two series.
     pub(crate) fn take(
         &self,
         declared: &mut [DeclaredSeries],
         entries: &[DeclaredEntry],
         candles: &[Candle],
-    ) -> Result<Vec<Arc<QuantizedSeries>>, BacktestError> {
+    ) -> Result<Vec<Arc<QuantizedSeries>>, SearchError> {
         let take = |(index, series): (usize, &mut DeclaredSeries)| {
             let place = lock(&self.series_by_key).get(series.key()).cloned();
             let levels: Vec<f64> = levels_of(index, entries).collect();
@@ -136,7 +136,7 @@ impl CachedSeries {
         series: &mut DeclaredSeries,
         candles: &[Candle],
         buffers: &Mutex<Vec<Vec<u8>>>,
-    ) -> Result<Arc<QuantizedSeries>, BacktestError> {
+    ) -> Result<Arc<QuantizedSeries>, SearchError> {
         let mut content = lock(&self.content);
         content.uses = content.uses.saturating_sub(1);
         let quantized = if let Some(quantized) = &content.quantized {
@@ -144,7 +144,7 @@ impl CachedSeries {
             series.fill(&candles[..content.head.len().min(candles.len())], &mut values);
             if values.iter().map(|value| value.to_bits()).ne(content.head.iter().copied()) {
                 let problem = format!("\"{}\" stands for two different series", series.key());
-                return Err(BacktestError::DeclarationMismatch { problem });
+                return Err(SearchError::DeclarationMismatch { problem });
             }
             quantized.clone()
         } else {
