@@ -59,7 +59,7 @@ impl Relay {
                 std::thread::spawn(move || pass_on(from_venue, to_client, |_| {}));
                 let mut text = String::new();
                 std::thread::spawn(move || {
-                    pass_on(client, venue, |bytes| asked_lines.take(&mut text, bytes))
+                    pass_on(client, venue, |bytes| asked_lines.take(&mut text, bytes));
                 });
             }
         });
