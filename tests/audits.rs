@@ -34,6 +34,8 @@ fn a_venue_that_keeps_its_word_is_looked_at_by_every_audit_and_found_right() {
     for audit in AT_WORK {
         assert_eq!(live["audits"][audit]["findings"], 0, "{audit}: {live}");
     }
+    let settlements = live["audits"]["settlement"]["checked"].as_u64();
+    assert!(settlements > live["trades"].as_u64(), "prices are held against their records as well: {live}");
     assert_eq!(report["audit_findings"], Value::Null, "{report}");
 }
 

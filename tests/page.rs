@@ -118,6 +118,24 @@ fn timeless(mut report: Value) -> Value {
 }
 
 #[test]
+fn a_drawdown_has_its_amount_and_its_percent_under_names_of_their_own() {
+    let folder = Folder::new();
+    let report = folder.run(&["backtest", "--json", "--html", "page.html"]).json();
+    let page = folder.read("page.html");
+    let number = |key: &str| report[key].as_f64().unwrap();
+    assert!(number("max_drawdown") > 0.0, "{report}");
+    for place in ["data-tile", "data-figure"] {
+        for (name, expected) in [
+            ("max. drawdown", format!("{:.2}", number("max_drawdown"))),
+            ("max. drawdown, % of peak", format!("{:.2} %", number("max_drawdown_percent"))),
+        ] {
+            let mark = format!("{place}=\"{name}\"");
+            assert_eq!(shown(&page, &mark), expected, "{mark}");
+        }
+    }
+}
+
+#[test]
 fn the_page_shows_what_the_run_printed() {
     let folder = folder_with_bot("01:00", "05:00").with("BTCUSDT_1m.csv", &candles(900));
     let run = folder.run(

@@ -121,7 +121,7 @@ fn pass_on(mut from: TcpStream, mut to: TcpStream, mut see: impl FnMut(&[u8])) {
             break;
         }
     }
-    // A side that is gone already needs no telling.
+    // A side that is gone already need not be ended.
     let _ = from.shutdown(Shutdown::Both);
     let _ = to.shutdown(Shutdown::Both);
 }

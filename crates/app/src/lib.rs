@@ -1,8 +1,9 @@
 //! Configuration and composition, for any front end: a command line, a page, a Python module.
 //!
 //! A [`Loaded`](configuration::Loaded) configuration is read in layers; [`bots`] builds its strategies, [`candles`] finds
-//! what they are shown, and [`live`] connects and runs them. [`search`] prepares sweeps and walks forward, [`fetch`] brings
-//! candles from the venue, [`doctor`] looks at everything that a live run needs. Nothing here parses arguments, prints, or
+//! what they are shown, [`backtest`] replays them, and [`live`] connects and runs them; [`control`] gives a running bot orders,
+//! [`status`] says how it stands. [`search`] prepares sweeps and walks forward, [`fetch`] brings candles from the venue, [`data`]
+//! imports, checks, makes and exports them, [`doctor`] looks at everything that a live run needs. Nothing here parses arguments, prints, or
 //! decides how a program ends: work is watched through [`Progress`], and what goes wrong is an [`AppError`].
 
 pub mod backtest;

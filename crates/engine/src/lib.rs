@@ -16,13 +16,13 @@ mod event;
 mod hash;
 mod id;
 mod intent;
+mod journal_decoder;
 mod judge;
 mod ladder;
 mod ledger;
 mod nominal;
 mod prefetch;
 mod reasons;
-mod recall;
 mod record;
 mod risk;
 mod ruin;
@@ -38,11 +38,11 @@ pub use bot_verdict::BotVerdict;
 pub use event::{Control, Edge, Event, EventKind, Opened, Origin, Rejection, Settled, VenueId};
 pub use hash::JournalHash;
 pub use id::{BotId, IntentId, SeriesId, SymbolId};
+pub use journal_decoder::{DecodeError, JournalDecoder, Recorded, to_recorded_form};
 pub use judge::{Judge, JudgedTrade, judge, judge_trades, to_trade_outcome};
 pub use ladder::{LadderNotice, check_ladders};
 pub use ledger::Ledger;
 pub use prefetch::prefetch;
-pub use recall::{Recall, RecallError, Recorded, to_recorded_form};
 pub use record::{Entry, Header, Interest, Recorder};
 pub use risk::{
     Approved, CooldownScope, Hours, LambdaRule, OrderTerms, RiskSettings, Rule, VerdictSettings, Weekday,

@@ -59,11 +59,11 @@ pub fn series_hash(candles: &CandleSeries) -> Hash {
 /// the [`series_hash`]es of several, by symbol, then by interval, then by start.
 pub fn data_hash(series: &[CandleSeries]) -> Hash {
     let hashed: Vec<HashedSeries> = series.iter().cloned().map(HashedSeries::new).collect();
-    data_hash_of(&hashed)
+    combine_series_hashes(&hashed)
 }
 
 /// The [`data_hash`] of series whose own hashes are known.
-pub fn data_hash_of(series: &[HashedSeries]) -> Hash {
+pub fn combine_series_hashes(series: &[HashedSeries]) -> Hash {
     if let [only] = series {
         return only.hash;
     }

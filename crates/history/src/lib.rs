@@ -60,7 +60,7 @@ pub use gap::{Gap, gaps};
 #[cfg(feature = "import")]
 pub use generate::{BadRows, with_gaps};
 pub use generate::{GenerateSettings, ParseRegimeError, Regime, generate};
-pub use hash::{HashedSeries, data_hash, data_hash_of, series_hash};
+pub use hash::{HashedSeries, combine_series_hashes, data_hash, series_hash};
 #[cfg(feature = "import")]
 pub use import::{
     BarTime, ClockChange, DetectedFrom, ImportFormat, ImportSettings, Imported, ParseBarTimeError,

@@ -1,7 +1,7 @@
 //! The lines of a journal folded into a Session, as a start does it.
 
 use crate::error::RecordsError;
-use candlewick_engine::{Header, Recall, Recorded, Session};
+use candlewick_engine::{Header, JournalDecoder, Recorded, Session};
 use candlewick_journal::{LineKind, StoredLine};
 
 use crate::lines::is_candle;
@@ -10,7 +10,7 @@ use crate::lines::is_candle;
 pub struct SessionFold {
     /// What the lines so far have made of it.
     pub session: Session,
-    recall: Option<Recall>,
+    recall: Option<JournalDecoder>,
 }
 
 impl SessionFold {
@@ -29,7 +29,7 @@ impl SessionFold {
             (LineKind::Run, recall) => {
                 let header: Header =
                     serde_json::from_str(body).map_err(|error| RecordsError::unreadable(stored, error))?;
-                let made = Recall::of_run(&header, &mut self.session);
+                let made = JournalDecoder::of_run(&header, &mut self.session);
                 *recall = Some(made.map_err(|error| RecordsError::unreadable(stored, error))?);
                 return Ok(None);
             }

@@ -43,7 +43,9 @@ impl VerdictLine {
     pub fn words(&self) -> String {
         let Self { bot, trades, account_for, account_against, .. } = self;
         let verdict = verdict_words(self.verdict, self.about_more_trades);
-        format!("{bot}: {verdict}; {trades} trades, for {account_for:.3}, against {account_against:.3}")
+        format!(
+            "{bot}: {verdict}; {trades} trades, evidence for an edge {account_for:.3}, against one {account_against:.3}"
+        )
     }
 }
 

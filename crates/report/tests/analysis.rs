@@ -23,10 +23,10 @@ impl Strategy for Directed {
 
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
         let at = candle.close_time(Interval::MINUTE);
-        let told = self.0.iter().find(|(told, _)| minute(*told) == at)?;
-        Some(match told.1 {
-            Direction::Buy => Signal::buy("told to"),
-            Direction::Sell => Signal::sell("told to"),
+        let signal = self.0.iter().find(|(number, _)| minute(*number) == at)?;
+        Some(match signal.1 {
+            Direction::Buy => Signal::buy("as listed"),
+            Direction::Sell => Signal::sell("as listed"),
         })
     }
 }
@@ -165,8 +165,8 @@ fn other_directions_are_the_same_trades_turned() {
 #[test]
 fn the_balance_is_drawn_from_the_start_to_the_last_settlement() {
     let equity = analysed(&CLOSES, &TRADES, Prices::Fair).equity;
-    let told: Vec<(Millis, f64)> = equity.iter().map(|point| (point.at, point.balance)).collect();
+    let points: Vec<(Millis, f64)> = equity.iter().map(|point| (point.at, point.balance)).collect();
     let balances = [1_000.0, 1_008.0, 998.0, 988.0, 988.0, 996.0];
     let times = [0, 2, 3, 4, 5, 6].map(minute);
-    assert_eq!(told, times.into_iter().zip(balances).collect::<Vec<_>>());
+    assert_eq!(points, times.into_iter().zip(balances).collect::<Vec<_>>());
 }

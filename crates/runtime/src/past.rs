@@ -2,7 +2,9 @@
 
 use crate::RuntimeError;
 use crate::audit::WalletAudit;
-use candlewick_engine::{Control, Event, EventKind, Header, IntentId, Recall, Recorded, Session, TradeBook};
+use candlewick_engine::{
+    Control, Event, EventKind, Header, IntentId, JournalDecoder, Recorded, Session, TradeBook,
+};
 use candlewick_journal::{LineKind, Reader, StoredLine};
 use candlewick_sdk::Millis;
 use candlewick_sdk::rust_decimal::Decimal;
@@ -99,14 +101,14 @@ impl Past {
     fn take(
         &mut self,
         stored: &StoredLine,
-        recall: &mut Option<Recall>,
+        recall: &mut Option<JournalDecoder>,
         session: &mut Session,
     ) -> Result<(), RuntimeError> {
         let line = &stored.line;
         if line.kind == LineKind::Run {
             self.runs = self.runs.max(line.run);
             self.began = self.began.or(Some(line.at));
-            let made = Recall::of_run(&read_header(stored)?, session);
+            let made = JournalDecoder::of_run(&read_header(stored)?, session);
             *recall = Some(made.map_err(|error| damaged(stored, &error.to_string()))?);
             return Ok(());
         }

@@ -1,7 +1,7 @@
 //! A sandbox from its settings to its routes, and from its routes to a port.
 
 use crate::chance::Chance;
-use crate::market::Boards;
+use crate::market::{Boards, paths_of};
 use crate::server::{Connection, ConnectionListener, ServerState, router};
 use crate::venue::{OrderRules, Venue};
 use crate::{SandboxError, SandboxSettings, Switchboard};
@@ -67,13 +67,20 @@ impl Sandbox {
     pub fn new(settings: SandboxSettings, foundation: Foundation) -> Result<Self, SandboxError> {
         settings.check()?;
         let Foundation { clock, series, markets, simulation, balance, scale } = foundation;
-        let boards = Boards::new(&series, &settings, &simulation)?;
+        let paths = paths_of(&markets, &simulation)?;
+        let boards = Boards::new(&series, &settings, &simulation, &paths)?;
         boards.check_symbols(markets.iter().map(Market::symbol))?;
         let chance = Chance::new(settings.seed);
         let switchboard = Arc::new(Switchboard::new(settings.faults.clone(), settings.seed));
         let (start, shared) = (clock.now(), Arc::clone(&switchboard));
-        let venue =
-            Venue::new(simulation, (settings.wallet, balance, scale), markets, start, chance, shared)?;
+        let venue = Venue::new(
+            simulation,
+            (settings.wallet, balance, scale),
+            (markets, paths),
+            start,
+            chance,
+            shared,
+        )?;
         let rules = OrderRules {
             scale,
             wallet: settings.wallet,

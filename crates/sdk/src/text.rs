@@ -38,7 +38,7 @@ impl<const N: usize> Text<N> {
     }
 }
 
-/// Word by word, as a text is written (`performance: large`).
+/// Word by word, as a text is written (docs/performance.md).
 impl<const N: usize> PartialEq for Text<N> {
     #[inline]
     fn eq(&self, other: &Self) -> bool {

@@ -23,7 +23,7 @@
 //! | How probable is ruin, how much money keeps it away? | [`ruin()`], [`required_balance`], by trial [`simulate_ruin`]; what a ladder costs [`recovery_cost`] |
 //! | How much to stake? | [`kelly_fraction`] |
 //! | Which of many variants count, and the best of them? | [`benjamini_hochberg`], [`best_of_many`], [`probability_of_overfitting`], [`deflated_sharpe`] |
-//! | What is a group of few trades worth beside all? | [`shrink_to_whole`] |
+//! | What is a group of few trades worth beside all? | [`shrink_to_overall_mean`] |
 //! | Do the directions matter? | [`direction_baseline`] |
 //! | What did a run earn, how evenly? | [`expectancy`], [`profit_factor`], [`max_drawdown`], [`longest_streaks`], [`streak_probability`], [`sharpe`], [`sortino`], [`calmar`], [`probabilistic_sharpe`], [`exposure`] |
 //! | Does a promise hold? | [`TradeStream`], [`VerdictRates`] |
@@ -83,7 +83,7 @@ pub use ruin::{
     MOST_HORIZON_TRADES, MOST_MONEY, Recovery, Ruin, RuinQuestion, StakePlan, recovery_cost,
     required_balance, ruin,
 };
-pub use shrinkage::{GroupMoments, shrink_to_whole};
+pub use shrinkage::{GroupMoments, shrink_to_overall_mean};
 pub use simulation::{
     PathRange, RuinTrials, StreamEvent, TradeDependence, TradeStream, VerdictRates, simulate_ruin,
 };

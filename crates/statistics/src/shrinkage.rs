@@ -41,7 +41,7 @@ impl GroupMoments {
 ///
 /// # Errors
 /// [`StatisticsError::NotANumberFor`] for a sum that is not finite.
-pub fn shrink_to_whole(groups: &[GroupMoments]) -> Result<Vec<Option<f64>>, StatisticsError> {
+pub fn shrink_to_overall_mean(groups: &[GroupMoments]) -> Result<Vec<Option<f64>>, StatisticsError> {
     let sums: Vec<f64> = groups.iter().flat_map(|group| [group.sum, group.sum_of_squares]).collect();
     check_numbers("sums of groups", &sums, 0)?;
     let filled: Vec<GroupMoments> = groups.iter().copied().filter(|group| group.count > 0).collect();
@@ -89,7 +89,7 @@ mod tests {
 
     fn check(groups: &[&[f64]], expected: &[Option<f64>]) {
         let samples: Vec<GroupMoments> = groups.iter().map(|results| group(results)).collect();
-        let found = shrink_to_whole(&samples).unwrap();
+        let found = shrink_to_overall_mean(&samples).unwrap();
         assert_eq!(found.len(), expected.len());
         for (found, expected) in found.iter().zip(expected) {
             match (found, expected) {
@@ -121,7 +121,7 @@ mod tests {
                 sum_of_squares: *sum_of_squares,
             };
             let samples: Vec<GroupMoments> = case.iter().map(sample).collect();
-            for (found, row) in shrink_to_whole(&samples).unwrap().iter().zip(case) {
+            for (found, row) in shrink_to_overall_mean(&samples).unwrap().iter().zip(case) {
                 assert_close(found.unwrap(), row[4], 1e-9, &format!("{row:?}"));
             }
         }
@@ -132,7 +132,7 @@ mod tests {
         let large: Vec<f64> = (0..400).map(|i| if i % 4 == 0 { -1.0 } else { 1.0 }).collect();
         let even: Vec<f64> = (0..400).map(|i| if i % 2 == 0 { -1.0 } else { 1.0 }).collect();
         let small = [1.0, 1.0, -1.0, 1.0];
-        let found = shrink_to_whole(&[group(&large), group(&even), group(&small)]).unwrap();
+        let found = shrink_to_overall_mean(&[group(&large), group(&even), group(&small)]).unwrap();
         // The first and the last have the same mean, 0.5.
         assert!(found[0].unwrap() > 0.48 && found[2].unwrap() < 0.35, "{found:?}");
     }
@@ -148,6 +148,6 @@ mod tests {
         check(&[], &[]);
         check(&[&[]], &[None]);
         let odd = GroupMoments { count: 1, sum: f64::NAN, sum_of_squares: 1.0 };
-        assert!(shrink_to_whole(&[odd]).is_err());
+        assert!(shrink_to_overall_mean(&[odd]).is_err());
     }
 }

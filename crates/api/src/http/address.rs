@@ -56,18 +56,16 @@ impl Address {
     ///
     /// A segment that is empty or would climb (`.`, `..`) names nothing at the venue.
     pub(super) fn join<'s>(&self, segments: impl IntoIterator<Item = &'s str>) -> Result<Url, BrokerError> {
-        let mut url = self.0.clone();
-        {
-            let mut path =
-                url.path_segments_mut().map_err(|()| BrokerError::NotFound { text: self.0.to_string() })?;
-            path.pop_if_empty();
-            for segment in segments {
-                if matches!(segment, "" | "." | "..") {
-                    return Err(BrokerError::NotFound { text: format!("\"{segment}\" is not a name") });
-                }
-                path.push(segment);
+        let mut path = self.0.path().trim_end_matches('/').to_owned();
+        for segment in segments {
+            if matches!(segment, "" | "." | "..") {
+                return Err(BrokerError::NotFound { text: format!("\"{segment}\" is not a name") });
             }
+            path.push('/');
+            segment.bytes().for_each(|byte| push_encoded(&mut path, byte));
         }
+        let mut url = self.0.clone();
+        url.set_path(&path);
         Ok(url)
     }
 
@@ -78,6 +76,17 @@ impl Address {
             Some(Host::Ipv6(address)) => address.is_loopback(),
             None => false,
         }
+    }
+}
+
+/// Appends a byte of a path segment (RFC 3986, `pchar`). Nothing is left to be dropped: a URL parser passes over tabs and
+/// line ends, and a name without them is another name.
+fn push_encoded(path: &mut String, byte: u8) {
+    if byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@".contains(&byte) {
+        path.push(char::from(byte));
+    } else {
+        path.push('%');
+        path.extend([byte >> 4, byte & 15].map(|digit| char::from(b"0123456789ABCDEF"[usize::from(digit)])));
     }
 }
 
@@ -141,8 +150,30 @@ mod tests {
         check_join("https://h/v1/", &["a"], Some("https://h/v1/a"));
         check_join("https://h/v1/x", &["default", "BTC/USDT"], Some("https://h/v1/x/default/BTC%2FUSDT"));
         check_join("https://h", &["A&B?c#d%2f é"], Some("https://h/A&B%3Fc%23d%252f%20%C3%A9"));
+        check_join(
+            "https://h",
+            &["01J\r\nT", "\t01J ", "a\\b"],
+            Some("https://h/01J%0D%0AT/%0901J%20/a%5Cb"),
+        );
+        check_join("https://h", &["%2e%2e", "a\u{0}b|^[]\"", "01J\u{202e}T"], {
+            Some("https://h/%252e%252e/a%00b%7C%5E%5B%5D%22/01J%E2%80%AET")
+        });
         for climbing in ["", ".", ".."] {
             check_join("https://h/v1", &["token", climbing], None);
+        }
+    }
+    #[test]
+    fn what_is_decoded_again_is_the_name_that_was_meant() {
+        let address = Address::new("base_url", "https://h/v1/", Payload::Nothing, None).unwrap();
+        let names = (0..=255).map(|byte: u8| format!("A{}B", char::from(byte)));
+        for name in names.chain(["\r", "\n\n", " x ", "\u{feff}y", "é/%41"].map(str::to_owned)) {
+            let url = address.join(["trades", &name]).unwrap();
+            let sent = url.as_str().strip_prefix("https://h/v1/trades/").unwrap();
+            assert!(!sent.contains(['/', '?', '#', '\\']), "{sent} is more than a segment");
+            let query = format!("name={}", sent.replace('+', "%2B").replace('&', "%26"));
+            let decoded =
+                url::form_urlencoded::parse(query.as_bytes()).next().map(|(_, name)| name.into_owned());
+            assert_eq!(decoded, Some(name));
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::configuration::{Flag, Loaded};
 use crate::error::AppError;
 use crate::progress::Progress;
 use candlewick_engine::{BotSettings, TradeBook};
-use candlewick_history::{data_hash_of, missing_candles};
+use candlewick_history::{combine_series_hashes, missing_candles};
 use candlewick_records::utc;
 use candlewick_sdk::{CandleSeries, Millis, Series};
 use candlewick_simulator::Market;
@@ -90,7 +90,7 @@ impl CandleChoice {
         }
         let joined = series.iter().map(CandleSeries::series).filter(|one| !given.contains(one));
         notices.extend(joined.map(|one| format!("the candles of {one} are resampled from shorter ones")));
-        let hash = data_hash_of(&selected).to_hex().to_string();
+        let hash = combine_series_hashes(&selected).to_hex().to_string();
         Ok(Candles { series, markets, hash, prices, revised, notices })
     }
 

@@ -4,7 +4,7 @@
 pub(super) const MASK: &str = "********";
 
 /// Parts of the names of options whose value is a secret, also where the name is misspelled.
-const TELLING: [&str; 4] = ["pas", "pw", "secret", "token"];
+const SECRET_NAMES: [&str; 4] = ["pas", "pw", "secret", "token"];
 
 /// The address without its passwords; none when it has none.
 ///
@@ -20,7 +20,7 @@ pub(super) fn cover(text: &str) -> Option<String> {
     let (place, options) = place.split_once('?').map_or((place, None), |(place, all)| (place, Some(all)));
     let says_more = |option: &&str| {
         let name = option.split('=').next().unwrap_or_default().to_lowercase();
-        TELLING.iter().any(|part| name.contains(part))
+        SECRET_NAMES.iter().any(|part| name.contains(part))
     };
     if named.is_none() && !options.is_some_and(|all| all.split('&').any(|option| says_more(&option))) {
         return None;

@@ -23,13 +23,13 @@ pub(super) async fn check(
     asked: &Asked,
     bots: &[BotSettings],
     samples: &mut ClockSamples,
-    tell: &mut dyn FnMut(Finding),
+    report: &mut dyn FnMut(Finding),
 ) {
     let mut known: Vec<Series> = Vec::new();
     for bot in bots {
         if !known.contains(&bot.series()) {
             known.push(bot.series());
-            tell(check_series(asked, bot, samples).await);
+            report(check_series(asked, bot, samples).await);
         }
     }
 }

@@ -6,14 +6,14 @@ use crate::control::describe;
 use candlewick_runtime::control::{ControlAnswer, ControlError, ControlOrder, ControlPaths, send_order};
 
 /// The HALT file, and whoever listens at the socket. The client has deadlines of its own.
-pub(super) async fn check(loaded: &Loaded, tell: &mut dyn FnMut(Finding)) {
+pub(super) async fn check(loaded: &Loaded, report: &mut dyn FnMut(Finding)) {
     // Without them the configuration has failed already.
     let Ok(paths) = control_paths(loaded) else { return };
     if paths.halt_file.is_there() {
         let remedy = "a bot that starts opens no trade: `candlewick resume` removes it";
-        tell(Check::Control.warn(paths.halt_file.reason(), remedy));
+        report(Check::Control.warn(paths.halt_file.reason(), remedy));
     }
-    tell(ask(&paths).await);
+    report(ask(&paths).await);
 }
 
 async fn ask(paths: &ControlPaths) -> Finding {

@@ -15,7 +15,7 @@ const WEEK: Millis = Millis::from_seconds(7 * 86_400);
 
 /// One finding for each name in `[sandbox].data`, or for each series that the catalog has for the bots, and for each
 /// bot that none is for.
-pub(super) async fn check(loaded: &Loaded, tell: &mut dyn FnMut(Finding)) {
+pub(super) async fn check(loaded: &Loaded, report: &mut dyn FnMut(Finding)) {
     let config = &loaded.config;
     let store = candles::candle_store(loaded);
     // What does not say its series has failed as configuration.
@@ -24,14 +24,14 @@ pub(super) async fn check(loaded: &Loaded, tell: &mut dyn FnMut(Finding)) {
         match candles::stored_for(&store.catalog, &config.bots) {
             Ok(stored) => names = stored,
             Err(error) => {
-                tell(Check::Data.fail(error.text(), "mend the catalog, or delete what is broken of it"));
+                report(Check::Data.fail(error.text(), "mend the catalog, or delete what is broken of it"));
                 return;
             }
         }
         if names.is_empty() {
             let text = "no files are configured and the catalog has nothing for the bots: the embedded venue makes \
                         synthetic candles";
-            tell(Check::Data.ok(text));
+            report(Check::Data.ok(text));
             return;
         }
     }
@@ -40,10 +40,10 @@ pub(super) async fn check(loaded: &Loaded, tell: &mut dyn FnMut(Finding)) {
         let late = format!("{name} was not read within {} s", READING.as_secs());
         let late = Check::Data.warn(late, "look at the disk");
         let store = store.clone();
-        tell(blocking(READING, late, move || read(&name, &store)).await);
+        report(blocking(READING, late, move || read(&name, &store)).await);
     }
     for bot in config.bots.iter().filter(|bot| !covered.contains(&bot.series())) {
-        tell(not_covered(bot));
+        report(not_covered(bot));
     }
 }
 

@@ -34,41 +34,41 @@ use std::path::PathBuf;
 use venue::{Asked, Reached};
 
 /// Looks at everything, and reports each finding when it is known.
-pub async fn examine(files: &[PathBuf], registry: &Registry, tell: &mut dyn FnMut(Finding)) {
+pub async fn examine(files: &[PathBuf], registry: &Registry, report: &mut dyn FnMut(Finding)) {
     let (loaded, finding) = configuration::check(files, registry);
-    tell(finding);
+    report(finding);
     let Some(loaded) = loaded else { return };
-    credentials::check(&loaded).into_iter().for_each(&mut *tell);
+    credentials::check(&loaded).into_iter().for_each(&mut *report);
     let mut samples = ClockSamples::new();
-    examine_venue(&loaded, &mut samples, tell).await;
-    tell(clock_skew::check(&samples, loaded.config.risk.max_clock_skew_ms));
-    examine_machine(&loaded, tell).await;
-    tell(time_zones::check(&loaded.config.risk, samples.venue_now()));
+    examine_venue(&loaded, &mut samples, report).await;
+    report(clock_skew::check(&samples, loaded.config.risk.max_clock_skew_ms));
+    examine_machine(&loaded, report).await;
+    report(time_zones::check(&loaded.config.risk, samples.venue_now()));
 }
 
-async fn examine_venue(loaded: &Loaded, samples: &mut ClockSamples, tell: &mut dyn FnMut(Finding)) {
+async fn examine_venue(loaded: &Loaded, samples: &mut ClockSamples, report: &mut dyn FnMut(Finding)) {
     let Some(venue) = Asked::of(loaded) else { return };
     let user = trading_api::check_user(&venue, samples).await;
     let is_known = user.mark == Mark::Ok;
-    tell(user);
+    report(user);
     if is_known {
-        tell(trading_api::check_wallets(&venue, &loaded.config, samples).await);
+        report(trading_api::check_wallets(&venue, &loaded.config, samples).await);
     } else {
-        tell(trading_api::wallets_not_asked());
+        report(trading_api::wallets_not_asked());
     }
-    match price_api::check(&venue, &loaded.config.bots, samples, tell).await {
-        Reached::Yes => candles::check(&venue, &loaded.config.bots, samples, tell).await,
-        Reached::No => tell(candles::not_asked()),
+    match price_api::check(&venue, &loaded.config.bots, samples, report).await {
+        Reached::Yes => candles::check(&venue, &loaded.config.bots, samples, report).await,
+        Reached::No => report(candles::not_asked()),
     }
 }
 
-async fn examine_machine(loaded: &Loaded, tell: &mut dyn FnMut(Finding)) {
+async fn examine_machine(loaded: &Loaded, report: &mut dyn FnMut(Finding)) {
     // Without a URL the configuration has failed already.
     if let Ok(url) = journal_url(loaded) {
-        tell(disk::check(&url).await);
-        tell(journal::check(&url).await);
-        tell(lease::check(&url, SystemClock::new().now()).await);
+        report(disk::check(&url).await);
+        report(journal::check(&url).await);
+        report(lease::check(&url, SystemClock::new().now()).await);
     }
-    control::check(loaded, tell).await;
-    data::check(loaded, tell).await;
+    control::check(loaded, report).await;
+    data::check(loaded, report).await;
 }

@@ -17,10 +17,10 @@ pub(super) async fn check(
     asked: &Asked,
     bots: &[BotSettings],
     samples: &mut ClockSamples,
-    tell: &mut dyn FnMut(Finding),
+    report: &mut dyn FnMut(Finding),
 ) -> Reached {
     if asked.key == Given::No {
-        tell(Check::PriceApi.warn("not asked: there is no api-key", "give one first"));
+        report(Check::PriceApi.warn("not asked: there is no api-key", "give one first"));
         return Reached::No;
     }
     let mut symbols: Vec<Symbol> = Vec::new();
@@ -31,7 +31,7 @@ pub(super) async fn check(
     }
     for symbol in symbols {
         let (finding, reached) = check_symbol(asked, symbol, samples).await;
-        tell(finding);
+        report(finding);
         if reached == Reached::No {
             return reached;
         }

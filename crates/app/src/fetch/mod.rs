@@ -13,7 +13,7 @@ mod target;
 mod trouble;
 
 pub use candles::{BATCH, CandleJob, fetch_candles};
-pub use outcome::{Fetched, Finished, document, text};
+pub use outcome::{FetchEnd, Fetched, document, text};
 pub use prices::{PriceJob, record_prices};
 pub use target::{Target, targets};
 

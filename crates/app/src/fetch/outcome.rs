@@ -34,9 +34,9 @@ pub struct Fetched {
 
 /// Whether a run came to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Finished {
+pub enum FetchEnd {
     /// All is there that the venue has, or the time is over.
-    Yes,
+    Complete,
     /// Somebody stopped it.
     Interrupted,
 }
@@ -149,17 +149,17 @@ fn values(candle: &Candle) -> Value {
 }
 
 /// What came, series by series, as one document.
-pub fn document(all: &[Fetched], finished: Finished, fetching: &Fetching) -> Value {
+pub fn document(all: &[Fetched], finished: FetchEnd, fetching: &Fetching) -> Value {
     json!({
         "catalog": fetching.catalog.folder(),
         "source": fetching.source,
-        "interrupted": finished == Finished::Interrupted,
+        "interrupted": finished == FetchEnd::Interrupted,
         "series": all.iter().map(Fetched::to_json).collect::<Vec<_>>(),
     })
 }
 
 /// What came, series by series, as a table.
-pub fn text(all: &[Fetched], finished: Finished) -> String {
+pub fn text(all: &[Fetched], finished: FetchEnd) -> String {
     let mut table = table([
         "Symbol", "Interval", "New", "Same", "Revised", "Rejected", "From", "To", "Candles", "Missing",
     ]);
@@ -181,7 +181,7 @@ pub fn text(all: &[Fetched], finished: Finished) -> String {
             let _ = write!(text, "\n{why}");
         }
     }
-    if finished == Finished::Interrupted {
+    if finished == FetchEnd::Interrupted {
         text.push_str("\nInterrupted: the same command goes on from here.");
     }
     text

@@ -112,8 +112,8 @@ fn runtime_for(loaded: &Loaded, speed: Speed) -> RuntimeSettings {
     // Patience with an open trade begins when its settlement can be known.
     runtime.stop_patience_s = runtime.stop_patience_s.saturating_add(runtime.settle_after_ms.div_ceil(1_000));
     runtime.first_ask_ms = 0;
-    // The price records of the sandbox come from a bridge, its trades' prices from the path.
-    runtime.audit_settlement_prices = false;
+    // Stress moves the prices of trades on purpose away from the sandbox's price records.
+    runtime.audit_settlement_prices &= loaded.config.simulation.stress == 0.0;
     if speed == Speed::Max {
         runtime.hold_ms = 0;
         runtime.quick_repeats = 0;

@@ -4,7 +4,7 @@ use crate::error::AppError;
 use candlewick_engine::{BotId, EngineError, Session, SessionSettings, TradeBook, TradeRecord, check_ruin};
 use candlewick_sdk::{Outcome, Payout};
 
-/// Tells the figures of each ladder, by the payouts and trades that the journal knows.
+/// Logs the figures of each ladder, by the payouts and trades that the journal knows.
 ///
 /// # Errors
 /// Ladders that are ruined more probably than the limit allows.

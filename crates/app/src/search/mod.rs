@@ -12,7 +12,7 @@ mod walk;
 pub use folder::{Identity, ResultFolder, best_bot};
 pub use hold_out_lock::{HoldOutLock, Hypothesis, OpeningRecord, OpeningRequest, Reopening};
 pub use layout::{Layout, LayoutTerms};
-pub use prepared::{Prepared, SearchTerms};
+pub use prepared::{PreparedSearch, SearchTerms};
 pub use shards::ShardPlan;
 pub use variants::{count_sweep, count_walk};
 pub use walk::{HoldOutOutcome, HoldOutUse, WalkEnd, WalkOutcome, WalkProgress, WalkRun, WalkWatcher};

@@ -50,7 +50,7 @@ pub struct SearchTerms {
 }
 
 /// Everything that a sweep needs, checked.
-pub struct Prepared<'a> {
+pub struct PreparedSearch<'a> {
     /// The configuration, with the bot that is searched alone.
     pub loaded: Loaded,
     /// The bot as it is configured.
@@ -77,7 +77,7 @@ impl SearchTerms {
         files: &[PathBuf],
         registry: &'a Registry,
         progress: &dyn Progress,
-    ) -> Result<Prepared<'a>, AppError> {
+    ) -> Result<PreparedSearch<'a>, AppError> {
         let mut loaded = Loaded::read(files, Base::Sandbox, self.candles.flags())?;
         loaded.check_mode(RealMoney::NotAsked).map_err(Problems::from)?;
         loaded.config.simulation.check()?;
@@ -103,14 +103,14 @@ impl SearchTerms {
             simulation: loaded.config.simulation.clone(),
             price_every_ms: Millis::new(i64::from(loaded.config.runtime.price_every_ms)),
         };
-        Ok(Prepared { loaded, written, entry, settings, space, sweep, candles })
+        Ok(PreparedSearch { loaded, written, entry, settings, space, sweep, candles })
     }
 
     /// Everything that decides the trials and their order.
     ///
     /// # Errors
     /// A file that a parameter names cannot be read, or the program itself.
-    pub fn identity<'a>(&'a self, prepared: &'a Prepared<'_>) -> Result<Identity<'a>, AppError> {
+    pub fn identity<'a>(&'a self, prepared: &'a PreparedSearch<'_>) -> Result<Identity<'a>, AppError> {
         Ok(Identity {
             program: program_hash()?,
             settings: &prepared.settings,
@@ -124,7 +124,7 @@ impl SearchTerms {
     }
 
     /// What a hold-out of these candles would be opened for.
-    pub fn hypothesis(&self, prepared: &Prepared<'_>, bot: &BotSettings) -> Hypothesis {
+    pub fn hypothesis(&self, prepared: &PreparedSearch<'_>, bot: &BotSettings) -> Hypothesis {
         let strategy = (prepared.entry.name.clone(), prepared.entry.version.clone());
         Hypothesis {
             data_hash: prepared.candles.hash.clone(),

@@ -1,6 +1,6 @@
 //! Counting what a search tried among the variants of its idea.
 
-use super::prepared::Prepared;
+use super::prepared::PreparedSearch;
 use candlewick_backtest::metric::DAYS_PER_YEAR;
 use candlewick_sdk::{Millis, Registry};
 use candlewick_search::sweep::{Candidate, Figures, TrialRow};
@@ -12,7 +12,7 @@ use std::ops::Range;
 /// A note of each set that ran.
 fn notes_of<'a>(
     tried: impl IntoIterator<Item = (&'a Candidate, &'a Figures)>,
-    prepared: &Prepared<'_>,
+    prepared: &PreparedSearch<'_>,
     registry: &Registry,
 ) -> Vec<Note> {
     let mut session = prepared.settings.session.clone();
@@ -30,7 +30,7 @@ fn notes_of<'a>(
 /// Notes every trial of a sweep that ran as a variant of its idea; how many variants of it there are by now. Nothing where
 /// they are not counted.
 pub fn count_sweep(
-    prepared: &Prepared<'_>,
+    prepared: &PreparedSearch<'_>,
     rows: &[TrialRow],
     registry: &Registry,
 ) -> Option<io::Result<u64>> {
@@ -44,7 +44,7 @@ pub fn count_sweep(
 /// these candles; how many variants of it there are by now. Nothing where they are not counted.
 pub fn count_walk<'a>(
     steps: impl IntoIterator<Item = &'a WindowResult>,
-    prepared: &Prepared<'_>,
+    prepared: &PreparedSearch<'_>,
     registry: &Registry,
 ) -> Option<io::Result<u64>> {
     let ledger = prepared.loaded.config.variants.ledger()?;

@@ -1,6 +1,6 @@
 //! A walk forward that can be stopped and resumed: its windows, its hold-out, and the folder that it is kept in.
 
-use super::{HoldOutLock, Hypothesis, Layout, OpeningRecord, OpeningRequest, Prepared, Reopening};
+use super::{HoldOutLock, Hypothesis, Layout, OpeningRecord, OpeningRequest, PreparedSearch, Reopening};
 use super::{LayoutTerms, ResultFolder, SearchTerms};
 use crate::bots::error_of_search;
 use crate::error::AppError;
@@ -25,7 +25,7 @@ pub enum HoldOutUse {
 /// A walk forward that is ready to run.
 pub struct WalkRun<'a> {
     walk: WalkForward<'a>,
-    prepared: &'a Prepared<'a>,
+    prepared: &'a PreparedSearch<'a>,
     layout: Layout,
     windows: Vec<Window>,
     folder: ResultFolder,
@@ -104,10 +104,10 @@ impl<'a> WalkRun<'a> {
     pub fn prepare(
         terms: &SearchTerms,
         layout: &LayoutTerms,
-        prepared: &'a Prepared<'a>,
+        prepared: &'a PreparedSearch<'a>,
         (folder, hold_out_use): (&Path, HoldOutUse),
     ) -> Result<Self, AppError> {
-        let Prepared { loaded, entry, settings, space, sweep, candles, .. } = prepared;
+        let PreparedSearch { loaded, entry, settings, space, sweep, candles, .. } = prepared;
         let whole = Replay { settings, entry, space, candles: &candles.series, markets: &candles.markets };
         let course = Course { whole, balance: loaded.initial_balance()? };
         let layout = layout.divide(&course.span(), course.step(), course.purge())?;
@@ -230,7 +230,7 @@ fn opening<'a>(
 }
 
 /// Everything that decides a walk.
-fn identity(terms: &SearchTerms, prepared: &Prepared<'_>, layout: &Layout) -> Result<Value, AppError> {
+fn identity(terms: &SearchTerms, prepared: &PreparedSearch<'_>, layout: &Layout) -> Result<Value, AppError> {
     let mut identity = terms.identity(prepared)?.to_json();
     let settings = layout.settings;
     identity["walk"] = json!({
@@ -246,7 +246,7 @@ fn identity(terms: &SearchTerms, prepared: &Prepared<'_>, layout: &Layout) -> Re
 
 impl HoldOutRange {
     /// None where nothing is held out.
-    fn of(terms: &SearchTerms, prepared: &Prepared<'_>, layout: &Layout) -> Option<Self> {
+    fn of(terms: &SearchTerms, prepared: &PreparedSearch<'_>, layout: &Layout) -> Option<Self> {
         let bot = prepared.settings.session.bots.first()?;
         Some(Self {
             lock: HoldOutLock::new(&prepared.loaded.config.data.state),

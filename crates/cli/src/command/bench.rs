@@ -60,14 +60,14 @@ pub(super) fn run(arguments: &BenchArguments, context: &Context<'_>) -> Result<E
     let total = ((1 + WorkKind::ALL.len() + growth.len()) * rounds) as u64;
     let mut progress = Progress::new("Measuring", context.global);
     let mut done = 0;
-    let mut tell = || {
+    let mut step = || {
         done += 1;
         progress.update(done, total);
     };
     // First, while this process is small.
-    let process = WholeProcess::measure(candles, rounds, &mut tell)?;
+    let process = WholeProcess::measure(candles, rounds, &mut step)?;
     let mut of_kind = |kind, candles| {
-        measure(kind, candles, rounds, &mut tell)
+        measure(kind, candles, rounds, &mut step)
             .map_err(|error| Failure::new(FailureKind::Unexpected, error))
     };
     let works = WorkKind::ALL.into_iter().map(|kind| of_kind(kind, candles)).collect::<Result<_, _>>()?;

@@ -22,13 +22,13 @@ pub(super) fn run(_arguments: &DoctorArguments, context: &Context<'_>) -> Result
     let runtime = Runtime::new().map_err(|error| Failure::new(FailureKind::Unexpected, error))?;
     let mut findings: Vec<Finding> = Vec::new();
     let mut printed = Ok(());
-    let mut tell = |finding: Finding| {
+    let mut report = |finding: Finding| {
         if !context.global.json && printed.is_ok() {
             printed = print(&finding.to_string());
         }
         findings.push(finding);
     };
-    runtime.block_on(examine(&context.global.config, context.registry, &mut tell));
+    runtime.block_on(examine(&context.global.config, context.registry, &mut report));
     // A look at a disk that never answers is not waited for.
     runtime.shutdown_background();
     printed?;

@@ -8,7 +8,7 @@ use crate::progress::Progress;
 use crate::progress::Terminal;
 use crate::search::SearchArguments;
 use candlewick_app::bots::error_of_search;
-use candlewick_app::search::{Prepared, ResultFolder, ShardPlan, best_bot, count_sweep};
+use candlewick_app::search::{PreparedSearch, ResultFolder, ShardPlan, best_bot, count_sweep};
 use candlewick_broker::clock::Stopwatch;
 use candlewick_report::sweep::{SweepReport, SweepResults, write_sweep_page};
 use candlewick_search::SearchError;
@@ -98,7 +98,7 @@ enum Part {
 
 /// A sweep that is ready to run.
 struct SweepContext<'a> {
-    prepared: &'a Prepared<'a>,
+    prepared: &'a PreparedSearch<'a>,
     runner: &'a SharedRunner<'a>,
     job: &'a Sweep<'a>,
     identity: Value,
@@ -116,7 +116,7 @@ pub(super) fn run(arguments: &SweepArguments, context: &Context<'_>) -> Result<E
     };
     let terms = own.search.terms();
     let prepared = terms.prepare(&context.global.config, context.registry, &Terminal(context.global))?;
-    let Prepared { loaded, entry, settings, space, sweep, candles, .. } = &prepared;
+    let PreparedSearch { loaded, entry, settings, space, sweep, candles, .. } = &prepared;
     let replay = Replay { settings, entry, space, candles: &candles.series, markets: &candles.markets };
     let runner = SharedRunner::new(replay, DeclarationUse::Trusted);
     let (balance, threads) = (loaded.initial_balance()?, terms.threads());
@@ -144,7 +144,7 @@ pub(super) fn run(arguments: &SweepArguments, context: &Context<'_>) -> Result<E
 impl SweepContext<'_> {
     /// Runs what neither its journal nor `known` knows, and writes the results.
     fn run(&self, mut known: Vec<Record>) -> Result<Ending, Failure> {
-        let Prepared { settings, space, sweep, candles, .. } = self.prepared;
+        let PreparedSearch { settings, space, sweep, candles, .. } = self.prepared;
         let opened = self.folder.journal("trials.jsonl", &self.identity);
         let (mut journal, own) = opened.map_err(|error| self.failure(error))?;
         known.extend(own);
@@ -172,7 +172,7 @@ impl SweepContext<'_> {
 
     /// Writes the results: the same bytes, however often the sweep was stopped.
     fn write(&self, rows: &[TrialRow], luck: Option<&Luck>) -> Result<Vec<PathBuf>, Failure> {
-        let Prepared { written, space, sweep, .. } = self.prepared;
+        let PreparedSearch { written, space, sweep, .. } = self.prepared;
         let (folder, objective) = (&self.folder, sweep.objective);
         let mut files = vec![
             folder.put("results.csv", |bytes| write_trials_csv(rows, space, luck, bytes))?,

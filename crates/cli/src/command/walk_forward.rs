@@ -8,7 +8,7 @@ use crate::output::show;
 use crate::progress::{Progress, Terminal};
 use crate::search::{LayoutArguments, SearchArguments};
 use candlewick_app::search::{
-    HoldOutOutcome, HoldOutUse, Layout, OpeningRecord, Prepared, Reopening, ResultFolder, SearchTerms,
+    HoldOutOutcome, HoldOutUse, Layout, OpeningRecord, PreparedSearch, Reopening, ResultFolder, SearchTerms,
     WalkEnd, WalkOutcome, WalkRun, count_walk,
 };
 use candlewick_backtest::{BacktestSettings, Finished};
@@ -97,10 +97,10 @@ impl WalkForwardArguments {
 /// The report of a walk, and all of its tests as one run.
 fn report_of(
     outcome: &WalkOutcome,
-    (terms, prepared): (&SearchTerms, &Prepared<'_>),
+    (terms, prepared): (&SearchTerms, &PreparedSearch<'_>),
     layout: &Layout,
 ) -> Result<(WalkForwardReport, Option<Finished>), Failure> {
-    let Prepared { loaded, settings, space, sweep, candles, .. } = prepared;
+    let PreparedSearch { loaded, settings, space, sweep, candles, .. } = prepared;
     let caveats = Caveats::of_replay(basis_of(&terms.candles, candles.prices), &settings.simulation);
     let hold_out = outcome.hold_out.as_ref().map(|hold_out| match hold_out {
         HoldOutOutcome::Locked { range, openings } => HoldOut::locked(range, *openings),

@@ -46,7 +46,7 @@ pub(crate) async fn run_until_stopped(run: ReadyRun<'_>) -> Result<Outcome, Fail
     Ok(outcome?)
 }
 
-/// Tells the run to stop: when its time is up, and whenever a person or the system says so.
+/// Makes the run stop: when its time is up, and whenever a person or the system says so.
 async fn watch(mut interrupt: Interrupt, run_for: Option<Millis>, stop: mpsc::Sender<Stop>) {
     let span = run_for.and_then(|span| u64::try_from(span.get()).ok());
     let mut time_up = std::pin::pin!(async move {

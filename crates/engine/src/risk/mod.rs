@@ -1,7 +1,7 @@
 //! The rules before every open, in their order; the first refusal wins.
 //!
 //! Each rule is a function in a file of its own: it is shown the [`Proposal`] and the [`View`] and rules. Only
-//! here is a trade approved; what an earlier run approved is read back by `recall`, and nothing opens that.
+//! here is a trade approved; what an earlier run approved is read back by `journal_decoder`, and nothing opens that.
 
 mod approved;
 mod clock_skew;

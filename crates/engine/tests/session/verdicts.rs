@@ -4,7 +4,8 @@ use crate::event::{at, cancelled, candle, in_doubt, lost, not_opened, opened_pay
 use crate::script::Script;
 use crate::test_session::TestSession;
 use candlewick_engine::{
-    Action, BotVerdict, Edge, Event, Header, Recall, RiskSettings, Session, SessionSettings, VerdictSettings,
+    Action, BotVerdict, Edge, Event, Header, JournalDecoder, RiskSettings, Session, SessionSettings,
+    VerdictSettings,
 };
 use candlewick_sdk::MoneyScale;
 use candlewick_sdk::rust_decimal::Decimal;
@@ -122,7 +123,7 @@ fn restarted(
         lines.extend(actions.drain(..).map(|action| (false, to_string(&action).unwrap())));
     }
     let mut again = Session::new(second, vec![script.strategy()]).unwrap();
-    let mut recall = Recall::of_run(&header(first, version), &mut again).unwrap();
+    let mut recall = JournalDecoder::of_run(&header(first, version), &mut again).unwrap();
     for (is_event, body) in &lines {
         let recorded = if *is_event { recall.read_event(body) } else { recall.read_action(body) };
         again.recall(&recorded.unwrap());

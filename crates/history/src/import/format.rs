@@ -74,7 +74,7 @@ impl ImportFormat {
         Self::ALL.map(Self::as_str).join(", ")
     }
 
-    /// Tells the format from the beginning of the (unpacked) content.
+    /// Recognises the format by the beginning of the (unpacked) content.
     pub(super) fn sniff(start: &[u8]) -> Result<Self, Problem> {
         let start = start.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(start);
         if start.starts_with(b"PAR1") {

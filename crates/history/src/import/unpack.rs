@@ -151,7 +151,7 @@ impl<R: Read> Read for Bounded<R> {
     }
 }
 
-/// Tells how much was read.
+/// Reports how much was read.
 struct Watched<'a, R> {
     inner: R,
     at: Progress,

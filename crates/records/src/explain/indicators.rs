@@ -261,7 +261,7 @@ mod tests {
                 event(&json!({"event": "price", "symbol": 1, "price": {"time": 0, "value": 21.0}})),
                 &[close(20.0), longer, price],
             ),
-            // Told, once; and seen in what it goes by next.
+            // Shown, once; and seen in what it goes by next.
             (settled(7, 800), &[close(20.0), longer, price]),
             (settled(8, 100), &[close(20.0), longer, price]),
         ];

@@ -4,7 +4,7 @@ use super::dimension::{Dimension, Ruler};
 use candlewick_backtest::metric::unit_return;
 use candlewick_engine::{BotSettings, IntentRow};
 use candlewick_sdk::{Money, MoneyScale, Outcome};
-use candlewick_statistics::{GroupMoments, shrink_to_whole};
+use candlewick_statistics::{GroupMoments, shrink_to_overall_mean};
 use serde::Serialize;
 
 /// Cells with fewer decided trades are marked: whatever they show, chance shows as easily.
@@ -78,7 +78,7 @@ impl Breakdown {
     fn of(ruler: &Ruler, tallies: &[Tally], scale: MoneyScale) -> Self {
         let samples: Vec<GroupMoments> = tallies.iter().map(|tally| tally.returns).collect();
         // Returns are finite, so nothing is refused.
-        let shrunk = shrink_to_whole(&samples).unwrap_or_default();
+        let shrunk = shrink_to_overall_mean(&samples).unwrap_or_default();
         let cells = tallies.iter().zip(shrunk).enumerate().filter(|(_, (tally, _))| tally.trades > 0);
         let cells = cells.map(|(place, (tally, shrunk))| tally.to_cell(ruler.label(place), shrunk, scale));
         Self { by: ruler.dimension, cells: cells.collect() }

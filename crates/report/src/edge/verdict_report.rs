@@ -60,7 +60,7 @@ impl VerdictReport {
 impl fmt::Display for VerdictReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut verdicts =
-            table(["", "verdict", "for", "against", "won", "lost", "draw", "cancelled", "open"]);
+            table(["", "verdict", "evidence for", "against", "won", "lost", "draw", "cancelled", "open"]);
         let account =
             |account: Option<f64>| account.map_or("-".to_owned(), |account| format!("{account:.3}"));
         for sample in self.samples() {
@@ -72,7 +72,7 @@ impl fmt::Display for VerdictReport {
         }
         let meaning = if self.all.verdict.is_some() {
             format!(
-                "An account begins with 1: {:.0} for an edge shows one, {:.0} against one of {} of the stake or more rules it out.",
+                "Evidence begins at 1: {:.0} for an edge shows one, {:.0} against an edge of {} of the stake or more rules it out.",
                 1.0 / self.alpha,
                 1.0 / self.beta,
                 percent(self.delta)

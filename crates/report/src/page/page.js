@@ -144,7 +144,7 @@
     if (!known.has(level.id)) known.set(level.id, unpacked(level.id).then((bytes) => barsOf(bytes, level, series().decimals)));
     return known.get(level.id);
   };
-  const told = (trade) => {
+  const tradeText = (trade) => {
     const price = (value) => (value === null ? "?" : short(value));
     const { name } = contents.bots[trade.bot];
     const ended = trade.closed === null
@@ -168,14 +168,14 @@
         { type: "scatter", mode: "lines", x, y, line: { color, width: 1.4, dash: "dot" }, hoverinfo: "skip", showlegend: false },
         {
           type: "scatter", mode: "markers", name: outcome === "open" ? "not settled" : outcome, x: own.map((trade) => trade.opened),
-          y: own.map((trade) => trade.open), text: own.map(told), hovertemplate: "%{text}<extra></extra>",
+          y: own.map((trade) => trade.open), text: own.map(tradeText), hovertemplate: "%{text}<extra></extra>",
           marker: { color, size: 11, symbol: own.map((trade) => (trade.buy ? "triangle-up" : "triangle-down")), line: { color: colour("--card"), width: 1 } },
         },
       );
       const ended = own.filter((one) => one.closed !== null && one.close !== null);
       traces.push({
         type: "scatter", mode: "markers", x: ended.map((trade) => trade.closed), y: ended.map((trade) => trade.close),
-        text: ended.map(told), hovertemplate: "%{text}<extra></extra>", showlegend: false, marker: { color, size: 8, symbol: "x-thin", line: { color, width: 2 } },
+        text: ended.map(tradeText), hovertemplate: "%{text}<extra></extra>", showlegend: false, marker: { color, size: 8, symbol: "x-thin", line: { color, width: 2 } },
       });
     }
     return traces;
@@ -240,9 +240,9 @@
     if (!areMarked) layout.yaxis2 = { ...layout.yaxis, domain: [0, 0.2], range: undefined, autorange: true, ...ticksOf(parts), title: { text: "trades" } };
     const looks = { ...config, scrollZoom: !narrow.matches, displayModeBar: false, doubleClick: false };
     await Plotly.react(chart, parts, layout, looks);
-    tell(bars, inEnd - inFirst, seen, areMarked);
+    describe(bars, inEnd - inFirst, seen, areMarked);
   };
-  const tell = (bars, count, seen, areMarked) => {
+  const describe = (bars, count, seen, areMarked) => {
     const total = series().levels[0].count;
     const drawn = `${many(count)} bars of ${lengthName(bars.length)} of the ${many(total)} candles of ${series().name}`;
     const shown = areMarked ? `${many(seen.length)} trades in sight` : `${many(seen.length)} trades in sight, counted: zoom in to see each`;

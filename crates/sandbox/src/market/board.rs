@@ -1,11 +1,12 @@
 //! The pairs on offer, each with its stored candles.
 
+use super::PricePaths;
 use crate::chance::{Chance, symbol_key};
 use crate::{SandboxError, SandboxSettings};
 use candlewick_broker::USUAL_INTERVALS;
 use candlewick_history::{AssetType, asset_type_of, known_market, resample};
 use candlewick_sdk::{CandleSeries, Interval, Millis, Symbol};
-use candlewick_simulator::SimulationSettings;
+use candlewick_simulator::{PricePath, SimulationSettings};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
@@ -23,6 +24,8 @@ pub(crate) struct Board {
     /// Made from the stored ones when first asked for; `None` where no long candle is complete.
     resampled: Mutex<BTreeMap<Interval, Option<CandleSeries>>>,
     pub(super) tick: Option<f64>,
+    /// What prices the trades of this pair.
+    pub(super) path: Option<PricePath>,
     pub(crate) chance: Chance,
     pub(crate) symbol_key: u64,
 }
@@ -32,6 +35,7 @@ impl Boards {
         series: &[CandleSeries],
         settings: &SandboxSettings,
         simulation: &SimulationSettings,
+        paths: &PricePaths,
     ) -> Result<Self, SandboxError> {
         let mut boards: BTreeMap<Symbol, Board> = BTreeMap::new();
         for one in series {
@@ -44,6 +48,7 @@ impl Boards {
                     stored: Vec::new(),
                     resampled: Mutex::default(),
                     tick: tick_of(simulation, symbol),
+                    path: paths.get(&symbol).cloned(),
                     chance: Chance::new(settings.seed),
                     symbol_key: symbol_key(symbol),
                 }),

@@ -9,9 +9,20 @@ pub(crate) use aggregate::{Forming, Window};
 pub(crate) use board::{Board, Boards};
 pub(crate) use second::Second;
 
-use candlewick_sdk::CandleSeries;
-use candlewick_simulator::Market;
+use candlewick_sdk::{CandleSeries, Symbol};
+use candlewick_simulator::{Market, PricePath, SimulationSettings, SimulatorError};
 use std::collections::BTreeMap;
+
+/// What prices the trades of each symbol.
+pub(crate) type PricePaths = BTreeMap<Symbol, PricePath>;
+
+/// The price path of each market.
+pub(crate) fn paths_of(
+    markets: &[Market],
+    simulation: &SimulationSettings,
+) -> Result<PricePaths, SimulatorError> {
+    markets.iter().map(|market| Ok((market.symbol(), PricePath::new(market.clone(), simulation)?))).collect()
+}
 
 /// The simulator's markets for a set of series: of each symbol the finest series is the detail and the next longer
 /// one the price series; a symbol with one series has no detail. Longer series are only served as candles.

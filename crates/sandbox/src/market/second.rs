@@ -3,6 +3,7 @@
 use super::board::Board;
 use super::bridge::Bridge;
 use candlewick_sdk::{Candle, CandleSeries, Millis};
+use candlewick_simulator::{PathPrice, PriceMoment};
 
 /// Prices of one second.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,13 +44,27 @@ impl Board {
         let volume = candle.volume() / seconds as f64;
         if seconds == 1 {
             let (open, high, low, close) = (candle.open(), candle.high(), candle.low(), candle.close());
-            return Second { time, open, high, low, close, volume };
+            return self.with_trades(Second { time, open, high, low, close, volume });
         }
         let (tick, chance, symbol_key) = (self.tick, self.chance, self.symbol_key);
         let bridge = Bridge { candle, seconds, tick, chance, symbol_key };
         let elapsed = ((time - candle.time()).get() / 1_000).cast_unsigned();
         let (open, close) = (bridge.price_after(elapsed), bridge.price_after(elapsed + 1));
-        Second { time, open, high: open.max(close), low: open.min(close), close, volume }
+        let (high, low) = (open.max(close), open.min(close));
+        self.with_trades(Second { time, open, high, low, close, volume })
+    }
+
+    /// The second with the prices at which trades open and close in it. They follow the price path, which goes straight
+    /// through a candle, so that a backtest gives the same; the record shows that they were traded.
+    fn with_trades(&self, second: Second) -> Second {
+        let moments = [PriceMoment::Entry(second.time), PriceMoment::Exit(second.time + Millis::SECOND)];
+        let priced = self.path.iter().flat_map(|path| moments.map(|moment| path.price(moment)));
+        priced.fold(second, |second, price| match price {
+            PathPrice::Price(price) => {
+                Second { high: second.high.max(price), low: second.low.min(price), ..second }
+            }
+            PathPrice::Gap | PathPrice::Beyond => second,
+        })
     }
 }
 

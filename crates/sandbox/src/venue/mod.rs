@@ -15,14 +15,15 @@ use crate::body;
 use crate::chance::Chance;
 use crate::fault::{Fault, Switchboard};
 use crate::identifier::{Named, identify};
+use crate::market::PricePaths;
 use account::Account;
-use candlewick_sdk::{ExpirationType, Millis, Money, MoneyScale, Symbol};
+use candlewick_sdk::{ExpirationType, Millis, Money, MoneyScale};
 use candlewick_simulator::{
-    AnswerKind, Market, Moments, Order, PathPrice, PriceMoment, PricePath, Refusal, SimulationSettings,
-    Simulator, SimulatorError, VenueEvent, check_expiry,
+    AnswerKind, Market, Moments, Order, PathPrice, PriceMoment, Refusal, SimulationSettings, Simulator,
+    SimulatorError, VenueEvent, check_expiry,
 };
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 use trade::{Ending, Trade};
 
@@ -35,7 +36,7 @@ pub(crate) struct Venue {
     simulation: SimulationSettings,
     markets: Vec<Market>,
     /// For the entry of a `NEXT_CANDLE`, which the simulator says only with the settlement.
-    paths: BTreeMap<Symbol, PricePath>,
+    paths: PricePaths,
     trades: Vec<Trade>,
     by_id: HashMap<String, usize>,
     by_number: HashMap<u64, usize>,
@@ -95,15 +96,13 @@ impl Venue {
     pub(crate) fn new(
         simulation: SimulationSettings,
         (wallet, balance, scale): (TradedWallet, Money, MoneyScale),
-        markets: Vec<Market>,
+        (markets, paths): (Vec<Market>, PricePaths),
         start: Millis,
         chance: Chance,
         switchboard: Arc<Switchboard>,
     ) -> Result<Self, SimulatorError> {
-        let paths =
-            markets.iter().map(|market| Ok((market.symbol(), PricePath::new(market.clone(), &simulation)?)));
         Ok(Self {
-            paths: paths.collect::<Result<_, SimulatorError>>()?,
+            paths,
             simulator: Simulator::new(simulation.clone(), balance, markets.clone())?,
             simulation,
             markets,
@@ -227,14 +226,16 @@ impl Venue {
         self.account.user(now)
     }
 
-    /// The entry of a trade as far as it is known at `now`: that of a `NEXT_CANDLE` from its open on. (Under
-    /// `stress` the settlement replaces it by the shifted price.)
+    /// The entry of a trade as far as it is known at `now`: never before the trade opens. (Under `stress` the
+    /// settlement replaces that of a `NEXT_CANDLE` by the shifted price.)
     fn open_price_at(&self, trade: &Trade, now: Millis) -> Option<f64> {
         if let Some(settled) = trade.settled_at(now) {
             return settled.open_price;
         }
-        let next_candle = trade.order.expiry.expiration_type == ExpirationType::NextCandle;
-        if trade.open_price.is_some() || !next_candle || now < trade.open_time {
+        if now < trade.open_time {
+            return None;
+        }
+        if trade.open_price.is_some() || trade.order.expiry.expiration_type != ExpirationType::NextCandle {
             return trade.open_price;
         }
         match self.paths.get(&trade.order.symbol)?.price(PriceMoment::Entry(trade.open_time)) {

@@ -158,7 +158,14 @@ async fn an_async_open_is_processing_until_it_arrives() {
             (&json!(status), &json!(result)),
             "after {after_ms} ms"
         );
+        assert_eq!(seen["openPrice"], json!(0.0), "it opens at the end of that second");
+        assert_eq!(venue.full_rows().await[0]["openPriceTime"], json!(0));
     }
+    venue.clock.set(crate::harness::NOON + 2_998);
+    assert_eq!(venue.get(&path).await.json()["openPrice"], json!(0.0));
+    venue.clock.set(crate::harness::NOON + 2_999);
+    crate::harness::assert_close(&venue.get(&path).await.json()["openPrice"], 130.05);
+    assert_eq!(venue.full_rows().await[0]["openPriceTime"], trade["openTime"]);
 }
 
 #[tokio::test]

@@ -13,3 +13,4 @@ mod openapi;
 mod properties;
 mod rough_client;
 mod settlement;
+mod trade_prices;

@@ -9,7 +9,7 @@ const FORGOTTEN: f64 = 1e-9;
 /// which begin together.
 ///
 /// The arithmetic is that of the wrapped crate's exponential average, which is not used because of the layout of its fields
-/// (`performance: large`).
+/// (docs/performance.md).
 #[derive(Clone, Debug)]
 pub(super) struct Smoothing<const LINES: usize = 1> {
     /// While the seed lacks values, their sums.
@@ -47,7 +47,7 @@ impl<const LINES: usize> Smoothing<LINES> {
 
     /// Takes a finite value for each line; answers from the `period`th on.
     ///
-    /// The seed is no function of its own, so that the means need not be written for each candle (`performance: candles`).
+    /// The seed is no function of its own, so that the means stay in registers from candle to candle (docs/performance.md).
     #[inline]
     pub(super) fn update_all(&mut self, values: [f64; LINES]) -> Option<[f64; LINES]> {
         if self.missing > 0 {

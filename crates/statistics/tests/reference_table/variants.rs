@@ -3,7 +3,7 @@
 use super::Figure;
 use candlewick_statistics::{
     DirectedTrade, EdgeTest, EdgeTestPlan, GroupMoments, OpenTime, TradeOutcome, TradeSide,
-    direction_baseline, exposure, longest_streaks, shrink_to_whole,
+    direction_baseline, exposure, longest_streaks, shrink_to_overall_mean,
 };
 use std::error::Error;
 
@@ -35,7 +35,7 @@ pub(crate) fn figures() -> Result<Vec<Figure>, Box<dyn Error>> {
         (0..lost).for_each(|_| group.add(-1.0));
         group
     });
-    let drawn = shrink_to_whole(&groups)?;
+    let drawn = shrink_to_overall_mean(&groups)?;
     let drawn = |group: usize| drawn[group].ok_or("the group has trades");
     let time = |(from_ms, until_ms): (i64, i64)| OpenTime { from_ms, until_ms };
     let open = [(10, 50), (40, 70), (90, 120)].map(time);

@@ -8,7 +8,7 @@ use crate::interrupt::Interrupt;
 use crate::output::{print, print_json};
 use crate::progress::Terminal;
 use candlewick_app::fetch::{
-    BATCH, CandleJob, Fetched, Fetching, Finished, Mixing, PriceJob, Target, document, fetch_candles,
+    BATCH, CandleJob, FetchEnd, Fetched, Fetching, Mixing, PriceJob, Target, document, fetch_candles,
     record_prices, targets, text,
 };
 use candlewick_history::AssetType;
@@ -76,8 +76,8 @@ pub(super) fn run(arguments: &FetchArguments, context: &Context<'_>) -> Result<E
         // Recording ends when somebody has enough; candles that were asked for and are not there are missing.
         let ending = ending.map(|ending| if arguments.record { ending } else { Ending::Interrupted });
         let finished = match ending {
-            Some(Ending::Interrupted) => Finished::Interrupted,
-            Some(Ending::Done) | None => Finished::Yes,
+            Some(Ending::Interrupted) => FetchEnd::Interrupted,
+            Some(Ending::Done) | None => FetchEnd::Complete,
         };
         fail_with_last(failures)?;
         if context.global.json {

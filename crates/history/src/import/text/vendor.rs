@@ -7,7 +7,7 @@ use crate::import::ImportFormat;
 use crate::import::row::Clock;
 use candlewick_sdk::Interval;
 
-/// Tells a layout from a file's first line; none when the line is not of the format.
+/// Recognises a layout by a file's first line; none when the line is not of the format.
 type LayoutOf = fn(&str) -> Option<Layout>;
 
 /// Every layout, in the order in which they are tried. No first line is of two.

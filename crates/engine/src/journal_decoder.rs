@@ -32,18 +32,18 @@ pub enum Recorded {
 
 /// Why an entry cannot be read back.
 #[derive(Debug, thiserror::Error)]
-pub enum RecallError {
+pub enum DecodeError {
     /// The entry has not the form that this program writes.
     #[error("this is not an entry of a journal")]
-    CheckJournal(#[from] serde_json::Error),
+    InvalidEntry(#[from] serde_json::Error),
     /// The header does not name its bots.
     #[error("the header of a run does not say which bots it had")]
-    CheckHeader,
+    NoBots,
 }
 
 /// Reads the entries of one run, and says which of its bots and symbols are which of the Session's.
 #[derive(Debug, Default)]
-pub struct Recall {
+pub struct JournalDecoder {
     bots: Vec<BotId>,
     symbols: Vec<SymbolId>,
     /// One for each text and names of numbers that occurred, so that equal reasons share their words.
@@ -83,7 +83,7 @@ struct ReasonWords {
     names: Vec<String>,
 }
 
-impl Recall {
+impl JournalDecoder {
     /// For the entries of a run whose bots are the Session's own: a replay.
     pub fn of_same_bots(session: &Session) -> Self {
         let bots = (0..session.bots().len()).filter_map(BotId::new).collect();
@@ -95,15 +95,15 @@ impl Recall {
     /// folded into the ledger.
     ///
     /// # Errors
-    /// [`RecallError::CheckHeader`] when the header does not name its bots.
-    pub fn of_run(header: &Header, session: &mut Session) -> Result<Self, RecallError> {
+    /// [`DecodeError::NoBots`] when the header does not name its bots.
+    pub fn of_run(header: &Header, session: &mut Session) -> Result<Self, DecodeError> {
         #[derive(Deserialize)]
         struct Bot {
             name: String,
             symbol: Symbol,
         }
         let named = header.settings.pointer("/session/bots").cloned().unwrap_or(Value::Null);
-        let named: Vec<Bot> = serde_json::from_value(named).map_err(|_| RecallError::CheckHeader)?;
+        let named: Vec<Bot> = serde_json::from_value(named).map_err(|_| DecodeError::NoBots)?;
         let place = |bot: &Bot| session.bots().iter().position(|name| *name == bot.name).and_then(BotId::new);
         let bots = named.iter().map(|bot| place(bot).unwrap_or(BotId::RETIRED)).collect();
         let mut own: Vec<Symbol> = Vec::new();
@@ -120,16 +120,16 @@ impl Recall {
     /// Reads an event.
     ///
     /// # Errors
-    /// [`RecallError::CheckJournal`] when it is none.
-    pub fn read_event(&self, body: &str) -> Result<Recorded, RecallError> {
+    /// [`DecodeError::InvalidEntry`] when it is none.
+    pub fn read_event(&self, body: &str) -> Result<Recorded, DecodeError> {
         Ok(Recorded::Event(serde_json::from_str(body)?))
     }
 
     /// Reads an action.
     ///
     /// # Errors
-    /// [`RecallError::CheckJournal`] when it is none.
-    pub fn read_action(&mut self, body: &str) -> Result<Recorded, RecallError> {
+    /// [`DecodeError::InvalidEntry`] when it is none.
+    pub fn read_action(&mut self, body: &str) -> Result<Recorded, DecodeError> {
         Ok(match serde_json::from_str(body)? {
             RecordedAction::Refuse {} => Recorded::Refuse,
             RecordedAction::Verdict {} => Recorded::Verdict,
@@ -165,7 +165,7 @@ impl Recall {
 ///
 /// # Errors
 /// None in practice: an action is always JSON.
-pub fn to_recorded_form(action: &Action) -> Result<Value, RecallError> {
+pub fn to_recorded_form(action: &Action) -> Result<Value, DecodeError> {
     Ok(serde_json::to_value(action)?)
 }
 
@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn every_kind_of_event_is_read_back_as_it_was_written() {
-        let recall = Recall::of_same_bots(&one_bot(&[]));
+        let recall = JournalDecoder::of_same_bots(&one_bot(&[]));
         for kind in every_event() {
             let event = Event { at: Millis::new(1), received: Millis::new(2), kind };
             let body = serde_json::to_string(&event).unwrap();
@@ -279,7 +279,7 @@ mod tests {
         assert_eq!(first.ledger().day_profit(), Money::from_minor(-1_000));
 
         let mut second = one_bot(&[]);
-        let mut recall = Recall::of_same_bots(&second);
+        let mut recall = JournalDecoder::of_same_bots(&second);
         let mut book = TradeBook::default();
         for (is_event, body) in lines.iter().filter(|(_, body)| is_kept(body)) {
             let recorded = if *is_event { recall.read_event(body) } else { recall.read_action(body) };
