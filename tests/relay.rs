@@ -44,7 +44,7 @@ impl Relay {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let (asked, open) = (Arc::new(Asked::default()), Arc::new(Mutex::new(Open::default())));
-        let (asked_lines, opened) = (Arc::clone(&asked), Arc::clone(&open));
+        let (record, opened) = (Arc::clone(&asked), Arc::clone(&open));
         let listening = std::thread::spawn(move || {
             for client in listener.incoming() {
                 let client = client.unwrap();
@@ -55,12 +55,10 @@ impl Relay {
                 let venue = TcpStream::connect(&venue).unwrap();
                 open.streams.extend([client.try_clone().unwrap(), venue.try_clone().unwrap()]);
                 let (to_client, from_venue) = (client.try_clone().unwrap(), venue.try_clone().unwrap());
-                let asked_lines = Arc::clone(&asked_lines);
+                let record = Arc::clone(&record);
                 std::thread::spawn(move || pass_on(from_venue, to_client, |_| {}));
                 let mut text = String::new();
-                std::thread::spawn(move || {
-                    pass_on(client, venue, |bytes| asked_lines.take(&mut text, bytes))
-                });
+                std::thread::spawn(move || pass_on(client, venue, |bytes| record.take(&mut text, bytes)));
             }
         });
         Self { url, asked, open, listening }

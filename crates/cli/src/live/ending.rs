@@ -105,7 +105,7 @@ fn ending_of(finished: Finished) -> Result<Ending, Failure> {
         Stop::TimeUp | Stop::DataEnds(_) => match finished.halted {
             None => Ok(Ending::Done),
             Some(reason) => {
-                let problem = anyhow::anyhow!("the run ended halted by a person: {reason}");
+                let problem = anyhow::anyhow!("the run ended halted: {reason}");
                 Err(Failure::new(FailureKind::Stopped, problem)
                     .help("`candlewick resume` allows opens again"))
             }

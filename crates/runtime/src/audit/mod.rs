@@ -4,6 +4,7 @@
 mod candles;
 mod payout;
 mod prices;
+mod results;
 mod settlement;
 mod terms;
 mod wallet;
@@ -11,9 +12,10 @@ mod wallet;
 pub(crate) use candles::RevisionAudit;
 pub(crate) use payout::PayoutAudit;
 pub(crate) use prices::PriceAudit;
+pub(crate) use results::{ListedResults, Settling};
 pub(crate) use settlement::{PriceCheck, Settlement, SettlementAudit};
 pub(crate) use terms::{Terms, check_terms};
-pub(crate) use wallet::{Quiet, WalletAudit, WalletReading};
+pub(crate) use wallet::{Quiet, WalletAudit, WalletReading, WalletState};
 
 use candlewick_engine::IntentId;
 use serde::{Deserialize, Serialize};
@@ -85,6 +87,7 @@ pub struct Tally {
 pub(crate) struct Audits {
     pub(crate) wallet: WalletAudit,
     pub(crate) settlements: SettlementAudit,
+    pub(crate) results: ListedResults,
     pub(crate) prices: PriceAudit,
     pub(crate) revisions: RevisionAudit,
     pub(crate) payouts: PayoutAudit,

@@ -21,6 +21,19 @@ pub(crate) struct WalletAudit {
     changes: VecDeque<(Money, Millis)>,
     /// A difference that has been seen once: the wallet, and when.
     suspect: Option<(Money, Millis)>,
+    state: WalletState,
+}
+
+/// Whether there is anything to compare.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum WalletState {
+    /// The venue shows a balance that can be.
+    #[default]
+    Sound,
+    /// It shows none.
+    Missing,
+    /// It shows one below zero.
+    BelowZero,
 }
 
 /// What a reading shows.
@@ -37,6 +50,11 @@ pub(crate) enum WalletReading {
 }
 
 impl WalletAudit {
+    /// Takes what the venue shows at all; answers whether that is another trouble than before.
+    pub(crate) fn has_new_trouble(&mut self, state: WalletState) -> bool {
+        std::mem::replace(&mut self.state, state) != state && state != WalletState::Sound
+    }
+
     /// Takes a reading of the wallet beside the ledger's free balance. `is_quiet` says that no intent is open, in flight,
     /// in doubt or reserved; a wallet may lag behind the last change by `patience`.
     pub(crate) fn read(

@@ -237,7 +237,7 @@ impl Coordinator {
         };
         let close = settled.close_time.or(trade.close_time).unwrap_or(now);
         self.audit_terms(intent, &report, step);
-        self.audit_settlement(&settled, step);
+        self.audit_settlement(&settled, venue_id, step);
         // A trade that was over when it was adopted may end while its adoption still waits in the queue.
         let at = self.events.after_answer(intent).map_or(now, |after| after.max(now));
         self.events.add(at, Place::Settlement(close, intent), EventKind::Settled(settled));

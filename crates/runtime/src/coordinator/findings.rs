@@ -6,9 +6,10 @@ use super::command::{Ask, Step};
 use super::event_queue::Place;
 use super::input::RequestId;
 use crate::audit::{
-    Audit, Finding, PriceCheck, Quiet, Settlement, Terms, WalletReading, Weight, check_terms,
+    Audit, Finding, PriceCheck, Quiet, Settlement, Settling, Terms, WalletReading, WalletState, Weight,
+    check_terms,
 };
-use candlewick_broker::{Balances, BrokerError, PriceAnswer, Reply, TradeReport};
+use candlewick_broker::{Balances, BrokerError, PriceAnswer, Reply, TradeListing, TradeReport};
 use candlewick_engine::{Control, EventKind, IntentId, IntentRow, Settled};
 use candlewick_sdk::{Candle, Millis, Money, Payout, Series};
 use serde_json::json;
@@ -77,13 +78,39 @@ impl Coordinator {
         match answer {
             Ok(reply) => {
                 let balance = reply.value.of(self.session.account());
-                if let Some(amount) = balance.and_then(|balance| self.session.money(balance)) {
+                let amount = balance.and_then(|balance| self.session.money(balance));
+                self.check_wallet(amount, step);
+                if let Some(amount) = amount {
                     self.events.add(step.now, Place::Balance, EventKind::Balance { amount });
                     self.audit_wallet(amount, step);
                 }
             }
             Err(error) => step.warn(format!("no wallets: {error}")),
         }
+    }
+
+    /// A wallet that is gone, or holds what none can hold, is said at once.
+    fn check_wallet(&mut self, amount: Option<Money>, step: &mut Step<'_>) {
+        let state = match amount {
+            None => WalletState::Missing,
+            Some(amount) if amount < Money::ZERO => WalletState::BelowZero,
+            Some(_) => WalletState::Sound,
+        };
+        if self.audits.wallet.has_new_trouble(state) {
+            let account = self.session.account();
+            let text = amount.map_or_else(
+                || format!("the venue shows no {account} wallet: what it holds is not known"),
+                |amount| format!("the {account} wallet holds {}", self.session.scale().to_decimal(amount)),
+            );
+            self.session.alarm(text, step);
+        }
+    }
+
+    /// Listed trades against what was booked of them.
+    pub(super) fn audit_results(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
+        let at = (self.session.scale(), step.now);
+        let findings = self.audits.results.check(&listing.trades, listing.began, at);
+        self.found(Audit::Settlement, 0, findings, step);
     }
 
     /// The wallet against the ledger; a movement that nothing explains is booked.
@@ -124,7 +151,9 @@ impl Coordinator {
     }
 
     /// A settlement against its payout and its own prices; those against the price records as soon as they are asked for.
-    pub(super) fn audit_settlement(&mut self, settled: &Settled, step: &mut Step<'_>) {
+    pub(super) fn audit_settlement(&mut self, settled: &Settled, venue_id: String, step: &mut Step<'_>) {
+        let Settled { intent, outcome, profit, .. } = *settled;
+        self.audits.results.book(venue_id, Settling { intent, outcome, profit, at: step.now });
         let Some(row) = self.session.row(settled.intent) else { return };
         let terms = row.approved;
         let settlement = Settlement {
@@ -158,6 +187,12 @@ impl Coordinator {
         let symbol = self.session.symbol_of(&terms);
         if let Some(payout) = row.payout {
             self.audits.payouts.recall(symbol, payout);
+        }
+        if let Some(((outcome, at), id)) =
+            row.outcome.zip(row.settled_at).zip(self.session.book().venue_id(row))
+        {
+            let (intent, profit) = (terms.intent(), row.profit);
+            self.audits.results.book(id.as_str().to_owned(), Settling { intent, outcome, profit, at });
         }
         let is_young = row.settled_at.is_some_and(|at| now - at < RECALLED);
         if let Some(outcome) = row.outcome.filter(|_| is_young && self.settings.audit_settlement_prices) {

@@ -90,6 +90,7 @@ impl Coordinator {
     ) {
         let Some(listing) = self.doubts.take_listing() else { return };
         let now = step.now;
+        self.audit_results(&listing, step);
         let balance = balances.and_then(|reply| reply.value.of(self.session.account()));
         let wallet = balance.and_then(|balance| self.session.money(balance));
         let opening: Vec<IntentId> = self.requests.opening().collect();

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::resolver::report_of_tests;
-use candlewick_broker::{Progress, Reported};
+use candlewick_broker::{Balances, Progress, Reported};
 use candlewick_engine::{IntentState, Settled};
 use candlewick_sdk::{Direction, Outcome};
 
@@ -48,36 +48,63 @@ fn trade(claimed: &[&str], opened: &TradeReport, record: impl Fn(i64) -> TradeRe
     for id in claimed {
         bench.coordinator.doubts.claim(id);
     }
-    bench.signal();
+    play(&mut bench, OPENED, |ask, ms, now| match ask {
+        Asked::Open => Answer::Open(INTENT, OpenOutcome::Opened(Reply::at(Box::new(opened.clone()), now))),
+        Asked::Trade => Answer::Trade(INTENT, Ok(Box::new(Reply::at(record(ms), now)))),
+        Asked::List => Answer::Trades(TradeListing::default()),
+    })
+}
+
+/// What is asked about trades.
+enum Asked {
+    Open,
+    Trade,
+    List,
+}
+
+/// Five minutes from a moment on, with one candle at [`OPENED`].
+fn play(bench: &mut Bench, from: i64, answer: impl Fn(Asked, i64, Millis) -> Answer) -> Seen {
     let (mut booked, mut asked, mut warnings) = (None, Vec::new(), Vec::new());
-    for ms in (OPENED..300_000).step_by(500) {
-        let mut inputs = vec![Input::Time, Input::Durable(Ok(()))];
+    for ms in (from..300_000).step_by(500) {
+        let mut inputs = vec![Input::Time, if ms == 0 { Input::Start } else { Input::Durable(Ok(())) }];
         while let Some(input) = inputs.pop() {
             let now = bench.at(ms).now;
             for command in bench.step(input) {
-                match command {
-                    Command::Send(open) => {
-                        let outcome = OpenOutcome::Opened(Reply::at(Box::new(opened.clone()), now));
-                        inputs.push(Input::Answer(Answer::Open(open.intent(), outcome)));
-                    }
-                    Command::Ask(Ask::Trade(intent, _)) => {
+                let answer = match command {
+                    Command::Send(_) => answer(Asked::Open, ms, now),
+                    Command::Ask(Ask::Trade(..)) => {
                         asked.push(ms);
-                        let reply = Box::new(Reply::at(record(ms), now));
-                        inputs.push(Input::Answer(Answer::Trade(intent, Ok(reply))));
+                        answer(Asked::Trade, ms, now)
+                    }
+                    Command::Ask(Ask::Trades) => answer(Asked::List, ms, now),
+                    Command::Ask(Ask::BalancesAfterTrades) => {
+                        let failed = BrokerError::Unavailable { text: "no".to_owned() };
+                        Answer::BalancesAfterTrades(Err(failed))
                     }
                     Command::Ask(Ask::Candles(series, _)) => {
+                        let candles = match ms {
+                            0 => Some(Vec::new()),
+                            OPENED => Some(vec![candle(now)]),
+                            _ => None,
+                        };
+                        let reply = |candles| Reply::at(Candles { candles, ..Candles::default() }, now);
                         let failed = BrokerError::Unavailable { text: "no".to_owned() };
-                        inputs.push(Input::Answer(Answer::Candles(series, Err(failed))));
+                        Answer::Candles(series, candles.map(reply).ok_or(failed))
                     }
                     Command::Record(JournalEntry::Event(Event {
                         kind: EventKind::Settled(Settled { profit, .. }),
                         ..
                     })) => {
                         assert_eq!(booked.replace((profit.minor(), ms)), None, "booked once");
+                        continue;
                     }
-                    Command::Notify(crate::Notice::Warning(text)) => warnings.push(text),
-                    _ => {}
-                }
+                    Command::Notify(crate::Notice::Warning(text)) => {
+                        warnings.push(text);
+                        continue;
+                    }
+                    _ => continue,
+                };
+                inputs.push(Input::Answer(answer));
             }
         }
     }
@@ -170,5 +197,57 @@ fn a_time_that_a_trade_cannot_have_is_reckoned_by_our_own_clock() {
         assert_eq!(seen.state, IntentState::Settled, "{close}: {seen:?}");
         assert!(seen.booked.is_some_and(|(_, at)| at <= 160_000), "{close}: {seen:?}");
         assert!(seen.warnings_about("which is not believed") > 0, "{:?}", seen.warnings);
+    }
+}
+
+#[test]
+fn a_result_that_the_list_contradicts_later_is_an_alarm_and_stays_booked() {
+    let mut parts = parts();
+    parts.settings.list_every_s = 30;
+    let mut bench = Bench::of(parts);
+    let seen = play(&mut bench, 0, |ask, ms, now| match ask {
+        Asked::Open => Answer::Open(INTENT, OpenOutcome::Opened(Reply::at(Box::new(running()), now))),
+        Asked::Trade => Answer::Trade(INTENT, Ok(Box::new(Reply::at(over(), now)))),
+        Asked::List => {
+            let progress = Progress::Over(if ms < 200_000 { Outcome::Won } else { Outcome::Lost });
+            let trades = if ms < OPENED { Vec::new() } else { vec![TradeReport { progress, ..running() }] };
+            let is_complete = true;
+            Answer::Trades(TradeListing { began: now, ended: now, is_complete, trades, ended_early: None })
+        }
+    });
+    let contradicted = seen.warnings_about("intent 1 was booked as WON, and the list says LOST now");
+    assert_eq!((contradicted, seen.booked), (1, Some((800, 125_000))), "{:?}", seen.warnings);
+}
+
+#[test]
+fn a_wallet_that_is_gone_or_below_zero_is_said_once() {
+    let mut bench = Bench::start(|parts| parts.settings.wallet_every_s = 10);
+    // One is asked for at the start.
+    let mut reading = 0;
+    let mut read = |demo: Option<i64>| {
+        let asks = |command: &Command| matches!(command, Command::Ask(Ask::Balances));
+        let asked = bench.at(reading * 20_000).step(Input::Time);
+        assert!(reading == 0 || asked.iter().any(asks), "{asked:?}");
+        reading += 1;
+        let balances = Balances { demo: demo.map(Decimal::from), real: None };
+        let now = bench.now;
+        let commands = bench.step(Input::Answer(Answer::Balances(Ok(Reply::at(balances, now)))));
+        let warning = |command: &Command| match command {
+            Command::Notify(crate::Notice::Warning(text)) => Some(text.clone()),
+            _ => None,
+        };
+        commands.iter().filter_map(warning).collect::<Vec<_>>()
+    };
+    let missing = "the venue shows no demo wallet: what it holds is not known";
+    for (demo, expected) in [
+        (Some(1_000), None),
+        (None, Some(missing)),
+        (None, None),
+        (Some(-3), Some("the demo wallet holds -3.00")),
+        (Some(-3), None),
+        (Some(1_000), None),
+        (None, Some(missing)),
+    ] {
+        assert_eq!(read(demo), Vec::from_iter(expected), "{demo:?}");
     }
 }

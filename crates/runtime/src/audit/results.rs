@@ -1,0 +1,119 @@
+//! Results that were booked, against what the venue's list says of them later.
+
+use super::{Audit, Finding, named};
+use crate::resolver::LONGEST_LIST_LAG;
+use candlewick_broker::{Progress, TradeReport};
+use candlewick_engine::IntentId;
+use candlewick_sdk::{Millis, Money, MoneyScale, Outcome};
+use std::collections::BTreeMap;
+
+/// For how long the list is compared with what was booked.
+const COMPARED_FOR: Millis = Millis::DAY;
+
+/// The results of the last day, by the venue's identifiers.
+#[derive(Debug, Default)]
+pub(crate) struct ListedResults {
+    booked: BTreeMap<String, Settling>,
+}
+
+/// What was booked of a trade.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Settling {
+    pub(crate) intent: IntentId,
+    pub(crate) outcome: Outcome,
+    pub(crate) profit: Money,
+    /// When it became known.
+    pub(crate) at: Millis,
+}
+
+impl ListedResults {
+    /// A trade was booked so.
+    pub(crate) fn book(&mut self, venue_id: String, settling: Settling) {
+        self.booked.insert(venue_id, settling);
+    }
+
+    /// Compares listed trades with what was booked of them at `now`. A difference is reported once.
+    pub(crate) fn check(
+        &mut self,
+        listed: &[TradeReport],
+        began: Millis,
+        (scale, now): (MoneyScale, Millis),
+    ) -> Vec<Finding> {
+        if self.booked.is_empty() {
+            return Vec::new();
+        }
+        self.booked.retain(|_, settling| now - settling.at < COMPARED_FOR);
+        let mut findings = Vec::new();
+        for report in listed {
+            let Some(settling) = self.booked.get(&report.id) else { continue };
+            if let Some(difference) = settling.difference(report, began, scale) {
+                let text = format!("{}was booked as {difference}", named(settling.intent));
+                findings.push(Finding::alarm(Audit::Settlement, text));
+                self.booked.remove(&report.id);
+            }
+        }
+        findings
+    }
+}
+
+impl Settling {
+    fn difference(&self, report: &TradeReport, began: Millis, scale: MoneyScale) -> Option<String> {
+        let profit = report.profit.and_then(|profit| scale.rounded(profit).ok());
+        match &report.progress {
+            Progress::Over(outcome) if *outcome != self.outcome => {
+                Some(format!("{}, and the list says {outcome} now", self.outcome))
+            }
+            Progress::Over(_) => profit.filter(|profit| *profit != self.profit).map(|profit| {
+                let (booked, listed) = (scale.to_decimal(self.profit), scale.to_decimal(profit));
+                format!("a profit of {booked}, and the list says {listed} now")
+            }),
+            // A list may lag.
+            Progress::Running if began - self.at > LONGEST_LIST_LAG => {
+                Some(format!("{}, and the list says that it runs", self.outcome))
+            }
+            Progress::Running | Progress::OverUnreported | Progress::Unrecognised(_) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_sdk::rust_decimal::Decimal;
+
+    #[test]
+    fn a_result_that_the_list_contradicts_is_reported_once() {
+        let over = |outcome, profit: Option<i64>| TradeReport {
+            progress: Progress::Over(outcome),
+            profit: profit.map(|minor| Decimal::new(minor, 2)),
+            ..TradeReport::new("01JT")
+        };
+        let late = LONGEST_LIST_LAG + Millis::new(1);
+        for (report, at, expected) in [
+            (over(Outcome::Won, Some(800)), late, None),
+            (over(Outcome::Won, None), late, None),
+            (over(Outcome::Lost, None), late, Some("booked as WON, and the list says LOST now")),
+            (over(Outcome::Cancelled, Some(0)), late, Some("booked as WON, and the list says CANCELLED now")),
+            (over(Outcome::Won, Some(799)), late, Some("a profit of 8.00, and the list says 7.99 now")),
+            (TradeReport::new("01JT"), late, Some("booked as WON, and the list says that it runs")),
+            (TradeReport::new("01JT"), LONGEST_LIST_LAG, None),
+            (TradeReport { id: "01JU".to_owned(), ..over(Outcome::Lost, None) }, late, None),
+            (over(Outcome::Lost, None), Millis::DAY, None),
+        ] {
+            let mut results = ListedResults::default();
+            let (intent, profit) = (IntentId::new(7), Money::from_minor(800));
+            let settling = Settling { intent, outcome: Outcome::Won, profit, at: Millis::ZERO };
+            results.book("01JT".to_owned(), settling);
+            let mut check = || results.check(std::slice::from_ref(&report), at, (MoneyScale::default(), at));
+            let found = check();
+            assert_eq!(found.len(), usize::from(expected.is_some()), "{report:?} {found:?}");
+            if let (Some(finding), Some(expected)) = (found.first(), expected) {
+                assert!(
+                    finding.text.starts_with("intent 7 ") && finding.text.contains(expected),
+                    "{finding:?}"
+                );
+            }
+            assert_eq!(check(), []);
+        }
+    }
+}
