@@ -9,8 +9,8 @@ use candlewick_sdk::{Candle, Millis, Signal, closing_before};
 /// Candles that a bot is shown before another bot's turn comes: few enough that all bots of a series find them in a cache.
 const BLOCK: usize = 128;
 
-/// The same where no bot shares its series.
-const BLOCK_OF_ONE: usize = 256;
+/// The same where no bot shares its series: few enough that memory takes the prefetches of the next block at once.
+const BLOCK_OF_ONE: usize = 64;
 
 /// The candles of every series of a Session, for [`Session::handle_candles`], and how far each bot has come in them.
 ///
