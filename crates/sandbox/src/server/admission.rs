@@ -1,9 +1,13 @@
 //! How many connections are open at once, and which one ends where a new client comes and there is no place left.
 
-use super::connection::{Connection, PARTING};
+use super::connection::Connection;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, oneshot};
+
+/// How long a connection whose place is wanted goes on, in real time: a request that was sent before it ended is read.
+pub(super) const PARTING: Duration = Duration::from_millis(20);
 
 /// The places for connections. Where all are taken, a new client gets that of the connection that has been idle the
 /// longest; only requests that are under way can make him wait.

@@ -7,6 +7,7 @@ mod date;
 mod document;
 mod failure;
 mod faults;
+mod listener;
 mod openapi;
 mod opening;
 mod payload;
@@ -15,6 +16,7 @@ mod query;
 mod state;
 mod trading;
 
-pub(crate) use connection::{Connection, ConnectionListener};
+pub(crate) use connection::Connection;
+pub(crate) use listener::ConnectionListener;
 pub(crate) use openapi::router;
 pub(crate) use state::ServerState;

@@ -1,0 +1,309 @@
+//! The listener: connections that can be reset from within a request, that end where no request comes, and that make room.
+
+use super::admission::{Admission, PARTING, Place};
+use super::connection::Connection;
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::time::{Instant, Sleep};
+
+/// How many connections may be open at once.
+const MOST_CONNECTIONS: usize = 1_024;
+/// How long the head of a request may take, in real time: from the connection's begin for its first one, from its first
+/// byte for each later one. Between requests a connection may rest.
+const HEAD_DEADLINE: Duration = Duration::from_secs(10);
+
+/// A TCP listener whose connections can be severed, have deadlines, and have a limited number of places.
+pub(crate) struct ConnectionListener {
+    listener: TcpListener,
+    admission: Admission,
+}
+
+/// One accepted TCP connection.
+pub(crate) struct SeverableStream {
+    stream: TcpStream,
+    place: Place,
+    /// Whether bytes of an answer may still wait to be written.
+    unflushed: bool,
+    /// Whether another client needs the place.
+    is_wanted: bool,
+    /// When the head that is being read must be complete.
+    head_deadline: Pin<Box<Sleep>>,
+    /// Which request that head is of: it is complete once as many requests have come.
+    head_of: u64,
+}
+
+impl ConnectionListener {
+    pub(crate) fn new(listener: TcpListener) -> Self {
+        Self::with_places(listener, MOST_CONNECTIONS)
+    }
+
+    fn with_places(listener: TcpListener, places: usize) -> Self {
+        Self { listener, admission: Admission::new(places) }
+    }
+}
+
+impl axum::serve::Listener for ConnectionListener {
+    type Io = SeverableStream;
+    type Addr = SocketAddr;
+
+    async fn accept(&mut self) -> (Self::Io, Self::Addr) {
+        let (stream, address) = axum::serve::Listener::accept(&mut self.listener).await;
+        // Without it an answer in two packets waits for the client's delayed acknowledgement.
+        if let Err(error) = stream.set_nodelay(true) {
+            tracing::debug!(%error, "no TCP_NODELAY");
+        }
+        let place = self.admission.admit().await;
+        let head_deadline = Box::pin(tokio::time::sleep(HEAD_DEADLINE));
+        let (unflushed, is_wanted, head_of) = (false, false, 1);
+        (SeverableStream { stream, place, unflushed, is_wanted, head_deadline, head_of }, address)
+    }
+
+    fn local_addr(&self) -> io::Result<Self::Addr> {
+        self.listener.local_addr()
+    }
+}
+
+impl axum::extract::connect_info::Connected<axum::serve::IncomingStream<'_, ConnectionListener>>
+    for Connection
+{
+    fn connect_info(stream: axum::serve::IncomingStream<'_, ConnectionListener>) -> Self {
+        stream.io().place.connection.clone()
+    }
+}
+
+impl SeverableStream {
+    /// The stream while the connection lives.
+    fn live(self: Pin<&mut Self>) -> io::Result<&mut Self> {
+        let this = self.get_mut();
+        if this.place.connection.is_severed() {
+            return Err(io::ErrorKind::ConnectionReset.into());
+        }
+        Ok(this)
+    }
+
+    /// Whether nothing is read, done or written for a request whose head is complete.
+    fn is_idle(&self) -> bool {
+        !self.unflushed && self.place.connection.idle_since().is_some()
+    }
+
+    /// Whether a head is being read: its deadline runs.
+    fn is_head_begun(&self) -> bool {
+        self.place.connection.requests() < self.head_of
+    }
+
+    fn begin_head(&mut self, span: Duration) {
+        self.head_of = self.place.connection.requests() + 1;
+        self.head_deadline.as_mut().reset(Instant::now() + span);
+    }
+
+    /// Whether an idle connection, of which nothing can be read now, is to end.
+    fn is_over(&mut self, context: &mut Context<'_>) -> bool {
+        if !self.is_wanted && Pin::new(&mut self.place.wanted).poll(context).is_ready() {
+            self.is_wanted = true;
+            self.begin_head(PARTING);
+        } else if self.is_wanted && !self.is_head_begun() {
+            self.begin_head(PARTING);
+        }
+        self.is_head_begun() && self.head_deadline.as_mut().poll(context).is_ready()
+    }
+}
+
+/// A severed connection closes by a reset instead of a farewell.
+impl Drop for SeverableStream {
+    fn drop(&mut self) {
+        if self.place.connection.is_severed()
+            && let Err(error) = self.stream.set_zero_linger()
+        {
+            tracing::debug!(%error, "the connection closes without a reset");
+        }
+    }
+}
+
+impl AsyncRead for SeverableStream {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let this = self.live()?;
+        let read = Pin::new(&mut this.stream).poll_read(context, buffer);
+        if !this.is_idle() {
+            return read;
+        }
+        match read {
+            Poll::Ready(read) => {
+                if !this.is_head_begun() {
+                    this.begin_head(HEAD_DEADLINE);
+                }
+                Poll::Ready(read)
+            }
+            // Without a byte: the end.
+            Poll::Pending if this.is_over(context) => Poll::Ready(Ok(())),
+            Poll::Pending => Poll::Pending,
+        }
+    }
+}
+
+impl AsyncWrite for SeverableStream {
+    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let this = self.live()?;
+        this.unflushed = true;
+        Pin::new(&mut this.stream).poll_write(context, bytes)
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let this = self.live()?;
+        let flushed = Pin::new(&mut this.stream).poll_flush(context);
+        this.unflushed = flushed.is_pending();
+        flushed
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.live()?.stream).poll_shutdown(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::connection::mark_under_way;
+    use super::*;
+    use axum::body::to_bytes;
+    use axum::extract::Request;
+    use axum::routing::get;
+    use axum::{Router, middleware};
+    use std::sync::Arc;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::sync::Notify;
+    use tokio::time::timeout;
+
+    /// A server of so many places, and a notice of each POST that has begun: GET is answered at once, POST once its body has come.
+    async fn serve(places: usize) -> (SocketAddr, Arc<Notify>) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let begun = Arc::new(Notify::new());
+        let begins = Arc::clone(&begun);
+        let take = move |request: Request| async move {
+            begins.notify_one();
+            if to_bytes(request.into_body(), 99).await.is_ok() { "taken" } else { "cut" }
+        };
+        let router = Router::new().route("/", get(|| async { "quick" }).post(take));
+        let router = router.layer(middleware::from_fn(mark_under_way));
+        let service = router.into_make_service_with_connect_info::<Connection>();
+        let serving = axum::serve(ConnectionListener::with_places(listener, places), service);
+        tokio::spawn(serving.into_future());
+        (address, begun)
+    }
+
+    async fn send(stream: &mut TcpStream, text: &str) {
+        stream.write_all(text.as_bytes()).await.unwrap();
+    }
+
+    /// Reads until the text's end has come.
+    async fn expect(stream: &mut TcpStream, end: &str) {
+        let mut answer = Vec::new();
+        while !answer.ends_with(end.as_bytes()) {
+            let mut bytes = [0; 512];
+            let read = timeout(HEAD_DEADLINE * 3, stream.read(&mut bytes)).await;
+            let length = read.expect("an answer").unwrap();
+            assert!(length > 0, "it ended after {:?}", String::from_utf8_lossy(&answer));
+            answer.extend_from_slice(&bytes[..length]);
+        }
+    }
+
+    async fn ask(stream: &mut TcpStream) {
+        send(stream, "GET / HTTP/1.1\r\nhost: x\r\n\r\n").await;
+        expect(stream, "quick").await;
+    }
+
+    /// Whether the server ends the connection without a further byte.
+    async fn is_ended(stream: &mut TcpStream) -> bool {
+        let read = timeout(HEAD_DEADLINE * 3, stream.read(&mut [0; 1])).await;
+        read.is_ok_and(|read| read.is_ok_and(|length| length == 0))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_head_that_does_not_come_ends_the_connection_after_its_deadline() {
+        let (address, _) = serve(9).await;
+        for begun in ["", "GET / HTTP/1.1\r\nhost:"] {
+            let mut stream = TcpStream::connect(address).await.unwrap();
+            let start = Instant::now();
+            send(&mut stream, begun).await;
+            assert!(is_ended(&mut stream).await, "{begun:?}");
+            let waited = start.elapsed();
+            assert!(waited >= HEAD_DEADLINE && waited < HEAD_DEADLINE * 2, "{begun:?}: {waited:?}");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_connection_may_rest_between_requests_but_not_within_a_later_head() {
+        let (address, _) = serve(9).await;
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        for _ in 0..3 {
+            ask(&mut stream).await;
+            tokio::time::advance(HEAD_DEADLINE * 30).await;
+        }
+        send(&mut stream, "GET / HTT").await;
+        let start = Instant::now();
+        assert!(is_ended(&mut stream).await);
+        assert!(start.elapsed() >= HEAD_DEADLINE, "{:?}", start.elapsed());
+    }
+
+    #[tokio::test]
+    async fn a_new_client_gets_the_place_of_the_longest_idle() {
+        let (address, _) = serve(3).await;
+        let mut streams = Vec::new();
+        for _ in 0..3 {
+            let mut stream = TcpStream::connect(address).await.unwrap();
+            ask(&mut stream).await;
+            streams.push(stream);
+        }
+        ask(&mut streams[0]).await; // the second is now idle the longest
+        let mut fourth = TcpStream::connect(address).await.unwrap();
+        ask(&mut fourth).await;
+        assert!(is_ended(&mut streams[1]).await);
+        let mut fifth = TcpStream::connect(address).await.unwrap();
+        ask(&mut fifth).await;
+        assert!(is_ended(&mut streams[2]).await);
+        ask(&mut streams[0]).await;
+    }
+
+    #[tokio::test]
+    async fn silent_clients_keep_nobody_out() {
+        let (address, _) = serve(4).await;
+        let mut silent = Vec::new();
+        for number in 0..40 {
+            let mut stream = TcpStream::connect(address).await.unwrap();
+            if number % 2 == 0 {
+                send(&mut stream, "POST / HTTP/1.1\r\n").await;
+            }
+            silent.push(stream);
+        }
+        let mut client = TcpStream::connect(address).await.unwrap();
+        ask(&mut client).await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_request_under_way_keeps_its_place_and_a_new_client_waits_for_its_end() {
+        let (address, begun) = serve(1).await;
+        let mut first = TcpStream::connect(address).await.unwrap();
+        send(&mut first, "POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\n\r\n").await;
+        begun.notified().await;
+        send(&mut first, "hal").await;
+        let mut second = TcpStream::connect(address).await.unwrap();
+        let finishing = async {
+            // Longer than any deadline of an idle connection.
+            for _ in 0..100 {
+                tokio::time::advance(HEAD_DEADLINE / 50).await;
+            }
+            send(&mut first, "ve").await;
+            expect(&mut first, "taken").await;
+        };
+        tokio::join!(ask(&mut second), finishing);
+        assert!(is_ended(&mut first).await);
+    }
+}
