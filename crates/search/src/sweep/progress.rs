@@ -1,7 +1,7 @@
 //! How far a sweep is: the journal, the best set so far, and whoever watches.
 
-use super::run::better_first;
-use super::{TrialJournal, TrialRow};
+use super::TrialJournal;
+use super::trial_row::{TrialRow, better_first};
 use crate::SearchError;
 use std::cmp::Ordering;
 use std::ops::ControlFlow;

@@ -1,16 +1,14 @@
 //! The sweep: trials side by side, journalled, with the same result in whatever order they end.
 
-use super::objective::best_first;
 use super::progress::{ProgressTracker, Watcher, lock};
 use super::search::{Parzen, plan};
 use super::{
-    Candidate, Figures, Halving, Objective, Outcome, Record, SearchSettings, Shard, Space, TrialJournal,
-    TrialRunner,
+    Candidate, Halving, Objective, Outcome, Record, SearchSettings, Shard, Space, TrialJournal, TrialRow,
+    TrialRunner, ranked,
 };
 use crate::SearchError;
 use candlewick_sdk::Money;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
-use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::sync::Mutex;
@@ -42,23 +40,6 @@ pub struct Sweep<'a> {
     pub threads: NonZeroUsize,
 }
 
-/// One set of parameters and what it came to.
-#[derive(Clone, Debug, PartialEq)]
-pub struct TrialRow {
-    /// Its place in the search, from 0.
-    pub trial: u64,
-    /// The parameters, in the order of the axes.
-    pub candidate: Candidate,
-    /// The last rung on which it ran.
-    pub rung: u32,
-    /// What part of the candles that rung has.
-    pub share: f64,
-    /// How it ended there.
-    pub outcome: Outcome,
-    /// How good that is; `None` when it does not count.
-    pub score: Option<f64>,
-}
-
 /// How a sweep ended.
 #[derive(Debug)]
 pub enum SweepEnd {
@@ -81,29 +62,6 @@ type RunJobs<'a> = dyn FnMut(Vec<Job>) -> Result<Option<Vec<TrialRow>>, SearchEr
 /// A way through all jobs of a sweep, or of a part.
 type Way<'a> =
     dyn Fn(&mut RunJobs<'_>, &Mutex<ProgressTracker<'_, '_>>) -> Result<SweepEnd, SearchError> + 'a;
-
-impl TrialRow {
-    /// The figures, unless the strategy refused the parameters.
-    pub fn figures(&self) -> Option<&Figures> {
-        match &self.outcome {
-            Outcome::Figures(figures) => Some(figures),
-            Outcome::Refused(_) => None,
-        }
-    }
-}
-
-/// The rows from the best to the worst: a later rung before an earlier one, what counts before what does not, and
-/// among equals the one that was tried first.
-pub fn ranked(rows: &[TrialRow]) -> Vec<&TrialRow> {
-    let mut ranked: Vec<&TrialRow> = rows.iter().collect();
-    ranked.sort_by(|one, two| better_first(one, two));
-    ranked
-}
-
-pub(super) fn better_first(one: &TrialRow, two: &TrialRow) -> Ordering {
-    let order = two.score.is_some().cmp(&one.score.is_some()).then(two.rung.cmp(&one.rung));
-    order.then(best_first(one.score, two.score)).then(one.trial.cmp(&two.trial))
-}
 
 impl Sweep<'_> {
     /// Runs all trials but those that `known` says have run. `watcher` is called after each.
