@@ -8,19 +8,16 @@ use candlewick_sdk::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// One bot: a strategy on a series, with an expiry and a stake. A section `[[bots]]` of the configuration.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub struct BotSettings {
     /// Its name, unique among the bots.
     pub name: String,
     /// The trading pair.
     #[schemars(with = "String")]
     pub symbol: Symbol,
-    /// What kind of asset the pair is: `crypto`, `forex`, `otc`, or what else the venue offers.
-    #[serde(default = "default_asset_type")]
-    pub asset_type: String,
     /// The interval of its candles, such as `1m`.
     #[schemars(with = "String")]
     pub interval: Interval,
@@ -39,6 +36,11 @@ pub struct BotSettings {
     /// How much it stakes.
     #[serde(default)]
     pub stake: StakeSettings,
+    /// Further keys, which only the adapter of a venue reads: the engine records them and reads none. Which are allowed, the
+    /// configuration says that has them.
+    #[serde(flatten)]
+    #[schemars(skip)]
+    pub venue: BTreeMap<String, Value>,
 }
 
 /// Everything a Session is made from, besides the strategies themselves.
@@ -99,10 +101,6 @@ impl EngineError {
     pub(crate) fn setting(key: impl Into<String>, problem: impl Into<String>) -> Self {
         Self::Setting { key: key.into(), problem: problem.into() }
     }
-}
-
-fn default_asset_type() -> String {
-    "crypto".to_owned()
 }
 
 fn empty_object() -> Value {

@@ -22,7 +22,7 @@ pub(crate) fn one_bot(minutes: &[i64]) -> Session {
     let bot = BotSettings {
         name: "bot".to_owned(),
         symbol: Symbol::new("BTCUSDT").expect("a symbol"),
-        asset_type: "crypto".to_owned(),
+        venue: std::collections::BTreeMap::new(),
         interval: Interval::MINUTE,
         strategy: "test".to_owned(),
         close_type: "01:00".parse().expect("a code"),

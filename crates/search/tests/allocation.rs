@@ -53,7 +53,7 @@ fn settings(series: Series) -> BacktestSettings {
     let bot = BotSettings {
         name: "rsi".to_owned(),
         symbol: series.symbol,
-        asset_type: "crypto".to_owned(),
+        venue: std::collections::BTreeMap::new(),
         interval: series.interval,
         strategy: "rsi-extremes".to_owned(),
         close_type: "05:00".parse().unwrap(),

@@ -41,7 +41,7 @@ fn settings(strategy: &str, (stake, risk): (&Value, &Value)) -> BacktestSettings
     let bot = BotSettings {
         name: "btc".to_owned(),
         symbol: "BTCUSDT".parse().unwrap(),
-        asset_type: "crypto".to_owned(),
+        venue: std::collections::BTreeMap::new(),
         interval: "1m".parse().unwrap(),
         strategy: strategy.to_owned(),
         close_type: "01:00".parse().unwrap(),

@@ -84,7 +84,7 @@ fn unlimited() -> BacktestSettings {
     let bot = BotSettings {
         name: "lean".to_owned(),
         symbol: own.symbol,
-        asset_type: "crypto".to_owned(),
+        venue: std::collections::BTreeMap::new(),
         interval: own.interval,
         strategy: "lean".to_owned(),
         close_type: "05:00".parse().unwrap(),

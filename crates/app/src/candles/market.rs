@@ -83,7 +83,7 @@ mod tests {
         BotSettings {
             name: "a".to_owned(),
             symbol: symbol.parse().unwrap(),
-            asset_type: "crypto".to_owned(),
+            venue: std::collections::BTreeMap::new(),
             interval: interval.parse().unwrap(),
             strategy: "x".to_owned(),
             close_type: "01:00".parse().unwrap(),

@@ -1,5 +1,6 @@
 //! The configuration as it stands after all layers, and where each value came from.
 
+use super::bot_section::set_usual_asset_type;
 use super::check::Checker;
 use super::layer::{Flag, Layer, Origin};
 use super::removed::take_unused;
@@ -128,11 +129,13 @@ fn to_config(figment: &Figment, root: &Value) -> Result<Config, AppError> {
     let checker = Checker::new(&schema, |tag| origin_of(figment, tag));
     Problems::check(checker.check(root))?;
     // What a schema does not say, such as the form of an interval, the types themselves refuse.
-    root.deserialize::<Config>().map_err(|error| {
+    let mut config = root.deserialize::<Config>().map_err(|error| {
         let path = KeyPath::from_parts(error.path.iter().map(String::as_str));
         let origin = origin_of(figment, path.deepest(root).tag());
-        Problems::from(Problem::of_key(&path, origin, error.kind.to_string())).into()
-    })
+        Problems::from(Problem::of_key(&path, origin, error.kind.to_string()))
+    })?;
+    config.bots.iter_mut().for_each(set_usual_asset_type);
+    Ok(config)
 }
 
 fn origin_of(figment: &Figment, tag: Tag) -> Option<String> {

@@ -1,6 +1,6 @@
 //! The configuration: one struct, and the way from files, environment and flags to it.
 
-mod asset_type;
+mod bot_section;
 mod check;
 mod control;
 mod data;
@@ -14,7 +14,7 @@ mod secret;
 mod show;
 mod variants;
 
-pub(crate) use asset_type::asset_types;
+pub(crate) use bot_section::{asset_type_of_bot, asset_types};
 pub use control::ControlSettings;
 pub use control::{control_paths, journal_url};
 pub use data::DataSettings;
@@ -61,6 +61,7 @@ pub struct Config {
     /// The embedded or standalone venue.
     pub sandbox: SandboxSettings,
     /// The bots, in their order.
+    #[schemars(with = "Vec<bot_section::BotSection>")]
     pub bots: Vec<BotSettings>,
 }
 

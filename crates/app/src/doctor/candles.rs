@@ -4,6 +4,7 @@ use super::clock_skew::ClockSamples;
 use super::finding::{Check, Finding};
 use super::price_api::span;
 use super::venue::{Api, Asked, ask, remedy};
+use crate::configuration::asset_type_of_bot;
 use candlewick_broker::{BrokerError, CandleQuery, Candles, MarketData};
 use candlewick_engine::BotSettings;
 use candlewick_sdk::{Candle, Interval, Millis, Series};
@@ -67,7 +68,7 @@ async fn nothing_lately(asked: &Asked, bot: &BotSettings, name: &str, samples: &
             "its market may be closed: the bot waits for the next candle",
         ),
         Ok(_) => {
-            let asset_type = &bot.asset_type;
+            let asset_type = asset_type_of_bot(bot);
             let remedy = format!(
                 "check the bot's interval and asset_type (\"{asset_type}\"; crypto, forex and otc are known)"
             );
@@ -85,7 +86,8 @@ fn remedy_of(error: &BrokerError, bot: &BotSettings) -> String {
     match error {
         BrokerError::NotFound { .. } | BrokerError::Rejected { .. } => format!(
             "check bot \"{}\": its symbol, its interval, and asset_type (\"{}\"; crypto, forex and otc are known)",
-            bot.name, bot.asset_type
+            bot.name,
+            asset_type_of_bot(bot)
         ),
         other => remedy(other, Api::Price),
     }

@@ -1,7 +1,7 @@
 //! What is to be fetched: series that are named, or those of the bots.
 
 use crate::candles::DataName;
-use crate::configuration::Loaded;
+use crate::configuration::{Loaded, asset_type_of_bot};
 use crate::error::AppError;
 use candlewick_engine::BotSettings;
 use candlewick_history::asset_type_of;
@@ -43,7 +43,8 @@ pub fn targets(
         return Err(AppError::invalid("there is no series to fetch").help(help));
     }
     let kind = |symbol: Symbol| {
-        let of_bot = bots.iter().find(|bot| bot.symbol == symbol).map(|bot| bot.asset_type.clone());
+        let of_bot =
+            bots.iter().find(|bot| bot.symbol == symbol).map(|bot| asset_type_of_bot(bot).to_owned());
         let given = asset_type.map(str::to_owned).or(of_bot);
         given.unwrap_or_else(|| asset_type_of(symbol).to_string())
     };

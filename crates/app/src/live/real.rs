@@ -89,7 +89,7 @@ mod tests {
         let bot = BotSettings {
             name: "btc".to_owned(),
             symbol: Symbol::new("BTCUSDT").unwrap(),
-            asset_type: "crypto".to_owned(),
+            venue: std::collections::BTreeMap::new(),
             interval: Interval::MINUTE,
             strategy: "rsi-reversal".to_owned(),
             close_type: "01:00".parse().unwrap(),

@@ -116,7 +116,7 @@ fn settings(symbols: &[Symbol]) -> anyhow::Result<BacktestSettings> {
         Ok(BotSettings {
             name: format!("follower of {symbol}"),
             symbol: *symbol,
-            asset_type: "crypto".to_owned(),
+            venue: std::collections::BTreeMap::new(),
             interval: Interval::MINUTE,
             strategy: "follower".to_owned(),
             close_type: "01:00".parse()?,

@@ -180,7 +180,7 @@ fn bot(series: Series, period: usize) -> BotSettings {
     BotSettings {
         name: format!("{}-{period}", series.symbol),
         symbol: series.symbol,
-        asset_type: "crypto".to_owned(),
+        venue: std::collections::BTreeMap::new(),
         interval: series.interval,
         strategy: "rsi-extremes".to_owned(),
         close_type: "05:00".parse().expect("a code"),

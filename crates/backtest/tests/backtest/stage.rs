@@ -39,7 +39,7 @@ pub(crate) fn bot(name: &str, series: Series) -> BotSettings {
     BotSettings {
         name: name.to_owned(),
         symbol: series.symbol,
-        asset_type: "crypto".to_owned(),
+        venue: std::collections::BTreeMap::new(),
         interval: series.interval,
         strategy: "test".to_owned(),
         close_type: "01:00".parse().unwrap(),

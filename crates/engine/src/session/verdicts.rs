@@ -38,20 +38,13 @@ impl Session {
     }
 }
 
-/// All that a bot's trades and its verdict follow from. How much it stakes is not part of it: judged are returns per
-/// unit of stake.
+/// All that a bot's trades and its verdict follow from. Neither its name nor how much it stakes is part of it: judged are
+/// returns per unit of stake.
 fn identity(header: &Header, settings: &Value, index: usize) -> Value {
+    let mut identity = settings.as_object().cloned().unwrap_or_default();
+    identity.retain(|key, _| !["name", "stake"].contains(&key.as_str()));
     let version = header.strategies.get(index).map(|(_, version)| version);
-    let of = |key: &str| settings.get(key).cloned().unwrap_or_default();
-    json!({
-        "symbol": of("symbol"),
-        "asset_type": of("asset_type"),
-        "interval": of("interval"),
-        "strategy": of("strategy"),
-        "version": version,
-        "params": of("params"),
-        "close_type": of("close_type"),
-        "expiration_type": of("expiration_type"),
-        "plan": header.settings.pointer("/session/risk/verdict"),
-    })
+    identity.insert("version".to_owned(), json!(version));
+    identity.insert("plan".to_owned(), json!(header.settings.pointer("/session/risk/verdict")));
+    Value::Object(identity)
 }

@@ -26,7 +26,7 @@ impl Script {
         let bot = BotSettings {
             name: name.to_owned(),
             symbol: "BTCUSDT".parse().unwrap(),
-            asset_type: "crypto".to_owned(),
+            venue: std::collections::BTreeMap::new(),
             interval: Interval::MINUTE,
             strategy: "scripted".to_owned(),
             close_type: "01:00".parse().unwrap(),

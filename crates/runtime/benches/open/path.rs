@@ -129,7 +129,7 @@ fn session_settings() -> SessionSettings {
     let bot = BotSettings {
         name: "bot".to_owned(),
         symbol: Symbol::new("BTCUSDT").unwrap(),
-        asset_type: "crypto".to_owned(),
+        venue: std::collections::BTreeMap::new(),
         interval: Interval::MINUTE,
         strategy: "signaller".to_owned(),
         close_type: "01:00".parse().unwrap(),

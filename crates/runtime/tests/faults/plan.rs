@@ -154,7 +154,7 @@ fn bots(dice: &mut Dice) -> Vec<BotSettings> {
     let bot = |(number, dice): (i64, &mut Dice)| BotSettings {
         name: format!("bot-{number}"),
         symbol: Symbol::new(dice.pick(&SYMBOLS)).unwrap(),
-        asset_type: "crypto".to_owned(),
+        venue: std::collections::BTreeMap::new(),
         interval: dice.pick(&["5s", "5s", "10s", "30s"]).parse().unwrap(),
         strategy: "random".to_owned(),
         close_type: dice.pick(&["00:05", "00:10", "00:30", "01:00"]).parse().unwrap(),

@@ -184,7 +184,7 @@ impl Stage {
         self.bots.push(BotSettings {
             name: format!("bot-{}", self.bots.len()),
             symbol,
-            asset_type: "crypto".to_owned(),
+            venue: std::collections::BTreeMap::new(),
             interval: Interval::MINUTE,
             strategy: "signaller".to_owned(),
             close_type: "01:00".parse().unwrap(),

@@ -127,7 +127,7 @@ fn settings(series: Series) -> BacktestSettings {
     let bot = BotSettings {
         name: "rsi".to_owned(),
         symbol: series.symbol,
-        asset_type: "crypto".to_owned(),
+        venue: std::collections::BTreeMap::new(),
         interval: Interval::MINUTE,
         strategy: "rsi-reversal".to_owned(),
         close_type: "05:00".parse().expect("a code"),

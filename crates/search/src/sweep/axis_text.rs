@@ -255,7 +255,7 @@ mod tests {
         let bot = BotSettings {
             name: "a".to_owned(),
             symbol: "BTCUSDT".parse().unwrap(),
-            asset_type: "crypto".to_owned(),
+            venue: std::collections::BTreeMap::new(),
             interval: "1m".parse().unwrap(),
             strategy: "any".to_owned(),
             close_type: "01:00".parse().unwrap(),

@@ -93,7 +93,7 @@ mod tests {
         BotSettings {
             name: format!("{strategy}-{symbol}"),
             symbol: symbol.parse().unwrap(),
-            asset_type: "crypto".to_owned(),
+            venue: std::collections::BTreeMap::new(),
             interval: "1m".parse().unwrap(),
             strategy: strategy.to_owned(),
             close_type: "01:00".parse().unwrap(),

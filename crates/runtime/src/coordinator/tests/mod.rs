@@ -35,7 +35,7 @@ fn session(risk: RiskSettings) -> Session {
     let bot = BotSettings {
         name: "bot".to_owned(),
         symbol: order.symbol,
-        asset_type: "crypto".to_owned(),
+        venue: std::collections::BTreeMap::new(),
         interval: Interval::MINUTE,
         strategy: "buys".to_owned(),
         close_type: order.close_type,

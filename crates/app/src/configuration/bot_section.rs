@@ -1,0 +1,36 @@
+//! The section `[[bots]]`: what the engine reads of it, and what only the adapter of the venue does.
+
+use candlewick_engine::BotSettings;
+use candlewick_sdk::Symbol;
+use schemars::JsonSchema;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// The schema of a section `[[bots]]`. [`BotSettings`] is its value, with the keys of the venue as they were written.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(super) struct BotSection {
+    #[serde(flatten)]
+    bot: BotSettings,
+    /// What kind of asset the pair is: `crypto`, `forex`, `otc`, or what else the venue offers.
+    #[serde(default)]
+    asset_type: String,
+}
+
+const ASSET_TYPE: &str = "asset_type";
+const USUAL_ASSET_TYPE: &str = "crypto";
+
+/// Writes down what a bot trades where its section does not say it, so that a journal has it.
+pub(super) fn set_usual_asset_type(bot: &mut BotSettings) {
+    bot.venue.entry(ASSET_TYPE.to_owned()).or_insert_with(|| USUAL_ASSET_TYPE.into());
+}
+
+/// The asset type of a bot's pair.
+pub(crate) fn asset_type_of_bot(bot: &BotSettings) -> &str {
+    bot.venue.get(ASSET_TYPE).and_then(Value::as_str).unwrap_or(USUAL_ASSET_TYPE)
+}
+
+/// The asset type of each symbol; of bots on one symbol, that of the first.
+pub(crate) fn asset_types(bots: &[BotSettings]) -> BTreeMap<Symbol, String> {
+    bots.iter().rev().map(|bot| (bot.symbol, asset_type_of_bot(bot).to_owned())).collect()
+}
