@@ -286,7 +286,7 @@ def figures():
     add("direction_baseline", "p-value of 97 directions", (shifted >= right - 1e-12).mean(), "NumPy roll by every shift")
     groups = [numpy.array([0.85] * won + [-1.0] * lost) for won, lost in [(40, 20), (5, 20), (4, 1)]]
     for name, drawn in zip(["sixty", "twenty-five", "five"], shrunk(groups)):
-        add("shrink_to_whole", f"mean of {name} among 90 drawn to the whole", drawn, "statsmodels combine_effects (DerSimonian-Laird)")
+        add("shrink_to_overall_mean", f"mean of {name} among 90 drawn to the whole", drawn, "statsmodels combine_effects (DerSimonian-Laird)")
     add("exposure", "share of time with a trade open", open_share([(10, 50), (40, 70), (90, 120)], 100), "NumPy moment by moment")
     add("ruin", "ruin of the fair gambler with 10 within 2000", gambler(10, 2000), "NumPy absorbing chain")
     add("ruin", "ruin of two doubling levels from 30 within 200", doubling(30, 200), "NumPy absorbing chain")
