@@ -22,9 +22,9 @@ const SYMBOLS: [&str; 6] = ["BTCUSDT", "ETHUSDT", "SOLUSDT", "XRPUSDT", "ADAUSDT
 const DIRECTIONS: [&str; 2] = ["BUY", "SELL"];
 /// The line of the first intent.
 const FIRST_OPEN: &str = " open     #1 ";
-const MOST_STARTS: u32 = 40;
+const MAX_STARTS: u32 = 40;
 /// How often a run may see too little on a busy machine; each time it goes on for longer.
-const MOST_ROUNDS: u32 = 4;
+const MAX_ROUNDS: u32 = 4;
 
 /// Whether a profile brings intents into doubt.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -86,10 +86,10 @@ fn folder(doubt: Doubt) -> Folder {
 fn watch(profile: &'static str, seconds: u32, doubt: Doubt) -> Watched {
     let folder = folder(doubt);
     let (mut seconds, mut round, mut last) = (seconds, 0, None);
-    for seed in 1..=MOST_STARTS {
+    for seed in 1..=MAX_STARTS {
         let Some(watched) = run_bots(&folder, (profile, seconds), seed) else { continue };
         round += 1;
-        if watched.has_seen_enough(doubt) || round == MOST_ROUNDS {
+        if watched.has_seen_enough(doubt) || round == MAX_ROUNDS {
             return watched;
         }
         last = Some(watched);

@@ -44,7 +44,7 @@ expiration_type = "CANDLE_CLOSE"
 "#;
 
 /// Starts after which some run has surely begun, whatever the faults.
-const MOST_STARTS: u32 = 20;
+const MAX_STARTS: u32 = 20;
 
 /// The candles of six hours and those bots.
 pub(crate) fn folder() -> Folder {
@@ -69,7 +69,7 @@ pub(crate) fn record_in_lock_step(folder: &Folder) -> Run {
 
 /// The same under faults; a run that a fault keeps from beginning is begun again with another seed.
 pub(crate) fn record_under(folder: &Folder, profile: &str) {
-    for seed in 1..=MOST_STARTS {
+    for seed in 1..=MAX_STARTS {
         std::fs::write(folder.path("seed.toml"), format!("[sandbox]\nseed = {seed}\n")).unwrap();
         let run = ["--speed", "300", "--for", "6s", "--faults", profile, "--config", "seed.toml"];
         if record(folder, &run).code == 0 {

@@ -21,10 +21,10 @@ use std::time::Duration;
 const SIGKILL: i32 = 9;
 const SYMBOLS: [&str; 2] = ["BTCUSDT", "ETHUSDT"];
 /// Trades that may be open together on a symbol.
-const MOST_OPEN: usize = 2;
+const MAX_OPEN: usize = 2;
 /// How often what is waited for is looked for, and how often at most.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
-const MOST_LOOKS: u32 = 2_400;
+const MAX_LOOKS: u32 = 2_400;
 /// How long a run goes on by itself, longer than any should have to on a busy machine.
 const LONG: &str = "600s";
 /// For how many seconds before and after the present the venue has candles: for longer than both runs may take.
@@ -181,7 +181,7 @@ impl Fixture {
         if meanwhile == Meanwhile::Nothing {
             return;
         }
-        let begun = (0..MOST_LOOKS).any(|_| {
+        let begun = (0..MAX_LOOKS).any(|_| {
             std::thread::sleep(LOOK_EVERY);
             self.is_recovered(child.id())
         });
@@ -205,7 +205,7 @@ impl Fixture {
         let has_moved = (0..20).any(|_| {
             let id = self.served.open(&order);
             self.strangers.push(id.clone());
-            let result = (0..MOST_LOOKS).find_map(|_| {
+            let result = (0..MAX_LOOKS).find_map(|_| {
                 std::thread::sleep(LOOK_EVERY);
                 let list = self.listed();
                 let trade = list["data"].as_array().unwrap().iter().find(|trade| trade["id"] == *id)?.clone();
@@ -223,7 +223,7 @@ impl Fixture {
     /// Asks the venue until its faults let an answer through.
     fn venue(&self, path: &str) -> Value {
         let address = self.served.text("base_url").strip_prefix("http://").unwrap();
-        let answer = (0..MOST_LOOKS).find_map(|_| {
+        let answer = (0..MAX_LOOKS).find_map(|_| {
             let answer = wire::get(address, path, "api-token: sandbox-token", Duration::from_secs(2))?;
             let (head, body) = answer.split_once("\r\n\r\n")?;
             head.starts_with("HTTP/1.1 200").then(|| serde_json::from_str(body).ok())?
@@ -239,7 +239,7 @@ impl Fixture {
             let state = trade["state"].as_str().unwrap();
             ["settled", "rejected", "not_opened", "not_sent"].contains(&state)
         };
-        let settled = (0..MOST_LOOKS).any(|_| {
+        let settled = (0..MAX_LOOKS).any(|_| {
             std::thread::sleep(LOOK_EVERY);
             if let Some(status) = child.try_wait().unwrap() {
                 let printed = std::io::read_to_string(child.stderr.take().unwrap()).unwrap();
@@ -347,7 +347,7 @@ fn serve(arguments: &[&str], faults: &str) -> Served {
 fn settings() -> String {
     let mut text = format!(
         "[broker]\ntimeout_ms = 1000\nretry_pause_ms = 50\n[risk]\nmax_open_trades = 0\n\
-         max_open_trades_per_symbol = {MOST_OPEN}\ndaily_loss_limit = 0\nmax_drawdown_percent = 0\n\
+         max_open_trades_per_symbol = {MAX_OPEN}\ndaily_loss_limit = 0\nmax_drawdown_percent = 0\n\
          max_trades_per_day = 0\nallow_opposite = true\nallow_duplicate = true\n\
          verdict = {{ alpha = 0.9, beta = 0.9, delta = 0.9 }}\n[simulation]\nlatency_ms = 0\n\
          open_rounding = \"none\"\nsettle_delay_ms = 200\n[runtime]\nsettle_after_ms = 200\nlist_lag_ms = 15000\n"
@@ -372,7 +372,7 @@ fn assert_few_open(point: &str, trades: &[Value]) {
                 && time(other, "openTime") <= at
                 && at < time(other, "closeTime")
         };
-        assert!(trades.iter().filter(is_open).count() <= MOST_OPEN, "{point}: at {at}: {trades:?}");
+        assert!(trades.iter().filter(is_open).count() <= MAX_OPEN, "{point}: at {at}: {trades:?}");
     }
 }
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// How often a run is looked at, and how often at most.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
-const MOST_LOOKS: u32 = 1_500;
+const MAX_LOOKS: u32 = 1_500;
 /// For how many seconds before and after the present the venue has candles: for longer than all runs of a test are waited
 /// for.
 pub(crate) const CANDLES: (i64, i64) = (600, 1_800);
@@ -68,7 +68,7 @@ pub(crate) fn run_until(folder: &Folder, arguments: &[&str], has_happened: impl 
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let id = child.id().to_string();
     let ended = std::thread::spawn(move || child.wait_with_output().unwrap());
-    let is_time = (0..MOST_LOOKS).any(|_| {
+    let is_time = (0..MAX_LOOKS).any(|_| {
         std::thread::sleep(LOOK_EVERY);
         ended.is_finished() || has_happened()
     });

@@ -5,7 +5,7 @@ use candlewick_sdk::{Candle, Interval, Millis, Symbol};
 use std::sync::Arc;
 
 /// A poll that comes late asks for so many of the records that it missed.
-const MOST_MISSED: usize = 5;
+const MAX_MISSED: usize = 5;
 
 /// Polls the price records of a symbol, taken as bars of one second.
 pub struct PriceRecorder {
@@ -41,7 +41,7 @@ impl PriceRecorder {
         let mut recorded = Recorded::default();
         let since = self.last.map(|last| last.time());
         let mut limit = AsOf::Latest;
-        for _ in 0..=MOST_MISSED {
+        for _ in 0..=MAX_MISSED {
             let reply = match self.market.price(&self.symbol, limit).await {
                 Ok(reply) => reply,
                 Err(error) if limit == AsOf::Latest => return Err(error),

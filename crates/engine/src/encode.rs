@@ -14,7 +14,7 @@ use candlewick_sdk::{Candle, Direction, ExpirationType, Expiry, Millis, Money, O
 const SHAPE_BYTES: usize = size_of::<u32>();
 const VALUE_BYTES: usize = size_of::<f64>();
 /// The most values that a reason has.
-const MOST_VALUES: usize = 4;
+const MAX_VALUES: usize = 4;
 
 /// Turns entries into bytes, one after the other.
 #[derive(Debug, Default)]
@@ -71,13 +71,13 @@ impl Encoder {
             encode_shape(shape, reason, out);
             return;
         }
-        let mut piece = Piece::<{ SHAPE_BYTES + MOST_VALUES * VALUE_BYTES }>::new();
+        let mut piece = Piece::<{ SHAPE_BYTES + MAX_VALUES * VALUE_BYTES }>::new();
         piece.put(shape.to_le_bytes());
         reason.padded_values().iter().for_each(|value| {
             piece.put(value.to_bits().to_le_bytes());
         });
         out.extend_from_slice(&piece.bytes);
-        out.truncate(out.len() - (MOST_VALUES - reason.values().len()) * VALUE_BYTES);
+        out.truncate(out.len() - (MAX_VALUES - reason.values().len()) * VALUE_BYTES);
     }
 }
 

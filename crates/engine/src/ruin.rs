@@ -4,7 +4,7 @@ use crate::risk::Limits;
 use crate::{BotSettings, EngineError, SessionSettings, StakeSettings};
 use candlewick_sdk::{Money, Payout, Symbol};
 use candlewick_statistics::{
-    MOST_HORIZON_TRADES, MOST_MONEY, RuinQuestion, StakePlan, StatisticsError, WinRate, break_even,
+    MAX_HORIZON_TRADES, MAX_MONEY, RuinQuestion, StakePlan, StatisticsError, WinRate, break_even,
     required_balance, ruin, wilson_interval,
 };
 use std::fmt::Write as _;
@@ -104,7 +104,7 @@ impl StakeRuin {
             }
             StakeSettings::Share { percent } => StakePlan::Share { fraction: percent / 100.0, step },
             StakeSettings::Martingale { amount, factor, levels } => {
-                let most_stake = limits.largest_stake().map_or(MOST_MONEY, to_units);
+                let most_stake = limits.largest_stake().map_or(MAX_MONEY, to_units);
                 StakePlan::Martingale { base: money(amount)?, factor, levels, most_stake, step }
             }
             StakeSettings::Soros { amount, wins } => StakePlan::Soros { base: money(amount)?, wins, step },
@@ -173,8 +173,8 @@ pub fn check_ruin(
             format!("{limit} is not a probability from 0 to 1; 0 turns the limit off"),
         ));
     }
-    if !(1..=MOST_HORIZON_TRADES).contains(&settings.risk.ruin_horizon_trades) {
-        let problem = format!("a horizon is 1 to {MOST_HORIZON_TRADES} trades");
+    if !(1..=MAX_HORIZON_TRADES).contains(&settings.risk.ruin_horizon_trades) {
+        let problem = format!("a horizon is 1 to {MAX_HORIZON_TRADES} trades");
         return Err(EngineError::setting("risk.ruin_horizon_trades", problem));
     }
     let ladders = StakeRuin::of_bots(settings, balance, records)?;

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// How many numbers a reason can carry.
-const MOST_NUMBERS: usize = 4;
+const MAX_NUMBERS: usize = 4;
 
 /// A text with up to four named numbers; rendered only when written.
 ///
@@ -14,14 +14,14 @@ const MOST_NUMBERS: usize = 4;
 #[derive(Clone)]
 pub struct Reason {
     words: Words,
-    numbers: [f64; MOST_NUMBERS],
+    numbers: [f64; MAX_NUMBERS],
     count: u8,
 }
 
 /// The text of a reason and the names of its numbers.
 #[derive(Clone)]
 enum Words {
-    Fixed { text: &'static str, names: [&'static str; MOST_NUMBERS] },
+    Fixed { text: &'static str, names: [&'static str; MAX_NUMBERS] },
     Shared(ReasonTemplate),
 }
 
@@ -44,7 +44,7 @@ pub struct ReasonTemplate(Arc<SharedWords>);
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct SharedWords {
     text: Box<str>,
-    /// At most [`MOST_NUMBERS`].
+    /// At most [`MAX_NUMBERS`].
     names: Vec<Box<str>>,
 }
 
@@ -52,11 +52,7 @@ impl Reason {
     /// A reason without numbers, whose text is part of the program.
     #[inline]
     pub const fn new(text: &'static str) -> Self {
-        Self {
-            words: Words::Fixed { text, names: [""; MOST_NUMBERS] },
-            numbers: [0.0; MOST_NUMBERS],
-            count: 0,
-        }
+        Self { words: Words::Fixed { text, names: [""; MAX_NUMBERS] }, numbers: [0.0; MAX_NUMBERS], count: 0 }
     }
 
     /// Adds a named number; a fifth is left out. On a reason of a [`ReasonTemplate`] this copies the template, so name its
@@ -65,7 +61,7 @@ impl Reason {
     #[inline]
     pub fn with(mut self, name: &'static str, value: f64) -> Self {
         let place = usize::from(self.count);
-        if place < MOST_NUMBERS {
+        if place < MAX_NUMBERS {
             self.numbers[place] = value;
             self.count += 1;
             match &mut self.words {
@@ -83,9 +79,9 @@ impl Reason {
         numbers: impl IntoIterator<Item = (&'static str, f64)>,
         last: Option<(&'static str, f64)>,
     ) -> Self {
-        let (mut names, mut values, mut count) = ([""; MOST_NUMBERS], [0.0; MOST_NUMBERS], 0);
+        let (mut names, mut values, mut count) = ([""; MAX_NUMBERS], [0.0; MAX_NUMBERS], 0);
         let mut add = |(name, value)| {
-            if count < MOST_NUMBERS {
+            if count < MAX_NUMBERS {
                 (names[count], values[count]) = (name, value);
                 count += 1;
             }
@@ -129,7 +125,7 @@ impl Reason {
 
     /// The numbers without their names, and zeros for those that it lacks.
     #[inline]
-    pub const fn padded_values(&self) -> &[f64; MOST_NUMBERS] {
+    pub const fn padded_values(&self) -> &[f64; MAX_NUMBERS] {
         &self.numbers
     }
 
@@ -172,7 +168,7 @@ impl ReasonTemplate {
         text: impl Into<Box<str>>,
         names: impl IntoIterator<Item = Name>,
     ) -> Self {
-        let names = names.into_iter().take(MOST_NUMBERS).map(Into::into).collect();
+        let names = names.into_iter().take(MAX_NUMBERS).map(Into::into).collect();
         Self(Arc::new(SharedWords { text: text.into(), names }))
     }
 
@@ -185,7 +181,7 @@ impl ReasonTemplate {
     /// A reason with these numbers, one for each name in their order: it has as many as there are of both.
     pub fn with_numbers(&self, values: &[f64]) -> Reason {
         let count = values.len().min(self.0.names.len());
-        let mut numbers = [0.0; MOST_NUMBERS];
+        let mut numbers = [0.0; MAX_NUMBERS];
         numbers[..count].copy_from_slice(&values[..count]);
         Reason { words: Words::Shared(self.clone()), numbers, count: count as u8 }
     }

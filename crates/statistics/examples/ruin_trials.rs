@@ -5,7 +5,7 @@
 #![allow(clippy::print_stdout, reason = "the table is what it is for")]
 
 use candlewick_statistics::{
-    MOST_MONEY, RuinQuestion, RuinTrials, StakePlan, StatisticsError, required_balance, ruin, simulate_ruin,
+    MAX_MONEY, RuinQuestion, RuinTrials, StakePlan, StatisticsError, required_balance, ruin, simulate_ruin,
 };
 
 const SEED: u64 = 20_261_121;
@@ -13,7 +13,7 @@ const THREADS: u64 = 2;
 /// Ruin is compared within each of these numbers of trades: how probable it is, and when it comes.
 const HORIZONS: [u32; 3] = [100, 300, 1_000];
 /// What the required balance keeps it to.
-const MOST_RUIN: f64 = 0.05;
+const MAX_RUIN: f64 = 0.05;
 const RATES: [(&str, f64); 2] = [("50 %", 0.5), ("p*", 1.0 / 1.85)];
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -54,7 +54,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for (name, plan, _) in plans() {
         for (wins, rate) in RATES {
             let asked = question(0, rate, 300);
-            let Some(balance) = required_balance(&asked, &plan, MOST_RUIN)?.filter(|one| *one < MOST_MONEY)
+            let Some(balance) = required_balance(&asked, &plan, MAX_RUIN)?.filter(|one| *one < MAX_MONEY)
             else {
                 println!("| {name} | none is enough | {wins} | 300 | | | | |");
                 continue;

@@ -41,7 +41,7 @@ pub struct DirectionBaseline {
 }
 
 /// The share of one direction above which shifting says nothing.
-const MOST_ONE_SIDED: f64 = 0.95;
+const MAX_ONE_SIDED: f64 = 0.95;
 
 /// Holds the directions of trades against the same directions at other times.
 ///
@@ -70,7 +70,7 @@ pub fn direction_baseline(
     let mean = |of: &dyn Fn(&DirectedTrade) -> f64| all.iter().map(of).sum::<f64>() / count;
     let actual = mean(&|trade| trade.returned(trade.side));
     let bought = all.iter().filter(|trade| trade.side == TradeSide::Buy).count() as f64;
-    let is_shiftable = bought.max(count - bought) <= MOST_ONE_SIDED * count
+    let is_shiftable = bought.max(count - bought) <= MAX_ONE_SIDED * count
         && by_symbol.iter().any(|trades| trades.len() > 1);
 
     let (mut hits, mut sum_of_means) = (0_u32, 0.0);

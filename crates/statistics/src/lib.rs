@@ -74,14 +74,14 @@ pub use metrics::{
     streak_probability,
 };
 pub use overfitting::{
-    BestOfMany, Bootstrap, MOST_BLOCKS, Overfitting, Split, VariantReturns, Variants, best_of_many,
+    BestOfMany, Bootstrap, MAX_BLOCKS, Overfitting, Split, VariantReturns, Variants, best_of_many,
     probability_of_overfitting,
 };
-pub use planner::{MOST_PLANNED_TRADES, TradePlan};
-pub use poisson_binomial::{MOST_MIXED_TRADES, poisson_binomial_p_value};
+pub use planner::{MAX_PLANNED_TRADES, TradePlan};
+pub use poisson_binomial::{MAX_MIXED_TRADES, poisson_binomial_p_value};
 pub use ruin::{
-    MOST_HORIZON_TRADES, MOST_MONEY, Recovery, Ruin, RuinQuestion, StakePlan, recovery_cost,
-    required_balance, ruin,
+    MAX_HORIZON_TRADES, MAX_MONEY, Recovery, Ruin, RuinQuestion, StakePlan, recovery_cost, required_balance,
+    ruin,
 };
 pub use shrinkage::{GroupMoments, shrink_to_overall_mean};
 pub use simulation::{
@@ -92,4 +92,4 @@ pub use statistics_error::StatisticsError;
 pub use trade_outcome::TradeOutcome;
 pub use verdict::{EdgeTest, EdgeTestPlan, NotionalStake, Overlap, Verdict};
 pub use wilson::{ConfidenceInterval, wilson_interval};
-pub use win_rate::{MOST_TRADES, WinRate};
+pub use win_rate::{MAX_TRADES, WinRate};

@@ -8,7 +8,7 @@ use crate::{
 use statrs::distribution::{ContinuousCDF, Normal};
 
 /// The most trades that [`TradePlan::by_exact_binomial`] looks through.
-pub const MOST_PLANNED_TRADES: u64 = 200_000;
+pub const MAX_PLANNED_TRADES: u64 = 200_000;
 
 /// An edge that is hoped for, and how surely it is to be found.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -55,13 +55,13 @@ impl TradePlan {
     /// above as well: the power falls a little wherever one more win is asked for.
     ///
     /// # Errors
-    /// [`StatisticsError::TooManyTrades`] when it is more than [`MOST_PLANNED_TRADES`].
+    /// [`StatisticsError::TooManyTrades`] when it is more than [`MAX_PLANNED_TRADES`].
     pub fn by_exact_binomial(&self) -> Result<u64, StatisticsError> {
         // One win more or less is 1 / (p1 - p0) trades; the teeth of the saw are about two of those wide.
         let tooth = 1.0 / (self.win_probability - self.null);
         let start = self.by_normal() + (6.0 * tooth) as u64 + 50;
-        if start > MOST_PLANNED_TRADES {
-            return Err(StatisticsError::TooManyTrades { trades: start, most: MOST_PLANNED_TRADES });
+        if start > MAX_PLANNED_TRADES {
+            return Err(StatisticsError::TooManyTrades { trades: start, most: MAX_PLANNED_TRADES });
         }
         let mut critical = self.critical_wins(start, 0)?;
         for trades in (1..=start).rev() {

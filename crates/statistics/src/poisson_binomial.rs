@@ -4,7 +4,7 @@ use crate::StatisticsError;
 use crate::statistics_error::check_probability;
 
 /// The most trades that [`poisson_binomial_p_value`] takes: its work grows with their square.
-pub const MOST_MIXED_TRADES: usize = 10_000;
+pub const MAX_MIXED_TRADES: usize = 10_000;
 
 /// The exact one-sided p-value `P(X >= won)` where trade `i` wins with probability `nulls[i]`, its own break-even:
 /// the upper tail of the Poisson-binomial distribution.
@@ -17,15 +17,15 @@ pub const MOST_MIXED_TRADES: usize = 10_000;
 /// Reliability 33 (1984).
 ///
 /// # Errors
-/// [`StatisticsError::NoTrades`] without trades, `TooManyTrades` above [`MOST_MIXED_TRADES`], `MoreWonThanTrades`,
+/// [`StatisticsError::NoTrades`] without trades, `TooManyTrades` above [`MAX_MIXED_TRADES`], `MoreWonThanTrades`,
 /// and `NotAProbability` for a null outside 0 to 1.
 pub fn poisson_binomial_p_value(won: u64, nulls: &[f64]) -> Result<f64, StatisticsError> {
     let trades = nulls.len() as u64;
     if nulls.is_empty() {
         return Err(StatisticsError::NoTrades);
     }
-    if nulls.len() > MOST_MIXED_TRADES {
-        return Err(StatisticsError::TooManyTrades { trades, most: MOST_MIXED_TRADES as u64 });
+    if nulls.len() > MAX_MIXED_TRADES {
+        return Err(StatisticsError::TooManyTrades { trades, most: MAX_MIXED_TRADES as u64 });
     }
     if won > trades {
         return Err(StatisticsError::MoreWonThanTrades { won, trades });
@@ -96,9 +96,9 @@ mod tests {
         assert_eq!(poisson_binomial_p_value(0, &[]), Err(StatisticsError::NoTrades));
         let more = StatisticsError::MoreWonThanTrades { won: 2, trades: 1 };
         assert_eq!(poisson_binomial_p_value(2, &[0.5]), Err(more));
-        let most = MOST_MIXED_TRADES as u64;
+        let most = MAX_MIXED_TRADES as u64;
         let many = StatisticsError::TooManyTrades { trades: most + 1, most };
-        assert_eq!(poisson_binomial_p_value(u64::MAX, &vec![0.5; MOST_MIXED_TRADES + 1]), Err(many));
+        assert_eq!(poisson_binomial_p_value(u64::MAX, &vec![0.5; MAX_MIXED_TRADES + 1]), Err(many));
         assert!(poisson_binomial_p_value(1, &[0.5, f64::NAN]).is_err());
     }
 }

@@ -3,7 +3,7 @@
 use crate::StatisticsError;
 
 /// The most decided trades that are counted; the figures are exact up to here.
-pub const MOST_TRADES: u64 = 1_000_000_000;
+pub const MAX_TRADES: u64 = 1_000_000_000;
 
 /// Won among decided trades: at least one trade is decided, and no more are won than decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,12 +16,12 @@ impl WinRate {
     /// From the counts; draws and cancelled trades belong to neither.
     ///
     /// # Errors
-    /// [`StatisticsError::NoTrades`] when both are 0, `TooManyTrades` above [`MOST_TRADES`] in all.
+    /// [`StatisticsError::NoTrades`] when both are 0, `TooManyTrades` above [`MAX_TRADES`] in all.
     pub fn new(won: u64, lost: u64) -> Result<Self, StatisticsError> {
         match won.saturating_add(lost) {
             0 => Err(StatisticsError::NoTrades),
-            1..=MOST_TRADES => Ok(Self { won, lost }),
-            trades => Err(StatisticsError::TooManyTrades { trades, most: MOST_TRADES }),
+            1..=MAX_TRADES => Ok(Self { won, lost }),
+            trades => Err(StatisticsError::TooManyTrades { trades, most: MAX_TRADES }),
         }
     }
 
@@ -54,14 +54,14 @@ mod tests {
         check(3, 1, &Ok(0.75));
         check(0, 5, &Ok(0.0));
         check(5, 0, &Ok(1.0));
-        check(MOST_TRADES, 0, &Ok(1.0));
+        check(MAX_TRADES, 0, &Ok(1.0));
     }
 
     #[test]
     fn counts_without_a_rate_are_refused() {
         check(0, 0, &Err(StatisticsError::NoTrades));
-        let too_many = |trades| Err(StatisticsError::TooManyTrades { trades, most: MOST_TRADES });
-        check(MOST_TRADES, 1, &too_many(MOST_TRADES + 1));
+        let too_many = |trades| Err(StatisticsError::TooManyTrades { trades, most: MAX_TRADES });
+        check(MAX_TRADES, 1, &too_many(MAX_TRADES + 1));
         check(u64::MAX, u64::MAX, &too_many(u64::MAX));
     }
 }

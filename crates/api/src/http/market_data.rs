@@ -9,7 +9,7 @@ use candlewick_broker::{
 use candlewick_sdk::{Millis, Ohlcv, Symbol};
 
 /// Candles asked for at once (contract 8: the default of `limit`).
-const MOST_AT_ONCE: u64 = 1_000;
+const MAX_AT_ONCE: u64 = 1_000;
 
 #[async_trait]
 impl MarketData for HttpBroker {
@@ -45,7 +45,7 @@ impl HttpBroker {
         let reply = self.ask_candles(&self.question(window)).await?;
         let page = candles_of(&reply, window);
         let rows = (reply.value.rows.len() + reply.value.unreadable) as u64;
-        let is_full = rows >= MOST_AT_ONCE;
+        let is_full = rows >= MAX_AT_ONCE;
         let rest = if is_full { ends_without_candles(&page, window, reply.received) } else { Vec::new() };
         Ok((reply.map(|_| page), rest))
     }
@@ -59,7 +59,7 @@ impl HttpBroker {
             asset_type: self.asset_type(query.symbol).to_owned(),
             interval: query.interval,
             skip: 0,
-            limit: MOST_AT_ONCE,
+            limit: MAX_AT_ONCE,
             start_time: query.start - Millis::new(1),
             end_time: if is_whole { query.end - Millis::new(1) } else { query.end },
         }

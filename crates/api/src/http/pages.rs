@@ -15,9 +15,9 @@ use std::collections::BTreeMap;
 /// Trades asked for at once (`observed: results`).
 pub(super) const PAGE_SIZE: u64 = 100;
 /// Pages read at most, half a million trades; an account with more has no complete listing.
-pub(super) const MOST_PAGES: u64 = 5_000;
+pub(super) const MAX_PAGES: u64 = 5_000;
 /// A list that goes on and on without a trade that was not seen before is not read to its end.
-const MOST_BARREN: u64 = 20;
+const MAX_BARREN: u64 = 20;
 
 /// The rows of the pages that were read.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -65,7 +65,7 @@ impl LengthField {
 impl Pages {
     /// Begins to list the trades of a user.
     pub(super) fn of_user(user_id: String) -> Self {
-        Self::with_bounds(user_id, PAGE_SIZE, MOST_PAGES)
+        Self::with_bounds(user_id, PAGE_SIZE, MAX_PAGES)
     }
 
     fn with_bounds(user_id: String, page_size: u64, most_pages: u64) -> Self {
@@ -103,7 +103,7 @@ impl Pages {
             self.repeats += usize::from(self.trades.insert(trade.id.clone(), trade).is_some());
         }
         self.barren = if self.trades.len() > seen_before { 0 } else { self.barren + 1 };
-        let goes_on = self.read < self.most && self.barren < MOST_BARREN;
+        let goes_on = self.read < self.most && self.barren < MAX_BARREN;
         self.next = following
             .filter(|_| goes_on)
             .map(|following| TradeQuery { page_size: query.page_size, ..following });
@@ -246,7 +246,7 @@ mod tests {
             asked += 1;
             pages.take(numbered(asked.min(3), 1_000_000));
         }
-        assert_eq!((asked, pages.finish().is_complete), (3 + MOST_BARREN, false));
+        assert_eq!((asked, pages.finish().is_complete), (3 + MAX_BARREN, false));
     }
 
     #[test]

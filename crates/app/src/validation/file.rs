@@ -11,7 +11,7 @@ use tempfile::TempDir;
 /// Moments at which files are cut off.
 const CUTS: usize = 5;
 /// Nobody reads more than this into a strategy.
-const MOST_BYTES: u64 = 64 << 20;
+const MAX_BYTES: u64 = 64 << 20;
 /// A header of candles: their rows are known an interval after their time.
 const CANDLES: &str = "time,open,high,low,close";
 /// Times below this are seconds, not milliseconds: as milliseconds they would lie before 1973.
@@ -52,7 +52,7 @@ struct Table {
 impl Table {
     fn read(path: &str) -> Result<Self, String> {
         let size = fs::metadata(path).map_err(|error| error.to_string())?.len();
-        if size > MOST_BYTES {
+        if size > MAX_BYTES {
             return Err("it is too large to be cut off".to_owned());
         }
         let text = fs::read_to_string(path).map_err(|_| "it is no text, and cannot be cut off".to_owned())?;

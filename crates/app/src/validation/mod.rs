@@ -16,7 +16,7 @@ use std::panic;
 /// How many checks there are, for a bar of progress.
 pub const CHECKS: u64 = 12;
 /// Candles of a file that are taken, the newest: every check shows them dozens of times.
-const MOST_CANDLES: usize = 50_000;
+const MAX_CANDLES: usize = 50_000;
 /// Candles of a synthetic market beyond what the warm-up asks for.
 const SYNTHETIC_CANDLES: usize = 1_500;
 
@@ -77,7 +77,7 @@ fn examine_quietly(
 }
 
 fn synthetic(subject: &Subject, warmup: usize) -> Vec<Market> {
-    let count = candles_needed(warmup.min(MOST_CANDLES)) + SYNTHETIC_CANDLES;
+    let count = candles_needed(warmup.min(MAX_CANDLES)) + SYNTHETIC_CANDLES;
     let market = |name: &str, candles: Vec<Candle>| Market {
         name: name.to_owned(),
         candles: at_interval(&candles, subject.bot.interval),
@@ -90,7 +90,7 @@ fn synthetic(subject: &Subject, warmup: usize) -> Vec<Market> {
 }
 
 fn newest(mut market: Market) -> Market {
-    let surplus = market.candles.len().saturating_sub(MOST_CANDLES);
+    let surplus = market.candles.len().saturating_sub(MAX_CANDLES);
     market.candles.drain(..surplus);
     market
 }

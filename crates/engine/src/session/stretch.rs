@@ -6,7 +6,7 @@ use crate::{Action, BotId, Origin};
 use candlewick_sdk::Millis;
 
 /// Actions after which a stretch of candles ends, so that they are carried out while they are still in a cache.
-const MOST_ACTIONS: usize = 16;
+const MAX_ACTIONS: usize = 16;
 
 /// Why a stretch of candles ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +43,7 @@ impl Session {
                 self.pass_time_of(candles, at + Millis::new(1), actions);
                 let moment = Moment { at, received: at, origin: Origin::Live };
                 let is_approved = self.decide(bot, signal, moment, actions);
-                is_end = is_approved || actions.len() >= MOST_ACTIONS;
+                is_end = is_approved || actions.len() >= MAX_ACTIONS;
             }
             let waits = candles.waits_for_events(place) || self.waits_for_settlement(bot);
             if is_end && waits {

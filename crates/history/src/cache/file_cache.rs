@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 /// Files of which a copy is kept; of more, the oldest copies go.
-const MOST_ENTRIES: usize = 64;
+const MAX_ENTRIES: usize = 64;
 /// A partial file that is so much older than the latest copy belongs to a program that is gone.
 const ABANDONED: Duration = Duration::from_hours(1);
 
@@ -84,7 +84,7 @@ impl FileCache {
             }
         }
         copies.sort();
-        let surplus = copies.len().saturating_sub(MOST_ENTRIES);
+        let surplus = copies.len().saturating_sub(MAX_ENTRIES);
         for (_, path) in &copies[..surplus] {
             let _ = SystemDisk.remove(path);
         }
@@ -203,11 +203,11 @@ mod tests {
     #[test]
     fn only_so_many_copies_are_kept() {
         let fixture = Fixture::new();
-        for number in 0..=MOST_ENTRIES {
+        for number in 0..=MAX_ENTRIES {
             let symbol = format!("S{number}").parse().unwrap();
             let series = candlewick_sdk::Series { symbol, ..fixture.source.series };
             fixture.cache.read(&CandleFile { series, ..fixture.source.clone() }, &mut |_| {}).unwrap();
         }
-        assert_eq!(fs::read_dir(&fixture.cache.folder).unwrap().count(), MOST_ENTRIES);
+        assert_eq!(fs::read_dir(&fixture.cache.folder).unwrap().count(), MAX_ENTRIES);
     }
 }

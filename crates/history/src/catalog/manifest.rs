@@ -10,7 +10,7 @@ use std::path::Path;
 /// The version of the manifest's form.
 pub(super) const FORMAT: u32 = 1;
 /// File names that are kept of one origin.
-const MOST_FILES: usize = 100;
+const MAX_FILES: usize = 100;
 
 /// A series in the catalog.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -234,7 +234,7 @@ impl Manifest {
                 known.files.push(file.clone());
             }
         }
-        let surplus = known.files.len().saturating_sub(MOST_FILES);
+        let surplus = known.files.len().saturating_sub(MAX_FILES);
         known.files.drain(..surplus);
     }
 }

@@ -159,7 +159,7 @@ pub struct Findings {
 }
 
 /// Of one kind, only so many are listed; all are counted.
-const MOST_LISTED: u64 = 10_000;
+const MAX_LISTED: u64 = 10_000;
 
 impl Findings {
     /// The findings, by kind, then in the order of the file; of each kind the first ten thousand.
@@ -188,7 +188,7 @@ impl Findings {
     pub(super) fn note(&mut self, finding: Finding) {
         let count = self.counts.entry(finding.kind).or_insert(0);
         *count += 1;
-        if *count <= MOST_LISTED {
+        if *count <= MAX_LISTED {
             self.list.push(finding);
         }
     }

@@ -44,9 +44,9 @@ pub(super) struct Checked {
     pub(super) end: Millis,
 }
 
-const MOST_DAYS: u32 = 36_600;
-const MOST_CANDLES: i64 = 50_000_000;
-const MOST_VOLATILITY: f64 = 0.05;
+const MAX_DAYS: u32 = 36_600;
+const MAX_CANDLES: i64 = 50_000_000;
+const MAX_VOLATILITY: f64 = 0.05;
 /// Enough ticks to move by, and few enough to be counted exactly.
 const PRICE_TICKS: std::ops::RangeInclusive<f64> = 1e3..=1e11;
 
@@ -71,8 +71,8 @@ impl GenerateSettings {
     pub(super) fn check(&self) -> Result<Checked, HistoryError> {
         let fail = |setting, problem| Err(HistoryError::InvalidSetting { setting, problem });
         let Self { days, start, interval, volatility, start_price, .. } = *self;
-        if !(1..=MOST_DAYS).contains(&days) {
-            return fail("days", format!("{days} is not within 1 to {MOST_DAYS}"));
+        if !(1..=MAX_DAYS).contains(&days) {
+            return fail("days", format!("{days} is not within 1 to {MAX_DAYS}"));
         }
         let last_days = self.last_days.unwrap_or(days);
         if !(1..=days).contains(&last_days) {
@@ -88,11 +88,11 @@ impl GenerateSettings {
             }
         }
         let count = i64::from(last_days) * Millis::DAY.get() / interval.length().get();
-        if count > MOST_CANDLES {
+        if count > MAX_CANDLES {
             let advice = "take fewer days or a longer interval";
             return fail(
                 "days",
-                format!("{count} candles of {interval} are more than {MOST_CANDLES}; {advice}"),
+                format!("{count} candles of {interval} are more than {MAX_CANDLES}; {advice}"),
             );
         }
         let Some(tick) = Tick::from_step(self.tick) else {
@@ -107,8 +107,8 @@ impl GenerateSettings {
                 format!("{start_price} is not within {least} to {most} ticks of {}", self.tick),
             );
         }
-        if !(volatility > 0.0 && volatility <= MOST_VOLATILITY) {
-            return fail("volatility", format!("{volatility} is not above 0 and at most {MOST_VOLATILITY}"));
+        if !(volatility > 0.0 && volatility <= MAX_VOLATILITY) {
+            return fail("volatility", format!("{volatility} is not above 0 and at most {MAX_VOLATILITY}"));
         }
         if let Some(problem) = self.regime.problem(start) {
             return fail("regime", problem);

@@ -10,7 +10,7 @@ pub(super) struct Tick {
     denominator: u64,
 }
 
-const MOST_DECIMALS: u32 = 8;
+const MAX_DECIMALS: u32 = 8;
 const LARGEST: f64 = 1e6;
 
 impl Tick {
@@ -19,7 +19,7 @@ impl Tick {
         if !(step > 0.0 && step <= LARGEST) {
             return None;
         }
-        (0..=MOST_DECIMALS).find_map(|decimals| {
+        (0..=MAX_DECIMALS).find_map(|decimals| {
             let denominator = 10_u64.pow(decimals);
             let numerator = (step * denominator as f64).round();
             (numerator >= 1.0 && numerator / denominator as f64 == step)

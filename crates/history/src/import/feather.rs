@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 const NUMBERS: [&str; 5] = ["open", "high", "low", "close", "volume"];
 /// What one packed column may become: more than any honest one of 50 million rows.
-const MOST_COLUMN_BYTES: i64 = 512 * 1024 * 1024;
+const MAX_COLUMN_BYTES: i64 = 512 * 1024 * 1024;
 const CONTINUES: [u8; 4] = [0xFF; 4];
 
 /// Reads every row.
@@ -90,7 +90,7 @@ fn is_plausible(bytes: &[u8], block: &Block) -> bool {
             match column {
                 Some(column) if is_packed && !column.is_empty() => column
                     .first_chunk::<8>()
-                    .is_some_and(|first| (-1..=MOST_COLUMN_BYTES).contains(&i64::from_le_bytes(*first))),
+                    .is_some_and(|first| (-1..=MAX_COLUMN_BYTES).contains(&i64::from_le_bytes(*first))),
                 column => column.is_some(),
             }
         });

@@ -57,9 +57,9 @@ const PLAUSIBLE_MS: std::ops::RangeInclusive<i64> = -2_208_988_800_000..=253_402
 /// Seconds of the year 5138.
 const LATEST_SECONDS: i64 = 100_000_000_000;
 /// More rows than that are not collected: at 48 bytes each they are 2.4 GB.
-const MOST_ROWS: usize = 50_000_000;
+const MAX_ROWS: usize = 50_000_000;
 /// After so many rows that cannot be read, the file is something else.
-const MOST_BROKEN: usize = 10_000;
+const MAX_BROKEN: usize = 10_000;
 
 impl Decoded {
     pub(crate) fn new(clock: Clock, unit: Unit) -> Self {
@@ -111,16 +111,16 @@ impl Decoded {
     ) -> Result<(), String> {
         match read.and_then(plausible) {
             Ok(Some(row)) => {
-                if self.rows.len() == MOST_ROWS {
-                    return Err(format!("it has more than {MOST_ROWS} rows; split it"));
+                if self.rows.len() == MAX_ROWS {
+                    return Err(format!("it has more than {MAX_ROWS} rows; split it"));
                 }
                 self.places.note(self.rows.len(), place);
                 self.rows.push(row);
             }
             Ok(None) => self.empty += 1,
             Err(problem) => {
-                if self.broken.len() == MOST_BROKEN {
-                    return Err(format!("more than {MOST_BROKEN} rows cannot be read; the last: {problem}"));
+                if self.broken.len() == MAX_BROKEN {
+                    return Err(format!("more than {MAX_BROKEN} rows cannot be read; the last: {problem}"));
                 }
                 self.broken.push(Broken { place, content: content(), problem });
             }

@@ -57,7 +57,7 @@ pub struct ImportSettings {
 
 impl ImportSettings {
     /// No archive unpacks to more than that, unless it is said otherwise: 4 GiB, which is about 60 million lines.
-    pub const MOST_BYTES: u64 = 4 << 30;
+    pub const MAX_BYTES: u64 = 4 << 30;
 }
 
 impl Default for ImportSettings {
@@ -70,7 +70,7 @@ impl Default for ImportSettings {
             clock_change: ClockChange::Strict,
             stamped: BarTime::Open,
             entry: None,
-            most_bytes: Self::MOST_BYTES,
+            most_bytes: Self::MAX_BYTES,
         }
     }
 }

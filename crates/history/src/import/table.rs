@@ -61,7 +61,7 @@ pub(crate) struct CandleTable {
 }
 
 /// Packed columns are held in memory as they are unpacked.
-const MOST_COLUMNS_BYTES: u64 = 1 << 30;
+const MAX_COLUMNS_BYTES: u64 = 1 << 30;
 
 impl CandleTable {
     /// Reads the file at `path`.
@@ -178,8 +178,8 @@ fn fill(reader: &mut dyn BufRead, buffer: &mut [u8]) -> Result<usize, Problem> {
 
 fn in_memory(reader: &mut impl Read) -> Result<Vec<u8>, Problem> {
     let mut content = Vec::new();
-    if reader.take(MOST_COLUMNS_BYTES + 1).read_to_end(&mut content)? as u64 > MOST_COLUMNS_BYTES {
-        return Err(Problem::File(format!("it is larger than {MOST_COLUMNS_BYTES} bytes; split it")));
+    if reader.take(MAX_COLUMNS_BYTES + 1).read_to_end(&mut content)? as u64 > MAX_COLUMNS_BYTES {
+        return Err(Problem::File(format!("it is larger than {MAX_COLUMNS_BYTES} bytes; split it")));
     }
     Ok(content)
 }

@@ -6,7 +6,7 @@ use candlewick_journal::{JournalError, Reader, Store};
 use candlewick_sdk::Millis;
 
 /// More questions than a call asks.
-const MOST_QUESTIONS: u32 = 400;
+const MAX_QUESTIONS: u32 = 400;
 
 pub(crate) async fn a_failed_commit_is_repeated_whole(fixture: &Fixture) {
     let mut store = fixture.open().await.unwrap();
@@ -43,7 +43,7 @@ pub(crate) async fn a_commit_of_unknown_outcome_writes_each_line_once(fixture: &
         assert!(sweeps < 100, "{landed} of so many cuts fell where the outcome is unknown");
         let kind = if sweeps % 2 == 0 { Cut::Asked } else { Cut::Answered };
         for polls in 1.. {
-            assert!(polls < MOST_QUESTIONS, "a commit has an end");
+            assert!(polls < MAX_QUESTIONS, "a commit has an end");
             (0..3).for_each(|_| record(&mut store));
             let done = cut(store.commit(), kind(polls)).await;
             record(&mut store);
@@ -66,7 +66,7 @@ pub(crate) async fn a_commit_of_unknown_outcome_writes_each_line_once(fixture: &
 pub(crate) async fn a_heartbeat_between_leaves_an_unknown_commit_unknown(fixture: &Fixture) {
     let mut store = fixture.open().await.unwrap();
     let mut expected = Vec::new();
-    for polls in 1..MOST_QUESTIONS {
+    for polls in 1..MAX_QUESTIONS {
         expected.push(polls.to_string());
         store.record(line(&polls.to_string()));
         let done = cut(store.commit(), Cut::Answered(polls)).await;
@@ -86,7 +86,7 @@ pub(crate) async fn an_opening_cut_anywhere_leaves_a_journal_or_nothing(fixture:
     // Connecting takes hundreds of steps where a password is hashed; it changes nothing, so the last steps count.
     let steps = steps_of(Reader::open(&fixture.url)).await;
     for polls in steps.saturating_sub(20).max(1).. {
-        assert!(polls < steps + MOST_QUESTIONS, "an opening has an end");
+        assert!(polls < steps + MAX_QUESTIONS, "an opening has an end");
         let opened = cut(open(), Cut::Answered(polls)).await;
         match Reader::open(&fixture.url).await {
             Ok(mut reader) => assert_eq!(reader.verify().await.unwrap().entries, 0),

@@ -14,7 +14,7 @@ const FOUND_AGAIN_AFTER: Millis = Millis::from_seconds(5);
 /// A trade that is not found was missing from a second list at least so much later.
 const MISSED_AGAIN_AFTER: Millis = Millis::from_seconds(10);
 /// Requests looked through at most, back from a doubt's end: pages of lists, most of them.
-const MOST_EXCHANGES: u32 = 500;
+const MAX_EXCHANGES: u32 = 500;
 /// How far apart the end of a doubt and a person's word that ended it are kept.
 const AT_ONCE: Millis = Millis::SECOND;
 
@@ -43,7 +43,7 @@ pub(super) async fn read_lists(
         };
         let by_person = lines.iter().chain(notes.iter().copied()).any(|note| is_word_of_person(note, ended));
         let Some(began) = began.filter(|_| !by_person) else { continue };
-        let exchanges = reader.exchanges_between(began, ended, MOST_EXCHANGES).await?;
+        let exchanges = reader.exchanges_between(began, ended, MAX_EXCHANGES).await?;
         let lists: Vec<LoggedExchange> =
             exchanges.iter().filter(|exchange| is_list(exchange)).cloned().collect();
         let Some((last, before)) = last_two(&lists, apart) else { continue };

@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 use std::fmt::{self, Display};
 
 /// Lines read around a moment at most.
-const MOST_LINES: u32 = 20_000;
+const MAX_LINES: u32 = 20_000;
 /// Intervals before a moment in which a candle is looked for.
 const BEFORE: i64 = 3;
 
@@ -75,7 +75,7 @@ pub async fn read_moment(
     let mut found = Vec::new();
     for bot in bots {
         let from = time - bot.interval.length() * BEFORE;
-        let lines = reader.lines_between(from, time + Millis::new(1), MOST_LINES).await?;
+        let lines = reader.lines_between(from, time + Millis::new(1), MAX_LINES).await?;
         found.push(BotMoment::of(bot, run, &lines)?.with_outcome(&contents));
     }
     Ok(MomentReport { time, run: Some(run.number), bots: found })

@@ -21,7 +21,7 @@ use std::fmt::{self, Display};
 /// Candles shown before the one that decided.
 const BEFORE: i64 = 5;
 /// Lines read around an intent at most.
-const MOST_LINES: u32 = 20_000;
+const MAX_LINES: u32 = 20_000;
 
 /// Everything that a journal holds of an intent.
 #[derive(Debug, Serialize)]
@@ -112,7 +112,7 @@ async fn candles_around(
     {
         let length = bot.interval.length();
         let end = row.close_time.unwrap_or(decided + length) + length;
-        let lines = reader.lines_between(decided - length * BEFORE, end + Millis::new(1), MOST_LINES).await?;
+        let lines = reader.lines_between(decided - length * BEFORE, end + Millis::new(1), MAX_LINES).await?;
         for stored in &lines {
             candles.extend(CandleLine::of(stored, run)?.filter(|line| line.series == bot.series()));
         }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use std::ops::Range;
 
 /// As many points a curve has at most.
-pub const MOST_EQUITY_POINTS: usize = 500;
+pub const MAX_EQUITY_POINTS: usize = 500;
 
 /// The balance at a moment.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -26,7 +26,7 @@ impl EquityPoint {
         span: &Range<Millis>,
     ) -> Vec<Self> {
         let start = Self { at: span.start, balance: scale.to_f64(balance) };
-        let step = settled.len().div_ceil(MOST_EQUITY_POINTS - 1).max(1);
+        let step = settled.len().div_ceil(MAX_EQUITY_POINTS - 1).max(1);
         let mut now = balance;
         let mut curve = vec![start];
         for (number, row) in (1..).zip(settled) {

@@ -15,7 +15,7 @@ mod sensitivity;
 pub use baselines::Baselines;
 pub use breakdown::{Breakdown, Cell, SMALL_CELL_TRADES};
 pub use dimension::Dimension;
-pub use equity::{EquityPoint, MOST_EQUITY_POINTS};
+pub use equity::{EquityPoint, MAX_EQUITY_POINTS};
 pub use finding::{Background, Finding, FindingKind, Severity};
 pub use metrics::{DrawdownFigures, Metrics};
 pub use sensitivity::{Curve, Repeat, Sensitivity, SensitivityPoint, VenueSetting};
@@ -63,7 +63,7 @@ pub struct Analysis {
     pub breakdowns: Vec<Breakdown>,
     /// What other directions would have earned; nothing without a decided trade or under stress.
     pub baselines: Option<Baselines>,
-    /// The balance along the way, at most [`MOST_EQUITY_POINTS`] of its points.
+    /// The balance along the way, at most [`MAX_EQUITY_POINTS`] of its points.
     pub equity: Vec<EquityPoint>,
     /// What the settings matter; only where the run was repeated for it.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -11,7 +11,7 @@ use candlewick_sdk::Millis;
 use std::fmt;
 
 /// Trades that a list shows at most; `--json` has them all.
-const MOST_SHOWN: usize = 20;
+const MAX_SHOWN: usize = 20;
 
 impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -63,14 +63,14 @@ impl Comparison {
         let trades = &self.trades;
         let shown = |count: usize| match count {
             0 => "none".to_owned(),
-            few if few <= MOST_SHOWN => few.to_string(),
-            many => format!("{many}, of which the first {MOST_SHOWN} are shown"),
+            few if few <= MAX_SHOWN => few.to_string(),
+            many => format!("{many}, of which the first {MAX_SHOWN} are shown"),
         };
         let list = |trades: &[RecalledTrade]| DataTable {
             header: ["decided", "bot", "", "open", "close", "result", "pnl"].map(str::to_owned).into(),
-            rows: trades.iter().take(MOST_SHOWN).map(row).collect(),
+            rows: trades.iter().take(MAX_SHOWN).map(row).collect(),
         };
-        let pairs = trades.other_outcome.iter().take(MOST_SHOWN).map(|pair| {
+        let pairs = trades.other_outcome.iter().take(MAX_SHOWN).map(|pair| {
             let mut cells = vec![utc(pair.a.decision_time), pair.a.bot.clone()];
             cells.extend([&pair.a, &pair.b].map(|trade| {
                 format!("{} {}", trade.direction, trade.result.as_deref().unwrap_or("not settled"))

@@ -3,7 +3,7 @@
 use candlewick_engine::JudgedTrade;
 use candlewick_sdk::{Outcome, Payout};
 use candlewick_statistics::{
-    EdgeTestPlan, MOST_MIXED_TRADES, PaidStake, Sprt, SprtAnswer, StatisticsError, WinRate, binomial_p_value,
+    EdgeTestPlan, MAX_MIXED_TRADES, PaidStake, Sprt, SprtAnswer, StatisticsError, WinRate, binomial_p_value,
     break_even, clopper_pearson_interval, mixed_break_even, poisson_binomial_p_value, wilson_interval,
 };
 use serde::Serialize;
@@ -133,7 +133,7 @@ fn p_value(rate: WinRate, payouts: &[f64]) -> Result<Option<f64>, StatisticsErro
     let is_one_payout = nulls.windows(2).all(|pair| pair[0].to_bits() == pair[1].to_bits());
     match nulls.first() {
         Some(null) if is_one_payout => binomial_p_value(rate, *null).map(Some),
-        Some(_) if nulls.len() <= MOST_MIXED_TRADES => poisson_binomial_p_value(rate.won(), &nulls).map(Some),
+        Some(_) if nulls.len() <= MAX_MIXED_TRADES => poisson_binomial_p_value(rate.won(), &nulls).map(Some),
         _ => Ok(None),
     }
 }

@@ -12,7 +12,7 @@ use plotly::layout::Axis;
 use std::fmt::Write as _;
 
 /// Points that a curve is drawn with at most.
-const MOST_POINTS: usize = 3_000;
+const MAX_POINTS: usize = 3_000;
 
 pub(super) fn section(page: &RunPage<'_>, plots: &mut Plots) -> String {
     let text = format!("<section id=\"equity\"><h2>Balance and drawdown</h2><p>{}</p>", deepest(page));
@@ -52,10 +52,7 @@ fn plot(points: &[EquityPoint], until: Millis) -> Plot {
         })
         .collect();
     let drawn = |values: &[f64]| -> Vec<(i64, f64)> {
-        thinned(values, MOST_POINTS)
-            .into_iter()
-            .map(|place| (points[place].at.get(), values[place]))
-            .collect()
+        thinned(values, MAX_POINTS).into_iter().map(|place| (points[place].at.get(), values[place])).collect()
     };
     let (mut balances, mut falls) = (drawn(&balances), drawn(&falls));
     // After the last trade nothing changes, which is worth seeing, too.

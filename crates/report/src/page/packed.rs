@@ -10,7 +10,7 @@ use std::io::{self, Read, Write};
 use super::bars::Level;
 
 /// Decimals that prices are written with at most.
-const MOST_DECIMALS: u32 = 10;
+const MAX_DECIMALS: u32 = 10;
 /// A price times a power of ten is a whole number if it is by this share of itself: what binary fractions leave of decimal ones.
 const NEAR: f64 = 4e-15;
 /// Whole numbers that a script adds without loss.
@@ -66,7 +66,7 @@ pub(super) fn decimals_of(candles: &Level) -> u32 {
         let power = 10_f64.powi(decimals.cast_signed());
         prices().all(|price| (price * power - (price * power).round()).abs() <= price * power * NEAR)
     };
-    let possible = || (0..=MOST_DECIMALS).take_while(fits);
+    let possible = || (0..=MAX_DECIMALS).take_while(fits);
     possible().find(is_exact).or_else(|| possible().last()).unwrap_or_default()
 }
 
@@ -177,7 +177,7 @@ mod tests {
             (46_319.0, 0),
             (1.57597, 5),
             (0.099_469_990_000_000_01, 8),
-            (1.0 / 3.0, MOST_DECIMALS),
+            (1.0 / 3.0, MAX_DECIMALS),
             (123_456_789.5, 1),
         ] {
             let level = Level { length_ms: 1, bars: vec![bar(0, [price; 4])] };

@@ -12,7 +12,7 @@ use std::fmt::{self, Write as _};
 pub(super) const BOT_HEADER: [&str; 9] =
     ["bot", "symbol", "trades", "won", "lost", "draw", "win rate", "pnl", "verdict"];
 /// The most that a win can pay, in percent of the stake.
-const MOST_PAYOUT: f64 = 100.0;
+const MAX_PAYOUT: f64 = 100.0;
 /// What delays are shown for.
 const DELAYS: [&str; 4] = ["close to available", "decide to arrival", "decide to open", "request to answer"];
 
@@ -201,5 +201,5 @@ fn percent(fraction: Option<f64>) -> String {
 
 /// No venue pays more than the stake: beyond that, no payout breaks even.
 fn break_even_payout(percent: f64) -> String {
-    if percent > MOST_PAYOUT { "none (above 100 %)".to_owned() } else { format!("{percent:.2} %") }
+    if percent > MAX_PAYOUT { "none (above 100 %)".to_owned() } else { format!("{percent:.2} %") }
 }

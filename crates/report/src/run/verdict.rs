@@ -9,7 +9,7 @@ use candlewick_statistics::{EdgeTest, EdgeTestPlan, Verdict};
 use serde::Serialize;
 
 /// Cancellations for gaps in the data, beyond which an edge is not believed.
-const MOST_CANCELLED: f64 = 0.01;
+const MAX_CANCELLED: f64 = 0.01;
 
 /// No venue has paid these trades.
 const ASSUMED_PAYOUT: &str = "on assumed payout";
@@ -224,5 +224,5 @@ fn gaps<'a>(rows: impl IntoIterator<Item = &'a IntentRow>) -> Option<String> {
     let outcomes: Vec<Outcome> = rows.into_iter().filter_map(|row| row.outcome).collect();
     let cancelled = outcomes.iter().filter(|outcome| **outcome == Outcome::Cancelled).count();
     let share = cancelled as f64 / outcomes.len().max(1) as f64;
-    (share > MOST_CANCELLED).then(|| format!("{:.1} % of the trades were cancelled for gaps", share * 100.0))
+    (share > MAX_CANCELLED).then(|| format!("{:.1} % of the trades were cancelled for gaps", share * 100.0))
 }

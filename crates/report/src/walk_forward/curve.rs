@@ -1,7 +1,7 @@
 //! A curve in one line of text.
 
 const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-const MOST_COLUMNS: usize = 60;
+const MAX_COLUMNS: usize = 60;
 
 /// The sums of these numbers as they grow, each column the last of its part; nothing below two numbers.
 pub(super) fn running_sum(numbers: impl IntoIterator<Item = f64>) -> Option<String> {
@@ -14,7 +14,7 @@ pub(super) fn running_sum(numbers: impl IntoIterator<Item = f64>) -> Option<Stri
     if sums.len() < 2 {
         return None;
     }
-    let columns = sums.len().min(MOST_COLUMNS);
+    let columns = sums.len().min(MAX_COLUMNS);
     let shown: Vec<f64> = (1..=columns).map(|column| sums[column * sums.len() / columns - 1]).collect();
     let low = shown.iter().copied().fold(0.0, f64::min);
     let high = shown.iter().copied().fold(0.0, f64::max);
@@ -39,6 +39,6 @@ mod tests {
             assert_eq!(running_sum(numbers.iter().copied()).as_deref(), expected, "{numbers:?}");
         }
         let long = running_sum((0..1_000).map(|_| 1.0)).unwrap();
-        assert!(long.chars().count() == MOST_COLUMNS && long.ends_with('█'), "{long}");
+        assert!(long.chars().count() == MAX_COLUMNS && long.ends_with('█'), "{long}");
     }
 }

@@ -8,9 +8,9 @@ use std::cmp::Ordering;
 use std::collections::VecDeque;
 
 /// Settlements that wait for their prices; beyond it the oldest is left out.
-const MOST_WAITING: usize = 64;
+const MAX_WAITING: usize = 64;
 /// The most that a win may earn, in stakes: the highest payout that is taken for one.
-const MOST_STAKES: i64 = 10;
+const MAX_STAKES: i64 = 10;
 /// A record this old says nothing of its moment.
 const STALE: Millis = Millis::from_seconds(5);
 
@@ -58,7 +58,7 @@ pub(crate) enum PriceCheck {
 impl SettlementAudit {
     /// Takes a settlement of which nobody knows whether its prices were asked for: they are, once more perhaps.
     pub(crate) fn recall(&mut self, settlement: Settlement) {
-        if self.waiting.len() == MOST_WAITING {
+        if self.waiting.len() == MAX_WAITING {
             self.waiting.pop_front();
         }
         self.waiting.push_back(settlement);
@@ -119,7 +119,7 @@ impl Settlement {
     pub(crate) fn is_possible(&self) -> bool {
         let (profit, stake) = (self.profit.minor(), self.stake.minor());
         match self.outcome {
-            Outcome::Won => profit >= 0 && profit <= stake.saturating_mul(MOST_STAKES),
+            Outcome::Won => profit >= 0 && profit <= stake.saturating_mul(MAX_STAKES),
             Outcome::Lost => profit <= 0 && profit >= -stake,
             Outcome::Draw | Outcome::Cancelled => profit == 0,
         }

@@ -10,7 +10,7 @@ const APART: Millis = Millis::from_seconds(10);
 /// How long a wallet may keep back what some trade did to it.
 const LONGEST_LAG: Millis = Millis::from_seconds(900);
 /// Changes that are remembered.
-const MOST_CHANGES: usize = 256;
+const MAX_CHANGES: usize = 256;
 
 /// Follows the difference between wallet and ledger.
 #[derive(Debug, Default)]
@@ -98,7 +98,7 @@ impl WalletAudit {
     pub(crate) fn watch(&mut self, free: Money, now: Millis) {
         let change = free - self.ledger.map_or(free, |(known, _)| known);
         if change != Money::ZERO {
-            if self.changes.len() == MOST_CHANGES {
+            if self.changes.len() == MAX_CHANGES {
                 self.changes.pop_front();
             }
             self.changes.push_back((change, now));

@@ -1,6 +1,6 @@
 //! Gives an order to a run, from another process.
 
-use super::line::{MOST_BYTES, NoLine, PATIENCE, read_line, write_line};
+use super::line::{MAX_BYTES, NoLine, PATIENCE, read_line, write_line};
 use super::{ControlAnswer, ControlError, ControlOrder};
 use std::io;
 use std::path::Path;
@@ -18,8 +18,8 @@ const ANSWER_PATIENCE: Duration = Duration::from_secs(15);
 /// answer did not come.
 pub async fn send_order(path: &Path, order: &ControlOrder) -> Result<ControlAnswer, ControlError> {
     let bytes = serde_json::to_vec(order).map_or(usize::MAX, |message| message.len());
-    if bytes > MOST_BYTES {
-        return Err(ControlError::ReasonTooLong { bytes, most: MOST_BYTES });
+    if bytes > MAX_BYTES {
+        return Err(ControlError::ReasonTooLong { bytes, most: MAX_BYTES });
     }
     let unanswered = |problem: String| ControlError::NoAnswer { path: path.to_owned(), problem };
     let stream = connect(path).await?;
@@ -92,6 +92,6 @@ mod tests {
     async fn a_run_that_says_nothing_sensible_leaves_the_order_open() {
         check(b"", "it ended").await;
         check(b"what?\n", "cannot be read").await;
-        check(&[b'x'; MOST_BYTES * 2], "too long").await;
+        check(&[b'x'; MAX_BYTES * 2], "too long").await;
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 /// The longest message, without its line end.
-pub(super) const MOST_BYTES: usize = 4_096;
+pub(super) const MAX_BYTES: usize = 4_096;
 /// How long a message may take to come or to go.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -29,7 +29,7 @@ pub(super) async fn read_line(
     patience: Duration,
 ) -> Result<Vec<u8>, NoLine> {
     let mut line = Vec::new();
-    let mut bounded = reader.take(MOST_BYTES as u64 + 1);
+    let mut bounded = reader.take(MAX_BYTES as u64 + 1);
     let read = bounded.read_until(b'\n', &mut line);
     match tokio::time::timeout(patience, read).await {
         Err(_) => return Err(NoLine::Late),
@@ -38,7 +38,7 @@ pub(super) async fn read_line(
     }
     if line.pop_if(|last| *last == b'\n').is_some() {
         Ok(line)
-    } else if line.len() > MOST_BYTES {
+    } else if line.len() > MAX_BYTES {
         Err(NoLine::TooLong)
     } else if line.is_empty() {
         Err(NoLine::End)
@@ -82,16 +82,16 @@ mod tests {
         check(b"", &[]).await;
         check(b"a\nb\n", &["a", "b"]).await;
         check(b"a\n\nb", &["a", "", "b"]).await;
-        let longest = "x".repeat(MOST_BYTES);
+        let longest = "x".repeat(MAX_BYTES);
         check(format!("{longest}\n").as_bytes(), &[&longest]).await;
     }
 
     #[tokio::test]
     async fn a_message_beyond_the_bound_is_not_read_to_its_end() {
-        let long = "x".repeat(MOST_BYTES * 3);
+        let long = "x".repeat(MAX_BYTES * 3);
         let mut reader = long.as_bytes();
         assert!(matches!(read_line(&mut reader, PATIENCE).await, Err(NoLine::TooLong)));
-        assert_eq!(reader.len(), long.len() - MOST_BYTES - 1);
+        assert_eq!(reader.len(), long.len() - MAX_BYTES - 1);
     }
 
     #[tokio::test(start_paused = true)]

@@ -1,6 +1,6 @@
 //! Listens for orders, and hands them to the run.
 
-use super::line::{MOST_BYTES, NoLine, PATIENCE, read_line, write_line};
+use super::line::{MAX_BYTES, NoLine, PATIENCE, read_line, write_line};
 use super::socket_file::SocketFile;
 use super::{ControlAnswer, ControlError, ControlOrder, ControlPaths, ControlRequest, HaltFile};
 use std::time::Duration;
@@ -10,9 +10,9 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 /// Connections at a time; others wait until one ends, as each does by itself.
-const MOST_CONNECTIONS: usize = 8;
+const MAX_CONNECTIONS: usize = 8;
 /// Orders on one connection.
-const MOST_ORDERS: usize = 64;
+const MAX_ORDERS: usize = 64;
 /// The pause after a connection that could not be taken, such as for want of file descriptors.
 const BREATH: Duration = Duration::from_millis(200);
 
@@ -45,7 +45,7 @@ impl ControlServer {
             tokio::select! {
                 () = &mut stop => break,
                 Some(_) = connections.join_next() => {}
-                accepted = listener.accept(), if connections.len() < MOST_CONNECTIONS => match accepted {
+                accepted = listener.accept(), if connections.len() < MAX_CONNECTIONS => match accepted {
                     Ok((stream, _)) => {
                         connections.spawn(converse(stream, orders.clone(), halt_file.clone()));
                     }
@@ -64,12 +64,12 @@ impl ControlServer {
 async fn converse(stream: UnixStream, orders: mpsc::Sender<ControlRequest>, halt_file: HaltFile) {
     let (reader, mut writer) = stream.into_split();
     let mut reader = BufReader::new(reader);
-    for _ in 0..MOST_ORDERS {
+    for _ in 0..MAX_ORDERS {
         let (answer, is_over) = match read_line(&mut reader, PATIENCE).await {
             Ok(line) => (obey(&line, &orders, &halt_file).await, false),
             Err(NoLine::End | NoLine::Broken(_)) => return,
             Err(NoLine::TooLong) => {
-                (refuse(format!("an order has at most {MOST_BYTES} bytes and ends with a line")), true)
+                (refuse(format!("an order has at most {MAX_BYTES} bytes and ends with a line")), true)
             }
             Err(NoLine::Late) => (refuse(format!("no order came within {} s", PATIENCE.as_secs())), true),
         };
@@ -201,15 +201,14 @@ mod tests {
     #[tokio::test]
     async fn an_order_beyond_the_bound_is_refused_and_the_next_is_heard() {
         let stage = Stage::set().await;
-        let long = format!("{{\"order\":\"halt\",\"reason\":\"{}\"}}\n", "x".repeat(MOST_BYTES));
+        let long = format!("{{\"order\":\"halt\",\"reason\":\"{}\"}}\n", "x".repeat(MAX_BYTES));
         let mut stream = UnixStream::connect(stage.socket()).await.unwrap();
         stream.write_all(long.as_bytes()).await.unwrap();
         let mut answer = [0; 512];
         let length = stream.read(&mut answer).await.unwrap();
         let answer = String::from_utf8_lossy(&answer[..length]).into_owned();
         assert!(answer.contains("refused") && answer.contains("at most 4096 bytes"), "{answer}");
-        let refused =
-            send_order(stage.socket(), &ControlOrder::Halt { reason: "x".repeat(MOST_BYTES) }).await;
+        let refused = send_order(stage.socket(), &ControlOrder::Halt { reason: "x".repeat(MAX_BYTES) }).await;
         assert!(matches!(refused, Err(ControlError::ReasonTooLong { .. })), "{refused:?}");
         assert_eq!(send_order(stage.socket(), &ControlOrder::Status).await.unwrap(), state(1));
         assert_eq!(stage.end().await, [ControlOrder::Status]);
@@ -231,7 +230,7 @@ mod tests {
     async fn connections_beyond_the_bound_wait_until_silent_ones_are_cut_off() {
         let stage = Stage::set().await;
         let mut silent = Vec::new();
-        for _ in 0..MOST_CONNECTIONS {
+        for _ in 0..MAX_CONNECTIONS {
             silent.push(UnixStream::connect(stage.socket()).await.unwrap());
         }
         let before = tokio::time::Instant::now();

@@ -7,7 +7,7 @@ use candlewick_sdk::{Candle, Interval, Millis};
 const PAUSES_MS: [i64; 6] = [250, 250, 500, 1_000, 2_000, 4_000];
 /// How many intervals later a candle may still come when answers lack it. Without such a bound every question of
 /// a weekend would reach back to its beginning.
-const MOST_BEHIND: i64 = 400;
+const MAX_BEHIND: i64 = 400;
 
 /// How many known candles are asked for again.
 const SEEN_AGAIN: i64 = 2;
@@ -88,7 +88,7 @@ impl CandleWatch {
         if has_come {
             return Polled { news, ask_at: self.wait_for_next(now), is_settled: true };
         }
-        self.next_open = self.next_open.max(now.floor_to(length) - length * MOST_BEHIND);
+        self.next_open = self.next_open.max(now.floor_to(length) - length * MAX_BEHIND);
         let (ask_at, is_settled) = self.ask_again(now);
         Polled { news, ask_at, is_settled }
     }

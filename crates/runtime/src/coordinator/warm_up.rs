@@ -9,7 +9,7 @@ use candlewick_sdk::{Candle, Millis, Series};
 use std::collections::VecDeque;
 
 /// How often the window of past candles grows before the start makes do with what there is.
-const MOST_WINDOWS: u32 = 6;
+const MAX_WINDOWS: u32 = 6;
 
 /// Asks for the past of one series after another.
 pub(crate) struct WarmUp {
@@ -68,7 +68,7 @@ impl WarmUp {
         let wanted = self.waiting.front_mut()?;
         wanted.windows += 1;
         let candles = candles.candles;
-        if candles.len() < wanted.count && wanted.windows < MOST_WINDOWS {
+        if candles.len() < wanted.count && wanted.windows < MAX_WINDOWS {
             wanted.bars *= 3;
             return Some(Warmed::Asking);
         }

@@ -16,7 +16,7 @@ const START: Money = Money::from_minor(10_000_000);
 const PAGE_TIME: Millis = Millis::new(300);
 const PAGE_SIZE: usize = 3;
 /// More pages than any list here has.
-const MOST_PAGES: usize = 50;
+const MAX_PAGES: usize = 50;
 
 /// Who asked for a trade.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -200,7 +200,7 @@ impl Run {
     fn read_list(&mut self, began: Millis) -> (TradeListing, Millis) {
         let mut trades = BTreeMap::new();
         let (mut now, mut has_end, mut has_repeats) = (began, false, false);
-        for page in 0..MOST_PAGES {
+        for page in 0..MAX_PAGES {
             now += PAGE_TIME;
             if self.draw(self.habits.fails_one_in) {
                 break;

@@ -2,7 +2,7 @@
 
 use candlewick_sdk::Money;
 /// Beyond so many possible sums the wallet proves nothing.
-const MOST_SUMS: usize = 4_096;
+const MAX_SUMS: usize = 4_096;
 
 /// What the wallet holds, beside what the ledger says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub(crate) fn sums_of(amounts: &[Money]) -> Option<Vec<Money>> {
         // Two ascending runs, one after the other: a merge.
         sums.sort();
         sums.dedup();
-        if sums.len() > MOST_SUMS {
+        if sums.len() > MAX_SUMS {
             return None;
         }
     }

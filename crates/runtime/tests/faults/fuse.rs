@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::task::{Context, Poll};
 
 /// More polls than any run has reason for.
-const MOST_POLLS: u64 = 2_000_000;
+const MAX_POLLS: u64 = 2_000_000;
 
 /// When a process ends by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,13 +51,13 @@ impl Fuse {
 
     /// Whether a run went round in circles.
     pub(crate) fn is_spinning(&self) -> bool {
-        self.polls.load(Relaxed) > MOST_POLLS
+        self.polls.load(Relaxed) > MAX_POLLS
     }
 
     /// Another step of the process; whether it has ended by that.
     pub(crate) fn burn(&self) -> bool {
         let polls = self.polls.fetch_add(1, Relaxed) + 1;
-        if self.crash == Crash::AtStep(polls) || polls > MOST_POLLS {
+        if self.crash == Crash::AtStep(polls) || polls > MAX_POLLS {
             self.is_burnt.store(true, Relaxed);
         }
         self.is_burnt.load(Relaxed)

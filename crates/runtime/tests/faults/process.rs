@@ -21,9 +21,9 @@ use std::sync::{Arc, Mutex};
 use tokio::sync::{mpsc, oneshot};
 
 /// How far off a clock may be before trades cannot be distinguished by their times any more, with some room.
-pub(crate) const MOST_OFF_MS: i64 = 800;
+pub(crate) const MAX_OFF_MS: i64 = 800;
 /// More notices than one step of a run has.
-const MOST_NOTICES: usize = 10_000;
+const MAX_NOTICES: usize = 10_000;
 /// How often a person looks whether somebody was asked for.
 const LOOKS_EVERY: Millis = Millis::from_seconds(7);
 
@@ -112,7 +112,7 @@ pub(crate) async fn live(world: &Arc<World>, end: End, offset: Millis) -> Ended 
     let settings = session_settings(world);
     let journal = CrashingJournal::new(Arc::clone(world), Arc::clone(&fuse), past.runs + 1, clock.now());
     let venue = Arc::new(client(world, &clock));
-    let (channel, notices) = Channel::channel(MOST_NOTICES, Interest::Everything);
+    let (channel, notices) = Channel::channel(MAX_NOTICES, Interest::Everything);
     let watcher = Watcher::new(world, &past, Arc::clone(&seen));
     let runner = Runner::new(Parts {
         settings: world.plan.settings.clone(),
@@ -185,7 +185,7 @@ fn jump(world: &World, clock: &OffClock) {
     if !is_jumping {
         return;
     }
-    let most = if is_wild && habits.has_wild_clocks { 300_000 } else { MOST_OFF_MS };
+    let most = if is_wild && habits.has_wild_clocks { 300_000 } else { MAX_OFF_MS };
     let jump = if is_sleep {
         // Never further behind than that.
         let room = clock.offset() + Millis::new(most);

@@ -2,7 +2,7 @@
 
 use crate::direct;
 use crate::fuse::Crash;
-use crate::process::{End, Ended, MOST_OFF_MS, live, new_session};
+use crate::process::{End, Ended, MAX_OFF_MS, live, new_session};
 use crate::watcher::is_unfinished;
 use crate::world::{Layer, Logging, World};
 use candlewick_engine::{IntentRow, IntentState, Session, VenueId};
@@ -233,7 +233,7 @@ fn draw(world: &World, may_end: bool) -> (End, Millis, Millis) {
     let mut dice = world.dice();
     let offset = match dice.between(1, 100) {
         1..=60 => 0,
-        61..=90 => dice.between(-MOST_OFF_MS, MOST_OFF_MS),
+        61..=90 => dice.between(-MAX_OFF_MS, MAX_OFF_MS),
         _ if !world.plan.habits.has_wild_clocks => 0,
         91..=96 => dice.between(-6_000, 6_000),
         _ => dice.between(-600_000, 600_000),

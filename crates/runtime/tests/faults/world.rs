@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 /// How far a clock may be off before trades can no longer be distinguished by their times (the rules of opening).
 const CLOCK_UNCERTAINTY: Millis = Millis::from_seconds(2);
 /// More questions than any schedule has reason for.
-const MOST_QUESTIONS: u64 = 400_000;
+const MAX_QUESTIONS: u64 = 400_000;
 
 /// What of the program a schedule plays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -177,7 +177,7 @@ impl World {
     pub(crate) fn count_question(&self) -> bool {
         let mut questions = self.questions.lock().unwrap();
         *questions += 1;
-        *questions <= MOST_QUESTIONS
+        *questions <= MAX_QUESTIONS
     }
 
     pub(crate) fn questions(&self) -> u64 {

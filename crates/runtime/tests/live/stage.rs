@@ -23,7 +23,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// More notices than any scripted run has.
-const MOST_NOTICES: usize = 50_000;
+const MAX_NOTICES: usize = 50_000;
 
 /// Longer than any scripted run: what has not ended by then never will.
 const NEVER: Duration = Duration::from_hours(48);
@@ -258,7 +258,7 @@ impl Stage {
                 given_answers.lock().unwrap().extend(answer);
             }
         });
-        let (watcher, notices) = Watcher::channel(MOST_NOTICES, Interest::Everything);
+        let (watcher, notices) = Watcher::channel(MAX_NOTICES, Interest::Everything);
         // A second one never reads: nothing may wait for it.
         let (stuck, _unread) = Watcher::channel(1, Interest::Everything);
         let runner = self.runner(&venue, journal.clone(), vec![watcher, stuck], until);

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 pub(crate) const USER: &str = "user-1";
 /// More questions than any test has reason for.
-const MOST_ASKS: usize = 5_000;
+const MAX_ASKS: usize = 5_000;
 
 /// The venue.
 pub(crate) struct ScriptedVenue {
@@ -102,8 +102,8 @@ impl ScriptedVenue {
             state.asks.len()
         };
         let _waiting = Waiting(self, ask.clone());
-        if count > MOST_ASKS {
-            self.require(count > MOST_ASKS + 1, || "questions without end".to_owned());
+        if count > MAX_ASKS {
+            self.require(count > MAX_ASKS + 1, || "questions without end".to_owned());
             return std::future::pending().await;
         }
         let answer = match self.script.trouble(&ask, now) {

@@ -12,7 +12,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{Instant, Sleep};
 
 /// How many connections may be open at once.
-const MOST_CONNECTIONS: usize = 1_024;
+const MAX_CONNECTIONS: usize = 1_024;
 /// How long the head of a request may take, in real time: from the connection's begin for its first one, from its first
 /// byte for each later one. Between requests a connection may rest.
 const HEAD_DEADLINE: Duration = Duration::from_secs(10);
@@ -39,7 +39,7 @@ pub(crate) struct SeverableStream {
 
 impl ConnectionListener {
     pub(crate) fn new(listener: TcpListener) -> Self {
-        Self::with_places(listener, MOST_CONNECTIONS)
+        Self::with_places(listener, MAX_CONNECTIONS)
     }
 
     fn with_places(listener: TcpListener, places: usize) -> Self {

@@ -28,7 +28,7 @@ use std::sync::Arc;
 use trade::{Ending, Trade};
 
 /// How many trades one sandbox keeps; an open beyond it is rejected.
-const MOST_TRADES: usize = 1_000_000;
+const MAX_TRADES: usize = 1_000_000;
 
 /// The venue as the API sees it. Every method first lets venue time pass up to `now`.
 pub(crate) struct Venue {
@@ -129,7 +129,7 @@ impl Venue {
     /// Takes an order at `now`; it arrives one latency later.
     pub(crate) fn open(&mut self, request: &OrderRequest, visible: Visible, now: Millis) -> Opened {
         self.pass_until(now);
-        if self.trades.len() >= MOST_TRADES {
+        if self.trades.len() >= MAX_TRADES {
             let reason = Reason::coded("Too many trades", "TOO_MANY_TRADES");
             return Opened::Rejected { reason, arrival: now };
         }

@@ -11,7 +11,7 @@ use candlewick_sdk::{CloseType, ExpirationType, StrategyEntry};
 use std::sync::Arc;
 
 /// More values than this are no list; a search that needs one asks for a step.
-const MOST_VALUES: usize = 1_000_000;
+const MAX_VALUES: usize = 1_000_000;
 
 /// What numbers a parameter takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,8 +92,7 @@ fn read_numbers(text: &str, parameter: &Parameter, kind: NumberKind) -> Result<(
             if low <= Decimal::ZERO {
                 return Err(format!("a log range begins above 0, not at {low}"));
             }
-            let count =
-                counted["log/".len()..].parse().ok().filter(|count| (2..=MOST_VALUES).contains(count));
+            let count = counted["log/".len()..].parse().ok().filter(|count| (2..=MAX_VALUES).contains(count));
             let count =
                 count.ok_or_else(|| format!("after log/ comes how many values, 2 or more: {counted}"))?;
             Ok(listed(log_spaced(to_f64(low), to_f64(high), count, kind)))
@@ -129,8 +128,8 @@ fn end(text: &str, of_schema: Option<f64>, which: &str, kind: NumberKind) -> Res
 /// Decimals add up exactly, so a step of 0.1 gives 0.3 and not the double beside it.
 fn stepped(low: Decimal, high: Decimal, step: Decimal, kind: NumberKind) -> Result<Vec<Setting>, String> {
     let steps = high.checked_sub(low).and_then(|width| width.checked_div(step));
-    let count = steps.and_then(|steps| steps.floor().to_usize()).filter(|steps| *steps < MOST_VALUES);
-    let count = count.ok_or_else(|| format!("more than {MOST_VALUES} values: give a longer step"))?;
+    let count = steps.and_then(|steps| steps.floor().to_usize()).filter(|steps| *steps < MAX_VALUES);
+    let count = count.ok_or_else(|| format!("more than {MAX_VALUES} values: give a longer step"))?;
     Ok((0..=count).map(|index| setting(low + step * Decimal::from(index), kind)).collect())
 }
 

@@ -8,7 +8,7 @@ use candlewick_statistics::{
 use serde::Serialize;
 
 /// The most blocks of the cross-validation: 924 ways to choose half of them.
-const MOST_BLOCKS: usize = 12;
+const MAX_BLOCKS: usize = 12;
 /// With fewer, there are hardly any ways to choose.
 const LEAST_BLOCKS: usize = 6;
 /// Parts that the bootstrap keeps together, unless a trade takes more: about the cube root of all of them.
@@ -155,7 +155,7 @@ impl Variants for Returns<'_> {
 
 /// As many blocks as are long enough for what is cut off them, an even number.
 fn blocks(purged: usize) -> Option<usize> {
-    let most = (TIMELINE_PARTS / purged.saturating_mul(2).saturating_add(2)).min(MOST_BLOCKS) & !1;
+    let most = (TIMELINE_PARTS / purged.saturating_mul(2).saturating_add(2)).min(MAX_BLOCKS) & !1;
     (most >= LEAST_BLOCKS).then_some(most)
 }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 pub type Candidate = Arc<[Setting]>;
 
 /// More sets than this are not walked through one by one.
-const MOST_WALKED: u64 = 1_000_000;
+const MAX_WALKED: u64 = 1_000_000;
 
 /// The axes, and the conditions that a set must meet.
 #[derive(Clone, Debug)]
@@ -132,8 +132,8 @@ impl Space {
                 "{name} has no end of values for a grid: give a step (LOW..HIGH:STEP) or how many (LOW..HIGH:log/N)"
             )));
         }
-        let count = self.count().filter(|count| *count <= MOST_WALKED).ok_or_else(|| {
-            wrong(format!("a grid of more than {MOST_WALKED} sets: search at random, or give longer steps"))
+        let count = self.count().filter(|count| *count <= MAX_WALKED).ok_or_else(|| {
+            wrong(format!("a grid of more than {MAX_WALKED} sets: search at random, or give longer steps"))
         })?;
         let lists: Vec<&[Setting]> = self.axes.iter().filter_map(Axis::listed).collect();
         let mut all = Vec::with_capacity(if self.conditions.is_empty() { count as usize } else { 0 });
@@ -164,7 +164,7 @@ impl Space {
 
     /// Whether it is small enough for [`Space::all`].
     pub(crate) fn is_walkable(&self) -> bool {
-        self.count().is_some_and(|count| count <= MOST_WALKED)
+        self.count().is_some_and(|count| count <= MAX_WALKED)
     }
 }
 

@@ -5,7 +5,7 @@ use candlewick_sdk::Millis;
 use std::ops::Range;
 
 /// More windows than this are no walk.
-const MOST_WINDOWS: i64 = 1_000;
+const MAX_WINDOWS: i64 = 1_000;
 
 /// What each window is trained on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,8 +71,8 @@ impl WindowSettings {
                 days(Millis::new(length.max(0)))
             )));
         }
-        if count > MOST_WINDOWS {
-            return Err(wrong(format!("{count} windows: use at most {MOST_WINDOWS}, of a longer test")));
+        if count > MAX_WINDOWS {
+            return Err(wrong(format!("{count} windows: use at most {MAX_WINDOWS}, of a longer test")));
         }
         Ok((0..count)
             .map(|place| self.before(span, span.start + self.train + self.gap + self.test * place))

@@ -5,12 +5,12 @@ use super::variant_returns::Group;
 use crate::StatisticsError;
 
 /// The most blocks: 12,870 ways to choose half of them.
-pub const MOST_BLOCKS: usize = 16;
+pub const MAX_BLOCKS: usize = 16;
 
 /// How the history is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Split {
-    /// How many blocks, an even number from 2 to [`MOST_BLOCKS`].
+    /// How many blocks, an even number from 2 to [`MAX_BLOCKS`].
     pub blocks: usize,
     /// Periods that are left out of the choosing half wherever it touches the other half, before it (purged) and after
     /// it (embargoed): at least as many as a trade is long, so that no trade is in both.
@@ -38,7 +38,7 @@ pub struct Overfitting {
 /// Machine Learning* (2018), chapter 7.
 ///
 /// # Errors
-/// [`StatisticsError::TooFew`] below two variants, for blocks that are not an even number from 2 to [`MOST_BLOCKS`],
+/// [`StatisticsError::TooFew`] below two variants, for blocks that are not an even number from 2 to [`MAX_BLOCKS`],
 /// and for a history in which a purged block would be shorter than two periods.
 pub fn probability_of_overfitting(
     returns: &dyn Variants,
@@ -49,7 +49,7 @@ pub fn probability_of_overfitting(
     if variants < 2 {
         return Err(StatisticsError::TooFew { what: "variants", found: variants, needed: 2 });
     }
-    if !(2..=MOST_BLOCKS).contains(&blocks) || blocks % 2 == 1 {
+    if !(2..=MAX_BLOCKS).contains(&blocks) || blocks % 2 == 1 {
         return Err(StatisticsError::TooFew {
             what: "even number of blocks up to 16",
             found: blocks,

@@ -5,5 +5,5 @@ mod cscv;
 mod variant_returns;
 
 pub use best_of_many::{BestOfMany, Bootstrap, best_of_many};
-pub use cscv::{MOST_BLOCKS, Overfitting, Split, probability_of_overfitting};
+pub use cscv::{MAX_BLOCKS, Overfitting, Split, probability_of_overfitting};
 pub use variant_returns::{VariantReturns, Variants};

@@ -4,7 +4,7 @@ use super::cycle::{Cycle, End, Outcome};
 use super::{Ruin, RuinQuestion};
 
 /// About how many multiplications the chain may take; a lattice that takes more is made coarser.
-const MOST_WORK: f64 = 1.6e8;
+const MAX_WORK: f64 = 1.6e8;
 
 /// About how many it takes then: they are slower ones.
 const COARSE_WORK: f64 = 6e7;
@@ -27,7 +27,7 @@ pub(super) fn ruin(question: &RuinQuestion, cycle: &Cycle) -> Ruin {
     let work = |spacing: u64| {
         top / spacing as f64 * f64::from(question.horizon_trades) * cycle.outcomes.len() as f64
     };
-    if work(finest) <= MOST_WORK {
+    if work(finest) <= MAX_WORK {
         return Overlapping::new(question, cycle, finest, top).follow();
     }
     // Between the points of a coarser lattice every change takes two multiplications; and half as many points again.

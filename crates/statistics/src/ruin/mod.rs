@@ -16,10 +16,10 @@ use crate::statistics_error::{check_payout, check_probability};
 use cycle::Cycle;
 
 /// The longest horizon of a ruin.
-pub const MOST_HORIZON_TRADES: u32 = 100_000;
+pub const MAX_HORIZON_TRADES: u32 = 100_000;
 
 /// The largest amount of money in a ruin, in its smallest unit: every number up to here is a double of its own.
-pub const MOST_MONEY: u64 = 1 << 50;
+pub const MAX_MONEY: u64 = 1 << 50;
 
 /// What is asked: money in the smallest unit (cents), probabilities from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,15 +51,15 @@ impl RuinQuestion {
         if self.minimum_stake == 0 {
             return Err(StatisticsError::NotAStake { value: 0.0 });
         }
-        if self.balance > MOST_MONEY || self.payout_fraction > 100.0 {
-            return Err(StatisticsError::TooMuchMoney { most: MOST_MONEY });
+        if self.balance > MAX_MONEY || self.payout_fraction > 100.0 {
+            return Err(StatisticsError::TooMuchMoney { most: MAX_MONEY });
         }
         match self.horizon_trades {
             0 => Err(StatisticsError::NoTrades),
-            1..=MOST_HORIZON_TRADES => Ok(()),
+            1..=MAX_HORIZON_TRADES => Ok(()),
             trades => Err(StatisticsError::TooManyTrades {
                 trades: u64::from(trades),
-                most: u64::from(MOST_HORIZON_TRADES),
+                most: u64::from(MAX_HORIZON_TRADES),
             }),
         }
     }
@@ -94,7 +94,7 @@ impl RuinQuestion {
 ///
 /// # Errors
 /// A [`StatisticsError`] that names the number which means nothing: a probability, payout, stake, horizon, or an
-/// amount of money above [`MOST_MONEY`].
+/// amount of money above [`MAX_MONEY`].
 pub fn ruin(question: &RuinQuestion, plan: &StakePlan) -> Result<Ruin, StatisticsError> {
     question.check()?;
     plan.check()?;
@@ -116,7 +116,7 @@ pub fn ruin(question: &RuinQuestion, plan: &StakePlan) -> Result<Ruin, Statistic
 /// The smallest balance with which ruin is at most `most_probability` over the question's horizon (the question's own
 /// balance is not looked at), to one part in a thousand.
 ///
-/// More money never ruins sooner, so that halving finds it; nothing when even [`MOST_MONEY`] is too little.
+/// More money never ruins sooner, so that halving finds it; nothing when even [`MAX_MONEY`] is too little.
 ///
 /// # Errors
 /// As for [`ruin`], and `NotAProbability` for `most_probability` outside 0 to 1.
@@ -128,12 +128,12 @@ pub fn required_balance(
     let most = check_probability("most probable ruin", most_probability)?;
     let is_enough =
         |balance| ruin(&RuinQuestion { balance, ..*question }, plan).map(|ruin| ruin.probability() <= most);
-    let (mut too_little, mut enough) = (0, question.minimum_stake.clamp(1, MOST_MONEY));
+    let (mut too_little, mut enough) = (0, question.minimum_stake.clamp(1, MAX_MONEY));
     while !is_enough(enough)? {
-        if enough == MOST_MONEY {
+        if enough == MAX_MONEY {
             return Ok(None);
         }
-        (too_little, enough) = (enough, (2 * enough).min(MOST_MONEY));
+        (too_little, enough) = (enough, (2 * enough).min(MAX_MONEY));
     }
     while enough - too_little > 1 + enough / 1_000 {
         let middle = too_little.midpoint(enough);
@@ -224,7 +224,7 @@ mod tests {
         let question = RuinQuestion { win_probability: 0.6, ..QUESTION };
         // (2/3)^z <= 1 % first holds at z = 12.
         assert_eq!(required_balance(&question, &flat, 0.01), Ok(Some(12)));
-        assert_eq!(required_balance(&question, &StakePlan::Flat { stake: MOST_MONEY }, 0.01), Ok(None));
+        assert_eq!(required_balance(&question, &StakePlan::Flat { stake: MAX_MONEY }, 0.01), Ok(None));
     }
 
     #[test]
@@ -252,7 +252,7 @@ mod tests {
             RuinQuestion { payout_fraction: 1e9, ..QUESTION },
             RuinQuestion { draw_share: -0.1, ..QUESTION },
             RuinQuestion { horizon_trades: 0, ..QUESTION },
-            RuinQuestion { horizon_trades: MOST_HORIZON_TRADES + 1, ..QUESTION },
+            RuinQuestion { horizon_trades: MAX_HORIZON_TRADES + 1, ..QUESTION },
             RuinQuestion { minimum_stake: 0, ..QUESTION },
             RuinQuestion { balance: u64::MAX, ..QUESTION },
         ] {

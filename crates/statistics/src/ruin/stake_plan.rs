@@ -1,6 +1,6 @@
 //! How stakes follow each other.
 
-use super::{MOST_MONEY, RuinQuestion};
+use super::{MAX_MONEY, RuinQuestion};
 use crate::StatisticsError;
 use crate::statistics_error::check_probability;
 
@@ -56,8 +56,8 @@ impl StakePlan {
     pub(crate) fn check(&self) -> Result<(), StatisticsError> {
         let stake = |stake: u64| match stake {
             0 => Err(StatisticsError::NotAStake { value: 0.0 }),
-            1..=MOST_MONEY => Ok(()),
-            _ => Err(StatisticsError::TooMuchMoney { most: MOST_MONEY }),
+            1..=MAX_MONEY => Ok(()),
+            _ => Err(StatisticsError::TooMuchMoney { most: MAX_MONEY }),
         };
         match *self {
             Self::Flat { stake: amount } => stake(amount),
@@ -101,7 +101,7 @@ impl StakePlan {
             }
         };
         let total = stakes.iter().fold(0_u64, |sum, stake| sum.saturating_add(*stake));
-        if total > MOST_MONEY { Err(StatisticsError::TooMuchMoney { most: MOST_MONEY }) } else { Ok(stakes) }
+        if total > MAX_MONEY { Err(StatisticsError::TooMuchMoney { most: MAX_MONEY }) } else { Ok(stakes) }
     }
 }
 

@@ -6,7 +6,7 @@ use super::{EdgeTestPlan, Overlap};
 const PRIOR_TRADES: f64 = 400.0;
 
 /// The most that is staked on one trade, whatever was seen.
-const MOST_SHARE: f64 = 0.25;
+const MAX_SHARE: f64 = 0.25;
 
 /// The mean return of the settled trades, which both accounts stake by.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,7 +49,7 @@ impl SeenReturns {
     pub(super) fn edge_share(&self, plan: EdgeTestPlan, payout_fraction: f64, overlap: &Overlap) -> f64 {
         let inflation = overlap.variance_inflation();
         let edge = self.shrunk_mean(plan.delta(), inflation).max(plan.delta() / 2.0);
-        (edge / payout_fraction / inflation).min(MOST_SHARE)
+        (edge / payout_fraction / inflation).min(MAX_SHARE)
     }
 
     /// lambda of the mirror account, which bets on a shortfall from delta: it wins `(1 + delta) / (b - delta)` per unit
@@ -62,7 +62,7 @@ impl SeenReturns {
         }
         let inflation = overlap.variance_inflation();
         let shortfall = (plan.delta() - self.shrunk_mean(0.0, inflation)).max(plan.delta() / 2.0);
-        (shortfall / (1.0 + plan.delta()) / inflation).min(MOST_SHARE)
+        (shortfall / (1.0 + plan.delta()) / inflation).min(MAX_SHARE)
     }
 }
 
@@ -89,8 +89,8 @@ mod tests {
         check(&[0.8; 100], 0.8, (0.24, 0.02 / 1.04));
         // (16 - 100) / 500 is below half of delta; (0 - 100) / 500 is 0.24 short of it.
         check(&[-1.0; 100], 0.8, (0.025, 0.24 / 1.04));
-        check(&[0.8; 400], 0.8, (MOST_SHARE, 0.02 / 1.04));
-        check(&[], 0.04, (MOST_SHARE, 0.0));
+        check(&[0.8; 400], 0.8, (MAX_SHARE, 0.02 / 1.04));
+        check(&[], 0.04, (MAX_SHARE, 0.0));
     }
 
     #[test]

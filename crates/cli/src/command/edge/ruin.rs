@@ -11,7 +11,7 @@ use candlewick_engine::{EngineError, StakeRuin, TradeRecord};
 use candlewick_report::edge::{RuinFigures, RuinSummary, RuinTerms};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Money, Payout};
-use candlewick_statistics::{MOST_MONEY, RuinQuestion, StakePlan, WinRate, break_even, wilson_interval};
+use candlewick_statistics::{MAX_MONEY, RuinQuestion, StakePlan, WinRate, break_even, wilson_interval};
 use clap::Args;
 
 /// Of which stakes.
@@ -190,7 +190,7 @@ impl Asked {
                 base: amount(base, "--martingale")?,
                 factor: arguments.factor.unwrap_or(1.0 + 1.0 / self.payout.to_fraction()),
                 levels: arguments.levels,
-                most_stake: most.unwrap_or(MOST_MONEY),
+                most_stake: most.unwrap_or(MAX_MONEY),
                 step,
             }));
         }

@@ -50,7 +50,7 @@ pub(super) enum TimeColumn {
 }
 
 /// Columns of a line; the longest of the known formats has twelve.
-pub(super) const MOST_COLUMNS: usize = 16;
+pub(super) const MAX_COLUMNS: usize = 16;
 
 /// Times from here on are microseconds: as milliseconds they were after the year 5138.
 const LEAST_MICROSECONDS: i64 = 100_000_000_000_000;
@@ -84,7 +84,7 @@ impl Layout {
         let Ok(text) = std::str::from_utf8(content) else {
             return Err("it is not text in UTF-8".to_owned());
         };
-        let mut cells = [""; MOST_COLUMNS];
+        let mut cells = [""; MAX_COLUMNS];
         let mut count = 0;
         for cell in text.split(char::from(self.separator)) {
             if let Some(place) = cells.get_mut(count) {
@@ -114,7 +114,7 @@ impl Layout {
 }
 
 impl TimeColumn {
-    fn read(&self, cells: &[&str; MOST_COLUMNS]) -> Result<Millis, String> {
+    fn read(&self, cells: &[&str; MAX_COLUMNS]) -> Result<Millis, String> {
         match *self {
             Self::Milliseconds(column) => whole(cells[column], "milliseconds").map(Millis::new),
             Self::Epoch(column) => {
@@ -173,7 +173,7 @@ fn offset_of(text: &str) -> Option<Millis> {
 }
 
 /// From the open time to one unit after the last moment inside the candle.
-fn length_until(time: &TimeColumn, cells: &[&str; MOST_COLUMNS], column: usize) -> Result<Millis, String> {
+fn length_until(time: &TimeColumn, cells: &[&str; MAX_COLUMNS], column: usize) -> Result<Millis, String> {
     let TimeColumn::Epoch(start) = time else { return Err("it has no open time".to_owned()) };
     let (start, end) = (whole(cells[*start], "milliseconds")?, whole(cells[column], "milliseconds")?);
     let per_ms = if start >= LEAST_MICROSECONDS { 1_000 } else { 1 };

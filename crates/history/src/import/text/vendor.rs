@@ -1,6 +1,6 @@
 //! The layouts of the text formats that people have.
 
-use super::layout::{Header, Layout, MOST_COLUMNS, TimeColumn};
+use super::layout::{Header, Layout, MAX_COLUMNS, TimeColumn};
 use super::moment::Pattern;
 use crate::CSV_HEADER;
 use crate::import::ImportFormat;
@@ -132,7 +132,7 @@ fn meta_trader_5(first: &str) -> Option<Layout> {
 fn yahoo(first: &str) -> Option<Layout> {
     let names: Vec<String> = first.split(',').map(|name| name.trim().to_ascii_lowercase()).collect();
     let place = |wanted: &str| names.iter().position(|name| name == wanted);
-    if names.len() > MOST_COLUMNS {
+    if names.len() > MAX_COLUMNS {
         return None;
     }
     Some(Layout {

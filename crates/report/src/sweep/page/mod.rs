@@ -12,7 +12,7 @@ use std::io::{self, Write};
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 /// Axes of which every pair gets a heat map.
-const MOST_PAIRED: usize = 4;
+const MAX_PAIRED: usize = 4;
 
 /// Writes the page of a sweep's rows, and how much of the best is luck. Rows that do not count are left out of the drawings.
 ///
@@ -49,7 +49,7 @@ pub fn write_sweep_page(
             "<h2>Every set</h2><p>Drag along an axis to see only the sets within; click it to see all.</p>"
         )?;
         parallel::draw(&counting, space, objective, &shade, &mut writer)?;
-        let paired = space.axes().len().min(MOST_PAIRED);
+        let paired = space.axes().len().min(MAX_PAIRED);
         if paired > 1 {
             writeln!(
                 writer,

@@ -7,7 +7,7 @@ use candlewick_search::sweep::{Objective, Space, TrialRow};
 use std::io::{self, Write};
 
 /// Lines that are drawn; of more, the best and an even choice of the rest.
-const MOST_LINES: usize = 1_500;
+const MAX_LINES: usize = 1_500;
 const BEST_LINES: usize = 100;
 const TOP: f64 = 30.0;
 const HEIGHT: f64 = 380.0;
@@ -90,11 +90,11 @@ fn y(at: f64) -> f64 {
 }
 
 fn chosen<'a>(rows: &[&'a TrialRow]) -> Vec<&'a TrialRow> {
-    if rows.len() <= MOST_LINES {
+    if rows.len() <= MAX_LINES {
         return rows.to_vec();
     }
     let (best, rest) = rows.split_at(BEST_LINES);
-    let every = rest.len().div_ceil(MOST_LINES - BEST_LINES);
+    let every = rest.len().div_ceil(MAX_LINES - BEST_LINES);
     best.iter().chain(rest.iter().step_by(every)).copied().collect()
 }
 
@@ -124,7 +124,7 @@ mod tests {
         };
         let rows: Vec<TrialRow> = (0..5_000).map(row).collect();
         let shown: Vec<u64> = chosen(&rows.iter().collect::<Vec<_>>()).iter().map(|row| row.trial).collect();
-        assert!(shown.len() <= MOST_LINES && shown.len() > MOST_LINES / 2, "{}", shown.len());
+        assert!(shown.len() <= MAX_LINES && shown.len() > MAX_LINES / 2, "{}", shown.len());
         assert!(shown[..100].iter().copied().eq(0..100) && shown.iter().any(|trial| *trial > 4_900));
     }
 }

@@ -6,7 +6,7 @@ use candlewick_search::sweep::{Axis, Objective, Setting};
 use std::io::{self, Write};
 
 /// Values of a list that get a place each; longer lists are cut into parts.
-const MOST_PLACES: usize = 40;
+const MAX_PLACES: usize = 40;
 const PARTS: usize = 20;
 
 /// Where the values of an axis lie, from 0 to 1.
@@ -31,7 +31,7 @@ pub(super) struct Shade {
 impl Ruler {
     pub(super) fn of<'a>(axis: &Axis, occurring: impl Iterator<Item = &'a Setting>) -> Self {
         let name = escaped(axis.name());
-        if let Some(list) = axis.listed().filter(|list| list.len() <= MOST_PLACES || !axis.is_number()) {
+        if let Some(list) = axis.listed().filter(|list| list.len() <= MAX_PLACES || !axis.is_number()) {
             return Self { name, places: Places::Listed(list.to_vec()) };
         }
         let (low, high) = ends(occurring.filter_map(Setting::to_number)).unwrap_or((0.0, 1.0));

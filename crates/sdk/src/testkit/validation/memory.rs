@@ -13,7 +13,7 @@ const SETTLE: usize = 3_000;
 /// So many times as many are shown in all.
 const TIMES: usize = 10;
 /// Bytes for each further candle: less than that, nobody runs out of memory in years.
-const MOST_BYTES: f64 = 0.25;
+const MAX_BYTES: f64 = 0.25;
 
 /// Shows ten times as many candles as should fill whatever is kept, and looks how much more is held at the end.
 pub(super) fn memory(subject: &Subject, warmup: usize) -> Found {
@@ -46,10 +46,10 @@ pub(super) fn memory(subject: &Subject, warmup: usize) -> Found {
     }
     let candles = (block.len() * (TIMES - 1)) as f64;
     let (bytes, calls) = (grown as f64 / candles, calls as f64 / candles);
-    if bytes > MOST_BYTES {
+    if bytes > MAX_BYTES {
         return failed(format!("it holds {bytes:.1} bytes more with every candle, for ever"));
     }
-    if calls > MOST_BYTES {
+    if calls > MAX_BYTES {
         return noted(format!(
             "it holds no more with time, but takes memory {calls:.1} times a candle, which is slow"
         ));

@@ -27,7 +27,7 @@ use bench::Bench;
 /// Candles that the checks want beyond twice the warm-up.
 const SPARE_CANDLES: usize = 100;
 /// Nobody waits for more candles than this before the first trade, and no venue serves them at once.
-const MOST_WARMUP: usize = 100_000;
+const MAX_WARMUP: usize = 100_000;
 
 /// Candles to check on, and what they are called.
 #[derive(Clone, Debug)]
@@ -97,8 +97,8 @@ pub fn validate(
     let declared = subject.build()?.warmup();
     let mut validation =
         Validation { checked: Vec::new(), signals: 0, declared_warmup: declared, needed_warmup: 0 };
-    if declared > MOST_WARMUP {
-        let words = format!("warmup() asks for {declared} candles; no more than {MOST_WARMUP} are checked");
+    if declared > MAX_WARMUP {
+        let words = format!("warmup() asks for {declared} candles; no more than {MAX_WARMUP} are checked");
         validation.checked.push(Check::Warmup.found(Finding::Failed, words));
         return Ok(validation);
     }

@@ -8,7 +8,7 @@ use crate::{Candle, Millis};
 use serde_json::Value;
 
 /// Candles that are shown at other times: enough to see, and a day or two of minutes.
-const MOST_CANDLES: usize = 2_000;
+const MAX_CANDLES: usize = 2_000;
 /// Steps of four weeks, or more, that make a year.
 const STEPS_BACK: i64 = 13;
 
@@ -54,7 +54,7 @@ pub fn check_clock(subject: &Subject, market: &Market, now: Millis) -> Checked {
 }
 
 fn clock(subject: &Subject, market: &Market, now: Millis) -> Found {
-    let candles = &market.candles[market.candles.len().saturating_sub(MOST_CANDLES)..];
+    let candles = &market.candles[market.candles.len().saturating_sub(MAX_CANDLES)..];
     let (Some(first), Some(last)) = (candles.first(), candles.last()) else {
         return Ok((Finding::NotRun, "no candles".to_owned()));
     };

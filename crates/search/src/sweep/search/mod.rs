@@ -43,9 +43,9 @@ pub struct SearchSettings {
 /// Points in a row that give no new set before a search believes that there is none left.
 const PATIENCE: u64 = 10_000;
 /// Of a space with so many sets or fewer, chance draws from a list.
-const MOST_LISTED: u64 = 100_000;
+const MAX_LISTED: u64 = 100_000;
 /// More trials than this are no search.
-const MOST_TRIALS: u64 = 1_000_000;
+const MAX_TRIALS: u64 = 1_000_000;
 
 impl Search {
     /// All of them.
@@ -96,11 +96,11 @@ impl SearchSettings {
         if space.axes().is_empty() {
             return wrong("no parameter is searched: give at least one".to_owned());
         }
-        if self.search != Search::Grid && !(1..=MOST_TRIALS).contains(&self.trials) {
-            return wrong(format!("{} trials: use 1 to {MOST_TRIALS}", self.trials));
+        if self.search != Search::Grid && !(1..=MAX_TRIALS).contains(&self.trials) {
+            return wrong(format!("{} trials: use 1 to {MAX_TRIALS}", self.trials));
         }
-        if self.search == Search::Sobol && space.axes().len() > sobol::MOST_AXES {
-            return wrong(format!("a Sobol sequence has at most {} parameters", sobol::MOST_AXES));
+        if self.search == Search::Sobol && space.axes().len() > sobol::MAX_AXES {
+            return wrong(format!("a Sobol sequence has at most {} parameters", sobol::MAX_AXES));
         }
         Ok(())
     }
@@ -132,7 +132,7 @@ pub(crate) fn plan(space: &Space, settings: &SearchSettings) -> Result<Vec<Candi
 
 fn random(space: &Space, trials: u64, seed: u64) -> Result<Vec<Candidate>, SearchError> {
     let mut random = Random::new(seed, 0);
-    if space.count().is_some_and(|count| count <= MOST_LISTED) && space.is_walkable() {
+    if space.count().is_some_and(|count| count <= MAX_LISTED) && space.is_walkable() {
         let mut all = space.all()?;
         random.shuffle(&mut all);
         all.truncate(usize::try_from(trials).unwrap_or(usize::MAX));

@@ -3,7 +3,7 @@
 use super::random::Random;
 
 /// How many axes the sequence has.
-pub(super) const MOST_AXES: usize = sobol_burley::NUM_DIMENSIONS as usize;
+pub(super) const MAX_AXES: usize = sobol_burley::NUM_DIMENSIONS as usize;
 /// A sequence is so long; then another one begins.
 const SEQUENCE: u32 = 1 << 16;
 /// Points per round, a power of two so that each round is spread evenly by itself.

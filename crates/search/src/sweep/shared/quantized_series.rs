@@ -17,7 +17,7 @@ pub(crate) struct QuantizedSeries {
 }
 
 /// Bytes of bitsets that a series keeps: the levels of many sets over few candles, of a few over many.
-const MOST_RECENT_BYTES: usize = 256 * 1_024;
+const MAX_RECENT_BYTES: usize = 256 * 1_024;
 
 /// One code for each candle.
 enum Codes {
@@ -29,7 +29,7 @@ enum Codes {
 
 impl QuantizedSeries {
     /// The most levels that a series can be compared with.
-    pub(crate) const MOST_LEVELS: usize = 32_767;
+    pub(crate) const MAX_LEVELS: usize = 32_767;
 
     /// A series of so many numbers to come, for these levels, in the buffer of another one.
     pub(crate) fn new(mut levels: Vec<f64>, candles: usize, mut buffer: Vec<u8>) -> Self {
@@ -73,7 +73,7 @@ impl QuantizedSeries {
                 Codes::Byte(codes) => BitSet::of_bytes(codes, &range),
                 Codes::Word(codes) => BitSet::of_words(codes, &range),
             };
-            if recent.len() >= (MOST_RECENT_BYTES / bitset.bytes().max(1)).max(2) {
+            if recent.len() >= (MAX_RECENT_BYTES / bitset.bytes().max(1)).max(2) {
                 recent.remove(0);
             }
             (range, Arc::new(bitset))

@@ -80,7 +80,7 @@ impl SeriesCache {
             levels.shrink_to_fit();
             let content = Mutex::new(Content { quantized: None, head: Vec::new(), uses });
             // One with too many levels is left out: each trial then computes it for itself.
-            (levels.len() <= QuantizedSeries::MOST_LEVELS)
+            (levels.len() <= QuantizedSeries::MAX_LEVELS)
                 .then(|| (key, Arc::new(CachedSeries { levels, content })))
         };
         *lock(&self.series_by_key) = series_by_key.into_iter().filter_map(place).collect();
