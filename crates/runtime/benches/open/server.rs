@@ -9,7 +9,7 @@ use std::time::Instant;
 const ANSWER: &[u8] = b"HTTP/1.1 422 Unprocessable Entity\r\ncontent-type: application/json\r\n\
                         content-length: 22\r\n\r\n{\"message\":\"rejected\"}";
 
-/// A server that answers one connection after the other, in a thread of its own.
+/// A server that answers each connection in a thread of its own: a connection that is kept must not make a new one wait.
 pub(crate) struct Server {
     pub(crate) address: String,
     arrivals: Arc<Mutex<Vec<Instant>>>,
@@ -20,11 +20,12 @@ impl Server {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
         let arrivals = Arc::default();
-        let noted = Arc::clone(&arrivals);
+        let noted: Arc<Mutex<Vec<Instant>>> = Arc::clone(&arrivals);
         std::thread::spawn(move || {
             for stream in listener.incoming() {
+                let (stream, noted) = (stream.unwrap(), Arc::clone(&noted));
                 // A client that goes away in the middle of a request ends its connection, not the server.
-                let _ = serve(stream.unwrap(), &noted);
+                std::thread::spawn(move || drop(serve(stream, &noted)));
             }
         });
         Self { address, arrivals }
