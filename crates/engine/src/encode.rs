@@ -13,8 +13,6 @@ use candlewick_sdk::{Candle, Direction, ExpirationType, Expiry, Millis, Money, O
 
 const SHAPE_BYTES: usize = size_of::<u32>();
 const VALUE_BYTES: usize = size_of::<f64>();
-/// The most values that a reason has.
-const MAX_VALUES: usize = 4;
 
 /// Turns entries into bytes, one after the other.
 #[derive(Debug, Default)]
@@ -71,13 +69,13 @@ impl Encoder {
             encode_shape(shape, reason, out);
             return;
         }
-        let mut piece = Piece::<{ SHAPE_BYTES + MAX_VALUES * VALUE_BYTES }>::new();
+        let mut piece = Piece::<{ SHAPE_BYTES + Reason::MAX_NUMBERS * VALUE_BYTES }>::new();
         piece.put(shape.to_le_bytes());
         reason.padded_values().iter().for_each(|value| {
             piece.put(value.to_bits().to_le_bytes());
         });
         out.extend_from_slice(&piece.bytes);
-        out.truncate(out.len() - (MAX_VALUES - reason.values().len()) * VALUE_BYTES);
+        out.truncate(out.len() - (Reason::MAX_NUMBERS - reason.values().len()) * VALUE_BYTES);
     }
 }
 

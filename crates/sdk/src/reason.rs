@@ -123,6 +123,9 @@ impl Reason {
         &self.numbers[..usize::from(self.count)]
     }
 
+    /// How many numbers a reason can have.
+    pub const MAX_NUMBERS: usize = MAX_NUMBERS;
+
     /// The numbers without their names, and zeros for those that it lacks.
     #[inline]
     pub const fn padded_values(&self) -> &[f64; MAX_NUMBERS] {

@@ -34,3 +34,25 @@ pub(crate) fn asset_type_of_bot(bot: &BotSettings) -> &str {
 pub(crate) fn asset_types(bots: &[BotSettings]) -> BTreeMap<Symbol, String> {
     bots.iter().rev().map(|bot| (bot.symbol, asset_type_of_bot(bot).to_owned())).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_journal_has_the_asset_type_whether_it_was_written_or_not() {
+        let section = json!({ "name": "a", "symbol": "EURUSD", "interval": "1m", "strategy": "s", "close_type": "01:00" });
+        for (written, recorded) in [(None, "crypto"), (Some("forex"), "forex")] {
+            let mut section = section.clone();
+            section
+                .as_object_mut()
+                .unwrap()
+                .extend(written.map(|kind| ("asset_type".to_owned(), kind.into())));
+            let mut bot: BotSettings = serde_json::from_value(section).unwrap();
+            set_usual_asset_type(&mut bot);
+            assert_eq!(serde_json::to_value(&bot).unwrap()["asset_type"], recorded);
+            assert_eq!(asset_types(&[bot])[&"EURUSD".parse().unwrap()], recorded);
+        }
+    }
+}
