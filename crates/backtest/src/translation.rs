@@ -14,6 +14,7 @@ pub fn to_opened(intent: IntentId, opening: &Opening) -> Opened {
         open_price: opening.open_price,
         close_time: Some(opening.close_time),
         payout: Some(opening.payout),
+        taken: None,
     }
 }
 

@@ -2,8 +2,8 @@
 
 use crate::reasons::{ReasonPlace, Reasons};
 use crate::{
-    Action, Approved, Event, EventKind, IntentId, Opened, OrderTerms, Recorded, Rejection, Rule, Settled,
-    VenueId,
+    Action, Approved, Departure, Event, EventKind, IntentId, Opened, OrderTerms, Recorded, Rejection, Rule,
+    Settled, VenueId,
 };
 use candlewick_sdk::{Millis, Money, Outcome, Payout, Reason};
 use serde::{Deserialize, Serialize};
@@ -35,7 +35,7 @@ pub enum IntentState {
 /// ([`TradeBook::reason`], [`TradeBook::venue_id`]): a row is no larger than what is read of every one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct IntentRow {
-    /// What was approved.
+    /// What was approved; its direction and stake are the venue's where that took others ([`TradeBook::departure`]).
     pub approved: OrderTerms,
     /// Where it stands.
     pub state: IntentState,
@@ -90,6 +90,8 @@ pub struct TradeBook {
     pub(crate) no_price: u64,
     pub(crate) rejected: u64,
     pub(crate) not_sent: u64,
+    /// What was ordered, of trades that the venue took otherwise.
+    pub(crate) departures: BTreeMap<IntentId, Departure>,
     /// How much has become known of intents.
     pub(crate) news: u32,
 }
@@ -249,6 +251,8 @@ impl TradeBook {
             let venue_id = later.venue_id(row).and_then(|id| self.put_venue_id(id));
             let reason = self.reasons.put(&later.reason(row));
             let (approved, sequence) = (row.approved.renumbered(intent), row.sequence.after(news));
+            let departure = later.departure(row.approved.intent()).copied();
+            self.departures.extend(departure.map(|departure| (intent, departure)));
             self.rows.push(IntentRow { approved, sequence, reason, venue_id, ..*row });
         }
         self.news += later.news;
@@ -309,6 +313,9 @@ impl TradeBook {
         row.open_price = opened.open_price.or(row.open_price);
         row.close_time = opened.close_time.or(row.close_time);
         row.payout = opened.payout.or(row.payout);
+        if let Some(taken) = &opened.taken {
+            self.record_taken(opened.intent, taken, place);
+        }
         self.news = place;
     }
 
@@ -358,7 +365,7 @@ impl TradeBook {
         u32::try_from(self.venue_ids.len()).ok().and_then(NonZeroU32::new)
     }
 
-    fn row_mut(&mut self, intent: IntentId) -> Option<&mut IntentRow> {
+    pub(crate) fn row_mut(&mut self, intent: IntentId) -> Option<&mut IntentRow> {
         let position = self.position(intent)?;
         self.rows.get_mut(position)
     }

@@ -7,7 +7,7 @@
 use crate::reasons::ReasonShapes;
 use crate::{
     Action, Approved, Control, Edge, Entry, Event, EventKind, Header, Judgement, Opened, Origin, Refused,
-    Rejection, Settled,
+    Rejection, Settled, Taken,
 };
 use candlewick_sdk::{Candle, Direction, ExpirationType, Expiry, Millis, Money, Outcome, Payout, Reason};
 
@@ -169,7 +169,7 @@ fn begin(event: &Event, kind: u8, out: &mut Vec<u8>) {
 }
 
 fn encode_opened(event: &Event, kind: u8, opened: &Opened, out: &mut Vec<u8>) {
-    let Opened { intent, venue_id, open_time, open_price, close_time, payout } = opened;
+    let Opened { intent, venue_id, open_time, open_price, close_time, payout, taken } = opened;
     let known = [
         venue_id.is_some(),
         open_time.is_some(),
@@ -180,7 +180,7 @@ fn encode_opened(event: &Event, kind: u8, opened: &Opened, out: &mut Vec<u8>) {
     let mut piece = head::<55>(event, kind);
     piece
         .put(intent.number().to_le_bytes())
-        .put([bits(known)])
+        .put([bits(known) | u8::from(taken.is_some()) << known.len()])
         .put(optional_time_bytes(*open_time))
         .put(optional_float_bytes(*open_price))
         .put(optional_time_bytes(*close_time))
@@ -188,6 +188,20 @@ fn encode_opened(event: &Event, kind: u8, opened: &Opened, out: &mut Vec<u8>) {
     out.extend_from_slice(&piece.bytes);
     if let Some(id) = venue_id {
         put_text(id.as_str(), out);
+    }
+    if let Some(taken) = taken {
+        encode_taken(taken, out);
+    }
+}
+
+/// Only where the venue took something else.
+#[cold]
+fn encode_taken(taken: &Taken, out: &mut Vec<u8>) {
+    let Taken { symbol, direction, stake } = taken;
+    out.extend_from_slice(&[u8::from(symbol.is_some()), direction_byte(*direction)]);
+    put_money(*stake, out);
+    if let Some(symbol) = symbol {
+        put_text(symbol.as_str(), out);
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a Session is handed: events.
 
-use crate::{IntentId, SeriesId, SymbolId};
+use crate::{IntentId, SeriesId, SymbolId, Taken};
 use candlewick_sdk::{Candle, Millis, Money, Outcome, Payout, Price, Text};
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Display};
@@ -117,6 +117,9 @@ pub struct Opened {
     pub close_time: Option<Millis>,
     /// What a win pays.
     pub payout: Option<Payout>,
+    /// What the venue took, where that is not what was ordered, or not what was known so far.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub taken: Option<Taken>,
 }
 
 /// A settlement. What the venue did not say is `None`.

@@ -1,6 +1,6 @@
 //! Intents that are not over: in flight, in doubt, or open.
 
-use crate::{Approved, BotId, IntentId, SymbolId};
+use crate::{Approved, BotId, IntentId, SymbolId, Taken};
 use candlewick_sdk::{Direction, Millis, Money};
 use std::{iter, mem};
 
@@ -118,6 +118,18 @@ impl Intents {
             counts.change_stage(before, Stage::Open);
         }
         Some(intent)
+    }
+
+    /// The venue took something else; what was known before. `None` when the intent is not unfinished.
+    pub(crate) fn take_other(&mut self, id: IntentId, taken: &Taken) -> Option<Intent> {
+        let intent = self.unfinished.iter_mut().find(|intent| intent.id == id)?;
+        let before = *intent;
+        (intent.direction, intent.stake) = (taken.direction, taken.stake);
+        if let Some(counts) = self.counts.get_mut(intent.symbol.index()) {
+            counts.remove(&before);
+            counts.add(intent);
+        }
+        Some(before)
     }
 
     /// An intent's answer will not be known without looking. A trade that is open has been answered.
@@ -306,7 +318,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn counts_are_what_a_scan_finds(steps in prop::collection::vec((0_u8..7, 1_u64..12, 0..SYMBOLS), 0..80)) {
+        fn counts_are_what_a_scan_finds(steps in prop::collection::vec((0_u8..8, 1_u64..12, 0..SYMBOLS), 0..80)) {
             // Room for one symbol less than there are.
             let mut intents = Intents::with_capacity(4, SYMBOLS - 1);
             for (step, number, symbol) in steps {
@@ -317,6 +329,10 @@ mod tests {
                     3 => intents.doubt(id),
                     4 => { intents.refuse(id); }
                     5 => { intents.give_up(id, Millis::HOUR); }
+                    6 => {
+                        let taken = Taken { symbol: None, direction: Direction::Sell, stake: Money::from_minor(7) };
+                        intents.take_other(id, &taken);
+                    }
                     _ => { if intents.reinstate(id).is_none() { intents.settle(id); } }
                 }
                 for symbol in (0..SYMBOLS).filter_map(SymbolId::new) {

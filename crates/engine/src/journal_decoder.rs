@@ -202,7 +202,10 @@ impl<'de> Deserialize<'de> for RecordedReason {
 mod tests {
     use super::*;
     use crate::testing::{candle_event, one_bot};
-    use crate::{Control, EventKind, IntentState, Opened, Origin, Rejection, Settled, TradeBook, VenueId};
+    use crate::{
+        Control, EventKind, IntentState, Opened, Origin, Rejection, Settled, Taken, TradeBook, VenueId,
+        VenueSymbol,
+    };
     use candlewick_sdk::{Outcome, Payout, Price, Text};
 
     fn every_event() -> Vec<EventKind> {
@@ -214,6 +217,12 @@ mod tests {
             open_price: Some(0.1 + 0.2),
             close_time: None,
             payout: Payout::from_parts(875_000),
+            taken: None,
+        };
+        let taken = Taken {
+            symbol: VenueSymbol::new("ETHUSDT"),
+            direction: Direction::Sell,
+            stake: Money::from_minor(5_000),
         };
         let settled = Settled {
             intent,
@@ -229,6 +238,8 @@ mod tests {
             candle_event(1, Origin::Backfill).kind,
             EventKind::Price { symbol: SymbolId::FIRST, price: Price { time: Millis::new(5), value: 2.5 } },
             EventKind::Opened(opened),
+            EventKind::Opened(Opened { taken: Some(taken), ..opened }),
+            EventKind::Opened(Opened { taken: Some(Taken { symbol: None, ..taken }), ..opened }),
             EventKind::Adopted(opened),
             EventKind::Rejected { intent, rejection: Rejection::NoPrice },
             EventKind::Rejected { intent, rejection: Rejection::Other(Text::truncated("too small")) },

@@ -277,7 +277,15 @@ mod tests {
     }
 
     fn opened(intent: IntentId, payout: Option<Payout>) -> Opened {
-        Opened { intent, venue_id: None, open_time: None, open_price: None, close_time: None, payout }
+        Opened {
+            intent,
+            venue_id: None,
+            open_time: None,
+            open_price: None,
+            close_time: None,
+            payout,
+            taken: None,
+        }
     }
 
     fn ended(intent: IntentId, outcome: Outcome, payout: Option<Payout>) -> Settled {

@@ -29,6 +29,7 @@ mod ruin;
 mod session;
 mod settings;
 mod stake;
+mod taken;
 #[cfg(test)]
 mod testing;
 
@@ -53,3 +54,4 @@ pub use session::{
 };
 pub use settings::{BotSettings, EngineError, SessionSettings};
 pub use stake::StakeSettings;
+pub use taken::{Departure, Taken, VenueSymbol};

@@ -34,7 +34,7 @@ pub use part::RecordedRuns;
 pub use refusal::read_refusal;
 pub use run::{BETWEEN_RUNS, RecordedRun};
 pub use table::table;
-pub use trade::{IntentOrigin, TradeLine, state_of};
+pub use trade::{IntentOrigin, OrderedLine, TradeLine, state_of};
 pub use trade_list::{TradeFilter, TradeList};
 pub use trading::TradingMode;
 pub use verdict::{VerdictLine, verdict_name, verdict_words};

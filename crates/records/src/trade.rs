@@ -92,8 +92,22 @@ pub struct TradeLine {
     pub reason: String,
     /// The run in which it was decided.
     pub run: u64,
+    /// What was asked for, where the venue took something else: symbol, direction and amount above are the venue's then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ordered: Option<OrderedLine>,
     #[serde(skip)]
     scale: MoneyScale,
+}
+
+/// What was asked for of a trade that the venue took otherwise.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct OrderedLine {
+    /// The pair.
+    pub symbol: Symbol,
+    /// `BUY` or `SELL`.
+    pub direction: Direction,
+    /// The stake, in the wallet's currency.
+    pub amount: f64,
 }
 
 impl TradeLine {
@@ -104,11 +118,13 @@ impl TradeLine {
     /// Of an intent.
     pub fn of(book: &TradeBook, (row, origin): (&IntentRow, &IntentOrigin)) -> Self {
         let trade = &row.approved;
+        let departure = book.departure(trade.intent());
+        let taken = departure.and_then(|departure| Symbol::new(departure.symbol?.as_str()).ok());
         Self {
             intent_id: trade.intent().number(),
             venue_id: book.venue_id(row).map(|id| id.as_str().to_owned()),
             bot: origin.bot.clone(),
-            symbol: origin.symbol,
+            symbol: taken.unwrap_or(origin.symbol),
             direction: trade.direction(),
             amount: origin.scale.to_f64(trade.stake()),
             state: state_of(row.state),
@@ -125,6 +141,11 @@ impl TradeLine {
             expiration_type: trade.expiry().expiration_type.to_string(),
             reason: book.reason(row).to_string(),
             run: origin.run,
+            ordered: departure.map(|departure| OrderedLine {
+                symbol: origin.symbol,
+                direction: departure.ordered.direction(),
+                amount: origin.scale.to_f64(departure.ordered.stake()),
+            }),
             scale: origin.scale,
         }
     }
@@ -132,6 +153,12 @@ impl TradeLine {
     /// The stake with the wallet's decimals.
     pub fn stake_text(&self) -> String {
         format!("{:.*}", self.scale.decimals() as usize, self.amount)
+    }
+
+    /// What was asked for, in words, where the venue took something else.
+    pub fn ordered_text(&self) -> Option<String> {
+        let OrderedLine { symbol, direction, amount } = self.ordered.as_ref()?;
+        Some(format!("{direction} {amount:.*} on {symbol}", self.scale.decimals() as usize))
     }
 
     /// Profit or loss with its sign and the wallet's decimals, once it has settled.

@@ -17,7 +17,7 @@ pub struct Account {
     pub balance: Decimal,
 }
 
-/// Decimals by which a balance may differ from what it is counted as: a thousandth of the smallest unit, far more than the
+/// Decimals by which an amount may differ from what it is counted as: a thousandth of the smallest unit, far more than the
 /// noise of a float and far less than money.
 const NOISE_DECIMALS: u32 = 3;
 
@@ -43,12 +43,17 @@ pub async fn connect(broker: &dyn Broker, kind: Kind, scale: MoneyScale) -> Resu
 /// # Errors
 /// [`RuntimeError::MoneyScaleMismatch`] when it has decimals that the scale does not have.
 pub fn counted_balance(balance: Decimal, scale: MoneyScale) -> Result<Decimal, RuntimeError> {
-    let decimals = scale.decimals();
-    let noise = Decimal::new(1, decimals + NOISE_DECIMALS);
-    let exact = scale.rounded(balance).map(|money| scale.to_decimal(money));
-    exact.ok().filter(|exact| (*exact - balance).abs() <= noise).ok_or_else(|| {
-        RuntimeError::MoneyScaleMismatch { balance: balance.normalize().to_string(), decimals }
+    without_noise(balance, scale).ok_or_else(|| RuntimeError::MoneyScaleMismatch {
+        balance: balance.normalize().to_string(),
+        decimals: scale.decimals(),
     })
+}
+
+/// An amount with the decimals of a scale; none when it is money that the scale does not have.
+pub(crate) fn without_noise(amount: Decimal, scale: MoneyScale) -> Option<Decimal> {
+    let noise = Decimal::new(1, scale.decimals() + NOISE_DECIMALS);
+    let exact = scale.rounded(amount).map(|money| scale.to_decimal(money));
+    exact.ok().filter(|exact| (*exact - amount).abs() <= noise)
 }
 
 const fn name_of(kind: Kind) -> &'static str {

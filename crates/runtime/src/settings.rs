@@ -27,6 +27,9 @@ pub struct RuntimeSettings {
     pub list_every_s: u32,
     /// How long a trade may be missing from the venue's list.
     pub list_lag_ms: u32,
+    /// The highest payout that is believed, in percent of the stake: a trade that is to pay more, or has, halts the run.
+    #[schemars(range(min = 1, max = 1000))]
+    pub max_payout_percent: u32,
     /// Ask for the price records of each settled trade and hold its prices against them.
     pub audit_settlement_prices: bool,
     /// How long a stopping run tracks an open trade beyond its close time, in seconds.
@@ -47,6 +50,7 @@ impl Default for RuntimeSettings {
             wallet_every_s: 60,
             list_every_s: 300,
             list_lag_ms: 120_000,
+            max_payout_percent: 200,
             audit_settlement_prices: true,
             stop_patience_s: 30,
             interrupt_patience_s: 90,

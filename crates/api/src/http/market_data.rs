@@ -29,6 +29,13 @@ impl MarketData for HttpBroker {
             AsOf::Moment(moment) => LimitTime::At(moment),
         };
         let reply = self.ask_price(symbol, limit).await?;
+        if let LastPrice::Record(record) = &reply.value
+            && let Some(pair) = &record.pair
+            && !is_same_pair(pair, symbol.as_str())
+        {
+            let problem = format!("it is the price record of {pair}, asked for was {symbol}");
+            return Err(BrokerError::Malformed { problem, head: format!("record of {}", record.time.get()) });
+        }
         Ok(reply.map(|answer| match answer {
             LastPrice::Record(record) => PriceAnswer::Record(record_of(&record)),
             LastPrice::Future => PriceAnswer::NotYet,
@@ -64,6 +71,14 @@ impl HttpBroker {
             end_time: if is_whole { query.end - Millis::new(1) } else { query.end },
         }
     }
+}
+
+/// Whether two names are of one pair, which may be written with other signs between its halves.
+fn is_same_pair(one: &str, other: &str) -> bool {
+    let letters = |name: &str| -> String {
+        name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_uppercase).collect()
+    };
+    letters(one) == letters(other)
 }
 
 /// What the rows of one answer hold of a window.
@@ -190,6 +205,24 @@ mod tests {
                 .record()
                 .map(|record| (record.time.get(), record.prices.close, record.recorded_time));
             assert_eq!(found, expected);
+        }
+    }
+
+    #[tokio::test]
+    async fn the_price_record_of_another_pair_is_no_answer() {
+        for (pair, is_answer) in [("BTCUSDT", true), ("btc/usdt", true), ("ETHUSDT", false)] {
+            let record = format!(
+                r#"{{"pair": "{pair}", "time": 1000, "openPrice": 1, "closePrice": 2, "highPrice": 3, "lowPrice": 1}}"#
+            );
+            let script = Script::start(vec![Act::Reply(answer("200 OK", &record))]).await;
+            let broker = script.broker(Settings::default());
+            let symbol = Symbol::new("BTCUSDT").unwrap();
+            let answered = broker.price(&symbol, AsOf::Moment(Millis::new(7))).await;
+            assert_eq!(answered.is_ok(), is_answer, "{answered:?}");
+            let said = answered.err().is_none_or(|error| {
+                error.to_string().contains("it is the price record of ETHUSDT, asked for was BTCUSDT")
+            });
+            assert!(said);
         }
     }
 }

@@ -178,6 +178,7 @@ fn event_of(
                 open_price: report.open_price,
                 close_time: report.close_time,
                 payout: report.payout,
+                taken: None,
             })
         }
         Resolution::NotOpened => EventKind::NotOpened { intent, reserved_until },

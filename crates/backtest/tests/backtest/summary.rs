@@ -51,6 +51,7 @@ fn book(stake: StakeSettings, endings: &[Ending]) -> TradeBook {
             open_price: None,
             close_time: None,
             payout: None,
+            taken: None,
         };
         match *ending {
             StaysOpen => add(2, EventKind::Opened(opened)),

@@ -1,7 +1,7 @@
 //! The only thing that can be opened.
 
 use super::Proposal;
-use crate::{BotId, IntentId, SymbolId};
+use crate::{BotId, IntentId, SymbolId, Taken};
 use candlewick_sdk::{Direction, Expiry, Millis, Money, Reason};
 use serde::Serialize;
 use std::ops::Deref;
@@ -81,6 +81,12 @@ impl OrderTerms {
     /// The same under another number, for a book of several runs.
     pub(crate) const fn renumbered(self, intent: IntentId) -> Self {
         Self { intent, ..self }
+    }
+
+    /// The same as the venue took it.
+    #[must_use]
+    pub const fn as_taken(self, taken: &Taken) -> Self {
+        Self { direction: taken.direction, stake: taken.stake, ..self }
     }
 
     /// Its number.

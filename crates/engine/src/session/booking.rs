@@ -2,16 +2,29 @@
 
 use super::Session;
 use crate::intent::{Intent, Reinstated};
-use crate::{BotId, IntentId, Opened, Settled, SymbolId};
+use crate::{BotId, IntentId, Opened, Settled, SymbolId, Taken};
 use candlewick_sdk::{Millis, Money, Outcome, Payout, Settlement};
 
 impl Session {
     pub(super) fn on_opened(&mut self, opened: &Opened, at: Millis) {
-        let Some(intent) = self.intents.open(opened.intent) else { return };
+        let Some(&Intent { bot, symbol, .. }) = self.intents.open(opened.intent) else { return };
+        if let Some(taken) = &opened.taken {
+            self.take_other(opened.intent, taken);
+        }
         let Some(payout) = opened.payout else { return };
-        self.state.record_payout(intent.symbol, payout, at);
-        if let Some(bot) = self.bots.get_mut(intent.bot.index()) {
-            bot.verdict.on_answered(intent.symbol, payout);
+        self.state.record_payout(symbol, payout, at);
+        if let Some(bot) = self.bots.get_mut(bot.index()) {
+            bot.verdict.on_answered(symbol, payout);
+        }
+    }
+
+    /// What the venue took counts, whatever was ordered. A bet on something else is no evidence.
+    fn take_other(&mut self, intent: IntentId, taken: &Taken) {
+        let Some(before) = self.intents.take_other(intent, taken) else { return };
+        self.ledger.release(before.stake);
+        self.ledger.reserve(taken.stake);
+        if taken.is_another_bet(before.direction) {
+            self.leave_out(&before);
         }
     }
 

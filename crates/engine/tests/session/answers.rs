@@ -6,9 +6,9 @@ use crate::event::{
 };
 use crate::script::Script;
 use crate::test_session::TestSession;
-use candlewick_engine::{EventKind, StakeSettings};
-use candlewick_sdk::Money;
+use candlewick_engine::{EventKind, StakeSettings, Taken, VenueSymbol, judge};
 use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::{Direction, Money};
 
 fn bot() -> Script {
     Script::new("a").buys(&[1, 2, 3, 4, 5, 6])
@@ -186,4 +186,57 @@ fn the_book_tells_what_later_answers_add() {
     let row = session.book.rows()[0];
     assert_eq!((row.answered_at, row.open_price), (Some(second(62)), Some(1.25)));
     assert_eq!(row.close_time, Some(second(122)));
+}
+
+/// What the venue took of intent 1, which asked to BUY for 10.00.
+fn took(direction: Direction, minor: i64, symbol: Option<&str>) -> EventKind {
+    let taken =
+        Taken { symbol: symbol.and_then(VenueSymbol::new), direction, stake: Money::from_minor(minor) };
+    EventKind::Opened(candlewick_engine::Opened { taken: Some(taken), ..bare(1) })
+}
+
+#[test]
+fn what_the_venue_took_is_at_stake_and_settles_whatever_was_ordered() {
+    let mut session = TestSession::new(&[bot()], |_| {});
+    session.check_money(&[
+        (candle(0, 1), "#1 a BUY 10.00", [999_000, 1_000]),
+        (at(62, took(Direction::Buy, 5_000, None)), "", [995_000, 5_000]),
+        // What is learned later replaces it.
+        (at(63, took(Direction::Buy, 500, None)), "", [999_500, 500]),
+        (at(64, took(Direction::Buy, 5_000, None)), "", [995_000, 5_000]),
+        (at(126, lost(1, 5_000)), "", [995_000, 0]),
+    ]);
+    assert_eq!(session.session.ledger().day_profit(), Money::from_minor(-5_000));
+    let row = session.book.rows()[0];
+    let ordered = session.book.departure(row.approved.intent()).map(|departure| departure.ordered.stake());
+    assert_eq!((row.approved.stake(), ordered), (Money::from_minor(5_000), Some(Money::from_minor(1_000))));
+}
+
+#[test]
+fn a_loss_of_what_the_venue_took_reaches_the_days_limit() {
+    let mut session = TestSession::new(&[bot()], |risk| risk.daily_loss_limit = Decimal::from(40));
+    session.check(&[
+        (candle(0, 1), "#1 a BUY 10.00"),
+        (at(62, took(Direction::Buy, 5_000, None)), ""),
+        (at(70, lost(1, 5_000)), ""),
+        (candle(0, 2), "a DailyLossLimit"),
+    ]);
+}
+
+#[test]
+fn a_trade_the_other_way_or_on_another_symbol_is_no_evidence() {
+    let judged = |kind: EventKind| {
+        let mut session = TestSession::new(&[bot()], |_| {});
+        session.handle(&candle(0, 1));
+        session.handle(&at(62, kind));
+        session.handle(&at(126, won(1, 800)));
+        let direction = session.book.rows()[0].approved.direction();
+        let verdict = session.session.verdicts().next().unwrap();
+        let afterwards = judge(session.book.rows(), verdict.edge_test().plan());
+        assert_eq!(afterwards.edge_account(), verdict.edge_test().edge_account());
+        (direction, verdict.edge_test().edge_account() > 1.0)
+    };
+    assert_eq!(judged(took(Direction::Buy, 5_000, None)), (Direction::Buy, true));
+    assert_eq!(judged(took(Direction::Sell, 1_000, None)), (Direction::Sell, false));
+    assert_eq!(judged(took(Direction::Buy, 1_000, Some("ETHUSDT"))), (Direction::Buy, false));
 }

@@ -63,6 +63,7 @@ pub(crate) fn bare(intent: u64) -> Opened {
         open_price: None,
         close_time: None,
         payout: None,
+        taken: None,
     }
 }
 

@@ -7,7 +7,7 @@ use crate::script::Script;
 use crate::test_session::TestSession;
 use candlewick_engine::{
     Action, BotId, Control, Edge, Entry, Event, EventKind, Header, IntentId, JournalHash, Judgement, Opened,
-    Recorder, Refused, Rejection, Rule, Settled, StakeSettings, VenueId,
+    Recorder, Refused, Rejection, Rule, Settled, StakeSettings, Taken, VenueId, VenueSymbol,
 };
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::serde_json::{from_str, json};
@@ -46,8 +46,11 @@ fn openings() -> Vec<Opened> {
         open_price: None,
         close_time: None,
         payout: None,
+        taken: None,
     };
     let time = Some(Millis::new(1));
+    let other = Taken { symbol: None, direction: Direction::Buy, stake: Money::from_minor(1) };
+    let taken = |taken| Opened { taken: Some(taken), ..base };
     vec![
         base,
         Opened { intent: IntentId::new(2), ..base },
@@ -59,6 +62,11 @@ fn openings() -> Vec<Opened> {
         Opened { close_time: time, ..base },
         Opened { payout: Payout::from_parts(1), ..base },
         Opened { payout: Payout::from_parts(2), ..base },
+        taken(other),
+        taken(Taken { symbol: VenueSymbol::new("a"), ..other }),
+        taken(Taken { symbol: VenueSymbol::new(""), ..other }),
+        taken(Taken { direction: Direction::Sell, ..other }),
+        taken(Taken { stake: Money::from_minor(2), ..other }),
     ]
 }
 

@@ -92,8 +92,15 @@ fn handle(session: &mut Session, close: Millis, bet: &Bet) -> Result<Money, Rule
         other => panic!("{other:?}"),
     };
     let (intent, payout) = (approved.intent(), payout(bet.percent));
-    let opened =
-        Opened { intent, venue_id: None, open_time: None, open_price: None, close_time: None, payout };
+    let opened = Opened {
+        intent,
+        venue_id: None,
+        open_time: None,
+        open_price: None,
+        close_time: None,
+        payout,
+        taken: None,
+    };
     let settled = Settled {
         intent,
         outcome: bet.outcome,

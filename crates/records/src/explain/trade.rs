@@ -130,6 +130,9 @@ impl Display for Explanation {
             "Intent {intent_id} of {bot}: {direction} {amount} on {symbol}, {} {}",
             trade.close_type, trade.expiration_type
         )?;
+        if let Some(ordered) = trade.ordered_text() {
+            writeln!(f, "The venue took that, and not what was asked for: {ordered}")?;
+        }
         write!(f, "State: {state}")?;
         if let Some(reason) = &self.not_sent_reason {
             write!(f, ": {reason}")?;

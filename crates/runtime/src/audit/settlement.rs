@@ -9,8 +9,6 @@ use std::collections::VecDeque;
 
 /// Settlements that wait for their prices; beyond it the oldest is left out.
 const MAX_WAITING: usize = 64;
-/// The most that a win may earn, in stakes: the highest payout that is taken for one.
-const MAX_STAKES: i64 = 10;
 /// A record this old says nothing of its moment.
 const STALE: Millis = Millis::from_seconds(5);
 
@@ -114,12 +112,15 @@ impl SettlementAudit {
 }
 
 impl Settlement {
-    /// Whether a trade of this stake can have ended so at all, whatever it pays: nobody loses more than the stake, and a
-    /// win earns something.
-    pub(crate) fn is_possible(&self) -> bool {
+    /// Whether a trade of this stake can have ended so at all, whatever it pays up to `max_payout_percent`: nobody loses more
+    /// than the stake, and a win earns something.
+    pub(crate) fn is_possible(&self, max_payout_percent: u32) -> bool {
         let (profit, stake) = (self.profit.minor(), self.stake.minor());
         match self.outcome {
-            Outcome::Won => profit >= 0 && profit <= stake.saturating_mul(MAX_STAKES),
+            Outcome::Won => {
+                let most = stake.saturating_mul(i64::from(max_payout_percent));
+                profit >= 0 && profit.saturating_mul(100) <= most
+            }
             Outcome::Lost => profit <= 0 && profit >= -stake,
             Outcome::Draw | Outcome::Cancelled => profit == 0,
         }
@@ -245,11 +246,11 @@ mod tests {
     }
 
     #[test]
-    fn no_trade_brings_more_than_ten_stakes_or_costs_more_than_one() {
+    fn no_trade_brings_more_than_the_highest_payout_or_costs_more_than_its_stake() {
         for (outcome, profit, expected) in [
             (Outcome::Won, 840, true),
-            (Outcome::Won, 10_250, true),
-            (Outcome::Won, 10_251, false),
+            (Outcome::Won, 2_050, true),
+            (Outcome::Won, 2_051, false),
             (Outcome::Won, -1, false),
             (Outcome::Lost, -1_025, true),
             (Outcome::Lost, -500, true),
@@ -260,7 +261,7 @@ mod tests {
             (Outcome::Cancelled, -1_025, false),
         ] {
             let settled = Settlement { outcome, profit: Money::from_minor(profit), ..settlement() };
-            assert_eq!(settled.is_possible(), expected, "{outcome:?} {profit}");
+            assert_eq!(settled.is_possible(200), expected, "{outcome:?} {profit}");
         }
     }
 

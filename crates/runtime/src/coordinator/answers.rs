@@ -15,11 +15,8 @@ use crate::skew::{ClockSample, ClockSource};
 use candlewick_broker::{
     BrokerError, Candles, OpenOutcome, PriceAnswer, PriceTick, RejectionReason, Reply, TradeReport,
 };
-use candlewick_engine::{EventKind, IntentId, Opened, Origin, Rejection, SeriesId, SymbolId, VenueId};
+use candlewick_engine::{EventKind, IntentId, Opened, Origin, Rejection, SeriesId, SymbolId};
 use candlewick_sdk::{Millis, Price, Text};
-
-/// How long after twice its duration a trade may close, for clocks that differ: a later time is nonsense.
-const LATEST_CLOSE: Millis = Millis::HOUR;
 
 /// An answer's own time may lie in the future by at most this much: on a virtual clock it does, by the order's
 /// latency; beyond it the time is nonsense and the answer counts as of now.
@@ -101,7 +98,7 @@ impl Coordinator {
             Answer::Trades(listing) => self.on_trades(listing, step),
             Answer::BalancesAfterTrades(answer) => self.on_balances_after_trades(answer.ok(), step),
             Answer::Balances(answer) => self.on_balances(answer, step),
-            Answer::SettlementPrice(answer) => self.on_settlement_price(answer.ok(), step),
+            Answer::SettlementPrice(answer) => self.on_settlement_price(answer, step),
             Answer::NamedTrade(order, answer) => {
                 self.on_named_trade(order, answer.map(|reply| reply.value), step);
             }
@@ -211,7 +208,7 @@ impl Coordinator {
         let Some(trade) = self.trades.find(intent) else { return self.events.gate.settle_job(job) };
         let venue_id = trade.venue_id.clone();
         let report = match answer {
-            Ok(reply) => self.with_plausible_times(intent, reply.value, step),
+            Ok(reply) => self.plausible(intent, reply.value, step),
             Err(error) => {
                 let again = self.trades.ask_again(intent, now);
                 self.agenda.add(again.unwrap_or(now), job);
@@ -230,14 +227,25 @@ impl Coordinator {
             self.agenda.add(ask_at, job);
             return self.events.gate.settle_job(job);
         }
+        let taken = self.taken(intent, &report);
+        if let Some(taken) = taken {
+            self.trades.take_other(intent, taken.stake);
+        }
         let Some(trade) = self.trades.find(intent) else { return };
-        let Some(settled) = settlement_of(&report, intent, trade, self.session.scale()) else {
+        let close = trade.close_time;
+        let settled = settlement_of(&report, intent, trade, self.session.scale());
+        if settled.is_some() || taken.is_some() {
+            self.audit_terms(intent, &report, step);
+        }
+        let Some(settled) = settled else {
             self.learn_details(intent, &report, now);
             return self.events.gate.settle_job(job);
         };
-        let close = settled.close_time.or(trade.close_time).unwrap_or(now);
-        self.audit_terms(intent, &report, step);
-        self.audit_settlement(&settled, venue_id, step);
+        if taken.is_some() {
+            self.learn_details(intent, &report, now);
+        }
+        let close = settled.close_time.or(close).unwrap_or(now);
+        self.audit_settlement(&settled, (venue_id, taken), step);
         // A trade that was over when it was adopted may end while its adoption still waits in the queue.
         let at = self.events.after_answer(intent).map_or(now, |after| after.max(now));
         self.events.add(at, Place::Settlement(close, intent), EventKind::Settled(settled));
@@ -251,8 +259,8 @@ impl Coordinator {
             let has_price = row.open_price.is_none() && report.open_price.is_some();
             has_price || row.close_time.is_none() && report.close_time.is_some()
         });
-        if is_news {
-            let opened = Opened { venue_id: None, ..opened(intent, report) };
+        let opened = Opened { venue_id: None, ..self.opened(intent, report) };
+        if is_news || opened.taken.is_some() {
             self.events.add(now, Place::Answer(intent), EventKind::Opened(opened));
         }
         if let Some(again) = self.trades.detail(intent, report.close_time, now) {
@@ -272,11 +280,11 @@ impl Coordinator {
                 self.doubt(intent, now)
             }
             OpenOutcome::Opened(reply) => {
-                let report = &self.with_plausible_times(intent, *reply.value, step);
+                let report = &self.plausible(intent, *reply.value, step);
                 self.audit_terms(intent, report, step);
                 self.audit_payout(intent, report.payout, step);
                 self.begin_tracking(intent, report, now);
-                (not_far(report.request_time, now), EventKind::Opened(opened(intent, report)))
+                (not_far(report.request_time, now), EventKind::Opened(self.opened(intent, report)))
             }
             OpenOutcome::Rejected(answer) => {
                 step.warn(format!("intent {intent} was rejected: {}", answer.text));
@@ -302,32 +310,6 @@ impl Coordinator {
         }
         (now, EventKind::InDoubt { intent })
     }
-
-    /// A report without times that its trade cannot have: they are reckoned by our own clock then, so that no trade is
-    /// waited for for ever.
-    pub(super) fn with_plausible_times(
-        &mut self,
-        intent: IntentId,
-        report: TradeReport,
-        step: &mut Step<'_>,
-    ) -> TradeReport {
-        let duration = self.session.terms(intent).map(|terms| terms.expiry().close_type.duration());
-        let latest = step.now + duration.unwrap_or(Millis::DAY) * 2 + LATEST_CLOSE;
-        let is_impossible = |at: &Millis| *at > latest;
-        let impossible = [report.close_time, report.open_time].into_iter().flatten().find(is_impossible);
-        let Some(at) = impossible else { return report };
-        let text = format!(
-            "intent {intent}: trade {} cannot have the time {}, which is not believed",
-            report.id,
-            at.get()
-        );
-        self.session.alarm(text, step);
-        TradeReport {
-            open_time: report.open_time.filter(|at| !is_impossible(at)),
-            close_time: report.close_time.filter(|at| !is_impossible(at)),
-            ..report
-        }
-    }
 }
 
 /// What an answer proves about the venue's clock.
@@ -346,17 +328,6 @@ fn samples_of(answer: &Answer) -> Vec<ClockSample> {
         _ => [None, None],
     };
     samples.into_iter().flatten().collect()
-}
-
-pub(super) fn opened(intent: IntentId, report: &TradeReport) -> Opened {
-    Opened {
-        intent,
-        venue_id: Some(VenueId::truncated(&report.id)),
-        open_time: report.open_time,
-        open_price: report.open_price,
-        close_time: report.close_time,
-        payout: report.payout,
-    }
 }
 
 /// The venue's own time of a fact, unless it says none or nonsense.

@@ -10,7 +10,7 @@ use crate::audit::{
     check_terms,
 };
 use candlewick_broker::{Balances, BrokerError, PriceAnswer, Reply, TradeListing, TradeReport};
-use candlewick_engine::{Control, EventKind, IntentId, IntentRow, Settled};
+use candlewick_engine::{Control, EventKind, IntentId, IntentRow, Settled, Taken};
 use candlewick_sdk::{Candle, Millis, Money, Payout, Series};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -43,7 +43,7 @@ impl Coordinator {
     }
 
     /// What the venue says of money cannot be believed: nothing more is opened before a person has looked.
-    fn halt(&mut self, reason: String, step: &mut Step<'_>) {
+    pub(super) fn halt(&mut self, reason: String, step: &mut Step<'_>) {
         if self.session.halted().is_none() {
             self.control(Control::Halt, step);
             self.session.alarm(format!("halted: {reason}"), step);
@@ -151,14 +151,20 @@ impl Coordinator {
     }
 
     /// A settlement against its payout and its own prices; those against the price records as soon as they are asked for.
-    pub(super) fn audit_settlement(&mut self, settled: &Settled, venue_id: String, step: &mut Step<'_>) {
+    /// What the venue took, the same report may have said first.
+    pub(super) fn audit_settlement(
+        &mut self,
+        settled: &Settled,
+        (venue_id, taken): (String, Option<Taken>),
+        step: &mut Step<'_>,
+    ) {
         let Settled { intent, outcome, profit, .. } = *settled;
         self.audits.results.book(venue_id, Settling { intent, outcome, profit, at: step.now });
         let Some(row) = self.session.row(settled.intent) else { return };
-        let terms = row.approved;
+        let terms = taken.map_or(row.approved, |taken| row.approved.as_taken(&taken));
         let settlement = Settlement {
             intent: settled.intent,
-            symbol: self.session.symbol_of(&terms),
+            symbol: self.session.traded_symbol(&terms),
             direction: terms.direction(),
             stake: terms.stake(),
             payout: settled.payout.or(row.payout),
@@ -170,7 +176,7 @@ impl Coordinator {
         let findings = self.audits.settlements.take(settlement);
         self.found(Audit::Settlement, 1, findings, step);
         // The wallet follows the venue's figure, so that is booked, whatever it is.
-        if !settlement.is_possible() {
+        if !settlement.is_possible(self.settings.max_payout_percent) {
             let profit = self.session.scale().to_decimal(settlement.profit);
             let stake = self.session.scale().to_decimal(settlement.stake);
             self.halt(format!("intent {} ended with {profit} on a stake of {stake}", settled.intent), step);
@@ -198,7 +204,7 @@ impl Coordinator {
         if let Some(outcome) = row.outcome.filter(|_| is_young && self.settings.audit_settlement_prices) {
             self.audits.settlements.recall(Settlement {
                 intent: terms.intent(),
-                symbol,
+                symbol: self.session.traded_symbol(&terms),
                 direction: terms.direction(),
                 stake: terms.stake(),
                 payout: row.payout,
@@ -230,9 +236,18 @@ impl Coordinator {
         }
     }
 
-    /// What is not answered is not audited.
-    pub(super) fn on_settlement_price(&mut self, answer: Option<Reply<PriceAnswer>>, step: &mut Step<'_>) {
-        self.audits.settlements.on_price(answer.map(|reply| reply.value));
+    /// What is not answered is not audited: the fault of a price answer is not the trade's.
+    pub(super) fn on_settlement_price(
+        &mut self,
+        answer: Result<Reply<PriceAnswer>, BrokerError>,
+        step: &mut Step<'_>,
+    ) {
+        if let Err(error) = &answer
+            && !error.is_temporary()
+        {
+            step.warn(format!("no price record to hold a settlement against: {error}"));
+        }
+        self.audits.settlements.on_price(answer.ok().map(|reply| reply.value));
         self.ask_settlement_prices(step);
     }
 }

@@ -27,6 +27,7 @@ mod trade_watch;
 mod warm_up;
 // How they are joined.
 mod answers;
+mod believed;
 mod closing;
 mod findings;
 mod orders;
@@ -369,6 +370,7 @@ impl Coordinator {
         let terms = self.session.terms(intent);
         let (stake, duration) =
             terms.map(|terms| (terms.stake(), terms.expiry().close_type.duration())).unwrap_or_default();
+        let stake = self.taken(intent, report).map_or(stake, |taken| taken.stake);
         let ordered = terms.map(|terms| self.session.order_of(&terms));
         let direction = report.direction.as_ref().and_then(Reported::known).copied();
         let tracked = trade_watch::Tracked {

@@ -105,10 +105,10 @@ impl RecordedSession {
         self.journal.note_about(intent, body, step);
     }
 
-    /// What is ordered of the venue for an intent.
+    /// What is ordered of the venue for an intent, or what the venue took instead.
     pub(crate) fn order_of(&self, terms: &OrderTerms) -> OpenOrder {
         OpenOrder {
-            symbol: self.session.symbols()[terms.symbol().index()],
+            symbol: self.traded_symbol(terms),
             direction: terms.direction(),
             amount: self.session.money_scale().to_decimal(terms.stake()).normalize(),
             close_type: terms.expiry().close_type,
@@ -123,6 +123,12 @@ impl RecordedSession {
 
     pub(crate) fn symbol_of(&self, terms: &OrderTerms) -> Symbol {
         self.session.symbols()[terms.symbol().index()]
+    }
+
+    /// The symbol that the venue took, where it is another than the one that was ordered.
+    pub(crate) fn traded_symbol(&self, terms: &OrderTerms) -> Symbol {
+        let taken = self.book.departure(terms.intent()).and_then(|departure| departure.symbol);
+        taken.and_then(|taken| Symbol::new(taken.as_str()).ok()).unwrap_or(self.symbol_of(terms))
     }
 
     /// Whether an intent is unanswered, or in doubt.

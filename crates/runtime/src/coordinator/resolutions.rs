@@ -2,7 +2,7 @@
 
 use super::Coordinator;
 use super::agenda::Job;
-use super::answers::opened;
+use super::believed::counted;
 use super::command::{Ask, Step};
 use super::doubts::PersonsVerdict;
 use super::event_queue::Place;
@@ -69,7 +69,9 @@ impl Coordinator {
     }
 
     /// The list has come. What the wallet holds after it is a second source; where the list ended early, it proves nothing.
-    pub(super) fn on_trades(&mut self, listing: TradeListing, step: &mut Step<'_>) {
+    pub(super) fn on_trades(&mut self, mut listing: TradeListing, step: &mut Step<'_>) {
+        let scale = self.session.scale();
+        listing.trades = listing.trades.into_iter().map(|report| counted(report, scale)).collect();
         let is_whole = listing.ended_early.is_none();
         if let Some(error) = &listing.ended_early {
             step.warn(format!("the venue's trades could not be listed: {error}"));
@@ -139,11 +141,11 @@ impl Coordinator {
     }
 
     fn adopt(&mut self, intent: IntentId, report: &TradeReport, step: &mut Step<'_>) {
-        let report = &self.with_plausible_times(intent, report.clone(), step);
+        let report = &self.plausible(intent, report.clone(), step);
         self.audit_terms(intent, report, step);
         self.audit_payout(intent, report.payout, step);
         self.begin_tracking(intent, report, step.now);
-        self.events.add(step.now, Place::Answer(intent), EventKind::Adopted(opened(intent, report)));
+        self.events.add(step.now, Place::Answer(intent), EventKind::Adopted(self.opened(intent, report)));
     }
 
     fn not_opened(&mut self, intent: IntentId, reserved_until: Millis, now: Millis) {

@@ -90,6 +90,13 @@ impl TradeWatch {
         Some(Mistaken { news, ask_at: trade.pause(now) })
     }
 
+    /// The venue took this amount.
+    pub(crate) fn take_other(&mut self, intent: IntentId, stake: Money) {
+        if let Some(trade) = self.trades.get_mut(&intent) {
+            trade.stake = stake;
+        }
+    }
+
     /// A trade is not final, and its close time may be news; answers when to ask for its result.
     pub(crate) fn detail(
         &mut self,

@@ -3,8 +3,8 @@
 use super::*;
 use crate::resolver::report_of_tests;
 use candlewick_broker::{Balances, Progress, Reported};
-use candlewick_engine::{IntentState, Settled};
-use candlewick_sdk::{Direction, Outcome};
+use candlewick_engine::{IntentState, Recorded, Settled};
+use candlewick_sdk::{Direction, Outcome, Payout};
 
 const INTENT: IntentId = IntentId::new(1);
 /// When the answer to the open comes, in ms after the start of the run.
@@ -24,6 +24,9 @@ struct Seen {
     asked: Vec<i64>,
     halted: Option<String>,
     warnings: Vec<String>,
+    /// The most that was at stake, and the free balance at the end, in minor units.
+    money: (i64, i64),
+    entries: Vec<JournalEntry>,
 }
 
 impl Seen {
@@ -65,11 +68,15 @@ enum Asked {
 /// Five minutes from a moment on, with one candle at [`OPENED`].
 fn play(bench: &mut Bench, from: i64, answer: impl Fn(Asked, i64, Millis) -> Answer) -> Seen {
     let (mut booked, mut asked, mut warnings) = (None, Vec::new(), Vec::new());
+    let (mut at_stake, mut entries) = (0, Vec::new());
     for ms in (from..300_000).step_by(500) {
         let mut inputs = vec![Input::Time, if ms == 0 { Input::Start } else { Input::Durable(Ok(())) }];
         while let Some(input) = inputs.pop() {
             let now = bench.at(ms).now;
             for command in bench.step(input) {
+                if let Command::Record(entry) = &command {
+                    entries.push(entry.clone());
+                }
                 let answer = match command {
                     Command::Send(_) => answer(Asked::Open, ms, now),
                     Command::Ask(Ask::Trade(..)) => {
@@ -98,6 +105,10 @@ fn play(bench: &mut Bench, from: i64, answer: impl Fn(Asked, i64, Millis) -> Ans
                         assert_eq!(booked.replace((profit.minor(), ms)), None, "booked once");
                         continue;
                     }
+                    Command::Notify(crate::Notice::Handled { funds, .. }) => {
+                        at_stake = at_stake.max(funds.open_stakes.minor());
+                        continue;
+                    }
                     Command::Notify(crate::Notice::Warning(text)) => {
                         warnings.push(text);
                         continue;
@@ -110,7 +121,8 @@ fn play(bench: &mut Bench, from: i64, answer: impl Fn(Asked, i64, Millis) -> Ans
     }
     let session = &bench.coordinator.session;
     let state = session.row(INTENT).expect("the intent is known").state;
-    Seen { state, booked, asked, halted: session.halted().cloned(), warnings }
+    let (halted, money) = (session.halted().cloned(), (at_stake, session.ledger().free().minor()));
+    Seen { state, booked, asked, halted, warnings, money, entries }
 }
 
 #[test]
@@ -146,6 +158,90 @@ fn a_trade_of_other_money_halts_the_run_and_is_settled_all_the_same() {
     }
 }
 
+/// Another amount, and how it ends when it is lost.
+fn lost(amount: i64) -> TradeReport {
+    let amount = Some(Decimal::from(amount));
+    TradeReport { amount, progress: Progress::Over(Outcome::Lost), ..running() }
+}
+
+#[test]
+fn what_the_venue_took_is_at_stake_and_lost_whatever_was_asked_for() {
+    let opened = TradeReport { amount: Some(Decimal::from(50)), ..running() };
+    let seen = trade(&[], &opened, |_| lost(50));
+    assert_eq!((seen.money, seen.booked), ((5_000, 95_000), Some((-5_000, 125_000))), "{seen:?}");
+    // Only a later record says so: running, or over.
+    let opened = TradeReport { amount: None, close_time: None, ..running() };
+    for seen in [
+        trade(&[], &opened, |ms| {
+            if ms < 121_000 { TradeReport { amount: Some(Decimal::from(50)), ..running() } } else { lost(50) }
+        }),
+        trade(
+            &[],
+            &opened,
+            |ms| if ms < 121_000 { TradeReport { amount: None, ..running() } } else { lost(50) },
+        ),
+    ] {
+        assert_eq!(
+            (seen.money, seen.booked.map(|(profit, _)| profit)),
+            ((5_000, 95_000), Some(-5_000)),
+            "{seen:?}"
+        );
+        assert!(seen.halted.as_deref().is_some_and(|why| why.contains("amount is 50")), "{seen:?}");
+    }
+    // The noise of a float is no other amount, and an amount that cannot be one leaves what was asked for at stake.
+    let noisy = TradeReport { amount: Some(Decimal::new(10_000_000_000_000_002, 15)), ..running() };
+    let seen = trade(&[], &noisy, |_| lost(10));
+    assert_eq!((seen.money, seen.halted), ((1_000, 99_000), None));
+    let seen = trade(&[], &TradeReport { amount: Some(Decimal::from(-5)), ..running() }, |_| lost(10));
+    assert_eq!((seen.money, seen.halted.is_some()), ((1_000, 99_000), true));
+}
+
+#[test]
+fn a_payout_that_none_can_be_halts_the_run_and_is_not_believed() {
+    for (percent, is_believed) in [(200, true), (201, false)] {
+        let payout = Payout::from_percent(percent.into()).ok();
+        let opened = TradeReport { payout, ..running() };
+        let seen = trade(&[], &opened, |_| over());
+        assert_eq!(seen.halted.is_none(), is_believed, "{seen:?}");
+        let row_payout = seen.entries.iter().find_map(|entry| match entry {
+            JournalEntry::Event(Event { kind: EventKind::Opened(opened), .. }) => Some(opened.payout),
+            _ => None,
+        });
+        assert_eq!(row_payout, Some(payout.filter(|_| is_believed)));
+    }
+}
+
+#[test]
+fn a_trade_on_another_symbol_is_known_after_a_restart_and_settles() {
+    let other = |report: TradeReport| TradeReport { symbol: Some("ETHUSDT".to_owned()), ..report };
+    let first = trade(&[], &other(running()), |_| other(running()));
+    assert_eq!(first.state, IntentState::Open);
+    let mut parts = parts();
+    let mut past = Past { runs: 1, ..Past::default() };
+    for entry in first.entries {
+        let recorded = match entry {
+            JournalEntry::Event(event) => Recorded::Event(event),
+            JournalEntry::Action(Action::Open(approved)) => Recorded::Open(approved),
+            _ => continue,
+        };
+        parts.session.recall(&recorded);
+        past.book.recall(&recorded);
+    }
+    let mut bench = Bench::of(CoordinatorParts { past, ..parts });
+    let seen = play(&mut bench, 0, |ask, ms, now| match ask {
+        Asked::Trade => {
+            let record = if ms < 121_000 { running() } else { over() };
+            Answer::Trade(INTENT, Ok(Box::new(Reply::at(other(record), now))))
+        }
+        _ => Answer::Trades(TradeListing::default()),
+    });
+    assert_eq!(
+        (seen.state, seen.booked.map(|(profit, _)| profit)),
+        (IntentState::Settled, Some(800)),
+        "{seen:?}"
+    );
+}
+
 #[test]
 fn the_record_of_another_trade_is_not_booked_and_asked_for_again() {
     let changes: [(Change, &str); 3] = [
@@ -170,8 +266,8 @@ fn the_record_of_another_trade_is_not_booked_and_asked_for_again() {
 #[test]
 fn a_profit_that_no_trade_can_have_halts_the_run() {
     for (outcome, profit, is_possible) in [
-        (Outcome::Won, 100, true),
-        (Outcome::Won, 101, false),
+        (Outcome::Won, 20, true),
+        (Outcome::Won, 21, false),
         (Outcome::Lost, -10, true),
         (Outcome::Lost, -11, false),
         (Outcome::Lost, 5, false),

@@ -1,0 +1,109 @@
+//! What is believed of a trade's report, and what the venue took where that is not what was ordered.
+
+use super::Coordinator;
+use super::command::Step;
+use crate::connect::without_noise;
+use candlewick_broker::{Reported, TradeReport};
+use candlewick_engine::{IntentId, Opened, OrderTerms, Taken, VenueId, VenueSymbol};
+use candlewick_sdk::{Millis, MoneyScale, Symbol};
+
+/// How long after twice its duration a trade may close, for clocks that differ: a later time is nonsense.
+const LATEST_CLOSE: Millis = Millis::HOUR;
+
+impl Coordinator {
+    /// A report without what its trade cannot have: impossible times are reckoned by our own clock then, so that no trade is
+    /// waited for for ever, and with an impossible payout nothing more is opened.
+    pub(super) fn plausible(
+        &mut self,
+        intent: IntentId,
+        report: TradeReport,
+        step: &mut Step<'_>,
+    ) -> TradeReport {
+        let report = self.with_plausible_times(intent, counted(report, self.session.scale()), step);
+        let most = self.settings.max_payout_percent;
+        match report.payout.filter(|payout| payout.to_percent() > f64::from(most)) {
+            None => report,
+            Some(payout) => {
+                let id = &report.id;
+                self.halt(
+                    format!("trade {id} of intent {intent} is to pay {payout} %, more than {most} %"),
+                    step,
+                );
+                TradeReport { payout: None, ..report }
+            }
+        }
+    }
+
+    fn with_plausible_times(
+        &mut self,
+        intent: IntentId,
+        report: TradeReport,
+        step: &mut Step<'_>,
+    ) -> TradeReport {
+        let duration = self.session.terms(intent).map(|terms| terms.expiry().close_type.duration());
+        let latest = step.now + duration.unwrap_or(Millis::DAY) * 2 + LATEST_CLOSE;
+        let is_impossible = |at: &Millis| *at > latest;
+        let impossible = [report.close_time, report.open_time].into_iter().flatten().find(is_impossible);
+        let Some(at) = impossible else { return report };
+        let text = format!(
+            "intent {intent}: trade {} cannot have the time {}, which is not believed",
+            report.id,
+            at.get()
+        );
+        self.session.alarm(text, step);
+        TradeReport {
+            open_time: report.open_time.filter(|at| !is_impossible(at)),
+            close_time: report.close_time.filter(|at| !is_impossible(at)),
+            ..report
+        }
+    }
+
+    /// What the venue took, where its report says something else than what counts so far.
+    pub(super) fn taken(&self, intent: IntentId, report: &TradeReport) -> Option<Taken> {
+        let terms = self.session.terms(intent)?;
+        let known = self.session.book().departure(intent).and_then(|departure| departure.symbol);
+        taken_of(report, &terms, (self.session.symbol_of(&terms), known), self.session.scale())
+    }
+
+    /// A trade is open as its report says.
+    pub(super) fn opened(&self, intent: IntentId, report: &TradeReport) -> Opened {
+        Opened {
+            intent,
+            venue_id: Some(VenueId::truncated(&report.id)),
+            open_time: report.open_time,
+            open_price: report.open_price,
+            close_time: report.close_time,
+            payout: report.payout,
+            taken: self.taken(intent, report),
+        }
+    }
+}
+
+/// A report whose amount has the decimals of a scale, as far as it is noise that it has more.
+pub(super) fn counted(report: TradeReport, scale: MoneyScale) -> TradeReport {
+    let amount = report.amount.map(|amount| without_noise(amount, scale).unwrap_or(amount));
+    TradeReport { amount, ..report }
+}
+
+/// What a report does not say, or what cannot be counted, is as it was.
+fn taken_of(
+    report: &TradeReport,
+    terms: &OrderTerms,
+    (ordered, known): (Symbol, Option<VenueSymbol>),
+    scale: MoneyScale,
+) -> Option<Taken> {
+    let symbol = match report.symbol.as_deref() {
+        Some(found) if found == ordered.as_str() => None,
+        Some(found) => Some(VenueSymbol::truncated(found)),
+        None => known,
+    };
+    let direction = report.direction.as_ref().and_then(Reported::known).copied();
+    let stake = report.amount.and_then(|amount| scale.rounded(amount).ok());
+    let taken = Taken {
+        symbol,
+        direction: direction.unwrap_or(terms.direction()),
+        stake: stake.filter(|stake| stake.is_positive()).unwrap_or(terms.stake()),
+    };
+    let is_known = symbol == known && taken.direction == terms.direction() && taken.stake == terms.stake();
+    (!is_known).then_some(taken)
+}
