@@ -25,6 +25,7 @@ mod findings;
 mod first_run;
 mod import;
 mod indicators;
+mod journal_files;
 mod latency;
 mod live_verdict;
 mod oracle;

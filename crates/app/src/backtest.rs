@@ -152,7 +152,7 @@ impl PreparedBacktest {
         let mut show = |done, total| bar.update(done, total);
         let finished = backtest.run(&self.header, &mut recorder, &mut show)?;
         if let Some(mut journal) = journal {
-            journal.sync()?;
+            journal.finish()?;
         }
         Ok(Replayed { finished, journal_hash: hash.finish(), elapsed: watch.elapsed() })
     }

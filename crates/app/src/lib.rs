@@ -17,6 +17,7 @@ pub mod doctor;
 mod error;
 pub mod fetch;
 pub mod inspection;
+mod journal;
 pub mod live;
 pub mod program_hash;
 mod progress;

@@ -2,6 +2,7 @@
 
 use crate::arguments::GlobalArguments;
 use crate::failure::{Failure, FailureKind};
+use candlewick_history::write_whole_file;
 pub(crate) use candlewick_records::table;
 use serde::Serialize;
 use std::fmt::Display;
@@ -37,17 +38,13 @@ pub(crate) fn print_json_line(document: &impl Serialize) -> Result<(), Failure> 
     print(&text.map_err(|error| Failure::new(FailureKind::Unexpected, error))?)
 }
 
-/// Creates the file that a flag names, and has it written.
+/// Has the file that a flag names written, whole or not at all.
 pub(crate) fn write_file(
     flag: &str,
     path: &Path,
-    write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+    write: impl FnOnce(&mut BufWriter<&mut File>) -> io::Result<()>,
 ) -> Result<(), Failure> {
-    let written = File::create(path).map(BufWriter::new).and_then(|mut file| {
-        write(&mut file)?;
-        file.flush()
-    });
-    written.map_err(|error| {
+    write_whole_file(path, write).map_err(|error| {
         let problem = format!("{flag}: cannot write {}", path.display());
         Failure::new(FailureKind::Configuration, anyhow::Error::new(error)).context(problem)
     })

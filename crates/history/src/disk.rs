@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -58,7 +58,44 @@ pub(crate) fn replace(disk: &dyn Disk, path: &Path, parts: &[&[u8]]) -> io::Resu
     replace_by(disk, path, &mut |file| parts.iter().try_for_each(|part| disk.write(file, part)))
 }
 
-/// The same with content that is written bit by bit.
+/// Writes a file that is there whole or not at all: until it is complete, and after a full disk or a crash, what was at
+/// `path` before is there. A link is followed; what is no file, such as a pipe or a terminal, is written as it comes.
+///
+/// # Errors
+/// Those of the disk, and of `write`.
+pub fn write_whole_file<T>(
+    path: &Path,
+    write: impl FnOnce(&mut BufWriter<&mut File>) -> io::Result<T>,
+) -> io::Result<T> {
+    let before = fs::metadata(path).ok();
+    let mut write = Some(write);
+    let mut written = None;
+    let mut fill = |file: &mut File| {
+        if let Some(write) = write.take() {
+            let mut buffered = BufWriter::new(file);
+            written = Some(write(&mut buffered)?);
+            buffered.flush()?;
+        }
+        Ok(())
+    };
+    match before {
+        Some(before) if !before.is_file() => fill(&mut File::create(path)?)?,
+        Some(before) => {
+            let permissions = before.permissions();
+            if permissions.readonly() {
+                return Err(io::ErrorKind::PermissionDenied.into());
+            }
+            replace_by(&SystemDisk, &fs::canonicalize(path)?, &mut |file| {
+                file.set_permissions(permissions.clone())?;
+                fill(file)
+            })?;
+        }
+        None => replace_by(&SystemDisk, path, &mut fill)?,
+    }
+    written.ok_or_else(|| io::Error::other("the file was not written"))
+}
+
+/// As [`replace`], with content that is written bit by bit.
 pub(crate) fn replace_by(
     disk: &dyn Disk,
     path: &Path,
@@ -147,6 +184,48 @@ fn partial_name(path: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_write_that_fails_half_way_leaves_the_old_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("page.html");
+        let content = || fs::read_to_string(&path).ok();
+        let fail = || {
+            write_whole_file(&path, |file| {
+                file.write_all(&vec![b'x'; 100_000])?;
+                Err::<(), _>(io::ErrorKind::StorageFull.into())
+            })
+        };
+        assert_eq!(fail().unwrap_err().kind(), io::ErrorKind::StorageFull);
+        assert_eq!(content(), None, "there was none");
+        write_whole_file(&path, |file| file.write_all(b"old")).unwrap();
+        fail().unwrap_err();
+        assert_eq!(content().as_deref(), Some("old"));
+        assert_eq!(write_whole_file(&path, |file| file.write_all(b"new").map(|()| 7)).unwrap(), 7);
+        assert_eq!(content().as_deref(), Some("new"));
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "and nothing else");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_devices_and_rights_stay_what_they_are() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let (path, link) = (folder.path().join("a.csv"), folder.path().join("link.csv"));
+        fs::write(&path, "old").unwrap();
+        fs::set_permissions(&path, PermissionsExt::from_mode(0o640)).unwrap();
+        symlink(&path, &link).unwrap();
+        write_whole_file(&link, |file| file.write_all(b"new")).unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
+        write_whole_file(Path::new("/dev/null"), |file| file.write_all(b"x")).unwrap();
+        assert!(!fs::metadata("/dev/null").unwrap().is_file());
+        fs::set_permissions(&path, PermissionsExt::from_mode(0o440)).unwrap();
+        let refused = write_whole_file(&path, |file| file.write_all(b"no")).unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::PermissionDenied);
+        assert!(write_whole_file(folder.path(), |file| file.write_all(b"no")).is_err(), "a folder");
+    }
 
     #[test]
     fn what_is_not_complete_can_be_removed_while_it_is_written() {

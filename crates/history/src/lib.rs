@@ -53,7 +53,7 @@ pub use check::{
     ParseMarketHoursError, Remedy, WeeklyHours, check_bytes, check_file, check_series, missing_candles,
 };
 pub use csv::{CSV_HEADER, Progress, no_progress, read_csv, read_csv_file, write_csv, write_csv_file};
-pub use disk::remove_partial_files;
+pub use disk::{remove_partial_files, write_whole_file};
 pub use error::HistoryError;
 pub use format::CandleFormat;
 pub use gap::{Gap, gaps};

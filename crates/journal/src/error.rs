@@ -22,6 +22,14 @@ pub enum JournalError {
         /// Where it was looked for.
         url: String,
     },
+    /// It lies on a server, whose own tools copy it: `pg_dump`.
+    #[error(
+        "{url} lies on a server, which has a tool of its own for copies: pg_dump --format=custom --file=FILE {url}"
+    )]
+    OnServer {
+        /// Where it lies.
+        url: String,
+    },
     /// The URL, the user, the password or the database's name is wrong.
     #[error("the journal's URL {url} cannot be used: {reason}")]
     InvalidUrl {
@@ -140,6 +148,7 @@ impl JournalError {
             | Self::PermissionDenied { .. } => true,
             Self::JournalExists { .. }
             | Self::NotFound { .. }
+            | Self::OnServer { .. }
             | Self::InvalidUrl { .. }
             | Self::NotAJournal { .. }
             | Self::NewerSchema { .. }

@@ -1,16 +1,19 @@
-//! A journal in an append-only file, one line of JSON an entry.
+//! A journal in a file, one line of JSON an entry: there whole once it is finished.
 
+use crate::new_file::NewFile;
 use crate::{Journal, JournalError};
 use async_trait::async_trait;
 use candlewick_engine::{Entry, Recorder};
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Appends entries to a file that did not exist before.
+/// Appends entries to a file that did not exist before. It has its name once the journal is finished; nothing is left of
+/// one that is not.
 #[derive(Debug)]
 pub struct FileJournal {
     path: PathBuf,
+    new: NewFile,
     writer: BufWriter<File>,
     pending: usize,
 }
@@ -21,24 +24,21 @@ impl FileJournal {
     /// # Errors
     /// [`JournalError`] when the file exists or cannot be written.
     pub fn create(path: &Path) -> Result<Self, JournalError> {
-        let file = OpenOptions::new().append(true).create_new(true).open(path).map_err(|source| {
-            let path = path.to_owned();
-            if source.kind() == io::ErrorKind::AlreadyExists {
-                JournalError::JournalExists { path }
-            } else {
-                JournalError::NotWritable { path, source }
-            }
-        })?;
-        Ok(Self { path: path.to_owned(), writer: BufWriter::with_capacity(1 << 16, file), pending: 0 })
+        let (new, file) = NewFile::create(path)?;
+        Ok(Self { path: path.to_owned(), new, writer: BufWriter::with_capacity(1 << 16, file), pending: 0 })
     }
-}
 
-impl FileJournal {
-    /// Returns when every entry so far is on the disk.
+    /// Gives the file its name, with every entry so far on the disk. Nothing is taken any more.
     ///
     /// # Errors
-    /// [`JournalError::NotWritable`] when the system says no.
-    pub fn sync(&mut self) -> Result<(), JournalError> {
+    /// [`JournalError::NotWritable`] when the system says no, [`JournalError::JournalExists`] when another has the name.
+    pub fn finish(&mut self) -> Result<(), JournalError> {
+        self.sync()?;
+        self.new.put_in_place()
+    }
+
+    /// Returns when every entry so far is on the disk.
+    fn sync(&mut self) -> Result<(), JournalError> {
         let synced = self.writer.flush().and_then(|()| self.writer.get_ref().sync_data());
         synced.map_err(|source| JournalError::NotWritable { path: self.path.clone(), source })?;
         self.pending = 0;
@@ -58,6 +58,10 @@ impl Recorder for FileJournal {
 impl Journal for FileJournal {
     async fn make_durable(&mut self) -> Result<(), JournalError> {
         self.sync()
+    }
+
+    async fn close(&mut self) -> Result<(), JournalError> {
+        self.finish()
     }
 
     fn pending(&self) -> usize {
@@ -83,9 +87,33 @@ mod tests {
             journal.record(Entry::Event(&event)).unwrap();
         }
         journal.make_durable().await.unwrap();
+        assert!(!path.exists(), "it is not complete");
+        journal.close().await.unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
         assert!(matches!(FileJournal::create(&path), Err(JournalError::JournalExists { .. })));
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    #[test]
+    fn nothing_is_left_of_a_journal_that_is_not_finished_and_nothing_is_overwritten() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.jsonl");
+        let event = Event {
+            at: Millis::new(7),
+            received: Millis::new(8),
+            kind: EventKind::Control { control: Control::Halt },
+        };
+        let mut journal = FileJournal::create(&path).unwrap();
+        journal.record(Entry::Event(&event)).unwrap();
+        drop(journal);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        let mut journal = FileJournal::create(&path).unwrap();
+        journal.record(Entry::Event(&event)).unwrap();
+        std::fs::write(&path, "mine").unwrap();
+        assert!(matches!(journal.finish(), Err(JournalError::JournalExists { .. })));
+        drop(journal);
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "mine");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
     #[tokio::test]

@@ -154,6 +154,12 @@ pub(crate) async fn release(
     released.execute(any).await.map(drop).map_err(|error| from_sqlx(error, url))
 }
 
+/// Lets a copy of a journal be nobody's.
+pub(crate) async fn clear(any: &mut AnyConnection, url: &JournalUrl) -> Result<(), JournalError> {
+    let cleared = sqlx::query("UPDATE lease SET token = '', heartbeat = 0").execute(any).await;
+    cleared.map(drop).map_err(|error| from_sqlx(error, url))
+}
+
 /// Who holds the journal.
 pub(crate) async fn read(
     any: &mut AnyConnection,

@@ -8,6 +8,7 @@
 //! lease; a [`Reader`] reads them meanwhile.
 
 mod append;
+mod backup;
 mod chain;
 mod database;
 mod error;
@@ -17,12 +18,15 @@ mod holder;
 mod kill_point;
 mod lease;
 mod line;
+mod new_file;
 mod null_journal;
+mod private_file;
 mod reader;
 mod run_journal;
 mod store;
 mod tee;
 
+pub use backup::back_up;
 pub use chain::{ChainHash, Head, StoredLine};
 pub use database::JournalUrl;
 pub use error::JournalError;

@@ -5,13 +5,13 @@
 #[macro_use]
 mod suite;
 
-use candlewick_journal::{Holder, JournalError, JournalUrl, Reader, Store};
+use candlewick_journal::{Holder, JournalError, JournalUrl, Reader, Store, back_up};
 use candlewick_sdk::Millis;
 use std::future::{Ready, ready};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
-use suite::fixture::{Fixture, line, record_all};
+use std::path::{Path, PathBuf};
+use suite::fixture::{Fixture, exchange, line, record_all};
 
 fn sqlite() -> Ready<Fixture> {
     sqlx::any::install_default_drivers();
@@ -176,4 +176,89 @@ async fn another_writer_of_the_file_is_waited_for() {
     transaction.rollback().await.unwrap();
     writing.await.unwrap().unwrap();
     assert_eq!(fixture.bodies().await, ["1"]);
+}
+
+fn file_of(fixture: &Fixture) -> PathBuf {
+    PathBuf::from(fixture.text.trim_start_matches("sqlite://"))
+}
+
+fn mode_of(path: &Path) -> u32 {
+    std::fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+#[tokio::test]
+async fn a_journal_is_its_owners_alone_and_one_that_is_not_is_named() {
+    let fixture = sqlite().await;
+    let file = file_of(&fixture);
+    let mut store = fixture.open().await.unwrap();
+    store.record(line("1"));
+    store.commit().await.unwrap();
+    for ending in ["", "-wal", "-shm"] {
+        let path = PathBuf::from(format!("{}{ending}", file.display()));
+        assert_eq!(mode_of(&path), 0o600, "{}", path.display());
+    }
+    assert_eq!(fixture.url.files_open_to_others(), Vec::<PathBuf>::new());
+    std::fs::set_permissions(&file, PermissionsExt::from_mode(0o640)).unwrap();
+    assert_eq!(fixture.url.files_open_to_others().as_slice(), std::slice::from_ref(&file));
+    store.close().await.unwrap();
+    drop(fixture.open().await.unwrap());
+    assert_eq!(mode_of(&file), 0o640, "what a person set stays");
+}
+
+#[tokio::test]
+async fn the_copy_of_a_journal_that_is_being_written_is_whole_and_nobodys() {
+    let fixture = sqlite().await;
+    let mut store = fixture.open().await.unwrap();
+    record_all(&mut store, &["1", "2", "3"]);
+    store.record_exchange(exchange(1, "a"));
+    store.commit().await.unwrap();
+    let folder = file_of(&fixture).parent().unwrap().to_owned();
+    let (plain, copy) = (folder.join("plain.db"), folder.join("copy.db"));
+    std::fs::copy(file_of(&fixture), &plain).unwrap();
+    assert!(Reader::open(&JournalUrl::from_path(&plain)).await.is_err(), "all of it is in the log beside it");
+    let verified = back_up(&fixture.url, &copy).await.unwrap();
+    assert_eq!((verified.entries, verified.head_hash), (store.head().seq, store.head().hash));
+    assert_eq!(mode_of(&copy), 0o600);
+    // The original goes on, and so does the copy, while the process that wrote both lives.
+    store.record(line("4"));
+    store.commit().await.unwrap();
+    let copied = JournalUrl::from_path(&copy);
+    let mut reader = Reader::open(&copied).await.unwrap();
+    assert_eq!(reader.holder().await.unwrap(), None);
+    assert_eq!(reader.lines(1, 9).await.unwrap(), fixture.reader().await.lines(1, 3).await.unwrap());
+    assert_eq!(reader.exchanges_of(1).await.unwrap(), [exchange(1, "a")]);
+    let mut second = Store::open(&copied, &Holder::of_this_process("test"), Millis::ZERO).await.unwrap();
+    second.record(line("5"));
+    second.close().await.unwrap();
+    assert_eq!(Reader::open(&copied).await.unwrap().verify().await.unwrap().entries, 4);
+}
+
+#[tokio::test]
+async fn a_copy_is_there_whole_or_not_at_all() {
+    let fixture = sqlite().await;
+    let mut store = fixture.open().await.unwrap();
+    record_all(&mut store, &["1", "2", "3"]);
+    store.close().await.unwrap();
+    let folder = file_of(&fixture).parent().unwrap().to_owned();
+    std::fs::write(folder.join("mine"), "mine").unwrap();
+    let error = back_up(&fixture.url, &folder.join("mine")).await.unwrap_err();
+    assert!(matches!(error, JournalError::JournalExists { .. }), "{error:?}");
+    assert_eq!(std::fs::read_to_string(folder.join("mine")).unwrap(), "mine");
+    for place in ["missing/copy.db", ".."] {
+        let error = back_up(&fixture.url, &folder.join(place)).await.unwrap_err();
+        assert!(
+            matches!(error, JournalError::NotWritable { .. } | JournalError::JournalExists { .. }),
+            "{error:?}"
+        );
+    }
+    fixture.run("UPDATE entries SET body = '0' WHERE seq = 2").await;
+    let error = back_up(&fixture.url, &folder.join("copy.db")).await.unwrap_err();
+    assert!(error.to_string().starts_with(&format!("{} is broken at entry 2", fixture.url)), "{error}");
+    for entry in std::fs::read_dir(&folder).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        assert!(name == "mine" || name.starts_with("a journal.db"), "{name} is left");
+    }
+    let server: JournalUrl = "postgres://ann:hunter2@db/trading".parse().unwrap();
+    let error = back_up(&server, &folder.join("copy.db")).await.unwrap_err().to_string();
+    assert!(error.contains("pg_dump") && !error.contains("hunter2"), "{error}");
 }

@@ -2,6 +2,7 @@
 
 use super::bound::{LOOK, READING, within};
 use super::finding::{Check, Finding};
+use crate::journal::exposure;
 use candlewick_journal::{JournalError, JournalUrl, Reader};
 
 /// Opens it as a reader, which needs no lease, and computes its chain again.
@@ -25,6 +26,9 @@ async fn verify(url: &JournalUrl) -> Finding {
     };
     match verified {
         Ok(verified) => {
+            if let Some((problem, remedy)) = exposure(url) {
+                return Check::Journal.warn(problem, remedy);
+            }
             Check::Journal.ok(format!("{url} holds {} entries, and their chain is whole", verified.entries))
         }
         Err(error) => Check::Journal.fail(error.to_string(), remedy(&error)),
@@ -47,6 +51,7 @@ pub(super) fn remedy(error: &JournalError) -> &'static str {
         JournalError::Unavailable { .. } => "check journal.url, and that the database runs",
         JournalError::HeldBy { .. } | JournalError::LostLease { .. } => "stop the other process",
         JournalError::JournalExists { .. }
+        | JournalError::OnServer { .. }
         | JournalError::NotFound { .. }
         | JournalError::Unexpected { .. } => "look at the file, and at journal.url",
     }

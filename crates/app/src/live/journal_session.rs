@@ -2,6 +2,7 @@
 
 use crate::configuration::{Loaded, Problems, control_paths, journal_url};
 use crate::error::AppError;
+use crate::journal::exposure;
 use candlewick_api::{Exchange, HttpObserver};
 use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_engine::Session;
@@ -49,6 +50,9 @@ impl JournalSession {
         let holder = Holder::of_this_process("candlewick live");
         let store = Store::open(&url, &holder, wall.now()).await?;
         let reader = Reader::open(&url).await?;
+        if let Some((problem, remedy)) = exposure(&url) {
+            tracing::warn!("{problem}: {remedy}");
+        }
         Ok(Self::Store(Box::new(HeldJournal { url, store, reader, wall })))
     }
 

@@ -3,12 +3,13 @@
 use crate::error::AppError;
 use candlewick_backtest::BacktestSettings;
 use candlewick_engine::BotSettings;
+use candlewick_history::write_whole_file;
 use candlewick_sdk::ExpirationType;
 use candlewick_search::SearchError;
 use candlewick_search::sweep::{Record, SweepSettings, TrialJournal};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -85,7 +86,7 @@ impl ResultFolder {
     ) -> Result<PathBuf, AppError> {
         let path = self.0.join(name);
         let mut bytes = Vec::new();
-        let written = fill(&mut bytes).and_then(|()| replace(&path, &bytes));
+        let written = fill(&mut bytes).and_then(|()| write_whole_file(&path, |file| file.write_all(&bytes)));
         written.map_err(|error| unwritable(&path, error))?;
         Ok(path)
     }
@@ -106,15 +107,6 @@ pub fn best_bot(written: &Value, bot: &BotSettings) -> Result<String, AppError> 
     let text = toml::to_string(&json!({ "bots": [best] }));
     let text = text.map_err(|error| AppError::system("the best set is no TOML", error))?;
     Ok(format!("# The best set of a sweep: candlewick backtest --config ... --config best.toml\n{text}"))
-}
-
-fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut partial = path.as_os_str().to_owned();
-    partial.push(".partial");
-    let mut file = File::create(&partial)?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
-    fs::rename(&partial, path)
 }
 
 fn unwritable(path: &Path, error: io::Error) -> AppError {

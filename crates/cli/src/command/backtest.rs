@@ -3,7 +3,7 @@
 use crate::arguments::parse_journal;
 use crate::candles::{CandleArguments, basis_of};
 use crate::context::Context;
-use crate::failure::{Ending, Failure, FailureKind};
+use crate::failure::{Ending, Failure};
 use crate::journal::block_on;
 use crate::output::{show, write_file};
 use crate::progress::{Terminal, with_spinner};
@@ -14,11 +14,11 @@ use candlewick_journal::{JournalUrl, Reader};
 use candlewick_records::{Delays, counted};
 use candlewick_report::analysis::{Background, Prices, Repeat, Sensitivity};
 use candlewick_report::page::write_run_page;
-use candlewick_report::run::{Caveats, PageParts, Run, RunReport, VariantCounter, page_of, write_trades};
+use candlewick_report::run::{Caveats, PageParts, Run, RunReport, VariantCounter, page_of, write_trades_to};
 use candlewick_search::variants::Variant;
 use clap::Args;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// What to replay.
 #[derive(Debug, Args)]
@@ -73,8 +73,8 @@ pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Resul
     let book = &run.finished.book;
     let coarse = candles.check_trades(&prepared.loaded, &prepared.candles.markets, book)?;
     if let Some(path) = &arguments.trades {
-        let written = write_trades(path, book, &prepared.loaded.config.bots, run.finished.money_scale);
-        written.map_err(|error| unwritable("--trades", path, error))?;
+        let (bots, scale) = (&prepared.loaded.config.bots, run.finished.money_scale);
+        write_file("--trades", path, |file| write_trades_to(file, book, bots, scale))?;
     }
     let sensitivity = arguments.sensitivity.then(|| sensitivity_of(&prepared, context)).transpose()?;
     if arguments.no_cache {
@@ -181,9 +181,4 @@ fn notice_of_incomplete(count: u64) -> Option<String> {
         let candles = counted(count, "longer candle", "longer candles");
         format!("{candles} not made: shorter candles inside are missing")
     })
-}
-
-fn unwritable(flag: &str, path: &Path, error: std::io::Error) -> Failure {
-    let problem = format!("{flag}: cannot write {}", path.display());
-    Failure::new(FailureKind::Configuration, anyhow::Error::new(error)).context(problem)
 }

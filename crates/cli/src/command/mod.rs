@@ -12,6 +12,7 @@ mod doctor;
 mod edge;
 mod explain;
 mod halt;
+mod journal;
 mod live;
 mod paper;
 mod parity;
@@ -66,6 +67,9 @@ pub(crate) enum Command {
     Parity(parity::ParityArguments),
     /// List trades and their outcome
     Trades(trades::TradesArguments),
+    /// Verify a journal, or make a copy of it
+    #[command(subcommand)]
+    Journal(journal::JournalCommand),
     /// Statistics of an edge: break-even, trades needed, risk of ruin, verdict on trades
     #[command(subcommand)]
     Edge(edge::EdgeCommand),
@@ -104,6 +108,7 @@ pub(crate) fn run(command: &Command, context: &Context<'_>) -> Result<Ending, Fa
         Command::Resolve(arguments) => resolve::run(arguments, context),
         Command::Parity(arguments) => parity::run(arguments, context),
         Command::Trades(arguments) => trades::run(arguments, context),
+        Command::Journal(command) => journal::run(command, context),
         Command::Edge(command) => edge::run(command, context),
         Command::Selftest(arguments) => selftest::run(arguments, context),
         Command::Data(command) => data::run(command, context),

@@ -186,6 +186,7 @@ const fn of_journal(error: &JournalError) -> FailureKind {
         JournalError::HeldBy { .. } | JournalError::LostLease { .. } => FailureKind::JournalHeld,
         JournalError::JournalExists { .. }
         | JournalError::NotFound { .. }
+        | JournalError::OnServer { .. }
         | JournalError::InvalidUrl { .. }
         | JournalError::NotWritable { .. }
         | JournalError::PermissionDenied { .. }

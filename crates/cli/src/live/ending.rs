@@ -1,13 +1,13 @@
 //! How a live run ended: the same figures as a backtest's, and what only a live run has.
 
 use crate::failure::{Ending, Failure, FailureKind};
-use crate::output::{print, print_json};
+use crate::output::{print, print_json, write_file};
 use candlewick_app::configuration::Loaded;
 use candlewick_app::live::Outcome;
 use candlewick_engine::{IntentState, TradeBook};
 use candlewick_records::counted;
 use candlewick_report::analysis::{Background, Prices};
-use candlewick_report::run::{Caveats, Run, RunReport, write_trades};
+use candlewick_report::run::{Caveats, Run, RunReport, write_trades_to};
 use candlewick_runtime::{Audit, Finished, Stop, Tally};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -43,12 +43,8 @@ pub(crate) fn report(
 ) -> Result<Ending, Failure> {
     let finished = &outcome.finished;
     if let Some(path) = trades {
-        write_trades(path, &finished.book, &loaded.config.bots, outcome.settings.money_scale).map_err(
-            |error| {
-                let context = format!("{}: the trades cannot be written", path.display());
-                Failure::new(FailureKind::Unexpected, error).context(context)
-            },
-        )?;
+        let (bots, scale) = (&loaded.config.bots, outcome.settings.money_scale);
+        write_file("--trades", path, |file| write_trades_to(file, &finished.book, bots, scale))?;
     }
     let report = figures(&outcome, loaded, elapsed);
     if json {

@@ -4,6 +4,7 @@ use super::JournalUrl;
 use super::fault::from_sqlx;
 use super::url::Place;
 use crate::JournalError;
+use crate::private_file::{self, with_ending};
 use sqlx::any::AnyConnectOptions;
 use sqlx::{Any, AnyConnection, ConnectOptions, Connection as _, Transaction};
 use std::future::Future;
@@ -174,6 +175,11 @@ async fn open_file(url: &JournalUrl, path: &Path, purpose: Purpose) -> Result<Co
         (Err(_), _) => PathBuf::new(),
         (Ok(_), None) => return Err(unwritable(io::ErrorKind::IsADirectory.into())),
     };
+    if purpose == Purpose::Begin {
+        // Made here, so that it and the files that SQLite makes beside it are their owner's alone. What keeps it from
+        // being made keeps SQLite from it too, which says so.
+        drop(private_file::make(&real));
+    }
     let mode = match (purpose, real.exists()) {
         (Purpose::Begin, _) => "rwc",
         (Purpose::Write, true) => "rw",
@@ -209,9 +215,7 @@ async fn open_mode(url: &JournalUrl, path: &Path, mode: &str) -> Result<AnyConne
 
 /// Whether there is a write-ahead log that holds anything.
 fn has_log(path: &Path) -> bool {
-    let mut log = path.as_os_str().to_owned();
-    log.push("-wal");
-    std::fs::metadata(log).is_ok_and(|log| log.len() > 0)
+    std::fs::metadata(with_ending(path, "-wal")).is_ok_and(|log| log.len() > 0)
 }
 
 /// A file, and what distinguishes it from another of the same name.

@@ -1,6 +1,7 @@
 //! Where a journal lies.
 
 use crate::JournalError;
+use crate::private_file::{is_open_to_others, with_ending};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -21,6 +22,9 @@ pub(crate) enum Place {
 
 /// What stands for itself in the path of a URL.
 const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'-').remove(b'_').remove(b'~');
+
+/// The names of a journal's files, beside its own.
+const ENDINGS: [&str; 3] = ["", "-wal", "-shm"];
 
 /// The options of a server's URL that the driver reads.
 const OPTIONS: [&str; 18] = [
@@ -60,6 +64,12 @@ impl JournalUrl {
             Place::File(path) => Some(path),
             Place::Server(_) => None,
         }
+    }
+
+    /// Those of its files that others than their owner may read or write: they hold an account's money and trades.
+    pub fn files_open_to_others(&self) -> Vec<PathBuf> {
+        let files = self.file().into_iter().flat_map(|path| ENDINGS.map(|ending| with_ending(path, ending)));
+        files.filter(|file| is_open_to_others(file)).collect()
     }
 
     pub(crate) fn place(&self) -> &Place {

@@ -9,7 +9,7 @@ mod verdict;
 
 pub use page::{PageParts, page_of};
 pub use recorded::RecordedReport;
-pub use trades::{rows_of, write_trades, write_trades_to};
+pub use trades::{rows_of, write_trades_to};
 pub use variants::VariantCounter;
 pub use verdict::{Caveats, EdgeLine, ReplayBasis};
 

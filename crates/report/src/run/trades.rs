@@ -2,9 +2,7 @@
 
 use candlewick_engine::{BotSettings, IntentRow, IntentState, TradeBook};
 use candlewick_sdk::MoneyScale;
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::io::{self, Write};
 
 const HEADER: [&str; 15] = [
     "bot",
@@ -26,19 +24,6 @@ const HEADER: [&str; 15] = [
 
 /// Writes all trades that the venue accepted, or might have. What is not known stays empty; so do the close and
 /// the result of a trade that has not settled.
-///
-/// # Errors
-/// Those of the file.
-pub fn write_trades(
-    path: &Path,
-    book: &TradeBook,
-    bots: &[BotSettings],
-    scale: MoneyScale,
-) -> io::Result<()> {
-    write_trades_to(BufWriter::new(File::create(path)?), book, bots, scale)
-}
-
-/// Writes them anywhere, as [`write_trades`] does.
 ///
 /// # Errors
 /// Those of the writer.
