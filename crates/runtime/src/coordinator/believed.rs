@@ -7,8 +7,9 @@ use candlewick_broker::{Reported, TradeReport};
 use candlewick_engine::{IntentId, Opened, OrderTerms, Taken, VenueId, VenueSymbol};
 use candlewick_sdk::{Millis, MoneyScale, Symbol};
 
-/// How long after twice its duration a trade may close, for clocks that differ: a later time is nonsense.
-const LATEST_CLOSE: Millis = Millis::HOUR;
+/// How long after twice its duration a trade may close, and before its decision be asked for, for clocks that differ: any
+/// other time is nonsense.
+const TIME_SLACK: Millis = Millis::HOUR;
 
 impl Coordinator {
     /// A report without what its trade cannot have: impossible times are reckoned by our own clock then, so that no trade is
@@ -40,22 +41,17 @@ impl Coordinator {
         report: TradeReport,
         step: &mut Step<'_>,
     ) -> TradeReport {
-        let duration = self.session.terms(intent).map(|terms| terms.expiry().close_type.duration());
-        let latest = step.now + duration.unwrap_or(Millis::DAY) * 2 + LATEST_CLOSE;
-        let is_impossible = |at: &Millis| *at > latest;
-        let impossible = [report.close_time, report.open_time].into_iter().flatten().find(is_impossible);
-        let Some(at) = impossible else { return report };
-        let text = format!(
-            "intent {intent}: trade {} cannot have the time {}, which is not believed",
-            report.id,
-            at.get()
-        );
-        self.session.alarm(text, step);
-        TradeReport {
-            open_time: report.open_time.filter(|at| !is_impossible(at)),
-            close_time: report.close_time.filter(|at| !is_impossible(at)),
-            ..report
+        let Some(terms) = self.session.terms(intent) else { return report };
+        let earliest = terms.decision_time() - TIME_SLACK;
+        let latest = step.now + terms.expiry().close_type.duration() * 2 + TIME_SLACK;
+        let (report, impossible) = between(report, earliest, latest);
+        if let Some(at) = impossible.filter(|_| self.doubts.is_first_odd_time(&report.id)) {
+            let (id, at) = (&report.id, at.get());
+            let text =
+                format!("intent {intent}: trade {id} cannot have the time {at}, which is not believed");
+            self.session.alarm(text, step);
         }
+        report
     }
 
     /// What the venue took, where its report says something else than what counts so far.
@@ -77,6 +73,26 @@ impl Coordinator {
             taken: self.taken(intent, report),
         }
     }
+}
+
+/// A report without times that do not lie between these, and the first of those.
+pub(super) fn between(
+    report: TradeReport,
+    earliest: Millis,
+    latest: Millis,
+) -> (TradeReport, Option<Millis>) {
+    let is_possible = |at: &Millis| (earliest..=latest).contains(at);
+    let TradeReport { request_time, created_time, open_time, close_time, .. } = report;
+    let times = [close_time, open_time, request_time, created_time];
+    let impossible = times.into_iter().flatten().find(|at| !is_possible(at));
+    let report = TradeReport {
+        request_time: request_time.filter(is_possible),
+        created_time: created_time.filter(is_possible),
+        open_time: open_time.filter(is_possible),
+        close_time: close_time.filter(is_possible),
+        ..report
+    };
+    (report, impossible)
 }
 
 /// A report whose amount has the decimals of a scale, as far as it is noise that it has more.

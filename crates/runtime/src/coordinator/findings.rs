@@ -179,7 +179,13 @@ impl Coordinator {
         if !settlement.is_possible(self.settings.max_payout_percent) {
             let profit = self.session.scale().to_decimal(settlement.profit);
             let stake = self.session.scale().to_decimal(settlement.stake);
-            self.halt(format!("intent {} ended with {profit} on a stake of {stake}", settled.intent), step);
+            let reason = format!("intent {intent} ended with {profit} on a stake of {stake}");
+            // A run that is halted for something else is told all the same.
+            if self.session.halted().is_some() {
+                self.session.alarm(reason, step);
+            } else {
+                self.halt(reason, step);
+            }
         }
         if self.settings.audit_settlement_prices {
             self.agenda.add(step.now, Job::SettlementPrices);

@@ -2,7 +2,7 @@
 
 use super::Coordinator;
 use super::agenda::Job;
-use super::believed::counted;
+use super::believed::{between, counted};
 use super::command::{Ask, Step};
 use super::doubts::PersonsVerdict;
 use super::event_queue::Place;
@@ -11,6 +11,9 @@ use crate::resolver::{Decided, Resolution};
 use candlewick_broker::{Balances, Reply, TradeListing, TradeReport};
 use candlewick_engine::{EventKind, IntentId, IntentRow, IntentState, OrderTerms};
 use candlewick_sdk::Millis;
+
+/// How far ahead a time of a listed trade may lie.
+const FARTHEST: Millis = Millis::from_seconds(2 * 24 * 3_600);
 
 impl Coordinator {
     /// What earlier runs left unfinished: trades are tracked again, unanswered opens are in doubt, doubts are looked
@@ -71,7 +74,8 @@ impl Coordinator {
     /// The list has come. What the wallet holds after it is a second source; where the list ended early, it proves nothing.
     pub(super) fn on_trades(&mut self, mut listing: TradeListing, step: &mut Step<'_>) {
         let scale = self.session.scale();
-        listing.trades = listing.trades.into_iter().map(|report| counted(report, scale)).collect();
+        let rows = listing.trades.into_iter().map(|report| counted(report, scale));
+        listing.trades = rows.map(|row| self.with_possible_times(row, step)).collect();
         let is_whole = listing.ended_early.is_none();
         if let Some(error) = &listing.ended_early {
             step.warn(format!("the venue's trades could not be listed: {error}"));
@@ -83,6 +87,17 @@ impl Coordinator {
         } else {
             self.on_balances_after_trades(None, step);
         }
+    }
+
+    /// A listed trade without times that no trade has: by the others it may yet be known again.
+    fn with_possible_times(&mut self, row: TradeReport, step: &mut Step<'_>) -> TradeReport {
+        let (row, impossible) = between(row, Millis::ZERO, step.now + FARTHEST);
+        if let Some(at) = impossible.filter(|_| self.doubts.is_first_odd_time(&row.id)) {
+            let (id, at) = (&row.id, at.get());
+            let text = format!("trade {id} is listed with the time {at}, which is not believed");
+            self.session.alarm(text, step);
+        }
+        row
     }
 
     pub(super) fn on_balances_after_trades(

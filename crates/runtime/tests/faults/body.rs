@@ -156,9 +156,10 @@ pub(crate) fn short(report: &TradeReport) -> Value {
 /// Two demo wallets and one of real money.
 pub(crate) fn wallets(balances: &Balances) -> Value {
     let wallet = |id: &str, kind: &str, balance: Decimal| json!({ "id": id, "type": kind, "balance": number(balance) });
-    let (demo, real) = (balances.demo.unwrap_or_default(), balances.real.unwrap_or_default());
     let part = Decimal::from(5);
-    json!([wallet("w-1", "DEMO", demo - part), wallet("w-2", "REAL", real), wallet("w-3", "DEMO", part)])
+    let demo = balances.demo.map(|demo| [wallet("w-1", "DEMO", demo - part), wallet("w-3", "DEMO", part)]);
+    let real = balances.real.map(|real| wallet("w-2", "REAL", real));
+    demo.into_iter().flatten().chain(real).collect()
 }
 
 /// A price record.

@@ -1,6 +1,7 @@
 //! One process played on its coordinator alone: no task, no socket, no runtime. Happenings are taken one after the other by
 //! true time; each is an input, and what the coordinator commands is carried out here. It may end between any two commands.
 
+use crate::alarms::{self, Alarms};
 use crate::fuse::{Crash, Fuse};
 use crate::memory_journal::{CrashingJournal, Durability, Unfinished};
 use crate::network::{ModelNetwork, QUEUED};
@@ -67,6 +68,8 @@ struct Process<'a> {
     fuse: Arc<Fuse>,
     coordinator: Coordinator,
     watcher: Watcher,
+    alarms: Alarms,
+    seen: Arc<Mutex<Seen>>,
     journal: CrashingJournal,
     /// Entries that come while the journal is away.
     waiting: Option<Vec<JournalEntry>>,
@@ -91,7 +94,7 @@ pub(crate) fn live(world: &Arc<World>, end: End, offset: Millis) -> Ended {
     };
     let fuse = Fuse::new(if let End::Crash(crash) = end { crash } else { Crash::Never });
     let clock = Arc::new(OffClock::new(world.time.clone(), offset));
-    let seen = Arc::new(Mutex::new(Seen::of(&past, world.time.now())));
+    let seen = Arc::new(Mutex::new(Seen::of(&past, world)));
     let settings = session_settings(world);
     let parts = CoordinatorParts {
         settings: world.plan.settings.clone(),
@@ -112,6 +115,8 @@ pub(crate) fn live(world: &Arc<World>, end: End, offset: Millis) -> Ended {
         clock,
         fuse,
         watcher,
+        alarms: Alarms::default(),
+        seen: Arc::clone(&seen),
         journal,
         waiting: None,
         happenings: BTreeMap::new(),
@@ -218,6 +223,19 @@ impl Process<'_> {
 
     /// Hands an input to the coordinator, and carries out what it commands.
     fn feed(&mut self, input: Input) {
+        let due = match &input {
+            Input::Answer(answer) if self.world.is_lying() => {
+                self.watcher.due(self.world, &mut self.alarms, answer, self.clock.now())
+            }
+            _ => Vec::new(),
+        };
+        self.carry_on(input);
+        if self.ended.is_none() {
+            alarms::check(self.world, &due, self.seen.lock().unwrap().is_halted);
+        }
+    }
+
+    fn carry_on(&mut self, input: Input) {
         self.inputs.push_back(input);
         while let Some(input) = self.inputs.pop_front() {
             let mut commands = std::mem::take(&mut self.commands);
@@ -328,7 +346,7 @@ impl Process<'_> {
             RequestState::Underway => unknown(),
             _ if is_unanswered || answer > patience => unknown(),
             RequestState::Accepted(place) => {
-                let report = Box::new(crate::questions::opened(self.world, place));
+                let report = Box::new(crate::records::opened(self.world, place));
                 let now = self.clock.now();
                 OpenOutcome::Opened(Reply::at(report, now))
             }

@@ -17,9 +17,11 @@ mod dice;
 mod plan;
 mod time;
 // What outlives a process.
+mod lies;
 mod truth;
 mod world;
 // What a process meets.
+mod alarms;
 mod body;
 mod direct;
 mod fuse;

@@ -58,6 +58,8 @@ impl ManySchedules {
             crashes,
             intents,
             trades,
+            lies,
+            halts,
             questions,
             virtual_ms,
             excused,
@@ -68,7 +70,7 @@ impl ManySchedules {
         let seconds = self.elapsed.as_secs_f64();
         format!(
             "{schedules} schedules in {seconds:.1} s ({:.0} a second): {runs} runs, {crashes} crashes, {intents} intents, \
-             {trades} trades, {questions} questions, {} hours of venue time; clocks further off than the rules allow for \
+             {trades} trades, {lies} of them lied about, {halts} halts, {questions} questions, {} hours of venue time; clocks further off than the rules allow for \
              in {far_off}, excused from there {excused}; given up while they were kept back too long, and found later {kept_back}; \
              waited for more than an hour for the list in {slow_lists}",
             schedules as f64 / seconds,

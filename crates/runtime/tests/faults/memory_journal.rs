@@ -3,7 +3,7 @@
 use crate::fuse::Fuse;
 use crate::world::World;
 use async_trait::async_trait;
-use candlewick_engine::{Action, Entry, EventKind, IntentId, Recorder};
+use candlewick_engine::{Action, Entry, EventKind, IntentId, Recorder, VenueId};
 use candlewick_journal::{ChainHash, Journal, JournalError, Line, LineKind, StoredLine};
 use candlewick_sdk::Millis;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,6 +21,19 @@ pub(crate) struct Disk {
     /// Intents that may be trades without anybody knowing, and until when the stakes of those that were taken as not
     /// opened stay reserved.
     pub(crate) unclear: BTreeMap<u64, Option<Millis>>,
+    /// Which trade each intent is, of those that are known.
+    pub(crate) answered: BTreeMap<u64, String>,
+}
+
+impl Disk {
+    /// Whether nothing is opened before a person has looked.
+    pub(crate) fn is_halted(&self) -> bool {
+        let controls =
+            self.lines.iter().rev().filter(|stored| stored.line.body.contains("\"event\":\"control\""));
+        let mut decisive = controls
+            .filter(|stored| ["\"halt\"", "\"resume\""].iter().any(|word| stored.line.body.contains(word)));
+        decisive.next().is_some_and(|stored| stored.line.body.contains("\"halt\""))
+    }
 }
 
 /// What an entry says of an intent.
@@ -28,6 +41,7 @@ pub(crate) struct Disk {
 enum Status {
     Begun,
     NotOpened { reserved_until: Millis },
+    Opened(VenueId),
     Known,
 }
 
@@ -69,6 +83,10 @@ impl CrashingJournal {
             match status {
                 Status::Begun => disk.unclear.insert(intent, None),
                 Status::NotOpened { reserved_until } => disk.unclear.insert(intent, Some(reserved_until)),
+                Status::Opened(id) => {
+                    disk.answered.insert(intent, id.as_str().to_owned());
+                    disk.unclear.remove(&intent)
+                }
                 Status::Known => disk.unclear.remove(&intent),
             };
         }
@@ -107,7 +125,9 @@ fn status_of(event: &EventKind) -> Option<(u64, Status)> {
         EventKind::NotOpened { intent, reserved_until } => {
             (*intent, Status::NotOpened { reserved_until: *reserved_until })
         }
-        EventKind::Adopted(opened) | EventKind::Opened(opened) => (opened.intent, Status::Known),
+        EventKind::Adopted(opened) | EventKind::Opened(opened) => {
+            (opened.intent, opened.venue_id.map_or(Status::Known, Status::Opened))
+        }
         EventKind::Rejected { intent, .. } | EventKind::NotSent { intent } => (*intent, Status::Known),
         _ => return None,
     };

@@ -4,6 +4,7 @@
 use crate::body;
 use crate::dice::Dice;
 use crate::garbage;
+use crate::lies::Lie;
 use crate::others::{self, Reach};
 use crate::plan::{Habits, Withholding};
 use crate::records;
@@ -155,12 +156,12 @@ impl ModelNetwork {
             ["token", "trades", id] => {
                 let truth = world.truth();
                 match truth.find(id) {
-                    Some(trade) => {
+                    Some(trade) if trade.lie != Some(Lie::NotFoundById) => {
                         let report = records::alone(world, trade, world.time.now());
                         let is_short = world.plan.habits.is_short_by_id;
                         body::Page::ok(&if is_short { body::short(&report) } else { body::trade(&report) })
                     }
-                    None => body::Page::failed(StatusCode::NOT_FOUND, "no such trade"),
+                    _ => body::Page::failed(StatusCode::NOT_FOUND, "no such trade"),
                 }
             }
             ["symbol-price", "last"] => {
@@ -241,12 +242,11 @@ impl ModelNetwork {
 
     /// What the answer to an accepted open says.
     fn reply(&self, place: usize) -> serde_json::Value {
-        let truth = self.world.truth();
-        let trade = &truth.trades[place];
+        let report = records::opened(&self.world, place);
         if self.world.plan.habits.only_acknowledges {
-            return json!({ "tradeId": trade.id, "status": "OPEN" });
+            return json!({ "tradeId": report.id, "status": "OPEN" });
         }
-        body::trade(&records::alone(&self.world, trade, trade.request_time))
+        body::trade(&report)
     }
 
     /// How an open fares.

@@ -1,6 +1,7 @@
 //! What a schedule is made of, drawn from its seed before it begins.
 
 use crate::dice::Dice;
+use crate::lies::Lies;
 use candlewick_engine::{BotSettings, RiskSettings, StakeSettings};
 use candlewick_runtime::RuntimeSettings;
 use candlewick_sdk::rust_decimal::Decimal;
@@ -25,6 +26,7 @@ pub(crate) struct Plan {
     pub(crate) risk: RiskSettings,
     pub(crate) settings: RuntimeSettings,
     pub(crate) habits: Habits,
+    pub(crate) lies: Lies,
 }
 
 /// Which figure of a page is the length of the list (contract 2.5 does not say).
@@ -144,6 +146,7 @@ impl Plan {
             risk: risk(&mut dice),
             habits: habits(&mut dice, i64::from(list_lag_s) * 1_000, trading),
             settings,
+            lies: Lies::of(seed),
         };
         (plan, dice)
     }

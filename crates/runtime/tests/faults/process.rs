@@ -2,6 +2,7 @@
 
 use crate::dice::mix;
 use crate::fuse::{Crash, Fuse, Mortal};
+use crate::lies::Lie;
 use crate::memory_journal::CrashingJournal;
 use crate::network::{ModelNetwork, USER};
 use crate::others;
@@ -24,8 +25,13 @@ use tokio::sync::{mpsc, oneshot};
 pub(crate) const MAX_OFF_MS: i64 = 800;
 /// More notices than one step of a run has.
 const MAX_NOTICES: usize = 10_000;
+/// How many looks at a halted run it takes on average until a person resumes it.
+const RESUMED_ONE_IN: i64 = 20;
 /// How often a person looks whether somebody was asked for.
 const LOOKS_EVERY: Millis = Millis::from_seconds(7);
+
+/// For how long trades that a lie may keep open are waited for, from the end of trading and of the start.
+pub(crate) const WAITED_FOR: Millis = Millis::from_seconds(2_400);
 
 /// For how much longer a trade is waited for that only the list can show: one of many pages that fail or are shuffled while
 /// they are read, every few minutes, shows all of them only by chance.
@@ -108,7 +114,7 @@ pub(crate) async fn live(world: &Arc<World>, end: End, offset: Millis) -> Ended 
     };
     let fuse = Fuse::new(if let End::Crash(crash) = end { crash } else { Crash::Never });
     let clock = Arc::new(OffClock::new(world.time.clone(), offset));
-    let seen = Arc::new(Mutex::new(Seen::of(&past, world.time.now())));
+    let seen = Arc::new(Mutex::new(Seen::of(&past, world)));
     let settings = session_settings(world);
     let journal = CrashingJournal::new(Arc::clone(world), Arc::clone(&fuse), past.runs + 1, clock.now());
     let venue = Arc::new(client(world, &clock));
@@ -236,7 +242,13 @@ impl People {
         let (why, at) = match end {
             End::Killed(span) if now >= began + span => return Look::at_its_end(Ended::Crashed),
             End::Stopped(span, why) => (Some(why), began + span),
-            End::Quiet => (Some(Stop::TimeUp), if is_quiet(world, seen) { now } else { Millis::MAX }),
+            End::Quiet if is_quiet(world, seen) => (Some(Stop::TimeUp), now),
+            // What a lie keeps open is not waited for for ever.
+            End::Quiet if world.plan.lies.is_halting => {
+                let over = world.plan.epoch + world.plan.trading + WAITED_FOR;
+                (Some(Stop::TimeUp), over.max(began + WAITED_FOR))
+            }
+            End::Quiet => (Some(Stop::TimeUp), Millis::MAX),
             End::Killed(span) => (None, began + span),
             End::Crash(_) => (None, Millis::MAX),
         };
@@ -254,7 +266,10 @@ impl People {
         if now >= began + patience {
             world.note_slow_list();
         }
-        let orders = end_doubts(world, seen);
+        let mut orders = end_doubts(world, seen);
+        if seen.lock().unwrap().is_halted && world.dice().one_in(RESUMED_ONE_IN) {
+            orders.push(ControlOrder::Resume);
+        }
         jump(world, clock);
         others::trade_besides(world);
         others::follow(world);
@@ -293,7 +308,7 @@ fn missing(world: &World, seen: &Mutex<Seen>) -> String {
     let missing: Vec<_> = truth
         .trades
         .iter()
-        .filter(|trade| !trade.is_accounted_for(&seen.settled, &seen.reported, since))
+        .filter(|trade| !trade.is_accounted_for((&seen.settled, &seen.open), &seen.reported, since))
         .map(|trade| trade.id.as_str())
         .collect();
     let (unfinished, staked) = (seen.unfinished, seen.open_stakes);
@@ -310,7 +325,7 @@ fn is_quiet(world: &World, seen: &Mutex<Seen>) -> bool {
     has_traded
         && truth.is_quiet()
         && seen.is_over()
-        && truth.is_all_accounted_for(&seen.settled, &seen.reported, world.journal_began())
+        && truth.is_all_accounted_for((&seen.settled, &seen.open), &seen.reported, world.journal_began())
 }
 
 /// A person looks at the venue's own pages and says what became of an intent.
@@ -323,6 +338,9 @@ fn end_doubts(world: &World, seen: &Mutex<Seen>) -> Vec<ControlOrder> {
         let mut truth = world.truth();
         truth.show(number);
         let resolution = match truth.of_intent(number) {
+            // Somebody sees another trade than was asked for.
+            Some(trade) if trade.lie.is_some_and(Lie::is_unlike_asked) && is_given_up => continue,
+            Some(trade) if trade.lie.is_some_and(Lie::is_unlike_asked) => Resolution::NotOpened,
             Some(trade) => Resolution::Adopt(candlewick_engine::VenueId::truncated(&trade.id)),
             None if is_given_up || truth.is_underway(number) => continue,
             None => Resolution::NotOpened,

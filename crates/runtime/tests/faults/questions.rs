@@ -1,6 +1,7 @@
 //! Questions of a coordinator at the model venue, step by step: what an adapter promises of their answers, whatever happens
 //! on the way.
 
+use crate::lies::Lie;
 use crate::network::SLOWEST_MS;
 use crate::plan::Length;
 use crate::records;
@@ -223,23 +224,21 @@ fn said_of(world: &World, id: &str, is_all: bool) -> Said {
         return Said::Failed(BrokerError::NotFound { text: id.to_owned() });
     };
     let now = world.time.now();
+    if trade.lie == Some(Lie::NotFoundById) {
+        // Its adapter looks for it in the list.
+        return if trade.listed_from <= now {
+            Said::Trade(Box::new(records::row_of_list(world, trade)))
+        } else {
+            Said::Failed(BrokerError::NotFound { text: id.to_owned() })
+        };
+    }
     let report = records::alone(world, trade, now);
     let is_over = report.progress.outcome().is_some();
     if !world.plan.habits.is_short_by_id || (trade.listed_from <= now && (is_all || is_over)) {
         return Said::Trade(Box::new(report));
     }
     let progress = if is_over { Progress::OverUnreported } else { report.progress };
-    Said::Trade(Box::new(TradeReport { progress, symbol: report.symbol, ..TradeReport::new(id) }))
-}
-
-/// What the answer to an accepted open says.
-pub(crate) fn opened(world: &World, place: usize) -> TradeReport {
-    let truth = world.truth();
-    let trade = &truth.trades[place];
-    if world.plan.habits.only_acknowledges {
-        return TradeReport::new(trade.id.as_str());
-    }
-    records::alone(world, trade, trade.request_time)
+    Said::Trade(Box::new(TradeReport { progress, symbol: report.symbol, ..TradeReport::new(report.id) }))
 }
 
 fn other_answer<T>() -> Result<T, BrokerError> {

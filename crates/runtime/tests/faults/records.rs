@@ -1,6 +1,7 @@
 //! What the venue's answers look like: rows in no certain order, twice, cut short, and behind the truth.
 
 use crate::dice::{Dice, mix};
+use crate::lies::{self, Place};
 use crate::plan::{Habits, Length, Order};
 use crate::truth::{Trade, price};
 use crate::world::World;
@@ -16,8 +17,10 @@ const UNKNOWN_FOR: Millis = Millis::from_seconds(5);
 /// What the accounts held a while ago.
 pub(crate) fn balances(world: &World) -> Balances {
     let seen = world.time.now() - Millis::new(world.plan.habits.wallet_lag_ms);
-    let demo = Decimal::new(world.truth().balance_at(seen), 2);
-    Balances { demo: Some(demo), real: Some(Decimal::new(77_700, 2)) }
+    let mut truth = world.truth();
+    let demo = Decimal::new(truth.balance_at(seen), 2);
+    let reading = truth.next_reading();
+    world.plan.lies.shown(reading, Balances { demo: Some(demo), real: Some(Decimal::new(77_700, 2)) })
 }
 
 /// A page of the venue's list.
@@ -53,8 +56,12 @@ pub(crate) fn page(world: &World, number: u64, most: u64) -> Page {
     let last = total.div_ceil(size).max(1);
     let skipped = (number.saturating_sub(1) * size) as usize;
     let rows = listed.into_iter().skip(skipped).take(size as usize);
-    let mut data: Vec<TradeReport> = rows.map(|trade| listed_row(world, trade)).collect();
+    let rows: Vec<&Trade> = rows.collect();
+    let mut data: Vec<TradeReport> = rows.iter().map(|trade| row_of_list(world, trade)).collect();
     let count = data.len() as u64;
+    let second: Vec<_> =
+        rows.iter().zip(&data).filter_map(|(trade, row)| lies::second_row(trade, row)).collect();
+    data.extend(second);
     let unreadable = spoil(habits, &mut dice, &mut data);
     Page {
         number,
@@ -92,9 +99,10 @@ fn spoil(habits: &Habits, dice: &mut Dice, data: &mut Vec<TradeReport>) -> usize
 }
 
 /// What the list says of a trade.
-fn listed_row(world: &World, trade: &Trade) -> TradeReport {
+pub(crate) fn row_of_list(world: &World, trade: &Trade) -> TradeReport {
     let habits = &world.plan.habits;
-    let mut row = full(habits, trade, world.time.now());
+    let now = world.time.now();
+    let mut row = lies::shown(trade, full(habits, trade, now), Place::List, now);
     let word = mix([world.plan.seed, trade.request_time.get() as u64, 11]);
     if (word % 1_000) as i64 >= habits.sparse {
         return row;
@@ -107,9 +115,22 @@ fn listed_row(world: &World, trade: &Trade) -> TradeReport {
     row
 }
 
-/// What is said of the trade alone, and of one that was just opened.
+/// What is said of the trade alone.
 pub(crate) fn alone(world: &World, trade: &Trade, now: Millis) -> TradeReport {
-    full(&world.plan.habits, trade, now)
+    lies::shown(trade, full(&world.plan.habits, trade, now), Place::ById, now)
+}
+
+/// What is said of one that was just opened.
+pub(crate) fn opened(world: &World, place: usize) -> TradeReport {
+    let truth = world.truth();
+    let record = |trade: &Trade| {
+        if world.plan.habits.only_acknowledges {
+            return TradeReport::new(trade.id.as_str());
+        }
+        let now = trade.request_time;
+        lies::shown(trade, full(&world.plan.habits, trade, now), Place::Answer, now)
+    };
+    lies::answer(world, &truth, &truth.trades[place], record)
 }
 
 /// The price of a second, or what is none: a second later than asked for, another price, one that cannot be read.

@@ -2,14 +2,16 @@
 
 use crate::direct;
 use crate::fuse::Crash;
-use crate::process::{End, Ended, MAX_OFF_MS, live, new_session};
+use crate::lies::Lie;
+use crate::process::{End, Ended, MAX_OFF_MS, WAITED_FOR, live, new_session};
 use crate::watcher::is_unfinished;
 use crate::world::{Layer, Logging, World};
+use candlewick_broker::Account;
 use candlewick_engine::{IntentRow, IntentState, Session, VenueId};
 use candlewick_journal::StoredLine;
 use candlewick_runtime::{Past, RuntimeError, Stop};
 use candlewick_sdk::Millis;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// What a schedule was.
@@ -32,6 +34,9 @@ pub(crate) struct Counts {
     pub(crate) crashes: u64,
     pub(crate) intents: u64,
     pub(crate) trades: u64,
+    /// Trades about which the venue lied, and runs that halted.
+    pub(crate) lies: u64,
+    pub(crate) halts: u64,
     pub(crate) questions: u64,
     pub(crate) virtual_ms: i64,
     /// Schedules in which nothing was promised any more from some moment on.
@@ -52,6 +57,8 @@ impl Counts {
         self.crashes += other.crashes;
         self.intents += other.intents;
         self.trades += other.trades;
+        self.lies += other.lies;
+        self.halts += other.halts;
         self.questions += other.questions;
         self.virtual_ms += other.virtual_ms;
         self.excused += other.excused;
@@ -122,7 +129,10 @@ pub(crate) fn play_on(seed: u64, layer: Layer, logging: Logging) -> Played {
 
 fn begin(seed: u64, layer: Layer, logging: Logging) -> Arc<World> {
     let world = World::of(seed, layer, logging);
-    world.log(|| format!("{:?}\n{:?}\n{:?}", world.plan.habits, world.plan.settings, world.plan.risk));
+    world.log(|| {
+        let plan = &world.plan;
+        format!("{:?}\n{:?}\n{:?}\n{:?}", plan.habits, plan.settings, plan.risk, plan.lies)
+    });
     world
 }
 
@@ -152,6 +162,8 @@ fn finish(world: &Arc<World>, folded: Option<Box<Folded>>, counts: &mut Counts) 
     reckon(world, folded);
     counts.intents = world.disk().intents.len() as u64;
     counts.trades = world.truth().trades.len() as u64;
+    counts.lies = world.truth().trades.iter().filter(|trade| trade.lie.is_some()).count() as u64;
+    counts.halts = world.halts();
     counts.questions = world.questions();
     counts.virtual_ms = world.time.elapsed().get();
     counts.excused = u64::from(world.is_excused());
@@ -194,7 +206,7 @@ fn goes_on(world: &World, end: End, ended: &Ended, counts: &mut Counts) -> Goes 
         Ended::Crashed => counts.crashes += 1,
         // What ends while the journal cannot be kept leaves the rest to the next run.
         Ended::Finished if end == End::Quiet => match Folded::of(world) {
-            Ok(folded) if folded.knows_all(world) || counts.runs > 100 => {
+            Ok(folded) if folded.knows_all(world) || counts.runs > 100 || folded.is_left_open(world) => {
                 return Goes::Over(Some(Box::new(folded)));
             }
             Err(_) => return Goes::Over(None),
@@ -217,14 +229,28 @@ fn goes_on(world: &World, end: End, ended: &Ended, counts: &mut Counts) -> Goes 
 }
 
 impl Folded {
+    /// Whether all is over and accounted for but what a lie keeps open, and that has been waited for.
+    fn is_left_open(&self, world: &World) -> bool {
+        let truth = world.truth();
+        let is_open = |row: &&IntentRow| {
+            let lie = truth.of_intent(row.approved.intent().number()).and_then(|trade| trade.lie);
+            is_unfinished(row) && !lie.is_some_and(Lie::may_stay_open)
+        };
+        let rows = self.past.book().rows();
+        let has_waited = world.time.elapsed() > world.plan.trading + WAITED_FOR;
+        world.plan.lies.is_halting && has_waited && truth.is_quiet() && !rows.iter().any(|row| is_open(&row))
+    }
+
     /// Whether the journal knows that all is over and accounted for.
     fn knows_all(&self, world: &World) -> bool {
         let rows = self.past.book().rows();
         let settled = rows.iter().filter(|row| row.state == IntentState::Settled);
         let settled = settled.map(|row| row.approved.intent().number()).collect();
         let reported = self.past.unexplained().iter().cloned().collect();
+        let open: BTreeSet<u64> =
+            rows.iter().filter(|row| is_unfinished(row)).map(|row| row.approved.intent().number()).collect();
         let is_over = !rows.iter().any(is_unfinished) && !self.session.ledger().open_stakes().is_positive();
-        is_over && world.truth().is_all_accounted_for(&settled, &reported, world.journal_began())
+        is_over && world.truth().is_all_accounted_for((&settled, &open), &reported, world.journal_began())
     }
 }
 
@@ -275,7 +301,9 @@ fn reckon(world: &World, folded: Option<Box<Folded>>) {
     let (truth, since) = (world.truth(), world.journal_began());
     let mut claims: BTreeMap<VenueId, Vec<&IntentRow>> = BTreeMap::new();
     for row in past.book().rows() {
-        world.require(!is_unfinished(row), || format!("{row:?} is not over"));
+        let lie = truth.of_intent(row.approved.intent().number()).and_then(|trade| trade.lie);
+        let is_over = !is_unfinished(row) || lie.is_some_and(Lie::may_stay_open);
+        world.require(is_over, || format!("{row:?} is not over"));
         if let Some(id) = past.book().venue_id(row) {
             claims.entry(id).or_default().push(row);
         }
@@ -284,36 +312,61 @@ fn reckon(world: &World, folded: Option<Box<Folded>>) {
     let mut beside = truth.by_strangers;
     for trade in &truth.trades {
         let claimed = VenueId::new(&trade.id).and_then(|id| claims.remove(&id)).unwrap_or_default();
+        let may_stay_open = trade.lie.is_some_and(Lie::may_stay_open);
+        let may_be_unexplained = trade.lie.is_some_and(Lie::may_be_unexplained);
+        let is_answered_with = |row: &IntentRow| {
+            let ours = truth.of_intent(row.approved.intent().number());
+            ours.is_some_and(|trade| trade.lie == Some(Lie::AnswersStrangersId))
+        };
         let is_accounted_for = match (trade.intent, claimed.as_slice()) {
             (Some(intent), [row]) => {
-                row.approved.intent().number() == intent && row.state == IntentState::Settled
+                row.approved.intent().number() == intent
+                    && (row.state == IntentState::Settled || may_stay_open)
             }
             (None, []) => true,
+            (None, [row]) => is_answered_with(row),
+            (Some(_), []) if may_be_unexplained => {
+                let is_reported = past.unexplained().contains(&trade.id);
+                is_reported || trade.order.account == Account::Real || trade.request_time < since
+            }
             (Some(_), []) => {
                 let is_reported = past.unexplained().contains(&trade.id);
                 world.is_far_off() && (is_reported || trade.request_time < since)
             }
             _ => false,
         };
-        if trade.intent.is_some() && claimed.is_empty() {
+        if trade.intent.is_some() && claimed.is_empty() && trade.order.account == Account::Demo {
             beside += trade.profit;
         }
         world.require(is_accounted_for, || format!("{trade:?} is claimed by {claimed:?}"));
     }
+    let is_made_up = |row: &&IntentRow| {
+        let ours = truth.of_intent(row.approved.intent().number());
+        ours.is_some_and(|trade| trade.lie == Some(Lie::AnswersUnknownId))
+    };
+    claims.retain(|_, rows| !rows.iter().all(is_made_up));
     world.require(claims.is_empty(), || format!("trades that do not exist are claimed: {claims:?}"));
     // What strangers' trades did to the wallet may have been booked as money that came or went, and what trades did that
     // were not known again; nothing else may.
     let booked: i64 = deposits(&world.disk().lines);
-    let is_explained = truth.was_shown_by_strangers(booked) || world.is_far_off();
+    // After a lie about money the run has halted, or another trade was reported: a person has to look.
+    let has_said_so =
+        world.halts() > 0 || !past.unexplained().is_empty() || past.book().rows().iter().any(is_unfinished);
+    let is_excused = world.plan.lies.is_halting && has_said_so;
+    let is_explained = truth.was_shown_by_strangers(booked) || world.is_far_off() || is_excused;
     world.require(is_explained, || {
         format!("{booked} were booked as a deposit, by strangers {}", truth.by_strangers)
     });
     let (free, wallet) = (session.ledger().free().minor(), truth.balance() - beside + booked);
-    world.require(free == wallet, || format!("the ledger says {free}, the wallet {wallet}"));
+    world.require(free == wallet || is_excused, || format!("the ledger says {free}, the wallet {wallet}"));
     let staked = session.ledger().open_stakes().minor();
-    world.require(staked == 0, || format!("{staked} are still at stake"));
+    world.require(staked == 0 || is_excused, || format!("{staked} are still at stake"));
     for trade in truth.trades.iter().filter(|trade| trade.is_alarming(since)) {
+        let is_claimed =
+            |row: &IntentRow| past.book().venue_id(row).is_some_and(|id| id.as_str() == trade.id);
         let is_reported = past.unexplained().contains(&trade.id);
-        world.require(is_reported, || format!("{} of a stranger was not reported", trade.id));
+        world.require(is_reported || past.book().rows().iter().any(is_claimed), || {
+            format!("{} of a stranger was not reported", trade.id)
+        });
     }
 }

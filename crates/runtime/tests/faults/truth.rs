@@ -1,6 +1,7 @@
 //! What really happened at the venue: accepted trades, their ends, the wallet. Nothing here fails or lags.
 
 use crate::dice::{Dice, mix};
+use crate::lies::{Lie, Lies};
 use crate::plan::{BALANCE, Habits, Plan, Withholding};
 use candlewick_broker::{Account, OpenOrder};
 use candlewick_sdk::rust_decimal::prelude::ToPrimitive;
@@ -28,7 +29,10 @@ pub(crate) struct Trade {
     pub(crate) id: String,
     /// The intent whose request it came from; none of a stranger's.
     pub(crate) intent: Option<u64>,
+    /// What the venue took.
     pub(crate) order: OpenOrder,
+    /// What the venue does or says of it that is not so.
+    pub(crate) lie: Option<Lie>,
     /// In minor units.
     pub(crate) stake: i64,
     pub(crate) payout: Decimal,
@@ -95,6 +99,10 @@ pub(crate) enum RequestState {
 /// All of it.
 pub(crate) struct Truth {
     seed: u64,
+    lies: Lies,
+    is_short_by_id: bool,
+    /// How often the wallets were read.
+    readings: u64,
     pub(crate) trades: Vec<Trade>,
     /// The places of those that are not settled, by when they are.
     unsettled: BTreeSet<(Millis, usize)>,
@@ -126,14 +134,21 @@ impl Trade {
         is_theirs && !self.is_shown && self.request_time >= since
     }
 
+    /// Whether the venue took it, unlike what was asked for, from the real wallet.
+    fn is_of_real_money(&self) -> bool {
+        self.lie.is_some_and(Lie::is_unlike_asked) && self.order.account == Account::Real
+    }
+
     /// Whether it is settled for the program too, or was reported if it is another's.
     pub(crate) fn is_accounted_for(
         &self,
-        settled: &BTreeSet<u64>,
+        (settled, open): (&BTreeSet<u64>, &BTreeSet<u64>),
         reported: &BTreeSet<String>,
         since: Millis,
     ) -> bool {
         match self.intent {
+            Some(_) if self.is_of_real_money() => true,
+            Some(intent) if self.lie.is_some_and(Lie::may_stay_open) && open.contains(&intent) => true,
             // One of before the journal, as our clock took it, is nobody's (see `reckon`).
             Some(intent) => {
                 settled.contains(&intent) || reported.contains(&self.id) || self.request_time < since
@@ -162,6 +177,9 @@ impl Truth {
     pub(crate) fn new(plan: &Plan) -> Self {
         Self {
             seed: plan.seed,
+            lies: plan.lies,
+            is_short_by_id: plan.habits.is_short_by_id,
+            readings: 0,
             trades: Vec::new(),
             unsettled: BTreeSet::new(),
             by_intent: BTreeMap::new(),
@@ -246,7 +264,10 @@ impl Truth {
     fn arrive(&mut self) {
         let Some(((at, ticket), arrival)) = self.arrivals.pop_first() else { return };
         let Arrival { request, payout, is_rejected, settles_late } = arrival;
-        let (intent, order) = (request.intent(), request.order);
+        let intent = request.intent();
+        let is_alone = intent.is_some() && request.twin.is_none();
+        let lie = Some(()).filter(|()| is_alone).and_then(|()| self.lies.about(ticket, self.is_short_by_id));
+        let order = lie.map_or_else(|| request.order.clone(), |lie| lie.taken(&request.order));
         let stake = to_minor(order.amount);
         if intent.is_some() && (is_rejected || self.balance < stake) {
             self.states.insert(ticket, RequestState::Rejected);
@@ -256,7 +277,7 @@ impl Truth {
         let listed_from = request.listed_from.max(at);
         if let Some(twin) = request.twin {
             let listed_from = listed_from - twin.listed_before;
-            let request = Request { listed_from, ..Request::new(Sender::Program, order.clone()) };
+            let request = Request { listed_from, ..Request::new(Sender::Program, request.order.clone()) };
             self.tickets += 1;
             let arrival = Arrival { request, payout, is_rejected: false, settles_late };
             self.arrivals.insert((at + twin.after, self.tickets), arrival);
@@ -265,10 +286,12 @@ impl Truth {
         let (open_time, close_time) = moments(&order, at);
         let prices = [open_time, close_time].map(|moment| price(self.seed, order.symbol, moment));
         let is_called_off = mix([self.seed, ticket, 7]).is_multiple_of(40);
-        let (outcome, profit) = end_of(&order, payout, prices, is_called_off);
+        let end = end_of(&order, payout, prices, is_called_off);
+        let (outcome, profit) = lie.map_or(end, |lie| lie.ended(end, stake));
         let trade = Trade {
             id: format!("{ID_PREFIX}{:04}", self.trades.len() + 1),
             intent,
+            lie,
             stake,
             payout,
             request_time: at - request.stamped_ago,
@@ -340,6 +363,12 @@ impl Truth {
         self.balance
     }
 
+    /// Another reading of the wallets; its number.
+    pub(crate) const fn next_reading(&mut self) -> u64 {
+        self.readings += 1;
+        self.readings
+    }
+
     /// What the wallet showed at a moment.
     pub(crate) fn balance_at(&self, at: Millis) -> i64 {
         BALANCE + self.changes.iter().filter(|(since, _)| *since <= at).map(|(_, by)| by).sum::<i64>()
@@ -370,11 +399,11 @@ impl Truth {
     /// Whether the trades of all intents are settled for the program too, and those of other programs reported.
     pub(crate) fn is_all_accounted_for(
         &self,
-        settled: &BTreeSet<u64>,
+        (settled, open): (&BTreeSet<u64>, &BTreeSet<u64>),
         reported: &BTreeSet<String>,
         since: Millis,
     ) -> bool {
-        self.trades.iter().all(|trade| trade.is_accounted_for(settled, reported, since))
+        self.trades.iter().all(|trade| trade.is_accounted_for((settled, open), reported, since))
     }
 
     /// Whether nothing is on its way or open.

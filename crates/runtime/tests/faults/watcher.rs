@@ -1,12 +1,13 @@
 //! Watches a run, and holds every step of it to the invariants.
 
+use crate::lies::Lie;
 use crate::limits;
 use crate::network::WITHHELD_MS;
 use crate::plan::Withholding;
 use crate::truth::Trade;
 use crate::world::World;
 use candlewick_engine::{
-    Action, Event, EventKind, IntentId, IntentRow, IntentState, Opened, Settled, TradeBook,
+    Action, Control, Event, EventKind, IntentId, IntentRow, IntentState, Opened, Settled, TradeBook,
 };
 use candlewick_runtime::{Notice, Past};
 use candlewick_sdk::{Millis, Outcome};
@@ -15,6 +16,20 @@ use std::sync::{Arc, Mutex};
 
 /// Beyond the rules' own times: failed and slow listings.
 const DOUBT_SLACK: Millis = Millis::from_seconds(240);
+
+/// The longest time for which a trade that is not listed passes for late.
+const LONGEST_LAG_MS: i64 = 600_000;
+
+/// What is never said where the venue does not lie.
+const FALSE_WITHOUT_LIES: [&str; 7] = [
+    "halted: ",
+    "which is not believed",
+    "is of another trade",
+    "which is another intent's",
+    "was booked as",
+    "shows no demo wallet",
+    "the demo wallet holds",
+];
 
 /// How long the list and the wallet are read at most.
 const READ_AT_MOST: Millis = Millis::from_seconds(60);
@@ -29,15 +44,20 @@ pub(crate) struct Seen {
     pub(crate) settled: BTreeSet<u64>,
     /// Trades that were reported as explained by no intent.
     pub(crate) reported: BTreeSet<String>,
+    /// Intents whose trades are open.
+    pub(crate) open: BTreeSet<u64>,
     /// Intents that are in flight, in doubt or open.
     pub(crate) unfinished: usize,
     /// Stakes that are not in the free balance.
     pub(crate) open_stakes: i64,
+    /// Whether nothing is opened before a person has looked.
+    pub(crate) is_halted: bool,
 }
 
 impl Seen {
     /// What a run begins with.
-    pub(crate) fn of(past: &Past, now: Millis) -> Self {
+    pub(crate) fn of(past: &Past, world: &World) -> Self {
+        let now = world.time.now();
         let of_state = |state| {
             let rows = past.book().rows().iter().filter(move |row| row.state == state);
             rows.map(|row| row.approved.intent().number())
@@ -45,9 +65,11 @@ impl Seen {
         Self {
             doubts: of_state(IntentState::InDoubt).map(|number| (number, now)).collect(),
             settled: of_state(IntentState::Settled).collect(),
+            open: of_state(IntentState::Open).collect(),
             reported: past.unexplained().iter().cloned().collect(),
             // Nothing is known before the first event.
             unfinished: 1,
+            is_halted: world.disk().is_halted(),
             ..Self::default()
         }
     }
@@ -66,6 +88,10 @@ pub(crate) struct Watcher {
 }
 
 impl Watcher {
+    pub(crate) const fn book(&self) -> &TradeBook {
+        &self.book
+    }
+
     pub(crate) fn new(world: &Arc<World>, past: &Past, seen: Arc<Mutex<Seen>>) -> Self {
         let mut book = TradeBook::default();
         book.append(past.book());
@@ -103,6 +129,7 @@ impl Watcher {
 
     fn take_warning(&self, text: &str, seen: &mut Seen) {
         self.world.log(|| text.to_owned());
+        self.world.note_said(text);
         if let Some(rest) = text.strip_prefix("trade ").filter(|_| text.ends_with("by no intent")) {
             let id = rest.split(' ').next().unwrap();
             self.check_strange(id);
@@ -110,8 +137,11 @@ impl Watcher {
         }
         // What the venue says of a settlement is consistent, unless prices are odd.
         let is_wronged = text.contains("settled wrongly") || text.contains("the price record of");
-        let has_odd_prices = self.world.plan.habits.odd_prices > 0;
-        self.world.require(!is_wronged || has_odd_prices, || format!("a false alarm: {text}"));
+        let is_lying = self.world.is_lying();
+        let is_odd = self.world.plan.habits.odd_prices > 0 || is_lying;
+        self.world.require(!is_wronged || is_odd, || format!("a false alarm: {text}"));
+        let is_of_lies = FALSE_WITHOUT_LIES.iter().any(|words| text.contains(words));
+        self.world.require(!is_of_lies || is_lying, || format!("a false alarm: {text}"));
         let asked = text.strip_prefix("intent ").filter(|_| text.contains("stays in doubt"));
         if let Some(number) = asked.and_then(|rest| rest.split(' ').next()?.parse().ok()) {
             seen.doubts.remove(&number);
@@ -127,11 +157,17 @@ pub(crate) const fn is_unfinished(row: &IntentRow) -> bool {
 impl Watcher {
     fn check_event(&self, event: &Event, seen: &mut Seen) {
         match &event.kind {
+            EventKind::Control { control: Control::Halt } => seen.is_halted = true,
+            EventKind::Control { control: Control::Resume } => seen.is_halted = false,
             EventKind::InDoubt { intent } => {
                 seen.doubts.insert(intent.number(), self.world.time.now());
             }
-            EventKind::Opened(opened) => self.check_claim(opened),
+            EventKind::Opened(opened) => {
+                seen.open.insert(opened.intent.number());
+                self.check_claim(opened);
+            }
             EventKind::Adopted(opened) => {
+                seen.open.insert(opened.intent.number());
                 Self::end_doubt(opened.intent, seen);
                 self.check_claim(opened);
             }
@@ -140,6 +176,7 @@ impl Watcher {
                 self.check_absent(*intent, seen);
             }
             EventKind::Settled(settled) => {
+                seen.open.remove(&settled.intent.number());
                 seen.settled.insert(settled.intent.number());
                 self.check_settled(settled);
             }
@@ -159,6 +196,11 @@ impl Watcher {
         let truth = self.world.truth();
         let owner = truth.find(id.as_str()).map(|trade| trade.intent);
         let intent = opened.intent.number();
+        let lie = truth.of_intent(intent).and_then(|trade| trade.lie);
+        match (lie, owner) {
+            (Some(Lie::AnswersStrangersId), Some(None)) | (Some(Lie::AnswersUnknownId), None) => return,
+            _ => {}
+        }
         if self.world.is_far_off() && owner != Some(Some(intent)) {
             return self.world.excuse();
         }
@@ -179,6 +221,10 @@ impl Watcher {
                 format!("intent {intent} was given up while underway")
             });
         };
+        if trade.lie.is_some_and(Lie::is_unlike_asked) {
+            // Nobody can know it again.
+            return;
+        }
         let is_late = habits.list_lag_ms > i64::from(world.plan.settings.list_lag_ms)
             || habits.withholding == Withholding::List;
         let is_staked = !trade.is_settled || trade.outcome == Outcome::Lost;
@@ -203,8 +249,10 @@ impl Watcher {
     /// Only a trade that no intent asked for is explained by none.
     fn check_strange(&self, id: &str) {
         let world = &self.world;
-        let owner = world.truth().find(id).and_then(|trade| trade.intent);
-        world.require(owner.is_none() || world.is_far_off(), || {
+        let trade = world.truth().find(id).cloned();
+        let is_hidden = trade.as_ref().and_then(|trade| trade.lie).is_some_and(Lie::may_be_unexplained);
+        let owner = trade.and_then(|trade| trade.intent);
+        world.require(owner.is_none() || is_hidden || world.is_far_off(), || {
             format!("{id} of intent {owner:?} was reported as explained by none")
         });
     }
@@ -231,6 +279,8 @@ impl Watcher {
             Withholding::Both | Withholding::List => 40_000 + promised + WITHHELD_MS,
         };
         let lag = promised.max((plan.habits.list_lag_ms + withheld_ms) * 2);
+        // What is in no list passes for a lag of the list, up to the longest there is.
+        let lag = if plan.lies.is_halting { lag.max(2 * LONGEST_LAG_MS) } else { lag };
         // A clock that was set back comes to the moments of an earlier run only later; one that was set forward passes
         // for a lag of the list, which is waited for twice over.
         let patience = Millis::new(30_000 + 2 * lag) + DOUBT_SLACK + self.world.most_off() * 6;

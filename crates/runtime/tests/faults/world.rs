@@ -45,6 +45,8 @@ pub(crate) struct World {
     kept_back: AtomicU64,
     /// Whether a trade was only settled or reported long after all was over, as the list showed it by chance.
     is_list_slow: AtomicBool,
+    /// What was said to people, where the venue lies.
+    said: Mutex<Vec<String>>,
     /// The most that a run's clock was off, in ms.
     most_off: AtomicI64,
     broken: Mutex<Vec<String>>,
@@ -71,6 +73,7 @@ impl World {
             leave_by: Mutex::default(),
             kept_back: AtomicU64::new(0),
             is_list_slow: AtomicBool::new(false),
+            said: Mutex::default(),
             most_off: AtomicI64::new(0),
             broken: Mutex::default(),
             is_excused: AtomicBool::new(false),
@@ -111,6 +114,28 @@ impl World {
     /// Whether a run's clock was off by more than the rules allow for.
     pub(crate) fn is_far_off(&self) -> bool {
         self.most_off() > CLOCK_UNCERTAINTY
+    }
+
+    /// Whether the venue lies in this schedule.
+    pub(crate) fn is_lying(&self) -> bool {
+        self.plan.lies.has_any()
+    }
+
+    /// Notes what was said to people, where the venue lies.
+    pub(crate) fn note_said(&self, text: &str) {
+        if self.is_lying() {
+            self.said.lock().unwrap().push(text.to_owned());
+        }
+    }
+
+    /// Whether something like this was said.
+    pub(crate) fn has_said(&self, is_it: impl Fn(&str) -> bool) -> bool {
+        self.said.lock().unwrap().iter().any(|text| is_it(text))
+    }
+
+    /// How often a run halted.
+    pub(crate) fn halts(&self) -> u64 {
+        self.said.lock().unwrap().iter().filter(|text| text.starts_with("halted: ")).count() as u64
     }
 
     /// Notes by when the request of an intent has to leave.

@@ -286,14 +286,52 @@ fn a_profit_that_no_trade_can_have_halts_the_run() {
 
 #[test]
 fn a_time_that_a_trade_cannot_have_is_reckoned_by_our_own_clock() {
-    for close in [Millis::new(CLOSE.get() * 1_000), CLOSE + Millis::DAY * 365, Millis::MAX] {
+    for close in [Millis::new(CLOSE.get() * 1_000), CLOSE + Millis::DAY * 365, Millis::MAX, Millis::new(-5)] {
         let report = |report: TradeReport| TradeReport { close_time: Some(close), ..report };
         let ended = |ms: i64| report(if ms < 121_000 { running() } else { over() });
         let seen = trade(&[], &report(running()), ended);
         assert_eq!(seen.state, IntentState::Settled, "{close}: {seen:?}");
         assert!(seen.booked.is_some_and(|(_, at)| at <= 160_000), "{close}: {seen:?}");
-        assert!(seen.warnings_about("which is not believed") > 0, "{:?}", seen.warnings);
+        assert_eq!(seen.warnings_about("which is not believed"), 1, "said once: {:?}", seen.warnings);
     }
+}
+
+/// A run whose open was not answered, and what its list shows from then on.
+fn unanswered(listed: &TradeReport) -> Seen {
+    let mut bench = Bench::start(|_| {});
+    play(&mut bench, OPENED, |ask, ms, now| match ask {
+        Asked::Open => Answer::Open(INTENT, OpenOutcome::Unknown { reason: "no answer".to_owned() }),
+        Asked::Trade => Answer::Trade(INTENT, Ok(Box::new(Reply::at(over(), now)))),
+        Asked::List => {
+            let trades = if ms < OPENED { Vec::new() } else { vec![listed.clone()] };
+            Answer::Trades(TradeListing {
+                began: now,
+                ended: now,
+                is_complete: true,
+                trades,
+                ended_early: None,
+            })
+        }
+    })
+}
+
+#[test]
+fn a_listed_trade_with_a_request_time_that_none_has_is_known_by_its_other_times() {
+    for request_time in [Millis::new(-5), Millis::MAX, Millis::new(CLOSE.get() * 1_000)] {
+        let seen = unanswered(&TradeReport { request_time: Some(request_time), ..running() });
+        assert_eq!(seen.state, IntentState::Settled, "{request_time}: {:?}", seen.warnings);
+        let listed = format!("trade 01JT is listed with the time {request_time}, which is not believed");
+        assert_eq!(seen.warnings_about(&listed), 1, "{:?}", seen.warnings);
+    }
+}
+
+#[test]
+fn what_would_halt_a_run_that_is_halted_is_said_all_the_same() {
+    let opened = TradeReport { amount: Some(Decimal::from(50)), ..running() };
+    let ended = TradeReport { profit: Some(Decimal::from(100_000)), ..over() };
+    let seen = trade(&[], &opened, |_| ended.clone());
+    assert!(seen.halted.as_ref().is_some_and(|why| why.contains("amount is 50")), "{:?}", seen.warnings);
+    assert_eq!(seen.warnings_about("intent 1 ended with 100000"), 1, "{:?}", seen.warnings);
 }
 
 #[test]

@@ -1,0 +1,224 @@
+//! Nothing is silent: whatever a process has taken that is unlike what was ordered, or cannot be, it has said by the end of
+//! that step; and where money differs it has halted, for that reason.
+
+use crate::lies::direction_of;
+use crate::truth::Trade;
+use crate::watcher::Watcher;
+use crate::world::World;
+use candlewick_broker::{Balances, OpenOrder, OpenOutcome, Reported, TradeListing, TradeReport};
+use candlewick_engine::{IntentId, IntentRow, IntentState, TradeBook};
+use candlewick_runtime::Answer;
+use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::{Millis, Money, MoneyScale, Outcome};
+
+/// How long after our own time a time can still be.
+const FUTURE: Millis = Millis::from_seconds(6 * 3_600);
+/// How long before it.
+const PAST: Millis = Millis::from_seconds(6 * 3_600);
+/// A list may say for so long that a trade runs that does not.
+const LIST_LAGS: Millis = Millis::from_seconds(605);
+/// What a win may bring at most, in stakes.
+const MAX_STAKES: i64 = 2;
+
+/// What makes a record another trade's.
+const ANOTHER: [&str; 2] = ["symbol is", "direction is"];
+
+/// What has to be said of an answer.
+#[derive(Debug)]
+pub(crate) struct Due {
+    /// Whom it is about: one of these is named.
+    names: Vec<String>,
+    /// What is said of it: one of these.
+    words: Vec<&'static str>,
+    /// Whether the run is halted by then.
+    is_halting: bool,
+}
+
+/// What has to be said in one process.
+#[derive(Default)]
+pub(crate) struct Alarms {
+    /// A listing that waits for the balances after it.
+    listing: Option<TradeListing>,
+}
+
+impl Alarms {
+    /// What has to be said once an answer is taken.
+    pub(crate) fn due(
+        &mut self,
+        world: &World,
+        answer: &Answer,
+        (book, now): (&TradeBook, Millis),
+    ) -> Vec<Due> {
+        match answer {
+            Answer::Open(intent, OpenOutcome::Opened(reply)) => {
+                let Some(asked) = world.truth().order_of(intent.number()) else { return Vec::new() };
+                let row =
+                    |row: &&IntentRow| book.venue_id(row).is_some_and(|id| id.as_str() == reply.value.id);
+                if book.rows().iter().find(row).is_some_and(|row| row.approved.intent() != *intent) {
+                    let names = vec![format!("intent {intent} is in doubt")];
+                    return vec![Due { names, words: vec!["which is another intent's"], is_halting: false }];
+                }
+                let mut due = of_terms(*intent, &asked, &reply.value);
+                due.extend(of_times(&reply.value, now));
+                due
+            }
+            Answer::Trade(intent, Ok(reply)) => of_record(world, *intent, &reply.value, (book, now)),
+            Answer::Trades(listing) if listing.ended_early.is_none() => {
+                self.listing = Some(listing.clone());
+                Vec::new()
+            }
+            Answer::Trades(listing) => of_listing(listing, book),
+            Answer::BalancesAfterTrades(_) => {
+                self.listing.take().map(|listing| of_listing(&listing, book)).unwrap_or_default()
+            }
+            Answer::Balances(Ok(reply)) => of_balances(reply.value),
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// Holds a process to what it owed, unless it, or one before it, has said so already.
+pub(crate) fn check(world: &World, due: &[Due], is_halted: bool) {
+    for Due { names, words, is_halting } in due {
+        let is_about = |text: &str| names.iter().any(|name| text.contains(name));
+        let is_said = world.has_said(|text| is_about(text) && words.iter().any(|words| text.contains(words)));
+        world.require(is_said, || format!("nobody said {words:?} of {names:?}"));
+        // A person may have let it go on since.
+        let is_halted = is_halted || world.has_said(|text| text.starts_with("halted: ") && is_about(text));
+        world.require(!is_halting || is_halted, || format!("not halted by {words:?} of {names:?}"));
+    }
+}
+
+impl Watcher {
+    /// What has to be said of an answer, by what is known before it.
+    pub(crate) fn due(&self, world: &World, alarms: &mut Alarms, answer: &Answer, now: Millis) -> Vec<Due> {
+        alarms.due(world, answer, (self.book(), now))
+    }
+}
+
+fn about(intent: IntentId) -> Vec<String> {
+    vec![format!("intent {intent} "), format!("intent {intent}:")]
+}
+
+/// A report beside what was ordered.
+fn of_terms(intent: IntentId, asked: &OpenOrder, report: &TradeReport) -> Vec<Due> {
+    let is_other = |differs: Option<bool>| differs == Some(true);
+    let duration = report.close_type.as_ref().and_then(Reported::known);
+    [
+        (is_other(report.amount.map(|amount| amount != asked.amount)), "amount is", true),
+        (is_other(report.symbol.as_ref().map(|symbol| symbol != asked.symbol.as_str())), "symbol is", true),
+        (is_other(direction_of(report).map(|direction| direction != asked.direction)), "direction is", true),
+        (is_other(report.account.map(|account| account != asked.account)), "account is", true),
+        (is_other(duration.map(|duration| *duration != asked.close_type)), "close type is", false),
+    ]
+    .into_iter()
+    .filter(|(is_other, ..)| *is_other)
+    .map(|(_, words, is_halting)| Due { names: about(intent), words: vec![words], is_halting })
+    .collect()
+}
+
+/// A report with a time that its trade cannot have.
+fn of_times(report: &TradeReport, now: Millis) -> Vec<Due> {
+    let times = [report.open_time, report.close_time];
+    let is_bad = times.into_iter().flatten().any(|at| at > now + FUTURE || at < now - PAST);
+    let names = vec![format!("trade {} ", report.id)];
+    let due = Due { names, words: vec!["which is not believed"], is_halting: false };
+    is_bad.then_some(due).into_iter().collect()
+}
+
+/// What the venue says of one trade.
+fn of_record(
+    world: &World,
+    intent: IntentId,
+    report: &TradeReport,
+    (book, now): (&TradeBook, Millis),
+) -> Vec<Due> {
+    let truth = world.truth();
+    let tracked = book.row(intent).filter(|row| row.state == IntentState::Open);
+    let id = tracked.and_then(|row| book.venue_id(row));
+    let (Some(asked), Some(id)) = (truth.order_of(intent.number()), id) else { return Vec::new() };
+    let mut due = of_times(report, now);
+    if report.id != id.as_str() {
+        due.push(Due { names: about(intent), words: vec!["is of another trade"], is_halting: false });
+        return due;
+    }
+    let terms = of_terms(intent, &asked, report);
+    // Another pair or direction is another trade, unless that was said of it when it opened.
+    let another: Vec<_> =
+        terms.iter().flat_map(|due| &due.words).copied().filter(|words| ANOTHER.contains(words)).collect();
+    let is_another = !another.is_empty();
+    if is_another {
+        due.push(Due { names: about(intent), words: another, is_halting: false });
+    }
+    let Some(outcome) = report.progress.outcome().filter(|_| !is_another) else { return due };
+    due.extend(terms);
+    if let (Some(profit), Some(trade)) = (report.profit, truth.find(id.as_str())) {
+        due.extend(of_end(intent, outcome, profit, trade));
+    }
+    due
+}
+
+/// How a trade ended.
+fn of_end(intent: IntentId, outcome: Outcome, profit: Decimal, trade: &Trade) -> Vec<Due> {
+    let profit = MoneyScale::default().rounded(profit).map_or(i64::MAX, Money::minor);
+    let is_possible = match outcome {
+        Outcome::Won => (0..=trade.stake * MAX_STAKES).contains(&profit),
+        Outcome::Lost => (-trade.stake..=0).contains(&profit),
+        Outcome::Draw | Outcome::Cancelled => profit == 0,
+    };
+    let expected = MoneyScale::default()
+        .rounded(trade.order.amount * trade.payout / Decimal::ONE_HUNDRED)
+        .map_or(i64::MAX, Money::minor);
+    let is_beside = outcome == Outcome::Won && is_possible && profit != expected;
+    let due = |words, is_halting| Due { names: about(intent), words: vec![words], is_halting };
+    let impossible = (!is_possible).then(|| due("ended with", true));
+    let beside = is_beside.then(|| due("settled wrongly", false));
+    impossible.into_iter().chain(beside).collect()
+}
+
+/// Listed trades beside what was booked of them.
+fn of_listing(listing: &TradeListing, book: &TradeBook) -> Vec<Due> {
+    let mut due: Vec<Due> = listing
+        .trades
+        .iter()
+        .filter_map(|report| {
+            let times = [report.request_time, report.open_time, report.close_time];
+            let is_bad = times
+                .into_iter()
+                .flatten()
+                .any(|at| at > listing.ended + Millis::DAY * 3 || at < Millis::ZERO);
+            is_bad.then(|| Due {
+                names: vec![format!("trade {} ", report.id)],
+                words: vec!["which is not believed"],
+                is_halting: false,
+            })
+        })
+        .collect();
+    for row in book.rows() {
+        let (Some(outcome), Some(at), Some(id)) = (row.outcome, row.settled_at, book.venue_id(row)) else {
+            continue;
+        };
+        let Some(report) = listing.trades.iter().find(|report| report.id == id.as_str()) else { continue };
+        let differs = match report.progress.outcome() {
+            Some(listed) => {
+                let profit = report.profit.and_then(|profit| MoneyScale::default().rounded(profit).ok());
+                listed != outcome || profit.is_some_and(|profit| profit != row.profit)
+            }
+            None => report.progress == candlewick_broker::Progress::Running && listing.began - at > LIST_LAGS,
+        };
+        if differs {
+            let names = about(row.approved.intent());
+            due.push(Due { names, words: vec!["was booked as"], is_halting: false });
+        }
+    }
+    due
+}
+
+fn of_balances(balances: Balances) -> Vec<Due> {
+    let words = match balances.demo {
+        None => "shows no demo wallet",
+        Some(demo) if demo < Decimal::ZERO => "the demo wallet holds -",
+        Some(_) => return Vec::new(),
+    };
+    vec![Due { names: vec!["demo wallet".to_owned()], words: vec![words], is_halting: false }]
+}

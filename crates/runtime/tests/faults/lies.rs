@@ -1,0 +1,390 @@
+//! A venue that lies: what it takes or says of a trade that is not what was asked for, or cannot be. Half of the schedules
+//! have no lies; a quarter have only those after which the ledger has to be right all the same. A trade has one lie at
+//! most, and its seed alone decides which.
+//!
+//! | Lie | What is true | What has to follow |
+//! |---|---|---|
+//! | `Takes(term)` | the other trade: the venue takes it, and says so in the answer, by its id and in the list | the term is named in an alarm; where money differs the run halts; what is booked is the venue's figure |
+//! | `Answers(term)` | what was ordered: only the answer to the open says another term | the same |
+//! | `AnswersAnothersId` | the order; the answer has the id, or all, of a trade that another intent owns | the intent is in doubt until the list shows its trade; nothing is booked twice |
+//! | `AnswersStrangersId` | the order; the answer has the id, or all, of a trade that nobody here asked for | halted as soon as a record shows another term; our own trade is reported as explained by no intent |
+//! | `AnswersUnknownId` | the order; the answer has an id that no trade has | the trade stays open and is asked for; our own is reported |
+//! | `HasTime(moment, _)` | the order, at its times; every record has a time that cannot be | the time is not believed, and said; everything else as if it were missing |
+//! | `EndsWith(_)` | the figure: nobody can end so, and the wallet follows it | booked as the venue says, and halted |
+//! | `EndsBeside` | the figure, which is a little beside the payout; the wallet follows it | booked as the venue says, with an alarm |
+//! | `RecordOfAnother(_)` | the order; for a minute the record by its id is of another trade | not booked, said, asked for again |
+//! | `NotFoundById` | the order; only the list knows it | found in the list |
+//! | `ListedOtherwise`, `ListedProfit`, `ListedTwice` | the record by its id; the list says another end, or both | booked by the record, with an alarm |
+//! | `Reopens` | the end that was said first; later the list says that it runs | booked once, with an alarm |
+//! | balances below zero, missing, with noise | the balance without it | an alarm, never a booking |
+//!
+//! `alarms.rs` holds every answer that a process has taken, and survived, against this: what is unlike the order or cannot
+//! be is said by then, and where money differs the run is halted, for that reason. `schedule.rs` reckons at the end.
+
+use crate::dice::mix;
+use crate::truth::{Trade, Truth};
+use crate::world::World;
+use candlewick_broker::{Account, Balances, OpenOrder, Progress, Reported, TradeReport};
+use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::{Direction, Millis, Outcome};
+
+/// A pair and a duration that no bot trades.
+const OTHER_SYMBOL: &str = "XRPUSDT";
+const OTHER_DURATION: &str = "02:00";
+/// The id of no trade.
+const UNKNOWN_ID: &str = "trade-9999";
+/// For how long after its settlement the record by its id is of another trade.
+const MISTAKEN_FOR: Millis = Millis::from_seconds(60);
+/// How long after its settlement a trade is listed as running once more.
+const REOPENS_AFTER: Millis = Millis::from_seconds(700);
+
+/// What an order says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Term {
+    Amount,
+    Symbol,
+    Direction,
+    Account,
+    Expiry,
+}
+
+/// A moment of a trade.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Moment {
+    Request,
+    Open,
+    Close,
+}
+
+/// What is wrong with a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BadTime {
+    Microseconds,
+    YearsAhead,
+    Endless,
+    Negative,
+}
+
+/// An end that no trade can have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Impossible {
+    WinThatCosts,
+    WinOfThousands,
+    LossThatEarns,
+    LossOfMore,
+    DrawThatEarns,
+}
+
+/// Whose record comes by an id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Another {
+    Id,
+    Symbol,
+    Direction,
+}
+
+/// What is not so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lie {
+    Takes(Term),
+    Answers(Term),
+    AnswersAnothersId,
+    AnswersStrangersId,
+    AnswersUnknownId,
+    HasTime(Moment, BadTime),
+    EndsWith(Impossible),
+    EndsBeside,
+    RecordOfAnother(Another),
+    NotFoundById,
+    ListedOtherwise,
+    ListedProfit,
+    ListedTwice,
+    Reopens,
+}
+
+use BadTime::{Endless, Microseconds, Negative, YearsAhead};
+use Lie::{Answers, EndsWith, HasTime, RecordOfAnother, Takes};
+
+/// After these every trade is found and booked as the venue has it.
+const SETTLING: [Lie; 22] = [
+    Takes(Term::Expiry),
+    Answers(Term::Expiry),
+    Lie::AnswersAnothersId,
+    Lie::AnswersAnothersId,
+    HasTime(Moment::Open, Microseconds),
+    HasTime(Moment::Open, Endless),
+    HasTime(Moment::Open, Negative),
+    HasTime(Moment::Close, Microseconds),
+    HasTime(Moment::Close, YearsAhead),
+    HasTime(Moment::Close, Endless),
+    HasTime(Moment::Close, Negative),
+    HasTime(Moment::Request, Endless),
+    HasTime(Moment::Request, Negative),
+    Lie::EndsBeside,
+    RecordOfAnother(Another::Id),
+    RecordOfAnother(Another::Symbol),
+    RecordOfAnother(Another::Direction),
+    Lie::NotFoundById,
+    Lie::ListedOtherwise,
+    Lie::ListedProfit,
+    Lie::ListedTwice,
+    Lie::Reopens,
+];
+
+/// After these the run halts, or what is wrong stands in an alarm.
+const HALTING: [Lie; 15] = [
+    Takes(Term::Amount),
+    Takes(Term::Symbol),
+    Takes(Term::Direction),
+    Takes(Term::Account),
+    Answers(Term::Amount),
+    Answers(Term::Symbol),
+    Answers(Term::Direction),
+    Answers(Term::Account),
+    Lie::AnswersStrangersId,
+    Lie::AnswersUnknownId,
+    EndsWith(Impossible::WinThatCosts),
+    EndsWith(Impossible::WinOfThousands),
+    EndsWith(Impossible::LossThatEarns),
+    EndsWith(Impossible::LossOfMore),
+    EndsWith(Impossible::DrawThatEarns),
+];
+
+/// How a venue lies.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lies {
+    seed: u64,
+    /// Trades in a thousand about which it lies.
+    share: u64,
+    /// Readings of the wallet in a thousand.
+    wallet: u64,
+    pub(crate) is_halting: bool,
+}
+
+/// Where a record is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    Answer,
+    ById,
+    List,
+}
+
+impl Lies {
+    pub(crate) fn of(seed: u64) -> Self {
+        let word = mix([seed, 1_789, 1]);
+        let share = [100, 300, 1_000][(word >> 8) as usize % 3];
+        let wallet = [0, 0, 100][(word >> 16) as usize % 3];
+        match word % 4 {
+            0 | 1 => Self { seed, share: 0, wallet: 0, is_halting: false },
+            kind => Self { seed, share, wallet, is_halting: kind == 3 },
+        }
+    }
+
+    pub(crate) const fn has_any(&self) -> bool {
+        self.share > 0
+    }
+
+    /// The lie about the trade of a request of ours.
+    pub(crate) fn about(&self, ticket: u64, is_short_by_id: bool) -> Option<Lie> {
+        let word = mix([self.seed, ticket, 1_790]);
+        if word % 1_000 >= self.share {
+            return None;
+        }
+        let place = (word >> 16) as usize;
+        let lie = if self.is_halting && (word >> 12).is_multiple_of(2) {
+            HALTING[place % HALTING.len()]
+        } else {
+            SETTLING[place % SETTLING.len()]
+        };
+        // Where the list alone says how a trade ended, that is its end.
+        (!is_short_by_id || !lie.is_of_the_list()).then_some(lie)
+    }
+
+    /// A reading of the wallets as it is shown.
+    pub(crate) fn shown(&self, reading: u64, balances: Balances) -> Balances {
+        let word = mix([self.seed, reading, 1_791]);
+        if word % 1_000 >= self.wallet {
+            return balances;
+        }
+        let demo = match (word >> 10) % 3 {
+            0 => None,
+            1 => Some(-Decimal::new((word >> 20) as i64 % 1_000_000 + 1, 2)),
+            _ => balances.demo.map(|demo| demo + Decimal::new(2, 12)),
+        };
+        Balances { demo, ..balances }
+    }
+}
+
+impl Lie {
+    const fn is_of_the_list(self) -> bool {
+        matches!(self, Self::ListedOtherwise | Self::ListedProfit | Self::ListedTwice | Self::Reopens)
+    }
+
+    /// Whether the venue takes a trade that is known again by nobody whose answer got lost.
+    pub(crate) const fn is_unlike_asked(self) -> bool {
+        matches!(self, Self::Takes(_))
+    }
+
+    /// Whether its trade may be reported as explained by no intent.
+    pub(crate) const fn may_be_unexplained(self) -> bool {
+        matches!(self, Self::Takes(_) | Self::AnswersStrangersId | Self::AnswersUnknownId)
+    }
+
+    /// Whether its trade may be open for us when all is over.
+    pub(crate) const fn may_stay_open(self) -> bool {
+        matches!(
+            self,
+            Self::Takes(Term::Symbol | Term::Direction)
+                | Self::Answers(Term::Symbol | Term::Direction)
+                | Self::AnswersStrangersId
+                | Self::AnswersUnknownId
+        )
+    }
+
+    /// What the venue takes instead of what was ordered.
+    pub(crate) fn taken(self, order: &OpenOrder) -> OpenOrder {
+        let Self::Takes(term) = self else { return order.clone() };
+        let mut taken = order.clone();
+        match term {
+            Term::Amount => taken.amount *= Decimal::from(5),
+            Term::Symbol => taken.symbol = OTHER_SYMBOL.parse().unwrap(),
+            Term::Direction => taken.direction = order.direction.opposite(),
+            Term::Account => taken.account = Account::Real,
+            Term::Expiry => taken.close_type = OTHER_DURATION.parse().unwrap(),
+        }
+        taken
+    }
+
+    /// How its trade ends instead, with what profit in minor units.
+    pub(crate) fn ended(self, (outcome, profit): (Outcome, i64), stake: i64) -> (Outcome, i64) {
+        match self {
+            EndsWith(Impossible::WinThatCosts) => (Outcome::Won, -stake),
+            EndsWith(Impossible::WinOfThousands) => (Outcome::Won, stake * 10_000),
+            EndsWith(Impossible::LossThatEarns) => (Outcome::Lost, stake),
+            EndsWith(Impossible::LossOfMore) => (Outcome::Lost, -stake * 3),
+            EndsWith(Impossible::DrawThatEarns) => (Outcome::Draw, stake),
+            Self::EndsBeside if outcome == Outcome::Won => (outcome, profit - 1),
+            _ => (outcome, profit),
+        }
+    }
+}
+
+/// The record of a trade as the venue shows it in a place.
+pub(crate) fn shown(trade: &Trade, mut report: TradeReport, place: Place, now: Millis) -> TradeReport {
+    let Some(lie) = trade.lie else { return report };
+    match (lie, place) {
+        (Answers(term), Place::Answer) => answer_otherwise(term, trade, &mut report),
+        (HasTime(moment, kind), _) => {
+            let time = match moment {
+                Moment::Request => &mut report.request_time,
+                Moment::Open => &mut report.open_time,
+                Moment::Close => &mut report.close_time,
+            };
+            *time = time.map(|right| match kind {
+                Microseconds => right * 1_000,
+                YearsAhead => right + Millis::DAY * 2_000,
+                Endless => Millis::MAX,
+                Negative => Millis::new(-5),
+            });
+        }
+        (RecordOfAnother(another), Place::ById) if now < trade.settles_at + MISTAKEN_FOR => {
+            match another {
+                Another::Id => UNKNOWN_ID.clone_into(&mut report.id),
+                Another::Symbol => report.symbol = Some(OTHER_SYMBOL.to_owned()),
+                Another::Direction => {
+                    report.direction = Some(Reported::Known(trade.order.direction.opposite()));
+                }
+            }
+            report.profit = report.profit.map(|_| Decimal::from(5_000));
+        }
+        (Lie::ListedOtherwise, Place::List) => contradict(&mut report, trade),
+        (Lie::ListedProfit, Place::List) => {
+            report.profit = report.profit.map(|profit| profit - Decimal::ONE);
+        }
+        (Lie::Reopens, Place::List) if now >= trade.settles_at + REOPENS_AFTER => {
+            (report.progress, report.profit) = (Progress::Running, None);
+        }
+        _ => {}
+    }
+    report
+}
+
+fn answer_otherwise(term: Term, trade: &Trade, report: &mut TradeReport) {
+    let other = Takes(term).taken(&trade.order);
+    match term {
+        Term::Amount => report.amount = Some(other.amount),
+        Term::Symbol => report.symbol = Some(other.symbol.to_string()),
+        Term::Direction => report.direction = Some(Reported::Known(other.direction)),
+        Term::Account => report.account = Some(other.account),
+        Term::Expiry => report.close_type = Some(Reported::Known(other.close_type)),
+    }
+}
+
+/// Another end than it had.
+fn contradict(report: &mut TradeReport, trade: &Trade) {
+    let Progress::Over(outcome) = report.progress else { return };
+    let (other, profit) = if outcome == Outcome::Lost {
+        (Outcome::Won, trade.stake / 2)
+    } else {
+        (Outcome::Lost, -trade.stake)
+    };
+    report.progress = Progress::Over(other);
+    report.profit = Some(Decimal::new(profit, 2));
+}
+
+/// The row that contradicts the one before it, where a trade is listed twice.
+pub(crate) fn second_row(trade: &Trade, row: &TradeReport) -> Option<TradeReport> {
+    (trade.lie == Some(Lie::ListedTwice)).then(|| {
+        let mut second = row.clone();
+        contradict(&mut second, trade);
+        second
+    })
+}
+
+/// The answer to an accepted open: of another trade, where that is the lie and there is one.
+pub(crate) fn answer(
+    world: &World,
+    truth: &Truth,
+    trade: &Trade,
+    record_of: impl Fn(&Trade) -> TradeReport,
+) -> TradeReport {
+    let honest = record_of(trade);
+    let other = match trade.lie {
+        Some(Lie::AnswersAnothersId) => {
+            let disk = world.disk();
+            // One that is surely known as another intent's.
+            let is_known = |other: &&Trade| {
+                let known = other
+                    .intent
+                    .is_some_and(|number| disk.answered.get(&number).is_some_and(|id| *id == other.id));
+                known && other.intent != trade.intent
+            };
+            truth.trades.iter().rev().find(is_known).cloned()
+        }
+        Some(Lie::AnswersStrangersId) => {
+            truth.trades.iter().rev().find(|other| is_stranger(trade, other)).cloned()
+        }
+        Some(Lie::AnswersUnknownId) => return TradeReport { id: UNKNOWN_ID.to_owned(), ..honest },
+        _ => None,
+    };
+    match other {
+        Some(other) if mix([trade.stake as u64, trade.request_time.get() as u64, 5]).is_multiple_of(2) => {
+            record_of(&other)
+        }
+        Some(other) => TradeReport { id: other.id, ..honest },
+        None => honest,
+    }
+}
+
+/// Nobody's here, and unlike ours by more than its time.
+fn is_stranger(ours: &Trade, other: &Trade) -> bool {
+    let (asked, order) = (&ours.order, &other.order);
+    let is_unlike =
+        asked.symbol != order.symbol || asked.direction != order.direction || asked.amount != order.amount;
+    other.intent.is_none() && order.account == Account::Demo && is_unlike
+}
+
+/// The other direction's name, for whoever looks for it in an alarm.
+pub(crate) fn direction_of(report: &TradeReport) -> Option<Direction> {
+    report.direction.as_ref().and_then(Reported::known).copied()
+}
