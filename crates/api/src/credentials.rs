@@ -3,6 +3,7 @@
 use reqwest::header::HeaderValue;
 use secrecy::{ExposeSecret, SecretString};
 use std::fmt;
+use std::sync::Arc;
 
 /// A credential. It can be sent, and nothing else: it has no `Display`, no `Serialize`, and its `Debug` shows
 /// `[hidden]`.
@@ -13,6 +14,9 @@ pub struct Secret(SecretString);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the credential is empty or holds characters that no header can carry")]
 pub struct SecretError;
+
+/// Reads the token anew, where it is kept in a place in which it may be replaced; `None` where there is none that can be used.
+pub type TokenSource = Arc<dyn Fn() -> Option<Secret> + Send + Sync>;
 
 /// What the two APIs ask for (contract 5).
 #[derive(Clone, Debug, Default)]
@@ -32,6 +36,11 @@ impl Secret {
         let text = text.trim();
         let sound = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
         if sound { Ok(Self(SecretString::from(text))) } else { Err(SecretError) }
+    }
+
+    /// Whether it is the same credential.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        self.0.expose_secret() == other.0.expose_secret()
     }
 
     /// As a header that prints as `Sensitive`.

@@ -21,7 +21,7 @@ mod http;
 mod observer;
 mod settings;
 
-pub use credentials::{Credentials, Secret, SecretError};
+pub use credentials::{Credentials, Secret, SecretError, TokenSource};
 pub use http::{Body, HttpBroker, NoAnswer, Purpose, RawAnswer, Transport};
 pub use observer::{Exchange, HttpObserver};
 pub use settings::{OpenBody, Settings, TimestampFormat};

@@ -41,6 +41,10 @@ pub struct Settings {
     /// Rate limit over both APIs together; 0 means none. An open does not queue behind reading requests.
     #[schemars(range(min = 0.0))]
     pub requests_per_second: f64,
+    /// How long the venue may ask for no requests at all (`Retry-After`), in ms: what is open is looked after again after
+    /// this, whatever it says. What it asks for holds for every request to that host.
+    #[schemars(range(max = 86_400_000))]
+    pub retry_after_limit_ms: u64,
     /// Answers longer than this are not read, in bytes.
     #[schemars(range(min = 1))]
     pub response_limit_bytes: usize,
@@ -49,6 +53,8 @@ pub struct Settings {
     /// Extra headers for every request. Credentials do not belong here.
     pub headers: BTreeMap<String, String>,
 }
+
+const MAX_RETRY_AFTER_MS: u64 = 24 * 60 * 60 * 1_000;
 
 /// Shape of the open request's body (contract 4.1, endpoint 4).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -89,6 +95,7 @@ impl Default for Settings {
             read_attempts: 4,
             retry_pause_ms: 250,
             requests_per_second: 5.0,
+            retry_after_limit_ms: 60_000,
             response_limit_bytes: 8 * 1024 * 1024,
             proxy: None,
             headers: BTreeMap::new(),
@@ -111,6 +118,10 @@ impl Settings {
                 return Err(BrokerError::settings(key, value, "use at least 1"));
             }
         }
+        if self.retry_after_limit_ms > MAX_RETRY_AFTER_MS {
+            let problem = "use at most 86400000, a day";
+            return Err(BrokerError::settings("retry_after_limit_ms", self.retry_after_limit_ms, problem));
+        }
         let rate = self.requests_per_second;
         if rate != 0.0 && !(0.001..=10_000.0).contains(&rate) {
             let problem = "use 0 for no limit, or 0.001 to 10000";
@@ -131,6 +142,11 @@ impl Settings {
     /// For one request.
     pub(crate) const fn timeout(&self) -> Duration {
         Duration::from_millis(self.timeout_ms)
+    }
+
+    /// For how long a venue is left in peace at most.
+    pub(crate) const fn retry_after_limit(&self) -> Duration {
+        Duration::from_millis(self.retry_after_limit_ms)
     }
 
     /// For one connection. It ends clearly before the request that needs it does, so that an open without a
@@ -182,7 +198,7 @@ mod tests {
     fn the_schema_documents_every_key() {
         let schema = serde_json::to_value(schemars::schema_for!(Settings)).unwrap();
         let properties = schema["properties"].as_object().unwrap();
-        assert_eq!(properties.len(), 15);
+        assert_eq!(properties.len(), 16);
         for (key, property) in properties {
             assert!(property.to_string().contains("description"), "{key}");
         }

@@ -29,9 +29,11 @@ mod report;
 // What passes through both ports.
 mod error;
 mod intent;
+mod priority;
 mod reply;
 #[cfg(any(test, feature = "mock"))]
 pub mod testing;
+mod token_state;
 mod unrecognised;
 
 pub use account::{Account, Balances, Identity};
@@ -48,7 +50,9 @@ pub use market_data::MockMarketData;
 pub use market_data::{AsOf, MarketData, PriceAnswer, PriceRecord};
 pub use order::{OpenOrder, OpenOutcome, Rejection, RejectionReason};
 pub use price_feed::{PriceFeed, PriceSender, PriceTick};
+pub use priority::{Priority, at_priority, current_priority};
 pub use recorder::{PriceRecorder, Recorded};
 pub use reply::{Reply, Skew};
 pub use report::{Progress, Reported, TradeReport};
+pub use token_state::TokenState;
 pub use unrecognised::UnrecognisedData;

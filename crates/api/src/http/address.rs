@@ -69,6 +69,11 @@ impl Address {
         Ok(url)
     }
 
+    /// Whether both are of the same machine and port.
+    pub(super) fn is_same_host(&self, other: &Self) -> bool {
+        self.0.host() == other.0.host() && self.0.port_or_known_default() == other.0.port_or_known_default()
+    }
+
     fn is_loopback(&self) -> bool {
         match self.0.host() {
             Some(Host::Domain(name)) => name.eq_ignore_ascii_case("localhost"),

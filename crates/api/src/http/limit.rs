@@ -1,41 +1,69 @@
-//! Keeps requests to a rate. Wall time: a venue's limit does not know of virtual clocks.
+//! Keeps requests to a rate, makes those first that are worth most, and leaves a host in peace that asks for it. Wall
+//! time: a venue's limit does not know of virtual clocks.
 
-use std::sync::{Mutex, PoisonError};
+use candlewick_broker::Priority;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use tokio::sync::Notify;
 use tokio::time::Instant;
 
 /// At most so many requests per second, with a burst of one second's worth.
 ///
-/// An open is worth nothing late, so it does not queue behind reading requests: it waits for earlier opens
-/// only, and the reading requests that follow make up for it.
+/// An open is worth nothing late, so it does not queue behind reading requests: it waits for earlier opens only, and the
+/// reading requests that follow make up for it. Of the reading requests that wait, the one of the highest priority is
+/// next, and of equals the one that has waited longest.
 #[derive(Debug)]
 pub(super) struct RateLimit {
     /// Time between requests; zero means no limit.
     spacing: Duration,
     /// How far ahead of an even pace a burst may run.
     tolerance: Duration,
-    due: Mutex<Due>,
+    state: Mutex<State>,
+    /// A request that waited has given up: those behind it move up.
+    moved_up: Notify,
 }
 
-/// When the next request is due at an even pace.
 #[derive(Debug, Default)]
-struct Due {
+struct State {
+    /// When the next request is due at an even pace.
     any: Option<Instant>,
+    /// When the next open is, as far as opens alone are concerned.
     open: Option<Instant>,
+    /// Until when each host wants no requests.
+    quiet: [Option<Instant>; 2],
+    /// The reading requests that wait, in their order.
+    waiting: BTreeMap<Place, Host>,
+    count: u64,
+}
+
+/// The place of a reading request among those that wait.
+type Place = (Priority, u64);
+
+/// Which host a request is for: the two APIs may have one or two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Host {
+    First,
+    Second,
 }
 
 /// What wants a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Turn {
     /// A reading request.
-    Read,
+    Read(Priority),
     /// An open.
     Open,
 }
 
 /// The wait that a request's turn would take is longer than the caller can wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct TooLong(pub(super) Duration);
+pub(super) enum TooLong {
+    /// The rate leaves no turn before that.
+    Rate(Duration),
+    /// The host wants no requests before that.
+    Quiet(Duration),
+}
 
 impl RateLimit {
     /// `per_second` is 0 (no limit) or from 0.001 to 10,000, as the settings were checked.
@@ -43,91 +71,278 @@ impl RateLimit {
         let spacing =
             if per_second > 0.0 { Duration::from_secs_f64(1.0 / per_second) } else { Duration::ZERO };
         let burst = per_second.floor().max(1.0) as u32;
-        Self { spacing, tolerance: spacing * (burst - 1), due: Mutex::default() }
+        let tolerance = spacing * (burst - 1);
+        Self { spacing, tolerance, state: Mutex::default(), moved_up: Notify::new() }
     }
 
-    /// Waits for a request's turn, or gives the turn up at once when it is further off than `longest`.
-    pub(super) async fn wait(&self, turn: Turn, longest: Duration) -> Result<(), TooLong> {
-        let wait = self.reserve(turn, Instant::now(), longest)?;
-        if !wait.is_zero() {
-            tokio::time::sleep(wait).await;
-        }
-        Ok(())
+    /// No request leaves for this host for so long. A longer time that was asked for before stands.
+    pub(super) fn keep_quiet(&self, host: Host, pause: Duration) {
+        let until = Instant::now() + pause;
+        let mut state = self.state();
+        let quiet = &mut state.quiet[host as usize];
+        *quiet = Some(quiet.map_or(until, |known| known.max(until)));
     }
 
-    fn reserve(&self, turn: Turn, now: Instant, longest: Duration) -> Result<Duration, TooLong> {
-        if self.spacing.is_zero() {
-            return Ok(Duration::ZERO);
+    /// Waits for a request's turn, or gives the turn up as soon as it is further off than `longest`.
+    pub(super) async fn wait(&self, host: Host, turn: Turn, longest: Duration) -> Result<(), TooLong> {
+        match turn {
+            Turn::Open => self.wait_to_open(host, longest).await,
+            Turn::Read(priority) => self.wait_to_read(host, priority, longest).await,
         }
-        let mut due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
-        let not_before_now = |due: Option<Instant>| due.map_or(now, |due| due.max(now));
-        let (any, open) = (not_before_now(due.any), not_before_now(due.open));
-        let at = match turn {
-            Turn::Read => any,
-            Turn::Open => open,
-        };
-        let wait = at.duration_since(now).saturating_sub(self.tolerance);
-        if wait > longest {
-            return Err(TooLong(wait));
-        }
-        due.any = Some(any + self.spacing);
-        if turn == Turn::Open {
-            due.open = Some(open + self.spacing);
-        }
-        Ok(wait)
     }
+
+    async fn wait_to_open(&self, host: Host, longest: Duration) -> Result<(), TooLong> {
+        let now = Instant::now();
+        let deadline = now.checked_add(longest);
+        let mut at = self.reserve_open(host, now, deadline)?;
+        loop {
+            tokio::time::sleep_until(at).await;
+            // What was asked for meanwhile holds for a turn that was given before.
+            match self.state().quiet_until(host, Instant::now()) {
+                None => return Ok(()),
+                Some(until) if is_beyond(until, deadline) => {
+                    return Err(TooLong::Quiet(until.duration_since(Instant::now())));
+                }
+                Some(until) => at = until,
+            }
+        }
+    }
+
+    fn reserve_open(&self, host: Host, now: Instant, deadline: Option<Instant>) -> Result<Instant, TooLong> {
+        let mut state = self.state();
+        if let Some(until) = state.quiet_until(host, now).filter(|until| is_beyond(*until, deadline)) {
+            return Err(TooLong::Quiet(until.duration_since(now)));
+        }
+        let [any, open] = [state.any, state.open].map(|due| due.map_or(now, |due| due.max(now)));
+        let at = open.checked_sub(self.tolerance).map_or(now, |at| at.max(now));
+        if is_beyond(at, deadline) {
+            return Err(TooLong::Rate(at.duration_since(now)));
+        }
+        (state.any, state.open) = (Some(any + self.spacing), Some(open + self.spacing));
+        Ok(at)
+    }
+
+    async fn wait_to_read(&self, host: Host, priority: Priority, longest: Duration) -> Result<(), TooLong> {
+        let deadline = Instant::now().checked_add(longest);
+        let waiter = Waiter::enter(self, host, priority);
+        loop {
+            let moved_up = self.moved_up.notified();
+            tokio::pin!(moved_up);
+            moved_up.as_mut().enable();
+            let at = match self.take(waiter.place, host, Instant::now()) {
+                Taken::Now => return Ok(()),
+                Taken::At(at) if is_beyond(at, deadline) => {
+                    return Err(TooLong::Rate(at.duration_since(Instant::now())));
+                }
+                Taken::Quiet(at) if is_beyond(at, deadline) => {
+                    return Err(TooLong::Quiet(at.duration_since(Instant::now())));
+                }
+                Taken::At(at) | Taken::Quiet(at) => at,
+            };
+            tokio::select! {
+                () = tokio::time::sleep_until(at) => {}
+                () = moved_up => {}
+            }
+        }
+    }
+
+    /// Takes the turn of a request that waits, if it has come.
+    fn take(&self, place: Place, host: Host, now: Instant) -> Taken {
+        let mut state = self.state();
+        if let Some(until) = state.quiet_until(host, now) {
+            return Taken::Quiet(until);
+        }
+        // Whoever waits for a quiet host is in nobody's way.
+        let is_ahead = |host: &Host| state.quiet_until(*host, now).is_none();
+        let ahead = state.waiting.range(..place).filter(|(_, host)| is_ahead(host)).count();
+        let due = state.any.map_or(now, |due| due.max(now));
+        let behind = self.spacing * u32::try_from(ahead).unwrap_or(u32::MAX);
+        let at = (due + behind).checked_sub(self.tolerance).unwrap_or(now);
+        if at > now || (ahead > 0 && !self.spacing.is_zero()) {
+            // Those ahead are about to take theirs.
+            return Taken::At(at.max(now + self.spacing.min(MOMENT)));
+        }
+        state.any = Some(due + self.spacing);
+        state.waiting.remove(&place);
+        Taken::Now
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A request whose turn it would be, were there not others that have not taken theirs yet, looks again after this.
+const MOMENT: Duration = Duration::from_millis(1);
+
+/// Whether a request had its turn, or when it is worth looking again.
+enum Taken {
+    Now,
+    At(Instant),
+    /// The host wants no requests.
+    Quiet(Instant),
+}
+
+impl State {
+    fn quiet_until(&self, host: Host, now: Instant) -> Option<Instant> {
+        self.quiet[host as usize].filter(|until| *until > now)
+    }
+}
+
+/// A reading request that waits; dropped, it gives its place up.
+struct Waiter<'a> {
+    limit: &'a RateLimit,
+    place: Place,
+}
+
+impl<'a> Waiter<'a> {
+    fn enter(limit: &'a RateLimit, host: Host, priority: Priority) -> Self {
+        let mut state = limit.state();
+        state.count += 1;
+        let place = (priority, state.count);
+        state.waiting.insert(place, host);
+        Self { limit, place }
+    }
+}
+
+impl Drop for Waiter<'_> {
+    fn drop(&mut self) {
+        if self.limit.state().waiting.remove(&self.place).is_some() {
+            self.limit.moved_up.notify_waiters();
+        }
+    }
+}
+
+fn is_beyond(at: Instant, deadline: Option<Instant>) -> bool {
+    deadline.is_some_and(|deadline| at > deadline)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Arc;
 
-    fn check(limit: &RateLimit, turn: Turn, now: Instant, waits: &[u128]) {
-        for expected in waits {
-            let wait = limit.reserve(turn, now, Duration::MAX).unwrap();
-            assert_eq!(wait.as_millis(), *expected, "{turn:?}");
+    const READ: Turn = Turn::Read(Priority::Candles);
+
+    /// When each of so many turns comes that are all asked for now, in ms.
+    async fn turns(limit: &Arc<RateLimit>, turn: Turn, count: usize) -> Vec<u128> {
+        let start = Instant::now();
+        let wait = |limit: Arc<RateLimit>| async move {
+            limit.wait(Host::First, turn, Duration::MAX).await.unwrap();
+            start.elapsed().as_millis()
+        };
+        let waits: Vec<_> = (0..count).map(|_| tokio::spawn(wait(Arc::clone(limit)))).collect();
+        let mut turns = Vec::new();
+        for wait in waits {
+            turns.push(wait.await.unwrap());
         }
-    }
-
-    #[test]
-    fn a_burst_passes_and_the_rest_is_spaced() {
-        let (limit, start) = (RateLimit::new(5.0), Instant::now());
-        check(&limit, Turn::Read, start, &[0, 0, 0, 0, 0, 200, 400, 600]);
-        // Ten quiet seconds fill the burst and no more.
-        check(&limit, Turn::Read, start + Duration::from_secs(10), &[0, 0, 0, 0, 0, 200]);
-    }
-
-    #[test]
-    fn an_open_overtakes_reading_requests_and_they_make_up_for_it() {
-        let (limit, start) = (RateLimit::new(2.0), Instant::now());
-        check(&limit, Turn::Read, start, &[0, 0, 500, 1_000]);
-        check(&limit, Turn::Open, start, &[0, 0, 500]);
-        check(&limit, Turn::Read, start, &[3_000]);
-    }
-
-    #[test]
-    fn a_turn_too_far_off_is_given_up_without_taking_it() {
-        let (limit, now) = (RateLimit::new(0.5), Instant::now());
-        check(&limit, Turn::Open, now, &[0]);
-        for _ in 0..3 {
-            let refused = limit.reserve(Turn::Open, now, Duration::from_secs(1));
-            assert_eq!(refused, Err(TooLong(Duration::from_secs(2))));
-        }
-        check(&limit, Turn::Open, now, &[2_000]);
+        turns
     }
 
     #[tokio::test(start_paused = true)]
-    async fn no_limit_never_waits_and_a_limit_does() {
+    async fn a_burst_passes_and_the_rest_is_spaced() {
+        let limit = Arc::new(RateLimit::new(5.0));
+        assert_eq!(turns(&limit, READ, 8).await, [0, 0, 0, 0, 0, 200, 400, 600]);
+        // Ten quiet seconds fill the burst and no more.
+        tokio::time::sleep(Duration::from_secs(10)).await;
+        assert_eq!(turns(&limit, READ, 6).await, [0, 0, 0, 0, 0, 200]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_open_overtakes_reading_requests_and_they_make_up_for_it() {
+        let limit = Arc::new(RateLimit::new(2.0));
+        assert_eq!(turns(&limit, READ, 2).await, [0, 0]);
+        assert_eq!(turns(&limit, Turn::Open, 3).await, [0, 0, 500]);
+        // Five requests left in the first half second: the sixth and seventh are due after 2.0 and 2.5 s.
+        assert_eq!(turns(&limit, READ, 2).await, [1_500, 2_000]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_worth_most_is_next_and_of_equals_what_has_waited_longest() {
+        let limit = Arc::new(RateLimit::new(1.0));
+        limit.wait(Host::First, READ, Duration::ZERO).await.unwrap();
+        let order = Arc::new(Mutex::new(Vec::new()));
+        let mut waits = Vec::new();
+        for (name, priority) in [
+            ("shown", Priority::Display),
+            ("price", Priority::Prices),
+            ("candle 1", Priority::Candles),
+            ("candle 2", Priority::Candles),
+            ("trade", Priority::Trades),
+        ] {
+            let (limit, order) = (Arc::clone(&limit), Arc::clone(&order));
+            waits.push(tokio::spawn(async move {
+                limit.wait(Host::First, Turn::Read(priority), Duration::MAX).await.unwrap();
+                order.lock().unwrap().push(name);
+            }));
+            tokio::task::yield_now().await;
+        }
+        for wait in waits {
+            wait.await.unwrap();
+        }
+        assert_eq!(*order.lock().unwrap(), ["trade", "candle 1", "candle 2", "price", "shown"]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_turn_too_far_off_is_given_up_without_taking_it() {
+        let limit = Arc::new(RateLimit::new(0.5));
+        for turn in [Turn::Open, READ] {
+            tokio::time::sleep(Duration::from_secs(100)).await;
+            assert_eq!(turns(&limit, turn, 1).await, [0]);
+            for _ in 0..3 {
+                let refused = limit.wait(Host::First, turn, Duration::from_secs(1)).await;
+                assert_eq!(refused, Err(TooLong::Rate(Duration::from_secs(2))));
+            }
+            assert_eq!(turns(&limit, turn, 1).await, [2_000]);
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn whoever_waited_behind_one_that_gave_up_moves_up() {
+        let limit = Arc::new(RateLimit::new(1.0));
+        limit.wait(Host::First, READ, Duration::ZERO).await.unwrap();
+        let first = {
+            let limit = Arc::clone(&limit);
+            tokio::spawn(async move { limit.wait(Host::First, READ, Duration::MAX).await })
+        };
+        tokio::task::yield_now().await;
         let start = Instant::now();
-        let none = RateLimit::new(0.0);
-        for _ in 0..1_000 {
-            none.wait(Turn::Read, Duration::ZERO).await.unwrap();
+        let second = turns(&limit, READ, 1);
+        tokio::pin!(second);
+        assert!(tokio::time::timeout(Duration::from_millis(100), &mut second).await.is_err());
+        first.abort();
+        second.await;
+        assert_eq!(start.elapsed().as_millis(), 1_000);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_host_that_asks_for_it_is_left_in_peace_by_all_and_no_other() {
+        let (start, limit) = (Instant::now(), Arc::new(RateLimit::new(1.0)));
+        limit.wait(Host::First, READ, Duration::ZERO).await.unwrap();
+        // One waits for its turn, when the host asks for five seconds.
+        let waits = turns(&limit, READ, 1);
+        tokio::pin!(waits);
+        assert!(tokio::time::timeout(Duration::from_millis(100), &mut waits).await.is_err());
+        limit.keep_quiet(Host::First, Duration::from_secs(5));
+        limit.keep_quiet(Host::First, Duration::from_secs(1));
+        for turn in [READ, Turn::Open] {
+            let refused = limit.wait(Host::First, turn, Duration::from_secs(4)).await;
+            assert_eq!(refused, Err(TooLong::Quiet(Duration::from_secs(5))), "{turn:?}");
         }
-        assert_eq!(start.elapsed(), Duration::ZERO);
-        let limit = RateLimit::new(1.0);
-        for _ in 0..3 {
-            limit.wait(Turn::Read, Duration::MAX).await.unwrap();
+        limit.wait(Host::Second, READ, Duration::from_secs(1)).await.unwrap();
+        assert_eq!(start.elapsed().as_millis(), 1_000);
+        waits.await;
+        assert_eq!(start.elapsed().as_millis(), 5_100);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn no_limit_never_waits_but_for_a_host_that_asks_for_it() {
+        let (start, none) = (Instant::now(), Arc::new(RateLimit::new(0.0)));
+        for turn in [READ, Turn::Open] {
+            assert!(turns(&none, turn, 1_000).await.iter().all(|wait| *wait == 0));
         }
-        assert_eq!(start.elapsed().as_millis(), 2_000);
+        none.keep_quiet(Host::First, Duration::from_secs(1));
+        turns(&none, READ, 3).await;
+        assert_eq!(start.elapsed().as_millis(), 1_000);
     }
 }

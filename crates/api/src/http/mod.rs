@@ -4,6 +4,7 @@
 mod address;
 mod client;
 mod exchange;
+mod keys;
 mod limit;
 mod transport;
 // The two kinds of request, and those that there are.
@@ -20,14 +21,15 @@ mod script;
 pub use transport::{Body, NoAnswer, Purpose, RawAnswer, Transport};
 
 use crate::observer::{Exchange, HttpObserver};
-use crate::{Credentials, Secret, Settings, TimestampFormat};
+use crate::{Credentials, Secret, Settings, TimestampFormat, TokenSource};
 use address::{Address, Payload};
 use candlewick_broker::clock::Clock;
-use candlewick_broker::{BrokerError, UnrecognisedData};
+use candlewick_broker::{BrokerError, TokenState, UnrecognisedData};
 use candlewick_sdk::{Millis, Symbol};
 use chrono::{DateTime, SecondsFormat, Utc};
 use exchange::{Answer, exchange};
-use limit::RateLimit;
+use keys::Keys;
+use limit::{Host, RateLimit};
 use reqwest::Request;
 use reqwest::header::{HeaderMap, HeaderValue};
 use std::collections::BTreeMap;
@@ -40,7 +42,7 @@ use transport::Network;
 /// [`Broker`](candlewick_broker::Broker).
 pub struct HttpBroker {
     settings: Settings,
-    credentials: Credentials,
+    credentials: Keys,
     clock: Arc<dyn Clock>,
     unrecognised: Arc<UnrecognisedData>,
     asset_types: BTreeMap<Symbol, String>,
@@ -108,7 +110,7 @@ impl HttpBroker {
             asset_types: BTreeMap::new(),
             user_id: OnceCell::new(),
             settings,
-            credentials,
+            credentials: Keys::new(credentials),
             clock,
             trading,
             prices,
@@ -123,6 +125,18 @@ impl HttpBroker {
         self
     }
 
+    /// Where the token is read anew when the venue refuses it.
+    #[must_use]
+    pub fn with_token_source(mut self, source: TokenSource) -> Self {
+        self.credentials.set_source(source);
+        self
+    }
+
+    /// Whether the venue accepts the token.
+    pub fn token_state(&self) -> Arc<TokenState> {
+        self.credentials.state()
+    }
+
     /// Shows every exchange with the trading API to `observer`.
     #[must_use]
     pub fn with_observer(mut self, observer: Arc<dyn HttpObserver>) -> Self {
@@ -130,8 +144,22 @@ impl HttpBroker {
         self
     }
 
-    /// Sends a request, reads its answer, and shows both to the observer.
-    async fn exchange(&self, api: Api, (purpose, request): (Purpose, Request)) -> Result<Answer, NoAnswer> {
+    /// Sends a request and reads its answer. What the answer asks for, that no request come for a while, holds for every
+    /// later one to its host, within the limit that is set.
+    async fn exchange(&self, api: Api, request: (Purpose, Request)) -> Result<Answer, NoAnswer> {
+        let answer = self.observed_exchange(api, request).await?;
+        if let Some(pause) = answer.retry_after.filter(|_| !answer.status.is_success()) {
+            self.rate_limit.keep_quiet(self.host(api), pause.min(self.settings.retry_after_limit()));
+        }
+        Ok(answer)
+    }
+
+    /// The same, and shows both to the observer.
+    async fn observed_exchange(
+        &self,
+        api: Api,
+        (purpose, request): (Purpose, Request),
+    ) -> Result<Answer, NoAnswer> {
         let limit = self.settings.response_limit_bytes;
         let (transport, clock) = (self.transport.as_ref(), self.clock.as_ref());
         let Some(observer) = self.observer.as_ref().filter(|_| api == Api::Trading) else {
@@ -176,12 +204,21 @@ impl HttpBroker {
         }
     }
 
+    /// Both APIs may be one host's.
+    fn host(&self, api: Api) -> Host {
+        match api {
+            Api::Prices if !self.prices.is_same_host(&self.trading) => Host::Second,
+            Api::Prices | Api::Trading => Host::First,
+        }
+    }
+
     /// The headers that an API asks for (contract 5): its credential, and a fresh timestamp on every trading
     /// request, also where the contract leaves open whether it is needed (`observed: headers and hosts`).
     fn headers(&self, api: Api) -> Result<HeaderMap, BrokerError> {
+        let Credentials { api_token, api_key } = self.credentials.current();
         let (name, secret, variable) = match api {
-            Api::Trading => ("api-token", &self.credentials.api_token, "CANDLEWICK_BROKER__API_TOKEN"),
-            Api::Prices => ("api-key", &self.credentials.api_key, "CANDLEWICK_BROKER__API_KEY"),
+            Api::Trading => ("api-token", api_token, "CANDLEWICK_BROKER__API_TOKEN"),
+            Api::Prices => ("api-key", api_key, "CANDLEWICK_BROKER__API_KEY"),
         };
         let Some(secret) = secret else {
             return Err(BrokerError::Credentials { text: format!("there is no {name}: set {variable}") });

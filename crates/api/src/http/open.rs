@@ -1,13 +1,14 @@
 //! Opening a trade: at most one request, and the truth about what is known of it (`domain 5`).
 
 use super::exchange::Answer;
-use super::limit::Turn;
+use super::keys::Refused;
+use super::limit::{TooLong, Turn};
 use super::{Api, Body, HttpBroker, NoAnswer, Purpose};
 use crate::model::{FailureBody, TradeRecord, read_record};
 use crate::order::body_of;
 use crate::rejection::reason_of;
 use crate::report::report_of;
-use candlewick_broker::{OpenOrder, OpenOutcome, Rejection, Reply};
+use candlewick_broker::{OpenOrder, OpenOutcome, Rejection, RejectionReason, Reply};
 use candlewick_sdk::Millis;
 use reqwest::header::{CONTENT_TYPE, HeaderValue};
 use reqwest::{Method, Request, StatusCode};
@@ -43,9 +44,19 @@ impl HttpBroker {
         order: &OpenOrder,
         leave_by: Millis,
     ) -> Result<Reply<TradeRecord>, Unopened> {
+        let generation = self.credentials.generation();
         let request = self.open_request(order, leave_by).await?;
         match self.exchange(Api::Trading, (Purpose::Open, request)).await {
-            Ok(answer) => self.outcome_of(&answer),
+            Ok(answer) => {
+                let outcome = self.outcome_of(&answer);
+                if let Err(Unopened::Rejected { rejection, .. }) = &outcome
+                    && rejection.reason == RejectionReason::Credentials
+                {
+                    // For later opens: this one has been sent.
+                    self.credentials.refused(generation, Refused::Opening, &rejection.text).await;
+                }
+                outcome
+            }
             Err(NoAnswer::NotConnected(text)) => {
                 Err(Unopened::NotSent { reason: self.credentials.hide_in(&text) })
             }
@@ -60,8 +71,18 @@ impl HttpBroker {
         let url = self.address(Api::Trading).join(segments).map_err(|error| not_sent(error.to_string()))?;
         let body = body_of(order, self.settings.open_body).map_err(|error| not_sent(error.to_string()))?;
         let longest = self.settings.timeout().min(self.left_until(leave_by));
-        if let Err(turn) = self.rate_limit.wait(Turn::Open, longest).await {
-            return Err(not_sent(format!("the rate limit's next turn is {:?} away", turn.0)));
+        match self.rate_limit.wait(self.host(Api::Trading), Turn::Open, longest).await {
+            Ok(()) => {}
+            Err(TooLong::Rate(wait)) => {
+                return Err(not_sent(format!("the rate limit's next turn is {wait:?} away")));
+            }
+            Err(TooLong::Quiet(left)) => {
+                let seconds = left.as_secs() + 1;
+                return Err(not_sent(format!("the venue wants no requests for another {seconds} s")));
+            }
+        }
+        if let Some(text) = self.credentials.state().refused() {
+            return Err(not_sent(format!("the venue does not accept the token: {text}")));
         }
         // The turn may have come late, and the clock may have moved meanwhile.
         let late = self.clock.now() - leave_by;
@@ -123,7 +144,7 @@ impl HttpBroker {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::super::script::{Act, Script, answer};
     use super::*;
     use crate::{OpenBody, Settings};
@@ -134,7 +155,7 @@ mod tests {
 
     const REPLY: &str = r#"{"tradeId": "01JT", "status": "OPEN"}"#;
 
-    fn order() -> OpenOrder {
+    pub(in crate::http) fn order() -> OpenOrder {
         OpenOrder {
             symbol: "BTC/USDT".parse().unwrap(),
             direction: Direction::Buy,

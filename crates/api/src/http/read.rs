@@ -1,11 +1,12 @@
 //! Reading requests: repeated on trouble that may pass, within a number and a deadline.
 
 use super::exchange::Answer;
-use super::limit::Turn;
+use super::keys::Refused;
+use super::limit::{TooLong, Turn};
 use super::{Api, Body, HttpBroker, NoAnswer, Purpose};
 use crate::model::{FailureBody, Unreadable};
 use backon::{ExponentialBuilder, Retryable};
-use candlewick_broker::{BrokerError, Reply};
+use candlewick_broker::{BrokerError, Reply, current_priority};
 use reqwest::{Method, Request, StatusCode};
 use serde_json::Value;
 use std::time::Duration;
@@ -27,8 +28,24 @@ impl HttpBroker {
         Ok(url)
     }
 
-    /// Gets an answer of 200 with a whole body, by as many requests as the settings allow.
+    /// Gets an answer of 200 with a whole body. With a token that is refused once more, where another is found by then.
     pub(super) async fn read(&self, api: Api, url: Url) -> Result<Answer, BrokerError> {
+        let generation = self.credentials.generation();
+        let read = self.read_repeatedly(api, url.clone()).await;
+        match &read {
+            Ok(_) if api == Api::Trading => self.credentials.accepted(generation),
+            Err(BrokerError::Credentials { text }) if api == Api::Trading => {
+                if self.credentials.refused(generation, Refused::Reading, text).await {
+                    return self.read_repeatedly(api, url).await;
+                }
+            }
+            Ok(_) | Err(_) => {}
+        }
+        read
+    }
+
+    /// Gets it by as many requests as the settings allow.
+    async fn read_repeatedly(&self, api: Api, url: Url) -> Result<Answer, BrokerError> {
         let deadline = Instant::now() + Duration::from_millis(self.settings.read_deadline_ms);
         let pauses = ExponentialBuilder::default()
             .with_min_delay(Duration::from_millis(self.settings.retry_pause_ms))
@@ -39,7 +56,7 @@ impl HttpBroker {
             .retry(pauses)
             .when(BrokerError::is_temporary)
             .adjust(|error, pause| {
-                let pause = pause?.max(pause_asked_for(error));
+                let pause = pause?.max(self.pause_asked_for(error));
                 (pause < deadline.saturating_duration_since(Instant::now())).then_some(pause)
             })
             .notify(|error, pause| tracing::debug!(%error, ?pause, path = url.path(), "reading again"))
@@ -52,27 +69,39 @@ impl HttpBroker {
             text: self.credentials.hide_in(&format!("{text} (GET {path})")),
         };
         let left = || deadline.saturating_duration_since(Instant::now());
-        if self.rate_limit.wait(Turn::Read, left()).await.is_err() {
-            return Err(unavailable("the rate limit leaves no turn before the deadline".into()));
+        match self.rate_limit.wait(self.host(api), Turn::Read(current_priority()), left()).await {
+            Ok(()) => {}
+            Err(TooLong::Rate(_)) => {
+                let limit = self.settings.requests_per_second;
+                let text = format!("broker.requests_per_second = {limit} leaves no turn before the deadline");
+                return Err(unavailable(text));
+            }
+            Err(TooLong::Quiet(left)) => {
+                let text = format!("it wants none for another {} s (GET {path})", left.as_secs() + 1);
+                return Err(BrokerError::RateLimited { text, retry_after: Some(left) });
+            }
         }
         let mut request = Request::new(Method::GET, url);
         *request.headers_mut() = self.headers(api)?;
         *request.timeout_mut() = Some(left().min(self.settings.timeout()));
         match self.exchange(api, (Purpose::Read, request)).await {
-            Ok(answer) => self.check_status(answer, &path),
+            Ok(answer) => self.check_status(api, answer, &path),
             Err(NoAnswer::NotConnected(text) | NoAnswer::Lost(text)) => Err(unavailable(text)),
         }
     }
 
     /// What to do about an answer to a reading request, by its status.
-    fn check_status(&self, answer: Answer, path: &str) -> Result<Answer, BrokerError> {
+    fn check_status(&self, api: Api, answer: Answer, path: &str) -> Result<Answer, BrokerError> {
         let status = answer.status;
         if status == StatusCode::OK {
             return match &answer.body {
                 Body::Whole(_) => Ok(answer),
                 Body::TooLong(_) => {
                     let limit = self.settings.response_limit_bytes;
-                    Err(self.malformed(format!("longer than {limit} bytes (GET {path})"), &answer.body))
+                    Err(self.malformed(
+                        format!("longer than broker.response_limit_bytes = {limit} (GET {path})"),
+                        &answer.body,
+                    ))
                 }
                 Body::Cut(text) => Err(BrokerError::Unavailable { text: format!("{text} (GET {path})") }),
             };
@@ -84,6 +113,9 @@ impl HttpBroker {
         let text = self.credentials.hide_in(&format!("{text} (GET {path})"));
         Err(match status {
             StatusCode::UNAUTHORIZED => BrokerError::Credentials { text },
+            StatusCode::FORBIDDEN if api == Api::Trading => {
+                BrokerError::Credentials { text: numbered(status, &text) }
+            }
             StatusCode::NOT_FOUND => BrokerError::NotFound { text },
             StatusCode::SERVICE_UNAVAILABLE if answer.retry_after.is_some() => {
                 BrokerError::RateLimited { text, retry_after: answer.retry_after }
@@ -101,6 +133,16 @@ impl HttpBroker {
             },
             _ => BrokerError::Rejected { text: numbered(status, &text) },
         })
+    }
+
+    /// How long the venue wants no requests, within the limit that is set.
+    fn pause_asked_for(&self, error: &BrokerError) -> Duration {
+        match error {
+            BrokerError::RateLimited { retry_after: Some(pause), .. } => {
+                (*pause).min(self.settings.retry_after_limit())
+            }
+            _ => Duration::ZERO,
+        }
     }
 
     /// Reads the JSON of an answer.
@@ -130,14 +172,6 @@ impl Answer {
 /// The venue's words after its status; without words they are the status.
 fn numbered(status: StatusCode, text: &str) -> String {
     if text.starts_with("HTTP ") { text.to_owned() } else { format!("HTTP {}: {text}", status.as_u16()) }
-}
-
-/// How long the venue wants no requests.
-fn pause_asked_for(error: &BrokerError) -> Duration {
-    match error {
-        BrokerError::RateLimited { retry_after: Some(pause), .. } => *pause,
-        _ => Duration::ZERO,
-    }
 }
 
 #[cfg(test)]
@@ -226,7 +260,7 @@ mod tests {
             ),
             ("404 Not Found", r#"{"message": "pair"}"#, "NotFound { text: \"pair"),
             ("400 Bad Request", r#"{"message": ["a", "b"]}"#, r#"Rejected { text: "HTTP 400: a; b (GET"#),
-            ("403 Forbidden", "<html>", r#"Rejected { text: "HTTP 403 (GET"#),
+            ("403 Forbidden", "<html>", r#"Credentials { text: "HTTP 403 (GET"#),
             (
                 "301 Moved\r\nLocation: /elsewhere",
                 "",
@@ -245,9 +279,14 @@ mod tests {
     async fn an_answer_beyond_the_limit_is_left_unread() {
         let settings = Settings { response_limit_bytes: 1_000, ..patient() };
         let long = format!("[{}]", " ".repeat(100_000));
-        check(vec![Act::Reply(answer("200 OK", &long))], settings.clone(), Err("longer than 1000 bytes"), 1)
-            .await;
-        check(vec![Act::Flood], settings, Err("longer than 1000 bytes"), 1).await;
+        check(
+            vec![Act::Reply(answer("200 OK", &long))],
+            settings.clone(),
+            Err("longer than broker.response_limit_bytes = 1000"),
+            1,
+        )
+        .await;
+        check(vec![Act::Flood], settings, Err("longer than broker.response_limit_bytes = 1000"), 1).await;
     }
 
     #[tokio::test]
@@ -259,5 +298,78 @@ mod tests {
             broker.price(&pair, candlewick_broker::AsOf::Latest).await,
             Err(BrokerError::Unavailable { .. })
         ));
+    }
+
+    #[tokio::test]
+    async fn a_pause_that_the_venue_asks_for_holds_for_every_later_request_within_its_limit() {
+        let busy = Act::Reply(answer("503 Service Unavailable\r\nRetry-After: 3600", "{}"));
+        let script = Script::start(vec![busy, Act::Reply(answer("200 OK", WALLETS))]).await;
+        let broker = script.broker(Settings { read_attempts: 1, ..patient() });
+        assert!(broker.ask_wallets().await.is_err());
+        tokio::time::pause();
+        let (start, order) = (Instant::now(), crate::http::open::tests::order());
+        let soon = broker.clock.now() + candlewick_sdk::Millis::SECOND;
+        let open = format!("{:?}", candlewick_broker::Broker::open(&broker, &order, soon).await);
+        assert!(open.contains("NotSent") && open.contains("wants no requests for another 60 s"), "{open}");
+        let again = format!(
+            "{:?}",
+            broker
+                .read_once(Api::Trading, broker.url(Api::Trading, ["token", "wallets"], &[]).unwrap(), start)
+                .await
+        );
+        assert!(again.contains("wants none for another 60 s"), "{again}");
+        assert_eq!(script.requests().len(), 1, "both were held back");
+        // An hour was asked for; a minute is the limit.
+        tokio::time::sleep(Duration::from_secs(61)).await;
+        tokio::time::resume();
+        assert!(broker.ask_wallets().await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn a_refused_token_is_read_anew_and_its_state_ends_with_another() {
+        let refused = Act::Reply(answer("401 Unauthorized", r#"{"data": {"message": "no tok-123"}}"#));
+        let good = Act::Reply(answer("200 OK", WALLETS));
+        let script = Script::start(vec![refused.clone(), refused.clone(), good.clone(), refused, good]).await;
+        let file = std::sync::Arc::new(std::sync::Mutex::new("tok-123"));
+        let read = std::sync::Arc::clone(&file);
+        let source = move || crate::Secret::new(*read.lock().unwrap()).ok();
+        let broker = script.broker(patient()).with_token_source(std::sync::Arc::new(source));
+        let state = broker.token_state();
+        assert!(broker.ask_wallets().await.is_err());
+        assert_eq!(state.refused(), Some("no [hidden] (GET /token/wallets)".to_owned()));
+        // Nothing is opened meanwhile.
+        let order = crate::http::open::tests::order();
+        let open = candlewick_broker::Broker::open(&broker, &order, candlewick_sdk::Millis::MAX).await;
+        assert!(format!("{open:?}").contains("NotSent"), "{open:?}");
+        assert_eq!(script.requests().len(), 1);
+        // A new one is used within the same question.
+        *file.lock().unwrap() = "tok-456";
+        assert!(broker.ask_wallets().await.is_ok());
+        assert_eq!(state.refused(), None);
+        let tokens: Vec<_> =
+            script.requests().iter().map(|request| request.head.contains("tok-456")).collect();
+        assert_eq!(tokens, [false, false, true]);
+        assert_eq!(broker.credentials.hide_in("tok-123 tok-456"), "[hidden] [hidden]");
+        // One that the venue refuses for a while and then accepts again.
+        assert!(broker.ask_wallets().await.is_err());
+        assert!(state.refused().is_some());
+        assert!(broker.ask_wallets().await.is_ok());
+        assert_eq!(state.refused(), None);
+    }
+
+    #[tokio::test]
+    async fn a_token_that_opens_nothing_is_not_healed_by_reading() {
+        let refused = Act::Reply(answer("403 Forbidden", r#"{"message": "no right"}"#));
+        let script = Script::start(vec![refused, Act::Reply(answer("200 OK", WALLETS))]).await;
+        let broker = script.broker(patient());
+        let order = crate::http::open::tests::order();
+        let open = candlewick_broker::Broker::open(&broker, &order, candlewick_sdk::Millis::MAX).await;
+        assert!(format!("{open:?}").contains("Rejected"), "{open:?}");
+        assert!(broker.ask_wallets().await.is_ok());
+        assert_eq!(broker.token_state().refused(), Some("no right".to_owned()));
+        // A person says that it is in order.
+        broker.token_state().accept();
+        let open = candlewick_broker::Broker::open(&broker, &order, candlewick_sdk::Millis::MAX).await;
+        assert!(!format!("{open:?}").contains("NotSent"), "{open:?}");
     }
 }

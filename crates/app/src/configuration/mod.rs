@@ -22,7 +22,7 @@ use key::KeyPath;
 pub use layer::Flag;
 pub use load::{Base, Loaded, RealMoney};
 pub use problem::{Problem, ProblemKind, Problems};
-pub use secret::{check_secrets, credentials, given as given_secrets};
+pub use secret::{check_secrets, credentials, given as given_secrets, token_source};
 pub use show::{schema, to_json, to_toml};
 pub use variants::VariantSettings;
 

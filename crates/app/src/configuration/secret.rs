@@ -2,8 +2,9 @@
 
 use super::{BrokerSettings, Loaded, Problem, Problems};
 use crate::error::AppError;
-use candlewick_api::{Credentials, Secret};
+use candlewick_api::{Credentials, Secret, TokenSource};
 use std::path::Path;
+use std::sync::Arc;
 
 /// The two credentials, by their key below `[broker]`.
 struct Place<'a> {
@@ -33,6 +34,19 @@ pub fn credentials(loaded: &Loaded) -> Result<Credentials, AppError> {
     let read =
         |place: &Place<'_>| read(place, loaded).map_err(|problem| AppError::from(Problems::from(problem)));
     Ok(Credentials { api_token: read(&token)?, api_key: read(&key)? })
+}
+
+/// Where a running bot reads its token anew, should the venue refuse it: its file. What the environment holds stays as it is.
+pub fn token_source(loaded: &Loaded) -> Option<TokenSource> {
+    let [Place { variable, file, .. }, _] = places(&loaded.config.broker);
+    let path = file.filter(|_| std::env::var_os(variable).is_none())?.to_owned();
+    Some(Arc::new(move || {
+        let read = read_file(&path);
+        if let Err(problem) = &read {
+            tracing::warn!("broker.api_token_file {}: {problem}", path.display());
+        }
+        read.ok()
+    }))
 }
 
 /// Everything that is wrong with the places of the credentials.

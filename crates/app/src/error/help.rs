@@ -2,6 +2,7 @@
 
 use super::AppError;
 use crate::candles::help_for_history;
+use crate::live::WAITING_ADVICE;
 use crate::suggestion::suggest;
 use candlewick_broker::{BrokerError, USUAL_INTERVALS};
 use candlewick_records::RecordsError;
@@ -64,6 +65,9 @@ fn help_for_records(error: &RecordsError) -> Option<String> {
 
 fn help_for_runtime(error: &RuntimeError) -> Option<String> {
     match error {
+        RuntimeError::Venue { source, .. } if source.is_temporary() => {
+            Some(format!("{}; {WAITING_ADVICE}", help_for_venue(source)))
+        }
         RuntimeError::Venue { source, .. } => Some(help_for_venue(source).to_owned()),
         RuntimeError::UnreadableEntry { .. } => {
             Some("`candlewick doctor` verifies the journal; name another with --journal".to_owned())

@@ -8,6 +8,7 @@ mod paper;
 mod real;
 mod remote;
 mod served;
+mod waiting;
 
 pub use embedded::{Embedded, Span};
 pub use journal_session::{ControlChannel, JournalSession};
@@ -15,12 +16,14 @@ pub use own_broker::{OwnBrokers, VenuePorts};
 pub use paper::connect_paper;
 pub use remote::connect_remote;
 pub use served::ServedSandbox;
+pub(crate) use waiting::ADVICE as WAITING_ADVICE;
+pub use waiting::wait_for_venue;
 
 use crate::bots::{BotSet, session_settings};
 use crate::configuration::Loaded;
 use crate::error::AppError;
 use candlewick_broker::clock::Clock;
-use candlewick_broker::{Account as AccountKind, Broker, MarketData, UnrecognisedData};
+use candlewick_broker::{Account as AccountKind, Broker, MarketData, TokenState, UnrecognisedData};
 use candlewick_engine::{Header, Session, SessionSettings, check_ladders};
 use candlewick_journal::LoggedExchange;
 use candlewick_records::TradingMode;
@@ -49,6 +52,8 @@ pub struct Connection {
     pub exchanges: mpsc::Receiver<LoggedExchange>,
     /// What the venue's adapter has met that it does not know.
     pub unrecognised: Arc<UnrecognisedData>,
+    /// Whether the venue accepts the token.
+    pub token: Arc<TokenState>,
     /// When the venue's candles end and the run with them.
     pub until: Option<Millis>,
 }
@@ -92,8 +97,18 @@ pub async fn run(
     front: FrontEnd<'_>,
 ) -> Result<Outcome, AppError> {
     let FrontEnd { mut journal, control, watchers, announce, stop } = front;
-    let Connection { market, broker, clock, runtime, account, trading, exchanges, unrecognised, until } =
-        connection;
+    let Connection {
+        market,
+        broker,
+        clock,
+        runtime,
+        account,
+        trading,
+        exchanges,
+        unrecognised,
+        token,
+        until,
+    } = connection;
     journal.check_kind(trading).await?;
     // Whatever is asked until the run begins takes no venue time.
     let hold = clock.hold();
@@ -140,6 +155,7 @@ pub async fn run(
         past,
         exchanges,
         unrecognised,
+        token,
         watchers,
         until,
     });

@@ -2,7 +2,7 @@
 
 use super::Connection;
 use super::journal_session::observer;
-use crate::configuration::{Loaded, Mode, asset_types, credentials};
+use crate::configuration::{Loaded, Mode, asset_types, credentials, token_source};
 use crate::error::AppError;
 use candlewick_api::HttpBroker;
 use candlewick_broker::Account;
@@ -25,7 +25,11 @@ pub fn connect_remote(loaded: &Loaded) -> Result<Connection, AppError> {
         Mode::Real => (Account::Real, TradingMode::Real),
     };
     let runtime = loaded.config.runtime.clone();
-    let unrecognised = venue.unrecognised();
+    let venue = match token_source(loaded) {
+        Some(source) => venue.with_token_source(source),
+        None => venue,
+    };
+    let (unrecognised, token) = (venue.unrecognised(), venue.token_state());
     let venue = Arc::new(venue);
     Ok(Connection {
         market: Arc::clone(&venue) as _,
@@ -36,6 +40,7 @@ pub fn connect_remote(loaded: &Loaded) -> Result<Connection, AppError> {
         trading,
         exchanges,
         unrecognised,
+        token,
         until: None,
     })
 }

@@ -9,12 +9,15 @@ use crate::progress::Terminal;
 use candlewick_app::bots::BotSet;
 use candlewick_app::candles;
 use candlewick_app::configuration::{Base, Flag, Loaded, Mode, Problems, RealMoney};
-use candlewick_app::live::{ControlChannel, Embedded, JournalSession, Outcome, Span, connect_remote};
+use candlewick_app::live::{
+    ControlChannel, Embedded, JournalSession, Outcome, Span, connect_remote, wait_for_venue,
+};
 use candlewick_broker::clock::{Speed, Stopwatch};
 use candlewick_sandbox::{FaultProfile, SandboxSpeed, StartTime};
 use candlewick_sdk::Millis;
 use clap::Args;
 use std::net::SocketAddr;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use tokio::runtime::Runtime;
 
@@ -24,6 +27,7 @@ use tokio::runtime::Runtime;
   candlewick live --sandbox
   candlewick live --sandbox --speed max --until-end --trades trades.csv
   candlewick live --config config/demo.toml --for 1h")]
+#[allow(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(crate) struct LiveArguments {
     /// Start the embedded venue and trade there
     #[arg(long)]
@@ -38,6 +42,9 @@ pub(crate) struct LiveArguments {
     /// Open nothing more after this much real time, track what is open to its end, and stop
     #[arg(long = "for", value_name = "SPAN", value_parser = parse_span)]
     pub(crate) run_for: Option<Millis>,
+    /// Wait for a venue that is down instead of ending with exit code 4; Ctrl-C ends the wait
+    #[arg(long, conflicts_with = "sandbox")]
+    pub(crate) wait: bool,
     /// Stop when the embedded venue's candles end
     #[arg(long, requires = "sandbox")]
     pub(crate) until_end: bool,
@@ -74,7 +81,10 @@ pub(super) fn run(arguments: &LiveArguments, context: &Context<'_>) -> Result<En
     let bots = BotSet::build(&loaded, context.registry)?;
     let runtime = Runtime::new().map_err(|error| Failure::new(FailureKind::Unexpected, error))?;
     let stopwatch = Stopwatch::start();
-    let outcome = runtime.block_on(run_bots(arguments, &loaded, bots, context))?;
+    let outcome = match runtime.block_on(run_bots(arguments, &loaded, bots, context))? {
+        ControlFlow::Continue(outcome) => outcome,
+        ControlFlow::Break(ending) => return Ok(ending),
+    };
     let shown = (arguments.trades.as_deref(), context.global.json);
     live::report(outcome, &loaded, shown, stopwatch.elapsed())
 }
@@ -84,18 +94,26 @@ async fn run_bots(
     loaded: &Loaded,
     bots: BotSet,
     context: &Context<'_>,
-) -> Result<Outcome, Failure> {
+) -> Result<ControlFlow<Ending, Outcome>, Failure> {
     // Listened for before anything begins, so that no interrupt is lost.
-    let interrupt = Interrupt::new()?;
+    let mut interrupt = Interrupt::new()?;
     let (screen, log, run_for) = (screen(arguments, loaded, context), context.log, arguments.run_for);
     if !arguments.sandbox {
         let connection = match &arguments.broker {
             Some(name) => context.brokers.connect(name, loaded)?,
             None => connect_remote(loaded)?,
         };
+        if arguments.wait {
+            // Before the journal is taken hold of: nobody else is kept from it meanwhile.
+            let announce = |text: &str| log.print(text);
+            tokio::select! {
+                () = wait_for_venue(&connection, &loaded.config.bots, &announce) => {}
+                ending = interrupt.wait() => return Ok(ControlFlow::Break(ending)),
+            }
+        }
         let (journal, control) = (JournalSession::open(loaded).await?, ControlChannel::open(loaded).await?);
         let run = ReadyRun { loaded, bots, connection, journal, control, screen, log, interrupt, run_for };
-        return run_until_stopped(run).await;
+        return run_until_stopped(run).await.map(ControlFlow::Continue);
     }
     let (journal, control) = if arguments.journal.is_some() {
         let mut journal = JournalSession::open(loaded).await?;
@@ -113,7 +131,7 @@ async fn run_bots(
     let run = ReadyRun { loaded, bots, connection, journal, control, screen, log, interrupt, run_for };
     let outcome = run_until_stopped(run).await;
     running.stop().await;
-    outcome
+    outcome.map(ControlFlow::Continue)
 }
 
 /// Starts the embedded venue over the candles of the bots.

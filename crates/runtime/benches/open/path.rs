@@ -75,6 +75,7 @@ pub(crate) async fn run(far_end: &FarEnd, file: &Path, pace: Pace, into: &mut Op
         past: Past::default(),
         exchanges,
         unrecognised,
+        token: Arc::default(),
         watchers: Vec::new(),
         until: Some(until),
     });

@@ -213,7 +213,7 @@ impl Coordinator {
                 let again = self.trades.ask_again(intent, now);
                 self.agenda.add(again.unwrap_or(now), job);
                 self.events.gate.settle_job(job);
-                return step.warn(format!("intent {intent}: no answer about its trade: {error}"));
+                return self.warn_of(&format!("intent {intent}: no answer about its trade"), &error, step);
             }
         };
         if let Some(Mistaken { news, ask_at }) = self.trades.mistaken(intent, &report, now) {

@@ -74,7 +74,9 @@ impl Coordinator {
 
     /// The balances have come at their pace.
     pub(super) fn on_balances(&mut self, answer: Result<Reply<Balances>, BrokerError>, step: &mut Step<'_>) {
-        self.agenda.add(step.now + self.balance_pace(), Job::Balances);
+        if let Some(at) = self.next_balances(step.now) {
+            self.agenda.add(at, Job::Balances);
+        }
         match answer {
             Ok(reply) => {
                 let balance = reply.value.of(self.session.account());
@@ -85,7 +87,7 @@ impl Coordinator {
                     self.audit_wallet(amount, step);
                 }
             }
-            Err(error) => step.warn(format!("no wallets: {error}")),
+            Err(error) => self.warn_of("no wallets", &error, step),
         }
     }
 

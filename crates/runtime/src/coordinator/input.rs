@@ -22,6 +22,8 @@ pub enum Input {
     Tick(SymbolId, PriceTick),
     /// A subscription has ended: prices are asked for again.
     FeedEnded(SymbolId),
+    /// The venue does not accept the token, in these words, or accepts one again.
+    Token(Option<String>),
     /// What the venue has sent so far that its adapter does not know, by name.
     Unrecognised(BTreeMap<String, u64>),
     /// All that was recorded before [`Command::MakeDurable`](super::Command::MakeDurable) is durable, or cannot be made so.

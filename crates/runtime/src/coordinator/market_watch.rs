@@ -142,6 +142,11 @@ impl MarketWatch {
         self.symbols.iter().filter(|watch| watch.is_wanted).map(|watch| (watch.id, watch.symbol))
     }
 
+    /// Whether a strategy wants the prices of a symbol.
+    pub(crate) fn is_wanted(&self, id: SymbolId) -> bool {
+        self.symbols.get(id.index()).is_some_and(|watch| watch.is_wanted)
+    }
+
     /// Puts every symbol's next grid moment on the agenda.
     pub(crate) fn begin_prices(&self, now: Millis, agenda: &mut Agenda) {
         for watch in &self.symbols {

@@ -34,6 +34,7 @@ mod orders;
 mod resolutions;
 #[cfg(test)]
 mod tests;
+mod token;
 
 pub use command::{Ask, Command, JournalEntry};
 pub use durable_open::DurableOpen;
@@ -45,7 +46,7 @@ use crate::past::Past;
 use crate::skew::SkewWatch;
 use crate::{RuntimeError, RuntimeSettings};
 use agenda::{Agenda, Job};
-use candlewick_broker::{Account, Reported, TradeReport};
+use candlewick_broker::{Account, Priority, Reported, TradeReport};
 use candlewick_engine::{Control, EventKind, Header, IntentId, Session};
 use candlewick_journal::JournalError;
 use candlewick_sdk::{Millis, Symbol};
@@ -85,6 +86,8 @@ pub struct Coordinator {
     claims: Claims,
     ending: Ending,
     rejected_rows: u64,
+    /// The venue's words, while it does not accept the token.
+    token_refused: Option<String>,
 }
 
 /// Everything a coordinator is made from.
@@ -128,6 +131,7 @@ impl Coordinator {
             claims: Claims::default(),
             ending: Ending::new(&settings, until),
             rejected_rows: 0,
+            token_refused: None,
             runs_before: past.runs,
             session: RecordedSession::new(session, past.book, account, halted, waiting),
             is_simulated,
@@ -146,6 +150,7 @@ impl Coordinator {
             Input::FeedEnded(symbol) => {
                 self.market.end_stream(symbol, now, (&mut self.events, &mut self.agenda));
             }
+            Input::Token(refused) => self.on_token(refused, step),
             Input::Unrecognised(names) => self.audit_unrecognised(names, step),
             Input::Durable(result) => self.on_durable(result, step),
             Input::EntryRefused => self.session.journal.corrupt(),
@@ -189,8 +194,8 @@ impl Coordinator {
         }
         let began = warm_up.began();
         self.market.begin_prices(began, &mut self.agenda);
-        if self.settings.wallet_every_s > 0 {
-            self.agenda.add(began + self.balance_pace(), Job::Balances);
+        if let Some(at) = self.next_balances(began) {
+            self.agenda.add(at, Job::Balances);
         }
         self.phase = Phase::Running;
     }
@@ -304,7 +309,7 @@ impl Coordinator {
             Released::Failed(error) => self.suspend(error, step),
             Released::Durable { opens, was_suspended } => {
                 if was_suspended {
-                    if !self.ending.is_stopping() {
+                    if !self.ending.is_stopping() && self.token_refused.is_none() {
                         self.control(Control::Continue, step);
                     }
                     step.warn("the journal can be written again");
@@ -337,6 +342,9 @@ impl Coordinator {
         }
         if self.session.halted().is_some() {
             return Some("the run was halted".to_owned());
+        }
+        if self.token_refused.is_some() {
+            return Some("the venue does not accept the token".to_owned());
         }
         let late = now - leave_by;
         (late > Millis::ZERO).then(|| format!("its intent was durable {late} ms too late for its signal"))
@@ -394,7 +402,19 @@ impl Coordinator {
         }
     }
 
-    fn balance_pace(&self) -> Millis {
-        Millis::from_seconds(i64::from(self.settings.wallet_every_s))
+    /// How soon a question is to be asked where there are more than a venue allows: what money hangs on first.
+    pub(crate) fn priority_of(&self, ask: &Ask) -> Priority {
+        match ask {
+            Ask::Trade(..) | Ask::NamedTrade(..) | Ask::Subscription(..) => Priority::Trades,
+            Ask::Trades | Ask::BalancesAfterTrades if self.doubts.is_searching() => Priority::Trades,
+            Ask::Balances if self.token_refused.is_some() => Priority::Trades,
+            Ask::Candles(..) => Priority::Candles,
+            Ask::Price(symbol, ..) if self.market.is_wanted(*symbol) => Priority::Prices,
+            Ask::Trades
+            | Ask::BalancesAfterTrades
+            | Ask::Balances
+            | Ask::Price(..)
+            | Ask::SettlementPrice(..) => Priority::Display,
+        }
     }
 }

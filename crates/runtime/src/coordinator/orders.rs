@@ -108,7 +108,10 @@ impl Coordinator {
     fn done(&self, step: &Step<'_>) -> ControlAnswer {
         let phase = if self.ending.is_stopping() {
             Phase::Stopping
-        } else if self.session.halted().is_some() || self.session.journal.is_suspended() {
+        } else if self.session.halted().is_some()
+            || self.session.journal.is_suspended()
+            || self.token_refused.is_some()
+        {
             Phase::Halted
         } else {
             Phase::Trading
@@ -116,7 +119,10 @@ impl Coordinator {
         ControlAnswer::Done {
             state: RunState {
                 phase,
-                reason: self.session.halted().cloned(),
+                reason: self.session.halted().cloned().or_else(|| {
+                    let text = self.token_refused.as_ref()?;
+                    Some(format!("the venue does not accept the token: {text}"))
+                }),
                 in_flight: self.session.in_state(IntentState::InFlight).count(),
                 in_doubt: self.session.in_state(IntentState::InDoubt).collect(),
                 open: self.session.in_state(IntentState::Open).count(),

@@ -78,7 +78,7 @@ impl Coordinator {
         listing.trades = rows.map(|row| self.with_possible_times(row, step)).collect();
         let is_whole = listing.ended_early.is_none();
         if let Some(error) = &listing.ended_early {
-            step.warn(format!("the venue's trades could not be listed: {error}"));
+            self.warn_of("the venue's trades could not be listed", error, step);
         }
         self.doubts.keep_listing(listing);
         if is_whole {

@@ -9,7 +9,7 @@ mod requests;
 
 pub(crate) use requests::within_deadline;
 
-use crate::control::{ControlAnswer, ControlRequest};
+use crate::control::{ControlAnswer, ControlOrder, ControlRequest};
 use crate::coordinator::{
     Answer, Command, Coordinator, CoordinatorParts, Finished, Input, OrderId, RunResult,
 };
@@ -17,7 +17,7 @@ use crate::notice::Watcher;
 use crate::past::Past;
 use crate::{Account, Notice, RuntimeError, RuntimeSettings, Stop};
 use candlewick_broker::clock::{Clock, Hold};
-use candlewick_broker::{Broker, MarketData, UnrecognisedData};
+use candlewick_broker::{Broker, MarketData, TokenState, UnrecognisedData};
 use candlewick_engine::{BotSettings, Header, Session};
 use candlewick_journal::{Journal, LoggedExchange};
 use candlewick_sdk::Millis;
@@ -46,6 +46,9 @@ pub struct Runner {
     exchanges: mpsc::Receiver<LoggedExchange>,
     /// What the venue's adapter has met that it does not know.
     unrecognised: Arc<UnrecognisedData>,
+    /// Whether the venue accepts the token, and what the coordinator knows of that.
+    token: Arc<TokenState>,
+    known_refusal: Option<String>,
     watchers: Vec<Watcher>,
     /// Where the answers to orders go.
     orders: HashMap<OrderId, oneshot::Sender<ControlAnswer>>,
@@ -83,6 +86,8 @@ pub struct Parts {
     pub exchanges: mpsc::Receiver<LoggedExchange>,
     /// What the venue's adapter has met that it does not know.
     pub unrecognised: Arc<UnrecognisedData>,
+    /// Whether the venue accepts the adapter's token.
+    pub token: Arc<TokenState>,
     /// Who watches.
     pub watchers: Vec<Watcher>,
     /// Venue time at which the run ends by itself.
@@ -115,6 +120,8 @@ impl Runner {
             journal: JournalWriter::new(parts.journal),
             exchanges: parts.exchanges,
             unrecognised: parts.unrecognised,
+            token: parts.token,
+            known_refusal: None,
             watchers: parts.watchers,
             orders: HashMap::new(),
             order_count: 0,
@@ -193,6 +200,7 @@ impl Runner {
 
     async fn feed_answer(&mut self, came: Came) {
         self.feed_exchanges();
+        self.feed_token().await;
         if let Answer::Balances(_) = &came.answer {
             let met = self.unrecognised.snapshot();
             self.feed(Input::Unrecognised(met)).await;
@@ -203,7 +211,21 @@ impl Runner {
         self.feed(Input::Answer(came.answer)).await;
     }
 
+    /// Whether the venue accepts the token, where that has changed.
+    async fn feed_token(&mut self) {
+        let refused = self.token.refused();
+        if refused != self.known_refusal {
+            self.known_refusal.clone_from(&refused);
+            self.feed(Input::Token(refused)).await;
+        }
+    }
+
     async fn feed_order(&mut self, request: ControlRequest) {
+        if request.order == ControlOrder::Resume {
+            // A person says that it is in order; the venue's next answer shows whether it is.
+            self.token.accept();
+            self.feed_token().await;
+        }
         self.order_count += 1;
         let id = OrderId(self.order_count);
         self.orders.insert(id, request.answer);
@@ -240,7 +262,10 @@ impl Runner {
 
     async fn carry_out(&mut self, command: Command, inputs: &mut VecDeque<Input>) {
         match command {
-            Command::Ask(question) => self.requests.ask(question),
+            Command::Ask(question) => {
+                let priority = self.coordinator.priority_of(&question);
+                self.requests.ask(question, priority);
+            }
             Command::Send(open) => self.requests.send(open),
             Command::Record(entry) => {
                 if let Err(error) = self.journal.record(entry) {

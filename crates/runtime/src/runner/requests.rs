@@ -4,7 +4,8 @@ use crate::adoption;
 use crate::coordinator::{Answer, Ask, DurableOpen, RequestId, Streams};
 use candlewick_broker::clock::Clock;
 use candlewick_broker::{
-    AsOf, Broker, BrokerError, Detail, MarketData, OpenOutcome, PriceFeed, Reply, TradeListing, for_intent,
+    AsOf, Broker, BrokerError, Detail, MarketData, OpenOutcome, PriceFeed, Priority, Reply, TradeListing,
+    at_priority, for_intent,
 };
 use candlewick_engine::SymbolId;
 use std::collections::HashMap;
@@ -57,9 +58,9 @@ impl Requests {
         self.running.is_empty()
     }
 
-    pub(crate) fn ask(&mut self, question: Ask) {
+    pub(crate) fn ask(&mut self, question: Ask, priority: Priority) {
         let id = question.id();
-        let task = self.running.spawn(ask(self.ports.clone(), question));
+        let task = self.running.spawn(at_priority(priority, ask(self.ports.clone(), question)));
         self.asked.insert(task.id(), id);
     }
 

@@ -124,6 +124,7 @@ pub(crate) async fn live(world: &Arc<World>, end: End, offset: Millis) -> Ended 
         settings: world.plan.settings.clone(),
         header: header(&settings),
         unrecognised: venue.unrecognised(),
+        token: venue.token_state(),
         market: Arc::clone(&venue) as _,
         broker: venue,
         clock: Arc::clone(&clock) as Arc<dyn Clock>,

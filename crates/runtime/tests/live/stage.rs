@@ -4,7 +4,7 @@ use crate::journal::{Failing, MemoryJournal};
 use crate::script::{Ask, Script, Spell, Trouble, Which};
 use crate::venue::{ScriptedVenue, USER};
 use candlewick_broker::clock::{Clock, Speed, SystemClock, VirtualClock};
-use candlewick_broker::{Account as Kind, Broker, MarketData};
+use candlewick_broker::{Account as Kind, Broker, MarketData, TokenState};
 use candlewick_engine::{
     Action, BotSettings, Event, EventKind, Header, Origin, RiskSettings, Rule, Session, SessionSettings,
     StakeSettings,
@@ -83,6 +83,8 @@ pub(crate) struct Stage {
     pub(crate) warmup: usize,
     pub(crate) wants_prices: bool,
     pub(crate) until: Option<i64>,
+    /// Whether the venue accepts the token.
+    pub(crate) token: Arc<TokenState>,
     bots: Vec<BotSettings>,
     signals: Vec<Vec<Millis>>,
     stops: Vec<(i64, Stop)>,
@@ -170,6 +172,7 @@ impl Stage {
             signals: Vec::new(),
             stops: Vec::new(),
             orders: Vec::new(),
+            token: Arc::default(),
         }
     }
 
@@ -321,6 +324,7 @@ impl Stage {
             journal,
             past: candlewick_runtime::Past::default(),
             unrecognised: Arc::default(),
+            token: self.token,
             exchanges: tokio::sync::mpsc::channel(1).1,
             watchers,
             until,

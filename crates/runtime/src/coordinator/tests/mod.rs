@@ -1,6 +1,7 @@
 //! A coordinator driven by hand: inputs at moments, and the commands that follow.
 
 mod reports;
+mod token;
 mod wallet;
 
 use super::*;

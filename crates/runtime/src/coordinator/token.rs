@@ -1,0 +1,58 @@
+//! A venue that does not accept the token: nothing is opened until it does, and the rest goes on as far as it can.
+
+use super::Coordinator;
+use super::agenda::Job;
+use super::command::Step;
+use candlewick_broker::BrokerError;
+use candlewick_engine::Control;
+use candlewick_sdk::Millis;
+
+/// How often the venue is asked with a token that it refuses, at least: a new one is found by that.
+const MAX_PROBE_PAUSE: Millis = Millis::from_seconds(10);
+
+impl Coordinator {
+    /// The venue refuses the token, in these words, or accepts one again.
+    pub(super) fn on_token(&mut self, refused: Option<String>, step: &mut Step<'_>) {
+        if self.phase.is_over() {
+            return;
+        }
+        match refused {
+            Some(text) => {
+                if self.token_refused.replace(text.clone()).is_some() {
+                    return;
+                }
+                if !self.ending.is_stopping() {
+                    self.control(Control::Suspend, step);
+                }
+                self.agenda.add(step.now + MAX_PROBE_PAUSE, Job::Balances);
+                let text = format!(
+                    "the venue does not accept the token: {text}; nothing is opened until it does: a new token in the \
+                     file of broker.api_token_file is used by itself, one in the environment after a restart"
+                );
+                self.session.alarm(text, step);
+            }
+            None if self.token_refused.take().is_some() => {
+                if !self.ending.is_stopping() && !self.session.journal.is_suspended() {
+                    self.control(Control::Continue, step);
+                }
+                step.warn("the venue accepts the token again");
+            }
+            None => {}
+        }
+    }
+
+    /// When the balances are asked for next, if ever.
+    pub(super) fn next_balances(&self, now: Millis) -> Option<Millis> {
+        let every = Millis::from_seconds(i64::from(self.settings.wallet_every_s));
+        let pace = (every > Millis::ZERO).then_some(every);
+        let probe = self.token_refused.is_some().then_some(MAX_PROBE_PAUSE);
+        pace.into_iter().chain(probe).min().map(|pause| now + pause)
+    }
+
+    /// A question that failed, for people to see; what the token is the cause of was said once.
+    pub(super) fn warn_of(&self, what: &str, error: &BrokerError, step: &mut Step<'_>) {
+        if self.token_refused.is_none() || !matches!(error, BrokerError::Credentials { .. }) {
+            step.warn(format!("{what}: {error}"));
+        }
+    }
+}
