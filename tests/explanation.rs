@@ -3,7 +3,7 @@
 
 use crate::candlewick::Folder;
 use crate::excerpt::{DAY, HOUR, MONDAY, shipped};
-use crate::recording::{edit, folder, lines, record, record_in_lock_step, write};
+use crate::recording::{folder, forge, lines, record, record_in_lock_step, write};
 use candlewick_journal::{Line, LineKind};
 use serde_json::{Value, json};
 
@@ -246,7 +246,7 @@ fn what_is_right_about_a_settlement_is_reported_and_only_what_the_journal_can_sh
         let like = format!("{of} AND body LIKE '%{from}%'");
         let sql = format!("UPDATE entries SET body = replace(body, '{from}', '{to}') WHERE {like}");
         // It lives as long as the test's process.
-        edit(&folder.path(&journal), sql.leak());
+        forge(&folder.path(&journal), sql.leak());
         let (right, wrong, text) = audited(&folder, intent, &journal);
         assert_eq!(wrong, expected, "{text}");
         assert_eq!(right.len() + wrong.len(), all.len(), "{right:?}");

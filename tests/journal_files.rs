@@ -1,8 +1,9 @@
-//! Copies of journals, and files that are written whole or not at all.
+//! Journals as they lie on the disk: edited by hand and believed by nobody, copied; and files that are written whole or not at all.
 #![cfg(unix)]
 
 use crate::candlewick::{BACKTEST, BINARY, Folder, candles, folder_with_bot};
-use crate::recording::{folder, record_in_lock_step};
+use crate::recording::{edit, folder, forge, record_in_lock_step};
+use crate::two_runs::{judged, run_until, venue_and_bot};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
@@ -64,4 +65,107 @@ fn a_program_that_dies_amid_a_file_leaves_the_old_one() {
         let run = folder.run(&arguments);
         assert!(run.code == 0 && folder.read(name).len() > 2_048, "{flag}: {}", run.stderr);
     }
+}
+
+/// Edits of a recorded session.
+const EDITS: [&str; 4] = [
+    "UPDATE entries SET body = replace(body, '\"profit\":-1000', '\"profit\":-9000') WHERE seq = \
+      (SELECT MIN(seq) FROM entries WHERE body LIKE '%\"profit\":-1000%')",
+    "UPDATE entries SET body = replace(body, '\"trading\":\"sandbox\"', '\"trading\":\"demo\"') WHERE kind = 'run'",
+    "UPDATE entries SET received = received + 1 WHERE seq = 40",
+    "DELETE FROM entries WHERE seq = (SELECT MIN(seq) FROM entries WHERE body LIKE '%\"outcome\":\"LOST\"%')",
+];
+
+#[test]
+fn an_edited_journal_is_believed_by_no_command() {
+    let folder = folder();
+    record_in_lock_step(&folder);
+    for (place, sql) in EDITS.into_iter().enumerate() {
+        let journal = format!("edited-{place}.db");
+        std::fs::copy(folder.path("run.db"), folder.path(&journal)).unwrap();
+        edit(&folder.path(&journal), sql);
+        let verified = folder.run(&["journal", "verify", "--journal", &journal]);
+        let broken = verified.stderr.split(" is broken at ").nth(1).unwrap_or_default();
+        let entry = broken.split(':').next().unwrap_or_default();
+        assert!(entry.starts_with("entry "), "{sql}: {}", verified.stderr);
+        for command in [
+            &["journal", "verify"][..],
+            &["status"],
+            &["trades"],
+            &["trades", "--csv"],
+            &["report"],
+            &["report", "--html", "page.html"],
+            &["explain", "1"],
+            &["why", "2026-01-06T03:00:00Z"],
+            &["edge", "verdict"],
+            &["parity"],
+            &["journal", "backup", "copy.db"],
+        ] {
+            let run = folder.run(&[command, &["--journal", &journal]].concat());
+            assert_eq!(run.code, 5, "{command:?}: {sql}: {}", run.stderr);
+            assert!(
+                run.stderr.contains(entry) && run.stderr.contains("help: "),
+                "{command:?}: {}",
+                run.stderr
+            );
+            assert!(command == ["parity"] || run.stdout.is_empty(), "{command:?}: {}", run.stdout);
+        }
+        for file in ["page.html", "copy.db"] {
+            assert!(!folder.path(file).exists(), "{file} after {sql}");
+        }
+    }
+}
+
+/// An answer of the venue that was edited is not shown as what it said.
+#[test]
+fn an_edited_answer_of_the_venue_is_not_explained() {
+    let folder = folder();
+    record_in_lock_step(&folder);
+    let sound = folder.run(&["journal", "verify", "--journal", "run.db", "--json"]).json();
+    assert!(sound["raw_exchanges"].as_u64() > Some(100) && sound["raw_exchanges_outside"] == 0, "{sound}");
+    let sql = "UPDATE wires SET response = replace(response, '\"amount\"', '\"Amount\"') WHERE id = \
+               (SELECT MIN(id) FROM wires WHERE intent = 5 AND response LIKE '%\"amount\"%')";
+    edit(&folder.path("run.db"), sql);
+    for command in [&["explain", "5"][..], &["journal", "verify"], &["parity"]] {
+        let run = folder.run(&[command, &["--journal", "run.db"]].concat());
+        assert_eq!(run.code, 5, "{command:?}: {}", run.stderr);
+        assert!(run.stderr.contains("raw exchange ") && run.stderr.contains("was changed"), "{}", run.stderr);
+    }
+    assert_eq!(folder.run(&["explain", "4", "--journal", "run.db"]).code, 0);
+}
+
+/// A chain can be made anew, and then only what was remembered beside the journal shows it.
+#[test]
+fn a_forged_journal_is_not_the_one_that_was_verified() {
+    let folder = folder();
+    record_in_lock_step(&folder);
+    forge(&folder.path("run.db"), EDITS[0]);
+    folder
+        .run(&["status", "--journal", "run.db"])
+        .fails(5, &["is not what was verified there before", "remove run.db.verified"]);
+    std::fs::rename(folder.path("run.db.verified"), folder.path("away")).unwrap();
+    assert_eq!(
+        folder.run(&["status", "--journal", "run.db"]).code,
+        0,
+        "a sound chain without a memory is believed"
+    );
+}
+
+#[test]
+fn an_edited_journal_is_not_traded_on() {
+    let (_served, folder) = venue_and_bot("");
+    let live = ["live", "--config", "bot.toml", "--journal", "run.db", "--json", "--quiet"];
+    run_until(&folder, &live, || judged(&folder, "run.db") > 0);
+    let later = [&live[..], &["--for", "1s"]].concat();
+    let header = "UPDATE entries SET body = replace(body, '\"trading\":\"demo\"', '\"trading\":\"real\"') WHERE seq = 1";
+    let settled = "UPDATE entries SET body = replace(body, '\"profit\":', '\"profit\":9') WHERE seq = \
+                   (SELECT MIN(seq) FROM entries WHERE body LIKE '%\"event\":\"settled\"%')";
+    std::fs::copy(folder.path("run.db"), folder.path("kept.db")).unwrap();
+    for (sql, entry) in [(header, "entry 1:"), (settled, "entry ")] {
+        std::fs::copy(folder.path("kept.db"), folder.path("run.db")).unwrap();
+        edit(&folder.path("run.db"), sql);
+        folder.run(&later).fails(5, &["is broken at", entry, "help: "]);
+    }
+    std::fs::copy(folder.path("kept.db"), folder.path("run.db")).unwrap();
+    assert_eq!(folder.run(&later).code, 0);
 }

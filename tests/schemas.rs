@@ -2,22 +2,25 @@
 #![cfg(unix)]
 
 use crate::candlewick::Folder;
-use crate::recording::{block_on, edit, folder, record_in_lock_step};
+use crate::recording::{block_on, edit, folder, forge_chain, record_in_lock_step};
 use crate::two_runs;
 use sqlx::Connection;
 
 /// The schema that this program writes.
 const PRESENT: i64 = 2;
 
-/// Makes a journal what the first schema had: requests were not kept then.
+/// Makes a journal what the first schema had: requests were neither kept nor sealed then, and nothing was remembered beside it.
 fn set_back(folder: &Folder) {
     block_on(async {
         let url = format!("sqlite:{}", folder.path("run.db").display());
         let mut connection = sqlx::SqliteConnection::connect(&url).await.unwrap();
-        let statements = "DROP TABLE wires; DELETE FROM _sqlx_migrations WHERE version > 1";
+        let statements = "DROP TABLE wires; DELETE FROM _sqlx_migrations WHERE version > 1; \
+                          UPDATE entries SET body = '{}' WHERE body LIKE '{\"exchanges\":%'";
         sqlx::raw_sql(statements).execute(&mut connection).await.unwrap();
         connection.close().await.unwrap();
     });
+    forge_chain(&folder.path("run.db"));
+    std::fs::remove_file(folder.path("run.db.verified")).unwrap();
 }
 
 fn schema(folder: &Folder) -> i64 {

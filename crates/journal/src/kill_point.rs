@@ -8,6 +8,7 @@
 use crate::chain::Pending;
 use crate::exchange::LoggedExchange;
 use crate::line::LineKind;
+use crate::seal::is_seal;
 
 /// A process's writes, counted by what they hold.
 #[derive(Debug, Default)]
@@ -65,7 +66,9 @@ impl What<'_> {
             Self::Release => return vec!["release".to_owned()],
             Self::Entries(lines, exchanges) => (lines, exchanges),
         };
-        let mut names: Vec<String> = lines.iter().map(name_of).collect();
+        // A seal is a part of its exchanges.
+        let own = lines.iter().filter(|pending| !is_seal(&pending.line.body));
+        let mut names: Vec<String> = own.map(name_of).collect();
         names.extend((!exchanges.is_empty()).then(|| "exchange".to_owned()));
         names.sort_unstable();
         names.dedup();

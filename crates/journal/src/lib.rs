@@ -20,11 +20,14 @@ mod lease;
 mod line;
 mod new_file;
 mod null_journal;
+mod point;
 mod private_file;
 mod reader;
 mod run_journal;
+mod seal;
 mod store;
 mod tee;
+mod walk;
 
 pub use backup::back_up;
 pub use chain::{ChainHash, Head, StoredLine};
@@ -39,6 +42,7 @@ pub use reader::{Reader, Verified};
 pub use run_journal::RunJournal;
 pub use store::{MAX_PENDING, Store};
 pub use tee::Tee;
+pub use walk::Walk;
 
 use async_trait::async_trait;
 use candlewick_engine::{IntentId, Recorder};

@@ -5,13 +5,17 @@ use crate::database::connection::{ANSWER_DEADLINE, Connection, Purpose, within};
 use crate::database::fault::from_sqlx;
 use crate::database::schema::{self, Found};
 use crate::line::{Line, LineKind};
-use crate::{JournalError, JournalUrl, Lease, LoggedExchange, lease};
+use crate::seal::{Seals, Unsound};
+use crate::{JournalError, JournalUrl, Lease, LoggedExchange, Walk, lease};
 use candlewick_sdk::Millis;
 use sqlx::Row;
 use sqlx::any::AnyRow;
 
 /// How many lines a page holds while a chain is verified.
 const PAGE: u32 = 1_000;
+
+/// How many exchanges a page holds meanwhile: each may be long.
+const EXCHANGES_PAGE: u32 = 200;
 
 /// The schema that brought the exchanges.
 const EXCHANGES_SINCE: i64 = 2;
@@ -21,15 +25,21 @@ pub struct Reader {
     connection: Connection,
     /// Older than this program's where nobody has written since.
     schema: i64,
+    /// The seals of exchanges that a walk has met.
+    pub(crate) seals: Seals,
 }
 
-/// A chain that holds from its first line to its last.
+/// A chain that holds from its first line to its last, and the exchanges that it covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Verified {
     /// How many lines.
     pub entries: u64,
     /// The hash of the last.
     pub head_hash: ChainHash,
+    /// How many raw exchanges the chain covers.
+    pub exchanges: u64,
+    /// How many it does not: an earlier program wrote them.
+    pub exchanges_outside: u64,
 }
 
 impl Reader {
@@ -41,11 +51,19 @@ impl Reader {
         let mut connection = Connection::open(url, Purpose::Read).await?;
         match within(ANSWER_DEADLINE, url, schema::inspect(&mut connection)).await? {
             Found::Nothing => Err(JournalError::NotFound { url: url.to_string() }),
-            Found::Schema(schema) => Ok(Self { connection, schema }),
+            Found::Schema(schema) => Ok(Self { connection, schema, seals: Seals::default() }),
         }
     }
 
-    /// At most `limit` lines from number `from` on, in their order.
+    /// From the first line on, each verified before it is handed out, so many at a time.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn walk(&mut self, page: u32) -> Result<Walk<'_>, JournalError> {
+        Walk::begin(self, page).await
+    }
+
+    /// At most `limit` lines from number `from` on, in their order; as they stand there, not verified.
     ///
     /// # Errors
     /// [`JournalError::BrokenChain`] at a row that is no line.
@@ -83,15 +101,17 @@ impl Reader {
         self.read_lines(&rows)
     }
 
-    /// The requests about an intent, in their order; none in a journal that was last written before they were kept.
+    /// The requests about an intent, in their order; none in a journal that was last written before they were kept. They
+    /// are held against the seals of the last [`Reader::walk`].
     ///
     /// # Errors
-    /// When the database does not answer, or holds what is no exchange.
+    /// When the database does not answer, or holds what is no exchange; [`JournalError::BrokenChain`] when one is not as
+    /// it was written.
     pub async fn exchanges_of(&mut self, intent: u64) -> Result<Vec<LoggedExchange>, JournalError> {
         if self.schema < EXCHANGES_SINCE {
             return Ok(Vec::new());
         }
-        let text = "SELECT intent, sent, received, what, request, response, status FROM wires \
+        let text = "SELECT id, intent, sent, received, what, request, response, status FROM wires \
                     WHERE intent = $1 ORDER BY id";
         let rows = self.rows(text, &[intent.cast_signed()]).await?;
         self.read_exchanges(&rows)
@@ -111,7 +131,7 @@ impl Reader {
         if self.schema < EXCHANGES_SINCE {
             return Ok(Vec::new());
         }
-        let text = "SELECT intent, sent, received, what, request, response, status FROM wires \
+        let text = "SELECT id, intent, sent, received, what, request, response, status FROM wires \
                     WHERE intent IS NULL AND sent >= $1 AND sent <= $2 ORDER BY id DESC LIMIT $3";
         let mut rows = self.rows(text, &[from.get(), to.get(), i64::from(limit)]).await?;
         rows.reverse();
@@ -136,45 +156,75 @@ impl Reader {
         within(ANSWER_DEADLINE, &url, async { Ok(lease::read(self.connection.any(), &url).await?.1) }).await
     }
 
-    /// Computes the chain again, from the first line to the last that the lease remembers.
+    /// Computes the chain again, from the first line to the last that the lease remembers, and holds each raw exchange
+    /// against its seal.
     ///
     /// # Errors
     /// [`JournalError::BrokenChain`] at the first line that is missing or not as it was written.
     pub async fn verify(&mut self) -> Result<Verified, JournalError> {
-        let url = self.connection.url().clone();
-        // Read first: lines that are written meanwhile lie after it.
-        let remembered = within(ANSWER_DEADLINE, &url, lease::read_head(self.connection.any(), &url)).await?;
-        let mut head = Head::EMPTY;
+        self.seals = Seals::default();
+        let mut walk = self.walk(PAGE).await?;
+        while !walk.next().await?.is_empty() {}
+        let (head, mut next, mut outside) = (walk.head(), 1, 0);
         loop {
-            let page = match self.lines(head.seq + 1, PAGE).await {
-                // A row that cannot be read hides the sound ones of its page: one at a time, then.
-                Err(JournalError::BrokenChain { .. }) => match self.lines(head.seq + 1, 1).await {
-                    Err(JournalError::BrokenChain { reason, .. }) => {
-                        return Err(broken(&url, head.seq + 1, &reason));
-                    }
-                    line => line?,
-                },
-                page => page?,
-            };
-            if page.is_empty() {
-                break;
-            }
-            for stored in page {
-                let next = head.followed_by(&stored.line);
-                let reason = if stored.seq == next.seq { "it was changed" } else { "it is missing" };
-                if next != (Head { seq: stored.seq, hash: stored.hash }) {
-                    return Err(broken(&url, next.seq, reason));
+            let page = walk.reader().exchanges_from(next).await?;
+            let Some((last, _)) = page.last() else { break };
+            let (from, last) = (next, *last);
+            // What a holder has written since is sealed by what it has written since.
+            while walk.reader().seals.next(0).is_some() && !walk.reader().seals.holds(last) {
+                if walk.next().await?.is_empty() {
+                    break;
                 }
-                if next.seq == remembered.seq && next.hash != remembered.hash {
-                    return Err(broken(&url, next.seq, "it is not the entry that was written"));
-                }
-                head = next;
             }
+            outside += walk.reader().check_exchanges(from, &page)?;
+            next = last + 1;
         }
-        if head.seq < remembered.seq {
-            return Err(broken(&url, head.seq + 1, "it is missing"));
+        if let Some((id, seq)) = self.seals.next(next) {
+            return Err(broken(self.url(), seq, &format!("raw exchange {id}, which it seals, is missing")));
         }
-        Ok(Verified { entries: head.seq, head_hash: head.hash })
+        let exchanges = self.seals.count();
+        Ok(Verified { entries: head.seq, head_hash: head.hash, exchanges, exchanges_outside: outside })
+    }
+
+    /// Holds the exchanges from this number on against their seals; how many have none.
+    fn check_exchanges(&self, from: u64, page: &[(u64, LoggedExchange)]) -> Result<u64, JournalError> {
+        let (mut next, mut outside) = (from, 0);
+        for (id, exchange) in page {
+            if let Some((missing, seq)) = self.seals.next(next).filter(|(sealed, _)| sealed < id) {
+                return Err(broken(
+                    self.url(),
+                    seq,
+                    &format!("raw exchange {missing}, which it seals, is missing"),
+                ));
+            }
+            self.seals.check(*id, exchange).map_err(|unsound| self.unsound(&unsound))?;
+            outside += u64::from(!self.seals.holds(*id));
+            next = id + 1;
+        }
+        Ok(outside)
+    }
+
+    /// A page of exchanges with their numbers, from this one on.
+    async fn exchanges_from(&mut self, id: u64) -> Result<Vec<(u64, LoggedExchange)>, JournalError> {
+        if self.schema < EXCHANGES_SINCE {
+            return Ok(Vec::new());
+        }
+        let text = "SELECT id, intent, sent, received, what, request, response, status FROM wires \
+                    WHERE id >= $1 ORDER BY id LIMIT $2";
+        let rows = self.rows(text, &[id.cast_signed(), i64::from(EXCHANGES_PAGE)]).await?;
+        rows.iter().map(|row| exchange_from(row).map_err(|error| from_sqlx(error, self.url()))).collect()
+    }
+
+    fn unsound(&self, Unsound { seq, reason }: &Unsound) -> JournalError {
+        broken(self.url(), *seq, reason)
+    }
+
+    pub(crate) const fn url(&self) -> &JournalUrl {
+        self.connection.url()
+    }
+
+    pub(crate) const fn any(&mut self) -> &mut sqlx::AnyConnection {
+        self.connection.any()
     }
 
     async fn rows(&mut self, text: &'static str, numbers: &[i64]) -> Result<Vec<AnyRow>, JournalError> {
@@ -194,9 +244,12 @@ impl Reader {
     }
 
     fn read_exchanges(&self, rows: &[AnyRow]) -> Result<Vec<LoggedExchange>, JournalError> {
-        rows.iter()
-            .map(|row| exchange_from(row).map_err(|error| from_sqlx(error, self.connection.url())))
-            .collect()
+        let read = |row| {
+            let (id, exchange) = exchange_from(row).map_err(|error| from_sqlx(error, self.url()))?;
+            self.seals.check(id, &exchange).map_err(|unsound| self.unsound(&unsound))?;
+            Ok(exchange)
+        };
+        rows.iter().map(read).collect()
     }
 
     fn read_lines(&self, rows: &[AnyRow]) -> Result<Vec<StoredLine>, JournalError> {
@@ -212,7 +265,7 @@ impl Reader {
 
 const UNREADABLE: &str = "it cannot be read";
 
-fn broken(url: &JournalUrl, seq: u64, reason: &str) -> JournalError {
+pub(crate) fn broken(url: &JournalUrl, seq: u64, reason: &str) -> JournalError {
     JournalError::BrokenChain { url: url.to_string(), seq, reason: reason.to_owned() }
 }
 
@@ -234,9 +287,9 @@ fn line_from(row: &AnyRow) -> Option<StoredLine> {
     })
 }
 
-fn exchange_from(row: &AnyRow) -> Result<LoggedExchange, sqlx::Error> {
+fn exchange_from(row: &AnyRow) -> Result<(u64, LoggedExchange), sqlx::Error> {
     let number = |column: &str| row.try_get::<Option<i64>, _>(column);
-    Ok(LoggedExchange {
+    let exchange = LoggedExchange {
         intent: number("intent")?.map(i64::cast_unsigned),
         sent: Millis::new(row.try_get("sent")?),
         received: number("received")?.map(Millis::new),
@@ -244,5 +297,6 @@ fn exchange_from(row: &AnyRow) -> Result<LoggedExchange, sqlx::Error> {
         request: row.try_get("request")?,
         response: row.try_get("response")?,
         status: number("status")?.and_then(|status| u16::try_from(status).ok()),
-    })
+    };
+    Ok((row.try_get::<i64, _>("id")?.cast_unsigned(), exchange))
 }

@@ -22,14 +22,16 @@ pub struct RunJournal {
 }
 
 impl RunJournal {
-    /// The journal of run number `run`, which begins at venue time `now`. `real_time` is the time for the lease.
+    /// The journal of run number `run`, which begins at venue time `now`. `real_time` is the time for the lease. What the
+    /// store held before has been verified.
     pub fn new(
-        store: Store,
+        mut store: Store,
         run: u64,
         now: Millis,
         real_time: impl Fn() -> Millis + Send + Sync + 'static,
     ) -> Self {
         let last_beat = real_time();
+        store.keep_point(last_beat);
         Self { store: Some(store), run, real_time: Box::new(real_time), last_beat, moment: (now, now) }
     }
 

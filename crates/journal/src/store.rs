@@ -5,17 +5,21 @@ use crate::chain::{Head, Pending};
 use crate::database::JournalUrl;
 use crate::database::connection::{ANSWER_DEADLINE, Connection, OPEN_DEADLINE, Purpose, within};
 use crate::database::fault::from_sqlx;
-use crate::database::schema;
+use crate::database::schema::{self, Found};
 use crate::exchange::{LoggedExchange, without_nul};
 use crate::kill_point::{KillPoints, What};
 use crate::lease::{self, Start, Token};
-use crate::{Holder, JournalError, LeaseTerms, Line, append};
+use crate::seal::seal;
+use crate::{Holder, JournalError, LeaseTerms, Line, LineKind, append, point};
 use candlewick_sdk::Millis;
 use sqlx::AnyConnection;
 
 /// How many lines and exchanges may wait for a commit. The driver commits long before; when the database is gone it takes
 /// no more events once [`Store::is_full`].
 pub const MAX_PENDING: usize = 100_000;
+
+/// How often the last verified line is kept meanwhile, in real time.
+const POINT_PAUSE: Millis = Millis::MINUTE;
 
 /// A journal that this process alone may write, while it holds the lease.
 ///
@@ -35,6 +39,12 @@ pub struct Store {
     exchanges_written: u64,
     lines: Vec<Pending>,
     exchanges: Vec<LoggedExchange>,
+    /// Of how many of these exchanges the seal is among the lines.
+    sealed: usize,
+    /// Run and moments of the last line that was recorded.
+    moment: Option<(u64, Millis, Millis)>,
+    /// When the last verified line was kept, once the lines before ours are verified.
+    point_kept: Option<Millis>,
     kill_points: KillPoints,
 }
 
@@ -81,11 +91,14 @@ impl Store {
             let wait = sqlx::raw_sql("SELECT 1 FROM pg_advisory_xact_lock(4891157265)");
             wait.execute(&mut *any).await.map_err(|error| from_sqlx(error, url))?;
         }
-        schema::inspect_on(any, is_server, url).await?;
+        let found = schema::inspect_on(any, is_server, url).await?;
         schema::migrate(any, url).await?;
         let token = lease::take(any, url, holder, terms, now).await?;
         let head = checked_head(any, url).await?;
         let exchanges_written = append::last_exchange(any, url).await?;
+        if found == Found::Nothing {
+            point::forget(url);
+        }
         transaction.commit().await.map_err(|error| from_sqlx(error, url))?;
         kill_points.after();
         let url = url.clone();
@@ -101,6 +114,9 @@ impl Store {
             exchanges_written,
             lines,
             exchanges,
+            sealed: 0,
+            moment: None,
+            point_kept: None,
             kill_points,
         })
     }
@@ -109,12 +125,20 @@ impl Store {
     pub fn record(&mut self, line: Line) {
         let line = Line { body: without_nul(line.body), ..line };
         let head = self.recorded().followed_by(&line);
+        self.moment = Some((line.run, line.at, line.received));
         self.lines.push(Pending { line, head });
     }
 
-    /// Takes a request and its response, to be kept beside the lines; durable as they are.
+    /// Takes a request and its response, to be kept beside the lines; durable as they are, with a note that seals them.
     pub fn record_exchange(&mut self, exchange: LoggedExchange) {
         self.exchanges.push(exchange.bounded());
+    }
+
+    /// From now on the last line is kept beside the journal as verified, `now` and again as time passes. To be called once
+    /// all lines before this process's own are verified.
+    pub fn keep_point(&mut self, now: Millis) {
+        point::write(&self.url, self.head);
+        self.point_kept = Some(now);
     }
 
     /// How many lines and exchanges wait for a commit.
@@ -157,6 +181,9 @@ impl Store {
             lease::renew(connection.any(), &self.url, &self.token, now).await?;
             self.kill_points.after();
             self.connection = Some(connection);
+            if self.point_kept.is_some_and(|kept| now - kept >= POINT_PAUSE) {
+                self.keep_point(now);
+            }
             Ok(())
         })
         .await
@@ -174,6 +201,9 @@ impl Store {
             self.kill_points.before(&What::Release);
             lease::release(connection.any(), &self.url, &self.token).await?;
             self.kill_points.after();
+            if let Some(kept) = self.point_kept {
+                self.keep_point(kept);
+            }
             connection.close().await;
             Ok(())
         })
@@ -191,13 +221,15 @@ impl Store {
         if start == Start::Within {
             connection.run(connection.begin_statement()).await?;
         }
-        let any = connection.any();
         if !was_certain {
+            let any = connection.any();
             // Locked first: a transaction of ours that is still ending has ended after that.
             let found = lease::lock(any, &self.url, &self.token).await?;
             let exchanges = append::last_exchange(any, &self.url).await?;
             self.forget_written(found, exchanges)?;
         }
+        self.seal_exchanges();
+        let any = connection.any();
         self.kill_points.before(&What::Entries(&self.lines, &self.exchanges));
         let heads = (self.head, self.recorded());
         lease::advance(any, &self.url, &self.token, heads, start).await?;
@@ -212,9 +244,20 @@ impl Store {
         self.exchanges_written += self.exchanges.len() as u64;
         self.lines.clear();
         self.exchanges.clear();
+        self.sealed = 0;
         self.is_certain = true;
         self.connection = Some(connection);
         Ok(())
+    }
+
+    /// Adds the seal of those exchanges that have none.
+    fn seal_exchanges(&mut self) {
+        let unsealed = self.exchanges.get(self.sealed..).unwrap_or_default();
+        let Some(first) = unsealed.first() else { return };
+        let (run, at, received) = self.moment.unwrap_or((0, first.sent, first.sent));
+        let body = seal(self.exchanges_written + self.sealed as u64 + 1, unsealed);
+        self.sealed = self.exchanges.len();
+        self.record(Line { run, kind: LineKind::Note, intent: None, at, received, body });
     }
 
     /// Drops from the buffer what an earlier transaction of unknown outcome has written after all.
@@ -234,6 +277,7 @@ impl Store {
         let exchanges_landed =
             usize::try_from(exchanges.saturating_sub(self.exchanges_written)).unwrap_or(usize::MAX);
         self.exchanges.drain(..exchanges_landed.min(self.exchanges.len()));
+        self.sealed = self.sealed.saturating_sub(exchanges_landed);
         self.exchanges_written = exchanges;
         Ok(())
     }

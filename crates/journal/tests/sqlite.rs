@@ -225,12 +225,12 @@ async fn the_copy_of_a_journal_that_is_being_written_is_whole_and_nobodys() {
     let copied = JournalUrl::from_path(&copy);
     let mut reader = Reader::open(&copied).await.unwrap();
     assert_eq!(reader.holder().await.unwrap(), None);
-    assert_eq!(reader.lines(1, 9).await.unwrap(), fixture.reader().await.lines(1, 3).await.unwrap());
+    assert_eq!(reader.lines(1, 9).await.unwrap(), fixture.reader().await.lines(1, 4).await.unwrap());
     assert_eq!(reader.exchanges_of(1).await.unwrap(), [exchange(1, "a")]);
     let mut second = Store::open(&copied, &Holder::of_this_process("test"), Millis::ZERO).await.unwrap();
     second.record(line("5"));
     second.close().await.unwrap();
-    assert_eq!(Reader::open(&copied).await.unwrap().verify().await.unwrap().entries, 4);
+    assert_eq!(Reader::open(&copied).await.unwrap().verify().await.unwrap().entries, 5);
 }
 
 #[tokio::test]
@@ -261,4 +261,50 @@ async fn a_copy_is_there_whole_or_not_at_all() {
     let server: JournalUrl = "postgres://ann:hunter2@db/trading".parse().unwrap();
     let error = back_up(&server, &folder.join("copy.db")).await.unwrap_err().to_string();
     assert!(error.contains("pg_dump") && !error.contains("hunter2"), "{error}");
+}
+
+/// What a store holds once it has been verified is remembered beside it: a journal with a sound chain of its own, or an older
+/// copy, does not pass for it.
+#[tokio::test]
+async fn a_journal_made_anew_is_not_the_one_that_was_verified() {
+    let fixture = sqlite().await;
+    let file = file_of(&fixture);
+    let point = PathBuf::from(format!("{}.verified", file.display()));
+    let write = async |bodies: &[&str]| {
+        let mut store = fixture.open().await.unwrap();
+        store.keep_point(Millis::ZERO);
+        record_all(&mut store, bodies);
+        store.close().await.unwrap();
+    };
+    write(&["1", "2", "3"]).await;
+    assert_eq!(mode_of(&point), 0o600);
+    let older = std::fs::read(&file).unwrap();
+    write(&["4"]).await;
+    let kept = std::fs::read(&file).unwrap();
+    let remembered = std::fs::read(&point).unwrap();
+    // An older copy.
+    std::fs::write(&file, older).unwrap();
+    let error = fixture.reader().await.verify().await.unwrap_err().to_string();
+    assert!(
+        error.contains("broken at entry 4") && error.contains(&format!("remove {}", point.display())),
+        "{error}"
+    );
+    // Another journal, whose chain holds.
+    std::fs::remove_file(&file).unwrap();
+    let mut store = fixture.open().await.unwrap();
+    assert!(!point.exists(), "another journal begins, and the former one is nobody's business");
+    record_all(&mut store, &["1", "2", "three", "4", "5"]);
+    store.close().await.unwrap();
+    fixture.reader().await.verify().await.unwrap();
+    std::fs::write(&point, &remembered).unwrap();
+    let error = fixture.reader().await.verify().await.unwrap_err();
+    assert!(matches!(error, JournalError::BrokenChain { seq: 4, .. }), "{error:?}");
+    // What cannot be read says nothing, and neither does what is not there.
+    for text in ["", "4", "4 x", "four lines"] {
+        std::fs::write(&point, text).unwrap();
+        fixture.reader().await.verify().await.unwrap();
+    }
+    std::fs::write(&file, kept).unwrap();
+    std::fs::write(&point, &remembered).unwrap();
+    assert_eq!(fixture.reader().await.verify().await.unwrap().entries, 4);
 }

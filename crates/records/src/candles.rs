@@ -1,7 +1,7 @@
 //! The candles that a journal's bots were shown, by series.
 
 use crate::error::RecordsError;
-use crate::lines::{is_candle, visit_lines};
+use crate::lines::{is_candle, visit_all};
 use crate::run::RecordedRun;
 use candlewick_engine::{Event, EventKind};
 use candlewick_journal::{LineKind, Reader};
@@ -18,7 +18,7 @@ pub async fn recorded_candles(
 ) -> Result<Vec<CandleSeries>, RecordsError> {
     let mut found: BTreeMap<Series, BTreeMap<Millis, Candle>> = BTreeMap::new();
     let mut series: Vec<Series> = Vec::new();
-    let read = visit_lines(reader, 1..u64::MAX, |stored| {
+    let read = visit_all(reader, |stored| {
         if stored.line.kind == LineKind::Run {
             let runs = RecordedRun::all_of(std::slice::from_ref(stored))?;
             series = runs.iter().flat_map(RecordedRun::series).collect();

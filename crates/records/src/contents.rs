@@ -34,10 +34,10 @@ pub struct JournalContents {
 }
 
 impl JournalContents {
-    /// Reads a journal to its present end.
+    /// Reads a journal to its present end, and verifies each line.
     ///
     /// # Errors
-    /// A journal that cannot be read, has no run yet, or holds what is no entry.
+    /// A journal that cannot be read, is not as it was written, has no run yet, or holds what is no entry.
     pub async fn read(reader: &mut Reader) -> Result<Self, RecordsError> {
         let read = read_lines(reader, Which::WithoutCandles).await?;
         let runs = RecordedRun::all_of(&read.kept)?;

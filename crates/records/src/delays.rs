@@ -1,7 +1,7 @@
 //! How long things took, as a journal recorded it: candles until they were there, orders until they arrived and opened.
 
 use crate::error::RecordsError;
-use crate::lines::{is_candle, visit_lines};
+use crate::lines::{is_candle, visit_all};
 use crate::run::RecordedRun;
 use candlewick_journal::{LineKind, Reader, StoredLine};
 use candlewick_sdk::{Millis, Payout, Series, Symbol};
@@ -99,7 +99,7 @@ impl Delays {
         let mut delays = Self::default();
         let (mut series, mut bots): (Vec<Series>, Vec<Symbol>) = (Vec::new(), Vec::new());
         let mut asked = BTreeMap::new();
-        let read = visit_lines(reader, 1..u64::MAX, |stored| {
+        let read = visit_all(reader, |stored| {
             if stored.line.kind == LineKind::Run {
                 for run in RecordedRun::all_of(std::slice::from_ref(stored))? {
                     series = run.series();

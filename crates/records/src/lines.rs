@@ -18,6 +18,7 @@ pub(crate) enum Which {
 }
 
 /// What was read.
+#[derive(Default)]
 pub(crate) struct Lines {
     /// The lines, in their order.
     pub kept: Vec<StoredLine>,
@@ -27,30 +28,74 @@ pub(crate) struct Lines {
     pub last: Option<StoredLine>,
 }
 
-/// Reads a journal to its present end.
+/// Reads a journal to its present end, and verifies each line.
+///
+/// # Errors
+/// It cannot be read, or a line is not as it was written.
+pub(crate) async fn read_lines(reader: &mut Reader, which: Which) -> Result<Lines, JournalError> {
+    let mut read = Lines::default();
+    let mut walk = reader.walk(PAGE).await?;
+    loop {
+        let page = walk.next().await?;
+        if page.is_empty() {
+            return Ok(read);
+        }
+        read.take(page, which);
+    }
+}
+
+/// The same lines as they stand there, for who knows that one of them is not as it was written.
 ///
 /// # Errors
 /// It cannot be read.
-pub(crate) async fn read_lines(reader: &mut Reader, which: Which) -> Result<Lines, JournalError> {
-    let mut read = Lines { kept: Vec::new(), candles: BTreeMap::new(), last: None };
+pub(crate) async fn read_unverified(reader: &mut Reader, which: Which) -> Result<Lines, JournalError> {
+    let mut read = Lines::default();
     loop {
         let from = read.last.as_ref().map_or(1, |last| last.seq + 1);
         let page = reader.lines(from, PAGE).await?;
-        let Some(last) = page.last() else { return Ok(read) };
-        read.last = Some(last.clone());
+        if page.is_empty() {
+            return Ok(read);
+        }
+        read.take(page, which);
+    }
+}
+
+impl Lines {
+    fn take(&mut self, page: Vec<StoredLine>, which: Which) {
+        if let Some(last) = page.last() {
+            self.last = Some(last.clone());
+        }
         for stored in page {
             if is_candle(&stored) {
-                *read.candles.entry(stored.line.run).or_default() += 1;
+                *self.candles.entry(stored.line.run).or_default() += 1;
                 if which == Which::WithoutCandles {
                     continue;
                 }
             }
-            read.kept.push(stored);
+            self.kept.push(stored);
         }
     }
 }
 
-/// Shows the lines with these numbers, without holding more than a page of them.
+/// Shows all lines, each verified, without holding more than a page of them.
+///
+/// # Errors
+/// They cannot be read, one is not as it was written, or what `visit` says.
+pub(crate) async fn visit_all(
+    reader: &mut Reader,
+    mut visit: impl FnMut(&StoredLine) -> Result<(), RecordsError>,
+) -> Result<(), RecordsError> {
+    let mut walk = reader.walk(PAGE).await?;
+    loop {
+        let page = walk.next().await?;
+        if page.is_empty() {
+            return Ok(());
+        }
+        page.iter().try_for_each(&mut visit)?;
+    }
+}
+
+/// Shows the lines with these numbers of a journal that has been verified, without holding more than a page of them.
 ///
 /// # Errors
 /// They cannot be read, or what `visit` says.

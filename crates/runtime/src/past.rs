@@ -40,8 +40,7 @@ impl Past {
     /// # Errors
     /// [`RuntimeError::Journal`] when the journal cannot be read.
     pub async fn first_header(reader: &mut Reader) -> Result<Option<Header>, RuntimeError> {
-        let first = reader.lines(1, 1).await?.into_iter().next();
-        first.map(|first| read_header(&first)).transpose()
+        first_run(reader).await?.map(|first| read_header(&first)).transpose()
     }
 
     /// The balance with which the first run began; none without an earlier run.
@@ -49,30 +48,29 @@ impl Past {
     /// # Errors
     /// [`RuntimeError::Journal`] when the journal cannot be read.
     pub async fn first_balance(reader: &mut Reader) -> Result<Option<Decimal>, RuntimeError> {
-        let first = reader.lines(1, 1).await?.into_iter().next();
-        let Some(first) = first else { return Ok(None) };
+        let Some(first) = first_run(reader).await? else { return Ok(None) };
         let header: Header = read_header(&first)?;
         let balance = header.settings.pointer("/session/balance").cloned().unwrap_or_default();
         serde_json::from_value(balance).map(Some).map_err(|error| damaged(&first, &error.to_string()))
     }
 
-    /// Folds every earlier run into a Session that has seen nothing yet.
+    /// Folds every earlier run into a Session that has seen nothing yet, and verifies each line.
     ///
     /// # Errors
-    /// [`RuntimeError::Journal`] when the journal cannot be read, [`RuntimeError::UnreadableEntry`] when an entry is not one.
+    /// [`RuntimeError::Journal`] when the journal cannot be read or is not as it was written, [`RuntimeError::UnreadableEntry`] when an entry is not one.
     pub async fn recall(reader: &mut Reader, session: &mut Session) -> Result<Self, RuntimeError> {
         let mut past = Self::default();
         let mut recall = None;
-        let mut from = 1;
+        let mut walk = reader.walk(PAGE).await?;
         loop {
-            let lines = reader.lines(from, PAGE).await?;
-            let Some(last) = lines.last() else { break };
-            from = last.seq + 1;
+            let lines = walk.next().await?;
+            if lines.is_empty() {
+                return Ok(past);
+            }
             for line in &lines {
                 past.take(line, &mut recall, session)?;
             }
         }
-        Ok(past)
     }
 
     /// Folds the lines of every earlier run into a Session that has seen nothing yet.
@@ -156,6 +154,19 @@ impl Past {
         let note: serde_json::Value = serde_json::from_str(body).unwrap_or_default();
         if let Some(id) = note.get("unexplained").and_then(serde_json::Value::as_str) {
             self.unexplained.push(id.to_owned());
+        }
+    }
+}
+
+/// The line of the first run, verified with those before it.
+async fn first_run(reader: &mut Reader) -> Result<Option<StoredLine>, RuntimeError> {
+    let mut walk = reader.walk(1).await?;
+    loop {
+        let mut lines = walk.next().await?;
+        match lines.pop() {
+            Some(first) if first.line.kind == LineKind::Run => return Ok(Some(first)),
+            Some(_) => {}
+            None => return Ok(None),
         }
     }
 }

@@ -29,7 +29,12 @@ async fn verify(url: &JournalUrl) -> Finding {
             if let Some((problem, remedy)) = exposure(url) {
                 return Check::Journal.warn(problem, remedy);
             }
-            Check::Journal.ok(format!("{url} holds {} entries, and their chain is whole", verified.entries))
+            let outside = match verified.exchanges_outside {
+                0 => String::new(),
+                count => format!("; {count} raw exchanges of an earlier program lie outside of it"),
+            };
+            Check::Journal
+                .ok(format!("{url} holds {} entries, and their chain is whole{outside}", verified.entries))
         }
         Err(error) => Check::Journal.fail(error.to_string(), remedy(&error)),
     }

@@ -5,6 +5,7 @@ use crate::candles::help_for_history;
 use crate::live::WAITING_ADVICE;
 use crate::suggestion::suggest;
 use candlewick_broker::{BrokerError, USUAL_INTERVALS};
+use candlewick_journal::JournalError;
 use candlewick_records::RecordsError;
 use candlewick_runtime::RuntimeError;
 use candlewick_search::SearchError;
@@ -15,6 +16,7 @@ pub(super) fn help_for(error: &AppError) -> Option<String> {
         AppError::Report(report) => report.help.clone(),
         AppError::History(error) => help_for_history(error),
         AppError::Search(error) => help_for_search(error),
+        AppError::Journal(error) => help_for_journal(error),
         AppError::Records(error) => help_for_records(error),
         AppError::Runtime(error) => help_for_runtime(error),
         AppError::Configuration(_)
@@ -23,7 +25,6 @@ pub(super) fn help_for(error: &AppError) -> Option<String> {
         | AppError::Simulator(_)
         | AppError::Sandbox(_)
         | AppError::Broker(_)
-        | AppError::Journal(_)
         | AppError::Control(_) => None,
     }
 }
@@ -44,8 +45,8 @@ fn help_for_search(error: &SearchError) -> Option<String> {
 
 fn help_for_records(error: &RecordsError) -> Option<String> {
     match error {
-        RecordsError::Journal(_)
-        | RecordsError::Engine(_)
+        RecordsError::Journal(error) => help_for_journal(error),
+        RecordsError::Engine(_)
         | RecordsError::Simulator(_)
         | RecordsError::UnreadableCandles { .. }
         | RecordsError::UnknownRun { .. } => None,
@@ -60,6 +61,17 @@ fn help_for_records(error: &RecordsError) -> Option<String> {
         RecordsError::UnknownSymbol { symbol, known, .. } => {
             Some(suggest(symbol.as_str(), known.iter().map(String::as_str)))
         }
+    }
+}
+
+fn help_for_journal(error: &JournalError) -> Option<String> {
+    match error {
+        JournalError::BrokenChain { .. } => Some(
+            "trust no figure of it from there on: restore a copy that `candlewick journal backup` made, or name another \
+             journal with --journal once nothing is open; `candlewick journal verify` checks all of it"
+                .to_owned(),
+        ),
+        _ => None,
     }
 }
 
@@ -80,8 +92,8 @@ fn help_for_runtime(error: &RuntimeError) -> Option<String> {
         | RuntimeError::MoneyScaleMismatch { .. }
         | RuntimeError::UnknownTrade { .. }
         | RuntimeError::TradeMismatch { .. }
-        | RuntimeError::Engine(_)
-        | RuntimeError::Journal(_) => None,
+        | RuntimeError::Engine(_) => None,
+        RuntimeError::Journal(error) => help_for_journal(error),
     }
 }
 

@@ -192,7 +192,8 @@ const fn of_journal(error: &JournalError) -> FailureKind {
         | JournalError::PermissionDenied { .. }
         | JournalError::NotAJournal { .. }
         | JournalError::NewerSchema { .. } => FailureKind::Configuration,
-        JournalError::BrokenChain { .. } | JournalError::Damaged { .. } => FailureKind::Data,
+        JournalError::BrokenChain { .. } => FailureKind::Check,
+        JournalError::Damaged { .. } => FailureKind::Data,
         JournalError::DiskFull { .. }
         | JournalError::Unavailable { .. }
         | JournalError::Unexpected { .. } => FailureKind::Unexpected,

@@ -120,11 +120,11 @@ impl Connection {
         }
     }
 
-    pub(crate) fn any(&mut self) -> &mut AnyConnection {
+    pub(crate) const fn any(&mut self) -> &mut AnyConnection {
         &mut self.any
     }
 
-    pub(crate) fn url(&self) -> &JournalUrl {
+    pub(crate) const fn url(&self) -> &JournalUrl {
         &self.url
     }
 

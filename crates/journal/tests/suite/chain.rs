@@ -1,6 +1,6 @@
 //! What was changed by hand is found, and the first entry that is not as it was is named.
 
-use super::fixture::{Fixture, record_all};
+use super::fixture::{Fixture, exchange, record_all};
 use candlewick_journal::{ChainHash, JournalError};
 
 async fn write_six(fixture: &Fixture) {
@@ -65,5 +65,97 @@ pub(crate) async fn a_shortened_journal_is_not_written_on(fixture: &Fixture) {
     match fixture.open().await.map(drop) {
         Err(JournalError::BrokenChain { seq, .. }) => assert_eq!(seq, 6),
         other => panic!("{other:?}"),
+    }
+}
+
+pub(crate) async fn each_change_of_an_exchange_is_found(fixture: &Fixture) {
+    let mut store = fixture.open().await.unwrap();
+    for number in 1..=3 {
+        record_all(&mut store, &[number.to_string()]);
+        store.record_exchange(exchange(number, "a"));
+        store.record_exchange(exchange(number, "b"));
+        store.commit().await.unwrap();
+    }
+    store.close().await.unwrap();
+    let verified = fixture.reader().await.verify().await.unwrap();
+    assert_eq!((verified.entries, verified.exchanges, verified.exchanges_outside), (6, 6, 0));
+    fixture.run("CREATE TABLE kept AS SELECT * FROM wires").await;
+    // The second of the six lines seals the exchanges 1 and 2, the fourth 3 and 4, the sixth 5 and 6.
+    for (change, expected) in [
+        ("UPDATE wires SET response = '{ }' WHERE id = 3", 4),
+        ("UPDATE wires SET response = NULL WHERE id = 1", 2),
+        ("UPDATE wires SET request = 'c' WHERE id = 4", 4),
+        ("UPDATE wires SET what = 'GET /' WHERE id = 2", 2),
+        ("UPDATE wires SET status = 500 WHERE id = 6", 6),
+        ("UPDATE wires SET sent = 6 WHERE id = 5", 6),
+        ("UPDATE wires SET received = 10 WHERE id = 5", 6),
+        ("UPDATE wires SET intent = 9 WHERE id = 3", 4),
+        ("DELETE FROM wires WHERE id = 1", 2),
+        ("DELETE FROM wires WHERE id = 4", 4),
+        ("DELETE FROM wires WHERE id = 6", 6),
+        ("DELETE FROM wires", 2),
+        ("UPDATE wires SET id = 9 WHERE id = 6", 6),
+        (
+            "INSERT INTO wires SELECT 7, intent, sent, received, what, request, response, status FROM kept WHERE id = 6",
+            6,
+        ),
+    ] {
+        fixture.run(change).await;
+        match fixture.reader().await.verify().await {
+            Err(JournalError::BrokenChain { seq, reason, .. }) => {
+                assert_eq!(seq, expected, "{change}");
+                assert!(reason.starts_with("raw exchange "), "{change}: {reason}");
+            }
+            other => panic!("{change}: {other:?}"),
+        }
+        fixture.run("DELETE FROM wires; INSERT INTO wires SELECT * FROM kept").await;
+        fixture.reader().await.verify().await.unwrap();
+    }
+    // Who has walked over the lines is handed no exchange that was changed.
+    fixture.run("UPDATE wires SET response = '{ }' WHERE id = 3").await;
+    let mut reader = fixture.reader().await;
+    let mut walk = reader.walk(4).await.unwrap();
+    while !walk.next().await.unwrap().is_empty() {}
+    assert_eq!(reader.exchanges_of(1).await.unwrap().len(), 2);
+    let error = reader.exchanges_of(2).await.unwrap_err();
+    assert!(matches!(error, JournalError::BrokenChain { seq: 4, .. }), "{error:?}");
+}
+
+/// Those that an earlier program wrote have no seal, and the program goes on with its own.
+pub(crate) async fn exchanges_without_seals_are_counted(fixture: &Fixture) {
+    fixture.open().await.unwrap().close().await.unwrap();
+    fixture
+        .run("INSERT INTO wires VALUES (1, 7, 5, 9, 'GET /', '', '{}', 200), (2, 7, 6, 9, 'GET /', '', '{}', 200)")
+        .await;
+    let verified = fixture.reader().await.verify().await.unwrap();
+    assert_eq!((verified.entries, verified.exchanges, verified.exchanges_outside), (0, 0, 2));
+    let mut store = fixture.open().await.unwrap();
+    store.record_exchange(exchange(7, "c"));
+    store.close().await.unwrap();
+    let verified = fixture.reader().await.verify().await.unwrap();
+    assert_eq!((verified.entries, verified.exchanges, verified.exchanges_outside), (1, 1, 2));
+    assert_eq!(fixture.reader().await.exchanges_of(7).await.unwrap().len(), 3);
+}
+
+pub(crate) async fn a_walk_hands_out_no_line_that_was_changed(fixture: &Fixture) {
+    write_six(fixture).await;
+    for (change, handed_out) in
+        [("UPDATE entries SET body = '0' WHERE seq = 5", 4), ("DELETE FROM entries WHERE seq = 6", 6)]
+    {
+        fixture.run(change).await;
+        let mut reader = fixture.reader().await;
+        let mut walk = reader.walk(2).await.unwrap();
+        let mut count = 0;
+        let error = loop {
+            match walk.next().await {
+                Ok(page) => count += page.len(),
+                Err(error) => break error,
+            }
+        };
+        assert!(matches!(error, JournalError::BrokenChain { .. }), "{error:?}");
+        assert!(count <= handed_out && walk.head().seq < 6, "{change}: {count}");
+        if change.starts_with("UPDATE") {
+            fixture.run("UPDATE entries SET body = '5' WHERE seq = 5").await;
+        }
     }
 }

@@ -28,11 +28,21 @@ struct Sound {
     journal: String,
     entries: u64,
     head_hash: String,
+    /// Requests and answers that the chain covers.
+    raw_exchanges: u64,
+    /// Those that it does not, because an earlier program wrote them.
+    raw_exchanges_outside: u64,
 }
 
 impl Sound {
     fn of(journal: String, verified: Verified) -> Self {
-        Self { journal, entries: verified.entries, head_hash: verified.head_hash.to_string() }
+        Self {
+            journal,
+            entries: verified.entries,
+            head_hash: verified.head_hash.to_string(),
+            raw_exchanges: verified.exchanges,
+            raw_exchanges_outside: verified.exchanges_outside,
+        }
     }
 }
 
@@ -44,7 +54,18 @@ pub(super) fn run(arguments: &VerifyArguments, context: &Context<'_>) -> Result<
 
 impl fmt::Display for Sound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { journal, entries, head_hash } = self;
-        write!(f, "{journal}: {entries} entries, each as it was written; the last has the hash {head_hash}")
+        let Self { journal, entries, head_hash, raw_exchanges, raw_exchanges_outside } = self;
+        write!(
+            f,
+            "{journal}: {entries} entries and {raw_exchanges} raw exchanges, each as it was written; the last entry has the \
+             hash {head_hash}"
+        )?;
+        if *raw_exchanges_outside > 0 {
+            write!(
+                f,
+                "\n{raw_exchanges_outside} raw exchanges of an earlier program lie outside the chain: nothing is said of them"
+            )?;
+        }
+        Ok(())
     }
 }

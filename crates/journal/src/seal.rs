@@ -1,0 +1,177 @@
+//! Seals: notes that hold the hashes of the exchanges that were committed with them, so that the chain covers those too.
+
+use crate::LoggedExchange;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// How the body of a seal begins.
+const BEGINNING: &str = "{\"exchanges\":";
+
+#[derive(Serialize, Deserialize)]
+struct Seal {
+    exchanges: Sealed,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Sealed {
+    /// The number of the first.
+    first: u64,
+    /// The hashes of it and those after it.
+    hashes: Vec<String>,
+}
+
+/// The body of the seal of these exchanges, of which the first has this number.
+pub(crate) fn seal(first: u64, exchanges: &[LoggedExchange]) -> String {
+    let hashes = (first..).zip(exchanges).map(|(id, exchange)| hash_of(id, exchange).to_hex().to_string());
+    let seal = Seal { exchanges: Sealed { first, hashes: hashes.collect() } };
+    serde_json::to_string(&seal).expect("numbers and texts are JSON")
+}
+
+/// Whether a note is a seal.
+pub(crate) fn is_seal(body: &str) -> bool {
+    body.starts_with(BEGINNING)
+}
+
+/// The hash of an exchange: blake3 over its number and its fields, texts with their lengths, each field that may be
+/// missing after a byte that says whether it is there.
+fn hash_of(id: u64, exchange: &LoggedExchange) -> blake3::Hash {
+    let LoggedExchange { intent, sent, received, what, request, response, status } = exchange;
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&id.to_le_bytes()).update(&sent.get().to_le_bytes());
+    let received = received.map(|received| received.get().cast_unsigned());
+    for number in [*intent, received, status.map(u64::from)] {
+        hasher.update(&[u8::from(number.is_some())]).update(&number.unwrap_or_default().to_le_bytes());
+    }
+    for text in [Some(what), Some(request), response.as_ref()] {
+        let length = text.map_or(0, String::len) as u64;
+        hasher.update(&[u8::from(text.is_some())]).update(&length.to_le_bytes());
+        hasher.update(text.map(String::as_bytes).unwrap_or_default());
+    }
+    hasher.finalize()
+}
+
+/// What the seals of a journal say of its exchanges, by their numbers.
+#[derive(Default)]
+pub(crate) struct Seals(BTreeMap<u64, (blake3::Hash, u64)>);
+
+/// What is wrong with an exchange, and the line that shows it.
+pub(crate) struct Unsound {
+    pub(crate) seq: u64,
+    pub(crate) reason: String,
+}
+
+impl Seals {
+    /// Takes the note of line number `seq`; one that is no seal changes nothing.
+    pub(crate) fn take(&mut self, seq: u64, body: &str) {
+        if !is_seal(body) {
+            return;
+        }
+        let Ok(Seal { exchanges }) = serde_json::from_str(body) else { return };
+        let hashes = exchanges.hashes.iter().map(|hash| blake3::Hash::from_hex(hash).ok());
+        for (id, hash) in (exchanges.first..).zip(hashes) {
+            self.0.extend(hash.map(|hash| (id, (hash, seq))));
+        }
+    }
+
+    /// How many exchanges are sealed.
+    pub(crate) fn count(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    /// Whether an exchange is sealed; none that came before the first seal is.
+    pub(crate) fn holds(&self, id: u64) -> bool {
+        self.0.contains_key(&id)
+    }
+
+    /// The first sealed number from this one on, and the line of its seal.
+    pub(crate) fn next(&self, from: u64) -> Option<(u64, u64)> {
+        self.0.range(from..).next().map(|(id, (_, seq))| (*id, *seq))
+    }
+
+    /// Holds an exchange against its seal.
+    ///
+    /// # Errors
+    /// It is not what was sealed, or came after the first seal without one.
+    pub(crate) fn check(&self, id: u64, exchange: &LoggedExchange) -> Result<(), Unsound> {
+        let Some((hash, seq)) = self.0.get(&id) else {
+            return match self.0.range(..id).next_back() {
+                Some((_, (_, seq))) => {
+                    Err(Unsound { seq: *seq, reason: format!("raw exchange {id} was added after it") })
+                }
+                None => Ok(()),
+            };
+        };
+        if hash_of(id, exchange) == *hash {
+            return Ok(());
+        }
+        Err(Unsound { seq: *seq, reason: format!("raw exchange {id}, which it seals, was changed") })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_sdk::Millis;
+
+    fn exchange() -> LoggedExchange {
+        LoggedExchange {
+            intent: Some(0),
+            sent: Millis::new(1),
+            received: Some(Millis::ZERO),
+            what: "GET /x".into(),
+            request: "ab".into(),
+            response: Some(String::new()),
+            status: Some(0),
+        }
+    }
+
+    #[test]
+    fn every_field_of_an_exchange_and_its_number_count() {
+        let changes: [fn(&mut LoggedExchange); 9] = [
+            |exchange| exchange.intent = None,
+            |exchange| exchange.sent = Millis::new(2),
+            |exchange| exchange.received = None,
+            |exchange| exchange.what = "GET /xa".into(),
+            |exchange| exchange.request = "a".into(),
+            |exchange| exchange.response = None,
+            |exchange| exchange.response = Some("b".into()),
+            |exchange| exchange.status = None,
+            |exchange| exchange.status = Some(1),
+        ];
+        let mut hashes = vec![hash_of(1, &exchange()), hash_of(2, &exchange())];
+        for change in changes {
+            let mut other = exchange();
+            change(&mut other);
+            hashes.push(hash_of(1, &other));
+        }
+        // What moves from one text to the next changes the hash.
+        hashes.push(hash_of(
+            1,
+            &LoggedExchange { what: "GET /xab".into(), request: String::new(), ..exchange() },
+        ));
+        let count = hashes.len();
+        let distinct: std::collections::HashSet<_> = hashes.into_iter().collect();
+        assert_eq!(distinct.len(), count);
+    }
+
+    #[test]
+    fn an_exchange_is_held_against_its_own_seal() {
+        let changed = LoggedExchange { status: Some(500), ..exchange() };
+        let mut seals = Seals::default();
+        seals.take(8, "{\"note\":1}");
+        assert!(seals.check(3, &changed).is_ok(), "no seal, and so an earlier program's");
+        seals.take(9, &seal(4, &[exchange(), changed.clone()]));
+        assert!(is_seal(&seal(4, &[exchange()])));
+        assert_eq!((seals.next(0), seals.count(), seals.next(5)), (Some((4, 9)), 2, Some((5, 9))));
+        for (id, exchange, is_sound) in [
+            (3, &changed, true),
+            (4, &exchange(), true),
+            (5, &changed, true),
+            (4, &changed, false),
+            (5, &exchange(), false),
+            (6, &exchange(), false),
+        ] {
+            assert_eq!(seals.check(id, exchange).is_ok(), is_sound, "{id}");
+        }
+    }
+}

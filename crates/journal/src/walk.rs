@@ -1,0 +1,107 @@
+//! A journal from its first line to its present end, each line verified before it is handed out.
+
+use crate::chain::{Head, StoredLine};
+use crate::database::connection::{ANSWER_DEADLINE, within};
+use crate::reader::{Reader, broken};
+use crate::{JournalError, JournalUrl, LineKind, lease, point};
+
+/// A walk over all lines. What was handed out is as it was written; that nothing is missing at the end is known when the walk
+/// has come there.
+pub struct Walk<'a> {
+    reader: &'a mut Reader,
+    url: JournalUrl,
+    page: u32,
+    /// The last line that was handed out.
+    head: Head,
+    /// The last line that a holder wrote, as the lease remembered it when the walk began.
+    remembered: Head,
+    /// The last line that an earlier process verified.
+    point: Option<Head>,
+}
+
+impl<'a> Walk<'a> {
+    pub(crate) async fn begin(reader: &'a mut Reader, page: u32) -> Result<Self, JournalError> {
+        let url = reader.url().clone();
+        // Both first: lines that are written meanwhile lie after them.
+        let point = point::read(&url);
+        let remembered = within(ANSWER_DEADLINE, &url, lease::read_head(reader.any(), &url)).await?;
+        Ok(Self { reader, url, page, head: Head::EMPTY, remembered, point })
+    }
+
+    /// The next lines, verified; none at the present end.
+    ///
+    /// # Errors
+    /// [`JournalError::BrokenChain`] at the first line that is missing or not as it was written.
+    pub async fn next(&mut self) -> Result<Vec<StoredLine>, JournalError> {
+        let from = self.head.seq + 1;
+        let page = match self.reader.lines(from, self.page).await {
+            // A row that cannot be read hides the sound ones of its page: one at a time, then.
+            Err(JournalError::BrokenChain { .. }) => match self.reader.lines(from, 1).await {
+                Err(JournalError::BrokenChain { reason, .. }) => {
+                    return Err(broken(&self.url, from, &reason));
+                }
+                line => line?,
+            },
+            page => page?,
+        };
+        for stored in &page {
+            self.take(stored)?;
+        }
+        if page.is_empty() {
+            self.check_end()?;
+        }
+        Ok(page)
+    }
+
+    /// The last line that was handed out.
+    pub const fn head(&self) -> Head {
+        self.head
+    }
+
+    pub(crate) const fn reader(&mut self) -> &mut Reader {
+        self.reader
+    }
+
+    fn take(&mut self, stored: &StoredLine) -> Result<(), JournalError> {
+        let next = self.head.followed_by(&stored.line);
+        let reason = if stored.seq == next.seq { "it was changed" } else { "it is missing" };
+        if next != (Head { seq: stored.seq, hash: stored.hash }) {
+            return Err(broken(&self.url, next.seq, reason));
+        }
+        if next.seq == self.remembered.seq && next.hash != self.remembered.hash {
+            return Err(broken(&self.url, next.seq, "it is not the entry that was written"));
+        }
+        if self.point.is_some_and(|point| next.seq == point.seq && next.hash != point.hash) {
+            let reason =
+                format!("it, or one before it, is not what was verified there before{}", self.advice());
+            return Err(broken(&self.url, next.seq, &reason));
+        }
+        if stored.line.kind == LineKind::Note {
+            self.reader.seals.take(stored.seq, &stored.line.body);
+        }
+        self.head = next;
+        Ok(())
+    }
+
+    fn check_end(&self) -> Result<(), JournalError> {
+        if self.head.seq < self.remembered.seq {
+            return Err(broken(&self.url, self.head.seq + 1, "it is missing"));
+        }
+        match self.point {
+            Some(point) if self.head.seq < point.seq => {
+                let reason = format!("it was verified before, and is missing{}", self.advice());
+                Err(broken(&self.url, self.head.seq + 1, &reason))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What a person does who put an older copy in its place.
+    fn advice(&self) -> String {
+        let file = point::path_of(&self.url).unwrap_or_default();
+        format!(
+            " (if you put another journal in its place yourself, remove {}, which remembers the former one)",
+            file.display()
+        )
+    }
+}
