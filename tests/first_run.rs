@@ -40,9 +40,14 @@ fn interrupted_by(signal: &str, arguments: &[&str]) -> (Option<i32>, String, Str
 fn ctrl_c_and_sigterm_end_it_cleanly_with_a_summary() {
     for (signal, expected, stop) in [("INT", 130, "interrupted"), ("TERM", 0, "terminated")] {
         let (code, printed, output) = interrupted_by(signal, &[]);
-        assert_eq!(code, Some(expected), "{signal}: {output}");
         assert!(output.contains(" stopping "), "{signal}: {output}");
         let report: Value = serde_json::from_str(&printed).unwrap();
+        // A trade whose end the venue has not told when patience ends is named, and no calm end.
+        let unfinished = report["unfinished"].as_array().unwrap();
+        let stakes: f64 = unfinished.iter().map(|one| one["amount"].as_f64().unwrap()).sum();
+        assert_eq!(report["unsettled_stakes"], stakes, "{signal}: {report}");
+        let expected = if unfinished.is_empty() || signal == "INT" { expected } else { 4 };
+        assert_eq!(code, Some(expected), "{signal}: {output}");
         assert_eq!(report["stop"], stop, "{signal}");
         assert!(report["candles"].as_u64() > Some(0), "{signal}: {report}");
         let known = report["trades"].as_u64().unwrap() + report["unsettled"].as_u64().unwrap();

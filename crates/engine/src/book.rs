@@ -169,6 +169,8 @@ impl TradeBook {
             | EventKind::Price { .. }
             | EventKind::Balance { .. }
             | EventKind::Skew { .. }
+            | EventKind::SecondTrade(_)
+            | EventKind::SecondTradeSettled { .. }
             | EventKind::Deposit { .. }
             | EventKind::Control { .. } => {}
             EventKind::Opened(opened) => {

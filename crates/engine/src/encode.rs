@@ -7,7 +7,7 @@
 use crate::reasons::ReasonShapes;
 use crate::{
     Action, Approved, Control, Edge, Entry, Event, EventKind, Header, Judgement, Opened, Origin, Refused,
-    Rejection, Settled, Taken,
+    Rejection, SecondTrade, Settled, Taken,
 };
 use candlewick_sdk::{Candle, Direction, ExpirationType, Expiry, Millis, Money, Outcome, Payout, Reason};
 
@@ -118,6 +118,8 @@ fn encode_event(event: &Event, out: &mut Vec<u8>) {
         EventKind::Control { .. } => begin(event, 11, out),
         EventKind::NotOpened { .. } => begin(event, 13, out),
         EventKind::Deposit { .. } => begin(event, 14, out),
+        EventKind::SecondTrade(_) => begin(event, 15, out),
+        EventKind::SecondTradeSettled { .. } => begin(event, 16, out),
     }
     match &event.kind {
         EventKind::Opened(_) | EventKind::Adopted(_) | EventKind::Settled(_) => {}
@@ -141,6 +143,12 @@ fn encode_event(event: &Event, out: &mut Vec<u8>) {
         EventKind::NotSent { intent } | EventKind::InDoubt { intent } => put_number(intent.number(), out),
         EventKind::Balance { amount } | EventKind::Deposit { amount } => put_money(*amount, out),
         EventKind::Skew { offset } => put_time(*offset, out),
+        EventKind::SecondTrade(SecondTrade { intent, venue_id, stake: amount })
+        | EventKind::SecondTradeSettled { intent, venue_id, profit: amount } => {
+            put_number(intent.number(), out);
+            put_money(*amount, out);
+            put_text(venue_id.as_str(), out);
+        }
         EventKind::NotOpened { intent, reserved_until } => {
             put_number(intent.number(), out);
             put_time(*reserved_until, out);

@@ -70,6 +70,17 @@ pub enum EventKind {
     },
     /// A trade's final outcome is known.
     Settled(Settled),
+    /// The venue has a second trade of one request: its stake is at risk as well.
+    SecondTrade(SecondTrade),
+    /// A second trade of a request is over.
+    SecondTradeSettled {
+        /// Whose request it was.
+        intent: IntentId,
+        /// The venue's name of the trade.
+        venue_id: VenueId,
+        /// Net profit.
+        profit: Money,
+    },
     /// Money came into the wallet, or left it (below zero), and no trade explains it.
     Deposit {
         /// How much.
@@ -120,6 +131,17 @@ pub struct Opened {
     /// What the venue took, where that is not what was ordered, or not what was known so far.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub taken: Option<Taken>,
+}
+
+/// A trade that the venue has beside the one that an intent asked for, of the same request as far as can be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SecondTrade {
+    /// Whose request it was.
+    pub intent: IntentId,
+    /// The venue's name of the trade.
+    pub venue_id: VenueId,
+    /// What it stakes.
+    pub stake: Money,
 }
 
 /// A settlement. What the venue did not say is `None`.

@@ -203,16 +203,17 @@ mod tests {
     use super::*;
     use crate::testing::{candle_event, one_bot};
     use crate::{
-        Control, EventKind, IntentState, Opened, Origin, Rejection, Settled, Taken, TradeBook, VenueId,
-        VenueSymbol,
+        Control, EventKind, IntentState, Opened, Origin, Rejection, SecondTrade, Settled, Taken, TradeBook,
+        VenueId, VenueSymbol,
     };
     use candlewick_sdk::{Outcome, Payout, Price, Text};
 
     fn every_event() -> Vec<EventKind> {
         let intent = IntentId::new(3);
+        let venue_id = VenueId::truncated("01KE60F1KJQNJN26HJFP5WRFZE");
         let opened = Opened {
             intent,
-            venue_id: Some(VenueId::truncated("01KE60F1KJQNJN26HJFP5WRFZE")),
+            venue_id: Some(venue_id),
             open_time: Some(Millis::new(7)),
             open_price: Some(0.1 + 0.2),
             close_time: None,
@@ -249,6 +250,8 @@ mod tests {
             EventKind::Settled(settled),
             EventKind::Balance { amount: Money::from_minor(1) },
             EventKind::Deposit { amount: Money::from_minor(-1) },
+            EventKind::SecondTrade(SecondTrade { intent, venue_id, stake: Money::from_minor(5) }),
+            EventKind::SecondTradeSettled { intent, venue_id, profit: Money::from_minor(-5) },
             EventKind::Skew { offset: Millis::new(-3) },
             EventKind::Control { control: Control::Resume },
         ]

@@ -36,7 +36,7 @@ mod testing;
 pub use action::{Action, Judgement, Refused};
 pub use book::{EventSequence, IntentRow, IntentState, TradeBook};
 pub use bot_verdict::BotVerdict;
-pub use event::{Control, Edge, Event, EventKind, Opened, Origin, Rejection, Settled, VenueId};
+pub use event::{Control, Edge, Event, EventKind, Opened, Origin, Rejection, SecondTrade, Settled, VenueId};
 pub use hash::JournalHash;
 pub use id::{BotId, IntentId, SeriesId, SymbolId};
 pub use journal_decoder::{DecodeError, JournalDecoder, Recorded, to_recorded_form};

@@ -3,6 +3,7 @@
 mod booking;
 mod bot_names;
 mod earlier;
+mod second_trades;
 mod stored;
 mod stretch;
 mod tournament;
@@ -20,7 +21,7 @@ use crate::risk::{self, Limits, Probe, Proposal, RiskState, View};
 use crate::stake::{Purse, Stake};
 use crate::{
     Action, Approved, BotId, BotVerdict, Control, EngineError, Event, EventKind, IntentId, Ledger, Origin,
-    Refused, Rule, SeriesId, SessionSettings, Settled, SymbolId,
+    Refused, Rule, SecondTrade, SeriesId, SessionSettings, Settled, SymbolId,
 };
 use candlewick_sdk::{
     Candle, LongerCandles, Millis, Money, MoneyScale, Payout, Price, Series, Settlement, Signal, Strategy,
@@ -43,6 +44,7 @@ pub struct Session {
     state: RiskState,
     ledger: Ledger,
     intents: Intents,
+    second_trades: Vec<SecondTrade>,
     /// When a reserved stake is next released.
     next_release: Millis,
     money_scale: MoneyScale,
@@ -101,6 +103,7 @@ impl Session {
             listeners,
             limits,
             ledger: Ledger::new(balance),
+            second_trades: Vec::new(),
             next_release: Millis::MAX,
             money_scale: scale,
         })
@@ -160,6 +163,10 @@ impl Session {
                 if let Some(judgement) = judgement {
                     actions.push(Action::Verdict(judgement));
                 }
+            }
+            EventKind::SecondTrade(trade) => self.on_second_trade(trade),
+            EventKind::SecondTradeSettled { venue_id, profit, .. } => {
+                self.end_second_trade(venue_id, *profit);
             }
             EventKind::Balance { amount } => self.ledger.record_wallet(*amount),
             EventKind::Skew { offset } => self.state.record_skew(*offset),
@@ -372,19 +379,6 @@ impl Session {
             Probe::Needed => minimum,
             Probe::NotNeeded => self.limits.step_down(bot.stake.next(purse)),
         }
-    }
-
-    /// The day that contains `at` begins; when it began.
-    fn begin_day(&mut self, at: Millis) -> Millis {
-        let (start, end) = self.limits.day_of(at);
-        self.ledger.open_day(end);
-        self.state.open_day(start);
-        start
-    }
-
-    fn open_day(&mut self, at: Millis, actions: &mut Vec<Action>) {
-        let start = self.begin_day(at);
-        actions.push(Action::DayOpened { start, equity: self.ledger.equity() });
     }
 }
 

@@ -114,7 +114,9 @@ const fn intent_of(event: &Event) -> Option<IntentId> {
     match &event.kind {
         EventKind::Opened(opened) | EventKind::Adopted(opened) => Some(opened.intent),
         EventKind::Settled(settled) => Some(settled.intent),
-        EventKind::Rejected { intent, .. }
+        EventKind::SecondTrade(trade) => Some(trade.intent),
+        EventKind::SecondTradeSettled { intent, .. }
+        | EventKind::Rejected { intent, .. }
         | EventKind::NotSent { intent }
         | EventKind::InDoubt { intent }
         | EventKind::NotOpened { intent, .. } => Some(*intent),

@@ -30,13 +30,13 @@ pub use audit::{Audit, Tally};
 pub use connect::{Account, connect, counted_balance};
 pub use coordinator::{
     Answer, Ask, Command, Coordinator, CoordinatorParts, DurableOpen, Finished, Input, JournalEntry, OrderId,
-    RequestId, RunResult, Streams,
+    RequestId, RunResult, Streams, Unfinished, UnfinishedKind,
 };
 pub use error::RuntimeError;
 pub use notice::{Funds, Interest, Notice, Notices, Received, Watcher};
 pub use past::Past;
 pub use resolver::latest_close;
 pub use runner::{Parts, Runner};
-pub use settings::RuntimeSettings;
+pub use settings::{RuntimeSettings, SecondTradeRule};
 pub use skew::{ClockEstimate, ClockSource};
 pub use stop::Stop;

@@ -27,6 +27,8 @@ pub struct RuntimeSettings {
     pub list_every_s: u32,
     /// How long a trade may be missing from the venue's list.
     pub list_lag_ms: u32,
+    /// What follows when the venue has a second trade of one request: `halt`, or `alarm` alone.
+    pub second_trade: SecondTradeRule,
     /// The highest payout that is believed, in percent of the stake: a trade that is to pay more, or has, halts the run.
     #[schemars(range(min = 1, max = 1000))]
     pub max_payout_percent: u32,
@@ -36,6 +38,17 @@ pub struct RuntimeSettings {
     pub stop_patience_s: u32,
     /// How long an interrupted run tracks open trades at most, in seconds. A second interrupt ends it at once.
     pub interrupt_patience_s: u32,
+}
+
+/// What follows when the venue has a second trade of one request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SecondTradeRule {
+    /// An alarm, and nothing more is opened before a person has looked.
+    #[default]
+    Halt,
+    /// An alarm.
+    Alarm,
 }
 
 impl Default for RuntimeSettings {
@@ -50,6 +63,7 @@ impl Default for RuntimeSettings {
             wallet_every_s: 60,
             list_every_s: 300,
             list_lag_ms: 120_000,
+            second_trade: SecondTradeRule::Halt,
             max_payout_percent: 200,
             audit_settlement_prices: true,
             stop_patience_s: 30,

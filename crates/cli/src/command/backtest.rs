@@ -14,7 +14,9 @@ use candlewick_journal::{JournalUrl, Reader};
 use candlewick_records::{Delays, counted};
 use candlewick_report::analysis::{Background, Prices, Repeat, Sensitivity};
 use candlewick_report::page::write_run_page;
-use candlewick_report::run::{Caveats, PageParts, Run, RunReport, VariantCounter, page_of, write_trades_to};
+use candlewick_report::run::{
+    Caveats, PageParts, Run, RunReport, Unsettled, VariantCounter, page_of, write_trades_to,
+};
 use candlewick_search::variants::Variant;
 use clap::Args;
 use std::collections::BTreeMap;
@@ -136,6 +138,7 @@ fn report(
         balance,
         final_balance: finished.final_balance,
         unsettled_stakes: finished.unsettled_stakes,
+        unsettled: Unsettled::Returned,
         candles: finished.candles,
         span: span.clone(),
         prices,

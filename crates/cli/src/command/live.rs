@@ -26,7 +26,10 @@ use tokio::runtime::Runtime;
 #[command(after_help = "Examples:
   candlewick live --sandbox
   candlewick live --sandbox --speed max --until-end --trades trades.csv
-  candlewick live --config config/demo.toml --for 1h")]
+  candlewick live --config config/demo.toml --for 1h
+
+Exit codes: 0 when everything is settled; 4 when the venue is unreachable, or has trades or doubts whose end is not known when
+the run ends (the next start on the journal follows them); 6 when a limit or the kill switch stopped it; 130 after Ctrl-C.")]
 #[allow(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(crate) struct LiveArguments {
     /// Start the embedded venue and trade there

@@ -19,7 +19,9 @@ use tokio::runtime::Runtime;
 #[command(
     after_help = "Needs the key of the symbol price API and no trading token. Trades open, close and pay by the \
                   [simulation] section.\n\nExamples:\n  candlewick paper --config config/demo.toml\n  \
-                  candlewick paper --config my.toml --for 1h --trades trades.csv"
+                  candlewick paper --config my.toml --for 1h --trades trades.csv\n\nExit codes: 0 when everything is settled; 4 when \
+                  prices are unreachable or trades are open at the end; 6 when a limit or the kill switch stopped it; \
+                  130 after Ctrl-C."
 )]
 pub(crate) struct PaperArguments {
     /// Open nothing more after this much real time, track what is open to its end, and stop

@@ -1,5 +1,7 @@
 //! How a live run ended: the same figures as a backtest's, and what only a live run has.
 
+mod unfinished;
+
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::output::{print, print_json, write_file};
 use candlewick_app::configuration::Loaded;
@@ -7,12 +9,14 @@ use candlewick_app::live::Outcome;
 use candlewick_engine::{IntentState, TradeBook};
 use candlewick_records::counted;
 use candlewick_report::analysis::{Background, Prices};
-use candlewick_report::run::{Caveats, Run, RunReport, write_trades_to};
+use candlewick_report::run::{Caveats, Run, RunReport, Unsettled, write_trades_to};
 use candlewick_runtime::{Audit, Finished, Stop, Tally};
+use candlewick_sdk::MoneyScale;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
+use unfinished::UnfinishedLine;
 
 /// The figures of a live run.
 #[derive(Serialize)]
@@ -21,6 +25,8 @@ struct LiveReport {
     report: RunReport,
     /// Intents that may or may not be trades.
     in_doubt: usize,
+    /// What the venue has and nobody knows the end of.
+    unfinished: Vec<UnfinishedLine>,
     /// Why it ended: `time_up`, `data_ends`, `interrupted`, `terminated`, or the name of a risk rule.
     stop: &'static str,
     /// What the wallet held when it was last read.
@@ -51,6 +57,7 @@ pub(crate) fn report(
         print_json(&LiveReport {
             report,
             in_doubt: count(&finished.book, IntentState::InDoubt),
+            unfinished: unfinished::lines(finished, outcome.settings.money_scale),
             stop: name_of(finished.stop),
             wallet: finished.wallet.map(|wallet| outcome.settings.money_scale.to_f64(wallet)),
             rejected_rows: finished.rejected_rows,
@@ -65,21 +72,25 @@ pub(crate) fn report(
 /// What a run of any kind reports.
 fn figures(outcome: &Outcome, loaded: &Loaded, elapsed: Duration) -> RunReport {
     let Outcome { finished, settings, trading, start_balance, span } = outcome;
-    let in_doubt = count(&finished.book, IntentState::InDoubt);
+    let unsettled = unfinished::holder(finished);
     RunReport::of(Run {
         book: &finished.book,
         bots: &settings.bots,
         scale: settings.money_scale,
         balance: *start_balance,
-        final_balance: finished.free + finished.open_stakes,
+        final_balance: match unsettled {
+            Unsettled::Returned => finished.free + finished.open_stakes,
+            Unsettled::AtVenue => finished.free,
+        },
         unsettled_stakes: finished.open_stakes,
+        unsettled,
         candles: finished.candles,
         span: span.clone(),
         prices: Prices::Fair,
         data_hash: None,
         journal_hash: finished.journal_hash.clone(),
         elapsed,
-        notices: notices(in_doubt, finished),
+        notices: notices(finished, settings.money_scale),
         delays: Vec::new(),
         audit_findings: findings(&finished.audits),
         caveats: Caveats::of_trading(Some(*trading), &loaded.config.simulation),
@@ -97,9 +108,10 @@ fn ending_of(finished: Finished) -> Result<Ending, Failure> {
             "nothing is lost at the venue: the next start on this journal looks there for what the journal misses",
         ));
     }
+    let unfinished = unfinished::failure(&finished).map_or(Ok(Ending::Done), Err);
     match finished.stop {
         Stop::TimeUp | Stop::DataEnds(_) => match finished.halted {
-            None => Ok(Ending::Done),
+            None => unfinished,
             Some(reason) => {
                 let problem = anyhow::anyhow!("the run ended halted: {reason}");
                 Err(Failure::new(FailureKind::Stopped, problem)
@@ -107,7 +119,7 @@ fn ending_of(finished: Finished) -> Result<Ending, Failure> {
             }
         },
         Stop::Interrupted => Ok(Ending::Interrupted),
-        Stop::Terminated => Ok(Ending::Done),
+        Stop::Terminated => unfinished,
         Stop::Limit(rule) => {
             let problem = anyhow::anyhow!("the risk limit {rule} was reached, and only a person can lift it");
             let help = "look at what happened; a new run starts with the limits of its configuration";
@@ -133,12 +145,8 @@ fn findings(audits: &BTreeMap<Audit, Tally>) -> BTreeMap<String, u64> {
     found.map(|(audit, tally)| (audit.as_str().to_owned(), tally.findings)).collect()
 }
 
-fn notices(in_doubt: usize, finished: &Finished) -> Vec<String> {
-    let mut notices = Vec::new();
-    if in_doubt > 0 {
-        let intents = counted(in_doubt as u64, "intent is", "intents are");
-        notices.push(format!("{intents} in doubt: look at the venue's own list of trades"));
-    }
+fn notices(finished: &Finished, scale: MoneyScale) -> Vec<String> {
+    let mut notices = unfinished::notices(finished, scale);
     if finished.rejected_rows > 0 {
         let rows = counted(
             finished.rejected_rows,

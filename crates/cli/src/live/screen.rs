@@ -154,6 +154,16 @@ impl Screen {
                     &format!("differs from the venue's by {offset} ms at least"),
                 );
             }
+            EventKind::SecondTrade(trade) => {
+                let (id, stake) = (trade.venue_id.as_str(), self.scale.format(trade.stake));
+                let text =
+                    format!("#{}: the venue has {id} as well, {stake} are at stake there", trade.intent);
+                self.line(event.at, BAD, "second trade", &text);
+            }
+            EventKind::SecondTradeSettled { intent, venue_id, profit } => {
+                let text = format!("#{intent} {}  {}", self.signed(*profit), venue_id.as_str());
+                self.line(event.at, NOTE, "second trade", &text);
+            }
             EventKind::Price { .. } | EventKind::Balance { .. } | EventKind::Control { .. } => {}
         }
     }

@@ -1,8 +1,8 @@
-//! Books what becomes of an intent: opened, refused, settled, or a doubt that ended.
+//! Books what becomes of an intent (opened, refused, settled, or a doubt that ended), and the days.
 
 use super::Session;
 use crate::intent::{Intent, Reinstated};
-use crate::{BotId, IntentId, Opened, Settled, SymbolId, Taken};
+use crate::{Action, BotId, IntentId, Opened, Settled, SymbolId, Taken};
 use candlewick_sdk::{Millis, Money, Outcome, Payout, Settlement};
 
 impl Session {
@@ -115,5 +115,18 @@ impl Session {
         let stakes = self.intents.release_until(now);
         self.ledger.release(stakes);
         self.next_release = self.intents.next_release();
+    }
+
+    /// The day that contains `at` begins; when it began.
+    pub(super) fn begin_day(&mut self, at: Millis) -> Millis {
+        let (start, end) = self.limits.day_of(at);
+        self.ledger.open_day(end);
+        self.state.open_day(start);
+        start
+    }
+
+    pub(super) fn open_day(&mut self, at: Millis, actions: &mut Vec<Action>) {
+        let start = self.begin_day(at);
+        actions.push(Action::DayOpened { start, equity: self.ledger.equity() });
     }
 }

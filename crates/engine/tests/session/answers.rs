@@ -2,7 +2,7 @@
 
 use crate::event::{
     NO_SKEW, adopted, at, bare, cancelled, candle, deposit, drew, in_doubt, lost, not_opened, not_sent,
-    opened, rejected, second, won,
+    opened, rejected, second, second_trade, second_trade_settled, won,
 };
 use crate::script::Script;
 use crate::test_session::TestSession;
@@ -239,4 +239,21 @@ fn a_trade_the_other_way_or_on_another_symbol_is_no_evidence() {
     assert_eq!(judged(took(Direction::Buy, 5_000, None)), (Direction::Buy, true));
     assert_eq!(judged(took(Direction::Sell, 1_000, None)), (Direction::Sell, false));
     assert_eq!(judged(took(Direction::Buy, 1_000, Some("ETHUSDT"))), (Direction::Buy, false));
+}
+
+#[test]
+fn a_second_trade_of_a_request_is_at_stake_until_it_is_over() {
+    let mut session = TestSession::new(&[bot()], |_| {});
+    session.check_money(&[
+        (candle(0, 1), "#1 a BUY 10.00", [999_000, 1_000]),
+        (at(62, opened(1)), "", [999_000, 1_000]),
+        (at(63, second_trade(1, "b", 1_000)), "", [998_000, 2_000]),
+        // It is told once.
+        (at(64, second_trade(1, "b", 1_000)), "", [998_000, 2_000]),
+        (at(126, won(1, 800)), "", [999_800, 1_000]),
+        (at(127, second_trade_settled(1, "c", 800)), "", [999_800, 1_000]),
+        (at(128, second_trade_settled(1, "b", -1_000)), "", [999_800, 0]),
+        (at(129, second_trade_settled(1, "b", -1_000)), "", [999_800, 0]),
+    ]);
+    assert_eq!(session.session.ledger().day_profit(), Money::from_minor(-200));
 }

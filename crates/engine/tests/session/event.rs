@@ -1,7 +1,8 @@
 //! Events in few words. Minutes and seconds are counted from 2026-01-05 00:00 UTC.
 
 use candlewick_engine::{
-    Control, Event, EventKind, IntentId, Opened, Origin, Rejection, SeriesId, Settled, SymbolId,
+    Control, Event, EventKind, IntentId, Opened, Origin, Rejection, SecondTrade, SeriesId, Settled, SymbolId,
+    VenueId,
 };
 use candlewick_sdk::serde_json::{from_value, json};
 use candlewick_sdk::{Candle, Interval, Millis, Money, Ohlcv, Outcome, Payout, Price};
@@ -98,6 +99,17 @@ pub(crate) fn adopted(intent: u64) -> EventKind {
 /// Not opened; the stake stays reserved until a second.
 pub(crate) fn not_opened(intent: u64, until: i64) -> EventKind {
     EventKind::NotOpened { intent: IntentId::new(intent), reserved_until: second(until) }
+}
+
+/// A second trade of an intent's request.
+pub(crate) fn second_trade(intent: u64, id: &str, minor: i64) -> EventKind {
+    let (intent, venue_id) = (IntentId::new(intent), VenueId::truncated(id));
+    EventKind::SecondTrade(SecondTrade { intent, venue_id, stake: Money::from_minor(minor) })
+}
+
+pub(crate) fn second_trade_settled(intent: u64, id: &str, minor: i64) -> EventKind {
+    let (intent, venue_id) = (IntentId::new(intent), VenueId::truncated(id));
+    EventKind::SecondTradeSettled { intent, venue_id, profit: Money::from_minor(minor) }
 }
 
 pub(crate) fn deposit(amount: i64) -> EventKind {

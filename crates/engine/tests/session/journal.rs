@@ -1,7 +1,8 @@
 //! What the hash of a journal covers: every kind of entry, and every part of each.
 
 use crate::event::{
-    NO_SKEW, at, bare, candle, control, deposit, minute, not_opened, rejected, settled, symbol_id,
+    NO_SKEW, at, bare, candle, control, deposit, minute, not_opened, rejected, second_trade,
+    second_trade_settled, settled, symbol_id,
 };
 use crate::script::Script;
 use crate::test_session::TestSession;
@@ -114,6 +115,14 @@ fn kinds() -> Vec<EventKind> {
         EventKind::Price { symbol: symbol_id(0), price: price(1, 2.0) },
         EventKind::Rejected { intent: IntentId::new(2), rejection: Rejection::NoPrice },
         EventKind::NotSent { intent },
+        second_trade(1, "a", 1),
+        second_trade(2, "a", 1),
+        second_trade(1, "b", 1),
+        second_trade(1, "a", 2),
+        second_trade_settled(1, "a", 1),
+        second_trade_settled(2, "a", 1),
+        second_trade_settled(1, "b", 1),
+        second_trade_settled(1, "a", 2),
         EventKind::NotSent { intent: IntentId::new(2) },
         EventKind::InDoubt { intent },
         EventKind::InDoubt { intent: IntentId::new(2) },
@@ -154,6 +163,8 @@ const fn place(kind: &EventKind) -> Option<usize> {
         EventKind::Adopted(_) => Some(9),
         EventKind::NotOpened { .. } => Some(10),
         EventKind::Deposit { .. } => Some(11),
+        EventKind::SecondTrade(_) => Some(12),
+        EventKind::SecondTradeSettled { .. } => Some(13),
     }
 }
 
@@ -163,7 +174,7 @@ fn every_part_of_every_event_matters() {
     let mut events: Vec<Event> = kinds().into_iter().map(event).collect();
     let places: std::collections::BTreeSet<_> =
         events.iter().filter_map(|event| place(&event.kind)).collect();
-    assert_eq!(places.len(), 12, "a kind is missing from the table");
+    assert_eq!(places.len(), 14, "a kind is missing from the table");
     events.push(Event { at: Millis::new(1), ..event(NO_SKEW) });
     events.push(Event { received: Millis::new(1), ..event(NO_SKEW) });
     check(&events, |event| Entry::Event(event));

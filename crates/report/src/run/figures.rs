@@ -1,6 +1,6 @@
 //! The report as people read it.
 
-use super::{BotLine, RunReport};
+use super::{BotLine, RunReport, Unsettled};
 use crate::analysis::{Curve, SensitivityPoint, VenueSetting};
 use crate::page::DataTable;
 use crate::sparkline::sparkline;
@@ -93,7 +93,11 @@ impl RunReport {
         }
         if *unsettled > 0 {
             let stakes = self.money(self.unsettled_stakes);
-            figures.push(("not settled", format!("{unsettled}, stakes of {stakes} returned")));
+            let where_they_are = match self.holder {
+                Unsettled::Returned => "returned",
+                Unsettled::AtVenue => "at the venue, and not in the balance",
+            };
+            figures.push(("not settled", format!("{unsettled}, stakes of {stakes} {where_they_are}")));
         }
         if !self.refused.is_empty() {
             let mut refused = String::new();

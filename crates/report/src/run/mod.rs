@@ -34,10 +34,12 @@ pub struct Run<'a> {
     pub scale: MoneyScale,
     /// The balance at the start.
     pub balance: Money,
-    /// Free balance at the end, stakes of unsettled trades returned.
+    /// Free balance at the end; with the stakes of unsettled trades, where these are returned.
     pub final_balance: Money,
     /// Stakes of trades that did not settle.
     pub unsettled_stakes: Money,
+    /// Who has them.
+    pub unsettled: Unsettled,
     /// How many candles the bots saw.
     pub candles: u64,
     /// From its first moment to its last.
@@ -66,6 +68,15 @@ pub struct Run<'a> {
     pub sensitivity: Option<Sensitivity>,
     /// What it is counted as among variants, where they are counted.
     pub variants: Option<VariantCounter>,
+}
+
+/// Who has the stakes of trades that did not settle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unsettled {
+    /// The venue is gone with its candles: nothing can settle any more, and the final balance has them.
+    Returned,
+    /// A venue that goes on.
+    AtVenue,
 }
 
 /// The figures, with the keys that machines rely on. Rates are fractions; money is in the wallet's currency.
@@ -113,6 +124,8 @@ pub struct RunReport {
     /// Figures, results by hour and the like, baselines, findings.
     #[serde(flatten)]
     analysis: Analysis,
+    #[serde(skip)]
+    holder: Unsettled,
     #[serde(skip)]
     scale: MoneyScale,
 }
@@ -164,6 +177,7 @@ impl RunReport {
             pnl_if_cancelled_lost: money(summary.pnl - cancelled),
             final_balance: money(run.final_balance),
             unsettled_stakes: money(run.unsettled_stakes),
+            holder: run.unsettled,
             win_rate: summary.win_rate,
             break_even: summary.break_even,
             break_even_payout_percent: stakes_won

@@ -1,8 +1,8 @@
 //! The report of a journal, over all runs or one.
 
-use super::{Caveats, PageParts, Run, RunReport};
+use super::{Caveats, PageParts, Run, RunReport, Unsettled};
 use crate::analysis::{Background, Prices};
-use candlewick_records::RecordedRuns;
+use candlewick_records::{RecordedRuns, TradingMode};
 use candlewick_sdk::{CandleSeries, Millis};
 use std::ops::Range;
 use std::time::Duration;
@@ -49,13 +49,22 @@ fn report_of(part: &RecordedRuns) -> RunReport {
         seen_payout_percent: part.delays.payout_percent(),
         ..Background::default()
     };
+    // The embedded venue ends with its run.
+    let unsettled = match part.trading {
+        None | Some(TradingMode::Sandbox) => Unsettled::Returned,
+        Some(TradingMode::Demo | TradingMode::Real | TradingMode::Paper) => Unsettled::AtVenue,
+    };
     RunReport::of(Run {
         book: &part.book,
         bots: &part.session.bots,
         scale: part.session.money_scale,
         balance: part.balance,
-        final_balance: part.ledger.equity(),
+        final_balance: match unsettled {
+            Unsettled::Returned => part.ledger.equity(),
+            Unsettled::AtVenue => part.ledger.free(),
+        },
         unsettled_stakes: part.ledger.open_stakes(),
+        unsettled,
         candles: part.candles,
         elapsed: duration(&part.span),
         span: part.span.clone(),

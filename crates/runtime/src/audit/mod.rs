@@ -39,6 +39,8 @@ pub enum Audit {
     Payout,
     /// Fields and values that this client does not know.
     Schema,
+    /// The account's trades against the intents.
+    Trades,
 }
 
 impl Audit {
@@ -52,6 +54,7 @@ impl Audit {
             Self::Revision => "revision",
             Self::Payout => "payout",
             Self::Schema => "schema",
+            Self::Trades => "trades",
         }
     }
 }

@@ -1,7 +1,9 @@
 //! What is believed of a trade's report, and what the venue took where that is not what was ordered.
 
 use super::Coordinator;
+use super::agenda::Job;
 use super::command::Step;
+use super::trade_watch::Tracked;
 use crate::connect::without_noise;
 use candlewick_broker::{Reported, TradeReport};
 use candlewick_engine::{IntentId, Opened, OrderTerms, Taken, VenueId, VenueSymbol};
@@ -52,6 +54,27 @@ impl Coordinator {
             self.session.alarm(text, step);
         }
         report
+    }
+
+    /// A trade is an intent's: it is tracked to its settlement.
+    pub(super) fn begin_tracking(&mut self, intent: IntentId, report: &TradeReport, now: Millis) {
+        self.doubts.claim(&report.id);
+        let terms = self.session.terms(intent);
+        let (stake, duration) =
+            terms.map(|terms| (terms.stake(), terms.expiry().close_type.duration())).unwrap_or_default();
+        let stake = self.taken(intent, report).map_or(stake, |taken| taken.stake);
+        let ordered = terms.map(|terms| self.session.order_of(&terms));
+        let direction = report.direction.as_ref().and_then(Reported::known).copied();
+        let tracked = Tracked {
+            venue_id: report.id.clone(),
+            stake,
+            duration,
+            close_time: report.close_time,
+            symbol: report.symbol.clone().or(ordered.as_ref().map(|order| order.symbol.to_string())),
+            direction: direction.or(ordered.map(|order| order.direction)),
+        };
+        let first = self.trades.begin(intent, tracked, now);
+        self.agenda.add(first, Job::Trade(intent));
     }
 
     /// What the venue took, where its report says something else than what counts so far.

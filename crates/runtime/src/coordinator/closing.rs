@@ -3,7 +3,7 @@
 
 use super::Coordinator;
 use super::command::{Command, Step};
-use super::ending::{Finished, Meaning};
+use super::ending::{Finished, Meaning, Unfinished};
 use super::journal_state::Urgency;
 use super::warm_up::WarmUp;
 use crate::{Notice, RuntimeError, Stop};
@@ -146,6 +146,7 @@ impl Coordinator {
             stop,
             free: ledger.free(),
             open_stakes: ledger.open_stakes(),
+            unfinished: Unfinished::all_of(self.session.session(), self.session.book()),
             wallet: ledger.wallet(),
             candles: self.session.candles(),
             rejected_rows: self.rejected_rows,

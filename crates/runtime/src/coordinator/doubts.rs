@@ -5,7 +5,7 @@ use crate::RuntimeSettings;
 use crate::past::Past;
 use crate::resolver::{
     Decided, Decision, Doubt, Known, LONGEST_LIST_LAG, LagMeter, Resolution, Resolver, Undecidable,
-    WalletView, latest_close,
+    WalletView, latest_close, may_have_made,
 };
 use candlewick_broker::{Account, TradeListing, TradeReport};
 use candlewick_engine::{IntentId, OrderTerms};
@@ -179,6 +179,20 @@ impl Doubts {
             .collect();
         self.resolver.measure_lag(listing, accepted.iter().map(|(id, at)| (id.as_str(), *at)));
         self.resolver.take_listing(listing, &known, now)
+    }
+
+    /// Whose answered request may have made this trade as well.
+    pub(crate) fn second_of(
+        &self,
+        report: &TradeReport,
+        session: &RecordedSession,
+        uncertainty: Option<Millis>,
+    ) -> Option<IntentId> {
+        let uncertainty = uncertainty.map_or(UNCERTAINTY, |known| known.max(UNCERTAINTY));
+        let book = session.book();
+        let rows = book.rows().iter().rev().filter(|row| book.venue_id(row).is_some());
+        let doubts = rows.filter_map(|row| Some(self.doubt_of(session, &row.approved, row.answered_at?)));
+        doubts.filter(|doubt| may_have_made(doubt, report, uncertainty)).map(|doubt| doubt.intent).next()
     }
 
     /// A person ends a doubt.

@@ -1,8 +1,11 @@
 //! When and why a run ends: no more opens, what is open tracked to its settlement, within patience.
 
 use crate::{Audit, RuntimeError, RuntimeSettings, Stop, Tally};
-use candlewick_engine::{BotVerdict, Rule, TradeBook};
+use candlewick_engine::{
+    BotVerdict, IntentId, IntentRow, IntentState, Rule, SecondTrade, Session, TradeBook, VenueId,
+};
 use candlewick_sdk::{Millis, Money};
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// The end of a run, as far as it is decided.
@@ -48,6 +51,60 @@ pub(crate) enum Meaning {
     Nothing,
 }
 
+/// What the venue has when a run ends, and nobody knows how it ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unfinished {
+    /// Whose it is.
+    pub intent: IntentId,
+    /// What it is.
+    pub kind: UnfinishedKind,
+    /// The venue's name of the trade, where it is known.
+    pub venue_id: Option<VenueId>,
+    /// What it stakes.
+    pub stake: Money,
+    /// When it closes, as far as is known.
+    pub close_time: Option<Millis>,
+}
+
+/// What is unfinished.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UnfinishedKind {
+    /// A trade that has not settled.
+    Open,
+    /// An intent that may or may not be a trade.
+    InDoubt,
+    /// A second trade of one request.
+    SecondTrade,
+}
+
+impl Unfinished {
+    /// Everything of a Session and its book, of earlier runs as well.
+    pub(crate) fn all_of(session: &Session, book: &TradeBook) -> Vec<Self> {
+        let of_row = |row: &IntentRow| {
+            let kind = match row.state {
+                IntentState::Open => UnfinishedKind::Open,
+                IntentState::InFlight | IntentState::InDoubt => UnfinishedKind::InDoubt,
+                IntentState::Settled
+                | IntentState::Rejected
+                | IntentState::NotSent
+                | IntentState::NotOpened => {
+                    return None;
+                }
+            };
+            let (intent, stake) = (row.approved.intent(), row.approved.stake());
+            Some(Self { intent, kind, venue_id: book.venue_id(row), stake, close_time: row.close_time })
+        };
+        let of_second = |trade: &SecondTrade| {
+            let SecondTrade { intent, venue_id, stake } = *trade;
+            let kind = UnfinishedKind::SecondTrade;
+            Self { intent, kind, venue_id: Some(venue_id), stake, close_time: None }
+        };
+        let rows = book.rows().iter().filter_map(of_row);
+        rows.chain(session.second_trades().iter().map(of_second)).collect()
+    }
+}
+
 /// What a run leaves behind.
 pub struct Finished {
     /// Why it ended.
@@ -58,6 +115,8 @@ pub struct Finished {
     pub free: Money,
     /// Stakes of intents that are not over.
     pub open_stakes: Money,
+    /// What the venue has and nobody knows the end of.
+    pub unfinished: Vec<Unfinished>,
     /// What the wallet held when it was last read.
     pub wallet: Option<Money>,
     /// Candles that the Session was handed.

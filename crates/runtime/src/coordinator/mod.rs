@@ -32,13 +32,14 @@ mod closing;
 mod findings;
 mod orders;
 mod resolutions;
+mod second_trades;
 #[cfg(test)]
 mod tests;
 mod token;
 
 pub use command::{Ask, Command, JournalEntry};
 pub use durable_open::DurableOpen;
-pub use ending::Finished;
+pub use ending::{Finished, Unfinished, UnfinishedKind};
 pub use input::{Answer, Input, OrderId, RequestId, RunResult, Streams};
 
 use crate::audit::Audits;
@@ -46,7 +47,7 @@ use crate::past::Past;
 use crate::skew::SkewWatch;
 use crate::{RuntimeError, RuntimeSettings};
 use agenda::{Agenda, Job};
-use candlewick_broker::{Account, Priority, Reported, TradeReport};
+use candlewick_broker::{Account, Priority};
 use candlewick_engine::{Control, EventKind, Header, IntentId, Session};
 use candlewick_journal::JournalError;
 use candlewick_sdk::{Millis, Symbol};
@@ -372,33 +373,12 @@ impl Coordinator {
         }
     }
 
-    /// A trade is an intent's: it is tracked to its settlement.
-    fn begin_tracking(&mut self, intent: IntentId, report: &TradeReport, now: Millis) {
-        self.doubts.claim(&report.id);
-        let terms = self.session.terms(intent);
-        let (stake, duration) =
-            terms.map(|terms| (terms.stake(), terms.expiry().close_type.duration())).unwrap_or_default();
-        let stake = self.taken(intent, report).map_or(stake, |taken| taken.stake);
-        let ordered = terms.map(|terms| self.session.order_of(&terms));
-        let direction = report.direction.as_ref().and_then(Reported::known).copied();
-        let tracked = trade_watch::Tracked {
-            venue_id: report.id.clone(),
-            stake,
-            duration,
-            close_time: report.close_time,
-            symbol: report.symbol.clone().or(ordered.as_ref().map(|order| order.symbol.to_string())),
-            direction: direction.or(ordered.map(|order| order.direction)),
-        };
-        let first = self.trades.begin(intent, tracked, now);
-        self.agenda.add(first, Job::Trade(intent));
-    }
-
     fn under_way(&self) -> UnderWay {
         UnderWay {
             last_close: self.trades.last_close(),
             is_waiting: !self.events.is_empty() || self.session.journal.has_waiting(),
             is_opening: self.requests.opening().next().is_some(),
-            has_doubt: self.doubts.is_searching(),
+            has_doubt: self.doubts.is_searching() || !self.session.session().second_trades().is_empty(),
         }
     }
 

@@ -10,7 +10,7 @@ use super::input::RequestId;
 use crate::resolver::{Decided, Resolution};
 use candlewick_broker::{Balances, Reply, TradeListing, TradeReport};
 use candlewick_engine::{EventKind, IntentId, IntentRow, IntentState, OrderTerms};
-use candlewick_sdk::Millis;
+use candlewick_sdk::{Millis, Money};
 
 /// How far ahead a time of a listed trade may lie.
 const FARTHEST: Millis = Millis::from_seconds(2 * 24 * 3_600);
@@ -27,6 +27,7 @@ impl Coordinator {
             self.recover_intent(&row, step);
         }
         self.plan_look();
+        self.look_for_second_trades(step.now);
         if self.doubts.next_routine_look(step.now).is_some() {
             self.agenda.add(step.now, Job::Trades);
         }
@@ -113,8 +114,9 @@ impl Coordinator {
         let opening: Vec<IntentId> = self.requests.opening().collect();
         let known = (opening.as_slice(), self.skew.uncertainty());
         for resolution in self.doubts.resolve(&listing, wallet, &self.session, known, now) {
-            self.carry_out(resolution, step);
+            self.carry_out(resolution, wallet, step);
         }
+        self.follow_second_trades(&listing, step);
         if let Some(at) = self.doubts.next_routine_look(now) {
             self.agenda.add(at, Job::Trades);
         }
@@ -124,7 +126,7 @@ impl Coordinator {
         }
     }
 
-    fn carry_out(&mut self, resolution: Resolution, step: &mut Step<'_>) {
+    fn carry_out(&mut self, resolution: Resolution, wallet: Option<Money>, step: &mut Step<'_>) {
         match resolution {
             Resolution::Adopt { intent, report } => {
                 step.warn(format!("intent {intent} was in doubt and is trade {}", report.id));
@@ -145,13 +147,9 @@ impl Coordinator {
                      or `--not-opened`"
                 );
                 self.session.alarm(text, step);
+                self.halt_at_second_trade(intent, &why, step);
             }
-            Resolution::Unexplained { report } => {
-                let symbol = report.symbol.as_deref().unwrap_or("an unknown symbol");
-                step.warn(format!("trade {} on {symbol} is explained by no intent", report.id));
-                let note = serde_json::json!({ "unexplained": report.id }).to_string();
-                self.session.journal.note(note, step);
-            }
+            Resolution::Unexplained { report } => self.on_unexplained(&report, wallet, step),
         }
     }
 

@@ -43,6 +43,12 @@ use case::{Case, Stage};
 use conclusion::{Conclusion, Evidence};
 use std::collections::BTreeSet;
 
+/// Whether a request may have made this trade, as far as its report says.
+pub(crate) fn may_have_made(doubt: &Doubt, report: &TradeReport, uncertainty: Millis) -> bool {
+    let window = doubt.window(uncertainty, doubt.latest_arrival());
+    candidate::compare(doubt, report, window) != Match::Different
+}
+
 /// What is known beside a listing when it is taken.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Known<'a> {

@@ -279,12 +279,23 @@ fn draw(world: &World, may_end: bool) -> (End, Millis, Millis) {
 
 /// The sum of all that was booked as money that no trade explains, in minor units.
 fn deposits(lines: &[StoredLine]) -> i64 {
+    total(lines, "deposit", "amount")
+}
+
+/// What second trades of requests, which are strangers', did to the ledger.
+fn second_trades(lines: &[StoredLine], session: &Session) -> i64 {
+    let open: i64 = session.second_trades().iter().map(|trade| trade.stake.minor()).sum();
+    total(lines, "second_trade_settled", "profit") - open
+}
+
+/// The sum of a field of all events of a kind.
+fn total(lines: &[StoredLine], event: &str, field: &str) -> i64 {
     let amount = |stored: &StoredLine| {
-        if !stored.line.body.contains("\"deposit\"") {
+        if !stored.line.body.contains(&format!("\"{event}\"")) {
             return None;
         }
         let body: serde_json::Value = serde_json::from_str(&stored.line.body).unwrap_or_default();
-        (body["event"] == "deposit").then(|| body["amount"].as_i64().unwrap_or_default())
+        (body["event"] == event).then(|| body[field].as_i64().unwrap_or_default())
     };
     lines.iter().filter_map(amount).sum()
 }
@@ -353,11 +364,13 @@ fn reckon(world: &World, folded: Option<Box<Folded>>) {
     let has_said_so =
         world.halts() > 0 || !past.unexplained().is_empty() || past.book().rows().iter().any(is_unfinished);
     let is_excused = world.plan.lies.is_halting && has_said_so;
-    let is_explained = truth.was_shown_by_strangers(booked) || world.is_far_off() || is_excused;
+    let seconds = second_trades(&world.disk().lines, &session);
+    let is_shown = [booked, booked + seconds].into_iter().any(|sum| truth.was_shown_by_strangers(sum));
+    let is_explained = is_shown || world.is_far_off() || is_excused;
     world.require(is_explained, || {
         format!("{booked} were booked as a deposit, by strangers {}", truth.by_strangers)
     });
-    let (free, wallet) = (session.ledger().free().minor(), truth.balance() - beside + booked);
+    let (free, wallet) = (session.ledger().free().minor(), truth.balance() - beside + booked + seconds);
     world.require(free == wallet || is_excused, || format!("the ledger says {free}, the wallet {wallet}"));
     let staked = session.ledger().open_stakes().minor();
     world.require(staked == 0 || is_excused, || format!("{staked} are still at stake"));

@@ -31,6 +31,9 @@ const FALSE_WITHOUT_LIES: [&str; 7] = [
     "the demo wallet holds",
 ];
 
+/// What is said of a second trade of one request, before its name.
+const SECOND_TRADE: &str = "asked for one trade, and the venue has a second one, ";
+
 /// How long the list and the wallet are read at most.
 const READ_AT_MOST: Millis = Millis::from_seconds(60);
 
@@ -135,12 +138,18 @@ impl Watcher {
             self.check_strange(id);
             seen.reported.insert(id.to_owned());
         }
+        if let Some((_, id)) = text.split_once(SECOND_TRADE) {
+            self.check_strange(id);
+            seen.reported.insert(id.to_owned());
+        }
         // What the venue says of a settlement is consistent, unless prices are odd.
         let is_wronged = text.contains("settled wrongly") || text.contains("the price record of");
         let is_lying = self.world.is_lying();
         let is_odd = self.world.plan.habits.odd_prices > 0 || is_lying;
         self.world.require(!is_wronged || is_odd, || format!("a false alarm: {text}"));
-        let is_of_lies = FALSE_WITHOUT_LIES.iter().any(|words| text.contains(words));
+        // Somebody's trade that is like ours in every respect may be a second one of our request.
+        let is_of_twins = text.contains("asked for one trade");
+        let is_of_lies = !is_of_twins && FALSE_WITHOUT_LIES.iter().any(|words| text.contains(words));
         self.world.require(!is_of_lies || is_lying, || format!("a false alarm: {text}"));
         let asked = text.strip_prefix("intent ").filter(|_| text.contains("stays in doubt"));
         if let Some(number) = asked.and_then(|rest| rest.split(' ').next()?.parse().ok()) {

@@ -25,6 +25,9 @@ fn check(ran: &Ran, stop: Stop, ended: i64, settled: usize) {
     assert_eq!((ran.stop(), ran.ended, ran.settled().len()), (stop, ended, settled));
     let expected = if settled > 0 { (100_800, 0) } else { (99_000, 1_000) };
     assert_eq!((ran.finished().free.minor(), ran.finished().open_stakes.minor()), expected);
+    // What has no known end is named.
+    let unfinished: Vec<_> = ran.finished().unfinished.iter().map(|one| one.stake.minor()).collect();
+    assert_eq!(unfinished, vec![1_000; 1 - settled]);
 }
 
 #[tokio::test(start_paused = true)]

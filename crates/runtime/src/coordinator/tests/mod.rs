@@ -8,6 +8,7 @@ use super::*;
 use crate::resolver::order_of_tests;
 use candlewick_broker::{
     BrokerError, CandleQuery, Candles, OpenOutcome, PriceAnswer, PriceRecord, PriceTick, Reply, TradeListing,
+    TradeReport,
 };
 use candlewick_engine::{
     Action, Approved, BotSettings, Event, Origin, RiskSettings, SeriesId, SessionSettings, StakeSettings,

@@ -1,6 +1,7 @@
 //! Reports of a trade that cannot be right: what is believed of them, and what stops the run.
 
 use super::*;
+use crate::SecondTradeRule;
 use crate::resolver::report_of_tests;
 use candlewick_broker::{Balances, Progress, Reported};
 use candlewick_engine::{IntentState, Recorded, Settled};
@@ -351,6 +352,53 @@ fn a_result_that_the_list_contradicts_later_is_an_alarm_and_stays_booked() {
     });
     let contradicted = seen.warnings_about("intent 1 was booked as WON, and the list says LOST now");
     assert_eq!((contradicted, seen.booked), (1, Some((800, 125_000))), "{:?}", seen.warnings);
+}
+
+/// A run with one trade, and a listing that shows this one besides; when the other is over, it is lost.
+fn with_another(rule: SecondTradeRule, other: &TradeReport) -> Seen {
+    let mut parts = parts();
+    (parts.settings.list_every_s, parts.settings.second_trade) = (30, rule);
+    let mut bench = Bench::of(parts);
+    play(&mut bench, 0, |ask, ms, now| match ask {
+        Asked::Open => Answer::Open(INTENT, OpenOutcome::Opened(Reply::at(Box::new(running()), now))),
+        Asked::Trade => Answer::Trade(INTENT, Ok(Box::new(Reply::at(over(), now)))),
+        Asked::List => {
+            let progress = if ms < 121_000 { Progress::Running } else { Progress::Over(Outcome::Lost) };
+            let other = TradeReport { progress, ..other.clone() };
+            let trades = if ms < OPENED { Vec::new() } else { vec![other] };
+            let is_complete = true;
+            Answer::Trades(TradeListing { began: now, ended: now, is_complete, trades, ended_early: None })
+        }
+    })
+}
+
+#[test]
+fn a_second_trade_of_a_request_is_at_stake_and_halts_unless_it_is_only_to_be_told() {
+    let second = TradeReport { id: "01JU".to_owned(), ..running() };
+    for (rule, is_halted) in [(SecondTradeRule::Halt, true), (SecondTradeRule::Alarm, false)] {
+        let seen = with_another(rule, &second);
+        let said = "intent 1 asked for one trade, and the venue has a second one, 01JU";
+        assert_eq!(seen.halted.as_deref(), is_halted.then_some(said));
+        assert!(seen.warnings_about(said) > 0, "{:?}", seen.warnings);
+        // 10.00 each at stake; one wins 8.00, the other loses.
+        assert_eq!((seen.booked, seen.money), (Some((800, 125_000)), (2_000, 99_800)));
+    }
+}
+
+#[test]
+fn a_strangers_trade_is_told_and_nothing_else() {
+    let strangers: [Change; 3] = [
+        |report| report.symbol = Some("ETHUSDT".to_owned()),
+        |report| report.amount = Some(Decimal::from(11)),
+        |report| report.request_time = Some(START + Millis::new(OPENED + 40_000)),
+    ];
+    for change in strangers {
+        let mut other = TradeReport { id: "01JU".to_owned(), ..running() };
+        change(&mut other);
+        let seen = with_another(SecondTradeRule::Halt, &other);
+        assert_eq!((seen.halted.as_deref(), seen.money), (None, (1_000, 100_800)), "{other:?}");
+        assert_eq!(seen.warnings_about("trade 01JU on "), 1, "{:?}", seen.warnings);
+    }
 }
 
 #[test]

@@ -1,0 +1,26 @@
+//! Second trades of one request: the venue has them, so their stakes are at risk.
+
+use super::Session;
+use crate::{SecondTrade, VenueId};
+use candlewick_sdk::Money;
+
+impl Session {
+    /// Second trades of requests that are not known to be over.
+    pub fn second_trades(&self) -> &[SecondTrade] {
+        &self.second_trades
+    }
+
+    pub(super) fn on_second_trade(&mut self, trade: &SecondTrade) {
+        if self.second_trades.iter().all(|known| known.venue_id != trade.venue_id) {
+            self.second_trades.push(*trade);
+            self.ledger.reserve(trade.stake);
+        }
+    }
+
+    pub(super) fn end_second_trade(&mut self, venue_id: &VenueId, profit: Money) {
+        if let Some(place) = self.second_trades.iter().position(|known| known.venue_id == *venue_id) {
+            let trade = self.second_trades.remove(place);
+            self.ledger.settle(trade.stake, profit);
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Trades that no intent explains: those of strangers, and second trades of one request.
+
+use super::Coordinator;
+use super::agenda::Job;
+use super::command::Step;
+use crate::SecondTradeRule;
+use crate::audit::{Audit, Finding};
+use crate::resolver::Why;
+use candlewick_broker::{Progress, TradeListing, TradeReport};
+use candlewick_engine::{EventKind, IntentId, SecondTrade, VenueId};
+use candlewick_sdk::{Millis, Money, Outcome};
+
+/// How soon the list is looked through again while a second trade is open.
+const LOOK_AGAIN: Millis = Millis::from_seconds(30);
+
+impl Coordinator {
+    /// A trade of the account that no intent explains. One that an answered request may have made too is at stake, and halts.
+    /// What is over, and in the wallet as the ledger has it, was booked as money that no trade explains.
+    pub(super) fn on_unexplained(
+        &mut self,
+        report: &TradeReport,
+        wallet: Option<Money>,
+        step: &mut Step<'_>,
+    ) {
+        let symbol = report.symbol.as_deref().unwrap_or("an unknown symbol");
+        let second_of = self.doubts.second_of(report, &self.session, self.skew.uncertainty());
+        let note = serde_json::json!({ "unexplained": report.id, "symbol": symbol, "second_of": second_of });
+        self.session.journal.note(note.to_string(), step);
+        let Some(intent) = second_of else {
+            let text = format!("trade {} on {symbol} is explained by no intent", report.id);
+            return self.found(Audit::Trades, 0, vec![Finding::alarm(Audit::Trades, text)], step);
+        };
+        let text =
+            format!("intent {intent} asked for one trade, and the venue has a second one, {}", report.id);
+        self.found(Audit::Trades, 0, vec![Finding::alarm(Audit::Trades, text.clone())], step);
+        let is_booked = wallet == Some(self.session.ledger().free());
+        if !(is_booked && report.progress.outcome().is_some()) {
+            let venue_id = VenueId::truncated(&report.id);
+            let trade = SecondTrade { intent, venue_id, stake: self.stake_of(intent, report) };
+            self.handle(step.now, EventKind::SecondTrade(trade), step);
+        }
+        match self.settings.second_trade {
+            SecondTradeRule::Halt => self.halt(text, step),
+            SecondTradeRule::Alarm => {}
+        }
+    }
+
+    /// More trades than requests: whichever is adopted, one is too many.
+    pub(super) fn halt_at_second_trade(&mut self, intent: IntentId, why: &Why, step: &mut Step<'_>) {
+        if let (Why::TooManyTrades { .. }, SecondTradeRule::Halt) = (why, self.settings.second_trade) {
+            self.halt(format!("intent {intent} asked for one trade: {why}"), step);
+        }
+    }
+
+    fn stake_of(&self, intent: IntentId, report: &TradeReport) -> Money {
+        let amount = report.amount.and_then(|amount| self.session.money(amount));
+        let ordered = || self.session.terms(intent).map(|terms| terms.stake()).unwrap_or_default();
+        amount.filter(|amount| amount.is_positive()).unwrap_or_else(ordered)
+    }
+
+    /// Second trades end as the list says.
+    pub(super) fn follow_second_trades(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
+        for trade in self.session.session().second_trades().to_vec() {
+            let is_it = |report: &&TradeReport| VenueId::truncated(&report.id) == trade.venue_id;
+            let profit =
+                listing.trades.iter().find(is_it).and_then(|report| self.profit_of(report, trade.stake));
+            if let Some(profit) = profit {
+                let SecondTrade { intent, venue_id, .. } = trade;
+                self.handle(step.now, EventKind::SecondTradeSettled { intent, venue_id, profit }, step);
+            }
+        }
+        self.look_for_second_trades(step.now + LOOK_AGAIN);
+    }
+
+    /// The list says how they end.
+    pub(super) fn look_for_second_trades(&mut self, at: Millis) {
+        if !self.session.session().second_trades().is_empty() {
+            self.agenda.add(at, Job::Trades);
+        }
+    }
+
+    /// What it brought, once that is known.
+    fn profit_of(&self, report: &TradeReport, stake: Money) -> Option<Money> {
+        let Progress::Over(outcome) = report.progress else { return None };
+        let reported = report.profit.and_then(|profit| self.session.money(profit));
+        Some(match (reported, outcome) {
+            (Some(profit), _) => profit,
+            (None, Outcome::Lost) => -stake,
+            (None, Outcome::Draw | Outcome::Cancelled) => Money::ZERO,
+            (None, Outcome::Won) => stake.profit_at(report.payout?),
+        })
+    }
+}
