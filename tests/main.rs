@@ -4,6 +4,7 @@
 mod agreement;
 mod answers;
 mod audits;
+mod believed;
 mod bench;
 mod candlewick;
 mod catalog;
@@ -28,6 +29,7 @@ mod indicators;
 mod journal_files;
 mod latency;
 mod live_verdict;
+mod lying_venue;
 mod oracle;
 mod oracle_agreement;
 mod page;

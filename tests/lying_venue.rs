@@ -1,0 +1,280 @@
+//! A venue that lies over sockets: written from the contract alone, it shares nothing with the sandbox or the client.
+//!
+//! It takes every open, ends every trade with a win, and shows each record to a [`Tell`], which makes it say something else.
+
+use candlewick_broker::clock::{Clock, SystemClock};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+
+const USER: &str = "user-1";
+const PAYOUT: f64 = 80.0;
+
+/// Where a record is shown, or made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// An open was accepted: the trade that the venue takes. An array takes several.
+    Taken,
+    /// The answer to the open.
+    Answer,
+    /// The trade has ended.
+    Ended,
+    /// The record by its id; null is not found. So many were asked for since its end.
+    ById(usize),
+    /// A row of the list; an array is several rows.
+    Listed,
+    /// The wallets, read so many times before.
+    Wallets(usize),
+}
+
+/// What the venue says instead. Trades are numbered from 1.
+pub(crate) type Tell = fn(Place, usize, &mut Value);
+
+/// A running venue.
+pub(crate) struct LyingVenue {
+    /// Where it listens.
+    pub(crate) url: String,
+    books: Arc<Mutex<Books>>,
+}
+
+struct Books {
+    tell: Tell,
+    trades: Vec<Trade>,
+    demo: f64,
+    readings: usize,
+    /// How many opens were asked for.
+    opens: usize,
+}
+
+struct Trade {
+    number: usize,
+    record: Value,
+    ends_at: i64,
+    has_ended: bool,
+    asked: usize,
+}
+
+struct Request {
+    method: String,
+    path: String,
+    query: String,
+    body: Vec<u8>,
+}
+
+impl LyingVenue {
+    /// Serves until the test's process ends.
+    pub(crate) fn start(tell: Tell) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let books = Books { tell, trades: Vec::new(), demo: 10_000.0, readings: 0, opens: 0 };
+        let books = Arc::new(Mutex::new(books));
+        let served = Arc::clone(&books);
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let books = Arc::clone(&served);
+                std::thread::spawn(move || serve(&stream.unwrap(), &books));
+            }
+        });
+        Self { url, books }
+    }
+
+    /// How many opens were asked for.
+    pub(crate) fn opens(&self) -> usize {
+        self.books.lock().unwrap().opens
+    }
+}
+
+fn now() -> i64 {
+    SystemClock::new().now().get()
+}
+
+/// One request after the other, until the client goes.
+fn serve(stream: &TcpStream, books: &Mutex<Books>) {
+    let mut reader = BufReader::new(stream);
+    while let Some(request) = read(&mut reader) {
+        let (status, body) = books.lock().unwrap().answer(&request);
+        let body = body.to_string();
+        let head = format!(
+            "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+            body.len()
+        );
+        let mut stream = stream;
+        if stream.write_all((head + &body).as_bytes()).is_err() {
+            return;
+        }
+    }
+}
+
+fn read(reader: &mut impl BufRead) -> Option<Request> {
+    let mut first = String::new();
+    let mut length = 0;
+    while first.trim().is_empty() {
+        first.clear();
+        if reader.read_line(&mut first).ok()? == 0 {
+            return None;
+        }
+    }
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).ok()?;
+        let Some((name, value)) = line.split_once(':') else { break };
+        if name.eq_ignore_ascii_case("content-length") {
+            length = value.trim().parse().ok()?;
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    let mut words = first.split(' ');
+    let (method, target) = (words.next()?.to_owned(), words.next()?);
+    let (path, query) = target.split_once('?').unwrap_or((target, ""));
+    Some(Request { method, path: path.to_owned(), query: query.to_owned(), body })
+}
+
+impl Request {
+    fn number(&self, name: &str) -> Option<i64> {
+        let pairs = self.query.split('&').filter_map(|pair| pair.split_once('='));
+        pairs.filter(|(key, _)| *key == name).find_map(|(_, value)| value.parse().ok())
+    }
+
+    /// The pair that is asked for, its slash written out.
+    fn pair(&self) -> String {
+        let pairs = self.query.split('&').filter_map(|pair| pair.split_once('='));
+        pairs.filter(|(key, _)| *key == "pair").map(|(_, value)| value.replace("%2F", "/")).collect()
+    }
+}
+
+impl Books {
+    fn answer(&mut self, request: &Request) -> (&'static str, Value) {
+        self.end_trades();
+        let segments: Vec<&str> = request.path.split('/').skip(1).collect();
+        let body = match (request.method.as_str(), segments.as_slice()) {
+            ("GET", ["token", "users", "me"]) => json!({ "id": USER, "active": true }),
+            ("GET", ["token", "wallets"]) => self.wallets(),
+            ("POST", ["token", "trades", "open"]) => self.open(&request.body),
+            ("GET", ["token", "trades"]) => self.list(request),
+            ("GET", ["token", "trades", id]) => self.by_id(id),
+            ("GET", ["symbol-price", "last"]) => price(request),
+            ("GET", ["aggregated-prices", "prices"]) => candles(request),
+            _ => Value::Null,
+        };
+        if body.is_null() {
+            return ("404 Not Found", json!({ "statusCode": 404, "message": "Not Found" }));
+        }
+        ("200 OK", body)
+    }
+
+    fn wallets(&mut self) -> Value {
+        let mut wallets = json!([
+            { "id": "w-1", "userId": USER, "type": "DEMO", "balance": self.demo },
+            { "id": "w-2", "userId": USER, "type": "REAL", "balance": 0 },
+        ]);
+        (self.tell)(Place::Wallets(self.readings), 0, &mut wallets);
+        self.readings += 1;
+        wallets
+    }
+
+    fn open(&mut self, body: &[u8]) -> Value {
+        let order: Value = serde_json::from_slice(body).unwrap();
+        let (number, at) = (self.trades.len() + 1, now());
+        self.opens += 1;
+        let seconds: i64 = order["closeType"]
+            .as_str()
+            .unwrap()
+            .split(':')
+            .fold(0, |sum, part| sum * 60 + part.parse::<i64>().unwrap());
+        let mut taken = json!({
+            "id": format!("trade-{number}"), "userId": USER, "status": "OPEN", "result": "PENDING",
+            "symbol": order["symbol"], "direction": order["direction"], "amount": order["amount"],
+            "closeType": order["closeType"], "isDemo": order["isDemo"],
+            "expirationType": order.get("expirationType").cloned().unwrap_or_else(|| json!("TIME_FIXED")),
+            "fromApiToken": true, "payout": PAYOUT, "pnl": 0, "attemptsToClose": 0,
+            "requestTime": at, "openTime": at, "openPrice": 100.0, "closePrice": 0,
+            "closeTime": at + seconds * 1_000, "createdAt": at,
+        });
+        (self.tell)(Place::Taken, number, &mut taken);
+        let all = if let Value::Array(all) = taken { all } else { vec![taken] };
+        for record in all {
+            if record["isDemo"] == true {
+                self.demo -= record["amount"].as_f64().unwrap();
+            }
+            let number = self.trades.len() + 1;
+            let ends_at = at + seconds * 1_000;
+            self.trades.push(Trade { number, record, ends_at, has_ended: false, asked: 0 });
+        }
+        let mut answer = self.trades[number - 1].record.clone();
+        (self.tell)(Place::Answer, number, &mut answer);
+        answer
+    }
+
+    fn end_trades(&mut self) {
+        for trade in &mut self.trades {
+            if trade.has_ended || trade.ends_at > now() {
+                continue;
+            }
+            trade.has_ended = true;
+            let record = &mut trade.record;
+            let amount = record["amount"].as_f64().unwrap();
+            let price = if record["direction"] == "BUY" { 101.0 } else { 99.0 };
+            (record["status"], record["result"]) = (json!("COMPLETED"), json!("WON"));
+            (record["closePrice"], record["pnl"]) = (json!(price), json!(amount * PAYOUT / 100.0));
+            (self.tell)(Place::Ended, trade.number, record);
+            if record["isDemo"] == true {
+                self.demo += amount + record["pnl"].as_f64().unwrap();
+            }
+        }
+    }
+
+    fn by_id(&mut self, id: &str) -> Value {
+        let Some(trade) = self.trades.iter_mut().find(|trade| trade.record["id"] == id) else {
+            return Value::Null;
+        };
+        let mut record = trade.record.clone();
+        (self.tell)(Place::ById(trade.asked), trade.number, &mut record);
+        trade.asked += usize::from(trade.has_ended);
+        record
+    }
+
+    fn list(&self, request: &Request) -> Value {
+        let mut rows = Vec::new();
+        for trade in self.trades.iter().rev() {
+            let mut row = trade.record.clone();
+            (self.tell)(Place::Listed, trade.number, &mut row);
+            if let Value::Array(several) = row { rows.extend(several) } else { rows.push(row) }
+        }
+        let size = request.number("pageSize").unwrap();
+        let total = rows.len();
+        json!({
+            "currentPage": 1, "perPage": size, "lastPage": 1, "nextPage": null, "prevPage": null, "pages": 1,
+            "total": total, "count": total, "data": rows,
+        })
+    }
+}
+
+/// Every price of a trade lies in every record.
+fn price(request: &Request) -> Value {
+    let at = request.number("limitTime").unwrap_or_else(now);
+    if at > now() {
+        return json!("OK");
+    }
+    json!({
+        "id": "p-1", "slot": "default", "pair": request.pair(), "type": "crypto", "time": at / 1_000 * 1_000,
+        "volume": 0, "openPrice": 100, "closePrice": 100, "highPrice": 120, "lowPrice": 80,
+    })
+}
+
+/// Candles of a second that rise and fall; the forming one is left out.
+fn candles(request: &Request) -> Value {
+    let (start, end) = (request.number("startTime").unwrap(), request.number("endTime").unwrap());
+    let first = start.div_euclid(1_000) + i64::from(start.rem_euclid(1_000) > 0);
+    let last = (end / 1_000).min(now() / 1_000 - 1);
+    let price = |second: i64| 100 + (second * second).rem_euclid(7);
+    let rows = (first..=last).map(|second| {
+        let (open, close) = (price(second), price(second + 1));
+        json!({
+            "time": second * 1_000, "volume": 1, "openPrice": open, "closePrice": close,
+            "highPrice": open.max(close), "lowPrice": open.min(close),
+        })
+    });
+    rows.collect()
+}
