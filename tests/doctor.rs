@@ -56,8 +56,9 @@ fn before_the_first_run_all_is_well_on_a_venue_that_answers() {
     let folder = sound(&served);
     let run = examine(&folder);
     let bots = ["ok: bot.toml; 1 bot"];
-    let printed: [(&str, &[&str]); 13] = [
+    let printed: [(&str, &[&str]); 14] = [
         ("configuration", &bots),
+        ("requests", &["ok: requests a second", " of broker.requests_per_second = 5;"]),
         ("credentials", &["ok: api-token from environment, api-key from environment"]),
         ("trading_api", &["ok: http://127.0.0.1:", "knows the token of user "]),
         ("wallets", &["ok: the DEMO wallet holds 10000 "]),
@@ -79,8 +80,27 @@ fn before_the_first_run_all_is_well_on_a_venue_that_answers() {
     // For people, one line each.
     let run = folder.run(&["doctor", "--config", "bot.toml"]);
     assert_eq!((run.code, run.stderr.as_str()), (0, ""));
-    assert_eq!(run.stdout.lines().count(), 13);
+    assert_eq!(run.stdout.lines().count(), 14);
     assert!(run.stdout.lines().all(|line| line.starts_with("ok    ") || line.starts_with("warn  ")));
+}
+
+#[test]
+fn more_symbols_than_the_venue_is_asked_for_in_time_are_warned_of() {
+    let bot = |number: usize| {
+        BOT.replace("BTCUSDT", &format!("S{number}")).replace("\"btc", &format!("\"b{number}-"))
+    };
+    let bots: String = (0..30).map(bot).collect();
+    let folder = Folder::new().with("bot.toml", &bots);
+    let parts = ["broker.requests_per_second = 5 is too low for these bots", "set it to ", "fewer series"];
+    finds(&examine(&folder), 5, "requests", &["warn: requests a second", parts[0], parts[1], parts[2]]);
+    let checked = folder.run(&["config", "check", "--config", "bot.toml"]);
+    assert_eq!(checked.code, 0, "{}", checked.stderr);
+    for part in parts.into_iter().chain(["requests a second"]) {
+        assert!(checked.stdout.contains(part), "no {part:?} in {}", checked.stdout);
+    }
+    let notices =
+        folder.run(&["config", "check", "--json", "--config", "bot.toml"]).json()["notices"].to_string();
+    assert!(notices.contains(parts[0]), "{notices}");
 }
 
 #[test]
@@ -99,7 +119,7 @@ fn without_a_network_each_api_fails_once_with_what_to_do() {
     }
     let document: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!((&document["failed"], &document["warned"]), (&2.into(), &3.into()));
-    assert!(run.stderr.contains("2 of 13 checks failed"), "{}", run.stderr);
+    assert!(run.stderr.contains("2 of 14 checks failed"), "{}", run.stderr);
     let people = folder.run(&["doctor", "--config", "bot.toml"]);
     assert_eq!(people.code, 5);
     assert_eq!(people.stdout.lines().filter(|line| line.starts_with("FAIL  ")).count(), 2);

@@ -2,11 +2,12 @@
 
 use crate::bots::{BotSet, problem_of_session, session_settings};
 use crate::candles::DataName;
-use crate::configuration::{self, Loaded, Problem, RealMoney, journal_url};
+use crate::configuration::{self, Config, Loaded, Problem, RealMoney, journal_url};
 use candlewick_api::HttpBroker;
 use candlewick_broker::BrokerError;
 use candlewick_broker::clock::SystemClock;
 use candlewick_engine::{EngineError, RuinReport, Session, TradeRecord, check_ladders, check_ruin};
+use candlewick_runtime::Demand;
 use candlewick_sdk::Registry;
 use std::sync::Arc;
 
@@ -42,6 +43,13 @@ pub fn problems_of(loaded: &Loaded, real: RealMoney, registry: &Registry) -> Vec
         Err(found) => problems.extend(found.into_list()),
     }
     problems
+}
+
+/// What the bots need of a venue; none where they cannot be built.
+pub fn demand_of(loaded: &Loaded, registry: &Registry) -> Option<Demand> {
+    let bots = BotSet::build(loaded, registry).ok()?;
+    let Config { runtime, risk, bots: settings, .. } = &loaded.config;
+    Some(Demand::of(runtime, risk, settings, &bots.wants_prices))
 }
 
 /// What is sound, and worth knowing.

@@ -7,8 +7,9 @@
 
 // The pure core.
 mod coordinator;
-// Its parts that stand alone: what the venue's word is held against, clocks, lost answers.
+// Its parts that stand alone: what the venue's word is held against, clocks, lost answers, what is asked of it at all.
 mod audit;
+mod budget;
 mod resolver;
 mod skew;
 // The shell around it.
@@ -27,6 +28,7 @@ mod stop;
 
 pub use adoption::verify_adoption;
 pub use audit::{Audit, Tally};
+pub use budget::Demand;
 pub use connect::{Account, connect, counted_balance};
 pub use coordinator::{
     Answer, Ask, Command, Coordinator, CoordinatorParts, DurableOpen, Finished, Input, JournalEntry, OrderId,

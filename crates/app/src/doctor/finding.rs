@@ -9,6 +9,7 @@ use std::fmt;
 #[serde(rename_all = "snake_case")]
 pub enum Check {
     Configuration,
+    Requests,
     Credentials,
     TradingApi,
     Wallets,
@@ -64,6 +65,7 @@ impl Check {
     const fn as_str(self) -> &'static str {
         match self {
             Self::Configuration => "configuration",
+            Self::Requests => "requests",
             Self::Credentials => "credentials",
             Self::TradingApi => "trading API",
             Self::Wallets => "wallets",

@@ -14,6 +14,7 @@ mod data;
 mod disk;
 mod journal;
 mod lease;
+mod requests;
 mod time_zones;
 // The venue.
 mod candles;
@@ -38,6 +39,7 @@ pub async fn examine(files: &[PathBuf], registry: &Registry, report: &mut dyn Fn
     let (loaded, finding) = configuration::check(files, registry);
     report(finding);
     let Some(loaded) = loaded else { return };
+    requests::check(&loaded, registry).into_iter().for_each(&mut *report);
     credentials::check(&loaded).into_iter().for_each(&mut *report);
     let mut samples = ClockSamples::new();
     examine_venue(&loaded, &mut samples, report).await;

@@ -72,6 +72,7 @@ impl Embedded {
         let runtime = runtime_for(loaded, speed);
         let connection = Connection {
             unrecognised: venue.unrecognised(),
+            requests_per_second: 0.0,
             token: venue.token_state(),
             market: Arc::clone(&venue) as _,
             broker: venue,

@@ -27,7 +27,7 @@ use candlewick_broker::{Account as AccountKind, Broker, MarketData, TokenState, 
 use candlewick_engine::{Header, Session, SessionSettings, check_ladders};
 use candlewick_journal::LoggedExchange;
 use candlewick_records::TradingMode;
-use candlewick_runtime::{Finished, Parts, Runner, RuntimeSettings, Stop, Watcher, connect};
+use candlewick_runtime::{Demand, Finished, Parts, Runner, RuntimeSettings, Stop, Watcher, connect};
 use candlewick_sdk::{Millis, Money};
 use serde_json::json;
 use std::ops::Range;
@@ -48,6 +48,8 @@ pub struct Connection {
     pub account: AccountKind,
     /// What its trades are worth.
     pub trading: TradingMode,
+    /// How many requests a second it is asked at most; 0 is no limit.
+    pub requests_per_second: f64,
     /// Requests and answers of the trading API, on their way to the journal.
     pub exchanges: mpsc::Receiver<LoggedExchange>,
     /// What the venue's adapter has met that it does not know.
@@ -101,9 +103,10 @@ pub async fn run(
         market,
         broker,
         clock,
-        runtime,
+        mut runtime,
         account,
         trading,
+        requests_per_second,
         exchanges,
         unrecognised,
         token,
@@ -118,6 +121,8 @@ pub async fn run(
     for notice in check_ladders(&settings)? {
         tracing::warn!("{}", notice.text);
     }
+    let demand = Demand::of(&runtime, &settings.risk, &settings.bots, &bots.wants_prices);
+    tell_budget(&demand, requests_per_second, &mut runtime);
     let mut session = Session::new(&settings, bots.strategies)?;
     let (mut journal, past) = journal.begin(&mut session, clock.now()).await?;
     let assumed = loaded.config.simulation.payout_percent;
@@ -163,4 +168,22 @@ pub async fn run(
     let ControlChannel { orders, _closed } = control;
     let finished = Box::pin(runner.run(stop, orders)).await;
     Ok(Outcome { finished: finished?, settings, trading, start_balance, span: began..venue_clock.now() })
+}
+
+/// Says what the bots need of the venue beside what it is asked at most; what nobody decides by is not asked where it would
+/// keep something else back.
+fn tell_budget(demand: &Demand, requests_per_second: f64, runtime: &mut RuntimeSettings) {
+    if requests_per_second == 0.0 {
+        return;
+    }
+    tracing::info!("{}", demand.summary(requests_per_second));
+    if let Some(shortage) = demand.shortage(requests_per_second) {
+        tracing::warn!("{shortage}");
+    }
+    if runtime.watch_prices && !demand.has_room_to_show(requests_per_second) {
+        runtime.watch_prices = false;
+        tracing::warn!(
+            "prices that no strategy wants are not asked for: broker.requests_per_second = {requests_per_second} leaves no room"
+        );
+    }
 }

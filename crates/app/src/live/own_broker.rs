@@ -68,6 +68,7 @@ impl OwnBrokers {
             trading,
             exchanges: mpsc::channel(1).1,
             unrecognised: Arc::new(UnrecognisedData::new()),
+            requests_per_second: 0.0,
             token: Arc::default(),
             until,
         })

@@ -41,6 +41,7 @@ pub fn connect_paper(loaded: &Loaded) -> Result<Connection, AppError> {
         trading: TradingMode::Paper,
         exchanges: mpsc::channel(1).1,
         unrecognised,
+        requests_per_second: loaded.config.broker.client.requests_per_second,
         token: Arc::default(),
         until: None,
     })

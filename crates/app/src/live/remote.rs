@@ -40,6 +40,7 @@ pub fn connect_remote(loaded: &Loaded) -> Result<Connection, AppError> {
         trading,
         exchanges,
         unrecognised,
+        requests_per_second: loaded.config.broker.client.requests_per_second,
         token,
         until: None,
     })

@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::output::{print, print_json};
 use candlewick_app::configuration::{self, Base, Loaded, Problems, RealMoney, check_secrets};
-use candlewick_app::inspection::{notices_of, problems_of};
+use candlewick_app::inspection::{demand_of, notices_of, problems_of};
 use clap::Subcommand;
 use serde_json::json;
 
@@ -52,13 +52,20 @@ fn check(real: RealMoney, context: &Context<'_>) -> Result<(), Failure> {
     let loaded = Loaded::read(&context.global.config, Base::Sandbox, Vec::new())?;
     let mut problems = problems_of(&loaded, real, context.registry);
     problems.extend(check_secrets(&loaded));
-    let notices = Problems::check(problems).map(|()| notices_of(&loaded))?;
+    let mut notices = Problems::check(problems).map(|()| notices_of(&loaded))?;
+    let limit = loaded.config.broker.client.requests_per_second;
+    let demand = demand_of(&loaded, context.registry);
+    notices.extend(demand.as_ref().and_then(|demand| demand.shortage(limit)));
+    let requests = demand.map(|demand| demand.summary(limit));
     let bots = loaded.config.bots.len();
     if context.global.json {
-        return print_json(&json!({ "bots": bots, "notices": notices }));
+        return print_json(&json!({ "bots": bots, "notices": notices, "requests": requests }));
     }
     for notice in notices {
         print(&notice)?;
+    }
+    if let Some(requests) = requests {
+        print(&requests)?;
     }
     let plural = if bots == 1 { "" } else { "s" };
     print(&format!("The configuration is sound: {bots} bot{plural}."))

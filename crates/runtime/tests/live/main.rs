@@ -14,6 +14,7 @@ mod audits;
 mod candles;
 mod doubt;
 mod ending;
+mod frontier;
 mod gate;
 mod lock_step;
 mod survival;

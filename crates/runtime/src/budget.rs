@@ -1,0 +1,284 @@
+//! How many requests bots need, beside how many a venue is asked at most: on average, and at the close of their candles,
+//! when all are asked for at once and whatever comes too late opens nothing.
+
+use crate::RuntimeSettings;
+use candlewick_engine::{BotSettings, RiskSettings};
+use candlewick_sdk::{ExpirationType, Millis, Series, Symbol};
+use std::collections::BTreeSet;
+
+/// How long after its close a candle is usually there (`observed: prices and candles`). What is asked before is asked again.
+const USUAL_LAG: Millis = Millis::new(300);
+/// How long a request usually takes.
+const USUAL_ROUND_TRIP: Millis = Millis::new(100);
+/// Requests about a trade that is over: by its id, and in the list where that does not say how it ended.
+const REQUESTS_PER_ENDING: usize = 2;
+/// Price records that are asked for to hold a settlement against.
+const REQUESTS_PER_AUDIT: f64 = 2.0;
+/// A limit that would do is looked for up to here.
+const MAX_SUGGESTED: u32 = 10_000;
+
+/// What bots need of a venue when every candle brings a signal and every signal a trade.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Demand {
+    /// Requests a second for candles, without those that come too early.
+    candles: f64,
+    /// For prices that strategies want.
+    prices: f64,
+    /// For opens and settlements, with their audits.
+    trades: f64,
+    /// For the venue's list, and the wallets.
+    accounts: f64,
+    /// For prices that are only shown.
+    display: f64,
+    /// Symbols whose prices are only shown, and how often.
+    shown: usize,
+    price_every: Millis,
+    close: Close,
+}
+
+/// What has to be asked at a close before the last open can leave.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Close {
+    series: usize,
+    prices: usize,
+    opens: usize,
+    /// Requests about trades that end meanwhile.
+    endings: usize,
+    /// How long after the close candles are first asked for.
+    first_ask: Millis,
+    /// How long after the close an open may leave; none where it always may.
+    window: Option<Millis>,
+    /// The pause between two closes.
+    interval: Millis,
+}
+
+impl Demand {
+    /// What these bots need; `wants_prices` says of each whether its strategy wants prices between candles.
+    pub fn of(
+        settings: &RuntimeSettings,
+        risk: &RiskSettings,
+        bots: &[BotSettings],
+        wants_prices: &[bool],
+    ) -> Self {
+        let series: BTreeSet<Series> = bots.iter().map(BotSettings::series).collect();
+        let symbols: BTreeSet<Symbol> = bots.iter().map(|bot| bot.symbol).collect();
+        let wanting = bots.iter().zip(wants_prices).filter(|(_, wants)| **wants);
+        let wanted: BTreeSet<Symbol> = wanting.map(|(bot, _)| bot.symbol).collect();
+        let price_every = Millis::new(i64::from(settings.price_every_ms.max(100)));
+        let shown = if settings.watch_prices { symbols.len() - wanted.len() } else { 0 };
+        let most_open = if risk.max_open_trades == 0 { usize::MAX } else { risk.max_open_trades as usize };
+        let opens = bots.len().min(most_open);
+        let audited = if settings.audit_settlement_prices { REQUESTS_PER_AUDIT } else { 0.0 };
+        let per_trade = 1.0 + REQUESTS_PER_ENDING as f64 + audited;
+        let shortest = bots.iter().map(|bot| bot.expiry().close_type.duration()).min();
+        // As many as the candles bring, and no more than can be open.
+        let trades_a_second = (bots.iter().map(|bot| rate(1, bot.interval.length())).sum::<f64>())
+            .min(shortest.map_or(0.0, |duration| rate(opens, duration)));
+        let every = |seconds: u32| if seconds == 0 { 0.0 } else { 1.0 / f64::from(seconds) };
+        Self {
+            candles: series.iter().map(|series| rate(1, series.interval.length())).sum(),
+            prices: rate(wanted.len(), price_every),
+            trades: trades_a_second * per_trade,
+            accounts: every(settings.wallet_every_s) + 2.0 * every(settings.list_every_s),
+            display: rate(shown, price_every),
+            shown,
+            price_every,
+            close: Close {
+                series: series.len(),
+                prices: wanted.len(),
+                opens,
+                endings: endings(settings, risk, bots) * opens,
+                first_ask: Millis::new(i64::from(settings.first_ask_ms)),
+                window: bots.iter().filter_map(|bot| window(risk, bot)).min(),
+                interval: series
+                    .iter()
+                    .map(|series| series.interval.length())
+                    .min()
+                    .unwrap_or(Millis::MINUTE),
+            },
+        }
+    }
+
+    /// Requests a second on average, without those for prices that are only shown.
+    pub fn needed(&self, per_second: f64) -> f64 {
+        let early = rate(self.close.early(per_second), self.close.interval);
+        self.candles + early + self.prices + self.trades + self.accounts
+    }
+
+    /// Whether prices that nobody decides by may be asked for at this limit (0: none) without holding anything else back: what is
+    /// asked at one moment of the grid is answered, and the burst whole again, before the next.
+    pub fn has_room_to_show(&self, per_second: f64) -> bool {
+        let for_one = per_second * seconds(self.price_every) - burst(per_second);
+        let is_over_in_time = self.shown as f64 <= for_one;
+        per_second == 0.0 || is_over_in_time && self.needed(per_second) + self.display <= per_second
+    }
+
+    /// Why so many requests a second (0: no limit) are too few, and what to do.
+    pub fn shortage(&self, per_second: f64) -> Option<String> {
+        let problem = self.problem(per_second)?;
+        let enough = (1..=MAX_SUGGESTED).find(|limit| self.problem(f64::from(*limit)).is_none());
+        let raise = enough
+            .map_or_else(String::new, |enough| format!("set it to {enough} if the venue stands that, "));
+        Some(format!(
+            "broker.requests_per_second = {per_second} is too low for these bots: {problem}; {raise}let the bots listen to \
+             fewer series, or raise risk.max_signal_delay_ms"
+        ))
+    }
+
+    fn problem(&self, per_second: f64) -> Option<String> {
+        if per_second == 0.0 {
+            return None;
+        }
+        let needed = self.needed(per_second);
+        if needed > per_second {
+            return Some(format!("they need {needed:.1} a second when every candle brings a trade"));
+        }
+        let (latest, window) = (self.close.latest_open(per_second), self.close.window?);
+        (latest > window).then(|| {
+            format!(
+                "when their candles close at once and all bring a trade, the last open leaves {:.1} s after the close, and \
+                 by risk.max_signal_delay_ms it may leave within {:.1} s",
+                seconds(latest),
+                seconds(window)
+            )
+        })
+    }
+
+    /// What is needed beside the limit, in a line.
+    pub fn summary(&self, per_second: f64) -> String {
+        let Self { candles, prices, trades, accounts, .. } = self;
+        let early = rate(self.close.early(per_second), self.close.interval);
+        let parts = format!(
+            "requests a second, when every candle brings a trade: {:.1} (candles {:.1}, prices {prices:.1}, trades {trades:.1}, \
+             wallet and lists {accounts:.2})",
+            self.needed(per_second),
+            candles + early
+        );
+        if per_second == 0.0 {
+            return format!("{parts}; there is no limit");
+        }
+        let latest = seconds(self.close.latest_open(per_second));
+        format!(
+            "{parts} of broker.requests_per_second = {per_second}; when all candles close at once, the last open leaves \
+             within {latest:.1} s"
+        )
+    }
+}
+
+impl Close {
+    /// Questions that come before their candle is there, and are asked again.
+    fn early(&self, per_second: f64) -> usize {
+        // A question arrives half a round trip after it left.
+        let left = seconds(USUAL_LAG - self.first_ask) - seconds(USUAL_ROUND_TRIP) / 2.0;
+        if left <= 0.0 || per_second == 0.0 {
+            return 0;
+        }
+        self.series.min((burst(per_second) + (per_second * left).floor()) as usize)
+    }
+
+    /// When the last open leaves, after the close: candles come before prices, and each open pushes back what is read after
+    /// it.
+    fn latest_open(&self, per_second: f64) -> Millis {
+        if per_second == 0.0 {
+            return self.first_ask + USUAL_ROUND_TRIP;
+        }
+        let Self { series, prices, opens, endings, .. } = *self;
+        let before = series + self.early(per_second) + prices + endings + opens.saturating_sub(1);
+        let turns = (before as f64 - burst(per_second)).max(0.0);
+        self.first_ask + USUAL_ROUND_TRIP + Millis::new((turns / per_second * 1_000.0).ceil() as i64)
+    }
+}
+
+/// How many requests may leave at once after a quiet time.
+fn burst(per_second: f64) -> f64 {
+    per_second.floor().max(1.0)
+}
+
+/// How long after a close an open of the bot may leave.
+fn window(risk: &RiskSettings, bot: &BotSettings) -> Option<Millis> {
+    let limit = Millis::new(i64::from(risk.max_signal_delay_ms));
+    let half = Millis::new(bot.interval.length().get() / 2);
+    (limit > Millis::ZERO).then(|| limit.min(half))
+}
+
+/// Requests about a trade that ends with a candle, where they are due before the opens of that candle have left.
+fn endings(settings: &RuntimeSettings, risk: &RiskSettings, bots: &[BotSettings]) -> usize {
+    let is_due = |bot: &BotSettings| {
+        let at_close =
+            matches!(bot.expiry().expiration_type, ExpirationType::CandleClose | ExpirationType::NextCandle);
+        let settled = Millis::new(i64::from(settings.settle_after_ms));
+        at_close && window(risk, bot).is_some_and(|window| settled < window)
+    };
+    if bots.iter().any(is_due) { REQUESTS_PER_ENDING } else { 0 }
+}
+
+fn rate(count: usize, every: Millis) -> f64 {
+    count as f64 / seconds(every)
+}
+
+fn seconds(span: Millis) -> f64 {
+    span.get() as f64 / 1_000.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_engine::StakeSettings;
+    use candlewick_sdk::Interval;
+    use candlewick_sdk::rust_decimal::Decimal;
+
+    fn bots(count: usize) -> Vec<BotSettings> {
+        let bot = |number: usize| BotSettings {
+            name: format!("bot-{number}"),
+            symbol: Symbol::new(&format!("S{number}")).unwrap(),
+            venue: std::collections::BTreeMap::new(),
+            interval: Interval::MINUTE,
+            strategy: "any".to_owned(),
+            close_type: "01:00".parse().unwrap(),
+            expiration_type: ExpirationType::TimeFixed,
+            params: serde_json::json!({}),
+            stake: StakeSettings::Fixed { amount: Decimal::TEN },
+        };
+        (0..count).map(bot).collect()
+    }
+
+    fn unlimited() -> RiskSettings {
+        RiskSettings { max_open_trades: 0, ..RiskSettings::default() }
+    }
+
+    fn demand(count: usize, risk: &RiskSettings, wants: bool) -> Demand {
+        Demand::of(&RuntimeSettings::default(), risk, &bots(count), &vec![wants; count])
+    }
+
+    #[test]
+    fn the_average_is_the_sum_of_what_is_asked_at_its_pace() {
+        // By hand: 12 candles and 6 early questions a minute; 12 trades a minute of 5 requests; 1/60 + 2/300.
+        let need = demand(12, &unlimited(), false).needed(5.0);
+        assert!((need - (18.0 / 60.0 + 1.0 + 1.0 / 60.0 + 2.0 / 300.0)).abs() < 1e-9, "{need}");
+        // Wanted prices come every five seconds; three trades at most are open, each for a minute.
+        let need = demand(12, &RiskSettings::default(), true).needed(5.0);
+        assert!((need - (18.0 / 60.0 + 12.0 / 5.0 + 0.25 + 1.0 / 60.0 + 2.0 / 300.0)).abs() < 1e-9, "{need}");
+    }
+
+    #[test]
+    fn the_last_open_leaves_when_all_before_it_had_their_turns() {
+        // 12 candles, 6 early questions, 11 opens: 29, of which 5 at once, the last 4.8 s later, and its answer.
+        assert_eq!(demand(12, &unlimited(), false).close.latest_open(5.0), Millis::new(4_900));
+        assert_eq!(demand(12, &unlimited(), false).shortage(5.0), None);
+        let problem = demand(13, &unlimited(), false).shortage(5.0).unwrap();
+        assert!(problem.contains("5.3 s after the close") && problem.contains("set it to 6"), "{problem}");
+        // Three opens at most: 17 candles and 6 early questions, then two opens.
+        assert_eq!(demand(17, &RiskSettings::default(), false).close.latest_open(5.0), Millis::new(4_100));
+        assert_eq!(demand(2_000, &unlimited(), false).shortage(0.0), None, "no limit");
+        let late = RiskSettings { max_signal_delay_ms: 0, ..unlimited() };
+        assert_eq!(demand(13, &late, false).shortage(5.0), None, "no signal is ever late");
+    }
+
+    #[test]
+    fn prices_are_shown_only_where_nothing_else_waits_for_them() {
+        assert!(demand(12, &unlimited(), false).has_room_to_show(5.0));
+        assert!(!demand(21, &RiskSettings::default(), false).has_room_to_show(5.0));
+        assert!(demand(21, &RiskSettings::default(), false).has_room_to_show(0.0));
+        assert!(demand(200, &RiskSettings::default(), true).has_room_to_show(60.0), "none is only shown");
+    }
+}

@@ -1,0 +1,240 @@
+//! How many symbols can be traded at a limit of requests a second: found by trading more and more of them, and held to what
+//! [`Demand`] says before a run.
+
+use crate::stage::symbol;
+use async_trait::async_trait;
+use candlewick_api::{
+    Body, Credentials, HttpBroker, NoAnswer, Purpose, RawAnswer, Secret, Settings, Transport,
+};
+use candlewick_broker::Account as Kind;
+use candlewick_broker::clock::{Clock, SystemClock};
+use candlewick_engine::{
+    Action, BotSettings, EventKind, Header, RiskSettings, Session, SessionSettings, StakeSettings,
+};
+use candlewick_journal::NullJournal;
+use candlewick_runtime::{Account, Demand, Interest, Notice, Parts, Runner, RuntimeSettings, Stop, Watcher};
+use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::{Candle, ExpirationType, Interval, Millis, MoneyScale, Signal, Strategy};
+use reqwest::header::HeaderMap;
+use reqwest::{Request, StatusCode};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::sync::mpsc;
+
+/// How many closes a run sees.
+const CLOSES: usize = 3;
+/// How long after its close a candle is there, and how long a request takes.
+const LAG: Millis = Millis::new(300);
+const ROUND_TRIP: Duration = Duration::from_millis(100);
+
+/// Buys at every candle.
+struct Buys;
+
+impl Strategy for Buys {
+    fn warmup(&self) -> usize {
+        0
+    }
+
+    fn on_candle(&mut self, _candle: &Candle) -> Option<Signal> {
+        Some(Signal::buy("every candle"))
+    }
+}
+
+/// A venue that has every candle and takes every trade; each ends where it began.
+struct Venue {
+    clock: SystemClock,
+    /// Trades by id, with their close.
+    trades: Mutex<HashMap<String, (Value, Millis)>>,
+}
+
+impl Venue {
+    fn candles(&self, request: &Request) -> Value {
+        let query: HashMap<_, _> = request.url().query_pairs().collect();
+        let at = |key: &str| Millis::new(query[key].parse().unwrap());
+        let (first, last) = (at("startTime").floor_to(Millis::MINUTE), at("endTime"));
+        let opens = std::iter::successors(Some(first), |open| Some(*open + Millis::MINUTE));
+        let is_there = |open: &Millis| *open <= last && *open + Millis::MINUTE + LAG <= self.clock.now();
+        let candle = |open: Millis| {
+            json!({
+                "time": open.get(), "openPrice": 100.0, "highPrice": 100.0, "lowPrice": 100.0, "closePrice": 100.0,
+                "volume": 1.0,
+            })
+        };
+        opens.take_while(is_there).map(candle).collect()
+    }
+
+    fn open(&self, request: &Request) -> Value {
+        let body: Value = serde_json::from_slice(request.body().unwrap().as_bytes().unwrap()).unwrap();
+        let mut trades = self.trades.lock().unwrap();
+        let id = format!("01JT{}", trades.len());
+        let now = self.clock.now();
+        let opens = now.floor_to(Millis::SECOND) + Millis::new(999);
+        let closes = opens + Millis::MINUTE;
+        let trade = json!({
+            "id": id, "isDemo": true, "fromApiToken": true, "symbol": body["symbol"], "amount": body["amount"],
+            "direction": body["direction"], "closeType": body["closeType"], "expirationType": "TIME_FIXED", "payout": 80,
+            "requestTime": now.get(), "openTime": opens.get(), "openPrice": 100.0, "closeTime": closes.get(),
+            "result": "PENDING", "status": "OPEN", "pnl": 0,
+        });
+        trades.insert(id, (trade.clone(), closes));
+        trade
+    }
+
+    fn trade(&self, id: &str) -> Value {
+        let (mut trade, closes) = self.trades.lock().unwrap()[id].clone();
+        if self.clock.now() > closes {
+            trade["status"] = json!("COMPLETED");
+            trade["result"] = json!("DRAW");
+            trade["closePrice"] = json!(100.0);
+        }
+        trade
+    }
+}
+
+#[async_trait]
+impl Transport for Venue {
+    async fn send(&self, _: Purpose, request: Request, _: usize) -> Result<RawAnswer, NoAnswer> {
+        tokio::time::sleep(ROUND_TRIP / 2).await;
+        let path = request.url().path().to_owned();
+        let answer = match path.as_str() {
+            "/aggregated-prices/prices" => self.candles(&request),
+            "/token/trades/open" => self.open(&request),
+            "/token/wallets" => json!([{"id": "w", "userId": "u", "type": "DEMO", "balance": 1_000_000}]),
+            "/token/users/me" => json!({"id": "u", "active": true}),
+            "/token/trades" => json!({"lastPage": 1, "data": []}),
+            "/symbol-price/last" => {
+                let query: HashMap<_, _> = request.url().query_pairs().collect();
+                json!({
+                    "pair": query["pair"], "time": query["limitTime"].parse::<i64>().unwrap(), "openPrice": 100.0,
+                    "closePrice": 100.0, "highPrice": 100.0, "lowPrice": 100.0, "volume": 0,
+                })
+            }
+            other => self.trade(other.rsplit('/').next().unwrap()),
+        };
+        tokio::time::sleep(ROUND_TRIP / 2).await;
+        let body = Body::Whole(answer.to_string().into_bytes());
+        Ok(RawAnswer { status: StatusCode::OK, headers: HeaderMap::new(), body })
+    }
+}
+
+/// Nothing keeps a signal back but time.
+fn risk() -> RiskSettings {
+    RiskSettings {
+        max_open_trades: 0,
+        max_open_trades_per_symbol: 0,
+        max_trades_per_day: 0,
+        daily_loss_limit: Decimal::ZERO,
+        max_drawdown_percent: 0.0,
+        allow_duplicate: true,
+        ..RiskSettings::default()
+    }
+}
+
+fn bots(count: usize) -> Vec<BotSettings> {
+    let bot = |number: usize| BotSettings {
+        name: format!("bot-{number}"),
+        symbol: symbol(&format!("S{number}")),
+        venue: std::collections::BTreeMap::new(),
+        interval: Interval::MINUTE,
+        strategy: "buys".to_owned(),
+        close_type: "01:00".parse().unwrap(),
+        expiration_type: ExpirationType::TimeFixed,
+        params: json!({}),
+        stake: StakeSettings::Fixed { amount: Decimal::TEN },
+    };
+    (0..count).map(bot).collect()
+}
+
+fn demand(symbols: usize) -> Demand {
+    Demand::of(&RuntimeSettings::default(), &risk(), &bots(symbols), &vec![false; symbols])
+}
+
+/// Trades so many symbols at this limit; answers how many signals became trades, and how many did not.
+async fn trade(symbols: usize, per_second: f64) -> (usize, usize) {
+    let clock = SystemClock::new();
+    let start = clock.now().floor_to(Millis::MINUTE) + Millis::MINUTE;
+    clock.sleep_until(start).await;
+    let settings = Settings { requests_per_second: per_second, ..Settings::default() };
+    let secret = |text| Secret::new(text).ok();
+    let credentials = Credentials { api_token: secret("t"), api_key: secret("k") };
+    let venue = Arc::new(Venue { clock: clock.clone(), trades: Mutex::default() });
+    let client = Arc::new(HttpBroker::over(venue, settings, credentials, Arc::new(clock.clone())).unwrap());
+    let balance = Decimal::from(1_000_000);
+    let session =
+        SessionSettings { money_scale: MoneyScale::default(), balance, risk: risk(), bots: bots(symbols) };
+    let strategies = (0..symbols).map(|_| Box::new(Buys) as Box<dyn Strategy>).collect();
+    let (watcher, mut notices) = Watcher::channel(100_000, Interest::Everything);
+    let runner = Runner::new(Parts {
+        settings: RuntimeSettings {
+            watch_prices: demand(symbols).has_room_to_show(per_second),
+            ..RuntimeSettings::default()
+        },
+        header: Header { format: 1, settings: json!({}), strategies: Vec::new(), data_hash: None },
+        market: Arc::clone(&client) as _,
+        broker: Arc::clone(&client) as _,
+        clock: Arc::new(clock.clone()),
+        account: Account { user: "u".to_owned(), kind: Kind::Demo, balance },
+        session: Session::new(&session, strategies).unwrap(),
+        wants_prices: vec![false; symbols],
+        bots: session.bots,
+        journal: Box::new(NullJournal),
+        past: candlewick_runtime::Past::default(),
+        exchanges: mpsc::channel(1).1,
+        unrecognised: client.unrecognised(),
+        token: client.token_state(),
+        watchers: vec![watcher],
+        until: None,
+    });
+    let (stop, stops) = mpsc::channel(4);
+    let (_orders, ordered) = mpsc::channel(1);
+    let end = start + Millis::MINUTE * CLOSES as i64 + Millis::from_seconds(30);
+    let stopping = tokio::spawn(async move {
+        clock.sleep_until(end).await;
+        for _ in 0..2 {
+            stop.send(Stop::Interrupted).await.unwrap();
+        }
+    });
+    Box::pin(runner.run(stops, ordered)).await.unwrap();
+    stopping.await.unwrap();
+    let (mut opened, mut lost) = (0, 0);
+    while let Some(received) = notices.try_next() {
+        assert_eq!(received.missed, 0);
+        if let Notice::Handled { event, actions, .. } = received.notice {
+            opened += usize::from(matches!(event.kind, EventKind::Opened(_)));
+            lost += usize::from(matches!(event.kind, EventKind::NotSent { .. }));
+            lost += actions.iter().filter(|action| matches!(action, Action::Refuse(_))).count();
+        }
+    }
+    (opened, lost)
+}
+
+/// The largest number of symbols whose signals all become trades.
+async fn frontier(per_second: f64) -> usize {
+    let (mut full, mut beyond) = (0, 64);
+    while full + 1 < beyond {
+        let symbols = usize::midpoint(full, beyond);
+        let traded = trade(symbols, per_second).await;
+        *(if traded == (symbols * CLOSES, 0) { &mut full } else { &mut beyond }) = symbols;
+    }
+    full
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_warning_begins_where_signals_begin_to_be_lost() {
+    for per_second in [1.0, 2.0, 5.0, 10.0] {
+        let found = frontier(per_second).await;
+        let is_short = |symbols: usize| demand(symbols).shortage(per_second).is_some();
+        let warned = (1..1_000).find(|symbols| is_short(*symbols)).unwrap();
+        assert_eq!(warned, found + 1, "at {per_second} requests a second {found} symbols are traded in full");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn beyond_it_as_many_signals_are_traded_as_there_is_time_for() {
+    let (opened, lost) = trade(20, 5.0).await;
+    let full = frontier(5.0).await * CLOSES;
+    println!("{opened} of {} signals are traded", 20 * CLOSES);
+    assert!(opened >= full && opened + lost == 20 * CLOSES, "{opened} opened, {lost} lost");
+}
