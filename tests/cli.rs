@@ -104,6 +104,14 @@ fn addresses_and_files_are_checked_before_anything_is_asked() {
         "broker.base_url = \"http://venue.example\" (bot.toml): ",
     );
     check("broker.price_url = \"venue\"", "price_url");
+    // What a short body cannot say is never left to the venue.
+    check(
+        "broker.open_body = \"short\"",
+        "set broker.short_close_type to the duration that the venue documents",
+    );
+    let short = "broker.open_body = \"short\"\nbroker.short_close_type = ";
+    check(&format!("{short}\"05:00\""), "bots[0].close_type");
+    check(&format!("{short}\"01:00\"\naccount.mode = \"real\""), "cannot state the account");
     check("sandbox.data = [\"prices.csv\"]", "sandbox.data[0] (bot.toml): \"prices.csv\"");
 }
 

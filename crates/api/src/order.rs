@@ -1,6 +1,6 @@
 //! Opening a trade: the body that is sent (contract 4.1, endpoint 4).
 
-use crate::settings::OpenBody;
+use crate::settings::{OpenBody, Settings};
 use candlewick_broker::{Account, OpenOrder};
 use candlewick_sdk::{CloseType, Direction, ExpirationType};
 use rust_decimal::Decimal;
@@ -29,6 +29,26 @@ struct ShortBody<'a> {
     #[serde(serialize_with = "number")]
     volume: Decimal,
     direction: Direction,
+}
+
+/// Why an order cannot be said in the configured shape: a short body would open another trade than the one that was meant.
+pub(crate) fn unstatable(order: &OpenOrder, settings: &Settings) -> Option<String> {
+    if settings.open_body == OpenBody::Full {
+        return None;
+    }
+    let OpenOrder { account, close_type, expiration_type, .. } = order;
+    let default = settings.short_close_type;
+    let is_default = default == Some(*close_type)
+        && matches!(expiration_type, ExpirationType::Unstated | ExpirationType::TimeFixed);
+    let problem = if *account == Account::Real {
+        "on which account a trade is opened, so the real one is never traded with it".to_owned()
+    } else if !is_default {
+        let default = default.map_or_else(String::new, |default| format!(", {default} TIME_FIXED"));
+        format!("how long a trade lasts, and {close_type} {expiration_type} is not the venue's own{default}")
+    } else {
+        return None;
+    };
+    Some(format!("broker.open_body = \"short\" cannot state {problem}"))
 }
 
 /// The request's body; what the duration is counted from is sent only when it is stated.
@@ -107,6 +127,50 @@ mod tests {
             let mut serializer = serde_json::Serializer::new(&mut buffer);
             number(&text.parse().unwrap(), &mut serializer).unwrap();
             assert_eq!(String::from_utf8(buffer).unwrap(), written);
+        }
+    }
+
+    #[test]
+    fn a_short_body_is_for_the_venues_own_expiry_on_the_demo_account() {
+        let of = |close_type: &str, expiration_type, account| OpenOrder {
+            symbol: "S".parse().unwrap(),
+            direction: Direction::Buy,
+            amount: Decimal::TEN,
+            close_type: close_type.parse().unwrap(),
+            expiration_type,
+            account,
+        };
+        let short = Settings {
+            open_body: OpenBody::Short,
+            short_close_type: "01:00".parse().ok(),
+            ..Settings::default()
+        };
+        for (close_type, expiration_type, account, problem) in [
+            ("01:00", ExpirationType::Unstated, Account::Demo, None),
+            ("01:00", ExpirationType::TimeFixed, Account::Demo, None),
+            (
+                "01:00",
+                ExpirationType::CandleClose,
+                Account::Demo,
+                Some("01:00 CANDLE_CLOSE is not the venue's own"),
+            ),
+            (
+                "05:00",
+                ExpirationType::TimeFixed,
+                Account::Demo,
+                Some("05:00 TIME_FIXED is not the venue's own, 01:00"),
+            ),
+            ("01:00", ExpirationType::TimeFixed, Account::Real, Some("the real one is never traded")),
+        ] {
+            let order = of(close_type, expiration_type, account);
+            let found = unstatable(&order, &short);
+            match problem {
+                None => assert_eq!(found, None),
+                Some(problem) => {
+                    assert!(found.clone().is_some_and(|text| text.contains(problem)), "{found:?}");
+                }
+            }
+            assert_eq!(unstatable(&order, &Settings::default()), None);
         }
     }
 

@@ -49,7 +49,7 @@ fn progress_of(record: &TradeRecord) -> Progress {
 }
 
 /// Whose money is at stake: `isDemo`, else what the paying wallets hold.
-fn account_of(record: &TradeRecord) -> Option<Account> {
+pub(crate) fn account_of(record: &TradeRecord) -> Option<Account> {
     match record.is_demo {
         Some(true) => return Some(Account::Demo),
         Some(false) => return Some(Account::Real),

@@ -3,6 +3,7 @@
 //! [`Credentials`]: crate::Credentials
 
 use candlewick_broker::BrokerError;
+use candlewick_sdk::CloseType;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -22,6 +23,10 @@ pub struct Settings {
     pub open_path: String,
     /// Shape of the open request's body.
     pub open_body: OpenBody,
+    /// The duration code that the venue gives a short order, which cannot state one, as its documentation says. Without it
+    /// `open_body = "short"` is refused; with it only orders of that duration are sent, and none on the real account.
+    #[schemars(with = "Option<String>")]
+    pub short_close_type: Option<CloseType>,
     /// Form of the `x-timestamp` header.
     pub timestamp: TimestampFormat,
     /// How long one request may take from its start to the last byte of its answer, in ms.
@@ -48,6 +53,13 @@ pub struct Settings {
     /// Answers longer than this are not read, in bytes.
     #[schemars(range(min = 1))]
     pub response_limit_bytes: usize,
+    /// Trades that are kept of one listing. A list that is longer is not read to its end, and proves of no trade that it is not
+    /// there.
+    #[schemars(range(min = 1))]
+    pub list_rows_limit: usize,
+    /// Bytes that are read of one listing, in all its pages.
+    #[schemars(range(min = 1))]
+    pub list_bytes_limit: usize,
     /// Proxy for all requests. None is taken from the environment.
     pub proxy: Option<String>,
     /// Extra headers for every request. Credentials do not belong here.
@@ -63,7 +75,7 @@ pub enum OpenBody {
     /// Shape A: `isDemo`, `closeType`, `direction`, `symbol`, `amount`, and `expirationType` when it is stated.
     #[default]
     Full,
-    /// Shape B: `symbol`, `volume`, `direction`.
+    /// Shape B: `symbol`, `volume`, `direction`. Expiry and account are whatever the venue makes them.
     Short,
 }
 
@@ -88,6 +100,7 @@ impl Default for Settings {
             slot: "default".into(),
             open_path: "/token/trades/open".into(),
             open_body: OpenBody::Full,
+            short_close_type: None,
             timestamp: TimestampFormat::Ms,
             timeout_ms: 5_000,
             connect_timeout_ms: 2_000,
@@ -97,6 +110,8 @@ impl Default for Settings {
             requests_per_second: 5.0,
             retry_after_limit_ms: 60_000,
             response_limit_bytes: 8 * 1024 * 1024,
+            list_rows_limit: 100_000,
+            list_bytes_limit: 256 * 1024 * 1024,
             proxy: None,
             headers: BTreeMap::new(),
         }
@@ -112,6 +127,8 @@ impl Settings {
             ("read_deadline_ms", self.read_deadline_ms),
             ("read_attempts", u64::from(self.read_attempts)),
             ("response_limit_bytes", self.response_limit_bytes as u64),
+            ("list_rows_limit", self.list_rows_limit as u64),
+            ("list_bytes_limit", self.list_bytes_limit as u64),
         ];
         for (key, value) in whole_numbers {
             if value == 0 {
@@ -126,6 +143,12 @@ impl Settings {
         if rate != 0.0 && !(0.001..=10_000.0).contains(&rate) {
             let problem = "use 0 for no limit, or 0.001 to 10000";
             return Err(BrokerError::settings("requests_per_second", rate, problem));
+        }
+        if self.open_body == OpenBody::Short && self.short_close_type.is_none() {
+            let problem = "it states neither how long a trade lasts nor on which account it is: use \"full\", or set \
+                           broker.short_close_type to the duration that the venue documents for such orders, and let every bot \
+                           have it";
+            return Err(BrokerError::settings("open_body", "short", problem));
         }
         let segments = self.open_path.strip_prefix('/').map(|path| path.split('/'));
         let sound = |segment: &str| !matches!(segment, "" | "." | "..") && !segment.contains(['?', '#']);
@@ -165,11 +188,12 @@ mod tests {
         let read = |json: &str| serde_json::from_str::<Settings>(json).map_err(|e| e.to_string());
         let expected = Settings {
             open_body: OpenBody::Short,
+            short_close_type: "05:00".parse().ok(),
             timestamp: TimestampFormat::Iso8601,
             requests_per_second: 0.0,
             ..Settings::default()
         };
-        let json = r#"{"open_body": "short", "timestamp": "iso8601", "requests_per_second": 0}"#;
+        let json = r#"{"open_body": "short", "short_close_type": "05:00", "timestamp": "iso8601", "requests_per_second": 0}"#;
         assert_eq!(read(json), Ok(expected));
         assert!(read(r#"{"api_token": "x"}"#).unwrap_err().contains("unknown field `api_token`"));
     }
@@ -187,6 +211,7 @@ mod tests {
         check(|s| s.requests_per_second = -1.0, "broker.requests_per_second = \"-1\"");
         check(|s| s.requests_per_second = f64::NAN, "broker.requests_per_second");
         check(|s| s.requests_per_second = 1e-300, "broker.requests_per_second");
+        check(|s| s.open_body = OpenBody::Short, "broker.open_body = \"short\": it states neither");
         for path in ["", "token/open", "/", "/token//open", "/token/../open", "/open?x=1"] {
             let settings = Settings { open_path: path.into(), ..Settings::default() };
             assert!(settings.check().is_err(), "{path:?}");
@@ -198,7 +223,7 @@ mod tests {
     fn the_schema_documents_every_key() {
         let schema = serde_json::to_value(schemars::schema_for!(Settings)).unwrap();
         let properties = schema["properties"].as_object().unwrap();
-        assert_eq!(properties.len(), 16);
+        assert_eq!(properties.len(), 19);
         for (key, property) in properties {
             assert!(property.to_string().contains("description"), "{key}");
         }

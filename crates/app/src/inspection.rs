@@ -2,13 +2,13 @@
 
 use crate::bots::{BotSet, problem_of_session, session_settings};
 use crate::candles::DataName;
-use crate::configuration::{self, Config, Loaded, Problem, RealMoney, journal_url};
-use candlewick_api::HttpBroker;
+use crate::configuration::{self, Config, Loaded, Mode, Problem, RealMoney, journal_url};
+use candlewick_api::{HttpBroker, OpenBody};
 use candlewick_broker::BrokerError;
 use candlewick_broker::clock::SystemClock;
 use candlewick_engine::{EngineError, RuinReport, Session, TradeRecord, check_ladders, check_ruin};
 use candlewick_runtime::Demand;
-use candlewick_sdk::Registry;
+use candlewick_sdk::{ExpirationType, Registry};
 use std::sync::Arc;
 
 /// Down to each bot's strategy; the credentials are looked at elsewhere.
@@ -17,6 +17,7 @@ pub fn problems_of(loaded: &Loaded, real: RealMoney, registry: &Registry) -> Vec
     let mut problems: Vec<Problem> = loaded.check_mode(real).err().into_iter().collect();
     problems.extend(problem_of_client(loaded));
     problems.extend(journal_url(loaded).err());
+    problems.extend(short_body_problems(loaded));
     for (index, text) in config.sandbox.data.iter().enumerate() {
         if let Err(error) = text.parse::<DataName>() {
             problems.push(loaded.problem(&format!("sandbox.data[{index}]"), error.to_string()));
@@ -41,6 +42,33 @@ pub fn problems_of(loaded: &Loaded, real: RealMoney, registry: &Registry) -> Vec
             }
         }
         Err(found) => problems.extend(found.into_list()),
+    }
+    problems
+}
+
+/// Bots and accounts that a short body cannot state.
+pub fn short_body_problems(loaded: &Loaded) -> Vec<Problem> {
+    let Config { broker, account, bots, .. } = &loaded.config;
+    let (OpenBody::Short, Some(default)) = (broker.client.open_body, broker.client.short_close_type) else {
+        return Vec::new();
+    };
+    let mut problems = Vec::new();
+    if account.mode == Mode::Real {
+        let problem =
+            "broker.open_body = \"short\" cannot state the account, so it is for demo alone: use \"full\"";
+        problems.push(loaded.problem("account.mode", problem).value("\"real\""));
+    }
+    for (index, bot) in bots.iter().enumerate() {
+        let expiry = bot.expiry();
+        let is_fixed = matches!(expiry.expiration_type, ExpirationType::Unstated | ExpirationType::TimeFixed);
+        if expiry.close_type != default || !is_fixed {
+            let problem = format!(
+                "broker.open_body = \"short\" cannot state the expiry {} {}, and the venue's own is {default} TIME_FIXED \
+                 (broker.short_close_type): give the bot that, or use \"full\"",
+                expiry.close_type, expiry.expiration_type
+            );
+            problems.push(loaded.problem(&format!("bots[{index}].close_type"), problem));
+        }
     }
     problems
 }

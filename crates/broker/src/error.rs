@@ -50,6 +50,12 @@ pub enum BrokerError {
         /// What happened.
         text: String,
     },
+    /// Raise the limit that it names, if that is meant: the venue has more than is taken.
+    #[error("more than is taken: {text}")]
+    LimitReached {
+        /// Which limit.
+        text: String,
+    },
     /// Report it: the answer is not what the adapter can read.
     #[error("the answer is malformed, {problem}: {head}")]
     Malformed {

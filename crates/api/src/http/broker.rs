@@ -26,6 +26,10 @@ impl Broker for HttpBroker {
             Err(BrokerError::NotFound { .. }) => return self.find_in_list(id).await,
             Err(error) => return Err(error),
         };
+        if self.account_proof.awaits(id) {
+            // Its full record shows on which account it is.
+            return Ok(self.find_in_list(id).await.unwrap_or(short));
+        }
         match detail {
             // Get-by-id may have only the short projection, which does not say how a trade ended (contract 4.1,
             // endpoint 3): the list by user does.
@@ -43,7 +47,6 @@ impl Broker for HttpBroker {
             Ok(user_id) => self.read_pages(user_id).await,
             Err(error) => (Rows::default(), Some(error)),
         };
-        let trades = trades.into_iter().map(|record| report_of(record, &self.unrecognised)).collect();
         TradeListing { began, ended: self.clock.now(), is_complete, trades, ended_early }
     }
 
@@ -80,26 +83,34 @@ impl HttpBroker {
 
     /// All pages of the list, as far as they can be had. A page that fails leaves the listing incomplete.
     async fn read_pages(&self, user_id: String) -> (Rows, Option<BrokerError>) {
-        let mut pages = Pages::of_user(user_id);
+        let mut pages = Pages::of_user(user_id, &self.settings);
         while let Some(query) = pages.query().cloned() {
             match self.ask_page(&query).await {
-                Ok(reply) => pages.take(reply.value),
+                Ok(reply) => {
+                    reply.value.data.iter().for_each(|record| self.account_proof.look_at(record));
+                    pages.take(reply.value, |record| report_of(record, &self.unrecognised));
+                }
                 Err(error) => return (pages.finish(), Some(error)),
             }
         }
-        (pages.finish(), None)
+        let stopped = pages.stopped();
+        (pages.finish(), stopped)
     }
 
     /// The full projection of a trade, from the page that has it.
     async fn find_in_list(&self, id: &str) -> Result<Reply<TradeReport>, BrokerError> {
-        let mut pages = Pages::of_user(self.user_id().await?);
+        let mut pages = Pages::of_user(self.user_id().await?, &self.settings);
         while let Some(query) = pages.query().cloned() {
             let reply = self.ask_page(&query).await?;
+            reply.value.data.iter().for_each(|record| self.account_proof.look_at(record));
             if let Some(place) = reply.value.data.iter().position(|record| record.id == id) {
                 let take = |mut rows: Vec<TradeRecord>| rows.swap_remove(place);
                 return Ok(reply.map(|page| report_of(take(page.data), &self.unrecognised)));
             }
-            pages.take(reply.value);
+            pages.take(reply.value, |record| TradeReport::new(record.id));
+        }
+        if let Some(stopped) = pages.stopped() {
+            return Err(stopped);
         }
         Err(BrokerError::NotFound { text: format!("trade {id} is not in the list") })
     }

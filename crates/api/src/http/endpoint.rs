@@ -20,7 +20,10 @@ impl HttpBroker {
         let mut pairs = vec![("page", query.page.to_string()), ("pageSize", query.page_size.to_string())];
         pairs.extend(query.user_id.iter().map(|id| ("userId", id.clone())));
         let url = self.url(Api::Trading, ["token", "trades"], &pairs)?;
-        self.read_as(Api::Trading, url).await
+        let answer = self.read(Api::Trading, url).await?;
+        let bytes = answer.body.bytes().len();
+        let page = self.parse(&answer, |json| read_record::<TradePage>(json, &self.unrecognised))?;
+        Ok(page.map(|page| TradePage { bytes, ..page }))
     }
 
     pub(super) async fn ask_trade(&self, id: &str) -> Result<Reply<TradeRecord>, BrokerError> {

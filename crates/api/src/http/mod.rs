@@ -8,6 +8,7 @@ mod keys;
 mod limit;
 mod transport;
 // The two kinds of request, and those that there are.
+mod account_proof;
 mod endpoint;
 mod open;
 mod pages;
@@ -22,6 +23,7 @@ pub use transport::{Body, NoAnswer, Purpose, RawAnswer, Transport};
 
 use crate::observer::{Exchange, HttpObserver};
 use crate::{Credentials, Secret, Settings, TimestampFormat, TokenSource};
+use account_proof::AccountProof;
 use address::{Address, Payload};
 use candlewick_broker::clock::Clock;
 use candlewick_broker::{BrokerError, TokenState, UnrecognisedData};
@@ -49,6 +51,8 @@ pub struct HttpBroker {
     /// The user that the token belongs to, once it is known.
     user_id: OnceCell<String>,
     rate_limit: RateLimit,
+    /// On which account short orders are opened.
+    account_proof: AccountProof,
     trading: Address,
     prices: Address,
     transport: Arc<dyn Transport>,
@@ -104,6 +108,7 @@ impl HttpBroker {
         let prices = address("price_url", &settings.price_url, &credentials.api_key)?;
         Ok(Self {
             rate_limit: RateLimit::new(settings.requests_per_second),
+            account_proof: AccountProof::default(),
             transport,
             observer: None,
             unrecognised: Arc::new(UnrecognisedData::new()),

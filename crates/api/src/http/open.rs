@@ -4,8 +4,9 @@ use super::exchange::Answer;
 use super::keys::Refused;
 use super::limit::{TooLong, Turn};
 use super::{Api, Body, HttpBroker, NoAnswer, Purpose};
+use crate::OpenBody;
 use crate::model::{FailureBody, TradeRecord, read_record};
-use crate::order::body_of;
+use crate::order::{body_of, unstatable};
 use crate::rejection::reason_of;
 use crate::report::report_of;
 use candlewick_broker::{OpenOrder, OpenOutcome, Rejection, RejectionReason, Reply};
@@ -40,6 +41,29 @@ impl HttpBroker {
 
     /// Sends the one request of an order, if it can leave in time.
     pub(super) async fn send_open(
+        &self,
+        order: &OpenOrder,
+        leave_by: Millis,
+    ) -> Result<Reply<TradeRecord>, Unopened> {
+        let is_short = self.settings.open_body == OpenBody::Short;
+        if let Some(reason) = unstatable(order, &self.settings) {
+            return Err(Unopened::NotSent { reason });
+        }
+        if is_short {
+            self.account_proof.admit(self.clock.now()).map_err(|reason| Unopened::NotSent { reason })?;
+        }
+        let outcome = self.send_admitted(order, leave_by).await;
+        match &outcome {
+            Ok(reply) if is_short => self.account_proof.accepted(&reply.value),
+            Err(Unopened::NotSent { .. } | Unopened::Rejected { .. }) if is_short => {
+                self.account_proof.withdraw();
+            }
+            Ok(_) | Err(_) => {}
+        }
+        outcome
+    }
+
+    async fn send_admitted(
         &self,
         order: &OpenOrder,
         leave_by: Millis,
@@ -147,7 +171,7 @@ impl HttpBroker {
 pub(super) mod tests {
     use super::super::script::{Act, Script, answer};
     use super::*;
-    use crate::{OpenBody, Settings};
+    use crate::Settings;
     use candlewick_broker::{Account, Broker, RejectionReason};
     use candlewick_sdk::{Direction, ExpirationType};
     use rust_decimal::Decimal;
@@ -332,6 +356,7 @@ pub(super) mod tests {
         script.broker(patient()).open(&order(), Millis::MAX).await;
         let short = Settings {
             open_body: OpenBody::Short,
+            short_close_type: "01:00".parse().ok(),
             open_path: "/token/trades/open-async".into(),
             headers: [("x-partner".to_owned(), "7".to_owned())].into(),
             ..patient()
@@ -351,5 +376,41 @@ pub(super) mod tests {
         assert!(requests[1].head.contains("x-partner: 7"));
         let body: Value = serde_json::from_str(&requests[1].body).unwrap();
         assert_eq!(body, json!({"symbol": "BTC/USDT", "volume": 10, "direction": "BUY"}));
+    }
+
+    #[tokio::test]
+    async fn a_second_short_order_waits_for_the_record_of_the_first() {
+        let list = |is_demo: bool| {
+            answer(
+                "200 OK",
+                &format!(r#"{{"lastPage": 1, "data": [{{"id": "01JT", "isDemo": {is_demo}}}]}}"#),
+            )
+        };
+        for is_demo in [true, false] {
+            let user = answer("200 OK", r#"{"id": "u1"}"#);
+            let [reply, short] =
+                [REPLY, r#"{"id": "01JT", "status": "OPEN"}"#].map(|body| answer("200 OK", body));
+            let acts = [reply.clone(), short, user, list(is_demo), reply].map(Act::Reply).to_vec();
+            let script = Script::start(acts).await;
+            let broker = script.broker(Settings {
+                open_body: OpenBody::Short,
+                short_close_type: "01:00".parse().ok(),
+                requests_per_second: 0.0,
+                ..patient()
+            });
+            let open = async || format!("{:?}", broker.open(&order(), Millis::MAX).await);
+            assert!(open().await.contains("Opened"));
+            let second = open().await;
+            assert!(second.contains("NotSent") && second.contains("trade 01JT"), "{second}");
+            let report = broker.trade("01JT", candlewick_broker::Detail::Progress).await.unwrap().value;
+            assert_eq!(report.account == Some(Account::Demo), is_demo);
+            let third = open().await;
+            if is_demo {
+                assert!(third.contains("Opened"), "{third}");
+            } else {
+                assert!(third.contains("NotSent") && third.contains("real account"), "{third}");
+            }
+            assert_eq!(script.requests().len(), if is_demo { 5 } else { 4 });
+        }
     }
 }

@@ -8,8 +8,15 @@
 //!   keeps its length lost no trade and gained none, and every trade that it has was seen;
 //! - where neither is, no row may have come twice: rows that move between pages while they are read make one
 //!   appear twice for each that is missed.
+//!
+//! When does nothing new stand on the pages that are left? Pages were seen in no order, so neither the times of a page nor
+//! a trade that is known say anything of the next one; nor does an earlier listing, since no venue promises that what was
+//! listed stays. Only the length does: a list of which as many different trades were seen as it has is read no further.
+//! What is kept of a list, and read of it, is bounded all the same.
 
+use crate::Settings;
 use crate::model::{TradePage, TradeQuery, TradeRecord};
+use candlewick_broker::{BrokerError, TradeReport};
 use std::collections::BTreeMap;
 
 /// Trades asked for at once (`observed: results`).
@@ -25,7 +32,7 @@ pub(super) struct Rows {
     /// Whether a trade that is not among them was not in the list.
     pub(super) is_complete: bool,
     /// Each trade once, by identifier.
-    pub(super) trades: Vec<TradeRecord>,
+    pub(super) trades: Vec<TradeReport>,
 }
 
 /// Which figure of a page is the length of the list (contract 2.5 does not say).
@@ -41,8 +48,11 @@ pub(super) struct Pages {
     next: Option<TradeQuery>,
     /// How many were read.
     read: u64,
-    /// How many are read at most.
-    most: u64,
+    bounds: Bounds,
+    /// Bytes that were read.
+    bytes: usize,
+    /// Why no more is read, although there is more.
+    stopped: Option<String>,
     reached_end: bool,
     unreadable: usize,
     repeats: usize,
@@ -50,7 +60,15 @@ pub(super) struct Pages {
     barren: u64,
     length: Option<(LengthField, u64)>,
     keeps_length: bool,
-    trades: BTreeMap<String, TradeRecord>,
+    trades: BTreeMap<String, TradeReport>,
+}
+
+/// How much of a list is read.
+#[derive(Clone, Copy, Debug)]
+struct Bounds {
+    pages: u64,
+    rows: usize,
+    bytes: usize,
 }
 
 impl LengthField {
@@ -64,15 +82,18 @@ impl LengthField {
 
 impl Pages {
     /// Begins to list the trades of a user.
-    pub(super) fn of_user(user_id: String) -> Self {
-        Self::with_bounds(user_id, PAGE_SIZE, MAX_PAGES)
+    pub(super) fn of_user(user_id: String, settings: &Settings) -> Self {
+        let (rows, bytes) = (settings.list_rows_limit, settings.list_bytes_limit);
+        Self::with_bounds(user_id, PAGE_SIZE, Bounds { pages: MAX_PAGES, rows, bytes })
     }
 
-    fn with_bounds(user_id: String, page_size: u64, most_pages: u64) -> Self {
+    fn with_bounds(user_id: String, page_size: u64, bounds: Bounds) -> Self {
         Self {
             next: Some(TradeQuery { page: 1, page_size, user_id: Some(user_id) }),
             read: 0,
-            most: most_pages,
+            bounds,
+            bytes: 0,
+            stopped: None,
             reached_end: false,
             unreadable: 0,
             repeats: 0,
@@ -88,10 +109,11 @@ impl Pages {
         self.next.as_ref()
     }
 
-    /// Takes the page that was asked for.
-    pub(super) fn take(&mut self, page: TradePage) {
+    /// Takes the page that was asked for; `read` makes a report of each of its rows.
+    pub(super) fn take(&mut self, page: TradePage, read: impl Fn(TradeRecord) -> TradeReport) {
         let Some(query) = self.next.take() else { return };
         self.read += 1;
+        self.bytes += page.bytes;
         self.check_length(&page);
         // A venue that gives smaller pages than asked for says so: its full pages are not short ones.
         let page_size = page.per_page.unwrap_or(u64::MAX).clamp(1, query.page_size);
@@ -100,13 +122,45 @@ impl Pages {
         self.unreadable += page.unreadable;
         let seen_before = self.trades.len();
         for trade in page.data {
+            let trade = read(trade);
             self.repeats += usize::from(self.trades.insert(trade.id.clone(), trade).is_some());
         }
         self.barren = if self.trades.len() > seen_before { 0 } else { self.barren + 1 };
-        let goes_on = self.read < self.most && self.barren < MAX_BARREN;
+        if self.has_seen_all() {
+            self.reached_end = true;
+            return;
+        }
+        self.stopped = following.as_ref().and_then(|_| self.limit_reached());
+        let goes_on = self.stopped.is_none();
         self.next = following
             .filter(|_| goes_on)
             .map(|following| TradeQuery { page_size: query.page_size, ..following });
+    }
+
+    /// Whether as many different trades were seen as the list has had on every page.
+    fn has_seen_all(&self) -> bool {
+        let distinct = self.trades.len() as u64;
+        self.length.is_some_and(|(_, length)| self.keeps_length && distinct == length)
+    }
+
+    fn limit_reached(&self) -> Option<String> {
+        let Bounds { pages, rows, bytes } = self.bounds;
+        if self.trades.len() >= rows {
+            Some(format!("the list of trades is longer than broker.list_rows_limit = {rows}"))
+        } else if self.bytes >= bytes {
+            Some(format!("the list of trades is longer than broker.list_bytes_limit = {bytes} bytes"))
+        } else if self.read >= pages {
+            Some(format!("the list of trades has more than {pages} pages"))
+        } else if self.barren >= MAX_BARREN {
+            Some(format!("{MAX_BARREN} pages of the list of trades in a row brought no other trade"))
+        } else {
+            None
+        }
+    }
+
+    /// Why the list was not read to its end, where it is too long for that.
+    pub(super) fn stopped(&self) -> Option<BrokerError> {
+        self.stopped.clone().map(|text| BrokerError::LimitReached { text })
     }
 
     /// What was read; not complete when pages were left out or could not be had.
@@ -138,6 +192,16 @@ impl Pages {
 mod tests {
     use super::*;
 
+    const BOUNDS: Bounds = Bounds { pages: 5_000, rows: 100_000, bytes: usize::MAX };
+
+    fn take(pages: &mut Pages, page: TradePage) {
+        pages.take(page, |record| TradeReport::new(record.id));
+    }
+
+    fn of_user() -> Pages {
+        Pages::of_user("user".to_owned(), &Settings::default())
+    }
+
     struct PageOf {
         rows: &'static [&'static str],
         total: Option<u64>,
@@ -158,10 +222,10 @@ mod tests {
     }
 
     fn read(of: &[PageOf]) -> Rows {
-        let mut pages = Pages::with_bounds("user".to_owned(), 3, 5);
+        let mut pages = Pages::with_bounds("user".to_owned(), 3, Bounds { pages: 5, ..BOUNDS });
         for (number, one) in (1..).zip(of) {
             assert_eq!(pages.query().map(|query| query.page), Some(number));
-            pages.take(page(one));
+            take(&mut pages, page(one));
         }
         assert_eq!(pages.query(), None);
         pages.finish()
@@ -191,8 +255,7 @@ mod tests {
         check(&[rows(first, Some(5), None), rows(second, Some(5), None)], (true, "bcdef"));
         // Pages that overlap, and yet show everything.
         let overlapping = &["d", "c", "b"];
-        let end = rows(&[], Some(5), Some(0));
-        check(&[rows(first, Some(5), Some(3)), rows(overlapping, Some(5), Some(3)), end], (true, "bcdef"));
+        check(&[rows(first, Some(5), Some(3)), rows(overlapping, Some(5), Some(3))], (true, "bcdef"));
         // A trade was added meanwhile, or one was missed.
         check(&[rows(first, Some(5), Some(3)), rows(&["d", "c"], Some(6), Some(2))], (false, "cdef"));
         check(&[rows(first, Some(6), Some(3)), rows(second, Some(6), Some(2))], (false, "bcdef"));
@@ -210,11 +273,11 @@ mod tests {
 
     #[test]
     fn a_list_that_was_not_read_to_its_end_is_not_complete() {
-        let pages = Pages::of_user("user".to_owned());
+        let pages = of_user();
         assert!(!pages.finish().is_complete);
-        let mut pages = Pages::with_bounds("user".to_owned(), 2, 2);
-        pages.take(page(&rows(&["a", "b"], None, None)));
-        pages.take(page(&rows(&["c", "d"], None, None)));
+        let mut pages = Pages::with_bounds("user".to_owned(), 2, Bounds { pages: 2, ..BOUNDS });
+        take(&mut pages, page(&rows(&["a", "b"], None, None)));
+        take(&mut pages, page(&rows(&["c", "d"], None, None)));
         assert_eq!(pages.query(), None);
         assert!(!pages.finish().is_complete);
     }
@@ -230,9 +293,9 @@ mod tests {
     #[test]
     fn an_account_with_tens_of_thousands_of_trades_has_a_complete_listing() {
         let last = 250;
-        let mut pages = Pages::of_user("user".to_owned());
+        let mut pages = of_user();
         while let Some(page) = pages.query().map(|query| query.page) {
-            pages.take(numbered(page, last));
+            take(&mut pages, numbered(page, last));
         }
         let listing = pages.finish();
         assert_eq!((listing.is_complete, listing.trades.len()), (true, 25_000));
@@ -240,29 +303,62 @@ mod tests {
 
     #[test]
     fn a_list_without_an_end_is_given_up() {
-        let mut pages = Pages::of_user("user".to_owned());
+        let mut pages = of_user();
         let mut asked = 0;
         while pages.query().is_some() {
             asked += 1;
-            pages.take(numbered(asked.min(3), 1_000_000));
+            take(&mut pages, numbered(asked.min(3), 1_000_000));
         }
-        assert_eq!((asked, pages.finish().is_complete), (3 + MAX_BARREN, false));
+        assert_eq!(asked, 3 + MAX_BARREN);
+        assert!(pages.stopped().unwrap().to_string().contains("no other trade"));
+        assert!(!pages.finish().is_complete);
     }
 
     #[test]
     fn a_row_that_cannot_be_read_may_be_any_trade() {
-        let mut pages = Pages::of_user("user".to_owned());
-        pages.take(TradePage { unreadable: 1, ..page(&rows(&["a"], None, None)) });
+        let mut pages = of_user();
+        take(&mut pages, TradePage { unreadable: 1, ..page(&rows(&["a"], None, None)) });
         assert!(!pages.finish().is_complete);
     }
 
     #[test]
     fn a_venue_may_give_smaller_pages_than_asked_for() {
-        let mut pages = Pages::of_user("user".to_owned());
-        pages.take(TradePage { per_page: Some(2), ..page(&rows(&["a", "b"], Some(3), None)) });
+        let mut pages = of_user();
+        take(&mut pages, TradePage { per_page: Some(2), ..page(&rows(&["a", "b"], Some(3), None)) });
         let asked = pages.query().cloned().unwrap();
         assert_eq!((asked.page, asked.page_size), (2, PAGE_SIZE));
-        pages.take(TradePage { per_page: Some(2), ..page(&rows(&["c"], Some(3), None)) });
+        take(&mut pages, TradePage { per_page: Some(2), ..page(&rows(&["c"], Some(3), None)) });
+        assert!(pages.finish().is_complete);
+    }
+
+    #[test]
+    fn a_list_beyond_the_bounds_is_left_with_the_bound_that_it_exceeds() {
+        for (bounds, bound, most) in [
+            (Bounds { rows: 250, ..BOUNDS }, "broker.list_rows_limit = 250", 3),
+            (Bounds { bytes: 5_000, ..BOUNDS }, "broker.list_bytes_limit = 5000", 5),
+            (Bounds { pages: 7, ..BOUNDS }, "7 pages", 7),
+        ] {
+            let mut pages = Pages::with_bounds("user".to_owned(), PAGE_SIZE, bounds);
+            let mut asked = 0;
+            while let Some(page) = pages.query().map(|query| query.page) {
+                asked += 1;
+                take(&mut pages, TradePage { bytes: 1_000, ..numbered(page, 1_000_000) });
+            }
+            let stopped = pages.stopped().unwrap().to_string();
+            assert!(stopped.contains(bound) && asked == most, "{stopped} after {asked} pages");
+            assert!(!pages.finish().is_complete);
+        }
+    }
+
+    #[test]
+    fn a_list_whose_every_trade_was_seen_is_read_no_further() {
+        let mut pages = of_user();
+        for page in 1..=3 {
+            assert_eq!(pages.query().map(|query| query.page), Some(page));
+            // It says that it has 300 trades, and that it goes on for ever.
+            take(&mut pages, TradePage { total: Some(300), ..numbered(page, 1_000_000) });
+        }
+        assert_eq!((pages.query(), pages.stopped()), (None, None));
         assert!(pages.finish().is_complete);
     }
 }

@@ -43,6 +43,8 @@ pub(crate) struct TradePage {
     pub(crate) data: Vec<TradeRecord>,
     /// Rows that could not be read: a listing that has any is not complete.
     pub(crate) unreadable: usize,
+    /// How long its answer was.
+    pub(crate) bytes: usize,
 }
 
 impl TradePage {
@@ -77,6 +79,7 @@ impl Record for TradePage {
             count: fields.optional("count"),
             data,
             unreadable,
+            bytes: 0,
         })
     }
 }
@@ -111,6 +114,7 @@ mod tests {
             total: Some(3),
             count: Some(2),
             data: page.data.clone(),
+            bytes: 0,
             unreadable: 1,
         };
         assert_eq!((page.data.len(), &page), (1, &expected));

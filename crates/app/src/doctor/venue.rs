@@ -94,6 +94,7 @@ pub fn remedy(error: &BrokerError, api: Api) -> String {
         BrokerError::NotFound { .. } | BrokerError::Malformed { .. } | BrokerError::Rejected { .. } => {
             format!("check {url}, with the path prefix that the venue may have")
         }
+        BrokerError::LimitReached { .. } => "raise the limit that it names, if that is meant".to_owned(),
         BrokerError::Settings { .. } => "run `candlewick config check`".to_owned(),
     }
 }

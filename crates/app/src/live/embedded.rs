@@ -3,8 +3,9 @@
 use super::Connection;
 use super::journal_session::observer;
 use crate::candles;
-use crate::configuration::{Loaded, asset_types};
+use crate::configuration::{Loaded, Problems, asset_types};
 use crate::error::AppError;
+use crate::inspection::short_body_problems;
 use candlewick_api::{Credentials, HttpBroker, Secret};
 use candlewick_broker::Account;
 use candlewick_broker::clock::{Clock, Speed, VirtualClock};
@@ -46,6 +47,7 @@ impl Embedded {
         (series, markets): (Vec<CandleSeries>, Vec<Market>),
         (span, warmups): (Span, &[(BotSettings, usize)]),
     ) -> Result<Self, AppError> {
+        Problems::check(short_body_problems(loaded))?;
         let mut settings = loaded.config.sandbox.clone();
         // The clock stands still until an order is answered, so an answer cannot wait for its arrival.
         settings.replies = Replies::AtOnce;

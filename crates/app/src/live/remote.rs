@@ -2,8 +2,9 @@
 
 use super::Connection;
 use super::journal_session::observer;
-use crate::configuration::{Loaded, Mode, asset_types, credentials, token_source};
+use crate::configuration::{Loaded, Mode, Problems, asset_types, credentials, token_source};
 use crate::error::AppError;
+use crate::inspection::short_body_problems;
 use candlewick_api::HttpBroker;
 use candlewick_broker::Account;
 use candlewick_broker::clock::{Clock, SystemClock};
@@ -15,6 +16,7 @@ use std::sync::Arc;
 /// # Errors
 /// Wrong settings or credentials that cannot be read.
 pub fn connect_remote(loaded: &Loaded) -> Result<Connection, AppError> {
+    Problems::check(short_body_problems(loaded))?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     let venue =
         HttpBroker::new(loaded.config.broker.client.clone(), credentials(loaded)?, Arc::clone(&clock))?;

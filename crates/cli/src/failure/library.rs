@@ -177,6 +177,7 @@ const fn of_broker(error: &BrokerError) -> FailureKind {
         | BrokerError::NotFound { .. }
         | BrokerError::RateLimited { .. }
         | BrokerError::Unavailable { .. }
+        | BrokerError::LimitReached { .. }
         | BrokerError::Malformed { .. } => FailureKind::Venue,
     }
 }

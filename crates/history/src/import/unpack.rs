@@ -12,6 +12,10 @@ use zip::read::ZipFile;
 const BUFFER_BYTES: usize = 256 * 1024;
 const GZIP: &[u8] = b"\x1F\x8B";
 const ZIP: &[u8] = b"PK\x03\x04";
+/// No honest candles shrink to less than a fiftieth: those of a market that stands still shrink to about a tenth.
+const MAX_RATIO: u64 = 50;
+/// What unpacks to no more than this may shrink as it likes, in bytes.
+const MAX_UNCHECKED_BYTES: u64 = 64 << 20;
 /// Endings of files in an archive that may hold candles; others stand beside them, such as a report of gaps.
 const ENDINGS: [&str; 5] = ["csv", "txt", "json", "feather", "parquet"];
 
@@ -61,7 +65,7 @@ pub(super) fn unpack_from<T>(
     let watched = Watched { inner: packed, at: Progress { read_bytes: 0, total_bytes }, progress };
     if is_gzip {
         let unpacked = MultiGzDecoder::new(BufReader::with_capacity(BUFFER_BYTES, watched));
-        return use_it(None, &mut bounded(unpacked, most_bytes));
+        return use_it(None, &mut bounded(unpacked, Bound::of(total_bytes, most_bytes)));
     }
     use_it(None, &mut BufReader::with_capacity(BUFFER_BYTES, watched))
 }
@@ -76,10 +80,10 @@ fn open_archive<T>(
     let mut archive = ZipArchive::new(packed).map_err(|error| broken(&error))?;
     let name = choose(&archive, entry)?;
     let file = archive.by_name(&name).map_err(|error| broken(&error))?;
-    let total_bytes = file.size();
+    let (total_bytes, bound) = (file.size(), Bound::of(file.compressed_size(), most_bytes));
     let watched: Watched<'_, ZipFile<'_, _>> =
         Watched { inner: file, at: Progress { read_bytes: 0, total_bytes }, progress };
-    use_it(Some(&name), &mut bounded(watched, most_bytes))
+    use_it(Some(&name), &mut bounded(watched, bound))
 }
 
 fn broken(error: &zip::result::ZipError) -> Problem {
@@ -125,26 +129,56 @@ fn listed(names: &[&str]) -> String {
     }
 }
 
-fn bounded<R: Read>(inner: R, most_bytes: u64) -> BufReader<Bounded<R>> {
-    BufReader::with_capacity(BUFFER_BYTES, Bounded { inner, left: most_bytes, most_bytes })
+/// What an archive may unpack to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Bound {
+    /// So many bytes, as is said.
+    Size(u64),
+    /// So many bytes, by its own size.
+    Ratio(u64),
+}
+
+impl Bound {
+    fn of(packed_bytes: u64, most_bytes: u64) -> Self {
+        let by_ratio = packed_bytes.saturating_mul(MAX_RATIO).max(MAX_UNCHECKED_BYTES);
+        if by_ratio < most_bytes { Self::Ratio(by_ratio) } else { Self::Size(most_bytes) }
+    }
+
+    const fn bytes(self) -> u64 {
+        match self {
+            Self::Size(bytes) | Self::Ratio(bytes) => bytes,
+        }
+    }
+
+    fn problem(self) -> String {
+        match self {
+            Self::Size(bytes) => {
+                format!("it unpacks to more than {bytes} bytes; unpack it yourself and import the parts")
+            }
+            Self::Ratio(bytes) => format!(
+                "it unpacks to more than {bytes} bytes, {MAX_RATIO} times its size: candles do not shrink like that; unpack it \
+                 yourself and look at it"
+            ),
+        }
+    }
+}
+
+fn bounded<R: Read>(inner: R, bound: Bound) -> BufReader<Bounded<R>> {
+    BufReader::with_capacity(BUFFER_BYTES, Bounded { inner, left: bound.bytes(), bound })
 }
 
 /// Ends with an error where more comes out than was allowed.
 struct Bounded<R> {
     inner: R,
     left: u64,
-    most_bytes: u64,
+    bound: Bound,
 }
 
 impl<R: Read> Read for Bounded<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let length = self.inner.read(buffer)? as u64;
         let Some(left) = self.left.checked_sub(length) else {
-            let problem = format!(
-                "it unpacks to more than {} bytes; unpack it yourself and import the parts",
-                self.most_bytes
-            );
-            return Err(io::Error::other(problem));
+            return Err(io::Error::other(self.bound.problem()));
         };
         self.left = left;
         Ok(length as usize)
@@ -245,5 +279,14 @@ mod tests {
         check(gzip_of(&bomb), None, Err(STOPPED));
         check(zip_of(&[("a.csv", &bomb)]), None, Err(STOPPED));
         check(gzip_of(&bomb[..1_000]), None, Ok((None, std::str::from_utf8(&bomb[..1_000]).unwrap())));
+    }
+
+    #[test]
+    fn a_small_archive_may_not_unpack_to_a_very_large_file() {
+        assert_eq!(Bound::of(7_000_000, 4 << 30), Bound::Ratio(350_000_000));
+        assert_eq!(Bound::of(100, 4 << 30), Bound::Ratio(64 << 20));
+        assert_eq!(Bound::of(100_000_000, 4 << 30), Bound::Size(4 << 30));
+        assert_eq!(Bound::of(100, 1_000), Bound::Size(1_000));
+        assert!(Bound::Ratio(350_000_000).problem().contains("350000000 bytes, 50 times its size"));
     }
 }

@@ -234,7 +234,8 @@ impl Coordinator {
         let Some(trade) = self.trades.find(intent) else { return };
         let close = trade.close_time;
         let settled = settlement_of(&report, intent, trade, self.session.scale());
-        if settled.is_some() || taken.is_some() {
+        let is_ours = report.account.is_none_or(|account| account == self.session.account());
+        if settled.is_some() || taken.is_some() || (!is_ours && self.session.halted().is_none()) {
             self.audit_terms(intent, &report, step);
         }
         let Some(settled) = settled else {

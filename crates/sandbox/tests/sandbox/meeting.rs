@@ -110,6 +110,7 @@ async fn the_other_ways_to_open_are_read_too() {
     let sandbox = sandbox.bind(std::future::pending()).await.unwrap();
     let short = client(&sandbox, Arc::clone(&clock) as Arc<dyn Clock>, |settings| {
         settings.open_body = OpenBody::Short;
+        settings.short_close_type = "01:00".parse().ok();
     });
     let acknowledged = open(&short, "BTCUSDT").await;
     assert_eq!((acknowledged.open_time, acknowledged.open_price), (None, None));
