@@ -3,6 +3,7 @@
 use crate::chain::{ChainHash, Head, Pending};
 use crate::database::JournalUrl;
 use crate::database::fault::from_sqlx;
+use crate::difference::Bases;
 use crate::{JournalError, LoggedExchange};
 use sqlx::{AnyConnection, Row};
 use std::fmt::Write as _;
@@ -84,16 +85,17 @@ pub(crate) async fn lines(
     Ok(())
 }
 
-/// Adds the exchanges after number `last`.
+/// Adds the exchanges after number `last`, long answers by what is new in them.
 pub(crate) async fn exchanges(
     any: &mut AnyConnection,
     url: &JournalUrl,
-    last: u64,
+    (last, bases): (u64, &mut Bases),
     exchanges: &[LoggedExchange],
 ) -> Result<(), JournalError> {
     let statement = "INSERT INTO wires (id, intent, sent, received, what, request, response, status) \
                      VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
     for (id, exchange) in (last + 1..).zip(exchanges) {
+        let response = bases.shorten(id, exchange);
         sqlx::query(statement)
             .bind(id.cast_signed())
             .bind(exchange.intent.map(u64::cast_signed))
@@ -101,7 +103,7 @@ pub(crate) async fn exchanges(
             .bind(exchange.received.map(candlewick_sdk::Millis::get))
             .bind(exchange.what.as_str())
             .bind(exchange.request.as_str())
-            .bind(exchange.response.as_deref())
+            .bind(response)
             .bind(exchange.status.map(i64::from))
             .execute(&mut *any)
             .await

@@ -11,6 +11,7 @@ mod append;
 mod backup;
 mod chain;
 mod database;
+mod difference;
 mod error;
 mod exchange;
 mod file;

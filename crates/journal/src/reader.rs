@@ -4,12 +4,14 @@ use crate::chain::{ChainHash, Head, StoredLine};
 use crate::database::connection::{ANSWER_DEADLINE, Connection, Purpose, within};
 use crate::database::fault::from_sqlx;
 use crate::database::schema::{self, Found};
+use crate::difference::{MAX_DIFFERENCES, base_of, restore};
 use crate::line::{Line, LineKind};
 use crate::seal::{Seals, Unsound};
 use crate::{JournalError, JournalUrl, Lease, LoggedExchange, Walk, lease};
 use candlewick_sdk::Millis;
 use sqlx::Row;
 use sqlx::any::AnyRow;
+use std::collections::BTreeMap;
 
 /// How many lines a page holds while a chain is verified.
 const PAGE: u32 = 1_000;
@@ -114,7 +116,7 @@ impl Reader {
         let text = "SELECT id, intent, sent, received, what, request, response, status FROM wires \
                     WHERE intent = $1 ORDER BY id";
         let rows = self.rows(text, &[intent.cast_signed()]).await?;
-        self.read_exchanges(&rows)
+        self.sealed_exchanges(&rows).await
     }
 
     /// The requests about no intent in particular, such as those for lists and wallets, that were sent from one moment to
@@ -135,7 +137,7 @@ impl Reader {
                     WHERE intent IS NULL AND sent >= $1 AND sent <= $2 ORDER BY id DESC LIMIT $3";
         let mut rows = self.rows(text, &[from.get(), to.get(), i64::from(limit)]).await?;
         rows.reverse();
-        self.read_exchanges(&rows)
+        self.sealed_exchanges(&rows).await
     }
 
     /// The last line.
@@ -212,7 +214,68 @@ impl Reader {
         let text = "SELECT id, intent, sent, received, what, request, response, status FROM wires \
                     WHERE id >= $1 ORDER BY id LIMIT $2";
         let rows = self.rows(text, &[id.cast_signed(), i64::from(EXCHANGES_PAGE)]).await?;
-        rows.iter().map(|row| exchange_from(row).map_err(|error| from_sqlx(error, self.url()))).collect()
+        self.read_exchanges(&rows).await
+    }
+
+    /// Exchanges as they were, with their numbers.
+    async fn read_exchanges(&mut self, rows: &[AnyRow]) -> Result<Vec<(u64, LoggedExchange)>, JournalError> {
+        let (mut restored, mut read) = (BTreeMap::new(), Vec::new());
+        for row in rows {
+            let (id, mut exchange) = exchange_from(row).map_err(|error| from_sqlx(error, self.url()))?;
+            if let Some(kept) = exchange.response.take() {
+                // One that cannot be restored stays as it is kept, which its seal does not cover.
+                let whole = self.restored(&kept, &restored).await?.unwrap_or(kept);
+                restored.insert(id, whole.clone());
+                exchange.response = Some(whole);
+            }
+            read.push((id, exchange));
+        }
+        Ok(read)
+    }
+
+    /// A kept answer as it was, with the help of those that are restored already; none where it cannot be.
+    async fn restored(
+        &mut self,
+        kept: &str,
+        restored: &BTreeMap<u64, String>,
+    ) -> Result<Option<String>, JournalError> {
+        // From it back to one that is whole.
+        let mut chain = vec![kept.to_owned()];
+        let mut whole = loop {
+            let Some(base) = chain.last().and_then(|kept| base_of(kept)) else { break chain.pop() };
+            if base == 0 {
+                break Some(String::new());
+            }
+            if let Some(whole) = restored.get(&base) {
+                break Some(whole.clone());
+            }
+            if chain.len() > MAX_DIFFERENCES {
+                break None;
+            }
+            match self.response_of(base).await? {
+                Some(earlier) => chain.push(earlier),
+                None => break None,
+            }
+        };
+        for kept in chain.iter().rev() {
+            whole = whole.and_then(|base| restore(kept, &base));
+        }
+        Ok(whole)
+    }
+
+    /// The answer of an exchange as it is kept.
+    async fn response_of(&mut self, id: u64) -> Result<Option<String>, JournalError> {
+        let rows = self.rows("SELECT response FROM wires WHERE id = $1", &[id.cast_signed()]).await?;
+        Ok(rows.first().and_then(|row| row.try_get("response").ok()))
+    }
+
+    /// The same, each held against its seal.
+    async fn sealed_exchanges(&mut self, rows: &[AnyRow]) -> Result<Vec<LoggedExchange>, JournalError> {
+        let read = self.read_exchanges(rows).await?;
+        for (id, exchange) in &read {
+            self.seals.check(*id, exchange).map_err(|unsound| self.unsound(&unsound))?;
+        }
+        Ok(read.into_iter().map(|(_, exchange)| exchange).collect())
     }
 
     fn unsound(&self, Unsound { seq, reason }: &Unsound) -> JournalError {
@@ -241,15 +304,6 @@ impl Reader {
             })
         };
         within(ANSWER_DEADLINE, &url, rows).await
-    }
-
-    fn read_exchanges(&self, rows: &[AnyRow]) -> Result<Vec<LoggedExchange>, JournalError> {
-        let read = |row| {
-            let (id, exchange) = exchange_from(row).map_err(|error| from_sqlx(error, self.url()))?;
-            self.seals.check(id, &exchange).map_err(|unsound| self.unsound(&unsound))?;
-            Ok(exchange)
-        };
-        rows.iter().map(read).collect()
     }
 
     fn read_lines(&self, rows: &[AnyRow]) -> Result<Vec<StoredLine>, JournalError> {

@@ -6,6 +6,7 @@ use crate::database::JournalUrl;
 use crate::database::connection::{ANSWER_DEADLINE, Connection, OPEN_DEADLINE, Purpose, within};
 use crate::database::fault::from_sqlx;
 use crate::database::schema::{self, Found};
+use crate::difference::Bases;
 use crate::exchange::{LoggedExchange, without_nul};
 use crate::kill_point::{KillPoints, What};
 use crate::lease::{self, Start, Token};
@@ -41,6 +42,8 @@ pub struct Store {
     exchanges: Vec<LoggedExchange>,
     /// Of how many of these exchanges the seal is among the lines.
     sealed: usize,
+    /// Answers that later ones are compared with.
+    bases: Bases,
     /// Run and moments of the last line that was recorded.
     moment: Option<(u64, Millis, Millis)>,
     /// When the last verified line was kept, once the lines before ours are verified.
@@ -115,6 +118,7 @@ impl Store {
             lines,
             exchanges,
             sealed: 0,
+            bases: Bases::default(),
             moment: None,
             point_kept: None,
             kill_points,
@@ -233,7 +237,9 @@ impl Store {
         self.kill_points.before(&What::Entries(&self.lines, &self.exchanges));
         let heads = (self.head, self.recorded());
         lease::advance(any, &self.url, &self.token, heads, start).await?;
-        append::exchanges(any, &self.url, self.exchanges_written, &self.exchanges).await?;
+        // Forgotten unless all of this is written: a difference needs what it differs from.
+        let mut bases = std::mem::take(&mut self.bases);
+        append::exchanges(any, &self.url, (self.exchanges_written, &mut bases), &self.exchanges).await?;
         let then = if is_file && !self.lines.is_empty() { Then::Commit } else { Then::More };
         append::lines(any, &self.url, &self.lines, then).await?;
         if then == Then::More {
@@ -245,6 +251,7 @@ impl Store {
         self.lines.clear();
         self.exchanges.clear();
         self.sealed = 0;
+        self.bases = bases;
         self.is_certain = true;
         self.connection = Some(connection);
         Ok(())

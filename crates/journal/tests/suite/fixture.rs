@@ -111,6 +111,14 @@ pub(crate) fn exchange(intent: u64, request: &str) -> LoggedExchange {
     }
 }
 
+/// The same with an answer that lists so many rows, the newest first.
+pub(crate) fn listing(intent: u64, rows: usize) -> LoggedExchange {
+    let listed: Vec<String> =
+        (0..rows).rev().map(|row| format!("{{\"id\":\"{row:026}\",\"result\":\"WON\"}}")).collect();
+    let response = format!("{{\"data\":[{}],\"total\":{rows}}}", listed.join(","));
+    LoggedExchange { response: Some(response), ..exchange(intent, &rows.to_string()) }
+}
+
 pub(crate) fn record_all(store: &mut Store, bodies: &[impl AsRef<str>]) {
     for body in bodies {
         store.record(line(body.as_ref()));

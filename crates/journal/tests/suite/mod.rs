@@ -19,6 +19,7 @@ macro_rules! test_claims {
             storing::large_commits_are_whole,
             storing::any_text_is_kept,
             storing::exchanges_are_kept_beside_the_lines,
+            storing::of_a_list_that_is_asked_for_again_only_what_is_new_is_kept,
             storing::exchanges_about_no_intent_are_found_by_their_time,
             retrying::a_failed_commit_is_repeated_whole,
             retrying::a_commit_of_unknown_outcome_writes_each_line_once,

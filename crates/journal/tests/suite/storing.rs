@@ -1,6 +1,6 @@
 //! Lines are kept as they are, in their order.
 
-use super::fixture::{Fixture, exchange, head_of, line, record_all};
+use super::fixture::{Fixture, exchange, head_of, line, listing, record_all};
 use candlewick_journal::{Line, LineKind, LoggedExchange, MAX_EXCHANGE_BYTES};
 use candlewick_sdk::Millis;
 
@@ -123,4 +123,34 @@ pub(crate) async fn exchanges_about_no_intent_are_found_by_their_time(fixture: &
     ] {
         assert_eq!(reader.exchanges_between(from, to, limit).await.unwrap(), expected, "{from} to {to}");
     }
+}
+
+pub(crate) async fn of_a_list_that_is_asked_for_again_only_what_is_new_is_kept(fixture: &Fixture) {
+    let lists: Vec<LoggedExchange> = (0..60).map(|more| listing(7, 40 + more / 3)).collect();
+    for part in lists.chunks(20) {
+        let mut store = fixture.open().await.unwrap();
+        for list in part {
+            store.record_exchange(list.clone());
+            store.commit().await.unwrap();
+        }
+        store.close().await.unwrap();
+    }
+    let bytes = |list: &LoggedExchange| list.response.as_ref().unwrap().len();
+    let whole: usize = lists.iter().map(bytes).sum();
+    let kept = fixture.number("SELECT CAST(SUM(LENGTH(response)) AS BIGINT) FROM wires").await;
+    assert!(kept * 7 < i64::try_from(whole).unwrap(), "{kept} of {whole} bytes");
+    let mut reader = fixture.reader().await;
+    assert_eq!(reader.verify().await.unwrap().exchanges, 60);
+    assert_eq!(reader.exchanges_of(7).await.unwrap(), lists);
+    // The first list of each holder is whole, and the others of it hang by it.
+    for change in [
+        "UPDATE wires SET response = replace(response, 'WON', 'LOST') WHERE id = 21",
+        "UPDATE wires SET response = replace(response, '[1,', '[2,') WHERE id = 22",
+    ] {
+        fixture.run(&format!("CREATE TABLE kept AS SELECT * FROM wires; {change}")).await;
+        let error = fixture.reader().await.verify().await.unwrap_err().to_string();
+        assert!(error.contains("raw exchange 2"), "{change}: {error}");
+        fixture.run("DELETE FROM wires; INSERT INTO wires SELECT * FROM kept; DROP TABLE kept").await;
+    }
+    assert_eq!(fixture.reader().await.exchanges_of(7).await.unwrap(), lists);
 }

@@ -1,0 +1,223 @@
+//! Answers that mostly repeat an earlier one, such as a list of trades that is asked for again: of those only what is new is
+//! kept, and the rest is taken from the earlier answer when they are read.
+
+use crate::LoggedExchange;
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+
+/// How a kept answer begins that is not whole. An answer that begins so by itself is kept as a difference to nothing.
+const MARK: &str = "\u{1f}difference ";
+
+/// What ends a piece of an answer: a row of a list is one, or some.
+const END: &str = "},";
+
+/// Answers that are shorter than this are kept whole.
+const MIN_BYTES: usize = 512;
+
+/// How many answers are remembered to compare with.
+const MAX_BASES: usize = 64;
+
+/// How many differences stand between an answer and one that is kept whole.
+pub(crate) const MAX_DIFFERENCES: usize = 16;
+
+/// An answer by what it takes from another.
+#[derive(Serialize, Deserialize)]
+struct Difference {
+    /// The number of the exchange that it differs from; 0 for none.
+    base: u64,
+    parts: Vec<Part>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Part {
+    /// So many pieces of the base, from this one on.
+    Taken(usize, usize),
+    New(String),
+}
+
+/// The last long answer to each question.
+#[derive(Default)]
+pub(crate) struct Bases(HashMap<String, Base>);
+
+struct Base {
+    id: u64,
+    whole: String,
+    /// How many differences lead to it.
+    differences: usize,
+}
+
+impl Bases {
+    /// The answer of an exchange as it is to be kept under this number; none where it has none.
+    pub(crate) fn shorten(&mut self, id: u64, exchange: &LoggedExchange) -> Option<String> {
+        let whole = exchange.response.as_deref()?;
+        if whole.starts_with(MARK) {
+            let parts = vec![Part::New(whole.to_owned())];
+            return Some(text_of(&Difference { base: 0, parts }));
+        }
+        if whole.len() < MIN_BYTES {
+            return Some(whole.to_owned());
+        }
+        let before = self.0.get(&exchange.what).filter(|base| base.differences < MAX_DIFFERENCES);
+        let short = before.map(|Base { id, whole: earlier, differences }| {
+            (text_of(&Difference { base: *id, parts: parts_of(earlier, whole) }), differences + 1)
+        });
+        let (kept, differences) =
+            short.filter(|(short, _)| short.len() < whole.len() / 2).unwrap_or_else(|| (whole.to_owned(), 0));
+        if self.0.len() >= MAX_BASES {
+            self.0.clear();
+        }
+        self.0.insert(exchange.what.clone(), Base { id, whole: whole.to_owned(), differences });
+        Some(kept)
+    }
+}
+
+/// The number of the exchange that is needed to read a kept answer; 0 where none is, no number where it is whole.
+pub(crate) fn base_of(kept: &str) -> Option<u64> {
+    difference(kept).map(|difference| difference.base)
+}
+
+/// A kept answer as it was, made with the whole answer of its base; none where the two do not fit.
+pub(crate) fn restore(kept: &str, base: &str) -> Option<String> {
+    let pieces: Vec<&str> = base.split_inclusive(END).collect();
+    let mut whole = String::new();
+    for part in difference(kept)?.parts {
+        match part {
+            Part::Taken(from, count) => {
+                pieces.get(from..from.checked_add(count)?)?.iter().for_each(|piece| whole.push_str(piece));
+            }
+            Part::New(text) => whole.push_str(&text),
+        }
+    }
+    Some(whole)
+}
+
+fn difference(kept: &str) -> Option<Difference> {
+    serde_json::from_str(kept.strip_prefix(MARK)?).ok()
+}
+
+fn text_of(difference: &Difference) -> String {
+    let text = serde_json::to_string(difference).expect("numbers and texts are JSON");
+    format!("{MARK}{text}")
+}
+
+fn parts_of(base: &str, whole: &str) -> Vec<Part> {
+    let pieces: Vec<&str> = base.split_inclusive(END).collect();
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    for (place, piece) in pieces.iter().enumerate() {
+        places.entry(piece).or_insert(place);
+    }
+    let mut parts = Vec::new();
+    for piece in whole.split_inclusive(END) {
+        if let Some(Part::Taken(from, count)) = parts.last_mut()
+            && pieces.get(*from + *count) == Some(&piece)
+        {
+            *count += 1;
+            continue;
+        }
+        match (places.get(piece), parts.last_mut()) {
+            (Some(place), _) => parts.push(Part::Taken(*place, 1)),
+            (None, Some(Part::New(text))) => text.push_str(piece),
+            (None, _) => parts.push(Part::New(piece.to_owned())),
+        }
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn exchange(what: &str, response: &str) -> LoggedExchange {
+        LoggedExchange { what: what.into(), response: Some(response.into()), ..LoggedExchange::default() }
+    }
+
+    fn list(rows: impl Iterator<Item = u32>, state: &str) -> String {
+        let rows: Vec<String> = rows
+            .map(|row| format!("{{\"id\":\"{row:026}\",\"at\":{{\"ms\":{row}}},\"state\":\"{state}\"}}"))
+            .collect();
+        format!("{{\"data\":[{}],\"total\":{}}}", rows.join(","), rows.len())
+    }
+
+    /// What is kept of these answers in turn, and whether each comes back.
+    fn kept(answers: &[String]) -> Vec<String> {
+        let mut bases = Bases::default();
+        let mut kept: Vec<String> = Vec::new();
+        for (id, answer) in (1..).zip(answers) {
+            kept.push(bases.shorten(id, &exchange("GET /list", answer)).unwrap());
+            let text = kept.last().unwrap();
+            let restored = match base_of(text) {
+                None => text.clone(),
+                Some(0) => restore(text, "").unwrap(),
+                // The one before it has come back as it was.
+                Some(base) => restore(text, &answers[usize::try_from(base).unwrap() - 1]).unwrap(),
+            };
+            assert_eq!(&restored, answer);
+        }
+        kept
+    }
+
+    #[test]
+    fn a_list_that_grows_at_either_end_is_kept_by_what_is_new() {
+        let answers = [
+            list(1..=50, "open"),
+            list(1..=50, "open"),
+            list(0..=50, "open"),
+            list(2..=51, "open"),
+            list((1..=50).rev(), "open"),
+        ];
+        let kept = kept(&answers);
+        assert_eq!(kept[0], answers[0]);
+        for ((base, kept), answer) in (0..).zip(&kept).zip(&answers).skip(1) {
+            assert_eq!(base_of(kept), Some(base));
+            assert!(kept.len() * 2 < answer.len(), "{} of {}", kept.len(), answer.len());
+        }
+    }
+
+    #[test]
+    fn what_has_little_in_common_is_kept_whole_and_compared_with() {
+        let answers = [
+            list(1..=50, "open"),
+            list(101..=150, "won"),
+            list(101..=151, "won"),
+            "{}".to_owned(),
+            String::new(),
+        ];
+        let kept = kept(&answers);
+        assert_eq!((&kept[1], base_of(&kept[2])), (&answers[1], Some(2)));
+        assert_eq!(kept[3..], answers[3..]);
+    }
+
+    #[test]
+    fn now_and_then_an_answer_is_kept_whole() {
+        let kept = kept(&vec![list(1..=50, "open"); 40]);
+        let whole: Vec<usize> = (0..40).filter(|place| base_of(&kept[*place]).is_none()).collect();
+        assert_eq!(whole, [0, MAX_DIFFERENCES + 1, 2 * (MAX_DIFFERENCES + 1)]);
+    }
+
+    #[test]
+    fn an_answer_that_looks_like_a_difference_comes_back_as_it_was() {
+        let hostile = format!("{MARK}{{\"base\":1,\"parts\":[[0,99]]}}");
+        let kept = kept(&[list(1..=50, "open"), hostile.clone(), format!("{MARK}x")]);
+        assert_eq!((base_of(&kept[1]), base_of(&kept[2])), (Some(0), Some(0)));
+        // What was edited into one does not fit, or is found by its seal.
+        assert_eq!(restore(&hostile, "short"), None);
+        assert_eq!(
+            restore(&format!("{MARK}{{\"base\":1,\"parts\":[[18446744073709551615,2]]}}"), "a},b"),
+            None
+        );
+        assert_eq!(base_of(&format!("{MARK}nonsense")), None);
+    }
+
+    #[test]
+    fn other_questions_are_other_lists_and_few_are_remembered() {
+        let mut bases = Bases::default();
+        let answer = list(1..=50, "open");
+        for number in 0..1_000_u64 {
+            let what = format!("GET /list/{number}");
+            assert_eq!(bases.shorten(number + 1, &exchange(&what, &answer)).as_ref(), Some(&answer));
+            assert!(bases.0.len() <= MAX_BASES);
+        }
+        assert_eq!(bases.shorten(7, &LoggedExchange::default()), None);
+    }
+}
