@@ -6,13 +6,16 @@ use crate::error::AppError;
 use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_engine::{IntentState, Session};
 use candlewick_journal::{Holder, JournalUrl, Lease, LeaseTerms, Reader};
-use candlewick_records::{JournalContents, VerdictLine, table, utc};
+use candlewick_records::{JournalContents, StrangeTrade, VerdictLine, table, utc};
 use candlewick_runtime::ClockEstimate;
 use candlewick_runtime::control::{ControlAnswer, ControlOrder, Phase, RunState, send_order};
 use candlewick_sdk::Millis;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
+
+/// What is read or heard at least every minute is stale after three.
+const STALE_AFTER: Millis = Millis::from_seconds(180);
 
 /// The status of a journal and of the bot that writes it.
 #[derive(Debug, Serialize)]
@@ -43,6 +46,10 @@ pub struct Status {
     pub in_flight: Vec<u64>,
     /// Numbers of intents that may or may not be trades.
     pub in_doubt: Vec<u64>,
+    /// Trades of the account that no intent explains: second trades of requests, and strangers'.
+    pub strange_trades: Vec<StrangeTrade>,
+    /// When the wallet was last read.
+    pub wallet_read: Option<Millis>,
     /// How many trades have settled.
     pub settled: usize,
     /// Whether a person halted opens, and nobody has resumed since.
@@ -106,6 +113,8 @@ impl Status {
             open: in_state(IntentState::Open),
             in_flight: in_state(IntentState::InFlight),
             in_doubt: in_state(IntentState::InDoubt),
+            strange_trades: contents.strangers(),
+            wallet_read: contents.wallet_read(),
             settled: in_state(IntentState::Settled).len(),
             halted: contents.is_halted,
             verdicts: verdicts_of(&contents.session),
@@ -123,6 +132,28 @@ impl Status {
             (Some(Phase::Stopping), _) => "none any more: the bot is stopping",
             (Some(Phase::Trading), _) | (None, false) => "allowed",
         }
+    }
+
+    /// The moment that this is the status of.
+    fn now(&self) -> Millis {
+        self.bot.as_ref().map_or(self.last_event, |bot| bot.at)
+    }
+
+    fn wallet_text(&self) -> String {
+        let Some(wallet) = self.wallet else { return "-".to_owned() };
+        let read = self.wallet_read.map(|at| stale(at, self.now())).unwrap_or_default();
+        format!("{}{read}", self.money(wallet))
+    }
+
+    /// As the bot answers; without one, the journal's last event stands for it.
+    fn heard_text(&self) -> String {
+        let heard = self.bot.as_ref().map_or(Some(self.last_event), |bot| bot.heard);
+        heard.map_or("not yet".to_owned(), |at| format!("{}{}", utc(at), stale(at, self.now())))
+    }
+
+    fn trouble(&self) -> String {
+        let troubles = self.bot.as_ref().map(|bot| bot.troubles.join("\n")).unwrap_or_default();
+        if troubles.is_empty() { "none known".to_owned() } else { troubles }
     }
 
     fn money(&self, amount: f64) -> String {
@@ -180,11 +211,14 @@ impl fmt::Display for Status {
             ("clock", self.bot.as_ref().and_then(|bot| bot.clock).map_or("-".to_owned(), clock)),
             ("runs", self.runs.to_string()),
             ("balance", format!("{} free, {} equity", self.money(self.balance), self.money(self.equity))),
-            ("wallet, when last read", self.wallet.map_or("-".to_owned(), |wallet| self.money(wallet))),
+            ("wallet, when last read", self.wallet_text()),
+            ("venue last heard", self.heard_text()),
+            ("trouble", self.trouble()),
             ("profit today", format!("{:+.*}", self.decimals, self.profit_today)),
             ("open trades", intents(&self.open)),
             ("in flight", intents(&self.in_flight)),
             ("in doubt", intents(&self.in_doubt)),
+            ("not our trades", strange(&self.strange_trades)),
             ("settled trades", self.settled.to_string()),
             ("opens", self.opens().to_owned()),
             ("verdicts", self.verdicts.iter().map(VerdictLine::words).collect::<Vec<_>>().join("\n")),
@@ -195,6 +229,21 @@ impl fmt::Display for Status {
         }
         f.write_str(&figures.trim_fmt())
     }
+}
+
+/// Marks what is older than it should be.
+fn stale(at: Millis, now: Millis) -> String {
+    let age = now - at;
+    if age > STALE_AFTER { format!(", STALE: {} s old", age.get() / 1_000) } else { String::new() }
+}
+
+fn strange(trades: &[StrangeTrade]) -> String {
+    let text = |trade: &StrangeTrade| match trade.second_of {
+        Some(intent) => format!("{}, a second one of intent {intent}", trade.venue_id),
+        None => format!("{}, explained by no intent", trade.venue_id),
+    };
+    let all: Vec<String> = trades.iter().map(text).collect();
+    if all.is_empty() { "none".to_owned() } else { all.join("\n") }
 }
 
 fn intents(numbers: &[u64]) -> String {

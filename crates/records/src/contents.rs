@@ -11,7 +11,19 @@ use candlewick_engine::{
 };
 use candlewick_journal::{LineKind, Reader, StoredLine};
 use candlewick_sdk::Millis;
+use serde::Serialize;
 use std::collections::BTreeMap;
+
+/// A trade of the account that no intent explains.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct StrangeTrade {
+    /// The venue's name of it.
+    pub venue_id: String,
+    /// Whose request it is a second trade of; null for a stranger's.
+    pub second_of: Option<u64>,
+    /// Venue time at which it was first seen in the list.
+    pub seen_at: Millis,
+}
 
 /// Everything that a journal holds, besides its candles.
 pub struct JournalContents {
@@ -88,6 +100,28 @@ impl JournalContents {
             }
         }
         found
+    }
+
+    /// Trades of the account that no intent explains, in the order in which they were seen.
+    pub fn strangers(&self) -> Vec<StrangeTrade> {
+        let notes = self.lines.iter().filter(|stored| stored.line.kind == LineKind::Note);
+        let strange = |stored: &StoredLine| {
+            let note: serde_json::Value = serde_json::from_str(&stored.line.body).ok()?;
+            Some(StrangeTrade {
+                venue_id: note["unexplained"].as_str()?.to_owned(),
+                second_of: note["second_of"].as_u64(),
+                seen_at: stored.line.at,
+            })
+        };
+        notes.filter_map(strange).collect()
+    }
+
+    /// When the wallet was last read.
+    pub fn wallet_read(&self) -> Option<Millis> {
+        let is_reading = |stored: &&StoredLine| {
+            stored.line.kind == LineKind::Event && stored.line.body.contains("\"event\":\"balance\"")
+        };
+        self.lines.iter().rev().find(is_reading).map(|stored| stored.line.received)
     }
 
     /// Why the venue rejected an intent, in its words.

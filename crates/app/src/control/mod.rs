@@ -61,6 +61,8 @@ mod tests {
             at: Millis::ZERO,
             clock: None,
             audits: std::collections::BTreeMap::new(),
+            heard: None,
+            troubles: Vec::new(),
         };
         assert_eq!(describe(&state), "The bot is halted (news); 1 trade open, 0 in flight, in doubt: 7, 9.");
         let state = RunState { phase: Phase::Trading, reason: None, in_doubt: Vec::new(), open: 2, ..state };

@@ -50,6 +50,11 @@ pub(crate) enum WalletReading {
 }
 
 impl WalletAudit {
+    /// What the venue showed last.
+    pub(crate) const fn state(&self) -> WalletState {
+        self.state
+    }
+
     /// Takes what the venue shows at all; answers whether that is another trouble than before.
     pub(crate) fn has_new_trouble(&mut self, state: WalletState) -> bool {
         std::mem::replace(&mut self.state, state) != state && state != WalletState::Sound

@@ -138,6 +138,8 @@ mod tests {
             at: Millis::ZERO,
             clock: None,
             audits: std::collections::BTreeMap::new(),
+            heard: None,
+            troubles: Vec::new(),
         };
         ControlAnswer::Done { state }
     }

@@ -91,6 +91,12 @@ pub struct RunState {
     /// What was audited how often, and with how many findings.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub audits: BTreeMap<Audit, Tally>,
+    /// Venue time at which the venue last answered anything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heard: Option<Millis>,
+    /// What stands between the run and its venue at present, in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub troubles: Vec<String>,
 }
 
 /// What a run does with signals.
@@ -189,10 +195,13 @@ mod tests {
                 outvoted: 1,
             }),
             audits: [(Audit::Terms, Tally { checked: 5, findings: 1 })].into(),
+            heard: Some(Millis::new(59_000)),
+            troubles: vec!["the account is banned".to_owned()],
         };
         let json = json!({"answer": "done", "state":
             {"phase": "halted", "reason": "news", "in_flight": 1, "in_doubt": [7], "open": 2, "at": 60_000,
-             "clock": {"low_ms": -40, "high_ms": 60, "agreeing": 3, "outvoted": 1}, "audits": {"terms": {"checked": 5, "findings": 1}}}});
+             "clock": {"low_ms": -40, "high_ms": 60, "agreeing": 3, "outvoted": 1}, "audits": {"terms": {"checked": 5, "findings": 1}},
+             "heard": 59_000, "troubles": ["the account is banned"]}});
         let refused = ControlAnswer::Refused { problem: "no".to_owned() };
         for (answer, json) in
             [(ControlAnswer::Done { state }, json), (refused, json!({"answer": "refused", "problem": "no"}))]

@@ -126,6 +126,8 @@ mod tests {
             at,
             clock: None,
             audits: std::collections::BTreeMap::new(),
+            heard: None,
+            troubles: Vec::new(),
         };
         ControlAnswer::Done { state }
     }

@@ -11,6 +11,8 @@ pub(crate) enum Job {
     Trade(IntentId),
     /// The balances.
     Balances,
+    /// Whether the account may trade.
+    User,
     /// The venue's list of trades, and the balances after it.
     Trades,
     /// Closed candles of a series.

@@ -35,6 +35,7 @@ impl Coordinator {
         if !self.requests.end(answer.id()) {
             return;
         }
+        self.note_heard(&answer, step.now);
         let mut leap = None;
         for sample in samples_of(&answer) {
             if self.is_simulated && sample.source == ClockSource::Open {
@@ -98,6 +99,7 @@ impl Coordinator {
             Answer::Trades(listing) => self.on_trades(listing, step),
             Answer::BalancesAfterTrades(answer) => self.on_balances_after_trades(answer.ok(), step),
             Answer::Balances(answer) => self.on_balances(answer, step),
+            Answer::User(answer) => self.on_user(answer, step),
             Answer::SettlementPrice(answer) => self.on_settlement_price(answer, step),
             Answer::NamedTrade(order, answer) => {
                 self.on_named_trade(order, answer.map(|reply| reply.value), step);

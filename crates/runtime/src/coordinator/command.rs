@@ -57,6 +57,8 @@ pub enum Ask {
     BalancesAfterTrades,
     /// `Broker::balances`.
     Balances,
+    /// `Broker::identity`.
+    User,
     /// `MarketData::price` at a moment of a settlement.
     SettlementPrice(Symbol, Millis),
     /// `Broker::trade`: everything of a trade that a person names for an intent. A person waits for the answer.
@@ -74,6 +76,7 @@ impl Ask {
             Self::Trades => RequestId::Trades,
             Self::BalancesAfterTrades => RequestId::BalancesAfterTrades,
             Self::Balances => RequestId::Balances,
+            Self::User => RequestId::User,
             Self::SettlementPrice(..) => RequestId::SettlementPrice,
             Self::NamedTrade(order, ..) => RequestId::NamedTrade(*order),
         }

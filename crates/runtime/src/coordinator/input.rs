@@ -3,7 +3,8 @@
 use crate::control::ControlOrder;
 use crate::{RuntimeError, Stop};
 use candlewick_broker::{
-    Balances, BrokerError, Candles, OpenOutcome, PriceAnswer, PriceTick, Reply, TradeListing, TradeReport,
+    Balances, BrokerError, Candles, Identity, OpenOutcome, PriceAnswer, PriceTick, Reply, TradeListing,
+    TradeReport,
 };
 use candlewick_engine::{IntentId, SeriesId, SymbolId};
 use candlewick_journal::JournalError;
@@ -68,6 +69,8 @@ pub enum RequestId {
     BalancesAfterTrades,
     /// The balances.
     Balances,
+    /// Whether the account may trade.
+    User,
     /// A price record of a settlement that is audited.
     SettlementPrice,
     /// The trade that a person names.
@@ -93,6 +96,8 @@ pub enum Answer {
     BalancesAfterTrades(Result<Reply<Balances>, BrokerError>),
     /// The balances.
     Balances(Result<Reply<Balances>, BrokerError>),
+    /// Whether the account may trade.
+    User(Result<Reply<Identity>, BrokerError>),
     /// A price record of a settlement that is audited.
     SettlementPrice(Result<Reply<PriceAnswer>, BrokerError>),
     /// The trade that a person names.
@@ -121,6 +126,7 @@ impl Answer {
             Self::Trades(_) => RequestId::Trades,
             Self::BalancesAfterTrades(_) => RequestId::BalancesAfterTrades,
             Self::Balances(_) => RequestId::Balances,
+            Self::User(_) => RequestId::User,
             Self::SettlementPrice(_) => RequestId::SettlementPrice,
             Self::NamedTrade(order, _) => RequestId::NamedTrade(*order),
             Self::Open(intent, _) => RequestId::Open(*intent),
@@ -143,6 +149,7 @@ impl Answer {
             }),
             RequestId::BalancesAfterTrades => Self::BalancesAfterTrades(Err(error)),
             RequestId::Balances => Self::Balances(Err(error)),
+            RequestId::User => Self::User(Err(error)),
             RequestId::SettlementPrice => Self::SettlementPrice(Err(error)),
             RequestId::NamedTrade(order) => Self::NamedTrade(order, Err(error)),
             RequestId::Open(intent) => Self::Open(intent, OpenOutcome::Unknown { reason: text }),

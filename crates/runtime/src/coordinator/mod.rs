@@ -31,11 +31,13 @@ mod believed;
 mod closing;
 mod findings;
 mod orders;
+mod priorities;
 mod resolutions;
 mod second_trades;
 #[cfg(test)]
 mod tests;
 mod token;
+mod venue_watch;
 
 pub use command::{Ask, Command, JournalEntry};
 pub use durable_open::DurableOpen;
@@ -47,7 +49,7 @@ use crate::past::Past;
 use crate::skew::SkewWatch;
 use crate::{RuntimeError, RuntimeSettings};
 use agenda::{Agenda, Job};
-use candlewick_broker::{Account, Priority};
+use candlewick_broker::Account;
 use candlewick_engine::{Control, EventKind, Header, IntentId, Session};
 use candlewick_journal::JournalError;
 use candlewick_sdk::{Millis, Symbol};
@@ -62,6 +64,7 @@ use orders::Claims;
 use recorded_session::RecordedSession;
 use requests::Requests;
 use trade_watch::TradeWatch;
+use venue_watch::VenueWatch;
 use warm_up::WarmUp;
 
 /// A live run.
@@ -87,6 +90,7 @@ pub struct Coordinator {
     claims: Claims,
     ending: Ending,
     rejected_rows: u64,
+    venue: VenueWatch,
     /// The venue's words, while it does not accept the token.
     token_refused: Option<String>,
 }
@@ -132,6 +136,7 @@ impl Coordinator {
             claims: Claims::default(),
             ending: Ending::new(&settings, until),
             rejected_rows: 0,
+            venue: VenueWatch::default(),
             token_refused: None,
             runs_before: past.runs,
             session: RecordedSession::new(session, past.book, account, halted, waiting),
@@ -198,6 +203,7 @@ impl Coordinator {
         if let Some(at) = self.next_balances(began) {
             self.agenda.add(at, Job::Balances);
         }
+        self.begin_user(began);
         self.phase = Phase::Running;
     }
 
@@ -252,6 +258,7 @@ impl Coordinator {
                 Job::Trade(intent) => self.ask_trade(intent, due, step),
                 Job::Trades => self.ask_trades(step),
                 Job::SettlementPrices => self.ask_settlement_prices(step),
+                Job::User => self.ask_user(step),
                 Job::Balances => {
                     self.requests.begin(RequestId::Balances);
                     step.ask(Ask::Balances);
@@ -379,22 +386,6 @@ impl Coordinator {
             is_waiting: !self.events.is_empty() || self.session.journal.has_waiting(),
             is_opening: self.requests.opening().next().is_some(),
             has_doubt: self.doubts.is_searching() || !self.session.session().second_trades().is_empty(),
-        }
-    }
-
-    /// How soon a question is to be asked where there are more than a venue allows: what money hangs on first.
-    pub(crate) fn priority_of(&self, ask: &Ask) -> Priority {
-        match ask {
-            Ask::Trade(..) | Ask::NamedTrade(..) | Ask::Subscription(..) => Priority::Trades,
-            Ask::Trades | Ask::BalancesAfterTrades if self.doubts.is_searching() => Priority::Trades,
-            Ask::Balances if self.token_refused.is_some() => Priority::Trades,
-            Ask::Candles(..) => Priority::Candles,
-            Ask::Price(symbol, ..) if self.market.is_wanted(*symbol) => Priority::Prices,
-            Ask::Trades
-            | Ask::BalancesAfterTrades
-            | Ask::Balances
-            | Ask::Price(..)
-            | Ask::SettlementPrice(..) => Priority::Display,
         }
     }
 }

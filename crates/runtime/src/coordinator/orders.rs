@@ -129,6 +129,8 @@ impl Coordinator {
                 at: step.now,
                 clock: self.skew.estimate(),
                 audits: self.audits.tallies(),
+                heard: self.heard(),
+                troubles: self.troubles(step.now),
             },
         }
     }

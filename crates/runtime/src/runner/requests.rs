@@ -146,6 +146,7 @@ async fn ask(ports: Ports, question: Ask) -> Came {
         Ask::BalancesAfterTrades => {
             Answer::BalancesAfterTrades(within_deadline(broker.balances()).await).into()
         }
+        Ask::User => Answer::User(within_deadline(broker.identity()).await).into(),
         Ask::Balances => Answer::Balances(within_deadline(broker.balances()).await).into(),
         Ask::SettlementPrice(symbol, at) => {
             let answer = within_deadline(market.price(&symbol, AsOf::Moment(at))).await;

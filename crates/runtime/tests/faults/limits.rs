@@ -118,6 +118,10 @@ fn check_day(world: &World, approved: &Approved, book: &TradeBook) {
     let limit = MoneyScale::default().rounded(risk.daily_loss_limit).unwrap();
     let settled_today = |row: &&IntentRow| row.settled_at.is_some_and(|at| day(at) == today);
     let profit: i64 = book.rows().iter().filter(settled_today).map(|row| row.profit.minor()).sum();
+    // What a second trade of a request brings is the account's as well.
+    let disk = world.disk();
+    let of_today = disk.lines.iter().filter(|stored| day(stored.line.at) == today);
+    let profit = profit + crate::schedule::second_trade_profits(of_today);
     let unfinished = book.rows().iter().filter(|row| is_unfinished(row));
     let stakes: i64 = unfinished.map(|row| row.approved.stake().minor()).sum();
     world.require(limit == Money::ZERO || profit - stakes >= -limit.minor(), || {

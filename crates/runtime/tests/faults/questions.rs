@@ -120,6 +120,7 @@ impl Asking {
             Ask::Balances | Ask::BalancesAfterTrades => Said::Balances(records::balances(world)),
             Ask::Trades => self.read_page(world),
             Ask::Subscription(..) => Said::Failed(unavailable("nothing streams")),
+            Ask::User => Said::Failed(unavailable("nobody says who the user is")),
         }
     }
 
@@ -200,6 +201,7 @@ impl Asking {
                 Said::Balances(balances) => reply!(balances),
                 _ => failed.map_or_else(other_answer, Err),
             }),
+            Ask::User => Answer::User(failed.map_or_else(other_answer, Err)),
             Ask::BalancesAfterTrades => Answer::BalancesAfterTrades(match said {
                 Said::Balances(balances) => reply!(balances),
                 _ => failed.map_or_else(other_answer, Err),

@@ -279,17 +279,22 @@ fn draw(world: &World, may_end: bool) -> (End, Millis, Millis) {
 
 /// The sum of all that was booked as money that no trade explains, in minor units.
 fn deposits(lines: &[StoredLine]) -> i64 {
-    total(lines, "deposit", "amount")
+    total(lines.iter(), "deposit", "amount")
+}
+
+/// What second trades of requests have brought.
+pub(crate) fn second_trade_profits<'a>(lines: impl Iterator<Item = &'a StoredLine>) -> i64 {
+    total(lines, "second_trade_settled", "profit")
 }
 
 /// What second trades of requests, which are strangers', did to the ledger.
 fn second_trades(lines: &[StoredLine], session: &Session) -> i64 {
     let open: i64 = session.second_trades().iter().map(|trade| trade.stake.minor()).sum();
-    total(lines, "second_trade_settled", "profit") - open
+    second_trade_profits(lines.iter()) - open
 }
 
 /// The sum of a field of all events of a kind.
-fn total(lines: &[StoredLine], event: &str, field: &str) -> i64 {
+fn total<'a>(lines: impl Iterator<Item = &'a StoredLine>, event: &str, field: &str) -> i64 {
     let amount = |stored: &StoredLine| {
         if !stored.line.body.contains(&format!("\"{event}\"")) {
             return None;
@@ -297,7 +302,7 @@ fn total(lines: &[StoredLine], event: &str, field: &str) -> i64 {
         let body: serde_json::Value = serde_json::from_str(&stored.line.body).unwrap_or_default();
         (body["event"] == event).then(|| body[field].as_i64().unwrap_or_default())
     };
-    lines.iter().filter_map(amount).sum()
+    lines.filter_map(amount).sum()
 }
 
 /// Folds the journal anew and holds it against the venue's truth.

@@ -2,6 +2,7 @@
 
 mod reports;
 mod token;
+mod venue_watch;
 mod wallet;
 
 use super::*;

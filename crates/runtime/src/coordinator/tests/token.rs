@@ -3,6 +3,7 @@
 use super::*;
 use crate::control::{ControlAnswer, ControlOrder, Phase};
 use candlewick_broker::Balances;
+use candlewick_broker::Priority;
 
 fn warnings(commands: &[Command]) -> Vec<&str> {
     let text = |command| match command {

@@ -57,6 +57,7 @@ fn answer(ask: Ask, ms: i64, now: Millis) -> Answer {
             let balances = Balances { demo: Some(Decimal::new(shown(ms), 2)), real: None };
             Answer::Balances(Ok(Reply::at(balances, now)))
         }
+        Ask::User => Answer::User(Err(failed())),
         other => panic!("nobody asks {other:?}"),
     }
 }

@@ -1,0 +1,24 @@
+//! Which question goes first where a rate limit keeps them waiting.
+
+use super::Coordinator;
+use super::command::Ask;
+use candlewick_broker::Priority;
+
+impl Coordinator {
+    /// How soon a question is to be asked where there are more than a venue allows: what money hangs on first.
+    pub(crate) fn priority_of(&self, ask: &Ask) -> Priority {
+        match ask {
+            Ask::Trade(..) | Ask::NamedTrade(..) | Ask::Subscription(..) => Priority::Trades,
+            Ask::Trades | Ask::BalancesAfterTrades if self.doubts.is_searching() => Priority::Trades,
+            Ask::Balances if self.token_refused.is_some() => Priority::Trades,
+            Ask::Candles(..) => Priority::Candles,
+            Ask::Price(symbol, ..) if self.market.is_wanted(*symbol) => Priority::Prices,
+            Ask::Trades
+            | Ask::BalancesAfterTrades
+            | Ask::Balances
+            | Ask::User
+            | Ask::Price(..)
+            | Ask::SettlementPrice(..) => Priority::Display,
+        }
+    }
+}

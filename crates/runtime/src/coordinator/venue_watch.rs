@@ -1,0 +1,96 @@
+//! What stands between a run and its venue: when it was last heard, and whether the account may trade.
+
+use super::Coordinator;
+use super::agenda::Job;
+use super::command::{Ask, Step};
+use super::input::{Answer, RequestId};
+use crate::audit::WalletState;
+use candlewick_broker::{BrokerError, Identity, OpenOutcome, Reply};
+use candlewick_sdk::Millis;
+
+/// How often the venue is asked whether the account may still trade.
+const USER_PACE: Millis = Millis::from_seconds(600);
+/// A venue that was not heard for so long is said to be silent.
+const SILENT_AFTER: Millis = Millis::from_seconds(180);
+
+/// What is known of the venue besides its trades.
+#[derive(Debug, Default)]
+pub(crate) struct VenueWatch {
+    /// When it last answered anything.
+    heard: Option<Millis>,
+    /// Why the account may not trade, in the venue's words.
+    restrictions: Vec<String>,
+}
+
+impl Coordinator {
+    /// An answer came: it is the venue's, or says that there is none.
+    pub(super) fn note_heard(&mut self, answer: &Answer, now: Millis) {
+        if is_heard(answer) {
+            self.venue.heard = Some(now);
+        }
+    }
+
+    /// The user is asked for where the wallets are read, and the venue is not made here.
+    pub(super) fn begin_user(&mut self, at: Millis) {
+        if !self.is_simulated && self.settings.wallet_every_s > 0 {
+            self.agenda.add(at, Job::User);
+        }
+    }
+
+    pub(super) fn ask_user(&mut self, step: &mut Step<'_>) {
+        self.requests.begin(RequestId::User);
+        step.ask(Ask::User);
+    }
+
+    /// A user that may not trade is said at once, at the start and later.
+    pub(super) fn on_user(&mut self, answer: Result<Reply<Identity>, BrokerError>, step: &mut Step<'_>) {
+        self.agenda.add(step.now + USER_PACE, Job::User);
+        let restrictions = match answer {
+            Ok(reply) => reply.value.restrictions,
+            Err(error) => return self.warn_of("nobody knows whether the account may trade", &error, step),
+        };
+        if restrictions == self.venue.restrictions {
+            return;
+        }
+        let text = match restrictions.as_slice() {
+            [] => "the venue says no more that the account may not trade".to_owned(),
+            words => format!("the venue says that the account is {}: it may take no trade", words.join(", ")),
+        };
+        self.session.alarm(text, step);
+        self.venue.restrictions = restrictions;
+    }
+
+    /// When the venue last answered anything.
+    pub(super) const fn heard(&self) -> Option<Millis> {
+        self.venue.heard
+    }
+
+    /// What stands in the way at present, in words.
+    pub(super) fn troubles(&self, now: Millis) -> Vec<String> {
+        let user = &self.venue.restrictions;
+        let user = (!user.is_empty()).then(|| format!("the account is {}", user.join(", ")));
+        let account = self.session.account();
+        let wallet = match self.audits.wallet.state() {
+            WalletState::Sound => None,
+            WalletState::Missing => Some(format!("the venue shows no {account} wallet")),
+            WalletState::BelowZero => Some(format!("the {account} wallet is below zero")),
+        };
+        let is_silent = self.venue.heard.is_some_and(|at| now - at > SILENT_AFTER);
+        let silent = is_silent.then(|| "the venue does not answer".to_owned());
+        silent.into_iter().chain(user).chain(wallet).collect()
+    }
+}
+
+/// Whether the venue has said something.
+const fn is_heard(answer: &Answer) -> bool {
+    match answer {
+        Answer::Candles(_, answer) => answer.is_ok(),
+        Answer::Price(_, _, answer) | Answer::SettlementPrice(answer) => answer.is_ok(),
+        Answer::Subscription(_, answer) => answer.is_ok(),
+        Answer::Trade(_, answer) | Answer::NamedTrade(_, answer) => answer.is_ok(),
+        Answer::Trades(listing) => listing.ended_early.is_none(),
+        Answer::BalancesAfterTrades(answer) | Answer::Balances(answer) => answer.is_ok(),
+        Answer::User(answer) => answer.is_ok(),
+        Answer::Open(_, outcome) => matches!(outcome, OpenOutcome::Opened(_) | OpenOutcome::Rejected(_)),
+    }
+}
