@@ -1,5 +1,6 @@
 //! The two credentials, which cannot be printed.
 
+use crate::echo::hide;
 use reqwest::header::HeaderValue;
 use secrecy::{ExposeSecret, SecretString};
 use std::fmt;
@@ -51,9 +52,9 @@ impl Secret {
         header
     }
 
-    /// The text without this credential, should the venue have echoed it.
-    pub(crate) fn hide_in(&self, text: &str) -> String {
-        text.replace(self.0.expose_secret(), "[hidden]")
+    /// Its letters, for whoever looks for an echo of them.
+    pub(crate) fn expose(&self) -> &[u8] {
+        self.0.expose_secret().as_bytes()
     }
 }
 
@@ -64,10 +65,19 @@ impl fmt::Debug for Secret {
 }
 
 impl Credentials {
-    /// The text without either credential.
+    /// The text without either credential, should the venue have echoed one.
     pub(crate) fn hide_in(&self, text: &str) -> String {
-        let secrets = [&self.api_token, &self.api_key];
-        secrets.into_iter().flatten().fold(text.to_owned(), |text, secret| secret.hide_in(&text))
+        // What is cut out are letters of ASCII, so the rest is text as before.
+        self.hide_in_bytes(text.as_bytes())
+            .and_then(|hidden| String::from_utf8(hidden).ok())
+            .unwrap_or_else(|| text.to_owned())
+    }
+
+    /// The same for what need not be text; `None` where there is nothing to hide.
+    pub(crate) fn hide_in_bytes(&self, bytes: &[u8]) -> Option<Vec<u8>> {
+        let secrets: Vec<&[u8]> =
+            [&self.api_token, &self.api_key].into_iter().flatten().map(Secret::expose).collect();
+        hide(&secrets, bytes)
     }
 }
 

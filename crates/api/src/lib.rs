@@ -17,6 +17,7 @@ mod rejection;
 mod report;
 // The client.
 mod credentials;
+mod echo;
 mod http;
 mod observer;
 mod settings;

@@ -221,11 +221,17 @@ impl fmt::Display for Status {
             ("not our trades", strange(&self.strange_trades)),
             ("settled trades", self.settled.to_string()),
             ("opens", self.opens().to_owned()),
-            ("verdicts", self.verdicts.iter().map(VerdictLine::words).collect::<Vec<_>>().join("\n")),
+            ("verdicts", String::new()),
             ("audits found", findings(&self.audit_findings)),
             ("last event", utc(self.last_event)),
         ] {
-            figures.add_row([name.to_owned(), value]);
+            if name != "verdicts" {
+                figures.add_row([name.to_owned(), value]);
+                continue;
+            }
+            for (place, verdict) in self.verdicts.iter().enumerate() {
+                figures.add_row([if place == 0 { name } else { "" }.to_owned(), verdict.words()]);
+            }
         }
         f.write_str(&figures.trim_fmt())
     }

@@ -5,11 +5,13 @@ use crate::command::{self, Command};
 use crate::context::Context;
 use crate::failure::{Failure, FailureKind};
 use crate::logging;
+use crate::terminal::coloured_lines;
 use candlewick_app::configuration::Config;
 use candlewick_app::live::{OwnBrokers, VenuePorts};
 use candlewick_broker::BrokerError;
 use candlewick_sdk::{Registry, RegistryError, StrategyEntry, StrategyFactory};
 use clap::Parser;
+use std::io::Write as _;
 use std::process::ExitCode;
 
 /// Fixed-time trading bots: backtest a strategy, then run it live on the same code.
@@ -85,8 +87,7 @@ impl App {
         let arguments = match Arguments::try_parse() {
             Ok(arguments) => arguments,
             Err(error) => {
-                // A closed pipe is all that can go wrong, and nobody is left to read it.
-                let _ = error.print();
+                print_usage(&error);
                 return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
             }
         };
@@ -110,6 +111,17 @@ impl App {
             }
         }
     }
+}
+
+/// Prints help on stdout and what is wrong with the arguments, which it quotes, on stderr.
+fn print_usage(error: &clap::Error) {
+    let text = error.render().ansi().to_string();
+    // A closed pipe is all that can go wrong, and nobody is left to read it.
+    let _ = if error.use_stderr() {
+        write!(anstream::stderr(), "{}", coloured_lines(&text))
+    } else {
+        write!(anstream::stdout(), "{}", coloured_lines(&text))
+    };
 }
 
 #[cfg(test)]

@@ -41,6 +41,8 @@ mod log_writer;
 mod logging;
 mod output;
 mod progress;
+mod repeats;
+mod terminal;
 
 pub use app::App;
 pub use candlewick_app::configuration::{

@@ -1,14 +1,24 @@
-//! Writes to stderr from a thread of its own, so that a terminal that stands still (Ctrl-S, a pager) holds nothing up.
+//! Writes to stderr from a thread of its own, so that a terminal that stands still (Ctrl-S, a pager) holds nothing up. An
+//! event is one line there, whatever it quotes, and a flood of warnings is a few.
 
+use crate::repeats::{Held, Repeats};
+use crate::terminal::{coloured_line, lines};
+use anstream::adapter::strip_str;
+use candlewick_broker::clock::Stopwatch;
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::time::Duration;
+use tracing::{Level, Metadata};
 use tracing_subscriber::fmt::MakeWriter;
 
 /// Lines that may wait to be written; more are dropped and counted.
 const WAITING: usize = 4_096;
+/// How long a thread with nothing to count waits.
+const IDLE: Duration = Duration::from_hours(1);
+/// What stands before a warning, after its time.
+const WARN: &str = " WARN ";
 /// How long a program that ends waits for its last lines.
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -21,47 +31,42 @@ pub(crate) struct LogWriter {
 
 enum Line {
     Text(Vec<u8>),
+    /// One that may come again and again.
+    Warning(String),
     /// Everything before it is to be written, and this answered.
     Flush(SyncSender<()>),
 }
 
 impl LogWriter {
     /// Begins to write to `target`.
-    pub(crate) fn start(mut target: impl Write + Send + 'static) -> Self {
+    pub(crate) fn start(target: impl Write + Send + 'static) -> Self {
         let (lines, waiting) = sync_channel(WAITING);
         let dropped = Arc::new(AtomicU64::new(0));
         let missed = Arc::clone(&dropped);
         std::thread::spawn(move || {
-            for line in waiting {
-                match line {
-                    Line::Text(text) => {
-                        let count = missed.swap(0, Ordering::Relaxed);
-                        if count > 0 {
-                            let _ = writeln!(
-                                target,
-                                "{count} log lines were left out: the terminal did not keep up"
-                            );
-                        }
-                        // A reader that went away is no reason to stop.
-                        let _ = target.write_all(&text);
-                    }
-                    Line::Flush(done) => {
-                        let _ = target.flush();
-                        let _ = done.try_send(());
-                    }
+            let mut log = Log { target, missed, repeats: Repeats::default(), watch: Stopwatch::start() };
+            loop {
+                let patience =
+                    log.repeats.next_due().map_or(IDLE, |due| due.saturating_sub(log.watch.elapsed()));
+                match waiting.recv_timeout(patience) {
+                    Ok(line) => log.take(line),
+                    Err(RecvTimeoutError::Timeout) => {}
+                    Err(RecvTimeoutError::Disconnected) => return,
                 }
+                let due = log.repeats.due(log.watch.elapsed());
+                log.write_held(&due);
             }
         });
         Self { lines, dropped }
     }
 
-    /// Prints a text as it is.
+    /// Prints lines of our own.
     pub(crate) fn print(&self, text: &str) {
-        self.send(text.as_bytes());
+        self.send(Line::Text(lines(text).as_bytes().to_vec()));
     }
 
-    fn send(&self, bytes: &[u8]) {
-        if let Err(TrySendError::Full(_)) = self.lines.try_send(Line::Text(bytes.to_vec())) {
+    fn send(&self, line: Line) {
+        if let Err(TrySendError::Full(_)) = self.lines.try_send(line) {
             self.dropped.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -76,9 +81,61 @@ impl LogWriter {
     }
 }
 
-impl Write for LogWriter {
+/// The thread that writes.
+struct Log<T> {
+    target: T,
+    missed: Arc<AtomicU64>,
+    repeats: Repeats,
+    watch: Stopwatch,
+}
+
+impl<T: Write> Log<T> {
+    fn take(&mut self, line: Line) {
+        match line {
+            Line::Text(text) => self.write(&text),
+            Line::Warning(line) => {
+                let plain = strip_str(&line).to_string();
+                let words = plain.split_once(WARN).map_or(plain.as_str(), |(_, words)| words);
+                if self.repeats.admit(words.trim_end(), self.watch.elapsed()) {
+                    self.write(line.as_bytes());
+                }
+            }
+            Line::Flush(done) => {
+                let rest = self.repeats.rest(self.watch.elapsed());
+                self.write_held(&rest);
+                let _ = self.target.flush();
+                let _ = done.try_send(());
+            }
+        }
+    }
+
+    fn write_held(&mut self, held: &[Held]) {
+        for held in held {
+            self.write(format!("{WARN}{}\n", held.words()).as_bytes());
+        }
+    }
+
+    fn write(&mut self, text: &[u8]) {
+        let count = self.missed.swap(0, Ordering::Relaxed);
+        if count > 0 {
+            let _ = writeln!(self.target, "{count} log lines were left out: the terminal did not keep up");
+        }
+        // A reader that went away is no reason to stop.
+        let _ = self.target.write_all(text);
+    }
+}
+
+/// The way of one event, which is written in one piece.
+pub(crate) struct EventWriter {
+    log: LogWriter,
+    is_warning: bool,
+}
+
+impl Write for EventWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.send(bytes);
+        let text = String::from_utf8_lossy(bytes);
+        let line = format!("{}\n", coloured_line(text.trim_end_matches('\n')));
+        self.log.send(if self.is_warning { Line::Warning(line) } else { Line::Text(line.into_bytes()) });
         Ok(bytes.len())
     }
 
@@ -88,10 +145,14 @@ impl Write for LogWriter {
 }
 
 impl<'a> MakeWriter<'a> for LogWriter {
-    type Writer = Self;
+    type Writer = EventWriter;
 
-    fn make_writer(&'a self) -> Self {
-        self.clone()
+    fn make_writer(&'a self) -> EventWriter {
+        EventWriter { log: self.clone(), is_warning: false }
+    }
+
+    fn make_writer_for(&'a self, event: &Metadata<'_>) -> EventWriter {
+        EventWriter { log: self.clone(), is_warning: *event.level() == Level::WARN }
     }
 }
 
@@ -102,9 +163,9 @@ mod tests {
     use std::sync::mpsc::Receiver;
 
     /// A terminal that writes nothing before it is let go, and keeps what it writes.
-    struct Held(Receiver<()>, Arc<Mutex<Vec<u8>>>);
+    struct Stuck(Receiver<()>, Arc<Mutex<Vec<u8>>>);
 
-    impl Write for Held {
+    impl Write for Stuck {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             let _ = self.0.recv();
             self.1.lock().unwrap().extend_from_slice(bytes);
@@ -120,15 +181,73 @@ mod tests {
     fn a_terminal_that_stands_still_holds_nothing_up_and_what_it_missed_is_counted() {
         let (go, held) = sync_channel(0);
         let written = Arc::new(Mutex::new(Vec::new()));
-        let mut writer = LogWriter::start(Held(held, Arc::clone(&written)));
+        let writer = LogWriter::start(Stuck(held, Arc::clone(&written)));
         for number in 0..WAITING * 2 {
-            writer.write_all(format!("line {number}\n").as_bytes()).unwrap();
+            writer.make_writer().write_all(format!("line {number}\n").as_bytes()).unwrap();
         }
-        let dropped = writer.dropped.load(Ordering::Relaxed);
-        assert!(dropped >= WAITING as u64 - 2, "{dropped}");
         drop(go);
         writer.flush();
         let text = String::from_utf8(written.lock().unwrap().clone()).unwrap();
-        assert!(text.contains("log lines were left out"), "{text:.200}");
+        let left_out = text
+            .lines()
+            .filter_map(|line| line.strip_suffix(" log lines were left out: the terminal did not keep up"));
+        let left_out: usize = left_out.map(|count| count.parse::<usize>().unwrap()).sum();
+        let shown = text.lines().filter(|line| line.starts_with("line ")).count();
+        assert!(left_out > 0 && shown + left_out == WAITING * 2, "{shown} shown, {left_out} left out");
+    }
+
+    /// A terminal that takes everything.
+    #[derive(Clone, Default)]
+    struct Kept(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Kept {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// What stands there after these events.
+    fn logged(log: impl FnOnce()) -> String {
+        let kept = Kept::default();
+        let writer = LogWriter::start(kept.clone());
+        let events = tracing_subscriber::fmt().with_writer(writer.clone()).with_ansi(true).with_target(false);
+        tracing::subscriber::with_default(events.without_time().finish(), log);
+        writer.flush();
+        String::from_utf8(kept.0.lock().unwrap().clone()).unwrap()
+    }
+
+    #[test]
+    fn an_event_is_one_line_and_quotes_nothing_raw() {
+        let hostile = "two\nlines \u{1b}]0;title\u{7} \u{9b}2J \u{202e} \u{2028}";
+        let text = logged(|| {
+            tracing::warn!("{hostile}");
+            tracing::info!(what = %hostile, text = hostile, "heard");
+        });
+        let plain = strip_str(&text).to_string();
+        assert_eq!(plain.lines().count(), 2, "{plain:?}");
+        let is_raw = |letter: char| letter != '\n' && candlewick_sdk::is_hidden(letter);
+        assert!(!plain.chars().any(is_raw), "{plain:?}");
+        assert_eq!(plain.matches("\\u{202e} \\u{2028}").count(), 3, "{plain}");
+    }
+
+    #[test]
+    fn a_warning_that_comes_again_is_counted_and_errors_are_all_shown() {
+        let text = logged(|| {
+            for number in 0..213 {
+                tracing::warn!("EURUSD: no price: cause {number}");
+            }
+            tracing::error!("it is over: 1");
+            tracing::error!("it is over: 1");
+        });
+        let plain = strip_str(&text).to_string();
+        let lines: Vec<&str> = plain.lines().map(str::trim).collect();
+        let count = "WARN ... and 212 more of these in the last 0 s: EURUSD: no price: cause 212";
+        let error = "ERROR it is over: 1";
+        assert_eq!(lines, ["WARN EURUSD: no price: cause 0", error, error, count]);
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::arguments::GlobalArguments;
 use crate::failure::{Failure, FailureKind};
+use crate::terminal::{coloured_lines, json, lines};
 use candlewick_history::write_whole_file;
 pub(crate) use candlewick_records::table;
 use serde::Serialize;
@@ -10,8 +11,18 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-/// Prints a line or several. A reader that went away (`| head`) is no failure.
+/// Prints a line or several, without colours.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    write_out(&lines(text))
+}
+
+/// Prints a line or several with colours of our own; what they quote is visible already.
+pub(crate) fn print_coloured(text: &str) -> Result<(), Failure> {
+    write_out(&coloured_lines(text))
+}
+
+/// A reader that went away (`| head`) is no failure.
+fn write_out(text: &str) -> Result<(), Failure> {
     let mut stdout = anstream::stdout();
     match writeln!(stdout, "{text}").and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
@@ -24,7 +35,7 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
 /// Prints a JSON document for machines, laid out for people.
 pub(crate) fn print_json(document: &impl Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(document);
-    print(&text.map_err(|error| Failure::new(FailureKind::Unexpected, error))?)
+    write_out(&json(&text.map_err(|error| Failure::new(FailureKind::Unexpected, error))?))
 }
 
 /// Prints a result: as JSON where that is asked for, else as text.
@@ -35,7 +46,7 @@ pub(crate) fn show(result: &(impl Serialize + Display), global: &GlobalArguments
 /// Prints a JSON document on one line.
 pub(crate) fn print_json_line(document: &impl Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string(document);
-    print(&text.map_err(|error| Failure::new(FailureKind::Unexpected, error))?)
+    write_out(&json(&text.map_err(|error| Failure::new(FailureKind::Unexpected, error))?))
 }
 
 /// Has the file that a flag names written, whole or not at all.

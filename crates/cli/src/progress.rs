@@ -3,6 +3,7 @@
 use crate::arguments::GlobalArguments;
 use candlewick_app as app;
 use candlewick_broker::clock::Stopwatch;
+use candlewick_sdk::visible;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -23,7 +24,12 @@ pub(crate) struct Progress {
 impl Progress {
     /// Starts with nothing shown.
     pub(crate) fn new(what: impl Into<String>, global: &GlobalArguments) -> Self {
-        Self { what: what.into(), watch: Stopwatch::start(), visible: is_visible(global), bar: None }
+        Self {
+            what: visible(&what.into()).into_owned(),
+            watch: Stopwatch::start(),
+            visible: is_visible(global),
+            bar: None,
+        }
     }
 
     /// So much of so much is done.
@@ -46,13 +52,13 @@ impl Progress {
             spinner.enable_steady_tick(FRAME);
             spinner
         });
-        spinner.set_message(words);
+        spinner.set_message(visible(&words).into_owned());
     }
 
     /// Says what came of it so far, beside what is being done.
     pub(crate) fn say(&self, text: &str) {
         if let Some(bar) = &self.bar {
-            bar.set_message(format!("{}, {text}", self.what));
+            bar.set_message(format!("{}, {}", self.what, visible(text)));
         }
     }
 }
@@ -100,7 +106,7 @@ impl Spinner {
             return Self { _done: None };
         }
         let (done, is_done) = mpsc::channel::<()>();
-        let what = what.to_owned();
+        let what = visible(what).into_owned();
         std::thread::spawn(move || {
             if is_done.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
                 let spinner = ProgressBar::new_spinner().with_message(what);

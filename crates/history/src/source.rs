@@ -132,7 +132,7 @@ mod tests {
         check_refused("BTCUSDT@1m=", "there is no path after the =");
         check_refused(
             "@1m=x.csv",
-            "\"\" is not a symbol: use 1 to 31 bytes without control characters or outer white space",
+            "\"\" is not a symbol: use 1 to 31 bytes without control or invisible characters or outer white space",
         );
         check_refused("", "the file name does not end in .csv or .parquet");
     }

@@ -33,7 +33,7 @@ pub use moment::{delta, utc};
 pub use part::RecordedRuns;
 pub use refusal::read_refusal;
 pub use run::{BETWEEN_RUNS, RecordedRun};
-pub use table::table;
+pub use table::{Table, table};
 pub use trade::{IntentOrigin, OrderedLine, TradeLine, state_of};
 pub use trade_list::{TradeFilter, TradeList};
 pub use trading::TradingMode;

@@ -1,9 +1,12 @@
 //! Text as it may stand in a page.
 
-/// Text that brings no markup of its own, in an element or in a quoted attribute.
+use candlewick_sdk::visible;
+use serde_json::Value;
+
+/// Text that brings no markup of its own, in an element or in a quoted attribute, and hides nothing.
 pub(crate) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
-    for letter in text.chars() {
+    for letter in visible(text).chars() {
         match letter {
             '&' => safe.push_str("&amp;"),
             '<' => safe.push_str("&lt;"),
@@ -16,15 +19,30 @@ pub(crate) fn escaped(text: &str) -> String {
     safe
 }
 
-/// JSON as it may stand in a `<script>` that holds data: nothing in it can end the element.
-pub(crate) fn json_in_script(value: &serde_json::Value) -> String {
+/// JSON as it may stand in a `<script>` that holds data: nothing in it can end the element, and what the page's script
+/// shows of it hides nothing.
+pub(crate) fn json_in_script(value: &Value) -> String {
     // Outside of strings JSON has none of these letters, and in strings they may be written so.
-    value.to_string().replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
+    visible_json(value).to_string().replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
+}
+
+/// The document with all its texts visible.
+pub(crate) fn visible_json(value: &Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(visible(text).into_owned()),
+        Value::Array(items) => items.iter().map(visible_json).collect(),
+        Value::Object(fields) => {
+            let shown = |(name, value): (&String, &Value)| (visible(name).into_owned(), visible_json(value));
+            fields.iter().map(shown).collect()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use candlewick_sdk::is_hidden;
     use serde_json::json;
 
     #[test]
@@ -34,6 +52,7 @@ mod tests {
             ("</script>", "&lt;/script&gt;"),
             ("\"x\" 'y'", "&quot;x&quot; &#39;y&#39;"),
             ("Überschuß 5 %", "Überschuß 5 %"),
+            ("\u{202e}<b>\n", "\\u{202e}&lt;b&gt;\\n"),
         ] {
             assert_eq!(escaped(text), expected);
         }
@@ -41,11 +60,19 @@ mod tests {
 
     #[test]
     fn data_cannot_end_its_element_and_reads_back() {
-        for text in ["</script><script>alert(1)</script>", "<!--", "a & b > c", "\u{2028}\"\\"] {
+        for text in ["</script><script>alert(1)</script>", "<!--", "a & b > c", "\"\\"] {
             let value = json!({ text: [text, 1.5, null] });
             let written = json_in_script(&value);
             assert!(!written.contains(['<', '>', '&']), "{written}");
-            assert_eq!(serde_json::from_str::<serde_json::Value>(&written).unwrap(), value);
+            assert_eq!(serde_json::from_str::<Value>(&written).unwrap(), value);
         }
+    }
+
+    #[test]
+    fn data_hides_nothing_from_whoever_reads_what_is_drawn() {
+        let written = json_in_script(&json!({ "a\u{200b}": ["\u{2028}", "\u{1b}[2J", "two\nlines"] }));
+        let read: Value = serde_json::from_str(&written).unwrap();
+        assert_eq!(read, json!({ "a\\u{200b}": ["\\u{2028}", "\\u{1b}[2J", "two\\nlines"] }));
+        assert!(!written.chars().any(is_hidden), "{written:?}");
     }
 }

@@ -68,6 +68,7 @@ mod resample;
 mod series;
 mod symbol;
 mod text;
+mod visible;
 // A trade.
 mod direction;
 mod expiry;
@@ -107,6 +108,7 @@ pub use signal::Signal;
 pub use strategy::{BotContext, BuildError, Strategy, StrategyFactory};
 pub use symbol::{Symbol, SymbolError};
 pub use text::Text;
+pub use visible::{is_hidden, visible, visible_cell};
 
 // Re-exported so that a strategy crate needs no dependency but this one; `parameters!` refers to them.
 pub use {rust_decimal, schemars, serde, serde_json};

@@ -1,19 +1,21 @@
 //! Trading pairs.
 
-use crate::Text;
+use crate::{Text, is_hidden};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
 /// The name of a trading pair, exactly as the venue writes it: 1 to 31 bytes, no white space at the ends, no
-/// control characters. Irregular names exist (`observed: values`), so nothing else is assumed.
+/// characters that would not show themselves ([`is_hidden`]). Irregular names exist (`observed: values`), so nothing else is assumed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Symbol(Text<31>);
 
 /// Why a text is not a [`Symbol`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("\"{text}\" is not a symbol: use 1 to 31 bytes without control characters or outer white space")]
+#[error(
+    "\"{text}\" is not a symbol: use 1 to 31 bytes without control or invisible characters or outer white space"
+)]
 pub struct SymbolError {
     text: String,
 }
@@ -22,9 +24,9 @@ impl Symbol {
     /// Checks and copies a name.
     ///
     /// # Errors
-    /// [`SymbolError`] when the name is empty, too long, padded, or holds control characters.
+    /// [`SymbolError`] when the name is empty, too long, padded, or holds hidden characters.
     pub fn new(text: &str) -> Result<Self, SymbolError> {
-        let sound = !text.is_empty() && text.trim() == text && !text.chars().any(char::is_control);
+        let sound = !text.is_empty() && text.trim() == text && !text.chars().any(is_hidden);
         let error = || SymbolError { text: text.chars().take(64).collect() };
         if sound { Text::new(text).map(Self).ok_or_else(error) } else { Err(error()) }
     }
@@ -70,7 +72,9 @@ mod tests {
         for name in ["BTCUSDT", "EURUSD.OTC", "1000PEPE/USDT", "Gold & Co"] {
             assert_eq!(Symbol::new(name).map(|s| s.to_string()), Ok(name.to_owned()));
         }
-        for name in ["", " BTC", "A\nB", "THIS-NAME-IS-LONGER-THAN-31-BYTES"] {
+        for name in
+            ["", " BTC", "A\nB", "BTC\u{202e}USDT", "BTC\u{200b}", "THIS-NAME-IS-LONGER-THAN-31-BYTES"]
+        {
             assert!(Symbol::new(name).is_err(), "{name:?}");
         }
     }

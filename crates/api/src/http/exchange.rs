@@ -1,5 +1,6 @@
 //! One request and its answer, within a deadline and a size.
 
+use crate::Credentials;
 use super::transport::{Body, NoAnswer, Purpose, RawAnswer, Transport};
 use crate::model::one_line;
 use candlewick_broker::clock::Clock;
@@ -16,7 +17,10 @@ pub(super) struct Answer {
     pub(super) date: Option<Millis>,
     /// The `Retry-After` header.
     pub(super) retry_after: Option<Duration>,
+    /// Without the credentials.
     pub(super) body: Body,
+    /// As it came, where it had a credential in it: for what is sent back to the venue and never shown.
+    pub(super) raw_body: Option<Vec<u8>>,
     pub(super) sent: Millis,
     pub(super) received: Millis,
 }
@@ -24,7 +28,28 @@ pub(super) struct Answer {
 /// How much of a body is shown in a message, in bytes.
 const HEAD_LENGTH: usize = 200;
 
+impl Answer {
+    /// Without credentials that the venue echoes: from here on there is none in it.
+    pub(super) fn without(self, credentials: &Credentials) -> Self {
+        let (body, raw_body) = self.body.without(credentials);
+        Self { body, raw_body, ..self }
+    }
+}
+
 impl Body {
+    /// The same without credentials, and the bytes before if they held one.
+    fn without(self, credentials: &Credentials) -> (Self, Option<Vec<u8>>) {
+        let bytes = match &self {
+            Self::Whole(bytes) | Self::TooLong(bytes) => bytes,
+            Self::Cut(text) => return (Self::Cut(credentials.hide_in(text)), None),
+        };
+        let Some(hidden) = credentials.hide_in_bytes(bytes) else { return (self, None) };
+        match self {
+            Self::Whole(bytes) => (Self::Whole(hidden), Some(bytes)),
+            Self::TooLong(_) | Self::Cut(_) => (Self::TooLong(hidden), None),
+        }
+    }
+
     /// What there is of it.
     pub(super) fn bytes(&self) -> &[u8] {
         match self {
@@ -52,7 +77,7 @@ pub(super) async fn exchange(
     let received = clock.now();
     let date = moment_in(&headers, &DATE);
     let retry_after = pause_in(&headers, date.unwrap_or(received));
-    Ok(Answer { status, date, retry_after, body, sent, received })
+    Ok(Answer { status, date, retry_after, body, raw_body: None, sent, received })
 }
 
 fn moment_in(headers: &HeaderMap, name: &HeaderName) -> Option<Millis> {

@@ -168,11 +168,12 @@ impl HttpBroker {
         let limit = self.settings.response_limit_bytes;
         let (transport, clock) = (self.transport.as_ref(), self.clock.as_ref());
         let Some(observer) = self.observer.as_ref().filter(|_| api == Api::Trading) else {
-            return exchange(transport, (purpose, request), limit, clock).await;
+            return Ok(exchange(transport, (purpose, request), limit, clock).await?.without(&self.credentials));
         };
         let (what, body) = (words_of(&request), body_of(&request));
         let sent = clock.now();
         let answer = exchange(transport, (purpose, request), limit, clock).await;
+        let answer = answer.map(|answer| answer.without(&self.credentials));
         let (received, status, response) = match &answer {
             Ok(answer) => {
                 let text = String::from_utf8_lossy(answer.body.bytes()).into_owned();

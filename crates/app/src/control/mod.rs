@@ -8,6 +8,7 @@ pub use resolve::{Decision, Resolved, resolve};
 
 use crate::error::{AppError, ErrorKind};
 use candlewick_runtime::control::{ControlAnswer, Phase, RunState};
+use candlewick_sdk::visible;
 use std::fmt::Write as _;
 
 /// The state of a run that did as it was ordered.
@@ -32,7 +33,7 @@ pub fn describe(state: &RunState) -> String {
     }
     .to_owned();
     if let Some(reason) = state.reason.as_deref().filter(|reason| !reason.is_empty()) {
-        let _ = write!(text, " ({reason})");
+        let _ = write!(text, " ({})", visible(reason));
     }
     let trades = if state.open == 1 { "trade" } else { "trades" };
     let _ = write!(text, "; {} {trades} open, {} in flight", state.open, state.in_flight);

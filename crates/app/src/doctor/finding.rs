@@ -1,6 +1,7 @@
 //! What a check found: one line.
 
 use anstyle::{AnsiColor, Style};
+use candlewick_sdk::visible;
 use serde::Serialize;
 use std::fmt;
 
@@ -105,7 +106,7 @@ impl fmt::Display for Finding {
         let Self { check, mark, text, remedy } = self;
         let style = mark.style();
         // Whatever a venue or a system says, a finding is one line.
-        let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let flat = |text: &str| visible(&text.split_whitespace().collect::<Vec<_>>().join(" ")).into_owned();
         write!(f, "{style}{:<4}{style:#}  {:<13}  {}", mark.as_str(), check.as_str(), flat(text))?;
         match remedy {
             Some(remedy) => write!(f, " → {}", flat(remedy)),

@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::failure::{Ending, Failure, FailureKind};
-use crate::output::{print, print_json};
+use crate::output::{print_coloured, print_json};
 use candlewick_app::doctor::{Finding, Mark, examine};
 use clap::Args;
 use serde_json::json;
@@ -24,7 +24,7 @@ pub(super) fn run(_arguments: &DoctorArguments, context: &Context<'_>) -> Result
     let mut printed = Ok(());
     let mut report = |finding: Finding| {
         if !context.global.json && printed.is_ok() {
-            printed = print(&finding.to_string());
+            printed = print_coloured(&finding.to_string());
         }
         findings.push(finding);
     };

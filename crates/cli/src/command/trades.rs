@@ -7,7 +7,7 @@ use crate::journal::{JournalArguments, block_on};
 use crate::output::{print, print_json};
 use candlewick_journal::Reader;
 use candlewick_records::{JournalContents, TradeFilter, TradeLine};
-use candlewick_sdk::{Millis, Symbol};
+use candlewick_sdk::{Millis, Symbol, visible_cell};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 
@@ -64,9 +64,16 @@ impl TradesArguments {
 
 fn to_csv(lines: &[TradeLine]) -> Result<String, Failure> {
     let unexpected = |error: String| Failure::new(FailureKind::Unexpected, anyhow::Error::msg(error));
-    let mut writer = csv::Writer::from_writer(Vec::new());
+    let mut serialized = csv::Writer::from_writer(Vec::new());
     for line in lines {
-        writer.serialize(line).map_err(|error| unexpected(error.to_string()))?;
+        serialized.serialize(line).map_err(|error| unexpected(error.to_string()))?;
+    }
+    let bytes = serialized.into_inner().map_err(|error| unexpected(error.to_string()))?;
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for record in csv::ReaderBuilder::new().has_headers(false).from_reader(bytes.as_slice()).records() {
+        let record = record.map_err(|error| unexpected(error.to_string()))?;
+        let cells = record.iter().map(|cell| visible_cell(cell).into_owned());
+        writer.write_record(cells).map_err(|error| unexpected(error.to_string()))?;
     }
     let bytes = writer.into_inner().map_err(|error| unexpected(error.to_string()))?;
     String::from_utf8(bytes).map_err(|error| unexpected(error.to_string()))

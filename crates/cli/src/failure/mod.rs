@@ -2,6 +2,8 @@
 
 mod library;
 
+use crate::terminal::lines;
+use candlewick_sdk::visible;
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
@@ -91,30 +93,36 @@ impl Failure {
 
     /// As a person reads it: the error, its causes, what to do.
     pub(crate) fn render(&self) -> String {
-        let mut text = format!("error: {}", self.error);
+        let mut text = format!("error: {}", said(&self.error.to_string()));
         let mut last = self.error.to_string();
         for cause in self.error.chain().skip(1) {
             // A cause that only repeats what stands above it says nothing.
             let cause = cause.to_string();
             if !last.contains(&cause) {
-                let _ = write!(text, "\n  cause: {cause}");
+                let _ = write!(text, "\n  cause: {}", said(&cause));
             }
             last = cause;
         }
         if let Some(help) = &self.help {
-            let _ = write!(text, "\nhelp: {help}");
+            let _ = write!(text, "\nhelp: {}", said(help));
         }
         text
     }
 
     /// Prints it on stderr.
     pub(crate) fn print(&self) {
-        anstream::eprintln!("{}", self.render());
+        anstream::eprintln!("{}", lines(&self.render()));
     }
 
     pub(crate) fn to_exit_code(&self) -> ExitCode {
         ExitCode::from(self.kind.code())
     }
+}
+
+/// The words of an error. Lines of our own below its first one are indented; a line end that they quote is written out, so
+/// that nothing quoted looks like a line of ours.
+fn said(words: &str) -> String {
+    words.split("\n  ").map(visible).collect::<Vec<_>>().join("\n  ")
 }
 
 /// Ends a command that went on without some of its parts: all failures but the last are printed now, the last is how it

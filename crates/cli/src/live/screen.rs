@@ -3,13 +3,14 @@
 //! Lines are written by a thread of their own, behind a bounded channel: a terminal that stands still (Ctrl-S, a pager)
 //! holds up nothing but itself.
 
+use crate::terminal::coloured_line;
 use anstyle::{AnsiColor, Style};
 use candlewick_engine::{
     Action, Approved, Edge, Event, EventKind, IntentId, IntentRow, Judgement, Opened, Refused, Settled,
     VenueId,
 };
 use candlewick_runtime::{Funds, Interest, Notice, Notices, Stop, Watcher};
-use candlewick_sdk::{ExpirationType, Millis, Money, MoneyScale, Outcome, Series, Symbol};
+use candlewick_sdk::{ExpirationType, Millis, Money, MoneyScale, Outcome, Series, Symbol, visible};
 use chrono::DateTime;
 use std::io::Write as _;
 use std::time::Duration;
@@ -81,7 +82,7 @@ impl Screen {
             detail,
             stream,
             scale,
-            bots: bots.iter().map(|bot| bot.name.clone()).collect(),
+            bots: bots.iter().map(|bot| visible(&bot.name).into_owned()).collect(),
             symbols,
             series,
             closes: Vec::new(),
@@ -93,6 +94,7 @@ impl Screen {
     fn line(&self, at: Millis, style: Style, label: &str, text: &str) {
         let time = DateTime::from_timestamp_millis(at.get()).unwrap_or_default().format("%m-%d %H:%M:%S");
         let line = format!("{DIM}{time}{DIM:#}  {style}{label:<8}{style:#} {text}");
+        let line = coloured_line(&line);
         // A reader that went away is no reason to stop.
         let _ = match self.stream {
             Stream::Out => writeln!(anstream::stdout(), "{line}"),
@@ -177,7 +179,7 @@ impl Screen {
             opened.open_price.map_or_else(|| "a price not known yet".to_owned(), |price| price.to_string());
         let until = opened.close_time.map_or_else(|| "an end not known yet".to_owned(), clock_time);
         let payout = opened.payout.map(|payout| format!(", pays {payout} %")).unwrap_or_default();
-        let id = opened.venue_id.as_ref().map(VenueId::as_str).unwrap_or_default();
+        let id = visible(opened.venue_id.as_ref().map(VenueId::as_str).unwrap_or_default());
         let text = format!("#{} at {price} until {until}{payout} {DIM}{id}{DIM:#}", opened.intent);
         self.line(at, Style::new(), "opened", &text);
     }
@@ -232,7 +234,7 @@ impl Screen {
             self.symbols.get(approved.symbol().index()).map_or("", Symbol::as_str),
             self.scale.format(approved.stake()),
             expiry.close_type,
-            approved.reason(),
+            visible(&approved.reason().to_string()),
         );
         self.line(approved.decision_time(), AnsiColor::Cyan.on_default(), "open", &text);
     }
@@ -241,8 +243,10 @@ impl Screen {
         if self.detail == Detail::All {
             let bot = self.bots.get(refused.bot.index()).map_or("", String::as_str);
             let text = format!(
-                "{DIM}{bot} {} rejected by rule {}: {}{DIM:#}",
-                refused.direction, refused.rule, refused.reason
+                "{DIM}{bot} {} rejected: {} ({}){DIM:#}",
+                refused.direction,
+                refused.rule.words(),
+                visible(&refused.reason.to_string())
             );
             self.line(refused.decision_time, DIM, "signal", &text);
         }
@@ -311,11 +315,8 @@ impl Screen {
                     self.show_action(action);
                 }
             }
-            Notice::Price(..) => {}
-            Notice::Warning(text) => {
-                self.print_closes();
-                self.line(self.latest, NOTE, "warning", &text);
-            }
+            // The log shows warnings.
+            Notice::Price(..) | Notice::Warning(_) => {}
             Notice::Stopping { why, unfinished, last_close, waits_until } => {
                 self.print_closes();
                 let text = self.stopping(why, unfinished, last_close, waits_until);
@@ -335,7 +336,7 @@ impl Screen {
         let why = match why {
             Stop::TimeUp => "the time is up: ",
             Stop::DataEnds(_) => "the candles end: ",
-            Stop::Limit(rule) => &format!("the risk limit {rule} was reached: "),
+            Stop::Limit(rule) => &format!("the {} was reached: ", rule.words()),
             Stop::Interrupted | Stop::Terminated => "",
         };
         if unfinished == 0 {

@@ -58,6 +58,34 @@ impl Rule {
     pub const fn is_final(self) -> bool {
         matches!(self, Self::MaxDrawdown | Self::LossStreak)
     }
+
+    /// What people call it, with its name: `open-trade limit (MaxOpenTrades)`.
+    pub fn words(self) -> String {
+        let words = match self {
+            Self::Halted => "trading is halted",
+            Self::LateSignal => "late signal",
+            Self::StaleData => "stale candles",
+            Self::ClockSkew => "clock skew",
+            Self::InFlight => "order in flight",
+            Self::InDoubt => "order in doubt",
+            Self::OutsideHours => "outside trading hours",
+            Self::Cooldown => "cooldown after a loss",
+            Self::OppositeOpen => "opposite trade open",
+            Self::DuplicateOpen => "same trade open",
+            Self::MaxOpenTrades => "open-trade limit",
+            Self::MaxTradesPerHour => "hourly trade limit",
+            Self::MaxTradesPerDay => "daily trade limit",
+            Self::DailyLossLimit => "daily loss limit",
+            Self::DailyProfitTarget => "daily profit target",
+            Self::MaxDrawdown => "drawdown limit",
+            Self::LossStreak => "losing-streak limit",
+            Self::MinPayout => "payout limit",
+            Self::StakeBounds => "stake limits",
+            Self::InsufficientBalance => "insufficient balance",
+            Self::EdgeRejected => "no edge",
+        };
+        format!("{words} ({self})")
+    }
 }
 
 impl fmt::Display for Rule {

@@ -8,7 +8,7 @@ use crate::moment::utc;
 use crate::refusal::read_refusal;
 use crate::run::RecordedRun;
 use crate::trade::state_of;
-use candlewick_engine::{BotSettings, IntentId, Origin};
+use candlewick_engine::{BotSettings, IntentId, Origin, Rule};
 use candlewick_journal::{LineKind, Reader, StoredLine};
 use candlewick_sdk::{Millis, Symbol};
 use serde::Serialize;
@@ -162,7 +162,9 @@ impl BotMoment {
             direction.and_then(Value::as_str).unwrap_or("a trade").to_owned()
         };
         match (self.answer, self.rule, self.intent) {
-            ("refused", Some(rule), _) => format!("wanted {}, rejected by rule {rule}: {reason}", said()),
+            ("refused", Some(rule), _) => {
+                format!("wanted {}, rejected: {} ({reason})", said(), rule_words(rule))
+            }
             ("opened", _, Some(intent)) => format!("wanted {}, opened as intent {intent}: {reason}", said()),
             (state, _, Some(intent)) => {
                 let outcome = match (state, &self.rejection) {
@@ -202,4 +204,10 @@ impl Display for MomentReport {
         }
         Ok(())
     }
+}
+
+/// What people call a rule of this name.
+fn rule_words(name: &str) -> String {
+    let known = Rule::ALL.iter().find(|rule| rule.as_str() == name);
+    known.map_or_else(|| name.to_owned(), |rule| rule.words())
 }

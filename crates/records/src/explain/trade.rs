@@ -12,7 +12,7 @@ use crate::table::table;
 use crate::trade::{IntentOrigin, TradeLine};
 use candlewick_engine::{IntentId, IntentRow, Rule};
 use candlewick_journal::{LineKind, Reader, StoredLine};
-use candlewick_sdk::{Millis, Registry};
+use candlewick_sdk::{Millis, Registry, visible};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -135,13 +135,13 @@ impl Display for Explanation {
         }
         write!(f, "State: {state}")?;
         if let Some(reason) = &self.not_sent_reason {
-            write!(f, ": {reason}")?;
+            write!(f, ": {}", visible(reason))?;
         }
         if let (Some(result), Some(pnl)) = (trade.result, trade.pnl_text()) {
             write!(f, ", {result} {pnl}")?;
         }
         if let Some(id) = &trade.venue_id {
-            write!(f, "; the venue calls it {id}")?;
+            write!(f, "; the venue calls it {}", visible(id))?;
         }
         writeln!(f, "\nDecided at {}: {}", utc(trade.decision_time), trade.reason)?;
         if !self.indicators.is_empty() {

@@ -4,6 +4,7 @@ use super::RunPage;
 use super::bars::Level;
 use super::packed::{decimals_of, letters, numbers_of};
 use super::trade_columns::columns_of;
+use crate::markup::visible_json;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use serde_json::{Value, json};
 use std::io;
@@ -49,7 +50,7 @@ impl Packed {
             json!({ "name": bot.name, "series": place })
         };
         let bots: Vec<Value> = page.trades.bots.iter().map(of_bot).collect();
-        let trades = columns_of(&page.rows, &page.trades).to_string();
+        let trades = visible_json(&columns_of(&page.rows, &page.trades)).to_string();
         elements.push(("trades".to_owned(), letters(trades.as_bytes())?));
         let decimals = page.trades.scale.decimals();
         let contents = json!({ "series": series, "bots": bots, "trades": page.rows.len(), "money": decimals,

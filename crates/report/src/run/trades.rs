@@ -1,7 +1,7 @@
 //! The trades of a run as CSV: one line each, ordered by decision time, then bot.
 
 use candlewick_engine::{BotSettings, IntentRow, IntentState, TradeBook};
-use candlewick_sdk::MoneyScale;
+use candlewick_sdk::{MoneyScale, visible_cell};
 use std::io::{self, Write};
 
 const HEADER: [&str; 15] = [
@@ -37,7 +37,8 @@ pub fn write_trades_to(
     csv.write_record(HEADER)?;
     for row in rows_of(book) {
         if let Some(bot) = bots.get(row.approved.bot().index()) {
-            csv.write_record(line(book, row, (bot, scale)))?;
+            let cells = line(book, row, (bot, scale));
+            csv.write_record(cells.iter().map(|cell| visible_cell(cell).into_owned()))?;
         }
     }
     csv.flush()

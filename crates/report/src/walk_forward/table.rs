@@ -1,6 +1,7 @@
 //! The windows as CSV, one line each.
 
 use super::{ChosenLine, WalkForwardReport};
+use candlewick_sdk::visible_cell;
 use candlewick_search::sweep::Figures;
 use serde_json::Value;
 use std::io::{self, Write};
@@ -48,7 +49,9 @@ pub fn write_windows(report: &WalkForwardReport, writer: impl Write) -> io::Resu
     for sample in ["in_sample", "out_of_sample"] {
         header.extend(FIGURES.iter().map(|(name, _)| format!("{sample}_{name}")));
     }
-    csv.write_record(&header)?;
+    let safe =
+        |cells: &[String]| cells.iter().map(|cell| visible_cell(cell).into_owned()).collect::<Vec<_>>();
+    csv.write_record(safe(&header))?;
     for (number, line) in (1..).zip(&report.windows) {
         let mut record: Vec<String> = vec![i32::to_string(&number)];
         let moments = [line.training.from, line.training.to, line.test.from, line.test.to];
@@ -58,7 +61,7 @@ pub fn write_windows(report: &WalkForwardReport, writer: impl Write) -> io::Resu
             Some(chosen) => record.extend(cells(chosen, &report.parameters)),
             None => record.resize(header.len(), String::new()),
         }
-        csv.write_record(record)?;
+        csv.write_record(safe(&record))?;
     }
     csv.flush()
 }

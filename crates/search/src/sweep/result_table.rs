@@ -1,6 +1,7 @@
 //! The trials of a sweep as a table: one row each in the order of the search, as CSV and as Parquet.
 
 use super::{Figures, Luck, Outcome, Setting, Space, TrialRow, corrected_p_values, ranked};
+use candlewick_sdk::visible_cell;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
@@ -39,9 +40,9 @@ pub fn write_trials_csv(
 ) -> io::Result<()> {
     let columns = columns(rows, space, luck);
     let mut csv = csv::Writer::from_writer(writer);
-    csv.write_record(columns.iter().map(|column| &column.name))?;
+    csv.write_record(columns.iter().map(|column| visible_cell(&column.name).into_owned()))?;
     for row in 0..rows.len() {
-        csv.write_record(columns.iter().map(|column| column.cells.print(row)))?;
+        csv.write_record(columns.iter().map(|column| visible_cell(&column.cells.print(row)).into_owned()))?;
     }
     csv.flush()
 }
