@@ -1,6 +1,5 @@
 //! The two credentials, which cannot be printed.
 
-use crate::echo::hide;
 use reqwest::header::HeaderValue;
 use secrecy::{ExposeSecret, SecretString};
 use std::fmt;
@@ -64,23 +63,6 @@ impl fmt::Debug for Secret {
     }
 }
 
-impl Credentials {
-    /// The text without either credential, should the venue have echoed one.
-    pub(crate) fn hide_in(&self, text: &str) -> String {
-        // What is cut out are letters of ASCII, so the rest is text as before.
-        self.hide_in_bytes(text.as_bytes())
-            .and_then(|hidden| String::from_utf8(hidden).ok())
-            .unwrap_or_else(|| text.to_owned())
-    }
-
-    /// The same for what need not be text; `None` where there is nothing to hide.
-    pub(crate) fn hide_in_bytes(&self, bytes: &[u8]) -> Option<Vec<u8>> {
-        let secrets: Vec<&[u8]> =
-            [&self.api_token, &self.api_key].into_iter().flatten().map(Secret::expose).collect();
-        hide(&secrets, bytes)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -96,7 +78,6 @@ mod tests {
             assert!(!printed.contains("tok-123"), "{printed}");
         }
         assert_eq!(secret.to_header(), "tok-123");
-        assert_eq!(credentials.hide_in("token tok-123 is not known"), "token [hidden] is not known");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 /// What stands in the place of a credential.
 const HIDDEN: &[u8] = b"[hidden]";
-/// A part of a credential of so many letters is hidden: two thirds of a short one, so that a word in it is no part.
+/// A part of a credential of so many letters is hidden: three quarters of a short one, so that a word in it is no part.
 const MIN_PART: usize = 8;
 const MAX_PART: usize = 12;
 /// A number that is a credential or a part of it has more digits than an amount, and fewer would hide what is none.
@@ -72,7 +72,7 @@ struct Finder<'a> {
 
 impl<'a> Finder<'a> {
     fn of(secret: &'a [u8]) -> Self {
-        let least = (secret.len() * 2 / 3).clamp(MIN_PART, MAX_PART).min(secret.len());
+        let least = (secret.len() * 3).div_ceil(4).clamp(MIN_PART, MAX_PART).min(secret.len());
         let mut begins = [false; 256];
         for byte in &secret[..=secret.len() - least] {
             begins[usize::from(*byte)] = true;
@@ -86,7 +86,9 @@ impl<'a> Finder<'a> {
         if !self.begins[usize::from(bytes[at])] || bytes.len() - at < least {
             return 0;
         }
-        let common = |from: usize| secret[from..].iter().zip(&bytes[at..]).take_while(|(one, other)| one == other).count();
+        let common = |from: usize| {
+            secret[from..].iter().zip(&bytes[at..]).take_while(|(one, other)| one == other).count()
+        };
         let longest = (0..=secret.len() - least).map(common).max().unwrap_or(0);
         if longest < least || self.is_chance(bytes, at..at + longest) { 0 } else { longest }
     }
@@ -95,7 +97,8 @@ impl<'a> Finder<'a> {
     fn is_chance(&self, bytes: &[u8], span: Range<usize>) -> bool {
         let before = span.start.checked_sub(1).map(|place| bytes[place]);
         let after = bytes.get(span.end).copied();
-        let touches = |is: fn(&u8) -> bool| before.is_some_and(|byte| is(&byte)) || after.is_some_and(|byte| is(&byte));
+        let touches =
+            |is: fn(&u8) -> bool| before.is_some_and(|byte| is(&byte)) || after.is_some_and(|byte| is(&byte));
         if bytes[span.clone()].iter().all(u8::is_ascii_digit) {
             return span.len() < MIN_DIGITS || touches(|byte| byte.is_ascii_alphanumeric() || *byte == b'.');
         }
@@ -165,7 +168,10 @@ mod tests {
             (format!("{{\"{TOKEN}\":\"x{TOKEN}y\"}}"), "{\"[hidden]\":\"x[hidden]y\"}"),
             (format!("\"{}\"", TOKEN.replace('/', "\\/")), "\"[hidden]\""),
             (format!("\"{}\"", TOKEN.replace('q', "\\u0071").replace('=', "\\u003D")), "\"[hidden]\""),
-            (format!("/x/{}?", TOKEN.replace('/', "%2F").replace('+', "%2b").replace('=', "%3D")), "/x/[hidden]?"),
+            (
+                format!("/x/{}?", TOKEN.replace('/', "%2F").replace('+', "%2b").replace('=', "%3D")),
+                "/x/[hidden]?",
+            ),
             (format!("begins with {}...", &TOKEN[..12]), "begins with [hidden]..."),
             (format!("ends with {}", &TOKEN[14..]), "ends with [hidden]"),
             (format!("{}-{}", &TOKEN[..15], &TOKEN[15..]), "[hidden]-[hidden]"),
@@ -180,12 +186,15 @@ mod tests {
     fn words_that_a_short_credential_is_made_of_stay() {
         assert_eq!(hidden("sandbox-token", "no sandbox-key, no token"), "no sandbox-key, no token");
         assert_eq!(hidden("sandbox-token", "sandbox-token2"), "[hidden]2");
-        assert_eq!(hidden("demo", "{\"isDemo\":\"demonstration\",\"x\":\"demo\"}"), "{\"isDemo\":\"demonstration\",\"x\":\"[hidden]\"}");
+        assert_eq!(
+            hidden("demo", "{\"isDemo\":\"demonstration\",\"x\":\"demo\"}"),
+            "{\"isDemo\":\"demonstration\",\"x\":\"[hidden]\"}"
+        );
         assert_eq!(hidden("10", "{\"amount\":10}"), "{\"amount\":10}");
     }
 
     #[test]
-    fn an_escape_is_not_torn_apart() {
+    fn an_escape_stays_whole() {
         let token = "n4k7wq2zt9xb5v";
         assert_eq!(hidden(token, "{\"a\":\"\\n4k7wq2zt9xb5v\"}"), "{\"a\":\"\\n[hidden]\"}");
         assert_eq!(hidden(token, "{\"a\":\"\\\\n4k7wq2zt9xb5v\"}"), "{\"a\":\"\\\\[hidden]\"}");

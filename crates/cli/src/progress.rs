@@ -43,7 +43,7 @@ impl Progress {
     }
 
     /// A sign of life of what has no end that is known.
-    fn pulse(&mut self, words: String) {
+    fn pulse(&mut self, words: &str) {
         if !self.visible || self.watch.elapsed() < PATIENCE {
             return;
         }
@@ -52,7 +52,7 @@ impl Progress {
             spinner.enable_steady_tick(FRAME);
             spinner
         });
-        spinner.set_message(visible(&words).into_owned());
+        spinner.set_message(visible(words).into_owned());
     }
 
     /// Says what came of it so far, beside what is being done.
@@ -90,7 +90,7 @@ impl app::ProgressBar for Progress {
     }
 
     fn pulse(&mut self, text: String) {
-        Self::pulse(self, text);
+        Self::pulse(self, &text);
     }
 }
 

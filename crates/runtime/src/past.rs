@@ -1,14 +1,14 @@
 //! What earlier runs left in the journal: a start is a recovery.
 
 use crate::RuntimeError;
-use crate::audit::WalletAudit;
+use crate::audit::{Audit, WalletAudit};
 use candlewick_engine::{
     Control, Event, EventKind, Header, IntentId, JournalDecoder, Recorded, Session, TradeBook,
 };
 use candlewick_journal::{LineKind, Reader, StoredLine};
 use candlewick_sdk::Millis;
 use candlewick_sdk::rust_decimal::Decimal;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Lines read at once.
 const PAGE: u32 = 5_000;
@@ -24,6 +24,8 @@ pub struct Past {
     pub(crate) doubted: BTreeMap<IntentId, Millis>,
     /// Trades that were reported as explained by no intent.
     pub(crate) unexplained: Vec<String>,
+    /// What audits found of single trades and of what the venue sends: nobody is told of it twice.
+    pub(crate) found: BTreeSet<String>,
     /// What the ledger has held: a wallet that lags may show it still.
     pub(crate) wallet: WalletAudit,
     /// Whether a person halted opens, and nobody has resumed since.
@@ -154,6 +156,12 @@ impl Past {
         let note: serde_json::Value = serde_json::from_str(body).unwrap_or_default();
         if let Some(id) = note.get("unexplained").and_then(serde_json::Value::as_str) {
             self.unexplained.push(id.to_owned());
+        }
+        let text = |key: &str| note.get(key).and_then(serde_json::Value::as_str);
+        if let (Some(audit), Some(finding)) = (text("audit"), text("finding"))
+            && Audit::FOUND_ONCE.iter().any(|once| once.as_str() == audit)
+        {
+            self.found.insert(finding.to_owned());
         }
     }
 }

@@ -69,7 +69,11 @@ impl Broker for HttpBroker {
                 (user.active == Some(false), "not active"),
             ];
             let restrictions = restrictions.into_iter().filter(|(is_so, _)| *is_so);
-            Identity { user: user.id, restrictions: restrictions.map(|(_, word)| word.to_owned()).collect() }
+            let user_name = self.credentials.hide_in(&user.id);
+            Identity {
+                user: user_name,
+                restrictions: restrictions.map(|(_, word)| word.to_owned()).collect(),
+            }
         }))
     }
 }
@@ -239,6 +243,20 @@ mod tests {
         broker.trades().await;
         assert_eq!(paths(&script), ["/token/users/me", "/token/trades", "/token/trades"]);
         assert!(script.requests()[1].line.contains("pageSize=100&userId=u1"));
+    }
+
+    #[tokio::test]
+    async fn a_venue_that_echoes_a_credential_is_asked_by_its_own_names_and_shown_without_it() {
+        let user = r#"{"id": "u-tok-123", "tok-123": 1}"#;
+        let list =
+            r#"{"data": [{"id": "01JT-tok-123", "symbol": "tok-123", "key-456": "x", "status": "tok-123"}]}"#;
+        let (script, broker) = scripted(&[user, list]).await;
+        assert_eq!(broker.identity().await.unwrap().value.user, "u-[hidden]");
+        let listing = broker.trades().await;
+        assert!(script.requests()[1].line.contains("userId=u-tok-123"), "{:?}", script.requests());
+        assert_eq!(listing.trades[0].id, "01JT-[hidden]");
+        let shown = format!("{listing:?} {:?}", broker.unrecognised().snapshot());
+        assert!(!shown.contains("tok-123") && !shown.contains("key-456"), "{shown}");
     }
 
     #[tokio::test]

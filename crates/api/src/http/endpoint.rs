@@ -7,6 +7,7 @@ use crate::model::{
 };
 use candlewick_broker::{BrokerError, Reply};
 use candlewick_sdk::Symbol;
+use serde_json::Value;
 use url::Url;
 
 impl HttpBroker {
@@ -31,9 +32,16 @@ impl HttpBroker {
         self.read_as(Api::Trading, url).await
     }
 
+    /// The user's identifier is as it came: the list is asked for by it, so it is hidden only where it is shown.
     pub(super) async fn ask_user(&self) -> Result<Reply<User>, BrokerError> {
         let url = self.url(Api::Trading, ["token", "users", "me"], &[])?;
-        self.read_as(Api::Trading, url).await
+        let answer = self.read(Api::Trading, url).await?;
+        let mut user: Reply<User> = self.parse(&answer, |json| read_record(json, &self.unrecognised))?;
+        let raw = answer.raw_body.and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
+        if let Some(id) = raw.as_ref().and_then(|user| user["id"].as_str()) {
+            id.clone_into(&mut user.value.id);
+        }
+        Ok(user)
     }
 
     pub(super) async fn ask_price(

@@ -1,6 +1,6 @@
 //! One request and its answer, within a deadline and a size.
 
-use crate::Credentials;
+use super::keys::Keys;
 use super::transport::{Body, NoAnswer, Purpose, RawAnswer, Transport};
 use crate::model::one_line;
 use candlewick_broker::clock::Clock;
@@ -30,7 +30,7 @@ const HEAD_LENGTH: usize = 200;
 
 impl Answer {
     /// Without credentials that the venue echoes: from here on there is none in it.
-    pub(super) fn without(self, credentials: &Credentials) -> Self {
+    pub(super) fn without(self, credentials: &Keys) -> Self {
         let (body, raw_body) = self.body.without(credentials);
         Self { body, raw_body, ..self }
     }
@@ -38,7 +38,7 @@ impl Answer {
 
 impl Body {
     /// The same without credentials, and the bytes before if they held one.
-    fn without(self, credentials: &Credentials) -> (Self, Option<Vec<u8>>) {
+    fn without(self, credentials: &Keys) -> (Self, Option<Vec<u8>>) {
         let bytes = match &self {
             Self::Whole(bytes) | Self::TooLong(bytes) => bytes,
             Self::Cut(text) => return (Self::Cut(credentials.hide_in(text)), None),

@@ -2,6 +2,7 @@
 //! a restart.
 
 use crate::credentials::{Credentials, Secret, TokenSource};
+use crate::echo::hide;
 use candlewick_broker::TokenState;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
@@ -110,10 +111,20 @@ impl Keys {
         true
     }
 
-    /// The text without any credential.
+    /// The text without any credential, should the venue have echoed one.
     pub(super) fn hide_in(&self, text: &str) -> String {
+        // What is cut out are letters of ASCII, so the rest is text as before.
+        self.hide_in_bytes(text.as_bytes())
+            .and_then(|hidden| String::from_utf8(hidden).ok())
+            .unwrap_or_else(|| text.to_owned())
+    }
+
+    /// The same for what need not be text; `None` where there is nothing to hide.
+    pub(super) fn hide_in_bytes(&self, bytes: &[u8]) -> Option<Vec<u8>> {
         let held = self.held();
-        held.former.iter().fold(held.current.hide_in(text), |text, former| former.hide_in(&text))
+        let current = [&held.current.api_token, &held.current.api_key].into_iter().flatten();
+        let secrets: Vec<&[u8]> = current.chain(&held.former).map(Secret::expose).collect();
+        hide(&secrets, bytes)
     }
 
     fn held(&self) -> RwLockReadGuard<'_, Held> {

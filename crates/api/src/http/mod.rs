@@ -168,7 +168,9 @@ impl HttpBroker {
         let limit = self.settings.response_limit_bytes;
         let (transport, clock) = (self.transport.as_ref(), self.clock.as_ref());
         let Some(observer) = self.observer.as_ref().filter(|_| api == Api::Trading) else {
-            return Ok(exchange(transport, (purpose, request), limit, clock).await?.without(&self.credentials));
+            return Ok(exchange(transport, (purpose, request), limit, clock)
+                .await?
+                .without(&self.credentials));
         };
         let (what, body) = (words_of(&request), body_of(&request));
         let sent = clock.now();

@@ -30,5 +30,5 @@ pub(super) fn run(arguments: &ParityArguments, context: &Context<'_>) -> Result<
         return Ok(Ending::Done);
     }
     let problem = anyhow::Error::msg(report.problem());
-    Err(Failure::new(FailureKind::Check, problem).help("trust no figure of this journal from there on"))
+    Err(Failure::new(FailureKind::Check, problem).help(report.advice()))
 }

@@ -52,6 +52,18 @@ impl RecordedCandles {
         finest.values().filter_map(market).collect()
     }
 
+    /// Whether a candle around a moment is missing though later ones are there.
+    pub(super) fn has_gap_at(&self, symbol: Symbol, at: Millis) -> bool {
+        let finest = self.series.iter().filter(|(series, _)| series.symbol == symbol);
+        let Some((series, candles)) = finest.min_by_key(|(series, _)| series.interval) else { return true };
+        let length = Interval::length(series.interval);
+        let is_missing = |moment: Millis| {
+            let open = moment.floor_to(length);
+            !candles.contains_key(&open) && candles.range(open..).next().is_some()
+        };
+        is_missing(at - AROUND) || is_missing(at + AROUND)
+    }
+
     /// The lowest and the highest price around a moment; none where no candle covers it.
     pub(super) fn range_at(&self, symbol: Symbol, at: Millis) -> Option<(f64, f64)> {
         let series =
@@ -93,6 +105,16 @@ mod tests {
             (360_000, Some((1.0, 2.0))),
         ] {
             assert_eq!(recorded.range_at(series.symbol, Millis::new(at)), expected, "{at}");
+        }
+        for (at, expected) in [
+            (120_000, false),
+            (178_999, false),
+            (179_000, true),
+            (240_000, true),
+            (360_000, false),
+            (361_000, false),
+        ] {
+            assert_eq!(recorded.has_gap_at(series.symbol, Millis::new(at)), expected, "{at}");
         }
     }
 }

@@ -232,12 +232,18 @@ impl Venue {
         ];
         for (simulated, recorded, at) in sides {
             let (Some(recorded), Some(at)) = (recorded, at) else { continue };
+            if simulated.is_none() {
+                // No candle says what it was.
+                causes.insert(Cause::Gap);
+                continue;
+            }
             if simulated.is_some_and(|simulated| is_same(simulated, recorded)) {
                 continue;
             }
             causes.insert(match candles.range_at(origin.symbol, at) {
                 None => Cause::Gap,
                 Some((low, high)) if recorded >= low - tick && recorded <= high + tick => Cause::PriceSource,
+                Some(_) if candles.has_gap_at(origin.symbol, at) => Cause::Gap,
                 Some(_) => Cause::Unexplained,
             });
         }

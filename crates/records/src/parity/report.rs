@@ -101,6 +101,20 @@ impl ParityReport {
         problems.join("; ")
     }
 
+    /// What to do about it.
+    pub fn advice(&self) -> &'static str {
+        let is_whole = self.chain.is_whole();
+        match self.decisions.as_ref().map(|decisions| decisions.difference.is_some()) {
+            Some(false) if is_whole => {
+                "look at each of these trades with `candlewick explain INTENT`; the figures of all others hold"
+            }
+            Some(true) if is_whole => {
+                "the journal is as it was written, but this program decides otherwise: read it with the program that wrote it"
+            }
+            Some(_) | None => "trust no figure of this journal from there on",
+        }
+    }
+
     fn differing_for(&self, cause: Cause) -> impl Iterator<Item = &Differing> {
         let all = self.outcomes.iter().flat_map(|outcomes| &outcomes.differing);
         all.filter(move |one| one.causes.contains(&cause))

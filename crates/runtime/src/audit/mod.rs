@@ -19,7 +19,7 @@ pub(crate) use wallet::{Quiet, WalletAudit, WalletReading, WalletState};
 
 use candlewick_engine::IntentId;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What is audited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -44,6 +44,9 @@ pub enum Audit {
 }
 
 impl Audit {
+    /// Those whose findings name what they are about, a trade or a field: the same words are the same finding.
+    pub(crate) const FOUND_ONCE: [Self; 3] = [Self::Terms, Self::Settlement, Self::Schema];
+
     /// As it stands in a journal.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -96,6 +99,8 @@ pub(crate) struct Audits {
     pub(crate) payouts: PayoutAudit,
     /// Names of what is unknown and was reported.
     unrecognised: BTreeMap<String, u64>,
+    /// What earlier runs found, of the audits that find a thing once.
+    found: BTreeSet<String>,
     tallies: BTreeMap<Audit, Tally>,
 }
 
@@ -111,8 +116,16 @@ impl Finding {
 
 impl Audits {
     /// Those of a run that follows others, which followed the wallet so far.
-    pub(crate) fn after(wallet: WalletAudit) -> Self {
-        Self { wallet, ..Self::default() }
+    pub(crate) fn after(wallet: WalletAudit, found: BTreeSet<String>) -> Self {
+        Self { wallet, found, ..Self::default() }
+    }
+
+    /// Those that no earlier run has found and told people of.
+    pub(crate) fn new_of(&self, findings: Vec<Finding>) -> Vec<Finding> {
+        let is_new = |finding: &Finding| {
+            !Audit::FOUND_ONCE.contains(&finding.audit) || !self.found.contains(&finding.text)
+        };
+        findings.into_iter().filter(is_new).collect()
     }
 
     /// Counts so many looks.
@@ -160,5 +173,19 @@ mod tests {
         assert!(found[0].text.contains("User.flag") && found[0].weight == Weight::Alarm);
         audits.count(Audit::Schema, 0, 2);
         assert_eq!(audits.tallies()[&Audit::Schema], Tally { checked: 0, findings: 2 });
+    }
+
+    #[test]
+    fn what_an_earlier_run_found_of_a_trade_is_not_found_again() {
+        let text = "intent 3 settled wrongly";
+        let audits = Audits::after(WalletAudit::default(), BTreeSet::from([text.to_owned()]));
+        let one = |audit, text: &str| Finding::alarm(audit, text.to_owned());
+        let findings = vec![
+            one(Audit::Settlement, text),
+            one(Audit::Settlement, "intent 4 settled wrongly"),
+            // Money may come into a wallet again.
+            one(Audit::Wallet, text),
+        ];
+        assert_eq!(audits.new_of(findings.clone()), findings[1..]);
     }
 }

@@ -21,6 +21,7 @@ const RECALLED: Millis = Millis::from_seconds(600);
 impl Coordinator {
     /// Counts looks and findings, keeps the findings, and warns people of those that they must see.
     pub(super) fn found(&mut self, audit: Audit, looks: usize, findings: Vec<Finding>, step: &mut Step<'_>) {
+        let findings = self.audits.new_of(findings);
         self.audits.count(audit, looks, findings.len());
         for finding in findings {
             let note = json!({ "audit": finding.audit, "finding": finding.text }).to_string();

@@ -129,7 +129,7 @@ impl Coordinator {
             market: MarketWatch::new(&session, |symbol| priced.contains(&symbol), &settings),
             trades: TradeWatch::new(Millis::new(i64::from(settings.settle_after_ms))),
             doubts: Doubts::new(account, &settings, &mut past, now),
-            audits: Audits::after(past.wallet),
+            audits: Audits::after(past.wallet, past.found),
             skew: SkewWatch::default(),
             leap: None,
             requests: Requests::default(),
