@@ -149,7 +149,7 @@ fn of_answers() -> Vec<Lie> {
         },
         lie(
             "answers with the id of no trade",
-            "trade trade-1 on BTCUSDT is explained by no intent",
+            "intent 1 asked for one trade, and the venue has a second one, trade-1",
             |place, _, record| {
                 if place == Answer {
                     record["id"] = json!("trade-0");
@@ -158,7 +158,7 @@ fn of_answers() -> Vec<Lie> {
         ),
         lie(
             "takes two trades for one request",
-            "trade trade-2 on BTCUSDT is explained by no intent",
+            "intent 1 asked for one trade, and the venue has a second one, trade-2",
             |place, number, record| {
                 if place == Taken {
                     let mut second = record.clone();

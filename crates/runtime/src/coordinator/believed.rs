@@ -28,10 +28,13 @@ impl Coordinator {
             None => report,
             Some(payout) => {
                 let id = &report.id;
-                self.halt(
-                    format!("trade {id} of intent {intent} is to pay {payout} %, more than {most} %"),
-                    step,
-                );
+                let reason =
+                    format!("trade {id} of intent {intent} is to pay {payout} %, more than {most} %");
+                if self.session.halted().is_none() {
+                    self.halt(reason, step);
+                } else if self.doubts.is_new_oddity(&reason) {
+                    self.session.alarm(reason, step);
+                }
                 TradeReport { payout: None, ..report }
             }
         }
@@ -47,7 +50,7 @@ impl Coordinator {
         let earliest = terms.decision_time() - TIME_SLACK;
         let latest = step.now + terms.expiry().close_type.duration() * 2 + TIME_SLACK;
         let (report, impossible) = between(report, earliest, latest);
-        if let Some(at) = impossible.filter(|_| self.doubts.is_first_odd_time(&report.id)) {
+        if let Some(at) = impossible.filter(|_| self.doubts.is_new_oddity(&report.id)) {
             let (id, at) = (&report.id, at.get());
             let text =
                 format!("intent {intent}: trade {id} cannot have the time {at}, which is not believed");

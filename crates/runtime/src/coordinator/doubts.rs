@@ -26,8 +26,8 @@ pub(crate) struct Doubts {
     began: BTreeMap<IntentId, Millis>,
     /// A listing that waits for the balances after it.
     listing: Option<TradeListing>,
-    /// Trades of which it was said that a time of theirs cannot be.
-    odd_times: BTreeSet<String>,
+    /// What was said of trades that cannot be: their names, or the whole of it.
+    oddities: BTreeSet<String>,
     /// How often the list is looked through for trades that no intent explains.
     list_every: Option<Millis>,
 }
@@ -52,7 +52,7 @@ impl Doubts {
             sent: std::mem::take(&mut past.sent),
             began: std::mem::take(&mut past.doubted),
             listing: None,
-            odd_times: BTreeSet::new(),
+            oddities: BTreeSet::new(),
             list_every: (seconds > 0).then(|| Millis::from_seconds(seconds)),
         }
     }
@@ -131,9 +131,9 @@ impl Doubts {
         self.resolver.begin_look(now);
     }
 
-    /// Whether it was not said yet that a time of this trade cannot be.
-    pub(crate) fn is_first_odd_time(&mut self, venue_id: &str) -> bool {
-        self.odd_times.insert(venue_id.to_owned())
+    /// Whether it was not said yet of a trade, or in these words, that something of it cannot be.
+    pub(crate) fn is_new_oddity(&mut self, text: &str) -> bool {
+        self.oddities.insert(text.to_owned())
     }
 
     /// The list has come; the balances after it are a second source.

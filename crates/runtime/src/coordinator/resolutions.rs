@@ -93,7 +93,7 @@ impl Coordinator {
     /// A listed trade without times that no trade has: by the others it may yet be known again.
     fn with_possible_times(&mut self, row: TradeReport, step: &mut Step<'_>) -> TradeReport {
         let (row, impossible) = between(row, Millis::ZERO, step.now + FARTHEST);
-        if let Some(at) = impossible.filter(|_| self.doubts.is_first_odd_time(&row.id)) {
+        if let Some(at) = impossible.filter(|_| self.doubts.is_new_oddity(&row.id)) {
             let (id, at) = (&row.id, at.get());
             let text = format!("trade {id} is listed with the time {at}, which is not believed");
             self.session.alarm(text, step);

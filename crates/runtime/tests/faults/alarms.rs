@@ -17,7 +17,9 @@ const FUTURE: Millis = Millis::from_seconds(6 * 3_600);
 const PAST: Millis = Millis::from_seconds(6 * 3_600);
 /// A list may say for so long that a trade runs that does not.
 const LIST_LAGS: Millis = Millis::from_seconds(605);
-/// What a win may bring at most, in stakes.
+/// What a win may pay at most, in percent.
+const MAX_PAYOUT: f64 = 200.0;
+/// What it may bring at most, in stakes.
 const MAX_STAKES: i64 = 2;
 
 /// What makes a record another trade's.
@@ -109,6 +111,7 @@ fn of_terms(intent: IntentId, asked: &OpenOrder, report: &TradeReport) -> Vec<Du
         (is_other(report.symbol.as_ref().map(|symbol| symbol != asked.symbol.as_str())), "symbol is", true),
         (is_other(direction_of(report).map(|direction| direction != asked.direction)), "direction is", true),
         (is_other(report.account.map(|account| account != asked.account)), "account is", true),
+        (report.payout.is_some_and(|payout| payout.to_percent() > MAX_PAYOUT), "is to pay", true),
         (is_other(duration.map(|duration| *duration != asked.close_type)), "close type is", false),
     ]
     .into_iter()

@@ -4,11 +4,13 @@
 //!
 //! | Lie | What is true | What has to follow |
 //! |---|---|---|
-//! | `Takes(term)` | the other trade: the venue takes it, and says so in the answer, by its id and in the list | the term is named in an alarm; where money differs the run halts; what is booked is the venue's figure |
+//! | `Takes(term)` | the other trade: the venue takes it, and says so in the answer, by its id and in the list | the term is named in an alarm, or the trade is where nobody can know it again; where money differs the run halts; what is booked is the venue's figure |
 //! | `Answers(term)` | what was ordered: only the answer to the open says another term | the same |
 //! | `AnswersAnothersId` | the order; the answer has the id, or all, of a trade that another intent owns | the intent is in doubt until the list shows its trade; nothing is booked twice |
 //! | `AnswersStrangersId` | the order; the answer has the id, or all, of a trade that nobody here asked for | halted as soon as a record shows another term; our own trade is reported as explained by no intent |
 //! | `AnswersUnknownId` | the order; the answer has an id that no trade has | the trade stays open and is asked for; our own is reported |
+//! | `AnswersAhead` | the order; only the answer says that it was asked for in half an hour | it counts from now |
+//! | `PaysTooMuch` | the payout, and the wallet follows it | halted, and booked as the venue says |
 //! | `HasTime(moment, _)` | the order, at its times; every record has a time that cannot be | the time is not believed, and said; everything else as if it were missing |
 //! | `EndsWith(_)` | the figure: nobody can end so, and the wallet follows it | booked as the venue says, and halted |
 //! | `EndsBeside` | the figure, which is a little beside the payout; the wallet follows it | booked as the venue says, with an alarm |
@@ -35,6 +37,10 @@ const OTHER_DURATION: &str = "02:00";
 const UNKNOWN_ID: &str = "trade-9999";
 /// For how long after its settlement the record by its id is of another trade.
 const MISTAKEN_FOR: Millis = Millis::from_seconds(60);
+/// How far ahead an answer says that it was asked for.
+const AHEAD: Millis = Millis::from_seconds(1_800);
+/// What a win pays that pays too much, in percent.
+const TOO_MUCH: i64 = 900;
 /// How long after its settlement a trade is listed as running once more.
 const REOPENS_AFTER: Millis = Millis::from_seconds(700);
 
@@ -91,7 +97,11 @@ pub(crate) enum Lie {
     AnswersAnothersId,
     AnswersStrangersId,
     AnswersUnknownId,
+    /// Only the answer: requested half an hour ahead.
+    AnswersAhead,
     HasTime(Moment, BadTime),
+    /// Nine times the stake for a win.
+    PaysTooMuch,
     EndsWith(Impossible),
     EndsBeside,
     RecordOfAnother(Another),
@@ -107,7 +117,7 @@ use Lie::{Answers, EndsWith, HasTime, RecordOfAnother, Takes};
 
 /// After these every trade is found and booked as the venue has it.
 const SETTLING: [Lie; 22] = [
-    Takes(Term::Expiry),
+    Lie::AnswersAhead,
     Answers(Term::Expiry),
     Lie::AnswersAnothersId,
     Lie::AnswersAnothersId,
@@ -132,7 +142,9 @@ const SETTLING: [Lie; 22] = [
 ];
 
 /// After these the run halts, or what is wrong stands in an alarm.
-const HALTING: [Lie; 15] = [
+const HALTING: [Lie; 17] = [
+    Takes(Term::Expiry),
+    Lie::PaysTooMuch,
     Takes(Term::Amount),
     Takes(Term::Symbol),
     Takes(Term::Direction),
@@ -241,6 +253,11 @@ impl Lie {
         )
     }
 
+    /// What a win pays, in percent.
+    pub(crate) const fn paid(self, percent: i64) -> i64 {
+        if let Self::PaysTooMuch = self { TOO_MUCH } else { percent }
+    }
+
     /// What the venue takes instead of what was ordered.
     pub(crate) fn taken(self, order: &OpenOrder) -> OpenOrder {
         let Self::Takes(term) = self else { return order.clone() };
@@ -274,6 +291,9 @@ pub(crate) fn shown(trade: &Trade, mut report: TradeReport, place: Place, now: M
     let Some(lie) = trade.lie else { return report };
     match (lie, place) {
         (Answers(term), Place::Answer) => answer_otherwise(term, trade, &mut report),
+        (Lie::AnswersAhead, Place::Answer) => {
+            report.request_time = report.request_time.map(|right| right + AHEAD);
+        }
         (HasTime(moment, kind), _) => {
             let time = match moment {
                 Moment::Request => &mut report.request_time,
@@ -349,6 +369,7 @@ pub(crate) fn answer(
     record_of: impl Fn(&Trade) -> TradeReport,
 ) -> TradeReport {
     let honest = record_of(trade);
+    let is_alone = world.disk().unclear.keys().all(|intent| Some(*intent) == trade.intent);
     let other = match trade.lie {
         Some(Lie::AnswersAnothersId) => {
             let disk = world.disk();
@@ -361,7 +382,8 @@ pub(crate) fn answer(
             };
             truth.trades.iter().rev().find(is_known).cloned()
         }
-        Some(Lie::AnswersStrangersId) => {
+        // Where an intent is looked for, strangers' trades may be its candidates.
+        Some(Lie::AnswersStrangersId) if is_alone => {
             truth.trades.iter().rev().find(|other| is_stranger(trade, other)).cloned()
         }
         Some(Lie::AnswersUnknownId) => return TradeReport { id: UNKNOWN_ID.to_owned(), ..honest },

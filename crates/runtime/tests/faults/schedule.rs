@@ -342,8 +342,12 @@ fn reckon(world: &World, folded: Option<Box<Folded>>) {
             (None, []) => true,
             (None, [row]) => is_answered_with(row),
             (Some(_), []) if may_be_unexplained => {
-                let is_reported = past.unexplained().contains(&trade.id);
-                is_reported || trade.order.account == Account::Real || trade.request_time < since
+                // An alarm names it, or the run halted by what its answer said.
+                let is_named =
+                    past.unexplained().contains(&trade.id) || world.has_said(|text| text.contains(&trade.id));
+                let has_halted = trade.lie == Some(Lie::AnswersStrangersId) && world.halts() > 0;
+                let is_ours = trade.order.account == Account::Demo && trade.request_time >= since;
+                is_named || has_halted || !is_ours
             }
             (Some(_), []) => {
                 let is_reported = past.unexplained().contains(&trade.id);

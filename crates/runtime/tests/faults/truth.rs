@@ -282,7 +282,7 @@ impl Truth {
             let arrival = Arrival { request, payout, is_rejected: false, settles_late };
             self.arrivals.insert((at + twin.after, self.tickets), arrival);
         }
-        let payout = Decimal::from(payout);
+        let payout = Decimal::from(lie.map_or(payout, |lie| lie.paid(payout)));
         let (open_time, close_time) = moments(&order, at);
         let prices = [open_time, close_time].map(|moment| price(self.seed, order.symbol, moment));
         let is_called_off = mix([self.seed, ticket, 7]).is_multiple_of(40);

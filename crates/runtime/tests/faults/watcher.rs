@@ -168,6 +168,7 @@ impl Watcher {
         match &event.kind {
             EventKind::Control { control: Control::Halt } => seen.is_halted = true,
             EventKind::Control { control: Control::Resume } => seen.is_halted = false,
+            EventKind::SecondTrade(_) => self.world.note_second_trade(),
             EventKind::InDoubt { intent } => {
                 seen.doubts.insert(intent.number(), self.world.time.now());
             }
@@ -210,7 +211,12 @@ impl Watcher {
             (Some(Lie::AnswersStrangersId), Some(None)) | (Some(Lie::AnswersUnknownId), None) => return,
             _ => {}
         }
-        if self.world.is_far_off() && owner != Some(Some(intent)) {
+        // A trade whose own intent was told another name is anybody's who asked for the same.
+        let is_anybodys = truth
+            .find(id.as_str())
+            .and_then(|trade| trade.lie)
+            .is_some_and(|lie| matches!(lie, Lie::AnswersStrangersId | Lie::AnswersUnknownId));
+        if (self.world.is_far_off() || is_anybodys) && owner != Some(Some(intent)) {
             return self.world.excuse();
         }
         self.world.require(owner == Some(Some(intent)), || {

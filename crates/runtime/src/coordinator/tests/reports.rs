@@ -336,6 +336,16 @@ fn what_would_halt_a_run_that_is_halted_is_said_all_the_same() {
 }
 
 #[test]
+fn a_payout_that_is_too_high_is_said_once_of_a_run_that_is_halted_already() {
+    let payout = candlewick_sdk::Payout::from_percent(Decimal::from(900)).ok();
+    let opened = TradeReport { amount: Some(Decimal::from(50)), ..running() };
+    let record = |ms: i64| TradeReport { payout, ..if ms < 150_000 { running() } else { over() } };
+    let seen = trade(&[], &opened, record);
+    assert!(seen.halted.as_ref().is_some_and(|why| why.contains("amount is 50")), "{:?}", seen.warnings);
+    assert_eq!(seen.warnings_about("of intent 1 is to pay 900 %"), 1, "{:?}", seen.warnings);
+}
+
+#[test]
 fn a_result_that_the_list_contradicts_later_is_an_alarm_and_stays_booked() {
     let mut parts = parts();
     parts.settings.list_every_s = 30;
