@@ -2,8 +2,8 @@
 
 use crate::metric::Drawdown;
 use crate::run_totals::{Evidence, Payouts, RunTotals, SettledFigures};
-use candlewick_engine::{IntentId, IntentRow, IntentState, TradeBook, prefetch};
-use candlewick_sdk::{Millis, Money, Outcome};
+use candlewick_engine::{IntentId, IntentRow, IntentState, TradeBook};
+use candlewick_sdk::{Millis, Money, Outcome, prefetch};
 use candlewick_statistics::{PaidStake, WinRate, mixed_break_even, poisson_binomial_p_value};
 use std::collections::BTreeMap;
 

@@ -21,7 +21,6 @@ mod judge;
 mod ladder;
 mod ledger;
 mod nominal;
-mod prefetch;
 mod reasons;
 mod record;
 mod risk;
@@ -43,7 +42,6 @@ pub use journal_decoder::{DecodeError, JournalDecoder, Recorded, to_recorded_for
 pub use judge::{Judge, JudgedTrade, judge, judge_trades, to_trade_outcome};
 pub use ladder::{LadderNotice, check_ladders};
 pub use ledger::Ledger;
-pub use prefetch::prefetch;
 pub use record::{Entry, Header, Interest, Recorder};
 pub use risk::{
     Approved, CooldownScope, Hours, LambdaRule, OrderTerms, RiskSettings, Rule, VerdictSettings, Weekday,

@@ -1,6 +1,9 @@
 //! The loop over candles that every driver of a strategy uses.
 
-use crate::{Candle, Signal, Strategy};
+use crate::{Candle, Signal, Strategy, prefetch};
+
+/// How many candles ahead of the one that is shown memory is asked: about as many as are shown until it answers.
+const AHEAD: usize = 48;
 
 /// Candles that were shown to a strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,6 +86,9 @@ impl<S: Strategy> CandleLoop for S {
         let (first, rest) = candles.split_at(suppress.min(candles.len()));
         let suppressed = first.iter().map(|candle| u64::from(self.on_candle(candle).is_some())).sum();
         for (index, candle) in rest.iter().enumerate() {
+            if let Some(soon) = rest.get(index + AHEAD) {
+                prefetch(soon);
+            }
             if let Some(answer) = self.on_candle(candle) {
                 *signal = Some(answer);
                 return ShownCandles { count: first.len() + index + 1, suppressed };

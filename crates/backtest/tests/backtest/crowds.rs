@@ -112,7 +112,12 @@ const EXPIRIES: [&str; 3] = ["01:00", "02:30", "07:00"];
 fn crowd() -> impl proptest::strategy::Strategy<Value = Crowd> {
     let bots = prop::collection::vec((0_usize..3, 0_usize..2, any::<u64>(), 1_u64..30, 0_usize..3), 1..7);
     // Around a midnight, some candles missing.
-    let minutes = prop::collection::btree_set(1_300_i64..1_700, 100..380);
+    // Some are longer than what a bot is shown before another's turn comes.
+    let minutes = prop_oneof![
+        7 => prop::collection::btree_set(1_300_i64..1_700, 100..380),
+        1 => prop::collection::btree_set(1_300_i64..3_600, 10..60)
+            .prop_map(|missing| (1_300..3_600).filter(|minute| !missing.contains(minute)).collect()),
+    ];
     let delays =
         (prop::sample::select(vec![0, 1, 1_500, 61_000]), prop::sample::select(vec![0, 4_000, 90_000]));
     (bots, minutes, delays, 0_u32..4, any::<bool>(), any::<bool>()).prop_map(

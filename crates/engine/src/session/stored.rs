@@ -3,14 +3,12 @@
 use super::Session;
 use super::tournament::Tournament;
 use crate::bot::Bot;
-use crate::{BotId, SeriesId, SymbolId, prefetch};
+use crate::{BotId, SeriesId, SymbolId};
 use candlewick_sdk::{Candle, Millis, Signal, closing_before};
 
-/// Candles that a bot is shown before another bot's turn comes: few enough that all bots of a series find them in a cache.
-const BLOCK: usize = 128;
-
-/// The same where no bot shares its series: few enough that memory takes the prefetches of the next block at once.
-const BLOCK_OF_ONE: usize = 64;
+/// Candles that a bot is shown before another bot's turn comes: few enough that all bots of a series find them in a cache, and
+/// many beside those at a block's start, which are not prefetched.
+const BLOCK: usize = 1_024;
 
 /// The candles of every series of a Session, for [`Session::handle_candles`], and how far each bot has come in them.
 ///
@@ -26,8 +24,6 @@ pub struct StoredCandles<'a> {
     turns: Tournament,
     /// Candles of all series that the first bot of each has been shown.
     shown: u64,
-    /// Candles in a block.
-    block: usize,
 }
 
 /// A bot, and how far it has come in its series.
@@ -41,8 +37,6 @@ pub(super) struct Reader {
     pub(super) signal: Option<Signal>,
     /// Whether no candle may be shown to it before all events before that candle's close have been handled.
     waits_for_events: bool,
-    /// Of the first reader of a series: candles that have been prefetched. All of them, of others.
-    prefetched: usize,
     /// Whether it is the first of its series.
     is_first: bool,
 }
@@ -62,14 +56,12 @@ impl<'a> StoredCandles<'a> {
                     shown: 0,
                     signal: None,
                     waits_for_events: priced.contains(&session.bots[bot.index()].symbol),
-                    prefetched: if place == 0 { 0 } else { usize::MAX },
                     is_first: place == 0,
                 });
             }
         }
         let turns = Tournament::of(readers.iter().map(|reader| reader.next_close(&series)));
-        let is_shared = readers.len() > series.len();
-        Self { series, readers, turns, shown: 0, block: if is_shared { BLOCK } else { BLOCK_OF_ONE } }
+        Self { series, readers, turns, shown: 0 }
     }
 
     /// How many candles the series have together.
@@ -101,12 +93,11 @@ impl<'a> StoredCandles<'a> {
         reader.signal = None;
         let candles = self.series[reader.series.index()];
         let before = reader.shown;
-        let end = candles.len().min((before | (self.block - 1)) + 1);
+        let end = candles.len().min((before | (BLOCK - 1)) + 1);
         let mut rest = candles.get(before..end).unwrap_or_default();
         if let Some(until) = until {
             rest = &rest[..closing_before(rest, reader.length, until)];
         }
-        reader.prefetch(candles, end + self.block);
         while !rest.is_empty() {
             let shown = bot.on_candles(rest, &mut reader.signal);
             reader.shown += shown;
@@ -151,15 +142,6 @@ impl<'a> StoredCandles<'a> {
 }
 
 impl Reader {
-    /// Prefetches the candles before this place that have not been.
-    #[inline]
-    fn prefetch(&mut self, candles: &[Candle], until: usize) {
-        if self.prefetched < until {
-            candles[..until.min(candles.len())].iter().skip(self.prefetched).for_each(prefetch);
-            self.prefetched = until;
-        }
-    }
-
     /// When the first candle of its series closes that closes at `from` or later. Looked for from where it has come to, in steps that
     /// double: that is near and in a cache, the middle of all candles is not.
     fn first_close_from(&self, candles: &[Candle], from: Millis) -> Option<Millis> {
